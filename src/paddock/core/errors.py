@@ -1,0 +1,21 @@
+"""What Paddock says when it will not do a thing: what, which, why, and what to run."""
+
+
+class PaddockError(Exception):
+    """An expected refusal or failure, ready to be shown to a person.
+
+    `exit_code` is 1 for what was refused or failed and 2 for misuse of the command line.
+    """
+
+    exit_code = 1
+
+    def __init__(self, message: str, hint: str | None = None) -> None:
+        super().__init__(message)
+        self.message = message
+        self.hint = hint
+
+
+class Misuse(PaddockError):
+    """The call itself is wrong: a bad flag, a malformed file, an unknown id."""
+
+    exit_code = 2
