@@ -1,0 +1,231 @@
+"""Running the git CLI on the orchestrator's behalf: explicit directory, no hooks, no prompts, bounded."""
+
+import os
+import shutil
+import signal
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from paddock.core.errors import PaddockError
+
+if TYPE_CHECKING:
+    from subprocess import Popen
+
+OLDEST_GIT = (2, 38)  # the first with `merge-tree --write-tree`
+DEFAULT_TIMEOUT_SECONDS = 120.0
+_STDERR_SHOWN_BYTES = 4000
+
+# Agents share the repository's config file and hooks directory, so what they may have planted there must
+# not run when the orchestrator calls git. Lock timeouts are raised because a fleet contends for refs.
+SAFE_CONFIG = (
+    "core.hooksPath=/dev/null",
+    "core.fsmonitor=false",
+    "protocol.ext.allow=never",
+    "commit.gpgSign=false",
+    "tag.gpgSign=false",
+    "submodule.recurse=false",
+    "branch.autoSetupMerge=false",
+    "rerere.enabled=false",
+    "gc.auto=0",
+    "maintenance.auto=false",
+    "core.filesRefLockTimeout=10000",
+    "core.packedRefsTimeout=20000",
+)
+_SAFE_OPTIONS = tuple(part for setting in SAFE_CONFIG for part in ("-c", setting))
+
+# What `git rev-parse --local-env-vars` lists, and what would change a command's meaning behind our back.
+# GIT_CONFIG_COUNT stays: containers set safe.directory through it.
+_DROPPED_ENVIRONMENT = (
+    "GIT_ALTERNATE_OBJECT_DIRECTORIES",
+    "GIT_COMMON_DIR",
+    "GIT_CONFIG",
+    "GIT_CONFIG_PARAMETERS",
+    "GIT_DIFF_OPTS",
+    "GIT_DIR",
+    "GIT_EXTERNAL_DIFF",
+    "GIT_GLOB_PATHSPECS",
+    "GIT_GRAFT_FILE",
+    "GIT_ICASE_PATHSPECS",
+    "GIT_IMPLICIT_WORK_TREE",
+    "GIT_INDEX_FILE",
+    "GIT_INTERNAL_SUPER_PREFIX",
+    "GIT_LITERAL_PATHSPECS",
+    "GIT_NAMESPACE",
+    "GIT_NOGLOB_PATHSPECS",
+    "GIT_NO_REPLACE_OBJECTS",
+    "GIT_OBJECT_DIRECTORY",
+    "GIT_PREFIX",
+    "GIT_QUARANTINE_PATH",
+    "GIT_REFLOG_ACTION",
+    "GIT_REPLACE_REF_BASE",
+    "GIT_SHALLOW_FILE",
+    "GIT_WORK_TREE",
+    "LANGUAGE",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class GitResult:
+    """What one git process said. `code` is negative when a signal ended it."""
+
+    argv: tuple[str, ...]
+    code: int
+    stdout: bytes
+    stderr: str
+    timed_out: bool = False
+
+    @property
+    def ok(self) -> bool:
+        return self.code == 0
+
+    @property
+    def text(self) -> str:
+        """stdout without its last newline; bytes that are no UTF-8 survive as surrogates."""
+        return os.fsdecode(self.stdout).removesuffix("\n")
+
+    @property
+    def lines(self) -> list[str]:
+        return self.text.split("\n") if self.stdout else []
+
+    @property
+    def records(self) -> list[str]:
+        """stdout of a `-z` command, split at its NUL bytes."""
+        return os.fsdecode(self.stdout).removesuffix("\0").split("\0") if self.stdout else []
+
+
+class GitFailed(PaddockError):
+    """A git command that had to succeed did not."""
+
+    def __init__(self, result: GitResult) -> None:
+        shown = " ".join(("git", *_without_safe_options(result.argv)))
+        why = "ran out of time" if result.timed_out else f"ended with {result.code}"
+        said = result.stderr.strip() or "and said nothing"
+        super().__init__(f"`{shown}` {why}: {said}")
+        self.result = result
+
+
+def run_git(
+    directory: Path,
+    *args: str,
+    input: bytes | str | None = None,
+    check: bool = True,
+    timeout: float = DEFAULT_TIMEOUT_SECONDS,
+    env: Mapping[str, str] | None = None,
+) -> GitResult:
+    """Run `git -C directory args`, with hooks and dangerous configuration off.
+
+    A non-zero exit raises GitFailed unless `check` is false. After `timeout` seconds the whole process
+    group is killed; that counts as a failure too (`timed_out`). `env` adds to the cleaned environment.
+    """
+    import subprocess  # here because `paddock status` finds its repository without starting a process
+
+    program = git_program(os.environ.get("PATH", os.defpath))
+    argv = (program, "-C", os.path.abspath(directory), *_SAFE_OPTIONS, *args)
+    stdin = os.fsencode(input) if isinstance(input, str) else input
+    # A session of its own: no controlling terminal to prompt on, and one group to kill.
+    process = subprocess.Popen(
+        argv,
+        cwd="/",
+        stdin=subprocess.DEVNULL if stdin is None else subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        env=git_environment(env),
+        start_new_session=True,
+    )
+    timed_out = False
+    try:
+        stdout, stderr = process.communicate(stdin, timeout=timeout)
+    except subprocess.TimeoutExpired:
+        timed_out = True
+        stdout, stderr = _kill_and_drain(process)
+    except BaseException:
+        _kill_and_drain(process)
+        raise
+    said = stderr[-_STDERR_SHOWN_BYTES:].decode("utf-8", "replace")
+    result = GitResult(argv, process.returncode, stdout, said, timed_out)
+    if check and not result.ok:
+        raise GitFailed(result)
+    return result
+
+
+def git_environment(extra: Mapping[str, str] | None = None) -> dict[str, str]:
+    """The environment of an orchestrator's git process: ours, less what names another repository."""
+    environment = {name: value for name, value in os.environ.items() if name not in _DROPPED_ENVIRONMENT}
+    environment.update(
+        LC_ALL="C",
+        GIT_TERMINAL_PROMPT="0",
+        GIT_OPTIONAL_LOCKS="0",
+        GIT_EDITOR=":",
+        GIT_SEQUENCE_EDITOR=":",
+        GIT_PAGER="cat",
+        SSH_ASKPASS_REQUIRE="never",
+    )
+    environment.update(extra or {})
+    return environment
+
+
+@lru_cache(maxsize=8)
+def git_program(search_path: str) -> str:
+    """The absolute path of a git that is new enough; PaddockError when there is none."""
+    import subprocess
+
+    program = find_git(search_path)
+    said = subprocess.run(
+        (program, "--version"),
+        check=False,
+        cwd="/",
+        env=git_environment(),
+        capture_output=True,
+        text=True,
+        timeout=30,
+    ).stdout
+    version = _parse_version(said)
+    if version < OLDEST_GIT:
+        needed = ".".join(map(str, OLDEST_GIT))
+        found = said.strip() or "no version"
+        raise PaddockError(
+            f"git is too old: `{program}` says `{found}`, Paddock needs {needed}",
+            f"install git {needed} or newer and put it first on PATH",
+        )
+    return program
+
+
+def find_git(search_path: str) -> str:
+    """The git on `search_path`, whatever its version; starts no process."""
+    program = shutil.which("git", path=search_path)
+    if program is None:
+        raise PaddockError("git was not found on PATH", "install git 2.38 or newer")
+    return program
+
+
+def _parse_version(said: str) -> tuple[int, ...]:
+    for word in said.split():
+        parts = word.split(".")
+        if len(parts) >= 2 and parts[0].isdigit() and parts[1].isdigit():
+            return int(parts[0]), int(parts[1])
+    return (0, 0)
+
+
+def _kill_and_drain(process: "Popen[bytes]") -> tuple[bytes, bytes]:
+    import contextlib
+    import subprocess
+
+    with contextlib.suppress(ProcessLookupError):
+        os.killpg(process.pid, signal.SIGKILL)
+    try:
+        return process.communicate(timeout=5)
+    except subprocess.TimeoutExpired:
+        # A descendant in a session of its own still holds our pipes; it is not ours to wait for.
+        for stream in (process.stdin, process.stdout, process.stderr):
+            if stream is not None:
+                stream.close()
+        process.wait()
+        return b"", b""
+
+
+def _without_safe_options(argv: tuple[str, ...]) -> tuple[str, ...]:
+    after = 3 + len(_SAFE_OPTIONS)
+    return (*argv[1:3], *argv[after:])

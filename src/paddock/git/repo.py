@@ -1,0 +1,302 @@
+"""A git repository: finding it from anywhere inside it, and reading and moving its refs."""
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from paddock.core.errors import PaddockError
+from paddock.git.command import DEFAULT_TIMEOUT_SECONDS, GitFailed, GitResult, find_git, run_git
+
+__all__ = ["ABSENT", "Fetched", "GitFailed", "GitResult", "Repo", "discover", "run_git"]
+
+ABSENT = "0" * 40  # as `old` of update_ref: the ref must not exist yet; as `new`: delete it
+_FETCH_TIMEOUT_SECONDS = 60.0
+_USUAL_BRANCHES = ("main", "master", "trunk", "develop")
+
+
+@dataclass(frozen=True, slots=True)
+class Fetched:
+    """What a fetch brought: the remote branch's commit, or None and why not."""
+
+    sha: str | None
+    problem: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Repo:
+    """One repository, however many worktrees it has.
+
+    `common_dir` is what all worktrees share. `git_dir` and `top` belong to the worktree the search began in
+    (`top` is None inside a git directory). `main` is the user's main working tree, None when it has none.
+    """
+
+    common_dir: Path
+    git_dir: Path
+    top: Path | None
+    main: Path | None
+
+    @property
+    def name(self) -> str:
+        home = self.main or self.common_dir
+        return home.name.removesuffix(".git").lstrip(".") or home.parent.name
+
+    def git(
+        self,
+        *args: str,
+        input: bytes | str | None = None,
+        check: bool = True,
+        timeout: float = DEFAULT_TIMEOUT_SECONDS,
+        env: Mapping[str, str] | None = None,
+    ) -> GitResult:
+        """Run git on the shared repository, bound to no working tree: for refs and objects.
+
+        HEAD here is the main working tree's.
+        """
+        return run_git(
+            self.common_dir,
+            f"--git-dir={self.common_dir}",
+            *args,
+            input=input,
+            check=check,
+            timeout=timeout,
+            env=env,
+        )
+
+    def resolve(self, rev: str) -> str | None:
+        """The full sha of the commit `rev` names, None when it names none."""
+        if not rev or rev.startswith("-"):
+            return None
+        result = self.git(
+            "rev-parse", "--verify", "--quiet", "--end-of-options", f"{rev}^{{commit}}", check=False
+        )
+        return result.text if result.ok else None
+
+    def update_ref(self, ref: str, new: str, old: str, reason: str = "paddock") -> bool:
+        """Move `ref` from `old` to `new` in one step; False when it was not at `old` (nothing changed then).
+
+        `old` ABSENT creates, `new` ABSENT deletes.
+        """
+        zero = ABSENT if len(old) == len(new) else "0" * max(len(old), len(new))
+        new, old = (zero if sha.strip("0") == "" else sha for sha in (new, old))
+        result = self.git("update-ref", "--no-deref", "-m", reason, ref, new, old, check=False)
+        if result.ok:
+            return True
+        if (self.refs(ref).get(ref) or zero) != old:
+            return False
+        raise GitFailed(result)
+
+    def refs(self, prefix: str) -> dict[str, str]:
+        """Full ref name to object id, for the ref `prefix` itself and all below it."""
+        listed = self.git("for-each-ref", "--format=%(refname) %(objectname)", prefix)
+        pairs = (line.rsplit(" ", 1) for line in listed.lines)
+        return {name: sha for name, sha in pairs}  # noqa: C416 (dict() loses the pair's type)
+
+    def is_ancestor(self, ancestor: str, descendant: str) -> bool:
+        result = self.git("merge-base", "--is-ancestor", ancestor, descendant, check=False)
+        if result.code not in (0, 1):
+            raise GitFailed(result)
+        return result.ok
+
+    def merge_base(self, one: str, other: str) -> str | None:
+        result = self.git("merge-base", one, other, check=False)
+        if result.code not in (0, 1):
+            raise GitFailed(result)
+        return result.text if result.ok else None
+
+    def changed_paths(self, base: str, head: str) -> tuple[str, ...]:
+        """Paths that differ between two commits or trees; a rename counts as both its names."""
+        return tuple(self.git("diff-tree", "-r", "-z", "--no-renames", "--name-only", base, head).records)
+
+    def count_commits(self, base: str, head: str) -> int:
+        """How many commits `head` has that `base` has not."""
+        return int(self.git("rev-list", "--count", head, f"^{base}").text)
+
+    def tree_of(self, commit: str) -> str:
+        return self.git("rev-parse", "--verify", "--end-of-options", f"{commit}^{{tree}}").text
+
+    def read_blob(self, rev: str, path: str) -> bytes | None:
+        """The bytes of `path` at `rev`, None when there is no such file."""
+        result = self.git("cat-file", "blob", f"{rev}:{path}", check=False)
+        return result.stdout if result.ok else None
+
+    def config(self, key: str) -> str | None:
+        result = self.git("config", "--get", key, check=False)
+        return result.text if result.ok else None
+
+    def has_commits(self) -> bool:
+        return self.git("rev-list", "-n", "1", "--all").stdout != b""
+
+    def head_branch(self) -> str | None:
+        """The branch checked out where the search began (unborn or not), None when HEAD is detached."""
+        return branch_of(self.git_dir)
+
+    def default_branch(self) -> str | None:
+        """The branch work lands on, as git tells it: the remote's, else a usual name, else what is out."""
+        remote = self.git("symbolic-ref", "--quiet", "refs/remotes/origin/HEAD", check=False)
+        if remote.ok:
+            return remote.text.removeprefix("refs/remotes/origin/")
+        local = self.refs("refs/heads")
+        for name in _USUAL_BRANCHES:
+            if f"refs/heads/{name}" in local:
+                return name
+        return branch_of(self.common_dir) or self.head_branch()
+
+    def fetch(self, remote: str, branch: str, timeout: float = _FETCH_TIMEOUT_SECONDS) -> Fetched:
+        """Bring `refs/remotes/REMOTE/BRANCH` up to date; trouble with the remote is a value, no exception."""
+        tracking = f"refs/remotes/{remote}/{branch}"
+        result = self.git(
+            "fetch",
+            "--quiet",
+            "--no-tags",
+            "--no-write-fetch-head",
+            "--no-auto-maintenance",
+            "--no-recurse-submodules",
+            "--end-of-options",
+            remote,
+            f"+refs/heads/{branch}:{tracking}",
+            check=False,
+            timeout=timeout,
+        )
+        if result.timed_out:
+            return Fetched(None, f"no answer from `{remote}` within {timeout:g} s")
+        if not result.ok:
+            return Fetched(None, result.stderr.strip())
+        return Fetched(self.resolve(tracking))
+
+
+def branch_of(git_dir: Path) -> str | None:
+    """The branch a worktree's git directory has checked out, None when detached; starts no process."""
+    head = (git_dir / "HEAD").read_text(encoding="utf-8", errors="surrogateescape").strip()
+    if head == "ref: refs/heads/.invalid":  # the reftable backend keeps HEAD elsewhere
+        result = run_git(git_dir, f"--git-dir={git_dir}", "symbolic-ref", "--quiet", "HEAD", check=False)
+        head = f"ref: {result.text}" if result.ok else ""
+    return head.removeprefix("ref: refs/heads/") if head.startswith("ref: refs/heads/") else None
+
+
+def discover(start: Path) -> Repo:
+    """The repository `start` lies in: a subfolder, a linked worktree, or the git directory itself.
+
+    Raises PaddockError when there is none, it is bare, its owner is not trusted, or git is missing. Plain
+    layouts are read from disk without starting git, whose version is then checked by its first call.
+    """
+    find_git(os.environ.get("PATH", os.defpath))
+    start = Path(os.path.abspath(start)).resolve()
+    if not start.is_dir():
+        raise PaddockError(f"`{start}` is not a directory")
+    for directory in (start, *start.parents):
+        if os.path.lexists(directory / ".git"):
+            found = _read_layout(directory)
+            if found is not None and _owned_by_us(
+                directory, directory / ".git", found.git_dir, found.common_dir
+            ):
+                return found
+            break
+        if _is_git_dir(directory):
+            break
+    return _ask_git(start)
+
+
+def _read_layout(top: Path) -> Repo | None:
+    """The repository of a working tree's top, None when git itself must be asked."""
+    dot_git = top / ".git"
+    try:
+        if dot_git.is_dir():
+            git_dir = dot_git.resolve()
+        else:
+            kind, _, target = dot_git.read_text(encoding="utf-8", errors="surrogateescape").partition(": ")
+            if kind != "gitdir":
+                return None
+            git_dir = (top / target.rstrip("\n")).resolve()
+        common_dir = _common_dir_of(git_dir)
+        if not _is_git_dir(common_dir) or _mentions_work_tree(common_dir):
+            return None
+    except OSError:
+        return None
+    if common_dir == git_dir:
+        return Repo(common_dir, git_dir, top, top)
+    main = common_dir.parent if common_dir.name == ".git" else None
+    return Repo(common_dir, git_dir, top, main) if main is not None else None
+
+
+def _common_dir_of(git_dir: Path) -> Path:
+    try:
+        return (git_dir / (git_dir / "commondir").read_text().rstrip("\n")).resolve()
+    except FileNotFoundError:
+        return git_dir
+
+
+def _is_git_dir(directory: Path) -> bool:
+    return (
+        (directory / "objects").is_dir()
+        and (directory / "refs").is_dir()
+        and os.path.lexists(directory / "HEAD")
+    )
+
+
+def _mentions_work_tree(common_dir: Path) -> bool:
+    """core.worktree, core.bare = true and included files move things about: then git knows better."""
+    config = (common_dir / "config").read_bytes().lower()
+    bare = b"bare" in config and b"bare = false" not in config
+    return bare or b"worktree =" in config.replace(b"worktreeconfig =", b"") or b"[include" in config
+
+
+def _owned_by_us(*paths: Path) -> bool:
+    user = os.geteuid()
+    return all(path.lstat().st_uid == user for path in paths)
+
+
+def _ask_git(start: Path) -> Repo:
+    asked = run_git(
+        start,
+        "rev-parse",
+        "--path-format=absolute",
+        "--is-bare-repository",
+        "--git-common-dir",
+        "--absolute-git-dir",
+        check=False,
+    )
+    if not asked.ok:
+        raise _refusal(start, asked)
+    bare, common, own = asked.lines
+    common_dir, git_dir = Path(common).resolve(), Path(own).resolve()
+    top = run_git(start, "rev-parse", "--path-format=absolute", "--show-toplevel", check=False)
+    if bare == "true":
+        raise PaddockError(
+            f"`{common_dir}` is a bare repository: it has no working tree",
+            "run paddock in a clone of it, or in one of its worktrees",
+        )
+    return Repo(common_dir, git_dir, Path(top.text).resolve() if top.ok else None, _main_worktree(common_dir))
+
+
+def _main_worktree(common_dir: Path) -> Path | None:
+    listed = run_git(
+        common_dir, f"--git-dir={common_dir}", "worktree", "list", "--porcelain", "-z", check=False
+    )
+    first = listed.stdout.split(b"\0\0", 1)[0].split(b"\0")
+    if not listed.ok or b"bare" in first:
+        return None
+    path = Path(os.fsdecode(first[0].removeprefix(b"worktree ")))
+    return path.resolve()
+
+
+def _refusal(start: Path, asked: GitResult) -> PaddockError:
+    said = asked.stderr
+    if "dubious ownership" in said or "unsafe repository" in said:
+        return PaddockError(
+            f"git does not trust the repository at `{start}`: it belongs to another user",
+            f"if you do, run `git config --global --add safe.directory {_untrusted_path(said, start)}`",
+        )
+    if "not a git repository" in said:
+        return PaddockError(
+            f"`{start}` is not inside a git repository",
+            "run paddock inside one, or create one with `git init`",
+        )
+    return GitFailed(asked)
+
+
+def _untrusted_path(said: str, start: Path) -> str:
+    for line in said.splitlines():
+        if "safe.directory" in line:
+            return line.split("safe.directory", 1)[1].strip()
+    return str(start)
