@@ -1,0 +1,230 @@
+"""The state every reader shares: `fold(apply, records)`.
+
+The board is the one accumulator that is changed in place, because copying ten thousand tasks per
+event would make replay quadratic; what it holds is immutable. `apply` computes before it assigns,
+so a record that cannot fold leaves the board as it was.
+"""
+
+from collections.abc import Callable, Iterable
+
+import msgspec
+from msgspec.structs import replace
+
+from paddock.core import events as ev
+from paddock.core.errors import PaddockError
+from paddock.core.ids import TaskId, task_id
+from paddock.core.task import DEAD, FINISHED, SATISFIED, IllegalTransition, Phase, Task, evolve, move
+from paddock.core.tasktable import TaskTable
+
+LAYOUT = 1
+"""Grows whenever a snapshot of an older Paddock would be read wrongly; such snapshots are folded again."""
+
+
+class Convoy(msgspec.Struct, frozen=True, array_like=True):
+    name: str
+    title: str
+    created: float
+
+
+class BoardState(msgspec.Struct, array_like=True):
+    """A board as it goes into a snapshot."""
+
+    seq: int
+    at: float
+    version: str
+    next_task: int
+    counts: dict[Phase, int]
+    open: list[TaskId]
+    convoys: dict[str, Convoy]
+    members: dict[str, list[TaskId]]
+    dependents: dict[TaskId, list[TaskId]]
+    unknown: dict[str, int]
+    tasks: dict[TaskId, msgspec.Raw]
+
+
+_encode = msgspec.msgpack.Encoder().encode
+_decode = msgspec.msgpack.Decoder(BoardState).decode
+
+
+class Board:
+    """Mutated only by `apply`. `open` holds the tasks that are not finished, in order of their ids."""
+
+    def __init__(self, state: BoardState | None = None) -> None:
+        self.seq = state.seq if state else 0
+        self.at = state.at if state else 0.0
+        self.version = state.version if state else ""
+        self.next_task = state.next_task if state else 1
+        self.counts: dict[Phase, int] = state.counts if state else {}
+        self.open: dict[TaskId, None] = dict.fromkeys(state.open) if state else {}
+        self.convoys: dict[str, Convoy] = state.convoys if state else {}
+        self.members: dict[str, list[TaskId]] = state.members if state else {}
+        self.dependents: dict[TaskId, list[TaskId]] = state.dependents if state else {}
+        self.unknown: dict[str, int] = state.unknown if state else {}
+        self.tasks = TaskTable(state.tasks if state else None)
+
+    def task(self, task: TaskId) -> Task:
+        """Raises PaddockError for an id nobody was ever given."""
+        try:
+            return self.tasks[task]
+        except KeyError:
+            newest = f"the newest task is `{task_id(self.next_task - 1)}`" if self.next_task > 1 else "there are none"
+            raise PaddockError(f"there is no task `{task}`: {newest}", "`paddock status --all` lists them") from None
+
+    def open_tasks(self) -> Iterable[Task]:
+        return (self.tasks[task] for task in self.open)
+
+    def apply(self, record: ev.Record) -> None:
+        """Folds one record. Raises IllegalTransition, with the board unchanged, if it cannot happen."""
+        if record.seq != self.seq + 1:
+            raise PaddockError(f"record {record.seq} does not follow record {self.seq}")
+        fold = _FOLDS.get(type(record.event), _apply_to_task)
+        fold(self, record)
+        self.seq = record.seq
+        self.at = max(self.at, record.at)
+
+    def _put(self, task: Task, before: Phase | None) -> None:
+        if before is not task.phase:
+            if before is not None:
+                self.counts[before] -= 1
+            self.counts[task.phase] = self.counts.get(task.phase, 0) + 1
+            if task.phase in FINISHED:
+                self.open.pop(task.id, None)
+            elif task.id not in self.open:
+                self.open[task.id] = None
+        self.tasks.put(task)
+
+
+def encode_board(board: Board) -> bytes:
+    return _encode(
+        BoardState(
+            seq=board.seq,
+            at=board.at,
+            version=board.version,
+            next_task=board.next_task,
+            counts=board.counts,
+            open=list(board.open),
+            convoys=board.convoys,
+            members=board.members,
+            dependents=board.dependents,
+            unknown=board.unknown,
+            tasks=board.tasks.encoded(),
+        )
+    )
+
+
+def decode_board(snapshot: bytes) -> Board:
+    """Raises msgspec.DecodeError on a snapshot that is damaged or of another layout."""
+    return Board(_decode(snapshot))
+
+
+def _apply_to_task(board: Board, record: ev.Record) -> None:
+    if record.task is None or record.task not in board.tasks:
+        raise IllegalTransition(record.task or "nothing", "unknown", record.event)
+    before = board.tasks[record.task]
+    task = evolve(before, record)
+    if task.phase is Phase.READY or (task.after is not before.after and _waits_for_others(task)):
+        task = _settle(board, task, record.at)
+    if isinstance(record.event, ev.TaskEdited) and record.event.after is not msgspec.UNSET:
+        _relink(board, task, before.after)
+    board._put(task, before.phase)
+    if task.phase is not before.phase and (task.phase in DEAD | SATISFIED or before.phase in DEAD | SATISFIED):
+        _settle_dependents(board, task, record.at)
+
+
+def _waits_for_others(task: Task) -> bool:
+    return task.phase in {Phase.WAITING, Phase.READY} or task.blocked_on is not None
+
+
+def _settle(board: Board, task: Task, at: float) -> Task:
+    """Ready, waiting, or blocked by a dependency that will never land."""
+    dead = [other for other in task.after if board.tasks[other].phase in DEAD]
+    open_ = [other for other in task.after if board.tasks[other].phase not in SATISFIED]
+    if dead:
+        other = board.tasks[dead[0]]
+        reason = f"depends on {other.id}, which {'failed' if other.phase is Phase.FAILED else 'was cancelled'}"
+        unblock = f"paddock retry {other.id}"
+        return replace(move(task, Phase.BLOCKED, at, reason, unblock), blocked_on=other.id)
+    if open_:
+        return move(task, Phase.WAITING, at, f"after {', '.join(open_)}")
+    return task if task.phase is Phase.READY else move(task, Phase.READY, at)
+
+
+def _settle_dependents(board: Board, task: Task, at: float) -> None:
+    for name in board.dependents.get(task.id, ()):
+        dependent = board.tasks[name]
+        if _waits_for_others(dependent):
+            board._put(_settle(board, dependent, at), dependent.phase)
+
+
+def _relink(board: Board, task: Task, before: tuple[TaskId, ...]) -> None:
+    for other in set(before) - set(task.after):
+        board.dependents[other].remove(task.id)
+    for other in set(task.after) - set(before):
+        board.dependents.setdefault(other, []).append(task.id)
+
+
+def _add_task(board: Board, record: ev.Record) -> None:
+    event = record.event
+    assert isinstance(event, ev.TaskAdded)
+    if record.task != task_id(board.next_task):
+        raise IllegalTransition(record.task or "nothing", "already used", event)
+    if event.convoy is not None and event.convoy not in board.convoys:
+        raise IllegalTransition(event.convoy, "not a convoy", event)
+    if unknown := [other for other in event.after if other not in board.tasks]:
+        raise IllegalTransition(unknown[0], "unknown", event)
+    task = Task(
+        id=record.task,
+        title=event.title,
+        brief_seq=record.seq,
+        phase=Phase.READY,
+        since=record.at,
+        created=record.at,
+        allowed=event.attempts,
+        agent=event.agent,
+        engine=event.engine,
+        convoy=event.convoy,
+        after=event.after,
+        priority=event.priority,
+        paths=event.paths,
+    )
+    task = _settle(board, task, record.at)
+    board.next_task += 1
+    for other in set(event.after):
+        board.dependents.setdefault(other, []).append(task.id)
+    if event.convoy is not None:
+        board.members[event.convoy].append(task.id)
+    board._put(task, None)
+
+
+def _add_convoy(board: Board, record: ev.Record) -> None:
+    event = record.event
+    assert isinstance(event, ev.ConvoyAdded)
+    if event.name in board.convoys:
+        raise IllegalTransition(event.name, "there already", event)
+    board.convoys[event.name] = Convoy(event.name, event.title, record.at)
+    board.members[event.name] = []
+
+
+def _set_version(board: Board, record: ev.Record) -> None:
+    assert isinstance(record.event, ev.LogCreated | ev.LogUpgraded)
+    board.version = record.event.version
+
+
+def _skip_unknown(board: Board, record: ev.Record) -> None:
+    assert isinstance(record.event, ev.Unknown)
+    board.unknown[record.event.name] = board.unknown.get(record.event.name, 0) + 1
+
+
+def _note(board: Board, record: ev.Record) -> None:
+    """Kept for people to read; changes nothing."""
+
+
+_FOLDS: dict[type[ev.Event], Callable[[Board, ev.Record], None]] = {
+    ev.LogCreated: _set_version,
+    ev.LogUpgraded: _set_version,
+    ev.ConvoyAdded: _add_convoy,
+    ev.TaskAdded: _add_task,
+    ev.WorktreeRemoved: _note,
+    ev.Swept: _note,
+    ev.Unknown: _skip_unknown,
+}

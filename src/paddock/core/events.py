@@ -1,0 +1,212 @@
+"""The facts Paddock records. An event says what happened; everything else is derived by folding.
+
+A new field has a default; a new meaning is a new event. Nothing here is ever removed or renamed:
+logs written years ago must open (tests/histories).
+"""
+
+from typing import ClassVar
+
+import msgspec
+from msgspec import UNSET, UnsetType
+
+from paddock.core.ids import AttemptId, TaskId
+
+
+class Event(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=False):
+    kind: ClassVar[str]
+
+
+class Record(msgspec.Struct, frozen=True):
+    """One line of the log. `at` is in seconds since the epoch; `generation` is 0 for people."""
+
+    seq: int
+    at: float
+    actor: str
+    generation: int
+    task: TaskId | None
+    attempt: AttemptId | None
+    event: Event
+    hash: bytes
+
+
+class Draft(msgspec.Struct, frozen=True):
+    """An event a writer wants recorded, before the log has stamped it."""
+
+    event: Event
+    task: TaskId | None = None
+    attempt: AttemptId | None = None
+
+
+class Unknown(Event, frozen=True):
+    """A kind this version does not know, kept as it stands in the log."""
+
+    kind: ClassVar[str] = "unknown"
+    name: str
+    body: bytes
+
+
+class LogCreated(Event, frozen=True):
+    kind: ClassVar[str] = "log.created"
+    version: str
+
+
+class LogUpgraded(Event, frozen=True):
+    """First write by a newer Paddock: the version an older writer is told to upgrade to."""
+
+    kind: ClassVar[str] = "log.upgraded"
+    version: str
+
+
+class ConvoyAdded(Event, frozen=True):
+    kind: ClassVar[str] = "convoy.added"
+    name: str
+    title: str = ""
+
+
+class TaskAdded(Event, frozen=True):
+    kind: ClassVar[str] = "task.added"
+    title: str
+    brief: str
+    agent: str | None = None
+    engine: str | None = None
+    convoy: str | None = None
+    after: tuple[TaskId, ...] = ()
+    priority: int = 0
+    paths: tuple[str, ...] = ()
+    attempts: int = 3
+
+
+class TaskEdited(Event, frozen=True):
+    """Only the fields that are set change."""
+
+    kind: ClassVar[str] = "task.edited"
+    title: str | UnsetType = UNSET
+    brief: str | UnsetType = UNSET
+    agent: str | UnsetType | None = UNSET
+    engine: str | UnsetType | None = UNSET
+    after: tuple[TaskId, ...] | UnsetType = UNSET
+    priority: int | UnsetType = UNSET
+    paths: tuple[str, ...] | UnsetType = UNSET
+    attempts: int | UnsetType = UNSET
+
+
+class TaskCancelled(Event, frozen=True):
+    kind: ClassVar[str] = "task.cancelled"
+    reason: str = ""
+
+
+class TaskRetried(Event, frozen=True):
+    """A person wants the task tried again; `attempts` is how many more tries that allows."""
+
+    kind: ClassVar[str] = "task.retried"
+    attempts: int
+    reason: str = ""
+
+
+class TaskBlocked(Event, frozen=True):
+    kind: ClassVar[str] = "task.blocked"
+    reason: str
+    unblock: str
+    evidence: str = ""
+
+
+class TaskApproved(Event, frozen=True):
+    kind: ClassVar[str] = "task.approved"
+    head: str
+    message: str = ""
+
+
+class TaskRejected(Event, frozen=True):
+    """A person turned the change down; `message` is what the next attempt is told."""
+
+    kind: ClassVar[str] = "task.rejected"
+    head: str
+    message: str = ""
+
+
+class MessageSent(Event, frozen=True):
+    """A follow-up for the agent, delivered as the next turn. Named by the record's sequence number."""
+
+    kind: ClassVar[str] = "message.sent"
+    text: str
+
+
+class StopRequested(Event, frozen=True):
+    kind: ClassVar[str] = "attempt.stop_requested"
+    reason: str = ""
+
+
+class AttemptStarted(Event, frozen=True):
+    """The claim on a task. `continues` names the attempt whose branch and conversation go on."""
+
+    kind: ClassVar[str] = "attempt.started"
+    engine: str
+    base: str
+    branch: str
+    agent: str | None = None
+    model: str | None = None
+    host: str = ""
+    worktree: str = ""
+    continues: AttemptId | None = None
+    session: str | None = None
+
+
+class TurnStarted(Event, frozen=True):
+    """Written before the process exists; its identity is in the attempt's folder, renamed into place."""
+
+    kind: ClassVar[str] = "turn.started"
+    turn: int
+    session: str | None = None
+    messages: tuple[int, ...] = ()
+
+
+class TurnEnded(Event, frozen=True):
+    """`exit` is the process's status, negative for a signal, None when nobody saw it end."""
+
+    kind: ClassVar[str] = "turn.ended"
+    turn: int
+    exit: int | None = None
+    ended_by: str = ""
+    session: str | None = None
+    steps: int = 0
+    input_tokens: int = 0
+    cache_write_tokens: int = 0
+    cache_read_tokens: int = 0
+    output_tokens: int = 0
+    cost_usd: float | None = None
+    model: str | None = None
+    swept: tuple[str, ...] = ()
+
+
+class AttemptEnded(Event, frozen=True):
+    """The judge's verdict with the facts it rests on, and what was decided to do next."""
+
+    kind: ClassVar[str] = "attempt.ended"
+    outcome: str
+    next: str
+    counted: bool
+    reason: str = ""
+    exit: int | None = None
+    head: str | None = None
+    base: str | None = None
+    commits: int = 0
+    files: int = 0
+    insertions: int = 0
+    deletions: int = 0
+    rescued: bool = False
+    retry_at: float | None = None
+    unblock: str = ""
+
+
+class WorktreeRemoved(Event, frozen=True):
+    kind: ClassVar[str] = "worktree.removed"
+    path: str
+    bytes_freed: int = 0
+
+
+class Swept(Event, frozen=True):
+    """Something the janitor ended or removed, with the evidence for it."""
+
+    kind: ClassVar[str] = "janitor.swept"
+    what: str
+    evidence: str = ""

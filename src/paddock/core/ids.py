@@ -1,0 +1,59 @@
+"""Short ids that are never reused: tasks `t41`, attempts `t41.2`."""
+
+import re
+from typing import NewType
+
+from paddock.core.errors import Misuse
+
+TaskId = NewType("TaskId", str)
+AttemptId = NewType("AttemptId", str)
+
+_TASK = re.compile(r"t[1-9][0-9]{0,8}")
+_ATTEMPT = re.compile(r"(t[1-9][0-9]{0,8})\.([1-9][0-9]{0,5})")
+_SLUG_GAP = re.compile(r"[^a-z0-9]+")
+
+
+def task_id(number: int) -> TaskId:
+    return TaskId(f"t{number}")
+
+
+def attempt_id(task: TaskId, number: int) -> AttemptId:
+    return AttemptId(f"{task}.{number}")
+
+
+def task_number(task: TaskId) -> int:
+    return int(task[1:])
+
+
+def attempt_number(attempt: AttemptId) -> int:
+    return int(attempt.partition(".")[2])
+
+
+def task_of(attempt: AttemptId) -> TaskId:
+    return TaskId(attempt.partition(".")[0])
+
+
+def parse_task(text: str) -> TaskId:
+    """Accepts `t41` and, because people paste them, `T41` and `t41.2`. Raises Misuse."""
+    word = text.strip().lower()
+    if _TASK.fullmatch(word):
+        return TaskId(word)
+    if match := _ATTEMPT.fullmatch(word):
+        return TaskId(match[1])
+    raise Misuse(f"`{printable(text, 40)}` is not a task id", "task ids look like `t41`; `paddock status` lists them")
+
+
+def branch_slug(title: str, limit: int = 40) -> str:
+    """`Fix: the parser!` becomes `fix-the-parser`; empty when no ASCII letter or digit is left."""
+    return _SLUG_GAP.sub("-", title.lower())[:limit].strip("-")
+
+
+def branch_name(task: TaskId, title: str) -> str:
+    slug = branch_slug(title)
+    return f"paddock/{task}-{slug}" if slug else f"paddock/{task}"
+
+
+def printable(text: str, limit: int = 200) -> str:
+    """One safe line for a terminal: control characters become `�`, long text is cut."""
+    line = "".join(c if c.isprintable() else "�" for c in text)
+    return line if len(line) <= limit else line[: limit - 1] + "…"

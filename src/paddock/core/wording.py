@@ -1,0 +1,84 @@
+"""What people may write: briefs, titles, names, numbers and paths, each refused with the reason."""
+
+from collections.abc import Collection, Sequence
+from difflib import get_close_matches
+
+from paddock.core.errors import Misuse
+from paddock.core.ids import printable
+
+BRIEF_LIMIT = 256 * 1024
+TITLE_LIMIT = 200
+PRIORITY_LIMIT = 1000
+ATTEMPTS_LIMIT = 100
+NAME_CHARACTERS = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.")
+
+
+def check_brief(text: str, what: str) -> None:
+    if not text.strip():
+        raise Misuse(f"{what} is empty", "say in a sentence or more what to do")
+    if "\0" in text:
+        raise Misuse(f"{what} holds a NUL byte at character {text.index(chr(0)) + 1}")
+    try:
+        size = len(text.encode())
+    except UnicodeEncodeError as error:
+        raise Misuse(f"{what} is not valid UTF-8 at character {error.start + 1}") from None
+    if size > BRIEF_LIMIT:
+        raise Misuse(
+            f"{what} has {size:,} bytes; the limit is {BRIEF_LIMIT:,}",
+            "put long material into a file of the repository and name that file in the brief",
+        )
+
+
+def check_title(title: str) -> None:
+    if not title.strip():
+        raise Misuse("the title is empty", "leave --title away to use the first line of the brief")
+    if len(title) > TITLE_LIMIT:
+        raise Misuse(f"the title has {len(title)} characters; the limit is {TITLE_LIMIT}")
+    for position, character in enumerate(title, 1):
+        if not character.isprintable():
+            raise Misuse(
+                f"the title holds the control character U+{ord(character):04X} at position {position}",
+                "titles are one line of printable text",
+            )
+
+
+def check_name(what: str, name: str) -> None:
+    if not name or len(name) > 80 or not NAME_CHARACTERS.issuperset(name) or name[0] in "-.":
+        raise Misuse(
+            f"`{printable(name, 80)}` is not a {what} name",
+            "use 1 to 80 letters, digits, `-`, `_` and `.`, not starting with `-` or `.`",
+        )
+
+
+def derive_title(brief: str) -> str:
+    """The first line of the brief with anything unprintable left out."""
+    for line in brief.splitlines():
+        words = "".join(c if c.isprintable() else " " for c in line).strip().lstrip("#").strip()
+        if words:
+            return printable(words, 80)
+    return "untitled"
+
+
+def check_numbers(priority: int, attempts: int) -> None:
+    if abs(priority) > PRIORITY_LIMIT:
+        raise Misuse(f"priority {priority} is not between -{PRIORITY_LIMIT} and {PRIORITY_LIMIT}")
+    if not 1 <= attempts <= ATTEMPTS_LIMIT:
+        raise Misuse(f"{attempts} attempts is not between 1 and {ATTEMPTS_LIMIT}")
+
+
+def check_paths(paths: Sequence[str]) -> None:
+    for path in paths:
+        if not path or path.startswith("/") or ".." in path.split("/") or not path.isprintable():
+            raise Misuse(
+                f"`{printable(path)}` is not a path inside the repository",
+                "paths are globs such as `src/api/**`",
+            )
+
+
+def check_known(what: str, name: str, known: Collection[str]) -> None:
+    if name in known:
+        return
+    near = get_close_matches(name, known, 1)
+    hint = f"did you mean `{near[0]}`? " if near else ""
+    listing = ", ".join(sorted(known)) or "none"
+    raise Misuse(f"there is no {what} `{printable(name, 80)}`", f"{hint}known: {listing}")
