@@ -1,0 +1,120 @@
+"""What the planner asks the effects layer to do, in order.
+
+Contract of the effects layer, which calls `plan` again after recording what came of an action until it gets none:
+
+- `RecordMain`, `RecordCi`, `Halt`, `Reject`, `Bounce`, `MarkNoop`, `Withdraw`: record `MainMoved`, `CiDefined`,
+  `QueueHalted`, `ChangeRejected`, `ChangeConflicted`, `ChangeFoundEmpty`, `ChangeCancelled`.
+- `StartRun`: merge the members onto `base` in order. Refused: record `CompositionRefused` and start nothing. Else
+  record `RunStarted`; if `reusable_pass` knows the tree, record `RunEnded(result=PASS, reused=…)` at once,
+  otherwise run CI and record `RunEnded` when it is over.
+- `CancelRun`: record `RunCancelAsked`, stop the processes, then record `RunEnded(result=CANCELLED)`.
+- `Land`: safe to repeat after a crash. Record `LandingStarted` unless `queue.landing` holds it already. If `new` is
+  main or an ancestor of it, record `TrainLanded`. Else audit, compare-and-swap main from `old` to `new`, record
+  `TrainLanded`, or `LandingRefused` when main is not at `old` or the audit fails.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from paddock.core.merge.model import Member, Purpose
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """What the effects layer sees right now.
+
+    `main_descends` says whether the last main the queue knows is an ancestor of (or equal to) `main_commit`.
+    """
+
+    main_commit: str
+    main_tree: str
+    ci: str
+    slots: int
+    main_descends: bool = True
+    timeout_floor_seconds: float = 600.0
+
+
+@dataclass(frozen=True, slots=True)
+class RecordMain:
+    commit: str
+    tree: str
+    descends: bool
+
+
+@dataclass(frozen=True, slots=True)
+class RecordCi:
+    ci: str
+
+
+@dataclass(frozen=True, slots=True)
+class Halt:
+    reason: str
+    runs: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class StartRun:
+    """Compose `members` on commit `base` and test the result. `base_tree` is the tree of `base`."""
+
+    run: str
+    purpose: Purpose
+    base: str
+    base_tree: str
+    members: tuple[Member, ...]
+    timeout_seconds: float
+    confirms: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class CancelRun:
+    run: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Land:
+    run: str
+    old: str
+    new: str
+    tree: str
+    members: tuple[Member, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Reject:
+    id: str
+    version: int
+    reason: str
+    runs: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Bounce:
+    """The change conflicts with landed work: back to its author with both diffs."""
+
+    id: str
+    version: int
+    base: str
+    paths: tuple[str, ...]
+    against: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class MarkNoop:
+    id: str
+    version: int
+    base: str
+
+
+@dataclass(frozen=True, slots=True)
+class Withdraw:
+    """The approved bytes are gone: record `ChangeCancelled`."""
+
+    id: str
+    version: int
+    reason: str
+
+
+Action: TypeAlias = RecordMain | RecordCi | Halt | StartRun | CancelRun | Land | Reject | Bounce | MarkNoop | Withdraw

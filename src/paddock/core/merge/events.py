@@ -1,0 +1,248 @@
+"""What happened to the merge queue: facts in the past tense, wrapped by the log in its envelope.
+
+The envelope's `at` is the time of every fact; run starts and ends take theirs from it.
+"""
+
+from __future__ import annotations
+
+from typing import ClassVar, TypeAlias
+
+from msgspec import Struct
+
+from paddock.core.merge.model import Change, Member, Purpose, RefusalCause, Result
+
+
+class MainMoved(Struct, frozen=True):
+    """Main was seen at a value the queue did not give it. `descends`: the last known value is an ancestor."""
+
+    kind: ClassVar[str] = "queue.main_moved"
+    commit: str
+    tree: str
+    descends: bool = True
+
+
+class CiDefined(Struct, frozen=True):
+    """The hash of the CI definition in force: command, environment, checks, set-up."""
+
+    kind: ClassVar[str] = "queue.ci_defined"
+    ci: str
+
+
+class ChangeQueued(Struct, frozen=True):
+    """A version of a change entered the queue; an undecided older version of the same id is superseded."""
+
+    kind: ClassVar[str] = "queue.change_queued"
+    change: Change
+    approved_by: str | None = None
+
+
+class ChangeApproved(Struct, frozen=True):
+    kind: ClassVar[str] = "queue.change_approved"
+    id: str
+    version: int
+    by: str = ""
+
+
+class ChangeMoved(Struct, frozen=True):
+    """A person gave the change another priority."""
+
+    kind: ClassVar[str] = "queue.change_moved"
+    id: str
+    priority: int
+    by: str = ""
+
+
+class ChangeRetried(Struct, frozen=True):
+    """A person asked for a fresh trial: what earlier runs said about the change no longer counts."""
+
+    kind: ClassVar[str] = "queue.change_retried"
+    id: str
+    version: int
+    by: str = ""
+
+
+class CompositionRefused(Struct, frozen=True):
+    """Members could not be put together on `base`, because of member `id`; no run was started.
+
+    `against` is the other member in the way, None when the base itself is. For `EMPTY` the merge of `id` leaves
+    the tree as it was; for `MISSING` the approved head is gone.
+    """
+
+    kind: ClassVar[str] = "queue.composition_refused"
+    base: str
+    members: tuple[Member, ...]
+    id: str
+    version: int
+    cause: RefusalCause
+    paths: tuple[str, ...] = ()
+    against: str | None = None
+
+
+class RunStarted(Struct, frozen=True):
+    """CI began on an exact tree. For `baseline` and `control` there are no members and commit equals base."""
+
+    kind: ClassVar[str] = "queue.run_started"
+    run: str
+    purpose: Purpose
+    base: str
+    base_tree: str
+    members: tuple[Member, ...]
+    tree: str
+    commit: str
+    ci: str
+    log: str = ""
+    confirms: str | None = None
+
+
+class RunCancelAsked(Struct, frozen=True):
+    """The run is being stopped; its slot is free only when the run has ended."""
+
+    kind: ClassVar[str] = "queue.run_cancel_asked"
+    run: str
+    reason: str = ""
+
+
+class RunEnded(Struct, frozen=True):
+    """A run is over and its slot free. `reused` names an earlier pass of the same tree that made it unnecessary."""
+
+    kind: ClassVar[str] = "queue.run_ended"
+    run: str
+    result: Result
+    exit: int | None = None
+    reused: str | None = None
+    note: str = ""
+
+
+class LandingStarted(Struct, frozen=True):
+    """Main is about to be moved from `old` to `new`; recorded before the compare-and-swap."""
+
+    kind: ClassVar[str] = "queue.landing_started"
+    run: str
+    old: str
+    new: str
+
+
+class TrainLanded(Struct, frozen=True):
+    """Main was moved: the members of `run` are in it."""
+
+    kind: ClassVar[str] = "queue.train_landed"
+    run: str
+    old: str
+    new: str
+
+
+class LandingRefused(Struct, frozen=True):
+    """Main was not moved: it was no longer at `old`, or the audit found an effect no member explains."""
+
+    kind: ClassVar[str] = "queue.landing_refused"
+    run: str
+    old: str
+    new: str
+    reason: str
+    audit_failed: bool = False
+
+
+class ChangeRejected(Struct, frozen=True):
+    """`runs` are the failing runs on verified bases the verdict rests on; empty when a person rejected it."""
+
+    kind: ClassVar[str] = "queue.change_rejected"
+    id: str
+    version: int
+    reason: str
+    runs: tuple[str, ...] = ()
+    by: str | None = None
+
+
+class ChangeConflicted(Struct, frozen=True):
+    """The change does not merge with landed work and goes back to its author."""
+
+    kind: ClassVar[str] = "queue.change_conflicted"
+    id: str
+    version: int
+    base: str
+    paths: tuple[str, ...] = ()
+    against: str | None = None
+
+
+class ChangeCancelled(Struct, frozen=True):
+    kind: ClassVar[str] = "queue.change_cancelled"
+    id: str
+    version: int
+    reason: str = ""
+    by: str | None = None
+
+
+class ChangeFoundEmpty(Struct, frozen=True):
+    """Everything the change does is in main already."""
+
+    kind: ClassVar[str] = "queue.change_found_empty"
+    id: str
+    version: int
+    base: str
+
+
+class QueueHalted(Struct, frozen=True):
+    """The queue stopped by itself and needs a person."""
+
+    kind: ClassVar[str] = "queue.halted"
+    reason: str
+    runs: tuple[str, ...] = ()
+
+
+class QueueFrozen(Struct, frozen=True):
+    """Nothing lands until unfrozen; testing goes on."""
+
+    kind: ClassVar[str] = "queue.frozen"
+    reason: str = ""
+
+
+class QueueUnfrozen(Struct, frozen=True):
+    kind: ClassVar[str] = "queue.unfrozen"
+
+
+class QueuePaused(Struct, frozen=True):
+    """No run starts until resumed; what has passed may land."""
+
+    kind: ClassVar[str] = "queue.paused"
+    reason: str = ""
+
+
+class QueueResumed(Struct, frozen=True):
+    """Clears pause, drain and halt. After a halt main is verified again before anything else."""
+
+    kind: ClassVar[str] = "queue.resumed"
+
+
+class QueueDrained(Struct, frozen=True):
+    """Changes queued from now on wait until resumed; older ones are finished."""
+
+    kind: ClassVar[str] = "queue.drained"
+
+
+QueueEvent: TypeAlias = (
+    MainMoved
+    | CiDefined
+    | ChangeQueued
+    | ChangeApproved
+    | ChangeMoved
+    | ChangeRetried
+    | CompositionRefused
+    | RunStarted
+    | RunCancelAsked
+    | RunEnded
+    | LandingStarted
+    | TrainLanded
+    | LandingRefused
+    | ChangeRejected
+    | ChangeConflicted
+    | ChangeCancelled
+    | ChangeFoundEmpty
+    | QueueHalted
+    | QueueFrozen
+    | QueueUnfrozen
+    | QueuePaused
+    | QueueResumed
+    | QueueDrained
+)
+
+EVENT_TYPES: tuple[type[QueueEvent], ...] = QueueEvent.__args__

@@ -1,0 +1,234 @@
+"""What the merge queue knows: changes, the runs that tested them, and what main is.
+
+Everything here is frozen and encodes into a snapshot. `Queue` is bounded: a decided change leaves one `Decided`
+record and its last runs; older ones are only in the log.
+"""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+from msgspec import Struct
+
+
+class Purpose(StrEnum):
+    """Why a run was started."""
+
+    SCREEN = "screen"
+    TRAIN = "train"
+    CONFIRM = "confirm"
+    BASELINE = "baseline"
+    CONTROL = "control"
+
+
+class Result(StrEnum):
+    """How a run ended. `INFRA` is nobody's fault: set-up failed, out of memory, a signal from outside, exit 75."""
+
+    PASS = "pass"
+    FAIL = "fail"
+    TIMEOUT = "timeout"
+    INFRA = "infra"
+    CANCELLED = "cancelled"
+
+
+class Outcome(StrEnum):
+    """The one end each change comes to."""
+
+    LANDED = "landed"
+    REJECTED = "rejected"
+    CONFLICTED = "conflicted"
+    CANCELLED = "cancelled"
+    SUPERSEDED = "superseded"
+    NOOP = "noop"
+
+
+class RefusalCause(StrEnum):
+    """Why members could not be put together on a base."""
+
+    CONFLICT = "conflict"
+    EMPTY = "empty"
+    MISSING = "missing"
+
+
+class Member(Struct, frozen=True):
+    """Exactly which bytes of a change are in a run."""
+
+    id: str
+    version: int
+    head: str
+
+
+class Change(Struct, frozen=True):
+    """One immutable version of somebody's work.
+
+    `depends_on` names changes that must land first and have not landed yet. A higher `priority` goes earlier.
+    `paths` are those the change touches between `base` and `head`.
+    """
+
+    id: str
+    version: int
+    head: str
+    base: str
+    task: str | None = None
+    author: str = ""
+    title: str = ""
+    priority: int = 0
+    depends_on: tuple[str, ...] = ()
+    paths: tuple[str, ...] = ()
+    touches_ci: bool = False
+
+    @property
+    def member(self) -> Member:
+        return Member(self.id, self.version, self.head)
+
+
+class Run(Struct, frozen=True):
+    """One CI run over one exact tree. `result` is None while it runs."""
+
+    id: str
+    purpose: Purpose
+    base: str
+    base_tree: str
+    members: tuple[Member, ...]
+    tree: str
+    commit: str
+    ci: str
+    log: str
+    started_at: float
+    confirms: str | None = None
+    slots_busy: int = 1
+    cancelling: bool = False
+    ended_at: float | None = None
+    result: Result | None = None
+    exit: int | None = None
+    reused: str | None = None
+    note: str = ""
+
+    def holds(self, change_id: str) -> bool:
+        return any(member.id == change_id for member in self.members)
+
+
+class Refusal(Struct, frozen=True):
+    """A change could not be merged onto `base`; `against` is the undecided change in the way, None for the base."""
+
+    base: str
+    cause: RefusalCause
+    paths: tuple[str, ...] = ()
+    against: str | None = None
+
+
+class Entry(Struct, frozen=True):
+    """A change that is not decided yet. `evidence` are ids of ended runs that held it, oldest first."""
+
+    change: Change
+    queued_at: float
+    approved: bool
+    priority: int
+    waits_on: tuple[str, ...] = ()
+    evidence: tuple[str, ...] = ()
+    refusals: tuple[Refusal, ...] = ()
+    infra_failures: int = 0
+
+
+class Decided(Struct, frozen=True):
+    """How a change ended and the runs this rests on."""
+
+    id: str
+    version: int
+    head: str
+    outcome: Outcome
+    at: float
+    queued_at: float
+    task: str | None = None
+    author: str = ""
+    reason: str = ""
+    runs: tuple[str, ...] = ()
+    commit: str | None = None
+    paths: tuple[str, ...] = ()
+    against: str | None = None
+
+
+class Main(Struct, frozen=True):
+    """Where the landing branch stands. `verified_by` is the run that passed exactly this tree, if any did."""
+
+    commit: str
+    tree: str
+    verified_by: str | None = None
+
+
+class Landing(Struct, frozen=True):
+    """A move of main that was announced and not yet confirmed. Recovery finishes or gives it up."""
+
+    run: str
+    old: str
+    new: str
+
+
+class Halted(Struct, frozen=True):
+    """Why the queue stopped by itself; only a person's resume clears it."""
+
+    reason: str
+    at: float
+    runs: tuple[str, ...] = ()
+
+
+class Tally(Struct, frozen=True):
+    """Decayed counts of changes that were good or bad by themselves."""
+
+    good: float = 0.0
+    bad: float = 0.0
+
+
+class Sample(Struct, frozen=True):
+    """How long a passing run took, and how many slots were busy meanwhile."""
+
+    seconds: float
+    slots_busy: float
+
+
+class Stats(Struct, frozen=True):
+    """What the estimators read; bounded, fed by events only."""
+
+    overall: Tally = Tally()
+    by_author: dict[str, Tally] = {}
+    verdicts: float = 0.0
+    flakes: float = 0.0
+    train_members: float = 0.0
+    train_runs: float = 0.0
+    train_failures: float = 0.0
+    samples: tuple[Sample, ...] = ()
+
+
+class Queue(Struct, frozen=True):
+    """The whole state of the merge queue.
+
+    `running` holds runs that occupy a slot, `ended` the runs that still matter. `passes` maps `tree:ci` to the
+    run that passed it, so that nothing is tested twice.
+    """
+
+    main: Main | None = None
+    ci: str = ""
+    entries: dict[str, Entry] = {}
+    running: dict[str, Run] = {}
+    ended: dict[str, Run] = {}
+    landable: tuple[str, ...] = ()
+    passes: dict[str, str] = {}
+    decided: tuple[Decided, ...] = ()
+    landing: Landing | None = None
+    stats: Stats = Stats()
+    next_run: int = 1
+    failure_streak: int = 0
+    infra_streak: int = 0
+    frozen: bool = False
+    paused: bool = False
+    draining_since: float | None = None
+    halted: Halted | None = None
+
+
+def pass_key(tree: str, ci: str) -> str:
+    return f"{tree}:{ci}"
+
+
+def reusable_pass(queue: Queue, tree: str, ci: str) -> str | None:
+    """The run that already passed exactly this tree under this CI definition, or None."""
+    return queue.passes.get(pass_key(tree, ci))
