@@ -1,0 +1,110 @@
+"""Anthropic Messages: `POST /v1/messages` (claude)."""
+
+from __future__ import annotations
+
+import json
+
+from tests.mockmodel.wire import Ask, Conversation, Dialect, Json, Reply, frame, fresh_id, text_of
+
+ERROR_TYPES = {
+    400: "invalid_request_error",
+    401: "authentication_error",
+    403: "permission_error",
+    404: "not_found_error",
+    429: "rate_limit_error",
+    529: "overloaded_error",
+}
+
+
+def read(_path: str, body: Json) -> Ask:
+    talk = Conversation()
+    for message in body.get("messages", []):
+        content = message.get("content", "")
+        parts = content if isinstance(content, list) else [{"type": "text", "text": content}]
+        if message.get("role") == "assistant":
+            talk.rounds += any(part.get("type") == "tool_use" for part in parts)
+            continue
+        results = [part for part in parts if part.get("type") == "tool_result"]
+        for result in results:
+            talk.tool_answered(text_of(result.get("content", "")))
+        # A message typed while a tool ran travels in the same message as the tool's result.
+        said = text_of([part for part in parts if part.get("type") == "text"])
+        if said and (not results or "<<MOCK" in said):
+            talk.user_said(said)
+    return Ask(
+        model=str(body.get("model", "")),
+        instructions=text_of(body.get("system", "")),
+        prompt=talk.prompt,
+        rounds=talk.rounds,
+        tools=tuple(str(tool.get("name", "")) for tool in body.get("tools", [])),
+        streaming=bool(body.get("stream", False)),
+        user_texts=talk.user_texts,
+        tool_results=talk.tool_results,
+    )
+
+
+def _blocks(reply: Reply) -> list[Json]:
+    blocks: list[Json] = []
+    if reply.text:
+        blocks.append({"type": "text", "text": reply.text})
+    if reply.call is not None:
+        call = reply.call
+        blocks.append({"type": "tool_use", "id": fresh_id("toolu_"), "name": call.name, "input": call.arguments})
+    return blocks
+
+
+def _envelope(ask: Ask, reply: Reply) -> Json:
+    return {
+        "id": fresh_id("msg_"),
+        "type": "message",
+        "role": "assistant",
+        "model": ask.model,
+        "content": [],
+        "stop_reason": None,
+        "stop_sequence": None,
+        "usage": {
+            "input_tokens": reply.input_tokens,
+            "cache_creation_input_tokens": 0,
+            "cache_read_input_tokens": 0,
+            "output_tokens": 1,
+        },
+    }
+
+
+def write_whole(ask: Ask, reply: Reply) -> Json:
+    message = _envelope(ask, reply)
+    message["content"] = _blocks(reply)
+    message["stop_reason"] = "tool_use" if reply.call else "end_turn"
+    message["usage"]["output_tokens"] = reply.output_tokens
+    return message
+
+
+def write_stream(ask: Ask, reply: Reply) -> list[bytes]:
+    events: list[Json] = [{"type": "message_start", "message": _envelope(ask, reply)}]
+    for index, block in enumerate(_blocks(reply)):
+        if block["type"] == "text":
+            opened: Json = {"type": "text", "text": ""}
+            delta: Json = {"type": "text_delta", "text": block["text"]}
+        else:
+            opened = block | {"input": {}}
+            delta = {"type": "input_json_delta", "partial_json": json.dumps(block["input"])}
+        events += [
+            {"type": "content_block_start", "index": index, "content_block": opened},
+            {"type": "content_block_delta", "index": index, "delta": delta},
+            {"type": "content_block_stop", "index": index},
+        ]
+    stop = {"stop_reason": "tool_use" if reply.call else "end_turn", "stop_sequence": None}
+    usage = {"output_tokens": reply.output_tokens}
+    events += [{"type": "message_delta", "delta": stop, "usage": usage}, {"type": "message_stop"}]
+    return [frame(str(event["type"]), event) for event in events]
+
+
+def write_error(status: int, message: str) -> Json:
+    return {"type": "error", "error": {"type": ERROR_TYPES.get(status, "api_error"), "message": message}}
+
+
+def write_stream_error(kind: str) -> bytes:
+    return frame("error", {"type": "error", "error": {"type": kind, "message": kind}})
+
+
+ANTHROPIC = Dialect("anthropic", read, write_stream, write_whole, write_error, write_stream_error)

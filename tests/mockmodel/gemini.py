@@ -1,0 +1,65 @@
+"""Gemini: `POST /v1beta/models/M:streamGenerateContent` and `:generateContent`."""
+
+from __future__ import annotations
+
+from tests.mockmodel.wire import Ask, Conversation, Dialect, Json, Reply, frame, text_of
+
+STATUS_NAMES = {401: "UNAUTHENTICATED", 403: "PERMISSION_DENIED", 429: "RESOURCE_EXHAUSTED", 529: "UNAVAILABLE"}
+
+
+def read(path: str, body: Json) -> Ask:
+    talk = Conversation()
+    for content in body.get("contents", []):
+        parts = content.get("parts", [])
+        if content.get("role") == "model":
+            talk.rounds += any("functionCall" in part for part in parts)
+            continue
+        for part in parts:
+            if "functionResponse" in part:
+                talk.tool_answered(str(part["functionResponse"].get("response", "")))
+        said = text_of(parts)
+        if said:
+            talk.user_said(said)
+    model, _, method = path.rpartition("/")[2].partition(":")
+    declared = [entry for tool in body.get("tools", []) for entry in tool.get("functionDeclarations", [])]
+    return Ask(
+        model=model,
+        instructions=text_of(body.get("systemInstruction", {}).get("parts", "")),
+        prompt=talk.prompt,
+        rounds=talk.rounds,
+        tools=tuple(str(entry.get("name", "")) for entry in declared),
+        streaming=method.startswith("stream"),
+        user_texts=talk.user_texts,
+        tool_results=talk.tool_results,
+    )
+
+
+def write_whole(ask: Ask, reply: Reply) -> Json:
+    parts: list[Json] = [{"text": reply.text}] if reply.text else []
+    if reply.call is not None:
+        parts.append({"functionCall": {"name": reply.call.name, "args": reply.call.arguments}})
+    return {
+        "candidates": [{"content": {"role": "model", "parts": parts}, "finishReason": "STOP", "index": 0}],
+        "usageMetadata": {
+            "promptTokenCount": reply.input_tokens,
+            "candidatesTokenCount": reply.output_tokens,
+            "totalTokenCount": reply.input_tokens + reply.output_tokens,
+        },
+        "modelVersion": ask.model,
+    }
+
+
+def write_stream(ask: Ask, reply: Reply) -> list[bytes]:
+    opening = {"candidates": [{"content": {"role": "model", "parts": [{"text": ""}]}, "index": 0}]}
+    return [frame(None, opening), frame(None, write_whole(ask, reply))]
+
+
+def write_error(status: int, message: str) -> Json:
+    return {"error": {"code": status, "message": message, "status": STATUS_NAMES.get(status, "INTERNAL")}}
+
+
+def write_stream_error(kind: str) -> bytes:
+    return frame(None, {"error": {"code": 503, "message": kind, "status": "UNAVAILABLE"}})
+
+
+GEMINI = Dialect("gemini", read, write_stream, write_whole, write_error, write_stream_error)

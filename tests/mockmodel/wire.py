@@ -1,0 +1,88 @@
+"""What the four wire formats have in common: a request read into an `Ask`, a `Reply` written back."""
+
+from __future__ import annotations
+
+import json
+import uuid
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+Json = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Ask:
+    """One model request. `prompt` is the last thing the user said, `rounds` the tool calls made since."""
+
+    model: str
+    instructions: str
+    prompt: str
+    rounds: int
+    tools: tuple[str, ...]
+    streaming: bool
+    user_texts: tuple[str, ...] = ()
+    tool_results: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class ToolCall:
+    name: str
+    arguments: Json
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    text: str
+    call: ToolCall | None = None
+    input_tokens: int = 100
+    output_tokens: int = 10
+
+
+@dataclass(frozen=True, slots=True)
+class Dialect:
+    """One vendor's format. `write_stream` gives the frames of a whole answer, the first of which opens it."""
+
+    name: str
+    read: Callable[[str, Json], Ask]
+    write_stream: Callable[[Ask, Reply], list[bytes]]
+    write_whole: Callable[[Ask, Reply], Json]
+    write_error: Callable[[int, str], Json]
+    write_stream_error: Callable[[str], bytes]
+
+
+@dataclass(slots=True)
+class Conversation:
+    """Folds a message list into the last prompt and the tool rounds since it."""
+
+    prompt: str = ""
+    rounds: int = 0
+    user_texts: tuple[str, ...] = ()
+    tool_results: tuple[str, ...] = ()
+
+    def user_said(self, text: str) -> None:
+        self.prompt = text
+        self.rounds = 0
+        self.user_texts += (text,)
+
+    def tool_answered(self, output: str) -> None:
+        self.tool_results += (output,)
+
+
+def frame(event: str | None, data: Json | str) -> bytes:
+    body = data if isinstance(data, str) else json.dumps(data)
+    head = f"event: {event}\n" if event else ""
+    return f"{head}data: {body}\n\n".encode()
+
+
+def fresh_id(prefix: str) -> str:
+    return f"{prefix}{uuid.uuid4().hex[:20]}"
+
+
+def text_of(content: object) -> str:
+    """The text in a message's content, whether a string or a list of typed parts."""
+    if isinstance(content, str):
+        return content
+    if not isinstance(content, list):
+        return ""
+    return "\n".join(str(part["text"]) for part in content if isinstance(part, dict) and "text" in part)
