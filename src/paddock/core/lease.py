@@ -23,7 +23,7 @@ from paddock.core.globs import globs_overlap
 
 MAX_NAME_LENGTH = 400
 # Names whose last generation is kept one by one. Older ones share a floor, so the state stays small for ever.
-REMEMBERED_NAMES = 1024
+REMEMBERED_NAMES = 256
 # A clock this far behind the log was set back, and time is counted on from there; one less far behind belongs to
 # a host out of step with another, and time waits for it.
 CLOCK_STEP_SECONDS = 600.0
@@ -353,12 +353,13 @@ def _grant(leases: Leases, event: LeaseGranted, clock: LogClock, at: float) -> L
             f"lease `{event.name}` cannot be granted: generation {event.generation} is not above {latest}"
         )
     lease = Lease(event.name, event.generation, event.holder, at, clock.time + event.ttl_seconds)
-    generations = {name: number for name, number in leases.generations.items() if name != event.name}
+    generations = leases.generations.copy()
+    generations.pop(event.name, None)
     generations[event.name] = event.generation
     floor = leases.generation_floor
     if len(generations) > 2 * REMEMBERED_NAMES:
-        forgotten = list(generations)[:REMEMBERED_NAMES]
-        floor = max(floor, *(generations.pop(name) for name in forgotten))
+        forgotten = [name for name in generations if name not in leases.held][:REMEMBERED_NAMES]
+        floor = max([floor, *(generations.pop(name) for name in forgotten)])
     waiting = tuple(
         w for w in leases.waiting if w.until > clock.time and (w.name != event.name or w.holder != event.holder)
     )

@@ -1,0 +1,132 @@
+"""Overlap of path globs, held against a matcher of another make over every short path."""
+
+import itertools
+import re
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from paddock.core.globs import globs_overlap
+
+NAMES = ["a", "b", "c", "ab", "ba", "ac", "aab", "abc"]
+PATHS = ["/".join(parts) for length in (1, 2, 3, 4) for parts in itertools.product(NAMES[:6], repeat=length)]
+
+segment = st.one_of(
+    st.sampled_from(["a", "b", "ab", "*", "**", "a*", "*b", "?", "a?", "?b", "[ab]", "[!a]", "[a-b]*", "*a*b"]),
+    st.text(alphabet="ab*?", min_size=1, max_size=3).filter(lambda text: "**" not in text),
+)
+glob = st.lists(segment, min_size=1, max_size=3).map("/".join)
+
+
+def as_regex(pattern: str) -> re.Pattern[str]:
+    """The pattern over paths written with a `/` in front of every segment."""
+    parts = pattern.split("/")
+    regex = ""
+    for part in parts:
+        if part == "**":
+            regex += "(?:/[^/]+)*"
+            continue
+        regex += "/"
+        for token in re.findall(r"\[[^]]+\]|.", part):
+            match token:
+                case "*":
+                    regex += "[^/]*"
+                case "?":
+                    regex += "[^/]"
+                case _ if token.startswith("["):
+                    regex += token.replace("[!", "[^")
+                case _:
+                    regex += re.escape(token)
+    if not re.search(r"[*?[]", parts[-1]):
+        regex += "(?:/.*)?"
+    return re.compile(regex)
+
+
+def matching(pattern: str) -> set[str]:
+    regex = as_regex(pattern)
+    return {path for path in PATHS if regex.fullmatch("/" + path)}
+
+
+@settings(max_examples=400, deadline=None)
+@given(first=glob, second=glob)
+def test_globs_that_share_a_path_are_never_called_disjoint(first: str, second: str) -> None:
+    if matching(first) & matching(second):
+        assert globs_overlap(first, second)
+
+
+@settings(max_examples=400, deadline=None)
+@given(first=glob, second=glob)
+def test_overlap_is_symmetric_and_reflexive(first: str, second: str) -> None:
+    assert globs_overlap(first, second) == globs_overlap(second, first)
+    assert globs_overlap(first, first)
+
+
+WORDS = ["".join(letters) for length in range(1, 8) for letters in itertools.product("abc", repeat=length)]
+word_glob = st.text(alphabet="ab*?", min_size=1, max_size=4).filter(lambda text: "**" not in text)
+
+
+@settings(max_examples=60, deadline=None)
+@given(first=word_glob, second=word_glob)
+def test_within_a_segment_the_answer_is_exact(first: str, second: str) -> None:
+    one, two = as_regex(first), as_regex(second)
+    shared = any(one.fullmatch("/" + word) and two.fullmatch("/" + word) for word in WORDS)
+    assert globs_overlap(first, second) == shared
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        ("src/api/**", "src/web/**"),
+        ("src/*.py", "src/*.js"),
+        ("src/*.py", "src/api/x.py"),
+        ("src/*", "src/a/b.py"),
+        ("src/[a-m]*", "src/[n-z]*"),
+        ("docs/*.md", "docs/?.txt"),
+        ("src/{api,web}/**", "src/{cli,mcp}/**"),
+        ("src/**/*_test.py", "src/**/*.md"),
+        ("a/**/b/*.c", "a/**/b/*.d"),
+        ("a?c", "ac"),
+        ("src/api", "src/apiary/x"),
+    ],
+)
+def test_globs_without_a_common_path_are_called_disjoint(first: str, second: str) -> None:
+    assert not globs_overlap(first, second)
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        ("src/**", "src/api/x.py"),
+        ("**", "anything/at/all"),
+        ("**/*.py", "src/**"),
+        ("a/**/z", "a/z"),
+        ("a/**/b/**/c", "a/x/**/c"),
+        ("src/api", "src/api/x.py"),
+        ("src/api/", "src/api/x.py"),
+        ("./src//a.py", "src/a.py"),
+        ("/src/a.py", "src/a.py"),
+        ("src/../lib/x", "lib/x"),
+        ("*/../lib/x", "lib/x"),
+        ("../elsewhere", "src/a"),
+        ("SRC/Api.py", "src/api.py"),
+        ("src/[A-F]x", "src/bx"),
+        ("app/[id]/page.tsx", "app/\\[id\\]/page.tsx"),
+        ("app/[id]/page.tsx", "app/d/page.tsx"),
+        ("src/{api,web}/x", "src/web/*"),
+        ("src/{a,b{c,d}}x", "src/bdx"),
+        ("odd/{a,b}", "odd/\\{a,b\\}"),
+        ("[!a]x", "bx"),
+        ("[]a]", "]"),
+        ("caf\u00e9", "cafe\u0301"),
+        ("{1,2,3,4,5}{1,2,3,4,5}{1,2,3,4,5}", "534"),
+    ],
+)
+def test_different_spellings_of_a_common_path_are_seen(first: str, second: str) -> None:
+    assert globs_overlap(first, second)
+
+
+def test_a_pattern_built_to_explode_is_answered_at_once() -> None:
+    assert globs_overlap("**/" * 30 + "*a*a*a*a*a*b", "**/" * 30 + "a" * 60 + "b")
+    assert globs_overlap("{a,b}" * 60, "anything")
+    assert not globs_overlap("*a" * 80, "b" * 200)
