@@ -1,0 +1,334 @@
+"""The normalised steps of a turn, and what they add up to.
+
+Every engine's output is translated into the entries below; everything that reads a turn (the judge, `tail`,
+insight) reads these and never an engine's own format. `observe` folds entries one at a time into a
+`TurnSummary` of bounded size, so a turn of any length is summarised without being held.
+
+Entries carry no time: most engines print none, and the reader of the output file knows better.
+"""
+
+import re
+from enum import StrEnum
+from typing import TypeAlias, assert_never
+
+import msgspec
+from msgspec.structs import replace
+
+TEXT_LIMIT = 8_000
+OUTPUT_LIMIT = 2_000
+ARGUMENT_LIMIT = 1_000
+ERROR_LIMIT = 2_000
+STEP_LIMIT = 200
+ID_LIMIT = 200
+
+NOOP_WORD = "PADDOCK-NOOP:"
+_NOOP = re.compile(rf"^[ \t>*`_]*{NOOP_WORD}[ \t]*(?P<reason>[^\r\n]*?)[ \t*`_]*$", re.MULTILINE)
+
+
+class ToolStatus(StrEnum):
+    OK = "ok"
+    ERROR = "error"
+    DENIED = "denied"
+
+
+class UsageScope(StrEnum):
+    """What a usage figure covers; it decides how `observe` takes it in.
+
+    DELTA is new since the last figure and is added. TURN is the total of this turn so far and replaces what
+    was added up. CONVERSATION is the total since the conversation began, earlier turns included: it replaces
+    too, and `turn_usage` subtracts what was known when the turn began.
+    """
+
+    DELTA = "delta"
+    TURN = "turn"
+    CONVERSATION = "conversation"
+
+
+class TroubleKind(StrEnum):
+    """The provider's four ways to say no; each has a clock of its own."""
+
+    PER_MINUTE = "per_minute"
+    WINDOW = "window"
+    OVERLOAD = "overload"
+    AUTH = "auth"
+
+
+class TroubleClass(StrEnum):
+    NONE = "none"
+    THROTTLED = "throttled"
+    OVERLOADED = "overloaded"
+    AUTH = "auth"
+
+
+class Final(StrEnum):
+    """The engine's own last word; NONE when it never gave one."""
+
+    SUCCESS = "success"
+    ERROR = "error"
+    NONE = "none"
+
+
+class TokenUsage(msgspec.Struct, frozen=True, omit_defaults=True):
+    """Tokens by price class. Input is split: the sum of the first three is all the model read.
+
+    `cost_usd` is None when the engine does not say; a known price is never mixed with a guessed one.
+    """
+
+    input_uncached: int = 0
+    cache_write: int = 0
+    cache_read: int = 0
+    output: int = 0
+    cost_usd: float | None = None
+
+    @property
+    def input_total(self) -> int:
+        return self.input_uncached + self.cache_write + self.cache_read
+
+    def plus(self, other: "TokenUsage") -> "TokenUsage":
+        costs = [cost for cost in (self.cost_usd, other.cost_usd) if cost is not None]
+        return TokenUsage(
+            input_uncached=self.input_uncached + other.input_uncached,
+            cache_write=self.cache_write + other.cache_write,
+            cache_read=self.cache_read + other.cache_read,
+            output=self.output + other.output,
+            cost_usd=sum(costs) if costs else None,
+        )
+
+    def minus(self, earlier: "TokenUsage") -> "TokenUsage":
+        """What came on top of `earlier`; never negative, for an engine may start counting anew."""
+        return TokenUsage(
+            input_uncached=max(0, self.input_uncached - earlier.input_uncached),
+            cache_write=max(0, self.cache_write - earlier.cache_write),
+            cache_read=max(0, self.cache_read - earlier.cache_read),
+            output=max(0, self.output - earlier.output),
+            cost_usd=None if self.cost_usd is None else max(0.0, self.cost_usd - (earlier.cost_usd or 0.0)),
+        )
+
+
+class SessionStarted(msgspec.Struct, frozen=True, omit_defaults=True, tag="session"):
+    session_id: str
+    model: str = ""
+    engine_version: str = ""
+
+
+class Text(msgspec.Struct, frozen=True, omit_defaults=True, tag="text"):
+    """Words of the agent. `model_spoke` is False where a plain program's output stands in for them."""
+
+    text: str
+    model_spoke: bool = True
+
+
+class ToolCall(msgspec.Struct, frozen=True, omit_defaults=True, tag="call"):
+    call_id: str
+    tool: str
+    argument: str = ""
+
+
+class ToolResult(msgspec.Struct, frozen=True, omit_defaults=True, tag="result"):
+    call_id: str
+    status: ToolStatus
+    output: str = ""
+    exit_code: int | None = None
+
+
+class Usage(msgspec.Struct, frozen=True, omit_defaults=True, tag="usage"):
+    tokens: TokenUsage
+    scope: UsageScope
+
+
+class RateLimited(msgspec.Struct, frozen=True, omit_defaults=True, tag="limited"):
+    """The provider refused a call. `retry_after` is in seconds, `resets_at` in epoch seconds."""
+
+    kind: TroubleKind
+    status: int | None = None
+    retry_after: float | None = None
+    resets_at: float | None = None
+    message: str = ""
+
+
+class Error(msgspec.Struct, frozen=True, omit_defaults=True, tag="error"):
+    message: str
+
+
+class Progress(msgspec.Struct, frozen=True, omit_defaults=True, tag="progress"):
+    """A structured sign of life with nothing in it worth keeping."""
+
+    what: str = ""
+
+
+class End(msgspec.Struct, frozen=True, omit_defaults=True, tag="end"):
+    """The engine's final word on the turn."""
+
+    success: bool
+    reason: str = ""
+    permission_denials: int = 0
+    refused: bool = False
+
+
+TraceEntry: TypeAlias = SessionStarted | Text | ToolCall | ToolResult | Usage | RateLimited | Error | Progress | End
+
+
+class TurnSummary(msgspec.Struct, frozen=True, omit_defaults=True):
+    """What a turn's entries add up to. Bounded: every field is a number, a flag or a cut string.
+
+    `trouble` is the provider's refusal that still stands: work done after it clears it, so a turn that timed
+    out in backoff keeps its cause and one that recovered does not. `refusals` counts all of them.
+    `permission_denials` takes the greater of denied results seen and the engine's own count.
+    """
+
+    entries: int = 0
+    session_id: str = ""
+    model: str = ""
+    saw_llm_call: bool = False
+    steps: int = 0
+    failed_steps: int = 0
+    last_step: str = ""
+    usage: TokenUsage = TokenUsage()
+    usage_scope: UsageScope = UsageScope.DELTA
+    trouble: RateLimited | None = None
+    refusals: int = 0
+    last_error: str = ""
+    permission_denials: int = 0
+    noop_reason: str | None = None
+    refused: bool = False
+    final: Final = Final.NONE
+    final_reason: str = ""
+
+    @property
+    def trouble_class(self) -> TroubleClass:
+        if self.trouble is None:
+            return TroubleClass.NONE
+        match self.trouble.kind:
+            case TroubleKind.PER_MINUTE | TroubleKind.WINDOW:
+                return TroubleClass.THROTTLED
+            case TroubleKind.OVERLOAD:
+                return TroubleClass.OVERLOADED
+            case TroubleKind.AUTH:
+                return TroubleClass.AUTH
+
+    @property
+    def retry_after(self) -> float | None:
+        return None if self.trouble is None else self.trouble.retry_after
+
+
+def observe(summary: TurnSummary, entry: TraceEntry) -> TurnSummary:
+    """Take one more entry into the summary."""
+    seen = replace(summary, entries=summary.entries + 1)
+    match entry:
+        case SessionStarted():
+            return _observe_session(seen, entry)
+        case Text():
+            return _observe_text(seen, entry)
+        case ToolCall():
+            step = one_line(f"{entry.tool} {entry.argument}", STEP_LIMIT)
+            return replace(seen, saw_llm_call=True, steps=seen.steps + 1, last_step=step, trouble=None)
+        case ToolResult():
+            return _observe_result(seen, entry)
+        case Usage():
+            return _observe_usage(seen, entry)
+        case RateLimited():
+            message = clip(entry.message, ERROR_LIMIT) or seen.last_error
+            return replace(seen, trouble=entry, refusals=seen.refusals + 1, last_error=message)
+        case Error():
+            return replace(seen, last_error=clip(entry.message, ERROR_LIMIT))
+        case Progress():
+            return seen
+        case End():
+            return _observe_end(seen, entry)
+        case _:
+            assert_never(entry)
+
+
+def turn_usage(summary: TurnSummary, before: TokenUsage) -> TokenUsage:
+    """What this turn alone used; `before` is the conversation's total when the turn began."""
+    if summary.usage_scope is UsageScope.CONVERSATION:
+        return summary.usage.minus(before)
+    return summary.usage
+
+
+def _observe_session(seen: TurnSummary, entry: SessionStarted) -> TurnSummary:
+    # The first id stays: a sub-agent that announces its own must not steal the conversation.
+    return replace(
+        seen,
+        session_id=seen.session_id or clip(entry.session_id, ID_LIMIT),
+        model=seen.model or clip(entry.model, ID_LIMIT),
+    )
+
+
+def _observe_text(seen: TurnSummary, entry: Text) -> TurnSummary:
+    step = one_line(entry.text, STEP_LIMIT)
+    reason = find_noop(entry.text)
+    seen = replace(
+        seen,
+        last_step=step or seen.last_step,
+        noop_reason=seen.noop_reason if reason is None else reason,
+    )
+    return replace(seen, saw_llm_call=True, trouble=None) if entry.model_spoke else seen
+
+
+def _observe_result(seen: TurnSummary, entry: ToolResult) -> TurnSummary:
+    match entry.status:
+        case ToolStatus.OK:
+            return seen
+        case ToolStatus.ERROR:
+            return replace(seen, failed_steps=seen.failed_steps + 1)
+        case ToolStatus.DENIED:
+            denials = seen.permission_denials + 1
+            return replace(seen, failed_steps=seen.failed_steps + 1, permission_denials=denials)
+
+
+def _observe_usage(seen: TurnSummary, entry: Usage) -> TurnSummary:
+    spoke = seen.saw_llm_call or entry.tokens.output > 0
+    if entry.scope is UsageScope.DELTA:
+        return replace(seen, usage=seen.usage.plus(entry.tokens), saw_llm_call=spoke)
+    return replace(seen, usage=entry.tokens, usage_scope=entry.scope, saw_llm_call=spoke)
+
+
+def _observe_end(seen: TurnSummary, entry: End) -> TurnSummary:
+    return replace(
+        seen,
+        final=Final.SUCCESS if entry.success else Final.ERROR,
+        final_reason=one_line(entry.reason, STEP_LIMIT),
+        permission_denials=max(seen.permission_denials, entry.permission_denials),
+        refused=seen.refused or entry.refused,
+        trouble=None if entry.success else seen.trouble,
+    )
+
+
+def find_noop(text: str) -> str | None:
+    """The reason on the last `PADDOCK-NOOP:` line, or None. A placeholder such as `<reason>` is no reason."""
+    found = None
+    for match in _NOOP.finditer(text):
+        reason = match["reason"].strip()
+        if reason and not (reason.startswith("<") and reason.endswith(">")):
+            found = clip(reason, STEP_LIMIT)
+    return found
+
+
+def clip(text: str, limit: int) -> str:
+    """`text` in at most `limit` characters, keeping head and tail, and always encodable as UTF-8."""
+    if len(text) > limit:
+        head = max(0, limit * 2 // 3 - 3)
+        tail = max(0, limit - head - 3)
+        text = f"{text[:head]} … {text[len(text) - tail :]}"[:limit]
+    return text if text.isascii() else text.encode("utf-8", "replace").decode("utf-8")
+
+
+def one_line(text: str, limit: int) -> str:
+    """The first `limit` characters with runs of white space made single spaces."""
+    words = " ".join(text[: limit * 4].split())
+    cut = words if len(words) <= limit else words[: limit - 1] + "…"
+    return clip(cut, limit)
+
+
+_decoder: msgspec.json.Decoder[TraceEntry] = msgspec.json.Decoder(TraceEntry)
+_encoder = msgspec.json.Encoder()
+
+
+def encode_entry(entry: TraceEntry) -> bytes:
+    return _encoder.encode(entry)
+
+
+def decode_entry(line: bytes) -> TraceEntry:
+    """Raises msgspec.DecodeError for what no version of Paddock wrote."""
+    return _decoder.decode(line)

@@ -1,0 +1,210 @@
+"""The stream-json format of claude, which qwen, the scripted agent and configured commands speak too."""
+
+from collections.abc import Iterator
+
+from paddock.core.trace import (
+    ARGUMENT_LIMIT,
+    ERROR_LIMIT,
+    ID_LIMIT,
+    OUTPUT_LIMIT,
+    TEXT_LIMIT,
+    End,
+    Error,
+    Progress,
+    SessionStarted,
+    Text,
+    TokenUsage,
+    ToolCall,
+    ToolResult,
+    ToolStatus,
+    TraceEntry,
+    Usage,
+    UsageScope,
+)
+from paddock.engines.jsonline import Node, line_text, read_object
+from paddock.engines.protocol import Source
+from paddock.engines.trouble import classify, describe_error
+
+# Messages of parallel sub-agents interleave; older ones than these are finished.
+_REMEMBERED_MESSAGES = 64
+_ARGUMENT_NAMES = ("command", "file_path", "path", "pattern", "url", "query", "description", "prompt")
+_DENIED = ("requested permissions", "permission to use", "was blocked", "haven't granted")
+_BAD_ENDS = ("error", "max_turns", "aborted", "interrupted", "cancelled")
+
+
+class ClaudeStreamParser:
+    """Per-message usage is the value at the message's start and repeated on each of its lines, so only what is
+    new for a message id is passed on; the figures of `result` then replace the sum."""
+
+    def __init__(self) -> None:
+        self._session = ""
+        self._messages: dict[str, TokenUsage] = {}
+        self._finished = TokenUsage()
+
+    def feed(self, line: bytes, source: Source = Source.STDOUT) -> Iterator[TraceEntry]:
+        if source is not Source.STDOUT:
+            yield from self._complaint(line)
+            return
+        event = read_object(line)
+        if event is None:
+            if line.strip():
+                yield Progress("unreadable line")
+            return
+        yield from self._session_of(event)
+        match event.text("type"):
+            case "assistant":
+                yield from self._assistant(event)
+            case "user":
+                yield from _tool_results(event)
+            case "system":
+                yield from _system(event)
+            case "rate_limit_event":
+                yield from _rate_limit_event(event)
+            case "result":
+                yield from self._result(event)
+            case kind:
+                yield Progress(kind[:ID_LIMIT])
+
+    def close(self) -> Iterator[TraceEntry]:
+        return iter(())
+
+    def _session_of(self, event: Node) -> Iterator[TraceEntry]:
+        session = event.text("session_id", limit=ID_LIMIT)
+        if session and not self._session:
+            self._session = session
+            version = event.text("claude_code_version", limit=ID_LIMIT)
+            yield SessionStarted(session, event.text("model", limit=ID_LIMIT), version)
+
+    def _complaint(self, line: bytes) -> Iterator[TraceEntry]:
+        text = line_text(line, ERROR_LIMIT)
+        trouble = classify(text) if text else None
+        if trouble is not None:
+            yield trouble
+        elif text.lower().startswith("error"):
+            yield Error(text)
+
+    def _assistant(self, event: Node) -> Iterator[TraceEntry]:
+        message = event.at("message")
+        if event.has("error") or event.flag("isApiErrorMessage") or message.text("model") == "<synthetic>":
+            # The CLI's own words about a failed call, in the shape of an answer.
+            yield from _synthetic(event)
+            return
+        for block in message.items("content"):
+            match block.text("type"):
+                case "text":
+                    yield Text(block.text("text", limit=TEXT_LIMIT))
+                case "tool_use":
+                    argument = tool_argument(block.at("input"))
+                    yield ToolCall(block.text("id", limit=ID_LIMIT), block.text("name", limit=ID_LIMIT), argument)
+                case kind:
+                    yield Progress(kind[:ID_LIMIT])
+        yield from self._message_usage(message)
+
+    def _message_usage(self, message: Node) -> Iterator[TraceEntry]:
+        if not message.has("usage"):
+            return
+        now = read_tokens(message.at("usage"))
+        message_id = message.text("id", limit=ID_LIMIT)
+        new = now.minus(self._messages.pop(message_id, TokenUsage()))
+        self._messages[message_id] = now
+        while len(self._messages) > _REMEMBERED_MESSAGES:
+            self._messages.pop(next(iter(self._messages)))
+        if new != TokenUsage():
+            yield Usage(new, UsageScope.DELTA)
+
+    def _result(self, event: Node) -> Iterator[TraceEntry]:
+        if event.has("usage"):
+            # Several results in one process: tokens are per result, the cost is the process's total.
+            self._finished = self._finished.plus(read_tokens(event.at("usage")))
+            cost = event.number("total_cost_usd")
+            total = TokenUsage(
+                self._finished.input_uncached,
+                self._finished.cache_write,
+                self._finished.cache_read,
+                self._finished.output,
+                cost,
+            )
+            yield Usage(total, UsageScope.TURN)
+        reason = event.text("terminal_reason", limit=ID_LIMIT) or event.text("subtype", limit=ID_LIMIT)
+        message = event.text("result", limit=ERROR_LIMIT) or event.text("error", "message", limit=ERROR_LIMIT)
+        failed = event.flag("is_error") or any(word in reason for word in _BAD_ENDS)
+        status = event.whole("api_error_status")
+        if failed and (message or status is not None):
+            yield describe_error(message or reason, status)
+        denials = sum(1 for _ in event.items("permission_denials"))
+        refused = event.text("stop_reason") == "refusal" or reason == "refusal"
+        yield End(not failed, reason if not failed else reason or message, denials, refused)
+
+
+def read_tokens(usage: Node) -> TokenUsage:
+    return TokenUsage(
+        input_uncached=usage.count("input_tokens"),
+        cache_write=usage.count("cache_creation_input_tokens"),
+        cache_read=usage.count("cache_read_input_tokens"),
+        output=usage.count("output_tokens"),
+    )
+
+
+def tool_argument(arguments: Node) -> str:
+    """The one argument a person wants to see; all of them when none stands out."""
+    for name in _ARGUMENT_NAMES:
+        value = arguments.text(name, limit=ARGUMENT_LIMIT)
+        if value:
+            return value
+    return arguments.brief(limit=ARGUMENT_LIMIT)
+
+
+def _synthetic(event: Node) -> Iterator[TraceEntry]:
+    words = "\n".join(block.text("text") for block in event.items("message", "content"))
+    code = event.text("error", limit=ID_LIMIT)
+    status = event.whole("api_error_status") or event.whole("apiErrorStatus")
+    message = f"{code}: {words}" if code else words
+    if code or event.flag("isApiErrorMessage"):
+        yield describe_error(message, status)
+    elif words:
+        yield classify(message, status) or Progress("synthetic")
+
+
+def _tool_results(event: Node) -> Iterator[TraceEntry]:
+    found = False
+    for block in event.items("message", "content"):
+        if block.text("type") == "tool_result":
+            found = True
+            yield _tool_result(block)
+    if not found:
+        yield Progress("user")
+
+
+def _tool_result(block: Node) -> ToolResult:
+    content = block.at("content")
+    if isinstance(content.value, list):
+        output = "\n".join(part.text("text", limit=OUTPUT_LIMIT) for part in content.items())
+    else:
+        output = content.brief(limit=OUTPUT_LIMIT)
+    status = ToolStatus.OK
+    if block.flag("is_error"):
+        denied = any(word in output for word in _DENIED)
+        status = ToolStatus.DENIED if denied else ToolStatus.ERROR
+    return ToolResult(block.text("tool_use_id", limit=ID_LIMIT), status, output[:OUTPUT_LIMIT])
+
+
+def _system(event: Node) -> Iterator[TraceEntry]:
+    match event.text("subtype"):
+        case "api_retry" | "retry" | "api_error":
+            code = event.brief("error", limit=ID_LIMIT)
+            delay_ms = event.number("retry_delay_ms")
+            delay = None if delay_ms is None else delay_ms / 1000
+            yield describe_error(code or "retry", event.whole("error_status"), delay)
+        case kind:
+            yield Progress(kind[:ID_LIMIT])
+
+
+def _rate_limit_event(event: Node) -> Iterator[TraceEntry]:
+    info = event.at("rate_limit_info")
+    if info.text("status") != "rejected":
+        yield Progress("rate_limit_event")
+        return
+    kind = info.text("rateLimitType", limit=ID_LIMIT)
+    message = f"usage limit reached ({kind})" if kind else "usage limit reached"
+    trouble = classify(message, 429, resets_at=info.number("resetsAt"))
+    yield trouble or Error(message)

@@ -1,0 +1,139 @@
+"""What every engine offers: how to start a turn, how to read its output, how to look whether it is there.
+
+An engine never runs anything itself (the probe of an installation apart): `launch` describes a process and the
+sessions layer starts it. So one description serves local processes, tmux and remote machines alike.
+"""
+
+import signal
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from enum import Enum
+from pathlib import Path
+from typing import Protocol
+
+from paddock.core.trace import TraceEntry
+
+# A longer line is not parsed: the raw file keeps it, the trace says that it was there.
+MAX_LINE_BYTES = 4 * 1024 * 1024
+
+
+class Source(Enum):
+    """Where a line was read: engines put the same facts in different places."""
+
+    STDOUT = "stdout"
+    STDERR = "stderr"
+    LOG = "log"
+
+
+@dataclass(frozen=True, slots=True)
+class Capabilities:
+    """`chooses_session_id`: the id may be given by us before the start, so a killed first turn can be resumed."""
+
+    resume: bool = False
+    chooses_session_id: bool = False
+    json_stream: bool = False
+    usage: bool = False
+    cost: bool = False
+    interactive: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class TurnRequest:
+    """One turn to be started.
+
+    `session_id` names the conversation to resume; None begins a new one, under `new_session_id` where the
+    engine lets us choose. `base_env` is the parent's environment, of which only allowed names pass;
+    `attempt_env` is set as it is. `folder` is the attempt's own place for side files, outside the worktree.
+    """
+
+    prompt: str
+    worktree: Path
+    folder: Path
+    task_text: str = ""
+    session_id: str | None = None
+    new_session_id: str | None = None
+    model: str | None = None
+    attempt: int = 1
+    turn: int = 1
+    git_dir: Path | None = None
+    common_dir: Path | None = None
+    base_env: Mapping[str, str] = field(default_factory=dict)
+    attempt_env: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def prompt_file(self) -> Path:
+        return self.folder / f"turn-{self.turn}.prompt.md"
+
+
+@dataclass(frozen=True, slots=True)
+class LaunchFile:
+    """A file to be written before the process starts; its folder is made when missing."""
+
+    path: Path
+    content: str
+    mode: int = 0o600
+
+
+@dataclass(frozen=True, slots=True)
+class Launch:
+    """A process to start: `env` is complete, nothing else passes. stdin is /dev/null, the directory `cwd`.
+
+    Lines of `logs` are fed to the parser with `Source.LOG`, as they grow or after the exit.
+    """
+
+    argv: tuple[str, ...]
+    env: Mapping[str, str]
+    cwd: Path
+    files: tuple[LaunchFile, ...] = ()
+    logs: tuple[Path, ...] = ()
+    stop_signal: signal.Signals = signal.SIGTERM
+
+
+@dataclass(frozen=True, slots=True)
+class Probe:
+    """What is known of an installation without spending a token.
+
+    `authenticated` is None where the CLI keeps its login in a place that cannot be seen from outside.
+    """
+
+    engine: str
+    program: str
+    path: Path | None
+    version: str = ""
+    authenticated: bool | None = None
+    hints: tuple[str, ...] = ()
+
+    @property
+    def installed(self) -> bool:
+        return self.path is not None
+
+
+class Parser(Protocol):
+    """Translates the output of one turn, line by line. It never raises, whatever the bytes."""
+
+    def feed(self, line: bytes, source: Source = Source.STDOUT) -> Iterable[TraceEntry]:
+        """The entries one line stands for; `line` may or may not carry its newline."""
+
+    def close(self) -> Iterable[TraceEntry]:
+        """The entries that only the end of the output makes sure of. Call once, after the last line."""
+
+
+class Engine(Protocol):
+    """An adapter to one agent CLI."""
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def capabilities(self) -> Capabilities: ...
+
+    def launch(self, request: TurnRequest) -> Launch:
+        """The process of one headless turn; a resumed one when `request.session_id` is given."""
+
+    def interactive(self, request: TurnRequest) -> Launch | None:
+        """The CLI's own interactive mode on the same conversation, for a person in a terminal; None if it has none."""
+
+    def parser(self) -> Parser: ...
+
+    def probe(self, environment: Mapping[str, str]) -> Probe:
+        """Looks for the program and asks it for its version; takes a few seconds at most."""

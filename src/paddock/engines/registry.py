@@ -1,0 +1,78 @@
+"""From a name to an engine: built in, configured as a command, or installed by somebody else."""
+
+from collections.abc import Callable, Mapping
+from importlib import import_module
+from importlib.metadata import entry_points
+from typing import cast
+
+from paddock.core.errors import Misuse, PaddockError
+from paddock.engines.protocol import Engine
+from paddock.engines.settings import NO_SETTINGS, EngineSettings, nearest
+
+ENTRY_POINT_GROUP = "paddock.engines"
+
+# An engine is made by calling this with its name and settings; third parties register the same thing.
+EngineFactory = Callable[[str, EngineSettings], Engine]
+
+BUILT_IN: Mapping[str, str] = {
+    "claude": "paddock.engines.claude:ClaudeEngine",
+    "codex": "paddock.engines.codex:CodexEngine",
+    "aider": "paddock.engines.aider:AiderEngine",
+    "opencode": "paddock.engines.opencode:OpencodeEngine",
+    "gemini": "paddock.engines.gemini:GeminiEngine",
+    "qwen": "paddock.engines.qwen:QwenEngine",
+    "copilot": "paddock.engines.copilot:CopilotEngine",
+    "cn": "paddock.engines.cn:CnEngine",
+    "scripted": "paddock.engines.scripted_engine:ScriptedEngine",
+}
+
+_COMMAND = "paddock.engines.command:CommandEngine"
+
+
+def load_engine(name: str, settings: Mapping[str, EngineSettings] | None = None) -> Engine:
+    """The engine of that name. Raises PaddockError, naming the nearest, when there is none."""
+    settings = settings or {}
+    own = settings.get(name, NO_SETTINGS)
+    if own.command:
+        return _import_factory(_COMMAND)(name, own)
+    kind = own.like or name
+    if kind in BUILT_IN:
+        return _import_factory(BUILT_IN[kind])(name, own)
+    factory = _installed_factory(kind)
+    if factory is not None:
+        return factory(name, own)
+    if name in settings and not own.like:
+        raise Misuse(
+            f"[engines.{name}] says neither what to run nor which engine it is like",
+            f'add `command = ["{name}", "{{prompt}}"]`, or `like = "claude"` for a second set-up of that one',
+        )
+    raise _unknown(kind, engine_names(settings))
+
+
+def engine_names(settings: Mapping[str, EngineSettings] | None = None) -> tuple[str, ...]:
+    """Every name `load_engine` knows, in the order a person would look for them."""
+    installed = sorted(point.name for point in entry_points(group=ENTRY_POINT_GROUP))
+    return tuple(dict.fromkeys((*BUILT_IN, *(settings or {}), *installed)))
+
+
+def _import_factory(where: str) -> EngineFactory:
+    module, _, attribute = where.partition(":")
+    return cast(EngineFactory, getattr(import_module(module), attribute))
+
+
+def _installed_factory(name: str) -> EngineFactory | None:
+    for point in entry_points(group=ENTRY_POINT_GROUP, name=name):
+        try:
+            return cast(EngineFactory, point.load())
+        except (ImportError, AttributeError) as error:
+            raise PaddockError(
+                f"engine `{name}` is installed but cannot be loaded from `{point.value}`: {error}",
+                "reinstall the package that provides it, or name another engine",
+            ) from error
+    return None
+
+
+def _unknown(name: str, known: tuple[str, ...]) -> PaddockError:
+    close = nearest(name, known)
+    hint = f"did you mean `{close}`?" if close else f"known engines: {', '.join(known)}"
+    return Misuse(f"unknown engine `{name}`", hint)

@@ -1,0 +1,51 @@
+"""The adapter to Paddock's own scriptable agent (scripted.py)."""
+
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from paddock.engines import scripted
+from paddock.engines.claude_stream import ClaudeStreamParser
+from paddock.engines.environment import build_environment, prompt_argument
+from paddock.engines.protocol import Capabilities, Launch, Parser, Probe, TurnRequest
+from paddock.engines.settings import NO_SETTINGS, EngineSettings
+
+
+@dataclass(frozen=True, slots=True)
+class ScriptedEngine:
+    name: str = "scripted"
+    settings: EngineSettings = NO_SETTINGS
+
+    @property
+    def capabilities(self) -> Capabilities:
+        return Capabilities(resume=True, chooses_session_id=True, json_stream=True, usage=True, cost=True)
+
+    def launch(self, request: TurnRequest) -> Launch:
+        prompt, files = prompt_argument(request)
+        argv = [sys.executable, "-I", "-S", scripted.__file__, "--state", str(request.folder)]
+        argv += ["--attempt", str(request.attempt)]
+        if request.session_id:
+            argv += ["--resume", request.session_id]
+        elif request.new_session_id:
+            argv += ["--session", request.new_session_id]
+        if request.task_text:
+            argv += ["--task", request.task_text[:1000].replace("\0", "")]
+        argv += ["--prompt-file", str(request.prompt_file)] if files else ["--prompt", prompt]
+        return Launch(
+            argv=(*argv, *self.settings.args),
+            env=build_environment(request, self.settings),
+            cwd=request.worktree,
+            files=files,
+        )
+
+    def interactive(self, request: TurnRequest) -> Launch | None:
+        del request
+        return None
+
+    def parser(self) -> Parser:
+        return ClaudeStreamParser()
+
+    def probe(self, environment: Mapping[str, str]) -> Probe:
+        del environment
+        return Probe(self.name, sys.executable, Path(scripted.__file__), version="built in", authenticated=True)

@@ -1,0 +1,111 @@
+"""Is it the provider's doing? One place that reads statuses and messages of model providers."""
+
+import re
+
+from paddock.core.trace import ERROR_LIMIT, Error, RateLimited, TraceEntry, TroubleKind, clip
+
+# A provider that asks for a longer pause than this has closed a window rather than a minute.
+WINDOW_SECONDS = 300
+
+_STATUS = re.compile(
+    r"(?:status(?:[ _-]?code)?|http(?:/[\d.]+)?|api error|error code|error|code)\W{0,4}\b([45]\d\d)\b", re.IGNORECASE
+)
+_RETRY_AFTER = re.compile(
+    r"(?:retry[ _-]?after|try again in|retry in|retrying in)\W{0,4}(\d+(?:\.\d+)?)\s*(ms|s\b|sec|m\b|min|h\b|hour)?",
+    re.IGNORECASE,
+)
+_RESET_EPOCH = re.compile(r"(?:limit reached|resets?(?:[ _]?at)?)\W{1,4}(1[5-9]\d{8}|2\d{9})\b", re.IGNORECASE)
+_UNIT_SECONDS = {"ms": 0.001, "s": 1.0, "sec": 1.0, "m": 60.0, "min": 60.0, "h": 3600.0, "hour": 3600.0}
+
+# Tried in this order: "usage limit" must win over the bare "limit" of a per-minute refusal, and a spent
+# credit needs a person just as a bad key does.
+_WORDS: tuple[tuple[TroubleKind, re.Pattern[str]], ...] = (
+    (
+        TroubleKind.AUTH,
+        re.compile(
+            r"authentication[ _]?(?:failed|error)|invalid (?:api|x-api)[ -]key|incorrect api key|api key not valid"
+            r"|unauthori[sz]ed|not logged in|please run /login|login required|oauth token (?:has )?expired"
+            r"|permission_error|credit balance is too low|billing[_ ](?:error|hard_limit)|insufficient_quota"
+            r"|no auth(?:entication)? (?:method|credentials)|set an auth method",
+            re.IGNORECASE,
+        ),
+    ),
+    (
+        TroubleKind.WINDOW,
+        re.compile(
+            r"usage[ _]limit|(?:5|five)[ -]?hour limit|weekly limit|daily limit|monthly limit|hit your limit"
+            r"|quota (?:exceeded|exhausted)|exceeded your (?:current )?quota|out of (?:extra )?usage",
+            re.IGNORECASE,
+        ),
+    ),
+    (
+        TroubleKind.PER_MINUTE,
+        re.compile(
+            r"rate[ _-]?limit|too many requests|resource[ _]?exhausted|ratelimiterror|exceeded retry limit",
+            re.IGNORECASE,
+        ),
+    ),
+    (
+        TroubleKind.OVERLOAD,
+        re.compile(
+            r"overloaded|server[_ ]error|internal server error|service unavailable|bad gateway|gateway timeout"
+            r"|high demand|at capacity|econnrefused|econnreset|connection (?:refused|error|reset)"
+            r"|unable to connect|fetch failed|stream disconnected|error sending request|enotfound|etimedout",
+            re.IGNORECASE,
+        ),
+    ),
+)
+
+
+def kind_of_status(status: int | None) -> TroubleKind | None:
+    """The trouble an HTTP status alone stands for. 400 and 404 are our own mistake, not the provider's."""
+    match status:
+        case 429:
+            return TroubleKind.PER_MINUTE
+        case 401 | 402 | 403:
+            return TroubleKind.AUTH
+        case int() if status == 408 or 500 <= status <= 599:
+            return TroubleKind.OVERLOAD
+        case _:
+            return None
+
+
+def classify(
+    message: str, status: int | None = None, retry_after: float | None = None, resets_at: float | None = None
+) -> RateLimited | None:
+    """The refusal these words and numbers describe, or None when they tell of something else."""
+    message = clip(message, ERROR_LIMIT)
+    status = status if status is not None else _status_in(message)
+    kind = kind_of_status(status)
+    if kind in (None, TroubleKind.PER_MINUTE):
+        worded = next((kind for kind, words in _WORDS if words.search(message)), None)
+        kind = worded if kind is None or worded is TroubleKind.WINDOW else kind
+    if kind is None:
+        return None
+    retry_after = retry_after if retry_after is not None else _retry_after_in(message)
+    resets_at = resets_at if resets_at is not None else _reset_in(message)
+    if kind is TroubleKind.PER_MINUTE and (resets_at is not None or (retry_after or 0) > WINDOW_SECONDS):
+        kind = TroubleKind.WINDOW
+    return RateLimited(kind=kind, status=status, retry_after=retry_after, resets_at=resets_at, message=message)
+
+
+def describe_error(message: str, status: int | None = None, retry_after: float | None = None) -> TraceEntry:
+    """The refusal if the provider is to blame, else a plain error."""
+    return classify(message, status, retry_after) or Error(clip(message, ERROR_LIMIT))
+
+
+def _status_in(message: str) -> int | None:
+    found = _STATUS.search(message)
+    return int(found[1]) if found else None
+
+
+def _retry_after_in(message: str) -> float | None:
+    found = _RETRY_AFTER.search(message)
+    if not found or len(found[1]) > 12:
+        return None
+    return float(found[1]) * _UNIT_SECONDS.get((found[2] or "s").lower(), 1.0)
+
+
+def _reset_in(message: str) -> float | None:
+    found = _RESET_EPOCH.search(message)
+    return float(found[1]) if found else None
