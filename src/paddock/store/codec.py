@@ -1,0 +1,70 @@
+"""Records as rows, and the hash that chains each to its predecessor.
+
+The hash covers the bytes as stored, so it also holds for kinds this version does not know.
+"""
+
+from hashlib import blake2b
+
+import msgspec
+
+from paddock.core.events import Event, Record, Unknown
+from paddock.core.ids import AttemptId, TaskId
+from paddock.core.kinds import KINDS
+
+HASH_BYTES = 20
+GENESIS = bytes(HASH_BYTES)
+
+Row = tuple[int, int, str, int, str, str | None, str | None, bytes, bytes]
+"""seq, at in microseconds, actor, generation, kind, task, attempt, body, hash"""
+
+_encode = msgspec.json.Encoder(order=None).encode
+_decoders = {kind: msgspec.json.Decoder(event).decode for kind, event in KINDS.items()}
+
+
+def chain(previous: bytes, row: tuple[int, int, str, int, str, str | None, str | None, bytes]) -> bytes:
+    seq, at, actor, generation, kind, task, attempt, body = row
+    head = f"{seq}\x1f{at}\x1f{actor}\x1f{generation}\x1f{kind}\x1f{task or ''}\x1f{attempt or ''}\x1f"
+    return blake2b(previous + head.encode("utf-8", "surrogatepass") + body, digest_size=HASH_BYTES).digest()
+
+
+def body_of(event: Event) -> bytes:
+    return event.body if isinstance(event, Unknown) else _encode(event)
+
+
+def kind_of(event: Event) -> str:
+    return event.name if isinstance(event, Unknown) else event.kind
+
+
+def encode_row(record: Record) -> Row:
+    event = record.event
+    return (
+        record.seq,
+        round(record.at * 1_000_000),
+        record.actor,
+        record.generation,
+        kind_of(event),
+        record.task,
+        record.attempt,
+        body_of(event),
+        record.hash,
+    )
+
+
+def decode_event(kind: str, body: bytes) -> Event:
+    """Raises msgspec.DecodeError on a body that is not what its kind says."""
+    decode = _decoders.get(kind)
+    return decode(body) if decode is not None else Unknown(kind, body)
+
+
+def decode_row(row: Row) -> Record:
+    seq, at, actor, generation, kind, task, attempt, body, digest = row
+    return Record(
+        seq,
+        at / 1_000_000,
+        actor,
+        generation,
+        TaskId(task) if task is not None else None,
+        AttemptId(attempt) if attempt is not None else None,
+        decode_event(kind, body),
+        digest,
+    )

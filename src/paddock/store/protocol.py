@@ -1,0 +1,91 @@
+"""What a log can do. SQLite is the embedded implementation; every other passes the same tests.
+
+Writing is always the same step: lock, catch up, decide, evolve, append. `decide` sees the board as
+it will be when its events are appended, so no decision is ever taken on stale state, and what
+cannot fold is never written.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from paddock.core.board import Board
+from paddock.core.errors import PaddockError
+from paddock.core.events import Draft, Record
+
+Decide = Callable[[Board], Sequence[Draft]]
+
+
+@dataclass(frozen=True, slots=True)
+class Author:
+    """Who writes: a person (`ana@host`), the daemon, an agent. People have generation 0."""
+
+    name: str
+    generation: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Query:
+    """Which records to read. `kind` may end in `*`; `task` includes its attempts."""
+
+    after: int = 0
+    until: int | None = None
+    task: str | None = None
+    kind: str | None = None
+    since: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class BadRecord:
+    """The first record the hash chain does not hold for."""
+
+    seq: int
+    problem: str
+
+
+@dataclass(frozen=True, slots=True)
+class Verification:
+    records: int
+    bad: BadRecord | None
+
+
+class LogUnusable(PaddockError):
+    """The log is damaged, locked, full, out of reach or of a newer version."""
+
+
+class Store(Protocol):
+    def append(self, decide: Decide, author: Author) -> list[Record]:
+        """One transaction. Returns once the records are durable; raises what `decide` raises."""
+        ...
+
+    def append_all(self, decisions: Sequence[tuple[Decide, Author]]) -> list[list[Record] | PaddockError]:
+        """Several decisions in one transaction, each seeing the ones before it; a refused one leaves no trace."""
+        ...
+
+    def board(self) -> Board:
+        """The board at the newest record. It belongs to the caller until the next call on this store."""
+        ...
+
+    def records(self, query: Query) -> Iterator[Record]: ...
+
+    def record(self, seq: int) -> Record:
+        """Raises LogUnusable if there is no such record."""
+        ...
+
+    def head(self) -> int:
+        """The newest sequence number: cheap enough to ask on every wake-up."""
+        ...
+
+    def verify(self) -> Verification:
+        """Walks the whole hash chain."""
+        ...
+
+    def rebuild(self) -> bool:
+        """Drops snapshots and folds again. True if the newest snapshot had said the same."""
+        ...
+
+    def restore(self, records: Sequence[Record]) -> int:
+        """Appends records of another copy of this log that follow its head; the chain must hold."""
+        ...
+
+    def close(self) -> None: ...

@@ -1,0 +1,103 @@
+"""The tables of the SQLite log, and how a connection is set up."""
+
+from pathlib import Path
+
+import apsw
+
+from paddock.store.protocol import LogUnusable
+from paddock.store.trouble import damaged
+
+APPLICATION_ID = 0x5061646B  # "Padk"
+SCHEMA = 1
+
+_TABLES = f"""
+CREATE TABLE events(
+  seq INTEGER PRIMARY KEY,
+  at INTEGER NOT NULL,
+  actor TEXT NOT NULL,
+  generation INTEGER NOT NULL,
+  kind TEXT NOT NULL,
+  task TEXT,
+  attempt TEXT,
+  body BLOB NOT NULL,
+  hash BLOB NOT NULL
+) STRICT;
+CREATE INDEX events_by_task ON events(task, seq) WHERE task IS NOT NULL;
+CREATE TABLE snapshots(
+  seq INTEGER PRIMARY KEY,
+  layout INTEGER NOT NULL,
+  hash BLOB NOT NULL,
+  board BLOB NOT NULL
+) STRICT;
+PRAGMA application_id={APPLICATION_ID};
+PRAGMA user_version={SCHEMA};
+"""
+
+
+def connect(path: Path, *, create: bool, read_only: bool, busy_ms: int = 2000) -> apsw.Connection:
+    """A connection with Paddock's durability settings. Raises apsw.Error or LogUnusable."""
+    connection = _open(path, create=create, read_only=read_only)
+    connection.set_busy_timeout(busy_ms)
+    if create and _pragma(connection, "application_id") == 0 and _is_empty(connection):
+        _create_tables(connection)
+    _check_identity(connection, path)
+    if not read_only:
+        connection.execute("PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL;")
+        # Closing must not fold the write-ahead log into the file: it costs a sync for every command,
+        # and the automatic checkpoint bounds its size anyway.
+        connection.config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1)
+    return connection
+
+
+def _open(path: Path, *, create: bool, read_only: bool) -> apsw.Connection:
+    if not read_only:
+        flags = apsw.SQLITE_OPEN_READWRITE | (apsw.SQLITE_OPEN_CREATE if create else 0)
+        return apsw.Connection(str(path), flags=flags)
+    connection = apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READONLY)
+    try:
+        connection.execute("SELECT 1 FROM sqlite_schema LIMIT 1").fetchall()
+    except (apsw.CantOpenError, apsw.ReadOnlyError):
+        # A read-only file system has no room for the shared-memory index. Without a write-ahead
+        # log there is nothing in it to miss, and the file can be read as it stands.
+        wal = Path(f"{path}-wal")
+        if wal.exists() and wal.stat().st_size:
+            raise
+        connection.close()
+        escaped = str(path).replace("%", "%25").replace("?", "%3f").replace("#", "%23")
+        uri = f"file:{escaped}?immutable=1"
+        return apsw.Connection(uri, flags=apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI)
+    return connection
+
+
+def _create_tables(connection: apsw.Connection) -> None:
+    connection.execute("PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL;")
+    connection.execute("BEGIN IMMEDIATE")
+    try:
+        if _is_empty(connection):
+            connection.execute(_TABLES)
+        connection.execute("COMMIT")
+    except BaseException:
+        if connection.in_transaction:
+            connection.execute("ROLLBACK")
+        raise
+
+
+def _is_empty(connection: apsw.Connection) -> bool:
+    return not connection.execute("SELECT 1 FROM sqlite_schema LIMIT 1").fetchall()
+
+
+def _pragma(connection: apsw.Connection, name: str) -> int:
+    for (value,) in connection.execute(f"PRAGMA {name}"):
+        return int(value)
+    return 0
+
+
+def _check_identity(connection: apsw.Connection, path: Path) -> None:
+    if _pragma(connection, "application_id") != APPLICATION_ID:
+        raise damaged(path, "it is empty or not a Paddock log")
+    version = _pragma(connection, "user_version")
+    if version > SCHEMA:
+        raise LogUnusable(
+            f"the log `{path}` has table layout {version}; this Paddock knows up to {SCHEMA}",
+            "upgrade: `pip install --upgrade paddock`",
+        )

@@ -1,0 +1,332 @@
+"""The embedded log: one SQLite file in the repository's git common directory."""
+
+import os
+import time
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+
+import apsw
+import msgspec
+
+from paddock import __version__
+from paddock.core.board import LAYOUT, Board, decode_board, encode_board
+from paddock.core.errors import PaddockError
+from paddock.core.events import Draft, LogCreated, LogUpgraded, Record
+from paddock.store.codec import GENESIS, Row, body_of, chain, decode_row, encode_row
+from paddock.store.lock import locked, open_lock
+from paddock.store.protocol import Author, BadRecord, Decide, LogUnusable, Query, Verification
+from paddock.store.schema import connect
+from paddock.store.trouble import damaged, explained
+from paddock.store.wake import nudge
+
+_COLUMNS = "seq, at, actor, generation, kind, task, attempt, body, hash"
+_INSERT = f"INSERT INTO events({_COLUMNS}) VALUES(?,?,?,?,?,?,?,?,?)"
+_LOCK_TIMEOUT_SECONDS = 15.0
+
+
+class _HalfApplied(Exception):
+    """A decision failed after some of its events were folded: the cached board is no longer the log's."""
+
+    def __init__(self, cause: PaddockError) -> None:
+        super().__init__(str(cause))
+        self.cause = cause
+
+
+class SqliteStore:
+    """Use one instance per thread at a time. `clock` gives seconds since the epoch."""
+
+    def __init__(
+        self,
+        path: Path,
+        *,
+        create: bool = False,
+        read_only: bool = False,
+        clock: Callable[[], float] = time.time,
+        lock_timeout_seconds: float = _LOCK_TIMEOUT_SECONDS,
+    ) -> None:
+        self.path = path
+        self._clock = clock
+        self._lock_timeout = lock_timeout_seconds
+        self._board: Board | None = None
+        self._tip = GENESIS
+        self._snapshot_seq = 0
+        with explained(path):
+            if create:
+                path.parent.mkdir(parents=True, exist_ok=True)
+            elif not path.exists():
+                raise LogUnusable(f"there is no log at `{path}`", "run `paddock init` in this repository")
+            self._lock = -1 if read_only else open_lock(path.with_suffix(".lock"))
+            self._db = connect(path, create=create, read_only=read_only)
+        if create and self.head() == 0:
+            self.append(lambda board: [] if board.seq else [Draft(LogCreated(__version__))], Author("paddock"))
+
+    def close(self) -> None:
+        self._db.close()
+        if self._lock >= 0:
+            os.close(self._lock)
+            self._lock = -1
+
+    def append(self, decide: Decide, author: Author) -> list[Record]:
+        (result,) = self.append_all([(decide, author)])
+        if isinstance(result, PaddockError):
+            raise result
+        return result
+
+    def append_all(self, decisions: Sequence[tuple[Decide, Author]]) -> list[list[Record] | PaddockError]:
+        try:
+            return self._transact(decisions)
+        except _HalfApplied as failure:
+            if len(decisions) == 1:
+                return [failure.cause]
+            return [self.append_all([decision])[0] for decision in decisions]
+
+    def board(self) -> Board:
+        with explained(self.path), self._reading():
+            return self._catch_up()
+
+    def head(self) -> int:
+        with explained(self.path):
+            rows = self._db.execute("SELECT coalesce(max(seq), 0) FROM events").fetchall()
+        return int(rows[0][0])  # type: ignore[arg-type]
+
+    def record(self, seq: int) -> Record:
+        with explained(self.path):
+            rows = self._db.execute(f"SELECT {_COLUMNS} FROM events WHERE seq=?", (seq,)).fetchall()
+        if not rows:
+            raise LogUnusable(f"the log has no record {seq}", "run `paddock log verify`")
+        return self._decode(rows[0])  # type: ignore[arg-type]
+
+    def records(self, query: Query) -> Iterator[Record]:
+        sql, values = _select(query)
+        with explained(self.path):
+            for row in self._db.execute(sql, values):
+                yield self._decode(row)
+
+    def rows(self, after: int = 0) -> Iterator[Row]:
+        """Records as stored, for mirrors and verification."""
+        with explained(self.path):
+            yield from self._db.execute(f"SELECT {_COLUMNS} FROM events WHERE seq>? ORDER BY seq", (after,))
+
+    def verify(self) -> Verification:
+        return verify_rows(self.rows())
+
+    def rebuild(self) -> bool:
+        before = encode_board(self.board())
+        with explained(self.path), locked(self._lock, self.path, self._lock_timeout), self._writing():
+            self._db.execute("DELETE FROM snapshots")
+            self._board = None
+            same = encode_board(self._catch_up()) == before
+            self._write_snapshot()
+        return same
+
+    def restore(self, records: Sequence[Record]) -> int:
+        with explained(self.path), locked(self._lock, self.path, self._lock_timeout), self._writing():
+            board = self._catch_up()
+            for record in records:
+                row = encode_row(record)
+                if chain(self._tip, row[:-1]) != row[-1]:
+                    raise LogUnusable(f"record {record.seq} does not follow this log's record {board.seq}")
+                board.apply(record)
+                self._db.execute(_INSERT, row)
+                self._tip = row[-1]
+            self._write_snapshot()
+        nudge(self.path)
+        return len(records)
+
+    def _decode(self, row: Row) -> Record:
+        try:
+            return decode_row(row)
+        except msgspec.DecodeError as error:
+            raise damaged(self.path, f"record {row[0]} ({row[4]}) cannot be read: {error}") from None
+
+    def _transact(self, decisions: Sequence[tuple[Decide, Author]]) -> list[list[Record] | PaddockError]:
+        with explained(self.path):
+            with locked(self._lock, self.path, self._lock_timeout), self._writing():
+                board = self._catch_up()
+                rows: list[Row] = []
+                results = [self._decide(board, decide, author, rows) for decide, author in decisions]
+                self._db.executemany(_INSERT, rows)
+            if rows:
+                nudge(self.path)
+                if board.seq - self._snapshot_seq > snapshot_distance(board):
+                    self._snapshot()
+        return results
+
+    def _decide(self, board: Board, decide: Decide, author: Author, rows: list[Row]) -> list[Record] | PaddockError:
+        try:
+            drafts = list(decide(board))
+            if drafts:
+                _refuse_newer(board)
+        except PaddockError as refusal:
+            return refusal
+        if drafts and _older(board.version, __version__):
+            drafts.insert(0, Draft(LogUpgraded(__version__)))
+        records: list[Record] = []
+        at = round(self._clock() * 1_000_000)
+        for draft in drafts:
+            unsigned = (
+                board.seq + 1,
+                at,
+                author.name,
+                author.generation,
+                draft.event.kind,
+                draft.task,
+                draft.attempt,
+                body_of(draft.event),
+            )
+            digest = chain(self._tip, unsigned)
+            record = Record(
+                board.seq + 1,
+                at / 1_000_000,
+                author.name,
+                author.generation,
+                draft.task,
+                draft.attempt,
+                draft.event,
+                digest,
+            )
+            try:
+                board.apply(record)
+            except PaddockError as error:
+                if not records:
+                    return error
+                raise _HalfApplied(error) from error
+            self._tip = digest
+            rows.append((*unsigned, digest))
+            records.append(record)
+        return records
+
+    def _catch_up(self) -> Board:
+        """Folds what others have appended. Call it inside a transaction."""
+        if self._board is None:
+            self._load_snapshot()
+        board = self._board
+        assert board is not None
+        rows = self._db.execute(f"SELECT {_COLUMNS} FROM events WHERE seq>? ORDER BY seq", (board.seq,))
+        try:
+            for row in rows:
+                board.apply(self._decode(row))
+                self._tip = row[8]
+        except PaddockError as error:
+            self._board = None
+            raise damaged(self.path, error.message) from error
+        return board
+
+    def _load_snapshot(self) -> None:
+        self._board, self._tip, self._snapshot_seq = Board(), GENESIS, 0
+        found = self._db.execute(
+            "SELECT s.seq, s.board, s.hash FROM snapshots s JOIN events e ON e.seq = s.seq AND e.hash = s.hash "
+            "WHERE s.layout = ? ORDER BY s.seq DESC LIMIT 1",
+            (LAYOUT,),
+        ).fetchall()
+        for seq, encoded, digest in found:
+            try:
+                self._board = decode_board(encoded)  # type: ignore[arg-type]
+            except msgspec.DecodeError:
+                return
+            self._tip, self._snapshot_seq = digest, seq  # type: ignore[assignment]
+
+    def _snapshot(self) -> None:
+        """Best effort and after the acknowledgement: a log without snapshots is slow, not wrong."""
+        try:
+            with locked(self._lock, self.path, self._lock_timeout), self._writing():
+                self._catch_up()
+                self._write_snapshot()
+        except (apsw.Error, PaddockError):
+            self._board = None
+
+    def _write_snapshot(self) -> None:
+        board = self._board
+        assert board is not None
+        if board.seq == 0:
+            return
+        self._db.execute(
+            "INSERT OR REPLACE INTO snapshots(seq, layout, hash, board) VALUES(?,?,?,?)",
+            (board.seq, LAYOUT, self._tip, encode_board(board)),
+        )
+        self._db.execute("DELETE FROM snapshots WHERE seq NOT IN (SELECT seq FROM snapshots ORDER BY seq DESC LIMIT 2)")
+        self._snapshot_seq = board.seq
+
+    def _reading(self) -> "_Transaction":
+        return _Transaction(self, "BEGIN")
+
+    def _writing(self) -> "_Transaction":
+        return _Transaction(self, "BEGIN IMMEDIATE")
+
+    def forget(self) -> None:
+        """The cached board may hold what was rolled back."""
+        self._board = None
+
+
+class _Transaction:
+    def __init__(self, store: SqliteStore, begin: str) -> None:
+        self._store = store
+        self._begin = begin
+
+    def __enter__(self) -> None:
+        self._store._db.execute(self._begin)
+
+    def __exit__(self, kind: object, *_: object) -> None:
+        connection = self._store._db
+        if kind is None:
+            try:
+                connection.execute("COMMIT")
+                return
+            except BaseException:
+                self._roll_back()
+                raise
+        self._roll_back()
+
+    def _roll_back(self) -> None:
+        self._store.forget()
+        if self._store._db.in_transaction:
+            self._store._db.execute("ROLLBACK")
+
+
+def snapshot_distance(board: Board) -> int:
+    """How many records may follow a snapshot: more on a large board, whose snapshots cost more to write."""
+    return 1000 + len(board.tasks) // 5
+
+
+def verify_rows(rows: Iterator[Row]) -> Verification:
+    tip, expected = GENESIS, 1
+    for row in rows:
+        if row[0] != expected:
+            return Verification(expected - 1, BadRecord(expected, f"it is missing; the next is record {row[0]}"))
+        if chain(tip, row[:-1]) != row[-1]:
+            return Verification(expected - 1, BadRecord(expected, "its hash does not match its content"))
+        tip, expected = row[-1], expected + 1
+    return Verification(expected - 1, None)
+
+
+def _select(query: Query) -> tuple[str, tuple[object, ...]]:
+    conditions: list[str] = ["seq > ?"]
+    values: list[object] = [query.after]
+    for condition, value in (
+        ("seq <= ?", query.until),
+        ("task = ?", query.task),
+        ("kind GLOB ?", query.kind),
+        ("at >= ?", round(query.since * 1_000_000) if query.since is not None else None),
+    ):
+        if value is not None:
+            conditions.append(condition)
+            values.append(value)
+    return f"SELECT {_COLUMNS} FROM events WHERE {' AND '.join(conditions)} ORDER BY seq", tuple(values)
+
+
+def _refuse_newer(board: Board) -> None:
+    if not board.unknown:
+        return
+    kinds = ", ".join(f"`{kind}`" for kind in sorted(board.unknown))
+    raise LogUnusable(
+        f"the log holds events this Paddock {__version__} does not know ({kinds}): writing could contradict them",
+        f"upgrade: `pip install --upgrade 'paddock>={board.version}'`",
+    )
+
+
+def _older(first: str, second: str) -> bool:
+    return first != second and _version(first) < _version(second)
+
+
+def _version(text: str) -> tuple[int, ...]:
+    return tuple(int(part) for part in text.split(".") if part.isdigit())

@@ -1,0 +1,57 @@
+"""SQLite's errors in words a person can act on."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import apsw
+
+from paddock.store.protocol import LogUnusable
+
+
+@contextmanager
+def explained(path: Path) -> Iterator[None]:
+    """Turns what SQLite and the system raise into LogUnusable with a hint."""
+    try:
+        yield
+    except apsw.Error as error:
+        raise explain(error, path) from error
+    except PermissionError as error:
+        raise LogUnusable(
+            f"no permission for `{error.filename}`",
+            f"give your user read and write access: `chmod -R u+rwX {path.parent}`",
+        ) from error
+    except OSError as error:
+        raise LogUnusable(f"the log `{path}` is out of reach: {error.strerror}", "run `paddock doctor`") from error
+
+
+def explain(error: apsw.Error, path: Path) -> LogUnusable:
+    match error:
+        case apsw.FullError():
+            return LogUnusable(f"the disk of `{path}` is full: nothing was written", "free some space and run it again")
+        case apsw.CorruptError() | apsw.NotADBError():
+            return damaged(path, str(error))
+        case apsw.BusyError() | apsw.LockedError():
+            return LogUnusable(
+                f"the log `{path}` is locked by another program",
+                f"see who holds it: `fuser -v {path}`; then run this again",
+            )
+        case apsw.ReadOnlyError():
+            return LogUnusable(f"the log `{path}` cannot be written: it is read-only", _access_hint(path))
+        case apsw.CantOpenError() | apsw.PermissionsError() | apsw.AuthError():
+            return LogUnusable(f"the log `{path}` cannot be opened", _access_hint(path))
+        case apsw.IOError():
+            return LogUnusable(f"the disk of `{path}` failed: {error}", "run `paddock doctor`")
+        case _:
+            return LogUnusable(f"the log `{path}` is unusable: {error}", "run `paddock doctor`")
+
+
+def damaged(path: Path, problem: str) -> LogUnusable:
+    return LogUnusable(
+        f"the log `{path}` is damaged: {problem}",
+        f"keep the file (`mv {path} {path}.bad`), then bring back the mirror with `paddock log fetch`",
+    )
+
+
+def _access_hint(path: Path) -> str:
+    return f"check its permissions and that the file system is writable: `ls -ld {path.parent} {path}`"

@@ -1,0 +1,87 @@
+"""Waking those who watch the log: a datagram to every listener's socket after a commit.
+
+A nudge carries nothing; who is woken reads the log. A lost nudge costs a listener its slow clock,
+never an event. Sockets live in a short private folder because their paths may not exceed ~100 bytes.
+"""
+
+import contextlib
+import os
+import select
+import socket
+import stat
+import tempfile
+from hashlib import blake2b
+from pathlib import Path
+
+
+def socket_folder(log: Path) -> Path:
+    digest = blake2b(os.fsencode(log.resolve()), digest_size=8).hexdigest()
+    runtime = os.environ.get("XDG_RUNTIME_DIR", "")
+    root = runtime if runtime and len(runtime) < 40 else tempfile.gettempdir()
+    return Path(root) / f"paddock-{os.getuid()}" / digest
+
+
+def nudge(log: Path) -> None:
+    """Never fails and never blocks; sockets nobody reads any more are removed."""
+    folder = socket_folder(log)
+    try:
+        listeners = os.listdir(folder)
+    except OSError:
+        return
+    if not listeners or not _is_ours(folder):
+        return
+    with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as sender:
+        sender.setblocking(False)
+        for name in listeners:
+            path = str(folder / name)
+            try:
+                sender.sendto(b"", path)
+            except ConnectionRefusedError:
+                with contextlib.suppress(OSError):
+                    os.unlink(path)
+            except OSError:
+                continue
+
+
+class Listener:
+    """A socket that becomes readable after commits. Use as a context manager."""
+
+    def __init__(self, log: Path) -> None:
+        folder = socket_folder(log)
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        if not _is_ours(folder):
+            raise PermissionError(f"{folder} belongs to somebody else")
+        self._path = str(folder / f"{os.getpid()}-{os.urandom(3).hex()}")
+        self._socket = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+        self._socket.setblocking(False)
+        self._socket.bind(self._path)
+
+    def fileno(self) -> int:
+        return self._socket.fileno()
+
+    def drain(self) -> None:
+        with contextlib.suppress(BlockingIOError):
+            while True:
+                self._socket.recv(16)
+
+    def wait(self, timeout_seconds: float) -> bool:
+        """True if somebody nudged within the time."""
+        readable, _, _ = select.select([self._socket], [], [], timeout_seconds)
+        self.drain()
+        return bool(readable)
+
+    def close(self) -> None:
+        self._socket.close()
+        with contextlib.suppress(OSError):
+            os.unlink(self._path)
+
+    def __enter__(self) -> "Listener":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+
+def _is_ours(folder: Path) -> bool:
+    found = os.lstat(folder.parent)
+    return stat.S_ISDIR(found.st_mode) and found.st_uid == os.getuid() and not found.st_mode & 0o022
