@@ -27,11 +27,14 @@ class Source(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Capabilities:
-    """`chooses_session_id`: the id may be given by us before the start, so a killed first turn can be resumed."""
+    """`chooses_session_id`: we give the id before the start, so that a killed first turn can be resumed.
+    `final_event`: a good turn ends with the engine's own word; its absence then means that it did not.
+    """
 
     resume: bool = False
     chooses_session_id: bool = False
     json_stream: bool = False
+    final_event: bool = False
     usage: bool = False
     cost: bool = False
     interactive: bool = False

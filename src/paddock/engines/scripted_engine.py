@@ -19,7 +19,9 @@ class ScriptedEngine:
 
     @property
     def capabilities(self) -> Capabilities:
-        return Capabilities(resume=True, chooses_session_id=True, json_stream=True, usage=True, cost=True)
+        return Capabilities(
+            resume=True, chooses_session_id=True, json_stream=True, final_event=True, usage=True, cost=True
+        )
 
     def launch(self, request: TurnRequest) -> Launch:
         prompt, files = prompt_argument(request)

@@ -1,0 +1,123 @@
+"""Is a CLI installed, which version, is somebody logged in? And does a whole turn work?"""
+
+import os
+import re
+import shutil
+import signal
+import subprocess
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from paddock.core.trace import TurnSummary, observe
+from paddock.engines.protocol import Engine, Launch, Probe, Source, TurnRequest
+from paddock.engines.settings import EngineSettings
+
+# Cold starts of the slowest CLIs take 13 s on two busy cores.
+VERSION_TIMEOUT_SECONDS = 30.0
+ROUND_TRIP_PROMPT = "Reply with the single word: ready"
+
+_VERSION = re.compile(r"\d+\.\d+[\w.+-]*")
+_OUTPUT_LIMIT = 4_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class RoundTrip:
+    """What one real turn showed. `exit_code` is None when the time ran out first."""
+
+    summary: TurnSummary
+    exit_code: int | None
+    seconds: float
+    stderr_tail: str
+
+
+def probe_program(
+    engine: str,
+    program: str,
+    settings: EngineSettings,
+    environment: Mapping[str, str],
+    *,
+    keys: Sequence[str] = (),
+    logins: Sequence[str] = (),
+    install: str = "",
+    login: str = "",
+) -> Probe:
+    """Look for a CLI. `keys` are variables and `logins` files (below HOME) either of which means a login."""
+    program = settings.program or program
+    environment = {**environment, **settings.set}
+    found = shutil.which(program, path=environment.get("PATH", os.defpath))
+    if found is None:
+        return Probe(engine, program, None, hints=(f"`{program}` is not on PATH; {install}",) if install else ())
+    version = read_version((found, "--version"), environment)
+    authenticated = _authenticated(environment, keys, logins)
+    hints = [] if version else [f"`{program} --version` gave no answer within {VERSION_TIMEOUT_SECONDS:g} s"]
+    if authenticated is False and login:
+        hints.append(login)
+    return Probe(engine, program, Path(found), version, authenticated, tuple(hints))
+
+
+def read_version(argv: Sequence[str], environment: Mapping[str, str]) -> str:
+    """The first thing that looks like a version in the output, or an empty string."""
+    try:
+        done = subprocess.run(
+            argv,
+            cwd="/",
+            env=dict(environment),
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            timeout=VERSION_TIMEOUT_SECONDS,
+            check=False,
+        )
+    except (OSError, subprocess.TimeoutExpired):
+        return ""
+    found = _VERSION.search((done.stdout + b"\n" + done.stderr)[:4096].decode("utf-8", "replace"))
+    return found[0] if found else ""
+
+
+def run_round_trip(engine: Engine, request: TurnRequest, timeout_seconds: float) -> RoundTrip:
+    """Run one turn to its end, in the foreground. For `engines check`; tasks run through the sessions layer."""
+    launch = engine.launch(request)
+    for file in launch.files:
+        file.path.parent.mkdir(parents=True, exist_ok=True)
+        file.path.write_text(file.content, encoding="utf-8")
+        file.path.chmod(file.mode)
+    started = time.monotonic()
+    out, err, code = _run(launch, timeout_seconds)
+    parser, summary = engine.parser(), TurnSummary()
+    streams = [(out, Source.STDOUT), (err, Source.STDERR)]
+    streams += [(path.read_bytes(), Source.LOG) for path in launch.logs if path.exists()]
+    for data, source in streams:
+        for line in data[:_OUTPUT_LIMIT].splitlines():
+            for entry in parser.feed(line, source):
+                summary = observe(summary, entry)
+    for entry in parser.close():
+        summary = observe(summary, entry)
+    tail = err[-2000:].decode("utf-8", "replace")
+    return RoundTrip(summary, code, time.monotonic() - started, tail)
+
+
+def _run(launch: Launch, timeout_seconds: float) -> tuple[bytes, bytes, int | None]:
+    with subprocess.Popen(
+        launch.argv,
+        cwd=launch.cwd,
+        env=dict(launch.env),
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        start_new_session=True,
+    ) as process:
+        try:
+            out, err = process.communicate(timeout=timeout_seconds)
+            return out, err, process.returncode
+        except subprocess.TimeoutExpired:
+            os.killpg(process.pid, signal.SIGKILL)
+            out, err = process.communicate()
+            return out, err, None
+
+
+def _authenticated(environment: Mapping[str, str], keys: Sequence[str], logins: Sequence[str]) -> bool | None:
+    if not keys and not logins:
+        return None
+    home = Path(environment.get("HOME") or Path.home())
+    return any(environment.get(key) for key in keys) or any((home / login).exists() for login in logins)
