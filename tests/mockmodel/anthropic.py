@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 
+from tests.mockmodel.playlist import OPENING
 from tests.mockmodel.wire import Ask, Conversation, Dialect, Json, Reply, frame, fresh_id, text_of
 
 ERROR_TYPES = {
@@ -16,6 +17,10 @@ ERROR_TYPES = {
 }
 
 
+def _is_typed_by_user(part: Json) -> bool:
+    return part.get("type") == "text" and not str(part.get("text", "")).startswith("<system-reminder>")
+
+
 def read(_path: str, body: Json) -> Ask:
     talk = Conversation()
     for message in body.get("messages", []):
@@ -23,13 +28,15 @@ def read(_path: str, body: Json) -> Ask:
         parts = content if isinstance(content, list) else [{"type": "text", "text": content}]
         if message.get("role") == "assistant":
             talk.rounds += any(part.get("type") == "tool_use" for part in parts)
+        if message.get("role") != "user":
             continue
         results = [part for part in parts if part.get("type") == "tool_result"]
         for result in results:
             talk.tool_answered(text_of(result.get("content", "")))
-        # A message typed while a tool ran travels in the same message as the tool's result.
-        said = text_of([part for part in parts if part.get("type") == "text"])
-        if said and (not results or "<<MOCK" in said):
+        said = text_of([part for part in parts if _is_typed_by_user(part)])
+        if said and results and OPENING not in said:
+            talk.user_added(said)
+        elif said:
             talk.user_said(said)
     return Ask(
         model=str(body.get("model", "")),

@@ -150,8 +150,8 @@ def _entries(playlist: str) -> Iterator[Step | FaultEntry]:
 
 
 def _decode(playlist: str) -> list[Any]:
-    # Some CLIs wrap the prompt in quotes and escape the inner ones before they send it.
-    for candidate in (playlist, playlist.replace('\\"', '"').replace("\\\\", "\\")):
+    # opencode wraps the prompt in quotes and escapes the inner ones, and nothing else, before it sends it.
+    for candidate in (playlist, playlist.replace('\\"', '"')):
         try:
             entries = json.loads(candidate, strict=False)
         except ValueError:

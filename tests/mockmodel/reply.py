@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shlex
 
 from tests.mockmodel.playlist import (
@@ -63,9 +64,10 @@ def wants_commit_message(ask: Ask) -> bool:
 
 
 def commit_command(step: Commit) -> str:
-    path = shlex.quote(step.path)
+    # No $(…): gemini refuses to run command substitutions.
+    path, folder = shlex.quote(step.path), shlex.quote(os.path.dirname(step.path) or ".")
     return (
-        f'mkdir -p "$(dirname {path})" && printf %s {shlex.quote(step.content)} > {path}'
+        f"mkdir -p {folder} && printf %s {shlex.quote(step.content)} > {path}"
         f" && git add -- {path} && git commit -q -m {shlex.quote(step.message)}"
     )
 

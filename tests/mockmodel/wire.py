@@ -65,6 +65,10 @@ class Conversation:
         self.rounds = 0
         self.user_texts += (text,)
 
+    def user_added(self, text: str) -> None:
+        """Something typed while a tool ran; it arrives with the tool's result and starts nothing anew."""
+        self.user_texts += (text,)
+
     def tool_answered(self, output: str) -> None:
         self.tool_results += (output,)
 
