@@ -1,0 +1,293 @@
+"""Turns as detached local processes: starting one exactly once, and seeing what became of it.
+
+A turn leaves these files in its attempt's folder, each named `turn-N` and an ending:
+
+    .out .err   what the command wrote, appended by the command itself
+    .pid        who runs the turn: pid, start time, boot, claim. Hard-linked into place, so it appears whole
+                and only the first starter's link succeeds
+    .exit       how it ended, renamed into place: the shell's words about a signal, if any, then the status
+
+The order of a start makes it safe to die anywhere in it. The starter spawns a shim that waits for the end of
+its standard input, links `.pid` with the shim's identity and a claim only that shim knows, and closes the
+pipe. The shim then runs the command if `.pid` carries its claim and leaves without a trace if not. So a
+starter that dies before the link has started nothing, one that dies after it has started the turn, and of
+two starters at once exactly one shim goes on. Nobody has to guess from a clock.
+
+A file system that lost power may forget `.pid`; the process is gone then too, so starting again is right.
+"""
+
+import errno
+import os
+import secrets
+import shutil
+import signal
+import subprocess
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from paddock.core.errors import PaddockError
+from paddock.sessions.marks import MARK_VARIABLE, Mark
+from paddock.sessions.process import ProcessIdentity, current_boot, identify, same_process
+
+SHIM = Path(__file__).with_name("shim.sh")
+START_CHECKPOINTS = ("turn.opened", "turn.spawned", "turn.claimed", "turn.released")
+"""The steps of `start_turn` after which it calls its `checkpoint`."""
+
+SIGNALS_WITHOUT_WORDS = (signal.SIGINT, signal.SIGPIPE)
+"""Shells say nothing when one of these ends a command."""
+
+
+@dataclass(frozen=True, slots=True)
+class TurnSpec:
+    """One turn to run. `env` is the command's whole environment; Paddock's own variables are added to it.
+
+    `marker` is a word unique to the repository's log. `file_limit_bytes` bounds every file the command
+    writes, also while no daemon runs; see `output` for why it is off unless asked for.
+    """
+
+    attempt: str
+    turn: int
+    argv: tuple[str, ...]
+    env: Mapping[str, str]
+    cwd: Path
+    folder: Path
+    marker: str
+    file_limit_bytes: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class NeverStarted:
+    """No process has run this turn, and only a new `start_turn` can make one do so."""
+
+
+@dataclass(frozen=True, slots=True)
+class Running:
+    """`output_bytes` counts both streams; `last_output_at` is `None` while they are empty."""
+
+    identity: ProcessIdentity
+    started_at: float
+    last_output_at: float | None
+    output_bytes: int
+
+
+@dataclass(frozen=True, slots=True)
+class Exited:
+    """Either `code` or `signal` is set. 130 and 141 always count as signals: the shell does not tell apart
+    a command ended by SIGINT or SIGPIPE from one that returned those numbers to say the same."""
+
+    code: int | None
+    signal: int | None
+    started_at: float
+    at: float
+
+
+@dataclass(frozen=True, slots=True)
+class Vanished:
+    """It was started, its shim is gone and nobody wrote down how it ended: the shim was killed outright, the
+    disk was full, or the host restarted (`rebooted`). Processes of it may be left; sweep before judging."""
+
+    identity: ProcessIdentity
+    started_at: float
+    rebooted: bool
+
+
+TurnState = NeverStarted | Running | Exited | Vanished
+
+
+@dataclass(frozen=True, slots=True)
+class TurnFiles:
+    """Where the parts of a turn's record are."""
+
+    record: Path
+
+    @classmethod
+    def of(cls, folder: Path, turn: int) -> "TurnFiles":
+        return cls(folder / f"turn-{turn}")
+
+    @property
+    def out(self) -> Path:
+        return self._ending("out")
+
+    @property
+    def err(self) -> Path:
+        return self._ending("err")
+
+    @property
+    def pid(self) -> Path:
+        return self._ending("pid")
+
+    @property
+    def exit(self) -> Path:
+        return self._ending("exit")
+
+    def _ending(self, ending: str) -> Path:
+        return self.record.with_name(f"{self.record.name}.{ending}")
+
+
+def no_checkpoint(_name: str) -> None:
+    """Where a test would kill the process."""
+
+
+def start_turn(spec: TurnSpec, checkpoint: Callable[[str], None] = no_checkpoint) -> ProcessIdentity:
+    """Start the turn unless it has been started, and return the identity of the one shim that runs it.
+
+    Takes a few milliseconds and does not wait for the command. Raises `PaddockError` when the command or a
+    directory cannot be used; nothing runs then, and the turn has never been started.
+    """
+    reap_children()
+    files = TurnFiles.of(spec.folder, spec.turn)
+    if (earlier := _read_claim(files)) is not None:
+        return earlier.identity
+    command = _find_command(spec)
+    claim = secrets.token_hex(8)
+    shim = _spawn_shim(spec, files, command, claim, checkpoint)
+    try:
+        checkpoint("turn.spawned")
+        identity = identify(shim.pid)
+        if identity is not None:
+            _link_claim(files, identity, claim)
+        checkpoint("turn.claimed")
+    finally:
+        _release(shim)
+    checkpoint("turn.released")
+    if (winner := _read_claim(files)) is None:
+        raise PaddockError(
+            f"turn {spec.turn} of attempt `{spec.attempt}` did not start: its process ended at once",
+            "look for what kills new processes on this machine (memory, process limits), then retry",
+        )
+    return winner.identity
+
+
+def _find_command(spec: TurnSpec) -> str:
+    """The command's full path: a shell would take a bare name for one of its own commands first."""
+    where = f"turn {spec.turn} of attempt `{spec.attempt}` cannot start"
+    for directory in (spec.cwd, spec.folder):
+        if not directory.is_dir():
+            raise PaddockError(f"{where}: directory `{directory}` does not exist")
+    name = spec.argv[0]
+    if os.sep in name:
+        path: str | None = os.path.join(spec.cwd, name)
+    else:
+        path = shutil.which(name, path=spec.env.get("PATH", os.defpath))
+    if path is None or not os.access(path, os.X_OK):
+        raise PaddockError(f"{where}: command `{name}` was not found", f"install `{name}` or put it in the PATH")
+    return os.path.join(spec.cwd, path)
+
+
+def _spawn_shim(
+    spec: TurnSpec, files: TurnFiles, command: str, claim: str, checkpoint: Callable[[str], None]
+) -> "subprocess.Popen[bytes]":
+    limit = "unlimited" if spec.file_limit_bytes is None else str(max(1, spec.file_limit_bytes // 512))
+    argv = ["/bin/sh", str(SHIM), str(files.record), claim, limit, command, *spec.argv[1:]]
+    mark = Mark(spec.marker, spec.attempt)
+    env = {**spec.env, "PWD": str(spec.cwd), **mark.variables(os.environ.get(MARK_VARIABLE, ""))}
+    with open(files.out, "ab") as out, open(files.err, "ab") as err:
+        checkpoint("turn.opened")
+        try:
+            shim = subprocess.Popen(
+                argv, cwd=spec.cwd, env=env, stdin=subprocess.PIPE, stdout=out, stderr=err, start_new_session=True
+            )
+        except OSError as error:
+            raise PaddockError(
+                f"turn {spec.turn} of attempt `{spec.attempt}` cannot start: {error.strerror}",
+                "pass a long prompt as {prompt_file}" if error.errno == errno.E2BIG else None,
+            ) from error
+    _children.add(shim.pid)
+    return shim
+
+
+def _link_claim(files: TurnFiles, identity: ProcessIdentity, claim: str) -> None:
+    """Make `identity` the one that runs the turn, unless another already is."""
+    draft = files.record.with_name(f"{files.record.name}.{claim}.claim")
+    draft.write_text(f"{identity.as_text()} {claim}\n", "ascii")
+    try:
+        os.link(draft, files.pid)
+    except FileExistsError:
+        pass
+    finally:
+        draft.unlink()
+
+
+def _release(shim: "subprocess.Popen[bytes]") -> None:
+    """Let the shim look whether the turn is its own."""
+    assert shim.stdin is not None
+    shim.stdin.close()
+    # It is not waited for here and may outlive this process; `reap_children` buries it by its pid.
+    shim.returncode = 0
+
+
+_children: set[int] = set()
+"""Shims this process spawned and has not reaped. Until it does, their pids cannot come to mean others."""
+
+
+def reap_children() -> None:
+    """Bury the shims of this process that have ended. Cheap; other children are left alone."""
+    for pid in tuple(_children):
+        try:
+            reaped, _ = os.waitpid(pid, os.WNOHANG)
+        except ChildProcessError:
+            reaped = pid
+        if reaped:
+            _children.discard(pid)
+
+
+def observe_turn(folder: Path, turn: int) -> TurnState:
+    """What became of a turn, whoever started it. Reads only; takes about 50 microseconds."""
+    files = TurnFiles.of(folder, turn)
+    claim = _read_claim(files)
+    if claim is None:
+        return NeverStarted()
+    alive = same_process(claim.identity)
+    # Asked for after the process: a shim that is gone by now has renamed the file into place before.
+    exited = _read_exit(files, claim.started_at)
+    if exited is not None:
+        return exited
+    if not alive:
+        return Vanished(claim.identity, claim.started_at, rebooted=claim.identity.boot != current_boot())
+    sizes = [stat for stat in (_stat(files.out), _stat(files.err)) if stat is not None and stat.st_size]
+    return Running(
+        claim.identity,
+        claim.started_at,
+        last_output_at=max((stat.st_mtime for stat in sizes), default=None),
+        output_bytes=sum(stat.st_size for stat in sizes),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Claim:
+    identity: ProcessIdentity
+    started_at: float
+
+
+def _read_claim(files: TurnFiles) -> _Claim | None:
+    try:
+        with open(files.pid, encoding="ascii", errors="replace") as file:
+            identity = ProcessIdentity.from_text(file.read(200))
+            started_at = os.fstat(file.fileno()).st_mtime
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+    return _Claim(identity, started_at) if identity is not None else None
+
+
+def _read_exit(files: TurnFiles, started_at: float) -> Exited | None:
+    try:
+        with open(files.exit, encoding="utf-8", errors="replace") as file:
+            *words, status = file.read(4096).splitlines() or [""]
+            at = os.fstat(file.fileno()).st_mtime
+    except FileNotFoundError:
+        return None
+    if not status.isdecimal():
+        return None
+    code = int(status)
+    by_signal = code > 128 and (bool(words) or code - 128 in SIGNALS_WITHOUT_WORDS)
+    if by_signal:
+        return Exited(code=None, signal=code - 128, started_at=started_at, at=at)
+    return Exited(code=code, signal=None, started_at=started_at, at=at)
+
+
+def _stat(path: Path) -> os.stat_result | None:
+    try:
+        return path.stat()
+    except FileNotFoundError:
+        return None

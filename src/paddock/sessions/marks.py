@@ -1,0 +1,163 @@
+"""Whose process is this? The mark an attempt's processes carry, and one pass over all processes to find it.
+
+A mark is in the environment, which every child inherits and keeps through `setsid`, double forks and the
+death of its parents. Marks pile up: a fleet started inside an attempt of another fleet adds its own to the one
+it inherited, so ending the outer attempt finds the inner one's processes too.
+
+What a mark cannot find: a process that was given an empty environment *and* has lost all marked ancestors.
+While an ancestor lives, it is found as a descendant.
+"""
+
+import os
+import time
+from collections.abc import Callable, Collection, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+import psutil
+
+from paddock.sessions.process import HAS_PROCFS, ProcessIdentity, ProcessStat, identify, read_stat
+
+MARK_VARIABLE = "PADDOCK_MARKER"
+ATTEMPT_VARIABLE = "PADDOCK_ATTEMPT"
+INHERITED_MARKS = 8
+COMMAND_CHARACTERS = 200
+
+
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """The log an attempt belongs to (`marker`, one word unique to it) and the attempt's id."""
+
+    marker: str
+    attempt: str
+
+    def __post_init__(self) -> None:
+        for word in (self.marker, self.attempt):
+            if not word or ":" in word or any(character.isspace() for character in word):
+                raise ValueError(f"a mark is made of words without blanks and colons, not {word!r}")
+
+    def as_text(self) -> str:
+        return f"{self.marker}:{self.attempt}"
+
+    def variables(self, inherited: str = "") -> dict[str, str]:
+        """The environment of the attempt's processes; `inherited` is the starter's own mark variable."""
+        marks = [*inherited.split()[-INHERITED_MARKS:], self.as_text()]
+        return {MARK_VARIABLE: " ".join(marks), ATTEMPT_VARIABLE: self.attempt}
+
+
+@dataclass(frozen=True, slots=True)
+class MarkedProcess:
+    """A running process and the attempt it belongs to. `command` is cut and holds no control characters."""
+
+    mark: Mark
+    identity: ProcessIdentity
+    group: int
+    age_seconds: float
+    command: str
+
+
+def find_marked(marker: str) -> tuple[MarkedProcess, ...]:
+    """Every process of every attempt of one log, from one pass over the process table.
+
+    This process and its ancestors are never among them.
+    """
+    prefix = f"{marker}:"
+
+    def attempt_of(texts: tuple[str, ...]) -> Mark | None:
+        ours = [text for text in texts if text.startswith(prefix) and len(text) > len(prefix)]
+        return Mark(marker, ours[-1].removeprefix(prefix)) if ours else None
+
+    return _find(attempt_of)
+
+
+def find_attempts(marks: Collection[Mark]) -> tuple[MarkedProcess, ...]:
+    """As `find_marked`, but only the processes of these attempts."""
+    wanted = {mark.as_text(): mark for mark in marks}
+
+    def attempt_of(texts: tuple[str, ...]) -> Mark | None:
+        return next((wanted[text] for text in reversed(texts) if text in wanted), None)
+
+    return _find(attempt_of)
+
+
+@dataclass(frozen=True, slots=True)
+class _Row:
+    stat: ProcessStat
+    marks: tuple[str, ...]
+
+
+def _find(attempt_of: Callable[[tuple[str, ...]], Mark | None]) -> tuple[MarkedProcess, ...]:
+    rows = {row.stat.identity.pid: row for row in _scan()}
+    owners: dict[int, Mark | None] = {}
+
+    def owner_of(pid: int) -> Mark | None:
+        lineage = []
+        while pid in rows and pid not in owners:
+            lineage.append(pid)
+            owners[pid] = attempt_of(rows[pid].marks)
+            if owners[pid] is not None:
+                break
+            pid = rows[pid].stat.parent
+        owner = owners.get(pid)
+        owners.update(dict.fromkeys(lineage, owner))
+        return owner
+
+    spared = _lineage(rows, os.getpid())
+    found = ((owner_of(pid), row) for pid, row in rows.items() if pid not in spared)
+    return tuple(_describe(mark, row.stat) for mark, row in found if mark is not None)
+
+
+def _lineage(rows: Mapping[int, _Row], pid: int) -> frozenset[int]:
+    pids: set[int] = set()
+    while pid in rows and pid not in pids:
+        pids.add(pid)
+        pid = rows[pid].stat.parent
+    return frozenset(pids)
+
+
+def _scan() -> Iterator[_Row]:
+    pids = (int(name) for name in os.listdir("/proc") if name.isdecimal()) if HAS_PROCFS else psutil.pids()
+    for pid in pids:
+        stat = read_stat(pid)
+        if stat is None:
+            continue
+        marks = _read_marks(pid)
+        # A pid may change hands between the two reads; marks count only when it provably did not.
+        if marks and identify(pid) != stat.identity:
+            continue
+        yield _Row(stat, marks)
+
+
+def _read_marks(pid: int) -> tuple[str, ...]:
+    try:
+        if not HAS_PROCFS:
+            return tuple(psutil.Process(pid).environ().get(MARK_VARIABLE, "").split())
+        with open(f"/proc/{pid}/environ", "rb") as file:
+            environment = b"\0" + file.read()
+    except (OSError, psutil.Error):
+        return ()
+    _, found, rest = environment.partition(b"\0" + MARK_VARIABLE.encode() + b"=")
+    return tuple(os.fsdecode(rest.split(b"\0", 1)[0]).split()) if found else ()
+
+
+def _describe(mark: Mark, stat: ProcessStat) -> MarkedProcess:
+    return MarkedProcess(mark, stat.identity, stat.group, _age_seconds(stat.identity), _command(stat.identity.pid))
+
+
+def _age_seconds(identity: ProcessIdentity) -> float:
+    if HAS_PROCFS:
+        uptime = float(Path("/proc/uptime").read_text("ascii").split()[0])
+        return max(0.0, uptime - identity.started / os.sysconf("SC_CLK_TCK"))
+    return max(0.0, time.time() - identity.started / 1_000_000)
+
+
+def _command(pid: int) -> str:
+    try:
+        if HAS_PROCFS:
+            with open(f"/proc/{pid}/cmdline", "rb") as file:
+                text = os.fsdecode(file.read(4 * COMMAND_CHARACTERS).rstrip(b"\0").replace(b"\0", b" "))
+        else:
+            text = " ".join(psutil.Process(pid).cmdline())
+    except (OSError, psutil.Error):
+        return ""
+    return "".join(c if c.isprintable() else "?" for c in text[:COMMAND_CHARACTERS])

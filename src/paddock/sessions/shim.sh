@@ -1,0 +1,34 @@
+# Runs one turn and records how it ended: sh shim.sh RECORD CLAIM LIMIT COMMAND...
+# RECORD is the path of the turn's files without their endings, CLAIM the word this process must find at the
+# end of RECORD.pid to be the one that runs the turn, LIMIT the largest file in 512-byte blocks, or "unlimited".
+# The shell reads the whole function before it runs a word of it, so an upgrade cannot change a running turn.
+# The long names keep clear of the command's environment: assigning to a variable that is in it changes it.
+run_turn() {
+    paddock_shim_record=$1 paddock_shim_claim=$2 paddock_shim_limit=$3
+    shift 3
+
+    # Signals to the group are meant for the command. A caught signal, unlike an ignored one, is back at its
+    # default in the command.
+    trap : HUP INT QUIT TERM USR1 USR2 ALRM
+
+    # Standard input ends when the starter has decided who runs the turn, or has died.
+    read -r paddock_shim_owner
+    [ -f "$paddock_shim_record.pid" ] || exit 0
+    read -r paddock_shim_owner <"$paddock_shim_record.pid"
+    case $paddock_shim_owner in
+        *" $paddock_shim_claim") ;;
+        *) exit 0 ;;
+    esac
+
+    # From here on the shell's own words go into the record: it says "Terminated" when a signal ended the
+    # command, and nothing when the command itself returned 143.
+    exec 3>&2 2>"$paddock_shim_record.ending" </dev/null
+    (
+        exec 2>&3 3>&-
+        [ "$paddock_shim_limit" = unlimited ] || ulimit -f "$paddock_shim_limit"
+        exec "$@"
+    )
+    echo "$?" >&2 && mv -f "$paddock_shim_record.ending" "$paddock_shim_record.exit"
+    exit 0
+}
+run_turn "$@"
