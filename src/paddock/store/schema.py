@@ -42,7 +42,7 @@ def connect(path: Path, *, create: bool, read_only: bool, busy_ms: int = 2000) -
         _create_tables(connection)
     _check_identity(connection, path)
     if not read_only:
-        connection.execute("PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL;")
+        connection.execute("PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL;").fetchall()
         # Closing must not fold the write-ahead log into the file: it costs a sync for every command,
         # and the automatic checkpoint bounds its size anyway.
         connection.config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1)
@@ -70,7 +70,7 @@ def _open(path: Path, *, create: bool, read_only: bool) -> apsw.Connection:
 
 
 def _create_tables(connection: apsw.Connection) -> None:
-    connection.execute("PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL;")
+    connection.execute("PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL;").fetchall()
     connection.execute("BEGIN IMMEDIATE")
     try:
         if _is_empty(connection):

@@ -10,10 +10,12 @@ import select
 import socket
 import stat
 import tempfile
+from functools import lru_cache
 from hashlib import blake2b
 from pathlib import Path
 
 
+@lru_cache(maxsize=64)
 def socket_folder(log: Path) -> Path:
     digest = blake2b(os.fsencode(log.resolve()), digest_size=8).hexdigest()
     runtime = os.environ.get("XDG_RUNTIME_DIR", "")
