@@ -219,6 +219,12 @@ def test_a_clock_behind_the_log_neither_grants_nor_expires() -> None:
     assert expire(leases, 500.0) == ()
 
 
+def test_a_host_whose_clock_is_behind_counts_time_by_the_log() -> None:
+    leases, _ = take(Leases(), "daemon", ANN, at=1000.0)
+    leases = observe_time(leases, 1010.0)
+    take(leases, "daemon", BOB, at=990.0)
+
+
 def test_time_goes_on_after_a_clock_was_set_back_by_a_year() -> None:
     year = 365 * 86400.0
     leases, _ = take(Leases(), "daemon", ANN, at=year)

@@ -1,0 +1,298 @@
+"""Does it pay to fan out? The arithmetic of one agent after the other against several at once.
+
+One warm agent needs the sum of all pieces. m agents need the spawn cost and then the longest of their shares, plus
+what waiting for a straggler is expected to add when durations are uncertain. They also read the start-up context m
+times over. With unlimited slots and N equal pieces of t seconds this is exactly (N−1)·t > spawn cost.
+"""
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+# All ways to share out this many pieces are tried (877 at 7); more are shared out longest first and then improved.
+EXACT_PIECES = 7
+IMPROVEMENT_ROUNDS = 20
+# Unequal pieces: every number of agents up to here is tried, beyond it steps of a tenth, up to the maximum.
+EVERY_COUNT_UP_TO = 32
+MAX_AGENTS = 256
+
+Shares = tuple[tuple[int, ...], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """`spread_seconds` is the standard deviation of the duration."""
+
+    name: str
+    seconds: float
+    spread_seconds: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Spawn:
+    """What one more agent costs before its first useful step. `money` is None where no price is known."""
+
+    seconds: float
+    tokens: float = 0.0
+    money: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Worth:
+    """What an hour of waiting is worth, in money and in tokens; 0 leaves that side out of the decision."""
+
+    money_per_hour: float = 0.0
+    tokens_per_hour: float = 0.0
+
+    def in_seconds(self, tokens: float, money: float | None) -> float:
+        seconds = 0.0
+        if self.money_per_hour > 0 and money is not None:
+            seconds += 3600.0 * money / self.money_per_hour
+        if self.tokens_per_hour > 0:
+            seconds += 3600.0 * tokens / self.tokens_per_hour
+        return seconds
+
+
+TIME_ONLY = Worth()
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """`gain_seconds` is the time saved over one agent, less what the extra tokens or money are worth."""
+
+    shares: tuple[tuple[str, ...], ...]
+    wall_seconds: float
+    straggle_seconds: float
+    extra_tokens: float
+    extra_money: float | None
+    gain_seconds: float
+
+    @property
+    def agents(self) -> int:
+        return len(self.shares)
+
+
+@dataclass(frozen=True, slots=True)
+class FanOut:
+    """`chosen` is `serial` itself when fanning out does not pay; `plans` holds the best plan per agent count."""
+
+    chosen: Plan
+    serial: Plan
+    plans: tuple[Plan, ...]
+    reasons: tuple[str, ...]
+
+    @property
+    def pays(self) -> bool:
+        return self.chosen.agents > 1
+
+
+def decide_fan_out(pieces: Sequence[Piece], spawn: Spawn, slots: int | None = None, worth: Worth = TIME_ONLY) -> FanOut:
+    """The plan with the largest gain; of equal ones that with fewest agents. `slots` None means no limit."""
+    serial = _serial(pieces)
+    plans = [best_plan(pieces, spawn, agents, worth) for agents in _agent_counts(pieces, slots)]
+    chosen = max([serial, *plans], key=lambda plan: (plan.gain_seconds, -plan.agents))
+    return FanOut(chosen, serial, tuple(plans), _explain(pieces, spawn, slots, serial, plans, chosen))
+
+
+def _agent_counts(pieces: Sequence[Piece], slots: int | None) -> list[int]:
+    """The numbers of agents worth a look. Of equal pieces, for each length of the longest share the fewest."""
+    count = len(pieces)
+    most = count if slots is None else min(count, slots)
+    if _all_equal(pieces):
+        fewest = {-(-count // longest_share) for longest_share in range(1, count + 1)}
+        return sorted(agents for agents in fewest if 2 <= agents <= most)
+    most = min(most, MAX_AGENTS)
+    counts, agents = [], 2
+    while agents < most:
+        counts.append(agents)
+        agents += 1 if agents < EVERY_COUNT_UP_TO else agents // 10
+    return [*counts, most] if most >= 2 else []
+
+
+def best_plan(pieces: Sequence[Piece], spawn: Spawn, agents: int, worth: Worth = TIME_ONLY) -> Plan:
+    """The best way to share the pieces among exactly this many agents (at most one per piece)."""
+    if agents == 1:
+        return _serial(pieces)
+    if _all_equal(pieces):
+        candidates: Iterator[Shares] = iter((_deal_out(len(pieces), agents),))
+    elif len(pieces) <= EXACT_PIECES:
+        candidates = _partitions(len(pieces), agents)
+    else:
+        candidates = iter((_improve(pieces, _longest_first(pieces, agents)),))
+    return max((evaluate(pieces, shares, spawn, worth) for shares in candidates), key=lambda plan: plan.gain_seconds)
+
+
+def evaluate(pieces: Sequence[Piece], shares: Shares, spawn: Spawn, worth: Worth = TIME_ONLY) -> Plan:
+    """What this assignment of piece numbers to two or more agents takes and saves."""
+    loads = [math.fsum(pieces[index].seconds for index in share) for share in shares]
+    longest = max(range(len(shares)), key=lambda index: loads[index])
+    # Summed from the pieces and not as a difference of sums, the saving of equal pieces is (N−1)·t to the last bit.
+    saved = math.fsum(pieces[i].seconds for n, share in enumerate(shares) if n != longest for i in share)
+    straggle = _expected_straggle(pieces, shares, loads)
+    extra = len(shares) - 1
+    tokens, money = extra * spawn.tokens, None if spawn.money is None else extra * spawn.money
+    return Plan(
+        shares=tuple(tuple(pieces[index].name for index in share) for share in shares),
+        wall_seconds=spawn.seconds + loads[longest] + straggle,
+        straggle_seconds=straggle,
+        extra_tokens=tokens,
+        extra_money=money,
+        gain_seconds=saved - spawn.seconds - straggle - worth.in_seconds(tokens, money),
+    )
+
+
+def _serial(pieces: Sequence[Piece]) -> Plan:
+    wall = math.fsum(piece.seconds for piece in pieces)
+    return Plan((tuple(piece.name for piece in pieces),), wall, 0.0, 0.0, 0.0, 0.0)
+
+
+def _all_equal(pieces: Sequence[Piece]) -> bool:
+    return all((a.seconds, a.spread_seconds) == (b.seconds, b.spread_seconds) for a, b in pairwise(pieces))
+
+
+def _deal_out(count: int, agents: int) -> Shares:
+    return tuple(tuple(range(agent, count, agents)) for agent in range(agents))
+
+
+def _partitions(count: int, groups: int) -> Iterator[Shares]:
+    """Every partition of 0..count-1 into exactly this many non-empty groups, each once."""
+
+    def place(index: int, partial: list[list[int]]) -> Iterator[Shares]:
+        if len(partial) + count - index < groups:
+            return
+        if index == count:
+            yield tuple(tuple(group) for group in partial)
+            return
+        for group in list(partial):
+            group.append(index)
+            yield from place(index + 1, partial)
+            group.pop()
+        if len(partial) < groups:
+            partial.append([index])
+            yield from place(index + 1, partial)
+            partial.pop()
+
+    yield from place(0, [])
+
+
+def _longest_first(pieces: Sequence[Piece], agents: int) -> list[list[int]]:
+    shares: list[list[int]] = [[] for _ in range(agents)]
+    loads = [0.0] * agents
+    for index in sorted(range(len(pieces)), key=lambda i: -pieces[i].seconds):
+        agent = min(range(agents), key=lambda a: (loads[a], len(shares[a])))
+        shares[agent].append(index)
+        loads[agent] += pieces[index].seconds
+    return shares
+
+
+def _improve(pieces: Sequence[Piece], shares: list[list[int]]) -> Shares:
+    """Move or swap pieces off the longest share while that shortens the longer of the two shares involved."""
+    loads = [math.fsum(pieces[i].seconds for i in share) for share in shares]
+    for _ in range(IMPROVEMENT_ROUNDS):
+        longest = max(range(len(shares)), key=lambda agent: loads[agent])
+        step = _best_step(pieces, shares, loads, longest)
+        if step is None:
+            break
+        other, mine, theirs = step
+        shares[longest].remove(mine)
+        shares[other].append(mine)
+        if theirs is not None:
+            shares[other].remove(theirs)
+            shares[longest].append(theirs)
+        for agent in (longest, other):
+            loads[agent] = math.fsum(pieces[i].seconds for i in shares[agent])
+    return tuple(tuple(share) for share in shares)
+
+
+def _best_step(
+    pieces: Sequence[Piece], shares: list[list[int]], loads: list[float], longest: int
+) -> tuple[int, int, int | None] | None:
+    best, best_load = None, loads[longest]
+    for other, share in enumerate(shares):
+        if other == longest:
+            continue
+        for mine in shares[longest]:
+            for theirs in (None, *share):
+                if theirs is None and len(shares[longest]) == 1:
+                    continue
+                shift = pieces[mine].seconds - (0.0 if theirs is None else pieces[theirs].seconds)
+                load = max(loads[longest] - shift, loads[other] + shift)
+                if load < best_load:
+                    best, best_load = (other, mine, theirs), load
+    return best
+
+
+def _expected_straggle(pieces: Sequence[Piece], shares: Shares, loads: Sequence[float]) -> float:
+    """How far the expected end of the last share lies behind the longest load (Clark's moments of a maximum)."""
+    variances = [math.fsum(pieces[i].spread_seconds ** 2 for i in share) for share in shares]
+    if not any(variances):
+        return 0.0
+    # The approximation depends on the order a little: a fixed one makes equal assignments cost the same.
+    (mean, variance), *others = sorted(zip(loads, variances, strict=True))
+    for load, other in others:
+        mean, variance = _maximum_of_normals(mean, variance, load, other)
+    return max(0.0, mean - max(loads))
+
+
+def _maximum_of_normals(mean1: float, var1: float, mean2: float, var2: float) -> tuple[float, float]:
+    spread = math.sqrt(var1 + var2)
+    if spread == 0.0:
+        return max(mean1, mean2), 0.0
+    distance = (mean1 - mean2) / spread
+    first = 0.5 * (1 + math.erf(distance / math.sqrt(2)))
+    density = math.exp(-distance * distance / 2) / math.sqrt(2 * math.pi)
+    mean = mean1 * first + mean2 * (1 - first) + spread * density
+    square = (mean1**2 + var1) * first + (mean2**2 + var2) * (1 - first) + (mean1 + mean2) * spread * density
+    return mean, max(0.0, square - mean * mean)
+
+
+def _explain(
+    pieces: Sequence[Piece],
+    spawn: Spawn,
+    slots: int | None,
+    serial: Plan,
+    plans: Sequence[Plan],
+    chosen: Plan,
+) -> tuple[str, ...]:
+    count = len(pieces)
+    reasons = [f"{count} piece{'s' * (count != 1)}, {_time(serial.wall_seconds)} for one agent in turn"]
+    if count < 2:
+        return (*reasons, "nothing to share out")
+    if not plans:
+        return (*reasons, f"{slots or 0} free slot{'s' * (slots != 1)}: no room for a second agent")
+    best = max(plans, key=lambda plan: (plan.gain_seconds, -plan.agents))
+    reasons.append(_price(best, spawn))
+    saved = serial.wall_seconds - best.wall_seconds
+    if slots is None and _all_equal(pieces) and pieces[0].spread_seconds == 0:
+        gain, sign = (count - 1) * pieces[0].seconds, ">" if (count - 1) * pieces[0].seconds > spawn.seconds else "≤"
+        reasons.append(f"(N−1)·t = {_time(gain)} {sign} {_time(spawn.seconds)} to spawn")
+    if chosen is serial and saved > 0:
+        reasons.append(f"the {_time(saved)} saved are worth less than what the extra agents cost")
+    elif chosen is serial:
+        reasons.append(f"that is no sooner than one agent in turn ({_time(-saved)} later)")
+    else:
+        reasons.append(f"done {_time(saved)} sooner")
+        if chosen.agents < min(count, slots or count):
+            reasons.append(f"more than {chosen.agents} agents would not pay")
+    return tuple(reasons)
+
+
+def _price(plan: Plan, spawn: Spawn) -> str:
+    work = plan.wall_seconds - spawn.seconds - plan.straggle_seconds
+    text = f"{plan.agents} agents: {_time(spawn.seconds)} to spawn + {_time(work)} for the longest share"
+    if plan.straggle_seconds > 0:
+        text += f" + {_time(plan.straggle_seconds)} for stragglers"
+    text += f" = {_time(plan.wall_seconds)}"
+    if plan.extra_tokens:
+        text += f", {plan.extra_tokens / 1000:.0f}k more tokens"
+    if plan.extra_money:
+        text += f" (${plan.extra_money:.2f})"
+    return text
+
+
+def _time(seconds: float) -> str:
+    if seconds < 120:
+        return f"{seconds:.0f} s" if seconds >= 10 or seconds == round(seconds) else f"{seconds:.1f} s"
+    minutes, rest = divmod(round(seconds), 60)
+    return f"{minutes} min {rest} s" if rest else f"{minutes} min"
