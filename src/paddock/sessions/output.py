@@ -1,0 +1,201 @@
+"""A turn's output on disk: read line by line as it grows, and kept from growing without end.
+
+Commands append to plain files that nobody else writes, so they go on while no daemon runs. A file over its limit
+gets a hole punched into its middle: the first quarter and the last half of the limit stay, the bytes between them
+go back to the disk, and every offset stays true, for the command that appends and for whoever reads.
+File systems without holes keep everything; `Bounding.supported` says so, and the caller ends the turn instead.
+
+While no daemon runs nobody punches. The one cheap bound that works then is RLIMIT_FSIZE
+(`TurnSpec.file_limit_bytes`). It is off by default because it counts the apparent size of every file the command
+and its tools write: a sparse disk image or a memory-mapped database dies of it for no visible reason, while
+a flood during the seconds without a daemon is punched as soon as one is back.
+"""
+
+import ctypes
+import errno
+import os
+import struct
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+CHUNK_BYTES = 1 << 16
+BATCH_BYTES = 1 << 20
+LINE_BYTES = 1 << 20
+LINUX_PUNCH_HOLE_KEEP_SIZE = 0x02 | 0x01
+MACOS_F_PUNCHHOLE = 99
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One line without its end. `cut`: it was longer than the reader's limit and the rest was dropped."""
+
+    offset: int
+    text: str
+    cut: bool = False
+
+
+class LineReader:
+    """Reads the lines of a growing file, each once, in constant memory; holds no descriptor between calls.
+
+    `offset` is the start of the first line not handed out yet: a later reader may start from there.
+    `skipped_bytes` counts what was lost to holes, with the torn lines at their edges.
+    """
+
+    def __init__(self, path: Path, offset: int = 0, line_bytes: int = LINE_BYTES) -> None:
+        self.path = path
+        self.offset = offset
+        self.skipped_bytes = 0
+        self._line_bytes = line_bytes
+        self._position = offset
+        self._kept = bytearray()
+        self._in_torn_line = False
+        self._start_is_checked = offset == 0
+
+    def read(self) -> list[Line]:
+        """The next complete lines, about a megabyte of them at most; empty when there are no more yet."""
+        lines: list[Line] = []
+        try:
+            descriptor = os.open(self.path, os.O_RDONLY | os.O_CLOEXEC)
+        except FileNotFoundError:
+            return lines
+        try:
+            self._check_start(descriptor)
+            taken = 0
+            while (taken < BATCH_BYTES or not lines) and (chunk := self._next_chunk(descriptor)):
+                taken += len(chunk)
+                lines.extend(self._split(chunk))
+        finally:
+            os.close(descriptor)
+        return lines
+
+    def finish(self) -> list[Line]:
+        """A last line that has no end. Call after the writer has ended and `read` has come back empty."""
+        if self._position == self.offset:
+            return []
+        line = self._end_line(self._position, end_bytes=0)
+        return [line] if line is not None else []
+
+    def _check_start(self, descriptor: int) -> None:
+        """A start that does not follow a line's end lies in a torn line."""
+        if not self._start_is_checked:
+            self._start_is_checked = True
+            self._in_torn_line = os.pread(descriptor, 1, self.offset - 1) != b"\n"
+
+    def _next_chunk(self, descriptor: int) -> bytes:
+        size = os.fstat(descriptor).st_size
+        if self._position >= size:
+            return b""
+        data_at = _data_from(descriptor, self._position, size)
+        if data_at > self._position:
+            self.skipped_bytes += data_at - self.offset
+            self._kept.clear()
+            self._in_torn_line = True
+            self._position = self.offset = data_at
+        hole_at = _hole_from(descriptor, self._position, size)
+        chunk = os.pread(descriptor, min(CHUNK_BYTES, hole_at - self._position), self._position)
+        self._position += len(chunk)
+        return chunk
+
+    def _split(self, chunk: bytes) -> Iterator[Line]:
+        chunk_at = self._position - len(chunk)
+        start = 0
+        while (end := chunk.find(b"\n", start)) >= 0:
+            self._keep(chunk[start:end])
+            start = end + 1
+            line = self._end_line(chunk_at + start, end_bytes=1)
+            if line is not None:
+                yield line
+        self._keep(chunk[start:])
+
+    def _keep(self, piece: bytes) -> None:
+        if not self._in_torn_line:
+            self._kept += piece[: self._line_bytes - len(self._kept)]
+
+    def _end_line(self, next_offset: int, *, end_bytes: int) -> Line | None:
+        offset, kept, torn = self.offset, bytes(self._kept), self._in_torn_line
+        self.offset = next_offset
+        self._kept.clear()
+        self._in_torn_line = False
+        if torn:
+            self.skipped_bytes += next_offset - offset
+            return None
+        cut = len(kept) < next_offset - offset - end_bytes
+        return Line(offset, kept.decode("utf-8", "replace"), cut)
+
+
+def _data_from(descriptor: int, position: int, size: int) -> int:
+    try:
+        return os.lseek(descriptor, position, os.SEEK_DATA)
+    except OSError as error:
+        return size if error.errno == errno.ENXIO else position
+
+
+def _hole_from(descriptor: int, position: int, size: int) -> int:
+    try:
+        return os.lseek(descriptor, position, os.SEEK_HOLE)
+    except OSError:
+        return size
+
+
+@dataclass(frozen=True, slots=True)
+class Bounding:
+    """`stored_bytes` is what the file takes on disk now. Not `supported`: it is over its limit and stays so."""
+
+    stored_bytes: int
+    freed_bytes: int
+    supported: bool
+
+
+def bound_output(path: Path, limit_bytes: int) -> Bounding:
+    """Give the middle of a file that takes more than `limit_bytes` back to the disk.
+
+    Safe while the command appends. The file takes at most the limit plus what is written until the next call.
+    """
+    try:
+        descriptor = os.open(path, os.O_RDWR | os.O_CLOEXEC)
+    except FileNotFoundError:
+        return Bounding(0, 0, supported=True)
+    try:
+        before = os.fstat(descriptor)
+        stored = before.st_blocks * 512
+        block = max(4096, before.st_blksize)
+        # Whole blocks only: the kernel fills a block that is punched in part with zeros, which would read as data.
+        start = _blocks_up(limit_bytes // 4, block)
+        end = (before.st_size - _blocks_up(limit_bytes // 2, block)) // block * block
+        if stored <= limit_bytes or end <= start:
+            return Bounding(stored, 0, supported=True)
+        supported = _punch_hole(descriptor, start, end - start)
+        left = os.fstat(descriptor).st_blocks * 512
+        return Bounding(left, max(0, stored - left), supported)
+    finally:
+        os.close(descriptor)
+
+
+def _blocks_up(size: int, block: int) -> int:
+    return max(1, -(-size // block)) * block
+
+
+def _punch_hole(descriptor: int, start: int, length: int) -> bool:
+    if sys.platform == "darwin":
+        import fcntl
+
+        try:
+            # struct fpunchhole of <sys/fcntl.h>: flags, reserved, offset, length.
+            fcntl.fcntl(descriptor, MACOS_F_PUNCHHOLE, struct.pack("IIqq", 0, 0, start, length))
+        except OSError:
+            return False
+        return True
+    fallocate = _find_fallocate()
+    return fallocate is not None and fallocate(descriptor, LINUX_PUNCH_HOLE_KEEP_SIZE, start, length) == 0
+
+
+@cache
+def _find_fallocate() -> "ctypes._NamedFuncPointer | None":
+    libc = ctypes.CDLL(None)
+    function = getattr(libc, "fallocate64", None) or getattr(libc, "fallocate", None)
+    if function is not None:
+        function.argtypes = [ctypes.c_int, ctypes.c_int, ctypes.c_int64, ctypes.c_int64]
+    return function

@@ -1,0 +1,93 @@
+"""Ending turns: the engine's own signal, some grace, KILL, then a sweep of what is left.
+
+The shim is spared until the end: it is what writes down how the command died. Many turns are stopped together
+because each step looks at all processes of the machine once, for all of them.
+"""
+
+import asyncio
+import signal
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+
+from paddock.sessions.local import reap_children
+from paddock.sessions.marks import Mark, MarkedProcess, find_attempts
+from paddock.sessions.process import ProcessIdentity, same_process, signal_process, wait_for_exit
+from paddock.sessions.sweep import SweepReport, sweep
+
+KILL_PASSES = 5
+KILL_PASS_SECONDS = 1.0
+"""After a KILL the shim needs only to be scheduled once; five seconds forgive a machine that swaps."""
+
+
+@dataclass(frozen=True, slots=True)
+class TurnToStop:
+    """A turn's shim as `start_turn` or `observe_turn` named it; it may have ended already."""
+
+    mark: Mark
+    shim: ProcessIdentity
+    grace_seconds: float
+    signum: int = signal.SIGTERM
+
+
+@dataclass(frozen=True, slots=True)
+class StopReport:
+    """`forced`: the grace ran out and the command was killed. `left` is what the sweep found after the end."""
+
+    mark: Mark
+    forced: bool
+    left: SweepReport
+
+
+async def stop_turn(turn: TurnToStop) -> StopReport:
+    """`stop_turns` for one."""
+    return (await stop_turns([turn]))[0]
+
+
+async def stop_turns(turns: Sequence[TurnToStop]) -> tuple[StopReport, ...]:
+    """End these turns and everything of their attempts; one report each, in the same order.
+
+    Takes as long as the longest grace and a second or so. A turn that has ended is only swept.
+    """
+    marks = {turn.mark for turn in turns}
+    before = await asyncio.to_thread(find_attempts, marks)
+    for turn in turns:
+        _signal_command(turn, before)
+    async with asyncio.TaskGroup() as waits:
+        for turn in turns:
+            waits.create_task(wait_for_exit(turn.shim, turn.grace_seconds))
+    stubborn = [turn for turn in turns if same_process(turn.shim)]
+    seen = {process.identity: process for process in before}
+    await _kill_commands(stubborn, seen)
+    shims = {turn.shim for turn in turns}
+    suspects = [process for identity, process in seen.items() if identity not in shims]
+    report = await asyncio.to_thread(sweep, marks, suspects)
+    reap_children()
+    forced = {turn.shim for turn in stubborn}
+    return tuple(StopReport(turn.mark, turn.shim in forced, report.of(turn.mark)) for turn in turns)
+
+
+def _signal_command(turn: TurnToStop, processes: Collection[MarkedProcess]) -> None:
+    """To every process in the turn's group but the shim, each through its own pidfd.
+
+    The group as such is not signalled: its number may have been given to others since it was read.
+    """
+    for process in processes:
+        if process.mark == turn.mark and process.group == turn.shim.pid and process.identity != turn.shim:
+            signal_process(process.identity, turn.signum)
+
+
+async def _kill_commands(turns: Sequence[TurnToStop], seen: dict[ProcessIdentity, MarkedProcess]) -> None:
+    """Kill all but the shims until the shims have ended; adds what it finds to `seen`."""
+    shims = {turn.shim for turn in turns}
+    for _ in range(KILL_PASSES):
+        waiting = [turn for turn in turns if same_process(turn.shim)]
+        if not waiting:
+            return
+        found = await asyncio.to_thread(find_attempts, {turn.mark for turn in waiting})
+        seen.update((process.identity, process) for process in found)
+        for process in found:
+            if process.identity not in shims:
+                signal_process(process.identity, signal.SIGKILL)
+        async with asyncio.TaskGroup() as waits:
+            for turn in waiting:
+                waits.create_task(wait_for_exit(turn.shim, KILL_PASS_SECONDS))
