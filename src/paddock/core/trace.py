@@ -95,7 +95,7 @@ class TokenUsage(msgspec.Struct, frozen=True, omit_defaults=True):
         )
 
     def minus(self, earlier: "TokenUsage") -> "TokenUsage":
-        """What came on top of `earlier`; never negative, for an engine may start counting anew."""
+        """What came on top of `earlier`; never negative."""
         return TokenUsage(
             input_uncached=max(0, self.input_uncached - earlier.input_uncached),
             cache_write=max(0, self.cache_write - earlier.cache_write),
@@ -227,8 +227,7 @@ def observe(summary: TurnSummary, entry: TraceEntry) -> TurnSummary:
         case Usage():
             return _observe_usage(seen, entry)
         case RateLimited():
-            message = clip(entry.message, ERROR_LIMIT) or seen.last_error
-            return replace(seen, trouble=entry, refusals=seen.refusals + 1, last_error=message)
+            return _observe_refusal(seen, entry)
         case Error():
             return replace(seen, last_error=clip(entry.message, ERROR_LIMIT))
         case Progress():
@@ -241,9 +240,12 @@ def observe(summary: TurnSummary, entry: TraceEntry) -> TurnSummary:
 
 def turn_usage(summary: TurnSummary, before: TokenUsage) -> TokenUsage:
     """What this turn alone used; `before` is the conversation's total when the turn began."""
-    if summary.usage_scope is UsageScope.CONVERSATION:
-        return summary.usage.minus(before)
-    return summary.usage
+    total = summary.usage
+    counted_on = total.input_total >= before.input_total and total.output >= before.output
+    if summary.usage_scope is UsageScope.CONVERSATION and counted_on:
+        return total.minus(before)
+    # An engine whose total fell has started to count anew.
+    return total
 
 
 def _observe_session(seen: TurnSummary, entry: SessionStarted) -> TurnSummary:
@@ -282,6 +284,20 @@ def _observe_usage(seen: TurnSummary, entry: Usage) -> TurnSummary:
     if entry.scope is UsageScope.DELTA:
         return replace(seen, usage=seen.usage.plus(entry.tokens), saw_llm_call=spoke)
     return replace(seen, usage=entry.tokens, usage_scope=entry.scope, saw_llm_call=spoke)
+
+
+def _observe_refusal(seen: TurnSummary, entry: RateLimited) -> TurnSummary:
+    # An engine tells the provider's pause when it retries and leaves it out when it gives up.
+    before, message = seen.trouble, clip(entry.message, ERROR_LIMIT)
+    untimed = entry.retry_after is None and entry.resets_at is None
+    if before is not None and untimed and before.kind is entry.kind:
+        entry = replace(entry, retry_after=before.retry_after, resets_at=before.resets_at)
+    return replace(
+        seen,
+        trouble=replace(entry, message=message),
+        refusals=seen.refusals + 1,
+        last_error=message or seen.last_error,
+    )
 
 
 def _observe_end(seen: TurnSummary, entry: End) -> TurnSummary:

@@ -2,6 +2,8 @@
 
 from collections.abc import Iterator
 
+from msgspec.structs import replace
+
 from paddock.core.trace import (
     ARGUMENT_LIMIT,
     ERROR_LIMIT,
@@ -11,6 +13,7 @@ from paddock.core.trace import (
     End,
     Error,
     Progress,
+    RateLimited,
     SessionStarted,
     Text,
     TokenUsage,
@@ -18,8 +21,10 @@ from paddock.core.trace import (
     ToolResult,
     ToolStatus,
     TraceEntry,
+    TroubleKind,
     Usage,
     UsageScope,
+    clip,
 )
 from paddock.engines.jsonline import Node, line_text, read_object
 from paddock.engines.protocol import Source
@@ -28,7 +33,7 @@ from paddock.engines.trouble import classify, describe_error
 # Messages of parallel sub-agents interleave; older ones than these are finished.
 _REMEMBERED_MESSAGES = 64
 _ARGUMENT_NAMES = ("command", "file_path", "path", "pattern", "url", "query", "description", "prompt")
-_DENIED = ("requested permissions", "permission to use", "was blocked", "haven't granted")
+_DENIED = ("requested permissions to", "haven't granted it")
 _BAD_ENDS = ("error", "max_turns", "aborted", "interrupted", "cancelled")
 
 
@@ -40,6 +45,7 @@ class ClaudeStreamParser:
         self._session = ""
         self._messages: dict[str, TokenUsage] = {}
         self._finished = TokenUsage()
+        self._reported = ""
 
     def feed(self, line: bytes, source: Source = Source.STDOUT) -> Iterator[TraceEntry]:
         if source is not Source.STDOUT:
@@ -85,9 +91,8 @@ class ClaudeStreamParser:
 
     def _assistant(self, event: Node) -> Iterator[TraceEntry]:
         message = event.at("message")
-        if event.has("error") or event.flag("isApiErrorMessage") or message.text("model") == "<synthetic>":
-            # The CLI's own words about a failed call, in the shape of an answer.
-            yield from _synthetic(event)
+        if event.has("error") or event.flag("is_api_error_message") or message.text("model") == "<synthetic>":
+            yield from self._synthetic(event)
             return
         for block in message.items("content"):
             match block.text("type"):
@@ -114,26 +119,42 @@ class ClaudeStreamParser:
 
     def _result(self, event: Node) -> Iterator[TraceEntry]:
         if event.has("usage"):
-            # Several results in one process: tokens are per result, the cost is the process's total.
-            self._finished = self._finished.plus(read_tokens(event.at("usage")))
-            cost = event.number("total_cost_usd")
-            total = TokenUsage(
-                self._finished.input_uncached,
-                self._finished.cache_write,
-                self._finished.cache_read,
-                self._finished.output,
-                cost,
-            )
-            yield Usage(total, UsageScope.TURN)
+            yield Usage(self._total_with(event), UsageScope.TURN)
         reason = event.text("terminal_reason", limit=ID_LIMIT) or event.text("subtype", limit=ID_LIMIT)
         message = event.text("result", limit=ERROR_LIMIT) or event.text("error", "message", limit=ERROR_LIMIT)
         failed = event.flag("is_error") or any(word in reason for word in _BAD_ENDS)
         status = event.whole("api_error_status")
-        if failed and (message or status is not None):
+        told = bool(message) and message == self._reported
+        if failed and not told and (message or status is not None):
             yield describe_error(message or reason, status)
         denials = sum(1 for _ in event.items("permission_denials"))
         refused = event.text("stop_reason") == "refusal" or reason == "refusal"
         yield End(not failed, reason if not failed else reason or message, denials, refused)
+
+    def _total_with(self, event: Node) -> TokenUsage:
+        """The turn's total including this result: tokens are told per result, even in one process.
+
+        `total_cost_usd` is the whole conversation's, resumed turns included, so it only serves for releases
+        that do not tell a result's own cost.
+        """
+        if event.has("model_usage_since_last_result"):
+            for model in event.children("model_usage_since_last_result"):
+                self._finished = self._finished.plus(_model_tokens(model))
+            return replace(self._finished, cost_usd=self._finished.cost_usd or 0.0)
+        self._finished = self._finished.plus(read_tokens(event.at("usage")))
+        return replace(self._finished, cost_usd=event.number("total_cost_usd"))
+
+    def _synthetic(self, event: Node) -> Iterator[TraceEntry]:
+        """The CLI's own words in the shape of an answer, nearly always about a failed call."""
+        words = "\n".join(block.text("text") for block in event.items("message", "content"))
+        code = event.text("error", limit=ID_LIMIT)
+        message = f"{code}: {words}" if code else words
+        status = event.whole("api_error_status")
+        if code or event.flag("is_api_error_message"):
+            self._reported = clip(words, ERROR_LIMIT)
+            yield describe_error(message, status)
+        elif words:
+            yield classify(message, status) or Progress("synthetic")
 
 
 def read_tokens(usage: Node) -> TokenUsage:
@@ -154,49 +175,60 @@ def tool_argument(arguments: Node) -> str:
     return arguments.brief(limit=ARGUMENT_LIMIT)
 
 
-def _synthetic(event: Node) -> Iterator[TraceEntry]:
-    words = "\n".join(block.text("text") for block in event.items("message", "content"))
-    code = event.text("error", limit=ID_LIMIT)
-    status = event.whole("api_error_status") or event.whole("apiErrorStatus")
-    message = f"{code}: {words}" if code else words
-    if code or event.flag("isApiErrorMessage"):
-        yield describe_error(message, status)
-    elif words:
-        yield classify(message, status) or Progress("synthetic")
+def _model_tokens(model: Node) -> TokenUsage:
+    return TokenUsage(
+        input_uncached=model.count("inputTokens"),
+        cache_write=model.count("cacheCreationInputTokens"),
+        cache_read=model.count("cacheReadInputTokens"),
+        output=model.count("outputTokens"),
+        cost_usd=model.number("costUSD"),
+    )
 
 
 def _tool_results(event: Node) -> Iterator[TraceEntry]:
+    rejected = {
+        meta.text("id", limit=ID_LIMIT)
+        for meta in event.items("tool_result_meta")
+        if meta.text("permission_decision", "decision") == "reject"
+    }
     found = False
     for block in event.items("message", "content"):
         if block.text("type") == "tool_result":
             found = True
-            yield _tool_result(block)
+            yield _tool_result(block, rejected)
     if not found:
         yield Progress("user")
 
 
-def _tool_result(block: Node) -> ToolResult:
+def _tool_result(block: Node, rejected: set[str]) -> ToolResult:
     content = block.at("content")
     if isinstance(content.value, list):
-        output = "\n".join(part.text("text", limit=OUTPUT_LIMIT) for part in content.items())
+        output = clip("\n".join(part.text("text", limit=OUTPUT_LIMIT) for part in content.items()), OUTPUT_LIMIT)
     else:
         output = content.brief(limit=OUTPUT_LIMIT)
+    call = block.text("tool_use_id", limit=ID_LIMIT)
     status = ToolStatus.OK
     if block.flag("is_error"):
-        denied = any(word in output for word in _DENIED)
+        denied = call in rejected or any(word in output for word in _DENIED)
         status = ToolStatus.DENIED if denied else ToolStatus.ERROR
-    return ToolResult(block.text("tool_use_id", limit=ID_LIMIT), status, output[:OUTPUT_LIMIT])
+    return ToolResult(call, status, output)
 
 
 def _system(event: Node) -> Iterator[TraceEntry]:
     match event.text("subtype"):
         case "api_retry" | "retry" | "api_error":
-            code = event.brief("error", limit=ID_LIMIT)
-            delay_ms = event.number("retry_delay_ms")
-            delay = None if delay_ms is None else delay_ms / 1000
-            yield describe_error(code or "retry", event.whole("error_status"), delay)
+            yield _retry(event)
         case kind:
             yield Progress(kind[:ID_LIMIT])
+
+
+def _retry(event: Node) -> TraceEntry:
+    """A call that is tried again has failed for the provider's sake or the network's, whatever the word for it."""
+    word = event.brief("error", limit=ID_LIMIT) or event.text("message", limit=ERROR_LIMIT) or "unknown"
+    status, delay_ms = event.whole("error_status"), event.number("retry_delay_ms")
+    delay = None if delay_ms is None else delay_ms / 1000
+    known = classify(word, status, delay)
+    return known or RateLimited(TroubleKind.OVERLOAD, status, delay, message=f"call failed: {word}")
 
 
 def _rate_limit_event(event: Node) -> Iterator[TraceEntry]:

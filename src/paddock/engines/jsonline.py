@@ -59,6 +59,12 @@ class Node:
         if isinstance(value, list):
             yield from map(Node, value)
 
+    def children(self, *path: str) -> Iterator["Node"]:
+        """The values of an object, whatever its keys."""
+        value = self.at(*path).value
+        if isinstance(value, dict):
+            yield from map(Node, value.values())
+
     def has(self, *path: str) -> bool:
         return self.at(*path).value is not None
 

@@ -1,0 +1,128 @@
+"""OpenAI Codex CLI (`codex`).
+
+Everything is passed as `-c key=value`: the user's config.toml is read by codex as ever and never written.
+"""
+
+import json
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from paddock.engines.codex_jsonl import CodexParser
+from paddock.engines.environment import build_environment, prompt_argument
+from paddock.engines.probe import probe_program
+from paddock.engines.protocol import Capabilities, Launch, Parser, Probe, TurnRequest
+from paddock.engines.settings import NO_SETTINGS, EngineSettings
+
+_ALLOWED = ("OPENAI_*", "CODEX_HOME", "CODEX_API_KEY", "CODEX_ACCESS_TOKEN", "AZURE_OPENAI_API_KEY")
+_OVERRIDES = (
+    "features.plugins=false",
+    "features.unbounded_connection_retries=false",
+    "analytics.enabled=false",
+    "check_for_update_on_startup=false",
+)
+# The name under which a gateway from OPENAI_BASE_URL is made known to codex.
+_GATEWAY = "paddock"
+
+
+@dataclass(frozen=True, slots=True)
+class CodexEngine:
+    name: str = "codex"
+    settings: EngineSettings = NO_SETTINGS
+
+    @property
+    def capabilities(self) -> Capabilities:
+        return Capabilities(resume=True, json_stream=True, final_event=True, usage=True, interactive=True)
+
+    def launch(self, request: TurnRequest) -> Launch:
+        prompt, files = prompt_argument(request)
+        env = self._environment(request)
+        argv = [self._program, "exec"]
+        argv += ["resume"] if request.session_id else []
+        argv += ["--json", *self._freedom(request), *self._overrides(request, env), *self.settings.args]
+        argv += [request.session_id] if request.session_id else []
+        return Launch((*argv, prompt), env, request.worktree, files)
+
+    def interactive(self, request: TurnRequest) -> Launch | None:
+        env = self._environment(request)
+        argv = [self._program, *(["resume"] if request.session_id else [])]
+        argv += [*self._freedom(request), *self._overrides(request, env)]
+        argv += [request.session_id] if request.session_id else []
+        return Launch(tuple(argv), env, request.worktree)
+
+    def parser(self) -> Parser:
+        return CodexParser()
+
+    def probe(self, environment: Mapping[str, str]) -> Probe:
+        return probe_program(
+            self.name,
+            "codex",
+            self.settings,
+            environment,
+            keys=("OPENAI_API_KEY", "CODEX_API_KEY"),
+            logins=(".codex/auth.json",),
+            install="install it with `npm i -g @openai/codex`",
+            login="run `codex login`, or set OPENAI_API_KEY",
+        )
+
+    @property
+    def _program(self) -> str:
+        return self.settings.program or "codex"
+
+    def _environment(self, request: TurnRequest) -> dict[str, str]:
+        return build_environment(request, self.settings, allow=_ALLOWED)
+
+    def _freedom(self, request: TurnRequest) -> list[str]:
+        if not self.settings.sandbox:
+            return ["--dangerously-bypass-approvals-and-sandbox"]
+        # A linked worktree commits into the main repository's .git, which lies outside the workspace.
+        roots = json.dumps(_git_roots(request))
+        return _flags(('sandbox_mode="workspace-write"', f"sandbox_workspace_write.writable_roots={roots}"))
+
+    def _overrides(self, request: TurnRequest, env: Mapping[str, str]) -> list[str]:
+        model = request.model or self.settings.model
+        overrides = [*_OVERRIDES, *([f"model={json.dumps(model)}"] if model else [])]
+        gateway = env.get("OPENAI_BASE_URL")
+        if gateway:
+            overrides += [f'model_provider="{_GATEWAY}"', f"model_providers.{_GATEWAY}={_provider(gateway)}"]
+        else:
+            provider = _configured_provider(env)
+            overrides += _bounded_retries(provider) if provider else []
+        return _flags(overrides)
+
+
+def _flags(overrides: list[str] | tuple[str, ...]) -> list[str]:
+    return [word for override in overrides for word in ("-c", override)]
+
+
+def _provider(base_url: str) -> str:
+    return (
+        f'{{name="{_GATEWAY}",base_url={json.dumps(base_url)},env_key="OPENAI_API_KEY",wire_api="responses",'
+        f"request_max_retries=0,stream_max_retries=1}}"
+    )
+
+
+def _bounded_retries(provider: str) -> list[str]:
+    return [f"model_providers.{provider}.request_max_retries=0", f"model_providers.{provider}.stream_max_retries=1"]
+
+
+def _configured_provider(env: Mapping[str, str]) -> str | None:
+    """The provider of the user's own config that has a table there: codex's built-in ones cannot be changed."""
+    folder = Path(env["CODEX_HOME"]) if env.get("CODEX_HOME") else Path(env.get("HOME", "/")) / ".codex"
+    try:
+        config = tomllib.loads((folder / "config.toml").read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return None
+    name, tables = config.get("model_provider"), config.get("model_providers")
+    if not isinstance(name, str) or not isinstance(tables, dict) or name not in tables:
+        return None
+    return name if name.replace("-", "").replace("_", "").isalnum() else None
+
+
+def _git_roots(request: TurnRequest) -> list[str]:
+    if request.common_dir is None:
+        return []
+    shared = [request.common_dir / name for name in ("objects", "refs", "logs")]
+    own = [request.git_dir] if request.git_dir else []
+    return [str(path) for path in (*own, *shared)]

@@ -1,0 +1,127 @@
+"""The JSONL format of `codex exec --json`."""
+
+from collections.abc import Iterator
+
+from paddock.core.trace import (
+    ARGUMENT_LIMIT,
+    ERROR_LIMIT,
+    ID_LIMIT,
+    OUTPUT_LIMIT,
+    TEXT_LIMIT,
+    End,
+    Error,
+    Progress,
+    SessionStarted,
+    Text,
+    TokenUsage,
+    ToolCall,
+    ToolResult,
+    ToolStatus,
+    TraceEntry,
+    Usage,
+    UsageScope,
+)
+from paddock.engines.jsonline import Node, line_text, read_object
+from paddock.engines.protocol import Source
+from paddock.engines.trouble import classify, describe_error
+
+_TOOL_ITEMS = ("command_execution", "file_change", "mcp_tool_call", "web_search", "collab_tool_call")
+
+
+class CodexParser:
+    def __init__(self) -> None:
+        self._called: set[str] = set()
+        self._reported = ""
+
+    def feed(self, line: bytes, source: Source = Source.STDOUT) -> Iterator[TraceEntry]:
+        if source is not Source.STDOUT:
+            yield from _complaint(line)
+            return
+        event = read_object(line)
+        if event is None:
+            if line.strip():
+                yield Progress("unreadable line")
+            return
+        match event.text("type"):
+            case "thread.started":
+                yield SessionStarted(event.text("thread_id", limit=ID_LIMIT))
+            case "item.started" | "item.updated" | "item.completed" as kind:
+                yield from self._item(event.at("item"), completed=kind == "item.completed")
+            case "turn.completed":
+                if event.has("usage"):
+                    yield Usage(_tokens(event.at("usage")), UsageScope.CONVERSATION)
+                yield End(success=True, reason="completed")
+            case "turn.failed":
+                message = event.text("error", "message", limit=ERROR_LIMIT) or "turn failed"
+                yield from self._error(message)
+                yield End(success=False, reason=message)
+            case "error":
+                yield from self._error(event.text("message", limit=ERROR_LIMIT) or "error")
+            case kind:
+                yield Progress(kind[:ID_LIMIT])
+
+    def close(self) -> Iterator[TraceEntry]:
+        return iter(())
+
+    def _error(self, message: str) -> Iterator[TraceEntry]:
+        """A failing turn says why twice, word for word; one refusal must not count as two."""
+        if message != self._reported:
+            yield describe_error(message)
+        self._reported = message
+
+    def _item(self, item: Node, *, completed: bool) -> Iterator[TraceEntry]:
+        kind = item.text("type", limit=ID_LIMIT)
+        if kind in _TOOL_ITEMS:
+            yield from self._tool(item, kind, completed=completed)
+        elif kind == "agent_message" and completed:
+            yield Text(item.text("text", limit=TEXT_LIMIT))
+        elif kind == "error" and completed:
+            # Most of these are warnings, such as unknown model metadata: a turn that fails says so itself.
+            yield Progress(f"warning: {item.text('message', limit=ID_LIMIT)}")
+        else:
+            yield Progress(kind)
+
+    def _tool(self, item: Node, kind: str, *, completed: bool) -> Iterator[TraceEntry]:
+        call = item.text("id", limit=ID_LIMIT)
+        if call not in self._called:
+            self._called.add(call)
+            yield ToolCall(call, item.text("tool", limit=ID_LIMIT) or kind, _argument(item, kind))
+        if not completed:
+            return
+        self._called.discard(call)
+        code = item.whole("exit_code")
+        state = item.text("status")
+        status = ToolStatus.ERROR if state == "failed" or code not in (None, 0) else ToolStatus.OK
+        if state == "declined":
+            status = ToolStatus.DENIED
+        output = item.text("aggregated_output", limit=OUTPUT_LIMIT) or item.brief("error", limit=OUTPUT_LIMIT)
+        yield ToolResult(call, status, output, code)
+
+
+def _argument(item: Node, kind: str) -> str:
+    match kind:
+        case "command_execution":
+            return item.text("command", limit=ARGUMENT_LIMIT)
+        case "file_change":
+            return " ".join(change.text("path") for change in item.items("changes"))[:ARGUMENT_LIMIT]
+        case "web_search":
+            return item.text("query", limit=ARGUMENT_LIMIT)
+        case _:
+            return item.brief("arguments", limit=ARGUMENT_LIMIT) or item.text("prompt", limit=ARGUMENT_LIMIT)
+
+
+def _tokens(usage: Node) -> TokenUsage:
+    """OpenAI counts cached input within the input; here the two are apart."""
+    cached = usage.count("cached_input_tokens")
+    return TokenUsage(
+        input_uncached=max(0, usage.count("input_tokens") - cached),
+        cache_read=cached,
+        output=usage.count("output_tokens"),
+    )
+
+
+def _complaint(line: bytes) -> Iterator[TraceEntry]:
+    text = line_text(line, ERROR_LIMIT)
+    if not text.lower().lstrip().startswith("error"):
+        return
+    yield classify(text) or Error(text)
