@@ -2,10 +2,9 @@
 
 Contract of the effects layer, which calls `plan` again after recording what came of an action until it gets none:
 
-- `RecordMain`, `RecordCi`, `Halt`, `Reject`, `Bounce`, `MarkNoop`, `Withdraw`: record `MainMoved`, `CiDefined`,
-  `QueueHalted`, `ChangeRejected`, `ChangeConflicted`, `ChangeFoundEmpty`, `ChangeCancelled`.
+- `RecordMain`, `RecordCi`, `Halt`, `Reject`, `Bounce`, `MarkNoop`, `Withdraw`: record `decision_event(action)`.
 - `StartRun`: merge the members onto `base` in order. Refused: record `CompositionRefused` and start nothing. Else
-  record `RunStarted`; if `reusable_pass` knows the tree, record `RunEnded(result=PASS, reused=…)` at once,
+  record `RunStarted`; if `reusable_pass` knows it, record `RunEnded(result=PASS, reused=…)` at once,
   otherwise run CI and record `RunEnded` when it is over.
 - `CancelRun`: record `RunCancelAsked`, stop the processes, then record `RunEnded(result=CANCELLED)`.
 - `Land`: safe to repeat after a crash. Record `LandingStarted` unless `queue.landing` holds it already. If `new` is
@@ -18,6 +17,16 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TypeAlias
 
+from paddock.core.merge.events import (
+    ChangeCancelled,
+    ChangeConflicted,
+    ChangeFoundEmpty,
+    ChangeRejected,
+    CiDefined,
+    MainMoved,
+    QueueEvent,
+    QueueHalted,
+)
 from paddock.core.merge.model import Member, Purpose
 
 
@@ -118,3 +127,24 @@ class Withdraw:
 
 
 Action: TypeAlias = RecordMain | RecordCi | Halt | StartRun | CancelRun | Land | Reject | Bounce | MarkNoop | Withdraw
+
+
+def decision_event(action: Action) -> QueueEvent | None:
+    """The event that records an action which is a pure decision; None for those with an effect on git or CI."""
+    match action:
+        case RecordMain(commit, tree, descends):
+            return MainMoved(commit, tree, descends)
+        case RecordCi(ci):
+            return CiDefined(ci)
+        case Halt(reason, runs):
+            return QueueHalted(reason, runs)
+        case Reject(id, version, reason, runs):
+            return ChangeRejected(id, version, reason, runs)
+        case Bounce(id, version, base, paths, against):
+            return ChangeConflicted(id, version, base, paths, against)
+        case MarkNoop(id, version, base):
+            return ChangeFoundEmpty(id, version, base)
+        case Withdraw(id, version, reason):
+            return ChangeCancelled(id, version, reason)
+        case StartRun() | CancelRun() | Land():
+            return None

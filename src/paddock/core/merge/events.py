@@ -64,8 +64,8 @@ class ChangeRetried(Struct, frozen=True):
 class CompositionRefused(Struct, frozen=True):
     """Members could not be put together on `base`, because of member `id`; no run was started.
 
-    `against` is the other member in the way, None when the base itself is. For `EMPTY` the merge of `id` leaves
-    the tree as it was; for `MISSING` the approved head is gone.
+    `against` is the other member in the way, None when `id` alone does not merge onto the base either. For
+    `EMPTY` the merge of `id` leaves the tree as it was; for `MISSING` the approved head is gone.
     """
 
     kind: ClassVar[str] = "queue.composition_refused"
@@ -219,6 +219,8 @@ class QueueDrained(Struct, frozen=True):
     kind: ClassVar[str] = "queue.drained"
 
 
+Switch: TypeAlias = QueueHalted | QueueFrozen | QueueUnfrozen | QueuePaused | QueueResumed | QueueDrained
+
 QueueEvent: TypeAlias = (
     MainMoved
     | CiDefined
@@ -237,12 +239,7 @@ QueueEvent: TypeAlias = (
     | ChangeConflicted
     | ChangeCancelled
     | ChangeFoundEmpty
-    | QueueHalted
-    | QueueFrozen
-    | QueueUnfrozen
-    | QueuePaused
-    | QueueResumed
-    | QueueDrained
+    | Switch
 )
 
 EVENT_TYPES: tuple[type[QueueEvent], ...] = QueueEvent.__args__

@@ -219,6 +219,8 @@ class Queue(Struct, frozen=True):
     next_run: int = 1
     failure_streak: int = 0
     infra_streak: int = 0
+    landing_refusals: int = 0
+    last_pass_at: float = 0.0
     frozen: bool = False
     paused: bool = False
     draining_since: float | None = None
@@ -229,6 +231,11 @@ def pass_key(tree: str, ci: str) -> str:
     return f"{tree}:{ci}"
 
 
-def reusable_pass(queue: Queue, tree: str, ci: str) -> str | None:
-    """The run that already passed exactly this tree under this CI definition, or None."""
+def reusable_pass(queue: Queue, purpose: Purpose, tree: str, ci: str) -> str | None:
+    """The run that already passed exactly this tree under this CI definition, or None.
+
+    A control run asks whether the machine still gives the same answer, so it is never answered from memory.
+    """
+    if purpose is Purpose.CONTROL:
+        return None
     return queue.passes.get(pass_key(tree, ci))

@@ -1,0 +1,99 @@
+"""Facts about main: moved by the queue, moved by somebody else, tested under another definition."""
+
+from __future__ import annotations
+
+from msgspec.structs import replace
+
+from paddock.core.merge import events as ev
+from paddock.core.merge import guards
+from paddock.core.merge.changes import decide
+from paddock.core.merge.legal import refusal
+from paddock.core.merge.model import Entry, Halted, Landing, Main, Outcome, Queue, Result, Run, pass_key
+from paddock.core.merge.passes import drop_dead_passes, without_pass
+
+
+def move_main(queue: Queue, event: ev.MainMoved, at: float) -> Queue:
+    if queue.landing is not None:
+        raise refusal(event, f"the landing of `{queue.landing.run}` is not settled")
+    if queue.main is not None and queue.main.commit == event.commit:
+        raise refusal(event, f"main is at `{event.commit}` already")
+    main = Main(event.commit, event.tree, queue.passes.get(pass_key(event.tree, queue.ci)))
+    halted = queue.halted
+    if not event.descends and queue.main is not None:
+        reason = f"main was rewound: `{event.commit}` does not descend from `{queue.main.commit}`"
+        halted = Halted(reason, at)
+    return drop_dead_passes(replace(queue, main=main, halted=halted, landing_refusals=0))
+
+
+def define_ci(queue: Queue, event: ev.CiDefined) -> Queue:
+    main = queue.main
+    if main is not None:
+        main = replace(main, verified_by=queue.passes.get(pass_key(main.tree, event.ci)))
+    return drop_dead_passes(replace(queue, ci=event.ci, main=main))
+
+
+def start_landing(queue: Queue, event: ev.LandingStarted) -> Queue:
+    if queue.landing is not None:
+        raise refusal(event, f"the landing of `{queue.landing.run}` is not settled")
+    problem = guards.landing_problem(queue, event.run)
+    if problem is not None:
+        raise refusal(event, problem)
+    run = queue.ended[event.run]
+    if (event.old, event.new) != (run.base, run.commit):
+        raise refusal(event, f"`{event.run}` tested `{run.base}`→`{run.commit}`")
+    return replace(queue, landing=Landing(event.run, event.old, event.new))
+
+
+def _settled(queue: Queue, event: ev.TrainLanded | ev.LandingRefused) -> Run:
+    if queue.landing != Landing(event.run, event.old, event.new):
+        raise refusal(event, f"no landing of `{event.run}` from `{event.old}` to `{event.new}` was started")
+    return queue.ended[event.run]
+
+
+def land_train(queue: Queue, event: ev.TrainLanded, at: float) -> Queue:
+    run = _settled(queue, event)
+    queue = replace(
+        queue,
+        main=Main(run.commit, run.tree, run.id if run.ci == queue.ci else None),
+        landing=None,
+        landing_refusals=0,
+    )
+    for member in run.members:
+        entry = queue.entries.get(member.id)
+        if entry is None or entry.change.version != member.version:
+            raise refusal(event, f"`{member.id}` was decided while it landed")
+        queue = decide(queue, entry, Outcome.LANDED, at, runs=(run.id,), commit=run.commit)
+    return drop_dead_passes(queue)
+
+
+def refuse_landing(queue: Queue, event: ev.LandingRefused, at: float) -> Queue:
+    _settled(queue, event)
+    halted = Halted(event.reason, at, (event.run,)) if event.audit_failed else queue.halted
+    landable = tuple(i for i in queue.landable if i != event.run)
+    refusals = queue.landing_refusals + 1
+    queue = replace(queue, landing=None, landable=landable, halted=halted, landing_refusals=refusals)
+    return drop_dead_passes(queue)
+
+
+def resume_queue(queue: Queue) -> Queue:
+    queue = replace(queue, paused=False, draining_since=None)
+    if queue.halted is None or queue.main is None:
+        return replace(queue, halted=None)
+    on_main = {i for i, run in queue.ended.items() if not run.members}
+    return replace(
+        queue,
+        halted=None,
+        main=replace(queue.main, verified_by=None),
+        passes=without_pass(queue.passes, pass_key(queue.main.tree, queue.ci)),
+        ended={i: run for i, run in queue.ended.items() if i not in on_main},
+        entries={i: _without_failures(queue, entry) for i, entry in queue.entries.items()},
+        failure_streak=0,
+        infra_streak=0,
+        landing_refusals=0,
+    )
+
+
+def _without_failures(queue: Queue, entry: Entry) -> Entry:
+    """What failed before a halt may have failed because of what halted the queue."""
+    passed = tuple(i for i in entry.evidence if queue.ended[i].result is Result.PASS)
+    return replace(entry, evidence=passed, infra_failures=0)

@@ -1,0 +1,148 @@
+"""Facts about changes: queued, approved, moved, refused by git, decided."""
+
+from __future__ import annotations
+
+from msgspec.structs import replace
+
+from paddock.core.merge import events as ev
+from paddock.core.merge import guards, stats
+from paddock.core.merge.legal import entry_of, refusal
+from paddock.core.merge.model import Change, Decided, Entry, Outcome, Queue, Refusal
+from paddock.core.merge.passes import drop_dead_passes
+
+KEPT_DECIDED = 256
+KEPT_REFUSALS = 8
+
+
+def _with_entry(queue: Queue, entry: Entry) -> Queue:
+    return replace(queue, entries={**queue.entries, entry.change.id: entry})
+
+
+def queue_change(queue: Queue, event: ev.ChangeQueued, at: float) -> Queue:
+    change = event.change
+    known = _known_version(queue, change.id)
+    if known is not None and known >= change.version:
+        raise refusal(event, f"version {known} of `{change.id}` is known, {change.version} is not newer")
+    if change.id in change.depends_on:
+        raise refusal(event, f"`{change.id}` depends on itself")
+    old = queue.entries.get(change.id)
+    if old is not None:
+        _undecided(queue, event, change.id, old.change.version)
+        queue = decide(queue, old, Outcome.SUPERSEDED, at, reason=f"version {change.version} was queued")
+    entry = Entry(
+        change,
+        queued_at=at,
+        approved=event.approved_by is not None,
+        priority=change.priority,
+        waits_on=_unlanded(queue, change),
+    )
+    return _with_entry(queue, entry)
+
+
+def _known_version(queue: Queue, change_id: str) -> int | None:
+    if change_id in queue.entries:
+        return queue.entries[change_id].change.version
+    return max((d.version for d in queue.decided if d.id == change_id), default=None)
+
+
+def _unlanded(queue: Queue, change: Change) -> tuple[str, ...]:
+    if not change.depends_on:
+        return ()
+    landed = {d.id for d in queue.decided if d.outcome is Outcome.LANDED}
+    return tuple(i for i in change.depends_on if i not in landed)
+
+
+def approve_change(queue: Queue, event: ev.ChangeApproved) -> Queue:
+    return _with_entry(queue, replace(entry_of(queue, event, event.id, event.version), approved=True))
+
+
+def move_change(queue: Queue, event: ev.ChangeMoved) -> Queue:
+    entry = queue.entries.get(event.id)
+    if entry is None:
+        raise refusal(event, f"change `{event.id}` is not in the queue")
+    return _with_entry(queue, replace(entry, priority=event.priority))
+
+
+def retry_change(queue: Queue, event: ev.ChangeRetried) -> Queue:
+    entry = entry_of(queue, event, event.id, event.version)
+    return _with_entry(queue, replace(entry, evidence=(), refusals=(), infra_failures=0))
+
+
+def refuse_composition(queue: Queue, event: ev.CompositionRefused) -> Queue:
+    entry = entry_of(queue, event, event.id, event.version)
+    refusal = Refusal(event.base, event.cause, event.paths, event.against)
+    return _with_entry(queue, replace(entry, refusals=(*entry.refusals, refusal)[-KEPT_REFUSALS:]))
+
+
+def reject_change(queue: Queue, event: ev.ChangeRejected, at: float) -> Queue:
+    entry = _undecided(queue, event, event.id, event.version)
+    if event.by is None and not guards.blame_is_enough(queue, event.id, event.runs):
+        raise refusal(event, f"the runs {event.runs} do not prove `{event.id}` wrong")
+    return decide(queue, entry, Outcome.REJECTED, at, reason=event.reason, runs=event.runs)
+
+
+def bounce_change(queue: Queue, event: ev.ChangeConflicted, at: float) -> Queue:
+    entry = _undecided(queue, event, event.id, event.version)
+    reason = "does not merge with landed work"
+    return decide(queue, entry, Outcome.CONFLICTED, at, reason=reason, paths=event.paths, against=event.against)
+
+
+def cancel_change(queue: Queue, event: ev.ChangeCancelled, at: float) -> Queue:
+    entry = _undecided(queue, event, event.id, event.version)
+    return decide(queue, entry, Outcome.CANCELLED, at, reason=event.reason)
+
+
+def close_empty_change(queue: Queue, event: ev.ChangeFoundEmpty, at: float) -> Queue:
+    entry = _undecided(queue, event, event.id, event.version)
+    return decide(queue, entry, Outcome.NOOP, at, reason="main has it already")
+
+
+def _undecided(queue: Queue, event: ev.QueueEvent, change_id: str, version: int) -> Entry:
+    """The entry, unless main is being moved to a commit that holds it: then its end is known already."""
+    if queue.landing is not None and queue.ended[queue.landing.run].holds(change_id):
+        raise refusal(event, f"`{change_id}` is landing in `{queue.landing.run}`")
+    return entry_of(queue, event, change_id, version)
+
+
+def decide(
+    queue: Queue,
+    entry: Entry,
+    outcome: Outcome,
+    at: float,
+    *,
+    reason: str = "",
+    runs: tuple[str, ...] = (),
+    commit: str | None = None,
+    paths: tuple[str, ...] = (),
+    against: str | None = None,
+) -> Queue:
+    change = entry.change
+    every_run = tuple(dict.fromkeys((*entry.evidence, *runs)))
+    decided = Decided(
+        change.id,
+        change.version,
+        change.head,
+        outcome,
+        at,
+        entry.queued_at,
+        change.task,
+        change.author,
+        reason,
+        every_run,
+        commit,
+        paths,
+        against,
+    )
+    entries = {i: e for i, e in queue.entries.items() if i != change.id}
+    if outcome is Outcome.LANDED:
+        for i, waiting in entries.items():
+            if change.id in waiting.waits_on:
+                rest = tuple(w for w in waiting.waits_on if w != change.id)
+                entries[i] = replace(waiting, waits_on=rest)
+    queue = replace(
+        queue,
+        entries=entries,
+        decided=(*queue.decided, decided)[-KEPT_DECIDED:],
+        stats=stats.after_decision(queue, decided),
+    )
+    return queue if outcome is Outcome.LANDED else drop_dead_passes(queue)

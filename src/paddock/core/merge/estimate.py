@@ -1,0 +1,109 @@
+"""What the queue believes: how often changes are bad, break together, tests flake, and how long a run takes."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from functools import lru_cache
+from statistics import median
+
+from paddock.core.merge.model import Sample, Stats
+
+# Priors, as counts: one change in ten bad, one run in a hundred a flake, two changes in a hundred break together.
+PRIOR_BAD, PRIOR_GOOD = 1.0, 9.0
+PRIOR_FLAKES, PRIOR_VERDICTS = 0.5, 50.0
+PRIOR_BREAKS, PRIOR_EXPOSED = 0.5, 25.0
+# An agent nobody knows is judged like everybody: the overall rate counts as much as this many of its own changes.
+AGENT_PRIOR_WEIGHT = 8.0
+
+LARGEST_POOL = 16
+LARGEST_TRAIN = 64
+# A train that fails costs one run for each of half its members, so one in four may.
+TRAIN_RISK = 0.25
+TIMEOUT_FACTOR = 3.0
+SAMPLES_PER_LEVEL = 4
+# More slots must bring at least this much more throughput, or they are not real.
+REAL_GAIN = 1.15
+
+
+def bad_share(stats: Stats) -> float:
+    """p̂: the share of changes that fail by themselves."""
+    tally = stats.overall
+    return (tally.bad + PRIOR_BAD) / (tally.bad + tally.good + PRIOR_BAD + PRIOR_GOOD)
+
+
+def bad_share_of(stats: Stats, author: str) -> float:
+    """p̂ of one agent, drawn towards the overall share while little is known of it."""
+    overall = bad_share(stats)
+    tally = stats.by_author.get(author)
+    if tally is None:
+        return overall
+    weight = AGENT_PRIOR_WEIGHT
+    return (tally.bad + overall * weight) / (tally.bad + tally.good + weight)
+
+
+def flake_share(stats: Stats) -> float:
+    """f̂: the share of runs that answer wrongly."""
+    return (stats.flakes + PRIOR_FLAKES) / (stats.verdicts + PRIOR_VERDICTS)
+
+
+def clash_share(stats: Stats) -> float:
+    """q̂: the share of screened changes that break a train, flakes taken off."""
+    breaks = max(0.0, stats.train_failures - flake_share(stats) * stats.train_runs)
+    return (breaks + PRIOR_BREAKS) / (stats.train_members + PRIOR_EXPOSED)
+
+
+def train_capacity(stats: Stats) -> int:
+    return max(1, min(LARGEST_TRAIN, int(TRAIN_RISK / clash_share(stats))))
+
+
+def pool_size(stats: Stats) -> int:
+    """b*: how many fresh changes one screen should hold when slots are scarce."""
+    return cheapest_pool(round(bad_share(stats), 2), round(flake_share(stats), 2))
+
+
+@lru_cache(maxsize=1024)
+def cheapest_pool(bad: float, flakes: float) -> int:
+    return min(range(1, LARGEST_POOL + 1), key=lambda size: runs_per_change(size, bad, flakes))
+
+
+def runs_per_change(size: int, bad: float, flakes: float) -> float:
+    """Expected runs to sort one change into good or bad with pools of `size`.
+
+    A failed pool is followed by one run per member. A pool with one bad member has then failed twice on its
+    account; with more than one, each needs another run to be sure.
+    """
+    good = 1.0 - bad
+    if size == 1:
+        return 1.0 + bad + flakes * good
+    passes = good**size * (1.0 - flakes)
+    return 1.0 / size + (1.0 - passes) + bad * (1.0 - good ** (size - 1))
+
+
+def run_seconds(stats: Stats, quantile: float) -> float | None:
+    """A quantile of how long recent passing runs took; None before the first."""
+    if not stats.samples:
+        return None
+    seconds = sorted(sample.seconds for sample in stats.samples)
+    return seconds[min(len(seconds) - 1, int(quantile * len(seconds)))]
+
+
+def timeout_seconds(stats: Stats, floor: float) -> float:
+    return max(floor, TIMEOUT_FACTOR * (run_seconds(stats, 0.95) or 0.0))
+
+
+def effective_slots(stats: Stats, configured: int) -> int:
+    """How many slots are real: if twice as many runs at once take twice as long, the extra ones are not."""
+    levels = _seconds_by_level(stats.samples)
+    real = configured
+    for low, slow in levels.items():
+        for high, slower in levels.items():
+            if high >= 2 * low and (high / slower) < REAL_GAIN * (low / slow):
+                real = min(real, low)
+    return max(1, real)
+
+
+def _seconds_by_level(samples: tuple[Sample, ...]) -> dict[int, float]:
+    levels: dict[int, list[float]] = defaultdict(list)
+    for sample in samples:
+        levels[max(1, round(sample.slots_busy))].append(max(sample.seconds, 1e-6))
+    return {level: median(found) for level, found in levels.items() if len(found) >= SAMPLES_PER_LEVEL}

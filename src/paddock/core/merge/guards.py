@@ -1,0 +1,108 @@
+"""The conditions that keep main green and blame fair, one predicate each.
+
+The planner asks them before it acts and the reducer asks them again before a fact is recorded, so an action that
+became stale in between is refused. Tests switch each one off and expect to notice.
+"""
+
+from __future__ import annotations
+
+from paddock.core.merge.model import Entry, Main, Member, Purpose, Queue, Result, Run, pass_key
+
+BLAMING = (Result.FAIL, Result.TIMEOUT)
+FAILURES_TO_REJECT = 2
+
+
+def is_current(queue: Queue, member: Member) -> bool:
+    """The queue still holds exactly these bytes, approved and undecided."""
+    entry = queue.entries.get(member.id)
+    if entry is None or not is_approved(entry):
+        return False
+    return entry.change.version == member.version and entry.change.head == member.head
+
+
+def is_approved(entry: Entry) -> bool:
+    return entry.approved
+
+
+def members_are_current(queue: Queue, run_id: str) -> bool:
+    return all(is_current(queue, member) for member in queue.ended[run_id].members)
+
+
+def tree_has_passed(queue: Queue, run: Run) -> bool:
+    """A pass of exactly this tree under the run's CI definition is recorded."""
+    return pass_key(run.tree, run.ci) in queue.passes
+
+
+def base_is_main(queue: Queue, run: Run) -> bool:
+    return queue.main is not None and run.base == queue.main.commit
+
+
+def main_is_verified(main: Main) -> bool:
+    return main.verified_by is not None
+
+
+def base_is_verified(queue: Queue, run: Run) -> bool:
+    """Without its members the run's tree passes, so a failure says something about the members."""
+    return pass_key(run.base_tree, run.ci) in queue.passes
+
+
+def ci_is_in_force(queue: Queue, run: Run) -> bool:
+    """The run used today's CI definition, or its one member brings a definition of its own."""
+    if run.ci == queue.ci:
+        return True
+    entries = [queue.entries.get(member.id) for member in run.members]
+    return len(entries) == 1 and entries[0] is not None and entries[0].change.touches_ci
+
+
+def slot_is_free(running: int, slots: int) -> bool:
+    """`running` counts runs that are being cancelled too: their processes still hold the slot."""
+    return running < slots
+
+
+def machine_is_healthy(queue: Queue, blame: tuple[str, ...]) -> bool:
+    """Something passed since the first failure began, so the machine was able to pass things."""
+    return queue.last_pass_at > queue.ended[blame[0]].started_at
+
+
+def blame_is_enough(queue: Queue, change_id: str, blame: tuple[str, ...]) -> bool:
+    """Several failures on verified bases, one of them of the change alone."""
+    runs = [queue.ended[i] for i in dict.fromkeys(blame) if i in queue.ended]
+    return (
+        len(runs) >= FAILURES_TO_REJECT
+        and all(run.holds(change_id) and run.result in BLAMING for run in runs)
+        and all(base_is_verified(queue, run) for run in runs)
+        and any(len(run.members) == 1 for run in runs)
+    )
+
+
+def landing_problem(queue: Queue, run_id: str) -> str | None:
+    """Why main may not be moved to this run's commit; None when it may."""
+    if run_id not in queue.landable:
+        return f"run `{run_id}` is not a live passed run"
+    run = queue.ended[run_id]
+    if not tree_has_passed(queue, run):
+        return f"tree `{run.tree}` has no recorded pass"
+    if not base_is_main(queue, run):
+        return f"run `{run_id}` was built on `{run.base}`, which is not main"
+    if not members_are_current(queue, run_id):
+        return f"a member of run `{run_id}` changed or is not approved"
+    if not ci_is_in_force(queue, run):
+        return f"run `{run_id}` used an old CI definition"
+    return None
+
+
+def live_bases(queue: Queue) -> frozenset[str]:
+    """Commits a train may stand on: main, and every train that still may land there."""
+    if queue.main is None:
+        return frozenset()
+    trains = [run for run in queue.running.values() if run.purpose is Purpose.TRAIN and not run.cancelling]
+    trains += [queue.ended[i] for i in queue.landable if queue.ended[i].purpose is Purpose.TRAIN]
+    live = {queue.main.commit}
+    grew = True
+    while grew:
+        grew = False
+        for run in trains:
+            if run.base in live and run.commit not in live:
+                live.add(run.commit)
+                grew = True
+    return frozenset(live)

@@ -1,0 +1,129 @@
+"""Facts about CI runs: what a verdict adds to the queue."""
+
+from __future__ import annotations
+
+from msgspec.structs import replace
+
+from paddock.core.merge import events as ev
+from paddock.core.merge import guards, stats
+from paddock.core.merge.legal import refusal
+from paddock.core.merge.model import Entry, Queue, Result, Run, pass_key
+from paddock.core.merge.passes import drop_dead_passes, without_pass
+
+KEPT_PASSES = 1024
+ENDED_RUNS_PRUNED_ABOVE = 1024
+DECIDED_WITH_RUNS_KEPT = 64
+
+
+def start_run(queue: Queue, event: ev.RunStarted, at: float) -> Queue:
+    if event.run in queue.running or event.run in queue.ended:
+        raise refusal(event, f"run `{event.run}` exists already")
+    for member in event.members:
+        if not guards.is_current(queue, member):
+            raise refusal(event, f"version {member.version} of `{member.id}` is not in the queue")
+    run = Run(
+        event.run,
+        event.purpose,
+        event.base,
+        event.base_tree,
+        event.members,
+        event.tree,
+        event.commit,
+        event.ci,
+        event.log,
+        at,
+        event.confirms,
+        slots_busy=len(queue.running) + 1,
+    )
+    number = int(event.run[1:]) if event.run[1:].isdigit() else queue.next_run
+    return replace(queue, running={**queue.running, run.id: run}, next_run=max(queue.next_run, number + 1))
+
+
+def ask_cancel(queue: Queue, event: ev.RunCancelAsked) -> Queue:
+    run = queue.running.get(event.run)
+    if run is None:
+        raise refusal(event, f"run `{event.run}` is not running")
+    return replace(queue, running={**queue.running, run.id: replace(run, cancelling=True)})
+
+
+def end_run(queue: Queue, event: ev.RunEnded, at: float) -> Queue:
+    run = queue.running.get(event.run)
+    if run is None:
+        raise refusal(event, f"run `{event.run}` is not running")
+    if event.reused is not None and queue.passes.get(pass_key(run.tree, run.ci)) != event.reused:
+        raise refusal(event, f"`{event.reused}` is no recorded pass of tree `{run.tree}`")
+    running = {i: r for i, r in queue.running.items() if i != event.run}
+    if event.result is Result.CANCELLED:
+        return drop_dead_passes(replace(queue, running=running))
+    run = replace(run, ended_at=at, result=event.result, exit=event.exit, reused=event.reused, note=event.note)
+    counted = stats.after_run(queue, run)
+    queue = replace(
+        queue,
+        running=running,
+        ended={**queue.ended, run.id: run},
+        entries=_entries_after(queue, run),
+        stats=counted,
+    )
+    queue = _record_pass(queue, run) if event.result is Result.PASS else _record_failure(queue, run)
+    return _prune_ended(drop_dead_passes(queue))
+
+
+def _entries_after(queue: Queue, run: Run) -> dict[str, Entry]:
+    entries = dict(queue.entries)
+    for member in run.members:
+        entry = entries.get(member.id)
+        if entry is None or entry.change.version != member.version:
+            continue
+        if run.result is Result.INFRA:
+            entries[member.id] = replace(entry, infra_failures=entry.infra_failures + 1)
+        else:
+            entries[member.id] = replace(entry, evidence=(*entry.evidence, run.id), infra_failures=0)
+    return entries
+
+
+def _record_pass(queue: Queue, run: Run) -> Queue:
+    passes = {**queue.passes, pass_key(run.tree, run.ci): run.id}
+    if len(passes) > KEPT_PASSES:
+        passes = dict(list(passes.items())[-KEPT_PASSES // 2 :])
+    main = queue.main
+    if main is not None and main.tree == run.tree and run.ci == queue.ci:
+        main = replace(main, verified_by=run.id)
+    landable = (*queue.landable, run.id) if run.members else queue.landable
+    return replace(
+        queue,
+        passes=passes,
+        main=main,
+        landable=landable,
+        failure_streak=0,
+        infra_streak=0,
+        last_pass_at=queue.last_pass_at if run.reused else run.ended_at or 0.0,
+    )
+
+
+def _record_failure(queue: Queue, run: Run) -> Queue:
+    """A red run of main itself takes main's verification back: either it flaked or the machine is broken."""
+    infra = run.result is Result.INFRA
+    main, passes = queue.main, queue.passes
+    if main is not None and not run.members and not infra and run.commit == main.commit:
+        main = replace(main, verified_by=None)
+        passes = without_pass(passes, pass_key(run.tree, run.ci))
+    return replace(
+        queue,
+        main=main,
+        passes=passes,
+        failure_streak=queue.failure_streak + 1,
+        infra_streak=queue.infra_streak + 1 if infra else 0,
+    )
+
+
+def _prune_ended(queue: Queue) -> Queue:
+    if len(queue.ended) <= ENDED_RUNS_PRUNED_ABOVE:
+        return queue
+    needed = set(queue.landable)
+    for entry in queue.entries.values():
+        needed.update(entry.evidence)
+    for decided in queue.decided[-DECIDED_WITH_RUNS_KEPT:]:
+        needed.update(decided.runs)
+    if queue.main is not None and queue.main.verified_by is not None:
+        needed.add(queue.main.verified_by)
+    return replace(queue, ended={i: r for i, r in queue.ended.items() if i in needed})

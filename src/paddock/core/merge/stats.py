@@ -1,0 +1,80 @@
+"""Feeds the estimators: what a finished run or a decided change adds to the counts."""
+
+from __future__ import annotations
+
+from msgspec.structs import replace
+
+from paddock.core.merge import guards
+from paddock.core.merge.model import Decided, Outcome, Purpose, Queue, Result, Run, Sample, Stats, Tally
+
+# Half of what is known is forgotten after about 700 observations: agents and test suites change.
+MEMORY = 0.999
+KEPT_SAMPLES = 64
+KEPT_AUTHORS = 64
+
+
+def after_run(queue: Queue, run: Run) -> Stats:
+    """The counts after `run`, which has just ended and is not yet in `queue.ended`."""
+    stats = queue.stats
+    if run.result is Result.INFRA or run.reused is not None:
+        return stats
+    stats = replace(stats, verdicts=stats.verdicts * MEMORY + 1)
+    if _contradicts(queue, run):
+        stats = replace(stats, flakes=stats.flakes * MEMORY + 1)
+    if run.purpose is Purpose.TRAIN and run.confirms is None and guards.base_is_verified(queue, run):
+        stats = _count_train(queue, stats, run)
+    if run.result is Result.PASS:
+        stats = _count_pass(queue, stats, run)
+    return stats
+
+
+def _contradicts(queue: Queue, run: Run) -> bool:
+    """The same question got another answer than before."""
+    if run.result is Result.PASS:
+        return run.purpose is Purpose.CONFIRM
+    return guards.tree_has_passed(queue, run)
+
+
+def _count_train(queue: Queue, stats: Stats, run: Run) -> Stats:
+    if not all(_passed_before(queue, member.id) for member in run.members):
+        return stats
+    return replace(
+        stats,
+        train_runs=stats.train_runs * MEMORY + 1,
+        train_members=stats.train_members * MEMORY + len(run.members),
+        train_failures=stats.train_failures * MEMORY + (run.result is not Result.PASS),
+    )
+
+
+def _count_pass(queue: Queue, stats: Stats, run: Run) -> Stats:
+    for member in run.members:
+        entry = queue.entries.get(member.id)
+        if entry is not None and not _passed_before(queue, member.id):
+            stats = _count_change(stats, entry.change.author, good=1.0, bad=0.0)
+    seconds = max(0.0, (run.ended_at or run.started_at) - run.started_at)
+    sample = Sample(seconds, (run.slots_busy + len(queue.running)) / 2)
+    return replace(stats, samples=(*stats.samples, sample)[-KEPT_SAMPLES:])
+
+
+def _passed_before(queue: Queue, change_id: str) -> bool:
+    entry = queue.entries.get(change_id)
+    if entry is None:
+        return False
+    return any(queue.ended[i].result is Result.PASS for i in entry.evidence if i in queue.ended)
+
+
+def after_decision(queue: Queue, decided: Decided) -> Stats:
+    """A change rejected on evidence was bad; a person's rejection says nothing about the tests."""
+    if decided.outcome is Outcome.REJECTED and decided.runs:
+        return _count_change(queue.stats, decided.author, good=0.0, bad=1.0)
+    return queue.stats
+
+
+def _count_change(stats: Stats, author: str, *, good: float, bad: float) -> Stats:
+    by_author = dict(stats.by_author)
+    tally = by_author.pop(author, Tally())
+    by_author[author] = Tally(tally.good * MEMORY + good, tally.bad * MEMORY + bad)
+    if len(by_author) > KEPT_AUTHORS:
+        del by_author[next(iter(by_author))]
+    overall = Tally(stats.overall.good * MEMORY + good, stats.overall.bad * MEMORY + bad)
+    return replace(stats, overall=overall, by_author=by_author)

@@ -1,0 +1,139 @@
+"""One look at the queue, computed once per plan: who is busy, what stands on what, who may go next."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from paddock.core.merge import estimate, guards
+from paddock.core.merge.actions import Facts
+from paddock.core.merge.model import Entry, Main, Purpose, Queue, RefusalCause, Run
+from paddock.core.merge.standing import Stage, Standing, standing_of
+
+# One step of priority is worth this many runs of waiting, so age wins in the end.
+PRIORITY_HEAD_START_RUNS = 8
+UNKNOWN_RUN_SECONDS = 600.0
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """An eligible change that is in no run."""
+
+    entry: Entry
+    standing: Standing
+    rank: float
+    risk: float
+
+    @property
+    def id(self) -> str:
+        return self.entry.change.id
+
+
+@dataclass(frozen=True, slots=True)
+class Tip:
+    """Where the next train stands: main, or the last train of the chain. `ids` are the changes on the way."""
+
+    commit: str
+    tree: str
+    ids: frozenset[str]
+    closed: bool
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    queue: Queue
+    facts: Facts
+    main: Main
+    now: float
+    slots: int
+    tip: Tip
+    trains_running: int
+    candidates: tuple[Candidate, ...]
+    undecided: int
+
+    @property
+    def free(self) -> int:
+        return max(0, self.slots - len(self.queue.running))
+
+    def at(self, *stages: Stage) -> list[Candidate]:
+        return [candidate for candidate in self.candidates if candidate.standing.stage in stages]
+
+
+def look(queue: Queue, main: Main, facts: Facts, now: float) -> View:
+    live = guards.live_bases(queue)
+    chain = train_chain(queue, main)
+    eligible = [entry for entry in queue.entries.values() if _is_eligible(queue, entry)]
+    busy = _busy_ids(queue, chain)
+    idle = [entry for entry in eligible if entry.change.id not in busy]
+    head_start = PRIORITY_HEAD_START_RUNS * (estimate.run_seconds(queue.stats, 0.5) or UNKNOWN_RUN_SECONDS)
+    candidates = [
+        Candidate(
+            entry,
+            standing_of(queue, entry, live),
+            rank_of(entry, head_start),
+            estimate.bad_share_of(queue.stats, entry.change.author),
+        )
+        for entry in idle
+    ]
+    candidates.sort(key=lambda candidate: (candidate.rank, candidate.id))
+    return View(
+        queue,
+        facts,
+        main,
+        now,
+        estimate.effective_slots(queue.stats, facts.slots),
+        _tip_of(queue, main, chain),
+        sum(1 for run in queue.running.values() if run.purpose is Purpose.TRAIN),
+        tuple(candidates),
+        len(eligible),
+    )
+
+
+def rank_of(entry: Entry, head_start: float) -> float:
+    """Lower goes first. Priority is a head start in time, so a change that waits long enough overtakes any."""
+    return entry.queued_at - entry.priority * head_start
+
+
+def _is_eligible(queue: Queue, entry: Entry) -> bool:
+    if not guards.is_approved(entry):
+        return False
+    return queue.draining_since is None or entry.queued_at <= queue.draining_since
+
+
+def _busy_ids(queue: Queue, chain: Sequence[Run]) -> frozenset[str]:
+    runs = [run for run in queue.running.values() if not run.cancelling]
+    return frozenset(member.id for run in (*runs, *chain) for member in run.members)
+
+
+def train_chain(queue: Queue, main: Main) -> list[Run]:
+    """The trains in landing order, from main outwards. A suspect unit is tried beside the chain, not in it."""
+    runs = [run for run in queue.running.values() if not run.cancelling]
+    runs += [queue.ended[i] for i in queue.landable]
+    by_base = {run.base: run for run in runs if run.purpose is Purpose.TRAIN and run.confirms is None}
+    chain: list[Run] = []
+    commit = main.commit
+    while commit in by_base:
+        chain.append(by_base[commit])
+        commit = chain[-1].commit
+    return chain
+
+
+def _tip_of(queue: Queue, main: Main, chain: list[Run]) -> Tip:
+    ids = frozenset(member.id for run in chain for member in run.members)
+    if not chain:
+        return Tip(main.commit, main.tree, ids, closed=False)
+    closed = any(queue.entries[i].change.touches_ci for i in ids)
+    return Tip(chain[-1].commit, chain[-1].tree, ids, closed)
+
+
+def may_join(candidate: Candidate, base: str, ids: frozenset[str] | set[str]) -> bool:
+    """Git did not already refuse to merge the change onto this base or with one of these changes."""
+    return not any(
+        refusal.against in ids if refusal.against is not None else refusal.base == base
+        for refusal in candidate.entry.refusals
+        if refusal.cause is not RefusalCause.MISSING
+    )
+
+
+def dependencies_met(candidate: Candidate, ids: frozenset[str] | set[str]) -> bool:
+    return all(needed in ids for needed in candidate.entry.waits_on)
