@@ -1,0 +1,210 @@
+"""One real CLI at work: started through its adapter, read through its parser, ended by us when need be."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+import psutil
+
+from paddock.core.trace import TraceEntry, TurnSummary, observe
+from paddock.engines.protocol import Engine, Launch, Source, TurnRequest
+
+TURN_SECONDS = 100.0
+GRACE_SECONDS = 5.0
+POLL_SECONDS = 0.02
+
+
+@dataclass(frozen=True, slots=True)
+class Workplace:
+    """A repository, a worktree linked to it on branch `task`, and a HOME that is nobody's."""
+
+    repository: Path
+    worktree: Path
+    home: Path
+    folder: Path
+
+    def git(self, *words: str) -> str:
+        done = subprocess.run(
+            ("git", *words), cwd=self.worktree, env=self.environment, check=True, capture_output=True, text=True
+        )
+        return done.stdout.strip()
+
+    def subjects(self) -> list[str]:
+        """The subjects of the commits ahead of main, newest first."""
+        return self.git("log", "--format=%s", "main..task").splitlines()
+
+    @property
+    def environment(self) -> dict[str, str]:
+        return {
+            "HOME": str(self.home),
+            "PATH": os.environ["PATH"],
+            "LANG": "C.UTF-8",
+            "TMPDIR": str(self.home / "tmp"),
+            "GIT_CONFIG_NOSYSTEM": "1",
+        }
+
+
+def build_workplace(root: Path) -> Workplace:
+    place = Workplace(root / "repo", root / "wt", root / "home", root / "attempt")
+    for folder in (place.repository, place.home / "tmp", place.folder):
+        folder.mkdir(parents=True)
+    commands = (
+        ("init", "-q", "-b", "main"),
+        # In the repository, because gemini hides the user's own git configuration from its tools.
+        ("config", "user.name", "Tester"),
+        ("config", "user.email", "tester@example.invalid"),
+        ("commit", "-q", "--allow-empty", "-m", "root"),
+        ("worktree", "add", "-q", "-b", "task", str(place.worktree)),
+    )
+    for words in commands:
+        subprocess.run(("git", *words), cwd=place.repository, env=place.environment, check=True)
+    return place
+
+
+@dataclass(frozen=True, slots=True)
+class Finished:
+    """A turn that is over. `returncode` is negative when a signal ended it."""
+
+    returncode: int
+    entries: tuple[TraceEntry, ...]
+    summary: TurnSummary
+    output: str
+
+
+class LiveTurn:
+    """A turn under way; `finish` or leaving `RealAgent.start` ends it with everything it started."""
+
+    def __init__(self, engine: Engine, launch: Launch, folder: Path, number: int) -> None:
+        self._engine = engine
+        self._launch = launch
+        self._out = folder / f"turn-{number}.out"
+        self._err = folder / f"turn-{number}.err"
+        for file in launch.files:
+            file.path.parent.mkdir(parents=True, exist_ok=True)
+            file.path.write_text(file.content)
+        with self._out.open("wb") as out, self._err.open("wb") as err:
+            self._process = subprocess.Popen(
+                launch.argv,
+                cwd=launch.cwd,
+                env=dict(launch.env),
+                stdin=subprocess.DEVNULL,
+                stdout=out,
+                stderr=err,
+                start_new_session=True,
+            )
+
+    def wait_for(self, holds: Callable[[], bool], timeout_seconds: float = 60.0) -> None:
+        """Wait for something the running turn brings about; fails when it ends or takes too long first."""
+        deadline = time.monotonic() + timeout_seconds
+        while not holds():
+            assert self._process.poll() is None, f"the turn ended too early:\n{self.read().output[-4000:]}"
+            assert time.monotonic() < deadline, f"nothing came:\n{self.read().output[-4000:]}"
+            time.sleep(POLL_SECONDS)
+
+    def outlives(self, seconds: float) -> bool:
+        """Whether the turn is still running after `seconds`."""
+        try:
+            self._process.wait(seconds)
+        except subprocess.TimeoutExpired:
+            return True
+        return False
+
+    def finish(self, timeout_seconds: float = TURN_SECONDS) -> Finished:
+        """Wait for the turn to end by itself."""
+        try:
+            self._process.wait(timeout_seconds)
+        except subprocess.TimeoutExpired:
+            raise AssertionError(f"still running:\n{self.read().output[-4000:]}") from None
+        finally:
+            self.kill()
+        return self.read()
+
+    def stop(self) -> Finished:
+        """End the turn as a deadline does: the engine's own signal, a grace period, then force."""
+        family = self._family()
+        with suppress(ProcessLookupError):
+            self._process.send_signal(self._launch.stop_signal)
+        with suppress(subprocess.TimeoutExpired):
+            self._process.wait(GRACE_SECONDS)
+        self._end(family)
+        return self.read()
+
+    def kill(self) -> Finished:
+        """SIGKILL the turn and all it started, also what went into sessions of its own."""
+        self._end(self._family())
+        return self.read()
+
+    def read(self) -> Finished:
+        """All that the turn has said so far, as the adapter's parser reads it."""
+        parser = self._engine.parser()
+        entries: list[TraceEntry] = []
+        sources = [(self._out, Source.STDOUT), (self._err, Source.STDERR)]
+        sources += [(log, Source.LOG) for log in self._launch.logs if log.exists()]
+        for path, source in sources:
+            for line in path.read_bytes().splitlines(keepends=True):
+                entries += parser.feed(line, source)
+        entries += parser.close()
+        summary = TurnSummary()
+        for entry in entries:
+            summary = observe(summary, entry)
+        output = self._out.read_text(errors="replace") + self._err.read_text(errors="replace")
+        code = self._process.returncode
+        return Finished(0 if code is None else code, tuple(entries), summary, output)
+
+    def _family(self) -> list[psutil.Process]:
+        with suppress(psutil.NoSuchProcess):
+            return psutil.Process(self._process.pid).children(recursive=True)
+        return []
+
+    def _end(self, family: list[psutil.Process]) -> None:
+        with suppress(ProcessLookupError):
+            os.killpg(self._process.pid, signal.SIGKILL)
+        for member in family:
+            with suppress(psutil.NoSuchProcess):
+                member.kill()
+        self._process.wait()
+        psutil.wait_procs(family, timeout=GRACE_SECONDS)
+
+
+@dataclass(frozen=True, slots=True)
+class RealAgent:
+    """A pinned CLI behind its adapter, in a workplace, talking to the mock model through `provider`."""
+
+    engine: Engine
+    place: Workplace
+    provider: tuple[tuple[str, str], ...]
+    model: str | None
+
+    @contextmanager
+    def start(self, prompt: str, *, turn: int = 1, session_id: str | None = None) -> Iterator[LiveTurn]:
+        chosen = f"00000000-0000-4000-8000-{turn:012d}"
+        request = TurnRequest(
+            prompt=prompt,
+            task_text=prompt,
+            worktree=self.place.worktree,
+            folder=self.place.folder,
+            session_id=session_id,
+            new_session_id=None if session_id else chosen,
+            model=self.model,
+            turn=turn,
+            git_dir=self.place.repository / ".git" / "worktrees" / self.place.worktree.name,
+            common_dir=self.place.repository / ".git",
+            base_env={**self.place.environment, **dict(self.provider)},
+        )
+        live = LiveTurn(self.engine, self.engine.launch(request), self.place.folder, turn)
+        try:
+            yield live
+        finally:
+            live.kill()
+
+    def run(self, prompt: str, *, turn: int = 1, session_id: str | None = None) -> Finished:
+        """One turn from prompt to exit."""
+        with self.start(prompt, turn=turn, session_id=session_id) as live:
+            return live.finish()

@@ -1,0 +1,88 @@
+"""Fixtures for tests that drive real agent CLIs. A conftest elsewhere imports the ones it needs by name.
+
+PADDOCK_TEST_ENGINES names the CLIs to drive (`claude,codex` when unset, `all` for every one); tests marked
+`engine(NAME)` for others are deselected.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from paddock.engines.registry import load_engine
+from paddock.engines.settings import EngineSettings
+from tests.engines.real.agents import RealAgent, Workplace, build_workplace
+from tests.engines.real.install import PINNED, find, install
+from tests.mockmodel import MockModel
+
+ORDINARY_ENGINES = "claude,codex"
+
+
+def selected_engines() -> frozenset[str]:
+    wanted = os.environ.get("PADDOCK_TEST_ENGINES", ORDINARY_ENGINES)
+    return frozenset(PINNED if wanted == "all" else (name.strip() for name in wanted.split(",")))
+
+
+def deselect_other_engines(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Leave out the tests of engines nobody asked for; for use in `pytest_collection_modifyitems`."""
+    chosen = selected_engines()
+    left_out = [item for item in items if any(mark.args[0] not in chosen for mark in item.iter_markers("engine"))]
+    if left_out:
+        config.hook.pytest_deselected(items=left_out)
+        items[:] = [item for item in items if item not in left_out]
+
+
+def provide_cli(name: str) -> Path:
+    """The pinned program: installed when CI is true, else skipped when missing."""
+    program = find(name)
+    if program is not None:
+        return program
+    if os.environ.get("CI", "").lower() == "true":
+        return install(name)
+    pytest.skip(f"{name} {PINNED[name].version} is not installed for tests: run `make engines`")
+
+
+def provider_of(name: str, base_url: str) -> tuple[tuple[str, str], ...]:
+    """The variables that point a CLI at the mock model."""
+    match name:
+        case "claude":
+            return (("ANTHROPIC_BASE_URL", base_url), ("ANTHROPIC_API_KEY", "mock-key"))
+        case "gemini":
+            return (("GOOGLE_GEMINI_BASE_URL", base_url), ("GEMINI_API_KEY", "mock-key"))
+    key = ("OPENAI_API_KEY", "mock-key")
+    return (("OPENAI_BASE_URL", f"{base_url}/v1"), ("OPENAI_API_BASE", f"{base_url}/v1"), key)
+
+
+@pytest.fixture
+def mock_model() -> Iterator[MockModel]:
+    with MockModel() as model:
+        yield model
+
+
+@pytest.fixture
+def workplace(tmp_path: Path) -> Workplace:
+    return build_workplace(tmp_path)
+
+
+@pytest.fixture
+def real_cli() -> Callable[[str], Path]:
+    return provide_cli
+
+
+@pytest.fixture
+def real_agent(
+    mock_model: MockModel, workplace: Workplace, real_cli: Callable[[str], Path]
+) -> Callable[[str], RealAgent]:
+    """Makes an agent of the named CLI, at work in `workplace`, with `mock_model` as its provider."""
+
+    def make(name: str) -> RealAgent:
+        engine = load_engine(name, {name: EngineSettings(program=str(real_cli(name)))})
+        model = {"claude": None, "gemini": "gemini-2.5-pro"}.get(name, "mock")
+        if name == "aider":
+            model = "openai/mock"
+        return RealAgent(engine, workplace, provider_of(name, mock_model.base_url), model)
+
+    return make

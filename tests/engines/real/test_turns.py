@@ -1,0 +1,163 @@
+"""The real CLIs through their adapters: work done, provider's refusals, silence, death and resumption."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+from paddock.core.trace import Final, SessionStarted, ToolCall, TroubleClass
+from tests.engines.real.agents import RealAgent
+from tests.mockmodel import MockModel, play
+
+AgentMaker = Callable[[str], RealAgent]
+
+ADD_A = {"commit": {"path": "a.txt", "content": "first\n", "message": "Add a"}}
+ADD_B = {"commit": {"path": "b.txt", "content": "second\n", "message": "Add b"}}
+DONE = {"text": "all done"}
+SOON, NEVER = {"retry-after": "1"}, {"retry-after": "3600"}
+
+
+def engines(*names: str) -> pytest.MarkDecorator:
+    return pytest.mark.parametrize("name", [pytest.param(name, marks=pytest.mark.engine(name)) for name in names])
+
+
+every_engine = engines("claude", "codex", "aider", "opencode", "gemini")
+with_tools = engines("claude", "codex", "opencode", "gemini")
+main_engines = engines("claude", "codex", "aider")
+
+
+@every_engine
+def test_a_turn_works_and_commits_in_a_linked_worktree(name: str, real_agent: AgentMaker) -> None:
+    agent = real_agent(name)
+    done = agent.run(f"Please add a file. {play(ADD_A, DONE)}")
+    assert done.returncode == 0, done.output[-4000:]
+    assert agent.place.subjects() == ["Add a"]
+    assert (agent.place.worktree / "a.txt").read_text() == "first\n"
+    assert done.summary.trouble is None
+    assert done.summary.saw_llm_call
+    assert done.summary.usage.output > 0
+    if agent.engine.capabilities.final_event:
+        assert done.summary.final is Final.SUCCESS
+
+
+@with_tools
+def test_a_tool_call_is_in_the_trace_with_its_command(name: str, real_agent: AgentMaker) -> None:
+    done = real_agent(name).run(f"Say it. {play({'shell': 'echo from-the-tool'}, DONE)}")
+    calls = [entry for entry in done.entries if isinstance(entry, ToolCall)]
+    assert len(calls) == 1
+    assert "echo from-the-tool" in calls[0].argument
+
+
+@main_engines
+def test_429_then_success_leaves_no_trouble_behind(name: str, real_agent: AgentMaker, mock_model: MockModel) -> None:
+    agent = real_agent(name)
+    done = agent.run(play({"status": 429, "headers": SOON, "times": 1}, ADD_A, DONE))
+    assert done.returncode == 0, done.output[-4000:]
+    assert agent.place.subjects() == ["Add a"]
+    assert done.summary.refusals >= 1
+    assert done.summary.trouble_class is TroubleClass.NONE
+    assert mock_model.outcomes()[:2] == ["refuse 429", "answered"]
+
+
+@main_engines
+@pytest.mark.parametrize(
+    ("status", "trouble"),
+    [(429, TroubleClass.THROTTLED), (529, TroubleClass.OVERLOADED), (401, TroubleClass.AUTH)],
+)
+def test_a_lasting_refusal_is_named_for_what_it_is(
+    name: str, status: int, trouble: TroubleClass, real_agent: AgentMaker, mock_model: MockModel
+) -> None:
+    agent = real_agent(name)
+    done = agent.run(play({"status": status, "headers": SOON}, ADD_A, DONE))
+    assert done.summary.trouble_class is trouble, done.output[-4000:]
+    assert done.summary.final is not Final.SUCCESS
+    assert agent.place.subjects() == []
+    assert set(mock_model.outcomes()) == {f"refuse {status}"}
+
+
+@engines("claude", "codex")
+def test_an_overload_reported_inside_a_stream_is_no_success(name: str, real_agent: AgentMaker) -> None:
+    agent = real_agent(name)
+    done = agent.run(play({"stream_error": "overloaded_error"}, ADD_A, DONE))
+    assert done.returncode != 0
+    assert done.summary.final is Final.ERROR
+    assert agent.place.subjects() == []
+
+
+@engines("claude", "codex")
+def test_a_stream_cut_once_is_tried_again(name: str, real_agent: AgentMaker, mock_model: MockModel) -> None:
+    agent = real_agent(name)
+    done = agent.run(play({"cut": True, "times": 1}, ADD_A, DONE))
+    assert done.summary.final is Final.SUCCESS, done.output[-4000:]
+    assert agent.place.subjects() == ["Add a"]
+    assert mock_model.outcomes()[0] == "cut"
+
+
+@engines("codex")
+def test_a_turn_stopped_while_it_sleeps_out_an_hour_keeps_its_cause(
+    name: str, real_agent: AgentMaker, mock_model: MockModel
+) -> None:
+    with real_agent(name).start(play({"status": 429, "headers": NEVER}, ADD_A, DONE)) as turn:
+        turn.wait_for(lambda: turn.read().summary.refusals > 0)
+        stopped = turn.stop()
+    assert stopped.summary.final is Final.NONE
+    assert stopped.summary.trouble_class is TroubleClass.THROTTLED
+    assert mock_model.outcomes() == ["refuse 429"]
+
+
+@engines("claude")
+def test_an_hour_of_waiting_is_refused_at_once(name: str, real_agent: AgentMaker, mock_model: MockModel) -> None:
+    done = real_agent(name).run(play({"status": 429, "headers": NEVER}, ADD_A, DONE))
+    assert done.summary.trouble_class is TroubleClass.THROTTLED
+    assert mock_model.outcomes() == ["refuse 429"]
+
+
+@main_engines
+@pytest.mark.parametrize("fault", ["silence", "stall"])
+def test_a_silent_server_holds_the_turn_until_we_stop_it(
+    name: str, fault: str, real_agent: AgentMaker, mock_model: MockModel
+) -> None:
+    agent = real_agent(name)
+    with agent.start(play({fault: 300}, ADD_A, DONE)) as turn:
+        turn.wait_for(lambda: mock_model.in_flight > 0)
+        assert turn.outlives(1.0)
+        stopped = turn.stop()
+    assert stopped.summary.final is not Final.SUCCESS
+    assert agent.place.subjects() == []
+    assert mock_model.outcomes() == ["gone"]
+
+
+@engines("claude", "codex")
+def test_a_turn_killed_in_mid_tool_is_resumed_with_its_memory(
+    name: str, real_agent: AgentMaker, mock_model: MockModel
+) -> None:
+    agent = real_agent(name)
+    started = agent.place.folder / "tool-started"
+    with agent.start(f"Long work. {play({'shell': f'touch {started} && sleep 300'}, DONE)}") as turn:
+        turn.wait_for(lambda: started.exists() and bool(turn.read().summary.session_id))
+        killed = turn.kill()
+    assert killed.summary.final is Final.NONE
+    session = killed.summary.session_id
+
+    resumed = agent.run(f"Go on, briefly. {play(ADD_A, DONE)}", turn=2, session_id=session)
+    assert resumed.summary.final is Final.SUCCESS, resumed.output[-4000:]
+    assert resumed.summary.session_id == session
+    assert agent.place.subjects() == ["Add a"]
+    assert any("Long work." in text for text in mock_model.exchanges[-1].user_texts)
+
+
+@engines("claude", "codex")
+def test_a_follow_up_message_continues_the_conversation(
+    name: str, real_agent: AgentMaker, mock_model: MockModel
+) -> None:
+    agent = real_agent(name)
+    first = agent.run(f"Add the first file. {play(ADD_A, DONE)}")
+    second = agent.run(f"Now another. {play(ADD_B, DONE)}", turn=2, session_id=first.summary.session_id)
+    assert second.summary.final is Final.SUCCESS, second.output[-4000:]
+    assert second.summary.session_id == first.summary.session_id
+    assert [type(entry) for entry in second.entries].count(SessionStarted) >= 1
+    assert agent.place.subjects() == ["Add b", "Add a"]
+    said = mock_model.exchanges[-1].user_texts
+    assert any("Add the first file." in text for text in said)
+    assert any("Now another." in text for text in said)
