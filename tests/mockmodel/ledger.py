@@ -87,8 +87,9 @@ class Ledger:
 
     def outcomes(self) -> list[str]:
         """How the requests ended, oldest first, once those under way have; side calls are left out."""
-        self.wait_until(lambda ledger: ledger._open == 0, SETTLE_SECONDS)
-        return [exchange.outcome for exchange in self.exchanges if exchange.outcome != "side_call"]
+        with self._changed:
+            self._changed.wait_for(lambda: self._open == 0, SETTLE_SECONDS)
+            return [exchange.outcome for exchange in self._exchanges if exchange.outcome != "side_call"]
 
     def open_gate(self, gate: str) -> None:
         with self._changed:
