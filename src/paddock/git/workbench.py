@@ -1,0 +1,220 @@
+"""The queue's own git directory over the repository's objects: merging and committing without a worktree.
+
+Agents can write the repository's config, attributes, grafts and replace refs. None of them counts here: the
+workbench has a config of its own and only borrows the object directory, so that the same input gives the
+same object on every machine. What it writes is flushed to disk before it is named.
+"""
+
+import os
+import re
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+
+from paddock.git.command import GitFailed, GitResult, run_git
+from paddock.git.repo import Repo
+
+DURABLE = ("-c", "core.fsync=all", "-c", "core.fsyncMethod=fsync")
+PLACE = Path("paddock") / "workbench.git"
+
+# Rename detection is what `git merge` does by default, pinned because a person's global config may differ.
+_MERGE_CONFIG = """\
+[core]
+	repositoryformatversion = {version}
+	bare = true
+	attributesFile = /dev/null
+[extensions]{extensions}
+[merge]
+	default = text
+	renames = true
+	directoryRenames = conflict
+	renormalize = false
+	conflictStyle = merge
+[diff]
+	renames = true
+"""
+_IDENT = re.compile(rb"[^\n<>\0]*<[^\n<>\0]*> [0-9]{1,18} [+-][0-9]{4}")
+_SHOWN_MESSAGES = 20
+
+
+@dataclass(frozen=True, slots=True)
+class MergedTree:
+    tree: str
+
+
+@dataclass(frozen=True, slots=True)
+class Clash:
+    """The two sides do not go together: where, and what git says about it."""
+
+    paths: tuple[str, ...]
+    messages: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class CommitFacts:
+    """A commit as it is stored. `author` is the whole header value: name, address, time and zone."""
+
+    sha: str
+    tree: str
+    parents: tuple[str, ...]
+    author: bytes
+    committed_at: int
+    encoding: bytes | None
+    message: bytes
+
+    @property
+    def text(self) -> str:
+        return self.decode(self.message)
+
+    def decode(self, stored: bytes) -> str:
+        name = (self.encoding or b"utf-8").decode("ascii", "replace")
+        try:
+            return stored.decode(name, "replace")
+        except LookupError:
+            return stored.decode("utf-8", "replace")
+
+
+@dataclass(frozen=True, slots=True)
+class CommitDraft:
+    """A commit to write; `author` and `committer` are whole header values."""
+
+    tree: str
+    parents: tuple[str, ...]
+    author: bytes
+    committer: bytes
+    message: bytes
+    encoding: bytes | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Workbench:
+    git_dir: Path
+    objects: Path
+    shallow: Path
+
+    def git(self, *args: str, input: bytes | None = None, check: bool = True) -> GitResult:
+        env = {"GIT_OBJECT_DIRECTORY": str(self.objects), "GIT_NO_REPLACE_OBJECTS": "1"}
+        if self.shallow.exists():
+            env["GIT_SHALLOW_FILE"] = str(self.shallow)
+        return run_git(self.git_dir, f"--git-dir={self.git_dir}", *DURABLE, *args, input=input, check=check, env=env)
+
+    def merge(self, ours: str, theirs: str) -> MergedTree | Clash:
+        """Merge two commits the way `git merge` would; only trees and blobs are written."""
+        result = self.git("merge-tree", "--write-tree", "-z", "--name-only", "--messages", ours, theirs, check=False)
+        # git ends with 1 for a conflict and also for a commit it cannot read; only the former prints a tree.
+        if result.code not in (0, 1) or not result.stdout:
+            raise GitFailed(result)
+        tree, *fields = result.records
+        if result.code == 0:
+            return MergedTree(tree)
+        return _read_clash(fields)
+
+    def merge_bases(self, one: str, other: str) -> tuple[str, ...]:
+        result = self.git("merge-base", "--all", one, other, check=False)
+        if result.code not in (0, 1):
+            raise GitFailed(result)
+        return tuple(result.lines)
+
+    def is_ancestor(self, ancestor: str, descendant: str) -> bool:
+        result = self.git("merge-base", "--is-ancestor", ancestor, descendant, check=False)
+        if result.code not in (0, 1):
+            raise GitFailed(result)
+        return result.ok
+
+    def read_commits(self, shas: tuple[str, ...]) -> tuple[CommitFacts | None, ...]:
+        """The commits named, in order; None for what is missing or is no commit."""
+        if not shas:
+            return ()
+        listed = self.git("cat-file", "--batch", input="".join(f"{sha}\n" for sha in shas).encode()).stdout
+        found: list[CommitFacts | None] = []
+        for sha in shas:
+            header, _, rest = listed.partition(b"\n")
+            words = header.split(b" ")
+            if words[-1] == b"missing":
+                found.append(None)
+                listed = rest
+                continue
+            size = int(words[2])
+            found.append(_parse_commit(sha, rest[:size]) if words[1] == b"commit" else None)
+            listed = rest[size + 1 :]
+        return tuple(found)
+
+    def write_commit(self, draft: CommitDraft) -> str:
+        headers = [b"tree " + draft.tree.encode()]
+        headers += [b"parent " + parent.encode() for parent in draft.parents]
+        headers += [b"author " + draft.author, b"committer " + draft.committer]
+        if draft.encoding:
+            headers.append(b"encoding " + draft.encoding)
+        body = draft.message.replace(b"\0", b"")
+        raw = b"\n".join(headers) + b"\n\n" + body
+        return self.git("hash-object", "-t", "commit", "-w", "--stdin", input=raw).text
+
+
+def open_workbench(repo: Repo) -> Workbench:
+    """The repository's workbench, made on first use and put right when somebody changed it."""
+    place = repo.common_dir / PLACE
+    objects = repo.common_dir / "objects"
+    config = _config_for(repo)
+    for folder in ("refs", "objects"):
+        (place / folder).mkdir(parents=True, exist_ok=True)
+    _ensure_file(place / "HEAD", "ref: refs/heads/none\n")
+    _ensure_file(place / "config", config)
+    return Workbench(place, objects, repo.common_dir / "shallow")
+
+
+def is_plain_identity(value: bytes) -> bool:
+    """Whether git will take `value` as an author or committer."""
+    return _IDENT.fullmatch(value) is not None
+
+
+def _config_for(repo: Repo) -> str:
+    sha256 = b"sha256" in (repo.common_dir / "config").read_bytes().lower()
+    extensions = "\n\tobjectFormat = sha256" if sha256 else ""
+    return _MERGE_CONFIG.format(version=int(sha256), extensions=extensions)
+
+
+def _ensure_file(path: Path, text: str) -> None:
+    try:
+        if path.read_text() == text:
+            return
+    except FileNotFoundError:
+        pass
+    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f"{path.name}.")
+    with os.fdopen(handle, "w") as file:
+        file.write(text)
+    os.replace(name, path)
+
+
+def _parse_commit(sha: str, raw: bytes) -> CommitFacts:
+    head, _, message = raw.partition(b"\n\n")
+    tree, author, encoding = "", b"", None
+    parents: list[str] = []
+    committed_at = 0
+    for line in head.split(b"\n"):
+        name, _, value = line.partition(b" ")
+        match name:
+            case b"tree":
+                tree = value.decode()
+            case b"parent":
+                parents.append(value.decode())
+            case b"author":
+                author = value
+            case b"committer":
+                committed_at = int(value.split()[-2]) if is_plain_identity(value) else 0
+            case b"encoding":
+                encoding = value
+    return CommitFacts(sha, tree, tuple(parents), author, committed_at, encoding, message)
+
+
+def _read_clash(fields: list[str]) -> Clash:
+    """`--name-only -z`: the paths, an empty field, then records of count, paths, kind and message."""
+    end_of_paths = fields.index("") if "" in fields else len(fields)
+    paths, rest = fields[:end_of_paths], fields[end_of_paths + 1 :]
+    messages: list[str] = []
+    while rest and rest[0].isdigit():
+        count = int(rest[0])
+        kind_and_message = rest[count + 1 : count + 3]
+        if len(kind_and_message) == 2 and kind_and_message[0] != "Auto-merging":
+            messages.append(kind_and_message[1].strip())
+        rest = rest[count + 3 :]
+    return Clash(tuple(paths), tuple(messages[:_SHOWN_MESSAGES]))
