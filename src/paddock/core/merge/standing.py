@@ -32,12 +32,16 @@ class Stage(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Standing:
-    """`blame` are failures of the change itself, `suspected_in` the failed train whose first half it was in."""
+    """`blame` are failures of the change itself, `suspected_in` the failed train whose first half it was in.
+
+    `pool_open`: a companion in its failed pool has no verdict of its own yet, which may settle the matter.
+    """
 
     stage: Stage
     blame: tuple[str, ...] = ()
     suspected_in: str | None = None
     train_failures: int = 0
+    pool_open: bool = False
 
 
 FRESH = Standing(Stage.FRESH)
@@ -70,8 +74,11 @@ def _weigh(queue: Queue, before: Standing, run: Run, change_id: str, live: froze
 
 def _blame(before: Standing, run_id: str) -> Standing:
     blame = (*before.blame, run_id)
-    enough = len(blame) >= guards.FAILURES_TO_REJECT
-    return Standing(Stage.CONVICTED if enough else Stage.CONFIRM, blame, train_failures=before.train_failures)
+    if len(blame) >= guards.FAILURES_TO_REJECT:
+        stage = Stage.CONVICTED
+    else:
+        stage = Stage.HELD if before.pool_open else Stage.CONFIRM
+    return Standing(stage, blame, train_failures=before.train_failures)
 
 
 def _is_pool(run: Run) -> bool:
@@ -80,17 +87,22 @@ def _is_pool(run: Run) -> bool:
 
 def _weigh_pool(queue: Queue, before: Standing, run: Run, change_id: str) -> Standing:
     """A failed pool counts against the one member whose companions have all been cleared since."""
-    others = [member.id for member in run.members if member.id != change_id]
-    blame = (run.id,) if all(_was_cleared(queue, other, run) for other in others) else ()
-    return Standing(Stage.SINGLE, blame, train_failures=before.train_failures)
+    verdicts = [_verdict_since(queue, member.id, run) for member in run.members if member.id != change_id]
+    blame = (run.id,) if all(verdict is True for verdict in verdicts) else ()
+    waits = None in verdicts and False not in verdicts
+    return Standing(Stage.SINGLE, blame, train_failures=before.train_failures, pool_open=waits)
 
 
-def _was_cleared(queue: Queue, change_id: str, pool: Run) -> bool:
+def _verdict_since(queue: Queue, change_id: str, pool: Run) -> bool | None:
+    """Whether a companion was cleared after the pool failed; None while nobody knows."""
     entry = queue.entries.get(change_id)
-    if entry is None:
+    if entry is None or pool.id not in entry.evidence:
         return any(d.id == change_id and d.outcome is Outcome.LANDED for d in reversed(queue.decided))
-    after = entry.evidence[entry.evidence.index(pool.id) + 1 :] if pool.id in entry.evidence else ()
-    return any(i in queue.ended and queue.ended[i].result is Result.PASS for i in after)
+    after = entry.evidence[entry.evidence.index(pool.id) + 1 :]
+    results = [queue.ended[i].result for i in after if i in queue.ended]
+    if Result.PASS in results:
+        return True
+    return False if results or entry.infra_failures > INFRA_RETRIES else None
 
 
 def _weigh_train(before: Standing, run: Run, change_id: str) -> Standing:
@@ -102,8 +114,8 @@ def _weigh_train(before: Standing, run: Run, change_id: str) -> Standing:
 
 
 def first_half(run: Run) -> tuple[str, ...]:
-    return tuple(member.id for member in run.members[: len(run.members) // 2])
+    return tuple(member.id for member in run.members[: (len(run.members) + 1) // 2])
 
 
 def second_half(run: Run) -> tuple[str, ...]:
-    return tuple(member.id for member in run.members[len(run.members) // 2 :])
+    return tuple(member.id for member in run.members[(len(run.members) + 1) // 2 :])

@@ -1,0 +1,1 @@
+"""Measurements: plain modules, run with `python -m bench.NAME`."""

@@ -1,0 +1,1 @@
+"""The merge queue against the policies others use, in a seeded simulation."""

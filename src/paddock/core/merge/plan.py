@@ -1,0 +1,148 @@
+"""The planner: what the merge queue does next. Each function is one rule of docs/merge-queue.md.
+
+`plan` returns the actions of the first rule that has any; once their outcome is recorded it is asked again, so every
+rule sees the effects of those before it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from paddock.core.merge import guards
+from paddock.core.merge.actions import (
+    Action,
+    Bounce,
+    CancelRun,
+    Facts,
+    Halt,
+    Land,
+    MarkNoop,
+    RecordCi,
+    RecordMain,
+    Reject,
+    Withdraw,
+)
+from paddock.core.merge.health import check_health, verify_main
+from paddock.core.merge.model import Entry, Main, Purpose, Queue, RefusalCause, Run
+from paddock.core.merge.screens import start_screens
+from paddock.core.merge.standing import Stage
+from paddock.core.merge.trains import start_suspects, start_train
+from paddock.core.merge.view import View, look, train_chain
+
+LANDING_REFUSALS_BEFORE_HALT = 3
+
+
+def plan(queue: Queue, facts: Facts, now: float) -> tuple[Action, ...]:
+    """What to do next, in order; empty when there is nothing to do until something ends or arrives."""
+    if queue.landing is not None:
+        return (_land(queue.ended[queue.landing.run]),)
+    moved = reconcile(queue, facts)
+    if moved or queue.main is None or queue.halted is not None:
+        return moved
+    for rule in (land, settle_refusals, cancel_superseded):
+        actions = rule(queue, queue.main)
+        if actions:
+            return actions
+    view = look(queue, queue.main, facts, now)
+    for step in _STEPS:
+        actions = step(view)
+        if actions:
+            return actions
+    return ()
+
+
+def reconcile(queue: Queue, facts: Facts) -> tuple[Action, ...]:
+    """Rule 1. Somebody else moved main, or the CI definition is another: say so before anything else.
+
+    A foreign commit is verified by `verify_main`; a main that was rewound halts the queue when it is recorded.
+    """
+    if queue.main is None or queue.main.commit != facts.main_commit:
+        return (RecordMain(facts.main_commit, facts.main_tree, facts.main_descends),)
+    if queue.ci != facts.ci:
+        return (RecordCi(facts.ci),)
+    return ()
+
+
+def land(queue: Queue, main: Main) -> tuple[Action, ...]:
+    """Rule 2. Move main to the first train that passed on it; with no train under way, to any passed screen."""
+    if queue.frozen:
+        return ()
+    if queue.landing_refusals >= LANDING_REFUSALS_BEFORE_HALT:
+        return (Halt(f"main could not be moved {queue.landing_refusals} times in a row"),)
+    allowed = [queue.ended[i] for i in queue.landable if guards.landing_problem(queue, i) is None]
+    chain = train_chain(queue, main)
+    if chain:
+        allowed = [run for run in allowed if run.id == chain[0].id]
+    if not allowed:
+        return ()
+    return (_land(max(allowed, key=lambda run: len(run.members))),)
+
+
+def _land(run: Run) -> Land:
+    return Land(run.id, run.base, run.commit, run.tree, run.members)
+
+
+def settle_refusals(queue: Queue, main: Main) -> tuple[Action, ...]:
+    """Textual conflicts cost no CI run: with landed work the change goes back, with work in flight it waits."""
+    actions = [_settle_refusal(entry, main) for entry in queue.entries.values() if entry.refusals]
+    return tuple(action for action in actions if action is not None)
+
+
+def _settle_refusal(entry: Entry, main: Main) -> Action | None:
+    change = entry.change
+    for refusal in entry.refusals:
+        if refusal.cause is RefusalCause.MISSING:
+            return Withdraw(change.id, change.version, f"commit `{change.head}` is gone")
+        if refusal.against is not None or refusal.base != main.commit:
+            continue
+        if refusal.cause is RefusalCause.EMPTY:
+            return MarkNoop(change.id, change.version, main.commit)
+        return Bounce(change.id, change.version, main.commit, refusal.paths)
+    return None
+
+
+def cancel_superseded(queue: Queue, main: Main) -> tuple[Action, ...]:
+    """Stop runs whose answer nobody needs: a train without its base, a version that is dead, an old definition."""
+    live = guards.live_bases(queue)
+    reasons = (
+        (run.id, _why_superseded(queue, run, main, live)) for run in queue.running.values() if not run.cancelling
+    )
+    return tuple(CancelRun(run_id, reason) for run_id, reason in reasons if reason is not None)
+
+
+def _why_superseded(queue: Queue, run: Run, main: Main, live: frozenset[str]) -> str | None:
+    current = [guards.is_current(queue, member) for member in run.members]
+    if not run.members:
+        return None if run.commit == main.commit else "main moved"
+    if not guards.ci_is_in_force(queue, run):
+        return "the CI definition changed"
+    if run.purpose is Purpose.TRAIN:
+        if not all(current):
+            return "a member was decided"
+        return None if run.base in live else "the train it stood on is gone"
+    return None if any(current) else "all its changes were decided"
+
+
+def convict(view: View) -> tuple[Action, ...]:
+    """Rules 3 and 4. Reject what failed alone and again, on verified bases and a machine that passes others."""
+    queue = view.queue
+    return tuple(
+        Reject(c.id, c.entry.change.version, _reason(queue, c.standing.blame), c.standing.blame)
+        for c in view.at(Stage.CONVICTED)
+        if guards.blame_is_enough(queue, c.id, c.standing.blame) and guards.machine_is_healthy(queue, c.standing.blame)
+    )
+
+
+def _reason(queue: Queue, blame: tuple[str, ...]) -> str:
+    results = ", ".join(f"{run_id} {queue.ended[run_id].result}" for run_id in blame)
+    return f"CI does not pass with this change: {results}"
+
+
+_STEPS: tuple[Callable[[View], tuple[Action, ...]], ...] = (
+    convict,
+    verify_main,
+    check_health,
+    start_train,
+    start_suspects,
+    start_screens,
+)

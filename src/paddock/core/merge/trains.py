@@ -1,0 +1,127 @@
+"""Trains: one run for the exact tree that main becomes next."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import ceil
+
+from paddock.core.merge import estimate
+from paddock.core.merge.actions import Action, StartRun
+from paddock.core.merge.health import is_sound, may_start
+from paddock.core.merge.model import Purpose
+from paddock.core.merge.screens import screens_wanted
+from paddock.core.merge.standing import TRAIN_FAILURES_BEFORE_ALONE, Stage, second_half
+from paddock.core.merge.view import Candidate, Tip, View, dependencies_met, may_join
+
+SLOTS_FOR_THE_SIEVE = 4
+
+
+def prefix_mode(view: View) -> bool:
+    """Rule 7, the load switch: with few changes about, the first run of a change is its place in the chain."""
+    few = min(view.slots, 1.0 / estimate.bad_share(view.queue.stats))
+    return 1 < view.slots < SLOTS_FOR_THE_SIEVE or view.undecided <= few
+
+
+def start_train(view: View) -> tuple[Action, ...]:
+    """Rule 5. Put changes that passed by themselves behind the chain; the next train needs this one's commit."""
+    if not may_start(view) or not is_sound(view) or view.tip.closed:
+        return ()
+    prefix = prefix_mode(view)
+    stages = (Stage.READY, Stage.FRESH) if prefix else (Stage.READY,)
+    able = [c for c in view.at(*stages) if may_join(c, view.tip.commit, view.tip.ids)]
+    if not able or not _train_is_due(view, able, prefix=prefix):
+        return ()
+    members = pick_members(able, view.tip, 1 if prefix else estimate.train_capacity(view.queue.stats))
+    return (_start(view, members, None),) if members else ()
+
+
+def _train_is_due(view: View, able: Sequence[Candidate], *, prefix: bool) -> bool:
+    """Rule 8. Trains may use a quarter of the slots; a second one starts when full or when slots lie idle."""
+    if prefix:
+        return True
+    if view.trains_running == 0:
+        return True
+    if view.trains_running >= max(1, ceil(view.slots / 4)):
+        return False
+    full = len(able) >= estimate.train_capacity(view.queue.stats)
+    return full or view.free > screens_wanted(view)
+
+
+def pick_members(able: Sequence[Candidate], tip: Tip, capacity: int) -> list[Candidate]:
+    """The longest-waiting changes that fit together, dependency-closed; prioritised first, then by risk.
+
+    A change that touches the CI definition, and one that broke several trains, rides alone.
+    """
+    chosen: list[Candidate] = []
+    ids = set(tip.ids)
+    for candidate in able:
+        if not dependencies_met(candidate, ids) or not may_join(candidate, tip.commit, ids):
+            continue
+        if rides_alone(candidate):
+            if not chosen:
+                return [candidate]
+            continue
+        chosen.append(candidate)
+        ids.add(candidate.id)
+        if len(chosen) >= capacity:
+            break
+    return _in_order(chosen, tip)
+
+
+def rides_alone(candidate: Candidate) -> bool:
+    broke_many = candidate.standing.train_failures >= TRAIN_FAILURES_BEFORE_ALONE
+    return candidate.entry.change.touches_ci or broke_many
+
+
+def _in_order(chosen: list[Candidate], tip: Tip) -> list[Candidate]:
+    waiting = sorted(chosen, key=lambda c: (-c.entry.priority, c.risk, c.rank))
+    placed: list[Candidate] = []
+    ids = set(tip.ids)
+    while waiting:
+        following = next(c for c in waiting if dependencies_met(c, ids))
+        waiting.remove(following)
+        placed.append(following)
+        ids.add(following.id)
+    return placed
+
+
+def start_suspects(view: View) -> tuple[Action, ...]:
+    """Rule 3. The suspected half of a failed train is tried again when the other half has been dealt with.
+
+    It stands at the end of the chain and nothing stands on it, so nobody waits for it.
+    """
+    if not may_start(view) or not is_sound(view) or view.tip.closed:
+        return ()
+    for group, members in _suspect_groups(view).items():
+        if _other_half_is_done(view, group):
+            able = [c for c in members if may_join(c, view.tip.commit, view.tip.ids)]
+            unit = pick_members(able, view.tip, len(able))
+            if unit:
+                return (_start(view, unit, group),)
+    return ()
+
+
+def _suspect_groups(view: View) -> dict[str, list[Candidate]]:
+    groups: dict[str, list[Candidate]] = {}
+    for candidate in view.at(Stage.SUSPECT):
+        groups.setdefault(candidate.standing.suspected_in or "", []).append(candidate)
+    return groups
+
+
+def _other_half_is_done(view: View, group: str) -> bool:
+    suspects = {c.id for c in view.at(Stage.SUSPECT)}
+    return all(
+        i not in view.queue.entries or i in view.tip.ids or i in suspects for i in second_half(view.queue.ended[group])
+    )
+
+
+def _start(view: View, members: Sequence[Candidate], confirms: str | None) -> StartRun:
+    return StartRun(
+        f"r{view.queue.next_run}",
+        Purpose.TRAIN,
+        view.tip.commit,
+        view.tip.tree,
+        tuple(c.entry.change.member for c in members),
+        estimate.timeout_seconds(view.queue.stats, view.facts.timeout_floor_seconds),
+        confirms,
+    )
