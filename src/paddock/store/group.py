@@ -7,7 +7,6 @@ daemon reads and writes. Each writer gets its own records or its own refusal, on
 
 import asyncio
 
-from paddock.core.errors import PaddockError
 from paddock.core.events import Record
 from paddock.store.protocol import Author, Decide, Store
 
@@ -34,8 +33,9 @@ class GroupWriter:
         group, self._waiting = self._waiting[:LARGEST_GROUP], self._waiting[LARGEST_GROUP:]
         if self._waiting:
             asyncio.get_running_loop().call_soon(self._write)
+        results: list[list[Record] | Exception]
         try:
-            results = self._store.append_all([(decide, author) for decide, author, _ in group])
+            results = list(self._store.append_all([(decide, author) for decide, author, _ in group]))
         except Exception as error:
             results = [error] * len(group)
         for (_, _, future), result in zip(group, results, strict=True):

@@ -33,13 +33,17 @@ class _HalfApplied(Exception):
 
 
 class SqliteStore:
-    """Use one instance per thread at a time. `clock` gives seconds since the epoch."""
+    """Use one instance per thread at a time. `clock` gives seconds since the epoch.
+
+    `create` makes the log if there is none; without `announce` it stays empty, for a mirror to fill.
+    """
 
     def __init__(
         self,
         path: Path,
         *,
         create: bool = False,
+        announce: bool = True,
         read_only: bool = False,
         clock: Callable[[], float] = time.time,
         lock_timeout_seconds: float = _LOCK_TIMEOUT_SECONDS,
@@ -57,7 +61,7 @@ class SqliteStore:
                 raise LogUnusable(f"there is no log at `{path}`", "run `paddock init` in this repository")
             self._lock = -1 if read_only else open_lock(path.with_suffix(".lock"))
             self._db = connect(path, create=create, read_only=read_only)
-        if create and self.head() == 0:
+        if create and announce and self.head() == 0:
             self.append(lambda board: [] if board.seq else [Draft(LogCreated(__version__))], Author("paddock"))
 
     def close(self) -> None:
@@ -159,7 +163,7 @@ class SqliteStore:
                 _refuse_newer(board)
         except PaddockError as refusal:
             return refusal
-        if drafts and _older(board.version, __version__):
+        if drafts and board.version and _older(board.version, __version__):
             drafts.insert(0, Draft(LogUpgraded(__version__)))
         records: list[Record] = []
         at = round(self._clock() * 1_000_000)

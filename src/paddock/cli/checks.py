@@ -1,0 +1,173 @@
+"""What `paddock doctor` and `paddock config check` look at, each finding with what mends it."""
+
+import os
+import shutil
+import sys
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import Path
+
+from paddock.cli.workspace import Workspace
+from paddock.config.load import load_config
+from paddock.config.schema import Config
+from paddock.core.errors import PaddockError
+
+
+class Verdict(StrEnum):
+    OK = "ok"
+    WARNING = "warning"
+    PROBLEM = "problem"
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    what: str
+    verdict: Verdict
+    detail: str
+    mend: str = ""
+
+
+def config_findings(config: Config) -> Iterator[str]:
+    from paddock.engines.registry import BUILT_IN
+
+    known = {*BUILT_IN, *config.engines}
+    if config.engine and config.engine not in known:
+        yield f"`engine` names `{config.engine}`, which is not an engine"
+    for name, agent in config.agents.items():
+        if agent.engine and agent.engine not in known:
+            yield f"[agents.{name}] names the engine `{agent.engine}`, which is not an engine"
+    for name, engine in config.engines.items():
+        if not engine.command and not engine.like and name not in BUILT_IN:
+            yield f'[engines.{name}] has no command: add `command = ["…", "{{prompt}}"]`'
+    if not config.land.ci and not config.land.checks:
+        yield "[land] ci is empty: nothing checks what lands"
+
+
+def examine(workspace: Workspace) -> Iterator[Finding]:
+    """Every check runs, whatever the others find."""
+    for check in (_python, _git, _branch, _file_system, _disk, _clock, _config, _engines, _tmux, _log):
+        try:
+            yield from check(workspace)
+        except PaddockError as error:
+            yield Finding(check.__name__.strip("_").replace("_", " "), Verdict.PROBLEM, error.message, error.hint or "")
+
+
+def _python(_: Workspace) -> Iterator[Finding]:
+    yield Finding("python", Verdict.OK, sys.version.split()[0])
+
+
+def _git(workspace: Workspace) -> Iterator[Finding]:
+    version = workspace.repo.git("version").text.removeprefix("git version ")
+    yield Finding("git", Verdict.OK, version)
+
+
+def _branch(workspace: Workspace) -> Iterator[Finding]:
+    if not workspace.repo.has_commits():
+        yield Finding("branch", Verdict.PROBLEM, "no commits yet", "git commit --allow-empty -m 'First commit'")
+        return
+    main = workspace.config.main
+    if workspace.repo.resolve(f"refs/heads/{main}") is None:
+        mend = f"git branch {main}, or set `main` in paddock.toml"
+        yield Finding("branch", Verdict.PROBLEM, f"there is no branch `{main}`", mend)
+    elif workspace.repo.head_branch() is None:
+        yield Finding("branch", Verdict.WARNING, "HEAD is detached here", f"git switch {main}")
+    else:
+        yield Finding("branch", Verdict.OK, f"work lands on {main}")
+
+
+def _file_system(workspace: Workspace) -> Iterator[Finding]:
+    folder = workspace.state_dir if workspace.state_dir.exists() else workspace.repo.common_dir
+    if not os.access(folder, os.W_OK):
+        yield Finding("file system", Verdict.PROBLEM, f"{folder} is not writable", f"chmod -R u+rwX {folder}")
+        return
+    kind = _kind_of_file_system(folder)
+    if kind in ("nfs", "nfs4", "cifs", "smb3", "fuse.sshfs", "9p"):
+        mend = "keep the repository on a local disk: SQLite's locks are not safe over a network"
+        yield Finding("file system", Verdict.PROBLEM, f"{folder} is on {kind}", mend)
+    else:
+        yield Finding("file system", Verdict.OK, kind or "writable")
+
+
+def _kind_of_file_system(folder: Path) -> str:
+    """As Linux's mount table tells; empty elsewhere."""
+    try:
+        mounts = [line.split() for line in Path("/proc/self/mounts").read_text().splitlines()]
+    except OSError:
+        return ""
+    inside = [(mount[1], mount[2]) for mount in mounts if folder.resolve().is_relative_to(mount[1])]
+    return max(inside, key=lambda mount: len(mount[0]))[1] if inside else ""
+
+
+def _disk(workspace: Workspace) -> Iterator[Finding]:
+    free = shutil.disk_usage(workspace.repo.common_dir).free // (1024 * 1024)
+    floor = workspace.config.worktrees.disk_floor_mb
+    if free < floor:
+        mend = "free some space, or lower [worktrees] disk_floor_mb"
+        yield Finding("disk", Verdict.PROBLEM, f"{free:,} MB free; the floor is {floor:,} MB", mend)
+        return
+    inodes = os.statvfs(workspace.repo.common_dir)
+    if inodes.f_files and inodes.f_favail < 10_000:
+        yield Finding("disk", Verdict.WARNING, f"only {inodes.f_favail:,} inodes free", "remove small files")
+        return
+    yield Finding("disk", Verdict.OK, f"{free:,} MB free")
+
+
+def _clock(workspace: Workspace) -> Iterator[Finding]:
+    now = time.time()
+    if now < 1_735_689_600:
+        yield Finding("clock", Verdict.PROBLEM, "it is before 2025", "set the clock, or start an NTP client")
+    elif workspace.log_path.exists() and (ahead := workspace.board().at - now) > 5:
+        mend = "set this host's clock, or start an NTP client"
+        yield Finding("clock", Verdict.WARNING, f"the log is {ahead:.0f} s ahead of this host", mend)
+    else:
+        yield Finding("clock", Verdict.OK, time.strftime("%Y-%m-%d %H:%M:%S %Z"))
+
+
+def _config(workspace: Workspace) -> Iterator[Finding]:
+    loaded = load_config(workspace.top)
+    if loaded.path is None:
+        yield Finding("config", Verdict.WARNING, "there is no paddock.toml", "paddock init")
+        return
+    findings = [*loaded.warnings, *config_findings(loaded.config)]
+    for finding in findings:
+        yield Finding("config", Verdict.WARNING, finding, f"edit {loaded.path}")
+    if not findings:
+        yield Finding("config", Verdict.OK, str(loaded.path))
+
+
+def _engines(workspace: Workspace) -> Iterator[Finding]:
+    from paddock.cli.init import found_engines
+
+    found = [*found_engines(), *workspace.config.engines]
+    if found:
+        yield Finding("engines", Verdict.OK, ", ".join(dict.fromkeys(found)))
+    else:
+        mend = "install an agent CLI, e.g. `npm install -g @anthropic-ai/claude-code`, or configure [engines.NAME]"
+        yield Finding("engines", Verdict.WARNING, "no agent CLI on PATH", mend)
+
+
+def _tmux(_: Workspace) -> Iterator[Finding]:
+    path = shutil.which("tmux")
+    mend = "install it to open an agent's own terminal: `apt-get install tmux` or `brew install tmux`"
+    yield Finding("tmux", Verdict.OK, path) if path else Finding("tmux", Verdict.WARNING, "not on PATH", mend)
+
+
+def _log(workspace: Workspace) -> Iterator[Finding]:
+    if not workspace.log_path.exists():
+        yield Finding("log", Verdict.WARNING, "there is none", "paddock init")
+        return
+    store = workspace.read()
+    found = store.verify()
+    board = store.board()
+    store.close()
+    if found.bad is not None:
+        detail = f"record {found.bad.seq} is bad: {found.bad.problem}"
+        yield Finding("log", Verdict.PROBLEM, detail, "paddock log fetch, after moving the damaged file away")
+    elif board.unknown:
+        detail = f"it holds events of a newer Paddock: {', '.join(board.unknown)}"
+        yield Finding("log", Verdict.PROBLEM, detail, f"pip install --upgrade 'paddock>={board.version}'")
+    else:
+        size = workspace.log_path.stat().st_size // 1024
+        yield Finding("log", Verdict.OK, f"{found.records:,} records, {size:,} KB, every hash holds")

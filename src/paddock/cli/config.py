@@ -1,0 +1,77 @@
+"""`paddock config check|show`."""
+
+import click
+import msgspec
+
+from paddock.cli.text import SCHEMA, cut, paint, plural, print_json
+from paddock.cli.workspace import Workspace, open_workspace
+from paddock.config.duration import format_duration
+from paddock.config.fields import fields_of
+from paddock.config.load import FILE_NAME, Loaded, Setting, load_config
+from paddock.config.schema import Config
+
+
+@click.group("config")
+def config_command() -> None:
+    """The effective configuration and where each value came from."""
+
+
+@config_command.command("check")
+@click.option("--json", "as_json", is_flag=True, help="As JSON.")
+@click.pass_context
+def check_command(ctx: click.Context, as_json: bool) -> None:
+    """Check paddock.toml and the environment."""
+    from paddock.cli.checks import config_findings
+
+    workspace = open_workspace(ctx)
+    loaded = load_config(workspace.top)
+    findings = [*loaded.warnings, *config_findings(loaded.config)]
+    if as_json:
+        print_json({"schema": SCHEMA, "file": str(loaded.path) if loaded.path else None, "warnings": findings})
+    else:
+        for finding in findings:
+            click.echo(f"warning: {finding}", err=True)
+        where = FILE_NAME if loaded.path else f"no {FILE_NAME}; defaults are in force"
+        click.echo(f"{where}: {'ok' if not findings else plural(len(findings), 'warning')}")
+
+
+@config_command.command("show")
+@click.argument("key", required=False)
+@click.option("--json", "as_json", is_flag=True, help="As JSON.")
+@click.pass_context
+def show_command(ctx: click.Context, key: str | None, as_json: bool) -> None:
+    """Print every key with its value and source, or those that begin with KEY."""
+    workspace = open_workspace(ctx)
+    loaded = load_config(workspace.top)
+    shown = [setting for setting in loaded.settings if key is None or _below(setting.key, key)]
+    if as_json:
+        rows = [{"key": s.key, "value": msgspec.to_builtins(s.value), "source": s.source} for s in shown]
+        print_json({"schema": SCHEMA, "settings": rows})
+        return
+    _print_settings(workspace, loaded, shown)
+
+
+def _below(key: str, wanted: str) -> bool:
+    return key == wanted or key.startswith(wanted + ".")
+
+
+def _print_settings(workspace: Workspace, loaded: Loaded, shown: list[Setting]) -> None:
+    longest = max((len(setting.key) for setting in shown), default=0)
+    for setting in shown:
+        value = _value(setting)
+        source = paint(setting.source, dim=setting.source == "default")
+        click.echo(f"{setting.key:<{longest}}  {cut(value, 60):<24}  {source}")
+    if loaded.path is None:
+        click.echo(f"\nno {FILE_NAME} in {workspace.top}: `paddock init` writes one", err=True)
+
+
+def _value(setting: Setting) -> str:
+    section, _, name = setting.key.rpartition(".")
+    parent = fields_of(Config).get(section.partition(".")[0])
+    struct = parent.section if parent is not None and parent.section is not None else Config
+    field = fields_of(struct).get(name)
+    if field is not None and field.is_duration and isinstance(setting.value, float):
+        return format_duration(setting.value)
+    if isinstance(setting.value, bool):
+        return str(setting.value).lower()
+    return str(setting.value) if not isinstance(setting.value, tuple) else ", ".join(map(str, setting.value))

@@ -1,0 +1,52 @@
+"""`paddock convoy list|show`."""
+
+import click
+
+from paddock.cli.status import render
+from paddock.cli.text import SCHEMA, cut, paint, print_json
+from paddock.cli.workspace import open_workspace
+from paddock.core.errors import PaddockError
+
+
+@click.group("convoy")
+def convoy_command() -> None:
+    """Convoys: named groups of tasks with dependencies between them."""
+
+
+@convoy_command.command("list")
+@click.option("--json", "as_json", is_flag=True, help="As JSON.")
+@click.pass_context
+def list_command(ctx: click.Context, as_json: bool) -> None:
+    """List the convoys with how far each has come."""
+    from paddock.cli.views import view_convoy
+
+    board = open_workspace(ctx).board()
+    convoys = [view_convoy(board, name) for name in board.convoys]
+    if as_json:
+        print_json({"schema": SCHEMA, "convoys": convoys})
+        return
+    if not convoys:
+        click.echo("no convoys yet; `paddock add --file tasks.yaml` adds one")
+    for convoy in convoys:
+        counts = ", ".join(f"{count} {phase}" for phase, count in convoy.counts.items())
+        name = paint(f"{convoy.name:<24}", bold=True)
+        click.echo(f"{name} {convoy.done}/{convoy.total} done  {counts}  {cut(convoy.title, 60)}".rstrip())
+
+
+@convoy_command.command("show")
+@click.argument("name")
+@click.option("--json", "as_json", is_flag=True, help="As JSON.")
+@click.pass_context
+def show_convoy_command(ctx: click.Context, name: str, as_json: bool) -> None:
+    """Show the tasks of convoy NAME as a tree."""
+    from paddock.cli.views import view_convoy, view_task
+
+    board = open_workspace(ctx).board()
+    if name not in board.convoys:
+        raise PaddockError(f"there is no convoy `{name}`", "`paddock convoy list` lists them")
+    if as_json:
+        tasks = [view_task(board.tasks[task]) for task in board.members[name]]
+        print_json({"schema": SCHEMA, "convoy": view_convoy(board, name), "tasks": tasks})
+        return
+    for line in render(board, name, show_all=True):
+        click.echo(line)

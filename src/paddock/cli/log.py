@@ -1,0 +1,174 @@
+"""`paddock log`: reading, following, checking and mirroring the event log."""
+
+import time
+
+import click
+
+from paddock.cli.text import SCHEMA, clock, cut, paint, plural, print_json, print_json_line
+from paddock.cli.views import view_record
+from paddock.cli.workspace import Workspace, open_workspace
+from paddock.config.duration import parse_duration
+from paddock.core.errors import Misuse, PaddockError
+from paddock.core.events import Record
+from paddock.core.ids import parse_task
+from paddock.store.codec import body_of, kind_of
+from paddock.store.protocol import Query
+from paddock.store.sqlite import SqliteStore
+
+
+@click.group("log", invoke_without_command=True)
+@click.option("--task", metavar="t3", help="Only this task and its attempts.")
+@click.option("--kind", metavar="KIND", help="Only this kind; `task.*` for several.")
+@click.option("--since", metavar="TIME", help="A time such as 2026-11-15T10:00, or an age such as 2h.")
+@click.option("-n", "--last", type=click.IntRange(1), metavar="N", help="Only the last N of them.")
+@click.option("-f", "--follow", is_flag=True, help="Go on as events arrive.")
+@click.option("--json", "as_json", is_flag=True, help="One JSON object a line.")
+@click.pass_context
+def log_command(
+    ctx: click.Context,
+    task: str | None,
+    kind: str | None,
+    since: str | None,
+    last: int | None,
+    follow: bool,
+    as_json: bool,
+) -> None:
+    """Show what happened, oldest first."""
+    if ctx.invoked_subcommand is not None:
+        return
+    workspace = open_workspace(ctx)
+    store = workspace.read()
+    query = Query(
+        task=parse_task(task) if task else None, kind=kind, since=parse_since(since, time.time()) if since else None
+    )
+    _print_records(store, query, last, as_json=as_json)
+    if follow:
+        _follow(workspace, store, query, as_json=as_json)
+
+
+def _print_records(store: SqliteStore, query: Query, last: int | None, *, as_json: bool) -> None:
+    records = store.records(query)
+    if last is not None:
+        from collections import deque
+
+        records = iter(deque(records, maxlen=last))
+    for record in records:
+        _print(record, as_json=as_json)
+
+
+def _follow(workspace: Workspace, store: SqliteStore, query: Query, *, as_json: bool) -> None:
+    from paddock.store.wake import Listener
+
+    seen = store.head()
+    with Listener(workspace.log_path) as listener:
+        while True:
+            for record in store.records(Query(seen, None, query.task, query.kind, query.since)):
+                _print(record, as_json=as_json)
+            seen = max(seen, store.head())
+            listener.wait(5.0)
+
+
+def _print(record: Record, *, as_json: bool) -> None:
+    if as_json:
+        print_json_line(view_record(record))
+        return
+    subject = record.attempt or record.task or ""
+    body = body_of(record.event).decode(errors="replace")
+    head = f"{record.seq:>6}  {clock(record.at)}  {record.actor:<16} {subject:<7}"
+    click.echo(f"{paint(head, dim=True)} {kind_of(record.event):<22} {cut(body, 160)}")
+
+
+def parse_since(text: str, now: float) -> float:
+    """An age (`2h`) or a local or zoned ISO time."""
+    from datetime import datetime
+
+    try:
+        return now - parse_duration(text)
+    except ValueError:
+        pass
+    try:
+        return datetime.fromisoformat(text).timestamp()
+    except ValueError:
+        raise Misuse(f"`{cut(text, 40)}` is neither a time nor an age", "write `2h` or `2026-11-15T10:00`") from None
+
+
+@log_command.command("verify")
+@click.option("--json", "as_json", is_flag=True, help="As JSON.")
+@click.pass_context
+def verify_command(ctx: click.Context, as_json: bool) -> None:
+    """Walk the hash chain and name the first record that does not hold."""
+    workspace = open_workspace(ctx)
+    found = workspace.read().verify()
+    if as_json:
+        bad = {"seq": found.bad.seq, "problem": found.bad.problem} if found.bad else None
+        print_json({"schema": SCHEMA, "records": found.records, "bad": bad})
+        ctx.exit(1 if found.bad else 0)
+    if found.bad is not None:
+        raise PaddockError(
+            f"record {found.bad.seq} is bad: {found.bad.problem}; the {found.records:,} before it hold",
+            f"keep `{workspace.log_path}` and bring the log back from its mirror with `paddock log fetch`",
+        )
+    click.echo(f"{plural(found.records, 'record')}, every hash holds")
+
+
+@log_command.command("rebuild")
+@click.option("--json", "as_json", is_flag=True, help="As JSON.")
+@click.pass_context
+def rebuild_command(ctx: click.Context, as_json: bool) -> None:
+    """Drop the snapshots, fold every event again, and compare."""
+    store = open_workspace(ctx).write()
+    started = time.perf_counter()
+    same = store.rebuild()
+    seconds, records = time.perf_counter() - started, store.head()
+    store.close()
+    if as_json:
+        print_json({"schema": SCHEMA, "records": records, "same": same, "seconds": round(seconds, 3)})
+    else:
+        verdict = "the snapshot had said the same" if same else "the snapshot had been WRONG and is replaced"
+        click.echo(f"folded {plural(records, 'record')} in {seconds:.1f} s: {verdict}")
+    ctx.exit(0 if same else 1)
+
+
+@log_command.command("push")
+@click.argument("remote", required=False)
+@click.option("--json", "as_json", is_flag=True, help="As JSON.")
+@click.pass_context
+def push_command(ctx: click.Context, remote: str | None, as_json: bool) -> None:
+    """Write the log to refs/paddock/log and push that to REMOTE (origin, if there is one)."""
+    from paddock.store.mirror import REF, push_mirror
+
+    workspace = open_workspace(ctx)
+    pushed = push_mirror(workspace.read(), workspace.repo, _remote(workspace, remote))
+    if as_json:
+        print_json({"schema": SCHEMA, "seq": pushed.seq, "new": pushed.new, "remote": pushed.remote})
+        return
+    where = f"pushed to `{pushed.remote}`" if pushed.remote else f"kept in `{REF}`: this repository has no remote"
+    click.echo(f"{plural(pushed.new, 'new record')}, up to record {pushed.seq}, {where}")
+
+
+@log_command.command("fetch")
+@click.argument("remote", required=False)
+@click.option("--json", "as_json", is_flag=True, help="As JSON.")
+@click.pass_context
+def fetch_command(ctx: click.Context, remote: str | None, as_json: bool) -> None:
+    """Bring in what the mirror has beyond this log, from REMOTE or from this repository's own ref."""
+    from paddock.store.mirror import fetch_mirror
+
+    workspace = open_workspace(ctx)
+    store = SqliteStore(workspace.log_path, create=True, announce=False)
+    fetched = fetch_mirror(store, workspace.repo, _remote(workspace, remote))
+    store.close()
+    if as_json:
+        print_json({"schema": SCHEMA, "seq": fetched.seq, "new": fetched.new, "source": fetched.source})
+        return
+    click.echo(f"{plural(fetched.new, 'new record')} from `{fetched.source}`; the log is at record {fetched.seq}")
+
+
+def _remote(workspace: Workspace, named: str | None) -> str | None:
+    remotes = workspace.repo.git("remote").lines
+    if named is None:
+        return "origin" if "origin" in remotes else None
+    if named not in remotes and not named.startswith((".", "/")) and ":" not in named:
+        known = ", ".join(remotes) or "none"
+        raise PaddockError(f"there is no remote `{cut(named, 60)}`", f"known: {known}; `git remote add` adds one")
+    return named

@@ -1,0 +1,123 @@
+"""The command line. Commands are imported when they run, so that each one starts quickly."""
+
+import os
+import sys
+from importlib import import_module
+
+import click
+
+from paddock import __version__
+from paddock.core.errors import PaddockError
+
+# name -> (module, one line of help); listed in the order a newcomer meets them
+COMMANDS: dict[str, tuple[str, str]] = {
+    "init": ("init", "Set Paddock up in this repository."),
+    "add": ("add", "Add a task, or a whole convoy from a file."),
+    "status": ("status", "Show tasks, what runs, and what needs you."),
+    "show": ("show", "Show one task with its attempts."),
+    "convoy": ("convoy", "List convoys or show one."),
+    "edit": ("edit", "Change a task."),
+    "retry": ("edit", "Try tasks again."),
+    "cancel": ("edit", "Give tasks up."),
+    "log": ("log", "Read, check and mirror the event log."),
+    "config": ("config", "Show and check the configuration."),
+    "doctor": ("doctor", "Look for what is wrong and how to mend it."),
+    "completion": ("completion", "Print a shell completion script."),
+}
+
+
+class LazyGroup(click.Group):
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name not in COMMANDS:
+            return None
+        module = import_module(f"paddock.cli.{COMMANDS[cmd_name][0]}")
+        command = getattr(module, f"{cmd_name}_command")
+        assert isinstance(command, click.Command)
+        return command
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        if args and args[0] not in COMMANDS and not args[0].startswith("-"):
+            from difflib import get_close_matches
+
+            near = get_close_matches(args[0], COMMANDS, 1)
+            raise PaddockUsage(
+                f"there is no command `{args[0]}`",
+                f"did you mean `paddock {near[0]}`?" if near else "`paddock --help` lists the commands",
+            )
+        return super().resolve_command(ctx, args)
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, text) for name, (_, text) in COMMANDS.items()])
+
+
+class PaddockUsage(click.UsageError):
+    def __init__(self, message: str, hint: str) -> None:
+        super().__init__(message)
+        self.hint = hint
+
+
+@click.group(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+@click.version_option(__version__, message="paddock %(version)s")
+@click.option("-C", "directory", metavar="DIR", help="Run as if started in DIR.")
+@click.pass_context
+def paddock(ctx: click.Context, directory: str | None) -> None:
+    """Run a fleet of coding agents on this git repository."""
+    ctx.obj = directory
+
+
+def main() -> None:
+    """The entry point: expected failures become `error:` and `hint:` lines and exit 1 or 2."""
+    sys.exit(run(sys.argv[1:]))
+
+
+def run(arguments: list[str]) -> int:
+    try:
+        result = paddock.main(args=arguments, prog_name="paddock", standalone_mode=False)
+        return result if isinstance(result, int) else 0
+    except click.exceptions.Exit as ending:
+        return ending.exit_code
+    except click.Abort:
+        complain("interrupted", None)
+        return 130
+    except click.UsageError as misuse:
+        complain(misuse.format_message(), _usage_hint(misuse))
+        return 2
+    except click.ClickException as failure:
+        complain(failure.format_message(), None)
+        return 1
+    except PaddockError as refusal:
+        complain(refusal.message, refusal.hint)
+        return refusal.exit_code
+    except KeyboardInterrupt:
+        complain("interrupted", None)
+        return 130
+    except BrokenPipeError:
+        # Whoever read our output has seen enough; Python would complain once more while closing it.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 1
+    except Exception as error:
+        if os.environ.get("PADDOCK_DEBUG"):
+            raise
+        complain(
+            f"Paddock failed in a way it should not: {type(error).__name__}: {error}",
+            "run it again with PADDOCK_DEBUG=1 and report what it prints",
+        )
+        return 1
+
+
+def complain(message: str, hint: str | None) -> None:
+    click.echo(f"error: {message}", err=True)
+    if hint:
+        click.echo(f"\nhint: {hint}", err=True)
+
+
+def _usage_hint(misuse: click.UsageError) -> str | None:
+    if isinstance(misuse, PaddockUsage):
+        return misuse.hint
+    return f"see `{misuse.ctx.command_path} --help`" if misuse.ctx else None

@@ -1,0 +1,88 @@
+"""`paddock show t3`: one task with its brief and attempts."""
+
+from collections.abc import Sequence
+
+import click
+
+from paddock.cli.text import SCHEMA, age, badge, clock, cut, paint, plural, print_json
+from paddock.cli.workspace import open_workspace, warn_unknown
+from paddock.core.events import Record, TaskAdded, TaskEdited
+from paddock.core.ids import parse_task
+from paddock.core.task import Attempt, Task
+
+
+@click.command("show")
+@click.argument("task")
+@click.option("--json", "as_json", is_flag=True, help="As JSON.")
+@click.pass_context
+def show_command(ctx: click.Context, task: str, as_json: bool) -> None:
+    """Show TASK: its brief, where it stands and why, and every attempt at it."""
+    workspace = open_workspace(ctx)
+    store = workspace.read()
+    board = store.board()
+    warn_unknown(board)
+    found = board.task(parse_task(task))
+    brief = brief_of(store.record(found.brief_seq))
+    dependents = list(board.dependents.get(found.id, ()))
+    store.close()
+    if as_json:
+        _print_json(found, brief, dependents)
+        return
+    for line in _lines(found, brief, dependents):
+        click.echo(line)
+
+
+def brief_of(record: Record) -> str:
+    event = record.event
+    assert isinstance(event, TaskAdded | TaskEdited)
+    return event.brief if isinstance(event.brief, str) else ""
+
+
+def _print_json(task: Task, brief: str, dependents: Sequence[str]) -> None:
+    import msgspec
+
+    from paddock.cli.views import view_task
+
+    view = msgspec.to_builtins(view_task(task))
+    print_json({"schema": SCHEMA, **view, "brief": brief, "dependents": dependents})
+
+
+def _lines(task: Task, brief: str, dependents: Sequence[str]) -> list[str]:
+    lines = [f"{paint(task.id, bold=True)}  {cut(task.title, 100)}", f"  {badge(task.phase)} for {age(task.since)}"]
+    for name, value in (
+        ("because", task.reason),
+        ("unblock", task.unblock),
+        ("agent", task.agent),
+        ("engine", task.engine),
+        ("convoy", task.convoy),
+        ("after", ", ".join(task.after)),
+        ("before", ", ".join(dependents)),
+        ("priority", str(task.priority) if task.priority else ""),
+        ("paths", ", ".join(task.paths)),
+        ("branch", task.branch),
+        ("head", task.head),
+        ("attempts", f"{task.started} of {task.allowed}"),
+        ("added", clock(task.created)),
+    ):
+        if value:
+            lines.append(f"  {name:<9} {cut(value, 140)}")
+    lines += ["", paint("brief", bold=True), *(f"  {cut(line, 400)}" for line in brief.splitlines())]
+    if task.attempts:
+        lines += ["", paint("attempts", bold=True)]
+        lines += [line for attempt in task.attempts for line in _attempt_lines(attempt)]
+    return lines
+
+
+def _attempt_lines(attempt: Attempt) -> list[str]:
+    took = f"{age(attempt.started, attempt.ended)}" if attempt.ended else f"running for {age(attempt.started)}"
+    words = [attempt.engine, took, plural(attempt.turn, "turn")]
+    if attempt.commits:
+        words.append(plural(attempt.commits, "commit"))
+    if attempt.exit is not None:
+        words.append(f"exit {attempt.exit}")
+    if attempt.cost_usd is not None:
+        words.append(f"${attempt.cost_usd:.2f}")
+    lines = [f"  {attempt.id:<7} {attempt.outcome or 'running':<11} {' · '.join(words)}"]
+    if attempt.reason:
+        lines.append(f"          {cut(attempt.reason, 140)}")
+    return lines

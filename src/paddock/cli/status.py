@@ -1,0 +1,160 @@
+"""`paddock status`: counts, what needs a person, then convoys and tasks."""
+
+import click
+
+from paddock.cli.text import age, badge, cut, paint, plural, width
+from paddock.cli.workspace import open_workspace
+from paddock.core.board import Board
+from paddock.core.errors import PaddockError
+from paddock.core.ids import TaskId, task_number
+from paddock.core.task import FINISHED, NEEDS_HUMAN, SATISFIED, Phase, Task
+
+ROWS = 40
+
+
+@click.command("status")
+@click.option("--json", "as_json", is_flag=True, help="Everything, as JSON.")
+@click.option("--convoy", help="Only the tasks of this convoy.")
+@click.option("--all", "show_all", is_flag=True, help="Finished tasks too, and no limit on rows.")
+@click.pass_context
+def status_command(ctx: click.Context, as_json: bool, convoy: str | None, show_all: bool) -> None:
+    """Show what there is to do, what runs, and what needs you."""
+    workspace = open_workspace(ctx)
+    board = workspace.board()
+    if convoy is not None and convoy not in board.convoys:
+        raise PaddockError(f"there is no convoy `{convoy}`", "`paddock convoy list` lists them")
+    if as_json:
+        _print_json(board, convoy)
+        return
+    for line in render(board, convoy, show_all=show_all):
+        click.echo(line)
+
+
+def _print_json(board: Board, convoy: str | None) -> None:
+    from paddock.cli.text import print_json
+    from paddock.cli.views import view_status
+
+    names = board.members[convoy] if convoy is not None else board.tasks
+    convoys = [convoy] if convoy is not None else list(board.convoys)
+    print_json(view_status(board, [board.tasks[name] for name in names], convoys))
+
+
+def render(board: Board, convoy: str | None, *, show_all: bool) -> list[str]:
+    if not board.tasks:
+        return ["no tasks yet", "", 'add one: paddock add "what to do"']
+    lines = [_counts(board)]
+    shown = _chosen(board, convoy, show_all=show_all)
+    needy = [task for task in shown if task.phase in NEEDS_HUMAN and task.blocked_on is None]
+    if needy:
+        lines += ["", paint("needs you", bold=True)]
+        for task in _limited(needy, show_all=show_all):
+            lines += _needy_rows(task)
+        lines += _rest(needy, show_all=show_all)
+    groups: dict[str | None, list[Task]] = {}
+    for task in shown:
+        groups.setdefault(task.convoy, []).append(task)
+    for name in sorted(groups, key=lambda group: (group is None, group or "")):
+        lines += ["", _heading(board, name)]
+        lines += [
+            row for task, depth in _tree(_limited(groups[name], show_all=show_all)) for row in [_row(task, depth)]
+        ]
+        lines += _rest(groups[name], show_all=show_all)
+    hidden = sum(board.counts.get(phase, 0) for phase in FINISHED)
+    if hidden and not show_all and convoy is None:
+        lines += [
+            "",
+            paint(f"{plural(hidden, 'finished task')} not shown; `paddock status --all` shows them", dim=True),
+        ]
+    return lines
+
+
+def _counts(board: Board) -> str:
+    parts = [f"{board.counts[phase]:,} {phase.value}" for phase in Phase if board.counts.get(phase)]
+    return paint(plural(len(board.tasks), "task"), bold=True) + ": " + ", ".join(parts)
+
+
+def _chosen(board: Board, convoy: str | None, *, show_all: bool) -> list[Task]:
+    if convoy is not None:
+        return [board.tasks[name] for name in board.members[convoy]]
+    names = list(board.tasks) if show_all else sorted(board.open, key=task_number)
+    return [board.tasks[name] for name in names]
+
+
+def _limited(tasks: list[Task], *, show_all: bool) -> list[Task]:
+    """Running tasks are never among those left out."""
+    if show_all or len(tasks) <= ROWS:
+        return tasks
+    running = [task for task in tasks if task.phase is Phase.RUNNING][:ROWS]
+    rest = [task for task in tasks if task.phase is not Phase.RUNNING][: ROWS - len(running)]
+    return sorted(running + rest, key=lambda task: task_number(task.id))
+
+
+def _rest(tasks: list[Task], *, show_all: bool) -> list[str]:
+    left = 0 if show_all else len(tasks) - ROWS
+    return [paint(f"  … and {left:,} more; `paddock status --all` shows them", dim=True)] if left > 0 else []
+
+
+def _heading(board: Board, convoy: str | None) -> str:
+    if convoy is None:
+        return paint("tasks", bold=True)
+    members = board.members[convoy]
+    done = sum(board.tasks[name].phase in SATISFIED for name in members)
+    title = board.convoys[convoy].title
+    words = f"  {cut(title, 60)}" if title else ""
+    return paint(f"convoy {convoy}", bold=True) + f"  {done}/{len(members)} done{words}"
+
+
+def _tree(tasks: list[Task]) -> list[tuple[Task, int]]:
+    """Every task below the last of its dependencies that is shown; depth is bounded so that lines stay lines."""
+    shown = {task.id for task in tasks}
+    children: dict[TaskId | None, list[Task]] = {}
+    for task in tasks:
+        parents = [name for name in task.after if name in shown]
+        children.setdefault(max(parents, key=task_number) if parents else None, []).append(task)
+    order: list[tuple[Task, int]] = []
+    stack = [(task, 0) for task in reversed(children.get(None, []))]
+    while stack:
+        task, depth = stack.pop()
+        order.append((task, depth))
+        stack += [(child, min(depth + 1, 8)) for child in reversed(children.get(task.id, []))]
+    return order
+
+
+def _row(task: Task, depth: int) -> str:
+    indent = "  " * depth
+    lead = f"  {badge(task.phase)} {indent}{task.id:<5} "
+    detail = _detail(task)
+    room = width() - 20 - len(indent) - len(detail)
+    return f"{lead}{cut(task.title, max(room, 20))}  {paint(detail, dim=True)}".rstrip()
+
+
+def _detail(task: Task) -> str:
+    words = []
+    if (attempt := task.live_attempt) is not None:
+        words.append(f"{attempt.id} {attempt.engine}")
+        if attempt.stop_requested:
+            words.append("stopping")
+    elif task.agent or task.engine:
+        words.append("/".join(part for part in (task.agent, task.engine) if part))
+    if task.reason:
+        words.append(cut(task.reason, 60))
+    words.append(age(task.since))
+    return " · ".join(words)
+
+
+def _needy_rows(task: Task) -> list[str]:
+    rows = [_row(task, 0)]
+    command = task.unblock or _next_command(task)
+    if command:
+        rows.append(" " * 20 + paint(f"run: {command}", dim=True))
+    return rows
+
+
+def _next_command(task: Task) -> str:
+    match task.phase:
+        case Phase.APPROVAL:
+            return f"paddock diff {task.id}, then paddock land {task.id}"
+        case Phase.FAILED | Phase.BLOCKED:
+            return f"paddock show {task.id}, then paddock retry {task.id}"
+        case _:
+            return ""

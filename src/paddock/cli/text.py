@@ -1,0 +1,84 @@
+"""Small pieces of terminal text: colours that can be off, ages, columns, safe words."""
+
+import os
+import shutil
+import sys
+import time
+from typing import Any
+
+import click
+import msgspec
+
+from paddock.core.ids import printable
+from paddock.core.task import Phase
+
+SCHEMA = 1
+
+BADGES: dict[Phase, tuple[str, str]] = {
+    Phase.WAITING: ("·", "bright_black"),
+    Phase.READY: ("○", "cyan"),
+    Phase.RUNNING: ("●", "blue"),
+    Phase.REVIEWING: ("◐", "magenta"),
+    Phase.APPROVAL: ("◆", "yellow"),
+    Phase.QUEUED: ("»", "cyan"),
+    Phase.LANDED: ("✓", "green"),
+    Phase.BLOCKED: ("!", "yellow"),
+    Phase.FAILED: ("✗", "red"),
+    Phase.CANCELLED: ("-", "bright_black"),
+    Phase.NOOP: ("=", "green"),
+}
+
+
+def colourful() -> bool:
+    return sys.stdout.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
+
+
+def paint(text: str, colour: str | None = None, *, bold: bool = False, dim: bool = False) -> str:
+    return click.style(text, fg=colour, bold=bold or None, dim=dim or None) if colourful() else text
+
+
+def badge(phase: Phase) -> str:
+    symbol, colour = BADGES[phase]
+    return paint(f"{symbol} {phase.value:<9}", colour)
+
+
+def width() -> int:
+    return max(40, shutil.get_terminal_size((100, 24)).columns) if sys.stdout.isatty() else 160
+
+
+def cut(text: str, limit: int) -> str:
+    """Safe for a terminal and at most `limit` characters."""
+    return printable(text, max(limit, 2))
+
+
+def age(since: float, now: float | None = None) -> str:
+    seconds = max(0, int((time.time() if now is None else now) - since))
+    for size, unit in ((86400, "d"), (3600, "h"), (60, "m")):
+        if seconds >= size:
+            return f"{seconds // size}{unit}"
+    return f"{seconds}s"
+
+
+def iso(at: float | None) -> str | None:
+    """UTC, to the millisecond."""
+    if at is None:
+        return None
+    whole = int(at)
+    return time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(whole)) + f".{int((at - whole) * 1000):03d}Z"
+
+
+def clock(at: float) -> str:
+    """Local time for people."""
+    return time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(at))
+
+
+def print_json(value: Any) -> None:
+    click.echo(msgspec.json.format(msgspec.json.encode(value), indent=2).decode())
+
+
+def print_json_line(value: Any) -> None:
+    click.echo(msgspec.json.encode(value).decode())
+
+
+def plural(count: int, word: str) -> str:
+    return f"{count:,} {word}" if count == 1 else f"{count:,} {word}s"

@@ -1,0 +1,161 @@
+"""What readers print as JSON, schema 1: documented in docs/reference/json.md and only ever extended."""
+
+import msgspec
+
+from paddock.cli.text import SCHEMA, iso
+from paddock.core.board import Board
+from paddock.core.events import Record, Unknown
+from paddock.core.task import SATISFIED, Attempt, Phase, Task
+from paddock.store.codec import body_of, kind_of
+
+
+class AttemptView(msgspec.Struct):
+    id: str
+    outcome: str | None
+    engine: str
+    started: str | None
+    ended: str | None
+    head: str | None
+    exit: int | None
+    reason: str
+    session: str | None
+    turns: int
+    commits: int
+    cost_usd: float | None
+    input_tokens: int
+    output_tokens: int
+
+
+class TaskView(msgspec.Struct):
+    id: str
+    title: str
+    phase: str
+    reason: str
+    since: str | None
+    agent: str | None
+    engine: str | None
+    convoy: str | None
+    after: tuple[str, ...]
+    priority: int
+    branch: str | None
+    head: str | None
+    attempts: list[AttemptView]
+    unblock: str
+    paths: tuple[str, ...]
+    created: str | None
+    attempts_allowed: int
+
+
+class ConvoyView(msgspec.Struct):
+    name: str
+    title: str
+    created: str | None
+    total: int
+    done: int
+    counts: dict[str, int]
+    tasks: list[str]
+
+
+class StatusView(msgspec.Struct):
+    schema: int
+    seq: int
+    counts: dict[str, int]
+    convoys: list[ConvoyView]
+    tasks: list[TaskView]
+    daemon: dict[str, object] | None = None
+
+
+class RecordView(msgspec.Struct):
+    seq: int
+    at: str | None
+    actor: str
+    generation: int
+    kind: str
+    task: str | None
+    attempt: str | None
+    body: msgspec.Raw
+    hash: str
+
+
+def view_attempt(attempt: Attempt) -> AttemptView:
+    return AttemptView(
+        id=attempt.id,
+        outcome=attempt.outcome,
+        engine=attempt.engine,
+        started=iso(attempt.started),
+        ended=iso(attempt.ended),
+        head=attempt.head,
+        exit=attempt.exit,
+        reason=attempt.reason,
+        session=attempt.session,
+        turns=attempt.turn,
+        commits=attempt.commits,
+        cost_usd=attempt.cost_usd,
+        input_tokens=attempt.input_tokens + attempt.cache_write_tokens + attempt.cache_read_tokens,
+        output_tokens=attempt.output_tokens,
+    )
+
+
+def view_task(task: Task) -> TaskView:
+    last = task.last
+    return TaskView(
+        id=task.id,
+        title=task.title,
+        phase=task.phase.value,
+        reason=task.reason,
+        since=iso(task.since),
+        agent=task.agent,
+        engine=task.engine or (last.engine if last else None),
+        convoy=task.convoy,
+        after=task.after,
+        priority=task.priority,
+        branch=task.branch,
+        head=task.head or (last.head if last else None),
+        attempts=[view_attempt(attempt) for attempt in task.attempts],
+        unblock=task.unblock,
+        paths=task.paths,
+        created=iso(task.created),
+        attempts_allowed=task.allowed,
+    )
+
+
+def view_convoy(board: Board, name: str) -> ConvoyView:
+    convoy = board.convoys[name]
+    counts: dict[str, int] = {}
+    done = 0
+    for task in board.members[name]:
+        phase = board.tasks[task].phase
+        counts[phase.value] = counts.get(phase.value, 0) + 1
+        done += phase in SATISFIED
+    members = list(board.members[name])
+    return ConvoyView(convoy.name, convoy.title, iso(convoy.created), len(members), done, counts, [*members])
+
+
+def view_status(board: Board, tasks: list[Task], convoys: list[str]) -> StatusView:
+    return StatusView(
+        schema=SCHEMA,
+        seq=board.seq,
+        counts=view_counts(board),
+        convoys=[view_convoy(board, name) for name in convoys],
+        tasks=[view_task(task) for task in tasks],
+    )
+
+
+def view_counts(board: Board) -> dict[str, int]:
+    """Every phase, in the order a task takes them, also those at zero."""
+    return {phase.value: board.counts.get(phase, 0) for phase in Phase}
+
+
+def view_record(record: Record) -> RecordView:
+    event = record.event
+    return RecordView(
+        seq=record.seq,
+        at=iso(record.at),
+        actor=record.actor,
+        generation=record.generation,
+        kind=kind_of(event),
+        task=record.task,
+        attempt=record.attempt,
+        body=msgspec.Raw(event.body if isinstance(event, Unknown) else body_of(event)),
+        hash=record.hash.hex(),
+    )

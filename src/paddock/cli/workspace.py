@@ -1,0 +1,116 @@
+"""What every command stands on: the repository, its log, the configuration and who is asking."""
+
+import os
+import socket
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+import click
+
+from paddock.config.schema import Config
+from paddock.core.board import Board
+from paddock.core.errors import PaddockError
+from paddock.core.events import Record
+from paddock.git.repo import Repo, discover
+from paddock.store.protocol import Author, Decide, LogUnusable
+from paddock.store.sqlite import SqliteStore
+
+
+@dataclass
+class Workspace:
+    repo: Repo
+
+    @cached_property
+    def config(self) -> Config:
+        from paddock.config.load import load_config
+
+        return load_config(self.top).config
+
+    @property
+    def top(self) -> Path:
+        """Where `paddock.toml` is looked for: the main working tree, whichever worktree we are in."""
+        return self.repo.main or self.repo.top or self.repo.common_dir
+
+    @property
+    def log_path(self) -> Path:
+        return log_path(self.repo)
+
+    @property
+    def state_dir(self) -> Path:
+        return self.log_path.parent
+
+    def read(self) -> SqliteStore:
+        self._require_log()
+        return SqliteStore(self.log_path, read_only=True)
+
+    def write(self) -> SqliteStore:
+        self._require_log()
+        return SqliteStore(self.log_path)
+
+    def board(self) -> Board:
+        store = self.read()
+        board = store.board()
+        warn_unknown(board)
+        store.close()
+        return board
+
+    def record(self, decide: Decide) -> list[Record]:
+        """One transaction in the name of whoever runs the command."""
+        store = self.write()
+        try:
+            return store.append(decide, author())
+        finally:
+            store.close()
+
+    def _require_log(self) -> None:
+        if not self.log_path.exists():
+            raise LogUnusable(f"Paddock is not set up in `{self.top}`", "run `paddock init` there")
+
+
+def log_path(repo: Repo) -> Path:
+    return repo.common_dir / "paddock" / "log.db"
+
+
+def open_workspace(ctx: click.Context) -> Workspace:
+    return Workspace(discover(start_directory(ctx)))
+
+
+def start_directory(ctx: click.Context) -> Path:
+    directory = ctx.find_root().obj
+    if directory is None:
+        try:
+            return Path.cwd()
+        except FileNotFoundError:
+            raise PaddockError("the current directory no longer exists", "`cd` to a directory that does") from None
+    if not Path(directory).is_dir():
+        raise PaddockError(f"-C: `{directory}` is not a directory")
+    return Path(directory)
+
+
+def author() -> Author:
+    """`name@host`, or the attempt an agent runs in."""
+    if attempt := os.environ.get("PADDOCK_ATTEMPT"):
+        return Author(f"agent:{attempt}")
+    return Author(f"{_user_name()}@{socket.gethostname()}")
+
+
+def _user_name() -> str:
+    if name := os.environ.get("USER") or os.environ.get("LOGNAME"):
+        return name
+    import pwd
+
+    try:
+        return pwd.getpwuid(os.getuid()).pw_name
+    except KeyError:
+        return f"uid{os.getuid()}"
+
+
+def warn_unknown(board: Board) -> None:
+    if board.unknown:
+        kinds = ", ".join(sorted(board.unknown))
+        click.echo(
+            f"warning: skipped {sum(board.unknown.values())} events of a newer Paddock ({kinds}); "
+            f"upgrade to {board.version} or later to see them",
+            err=True,
+        )

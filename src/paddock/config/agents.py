@@ -1,0 +1,61 @@
+"""Agents kept as Markdown with front matter: `.paddock/agents/*.md`, and `.claude/agents/*.md` as they are."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from paddock.core.errors import Misuse
+
+FOLDERS = (".paddock/agents", ".claude/agents")
+_SIZE_LIMIT = 256 * 1024
+_KNOWN = ("engine", "model", "owns", "kinds")
+
+
+@dataclass(frozen=True, slots=True)
+class AgentFile:
+    name: str
+    path: str
+    settings: dict[str, Any]
+
+
+def read_agent_files(top: Path) -> Iterator[AgentFile]:
+    """In order of precedence: the first agent of a name wins."""
+    for folder in FOLDERS:
+        directory = top / folder
+        if not directory.is_dir():
+            continue
+        for path in sorted(directory.glob("*.md")):
+            if path.is_file() and path.stat().st_size <= _SIZE_LIMIT:
+                yield _read(path, f"{folder}/{path.name}")
+
+
+def _read(path: Path, shown: str) -> AgentFile:
+    text = path.read_text(encoding="utf-8", errors="replace")
+    head: dict[str, Any] = {}
+    body = text
+    if text.startswith("---\n") and "\n---" in text[4:]:
+        front, _, body = text[4:].partition("\n---")
+        head = _front_matter(front, shown)
+    settings = {key: head[key] for key in _KNOWN if key in head}
+    for key in ("owns", "kinds"):
+        if isinstance(settings.get(key), str):
+            settings[key] = [part.strip() for part in settings[key].split(",") if part.strip()]
+    if settings.get("model") == "inherit":
+        del settings["model"]
+    if shown.startswith(".claude") and "engine" not in settings:
+        settings["engine"] = "claude"
+    settings["brief"] = body.strip()
+    return AgentFile(str(head.get("name") or path.stem), shown, settings)
+
+
+def _front_matter(front: str, shown: str) -> dict[str, Any]:
+    import yaml
+
+    try:
+        head = yaml.safe_load(front)
+    except yaml.MarkedYAMLError as error:
+        mark = error.problem_mark
+        place = f"{shown}:{mark.line + 2}:{mark.column + 1}" if mark else shown
+        raise Misuse(f"{place}: {error.problem}", "front matter is YAML between two lines of `---`") from None
+    return head if isinstance(head, dict) else {}

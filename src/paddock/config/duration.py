@@ -1,0 +1,31 @@
+"""Durations as people write them: `90s`, `10m`, `1h30m`, `250ms`."""
+
+import re
+
+_UNITS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
+_PART = re.compile(r"(\d+(?:\.\d+)?)(ms|s|m|h|d)")
+_WHOLE = re.compile(r"(?:\d+(?:\.\d+)?(?:ms|s|m|h|d))+")
+
+
+def parse_duration(text: str) -> float:
+    """Seconds. Raises ValueError with a sentence for people."""
+    word = text.strip().lower().replace(" ", "")
+    if not _WHOLE.fullmatch(word):
+        raise ValueError(f"`{text}` is not a duration; write it like `90s`, `10m` or `1h30m`")
+    seconds = sum(float(number) * _UNITS[unit] for number, unit in _PART.findall(word))
+    if seconds > 366 * 86400:
+        raise ValueError(f"`{text}` is longer than a year")
+    return seconds
+
+
+def format_duration(seconds: float) -> str:
+    """The two largest units that matter: `1h30m`, `4m`, `12s`, `0.5s`."""
+    if seconds < 10:
+        return f"{seconds:.1f}".removesuffix(".0") + "s"
+    whole = round(seconds)
+    parts = []
+    for unit, size in (("d", 86400), ("h", 3600), ("m", 60), ("s", 1)):
+        count, whole = divmod(whole, size)
+        if count:
+            parts.append(f"{count}{unit}")
+    return "".join(parts[:2]) or "0s"

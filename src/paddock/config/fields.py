@@ -1,0 +1,107 @@
+"""The configuration's schema as data: which keys there are, and how to read one from text."""
+
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any, get_args
+
+import msgspec
+
+from paddock.config.schema import Config, Section
+
+
+@dataclass(frozen=True, slots=True)
+class Field:
+    """`section` is the struct of a table, of each table of a list, or, with `is_table_of`, of each named table."""
+
+    name: str
+    type: Any
+    default: Any
+    description: str
+    section: type[Section] | None
+    is_table_of: bool
+    is_duration: bool
+
+    def entry(self) -> "Field":
+        """A table of tables, seen as one of its entries."""
+        return Field(self.name, self.section, None, "", self.section, is_table_of=False, is_duration=False)
+
+    def from_text(self, text: str) -> Any:
+        """A value as TOML would have given it. Raises ValueError."""
+        plain = _plain(self.type)
+        if self.section is not None:
+            raise ValueError(f"`{self.name}` is a section, not a value")
+        if plain is bool:
+            if text.lower() not in ("true", "false", "1", "0", "yes", "no"):
+                raise ValueError(f"`{text}` is neither true nor false")
+            return text.lower() in ("true", "1", "yes")
+        if self.is_duration or plain is str:
+            return text
+        if plain is int:
+            try:
+                return int(text)
+            except ValueError:
+                raise ValueError(f"`{text}` is not a whole number") from None
+        if getattr(plain, "__origin__", None) is tuple:
+            return [part.strip() for part in text.split(",") if part.strip()]
+        if getattr(plain, "__origin__", None) is dict:
+            return dict(part.split("=", 1) for part in text.split(",") if "=" in part)
+        return text
+
+
+@lru_cache(maxsize=32)
+def fields_of(struct: type) -> dict[str, Field]:
+    return {info.name: _field(info) for info in msgspec.structs.fields(struct)}
+
+
+@lru_cache(maxsize=1)
+def known_keys() -> tuple[str, ...]:
+    keys = []
+    for name, field in fields_of(Config).items():
+        if field.section is None:
+            keys.append(name)
+        else:
+            middle = ".NAME" if field.is_table_of else ""
+            keys += [f"{name}{middle}.{entry}" for entry in fields_of(field.section)]
+    return tuple(keys)
+
+
+def _field(info: msgspec.structs.FieldInfo) -> Field:
+    section, is_table_of = _section(info.type)
+    default = info.default if info.default is not msgspec.NODEFAULT else None
+    if info.default_factory is not msgspec.NODEFAULT:
+        default = info.default_factory()
+    return Field(info.name, info.type, default, _description(info.type), section, is_table_of, _is_duration(info.type))
+
+
+def _plain(hint: Any) -> Any:
+    while hasattr(hint, "__metadata__"):
+        hint = hint.__origin__
+    return hint
+
+
+def _section(hint: Any) -> tuple[type[Section] | None, bool]:
+    plain = _plain(hint)
+    if isinstance(plain, type) and issubclass(plain, Section):
+        return plain, False
+    for argument in get_args(plain):
+        if isinstance(argument, type) and issubclass(argument, Section):
+            return argument, plain.__origin__ is dict
+    return None, False
+
+
+def _metas(hint: Any) -> list[msgspec.Meta]:
+    found: list[msgspec.Meta] = []
+    while hasattr(hint, "__metadata__"):
+        found += [meta for meta in hint.__metadata__ if isinstance(meta, msgspec.Meta)]
+        hint = hint.__origin__
+    for argument in get_args(hint):
+        found += _metas(argument) if hasattr(argument, "__metadata__") else []
+    return found
+
+
+def _description(hint: Any) -> str:
+    return next((meta.description for meta in _metas(hint) if meta.description), "")
+
+
+def _is_duration(hint: Any) -> bool:
+    return any(meta.title == "duration" for meta in _metas(hint))

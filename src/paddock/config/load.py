@@ -1,0 +1,230 @@
+"""Reading the configuration: defaults, then `paddock.toml`, then the environment, then flags."""
+
+import os
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from paddock.config.agents import read_agent_files
+from paddock.config.duration import parse_duration
+from paddock.config.fields import Field, fields_of, known_keys
+from paddock.config.schema import Config
+from paddock.core.errors import Misuse
+from paddock.core.ids import printable
+
+FILE_NAME = "paddock.toml"
+PREFIX = "PADDOCK_"
+
+Tree = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """One effective value and where it came from: `default`, `paddock.toml`, a variable's name or a flag."""
+
+    key: str
+    value: Any
+    source: str
+
+
+@dataclass(frozen=True, slots=True)
+class Loaded:
+    config: Config
+    settings: tuple[Setting, ...]
+    path: Path | None
+    warnings: tuple[str, ...] = ()
+
+
+def load_config(
+    top: Path | None,
+    environment: Mapping[str, str] | None = None,
+    flags: Mapping[str, str] | None = None,
+) -> Loaded:
+    """`flags` maps dotted keys to text. Raises Misuse naming file, key and the nearest known key."""
+    environment = os.environ if environment is None else environment
+    path = top / FILE_NAME if top is not None and (top / FILE_NAME).is_file() else None
+    tree = read_toml(path) if path is not None else {}
+    sources: dict[str, str] = {}
+    _check_keys(tree, Config, (), FILE_NAME)
+    _note_sources(tree, (), FILE_NAME, sources)
+    if top is not None:
+        _add_agent_files(tree, top, sources)
+    warnings = _apply_environment(tree, environment, sources)
+    for key, text in (flags or {}).items():
+        _set(tree, tuple(key.split(".")), text, f"--{key}", sources)
+    config = _convert(tree, sources)
+    return Loaded(config, tuple(_settings(config, sources)), path, tuple(warnings))
+
+
+def read_toml(path: Path) -> Tree:
+    try:
+        return tomllib.loads(path.read_text(encoding="utf-8"))
+    except tomllib.TOMLDecodeError as error:
+        raise Misuse(f"{path}: {error}", "mend the file, then run `paddock config check`") from None
+    except UnicodeDecodeError as error:
+        raise Misuse(f"{path}: byte {error.start} is not UTF-8") from None
+    except OSError as error:
+        raise Misuse(f"{path} cannot be read: {error.strerror}") from None
+
+
+def _check_keys(tree: Mapping[str, Any], struct: type, prefix: tuple[str, ...], where: str) -> None:
+    known = fields_of(struct)
+    for key, value in tree.items():
+        dotted = ".".join((*prefix, key))
+        if key not in known:
+            raise _unknown_key(where, dotted, ".".join(prefix), key, known)
+        field = known[key]
+        if field.section is not None and isinstance(value, dict):
+            if field.is_table_of:
+                for name, entry in value.items():
+                    if isinstance(entry, dict):
+                        _check_keys(entry, field.section, (*prefix, key, name), where)
+            else:
+                _check_keys(value, field.section, (*prefix, key), where)
+        elif field.section is not None and isinstance(value, list):
+            for entry in value:
+                if isinstance(entry, dict):
+                    _check_keys(entry, field.section, (*prefix, key), where)
+
+
+def _unknown_key(where: str, dotted: str, section: str, key: str, known: Mapping[str, Field]) -> Misuse:
+    near = get_close_matches(key, known, 1, 0.5)
+    place = f"in [{section}]" if section else "at the top"
+    hint = f"did you mean `{near[0]}`?" if near else f"known {place}: {', '.join(known)}"
+    if not near and (elsewhere := [k for k in known_keys() if k.endswith(f".{key}")]):
+        hint = f"did you mean `{elsewhere[0]}`?"
+    return Misuse(f"{where}: unknown key `{printable(dotted, 80)}`", hint)
+
+
+def _note_sources(tree: Mapping[str, Any], prefix: tuple[str, ...], source: str, sources: dict[str, str]) -> None:
+    for key, value in tree.items():
+        if isinstance(value, dict):
+            _note_sources(value, (*prefix, key), source, sources)
+        sources[".".join((*prefix, key))] = source
+
+
+def _add_agent_files(tree: Tree, top: Path, sources: dict[str, str]) -> None:
+    """An agent of `paddock.toml` wins over a file of the same name."""
+    agents = tree.setdefault("agents", {})
+    if not isinstance(agents, dict):
+        return
+    for found in read_agent_files(top):
+        if found.name not in agents:
+            agents[found.name] = found.settings
+            _note_sources({found.name: found.settings}, ("agents",), found.path, sources)
+
+
+def _apply_environment(tree: Tree, environment: Mapping[str, str], sources: dict[str, str]) -> list[str]:
+    warnings = []
+    sections = [key for key, field in fields_of(Config).items() if field.section is not None]
+    for variable in sorted(environment):
+        if not variable.startswith(PREFIX):
+            continue
+        words = variable.removeprefix(PREFIX).lower()
+        key = _key_of(words, tree)
+        if key is not None:
+            _set(tree, key, environment[variable], variable, sources)
+        elif words.partition("_")[0] in sections:
+            near = get_close_matches(words, [k.replace(".", "_") for k in known_keys()], 1)
+            meant = f"; did you mean {PREFIX}{near[0].upper()}?" if near else ""
+            warnings.append(f"{variable} sets nothing{meant}")
+    return warnings
+
+
+def _key_of(words: str, tree: Mapping[str, Any]) -> tuple[str, ...] | None:
+    """`timeouts_turn` is ("timeouts", "turn"); agents and engines are matched by their configured names."""
+    for name, field in fields_of(Config).items():
+        if field.section is None:
+            if words == name:
+                return (name,)
+            continue
+        if not words.startswith(name + "_"):
+            continue
+        rest = words.removeprefix(name + "_")
+        if not field.is_table_of:
+            return (name, rest) if rest in fields_of(field.section) else None
+        for entry in fields_of(field.section):
+            if rest.endswith("_" + entry):
+                table = tree.get(name, {})
+                wanted = rest.removesuffix("_" + entry)
+                given = [known for known in table if known.lower().replace("-", "_") == wanted]
+                return (name, given[0] if given else wanted, entry)
+    return None
+
+
+def _set(tree: Tree, key: tuple[str, ...], text: str, source: str, sources: dict[str, str]) -> None:
+    struct: type = Config
+    field: Field | None = None
+    for part in key:
+        field = fields_of(struct).get(part) if field is None or not field.is_table_of else field.entry()
+        if field is None:
+            raise Misuse(f"{source}: unknown key `{'.'.join(key)}`", "`paddock config show` lists the keys")
+        struct = field.section or struct
+    assert field is not None
+    try:
+        value = field.from_text(text)
+    except ValueError as error:
+        raise Misuse(f"{source}: {error}") from None
+    table = tree
+    for part in key[:-1]:
+        table = table.setdefault(part, {})
+    table[key[-1]] = value
+    sources[".".join(key)] = source
+
+
+def _convert(tree: Tree, sources: Mapping[str, str]) -> Config:
+    try:
+        return msgspec.convert(_with_seconds(tree, Config), Config)
+    except msgspec.ValidationError as error:
+        problem, _, place = str(error).partition(" - at `$.")
+        key = place.rstrip("`")
+        source = sources.get(key, FILE_NAME)
+        raise Misuse(f"{source}: `{key}`: {problem}", "`paddock config show` lists keys, values and defaults") from None
+
+
+def _with_seconds(tree: Mapping[str, Any], struct: type) -> Tree:
+    """The tree with durations turned into seconds."""
+    plain: Tree = {}
+    for key, value in tree.items():
+        field = fields_of(struct)[key]
+        if field.section is not None and isinstance(value, dict):
+            if field.is_table_of:
+                section = field.section
+                plain[key] = {
+                    n: _with_seconds(entry, section) if isinstance(entry, dict) else entry for n, entry in value.items()
+                }
+            else:
+                plain[key] = _with_seconds(value, field.section)
+        elif field.section is not None and isinstance(value, list):
+            plain[key] = [_with_seconds(entry, field.section) if isinstance(entry, dict) else entry for entry in value]
+        elif field.is_duration and isinstance(value, str):
+            try:
+                plain[key] = parse_duration(value)
+            except ValueError as error:
+                raise Misuse(f"{FILE_NAME}: `{key}`: {error}") from None
+        else:
+            plain[key] = value
+    return plain
+
+
+def _settings(config: Config, sources: Mapping[str, str]) -> list[Setting]:
+    found: list[Setting] = []
+
+    def walk(value: object, prefix: tuple[str, ...]) -> None:
+        if isinstance(value, msgspec.Struct):
+            for name in value.__struct_fields__:
+                walk(getattr(value, name), (*prefix, name))
+        elif isinstance(value, dict) and prefix[-1] in ("agents", "engines"):
+            for name, entry in value.items():
+                walk(entry, (*prefix, name))
+        else:
+            key = ".".join(prefix)
+            found.append(Setting(key, value, sources.get(key, "default")))
+
+    walk(config, ())
+    return found

@@ -1,0 +1,113 @@
+"""What `paddock.toml` may say. One struct per section; the field's default is the documented default.
+
+The reference page docs/reference/config.md is generated from this file.
+"""
+
+from typing import Annotated, Literal
+
+import msgspec
+from msgspec import Meta
+
+Seconds = Annotated[float, Meta(title="duration")]
+
+
+class Section(msgspec.Struct, frozen=True, kw_only=True):
+    pass
+
+
+class Limits(Section, frozen=True):
+    """How much the fleet may do at once."""
+
+    max_agents: Annotated[int, Meta(ge=1, le=10000, description="agents running at the same time")] = 4
+    attempts: Annotated[int, Meta(ge=1, le=100, description="tries a task gets before it is failed")] = 3
+
+
+class Timeouts(Section, frozen=True):
+    """When a turn is given up. Durations such as "90s" or "10m"."""
+
+    start: Annotated[Seconds, Meta(description="until the engine's first output")] = 120.0
+    silence: Annotated[Seconds, Meta(description="without any output from the engine")] = 600.0
+    turn: Annotated[Seconds, Meta(description="for a whole turn")] = 3600.0
+    grace: Annotated[Seconds, Meta(description="between asking a process to stop and killing it")] = 10.0
+
+
+class Worktrees(Section, frozen=True):
+    """Where agents work."""
+
+    root: Annotated[str, Meta(description="folder for worktrees; empty: `../NAME.paddock` beside the repository")] = ""
+    pool: Annotated[int, Meta(ge=0, le=1000, description="warm worktrees kept ready")] = 2
+    keep: Annotated[
+        tuple[str, ...], Meta(description="ignored folders a reused worktree keeps, e.g. node_modules")
+    ] = ()
+    setup: Annotated[str, Meta(description="command run once in every new worktree")] = ""
+    setup_timeout: Annotated[Seconds, Meta(description="for the setup command")] = 600.0
+    ports: Annotated[int, Meta(ge=0, le=100, description="ports each attempt gets for itself")] = 10
+    first_port: Annotated[int, Meta(ge=1024, le=65535, description="where the port blocks begin")] = 20000
+    disk_floor_mb: Annotated[int, Meta(ge=0, description="free space below which no worktree is made")] = 1024
+    isolate_home: Annotated[bool, Meta(description="give each attempt a HOME of its own")] = False
+
+
+class Check(Section, frozen=True):
+    name: str
+    run: str
+    timeout: Seconds | None = None
+
+
+class Land(Section, frozen=True):
+    """How work reaches main."""
+
+    branch: Annotated[str, Meta(description="branch to land on; empty: the value of `main`")] = ""
+    policy: Annotated[Literal["merge", "squash", "rebase"], Meta(description="shape of the history")] = "merge"
+    ci: Annotated[str, Meta(description="command that must pass before anything lands")] = ""
+    slots: Annotated[int, Meta(ge=1, le=1000, description="CI runs at the same time")] = 2
+    timeout: Annotated[Seconds, Meta(description="for one CI run")] = 1800.0
+    setup: Annotated[str, Meta(description="command run once in every CI sandbox")] = ""
+    approval: Annotated[
+        Literal["human", "review", "none"], Meta(description="who has to agree before a change is queued")
+    ] = "human"
+    remote: Annotated[str, Meta(description="remote to push main to; empty: none")] = ""
+    keep_branches: Annotated[bool, Meta(description="keep a task's branch after it landed")] = True
+    env: Annotated[dict[str, str], Meta(description="environment of the CI command")] = {}
+    checks: Annotated[tuple[Check, ...], Meta(description="several named checks instead of one `ci` command")] = ()
+
+
+class Agent(Section, frozen=True):
+    """A narrow worker."""
+
+    engine: Annotated[str, Meta(description="engine that runs it")] = ""
+    model: Annotated[str, Meta(description="model the engine is asked for")] = ""
+    brief: Annotated[str, Meta(description="what it is for; goes in front of every task")] = ""
+    owns: Annotated[tuple[str, ...], Meta(description="globs of the paths it may change")] = ()
+    kinds: Annotated[tuple[str, ...], Meta(description="kinds of task it takes")] = ()
+
+
+class Engine(Section, frozen=True):
+    """A coding agent's command line: one that Paddock knows, or any other through `command`."""
+
+    program: Annotated[str, Meta(description="another name or path of the CLI")] = ""
+    args: Annotated[tuple[str, ...], Meta(description="arguments added to every headless call")] = ()
+    env: Annotated[tuple[str, ...], Meta(description="names of variables let through; `PREFIX_*` is allowed")] = ()
+    set: Annotated[dict[str, str], Meta(description="variables set for the engine")] = {}
+    model: Annotated[str, Meta(description="model it is asked for where agent and task name none")] = ""
+    sandbox: Annotated[bool, Meta(description="use the CLI's own sandbox, where it has one")] = False
+    like: Annotated[str, Meta(description="this is a second account or set-up of that built-in engine")] = ""
+    command: Annotated[tuple[str, ...], Meta(description="argv; {prompt}, {prompt_file} and {task} are filled in")] = ()
+    resume: Annotated[tuple[str, ...], Meta(description="argv of a follow-up turn, with {session}")] = ()
+    interactive: Annotated[tuple[str, ...], Meta(description="argv for a person in a terminal")] = ()
+    session_id_regex: Annotated[str, Meta(description="finds the session id in the output; group 1")] = ""
+    format: Annotated[Literal["text", "claude-stream", "codex-jsonl"], Meta(description="what the output is")] = "text"
+
+
+class Config(Section, frozen=True):
+    main: Annotated[str, Meta(description="the branch agents start from and land on")] = "main"
+    engine: Annotated[str, Meta(description="engine for tasks that name none")] = ""
+    limits: Limits = Limits()
+    timeouts: Timeouts = Timeouts()
+    worktrees: Worktrees = Worktrees()
+    land: Land = Land()
+    agents: dict[str, Agent] = {}
+    engines: dict[str, Engine] = {}
+
+    @property
+    def landing_branch(self) -> str:
+        return self.land.branch or self.main

@@ -1,0 +1,209 @@
+"""The log in git: batches of records as blobs, held by `refs/paddock/log`.
+
+A clone with nothing else can answer what happened, and a lost log comes back from it. Batches are
+written whole and never changed; only the last, partial one is replaced as it grows. Records are kept
+byte for byte, so the hash chain holds across the journey.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import msgspec
+
+from paddock.core.errors import PaddockError
+from paddock.core.events import Record
+from paddock.git.repo import ABSENT, Repo
+from paddock.store.codec import GENESIS, Row, chain, decode_row
+from paddock.store.sqlite import SqliteStore
+
+REF = "refs/paddock/log"
+BATCH = 1000
+_TIMEOUT_SECONDS = 120.0
+_IDENTITY = {
+    "GIT_AUTHOR_NAME": "Paddock",
+    "GIT_AUTHOR_EMAIL": "paddock@localhost",
+    "GIT_COMMITTER_NAME": "Paddock",
+    "GIT_COMMITTER_EMAIL": "paddock@localhost",
+}
+
+
+class _Line(msgspec.Struct, array_like=True):
+    seq: int
+    at: int
+    actor: str
+    generation: int
+    kind: str
+    task: str | None
+    attempt: str | None
+    body: msgspec.Raw
+    hash: str
+
+
+_encode = msgspec.json.Encoder().encode
+_decode = msgspec.json.Decoder(_Line).decode
+
+
+@dataclass(frozen=True, slots=True)
+class Pushed:
+    """`seq` is the newest record the mirror holds now; `remote` is None when it stayed in this repository."""
+
+    seq: int
+    new: int
+    remote: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Fetched:
+    seq: int
+    new: int
+    source: str
+
+
+def write_mirror(store: SqliteStore, repo: Repo) -> tuple[int, int]:
+    """Brings the local ref up to the log. Returns the newest sequence number and how many records were new."""
+    old = repo.refs(REF).get(REF)
+    batches = _batches(repo, old) if old else {}
+    held = _last_seq(repo, batches)
+    first = (held // BATCH) * BATCH
+    if held > store.head():
+        raise PaddockError(
+            f"the mirror holds {held} records, this log only {store.head()}",
+            "bring the log up to it with `paddock log fetch`",
+        )
+    rows = list(store.rows(first))
+    if held and (not rows or _hash_at(rows, held) != _mirror_hash(repo, batches, held)):
+        raise _diverged(held)
+    new = len(rows) - (held - first)
+    if not new:
+        return held, 0
+    for start in range(0, len(rows), BATCH):
+        part = rows[start : start + BATCH]
+        text = b"".join(_encode(_line(row)) + b"\n" for row in part)
+        name = _batch_name(first + start)
+        batches[name] = repo.git("hash-object", "-w", "--stdin", input=text).text
+    last = rows[-1][0]
+    listing = "".join(f"100644 blob {sha}\t{name}\n" for name, sha in sorted(batches.items()))
+    tree = repo.git("mktree", input=listing).text
+    parents = ["-p", old] if old else []
+    commit = repo.git("commit-tree", tree, *parents, "-m", f"log up to record {last}", env=_IDENTITY).text
+    if not repo.update_ref(REF, commit, old or ABSENT, "paddock log push"):
+        raise PaddockError(f"`{REF}` was moved by somebody else meanwhile", "run `paddock log push` again")
+    return last, new
+
+
+def push_mirror(store: SqliteStore, repo: Repo, remote: str | None) -> Pushed:
+    seq, new = write_mirror(store, repo)
+    if remote is not None:
+        pushed = repo.git("push", "--quiet", remote, f"{REF}:{REF}", check=False, timeout=_TIMEOUT_SECONDS)
+        if not pushed.ok:
+            raise PaddockError(
+                f"the mirror could not be pushed to `{remote}`: {_first_line(pushed.stderr)}",
+                f"if somebody else pushed first, run `paddock log fetch {remote}`",
+            )
+    return Pushed(seq, new, remote)
+
+
+def fetch_mirror(store: SqliteStore, repo: Repo, remote: str | None) -> Fetched:
+    """Appends what the mirror has beyond the log. Refuses a mirror that tells another history."""
+    ref = REF
+    if remote is not None:
+        ref = "refs/paddock/fetched/log"
+        fetched = repo.git(
+            "fetch", "--quiet", "--no-tags", "--no-write-fetch-head", remote, f"+{REF}:{ref}",
+            check=False, timeout=_TIMEOUT_SECONDS,
+        )  # fmt: skip
+        if not fetched.ok:
+            raise PaddockError(
+                f"there is no log to fetch from `{remote}`: {_first_line(fetched.stderr)}",
+                "has `paddock log push` been run there?",
+            )
+    commit = repo.refs(ref).get(ref)
+    if commit is None:
+        raise PaddockError(f"there is no mirror in this repository: no ref `{ref}`", "name a remote to fetch from")
+    new = _restore(store, repo, commit)
+    return Fetched(store.head(), new, remote or ref)
+
+
+def _restore(store: SqliteStore, repo: Repo, commit: str) -> int:
+    batches = _batches(repo, commit)
+    held = _last_seq(repo, batches)
+    head = store.head()
+    common = min(held, head)
+    rows = {row[0]: row for row in _rows(repo, batches, (max(common, 1) - 1) // BATCH * BATCH)}
+    if common and rows[common][-1] != next(store.rows(common - 1))[-1]:
+        raise _diverged(common)
+    return store.restore([_checked(row) for seq, row in sorted(rows.items()) if seq > head])
+
+
+def mirror_records(repo: Repo) -> Iterator[Record]:
+    """The records of the local mirror, for those who have no log."""
+    commit = repo.refs(REF).get(REF)
+    if commit is None:
+        return
+    tip = GENESIS
+    for row in _rows(repo, _batches(repo, commit), 0):
+        if chain(tip, row[:-1]) != row[-1]:
+            raise PaddockError(f"record {row[0]} of the mirror does not follow its predecessor")
+        tip = row[-1]
+        yield _checked(row)
+
+
+def _checked(row: Row) -> Record:
+    try:
+        return decode_row(row)
+    except msgspec.DecodeError as error:
+        raise PaddockError(f"record {row[0]} of the mirror cannot be read: {error}") from None
+
+
+def _line(row: Row) -> _Line:
+    seq, at, actor, generation, kind, task, attempt, body, digest = row
+    return _Line(seq, at, actor, generation, kind, task, attempt, msgspec.Raw(body), digest.hex())
+
+
+def _batch_name(first: int) -> str:
+    return f"{first:012d}.jsonl"
+
+
+def _batches(repo: Repo, commit: str) -> dict[str, str]:
+    listed = repo.git("ls-tree", commit).lines
+    return {line.split("\t")[1]: line.split()[2] for line in listed}
+
+
+def _rows(repo: Repo, batches: dict[str, str], first: int) -> Iterator[Row]:
+    for name in sorted(batches):
+        if int(name.split(".")[0]) < first:
+            continue
+        for text in repo.git("cat-file", "blob", batches[name]).stdout.splitlines():
+            try:
+                line = _decode(text)
+                digest = bytes.fromhex(line.hash)
+            except (msgspec.DecodeError, ValueError) as error:
+                raise PaddockError(f"the mirror's batch {name} is damaged: {error}") from None
+            head = (line.seq, line.at, line.actor, line.generation, line.kind, line.task, line.attempt)
+            yield (*head, bytes(line.body), digest)
+
+
+def _last_seq(repo: Repo, batches: dict[str, str]) -> int:
+    if not batches:
+        return 0
+    last = max(batches)
+    return max((row[0] for row in _rows(repo, {last: batches[last]}, 0)), default=0)
+
+
+def _mirror_hash(repo: Repo, batches: dict[str, str], seq: int) -> bytes:
+    return _hash_at(list(_rows(repo, batches, (seq - 1) // BATCH * BATCH)), seq)
+
+
+def _hash_at(rows: list[Row], seq: int) -> bytes:
+    return next((row[-1] for row in rows if row[0] == seq), b"")
+
+
+def _diverged(seq: int) -> PaddockError:
+    return PaddockError(
+        f"the mirror and this log tell different histories up to record {seq}",
+        "one of them belongs to another log; keep both and compare them with `paddock log --json`",
+    )
+
+
+def _first_line(text: str) -> str:
+    return text.strip().splitlines()[0] if text.strip() else "git gave no reason"
