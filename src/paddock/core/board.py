@@ -6,6 +6,7 @@ so a record that cannot fold leaves the board as it was.
 """
 
 from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING, TypeVar
 
 import msgspec
 from msgspec.structs import replace
@@ -16,6 +17,11 @@ from paddock.core.ids import TaskId, task_id
 from paddock.core.task import DEAD, FINISHED, SATISFIED, IllegalTransition, Phase, Task, evolve, move
 from paddock.core.tasktable import TaskTable
 
+if TYPE_CHECKING:
+    from paddock.core.lease import Leases
+    from paddock.core.merge.model import Queue
+
+DAEMON_LEASE = "daemon"
 LAYOUT = 1
 """Grows whenever a snapshot of an older Paddock would be read wrongly; such snapshots are folded again."""
 
@@ -39,15 +45,25 @@ class BoardState(msgspec.Struct, array_like=True):
     members: dict[str, list[TaskId]]
     dependents: dict[TaskId, list[TaskId]]
     unknown: dict[str, int]
+    daemon_generation: int
+    late_words: int
+    leases: msgspec.Raw
+    queue: msgspec.Raw
     tasks: dict[TaskId, msgspec.Raw]
 
+
+_Part = TypeVar("_Part", bound=msgspec.Struct)
 
 _encode = msgspec.msgpack.Encoder().encode
 _decode = msgspec.msgpack.Decoder(BoardState).decode
 
 
 class Board:
-    """Mutated only by `apply`. `open` holds the tasks that are not finished, in order of their ids."""
+    """Mutated only by `apply`. `open` holds the tasks that are not finished, oldest first.
+
+    `leases` and `queue` stay encoded until somebody asks: most readers never do. `late_words` counts
+    what fenced-off daemons still said: recorded, and without effect.
+    """
 
     def __init__(self, state: BoardState | None = None) -> None:
         self.seq = state.seq if state else 0
@@ -60,7 +76,29 @@ class Board:
         self.members: dict[str, list[TaskId]] = state.members if state else {}
         self.dependents: dict[TaskId, list[TaskId]] = state.dependents if state else {}
         self.unknown: dict[str, int] = state.unknown if state else {}
+        self.daemon_generation = state.daemon_generation if state else 0
+        self.late_words = state.late_words if state else 0
         self.tasks = TaskTable(state.tasks if state else None)
+        self._encoded_leases = bytes(state.leases) if state else b""
+        self._encoded_queue = bytes(state.queue) if state else b""
+        self._leases: Leases | None = None
+        self._queue: Queue | None = None
+
+    @property
+    def leases(self) -> "Leases":
+        if self._leases is None:
+            from paddock.core.lease import Leases
+
+            self._leases = _decode_part(self._encoded_leases, Leases)
+        return self._leases
+
+    @property
+    def queue(self) -> "Queue":
+        if self._queue is None:
+            from paddock.core.merge.model import Queue
+
+            self._queue = _decode_part(self._encoded_queue, Queue)
+        return self._queue
 
     def task(self, task: TaskId) -> Task:
         """Raises PaddockError for an id nobody was ever given."""
@@ -77,7 +115,7 @@ class Board:
         """Folds one record. Raises IllegalTransition, with the board unchanged, if it cannot happen."""
         if record.seq != self.seq + 1:
             raise PaddockError(f"record {record.seq} does not follow record {self.seq}")
-        fold = _FOLDS.get(type(record.event), _apply_to_task)
+        fold = _FOLDS.get(type(record.event)) or _fold_of_family(record.event)
         fold(self, record)
         self.seq = record.seq
         self.at = max(self.at, record.at)
@@ -107,14 +145,68 @@ def encode_board(board: Board) -> bytes:
             members=board.members,
             dependents=board.dependents,
             unknown=board.unknown,
+            daemon_generation=board.daemon_generation,
+            late_words=board.late_words,
+            leases=_encode_part(board._leases, board._encoded_leases),
+            queue=_encode_part(board._queue, board._encoded_queue),
             tasks=board.tasks.encoded(),
         )
     )
 
 
+def _encode_part(part: msgspec.Struct | None, encoded: bytes) -> msgspec.Raw:
+    return msgspec.Raw(encoded or _encode(None)) if part is None else msgspec.Raw(_encode(part))
+
+
+def _decode_part(encoded: bytes, kind: type[_Part]) -> _Part:
+    found = msgspec.msgpack.decode(encoded, type=kind | None) if encoded else None
+    return kind() if found is None else found
+
+
 def decode_board(snapshot: bytes) -> Board:
     """Raises msgspec.DecodeError on a snapshot that is damaged or of another layout."""
     return Board(_decode(snapshot))
+
+
+def _fold_of_family(event: ev.Event) -> Callable[[Board, ev.Record], None]:
+    match event.kind.partition(".")[0]:
+        case "lease":
+            return _fold_lease
+        case "queue":
+            return _fold_queue
+        case "attempt" | "turn":
+            return _fold_fenced
+        case _:
+            return _apply_to_task
+
+
+def _fold_lease(board: Board, record: ev.Record) -> None:
+    from paddock.core import lease
+
+    event = record.event
+    assert isinstance(event, lease.LEASE_EVENTS)
+    board._leases = lease.evolve(board.leases, event, record.at)
+    if isinstance(event, lease.LeaseGranted) and event.name == DAEMON_LEASE:
+        board.daemon_generation = event.generation
+
+
+def _fold_queue(board: Board, record: ev.Record) -> None:
+    from paddock.core.landing import fold_queue_event
+
+    queue, moved = fold_queue_event(board.queue, board.tasks, record)
+    board._queue = queue
+    for task in moved:
+        before = board.tasks[task.id].phase
+        board._put(task, before)
+        _settle_dependents(board, task, record.at)
+
+
+def _fold_fenced(board: Board, record: ev.Record) -> None:
+    """A late word of a daemon that has been succeeded is in the log, and has no effect."""
+    if 0 < record.generation < board.daemon_generation:
+        board.late_words += 1
+    else:
+        _apply_to_task(board, record)
 
 
 def _apply_to_task(board: Board, record: ev.Record) -> None:

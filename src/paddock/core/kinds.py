@@ -1,16 +1,25 @@
-"""Every kind of event this version knows, by the name it has in the log."""
+"""Which event a kind's name stands for. Families are imported when the first of them is met."""
 
-from paddock.core import events as ev
+from functools import cache
+from importlib import import_module
 
+from paddock.core.events import Event, Unknown
 
-def _all_kinds(base: type[ev.Event]) -> dict[str, type[ev.Event]]:
-    found: dict[str, type[ev.Event]] = {}
-    for event in base.__subclasses__():
-        if event.kind in found:
-            raise TypeError(f"two events are called {event.kind}")
-        found[event.kind] = event
-    found.pop(ev.Unknown.kind)
-    return found
+_FAMILIES = {"lease": "paddock.core.lease", "queue": "paddock.core.merge.events"}
+_ORDINARY = "paddock.core.events"
 
 
-KINDS: dict[str, type[ev.Event]] = _all_kinds(ev.Event)
+def event_class(kind: str) -> type[Event] | None:
+    """None for a kind this version does not know."""
+    return _kinds_of(_FAMILIES.get(kind.partition(".")[0], _ORDINARY)).get(kind)
+
+
+def all_kinds() -> dict[str, type[Event]]:
+    return {kind: event for module in (_ORDINARY, *_FAMILIES.values()) for kind, event in _kinds_of(module).items()}
+
+
+@cache
+def _kinds_of(module: str) -> dict[str, type[Event]]:
+    found = vars(import_module(module)).values()
+    events = [thing for thing in found if isinstance(thing, type) and issubclass(thing, Event)]
+    return {event.kind: event for event in events if event not in (Event, Unknown)}

@@ -3,13 +3,15 @@
 The hash covers the bytes as stored, so it also holds for kinds this version does not know.
 """
 
+from collections.abc import Callable
+from functools import cache
 from hashlib import blake2b
 
 import msgspec
 
 from paddock.core.events import Event, Record, Unknown
 from paddock.core.ids import AttemptId, TaskId
-from paddock.core.kinds import KINDS
+from paddock.core.kinds import event_class
 
 HASH_BYTES = 20
 GENESIS = bytes(HASH_BYTES)
@@ -18,7 +20,12 @@ Row = tuple[int, int, str, int, str, str | None, str | None, bytes, bytes]
 """seq, at in microseconds, actor, generation, kind, task, attempt, body, hash"""
 
 _encode = msgspec.json.Encoder(order=None).encode
-_decoders = {kind: msgspec.json.Decoder(event).decode for kind, event in KINDS.items()}
+
+
+@cache
+def _decoder(kind: str) -> Callable[[bytes], Event] | None:
+    event = event_class(kind)
+    return msgspec.json.Decoder(event).decode if event is not None else None
 
 
 def chain(previous: bytes, row: tuple[int, int, str, int, str, str | None, str | None, bytes]) -> bytes:
@@ -52,7 +59,7 @@ def encode_row(record: Record) -> Row:
 
 def decode_event(kind: str, body: bytes) -> Event:
     """Raises msgspec.DecodeError on a body that is not what its kind says."""
-    decode = _decoders.get(kind)
+    decode = _decoder(kind)
     return decode(body) if decode is not None else Unknown(kind, body)
 
 

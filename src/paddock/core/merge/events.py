@@ -7,12 +7,11 @@ from __future__ import annotations
 
 from typing import ClassVar, TypeAlias
 
-from msgspec import Struct
-
+from paddock.core.events import Event
 from paddock.core.merge.model import Change, Member, Purpose, RefusalCause, Result
 
 
-class MainMoved(Struct, frozen=True):
+class MainMoved(Event, frozen=True):
     """Main was seen at a value the queue did not give it. `descends`: the last known value is an ancestor."""
 
     kind: ClassVar[str] = "queue.main_moved"
@@ -21,14 +20,14 @@ class MainMoved(Struct, frozen=True):
     descends: bool = True
 
 
-class CiDefined(Struct, frozen=True):
+class CiDefined(Event, frozen=True):
     """The hash of the CI definition in force: command, environment, checks, set-up."""
 
     kind: ClassVar[str] = "queue.ci_defined"
     ci: str
 
 
-class ChangeQueued(Struct, frozen=True):
+class ChangeQueued(Event, frozen=True):
     """A version of a change entered the queue; an undecided older version of the same id is superseded."""
 
     kind: ClassVar[str] = "queue.change_queued"
@@ -36,14 +35,14 @@ class ChangeQueued(Struct, frozen=True):
     approved_by: str | None = None
 
 
-class ChangeApproved(Struct, frozen=True):
+class ChangeApproved(Event, frozen=True):
     kind: ClassVar[str] = "queue.change_approved"
     id: str
     version: int
     by: str = ""
 
 
-class ChangeMoved(Struct, frozen=True):
+class ChangeMoved(Event, frozen=True):
     """A person gave the change another priority."""
 
     kind: ClassVar[str] = "queue.change_moved"
@@ -52,7 +51,7 @@ class ChangeMoved(Struct, frozen=True):
     by: str = ""
 
 
-class ChangeRetried(Struct, frozen=True):
+class ChangeRetried(Event, frozen=True):
     """A person asked for a fresh trial: what earlier runs said about the change no longer counts."""
 
     kind: ClassVar[str] = "queue.change_retried"
@@ -61,7 +60,7 @@ class ChangeRetried(Struct, frozen=True):
     by: str = ""
 
 
-class CompositionRefused(Struct, frozen=True):
+class CompositionRefused(Event, frozen=True):
     """Members could not be put together on `base`, because of member `id`; no run was started.
 
     `against` is the other member in the way, None when `id` alone does not merge onto the base either. For
@@ -78,7 +77,7 @@ class CompositionRefused(Struct, frozen=True):
     against: str | None = None
 
 
-class RunStarted(Struct, frozen=True):
+class RunStarted(Event, frozen=True):
     """CI began on an exact tree. For `baseline` and `control` there are no members and commit equals base."""
 
     kind: ClassVar[str] = "queue.run_started"
@@ -94,7 +93,7 @@ class RunStarted(Struct, frozen=True):
     confirms: str | None = None
 
 
-class RunCancelAsked(Struct, frozen=True):
+class RunCancelAsked(Event, frozen=True):
     """The run is being stopped; its slot is free only when the run has ended."""
 
     kind: ClassVar[str] = "queue.run_cancel_asked"
@@ -102,7 +101,7 @@ class RunCancelAsked(Struct, frozen=True):
     reason: str = ""
 
 
-class RunEnded(Struct, frozen=True):
+class RunEnded(Event, frozen=True):
     """A run is over and its slot free. `reused` names an earlier pass of the same tree that made it unnecessary."""
 
     kind: ClassVar[str] = "queue.run_ended"
@@ -113,7 +112,7 @@ class RunEnded(Struct, frozen=True):
     note: str = ""
 
 
-class LandingStarted(Struct, frozen=True):
+class LandingStarted(Event, frozen=True):
     """Main is about to be moved from `old` to `new`; recorded before the compare-and-swap."""
 
     kind: ClassVar[str] = "queue.landing_started"
@@ -122,7 +121,7 @@ class LandingStarted(Struct, frozen=True):
     new: str
 
 
-class TrainLanded(Struct, frozen=True):
+class TrainLanded(Event, frozen=True):
     """Main was moved: the members of `run` are in it."""
 
     kind: ClassVar[str] = "queue.train_landed"
@@ -131,7 +130,7 @@ class TrainLanded(Struct, frozen=True):
     new: str
 
 
-class LandingRefused(Struct, frozen=True):
+class LandingRefused(Event, frozen=True):
     """Main was not moved: it was no longer at `old`, or the audit found an effect no member explains."""
 
     kind: ClassVar[str] = "queue.landing_refused"
@@ -142,7 +141,7 @@ class LandingRefused(Struct, frozen=True):
     audit_failed: bool = False
 
 
-class ChangeRejected(Struct, frozen=True):
+class ChangeRejected(Event, frozen=True):
     """`runs` are the failing runs on verified bases the verdict rests on; empty when a person rejected it."""
 
     kind: ClassVar[str] = "queue.change_rejected"
@@ -153,7 +152,7 @@ class ChangeRejected(Struct, frozen=True):
     by: str | None = None
 
 
-class ChangeConflicted(Struct, frozen=True):
+class ChangeConflicted(Event, frozen=True):
     """The change does not merge with landed work and goes back to its author."""
 
     kind: ClassVar[str] = "queue.change_conflicted"
@@ -164,7 +163,7 @@ class ChangeConflicted(Struct, frozen=True):
     against: str | None = None
 
 
-class ChangeCancelled(Struct, frozen=True):
+class ChangeCancelled(Event, frozen=True):
     kind: ClassVar[str] = "queue.change_cancelled"
     id: str
     version: int
@@ -172,7 +171,7 @@ class ChangeCancelled(Struct, frozen=True):
     by: str | None = None
 
 
-class ChangeFoundEmpty(Struct, frozen=True):
+class ChangeFoundEmpty(Event, frozen=True):
     """Everything the change does is in main already."""
 
     kind: ClassVar[str] = "queue.change_found_empty"
@@ -181,7 +180,7 @@ class ChangeFoundEmpty(Struct, frozen=True):
     base: str
 
 
-class QueueHalted(Struct, frozen=True):
+class QueueHalted(Event, frozen=True):
     """The queue stopped by itself and needs a person."""
 
     kind: ClassVar[str] = "queue.halted"
@@ -189,31 +188,31 @@ class QueueHalted(Struct, frozen=True):
     runs: tuple[str, ...] = ()
 
 
-class QueueFrozen(Struct, frozen=True):
+class QueueFrozen(Event, frozen=True):
     """Nothing lands until unfrozen; testing goes on."""
 
     kind: ClassVar[str] = "queue.frozen"
     reason: str = ""
 
 
-class QueueUnfrozen(Struct, frozen=True):
+class QueueUnfrozen(Event, frozen=True):
     kind: ClassVar[str] = "queue.unfrozen"
 
 
-class QueuePaused(Struct, frozen=True):
+class QueuePaused(Event, frozen=True):
     """No run starts until resumed; what has passed may land."""
 
     kind: ClassVar[str] = "queue.paused"
     reason: str = ""
 
 
-class QueueResumed(Struct, frozen=True):
+class QueueResumed(Event, frozen=True):
     """Clears pause, drain and halt. After a halt main is verified again before anything else."""
 
     kind: ClassVar[str] = "queue.resumed"
 
 
-class QueueDrained(Struct, frozen=True):
+class QueueDrained(Event, frozen=True):
     """Changes queued from now on wait until resumed; older ones are finished."""
 
     kind: ClassVar[str] = "queue.drained"
