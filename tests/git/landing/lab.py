@@ -7,7 +7,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from paddock.core.merge.model import Member
+from paddock.git.audit import Move
 from paddock.git.compose import Composed, Policy, Refused, Unit, compose
+from paddock.git.held import Held, hold_change
 from paddock.git.messages import Part
 from paddock.git.repo import Repo
 from paddock.git.workbench import Workbench, open_workbench
@@ -37,6 +39,14 @@ class Lab:
         git(self.top, "switch", "--quiet", "main")
         return part(name, head)
 
+    def branch_elsewhere(self, name: str, files: Mapping[str, str]) -> Part:
+        """One commit on main's tip, made in a worktree of its own as an agent would."""
+        place = self.top.parent / f"{name}.worktree"
+        git(self.top, "worktree", "add", "--quiet", "-b", name, str(place), "main")
+        head = commit(place, files, f"{name} work")
+        git(self.top, "worktree", "remove", "--force", str(place))
+        return part(name, head)
+
     def on_main(self, files: Mapping[str, str], message: str = "main work") -> str:
         git(self.top, "switch", "--quiet", "main")
         return commit(self.top, files, message)
@@ -62,6 +72,18 @@ class Lab:
         result = self.compose(*parts, policy=policy)
         assert isinstance(result, Refused), result
         return result
+
+    def held(self, *parts: Part) -> None:
+        for part in parts:
+            kept = hold_change(self.repo, part.member, self.main)
+            assert isinstance(kept, Held), kept
+
+    def move(self, *parts: Part, policy: Policy = Policy.MERGE) -> Move:
+        """The members held, composed on main, and ready to land."""
+        self.held(*parts)
+        built = self.composed(*parts, policy=policy)
+        members = tuple(part.member for part in parts)
+        return Move("main", built.base, built.commit, built.tree, members, policy)
 
     def show(self, format: str, rev: str) -> str:
         return git(self.top, "log", "-1", f"--format={format}", rev)
