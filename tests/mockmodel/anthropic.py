@@ -7,13 +7,13 @@ import json
 from tests.mockmodel.playlist import OPENING
 from tests.mockmodel.wire import Ask, Conversation, Dialect, Json, Reply, frame, fresh_id, text_of
 
-ERROR_TYPES = {
-    400: "invalid_request_error",
-    401: "authentication_error",
-    403: "permission_error",
-    404: "not_found_error",
-    429: "rate_limit_error",
-    529: "overloaded_error",
+ERRORS = {
+    400: ("invalid_request_error", "Invalid request"),
+    401: ("authentication_error", "invalid x-api-key"),
+    403: ("permission_error", "Your API key does not have permission"),
+    404: ("not_found_error", "Not found"),
+    429: ("rate_limit_error", "This request would exceed your account's rate limit. Please try again later."),
+    529: ("overloaded_error", "Overloaded"),
 }
 
 
@@ -107,7 +107,8 @@ def write_stream(ask: Ask, reply: Reply) -> list[bytes]:
 
 
 def write_error(status: int, message: str) -> Json:
-    return {"type": "error", "error": {"type": ERROR_TYPES.get(status, "api_error"), "message": message}}
+    kind, words = ERRORS.get(status, ("api_error", "Internal server error"))
+    return {"type": "error", "error": {"type": kind, "message": message or words}}
 
 
 def write_stream_error(kind: str) -> bytes:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import time
 
-from tests.mockmodel.wire import Ask, Conversation, Dialect, Json, Reply, frame, fresh_id, text_of
+from tests.mockmodel.wire import Ask, Conversation, Dialect, Json, Reply, frame, fresh_id, text_of, write_openai_error
 
 
 def read(_path: str, body: Json) -> Ask:
@@ -84,13 +84,8 @@ def write_stream(ask: Ask, reply: Reply) -> list[bytes]:
     return [*(frame(None, chunk) for chunk in chunks), frame(None, "[DONE]")]
 
 
-def write_error(status: int, message: str) -> Json:
-    kinds = {401: "invalid_request_error", 429: "rate_limit_error"}
-    return {"error": {"type": kinds.get(status, "server_error"), "message": message, "code": str(status)}}
-
-
 def write_stream_error(kind: str) -> bytes:
     return frame(None, {"error": {"message": kind, "type": kind, "code": kind}})
 
 
-CHAT = Dialect("chat", read, write_stream, write_whole, write_error, write_stream_error)
+CHAT = Dialect("chat", read, write_stream, write_whole, write_openai_error, write_stream_error)

@@ -134,7 +134,7 @@ class Connection(BaseHTTPRequestHandler):
         """Carry out a fault; the empty string means that the answer may still be sent."""
         match fault:
             case Refuse(status, headers, message):
-                body = dialect.write_error(status, message or f"mock fault {status}")
+                body = dialect.write_error(status, message)
                 self._send_json(status, body, headers)
                 return f"refuse {status}"
             case Silence(seconds, midway):

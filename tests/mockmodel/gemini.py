@@ -4,7 +4,13 @@ from __future__ import annotations
 
 from tests.mockmodel.wire import Ask, Conversation, Dialect, Json, Reply, frame, text_of
 
-STATUS_NAMES = {401: "UNAUTHENTICATED", 403: "PERMISSION_DENIED", 429: "RESOURCE_EXHAUSTED", 529: "UNAVAILABLE"}
+ERRORS = {
+    401: ("UNAUTHENTICATED", "API key not valid. Please pass a valid API key."),
+    403: ("PERMISSION_DENIED", "Permission denied."),
+    429: ("RESOURCE_EXHAUSTED", "You exceeded your current quota."),
+    503: ("UNAVAILABLE", "The model is overloaded. Please try again later."),
+    529: ("UNAVAILABLE", "The model is overloaded. Please try again later."),
+}
 
 
 def read(path: str, body: Json) -> Ask:
@@ -55,7 +61,8 @@ def write_stream(ask: Ask, reply: Reply) -> list[bytes]:
 
 
 def write_error(status: int, message: str) -> Json:
-    return {"error": {"code": status, "message": message, "status": STATUS_NAMES.get(status, "INTERNAL")}}
+    name, words = ERRORS.get(status, ("INTERNAL", "An internal error has occurred."))
+    return {"error": {"code": status, "message": message or words, "status": name}}
 
 
 def write_stream_error(kind: str) -> bytes:

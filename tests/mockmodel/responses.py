@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 
-from tests.mockmodel.wire import Ask, Conversation, Dialect, Json, Reply, frame, fresh_id, text_of
+from tests.mockmodel.wire import Ask, Conversation, Dialect, Json, Reply, frame, fresh_id, text_of, write_openai_error
 
 CALLS = ("function_call", "custom_tool_call", "local_shell_call")
 
@@ -92,14 +92,9 @@ def write_stream(ask: Ask, reply: Reply) -> list[bytes]:
     return [frame(str(event["type"]), event) for event in events]
 
 
-def write_error(status: int, message: str) -> Json:
-    kinds = {401: "invalid_request_error", 429: "rate_limit_error"}
-    return {"error": {"type": kinds.get(status, "server_error"), "message": message, "code": str(status)}}
-
-
 def write_stream_error(kind: str) -> bytes:
     failed = {"id": fresh_id("resp_"), "status": "failed", "error": {"code": kind, "message": kind}}
     return frame("response.failed", {"type": "response.failed", "response": failed})
 
 
-RESPONSES = Dialect("responses", read, write_stream, write_whole, write_error, write_stream_error)
+RESPONSES = Dialect("responses", read, write_stream, write_whole, write_openai_error, write_stream_error)

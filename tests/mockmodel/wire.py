@@ -10,6 +10,12 @@ from typing import Any
 
 Json = dict[str, Any]
 
+OPENAI_ERRORS = {
+    401: ("invalid_request_error", "invalid_api_key", "Incorrect API key provided: mock-key."),
+    429: ("rate_limit_error", "rate_limit_exceeded", "Rate limit reached for requests."),
+    529: ("server_error", "server_overloaded", "The server is overloaded."),
+}
+
 
 @dataclass(frozen=True, slots=True)
 class Ask:
@@ -48,6 +54,7 @@ class Dialect:
     write_stream: Callable[[Ask, Reply], list[bytes]]
     write_whole: Callable[[Ask, Reply], Json]
     write_error: Callable[[int, str], Json]
+    """Takes the status and a message; an empty message stands for the vendor's usual words."""
     write_stream_error: Callable[[str], bytes]
 
 
@@ -90,3 +97,8 @@ def text_of(content: object) -> str:
     if not isinstance(content, list):
         return ""
     return "\n".join(str(part["text"]) for part in content if isinstance(part, dict) and "text" in part)
+
+
+def write_openai_error(status: int, message: str) -> Json:
+    kind, code, words = OPENAI_ERRORS.get(status, ("server_error", "server_error", "The server had an error."))
+    return {"error": {"type": kind, "code": code, "message": message or words, "param": None}}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import subprocess
@@ -65,7 +66,21 @@ def build_workplace(root: Path) -> Workplace:
     )
     for words in commands:
         subprocess.run(("git", *words), cwd=place.repository, env=place.environment, check=True)
+    _seed_gemini(place.home)
     return place
+
+
+def _seed_gemini(home: Path) -> None:
+    """What the adapter passes as system defaults, as the user's own settings.
+
+    gemini skips defaults that lie anywhere below a folder others may write to, and tmp_path does.
+    """
+    settings = {
+        "security": {"auth": {"selectedType": "gemini-api-key"}},
+        "general": {"maxAttempts": 2, "retryFetchErrors": False},
+    }
+    (home / ".gemini").mkdir()
+    (home / ".gemini" / "settings.json").write_text(json.dumps(settings))
 
 
 @dataclass(frozen=True, slots=True)

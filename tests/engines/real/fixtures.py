@@ -6,6 +6,7 @@ PADDOCK_TEST_ENGINES names the CLIs to drive (`claude,codex` when unset, `all` f
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -19,6 +20,7 @@ from tests.engines.real.install import PINNED, find, install
 from tests.mockmodel import MockModel
 
 ORDINARY_ENGINES = "claude,codex"
+MODELS = {"codex": "mock", "aider": "openai/mock", "opencode": "mock/mock", "gemini": "gemini-2.5-pro"}
 
 
 def selected_engines() -> frozenset[str]:
@@ -52,8 +54,19 @@ def provider_of(name: str, base_url: str) -> tuple[tuple[str, str], ...]:
             return (("ANTHROPIC_BASE_URL", base_url), ("ANTHROPIC_API_KEY", "mock-key"))
         case "gemini":
             return (("GOOGLE_GEMINI_BASE_URL", base_url), ("GEMINI_API_KEY", "mock-key"))
+        case "opencode":
+            return (("OPENCODE_CONFIG_CONTENT", json.dumps(_opencode_config(base_url))),)
     key = ("OPENAI_API_KEY", "mock-key")
     return (("OPENAI_BASE_URL", f"{base_url}/v1"), ("OPENAI_API_BASE", f"{base_url}/v1"), key)
+
+
+def _opencode_config(base_url: str) -> dict[str, object]:
+    provider = {
+        "npm": "@ai-sdk/openai-compatible",
+        "options": {"baseURL": f"{base_url}/v1", "apiKey": "mock-key"},
+        "models": {"mock": {"name": "mock"}},
+    }
+    return {"provider": {"mock": provider}, "share": "disabled"}
 
 
 @pytest.fixture
@@ -80,9 +93,6 @@ def real_agent(
 
     def make(name: str) -> RealAgent:
         engine = load_engine(name, {name: EngineSettings(program=str(real_cli(name)))})
-        model = {"claude": None, "gemini": "gemini-2.5-pro"}.get(name, "mock")
-        if name == "aider":
-            model = "openai/mock"
-        return RealAgent(engine, workplace, provider_of(name, mock_model.base_url), model)
+        return RealAgent(engine, workplace, provider_of(name, mock_model.base_url), MODELS.get(name))
 
     return make

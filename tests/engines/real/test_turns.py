@@ -24,7 +24,6 @@ def engines(*names: str) -> pytest.MarkDecorator:
 
 every_engine = engines("claude", "codex", "aider", "opencode", "gemini")
 with_tools = engines("claude", "codex", "opencode", "gemini")
-main_engines = engines("claude", "codex", "aider")
 
 
 @every_engine
@@ -49,7 +48,7 @@ def test_a_tool_call_is_in_the_trace_with_its_command(name: str, real_agent: Age
     assert "echo from-the-tool" in calls[0].argument
 
 
-@main_engines
+@every_engine
 def test_429_then_success_leaves_no_trouble_behind(name: str, real_agent: AgentMaker, mock_model: MockModel) -> None:
     agent = real_agent(name)
     done = agent.run(play({"status": 429, "headers": SOON, "times": 1}, ADD_A, DONE))
@@ -60,7 +59,7 @@ def test_429_then_success_leaves_no_trouble_behind(name: str, real_agent: AgentM
     assert mock_model.outcomes()[:2] == ["refuse 429", "answered"]
 
 
-@main_engines
+@every_engine
 @pytest.mark.parametrize(
     ("status", "trouble"),
     [(429, TroubleClass.THROTTLED), (529, TroubleClass.OVERLOADED), (401, TroubleClass.AUTH)],
@@ -113,7 +112,7 @@ def test_an_hour_of_waiting_is_refused_at_once(name: str, real_agent: AgentMaker
     assert mock_model.outcomes() == ["refuse 429"]
 
 
-@main_engines
+@every_engine
 @pytest.mark.parametrize("fault", ["silence", "stall"])
 def test_a_silent_server_holds_the_turn_until_we_stop_it(
     name: str, fault: str, real_agent: AgentMaker, mock_model: MockModel
@@ -128,7 +127,7 @@ def test_a_silent_server_holds_the_turn_until_we_stop_it(
     assert mock_model.outcomes() == ["gone"]
 
 
-@engines("claude", "codex")
+@with_tools
 def test_a_turn_killed_in_mid_tool_is_resumed_with_its_memory(
     name: str, real_agent: AgentMaker, mock_model: MockModel
 ) -> None:
@@ -147,7 +146,7 @@ def test_a_turn_killed_in_mid_tool_is_resumed_with_its_memory(
     assert any("Long work." in text for text in mock_model.exchanges[-1].user_texts)
 
 
-@engines("claude", "codex")
+@with_tools
 def test_a_follow_up_message_continues_the_conversation(
     name: str, real_agent: AgentMaker, mock_model: MockModel
 ) -> None:
