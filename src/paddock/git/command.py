@@ -1,7 +1,6 @@
 """Running the git CLI on the orchestrator's behalf: explicit directory, no hooks, no prompts, bounded."""
 
 import os
-import shutil
 import signal
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -114,11 +113,13 @@ def run_git(
     check: bool = True,
     timeout: float = DEFAULT_TIMEOUT_SECONDS,
     env: Mapping[str, str] | None = None,
+    inherit: tuple[int, ...] = (),
 ) -> GitResult:
     """Run `git -C directory args`, with hooks and dangerous configuration off.
 
     A non-zero exit raises GitFailed unless `check` is false. After `timeout` seconds the whole process
     group is killed; that counts as a failure too (`timed_out`). `env` adds to the cleaned environment.
+    `inherit` are descriptors git keeps open: a lock passed so outlives us until git has finished.
     """
     import subprocess  # here because `paddock status` finds its repository without starting a process
 
@@ -133,6 +134,7 @@ def run_git(
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         env=git_environment(env),
+        pass_fds=inherit,
         start_new_session=True,
     )
     timed_out = False
@@ -195,10 +197,11 @@ def git_program(search_path: str) -> str:
 
 def find_git(search_path: str) -> str:
     """The git on `search_path`, whatever its version; starts no process."""
-    program = shutil.which("git", path=search_path)
-    if program is None:
-        raise PaddockError("git was not found on PATH", "install git 2.38 or newer")
-    return program
+    for folder in search_path.split(os.pathsep):
+        program = os.path.abspath(os.path.join(folder, "git"))
+        if os.access(program, os.X_OK) and os.path.isfile(program):
+            return program
+    raise PaddockError("git was not found on PATH", "install git 2.38 or newer")
 
 
 def _parse_version(said: str) -> tuple[int, ...]:

@@ -48,6 +48,7 @@ class Repo:
         check: bool = True,
         timeout: float = DEFAULT_TIMEOUT_SECONDS,
         env: Mapping[str, str] | None = None,
+        inherit: tuple[int, ...] = (),
     ) -> GitResult:
         """Run git on the shared repository, bound to no working tree: for refs and objects.
 
@@ -61,15 +62,14 @@ class Repo:
             check=check,
             timeout=timeout,
             env=env,
+            inherit=inherit,
         )
 
     def resolve(self, rev: str) -> str | None:
         """The full sha of the commit `rev` names, None when it names none."""
         if not rev or rev.startswith("-"):
             return None
-        result = self.git(
-            "rev-parse", "--verify", "--quiet", "--end-of-options", f"{rev}^{{commit}}", check=False
-        )
+        result = self.git("rev-parse", "--verify", "--quiet", "--end-of-options", f"{rev}^{{commit}}", check=False)
         return result.text if result.ok else None
 
     def update_ref(self, ref: str, new: str, old: str, reason: str = "paddock") -> bool:
@@ -187,9 +187,7 @@ def discover(start: Path) -> Repo:
     for directory in (start, *start.parents):
         if os.path.lexists(directory / ".git"):
             found = _read_layout(directory)
-            if found is not None and _owned_by_us(
-                directory, directory / ".git", found.git_dir, found.common_dir
-            ):
+            if found is not None and _owned_by_us(directory, directory / ".git", found.git_dir, found.common_dir):
                 return found
             break
         if _is_git_dir(directory):
@@ -227,11 +225,7 @@ def _common_dir_of(git_dir: Path) -> Path:
 
 
 def _is_git_dir(directory: Path) -> bool:
-    return (
-        (directory / "objects").is_dir()
-        and (directory / "refs").is_dir()
-        and os.path.lexists(directory / "HEAD")
-    )
+    return (directory / "objects").is_dir() and (directory / "refs").is_dir() and os.path.lexists(directory / "HEAD")
 
 
 def _mentions_work_tree(common_dir: Path) -> bool:
@@ -270,9 +264,7 @@ def _ask_git(start: Path) -> Repo:
 
 
 def _main_worktree(common_dir: Path) -> Path | None:
-    listed = run_git(
-        common_dir, f"--git-dir={common_dir}", "worktree", "list", "--porcelain", "-z", check=False
-    )
+    listed = run_git(common_dir, f"--git-dir={common_dir}", "worktree", "list", "--porcelain", "-z", check=False)
     first = listed.stdout.split(b"\0\0", 1)[0].split(b"\0")
     if not listed.ok or b"bare" in first:
         return None

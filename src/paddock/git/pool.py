@@ -1,0 +1,148 @@
+"""The warm pool: idle worktrees at main's tip, made and re-pointed in the background."""
+
+import contextlib
+from dataclasses import dataclass
+
+import msgspec
+
+from paddock.core.errors import PaddockError
+from paddock.git.checkout import add_worktree, admin_dir, check_out, is_clean_at, point_at
+from paddock.git.furnish import Checkpoint, furnish, is_setup_due, no_checkpoint
+from paddock.git.lock import Lock, hold
+from paddock.git.release import make_idle, remove_slot
+from paddock.git.slots import (
+    Slot,
+    SlotRecord,
+    SlotState,
+    WorktreeRoot,
+    hold_claims,
+    hold_if_free,
+    list_slots,
+    next_slot,
+    read_record,
+    write_record,
+)
+from paddock.git.worktrees import check_room
+
+
+@dataclass(frozen=True, slots=True)
+class FillReport:
+    """`idle` entries are in the pool now. `problems` are worth a delay before the next call."""
+
+    idle: int
+    made: int = 0
+    repointed: int = 0
+    reclaimed: int = 0
+    problems: tuple[str, ...] = ()
+
+
+def fill(
+    root: WorktreeRoot,
+    tip: str,
+    size: int,
+    most: int | None = None,
+    checkpoint: Checkpoint = no_checkpoint,
+) -> FillReport:
+    """Bring the pool to `size` idle worktrees at commit `tip`; stop after `most` pieces of work.
+
+    Entries a dead process left half done are finished or removed. Safe beside claims and other fills.
+    """
+    made = repointed = reclaimed = 0
+    problems: list[str] = []
+    limit = most if most is not None else size + len(list_slots(root))
+    for slot in list_slots(root):
+        if made + repointed + reclaimed >= limit:
+            break
+        with hold_if_free(slot) as lock:
+            record = read_record(slot) if lock is not None else None
+            if lock is None:
+                continue
+            try:
+                if record is None or record.state in (SlotState.MAKING, SlotState.RETURNING):
+                    reclaimed += _reclaim(root, slot, record, lock, checkpoint)
+                elif record.state is SlotState.IDLE and (record.at != tip or is_setup_due(root, record, tip)):
+                    _repoint(root, slot, record, tip, lock, checkpoint, problems)
+                    repointed += 1
+            except (PaddockError, OSError) as error:
+                problems.append(f"w{slot.number}: {error}")
+    while count_idle(root) < size and made + repointed + reclaimed < limit and not problems:
+        try:
+            _make(root, tip, checkpoint, problems)
+            made += 1
+        except (PaddockError, OSError) as error:
+            problems.append(str(error))
+    return FillReport(count_idle(root), made, repointed, reclaimed, tuple(problems))
+
+
+def count_idle(root: WorktreeRoot) -> int:
+    records = (read_record(slot) for slot in list_slots(root))
+    return sum(record is not None and record.state is SlotState.IDLE for record in records)
+
+
+def _make(root: WorktreeRoot, tip: str, checkpoint: Checkpoint, problems: list[str]) -> None:
+    check_room(root)
+    with contextlib.ExitStack() as stack:
+        with hold_claims(root) as claims:
+            slot = next_slot(root, claims)
+            root.ports.block(slot.number)
+            lock = stack.enter_context(hold(slot.lock_path))
+            checkpoint("slot-taken")
+            write_record(slot, SlotRecord(SlotState.MAKING), lock)
+        checkpoint("making")
+        admin = add_worktree(root, slot, tip, lock)
+        checkpoint("added")
+        check_out(slot.path, admin, tip, lock)
+        checkpoint("checked-out")
+        _settle(root, slot, SlotRecord(SlotState.MAKING), tip, lock, checkpoint, problems)
+
+
+def _repoint(
+    root: WorktreeRoot,
+    slot: Slot,
+    record: SlotRecord,
+    tip: str,
+    lock: Lock,
+    checkpoint: Checkpoint,
+    problems: list[str],
+) -> None:
+    admin = admin_dir(root.repo, slot.path)
+    if admin is None:
+        remove_slot(root, slot, lock)
+        return
+    # MAKING while it is neither here nor there: a claim after a crash must not trust it.
+    making = msgspec.structs.replace(record, state=SlotState.MAKING, at="")
+    write_record(slot, making, lock)
+    checkpoint("repointing")
+    if not is_clean_at(slot.path, tip):
+        point_at(slot.path, admin, tip, lock)
+    checkpoint("checked-out")
+    _settle(root, slot, making, tip, lock, checkpoint, problems)
+
+
+def _settle(
+    root: WorktreeRoot,
+    slot: Slot,
+    record: SlotRecord,
+    tip: str,
+    lock: Lock,
+    checkpoint: Checkpoint,
+    problems: list[str],
+) -> None:
+    """Furnish and enter into the pool. A failing setup command is tried again when the worktree is claimed."""
+    record, setup, _ = furnish(root, slot, record, tip, lock, checkpoint)
+    if setup is not None and not setup.ok:
+        problems.append(f"w{slot.number}: the setup command failed, see `{setup.output}`")
+    write_record(slot, msgspec.structs.replace(record, state=SlotState.IDLE, at=tip), lock)
+    checkpoint("idle")
+
+
+def _reclaim(root: WorktreeRoot, slot: Slot, record: SlotRecord | None, lock: Lock, checkpoint: Checkpoint) -> int:
+    """Returns 1 when something was done about a half-made or half-returned entry."""
+    if record is None:
+        # Without a record nobody knows what is in there; an empty place is free, anything else is for gc.
+        if slot.path.exists():
+            return 0
+        remove_slot(root, slot, lock)
+    else:
+        make_idle(root, slot, lock, checkpoint)
+    return 1

@@ -1,0 +1,158 @@
+"""The setup command: the user's own (npm ci, uv sync), run once in every worktree, with an end to its patience."""
+
+import contextlib
+import os
+import signal
+import subprocess
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from pathlib import Path
+
+import psutil
+
+from paddock.git.command import git_environment
+
+MOST_OUTPUT_BYTES = 64 * 1024 * 1024
+_TICK_SECONDS = 0.5
+_GRACE_SECONDS = 5.0
+
+# When one of these changes between two commits, what the setup command installed may be out of date.
+SETUP_INPUTS = (
+    ".nvmrc",
+    ".python-version",
+    ".tool-versions",
+    "*.lock",
+    "*.lockb",
+    "*requirements*.txt",
+    "Cargo.toml",
+    "Gemfile",
+    "build.gradle*",
+    "composer.json",
+    "go.mod",
+    "go.sum",
+    "package.json",
+    "package-lock.json",
+    "pnpm-lock.yaml",
+    "pom.xml",
+    "pyproject.toml",
+    "setup.cfg",
+    "setup.py",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class SetupResult:
+    """`code` is the exit status (negative: a signal), None when we stopped it; then `stopped` says why."""
+
+    code: int | None
+    seconds: float
+    output: Path
+    stopped: str = ""
+
+    @property
+    def ok(self) -> bool:
+        return self.code == 0
+
+
+def shell_setup(command: str) -> tuple[str, ...]:
+    """The argv for a shell command out of the user's own paddock.toml; never for text of an agent's."""
+    return ("/bin/sh", "-c", command)
+
+
+def needs_setup_again(changed_paths: tuple[str, ...]) -> bool:
+    names = {path.rsplit("/", 1)[-1] for path in changed_paths}
+    return any(fnmatchcase(name, pattern) for name in names for pattern in SETUP_INPUTS)
+
+
+def run_setup(
+    argv: tuple[str, ...], directory: Path, home: Path, env: Mapping[str, str], timeout_seconds: float
+) -> SetupResult:
+    """Run the setup command in `directory`; output goes to `home`/setup.log.
+
+    Its whole process group is ended when it takes longer than `timeout_seconds` or floods its log. A run left
+    over from a process that was killed is ended first.
+    """
+    stop_leftover(home)
+    output, pid_file = home / "setup.log", home / "setup.pid"
+    began = time.monotonic()
+    # The shim records its own pid before it becomes the command, so there is no moment without a record.
+    shim = ("/bin/sh", "-c", 'echo $$ > "$0" && exec "$@"', str(pid_file), *argv)
+    environment = {**git_environment(), **_callers_locale(), **env}
+    with open(output, "wb") as log:
+        process = subprocess.Popen(
+            shim,
+            cwd=directory,
+            env=environment,
+            stdin=subprocess.DEVNULL,
+            stdout=log,
+            stderr=subprocess.STDOUT,
+            start_new_session=True,
+        )
+    try:
+        stopped = _wait(process, output, began + timeout_seconds, timeout_seconds)
+    except BaseException:
+        end_group(process.pid)
+        process.wait()
+        raise
+    pid_file.unlink(missing_ok=True)
+    code = None if stopped else process.returncode
+    return SetupResult(code, time.monotonic() - began, output, stopped)
+
+
+def stop_leftover(home: Path) -> None:
+    """End a setup command that outlived the process which started it."""
+    pid_file = home / "setup.pid"
+    try:
+        pid, written = int(pid_file.read_text()), pid_file.stat().st_mtime
+    except (FileNotFoundError, ValueError):
+        return
+    with contextlib.suppress(psutil.NoSuchProcess, ProcessLookupError):
+        # A process that began after the record was written only inherited the number.
+        began_before = psutil.Process(pid).create_time() < written + 1.0
+        if began_before and os.getpgid(pid) == pid:
+            end_group(pid)
+    pid_file.unlink(missing_ok=True)
+
+
+def end_group(group: int) -> None:
+    """TERM, a grace period, KILL. The leader may be a zombie of ours: only its group counts."""
+    with contextlib.suppress(ProcessLookupError, PermissionError):
+        os.killpg(group, signal.SIGTERM)
+        deadline = time.monotonic() + _GRACE_SECONDS
+        while time.monotonic() < deadline and _is_alive(group):
+            time.sleep(0.02)
+        os.killpg(group, signal.SIGKILL)
+
+
+def _is_alive(group: int) -> bool:
+    for process in psutil.process_iter():
+        with contextlib.suppress(psutil.Error, ProcessLookupError):
+            if os.getpgid(process.pid) == group and process.status() != psutil.STATUS_ZOMBIE:
+                return True
+    return False
+
+
+def _wait(process: "subprocess.Popen[bytes]", output: Path, deadline: float, timeout_seconds: float) -> str:
+    """Wait for the command; the reason when we had to stop it, "" when it ended by itself."""
+    while True:
+        left = deadline - time.monotonic()
+        try:
+            process.wait(timeout=max(0.0, min(_TICK_SECONDS, left)))
+            return ""
+        except subprocess.TimeoutExpired:
+            stopped = ""
+            if left <= 0:
+                stopped = f"took longer than {timeout_seconds:g} s"
+            elif output.stat().st_size > MOST_OUTPUT_BYTES:
+                stopped = f"wrote more than {MOST_OUTPUT_BYTES} bytes of output"
+            if stopped:
+                end_group(process.pid)
+                process.wait()
+                return stopped
+
+
+def _callers_locale() -> dict[str, str]:
+    """The C locale is for reading git's messages, not for the user's tools; unset counts as empty."""
+    return {"LC_ALL": os.environ.get("LC_ALL", "")}

@@ -1,0 +1,194 @@
+"""Slots: the numbered places worktrees live in, and the record each keeps on disk.
+
+    ROOT/w3/              the worktree; its path never changes, so kept caches (.venv) stay valid
+    ROOT/.slots/w3/       lock, record.json, setup.log, tmp/ATTEMPT/
+
+Who holds a slot's lock may change the slot. A record that says MAKING, CLAIMED or RETURNING while nobody holds
+the lock was left by a process that died; every step can be done again.
+"""
+
+import contextlib
+import enum
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from itertools import count
+from pathlib import Path
+from zlib import crc32
+
+import msgspec
+
+from paddock.core.errors import PaddockError
+from paddock.git.disk import DiskFloor
+from paddock.git.lock import Lock, closing, hold, try_lock
+from paddock.git.repo import Repo
+
+_SLOTS_FOLDER = ".slots"
+_FIRST_PORT = 20_000
+_PORT_AFTER_LAST = 32_768  # Linux hands out ephemeral ports from here on
+_PORTS_PER_ROOT = 1_000
+
+
+class SlotState(enum.Enum):
+    MAKING = "making"  # being created for the pool; holds nothing of value
+    IDLE = "idle"  # in the pool: clean, detached at `at`
+    CLAIMED = "claimed"  # being prepared for `attempt`; no agent has seen it
+    READY = "ready"  # handed to `attempt`; only its release may touch it
+    RETURNING = "returning"  # its work is secured; being cleaned
+    KEPT = "kept"  # holds something that could not be secured; for a human, see `reason`
+
+
+class SlotRecord(msgspec.Struct, frozen=True, omit_defaults=True):
+    state: SlotState
+    attempt: str = ""
+    branch: str = ""
+    start: str = ""
+    at: str = ""
+    setup_at: str = ""  # the commit the setup command last succeeded on, "" if never since the last clean-up
+    setup_by: tuple[str, ...] = ()
+    included: tuple[str, ...] = ()  # what .worktreeinclude brought in, hence ours to refresh
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class PortPlan:
+    """A block of `per_slot` ports for each slot, from `first` on; blocks never overlap."""
+
+    first: int = _FIRST_PORT
+    per_slot: int = 10
+    after_last: int = _PORT_AFTER_LAST
+
+    def block(self, slot: int) -> range:
+        start = self.first + (slot - 1) * self.per_slot
+        if start + self.per_slot > self.after_last:
+            raise PaddockError(
+                f"no ports left for worktree {slot}: {self.per_slot} each from {self.first} reach {self.after_last}",
+                "lower the ports per worktree or the first port in paddock.toml",
+            )
+        return range(start, start + self.per_slot)
+
+
+def default_ports(root: Path) -> PortPlan:
+    """A plan that differs between most pairs of repositories on one machine."""
+    rooms = (_PORT_AFTER_LAST - _FIRST_PORT) // _PORTS_PER_ROOT
+    first = _FIRST_PORT + crc32(os.fsencode(root)) % rooms * _PORTS_PER_ROOT
+    return PortPlan(first, after_last=first + _PORTS_PER_ROOT)
+
+
+@dataclass(frozen=True, slots=True)
+class WorktreeRoot:
+    """Where a repository's worktrees live and how they are furnished.
+
+    `keep` names the ignored folders that survive a clean-up; `setup` is an argv run once in every worktree.
+    """
+
+    repo: Repo
+    path: Path
+    keep: tuple[str, ...] = ()
+    setup: tuple[str, ...] = ()
+    setup_timeout_seconds: float = 600.0
+    ports: PortPlan = field(default_factory=PortPlan)
+    floor: DiskFloor = field(default_factory=DiskFloor)
+
+    def __post_init__(self) -> None:
+        for outer in (self.repo.main, self.repo.common_dir):
+            if outer is not None and self.path.is_relative_to(outer):
+                raise PaddockError(
+                    f"worktrees cannot live in `{self.path}`: it lies inside `{outer}`",
+                    "choose a folder beside the repository",
+                )
+
+    @property
+    def slots_folder(self) -> Path:
+        return self.path / _SLOTS_FOLDER
+
+
+def default_root(repo: Repo) -> Path:
+    """`../NAME.paddock`, beside the repository."""
+    return (repo.main or repo.common_dir).parent / f"{repo.name}.paddock"
+
+
+@dataclass(frozen=True, slots=True)
+class Slot:
+    number: int
+    path: Path  # the worktree
+    home: Path  # what we keep about it
+
+    @property
+    def lock_path(self) -> Path:
+        return self.home / "lock"
+
+
+def slot_at(root: WorktreeRoot, number: int) -> Slot:
+    name = f"w{number}"
+    return Slot(number, root.path / name, root.slots_folder / name)
+
+
+def list_slots(root: WorktreeRoot) -> tuple[Slot, ...]:
+    try:
+        names = os.listdir(root.slots_folder)
+    except FileNotFoundError:
+        return ()
+    numbers = sorted(int(name[1:]) for name in names if name[:1] == "w" and name[1:].isdigit())
+    return tuple(slot_at(root, number) for number in numbers)
+
+
+def read_record(slot: Slot) -> SlotRecord | None:
+    """What is recorded of the slot; None when nothing readable is."""
+    try:
+        return msgspec.json.decode((slot.home / "record.json").read_bytes(), type=SlotRecord)
+    except (FileNotFoundError, msgspec.DecodeError, UnicodeDecodeError):
+        return None
+
+
+def write_record(slot: Slot, record: SlotRecord, lock: Lock) -> None:
+    assert lock.path == slot.lock_path
+    fresh = slot.home / "record.json.new"
+    fresh.write_bytes(msgspec.json.encode(record))
+    os.replace(fresh, slot.home / "record.json")
+
+
+@contextlib.contextmanager
+def hold_slot(slot: Slot, timeout_seconds: float = 120.0) -> Iterator[Lock]:
+    with hold(slot.lock_path, timeout_seconds) as lock:
+        yield lock
+
+
+@contextlib.contextmanager
+def hold_if_free(slot: Slot) -> Iterator[Lock | None]:
+    """The slot's lock, None when someone is at work in it or it has just been removed."""
+    lock = try_lock(slot.lock_path) if slot.home.is_dir() else None
+    if lock is None:
+        yield None
+        return
+    with closing(lock):
+        yield lock
+
+
+@contextlib.contextmanager
+def hold_claims(root: WorktreeRoot) -> Iterator[Lock]:
+    """Held for the moment in which an attempt finds its slot or a new number is taken."""
+    with hold(root.slots_folder / "claims.lock") as lock:
+        yield lock
+
+
+def find_slot(root: WorktreeRoot, attempt: str) -> tuple[Slot, SlotRecord] | None:
+    """The slot recorded for `attempt`, None when it has none."""
+    for slot in list_slots(root):
+        record = read_record(slot)
+        if record is not None and record.attempt == attempt and record.state is not SlotState.IDLE:
+            return slot, record
+    return None
+
+
+def next_slot(root: WorktreeRoot, claims: Lock) -> Slot:
+    """The lowest number nobody uses; it is taken by writing its record before `claims` is let go."""
+    assert claims.path.parent == root.slots_folder
+    used = {slot.number for slot in list_slots(root)}
+    number = next(n for n in count(1) if n not in used and not _is_occupied(root, n))
+    return slot_at(root, number)
+
+
+def _is_occupied(root: WorktreeRoot, number: int) -> bool:
+    """A folder that is in our way but not ours: a slot's home is removed only after its worktree."""
+    return os.path.lexists(slot_at(root, number).path)
