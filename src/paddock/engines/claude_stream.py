@@ -91,7 +91,7 @@ class ClaudeStreamParser:
 
     def _assistant(self, event: Node) -> Iterator[TraceEntry]:
         message = event.at("message")
-        if event.has("error") or event.flag("is_api_error_message") or message.text("model") == "<synthetic>":
+        if _is_synthetic(event):
             yield from self._synthetic(event)
             return
         for block in message.items("content"):
@@ -150,11 +150,19 @@ class ClaudeStreamParser:
         code = event.text("error", limit=ID_LIMIT)
         message = f"{code}: {words}" if code else words
         status = event.whole("api_error_status")
-        if code or event.flag("is_api_error_message"):
+        if code or event.flag("is_api_error_message") or words.startswith("[API Error:"):
             self._reported = clip(words, ERROR_LIMIT)
             yield describe_error(message, status)
         elif words:
             yield classify(message, status) or Progress("synthetic")
+
+
+def _is_synthetic(event: Node) -> bool:
+    if event.has("error") or event.flag("is_api_error_message") or event.text("message", "model") == "<synthetic>":
+        return True
+    # qwen marks its own words in no other way.
+    block = next(event.items("message", "content"), Node(None))
+    return block.text("text").startswith("[API Error:") and event.at("message", "usage").count("output_tokens") == 0
 
 
 def read_tokens(usage: Node) -> TokenUsage:
@@ -224,9 +232,9 @@ def _system(event: Node) -> Iterator[TraceEntry]:
 
 def _retry(event: Node) -> TraceEntry:
     """A call that is tried again has failed for the provider's sake or the network's, whatever the word for it."""
-    word = event.brief("error", limit=ID_LIMIT) or event.text("message", limit=ERROR_LIMIT) or "unknown"
-    status, delay_ms = event.whole("error_status"), event.number("retry_delay_ms")
-    delay = None if delay_ms is None else delay_ms / 1000
+    word = event.brief("error", limit=ID_LIMIT) or event.text("data", "reason", limit=ID_LIMIT) or "unknown"
+    delay_ms = event.number("retry_delay_ms") or event.number("data", "delayMs")
+    status, delay = event.whole("error_status"), None if delay_ms is None else delay_ms / 1000
     known = classify(word, status, delay)
     return known or RateLimited(TroubleKind.OVERLOAD, status, delay, message=f"call failed: {word}")
 

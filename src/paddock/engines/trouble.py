@@ -41,7 +41,8 @@ _WORDS: tuple[tuple[TroubleKind, re.Pattern[str]], ...] = (
     (
         TroubleKind.PER_MINUTE,
         re.compile(
-            r"rate[ _-]?limit|too many requests|resource[ _]?exhausted|ratelimiterror|exceeded retry limit",
+            r"rate[ _-]?limit|too many requests|resource[ _]?exhausted|ratelimiterror|exceeded retry limit"
+            r"|request a quota increase",
             re.IGNORECASE,
         ),
     ),
@@ -84,9 +85,18 @@ def classify(
         return None
     retry_after = retry_after if retry_after is not None else _retry_after_in(message)
     resets_at = resets_at if resets_at is not None else _reset_in(message)
-    if kind is TroubleKind.PER_MINUTE and (resets_at is not None or (retry_after or 0) > WINDOW_SECONDS):
-        kind = TroubleKind.WINDOW
+    if kind in (TroubleKind.PER_MINUTE, TroubleKind.WINDOW):
+        kind = _by_length(kind, message, retry_after, resets_at)
     return RateLimited(kind=kind, status=status, retry_after=retry_after, resets_at=resets_at, message=message)
+
+
+def _by_length(kind: TroubleKind, message: str, retry_after: float | None, resets_at: float | None) -> TroubleKind:
+    """Numbers are better witnesses than words: some call a minute's limit a quota."""
+    if resets_at is not None:
+        return TroubleKind.WINDOW
+    if retry_after is not None:
+        return TroubleKind.WINDOW if retry_after > WINDOW_SECONDS else TroubleKind.PER_MINUTE
+    return TroubleKind.PER_MINUTE if "per minute" in message.lower() else kind
 
 
 def describe_error(message: str, status: int | None = None, retry_after: float | None = None) -> TraceEntry:

@@ -1,0 +1,101 @@
+"""What aider prints, and its analytics log.
+
+The answer is plain text that ends with a line of token counts; that line is the only sign that the model has
+answered at all, for the exit code is 0 even when every call was refused.
+"""
+
+from collections.abc import Iterator
+
+from paddock.core.trace import (
+    ERROR_LIMIT,
+    STEP_LIMIT,
+    TEXT_LIMIT,
+    End,
+    Progress,
+    Text,
+    TokenUsage,
+    ToolCall,
+    ToolResult,
+    ToolStatus,
+    TraceEntry,
+    Usage,
+    UsageScope,
+    clip,
+)
+from paddock.engines.jsonline import line_text, read_object
+from paddock.engines.protocol import Source
+from paddock.engines.trouble import describe_error
+
+_BANNER = ("Aider v", "Main model: ", "Model: ", "Weak model: ", "Editor model: ", "Git repo: ", "Repo-map: ")
+_ADVICE = ("The API provider", "Retrying in ", "HTTPSConnectionPool(")
+_DEEDS = {"Applied edit to ": "edit", "Commit ": "commit"}
+
+
+class AiderParser:
+    def __init__(self) -> None:
+        self._answer: list[str] = []
+        self._length = 0
+        self._answered = False
+        self._deeds = 0
+        self._error = ""
+
+    def feed(self, line: bytes, source: Source = Source.STDOUT) -> Iterator[TraceEntry]:
+        if source is Source.LOG:
+            yield from _sent_message(line)
+        elif source is Source.STDOUT:
+            text = line_text(line, TEXT_LIMIT)
+            if text.strip():
+                yield from self._line(text)
+
+    def close(self) -> Iterator[TraceEntry]:
+        yield from self._flush(model_spoke=False)
+        reason = "answered" if self._answered else self._error or "no answer from the model"
+        yield End(self._answered, reason)
+
+    def _line(self, text: str) -> Iterator[TraceEntry]:
+        if text.startswith("litellm."):
+            self._answered, self._error = False, clip(text, ERROR_LIMIT)
+            yield from self._flush(model_spoke=False)
+            yield describe_error(text)
+        elif text.startswith("Tokens: ") and " received" in text:
+            self._answered = True
+            yield from self._flush(model_spoke=True)
+        elif text.startswith((*_BANNER, *_ADVICE)):
+            yield Progress(text[:STEP_LIMIT])
+        elif self._answered and text.startswith(tuple(_DEEDS)):
+            yield from self._deed(text)
+        else:
+            yield from self._remember(text)
+
+    def _deed(self, text: str) -> Iterator[TraceEntry]:
+        prefix = next(start for start in _DEEDS if text.startswith(start))
+        self._deeds += 1
+        call = f"aider-{self._deeds}"
+        yield ToolCall(call, _DEEDS[prefix], text[len(prefix) :][:STEP_LIMIT])
+        yield ToolResult(call, ToolStatus.OK)
+
+    def _remember(self, text: str) -> Iterator[TraceEntry]:
+        if self._length + len(text) > TEXT_LIMIT:
+            yield from self._flush(model_spoke=False)
+        self._answer.append(text)
+        self._length += len(text) + 1
+        yield Progress("answer")
+
+    def _flush(self, *, model_spoke: bool) -> Iterator[TraceEntry]:
+        text = clip("\n".join(self._answer), TEXT_LIMIT)
+        self._answer, self._length = [], 0
+        if text or model_spoke:
+            yield Text(text, model_spoke)
+
+
+def _sent_message(line: bytes) -> Iterator[TraceEntry]:
+    event = read_object(line)
+    if event is None or event.text("event") != "message_send":
+        return
+    properties = event.at("properties")
+    tokens = TokenUsage(
+        input_uncached=properties.count("prompt_tokens"),
+        output=properties.count("completion_tokens"),
+        cost_usd=properties.number("cost"),
+    )
+    yield Usage(tokens, UsageScope.DELTA)

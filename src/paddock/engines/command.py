@@ -1,0 +1,150 @@
+"""Any CLI by configuration alone, and any shell script as an agent.
+
+    [engines.mine]
+    command = ["mytool", "--prompt", "{prompt}"]
+    resume = ["mytool", "--session", "{session}", "--prompt", "{prompt}"]
+    session_id_regex = "session: (\\S+)"
+
+    [engines.sh]
+    command = ["bash", "-c", "{task}"]
+
+Words are arguments and never pass through a shell of ours. `{{name}}` stands for a literal `{name}`.
+"""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from paddock.core.errors import Misuse, PaddockError
+from paddock.engines.claude_stream import ClaudeStreamParser
+from paddock.engines.codex_jsonl import CodexParser
+from paddock.engines.environment import MAX_ARGUMENT_BYTES, argument_text, build_environment, prompt_argument
+from paddock.engines.plain_text import PlainTextParser, SessionFinder
+from paddock.engines.probe import probe_program
+from paddock.engines.protocol import Capabilities, Launch, LaunchFile, Parser, Probe, TurnRequest
+from paddock.engines.settings import EngineSettings, nearest
+
+PLACEHOLDERS = ("prompt", "prompt_file", "task", "session", "model")
+
+# Lower-case words only, and not after a dollar sign: `${HOME}` and awk's `{print $1}` are left alone.
+_PLACEHOLDER = re.compile(r"\{\{(?P<literal>[a-z_]+)\}\}|(?<!\$)\{(?P<name>[a-z_]+)\}")
+
+
+@dataclass(frozen=True, slots=True)
+class CommandEngine:
+    """Raises Misuse at once for settings that could never work."""
+
+    name: str
+    settings: EngineSettings
+
+    def __post_init__(self) -> None:
+        check_words(self.name, "command", self.settings.command)
+        check_words(self.name, "resume", self.settings.resume)
+        check_words(self.name, "interactive", self.settings.interactive)
+        self._session_pattern()
+
+    @property
+    def capabilities(self) -> Capabilities:
+        structured = self.settings.format != "text"
+        return Capabilities(
+            resume=bool(self.settings.resume),
+            chooses_session_id=_uses(self.settings.command, "session"),
+            json_stream=structured,
+            final_event=structured,
+            usage=structured,
+            cost=self.settings.format == "claude-stream",
+            interactive=bool(self.settings.interactive),
+        )
+
+    def launch(self, request: TurnRequest) -> Launch:
+        resumed = request.session_id is not None and self.settings.resume
+        words = self.settings.resume if resumed else self.settings.command
+        return self._launch(request, (*words, *self.settings.args))
+
+    def interactive(self, request: TurnRequest) -> Launch | None:
+        return self._launch(request, self.settings.interactive) if self.settings.interactive else None
+
+    def parser(self) -> Parser:
+        pattern = self._session_pattern()
+        match self.settings.format:
+            case "text":
+                return PlainTextParser(pattern)
+            case "claude-stream":
+                return SessionFinder(ClaudeStreamParser(), pattern) if pattern else ClaudeStreamParser()
+            case "codex-jsonl":
+                return SessionFinder(CodexParser(), pattern) if pattern else CodexParser()
+
+    def probe(self, environment: Mapping[str, str]) -> Probe:
+        program = self.settings.program or self.settings.command[0]
+        return probe_program(
+            self.name,
+            program,
+            self.settings,
+            environment,
+            install=f"[engines.{self.name}] names it as the command",
+        )
+
+    def _launch(self, request: TurnRequest, words: Sequence[str]) -> Launch:
+        values, files = self._values(request, words)
+        argv = tuple(_fill(word, values) for word in words)
+        for word in argv:
+            if len(word.encode()) > MAX_ARGUMENT_BYTES:
+                raise PaddockError(
+                    f"the task is too long for an argument of engine `{self.name}` ({len(word.encode())} bytes, "
+                    f"the limit is {MAX_ARGUMENT_BYTES})",
+                    f"use `{{prompt_file}}` in [engines.{self.name}]",
+                )
+        return Launch(argv, build_environment(request, self.settings), request.worktree, files)
+
+    def _values(self, request: TurnRequest, words: Sequence[str]) -> tuple[dict[str, str], tuple[LaunchFile, ...]]:
+        prompt, files = prompt_argument(request)
+        if _uses(words, "prompt_file") and not files:
+            files = (LaunchFile(request.prompt_file, request.prompt),)
+        model = request.model or self.settings.model
+        if _uses(words, "model") and not model:
+            raise PaddockError(
+                f"engine `{self.name}` needs a model for `{{model}}` and none is set",
+                f'set `model = "…"` in [engines.{self.name}] or on the agent',
+            )
+        values = {
+            "prompt": prompt,
+            "prompt_file": str(request.prompt_file),
+            "task": argument_text(request.task_text),
+            "session": request.session_id or request.new_session_id or "",
+            "model": model,
+        }
+        return values, files
+
+    def _session_pattern(self) -> re.Pattern[str] | None:
+        try:
+            return re.compile(self.settings.session_id_regex) if self.settings.session_id_regex else None
+        except re.error as error:
+            raise Misuse(
+                f"session_id_regex of [engines.{self.name}] is not a regular expression: {error}",
+                "it is matched with Python's `re`; put the id into the first group",
+            ) from None
+
+
+def check_words(engine: str, key: str, words: Sequence[str]) -> None:
+    """Raises Misuse for a placeholder nobody fills, naming the nearest that is."""
+    for word in words:
+        for found in _PLACEHOLDER.finditer(word):
+            name = found["name"]
+            if name is not None and name not in PLACEHOLDERS:
+                close = nearest(name, PLACEHOLDERS)
+                known = f"`{{{close}}}`" if close else f"one of {', '.join(f'`{{{p}}}`' for p in PLACEHOLDERS)}"
+                raise Misuse(
+                    f"unknown placeholder `{{{name}}}` in `{key}` of [engines.{engine}]",
+                    f"did you mean {known}? For the characters themselves write `{{{{{name}}}}}`",
+                )
+
+
+def _uses(words: Sequence[str], placeholder: str) -> bool:
+    return any(found["name"] == placeholder for word in words for found in _PLACEHOLDER.finditer(word))
+
+
+def _fill(word: str, values: Mapping[str, str]) -> str:
+    """One pass, so that a prompt which itself speaks of `{task}` is left as it is."""
+    return _PLACEHOLDER.sub(
+        lambda found: f"{{{found['literal']}}}" if found["literal"] else values[found["name"]], word
+    )

@@ -1,0 +1,64 @@
+"""GitHub Copilot CLI (`copilot`)."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from paddock.engines.copilot_json import CopilotParser
+from paddock.engines.environment import build_environment, prompt_argument
+from paddock.engines.probe import probe_program
+from paddock.engines.protocol import Capabilities, Launch, Parser, Probe, TurnRequest
+from paddock.engines.settings import NO_SETTINGS, EngineSettings
+
+_ALLOWED = ("COPILOT_*", "GH_TOKEN", "GITHUB_TOKEN", "GH_HOST")
+_VALUES = {"COPILOT_AUTO_UPDATE": "false"}
+
+
+@dataclass(frozen=True, slots=True)
+class CopilotEngine:
+    name: str = "copilot"
+    settings: EngineSettings = NO_SETTINGS
+
+    @property
+    def capabilities(self) -> Capabilities:
+        return Capabilities(resume=True, chooses_session_id=True, json_stream=True, final_event=True, interactive=True)
+
+    def launch(self, request: TurnRequest) -> Launch:
+        prompt, files = prompt_argument(request)
+        argv = [self._program, "-p", prompt, *self._common(request), "--output-format", "json"]
+        if not request.session_id and request.new_session_id:
+            argv += ["--session-id", request.new_session_id]
+        return Launch((*argv, *self.settings.args), self._environment(request), request.worktree, files)
+
+    def interactive(self, request: TurnRequest) -> Launch | None:
+        argv = (self._program, *self._common(request))
+        return Launch(argv, self._environment(request), request.worktree)
+
+    def parser(self) -> Parser:
+        return CopilotParser()
+
+    def probe(self, environment: Mapping[str, str]) -> Probe:
+        return probe_program(
+            self.name,
+            "copilot",
+            self.settings,
+            environment,
+            keys=("COPILOT_GITHUB_TOKEN", "GH_TOKEN", "GITHUB_TOKEN", "COPILOT_PROVIDER_API_KEY"),
+            logins=(".copilot/config.json",),
+            install="install it with `npm i -g @github/copilot`",
+            login="run `copilot login`",
+        )
+
+    @property
+    def _program(self) -> str:
+        return self.settings.program or "copilot"
+
+    def _common(self, request: TurnRequest) -> list[str]:
+        model = request.model or self.settings.model
+        words = ["--allow-all-tools", "--allow-all-paths", "--disable-builtin-mcps"]
+        words += ["--model", model] if model else []
+        return words + ([f"--resume={request.session_id}"] if request.session_id else [])
+
+    def _environment(self, request: TurnRequest) -> dict[str, str]:
+        """A provider of one's own needs no login at GitHub, and works only when told to stay offline."""
+        own = {"COPILOT_OFFLINE": "true"} if request.base_env.get("COPILOT_PROVIDER_BASE_URL") else {}
+        return build_environment(request, self.settings, allow=_ALLOWED, values={**_VALUES, **own})

@@ -1,0 +1,107 @@
+"""The stream-json format of gemini."""
+
+from collections.abc import Iterator
+
+from paddock.core.trace import (
+    ERROR_LIMIT,
+    ID_LIMIT,
+    OUTPUT_LIMIT,
+    TEXT_LIMIT,
+    End,
+    Progress,
+    SessionStarted,
+    Text,
+    TokenUsage,
+    ToolCall,
+    ToolResult,
+    ToolStatus,
+    TraceEntry,
+    Usage,
+    UsageScope,
+)
+from paddock.engines.claude_stream import tool_argument
+from paddock.engines.jsonline import Node, line_text, read_object
+from paddock.engines.protocol import Source
+from paddock.engines.trouble import classify, describe_error
+
+
+class GeminiParser:
+    """An answer comes in pieces; they are put together until something else comes, so that a line of it is whole."""
+
+    def __init__(self) -> None:
+        self._pieces: list[str] = []
+        self._length = 0
+
+    def feed(self, line: bytes, source: Source = Source.STDOUT) -> Iterator[TraceEntry]:
+        if source is not Source.STDOUT:
+            yield from _complaint(line)
+            return
+        event = read_object(line)
+        if event is None:
+            if line.strip():
+                yield Progress("unreadable line")
+        elif event.text("type") == "message" and event.text("role") == "assistant":
+            yield from self._answer(event.text("content"))
+        else:
+            yield from self._flush()
+            yield from _translate(event)
+
+    def close(self) -> Iterator[TraceEntry]:
+        return self._flush()
+
+    def _answer(self, piece: str) -> Iterator[TraceEntry]:
+        if self._length + len(piece) > TEXT_LIMIT:
+            yield from self._flush()
+        self._pieces.append(piece[:TEXT_LIMIT])
+        self._length += len(piece)
+        yield Progress("answer")
+
+    def _flush(self) -> Iterator[TraceEntry]:
+        text = "".join(self._pieces)
+        self._pieces, self._length = [], 0
+        if text:
+            yield Text(text)
+
+
+def _translate(event: Node) -> Iterator[TraceEntry]:
+    match event.text("type"):
+        case "init":
+            yield SessionStarted(event.text("session_id", limit=ID_LIMIT), event.text("model", limit=ID_LIMIT))
+        case "tool_use":
+            call, tool = event.text("tool_id", limit=ID_LIMIT), event.text("tool_name", limit=ID_LIMIT)
+            yield ToolCall(call, tool, tool_argument(event.at("parameters")))
+        case "tool_result":
+            status = ToolStatus.OK if event.text("status") == "success" else ToolStatus.ERROR
+            output = event.brief("output", limit=OUTPUT_LIMIT) or event.text("error", "message", limit=OUTPUT_LIMIT)
+            yield ToolResult(event.text("tool_id", limit=ID_LIMIT), status, output)
+        case "error":
+            yield describe_error(event.text("message", limit=ERROR_LIMIT) or "error")
+        case "result":
+            yield from _result(event)
+        case kind:
+            yield Progress(kind[:ID_LIMIT])
+
+
+def _result(event: Node) -> Iterator[TraceEntry]:
+    stats = event.at("stats")
+    cached = stats.count("cached")
+    tokens = TokenUsage(
+        input_uncached=max(0, stats.count("input_tokens") - cached),
+        cache_read=cached,
+        output=stats.count("output_tokens"),
+    )
+    yield Usage(tokens, UsageScope.TURN)
+    success = event.text("status") == "success"
+    message = event.text("error", "message", limit=ERROR_LIMIT)
+    if not success:
+        yield describe_error(message or "error")
+    yield End(success, "completed" if success else message or "error")
+
+
+def _complaint(line: bytes) -> Iterator[TraceEntry]:
+    """stderr is full of warnings and stack traces; only an attempt that failed is news."""
+    text = line_text(line, ERROR_LIMIT)
+    if text.startswith("Attempt ") and "failed" in text:
+        trouble = classify(text)
+        if trouble is not None:
+            yield trouble

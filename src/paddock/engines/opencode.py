@@ -1,0 +1,63 @@
+"""opencode (`opencode`)."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from paddock.engines.environment import build_environment, prompt_argument
+from paddock.engines.opencode_json import OpencodeParser
+from paddock.engines.probe import probe_program
+from paddock.engines.protocol import Capabilities, Launch, Parser, Probe, TurnRequest
+from paddock.engines.settings import NO_SETTINGS, EngineSettings
+
+_ALLOWED = (
+    *("OPENCODE_CONFIG", "OPENCODE_CONFIG_DIR", "OPENCODE_CONFIG_CONTENT", "OPENCODE_API_KEY", "OPENCODE_MODELS_PATH"),
+    *("ANTHROPIC_API_KEY", "OPENAI_API_KEY", "OPENAI_BASE_URL", "GEMINI_API_KEY", "GOOGLE_GENERATIVE_AI_API_KEY"),
+    *("OPENROUTER_API_KEY", "GROQ_API_KEY", "XAI_API_KEY", "DEEPSEEK_API_KEY", "MISTRAL_API_KEY"),
+)
+_VALUES = {"OPENCODE_DISABLE_AUTOUPDATE": "1", "OPENCODE_DISABLE_SHARE": "1", "OPENCODE_DISABLE_TERMINAL_TITLE": "1"}
+
+
+@dataclass(frozen=True, slots=True)
+class OpencodeEngine:
+    name: str = "opencode"
+    settings: EngineSettings = NO_SETTINGS
+
+    @property
+    def capabilities(self) -> Capabilities:
+        return Capabilities(resume=True, json_stream=True, final_event=True, usage=True, cost=True, interactive=True)
+
+    def launch(self, request: TurnRequest) -> Launch:
+        prompt, files = prompt_argument(request)
+        argv = (self._program, "run", "--format", "json", "--auto", *self._common(request), *self.settings.args)
+        return Launch((*argv, prompt), self._environment(request), request.worktree, files)
+
+    def interactive(self, request: TurnRequest) -> Launch | None:
+        argv = (self._program, "--auto", *self._common(request))
+        return Launch(argv, self._environment(request), request.worktree)
+
+    def parser(self) -> Parser:
+        return OpencodeParser()
+
+    def probe(self, environment: Mapping[str, str]) -> Probe:
+        return probe_program(
+            self.name,
+            "opencode",
+            self.settings,
+            environment,
+            keys=("ANTHROPIC_API_KEY", "OPENAI_API_KEY", "OPENROUTER_API_KEY", "OPENCODE_API_KEY", "GEMINI_API_KEY"),
+            logins=(".local/share/opencode/auth.json", ".config/opencode/opencode.json"),
+            install="install it with `npm i -g opencode-ai`",
+            login="run `opencode auth login`",
+        )
+
+    @property
+    def _program(self) -> str:
+        return self.settings.program or "opencode"
+
+    def _common(self, request: TurnRequest) -> list[str]:
+        model = request.model or self.settings.model
+        words = ["-m", model] if model else []
+        return words + (["-s", request.session_id] if request.session_id else [])
+
+    def _environment(self, request: TurnRequest) -> dict[str, str]:
+        return build_environment(request, self.settings, allow=_ALLOWED, values=_VALUES)
