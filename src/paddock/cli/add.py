@@ -83,12 +83,12 @@ def _read(file: str) -> str:
         if file == "-":
             data = sys.stdin.buffer.read(SIZE_LIMIT + 1)
         else:
-            path = Path(file)
-            if path.is_file() and path.stat().st_size > SIZE_LIMIT:
-                raise Misuse(f"{file} has {path.stat().st_size:,} bytes; the limit is {SIZE_LIMIT:,}")
-            data = path.read_bytes()
+            with Path(file).open("rb") as opened:
+                data = opened.read(SIZE_LIMIT + 1)
     except OSError as error:
-        raise Misuse(f"{file} cannot be read: {error.strerror}") from None
+        raise Misuse(f"`{printable(file)}` cannot be read: {error.strerror}") from None
+    if len(data) > SIZE_LIMIT:
+        raise Misuse(f"`{printable(file)}` has more than {SIZE_LIMIT:,} bytes")
     try:
         return data.decode("utf-8-sig")
     except UnicodeDecodeError as error:

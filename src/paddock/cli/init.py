@@ -3,6 +3,8 @@
 import os
 import shutil
 import sys
+from contextlib import suppress
+from pathlib import Path
 
 import click
 
@@ -11,8 +13,8 @@ from paddock.cli.workspace import Workspace, open_workspace
 from paddock.config.load import FILE_NAME, load_config
 from paddock.config.template import guess_ci, render_config
 from paddock.core.errors import PaddockError
+from paddock.core.ids import printable
 from paddock.store.sqlite import SqliteStore
-from paddock.store.trouble import explained
 
 
 @click.command("init")
@@ -31,27 +33,27 @@ def init_command(ctx: click.Context, yes: bool, as_json: bool) -> None:
             f"`{workspace.top}` has no commits yet, and agents need one to start from",
             "make a first one: `git commit --allow-empty -m 'First commit'`",
         )
-    made_file = _write_config(workspace, ask=not yes and not as_json and sys.stdin.isatty())
-    made_log = not workspace.log_path.exists()
+    path = workspace.top / FILE_NAME
+    made_file, made_log = not path.exists(), not workspace.log_path.exists()
+    text = _config_text(workspace, ask=not yes and not as_json and sys.stdin.isatty()) if made_file else ""
     SqliteStore(workspace.log_path, create=True).close()
+    if made_file:
+        _write(path, text)
     config = load_config(workspace.top).config
     if as_json:
         print_json({"schema": SCHEMA, "config": made_file, "log": made_log, "main": config.main, "ci": config.land.ci})
         return
     if not made_file and not made_log:
-        click.echo(f"already set up in {workspace.top}: nothing changed")
+        click.echo(f"already set up in {printable(str(workspace.top))}: nothing changed")
         return
     if made_file:
         click.echo(f"wrote {FILE_NAME} (main: {config.main}, CI: {config.land.ci or 'none found; set [land] ci'})")
     if made_log:
-        click.echo(f"created the log in {workspace.log_path}")
+        click.echo(f"created the log in {printable(str(workspace.log_path))}")
     click.echo('\nnext: paddock add "what to do", then paddock status')
 
 
-def _write_config(workspace: Workspace, *, ask: bool) -> bool:
-    path = workspace.top / FILE_NAME
-    if path.exists():
-        return False
+def _config_text(workspace: Workspace, *, ask: bool) -> str:
     main = workspace.repo.default_branch()
     if main is None:
         raise PaddockError(
@@ -62,15 +64,21 @@ def _write_config(workspace: Workspace, *, ask: bool) -> bool:
     if ask:
         main = click.prompt("branch that work lands on", default=main)
         ci = click.prompt("command that must pass before anything lands (empty: none)", default=ci, show_default=True)
-    text = render_config(main, ci, found_engines())
-    with explained(path):
-        draft = path.with_name(f".{FILE_NAME}.{os.getpid()}")
-        try:
-            draft.write_text(text, encoding="utf-8")
-            os.replace(draft, path)
-        finally:
+    return render_config(main, ci, found_engines())
+
+
+def _write(path: Path, text: str) -> None:
+    """Whole or not at all."""
+    draft = path.with_name(f".{FILE_NAME}.{os.getpid()}")
+    try:
+        draft.write_text(text, encoding="utf-8")
+        os.replace(draft, path)
+    except OSError as error:
+        hint = f"check the folder: `ls -ld {path.parent}`, and its disk: `df {path.parent}`"
+        raise PaddockError(f"`{printable(str(path))}` cannot be written: {error.strerror}", hint) from None
+    finally:
+        with suppress(OSError):
             draft.unlink(missing_ok=True)
-    return True
 
 
 def found_engines() -> list[str]:

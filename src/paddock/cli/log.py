@@ -1,6 +1,9 @@
 """`paddock log`: reading, following, checking and mirroring the event log."""
 
 import time
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import replace
+from typing import TYPE_CHECKING
 
 import click
 
@@ -14,6 +17,12 @@ from paddock.core.ids import parse_task
 from paddock.store.codec import body_of, kind_of
 from paddock.store.protocol import Query
 from paddock.store.sqlite import SqliteStore
+
+if TYPE_CHECKING:
+    from paddock.store.wake import Listener
+
+_SLOW_CLOCK_SECONDS = 5.0
+_POLL_SECONDS = 0.2
 
 
 @click.group("log", invoke_without_command=True)
@@ -41,9 +50,10 @@ def log_command(
     query = Query(
         task=parse_task(task) if task else None, kind=kind, since=parse_since(since, time.time()) if since else None
     )
-    _print_records(store, query, last, as_json=as_json)
+    head = store.head()
+    _print_records(store, replace(query, until=head), last, as_json=as_json)
     if follow:
-        _follow(workspace, store, query, as_json=as_json)
+        _follow(workspace, store, replace(query, after=head), as_json=as_json)
 
 
 def _print_records(store: SqliteStore, query: Query, last: int | None, *, as_json: bool) -> None:
@@ -57,15 +67,26 @@ def _print_records(store: SqliteStore, query: Query, last: int | None, *, as_jso
 
 
 def _follow(workspace: Workspace, store: SqliteStore, query: Query, *, as_json: bool) -> None:
+    """The head is read first: what is appended while we print belongs to the next round."""
+    with _nudges(workspace) as listener:
+        while True:
+            head = store.head()
+            _print_records(store, replace(query, until=head), None, as_json=as_json)
+            query = replace(query, after=head)
+            if listener is None:
+                time.sleep(_POLL_SECONDS)
+            else:
+                listener.wait(_SLOW_CLOCK_SECONDS)
+
+
+def _nudges(workspace: Workspace) -> AbstractContextManager["Listener | None"]:
+    """None where no socket can be made; then the log is polled."""
     from paddock.store.wake import Listener
 
-    seen = store.head()
-    with Listener(workspace.log_path) as listener:
-        while True:
-            for record in store.records(Query(seen, None, query.task, query.kind, query.since)):
-                _print(record, as_json=as_json)
-            seen = max(seen, store.head())
-            listener.wait(5.0)
+    try:
+        return Listener(workspace.log_path)
+    except OSError:
+        return nullcontext()
 
 
 def _print(record: Record, *, as_json: bool) -> None:
@@ -74,8 +95,8 @@ def _print(record: Record, *, as_json: bool) -> None:
         return
     subject = record.attempt or record.task or ""
     body = body_of(record.event).decode(errors="replace")
-    head = f"{record.seq:>6}  {clock(record.at)}  {record.actor:<16} {subject:<7}"
-    click.echo(f"{paint(head, dim=True)} {kind_of(record.event):<22} {cut(body, 160)}")
+    head = f"{record.seq:>6}  {clock(record.at)}  {cut(record.actor, 40):<16} {cut(subject, 20):<7}"
+    click.echo(f"{paint(head, dim=True)} {cut(kind_of(record.event), 40):<22} {cut(body, 160)}")
 
 
 def parse_since(text: str, now: float) -> float:
@@ -142,8 +163,10 @@ def push_command(ctx: click.Context, remote: str | None, as_json: bool) -> None:
     if as_json:
         print_json({"schema": SCHEMA, "seq": pushed.seq, "new": pushed.new, "remote": pushed.remote})
         return
-    where = f"pushed to `{pushed.remote}`" if pushed.remote else f"kept in `{REF}`: this repository has no remote"
-    click.echo(f"{plural(pushed.new, 'new record')}, up to record {pushed.seq}, {where}")
+    where = (
+        f"pushed to `{cut(pushed.remote, 80)}`" if pushed.remote else f"kept in `{REF}`: this repository has no remote"
+    )
+    click.echo(f"{plural(pushed.new, 'new record')}, up to record {pushed.seq:,}, {where}")
 
 
 @log_command.command("fetch")
@@ -152,16 +175,19 @@ def push_command(ctx: click.Context, remote: str | None, as_json: bool) -> None:
 @click.pass_context
 def fetch_command(ctx: click.Context, remote: str | None, as_json: bool) -> None:
     """Bring in what the mirror has beyond this log, from REMOTE or from this repository's own ref."""
-    from paddock.store.mirror import fetch_mirror
+    from paddock.store.mirror import REF, fetch_commit, restore_mirror
 
     workspace = open_workspace(ctx)
+    source = _remote(workspace, remote)
+    commit = fetch_commit(workspace.repo, source)
     store = SqliteStore(workspace.log_path, create=True, announce=False)
-    fetched = fetch_mirror(store, workspace.repo, _remote(workspace, remote))
+    new = restore_mirror(store, workspace.repo, commit)
+    head = store.head()
     store.close()
     if as_json:
-        print_json({"schema": SCHEMA, "seq": fetched.seq, "new": fetched.new, "source": fetched.source})
+        print_json({"schema": SCHEMA, "seq": head, "new": new, "source": source or REF})
         return
-    click.echo(f"{plural(fetched.new, 'new record')} from `{fetched.source}`; the log is at record {fetched.seq}")
+    click.echo(f"{plural(new, 'new record')} from `{cut(source or REF, 80)}`; the log is at record {head:,}")
 
 
 def _remote(workspace: Workspace, named: str | None) -> str | None:

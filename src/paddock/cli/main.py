@@ -85,6 +85,9 @@ def run(arguments: list[str]) -> int:
     except click.Abort:
         complain("interrupted", None)
         return 130
+    except click.exceptions.NoArgsIsHelpError as asked:
+        click.echo(asked.format_message(), err=True)
+        return 2
     except click.UsageError as misuse:
         complain(misuse.format_message(), _usage_hint(misuse))
         return 2
@@ -99,7 +102,14 @@ def run(arguments: list[str]) -> int:
         return 130
     except BrokenPipeError:
         # Whoever read our output has seen enough; Python would complain once more while closing it.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _discard_output()
+        return 1
+    except OSError as error:
+        what = f" `{error.filename}`" if error.filename else ""
+        complain(
+            f"the system refused{what}: {error.strerror or error}", "`paddock doctor` looks at disk and permissions"
+        )
+        _discard_output()
         return 1
     except Exception as error:
         if os.environ.get("PADDOCK_DEBUG"):
@@ -109,6 +119,10 @@ def run(arguments: list[str]) -> int:
             "run it again with PADDOCK_DEBUG=1 and report what it prints",
         )
         return 1
+
+
+def _discard_output() -> None:
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def complain(message: str, hint: str | None) -> None:

@@ -10,8 +10,9 @@ import click
 
 from paddock.config.schema import Config
 from paddock.core.board import Board
-from paddock.core.errors import PaddockError
+from paddock.core.errors import Misuse, PaddockError
 from paddock.core.events import Record
+from paddock.core.ids import printable
 from paddock.git.repo import Repo, discover
 from paddock.store.protocol import Author, Decide, LogUnusable
 from paddock.store.sqlite import SqliteStore
@@ -50,9 +51,11 @@ class Workspace:
 
     def board(self) -> Board:
         store = self.read()
-        board = store.board()
+        try:
+            board = store.board()
+        finally:
+            store.close()
         warn_unknown(board)
-        store.close()
         return board
 
     def record(self, decide: Decide) -> list[Record]:
@@ -84,15 +87,15 @@ def start_directory(ctx: click.Context) -> Path:
         except FileNotFoundError:
             raise PaddockError("the current directory no longer exists", "`cd` to a directory that does") from None
     if not Path(directory).is_dir():
-        raise PaddockError(f"-C: `{directory}` is not a directory")
+        raise Misuse(f"-C: `{printable(directory)}` is not a directory")
     return Path(directory)
 
 
 def author() -> Author:
     """`name@host`, or the attempt an agent runs in."""
     if attempt := os.environ.get("PADDOCK_ATTEMPT"):
-        return Author(f"agent:{attempt}")
-    return Author(f"{_user_name()}@{socket.gethostname()}")
+        return Author(printable(f"agent:{attempt}", 80))
+    return Author(printable(f"{_user_name()}@{socket.gethostname()}", 80))
 
 
 def _user_name() -> str:

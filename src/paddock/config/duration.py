@@ -2,6 +2,8 @@
 
 import re
 
+LONGEST_SECONDS = 366 * 86400.0
+
 _UNITS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
 _PART = re.compile(r"(\d+(?:\.\d+)?)(ms|s|m|h|d)")
 _WHOLE = re.compile(r"(?:\d+(?:\.\d+)?(?:ms|s|m|h|d))+")
@@ -13,7 +15,7 @@ def parse_duration(text: str) -> float:
     if not _WHOLE.fullmatch(word):
         raise ValueError(f"`{text}` is not a duration; write it like `90s`, `10m` or `1h30m`")
     seconds = sum(float(number) * _UNITS[unit] for number, unit in _PART.findall(word))
-    if seconds > 366 * 86400:
+    if seconds > LONGEST_SECONDS:
         raise ValueError(f"`{text}` is longer than a year")
     return seconds
 

@@ -11,7 +11,7 @@ from typing import Any
 import msgspec
 
 from paddock.config.agents import read_agent_files
-from paddock.config.duration import parse_duration
+from paddock.config.duration import LONGEST_SECONDS, parse_duration
 from paddock.config.fields import Field, fields_of, known_keys
 from paddock.config.schema import Config
 from paddock.core.errors import Misuse
@@ -152,7 +152,8 @@ def _key_of(words: str, tree: Mapping[str, Any]) -> tuple[str, ...] | None:
             if rest.endswith("_" + entry):
                 table = tree.get(name, {})
                 wanted = rest.removesuffix("_" + entry)
-                given = [known for known in table if known.lower().replace("-", "_") == wanted]
+                names = table if isinstance(table, dict) else {}
+                given = [known for known in names if known.lower().replace("-", "_") == wanted]
                 return (name, given[0] if given else wanted, entry)
     return None
 
@@ -173,13 +174,15 @@ def _set(tree: Tree, key: tuple[str, ...], text: str, source: str, sources: dict
     table = tree
     for part in key[:-1]:
         table = table.setdefault(part, {})
+        if not isinstance(table, dict):
+            return  # the file has no table there, which is reported when it is converted
     table[key[-1]] = value
     sources[".".join(key)] = source
 
 
 def _convert(tree: Tree, sources: Mapping[str, str]) -> Config:
     try:
-        return msgspec.convert(_with_seconds(tree, Config), Config)
+        return msgspec.convert(_with_seconds(tree, Config, (), sources), Config)
     except msgspec.ValidationError as error:
         problem, _, place = str(error).partition(" - at `$.")
         key = place.rstrip("`")
@@ -187,29 +190,41 @@ def _convert(tree: Tree, sources: Mapping[str, str]) -> Config:
         raise Misuse(f"{source}: `{key}`: {problem}", "`paddock config show` lists keys, values and defaults") from None
 
 
-def _with_seconds(tree: Mapping[str, Any], struct: type) -> Tree:
+def _with_seconds(tree: Mapping[str, Any], struct: type, prefix: tuple[str, ...], sources: Mapping[str, str]) -> Tree:
     """The tree with durations turned into seconds."""
     plain: Tree = {}
     for key, value in tree.items():
-        field = fields_of(struct)[key]
-        if field.section is not None and isinstance(value, dict):
-            if field.is_table_of:
-                section = field.section
-                plain[key] = {
-                    n: _with_seconds(entry, section) if isinstance(entry, dict) else entry for n, entry in value.items()
-                }
-            else:
-                plain[key] = _with_seconds(value, field.section)
-        elif field.section is not None and isinstance(value, list):
-            plain[key] = [_with_seconds(entry, field.section) if isinstance(entry, dict) else entry for entry in value]
-        elif field.is_duration and isinstance(value, str):
-            try:
-                plain[key] = parse_duration(value)
-            except ValueError as error:
-                raise Misuse(f"{FILE_NAME}: `{key}`: {error}") from None
+        field, place = fields_of(struct)[key], (*prefix, key)
+        section = field.section
+        if section is None:
+            plain[key] = _seconds(value, place, sources) if field.is_duration else value
+        elif field.is_table_of and isinstance(value, dict):
+            plain[key] = {
+                name: _with_seconds(entry, section, (*place, name), sources) if isinstance(entry, dict) else entry
+                for name, entry in value.items()
+            }
+        elif isinstance(value, dict):
+            plain[key] = _with_seconds(value, section, place, sources)
+        elif isinstance(value, list):
+            plain[key] = [
+                _with_seconds(entry, section, place, sources) if isinstance(entry, dict) else entry for entry in value
+            ]
         else:
             plain[key] = value
     return plain
+
+
+def _seconds(value: Any, place: tuple[str, ...], sources: Mapping[str, str]) -> Any:
+    """A bare number counts as seconds; what is neither text nor number is left to the conversion."""
+    key = ".".join(place)
+    try:
+        if isinstance(value, str):
+            return parse_duration(value)
+        if isinstance(value, int | float) and not 0 <= value <= LONGEST_SECONDS:
+            raise ValueError(f"{value} seconds is not between none and a year")
+    except ValueError as error:
+        raise Misuse(f"{sources.get(key, FILE_NAME)}: `{key}`: {error}") from None
+    return value
 
 
 def _settings(config: Config, sources: Mapping[str, str]) -> list[Setting]:

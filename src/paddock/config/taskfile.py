@@ -73,6 +73,9 @@ def _read_yaml(text: str, name: str) -> Any:
         ) from None
     except yaml.reader.ReaderError as error:
         raise Misuse(f"{name}: character {error.position + 1}: {error.reason}") from None
+    except ValueError as error:
+        # A value that looks like a date or a number and is none: `2026-13-40`.
+        raise Misuse(f"{name}: {error}", "put texts that look like dates or numbers in quotes") from None
     except RecursionError:
         raise Misuse(f"{name}: nested too deeply") from None
 
@@ -190,7 +193,8 @@ def _section(title: str, key: str | None, lines: list[str]) -> dict[str, Any]:
     index = 0
     while index < len(lines) and (match := _FIELD_LINE.match(lines[index])) and match["name"] in _TASK_FIELDS:
         value: Any = match["value"].strip()
-        entry[match["name"]] = int(value) if re.fullmatch(r"-?\d+", value) and match["name"] != "key" else value
+        is_number = match["name"] in ("priority", "attempts") and re.fullmatch(r"-?\d{1,9}", value)
+        entry[match["name"]] = int(value) if is_number else value
         index += 1
     entry["brief"] = "\n".join(lines[index:]).strip() or title
     return entry

@@ -5,7 +5,7 @@ import re
 import tomllib
 from pathlib import Path
 
-_TEST_TARGET = re.compile(r"^(test|check)\s*:", re.MULTILINE)
+_TEST_TARGET = re.compile(r"^(test|check)\s*:(?!=)", re.MULTILINE)
 
 
 def guess_ci(top: Path) -> str:
@@ -29,12 +29,12 @@ def render_config(main: str, ci: str, engines: list[str]) -> str:
     default = engines[0] if engines else ""
     found = ", ".join(engines) if engines else "none found on PATH; `paddock engines` tells what there is"
     engine_line = f'engine = "{default}"' if default else '# engine = "claude"'
-    ci_line = f"ci = {json.dumps(ci)}" if ci else '# ci = "make test"      # nothing lands before this passes'
+    ci_line = f"ci = {_quoted(ci)}" if ci else '# ci = "make test"      # nothing lands before this passes'
     return f"""\
 # Paddock: how a fleet of agents works on this repository.
 # Every key, its default and its environment variable: `paddock config show`.
 
-main = {json.dumps(main)}          # agents start from this branch and land on it
+main = {_quoted(main)}          # agents start from this branch and land on it
 {engine_line}       # for tasks that name none (here: {found})
 
 [limits]
@@ -68,6 +68,11 @@ approval = "human"     # or "none": what was delivered is queued at once
 """
 
 
+def _quoted(text: str) -> str:
+    """As a TOML string, which reads JSON's escapes except those beyond the basic plane."""
+    return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")
+
+
 def _read(path: Path) -> str:
     try:
         return path.read_text(encoding="utf-8", errors="replace")
@@ -97,7 +102,10 @@ def _has_pytest(top: Path) -> bool:
         project = tomllib.loads(_read(top / "pyproject.toml"))
     except tomllib.TOMLDecodeError:
         project = {}
-    if "pytest" in project.get("tool", {}) or (top / "pytest.ini").is_file() or (top / "conftest.py").is_file():
+    tools = project.get("tool")
+    if isinstance(tools, dict) and "pytest" in tools:
+        return True
+    if (top / "pytest.ini").is_file() or (top / "conftest.py").is_file():
         return True
     return any((top / folder).is_dir() for folder in ("tests", "test")) and any(
         (top / name).is_file() for name in ("pyproject.toml", "setup.py", "setup.cfg", "tox.ini")

@@ -63,6 +63,8 @@ def add_tasks(board: Board, batch: Batch, known: Known) -> list[ev.Draft]:
     drafts: list[ev.Draft] = []
     if batch.convoy is not None:
         check_name("convoy", batch.convoy)
+        if batch.title:
+            check_title(batch.title)
         if batch.convoy not in board.convoys:
             drafts.append(ev.Draft(ev.ConvoyAdded(batch.convoy, batch.title)))
     keys = _keys(batch.tasks)

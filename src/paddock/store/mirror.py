@@ -5,6 +5,7 @@ written whole and never changed; only the last, partial one is replaced as it gr
 byte for byte, so the hash chain holds across the journey.
 """
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -12,12 +13,14 @@ import msgspec
 
 from paddock.core.errors import PaddockError
 from paddock.core.events import Record
+from paddock.core.ids import printable
 from paddock.git.repo import ABSENT, Repo
 from paddock.store.codec import GENESIS, Row, chain, decode_row
-from paddock.store.sqlite import SqliteStore
+from paddock.store.protocol import Store
 
 REF = "refs/paddock/log"
 BATCH = 1000
+_BATCH_NAME = re.compile(r"[0-9]{12}\.jsonl")
 _TIMEOUT_SECONDS = 120.0
 _IDENTITY = {
     "GIT_AUTHOR_NAME": "Paddock",
@@ -52,22 +55,15 @@ class Pushed:
     remote: str | None
 
 
-@dataclass(frozen=True, slots=True)
-class Fetched:
-    seq: int
-    new: int
-    source: str
-
-
-def write_mirror(store: SqliteStore, repo: Repo) -> tuple[int, int]:
+def write_mirror(store: Store, repo: Repo) -> tuple[int, int]:
     """Brings the local ref up to the log. Returns the newest sequence number and how many records were new."""
     old = repo.refs(REF).get(REF)
     batches = _batches(repo, old) if old else {}
     held = _last_seq(repo, batches)
-    first = (held // BATCH) * BATCH
+    first = _batch_of(held)
     if held > store.head():
         raise PaddockError(
-            f"the mirror holds {held} records, this log only {store.head()}",
+            f"the mirror holds {held:,} records, this log only {store.head():,}",
             "bring the log up to it with `paddock log fetch`",
         )
     rows = list(store.rows(first))
@@ -91,7 +87,7 @@ def write_mirror(store: SqliteStore, repo: Repo) -> tuple[int, int]:
     return last, new
 
 
-def push_mirror(store: SqliteStore, repo: Repo, remote: str | None) -> Pushed:
+def push_mirror(store: Store, repo: Repo, remote: str | None) -> Pushed:
     seq, new = write_mirror(store, repo)
     if remote is not None:
         pushed = repo.git("push", "--quiet", remote, f"{REF}:{REF}", check=False, timeout=_TIMEOUT_SECONDS)
@@ -103,8 +99,8 @@ def push_mirror(store: SqliteStore, repo: Repo, remote: str | None) -> Pushed:
     return Pushed(seq, new, remote)
 
 
-def fetch_mirror(store: SqliteStore, repo: Repo, remote: str | None) -> Fetched:
-    """Appends what the mirror has beyond the log. Refuses a mirror that tells another history."""
+def fetch_commit(repo: Repo, remote: str | None) -> str:
+    """The mirror's newest commit, fetched from `remote` or found in this repository."""
     ref = REF
     if remote is not None:
         ref = "refs/paddock/fetched/log"
@@ -120,19 +116,28 @@ def fetch_mirror(store: SqliteStore, repo: Repo, remote: str | None) -> Fetched:
     commit = repo.refs(ref).get(ref)
     if commit is None:
         raise PaddockError(f"there is no mirror in this repository: no ref `{ref}`", "name a remote to fetch from")
-    new = _restore(store, repo, commit)
-    return Fetched(store.head(), new, remote or ref)
+    return commit
 
 
-def _restore(store: SqliteStore, repo: Repo, commit: str) -> int:
+def restore_mirror(store: Store, repo: Repo, commit: str) -> int:
+    """Appends what the mirror has beyond the log; how many records that was. Refuses another history."""
     batches = _batches(repo, commit)
     held = _last_seq(repo, batches)
     head = store.head()
     common = min(held, head)
-    rows = {row[0]: row for row in _rows(repo, batches, (max(common, 1) - 1) // BATCH * BATCH)}
-    if common and rows[common][-1] != next(store.rows(common - 1))[-1]:
+    rows = {row[0]: row for row in _rows(repo, batches, _batch_of(common))}
+    if common and (common not in rows or rows[common][-1] != next(store.rows(common - 1))[-1]):
         raise _diverged(common)
-    return store.restore([_checked(row) for seq, row in sorted(rows.items()) if seq > head])
+    new = store.restore(row for seq, row in sorted(rows.items()) if seq > head)
+    _continue_from(repo, commit)
+    return new
+
+
+def _continue_from(repo: Repo, commit: str) -> None:
+    """The next push must follow what was fetched; all that a mirror of our own held is in the log."""
+    own = repo.refs(REF).get(REF)
+    if own is None or (own != commit and not repo.is_ancestor(commit, own)):
+        repo.update_ref(REF, commit, own or ABSENT, "paddock log fetch")
 
 
 def mirror_records(repo: Repo) -> Iterator[Record]:
@@ -160,13 +165,21 @@ def _line(row: Row) -> _Line:
     return _Line(seq, at, actor, generation, kind, task, attempt, msgspec.Raw(body), digest.hex())
 
 
+def _batch_of(seq: int) -> int:
+    """The number before the first record of the batch that holds `seq`."""
+    return (max(seq, 1) - 1) // BATCH * BATCH
+
+
 def _batch_name(first: int) -> str:
     return f"{first:012d}.jsonl"
 
 
 def _batches(repo: Repo, commit: str) -> dict[str, str]:
     listed = repo.git("ls-tree", commit).lines
-    return {line.split("\t")[1]: line.split()[2] for line in listed}
+    batches = {line.split("\t")[1]: line.split()[2] for line in listed}
+    if odd := [name for name in batches if not _BATCH_NAME.fullmatch(name)]:
+        raise PaddockError(f"the mirror holds `{printable(odd[0], 60)}`, which is no batch of records")
+    return batches
 
 
 def _rows(repo: Repo, batches: dict[str, str], first: int) -> Iterator[Row]:
@@ -191,7 +204,7 @@ def _last_seq(repo: Repo, batches: dict[str, str]) -> int:
 
 
 def _mirror_hash(repo: Repo, batches: dict[str, str], seq: int) -> bytes:
-    return _hash_at(list(_rows(repo, batches, (seq - 1) // BATCH * BATCH)), seq)
+    return _hash_at(list(_rows(repo, batches, _batch_of(seq))), seq)
 
 
 def _hash_at(rows: list[Row], seq: int) -> bytes:

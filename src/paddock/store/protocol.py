@@ -5,13 +5,14 @@ it will be when its events are appended, so no decision is ever taken on stale s
 cannot fold is never written.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
 from paddock.core.board import Board
 from paddock.core.errors import PaddockError
 from paddock.core.events import Draft, Record
+from paddock.store.codec import Row
 
 Decide = Callable[[Board], Sequence[Draft]]
 
@@ -59,7 +60,10 @@ class Store(Protocol):
         ...
 
     def append_all(self, decisions: Sequence[tuple[Decide, Author]]) -> list[list[Record] | PaddockError]:
-        """Several decisions in one transaction, each seeing the ones before it; a refused one leaves no trace."""
+        """Several decisions in one transaction, each seeing the ones before it; a refused one leaves no trace.
+
+        A decision may be asked twice: when one of the group fails halfway, each is written on its own.
+        """
         ...
 
     def board(self) -> Board:
@@ -84,8 +88,12 @@ class Store(Protocol):
         """Drops snapshots and folds again. True if the newest snapshot had said the same."""
         ...
 
-    def restore(self, records: Sequence[Record]) -> int:
-        """Appends records of another copy of this log that follow its head; the chain must hold."""
+    def rows(self, after: int = 0) -> Iterator[Row]:
+        """Records byte for byte as they are stored, for mirrors and verification."""
+        ...
+
+    def restore(self, rows: Iterable[Row]) -> int:
+        """Appends rows of another copy of this log that follow its head; the chain must hold. All or none."""
         ...
 
     def close(self) -> None: ...

@@ -1,5 +1,6 @@
 """The tables of the SQLite log, and how a connection is set up."""
 
+import os
 from pathlib import Path
 
 import apsw
@@ -34,25 +35,59 @@ PRAGMA user_version={SCHEMA};
 """
 
 
-def connect(path: Path, *, create: bool, read_only: bool, busy_ms: int = 2000) -> apsw.Connection:
+def connect(path: Path, *, read_only: bool, busy_ms: int = 2000) -> apsw.Connection:
     """A connection with Paddock's durability settings. Raises apsw.Error or LogUnusable."""
-    connection = _open(path, create=create, read_only=read_only)
-    connection.set_busy_timeout(busy_ms)
-    if create and _pragma(connection, "application_id") == 0 and _is_empty(connection):
-        _create_tables(connection)
-    _check_identity(connection, path)
-    if not read_only:
-        connection.execute("PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL;").fetchall()
-        # Closing must not fold the write-ahead log into the file: it costs a sync for every command,
-        # and the automatic checkpoint bounds its size anyway.
-        connection.config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1)
+    connection = _open(path, read_only=read_only)
+    try:
+        connection.set_busy_timeout(busy_ms)
+        _check_identity(connection, path)
+        if not read_only:
+            connection.execute("PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL;").fetchall()
+            # Closing must not fold the write-ahead log into the file: it costs a sync for every command,
+            # and the automatic checkpoint bounds its size anyway.
+            connection.config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1)
+    except BaseException:
+        connection.close()
+        raise
     return connection
 
 
-def _open(path: Path, *, create: bool, read_only: bool) -> apsw.Connection:
+def create_log(path: Path) -> None:
+    """Puts an empty log at `path`, whole or not at all; leaves one that is there. Hold the writers' lock."""
+    if path.exists():
+        return
+    _set_aside(path)
+    draft = path.with_name(f".{path.name}.new")
+    draft.unlink(missing_ok=True)
+    try:
+        connection = apsw.Connection(str(draft))
+        try:
+            connection.execute("PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL;").fetchall()
+            connection.execute(f"BEGIN; {_TABLES} COMMIT;")
+        finally:
+            connection.close()
+        os.rename(draft, path)
+    finally:
+        for suffix in ("", "-wal", "-shm"):
+            draft.with_name(draft.name + suffix).unlink(missing_ok=True)
+    folder = os.open(path.parent, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        os.fsync(folder)
+    finally:
+        os.close(folder)
+
+
+def _set_aside(path: Path) -> None:
+    """SQLite would play the write-ahead log of a database that is gone into the new one."""
+    left_over = path.with_name(f"{path.name}-wal")
+    if left_over.exists():
+        left_over.rename(path.with_name(f"{path.name}-wal.orphan"))
+    path.with_name(f"{path.name}-shm").unlink(missing_ok=True)
+
+
+def _open(path: Path, *, read_only: bool) -> apsw.Connection:
     if not read_only:
-        flags = apsw.SQLITE_OPEN_READWRITE | (apsw.SQLITE_OPEN_CREATE if create else 0)
-        return apsw.Connection(str(path), flags=flags)
+        return apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READWRITE)
     connection = apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READONLY)
     try:
         connection.execute("SELECT 1 FROM sqlite_schema LIMIT 1").fetchall()
@@ -67,23 +102,6 @@ def _open(path: Path, *, create: bool, read_only: bool) -> apsw.Connection:
         uri = f"file:{escaped}?immutable=1"
         return apsw.Connection(uri, flags=apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI)
     return connection
-
-
-def _create_tables(connection: apsw.Connection) -> None:
-    connection.execute("PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL;").fetchall()
-    connection.execute("BEGIN IMMEDIATE")
-    try:
-        if _is_empty(connection):
-            connection.execute(_TABLES)
-        connection.execute("COMMIT")
-    except BaseException:
-        if connection.in_transaction:
-            connection.execute("ROLLBACK")
-        raise
-
-
-def _is_empty(connection: apsw.Connection) -> bool:
-    return not connection.execute("SELECT 1 FROM sqlite_schema LIMIT 1").fetchall()
 
 
 def _pragma(connection: apsw.Connection, name: str) -> int:

@@ -2,20 +2,28 @@
 
 import os
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 
 import apsw
 import msgspec
 
 from paddock import __version__
-from paddock.core.board import LAYOUT, Board, decode_board, encode_board
+from paddock.core.board import Board, encode_board
 from paddock.core.errors import PaddockError
 from paddock.core.events import Draft, LogCreated, LogUpgraded, Record
-from paddock.store.codec import GENESIS, Row, body_of, chain, decode_row, encode_row
+from paddock.core.ids import printable
+from paddock.store.codec import GENESIS, Row, body_of, chain, decode_row
 from paddock.store.lock import locked, open_lock
 from paddock.store.protocol import Author, BadRecord, Decide, LogUnusable, Query, Verification
-from paddock.store.schema import connect
+from paddock.store.schema import connect, create_log
+from paddock.store.snapshots import (
+    drop_snapshots,
+    load_snapshot,
+    newest_snapshot_seq,
+    snapshot_distance,
+    write_snapshot,
+)
 from paddock.store.trouble import damaged, explained
 from paddock.store.wake import nudge
 
@@ -54,18 +62,33 @@ class SqliteStore:
         self._board: Board | None = None
         self._tip = GENESIS
         self._snapshot_seq = 0
-        with explained(path):
-            if create:
-                path.parent.mkdir(parents=True, exist_ok=True)
-            elif not path.exists():
-                raise LogUnusable(f"there is no log at `{path}`", "run `paddock init` in this repository")
-            self._lock = -1 if read_only else open_lock(path.with_suffix(".lock"))
-            self._db = connect(path, create=create, read_only=read_only)
+        self._lock = -1
+        try:
+            with explained(path):
+                self._open(create=create, read_only=read_only)
+        except BaseException:
+            self._release()
+            raise
         if create and announce and self.head() == 0:
             self.append(lambda board: [] if board.seq else [Draft(LogCreated(__version__))], Author("paddock"))
 
+    def _open(self, *, create: bool, read_only: bool) -> None:
+        if create:
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+        elif not self.path.exists():
+            raise LogUnusable(f"there is no log at `{self.path}`", "run `paddock init` in this repository")
+        if not read_only:
+            self._lock = open_lock(self.path.with_suffix(".lock"))
+        if create and not self.path.exists():
+            with locked(self._lock, self.path, self._lock_timeout):
+                create_log(self.path)
+        self._db = connect(self.path, read_only=read_only)
+
     def close(self) -> None:
         self._db.close()
+        self._release()
+
+    def _release(self) -> None:
         if self._lock >= 0:
             os.close(self._lock)
             self._lock = -1
@@ -82,7 +105,14 @@ class SqliteStore:
         except _HalfApplied as failure:
             if len(decisions) == 1:
                 return [failure.cause]
-            return [self.append_all([decision])[0] for decision in decisions]
+            return [self._append_alone(decision) for decision in decisions]
+
+    def _append_alone(self, decision: tuple[Decide, Author]) -> list[Record] | PaddockError:
+        """Its own failure only: those before it are on disk already."""
+        try:
+            return self.append_all([decision])[0]
+        except PaddockError as failure:
+            return failure
 
     def board(self) -> Board:
         with explained(self.path), self._reading():
@@ -112,30 +142,38 @@ class SqliteStore:
             yield from self._db.execute(f"SELECT {_COLUMNS} FROM events WHERE seq>? ORDER BY seq", (after,))
 
     def verify(self) -> Verification:
-        return verify_rows(self.rows())
+        with explained(self.path), self._reading():
+            found = verify_rows(self.rows())
+            snapshot = newest_snapshot_seq(self._db)
+        if found.bad is None and snapshot > found.records:
+            return Verification(found.records, BadRecord(found.records + 1, f"it and all up to {snapshot} are missing"))
+        return found
 
     def rebuild(self) -> bool:
         before = encode_board(self.board())
         with explained(self.path), locked(self._lock, self.path, self._lock_timeout), self._writing():
-            self._db.execute("DELETE FROM snapshots")
+            drop_snapshots(self._db)
             self._board = None
-            same = encode_board(self._catch_up()) == before
-            self._write_snapshot()
+            board = self._catch_up()
+            same = encode_board(board) == before
+            write_snapshot(self._db, board, self._tip)
+            self._snapshot_seq = board.seq
         return same
 
-    def restore(self, records: Sequence[Record]) -> int:
+    def restore(self, rows: Iterable[Row]) -> int:
         with explained(self.path), locked(self._lock, self.path, self._lock_timeout), self._writing():
             board = self._catch_up()
-            for record in records:
-                row = encode_row(record)
-                if chain(self._tip, row[:-1]) != row[-1]:
-                    raise LogUnusable(f"record {record.seq} does not follow this log's record {board.seq}")
-                board.apply(record)
+            first = board.seq
+            for row in rows:
+                if row[0] != board.seq + 1 or chain(self._tip, row[:-1]) != row[-1]:
+                    raise LogUnusable(f"record {row[0]} does not follow this log's record {board.seq}")
+                board.apply(self._decode(row))
                 self._db.execute(_INSERT, row)
                 self._tip = row[-1]
-            self._write_snapshot()
+            write_snapshot(self._db, board, self._tip)
+            self._snapshot_seq = board.seq
         nudge(self.path)
-        return len(records)
+        return board.seq - first
 
     def _decode(self, row: Row) -> Record:
         try:
@@ -161,13 +199,16 @@ class SqliteStore:
             drafts = list(decide(board))
             if drafts:
                 _refuse_newer(board)
+            if drafts and board.version and _older(board.version, __version__):
+                drafts.insert(0, Draft(LogUpgraded(__version__)))
+            bodies = [body_of(draft.event) for draft in drafts]
         except PaddockError as refusal:
             return refusal
-        if drafts and board.version and _older(board.version, __version__):
-            drafts.insert(0, Draft(LogUpgraded(__version__)))
+        except UnicodeEncodeError as error:
+            return PaddockError(f"`{printable(error.object, 60)}` is not valid UTF-8")
         records: list[Record] = []
         at = round(self._clock() * 1_000_000)
-        for draft in drafts:
+        for draft, body in zip(drafts, bodies, strict=True):
             unsigned = (
                 board.seq + 1,
                 at,
@@ -176,7 +217,7 @@ class SqliteStore:
                 draft.event.kind,
                 draft.task,
                 draft.attempt,
-                body_of(draft.event),
+                body,
             )
             digest = chain(self._tip, unsigned)
             record = Record(
@@ -203,9 +244,9 @@ class SqliteStore:
     def _catch_up(self) -> Board:
         """Folds what others have appended. Call it inside a transaction."""
         if self._board is None:
-            self._load_snapshot()
+            snapshot = load_snapshot(self._db)
+            self._board, self._tip, self._snapshot_seq = snapshot.board, snapshot.tip, snapshot.board.seq
         board = self._board
-        assert board is not None
         rows = self._db.execute(f"SELECT {_COLUMNS} FROM events WHERE seq>? ORDER BY seq", (board.seq,))
         try:
             for row in rows:
@@ -216,40 +257,15 @@ class SqliteStore:
             raise damaged(self.path, error.message) from error
         return board
 
-    def _load_snapshot(self) -> None:
-        self._board, self._tip, self._snapshot_seq = Board(), GENESIS, 0
-        found = self._db.execute(
-            "SELECT s.seq, s.board, s.hash FROM snapshots s JOIN events e ON e.seq = s.seq AND e.hash = s.hash "
-            "WHERE s.layout = ? ORDER BY s.seq DESC LIMIT 1",
-            (LAYOUT,),
-        ).fetchall()
-        for seq, encoded, digest in found:
-            try:
-                self._board = decode_board(encoded)  # type: ignore[arg-type]
-            except msgspec.DecodeError:
-                return
-            self._tip, self._snapshot_seq = digest, seq  # type: ignore[assignment]
-
     def _snapshot(self) -> None:
         """Best effort and after the acknowledgement: a log without snapshots is slow, not wrong."""
         try:
             with locked(self._lock, self.path, self._lock_timeout), self._writing():
-                self._catch_up()
-                self._write_snapshot()
+                board = self._catch_up()
+                write_snapshot(self._db, board, self._tip)
+                self._snapshot_seq = board.seq
         except (apsw.Error, PaddockError):
             self._board = None
-
-    def _write_snapshot(self) -> None:
-        board = self._board
-        assert board is not None
-        if board.seq == 0:
-            return
-        self._db.execute(
-            "INSERT OR REPLACE INTO snapshots(seq, layout, hash, board) VALUES(?,?,?,?)",
-            (board.seq, LAYOUT, self._tip, encode_board(board)),
-        )
-        self._db.execute("DELETE FROM snapshots WHERE seq NOT IN (SELECT seq FROM snapshots ORDER BY seq DESC LIMIT 2)")
-        self._snapshot_seq = board.seq
 
     def _reading(self) -> "_Transaction":
         return _Transaction(self, "BEGIN")
@@ -287,12 +303,7 @@ class _Transaction:
             self._store._db.execute("ROLLBACK")
 
 
-def snapshot_distance(board: Board) -> int:
-    """How many records may follow a snapshot: more on a large board, whose snapshots cost more to write."""
-    return 1000 + len(board.tasks) // 5
-
-
-def verify_rows(rows: Iterator[Row]) -> Verification:
+def verify_rows(rows: Iterable[Row]) -> Verification:
     tip, expected = GENESIS, 1
     for row in rows:
         if row[0] != expected:

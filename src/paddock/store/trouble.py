@@ -6,6 +6,7 @@ from pathlib import Path
 
 import apsw
 
+from paddock.core.ids import printable
 from paddock.store.protocol import LogUnusable
 
 
@@ -16,6 +17,13 @@ def explained(path: Path) -> Iterator[None]:
         yield
     except apsw.Error as error:
         raise explain(error, path) from error
+    except UnicodeDecodeError as error:
+        raise damaged(path, f"it holds text that is not UTF-8: {error.object[:40]!r}") from error
+    except UnicodeEncodeError as error:
+        if error.object == str(path):
+            hint = "SQLite needs a path in UTF-8: rename the folder"
+            raise LogUnusable(f"the log `{printable(str(path))}` cannot be opened", hint) from error
+        raise LogUnusable(f"`{printable(error.object, 60)}` is not valid UTF-8: nothing was written") from error
     except PermissionError as error:
         raise LogUnusable(
             f"no permission for `{error.filename}`",
@@ -49,7 +57,8 @@ def explain(error: apsw.Error, path: Path) -> LogUnusable:
 def damaged(path: Path, problem: str) -> LogUnusable:
     return LogUnusable(
         f"the log `{path}` is damaged: {problem}",
-        f"keep the file (`mv {path} {path}.bad`), then bring back the mirror with `paddock log fetch`",
+        f"keep its files (`mkdir {path.parent}/bad && mv {path}* {path.parent}/bad`), "
+        "then bring the log back from its mirror with `paddock log fetch`",
     )
 
 

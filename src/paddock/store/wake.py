@@ -1,7 +1,8 @@
 """Waking those who watch the log: a datagram to every listener's socket after a commit.
 
 A nudge carries nothing; who is woken reads the log. A lost nudge costs a listener its slow clock,
-never an event. Sockets live in a short private folder because their paths may not exceed ~100 bytes.
+never an event. Sockets live in a short private folder because their paths may not exceed ~100 bytes;
+it does not depend on TMPDIR and the like, which agents are given of their own.
 """
 
 import contextlib
@@ -9,18 +10,17 @@ import os
 import select
 import socket
 import stat
-import tempfile
 from functools import lru_cache
 from hashlib import blake2b
 from pathlib import Path
+
+_ROOT = Path("/tmp")
 
 
 @lru_cache(maxsize=64)
 def socket_folder(log: Path) -> Path:
     digest = blake2b(os.fsencode(log.resolve()), digest_size=8).hexdigest()
-    runtime = os.environ.get("XDG_RUNTIME_DIR", "")
-    root = runtime if runtime and len(runtime) < 40 else tempfile.gettempdir()
-    return Path(root) / f"paddock-{os.getuid()}" / digest
+    return _ROOT / f"paddock-{os.getuid()}" / digest
 
 
 def nudge(log: Path) -> None:
@@ -46,17 +46,22 @@ def nudge(log: Path) -> None:
 
 
 class Listener:
-    """A socket that becomes readable after commits. Use as a context manager."""
+    """A socket that becomes readable after commits. Use as a context manager; raises OSError."""
 
     def __init__(self, log: Path) -> None:
         folder = socket_folder(log)
-        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        folder.parent.mkdir(mode=0o700, exist_ok=True)
         if not _is_ours(folder):
-            raise PermissionError(f"{folder} belongs to somebody else")
+            raise PermissionError(f"{folder.parent} belongs to somebody else")
+        folder.mkdir(mode=0o700, exist_ok=True)
         self._path = str(folder / f"{os.getpid()}-{os.urandom(3).hex()}")
         self._socket = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
         self._socket.setblocking(False)
-        self._socket.bind(self._path)
+        try:
+            self._socket.bind(self._path)
+        except OSError:
+            self._socket.close()
+            raise
 
     def fileno(self) -> int:
         return self._socket.fileno()
