@@ -20,12 +20,13 @@ def executable(path: Path, text: str) -> Path:
     return path
 
 
-def is_running(pid: int) -> bool:
-    """A zombie nobody has reaped yet is not running."""
-    try:
-        return psutil.Process(pid).status() != psutil.STATUS_ZOMBIE
-    except psutil.NoSuchProcess:
-        return False
+def has_ended(pid: int, within_seconds: float = 10) -> bool:
+    """A zombie nobody has reaped yet has ended."""
+    deadline = time.monotonic() + within_seconds
+    while time.monotonic() < deadline:
+        if not psutil.pid_exists(pid) or psutil.Process(pid).status() == psutil.STATUS_ZOMBIE:
+            return True
+    return False
 
 
 class TestDiscover:
@@ -48,9 +49,7 @@ class TestDiscover:
         (tmp_path / "alias").symlink_to(top / "src")
         assert discover(tmp_path / "alias").top == top
 
-    def test_plain_layouts_start_no_process(
-        self, top: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
+    def test_plain_layouts_start_no_process(self, top: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         linked = tmp_path / "linked"
         git(top, "worktree", "add", "--detach", str(linked))
         folder = tmp_path / "bin"
@@ -178,7 +177,7 @@ class TestRunGit:
         assert fetched.sha is None
         assert "within 1 s" in fetched.problem
         assert time.monotonic() - started < 60
-        assert not is_running(int(pid_file.read_text()))
+        assert has_ended(int(pid_file.read_text()))
 
     def test_importing_it_does_not_import_subprocess(self) -> None:
         ended = subprocess.run(

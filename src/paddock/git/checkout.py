@@ -32,6 +32,8 @@ _OPERATION_FILES = (
     "BISECT_ANCESTORS_OK",
     "BISECT_HEAD",
 )
+# Not `--all`, which counts the HEAD of every worktree as a holder, also of the one about to be removed.
+ALL_REFS = "--glob=refs/*"
 _OPERATION_FOLDERS = ("rebase-merge", "rebase-apply", "sequencer")
 
 
@@ -139,8 +141,7 @@ def attach_branch(repo: Repo, worktree: Path, branch: str, start: str, lock: Loc
     if not repo.update_ref(ref, start, ABSENT, "paddock: start"):
         before = repo.refs(ref)[ref]
         if before != start:
-            others = repo.git("rev-list", "-n", "1", before, "--not", f"--exclude={ref}", "--all", start)
-            if others.stdout:
+            if not repo.is_ancestor(before, start) and is_loose(repo, before, besides=ref):
                 hold_commit(repo, before, branch.removeprefix("paddock/"))
             if not repo.update_ref(ref, start, before, "paddock: start over"):
                 raise PaddockError(f"branch `{branch}` moved away from `{before[:10]}` while it was set up")
@@ -217,6 +218,12 @@ def branch_user(repo: Repo, branch: str) -> Path | None:
             if branch_of(admin) == branch:
                 return worktree_of(admin)
     return None
+
+
+def is_loose(repo: Repo, commit: str, besides: str = "") -> bool:
+    """Whether no ref (other than `besides`) holds `commit`."""
+    others = (f"--exclude={besides}",) if besides else ()
+    return repo.git("rev-list", "-n", "1", commit, "--not", *others, ALL_REFS).stdout != b""
 
 
 def hold_commit(repo: Repo, commit: str, label: str) -> str:

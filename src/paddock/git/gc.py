@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from paddock.core.errors import PaddockError
-from paddock.git.checkout import admin_dir, all_admin_dirs, hold_commit, worktree_of
+from paddock.git.checkout import admin_dir, all_admin_dirs, hold_commit, is_loose, worktree_of
 from paddock.git.disk import disk_usage, remove_tree
 from paddock.git.furnish import Checkpoint, no_checkpoint
 from paddock.git.release import give_back, remove_slot
@@ -185,5 +185,4 @@ def _hold_head(repo: Repo, directory: Path, label: str) -> list[str]:
     head = run_git(directory, *where, "rev-parse", "--verify", "--quiet", "HEAD^{commit}", check=False)
     if not head.ok:
         return []
-    loose = repo.git("rev-list", "-n", "1", head.text, "--not", "--all")
-    return [hold_commit(repo, head.text, label)] if loose.stdout else []
+    return [hold_commit(repo, head.text, label)] if is_loose(repo, head.text) else []

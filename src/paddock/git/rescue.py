@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from paddock.core.errors import PaddockError
-from paddock.git.checkout import drop_stale_locks, forget_operation, hold_commit, operation_in_progress
+from paddock.git.checkout import ALL_REFS, drop_stale_locks, forget_operation, hold_commit, operation_in_progress
 from paddock.git.repo import ABSENT, GitFailed, GitResult, Repo, run_git
 
 LARGEST_RESCUED_BYTES = 100 * 1024 * 1024
@@ -110,7 +110,7 @@ def loose_commits(repo: Repo, worktree: Path, admin: Path) -> tuple[str, ...]:
         return ()
     known = [sha for sha in dict.fromkeys(seen) if sha.strip("0")]
     listed = "\n".join((*known, ""))
-    loose = repo.git("rev-list", "--ignore-missing", "--parents", "--stdin", "--not", "--all", input=listed)
+    loose = repo.git("rev-list", "--ignore-missing", "--parents", "--stdin", "--not", ALL_REFS, input=listed)
     rows = [line.split() for line in loose.lines]
     inner = {parent for row in rows for parent in row[1:]}
     return tuple(row[0] for row in rows if row[0] not in inner)

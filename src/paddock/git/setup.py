@@ -117,13 +117,16 @@ def stop_leftover(home: Path) -> None:
 
 
 def end_group(group: int) -> None:
-    """TERM, a grace period, KILL. The leader may be a zombie of ours: only its group counts."""
-    with contextlib.suppress(ProcessLookupError, PermissionError):
-        os.killpg(group, signal.SIGTERM)
+    """TERM, a grace period, KILL; returns when no process of the group runs any more.
+
+    The leader may be a zombie of ours: that does not count.
+    """
+    for number in (signal.SIGTERM, signal.SIGKILL):
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            os.killpg(group, number)
         deadline = time.monotonic() + _GRACE_SECONDS
-        while time.monotonic() < deadline and _is_alive(group):
+        while _is_alive(group) and time.monotonic() < deadline:
             time.sleep(0.02)
-        os.killpg(group, signal.SIGKILL)
 
 
 def _is_alive(group: int) -> bool:

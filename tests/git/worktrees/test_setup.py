@@ -41,7 +41,7 @@ class TestRun:
     def test_a_command_that_hangs_is_ended_with_its_children(
         self, tmp_path: Path, home: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        monkeypatch.setattr(paddock.git.setup, "_GRACE_SECONDS", 0.2)
+        monkeypatch.setattr(paddock.git.setup, "_GRACE_SECONDS", 1.0)
         command = f"trap '' TERM; sleep 600 & echo $! > {tmp_path}/child; wait"
         result = run_setup(shell_setup(command), tmp_path, home, {}, 0.5)
         assert result.code is None

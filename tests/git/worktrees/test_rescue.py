@@ -1,0 +1,322 @@
+import os
+import subprocess
+from pathlib import Path
+
+import pytest
+
+import paddock.git.rescue
+from paddock.git.checkout import admin_dir, operation_in_progress
+from paddock.git.facts import HeadPlace, inspect
+from paddock.git.release import Released
+from paddock.git.repo import Repo
+from paddock.git.rescue import Rescued, hold_change, rescue
+from paddock.git.slots import SlotState, WorktreeRoot, list_slots, read_record
+from paddock.git.worktrees import Order, Worktree, find, prepare, release
+from tests.git.conftest import commit, git, write
+
+BRANCH = "paddock/t1-work"
+
+
+@pytest.fixture
+def tree(root: WorktreeRoot, tip: str) -> Worktree:
+    return prepare(root, Order("t1.1", BRANCH, tip)).worktree
+
+
+def save(repo: Repo, tree: Worktree) -> Rescued:
+    return rescue(repo, tree.path, tree.git_dir, BRANCH, "the agent stopped without a commit")
+
+
+def files_at(path: Path, rev: str) -> list[str]:
+    return git(path, "ls-tree", "-r", "--name-only", rev).splitlines()
+
+
+def content(path: Path, rev: str, name: str) -> str:
+    return git(path, "show", f"{rev}:{name}")
+
+
+def start_conflict(tree: Worktree, operation: str) -> None:
+    """Leave the worktree in the middle of `operation`, conflicted."""
+    git(tree.path, "checkout", "-q", "-b", "other", tree.start)
+    commit(tree.path, {"README.md": "theirs\n"}, "theirs")
+    git(tree.path, "checkout", "-q", BRANCH)
+    commit(tree.path, {"README.md": "ours\n"}, "ours")
+    ended = subprocess.run(("git", "-C", str(tree.path), operation, "other"), check=False, capture_output=True)
+    assert ended.returncode != 0
+    assert operation_in_progress(tree.git_dir) == operation
+
+
+class TestRescue:
+    def test_changed_new_and_deleted_files_are_in_the_commit_and_ignored_ones_are_not(
+        self, repo: Repo, tree: Worktree
+    ) -> None:
+        write(tree.path, {".gitignore": "*.log\n", "x.log": "", "new/ünïcode \n file": "1", "README.md": "changed\n"})
+        (tree.path / "src/app.py").unlink()
+        rescued = save(repo, tree)
+        assert rescued.files == 4
+        assert rescued.on_branch
+        assert repo.resolve(BRANCH) == rescued.commit == git(tree.path, "rev-parse", "HEAD")
+        assert repo.changed_paths(tree.start, BRANCH) == (
+            ".gitignore",
+            "README.md",
+            "new/ünïcode \n file",
+            "src/app.py",
+        )
+        assert git(tree.path, "status", "--porcelain") == ""
+        message = git(tree.path, "log", "-1", "--format=%B")
+        assert "Rescue 4 uncommitted files" in message
+        assert "the agent stopped without a commit" in message
+
+    def test_a_clean_worktree_needs_no_commit(self, repo: Repo, tree: Worktree) -> None:
+        assert save(repo, tree).commit is None
+        assert repo.resolve(BRANCH) == tree.start
+
+    def test_hooks_do_not_run_and_the_users_tree_is_untouched(self, repo: Repo, tree: Worktree, top: Path) -> None:
+        hooks = top / ".git/hooks"
+        hooks.mkdir(exist_ok=True)
+        for name in ("pre-commit", "commit-msg", "post-commit", "reference-transaction"):
+            (hooks / name).write_text("#!/bin/sh\ntouch $GIT_DIR/sprung\nexit 1\n")
+            (hooks / name).chmod(0o755)
+        index = (top / ".git/index").read_bytes()
+        write(tree.path, {"new": "1"})
+        assert save(repo, tree).commit
+        assert not (tree.git_dir / "sprung").exists()
+        assert (top / ".git/index").read_bytes() == index
+
+    def test_a_user_without_an_identity_gets_a_stand_in(
+        self, repo: Repo, tree: Worktree, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        for role in ("AUTHOR", "COMMITTER"):
+            monkeypatch.delenv(f"GIT_{role}_NAME")
+            monkeypatch.delenv(f"GIT_{role}_EMAIL")
+        monkeypatch.delenv("EMAIL", raising=False)
+        repo.git("config", "user.useConfigOnly", "true")
+        write(tree.path, {"new": "1"})
+        save(repo, tree)
+        assert git(tree.path, "log", "-1", "--format=%an <%ae> %cn") == "Paddock <paddock@localhost> Paddock"
+
+    def test_a_configured_identity_is_used(self, repo: Repo, tree: Worktree, monkeypatch: pytest.MonkeyPatch) -> None:
+        for role in ("AUTHOR", "COMMITTER"):
+            monkeypatch.delenv(f"GIT_{role}_NAME")
+            monkeypatch.delenv(f"GIT_{role}_EMAIL")
+        repo.git("config", "user.name", "Ada")
+        repo.git("config", "user.email", "ada@example.invalid")
+        write(tree.path, {"new": "1"})
+        save(repo, tree)
+        assert git(tree.path, "log", "-1", "--format=%an %ae") == "Ada ada@example.invalid"
+
+
+class TestOddStates:
+    def test_mid_merge(self, repo: Repo, tree: Worktree) -> None:
+        start_conflict(tree, "merge")
+        rescued = save(repo, tree)
+        assert rescued.on_branch
+        assert "<<<<<<<" in content(tree.path, BRANCH, "README.md")
+        assert "A merge was in progress" in git(tree.path, "log", "-1", "--format=%B")
+        assert operation_in_progress(tree.git_dir) is None
+        assert git(tree.path, "status", "--porcelain") == ""
+        assert git(tree.path, "log", "--format=%s", f"{tree.start}..HEAD").splitlines()[1] == "ours"
+
+    def test_mid_rebase_leaves_the_branch_as_it_was_and_saves_beside_it(self, repo: Repo, tree: Worktree) -> None:
+        start_conflict(tree, "rebase")
+        before = repo.resolve(BRANCH)
+        rescued = save(repo, tree)
+        assert not rescued.on_branch
+        assert repo.resolve(BRANCH) == before
+        assert repo.refs("refs/paddock/kept")[rescued.ref] == rescued.commit
+        assert "<<<<<<<" in content(tree.path, rescued.ref, "README.md")
+        assert operation_in_progress(tree.git_dir) is None
+        assert git(tree.path, "status", "--porcelain") == ""
+
+    def test_a_detached_head_ahead_of_the_branch_moves_it_along(self, repo: Repo, tree: Worktree) -> None:
+        git(tree.path, "checkout", "-q", "--detach")
+        work = commit(tree.path, {"work": "1"})
+        write(tree.path, {"more": "2"})
+        rescued = save(repo, tree)
+        assert rescued.on_branch
+        assert repo.is_ancestor(work, BRANCH)
+        assert git(tree.path, "symbolic-ref", "--short", "HEAD") == BRANCH
+
+    def test_work_on_another_branch_comes_to_the_attempts_own(self, repo: Repo, tree: Worktree) -> None:
+        git(tree.path, "checkout", "-q", "-b", "feature")
+        work = commit(tree.path, {"work": "1"})
+        write(tree.path, {"more": "2"})
+        save(repo, tree)
+        assert files_at(tree.path, BRANCH) == ["README.md", "more", "src/app.py", "work"]
+        assert repo.resolve("feature") == work
+
+    def test_an_index_lock_left_behind(self, repo: Repo, tree: Worktree) -> None:
+        (tree.git_dir / "index.lock").touch()
+        write(tree.path, {"new": "1"})
+        assert save(repo, tree).commit
+        git(tree.path, "commit", "-q", "--allow-empty", "-m", "git works again")
+
+    @pytest.mark.parametrize("damage", [b"", b"garbage that is no index"])
+    def test_an_index_git_cannot_read(self, repo: Repo, tree: Worktree, damage: bytes) -> None:
+        write(tree.path, {"new": "1"})
+        (tree.git_dir / "index").write_bytes(damage)
+        assert save(repo, tree).commit
+        assert files_at(tree.path, BRANCH) == ["README.md", "new", "src/app.py"]
+        assert git(tree.path, "status", "--porcelain") == ""
+
+    def test_an_unborn_branch(self, repo: Repo, tree: Worktree) -> None:
+        git(tree.path, "checkout", "-q", "--orphan", "fresh")
+        git(tree.path, "rm", "-rfq", ".")
+        write(tree.path, {"new": "1"})
+        save(repo, tree)
+        assert files_at(tree.path, BRANCH) == ["new"]
+        assert repo.is_ancestor(tree.start, BRANCH)
+
+    def test_a_deleted_branch_is_made_again(self, repo: Repo, tree: Worktree) -> None:
+        git(tree.path, "checkout", "-q", "--detach")
+        git(tree.path, "branch", "-q", "-D", BRANCH)
+        write(tree.path, {"new": "1"})
+        assert save(repo, tree).commit == repo.resolve(BRANCH)
+
+    def test_a_deleted_git_file_is_given_back(self, root: WorktreeRoot, repo: Repo, tree: Worktree) -> None:
+        write(tree.path, {"new": "1"})
+        (tree.path / ".git").unlink()
+        released = release(root, "t1.1", "test")
+        assert released.kept == ""
+        assert released.rescued is not None
+        assert "new" in files_at(root.path / "w1", BRANCH)
+        assert repo.resolve(BRANCH) == released.rescued.commit
+
+    def test_files_staged_and_half_staged(self, repo: Repo, tree: Worktree) -> None:
+        write(tree.path, {"staged": "1", "half": "1", "intent": "1"})
+        git(tree.path, "add", "staged", "half")
+        git(tree.path, "add", "--intent-to-add", "intent")
+        write(tree.path, {"half": "2"})
+        assert save(repo, tree).files == 3
+        assert content(tree.path, BRANCH, "half") == "2"
+
+
+class TestWhatCannotBeSaved:
+    def released(self, root: WorktreeRoot) -> Released:
+        released = release(root, "t1.1", "test")
+        record = read_record(list_slots(root)[0])
+        assert record is not None
+        assert record.state is SlotState.KEPT
+        assert record.reason == released.kept
+        assert find(root, "t1.1") is not None
+        return released
+
+    @pytest.mark.parametrize("with_commit", [True, False])
+    def test_a_nested_repository_keeps_the_worktree(
+        self, root: WorktreeRoot, repo: Repo, tree: Worktree, with_commit: bool
+    ) -> None:
+        subprocess.run(("git", "init", "-q", str(tree.path / "vendor/lib")), check=True)
+        write(tree.path, {"vendor/lib/precious": "1", "plain": "2"})
+        if with_commit:
+            commit(tree.path / "vendor/lib", {"inner": "1"})
+        released = self.released(root)
+        assert "vendor/lib" in released.kept
+        assert (tree.path / "vendor/lib/precious").exists()
+        assert content(tree.path, BRANCH, "plain") == "2"
+        assert release(root, "t1.1", "again").kept == released.kept
+
+    def test_a_file_too_large_keeps_the_worktree(
+        self, root: WorktreeRoot, tree: Worktree, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(paddock.git.rescue, "LARGEST_RESCUED_BYTES", 100)
+        write(tree.path, {"dump": "x" * 101, "small": "1"})
+        assert "dump" in self.released(root).kept
+        assert (tree.path / "dump").exists()
+        assert files_at(tree.path, BRANCH) == ["README.md", "small", "src/app.py"]
+
+    def test_a_worktree_turned_into_a_repository_of_its_own_is_kept(self, root: WorktreeRoot, tree: Worktree) -> None:
+        (tree.path / ".git").unlink()
+        subprocess.run(("git", "init", "-q", str(tree.path)), check=True)
+        assert "not a worktree" in self.released(root).kept
+
+
+class TestHolding:
+    def test_commits_on_a_detached_head_and_on_deleted_branches_get_refs(
+        self, root: WorktreeRoot, repo: Repo, tree: Worktree
+    ) -> None:
+        git(tree.path, "checkout", "-q", "-b", "doomed")
+        first = commit(tree.path, {"a": "1"})
+        second = commit(tree.path, {"a": "2"})
+        git(tree.path, "checkout", "-q", "--detach", tree.start)
+        git(tree.path, "branch", "-q", "-D", "doomed")
+        alone = commit(tree.path, {"b": "1"})
+        released = release(root, "t1.1", "test")
+        held = repo.refs("refs/paddock/kept/t1.1")
+        assert sorted(held.values()) == sorted((second, alone))
+        assert set(released.held) == set(held)
+        assert repo.is_ancestor(first, second)
+
+    def test_a_change_is_held_once_and_for_all(self, repo: Repo, tree: Worktree) -> None:
+        work = commit(tree.path, {"a": "1"})
+        assert hold_change(repo, "t1.1", work)
+        assert hold_change(repo, "t1.1", work)
+        assert not hold_change(repo, "t1.1", tree.start)
+        assert repo.refs("refs/paddock/changes") == {"refs/paddock/changes/t1.1": work}
+
+
+class TestInspect:
+    def test_an_untouched_worktree(self, repo: Repo, tree: Worktree) -> None:
+        facts = inspect(repo, tree.path, BRANCH, tree.start)
+        assert facts.place is HeadPlace.ON_BRANCH
+        assert facts.head == facts.branch_head == tree.start
+        assert (facts.ahead, facts.dirty_count, facts.diff.files, facts.operation, facts.stray) == (0, 0, 0, None, ())
+
+    def test_commits_diff_and_dirt_are_counted_and_nothing_changes(self, repo: Repo, tree: Worktree) -> None:
+        commit(tree.path, {"a": "1\n2\n", "README.md": "x\ny\n"})
+        commit(tree.path, {"bin": "\0\1"})
+        write(tree.path, {"dirty": "1", "README.md": "z\n"})
+        index = (tree.git_dir / "index").read_bytes()
+        facts = inspect(repo, tree.path, BRANCH, tree.start)
+        assert (facts.ahead, facts.behind, facts.branch_ahead) == (2, 0, 2)
+        assert (facts.diff.files, facts.diff.insertions, facts.diff.deletions) == (3, 4, 1)
+        assert facts.dirty_count == 2
+        assert set(facts.dirty_sample) == {"dirty", "README.md"}
+        assert (tree.git_dir / "index").read_bytes() == index
+
+    def test_a_detached_head_and_another_branch_are_told_apart(self, repo: Repo, tree: Worktree) -> None:
+        git(tree.path, "checkout", "-q", "--detach")
+        alone = commit(tree.path, {"a": "1"})
+        facts = inspect(repo, tree.path, BRANCH, tree.start)
+        assert (facts.place, facts.branch, facts.head) == (HeadPlace.DETACHED, None, alone)
+        assert (facts.ahead, facts.branch_ahead, facts.branch_head) == (1, 0, tree.start)
+        git(tree.path, "checkout", "-q", "-b", "feature")
+        facts = inspect(repo, tree.path, BRANCH, tree.start)
+        assert (facts.place, facts.branch) == (HeadPlace.OTHER_BRANCH, "feature")
+
+    def test_commits_left_behind_are_named(self, repo: Repo, tree: Worktree) -> None:
+        git(tree.path, "checkout", "-q", "--detach")
+        lost = commit(tree.path, {"a": "1"})
+        git(tree.path, "checkout", "-q", BRANCH)
+        assert inspect(repo, tree.path, BRANCH, tree.start).stray == (lost,)
+
+    def test_the_reflog_of_the_last_attempt_is_not_this_ones(
+        self, root: WorktreeRoot, repo: Repo, tree: Worktree
+    ) -> None:
+        commit(tree.path, {"a": "1"})
+        release(root, "t1.1", "test")
+        git(repo.common_dir, "branch", "-D", BRANCH)
+        again = prepare(root, Order("t2.1", "paddock/t2", tree.start)).worktree
+        assert again.path == tree.path
+        assert inspect(repo, again.path, "paddock/t2", again.start).stray == ()
+
+    def test_an_unborn_branch_has_no_head(self, repo: Repo, tree: Worktree) -> None:
+        git(tree.path, "checkout", "-q", "--orphan", "fresh")
+        facts = inspect(repo, tree.path, BRANCH, tree.start)
+        assert (facts.place, facts.head, facts.ahead) == (HeadPlace.UNBORN, None, 0)
+        assert facts.dirty_count == 2
+
+    @pytest.mark.parametrize("operation", ["merge", "rebase", "cherry-pick"])
+    def test_an_operation_in_progress_is_named(self, repo: Repo, tree: Worktree, operation: str) -> None:
+        start_conflict(tree, operation)
+        facts = inspect(repo, tree.path, BRANCH, tree.start)
+        assert facts.operation == operation
+        assert facts.dirty_sample == ("README.md",)
+
+    def test_a_rebased_branch_is_behind_nothing_but_a_reset_one_is(self, repo: Repo, tree: Worktree, top: Path) -> None:
+        moved = commit(top, {"main": "1"})
+        facts = inspect(repo, tree.path, BRANCH, moved)
+        assert (facts.ahead, facts.behind) == (0, 1)
+
+
+def test_the_watchers_marker_and_admin_folder_are_found_again(repo: Repo, tree: Worktree) -> None:
+    assert admin_dir(repo, tree.path) == tree.git_dir
+    assert os.path.exists(tree.git_dir / "skip-auto-rebase-watcher")
