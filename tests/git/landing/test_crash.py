@@ -1,0 +1,65 @@
+"""kill -9 at every named point between taking a change and having landed it; a second run converges."""
+
+import shutil
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from paddock.git.compose import COMPOSE_CHECKPOINTS, Policy
+from paddock.git.held import HOLD_CHECKPOINTS, held_units
+from paddock.git.landing import LAND_CHECKPOINTS, REMOTE_LAND_CHECKPOINTS
+from paddock.git.repo import discover
+from tests.git.conftest import git
+from tests.git.landing.auditor import audit_history
+from tests.git.landing.lab import Lab
+
+ROOT = Path(__file__).parents[3]
+BEFORE = (*HOLD_CHECKPOINTS, *COMPOSE_CHECKPOINTS, "unit.held")
+
+
+def drive(top: Path, policy: Policy, start: str, remote: str, point: str, changes: list[str]) -> int:
+    argv = (sys.executable, "-m", "tests.git.landing.crash_driver", str(top), policy.value, start, remote, point)
+    ended = subprocess.run((*argv, *changes), check=False, cwd=ROOT, capture_output=True, text=True, timeout=60)
+    assert ended.returncode in (0, -signal.SIGKILL), ended.stderr
+    return ended.returncode
+
+
+def sweep(lab: Lab, tmp_path: Path, policy: Policy, remote: str, points: tuple[str, ...]) -> None:
+    start = lab.main
+    parts = [lab.branch(name, {f"{name}.txt": "x\n"}) for name in ("t1", "t2")]
+    changes = [f"{part.member.id}={part.member.head}" for part in parts]
+    outcomes: dict[str, str] = {}
+    for point in ("-", *points):
+        copy = tmp_path / f"copy-{point}" / "app"
+        shutil.copytree(lab.top, copy, symlinks=True)
+        if remote != "-":
+            hub = copy.with_name("hub.git")
+            git(tmp_path, "clone", "--quiet", "--bare", str(copy), str(hub))
+            git(copy, "remote", "add", "origin", str(hub))
+        killed = drive(copy, policy, start, remote, point, changes) if point != "-" else 0
+        assert killed == (0 if point == "-" else -signal.SIGKILL), f"{point} was never reached"
+        drive(copy, policy, start, remote, "-", changes)
+        outcomes[point] = git(copy, "rev-parse", "refs/heads/main")
+        assert held_units(discover(copy)) == ()
+        assert not list((copy / ".git").rglob("*.lock"))
+        if remote != "-":
+            assert git(hub, "rev-parse", "refs/heads/main") == outcomes[point]
+    assert len(set(outcomes.values())) == 1, outcomes
+    assert audit_history(copy, start, outcomes["-"], policy.value).complaints == ()
+    assert start not in outcomes.values()
+
+
+def test_a_kill_anywhere_ends_in_the_same_main(lab: Lab, tmp_path: Path) -> None:
+    sweep(lab, tmp_path, Policy.MERGE, "-", (*BEFORE, *LAND_CHECKPOINTS))
+
+
+@pytest.mark.parametrize("policy", [Policy.SQUASH, Policy.REBASE])
+def test_a_kill_under_a_linear_policy_ends_in_the_same_main(lab: Lab, tmp_path: Path, policy: Policy) -> None:
+    sweep(lab, tmp_path, policy, "-", ("compose.committed", "land.moved"))
+
+
+def test_a_kill_while_landing_on_a_remote_ends_in_the_same_main(lab: Lab, tmp_path: Path) -> None:
+    sweep(lab, tmp_path, Policy.MERGE, "origin", REMOTE_LAND_CHECKPOINTS)
