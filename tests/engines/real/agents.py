@@ -17,7 +17,8 @@ import psutil
 from paddock.core.trace import TraceEntry, TurnSummary, observe
 from paddock.engines.protocol import Engine, Launch, Source, TurnRequest
 
-TURN_SECONDS = 100.0
+# aider alone doubles its pauses for a minute and has no setting to bound them.
+TURN_SECONDS = 200.0
 GRACE_SECONDS = 5.0
 POLL_SECONDS = 0.02
 
@@ -160,8 +161,10 @@ class LiveTurn:
         """All that the turn has said so far, as the adapter's parser reads it."""
         parser = self._engine.parser()
         entries: list[TraceEntry] = []
-        sources = [(self._out, Source.STDOUT), (self._err, Source.STDERR)]
+        # Two files tell no common order; standard output goes last, for there stands the engine's final word.
+        sources = [(self._err, Source.STDERR)]
         sources += [(log, Source.LOG) for log in self._launch.logs if log.exists()]
+        sources.append((self._out, Source.STDOUT))
         for path, source in sources:
             for line in path.read_bytes().splitlines(keepends=True):
                 entries += parser.feed(line, source)
