@@ -248,6 +248,11 @@ def turn_usage(summary: TurnSummary, before: TokenUsage) -> TokenUsage:
     return total
 
 
+def conversation_usage(summary: TurnSummary, before: TokenUsage) -> TokenUsage:
+    """The conversation's total after this turn: what the next turn is to be given as `before`."""
+    return before.plus(turn_usage(summary, before))
+
+
 def _observe_session(seen: TurnSummary, entry: SessionStarted) -> TurnSummary:
     # The first id stays: a sub-agent that announces its own must not steal the conversation.
     return replace(
@@ -289,6 +294,9 @@ def _observe_usage(seen: TurnSummary, entry: Usage) -> TurnSummary:
 def _observe_refusal(seen: TurnSummary, entry: RateLimited) -> TurnSummary:
     # An engine tells the provider's pause when it retries and leaves it out when it gives up.
     before, message = seen.trouble, clip(entry.message, ERROR_LIMIT)
+    if seen.final is Final.SUCCESS:
+        # Read late, from another stream: the turn has got over it.
+        return replace(seen, refusals=seen.refusals + 1)
     untimed = entry.retry_after is None and entry.resets_at is None
     if before is not None and untimed and before.kind is entry.kind:
         entry = replace(entry, retry_after=before.retry_after, resets_at=before.resets_at)

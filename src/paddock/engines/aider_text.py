@@ -48,7 +48,8 @@ class AiderParser:
                 yield from self._line(text)
 
     def close(self) -> Iterator[TraceEntry]:
-        yield from self._flush(model_spoke=False)
+        if not self._answered:
+            yield from self._flush(model_spoke=False)
         reason = "answered" if self._answered else self._error or "no answer from the model"
         yield End(self._answered, reason)
 

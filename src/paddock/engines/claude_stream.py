@@ -39,9 +39,11 @@ _BAD_ENDS = ("error", "max_turns", "aborted", "interrupted", "cancelled")
 
 class ClaudeStreamParser:
     """Per-message usage is the value at the message's start and repeated on each of its lines, so only what is
-    new for a message id is passed on; the figures of `result` then replace the sum."""
+    new for a message id is passed on; the figures of `result` then replace the sum. `result_scope` says what
+    those cover: claude's the turn, qwen's the conversation."""
 
-    def __init__(self) -> None:
+    def __init__(self, result_scope: UsageScope = UsageScope.TURN) -> None:
+        self._result_scope = result_scope
         self._session = ""
         self._messages: dict[str, TokenUsage] = {}
         self._finished = TokenUsage()
@@ -119,7 +121,7 @@ class ClaudeStreamParser:
 
     def _result(self, event: Node) -> Iterator[TraceEntry]:
         if event.has("usage"):
-            yield Usage(self._total_with(event), UsageScope.TURN)
+            yield Usage(self._total_with(event), self._result_scope)
         reason = event.text("terminal_reason", limit=ID_LIMIT) or event.text("subtype", limit=ID_LIMIT)
         message = event.text("result", limit=ERROR_LIMIT) or event.text("error", "message", limit=ERROR_LIMIT)
         failed = event.flag("is_error") or any(word in reason for word in _BAD_ENDS)
@@ -141,7 +143,8 @@ class ClaudeStreamParser:
             for model in event.children("model_usage_since_last_result"):
                 self._finished = self._finished.plus(_model_tokens(model))
             return replace(self._finished, cost_usd=self._finished.cost_usd or 0.0)
-        self._finished = self._finished.plus(read_tokens(event.at("usage")))
+        earlier = self._finished if self._result_scope is UsageScope.TURN else TokenUsage()
+        self._finished = earlier.plus(read_tokens(event.at("usage")))
         return replace(self._finished, cost_usd=event.number("total_cost_usd"))
 
     def _synthetic(self, event: Node) -> Iterator[TraceEntry]:

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from paddock.core.trace import UsageScope
 from paddock.engines.claude_stream import ClaudeStreamParser
 from paddock.engines.environment import build_environment, prompt_argument
 from paddock.engines.probe import probe_program
@@ -40,7 +41,7 @@ class QwenEngine:
         return Launch(argv, env, request.worktree, (_defaults_file(request),))
 
     def parser(self) -> Parser:
-        return ClaudeStreamParser()
+        return ClaudeStreamParser(UsageScope.CONVERSATION)
 
     def probe(self, environment: Mapping[str, str]) -> Probe:
         return probe_program(
