@@ -31,15 +31,20 @@ class Move:
 
 @dataclass(frozen=True, slots=True)
 class _Diff:
-    """What differs between two trees: path → mode and object on the new side; renames old → new."""
+    """What differs between two trees: path → mode and object on the new side. A rename is two entries."""
 
     entries: dict[str, str]
-    renames: dict[str, str]
+    added: set[str]
+    deleted: set[str]
 
 
 @dataclass(frozen=True, slots=True)
 class _Touch:
-    """What one member does since it forked, and what main did to the same ground since then."""
+    """What one member does since it forked, and what main did since then.
+
+    A merge carries an edit over to the file's new name. Which new file that is git guesses from likeness, so
+    where a touched file was deleted on the other side, every file added there counts as its new name.
+    """
 
     own: _Diff
     main: _Diff
@@ -47,8 +52,8 @@ class _Touch:
 
     @property
     def paths(self) -> set[str]:
-        followed = {new for old, new in self.main.renames.items() if old in self.own.entries}
-        return set(self.own.entries) | followed
+        touched = set(self.own.entries)
+        return touched | self.main.added if touched & self.main.deleted else touched
 
 
 def audit(bench: Workbench, move: Move) -> tuple[str, ...]:
@@ -125,7 +130,8 @@ def _wrong_bytes(touch: _Touch, touches: list[_Touch], changed: _Diff) -> list[s
     for other in touches:
         others |= other.paths if other is not touch else set()
     shared = others | set(touch.main.entries)
-    shared |= {new for old, new in touch.own.renames.items() if old in shared}
+    if touch.own.deleted & shared:
+        shared |= touch.own.added
     return [
         path for path, entry in touch.own.entries.items() if path not in shared and changed.entries.get(path) != entry
     ]
@@ -137,20 +143,20 @@ def _touch(bench: Workbench, old: str, member: Member) -> _Touch | None:
         return None
     own = _diff(bench, bases[0], member.head)
     for base in bases[1:]:
-        own.entries.update(_diff(bench, base, member.head).entries)
+        other = _diff(bench, base, member.head)
+        own.entries.update(other.entries)
     return _Touch(own, _diff(bench, bases[0], old), certain=len(bases) == 1)
 
 
 def _diff(bench: Workbench, before: str, after: str) -> _Diff:
-    """A rename counts as both its names. Unlimited, as a missed rename would look like a foreign effect."""
-    fields = iter(bench.git("diff-tree", "-r", "-z", "--raw", "-M", "-l0", before, after).records)
-    entries: dict[str, str] = {}
-    renames: dict[str, str] = {}
+    fields = iter(bench.git("diff-tree", "-r", "-z", "--raw", "--no-renames", before, after).records)
+    found = _Diff({}, set(), set())
     for facts in fields:
         _, mode, _, sha, kind = facts.split(" ")
         path = next(fields)
-        if kind.startswith("R"):
-            entries[path] = f"000000 {'0' * len(sha)}"
-            renames[path] = path = next(fields)
-        entries[path] = f"{mode} {sha}"
-    return _Diff(entries, renames)
+        found.entries[path] = f"{mode} {sha}"
+        if kind == "A":
+            found.added.add(path)
+        if kind == "D":
+            found.deleted.add(path)
+    return found

@@ -7,7 +7,7 @@ from itertools import count
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from paddock.core.merge.model import RefusalCause
@@ -71,6 +71,11 @@ numbers = count()
 
 
 @settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@example(
+    ours=[Edit("b", ((2, "P"),))],
+    theirs=[Edit("b", moved_to="moved"), Edit("a", ((0, "P"),), moved_to="moved")],
+    policy=Policy.MERGE,
+)
 @given(ours=sides, theirs=sides, policy=st.sampled_from(Policy))
 def test_composing_is_what_git_merge_does(top: Path, ours: list[Edit], theirs: list[Edit], policy: Policy) -> None:
     number = next(numbers)
