@@ -13,15 +13,22 @@ from paddock.core.task import Attempt, Task
 
 @click.command("show")
 @click.argument("task")
+@click.option("--prompt", is_flag=True, help="The prompt its agent gets.")
 @click.option("--json", "as_json", is_flag=True, help="As JSON.")
 @click.pass_context
-def show_command(ctx: click.Context, task: str, as_json: bool) -> None:
+def show_command(ctx: click.Context, task: str, prompt: bool, as_json: bool) -> None:
     """Show TASK: its brief, where it stands and why, and every attempt at it."""
     workspace = open_workspace(ctx)
     store = workspace.read()
     board = store.board()
     warn_unknown(board)
     found = board.task(parse_task(task))
+    if prompt:
+        from paddock.cli.run import open_site
+        from paddock.fleet.prompts import preview_prompt
+
+        click.echo(preview_prompt(open_site(workspace, store), store, found))
+        return
     brief = brief_of(store.record(found.brief_seq))
     dependents = list(board.dependents.get(found.id, ()))
     store.close()

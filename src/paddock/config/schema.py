@@ -20,6 +20,8 @@ class Limits(Section, frozen=True):
 
     max_agents: Annotated[int, Meta(ge=1, le=10000, description="agents running at the same time")] = 4
     attempts: Annotated[int, Meta(ge=1, le=100, description="tries a task gets before it is failed")] = 3
+    backoff: Annotated[Seconds, Meta(description="first pause after a provider refused; doubles each time")] = 15.0
+    output_mb: Annotated[int, Meta(ge=1, description="output kept of one turn: its head and its tail")] = 64
 
 
 class Timeouts(Section, frozen=True):

@@ -41,6 +41,8 @@ class BoardState(msgspec.Struct, array_like=True):
     next_task: int
     counts: dict[Phase, int]
     open: list[TaskId]
+    ready: list[TaskId]
+    live: list[TaskId]
     convoys: dict[str, Convoy]
     members: dict[str, list[TaskId]]
     dependents: dict[TaskId, list[TaskId]]
@@ -59,7 +61,8 @@ _decode = msgspec.msgpack.Decoder(BoardState).decode
 
 
 class Board:
-    """Mutated only by `apply`. `open` holds the tasks that are not finished, oldest first.
+    """Mutated only by `apply`. `open` holds the tasks that are not finished, oldest first; `ready` those
+    that could start, `live` those with an attempt under way, whatever their phase.
 
     `leases` and `queue` stay encoded until somebody asks: most readers never do. `late_words` counts
     what fenced-off daemons still said: recorded, and without effect.
@@ -72,6 +75,8 @@ class Board:
         self.next_task = state.next_task if state else 1
         self.counts: dict[Phase, int] = state.counts if state else {}
         self.open: dict[TaskId, None] = dict.fromkeys(state.open) if state else {}
+        self.ready: dict[TaskId, None] = dict.fromkeys(state.ready) if state else {}
+        self.live: dict[TaskId, None] = dict.fromkeys(state.live) if state else {}
         self.convoys: dict[str, Convoy] = state.convoys if state else {}
         self.members: dict[str, list[TaskId]] = state.members if state else {}
         self.dependents: dict[TaskId, list[TaskId]] = state.dependents if state else {}
@@ -129,7 +134,16 @@ class Board:
                 self.open.pop(task.id, None)
             elif task.id not in self.open:
                 self.open[task.id] = None
+        _mark(self.ready, task.id, belongs=task.phase is Phase.READY)
+        _mark(self.live, task.id, belongs=task.live_attempt is not None)
         self.tasks.put(task)
+
+
+def _mark(index: dict[TaskId, None], task: TaskId, *, belongs: bool) -> None:
+    if not belongs:
+        index.pop(task, None)
+    elif task not in index:
+        index[task] = None
 
 
 def encode_board(board: Board) -> bytes:
@@ -141,6 +155,8 @@ def encode_board(board: Board) -> bytes:
             next_task=board.next_task,
             counts=board.counts,
             open=list(board.open),
+            ready=list(board.ready),
+            live=list(board.live),
             convoys=board.convoys,
             members=board.members,
             dependents=board.dependents,
@@ -214,6 +230,8 @@ def _apply_to_task(board: Board, record: ev.Record) -> None:
         raise IllegalTransition(record.task or "nothing", "unknown", record.event)
     before = board.tasks[record.task]
     task = evolve(before, record)
+    if unknown := [other for other in task.after if other not in board.tasks]:
+        raise IllegalTransition(unknown[0], "unknown", record.event)
     if task.phase is Phase.READY or (task.after is not before.after and _waits_for_others(task)):
         task = _settle(board, task, record.at)
     if isinstance(record.event, ev.TaskEdited) and record.event.after is not msgspec.UNSET:
@@ -245,14 +263,19 @@ def _settle_dependents(board: Board, task: Task, at: float) -> None:
     for name in board.dependents.get(task.id, ()):
         dependent = board.tasks[name]
         if _waits_for_others(dependent):
-            board._put(_settle(board, dependent, at), dependent.phase)
+            settled = _settle(board, dependent, at)
+            if settled.phase is dependent.phase:
+                settled = replace(settled, since=dependent.since)
+            board._put(settled, dependent.phase)
 
 
 def _relink(board: Board, task: Task, before: tuple[TaskId, ...]) -> None:
-    for other in set(before) - set(task.after):
-        board.dependents[other].remove(task.id)
-    for other in set(task.after) - set(before):
-        board.dependents.setdefault(other, []).append(task.id)
+    for other in dict.fromkeys(before):
+        if other not in task.after:
+            board.dependents[other].remove(task.id)
+    for other in dict.fromkeys(task.after):
+        if other not in before:
+            board.dependents.setdefault(other, []).append(task.id)
 
 
 def _add_task(board: Board, record: ev.Record) -> None:
@@ -281,7 +304,7 @@ def _add_task(board: Board, record: ev.Record) -> None:
     )
     task = _settle(board, task, record.at)
     board.next_task += 1
-    for other in set(event.after):
+    for other in dict.fromkeys(event.after):
         board.dependents.setdefault(other, []).append(task.id)
     if event.convoy is not None:
         board.members[event.convoy].append(task.id)
@@ -318,5 +341,6 @@ _FOLDS: dict[type[ev.Event], Callable[[Board, ev.Record], None]] = {
     ev.TaskAdded: _add_task,
     ev.WorktreeRemoved: _note,
     ev.Swept: _note,
+    ev.DaemonTroubled: _note,
     ev.Unknown: _skip_unknown,
 }

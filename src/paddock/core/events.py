@@ -161,12 +161,17 @@ class TurnStarted(Event, frozen=True):
 
 
 class TurnEnded(Event, frozen=True):
-    """`exit` is the process's status, negative for a signal, None when nobody saw it end."""
+    """`exit` is the process's status, negative for a signal, None when nobody saw it end.
+
+    `ended_by` is empty when it ended by itself, else what ended it: a deadline (startup, silence, turn),
+    output, stop, down, reboot, vanished, or unstartable; `problem` says more.
+    """
 
     kind: ClassVar[str] = "turn.ended"
     turn: int
     exit: int | None = None
     ended_by: str = ""
+    problem: str = ""
     session: str | None = None
     steps: int = 0
     input_tokens: int = 0
@@ -210,3 +215,11 @@ class Swept(Event, frozen=True):
     kind: ClassVar[str] = "janitor.swept"
     what: str
     evidence: str = ""
+
+
+class DaemonTroubled(Event, frozen=True):
+    """Something the daemon could not do and will try again; kept so that it can be looked into."""
+
+    kind: ClassVar[str] = "daemon.troubled"
+    what: str
+    problem: str

@@ -75,6 +75,8 @@ class Attempt(msgspec.Struct, frozen=True, array_like=True):
     cache_read_tokens: int = 0
     output_tokens: int = 0
     cost_usd: float | None = None
+    ended_by: str = ""
+    problem: str = ""
 
     @property
     def live(self) -> bool:
@@ -251,6 +253,8 @@ def _settle_turn(attempt: Attempt, event: ev.TurnEnded) -> Attempt:
         attempt,
         turn_open=False,
         exit=event.exit,
+        ended_by=event.ended_by,
+        problem=event.problem,
         session=event.session or attempt.session,
         model=event.model or attempt.model,
         steps=attempt.steps + event.steps,

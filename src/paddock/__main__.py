@@ -1,0 +1,3 @@
+from paddock.cli.main import main
+
+main()

@@ -1,0 +1,126 @@
+"""`paddock engines`: which agent CLIs are here, and whether they answer."""
+
+import os
+import subprocess
+import tempfile
+from pathlib import Path
+
+import click
+
+from paddock.cli.run import open_site
+from paddock.cli.text import SCHEMA, cut, paint, print_json
+from paddock.cli.workspace import Workspace, open_workspace
+from paddock.core.trace import Final, TurnSummary, observe
+from paddock.engines.protocol import Engine, Probe, Source, TurnRequest
+from paddock.engines.registry import engine_names
+from paddock.fleet.site import Site
+
+ROUND_TRIP_SECONDS = 120.0
+
+
+@click.group("engines", invoke_without_command=True)
+@click.option("--json", "as_json", is_flag=True, help="As JSON.")
+@click.pass_context
+def engines_command(ctx: click.Context, as_json: bool) -> None:
+    """List the engines: installed? which version? logged in?"""
+    if ctx.invoked_subcommand is not None:
+        return
+    workspace = open_workspace(ctx)
+    site = _site(workspace)
+    names = dict.fromkeys((*engine_names(), *workspace.config.engines))
+    probes = [site.engine(name).probe(os.environ) for name in names]
+    if as_json:
+        print_json({"schema": SCHEMA, "engines": [_row(probe) for probe in probes]})
+        return
+    for probe in probes:
+        click.echo(_line(probe))
+
+
+@engines_command.command("check")
+@click.argument("name")
+@click.option("--json", "as_json", is_flag=True, help="As JSON.")
+@click.pass_context
+def check_command(ctx: click.Context, name: str, as_json: bool) -> None:
+    """Probe engine NAME and let it answer one word. This spends a few tokens."""
+    site = _site(open_workspace(ctx))
+    engine = site.engine(name)
+    probe = engine.probe(os.environ)
+    answer, problem = round_trip(engine) if probe.installed else ("", "it is not installed")
+    if as_json:
+        print_json({"schema": SCHEMA, **_row(probe), "answer": answer, "problem": problem})
+    else:
+        click.echo(_line(probe))
+        click.echo(f"  answer: {cut(answer, 100)}" if not problem else f"  no answer: {cut(problem, 300)}")
+        for hint in probe.hints if problem else ():
+            click.echo(f"  hint: {hint}")
+    ctx.exit(1 if problem else 0)
+
+
+def round_trip(engine: Engine) -> tuple[str, str]:
+    """The engine's answer to a one-word question, or what went wrong, in an empty repository of its own."""
+    with tempfile.TemporaryDirectory(prefix="paddock-check-") as scratch:
+        folder, worktree = Path(scratch) / "side", Path(scratch) / "work"
+        folder.mkdir()
+        subprocess.run(["git", "init", "-q", str(worktree)], check=True, capture_output=True)
+        request = TurnRequest(
+            prompt="Answer with the single word: ready",
+            task_text="echo ready",
+            worktree=worktree,
+            folder=folder,
+            base_env=os.environ,
+            common_dir=worktree / ".git",
+        )
+        launch = engine.launch(request)
+        for file in launch.files:
+            file.path.parent.mkdir(parents=True, exist_ok=True)
+            file.path.write_text(file.content, encoding="utf-8")
+        try:
+            done = subprocess.run(
+                launch.argv, cwd=launch.cwd, env=dict(launch.env), stdin=subprocess.DEVNULL, capture_output=True,
+                timeout=ROUND_TRIP_SECONDS, check=False,
+            )  # fmt: skip
+        except subprocess.TimeoutExpired:
+            return "", f"no answer within {ROUND_TRIP_SECONDS:.0f} s"
+        except OSError as error:
+            return "", str(error.strerror)
+    return _read(engine, done.returncode, done.stdout, done.stderr)
+
+
+def _read(engine: Engine, code: int, out: bytes, err: bytes) -> tuple[str, str]:
+    summary, parser = TurnSummary(), engine.parser()
+    for source, text in ((Source.STDOUT, out), (Source.STDERR, err)):
+        for line in text.splitlines():
+            for entry in parser.feed(line, source):
+                summary = observe(summary, entry)
+    for entry in parser.close():
+        summary = observe(summary, entry)
+    if code == 0 and summary.trouble is None and summary.final is not Final.ERROR:
+        return summary.last_step or "(nothing)", ""
+    said = summary.last_error or summary.final_reason or err.decode(errors="replace").strip()[-300:]
+    return "", f"exit {code}: {said}"
+
+
+def _site(workspace: Workspace) -> Site:
+    store = workspace.read()
+    try:
+        return open_site(workspace, store)
+    finally:
+        store.close()
+
+
+def _row(probe: Probe) -> dict[str, object]:
+    return {
+        "name": probe.engine,
+        "installed": probe.installed,
+        "version": probe.version,
+        "path": str(probe.path) if probe.path else None,
+        "authenticated": probe.authenticated,
+        "hints": list(probe.hints),
+    }
+
+
+def _line(probe: Probe) -> str:
+    if not probe.installed:
+        return f"{probe.engine:<10} {paint('not installed', dim=True)}  {'; '.join(probe.hints[:1])}".rstrip()
+    login = {True: "logged in", False: "not logged in", None: "login unknown"}[probe.authenticated]
+    return f"{probe.engine:<10} {paint('installed', 'green')}  {probe.version or '?'}  {login}  {probe.path}"

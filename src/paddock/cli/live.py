@@ -1,0 +1,59 @@
+"""The live view of `paddock run` in a terminal."""
+
+import asyncio
+from collections import deque
+
+from rich.console import Console, Group
+from rich.live import Live
+from rich.table import Table
+from rich.text import Text
+
+from paddock.cli.narration import tell
+from paddock.cli.text import BADGES, age, cut
+from paddock.core.events import Record
+from paddock.core.task import Phase
+from paddock.fleet.daemon import Daemon
+
+REFRESH_SECONDS = 0.5
+LAST_LINES = 8
+
+
+async def watch_live(daemon: Daemon) -> None:
+    """Runs the daemon and draws what it does until it ends."""
+    lines: deque[str] = deque(maxlen=LAST_LINES)
+
+    def observe(record: Record) -> None:
+        if line := tell(record):
+            lines.append(line)
+
+    daemon.observe = observe
+    running = asyncio.ensure_future(daemon.run())
+    with Live(console=Console(), refresh_per_second=4, auto_refresh=False, vertical_overflow="crop") as live:
+        while not running.done():
+            live.update(draw(daemon, list(lines)), refresh=True)
+            await asyncio.wait({running}, timeout=REFRESH_SECONDS)
+        live.update(draw(daemon, list(lines)), refresh=True)
+    await running
+
+
+def draw(daemon: Daemon, lines: list[str]) -> Group:
+    board = daemon.ledger.board
+    header = Text()
+    for phase in Phase:
+        if count := board.counts.get(phase):
+            symbol, colour = BADGES[phase]
+            header.append(f"{symbol} {count} {phase.value}  ", style=colour.replace("bright_black", "grey50"))
+    table = Table(box=None, padding=(0, 1), show_header=False, expand=True)
+    table.add_column(no_wrap=True)
+    table.add_column(no_wrap=True)
+    table.add_column(no_wrap=True, justify="right")
+    table.add_column(no_wrap=True, ratio=1, overflow="ellipsis")
+    for name, run in sorted(daemon.runs.items(), key=lambda item: int(item[0][1:])):
+        task = board.tasks[name]
+        attempt = task.live_attempt
+        if attempt is None:
+            continue
+        step = run.turn.reader.summary.last_step if run.turn is not None else "preparing its worktree"
+        table.add_row(attempt.id, cut(task.title, 30), age(attempt.started), Text(cut(step or "starting", 200)))
+    history = Text("\n".join(cut(line, 200) for line in lines), style="dim")
+    return Group(header, table, history)

@@ -1,0 +1,58 @@
+"""What happens, in plain lines, for logs and pipes."""
+
+import time
+
+import click
+
+from paddock.cli.text import cut
+from paddock.core import events as ev
+from paddock.core.ids import printable
+
+
+def narrate(record: ev.Record) -> None:
+    if line := tell(record):
+        click.echo(line)
+
+
+def tell(record: ev.Record) -> str:
+    """Time, subject and words of a record worth telling, or nothing."""
+    words = describe(record)
+    at = time.strftime("%H:%M:%S", time.localtime(record.at))
+    return f"{at}  {record.attempt or record.task or '':<7} {words}" if words else ""
+
+
+def describe(record: ev.Record) -> str:
+    """One line about a record worth telling, or nothing."""
+    match record.event:
+        case ev.TaskAdded(title=title):
+            return f"added: {cut(title, 80)}"
+        case ev.AttemptStarted(engine=engine, continues=None):
+            return f"started with {engine}"
+        case ev.AttemptStarted(engine=engine, continues=continues):
+            return f"goes on with {engine} where {continues} ended"
+        case ev.AttemptEnded() as ended:
+            return describe_end(ended)
+        case ev.StopRequested():
+            return f"stop requested by {printable(record.actor, 40)}"
+        case ev.TaskCancelled():
+            return "cancelled"
+        case ev.TaskBlocked(reason=reason, unblock=unblock):
+            return f"blocked: {cut(reason, 120)}; {unblock}"
+        case ev.MessageSent(text=text):
+            return f"message: {cut(text, 80)}"
+        case ev.DaemonTroubled(what=what, problem=problem):
+            return f"trouble {cut(what, 60)}: {cut(problem, 160)}"
+        case _:
+            return ""
+
+
+def describe_end(ended: ev.AttemptEnded) -> str:
+    size = f" (+{ended.insertions} −{ended.deletions} in {ended.files} files)" if ended.files else ""
+    following = {
+        "retry": "; will be tried again",
+        "fail": "; no attempts left",
+        "block": f"; needs you: {ended.unblock}",
+        "approval": "",
+        "noop": "",
+    }
+    return f"{ended.outcome}: {cut(ended.reason, 140)}{size}{following.get(ended.next, '')}"

@@ -1,0 +1,92 @@
+"""`paddock run`: the fleet in the foreground."""
+
+import asyncio
+import signal
+import sys
+
+import click
+
+from paddock.cli.edit import parse_tasks
+from paddock.cli.narration import narrate
+from paddock.cli.workspace import Workspace, open_workspace
+from paddock.core.board import Board
+from paddock.core.ids import TaskId
+from paddock.core.task import Phase
+from paddock.fleet.daemon import Daemon, Orders
+from paddock.fleet.ledger import AlreadyRunning, Ledger, take_lead
+from paddock.fleet.site import Site
+from paddock.store.sqlite import SqliteStore
+
+WAIT_SECONDS = 2.0
+
+
+@click.command("run")
+@click.option("--until-idle", is_flag=True, help="End when there is nothing left to do.")
+@click.option("--max", "most", type=click.IntRange(0), metavar="N", help="Agents at the same time.")
+@click.option("--only", multiple=True, metavar="t1,t2", help="Only these tasks.")
+@click.option("--wait", is_flag=True, help="Wait for another daemon to end instead of refusing.")
+@click.pass_context
+def run_command(ctx: click.Context, until_idle: bool, most: int | None, only: tuple[str, ...], wait: bool) -> None:
+    """Run agents on what is ready, in the foreground.
+
+    Ctrl-C ends Paddock, not the agents: they work on, and the next `paddock run` or `paddock up` picks
+    them up. `paddock down --now` ends them. Exit 0 if nothing failed, 1 otherwise.
+    """
+    workspace = open_workspace(ctx)
+    chosen = frozenset(parse_tasks(only)) if only else None
+    board = workspace.board()
+    for name in chosen or ():
+        board.task(name)
+    orders = Orders(until_idle=until_idle, max_agents=most, only=chosen)
+    ctx.exit(asyncio.run(run_fleet(workspace, orders, wait=wait, live=sys.stdout.isatty())))
+
+
+async def run_fleet(workspace: Workspace, orders: Orders, *, wait: bool, live: bool) -> int:
+    store = workspace.write()
+    ledger = await lead(store, wait=wait)
+    site = open_site(workspace, store)
+    daemon = Daemon(site, ledger, workspace.log_path, orders)
+    loop = asyncio.get_running_loop()
+    for signum in (signal.SIGINT, signal.SIGTERM):
+        loop.add_signal_handler(signum, daemon.end, signum.name)
+    loop.add_signal_handler(signal.SIGUSR1, lambda: loop.create_task(daemon.end_agents()))
+    try:
+        if live:
+            from paddock.cli.live import watch_live
+
+            await watch_live(daemon)
+        else:
+            daemon.observe = narrate
+            await daemon.run()
+    finally:
+        ledger.give_up()
+    board = ledger.board
+    still = [attempt.id for name in board.live if (attempt := board.tasks[name].live_attempt) is not None]
+    store.close()
+    if still:
+        click.echo(f"still working: {', '.join(still)}; `paddock run` picks them up", err=True)
+    return 130 if daemon.ending else exit_code(board, orders.only)
+
+
+def open_site(workspace: Workspace, store: SqliteStore) -> Site:
+    return Site(workspace.repo, workspace.config, workspace.state_dir, store.record(1).hash.hex()[:16])
+
+
+async def lead(store: SqliteStore, *, wait: bool) -> Ledger:
+    told = False
+    while True:
+        try:
+            return take_lead(store)
+        except AlreadyRunning as refusal:
+            if not wait:
+                raise
+            if not told:
+                click.echo(f"waiting: {refusal.message}", err=True)
+                told = True
+        await asyncio.sleep(WAIT_SECONDS)
+
+
+def exit_code(board: Board, only: frozenset[TaskId] | None) -> int:
+    """1 if something failed or needs a person's help."""
+    bad = {Phase.FAILED, Phase.BLOCKED}
+    return int(any(task.phase in bad for task in board.open_tasks() if only is None or task.id in only))

@@ -1,0 +1,59 @@
+"""`paddock stop` and `paddock message`: talking to agents at work."""
+
+import click
+
+from paddock.cli.edit import parse_tasks
+from paddock.cli.text import SCHEMA, print_json
+from paddock.cli.workspace import Workspace, open_workspace
+from paddock.core.errors import Misuse
+from paddock.core.ids import TaskId
+from paddock.core.intent import send_message, stop_tasks
+from paddock.core.task import Phase
+
+
+@click.command("stop")
+@click.argument("tasks", nargs=-1, required=True)
+@click.option("-m", "--message", default="", help="Why; kept in the log.")
+@click.option("--json", "as_json", is_flag=True, help="As JSON.")
+@click.pass_context
+def stop_command(ctx: click.Context, tasks: tuple[str, ...], message: str, as_json: bool) -> None:
+    """Stop the agents at work on TASKS. What they committed stays; `paddock retry` starts them again."""
+    names = parse_tasks(tasks)
+    records = open_workspace(ctx).record(lambda board: stop_tasks(board, names, message))
+    if as_json:
+        print_json({"schema": SCHEMA, "ids": names, "stopping": [record.attempt for record in records]})
+    else:
+        click.echo(f"stopping {', '.join(str(record.attempt) for record in records) or 'nothing: already stopping'}")
+
+
+@click.command("message")
+@click.argument("words", nargs=-1, required=True, metavar="[TASKS]… TEXT")
+@click.option("--phase", type=click.Choice([phase.value for phase in Phase]), help="All tasks in this phase.")
+@click.option("--convoy", help="All tasks of this convoy that have had an agent.")
+@click.option("--json", "as_json", is_flag=True, help="As JSON.")
+@click.pass_context
+def message_command(
+    ctx: click.Context, words: tuple[str, ...], phase: str | None, convoy: str | None, as_json: bool
+) -> None:
+    """Send TEXT to the agents of TASKS, or of all that match. It is delivered as their next turn."""
+    workspace = open_workspace(ctx)
+    *tasks, text = words
+    names = parse_tasks(tuple(tasks)) or _matching(workspace, phase, convoy)
+    if not names:
+        raise Misuse("nobody to send it to", "name tasks before the text, or use --phase or --convoy")
+    records = workspace.record(lambda board: send_message(board, names, text))
+    if as_json:
+        print_json({"schema": SCHEMA, "ids": names, "messages": [record.seq for record in records]})
+    else:
+        click.echo(f"sent to {', '.join(names)}")
+
+
+def _matching(workspace: Workspace, phase: str | None, convoy: str | None) -> list[TaskId]:
+    if phase is None and convoy is None:
+        return []
+    board = workspace.board()
+    return [
+        task.id
+        for task in board.open_tasks()
+        if task.started and (phase is None or task.phase == phase) and (convoy is None or task.convoy == convoy)
+    ]

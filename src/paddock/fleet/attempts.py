@@ -1,0 +1,197 @@
+"""Driving one attempt. Every step looks at what is recorded and does the next thing; after a crash the
+next daemon does exactly the same, so there is no separate recovery.
+
+    started ─▶ worktree ─▶ turn claimed ─▶ process ─▶ turn ended ─▶ message? another turn : judged ─▶ worktree back
+"""
+
+import asyncio
+from dataclasses import dataclass, field
+
+from paddock.core.board import Board
+from paddock.core.errors import PaddockError
+from paddock.core.events import AttemptEnded, Draft, TurnStarted
+from paddock.core.ids import AttemptId, TaskId
+from paddock.core.lease import end_attempt
+from paddock.core.task import Attempt, Phase, Task
+from paddock.core.trace import TurnSummary
+from paddock.engines.protocol import Engine
+from paddock.fleet.checkpoints import checkpoint
+from paddock.fleet.judging import judge_attempt
+from paddock.fleet.ledger import Ledger
+from paddock.fleet.prompts import plan_turn, read_messages
+from paddock.fleet.site import Site
+from paddock.fleet.sweeping import Sweeper
+from paddock.fleet.turns import Ended, TurnRun, Wish, describe_launch, read_again, start, turn_ended, unstartable
+from paddock.git.furnish import Worktree
+from paddock.git.release import release
+from paddock.git.worktrees import Order, prepare
+from paddock.sessions.watch import TurnWatch
+from paddock.store.protocol import Query
+
+
+@dataclass
+class Crew:
+    """What the runs of all attempts share."""
+
+    site: Site
+    ledger: Ledger
+    watch: TurnWatch
+    sweeper: Sweeper
+    preparing: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(8))
+
+
+class AttemptRun:
+    def __init__(self, crew: Crew, task: TaskId, attempt: AttemptId) -> None:
+        self.task_id = task
+        self.attempt_id = attempt
+        self.wish = Wish()
+        self.turn: TurnRun | None = None
+        self._crew = crew
+        self._site = crew.site
+        self._ledger = crew.ledger
+        self._summary: TurnSummary | None = None
+        self._worktree: Worktree | None = None
+
+    async def drive(self) -> None:
+        """To its end. Raises only what no attempt is to blame for: a full disk, a lost lease."""
+        while (attempt := self._live()) is not None:
+            task = self._ledger.board.task(self.task_id)
+            if attempt.turn_open:
+                await self._run_turn(task, attempt)
+            elif not self._may_go_on(task, attempt):
+                await self._end(task, attempt)
+            elif attempt.turn == 0:
+                await self._begin(task, attempt)
+            else:
+                await self._claim_turn(task, attempt)
+        await self._give_back()
+
+    def _live(self) -> Attempt | None:
+        attempt = self._ledger.board.task(self.task_id).live_attempt
+        return attempt if attempt is not None and attempt.id == self.attempt_id else None
+
+    def _may_go_on(self, task: Task, attempt: Attempt) -> bool:
+        """Another turn: the first one, or one for messages that came in meanwhile."""
+        if task.phase is Phase.CANCELLED or self.wish.stop:
+            return False
+        if attempt.turn == 0:
+            return attempt.stop_requested is None
+        return bool(task.inbox) and not attempt.ended_by and attempt.stop_requested is None
+
+    async def _begin(self, task: Task, attempt: Attempt) -> None:
+        prepared = await self._prepare(task, attempt)
+        if isinstance(prepared, str):
+            await self._end(task, attempt, setup_problem=prepared)
+        else:
+            await self._claim_turn(task, attempt)
+
+    async def _prepare(self, task: Task, attempt: Attempt) -> Worktree | str:
+        """The worktree, or why there is none."""
+        if self._worktree is not None:
+            return self._worktree
+        self._site.attempt_folder(attempt.id).mkdir(parents=True, exist_ok=True)
+        order = Order(attempt.id, attempt.branch, start_commit(task, attempt))
+        async with self._crew.preparing:
+            try:
+                prepared = await asyncio.to_thread(prepare, self._site.root, order, checkpoint)
+            except PaddockError as error:
+                return error.message
+        if not prepared.ready:
+            setup = prepared.setup
+            assert setup is not None
+            how = setup.stopped or f"exit {setup.code}"
+            return f"the setup command failed ({how}); its output is in {setup.output}"
+        self._worktree = prepared.worktree
+        checkpoint("attempt.prepared")
+        return prepared.worktree
+
+    async def _claim_turn(self, task: Task, attempt: Attempt) -> None:
+        """Recorded before the process exists: a turn is started by whoever reads this, and only once."""
+        number, attempt_id = attempt.turn + 1, attempt.id
+        claim = TurnStarted(turn=number, session=attempt.session, messages=task.inbox)
+        await self._ledger.record(lambda board: self._if_live(board, Draft(claim, self.task_id, attempt_id)))
+        checkpoint("turn.claimed_in_log")
+
+    async def _run_turn(self, task: Task, attempt: Attempt) -> None:
+        ended = await self._start_and_follow(task, attempt)
+        self._summary = ended.summary
+        checkpoint("turn.over")
+        swept = await self._crew.sweeper.sweep(self._site.mark(attempt.id))
+        checkpoint("turn.swept")
+        words = tuple(process.command for process in swept.ended[:20])
+        event = turn_ended(attempt, Ended(ended.exit, ended.ended_by, ended.problem, ended.summary, words))
+        await self._ledger.record(lambda board: self._if_live(board, Draft(event, self.task_id, attempt.id)))
+        checkpoint("turn.ended_in_log")
+
+    async def _start_and_follow(self, task: Task, attempt: Attempt) -> Ended:
+        try:
+            engine = self._site.engine(attempt.engine)
+            worktree = await self._prepare(task, attempt)
+            if isinstance(worktree, str):
+                raise PaddockError(worktree)
+            messages = read_messages(self._ledger.store, self._delivered(attempt))
+            plan = plan_turn(self._site, self._ledger.store, task, attempt, worktree, messages)
+            launch = describe_launch(self._site, engine, task, attempt, worktree, plan)
+            identity = await asyncio.to_thread(start, self._site, attempt, launch)
+        except PaddockError as error:
+            return unstartable(error)
+        checkpoint("turn.started")
+        self.turn = TurnRun(self._site, engine, attempt, launch, self.wish)
+        self._crew.watch.follow(self.turn.files, identity)
+        try:
+            return await self.turn.follow()
+        finally:
+            self._crew.watch.forget(self.turn.files)
+
+    def _delivered(self, attempt: Attempt) -> tuple[int, ...]:
+        """The messages this turn was claimed for, as the claim in the log names them."""
+        for record in self._ledger.store.records(Query(task=self.task_id, kind=TurnStarted.kind)):
+            event = record.event
+            if isinstance(event, TurnStarted) and record.attempt == attempt.id and event.turn == attempt.turn:
+                return event.messages
+        return ()
+
+    async def _end(self, task: Task, attempt: Attempt, setup_problem: str = "") -> None:
+        engine = self._engine(attempt)
+        summary = self._summary or await self._read_again(engine, attempt)
+        if attempt.turn == 0 and not setup_problem:
+            step = "retry" if attempt.stop_requested is None else "block"
+            verdict = AttemptEnded(outcome="killed", next=step, counted=False, reason="stopped before it began")
+        else:
+            verdict = await asyncio.to_thread(judge_attempt, self._site, engine, task, attempt, summary, setup_problem)
+        checkpoint("attempt.judged")
+
+        def decide(board: Board) -> list[Draft]:
+            drafts = self._if_live(board, Draft(verdict, self.task_id, attempt.id))
+            return [*drafts, *(Draft(event) for event in end_attempt(board.leases, attempt.id))] if drafts else []
+
+        await self._ledger.record(decide)
+        checkpoint("attempt.ended_in_log")
+
+    def _engine(self, attempt: Attempt) -> Engine | None:
+        try:
+            return self._site.engine(attempt.engine)
+        except PaddockError:
+            return None
+
+    async def _read_again(self, engine: Engine | None, attempt: Attempt) -> TurnSummary:
+        if engine is None or attempt.turn == 0:
+            return TurnSummary()
+        return await read_again(engine, self._site.attempt_folder(attempt.id), attempt.turn, ())
+
+    async def _give_back(self) -> None:
+        await asyncio.to_thread(release, self._site.root, self.attempt_id, f"{self.attempt_id} ended", checkpoint)
+        checkpoint("attempt.released")
+
+    def _if_live(self, board: Board, draft: Draft) -> list[Draft]:
+        """Nothing, when somebody has ended the attempt meanwhile."""
+        live = board.task(self.task_id).live_attempt
+        return [draft] if live is not None and live.id == self.attempt_id else []
+
+
+def start_commit(task: Task, attempt: Attempt) -> str:
+    """Where the attempt's branch begins: at its base, or where the attempt it continues had come to."""
+    for earlier in task.attempts:
+        if earlier.id == attempt.continues and earlier.head is not None:
+            return earlier.head
+    return attempt.base

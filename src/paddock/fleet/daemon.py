@@ -1,0 +1,201 @@
+"""The daemon: wake, read the board, decide, record, act. Nothing it knows is lost when it dies."""
+
+import asyncio
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from paddock.core.board import Board
+from paddock.core.dispatch import Plan, plan_starts
+from paddock.core.errors import PaddockError
+from paddock.core.events import DaemonTroubled, Draft, Record
+from paddock.core.ids import TaskId
+from paddock.core.task import Phase
+from paddock.fleet.attempts import AttemptRun, Crew
+from paddock.fleet.checkpoints import checkpoint
+from paddock.fleet.ledger import RENEW_SECONDS, Ledger, Succeeded
+from paddock.fleet.site import Site
+from paddock.fleet.starting import claim_tasks
+from paddock.fleet.sweeping import Sweeper
+from paddock.fleet.tidying import fill_pool, release_strays
+from paddock.sessions.local import TurnFiles
+from paddock.sessions.watch import TurnWatch
+from paddock.store.protocol import Query
+from paddock.store.wake import Listener
+
+SLOW_CLOCK_SECONDS = 5.0
+DRIVE_TRIES = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Orders:
+    """How this daemon was asked to run. `only` limits it to some tasks."""
+
+    until_idle: bool = False
+    max_agents: int | None = None
+    only: frozenset[TaskId] | None = None
+
+
+@dataclass
+class Daemon:
+    site: Site
+    ledger: Ledger
+    log_path: Path
+    orders: Orders = field(default_factory=Orders)
+    observe: Callable[[Record], None] = lambda _record: None
+    runs: dict[TaskId, AttemptRun] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self._woken = asyncio.Event()
+        self._seen = self.ledger.board.seq
+        self.ending = ""
+        self._drives: dict[TaskId, asyncio.Task[None]] = {}
+        self._watch = TurnWatch()
+        self._crew = Crew(self.site, self.ledger, self._watch, Sweeper())
+
+    async def run(self) -> None:
+        """Until idle, asked to end, or succeeded. Agents that still run are left to the next daemon."""
+        with Listener(self.log_path) as listener:
+            asyncio.get_running_loop().add_reader(listener.fileno(), self._nudged, listener)
+            try:
+                await release_strays(self.site, self.ledger)
+                await self._run_tasks()
+            finally:
+                asyncio.get_running_loop().remove_reader(listener.fileno())
+                self._watch.close()
+
+    async def _run_tasks(self) -> None:
+        try:
+            async with asyncio.TaskGroup() as self._group:
+                helpers = [
+                    self._group.create_task(self._keep_lease()),
+                    self._group.create_task(self._watch_turns()),
+                    self._group.create_task(fill_pool(self.site)),
+                ]
+                await self._loop()
+                for task in [*helpers, *self._drives.values()]:
+                    task.cancel()
+        except* Succeeded as group:
+            raise group.exceptions[0] from None
+
+    async def _loop(self) -> None:
+        while not self.ending:
+            self._woken.clear()
+            if not self.log_path.exists():
+                return
+            board = self.ledger.board
+            self._report(board)
+            self._steer(board)
+            self._adopt(board)
+            plan = await self._dispatch(board)
+            if self.orders.until_idle and not self.runs and self._is_idle(plan):
+                return
+            await self._sleep(plan.wake_at)
+
+    def end(self, why: str) -> None:
+        """Leave. Agents go on without a daemon."""
+        self.ending = why
+        self._woken.set()
+
+    async def end_agents(self) -> None:
+        """Emergency stop: ends every agent process, waits until each is recorded, then leaves."""
+        self.orders = Orders(max_agents=0, only=self.orders.only)
+        for run in self.runs.values():
+            run.wish.stop = "down"
+            run.wish.changed.set()
+        while self.runs:
+            self._woken.clear()
+            await self._sleep(None)
+        self.end("down")
+
+    def _nudged(self, listener: Listener) -> None:
+        listener.drain()
+        self._woken.set()
+
+    def _report(self, board: Board) -> None:
+        if board.seq > self._seen:
+            for record in self.ledger.store.records(Query(after=self._seen, until=board.seq)):
+                self.observe(record)
+            self._seen = board.seq
+
+    def _steer(self, board: Board) -> None:
+        """Passes on what people want of running attempts."""
+        for name, run in self.runs.items():
+            task = board.tasks[name]
+            attempt = task.live_attempt
+            if attempt is None or run.wish.stop:
+                continue
+            if task.phase is Phase.CANCELLED or attempt.stop_requested is not None:
+                run.wish.stop = "stop"
+                run.wish.changed.set()
+
+    def _adopt(self, board: Board) -> None:
+        """Every live attempt has a run, whoever started it."""
+        for name in list(board.live):
+            attempt = board.tasks[name].live_attempt
+            if name not in self.runs and attempt is not None:
+                run = AttemptRun(self._crew, name, attempt.id)
+                self.runs[name] = run
+                self._drives[name] = self._group.create_task(self._drive(run), name=f"attempt {attempt.id}")
+                checkpoint("daemon.adopted")
+
+    async def _drive(self, run: AttemptRun) -> None:
+        try:
+            for tries in range(DRIVE_TRIES):
+                try:
+                    await run.drive()
+                    return
+                except (Succeeded, asyncio.CancelledError):
+                    raise
+                except Exception as error:
+                    await self._note_trouble(f"driving {run.attempt_id}", error)
+                    await asyncio.sleep(2.0**tries)
+        finally:
+            self.runs.pop(run.task_id, None)
+            self._drives.pop(run.task_id, None)
+            self._woken.set()
+
+    async def _note_trouble(self, what: str, error: Exception) -> None:
+        event = DaemonTroubled(what, f"{type(error).__name__}: {error}"[:2000])
+        await self.ledger.record(lambda _board: [Draft(event)])
+
+    async def _dispatch(self, board: Board) -> Plan:
+        most = self.site.config.limits.max_agents if self.orders.max_agents is None else self.orders.max_agents
+        plan = plan_starts(board, time.time(), most - len(self.runs), only=self.orders.only)
+        if not plan.start or self.ending:
+            return plan
+        try:
+            tip = await asyncio.to_thread(self.site.main_tip)
+        except PaddockError as error:
+            await self._note_trouble("finding main", error)
+            return Plan((), time.time() + SLOW_CLOCK_SECONDS)
+        checkpoint("dispatch.decided")
+        await self.ledger.record(lambda fresh: claim_tasks(self.site, fresh, plan.start, tip))
+        checkpoint("dispatch.claimed")
+        self._woken.set()
+        return plan
+
+    def _is_idle(self, plan: Plan) -> bool:
+        return not plan.start and plan.wake_at is None
+
+    async def _sleep(self, wake_at: float | None) -> None:
+        pause = SLOW_CLOCK_SECONDS if wake_at is None else min(SLOW_CLOCK_SECONDS, max(0.01, wake_at - time.time()))
+        try:
+            async with asyncio.timeout(pause):
+                await self._woken.wait()
+        except TimeoutError:
+            pass
+
+    async def _keep_lease(self) -> None:
+        while True:
+            await asyncio.sleep(RENEW_SECONDS)
+            await self.ledger.renew()
+
+    async def _watch_turns(self) -> None:
+        while True:
+            news = await self._watch.news(3600.0)
+            changed: set[TurnFiles] = {*news.ended, *news.grown}
+            for run in self.runs.values():
+                if run.turn is not None and run.turn.files in changed:
+                    run.wish.changed.set()

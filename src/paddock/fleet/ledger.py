@@ -1,0 +1,119 @@
+"""The daemon's hand on the log: its lease, its board, and writes that carry its generation."""
+
+import os
+import socket
+import time
+from collections.abc import Callable, Sequence
+
+from paddock.core import lease
+from paddock.core.board import DAEMON_LEASE, Board
+from paddock.core.errors import PaddockError
+from paddock.core.events import Draft, Record
+from paddock.sessions.process import ProcessIdentity, current_boot, identify, same_process
+from paddock.store.group import GroupWriter
+from paddock.store.protocol import Author, Store
+
+LEASE_SECONDS = 60.0
+RENEW_SECONDS = 20.0
+
+Decision = Callable[[Board], Sequence[Draft]]
+
+
+class Succeeded(PaddockError):
+    """Another daemon has the lease: whatever this one still wants to say is too late."""
+
+
+class AlreadyRunning(PaddockError):
+    """Another daemon holds the lease and lives, as far as anybody can tell."""
+
+
+class Ledger:
+    """Everything written through it is refused once another daemon has taken the lease."""
+
+    def __init__(self, store: Store, generation: int) -> None:
+        self.generation = generation
+        self._store = store
+        self._writer = GroupWriter(store)
+        self._author = Author("daemon", generation)
+
+    @property
+    def board(self) -> Board:
+        return self._store.board()
+
+    @property
+    def store(self) -> Store:
+        return self._store
+
+    async def record(self, decide: Decision) -> list[Record]:
+        def fenced(board: Board) -> Sequence[Draft]:
+            self._require_lease(board)
+            return decide(board)
+
+        return await self._writer.append(fenced, self._author)
+
+    async def renew(self) -> None:
+        def decide(board: Board) -> Sequence[Draft]:
+            events = lease.renew(board.leases, DAEMON_LEASE, self.generation, LEASE_SECONDS, time.time())
+            return [Draft(event) for event in events] if not isinstance(events, lease.Stale) else []
+
+        await self.record(decide)
+
+    def give_up(self) -> None:
+        """Releases the lease, unless it is somebody else's by now."""
+
+        def decide(board: Board) -> Sequence[Draft]:
+            events = lease.release(board.leases, DAEMON_LEASE, self.generation, why="the daemon ended")
+            return [Draft(event) for event in events] if not isinstance(events, lease.Stale) else []
+
+        self._store.append(decide, self._author)
+
+    def _require_lease(self, board: Board) -> None:
+        if board.daemon_generation != self.generation:
+            raise Succeeded(f"another daemon (generation {board.daemon_generation}) has taken over")
+
+
+def take_lead(store: Store) -> Ledger:
+    """The daemon's lease under a new generation. Raises AlreadyRunning, naming the holder."""
+    me = this_process()
+    taken: list[int] = []
+
+    def decide(board: Board) -> Sequence[Draft]:
+        leases, gone = board.leases, []
+        held = leases.held.get(DAEMON_LEASE)
+        if held is not None and is_certainly_gone(held.holder):
+            gone = [lease.LeaseReleased(DAEMON_LEASE, held.generation, "its process is gone")]
+            leases = lease.evolve(leases, gone[0], time.time())
+        answer = lease.acquire(leases, DAEMON_LEASE, me, LEASE_SECONDS, time.time())
+        if not isinstance(answer, lease.Granted):
+            raise _already_running(answer.blockers[0])
+        taken[:] = [answer.generation]
+        return [Draft(event) for event in (*gone, *answer.events)]
+
+    store.append(decide, Author("daemon"))
+    return Ledger(store, taken[0])
+
+
+def this_process() -> lease.Holder:
+    identity = identify(os.getpid())
+    assert identity is not None
+    return lease.Holder(
+        name="daemon", host=socket.gethostname(), pid=identity.pid, started=identity.started, boot_id=identity.boot
+    )
+
+
+def is_certainly_gone(holder: lease.Holder) -> bool:
+    """Only of a process of this host can one be certain."""
+    if holder.host != socket.gethostname() or not holder.pid:
+        return False
+    if holder.boot_id != current_boot():
+        return True
+    return not same_process(ProcessIdentity(holder.pid, int(holder.started), holder.boot_id))
+
+
+def _already_running(blocker: lease.Blocker) -> AlreadyRunning:
+    since = time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(blocker.since))
+    holder = blocker.holder
+    return AlreadyRunning(
+        f"a daemon already runs on this log: pid {holder.pid} on {holder.host}, since {since}",
+        "watch it with `paddock status`, end it with `paddock down`, or wait for it with --wait",
+    )

@@ -1,0 +1,99 @@
+"""One repository as the fleet sees it: where things are and how they are configured."""
+
+import os
+import socket
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+import msgspec
+
+from paddock.config.schema import Agent, Config
+from paddock.core.errors import PaddockError
+from paddock.core.ids import AttemptId, TaskId, attempt_number, task_of
+from paddock.core.task import Task
+from paddock.engines.protocol import Engine
+from paddock.engines.registry import load_engine
+from paddock.engines.settings import parse_settings
+from paddock.git.disk import DiskFloor
+from paddock.git.repo import Repo
+from paddock.git.setup import shell_setup
+from paddock.git.slots import PortPlan, WorktreeRoot, default_root
+from paddock.sessions.deadlines import TurnLimits
+from paddock.sessions.marks import Mark
+
+NO_AGENT = Agent()
+
+
+@dataclass(frozen=True)
+class Site:
+    """`marker` is one word unique to the log; every process of the fleet carries it."""
+
+    repo: Repo
+    config: Config
+    state_dir: Path
+    marker: str
+
+    @property
+    def host(self) -> str:
+        return socket.gethostname()
+
+    @cached_property
+    def root(self) -> WorktreeRoot:
+        settings = self.config.worktrees
+        top = self.repo.main or self.repo.common_dir
+        path = (top / os.path.expanduser(settings.root)).resolve() if settings.root else default_root(self.repo)
+        return WorktreeRoot(
+            self.repo,
+            path,
+            keep=settings.keep,
+            setup=shell_setup(settings.setup) if settings.setup else (),
+            setup_timeout_seconds=settings.setup_timeout,
+            ports=PortPlan(settings.first_port, max(settings.ports, 1)),
+            floor=DiskFloor(free_bytes=settings.disk_floor_mb * 1024 * 1024, free_inodes=10_000),
+        )
+
+    @property
+    def limits(self) -> TurnLimits:
+        times = self.config.timeouts
+        return TurnLimits(times.start, times.silence, times.turn)
+
+    def task_folder(self, task: TaskId) -> Path:
+        return self.state_dir / "attempts" / task
+
+    def attempt_folder(self, attempt: AttemptId) -> Path:
+        return self.task_folder(task_of(attempt)) / str(attempt_number(attempt))
+
+    def mark(self, attempt: AttemptId) -> Mark:
+        return Mark(self.marker, attempt)
+
+    def agent_of(self, task: Task) -> Agent:
+        return self.config.agents.get(task.agent or "", NO_AGENT)
+
+    def engine_name(self, task: Task) -> str:
+        """Raises PaddockError when nobody said which engine shall do the task."""
+        name = task.engine or self.agent_of(task).engine or self.config.engine
+        if not name:
+            raise PaddockError(
+                f"no engine is named for `{task.id}`",
+                "set `engine` in paddock.toml, or `paddock edit ID --engine NAME`",
+            )
+        return name
+
+    def engine(self, name: str) -> Engine:
+        settings = {key: parse_settings(key, msgspec.to_builtins(value)) for key, value in self.config.engines.items()}
+        return load_engine(name, settings)
+
+    def main_tip(self) -> str:
+        """The commit agents start from, fetched first where main lives on a remote."""
+        branch, remote = self.config.landing_branch, self.config.land.remote
+        local = self.repo.resolve(f"refs/heads/{branch}")
+        fetched = self.repo.fetch(remote, branch).sha if remote else None
+        if fetched is not None and (local is None or self.repo.is_ancestor(local, fetched)):
+            return fetched
+        if local is None:
+            raise PaddockError(
+                f"there is no branch `{branch}` to start from",
+                f"create it with `git branch {branch}`, or set `main` in paddock.toml",
+            )
+        return local

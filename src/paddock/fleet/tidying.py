@@ -1,0 +1,45 @@
+"""Worktrees between attempts: warm ones kept ready, forgotten ones brought back."""
+
+import asyncio
+
+from paddock.core.errors import PaddockError
+from paddock.core.events import Draft, Swept
+from paddock.fleet.checkpoints import checkpoint
+from paddock.fleet.ledger import Ledger
+from paddock.fleet.site import Site
+from paddock.git.pool import fill
+from paddock.git.release import release
+from paddock.git.slots import list_slots, read_record
+
+FILL_SECONDS = 20.0
+BUSY_SECONDS = 1.0
+
+
+async def release_strays(site: Site, ledger: Ledger) -> None:
+    """Takes back the worktrees of attempts that ended while no daemon lived to do it."""
+    board = ledger.board
+    live = {str(attempt.id) for name in board.live if (attempt := board.tasks[name].live_attempt) is not None}
+    strays = [name for name in await asyncio.to_thread(_claimed, site) if name not in live]
+    for stray in strays:
+        await asyncio.to_thread(release, site.root, stray, f"{stray} ended without a daemon", checkpoint)
+    if strays:
+        drafts = [Draft(Swept(f"worktree of {stray}", "its attempt had ended")) for stray in strays]
+        await ledger.record(lambda _board: drafts)
+
+
+def _claimed(site: Site) -> list[str]:
+    records = [read_record(slot) for slot in list_slots(site.root)]
+    return [record.attempt for record in records if record is not None and record.attempt]
+
+
+async def fill_pool(site: Site) -> None:
+    """Keeps the pool full at main's tip, a little at a time, while the fleet has nothing better to do."""
+    size = site.config.worktrees.pool
+    while size:
+        try:
+            tip = await asyncio.to_thread(site.main_tip)
+            report = await asyncio.to_thread(fill, site.root, tip, size, 1)
+            busy = bool(report.made or report.repointed) and not report.problems
+        except PaddockError:
+            busy = False
+        await asyncio.sleep(BUSY_SECONDS if busy else FILL_SECONDS)

@@ -1,0 +1,214 @@
+"""One turn, from a recorded claim to a recorded end; the same path for a new turn and an adopted one."""
+
+import asyncio
+import os
+import time
+import uuid
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from paddock.core.errors import PaddockError
+from paddock.core.events import TurnEnded
+from paddock.core.ids import AttemptId, attempt_number, task_of
+from paddock.core.task import Attempt, Task
+from paddock.core.trace import TokenUsage, TurnSummary, turn_usage
+from paddock.engines.protocol import Engine, Launch, TurnRequest
+from paddock.fleet.checkpoints import checkpoint
+from paddock.fleet.prompts import TurnPlan
+from paddock.fleet.reading import TurnReader
+from paddock.fleet.site import Site
+from paddock.git.furnish import Worktree
+from paddock.sessions.deadlines import TurnTimes, next_expiry, passed_deadline
+from paddock.sessions.local import (
+    Exited,
+    NeverStarted,
+    Running,
+    TurnFiles,
+    TurnSpec,
+    Vanished,
+    observe_turn,
+    start_turn,
+)
+from paddock.sessions.process import ProcessIdentity
+from paddock.sessions.stopping import TurnToStop, stop_turn
+
+_NAMESPACE = uuid.UUID("6f2b7d3e-5c0a-4a51-9f0e-7a64646f636b")
+
+
+@dataclass
+class Wish:
+    """What others want of a running turn. Set `changed` after touching it."""
+
+    stop: str = ""
+    changed: asyncio.Event = field(default_factory=asyncio.Event)
+
+
+@dataclass(frozen=True, slots=True)
+class Ended:
+    exit: int | None
+    ended_by: str
+    problem: str
+    summary: TurnSummary
+    swept: tuple[str, ...] = ()
+
+
+def new_session_id(attempt: AttemptId, marker: str) -> str:
+    """The same for the same attempt, so that a restarted daemon asks for the same conversation."""
+    return str(uuid.uuid5(_NAMESPACE, f"{marker}:{attempt}"))
+
+
+def describe_launch(
+    site: Site, engine: Engine, task: Task, attempt: Attempt, worktree: Worktree, plan: TurnPlan
+) -> Launch:
+    folder = site.attempt_folder(attempt.id)
+    return engine.launch(
+        TurnRequest(
+            prompt=plan.prompt,
+            worktree=worktree.path,
+            folder=folder,
+            task_text=plan.task_text,
+            session_id=plan.session,
+            new_session_id=new_session_id(attempt.id, site.marker),
+            model=attempt.model or site.agent_of(task).model or None,
+            attempt=attempt_number(attempt.id),
+            turn=attempt.turn,
+            git_dir=worktree.git_dir,
+            common_dir=site.repo.common_dir,
+            base_env=os.environ,
+            attempt_env=_attempt_environment(site, attempt, worktree),
+        )
+    )
+
+
+def _attempt_environment(site: Site, attempt: Attempt, worktree: Worktree) -> dict[str, str]:
+    values = {**worktree.environment(), "PADDOCK_TASK": task_of(attempt.id), "PADDOCK_BRANCH": attempt.branch}
+    if site.config.worktrees.isolate_home:
+        home = site.attempt_folder(attempt.id) / "home"
+        home.mkdir(parents=True, exist_ok=True)
+        values["HOME"] = str(home)
+    return values
+
+
+def start(site: Site, attempt: Attempt, launch: Launch) -> ProcessIdentity:
+    """Starts the turn unless it has been started. Raises PaddockError when it cannot be."""
+    folder = site.attempt_folder(attempt.id)
+    for file in launch.files:
+        file.path.parent.mkdir(parents=True, exist_ok=True)
+        file.path.write_text(file.content, encoding="utf-8")
+        file.path.chmod(file.mode)
+    checkpoint("turn.files_written")
+    spec = TurnSpec(attempt.id, attempt.turn, launch.argv, launch.env, launch.cwd, folder, site.marker)
+    return start_turn(spec, checkpoint)
+
+
+class TurnRun:
+    """Follows one started turn to its end. `wish` is how the rest of the daemon talks to it."""
+
+    def __init__(self, site: Site, engine: Engine, attempt: Attempt, launch: Launch, wish: Wish) -> None:
+        self._site = site
+        self._attempt = attempt
+        self._launch = launch
+        self._wish = wish
+        self._folder = site.attempt_folder(attempt.id)
+        self.files = TurnFiles.of(self._folder, attempt.turn)
+        self.reader = TurnReader(engine, self.files, launch.logs)
+
+    async def follow(self) -> Ended:
+        """Until the process has ended, by itself or because a deadline passed or somebody wished it."""
+        ended_by = problem = ""
+        while True:
+            state = observe_turn(self._folder, self._attempt.turn)
+            await self.reader.read()
+            if not isinstance(state, Running):
+                break
+            ended_by = self._reason_to_stop(state)
+            if ended_by:
+                problem = await self._stop(state, ended_by)
+                state = observe_turn(self._folder, self._attempt.turn)
+                break
+            await self._sleep(state)
+        summary = await self.reader.finish()
+        return _ending(state, ended_by, problem, summary)
+
+    def _reason_to_stop(self, state: Running) -> str:
+        if self._wish.stop:
+            return self._wish.stop
+        deadline = passed_deadline(self._site.limits, self._times(state), time.time())
+        if deadline is not None:
+            return deadline.value
+        limit = self._site.config.limits.output_mb * 1024 * 1024
+        if state.output_bytes > limit and not self.reader.bound(limit):
+            return "output"
+        return ""
+
+    def _times(self, state: Running) -> TurnTimes:
+        last = self.reader.last_event_at
+        if last is not None and state.last_output_at is not None:
+            last = min(last, state.last_output_at)
+        return TurnTimes(state.started_at, has_output=state.output_bytes > 0, last_event_at=last)
+
+    async def _sleep(self, state: Running) -> None:
+        expiry = next_expiry(self._site.limits, self._times(state))
+        pause = max(0.05, expiry.at - time.time()) if expiry is not None else None
+        try:
+            async with asyncio.timeout(pause):
+                await self._wish.changed.wait()
+        except TimeoutError:
+            pass
+        self._wish.changed.clear()
+
+    async def _stop(self, state: Running, why: str) -> str:
+        checkpoint("turn.stopping")
+        grace = 0.2 if why == "down" else self._site.config.timeouts.grace
+        mark = self._site.mark(self._attempt.id)
+        report = await stop_turn(TurnToStop(mark, state.identity, grace, self._launch.stop_signal))
+        checkpoint("turn.stopped")
+        return "it ignored the request to stop and was killed" if report.forced else ""
+
+
+def _ending(state: object, ended_by: str, problem: str, summary: TurnSummary) -> Ended:
+    match state:
+        case Exited(code=code, signal=signum):
+            status = code if code is not None else -(signum or 0)
+            return Ended(status, ended_by, problem, summary)
+        case Vanished(rebooted=True):
+            return Ended(None, ended_by or "reboot", problem, summary)
+        case NeverStarted():
+            return Ended(None, ended_by or "unstartable", problem, summary)
+        case _:
+            return Ended(None, ended_by or "vanished", problem, summary)
+
+
+def unstartable(error: PaddockError) -> Ended:
+    return Ended(None, "unstartable", error.message, TurnSummary())
+
+
+async def read_again(engine: Engine, folder: Path, turn: int, logs: tuple[Path, ...]) -> TurnSummary:
+    """The summary of a turn that has ended, from its files."""
+    return await TurnReader(engine, TurnFiles.of(folder, turn), logs).finish()
+
+
+def turn_ended(attempt: Attempt, ended: Ended) -> TurnEnded:
+    before = TokenUsage(
+        attempt.input_tokens,
+        attempt.cache_write_tokens,
+        attempt.cache_read_tokens,
+        attempt.output_tokens,
+        attempt.cost_usd,
+    )
+    usage = turn_usage(ended.summary, before)
+    return TurnEnded(
+        turn=attempt.turn,
+        exit=ended.exit,
+        ended_by=ended.ended_by,
+        problem=ended.problem,
+        session=ended.summary.session_id or None,
+        steps=ended.summary.steps,
+        input_tokens=usage.input_uncached,
+        cache_write_tokens=usage.cache_write,
+        cache_read_tokens=usage.cache_read,
+        output_tokens=usage.output,
+        cost_usd=usage.cost_usd,
+        model=ended.summary.model or None,
+        swept=ended.swept,
+    )
