@@ -1,0 +1,50 @@
+.DEFAULT_GOAL := help
+.PHONY: help demo test check lint bench soak docs engines test-engines lock clean
+
+PY := .venv/bin/python
+
+help: ## Show the targets
+	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 16
+
+demo: ## A fleet of scripted agents mends a throw-away project; about a minute, no account
+	@scripts/bootstrap
+	@$(PY) scripts/demo.py
+
+test: ## Everything a change must pass: lint, types, tests
+	@scripts/bootstrap dev
+	@$(MAKE) --no-print-directory lint
+	$(PY) -m pytest -n 2 --dist loadgroup
+
+check: test ## The same as test: what CI runs
+
+lint:
+	@$(PY) -m ruff check .
+	@$(PY) -m ruff format --check .
+	@$(PY) -m mypy
+
+bench: ## Measure everything against baselines in the same run; writes bench/out/*.json
+	@scripts/bootstrap dev
+	$(PY) -m bench
+
+soak: ## Long sweeps: kill -9 loops, crash sweeps, many writers
+	@scripts/bootstrap dev
+	$(PY) -m pytest -m slow --override-ini=timeout=3600
+
+engines: ## Install the pinned agent CLIs the tests drive into your cache folder
+	@scripts/bootstrap dev
+	$(PY) -m tests.engines.real.install
+
+test-engines: ## Drive every real CLI we have tests for, aider, opencode and gemini included
+	@scripts/bootstrap dev
+	PADDOCK_TEST_ENGINES=all $(PY) -m pytest tests/engines/real
+
+docs: ## Regenerate the reference pages from the code
+	@scripts/bootstrap dev
+	$(PY) scripts/make_reference.py
+
+lock: ## Pin all dependencies anew (needs uv)
+	uv pip compile -q --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header pyproject.toml -o requirements.lock
+	uv pip compile -q --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header --extra dev -c requirements.lock pyproject.toml -o requirements-dev.lock
+
+clean:
+	rm -rf .venv .mypy_cache .ruff_cache .pytest_cache bench/out dist
