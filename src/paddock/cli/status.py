@@ -97,8 +97,8 @@ def _rest(tasks: list[Task], *, show_all: bool) -> list[str]:
 def _heading(board: Board, convoy: str | None) -> str:
     if convoy is None:
         return paint("tasks", bold=True)
-    members = board.members[convoy]
-    done = sum(board.tasks[name].phase in SATISFIED for name in members)
+    members, counts = board.members[convoy], board.convoy_counts[convoy]
+    done = sum(counts.get(phase, 0) for phase in SATISFIED)
     title = board.convoys[convoy].title
     words = f"  {cut(title, 60)}" if title else ""
     return paint(f"convoy {convoy}", bold=True) + f"  {done}/{len(members)} done{words}"

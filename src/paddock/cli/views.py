@@ -121,14 +121,11 @@ def view_task(task: Task) -> TaskView:
 
 def view_convoy(board: Board, name: str) -> ConvoyView:
     convoy = board.convoys[name]
-    counts: dict[str, int] = {}
-    done = 0
-    for task in board.members[name]:
-        phase = board.tasks[task].phase
-        counts[phase.value] = counts.get(phase.value, 0) + 1
-        done += phase in SATISFIED
-    members = list(board.members[name])
-    return ConvoyView(convoy.name, convoy.title, iso(convoy.created), len(members), done, counts, [*members])
+    found = board.convoy_counts[name]
+    counts = {phase.value: found[phase] for phase in Phase if found.get(phase)}
+    done = sum(found.get(phase, 0) for phase in SATISFIED)
+    members: list[str] = [*board.members[name]]
+    return ConvoyView(convoy.name, convoy.title, iso(convoy.created), len(members), done, counts, members)
 
 
 def view_status(board: Board, tasks: list[Task], convoys: list[str]) -> StatusView:

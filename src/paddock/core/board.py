@@ -45,6 +45,7 @@ class BoardState(msgspec.Struct, array_like=True):
     live: list[TaskId]
     convoys: dict[str, Convoy]
     members: dict[str, list[TaskId]]
+    convoy_counts: dict[str, dict[Phase, int]]
     dependents: dict[TaskId, list[TaskId]]
     unknown: dict[str, int]
     daemon_generation: int
@@ -79,6 +80,7 @@ class Board:
         self.live: dict[TaskId, None] = dict.fromkeys(state.live) if state else {}
         self.convoys: dict[str, Convoy] = state.convoys if state else {}
         self.members: dict[str, list[TaskId]] = state.members if state else {}
+        self.convoy_counts: dict[str, dict[Phase, int]] = state.convoy_counts if state else {}
         self.dependents: dict[TaskId, list[TaskId]] = state.dependents if state else {}
         self.unknown: dict[str, int] = state.unknown if state else {}
         self.daemon_generation = state.daemon_generation if state else 0
@@ -127,9 +129,9 @@ class Board:
 
     def _put(self, task: Task, before: Phase | None) -> None:
         if before is not task.phase:
-            if before is not None:
-                self.counts[before] -= 1
-            self.counts[task.phase] = self.counts.get(task.phase, 0) + 1
+            _count(self.counts, before, task.phase)
+            if task.convoy is not None:
+                _count(self.convoy_counts[task.convoy], before, task.phase)
             if task.phase in FINISHED:
                 self.open.pop(task.id, None)
             elif task.id not in self.open:
@@ -146,6 +148,12 @@ def _mark(index: dict[TaskId, None], task: TaskId, *, belongs: bool) -> None:
         index[task] = None
 
 
+def _count(counts: dict[Phase, int], before: Phase | None, after: Phase) -> None:
+    if before is not None:
+        counts[before] -= 1
+    counts[after] = counts.get(after, 0) + 1
+
+
 def encode_board(board: Board) -> bytes:
     return _encode(
         BoardState(
@@ -159,6 +167,7 @@ def encode_board(board: Board) -> bytes:
             live=list(board.live),
             convoys=board.convoys,
             members=board.members,
+            convoy_counts=board.convoy_counts,
             dependents=board.dependents,
             unknown=board.unknown,
             daemon_generation=board.daemon_generation,
@@ -318,6 +327,7 @@ def _add_convoy(board: Board, record: ev.Record) -> None:
         raise IllegalTransition(event.name, "there already", event)
     board.convoys[event.name] = Convoy(event.name, event.title, record.at)
     board.members[event.name] = []
+    board.convoy_counts[event.name] = {}
 
 
 def _set_version(board: Board, record: ev.Record) -> None:
