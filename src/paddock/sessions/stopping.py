@@ -14,6 +14,8 @@ from paddock.sessions.marks import Mark, MarkedProcess, find_attempts
 from paddock.sessions.process import ProcessIdentity, same_process, signal_process, wait_for_exit
 from paddock.sessions.sweep import SweepReport, sweep
 
+SIGNAL_PASSES = 20
+SIGNAL_PASS_SECONDS = 0.05
 KILL_PASSES = 5
 KILL_PASS_SECONDS = 1.0
 """After a KILL the shim needs only to be scheduled once; five seconds forgive a machine that swaps."""
@@ -49,14 +51,12 @@ async def stop_turns(turns: Sequence[TurnToStop]) -> tuple[StopReport, ...]:
     Takes as long as the longest grace and a second or so. A turn that has ended is only swept.
     """
     marks = {turn.mark for turn in turns}
-    before = await asyncio.to_thread(find_attempts, marks)
-    for turn in turns:
-        _signal_command(turn, before)
+    seen: dict[ProcessIdentity, MarkedProcess] = {}
+    await _signal_commands(turns, seen)
     async with asyncio.TaskGroup() as waits:
         for turn in turns:
             waits.create_task(wait_for_exit(turn.shim, turn.grace_seconds))
     stubborn = [turn for turn in turns if same_process(turn.shim)]
-    seen = {process.identity: process for process in before}
     await _kill_commands(stubborn, seen)
     shims = {turn.shim for turn in turns}
     suspects = [process for identity, process in seen.items() if identity not in shims]
@@ -66,14 +66,31 @@ async def stop_turns(turns: Sequence[TurnToStop]) -> tuple[StopReport, ...]:
     return tuple(StopReport(turn.mark, turn.shim in forced, report.of(turn.mark)) for turn in turns)
 
 
-def _signal_command(turn: TurnToStop, processes: Collection[MarkedProcess]) -> None:
-    """To every process in the turn's group but the shim, each through its own pidfd.
+async def _signal_commands(turns: Sequence[TurnToStop], seen: dict[ProcessIdentity, MarkedProcess]) -> None:
+    """Send each turn its signal; adds what it finds to `seen`.
+
+    A shim that runs but has no command is just about to start it, and the signal would come too early.
+    """
+    waiting = list(turns)
+    for _ in range(SIGNAL_PASSES):
+        found = await asyncio.to_thread(find_attempts, {turn.mark for turn in turns})
+        seen.update((process.identity, process) for process in found)
+        waiting = [turn for turn in waiting if not _signal_command(turn, found) and same_process(turn.shim)]
+        if not waiting:
+            return
+        await asyncio.sleep(SIGNAL_PASS_SECONDS)
+
+
+def _signal_command(turn: TurnToStop, processes: Collection[MarkedProcess]) -> bool:
+    """To every process in the turn's group but the shim, each through its own pidfd; to all the attempt's
+    processes if the command has left the group. `False` when there is none.
 
     The group as such is not signalled: its number may have been given to others since it was read.
     """
-    for process in processes:
-        if process.mark == turn.mark and process.group == turn.shim.pid and process.identity != turn.shim:
-            signal_process(process.identity, turn.signum)
+    commands = [process for process in processes if process.mark == turn.mark and process.identity != turn.shim]
+    in_group = [process for process in commands if process.group == turn.shim.pid]
+    reached = [signal_process(process.identity, turn.signum) for process in in_group or commands]
+    return any(reached)
 
 
 async def _kill_commands(turns: Sequence[TurnToStop], seen: dict[ProcessIdentity, MarkedProcess]) -> None:

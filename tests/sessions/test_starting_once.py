@@ -1,0 +1,123 @@
+import contextlib
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from dataclasses import fields
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from paddock.sessions.local import (
+    START_CHECKPOINTS,
+    Exited,
+    NeverStarted,
+    Running,
+    TurnSpec,
+    start_turn,
+)
+from paddock.sessions.process import ProcessIdentity, block_until_exit
+from tests.sessions.conftest import PATIENCE_SECONDS, Workshop, returned
+
+REPOSITORY = Path(__file__).parents[2]
+
+
+@contextlib.contextmanager
+def starter(spec: TurnSpec, step: str = "") -> Iterator["subprocess.Popen[bytes]"]:
+    """Another process that starts `spec` once its standard input is closed."""
+    plain = {field.name: getattr(spec, field.name) for field in fields(spec)}
+    text = msgspec.json.encode(plain | {"cwd": str(spec.cwd), "folder": str(spec.folder)}).decode()
+    command = [sys.executable, "-m", "tests.sessions.starter", text, step]
+    pipe = subprocess.PIPE
+    with subprocess.Popen(command, cwd=REPOSITORY, stdin=pipe, stdout=pipe, start_new_session=True) as process:
+        yield process
+
+
+def counted(workshop: Workshop, code: int = 0) -> TurnSpec:
+    return workshop.shell(f'echo ran >>"$ROOT/runs"; exit {code}')
+
+
+def runs(workshop: Workshop) -> int:
+    path = workshop.root / "runs"
+    return len(path.read_text().splitlines()) if path.exists() else 0
+
+
+def test_starting_again_returns_the_first_process_and_starts_nothing(workshop: Workshop) -> None:
+    first = start_turn(counted(workshop))
+    assert start_turn(counted(workshop)) == first
+    assert block_until_exit(first, PATIENCE_SECONDS)
+    assert start_turn(counted(workshop)) == first
+    workshop.wait_until_nothing_is_left()
+    assert runs(workshop) == 1
+
+
+def test_many_starters_of_one_turn_start_one_process(workshop: Workshop) -> None:
+    with contextlib.ExitStack() as stack:
+        starters = [stack.enter_context(starter(counted(workshop))) for _ in range(8)]
+        for process in starters:
+            assert process.stdin is not None
+            process.stdin.close()
+        answers = {process.stdout.read() for process in starters if process.stdout is not None}
+    assert len(answers) == 1
+    winner = ProcessIdentity.from_text(answers.pop().decode())
+    assert winner is not None
+    assert block_until_exit(winner, PATIENCE_SECONDS)
+    workshop.wait_until_nothing_is_left()
+    assert runs(workshop) == 1
+    assert returned(workshop.state()) == 0
+
+
+@pytest.mark.parametrize("step", START_CHECKPOINTS)
+def test_a_starter_killed_at_any_step_leaves_a_turn_that_runs_exactly_once(workshop: Workshop, step: str) -> None:
+    with starter(counted(workshop), step) as process:
+        process.communicate()
+    assert process.returncode == -signal.SIGKILL
+    left_by_the_dead = workshop.state()
+    if step in ("turn.opened", "turn.spawned"):
+        assert left_by_the_dead == NeverStarted()
+    else:
+        assert isinstance(left_by_the_dead, Running | Exited)
+    shim = start_turn(counted(workshop))
+    assert block_until_exit(shim, PATIENCE_SECONDS)
+    workshop.wait_until_nothing_is_left()
+    assert returned(workshop.state()) == 0
+    assert runs(workshop) == 1
+
+
+def test_a_shim_without_a_claim_leaves_without_a_trace(workshop: Workshop) -> None:
+    with starter(counted(workshop), "turn.spawned") as process:
+        process.communicate()
+    workshop.wait_until_nothing_is_left()
+    assert workshop.state() == NeverStarted()
+    assert runs(workshop) == 0
+    assert (workshop.files().err.read_text(), workshop.files().out.read_text()) == ("", "")
+
+
+def test_a_turn_outlives_its_killed_starter_and_is_adopted_with_its_exit_status(workshop: Workshop) -> None:
+    up, release = workshop.fifo("up"), workshop.fifo("release")
+    spec = workshop.shell('echo up >"$ROOT/up"; read answer <"$ROOT/release"; echo "$answer"; exit 7')
+    with starter(spec) as process:
+        answer, _ = process.communicate()
+        assert up.read_text() == "up\n"
+    shim = ProcessIdentity.from_text(answer.decode())
+    assert shim is not None
+    running = workshop.state()
+    assert isinstance(running, Running)
+    assert running.identity == shim
+    release.write_text("adopted\n")
+    assert block_until_exit(shim, PATIENCE_SECONDS)
+    assert returned(workshop.state()) == 7
+    assert workshop.files().out.read_text() == "adopted\n"
+
+
+def test_killing_the_whole_group_of_the_starter_does_not_reach_the_turn(workshop: Workshop) -> None:
+    fifo = workshop.fifo("up")
+    with starter(workshop.shell('echo up >"$ROOT/up"; exec sleep 600'), "nowhere") as process:
+        assert process.stdin is not None
+        process.stdin.close()
+        fifo.read_text()
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
+    assert isinstance(workshop.state(), Running)

@@ -1,0 +1,179 @@
+import asyncio
+import os
+import signal
+import subprocess
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from paddock.sessions.local import Running, Vanished, start_turn
+from paddock.sessions.marks import Mark, find_attempts, find_marked
+from paddock.sessions.process import ProcessIdentity, block_until_exit, same_process, signal_process
+from paddock.sessions.stopping import StopReport, TurnToStop, stop_turn, stop_turns
+from paddock.sessions.sweep import SweepReport, sweep
+from tests.sessions.conftest import PATIENCE_SECONDS, Workshop, ended_by, returned
+
+DEAF = "import signal; signal.signal(signal.SIGTERM, signal.SIG_IGN); open('up', 'w').close(); signal.pause()"
+
+
+def stop(workshop: Workshop, shim: ProcessIdentity, grace_seconds: float = PATIENCE_SECONDS) -> StopReport:
+    return asyncio.run(stop_turn(TurnToStop(workshop.mark, shim, grace_seconds)))
+
+
+def commands(report: SweepReport) -> list[str]:
+    return sorted(process.command for process in report.ended)
+
+
+@pytest.mark.usefixtures("any_system")
+def test_a_polite_command_ends_within_its_grace(workshop: Workshop) -> None:
+    report = stop(workshop, workshop.start_blocked())
+    assert report == StopReport(workshop.mark, forced=False, left=SweepReport())
+    assert ended_by(workshop.state()) == signal.SIGTERM
+
+
+@pytest.mark.usefixtures("any_system")
+def test_a_command_deaf_to_term_is_killed_and_its_end_recorded(workshop: Workshop) -> None:
+    up = workshop.fifo("up")
+    shim = start_turn(workshop.python(DEAF))
+    up.read_bytes()
+    report = stop(workshop, shim, grace_seconds=0.05)
+    assert report.forced
+    assert report.left.survivors == ()
+    assert ended_by(workshop.state()) == signal.SIGKILL
+
+
+def test_the_engine_chooses_the_signal(workshop: Workshop) -> None:
+    up = workshop.fifo("up")
+    script = "import signal, sys; signal.signal(2, lambda *_: sys.exit(9)); open('up', 'w').close(); signal.pause()"
+    shim = start_turn(workshop.python(script))
+    up.read_bytes()
+    asyncio.run(stop_turn(TurnToStop(workshop.mark, shim, PATIENCE_SECONDS, signal.SIGINT)))
+    assert returned(workshop.state()) == 9
+
+
+@pytest.mark.usefixtures("any_system")
+def test_an_orphan_in_a_session_of_its_own_is_swept_with_evidence(workshop: Workshop) -> None:
+    shim = workshop.start_blocked("setsid sh -c 'sleep 700 & sleep 701 & wait' & ")
+    report = stop(workshop, shim)
+    assert not report.forced
+    assert {"sleep 700", "sleep 701"} <= set(commands(report.left))
+    assert all(process.age_seconds >= 0 and process.mark == workshop.mark for process in report.left.ended)
+    assert find_marked(workshop.marker) == ()
+
+
+def test_a_descendant_with_an_empty_environment_is_swept(workshop: Workshop) -> None:
+    shim = workshop.start_blocked("env -i setsid sleep 702 &")
+    # The command hears TERM and ends first, so its child has lost every trace of the attempt by the sweep.
+    report = stop(workshop, shim)
+    assert commands(report.left) == ["sleep 702"]
+
+
+def test_a_process_that_keeps_breeding_is_swept(workshop: Workshop) -> None:
+    breeder = (
+        "import os, signal, time\n"
+        "signal.signal(signal.SIGCHLD, signal.SIG_IGN)\n"
+        "for generation in range(2000):\n"
+        "    if os.fork(): time.sleep(0.03); os._exit(0)\n"
+        "    os.setsid()\n"
+        "    if generation == 3: open('up', 'w').close()\n"
+        "    time.sleep(0.03)\n"
+    )
+    up = workshop.fifo("up")
+    shim = start_turn(workshop.python(breeder))
+    up.read_bytes()
+    report = stop(workshop, shim, grace_seconds=0.05)
+    assert report.left.survivors == ()
+    assert find_marked(workshop.marker) == ()
+
+
+@pytest.mark.usefixtures("any_system")
+def test_other_attempts_and_other_logs_are_never_touched(workshop: Workshop) -> None:
+    other_log = f"other-{workshop.marker}"
+    mine = workshop.start_blocked()
+    others = []
+    for turn, (marker, attempt) in enumerate(
+        [(workshop.marker, "t1.10"), (other_log, "t1.1"), (workshop.marker, "t2.1")]
+    ):
+        spec = replace(workshop.spec("sleep", "600", turn=10 + turn), marker=marker, attempt=attempt)
+        others.append(start_turn(spec))
+    stop(workshop, mine)
+    assert [same_process(other) for other in others] == [True, True, True]
+    assert {found.mark.attempt for found in find_marked(workshop.marker)} == {"t1.10", "t2.1"}
+    sweep({Mark(other_log, "t1.1")})
+    assert [same_process(other) for other in others] == [True, False, True]
+
+
+def test_a_turn_stopped_before_its_command_runs_still_hears_the_signal(workshop: Workshop) -> None:
+    for turn in range(1, 11):
+        shim = start_turn(workshop.spec("sleep", "600", turn=turn))
+        assert not stop(workshop, shim).forced
+        assert ended_by(workshop.state(turn)) == signal.SIGTERM
+
+
+def test_a_command_that_left_its_group_hears_the_signal(workshop: Workshop) -> None:
+    script = "import os, signal; os.setpgid(0, 0); open('up', 'w').close(); signal.pause()"
+    up = workshop.fifo("up")
+    shim = start_turn(workshop.python(script))
+    up.read_bytes()
+    assert not stop(workshop, shim).forced
+    assert ended_by(workshop.state()) == signal.SIGTERM
+
+
+def test_stopping_an_ended_turn_sweeps_what_it_left(workshop: Workshop) -> None:
+    shim = start_turn(workshop.shell("setsid sleep 703 >/dev/null & exit 4"))
+    assert block_until_exit(shim, PATIENCE_SECONDS)
+    report = stop(workshop, shim)
+    assert not report.forced
+    assert len(report.left.ended) == 1
+    assert returned(workshop.state()) == 4
+
+
+def test_a_turn_whose_shim_was_killed_is_stopped_too(workshop: Workshop) -> None:
+    shim = workshop.start_blocked()
+    signal_process(shim, signal.SIGKILL)
+    assert block_until_exit(shim, PATIENCE_SECONDS)
+    report = stop(workshop, shim, grace_seconds=0)
+    assert find_marked(workshop.marker) == ()
+    assert not report.forced
+    assert isinstance(workshop.state(), Vanished)
+
+
+def test_many_turns_are_stopped_together_and_reported_in_order(workshop: Workshop) -> None:
+    turns = []
+    for number in range(1, 21):
+        spec = replace(workshop.spec("sleep", "600", turn=number), attempt=f"t{number}.1")
+        turns.append(TurnToStop(Mark(workshop.marker, spec.attempt), start_turn(spec), PATIENCE_SECONDS))
+    bystander = replace(workshop.spec("sleep", "600", turn=99), attempt="t99.1")
+    start_turn(bystander)
+    reports = asyncio.run(stop_turns(turns))
+    assert [report.mark for report in reports] == [turn.mark for turn in turns]
+    assert isinstance(workshop.state(turn=99), Running)
+    assert {found.mark.attempt for found in find_marked(workshop.marker)} == {"t99.1"}
+
+
+def test_the_sweeper_and_its_ancestors_are_spared(workshop: Workshop) -> None:
+    script = (
+        "import sys\n"
+        "from paddock.sessions.marks import Mark\n"
+        "from paddock.sessions.sweep import sweep\n"
+        "print(len(sweep({Mark(sys.argv[1], 't1.1')}).ended))"
+    )
+    environment = os.environ | workshop.mark.variables()
+    command = ["sh", "-c", '"$@"; echo "and the shell lives"', "sh", sys.executable, "-c", script, workshop.marker]
+    ran = subprocess.run(command, cwd=Path("/"), env=environment, stdout=subprocess.PIPE, check=True, text=True)
+    assert ran.stdout == "0\nand the shell lives\n"
+
+
+def test_a_sweep_of_nothing_looks_at_nothing(workshop: Workshop) -> None:
+    workshop.start_blocked()
+    assert sweep(set()) == SweepReport()
+    assert find_attempts([Mark(workshop.marker, "t7.7")]) == ()
+    assert len(find_attempts([workshop.mark])) == 2
+
+
+@pytest.mark.parametrize("word", ["", "a b", "a:b", "a\n"])
+def test_a_mark_that_could_be_misread_is_refused(word: str) -> None:
+    with pytest.raises(ValueError, match="a mark is made of words"):
+        Mark(word, "t1.1")
