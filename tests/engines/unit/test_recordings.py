@@ -1,0 +1,173 @@
+"""What real CLIs printed, line by line, against what the parsers make of it.
+
+The recordings are of claude 2.1.325, codex 0.166.0, aider 0.86.2, opencode 1.18.33, gemini 0.61.0, qwen 0.24.4,
+cn 1.5.47 and copilot 1.0.102 against a mock model server, with long lists and paths taken out.
+"""
+
+from pathlib import Path
+
+import pytest
+
+from paddock.core.trace import (
+    Final,
+    ToolCall,
+    ToolResult,
+    ToolStatus,
+    TraceEntry,
+    TroubleClass,
+    TroubleKind,
+    TurnSummary,
+    UsageScope,
+    observe,
+    turn_usage,
+)
+from paddock.engines.protocol import Source
+from paddock.engines.registry import load_engine
+
+RECORDED = Path(__file__).parent / "recorded"
+SOURCES = {"jsonl": Source.STDOUT, "txt": Source.STDOUT, "stderr.txt": Source.STDERR, "log.jsonl": Source.LOG}
+RECORDINGS = sorted({path.name.split(".")[0] for path in RECORDED.iterdir()})
+
+
+def replay(name: str) -> tuple[TurnSummary, list[TraceEntry]]:
+    parser = load_engine(name.split("-")[0]).parser()
+    entries: list[TraceEntry] = []
+    for suffix, source in SOURCES.items():
+        path = RECORDED / f"{name}.{suffix}"
+        if path.exists():
+            for line in path.read_bytes().splitlines(keepends=True):
+                entries += parser.feed(line, source)
+    entries += parser.close()
+    summary = TurnSummary()
+    for entry in entries:
+        summary = observe(summary, entry)
+    return summary, entries
+
+
+ENGINES_WITHOUT_IDS = ("aider", "cn")
+ENGINES_WITHOUT_USAGE = ("cn", "copilot")
+
+
+@pytest.mark.parametrize("engine", ["claude", "codex", "opencode", "gemini", "qwen", "copilot", "cn"])
+def test_a_good_turn_is_seen_as_one(engine: str) -> None:
+    summary, _ = replay(f"{engine}-ok")
+    assert (summary.final, summary.trouble_class) == (Final.SUCCESS, TroubleClass.NONE)
+    assert summary.saw_llm_call
+    assert summary.last_step == "All done"
+    assert bool(summary.session_id) == (engine not in ENGINES_WITHOUT_IDS)
+    if engine not in ENGINES_WITHOUT_USAGE:
+        assert (summary.usage.input_total, summary.usage.output) == (300, 30)
+    assert summary.steps == (0 if engine == "cn" else 2)
+
+
+@pytest.mark.parametrize("engine", ["claude", "codex", "opencode", "gemini", "qwen", "copilot"])
+def test_every_call_of_a_tool_has_its_result(engine: str) -> None:
+    _, entries = replay(f"{engine}-ok")
+    calls = [entry.call_id for entry in entries if isinstance(entry, ToolCall)]
+    results = [entry.call_id for entry in entries if isinstance(entry, ToolResult)]
+    assert calls == results
+    assert len(set(calls)) == 2
+
+
+@pytest.mark.parametrize("engine", ["claude", "codex", "opencode", "copilot"])
+def test_a_tool_that_fails_is_a_failed_step_and_the_turn_goes_on(engine: str) -> None:
+    summary, entries = replay(f"{engine}-toolfail")
+    failed = [entry for entry in entries if isinstance(entry, ToolResult)]
+    assert [entry.status for entry in failed] == [ToolStatus.ERROR]
+    assert "No such file" in failed[0].output
+    assert (summary.failed_steps, summary.final, summary.noop_reason) == (1, Final.SUCCESS, "nothing to do")
+
+
+@pytest.mark.parametrize("engine", ["claude", "codex", "opencode", "gemini", "qwen", "copilot", "cn", "aider"])
+def test_a_bad_key_is_the_providers_no_and_not_the_tasks_failure(engine: str) -> None:
+    summary, _ = replay(f"{engine}-401")
+    assert (summary.trouble_class, summary.final) == (TroubleClass.AUTH, Final.ERROR)
+    assert not summary.saw_llm_call
+
+
+@pytest.mark.parametrize("engine", ["claude", "codex", "opencode", "gemini", "qwen", "copilot", "aider"])
+def test_a_rate_limit_to_the_end_is_throttled(engine: str) -> None:
+    summary, _ = replay(f"{engine}-429")
+    assert (summary.trouble_class, summary.final) == (TroubleClass.THROTTLED, Final.ERROR)
+    assert not summary.saw_llm_call
+
+
+@pytest.mark.parametrize("engine", ["claude", "codex", "gemini", "aider"])
+def test_a_rate_limit_that_passed_leaves_no_trouble(engine: str) -> None:
+    summary, _ = replay(f"{engine}-429once")
+    assert (summary.trouble_class, summary.final) == (TroubleClass.NONE, Final.SUCCESS)
+
+
+@pytest.mark.parametrize("name", ["claude-529", "claude-refused", "codex-500", "codex-refused"])
+def test_an_ailing_or_absent_server_is_overload(name: str) -> None:
+    summary, _ = replay(name)
+    assert (summary.trouble_class, summary.final) == (TroubleClass.OVERLOADED, Final.ERROR)
+
+
+def test_claude_tells_the_pause_it_was_asked_for() -> None:
+    summary, _ = replay("claude-429")
+    assert summary.trouble is not None
+    assert (summary.trouble.kind, summary.trouble.status) == (TroubleKind.PER_MINUTE, 429)
+    assert (summary.retry_after, summary.refusals) == (1.0, 2)
+
+
+def test_opencode_tells_the_pause_in_the_response_header() -> None:
+    assert replay("opencode-429")[0].retry_after == 1.0
+
+
+def test_copilot_counts_every_refused_call_once() -> None:
+    assert replay("copilot-429")[0].refusals == 6
+
+
+def test_claude_that_was_denied_its_tools_says_so_though_it_ends_well() -> None:
+    summary, entries = replay("claude-denied")
+    assert summary.permission_denials == 1
+    assert [entry.status for entry in entries if isinstance(entry, ToolResult)] == [ToolStatus.DENIED]
+    assert summary.final is Final.SUCCESS
+
+
+def test_claude_that_resumed_costs_what_the_turn_cost() -> None:
+    summary, _ = replay("claude-follow-2")
+    assert summary.usage.cost_usd == pytest.approx(0.0012)
+    assert summary.usage.output == 20
+
+
+def test_claude_with_two_results_in_one_process_counts_both() -> None:
+    summary, _ = replay("claude-two")
+    assert (summary.usage.input_total, summary.usage.output) == (200, 20)
+    assert summary.usage.cost_usd == pytest.approx(0.0012)
+
+
+@pytest.mark.parametrize(("engine", "before"), [("codex", "codex-follow"), ("qwen", None)])
+def test_an_engine_that_counts_the_conversation_is_told_apart(engine: str, before: str | None) -> None:
+    summary, _ = replay(f"{engine}-follow-2")
+    assert summary.usage_scope is UsageScope.CONVERSATION
+    earlier = replay(before)[0].usage if before else type(summary.usage)(200, output=20)
+    used = turn_usage(summary, earlier)
+    assert (used.input_total, used.output) == (200, 20)
+
+
+def test_codex_keeps_its_thread_when_resumed() -> None:
+    assert replay("codex-follow")[0].session_id == replay("codex-follow-2")[0].session_id
+
+
+def test_codex_warning_about_a_model_is_no_error() -> None:
+    assert replay("codex-ok")[0].last_error == ""
+
+
+def test_aider_that_exits_zero_after_refusals_has_not_succeeded() -> None:
+    summary, _ = replay("aider-429")
+    assert (summary.final, summary.refusals) == (Final.ERROR, 9)
+
+
+def test_aider_edits_and_commits_are_its_steps_and_the_log_its_costs() -> None:
+    summary, entries = replay("aider-429once")
+    assert [entry.tool for entry in entries if isinstance(entry, ToolCall)] == ["edit", "commit"]
+    assert summary.usage.output > 0
+    assert summary.usage.cost_usd is not None
+
+
+def test_every_recording_is_used() -> None:
+    source = Path(__file__).read_text(encoding="utf-8")
+    kinds = {name.split("-", 1)[1] for name in RECORDINGS}
+    assert all(f"-{kind}" in source for kind in kinds)
