@@ -163,3 +163,20 @@ def test_a_follow_up_message_continues_the_conversation(
     said = mock_model.exchanges[-1].user_texts
     assert any("Add the first file." in text for text in said)
     assert any("Now another." in text for text in said)
+
+
+@engines("aider")
+def test_a_cli_without_memory_starts_anew_in_the_same_worktree(
+    name: str, real_agent: AgentMaker, mock_model: MockModel
+) -> None:
+    agent = real_agent(name)
+    prompt = f"Add the first file. {play({'silence': 300, 'times': 1}, ADD_A)}"
+    with agent.start(prompt) as turn:
+        turn.wait_for(lambda: mock_model.in_flight > 0)
+        turn.kill()
+    assert agent.place.subjects() == []
+
+    assert agent.run(prompt, turn=2).summary.final is Final.SUCCESS
+    follow_up = agent.run(f"Now another. {play(ADD_B)}", turn=3)
+    assert follow_up.summary.final is Final.SUCCESS, follow_up.output[-4000:]
+    assert agent.place.subjects() == ["Add b", "Add a"]
