@@ -1,0 +1,88 @@
+"""CI runs as the fleet makes them: a sandbox is prepared, the command runs as a detached turn, both are let go."""
+
+import os
+import secrets
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pytest
+
+from paddock.git.ci import CiCheck, CiDefinition, check_command, setup_command
+from paddock.git.repo import Repo
+from paddock.git.sandbox import Order, Prepared, Sandbox, finish_setup, prepare_sandbox, release_sandbox
+from paddock.sessions.local import Exited, TurnFiles, TurnSpec, observe_turn, start_turn
+from paddock.sessions.marks import Mark
+from paddock.sessions.process import block_until_exit
+from paddock.sessions.sweep import sweep
+from tests.git.conftest import git
+
+
+@dataclass(frozen=True)
+class Ran:
+    exited: Exited
+    out: str
+    err: str
+    swept: int
+
+
+@dataclass
+class Yard:
+    repo: Repo
+    top: Path
+    folder: Path
+    marker: str = field(default_factory=lambda: f"sandbox-test-{secrets.token_hex(4)}")
+    turns: int = 0
+
+    def sandbox(self, name: str = "s1") -> Sandbox:
+        return Sandbox(self.repo, self.folder / "ci", name)
+
+    @property
+    def main(self) -> str:
+        return git(self.top, "rev-parse", "main")
+
+    def prepare(self, sandbox: Sandbox, commit: str | None = None, run: str = "r1", **more: object) -> Prepared:
+        order = Order(run, commit or self.main, **more)  # type: ignore[arg-type]
+        ready = prepare_sandbox(sandbox, order)
+        assert isinstance(ready, Prepared), ready
+        return ready
+
+    def start(self, sandbox: Sandbox, command: str, definition: CiDefinition | None = None) -> Ran:
+        check = CiCheck("ci", command)
+        planned = check_command(sandbox, definition or CiDefinition((check,)), check, self.main, os.environ)
+        return self.finish(planned.argv, dict(planned.env), planned.cwd)
+
+    def set_up(self, sandbox: Sandbox, definition: CiDefinition, order: Order) -> Ran:
+        planned = setup_command(sandbox, definition, order.commit, os.environ)
+        ran = self.finish(planned.argv, dict(planned.env), planned.cwd)
+        if ran.exited.code == 0:
+            assert isinstance(finish_setup(sandbox, order), Prepared)
+        return ran
+
+    def finish(self, argv: tuple[str, ...], env: dict[str, str], cwd: Path) -> Ran:
+        self.turns += 1
+        identity = start_turn(TurnSpec("ci", self.turns, argv, env, cwd, self.folder, self.marker))
+        assert block_until_exit(identity, 60)
+        swept = self.sweep()
+        ended = observe_turn(self.folder, self.turns)
+        assert isinstance(ended, Exited), ended
+        files = TurnFiles.of(self.folder, self.turns)
+        return Ran(ended, files.out.read_text(), files.err.read_text(), swept)
+
+    def run(self, sandbox: Sandbox, command: str, commit: str | None = None) -> Ran:
+        """A whole run: claimed, prepared, done, released."""
+        self.prepare(sandbox, commit)
+        ran = self.start(sandbox, command)
+        release_sandbox(sandbox, "r1")
+        return ran
+
+    def sweep(self) -> int:
+        return len(sweep({Mark(self.marker, "ci")}).ended)
+
+
+@pytest.fixture
+def yard(repo: Repo, top: Path, tmp_path: Path) -> Iterator[Yard]:
+    place = Yard(repo, top, tmp_path / "yard")
+    place.folder.mkdir()
+    yield place
+    place.sweep()

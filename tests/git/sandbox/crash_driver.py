@@ -1,0 +1,25 @@
+"""Prepares a sandbox in a process of its own that kills itself at a named point.
+
+usage: python -m tests.git.sandbox.crash_driver TOP ROOT COMMIT POINT
+"""
+
+import os
+import signal
+import sys
+from pathlib import Path
+
+from paddock.git.repo import discover
+from paddock.git.sandbox import Order, Prepared, Sandbox, prepare_sandbox
+
+
+def main(top: str, root: str, commit: str, point: str) -> None:
+    def checkpoint(name: str) -> None:
+        if name == point:
+            os.kill(os.getpid(), signal.SIGKILL)
+
+    sandbox = Sandbox(discover(Path(top)), Path(root), "s1")
+    assert isinstance(prepare_sandbox(sandbox, Order("r1", commit), checkpoint), Prepared)
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])
