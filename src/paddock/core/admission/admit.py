@@ -1,0 +1,168 @@
+"""May it start? For every candidate in turn: yes, or no and why.
+
+The answer is the smallest of many: the configured cap, the machine, the merge queue, the engine's breaker, the
+account's clocks, quota and start bucket, and every budget. Each limit alone only ever says "at most this many", so
+more of anything never means fewer agents.
+"""
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+from paddock.core.admission.breaker import Breaker, why_stopped
+from paddock.core.admission.budget import Cost, Ledger, OverBudget, reserve, scopes_of
+from paddock.core.admission.clocks import current_pause
+from paddock.core.admission.controls import Account, Controls, account_of, observe_start
+from paddock.core.admission.host import AGENT_MEMORY_BYTES, HostSample, host_rooms
+from paddock.core.admission.pacing import COLD_START_TOKENS, may_start, refill, start_tokens
+
+
+class LimitedBy(StrEnum):
+    CAP = "cap"
+    HOST = "host"
+    MERGE_QUEUE = "merge_queue"
+    BREAKER = "breaker"
+    AUTH = "auth"
+    WINDOW = "window"
+    OVERLOAD = "overload"
+    PER_MINUTE = "per_minute"
+    QUOTA = "quota"
+    PACING = "pacing"
+    BUDGET = "budget"
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """An attempt that is ready to start. `accounts` in the order they are to be tried; `cost` is its 90th
+    percentile; `prefix` names the prompt cache it shares with others, if any."""
+
+    attempt: str
+    task: str
+    engine: str
+    accounts: tuple[str, ...]
+    cost: Cost
+    convoy: str | None = None
+    prefix: str = ""
+    cold_tokens: float = COLD_START_TOKENS
+
+
+@dataclass(frozen=True, slots=True)
+class Snapshot:
+    """All that admission looks at. `running` counts agents by account; limits that are None do not hold."""
+
+    candidates: tuple[Candidate, ...]
+    running: dict[str, int]
+    controls: Controls
+    ledger: Ledger
+    day: str
+    cap: int
+    host: HostSample | None = None
+    agent_memory_bytes: int = AGENT_MEMORY_BYTES
+    merge_queue_depth: int = 0
+    merge_queue_limit: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Start:
+    attempt: str
+    engine: str
+    account: str
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """`until` is when to ask again (epoch seconds), None if time alone does not help or nobody knows."""
+
+    attempt: str
+    by: LimitedBy
+    reason: str
+    until: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Admission:
+    """`binding` is the refusal of the first candidate that may not start; `ledger` and `controls` are the state
+    once all starts have been made, to be recorded with them."""
+
+    starts: tuple[Start, ...]
+    refusals: tuple[Refusal, ...]
+    ledger: Ledger
+    controls: Controls
+
+    @property
+    def binding(self) -> Refusal | None:
+        return self.refusals[0] if self.refusals else None
+
+
+def admit(snapshot: Snapshot, now: float) -> Admission:
+    """Who may start now. One candidate's refusal does not hold up those behind it."""
+    starts: list[Start] = []
+    refusals: list[Refusal] = []
+    running = dict(snapshot.running)
+    ledger, controls = snapshot.ledger, snapshot.controls
+    fleet_room, fleet_by, fleet_reason = _fleet_room(snapshot)
+    for candidate in snapshot.candidates:
+        if len(starts) >= fleet_room:
+            refusals.append(Refusal(candidate.attempt, fleet_by, fleet_reason))
+            continue
+        account = _choose_account(candidate, controls, running, now)
+        if isinstance(account, Refusal):
+            refusals.append(account)
+            continue
+        scopes = scopes_of(candidate.attempt, candidate.task, candidate.convoy, snapshot.day)
+        reserved = reserve(ledger, candidate.attempt, scopes, candidate.cost)
+        if isinstance(reserved, OverBudget):
+            refusals.append(Refusal(candidate.attempt, LimitedBy.BUDGET, reserved.reason))
+            continue
+        ledger = reserved
+        controls = observe_start(controls, account, candidate.prefix, candidate.cold_tokens, now)
+        running[account] = running.get(account, 0) + 1
+        starts.append(Start(candidate.attempt, candidate.engine, account))
+    return Admission(tuple(starts), tuple(refusals), ledger, controls)
+
+
+def _fleet_room(snapshot: Snapshot) -> tuple[int, LimitedBy, str]:
+    """How many may start by what concerns the whole fleet, and what decided that."""
+    running = sum(snapshot.running.values())
+    rooms = [(snapshot.cap - running, LimitedBy.CAP, f"{running} of at most {snapshot.cap} agents run")]
+    if snapshot.host is not None:
+        rooms += [
+            (room.agents, LimitedBy.HOST, room.reason)
+            for room in host_rooms(snapshot.controls.host, snapshot.host, running, snapshot.agent_memory_bytes)
+        ]
+    limit, depth = snapshot.merge_queue_limit, snapshot.merge_queue_depth
+    if limit is not None:
+        reason = f"{depth} changes wait to be merged, {limit} at most"
+        rooms.append((max(0, limit - depth), LimitedBy.MERGE_QUEUE, reason))
+    return min(rooms, key=lambda room: room[0])
+
+
+def _choose_account(candidate: Candidate, controls: Controls, running: dict[str, int], now: float) -> str | Refusal:
+    """The first account that takes the candidate, or the refusal of the first that was asked."""
+    stopped = why_stopped(controls.breakers.get(candidate.engine) or Breaker(), candidate.engine)
+    if stopped is not None:
+        return Refusal(candidate.attempt, LimitedBy.BREAKER, stopped)
+    refusals: list[Refusal] = []
+    for name in candidate.accounts:
+        refusal = _account_refusal(candidate, name, account_of(controls, name), running.get(name, 0), now)
+        if refusal is None:
+            return name
+        refusals.append(refusal)
+    if not refusals:
+        return Refusal(candidate.attempt, LimitedBy.AUTH, f"engine {candidate.engine} has no account")
+    return refusals[0]
+
+
+def _account_refusal(candidate: Candidate, name: str, account: Account, running: int, now: float) -> Refusal | None:
+    pause = current_pause(account.clocks, now)
+    if pause is not None:
+        return Refusal(candidate.attempt, LimitedBy(pause.kind.value), f"account {name}: {pause.reason}", pause.until)
+    agents = int(account.quota.target + 1e-9)
+    if running >= agents:
+        reason = f"account {name}: {running} agents run, its quota bears {agents}"
+        return Refusal(candidate.attempt, LimitedBy.QUOTA, reason)
+    pacer = refill(account.pacer, account.quota, now)
+    tokens = start_tokens(pacer, candidate.prefix, candidate.cold_tokens, now)
+    if not may_start(pacer, account.quota, tokens, now):
+        reason = f"account {name}: starts are spaced out, this one reads {tokens:,.0f} tokens"
+        return Refusal(candidate.attempt, LimitedBy.PACING, reason)
+    return None

@@ -1,0 +1,166 @@
+"""Budgets in money and tokens. The 90th percentile of what an attempt may cost is reserved when it starts and
+settled when it ends, so that any number of agents in flight cannot overshoot together.
+
+For every scope with a limit, spent + reserved stays within it: a reservation that would not fit is refused, and
+an attempt that has used up its reservation gets more only if that fits; otherwise it has to stop. What was really
+spent is recorded even if a last call overshot; then nothing new is reserved.
+"""
+
+from dataclasses import dataclass
+
+import msgspec
+from msgspec.structs import replace
+
+FLEET = "fleet"
+
+
+class Amount(msgspec.Struct, frozen=True):
+    """As a limit, None is no limit; as a cost, `money` None is a cost nobody can tell. Money is in US dollars."""
+
+    money: float | None = None
+    tokens: float | None = None
+
+
+class Cost(msgspec.Struct, frozen=True):
+    """What something costs; `money` is None for a model without a price."""
+
+    money: float | None = 0.0
+    tokens: float = 0.0
+
+    def plus(self, other: "Cost") -> "Cost":
+        known = self.money is not None and other.money is not None
+        return Cost((self.money or 0.0) + (other.money or 0.0) if known else None, self.tokens + other.tokens)
+
+
+class Reservation(msgspec.Struct, frozen=True):
+    """`used` is what the attempt has spent so far; it is part of `amount` until the attempt is settled."""
+
+    scopes: tuple[str, ...]
+    amount: Cost
+    used: Cost = Cost()
+
+
+class Ledger(msgspec.Struct, frozen=True):
+    """Limits and expenses by scope: `fleet`, `day:2026-11-15`, `convoy:x`, `task:t4`, `attempt:t4.1`.
+
+    A limit named `task` or `day` without a colon holds for every task or day that has none of its own.
+    """
+
+    limits: dict[str, Amount] = {}
+    spent: dict[str, Cost] = {}
+    reservations: dict[str, Reservation] = {}
+
+
+@dataclass(frozen=True, slots=True)
+class OverBudget:
+    """`scope` has no room for what was asked; `reason` says so in words."""
+
+    scope: str
+    reason: str
+
+
+def scopes_of(attempt: str, task: str, convoy: str | None, day: str) -> tuple[str, ...]:
+    """Every scope an attempt's costs count towards, the narrowest first."""
+    convoys = (f"convoy:{convoy}",) if convoy else ()
+    return (f"attempt:{attempt}", f"task:{task}", *convoys, f"day:{day}", FLEET)
+
+
+def set_limit(ledger: Ledger, scope: str, limit: Amount | None) -> Ledger:
+    limits = {name: amount for name, amount in ledger.limits.items() if name != scope}
+    return replace(ledger, limits=limits if limit is None else {**limits, scope: limit})
+
+
+def limit_of(ledger: Ledger, scope: str) -> Amount | None:
+    return ledger.limits.get(scope) or ledger.limits.get(scope.partition(":")[0])
+
+
+def committed(ledger: Ledger, scope: str) -> Cost:
+    """Spent plus reserved. Money that nobody could price is left out here; `reserve` never lets it in unseen."""
+    total = ledger.spent.get(scope, Cost())
+    for held in ledger.reservations.values():
+        if scope in held.scopes:
+            amount = _at_least(held.amount, held.used)
+            total = Cost((total.money or 0.0) + (amount.money or 0.0), total.tokens + amount.tokens)
+    return total
+
+
+def room(ledger: Ledger, scopes: tuple[str, ...], amount: Cost) -> OverBudget | None:
+    """None if the amount fits into every scope, else the first in which it does not."""
+    for scope in scopes:
+        limit = limit_of(ledger, scope)
+        if limit is None:
+            continue
+        taken = committed(ledger, scope)
+        if limit.money is not None and amount.money is None:
+            return OverBudget(scope, f"{scope} has a budget in money, and this model has no price")
+        if limit.money is not None and (taken.money or 0.0) + (amount.money or 0.0) > limit.money:
+            left = max(0.0, limit.money - (taken.money or 0.0))
+            return OverBudget(scope, f"{scope} has ${left:.2f} of ${limit.money:.2f} left, ${amount.money:.2f} needed")
+        if limit.tokens is not None and taken.tokens + amount.tokens > limit.tokens:
+            left = max(0.0, limit.tokens - taken.tokens)
+            return OverBudget(
+                scope, f"{scope} has {left:,.0f} of {limit.tokens:,.0f} tokens left, {amount.tokens:,.0f} needed"
+            )
+    return None
+
+
+def cap_to_attempt(ledger: Ledger, attempt: str, amount: Cost) -> Cost:
+    """No more than the attempt's own limit, where it is stopped anyway."""
+    limit = limit_of(ledger, f"attempt:{attempt}") or Amount()
+    money, tokens = amount.money, amount.tokens
+    if limit.money is not None and money is not None:
+        money = min(money, limit.money)
+    return Cost(money, tokens if limit.tokens is None else min(tokens, limit.tokens))
+
+
+def reserve(ledger: Ledger, attempt: str, scopes: tuple[str, ...], amount: Cost) -> Ledger | OverBudget:
+    """Set the amount aside for an attempt about to start; an attempt has one reservation."""
+    if attempt in ledger.reservations:
+        return OverBudget(f"attempt:{attempt}", f"attempt {attempt} has a reservation already")
+    amount = cap_to_attempt(ledger, attempt, amount)
+    refusal = room(ledger, scopes, amount)
+    return refusal or _reserved(ledger, attempt, Reservation(scopes, amount))
+
+
+def note_usage(ledger: Ledger, attempt: str, used: Cost) -> tuple[Ledger, OverBudget | None]:
+    """The attempt has spent this much so far, all told. Tells with OverBudget that it must be stopped.
+
+    What exceeds the reservation is reserved on top if there is room; the ledger always records the usage.
+    """
+    held = ledger.reservations.get(attempt)
+    if held is None:
+        return ledger, None
+    extra = _excess(used, _at_least(held.amount, held.used))
+    refusal = room(ledger, held.scopes, extra) if extra != Cost() else None
+    return _reserved(ledger, attempt, Reservation(held.scopes, held.amount, used)), refusal
+
+
+def settle(ledger: Ledger, attempt: str, actual: Cost) -> Ledger:
+    """The attempt is over: its reservation is freed and what it really cost is spent in every scope."""
+    held = ledger.reservations.get(attempt)
+    if held is None:
+        return ledger
+    reservations = {name: other for name, other in ledger.reservations.items() if name != attempt}
+    spent = ledger.spent.copy()
+    for scope in held.scopes:
+        before = spent.get(scope, Cost())
+        spent[scope] = Cost((before.money or 0.0) + (actual.money or 0.0), before.tokens + actual.tokens)
+    return replace(ledger, spent=spent, reservations=reservations)
+
+
+def forget(ledger: Ledger, scopes: tuple[str, ...]) -> Ledger:
+    """Drop what was spent in scopes nothing will be charged to again (a landed task, a past day)."""
+    return replace(ledger, spent={scope: cost for scope, cost in ledger.spent.items() if scope not in scopes})
+
+
+def _reserved(ledger: Ledger, attempt: str, reservation: Reservation) -> Ledger:
+    return replace(ledger, reservations={**ledger.reservations, attempt: reservation})
+
+
+def _at_least(amount: Cost, used: Cost) -> Cost:
+    return Cost(max(amount.money or 0.0, used.money or 0.0), max(amount.tokens, used.tokens))
+
+
+def _excess(used: Cost, reserved: Cost) -> Cost:
+    money = max(0.0, (used.money or 0.0) - (reserved.money or 0.0))
+    return Cost(money, max(0.0, used.tokens - reserved.tokens))

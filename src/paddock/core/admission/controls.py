@@ -1,0 +1,116 @@
+"""Everything admission has learnt, in one value that fits a snapshot, and the observations that change it."""
+
+from dataclasses import dataclass
+
+import msgspec
+from msgspec.structs import replace
+
+from paddock.core.admission.breaker import Breaker, note_never_ran, note_ran
+from paddock.core.admission.clocks import Clocks, clear_auth, note_success, note_trouble
+from paddock.core.admission.host import HostPace, HostSample, pace_host
+from paddock.core.admission.pacing import Pacer, note_header_seen, note_start, refill, start_tokens
+from paddock.core.admission.quota import Limit, Quota, note_call, note_limits, note_rejected, step_quota
+from paddock.core.trace import TokenUsage, TroubleKind
+
+
+class Account(msgspec.Struct, frozen=True):
+    quota: Quota = Quota()
+    clocks: Clocks = Clocks()
+    pacer: Pacer = Pacer()
+
+
+class Controls(msgspec.Struct, frozen=True):
+    """By account name and by engine name; both appear when they are first heard of."""
+
+    accounts: dict[str, Account] = {}
+    breakers: dict[str, Breaker] = {}
+    host: HostPace = HostPace()
+
+
+@dataclass(frozen=True, slots=True)
+class Trouble:
+    """A refusal as an engine's trace tells it."""
+
+    kind: TroubleKind
+    retry_after: float | None = None
+    resets_at: float | None = None
+    message: str = ""
+
+
+def account_of(controls: Controls, name: str) -> Account:
+    return controls.accounts.get(name) or Account()
+
+
+def observe_call(controls: Controls, name: str, tokens: TokenUsage, now: float, *, is_first: bool = False) -> Controls:
+    """A call went through; `is_first` if it was the first of its agent."""
+    account = account_of(controls, name)
+    uncached = tokens.input_uncached + tokens.cache_write
+    quota = note_call(account.quota, uncached, tokens.output, is_first=is_first)
+    return _with_account(controls, name, replace(account, quota=quota, clocks=note_success(account.clocks, now)))
+
+
+def observe_limits(controls: Controls, name: str, limits: dict[str, Limit]) -> Controls:
+    """Headers of a call said what is left. Dimensions: requests, input, output; per minute."""
+    account = account_of(controls, name)
+    quota, pacer = note_limits(account.quota, limits), note_header_seen(account.pacer)
+    return _with_account(controls, name, replace(account, quota=quota, pacer=pacer))
+
+
+def observe_trouble(controls: Controls, name: str, trouble: Trouble, now: float, seed: int) -> Controls:
+    """A call was refused. Only a per-minute throttle says that there are too many agents."""
+    account = account_of(controls, name)
+    clocks = note_trouble(
+        account.clocks,
+        trouble.kind,
+        now,
+        seed,
+        retry_after=trouble.retry_after,
+        resets_at=trouble.resets_at,
+        message=trouble.message,
+    )
+    per_minute = trouble.kind is TroubleKind.PER_MINUTE
+    quota = note_rejected(account.quota) if per_minute else account.quota
+    return _with_account(controls, name, replace(account, quota=quota, clocks=clocks))
+
+
+def observe_start(controls: Controls, name: str, prefix: str, cold_tokens: float, now: float) -> Controls:
+    """An agent was started on the account."""
+    account = account_of(controls, name)
+    pacer = refill(account.pacer, account.quota, now)
+    tokens = start_tokens(pacer, prefix, cold_tokens, now)
+    return _with_account(controls, name, replace(account, pacer=note_start(pacer, prefix, tokens, now)))
+
+
+def observe_end(controls: Controls, engine: str, never_ran: str | None) -> Controls:
+    """An attempt ended; `never_ran` is the evidence if its agent did not take a single step."""
+    breaker = controls.breakers.get(engine) or Breaker()
+    changed = note_ran(breaker) if never_ran is None else note_never_ran(breaker, never_ran)
+    return replace(controls, breakers={**controls.breakers, engine: changed})
+
+
+def tick(controls: Controls, running_by_account: dict[str, int], sample: HostSample | None, now: float) -> Controls:
+    """Let every controller take stock; to be called every few seconds."""
+    accounts = dict(controls.accounts)
+    for name, account in controls.accounts.items():
+        quota = step_quota(account.quota, now, running_by_account.get(name, 0))
+        if quota is not account.quota:
+            accounts[name] = replace(account, quota=quota)
+    host = controls.host
+    if sample is not None:
+        host = pace_host(host, sample, sum(running_by_account.values()))
+    return replace(controls, accounts=accounts, host=host)
+
+
+def reset_engine(controls: Controls, engine: str) -> Controls:
+    """A person says the engine works again."""
+    return replace(controls, breakers={**controls.breakers, engine: Breaker()})
+
+
+def reset_auth(controls: Controls, name: str) -> Controls:
+    """A person says the account's credentials work again."""
+    account = account_of(controls, name)
+    return _with_account(controls, name, replace(account, clocks=clear_auth(account.clocks)))
+
+
+def _with_account(controls: Controls, name: str, account: Account) -> Controls:
+    return replace(controls, accounts={**controls.accounts, name: account})

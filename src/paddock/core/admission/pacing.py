@@ -1,0 +1,89 @@
+"""Starts have a bucket of their own. A cold start reads some 41k uncached tokens, as much as ten to twenty
+ordinary calls: without pacing, a burst of starts starves the agents that are at work.
+"""
+
+import msgspec
+from msgspec.structs import replace
+
+from paddock.core.admission.quota import INPUT, STALE_SECONDS, START_SHARE, Quota
+
+COLD_START_TOKENS = 41_000.0
+# A prompt cache answers at about a twentieth of the price, from the end of the first call for five minutes.
+WARM_SHARE = 0.05
+CACHE_READY_SECONDS = 15.0
+CACHE_TTL_SECONDS = 300.0
+KEPT_PREFIXES = 200
+# Besides their share of the limit, starts may use what the account has stored above half of its bucket.
+STORED_SHARE = 0.5
+BLIND_SECONDS = 10.0
+
+
+class Warmth(msgspec.Struct, frozen=True):
+    since: float
+    until: float
+
+
+class Pacer(msgspec.Struct, frozen=True):
+    """`level` is tokens where the account's input limit is known and starts where it is not.
+
+    `unseen` are tokens of starts the latest header cannot have counted yet.
+    """
+
+    level: float = 0.0
+    filled_at: float = 0.0
+    counts_tokens: bool = False
+    unseen: float = 0.0
+    prefixes: dict[str, Warmth] = {}
+
+
+def start_tokens(pacer: Pacer, prefix: str, cold_tokens: float, now: float) -> float:
+    """What a start with this prompt prefix reads uncached."""
+    warmth = pacer.prefixes.get(prefix) if prefix else None
+    is_warm = warmth is not None and warmth.since <= now < warmth.until
+    return cold_tokens * WARM_SHARE if is_warm else cold_tokens
+
+
+def refill(pacer: Pacer, quota: Quota, now: float) -> Pacer:
+    """The bucket as it is now. A bucket seen for the first time, or in a new unit, is full."""
+    input_limit = quota.limits.get(INPUT)
+    counts_tokens = input_limit is not None
+    if input_limit is not None:
+        capacity, per_second = max(START_SHARE * input_limit.limit, 1.0), START_SHARE * input_limit.limit / 60.0
+    else:
+        capacity = max(2.0, quota.target / 4)
+        per_second = capacity / BLIND_SECONDS
+    if pacer.filled_at == 0.0 or pacer.counts_tokens != counts_tokens:
+        return replace(pacer, level=capacity, filled_at=now, counts_tokens=counts_tokens)
+    level = min(capacity, pacer.level + per_second * max(0.0, now - pacer.filled_at))
+    return replace(pacer, level=level, filled_at=max(now, pacer.filled_at))
+
+
+def may_start(pacer: Pacer, quota: Quota, tokens: float, now: float) -> bool:
+    """Whether a refilled bucket has room for a start, or the account's own bucket has plenty stored."""
+    input_limit = quota.limits.get(INPUT)
+    if input_limit is None:
+        return pacer.level >= 1.0
+    # A start larger than the whole bucket has to go through at some time: when the bucket is full.
+    if pacer.level >= min(tokens, START_SHARE * input_limit.limit):
+        return True
+    fresh = now - input_limit.at <= STALE_SECONDS
+    stored = input_limit.remaining - pacer.unseen if fresh else input_limit.limit
+    return stored - tokens >= STORED_SHARE * input_limit.limit
+
+
+def note_start(pacer: Pacer, prefix: str, tokens: float, now: float) -> Pacer:
+    """Pay for a start out of a refilled bucket and remember the prefix it warms."""
+    cost = tokens if pacer.counts_tokens else 1.0
+    prefixes = dict(pacer.prefixes)
+    if prefix:
+        before = prefixes.pop(prefix, None)
+        alive = before is not None and now < before.until
+        since = before.since if before is not None and alive else now + CACHE_READY_SECONDS
+        prefixes[prefix] = Warmth(since, now + CACHE_TTL_SECONDS)
+        if len(prefixes) > KEPT_PREFIXES:
+            del prefixes[next(iter(prefixes))]
+    return replace(pacer, level=max(0.0, pacer.level - cost), unseen=pacer.unseen + tokens, prefixes=prefixes)
+
+
+def note_header_seen(pacer: Pacer) -> Pacer:
+    return replace(pacer, unseen=0.0)
