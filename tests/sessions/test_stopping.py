@@ -55,7 +55,8 @@ def test_the_engine_chooses_the_signal(workshop: Workshop) -> None:
 
 @pytest.mark.usefixtures("any_system")
 def test_an_orphan_in_a_session_of_its_own_is_swept_with_evidence(workshop: Workshop) -> None:
-    shim = workshop.start_blocked("setsid sh -c 'sleep 700 & sleep 701 & wait' & ")
+    away = workshop.fifo("away")
+    shim = workshop.start_blocked(f"setsid sh -c 'sleep 700 & sleep 701 & echo >{away}; wait' & read _ <{away}")
     report = stop(workshop, shim)
     assert not report.forced
     assert {"sleep 700", "sleep 701"} <= set(commands(report.left))
@@ -64,7 +65,8 @@ def test_an_orphan_in_a_session_of_its_own_is_swept_with_evidence(workshop: Work
 
 
 def test_a_descendant_with_an_empty_environment_is_swept(workshop: Workshop) -> None:
-    shim = workshop.start_blocked("env -i setsid sleep 702 &")
+    away = workshop.fifo("away")
+    shim = workshop.start_blocked(f"env -i setsid sh -c 'echo >{away}; exec sleep 702' & read _ <{away}")
     # The command hears TERM and ends first, so its child has lost every trace of the attempt by the sweep.
     report = stop(workshop, shim)
     assert commands(report.left) == ["sleep 702"]
@@ -106,7 +108,7 @@ def test_other_attempts_and_other_logs_are_never_touched(workshop: Workshop) -> 
 
 
 def test_a_turn_stopped_before_its_command_runs_still_hears_the_signal(workshop: Workshop) -> None:
-    for turn in range(1, 11):
+    for turn in range(1, 21):
         shim = start_turn(workshop.spec("sleep", "600", turn=turn))
         assert not stop(workshop, shim).forced
         assert ended_by(workshop.state(turn)) == signal.SIGTERM
@@ -122,7 +124,7 @@ def test_a_command_that_left_its_group_hears_the_signal(workshop: Workshop) -> N
 
 
 def test_stopping_an_ended_turn_sweeps_what_it_left(workshop: Workshop) -> None:
-    shim = start_turn(workshop.shell("setsid sleep 703 >/dev/null & exit 4"))
+    shim = start_turn(workshop.shell("sleep 703 & exit 4"))
     assert block_until_exit(shim, PATIENCE_SECONDS)
     report = stop(workshop, shim)
     assert not report.forced

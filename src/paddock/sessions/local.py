@@ -27,10 +27,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from paddock.core.errors import PaddockError
-from paddock.sessions.marks import MARK_VARIABLE, Mark
+from paddock.sessions.marks import MARK_VARIABLE, Mark, MarkedProcess, cut_command
 from paddock.sessions.process import ProcessIdentity, current_boot, identify, same_process
 
-SHIM = Path(__file__).with_name("shim.sh")
+SHIM_COMMAND = ("/bin/sh", str(Path(__file__).with_name("shim.sh")))
 START_CHECKPOINTS = ("turn.opened", "turn.spawned", "turn.claimed", "turn.released")
 """The steps of `start_turn` after which it calls its `checkpoint`."""
 
@@ -179,7 +179,7 @@ def _spawn_shim(
     spec: TurnSpec, files: TurnFiles, command: str, claim: str, checkpoint: Callable[[str], None]
 ) -> "subprocess.Popen[bytes]":
     limit = "unlimited" if spec.file_limit_bytes is None else str(max(1, spec.file_limit_bytes // 512))
-    argv = ["/bin/sh", str(SHIM), str(files.record), claim, limit, command, *spec.argv[1:]]
+    argv = [*SHIM_COMMAND, str(files.record), claim, limit, command, *spec.argv[1:]]
     mark = Mark(spec.marker, spec.attempt)
     env = {**spec.env, "PWD": str(spec.cwd), **mark.variables(os.environ.get(MARK_VARIABLE, ""))}
     with open(files.out, "ab") as out, open(files.err, "ab") as err:
@@ -230,6 +230,11 @@ def reap_children() -> None:
             reaped = pid
         if reaped:
             _children.discard(pid)
+
+
+def is_shim(process: MarkedProcess) -> bool:
+    """Whether the process is a shim, or a copy of one that has not become the command yet."""
+    return process.command.startswith(cut_command(" ".join(SHIM_COMMAND)))
 
 
 def observe_turn(folder: Path, turn: int) -> TurnState:

@@ -160,4 +160,9 @@ def _command(pid: int) -> str:
             text = " ".join(psutil.Process(pid).cmdline())
     except (OSError, psutil.Error):
         return ""
+    return cut_command(text)
+
+
+def cut_command(text: str) -> str:
+    """A command line as evidence shows it: short, on one line, harmless to a terminal."""
     return "".join(c if c.isprintable() else "?" for c in text[:COMMAND_CHARACTERS])

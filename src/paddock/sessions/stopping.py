@@ -9,7 +9,7 @@ import signal
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
-from paddock.sessions.local import reap_children
+from paddock.sessions.local import is_shim, reap_children
 from paddock.sessions.marks import Mark, MarkedProcess, find_attempts
 from paddock.sessions.process import ProcessIdentity, same_process, signal_process, wait_for_exit
 from paddock.sessions.sweep import SweepReport, sweep
@@ -71,23 +71,24 @@ async def _signal_commands(turns: Sequence[TurnToStop], seen: dict[ProcessIdenti
 
     A shim that runs but has no command is just about to start it, and the signal would come too early.
     """
-    waiting = list(turns)
+    waiting = [turn for turn in turns if same_process(turn.shim)]
     for _ in range(SIGNAL_PASSES):
-        found = await asyncio.to_thread(find_attempts, {turn.mark for turn in turns})
-        seen.update((process.identity, process) for process in found)
-        waiting = [turn for turn in waiting if not _signal_command(turn, found) and same_process(turn.shim)]
         if not waiting:
             return
-        await asyncio.sleep(SIGNAL_PASS_SECONDS)
+        found = await asyncio.to_thread(find_attempts, {turn.mark for turn in waiting})
+        seen.update((process.identity, process) for process in found)
+        waiting = [turn for turn in waiting if not _signal_command(turn, found) and same_process(turn.shim)]
+        await asyncio.sleep(SIGNAL_PASS_SECONDS if waiting else 0)
 
 
 def _signal_command(turn: TurnToStop, processes: Collection[MarkedProcess]) -> bool:
-    """To every process in the turn's group but the shim, each through its own pidfd; to all the attempt's
-    processes if the command has left the group. `False` when there is none.
+    """To every process in the turn's group, each through its own pidfd; to all the attempt's processes if the
+    command has left the group. `False` when there is none.
 
-    The group as such is not signalled: its number may have been given to others since it was read.
+    The group as such is not signalled: its number may have been given to others since it was read. Nor is the
+    shim, nor a copy of it that is about to become the command and may still have the shim's deaf ears.
     """
-    commands = [process for process in processes if process.mark == turn.mark and process.identity != turn.shim]
+    commands = [process for process in processes if process.mark == turn.mark and not is_shim(process)]
     in_group = [process for process in commands if process.group == turn.shim.pid]
     reached = [signal_process(process.identity, turn.signum) for process in in_group or commands]
     return any(reached)
