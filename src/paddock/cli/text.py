@@ -1,7 +1,6 @@
 """Small pieces of terminal text: colours that can be off, ages, columns, safe words."""
 
 import os
-import shutil
 import sys
 import time
 from typing import Any
@@ -43,7 +42,11 @@ def badge(phase: Phase) -> str:
 
 
 def width() -> int:
-    return max(40, shutil.get_terminal_size((100, 24)).columns) if sys.stdout.isatty() else 160
+    if not sys.stdout.isatty():
+        return 160
+    import shutil
+
+    return max(40, shutil.get_terminal_size((100, 24)).columns)
 
 
 def cut(text: str, limit: int) -> str:

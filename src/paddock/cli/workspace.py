@@ -1,14 +1,13 @@
 """What every command stands on: the repository, its log, the configuration and who is asking."""
 
 import os
-import socket
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
-from paddock.config.schema import Config
 from paddock.core.board import Board
 from paddock.core.errors import Misuse, PaddockError
 from paddock.core.events import Record
@@ -17,13 +16,16 @@ from paddock.git.repo import Repo, discover
 from paddock.store.protocol import Author, Decide, LogUnusable
 from paddock.store.sqlite import SqliteStore
 
+if TYPE_CHECKING:
+    from paddock.config.schema import Config
+
 
 @dataclass
 class Workspace:
     repo: Repo
 
     @cached_property
-    def config(self) -> Config:
+    def config(self) -> "Config":
         from paddock.config.load import load_config
 
         return load_config(self.top).config
@@ -95,7 +97,7 @@ def author() -> Author:
     """`name@host`, or the attempt an agent runs in."""
     if attempt := os.environ.get("PADDOCK_ATTEMPT"):
         return Author(printable(f"agent:{attempt}", 80))
-    return Author(printable(f"{_user_name()}@{socket.gethostname()}", 80))
+    return Author(printable(f"{_user_name()}@{os.uname().nodename}", 80))
 
 
 def _user_name() -> str:

@@ -188,7 +188,7 @@ def _decode_part(encoded: bytes, kind: type[_Part]) -> _Part:
     return kind() if found is None else found
 
 
-def decode_board(snapshot: bytes) -> Board:
+def decode_board(snapshot: bytes | memoryview) -> Board:
     """Raises msgspec.DecodeError on a snapshot that is damaged or of another layout."""
     return Board(_decode(snapshot))
 

@@ -5,13 +5,13 @@ The hash covers the bytes as stored, so it also holds for kinds this version doe
 
 from collections.abc import Callable
 from functools import cache
-from hashlib import blake2b
 
 import msgspec
 
 from paddock.core.events import Event, Record, Unknown
 from paddock.core.ids import AttemptId, TaskId
 from paddock.core.kinds import event_class
+from paddock.store.digest import blake2b
 
 HASH_BYTES = 20
 GENESIS = bytes(HASH_BYTES)

@@ -6,6 +6,7 @@ from pathlib import Path
 import apsw
 
 from paddock.store.protocol import LogUnusable
+from paddock.store.snapshots import drop_snapshot
 from paddock.store.trouble import damaged
 
 APPLICATION_ID = 0x5061646B  # "Padk"
@@ -24,12 +25,6 @@ CREATE TABLE events(
   hash BLOB NOT NULL
 ) STRICT;
 CREATE INDEX events_by_task ON events(task, seq) WHERE task IS NOT NULL;
-CREATE TABLE snapshots(
-  seq INTEGER PRIMARY KEY,
-  layout INTEGER NOT NULL,
-  hash BLOB NOT NULL,
-  board BLOB NOT NULL
-) STRICT;
 PRAGMA application_id={APPLICATION_ID};
 PRAGMA user_version={SCHEMA};
 """
@@ -83,6 +78,7 @@ def _set_aside(path: Path) -> None:
     if left_over.exists():
         left_over.rename(path.with_name(f"{path.name}-wal.orphan"))
     path.with_name(f"{path.name}-shm").unlink(missing_ok=True)
+    drop_snapshot(path)
 
 
 def _open(path: Path, *, read_only: bool) -> apsw.Connection:

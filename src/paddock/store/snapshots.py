@@ -1,20 +1,24 @@
-"""Boards kept beside the events, so that opening a long log folds only its tail.
+"""The board kept in a file beside the log, so that opening a long log folds only its tail.
 
-A snapshot counts only if its checksum ties it to the record it was taken at: one that is damaged, of
-another layout or of another history is passed over, and the log is folded from an older one or from
-the beginning.
+The file is derived and never trusted: it counts only if its checksum holds and the record it was taken
+at is still in the log with the same hash. One that is damaged, of another layout or of another history
+is passed over and the log is folded from the beginning. It is renamed into place unsynced: after a
+crash it may be old or torn, which costs time and nothing else.
 """
 
+import os
+import struct
+import zlib
+from contextlib import suppress
 from dataclasses import dataclass
-from hashlib import blake2b
+from pathlib import Path
 
-import apsw
 import msgspec
 
 from paddock.core.board import LAYOUT, Board, decode_board, encode_board
-from paddock.store.codec import GENESIS, HASH_BYTES
 
-KEPT = 2
+_MAGIC = b"Padkboard"
+_HEAD = struct.Struct(f">{len(_MAGIC)}sIQI20s")  # magic, layout, seq, checksum, hash of the record
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,54 +29,55 @@ class Snapshot:
     tip: bytes
 
 
-def load_snapshot(connection: apsw.Connection) -> Snapshot:
-    """The newest sound snapshot, or an empty board."""
-    found = connection.execute(
-        "SELECT s.board, s.hash, e.hash FROM snapshots s JOIN events e ON e.seq = s.seq "
-        "WHERE s.layout = ? ORDER BY s.seq DESC",
-        (LAYOUT,),
-    )
-    for encoded, checksum, tip in found:
-        if not isinstance(encoded, bytes) or not isinstance(tip, bytes) or _checksum(tip, encoded) != checksum:
-            continue
-        try:
-            return Snapshot(decode_board(encoded), tip)
-        except msgspec.DecodeError:
-            continue
-    return Snapshot(Board(), GENESIS)
+def snapshot_path(log: Path) -> Path:
+    return log.with_suffix(".board")
 
 
-def write_snapshot(connection: apsw.Connection, board: Board, tip: bytes) -> None:
-    if board.seq == 0:
-        return
+def load_snapshot(log: Path) -> Snapshot | None:
+    """Call it before the transaction it is used in: the record it stands at is then visible there."""
+    try:
+        content = snapshot_path(log).read_bytes()
+        magic, layout, seq, checksum, tip = _HEAD.unpack_from(content)
+    except (OSError, struct.error):
+        return None
+    encoded = memoryview(content)[_HEAD.size :]
+    if magic != _MAGIC or layout != LAYOUT or zlib.crc32(encoded) != checksum:
+        return None
+    try:
+        board = decode_board(encoded)
+    except msgspec.DecodeError:
+        return None
+    return Snapshot(board, tip) if board.seq == seq else None
+
+
+def write_snapshot(log: Path, board: Board, tip: bytes) -> None:
+    """Best effort: without a snapshot the log is slow, not wrong. Hold the writers' lock."""
     encoded = encode_board(board)
-    connection.execute(
-        "INSERT OR REPLACE INTO snapshots(seq, layout, hash, board) VALUES(?,?,?,?)",
-        (board.seq, LAYOUT, _checksum(tip, encoded), encoded),
-    )
-    connection.execute(
-        "DELETE FROM snapshots WHERE seq NOT IN (SELECT seq FROM snapshots ORDER BY seq DESC LIMIT ?)", (KEPT,)
-    )
+    draft = snapshot_path(log).with_suffix(".board.new")
+    try:
+        with draft.open("wb") as file:
+            file.write(_HEAD.pack(_MAGIC, LAYOUT, board.seq, zlib.crc32(encoded), tip))
+            file.write(encoded)
+        os.replace(draft, snapshot_path(log))
+    except OSError:
+        with suppress(OSError):
+            draft.unlink(missing_ok=True)
 
 
-def drop_snapshots(connection: apsw.Connection) -> None:
-    connection.execute("DELETE FROM snapshots")
+def drop_snapshot(log: Path) -> None:
+    snapshot_path(log).unlink(missing_ok=True)
 
 
-def newest_snapshot_seq(connection: apsw.Connection) -> int:
-    """Also of a snapshot that is not sound: a log that ends before it has lost its end."""
-    for (seq,) in connection.execute("SELECT coalesce(max(seq), 0) FROM snapshots"):
-        assert isinstance(seq, int)
-        return seq
-    return 0
+def newest_snapshot(log: Path) -> int:
+    """The record the snapshot was taken at, 0 without one: a log that ends before it has lost its end."""
+    try:
+        with snapshot_path(log).open("rb") as file:
+            magic, _, seq, _, _ = _HEAD.unpack(file.read(_HEAD.size))
+    except (OSError, struct.error):
+        return 0
+    return int(seq) if magic == _MAGIC else 0
 
 
 def snapshot_distance(board: Board) -> int:
     """How many records may follow a snapshot: more on a large board, whose snapshots cost more to write."""
-    return 1000 + len(board.tasks) // 5
-
-
-def _checksum(tip: bytes, encoded: bytes) -> bytes:
-    checksum = blake2b(tip, digest_size=HASH_BYTES)
-    checksum.update(encoded)
-    return checksum.digest()
+    return 1000 + len(board.tasks) // 10

@@ -5,7 +5,6 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 
-import apsw
 import msgspec
 
 from paddock import __version__
@@ -17,13 +16,7 @@ from paddock.store.codec import GENESIS, Row, body_of, chain, decode_row
 from paddock.store.lock import locked, open_lock
 from paddock.store.protocol import Author, BadRecord, Decide, LogUnusable, Query, Verification
 from paddock.store.schema import connect, create_log
-from paddock.store.snapshots import (
-    drop_snapshots,
-    load_snapshot,
-    newest_snapshot_seq,
-    snapshot_distance,
-    write_snapshot,
-)
+from paddock.store.snapshots import drop_snapshot, load_snapshot, newest_snapshot, snapshot_distance, write_snapshot
 from paddock.store.trouble import damaged, explained
 from paddock.store.wake import nudge
 
@@ -142,36 +135,41 @@ class SqliteStore:
             yield from self._db.execute(f"SELECT {_COLUMNS} FROM events WHERE seq>? ORDER BY seq", (after,))
 
     def verify(self) -> Verification:
-        with explained(self.path), self._reading():
-            found = verify_rows(self.rows())
-            snapshot = newest_snapshot_seq(self._db)
+        snapshot = newest_snapshot(self.path)
+        found = verify_rows(self.rows())
         if found.bad is None and snapshot > found.records:
             return Verification(found.records, BadRecord(found.records + 1, f"it and all up to {snapshot} are missing"))
         return found
 
     def rebuild(self) -> bool:
-        before = encode_board(self.board())
-        with explained(self.path), locked(self._lock, self.path, self._lock_timeout), self._writing():
-            drop_snapshots(self._db)
-            self._board = None
-            board = self._catch_up()
-            same = encode_board(board) == before
-            write_snapshot(self._db, board, self._tip)
-            self._snapshot_seq = board.seq
+        with explained(self.path), locked(self._lock, self.path, self._lock_timeout):
+            with self._writing():
+                before = self._encoded_board()
+                drop_snapshot(self.path)
+                self.forget()
+                same = encode_board(self._catch_up()) == before
+            self._snapshot()
         return same
 
+    def _encoded_board(self) -> bytes | None:
+        """None if the snapshot is such that what follows it cannot fold."""
+        try:
+            return encode_board(self._catch_up())
+        except PaddockError:
+            return None
+
     def restore(self, rows: Iterable[Row]) -> int:
-        with explained(self.path), locked(self._lock, self.path, self._lock_timeout), self._writing():
-            board = self._catch_up()
-            first = board.seq
-            for row in rows:
-                if row[0] != board.seq + 1 or chain(self._tip, row[:-1]) != row[-1]:
-                    raise LogUnusable(f"record {row[0]} does not follow this log's record {board.seq}")
-                board.apply(self._decode(row))
-                self._db.execute(_INSERT, row)
-                self._tip = row[-1]
-            write_snapshot(self._db, board, self._tip)
-            self._snapshot_seq = board.seq
+        with explained(self.path), locked(self._lock, self.path, self._lock_timeout):
+            with self._writing():
+                board = self._catch_up()
+                first = board.seq
+                for row in rows:
+                    if row[0] != board.seq + 1 or chain(self._tip, row[:-1]) != row[-1]:
+                        raise LogUnusable(f"record {row[0]} does not follow this log's record {board.seq}")
+                    board.apply(self._decode(row))
+                    self._db.execute(_INSERT, row)
+                    self._tip = row[-1]
+            self._snapshot()
         nudge(self.path)
         return board.seq - first
 
@@ -183,15 +181,16 @@ class SqliteStore:
 
     def _transact(self, decisions: Sequence[tuple[Decide, Author]]) -> list[list[Record] | PaddockError]:
         with explained(self.path):
-            with locked(self._lock, self.path, self._lock_timeout), self._writing():
-                board = self._catch_up()
-                rows: list[Row] = []
-                results = [self._decide(board, decide, author, rows) for decide, author in decisions]
-                self._db.executemany(_INSERT, rows)
-            if rows:
-                nudge(self.path)
+            with locked(self._lock, self.path, self._lock_timeout):
+                with self._writing():
+                    board = self._catch_up()
+                    rows: list[Row] = []
+                    results = [self._decide(board, decide, author, rows) for decide, author in decisions]
+                    self._db.executemany(_INSERT, rows)
                 if board.seq - self._snapshot_seq > snapshot_distance(board):
                     self._snapshot()
+            if rows:
+                nudge(self.path)
         return results
 
     def _decide(self, board: Board, decide: Decide, author: Author, rows: list[Row]) -> list[Record] | PaddockError:
@@ -243,29 +242,38 @@ class SqliteStore:
 
     def _catch_up(self) -> Board:
         """Folds what others have appended. Call it inside a transaction."""
-        if self._board is None:
-            snapshot = load_snapshot(self._db)
-            self._board, self._tip, self._snapshot_seq = snapshot.board, snapshot.tip, snapshot.board.seq
-        board = self._board
+        board = self._board if self._board is not None else self._start()
         rows = self._db.execute(f"SELECT {_COLUMNS} FROM events WHERE seq>? ORDER BY seq", (board.seq,))
         try:
             for row in rows:
                 board.apply(self._decode(row))
                 self._tip = row[8]
+        except LogUnusable:
+            self.forget()
+            raise
         except PaddockError as error:
-            self._board = None
+            self.forget()
             raise damaged(self.path, error.message) from error
         return board
 
+    def _start(self) -> Board:
+        """The file is read before the transaction's first look at the log, so its record is visible there."""
+        self._board, self._tip, self._snapshot_seq = Board(), GENESIS, 0
+        snapshot = load_snapshot(self.path)
+        if snapshot is not None and self._hash_at(snapshot.board.seq) == snapshot.tip:
+            self._board, self._tip, self._snapshot_seq = snapshot.board, snapshot.tip, snapshot.board.seq
+        return self._board
+
+    def _hash_at(self, seq: int) -> object:
+        for (digest,) in self._db.execute("SELECT hash FROM events WHERE seq=?", (seq,)):
+            return digest
+        return None
+
     def _snapshot(self) -> None:
-        """Best effort and after the acknowledgement: a log without snapshots is slow, not wrong."""
-        try:
-            with locked(self._lock, self.path, self._lock_timeout), self._writing():
-                board = self._catch_up()
-                write_snapshot(self._db, board, self._tip)
-                self._snapshot_seq = board.seq
-        except (apsw.Error, PaddockError):
-            self._board = None
+        """After the commit and under the lock: a snapshot never knows more than the log."""
+        if self._board is not None and self._board.seq:
+            write_snapshot(self.path, self._board, self._tip)
+            self._snapshot_seq = self._board.seq
 
     def _reading(self) -> "_Transaction":
         return _Transaction(self, "BEGIN")

@@ -7,12 +7,11 @@ it does not depend on TMPDIR and the like, which agents are given of their own.
 
 import contextlib
 import os
-import select
-import socket
 import stat
 from functools import lru_cache
-from hashlib import blake2b
 from pathlib import Path
+
+from paddock.store.digest import blake2b
 
 _ROOT = Path("/tmp")
 
@@ -32,6 +31,8 @@ def nudge(log: Path) -> None:
         return
     if not listeners or not _is_ours(folder):
         return
+    import socket  # here because most commands find nobody listening
+
     with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as sender:
         sender.setblocking(False)
         for name in listeners:
@@ -54,6 +55,8 @@ class Listener:
         if not _is_ours(folder):
             raise PermissionError(f"{folder.parent} belongs to somebody else")
         folder.mkdir(mode=0o700, exist_ok=True)
+        import socket
+
         self._path = str(folder / f"{os.getpid()}-{os.urandom(3).hex()}")
         self._socket = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
         self._socket.setblocking(False)
@@ -73,6 +76,8 @@ class Listener:
 
     def wait(self, timeout_seconds: float) -> bool:
         """True if somebody nudged within the time."""
+        import select
+
         readable, _, _ = select.select([self._socket], [], [], timeout_seconds)
         self.drain()
         return bool(readable)
