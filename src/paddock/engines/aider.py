@@ -48,7 +48,7 @@ class AiderEngine:
             self.settings,
             environment,
             keys=("OPENAI_API_KEY", "ANTHROPIC_API_KEY", "GEMINI_API_KEY", "OPENROUTER_API_KEY", "DEEPSEEK_API_KEY"),
-            logins=(".aider.conf.yml", ".env"),
+            logins=(".aider.conf.yml",),
             install="install it with `pipx install aider-chat`",
             login="set the API key of your provider, such as OPENAI_API_KEY",
         )

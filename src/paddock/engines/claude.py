@@ -63,7 +63,7 @@ class ClaudeEngine:
             self.settings,
             environment,
             keys=("ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "CLAUDE_CODE_OAUTH_TOKEN"),
-            logins=(".claude/.credentials.json", "Library/Keychains/login.keychain-db"),
+            logins=(f"{environment.get('CLAUDE_CONFIG_DIR') or '.claude'}/.credentials.json",),
             install="install it with `npm i -g @anthropic-ai/claude-code` (node 22 or newer)",
             login="run `claude` once and log in, or set ANTHROPIC_API_KEY",
         )

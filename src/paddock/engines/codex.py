@@ -61,7 +61,7 @@ class CodexEngine:
             self.settings,
             environment,
             keys=("OPENAI_API_KEY", "CODEX_API_KEY"),
-            logins=(".codex/auth.json",),
+            logins=(f"{environment.get('CODEX_HOME') or '.codex'}/auth.json",),
             install="install it with `npm i -g @openai/codex`",
             login="run `codex login`, or set OPENAI_API_KEY",
         )

@@ -5,6 +5,7 @@ import re
 import shutil
 import signal
 import subprocess
+import sys
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -43,7 +44,7 @@ def probe_program(
     install: str = "",
     login: str = "",
 ) -> Probe:
-    """Look for a CLI. `keys` are variables and `logins` files (below HOME) either of which means a login."""
+    """Look for a CLI. `keys` are variables and `logins` files (below HOME, or absolute): any of them is a login."""
     program = settings.program or program
     environment = {**environment, **settings.set}
     found = shutil.which(program, path=environment.get("PATH", os.defpath))
@@ -120,4 +121,7 @@ def _authenticated(environment: Mapping[str, str], keys: Sequence[str], logins: 
     if not keys and not logins:
         return None
     home = Path(environment.get("HOME") or Path.home())
-    return any(environment.get(key) for key in keys) or any((home / login).exists() for login in logins)
+    if any(environment.get(key) for key in keys) or any((home / login).exists() for login in logins):
+        return True
+    # On macOS a login may lie in the keychain.
+    return None if sys.platform == "darwin" else False

@@ -1,0 +1,74 @@
+"""The words an agent gets."""
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from paddock.core.trace import find_noop
+from paddock.engines.prompt import CONTINUE, Assignment, Progress, first_prompt, next_prompt
+
+TASK = Assignment(
+    task="t41",
+    title="Speed up parsing",
+    text="Make `parse` twice as fast.",
+    branch="paddock/t41-speed-up",
+    brief="You tune performance. You measure before and after.",
+    paths=("src/parse/**", "tests/parse/**"),
+)
+
+
+def test_the_first_prompt_holds_brief_task_paths_and_ending_and_nothing_else() -> None:
+    assert (
+        first_prompt(TASK)
+        == """\
+You tune performance. You measure before and after.
+
+# Task t41: Speed up parsing
+Make `parse` twice as fast.
+
+# Your paths
+Change nothing outside:
+- src/parse/**
+- tests/parse/**
+
+# How to finish
+You are alone in this git worktree, on branch `paddock/t41-speed-up`. Commit your work here: what is not committed \
+does not count. Do not push, and do not switch, merge or rebase branches.
+If nothing needs to change, commit nothing and end with this line:
+PADDOCK-NOOP: <reason>"""
+    )
+
+
+def test_what_there_is_not_is_not_mentioned() -> None:
+    prompt = first_prompt(Assignment(task="t1", text="Do it.", branch="b"))
+    assert prompt.startswith("# Task t1\nDo it.")
+    assert "paths" not in prompt
+
+
+def test_an_engine_that_remembers_gets_the_message_alone() -> None:
+    assert next_prompt(TASK, " Mend the test. \n", None) == "Mend the test."
+    assert next_prompt(TASK, "", None) == CONTINUE
+
+
+def test_an_engine_that_forgets_is_told_what_was_done() -> None:
+    so_far = Progress(("1a2b Add cache",), ("src/parse/a.py",), "I was about to run the tests.")
+    prompt = next_prompt(TASK, "Mend the test.", so_far)
+    order = ["You tune", "# Task t41", "# Your paths", "1a2b Add cache", "src/parse/a.py", "about to run", "# Now"]
+    places = [prompt.index(words) for words in (*order, "Mend the test.", "# How to finish")]
+    assert places == sorted(places)
+
+
+def test_an_engine_that_forgets_is_told_when_nothing_was_done() -> None:
+    assert "earlier turns\nNothing." in next_prompt(TASK, "Go.", Progress())
+
+
+def test_long_histories_are_cut_and_say_so() -> None:
+    so_far = Progress(tuple(f"commit {n}" for n in range(500)), tuple(f"file {n}" for n in range(500)), "w " * 50_000)
+    prompt = next_prompt(TASK, "Go.", so_far)
+    assert "- and 480 more" in prompt
+    assert len(prompt) < 5_000
+
+
+@given(st.text(max_size=200))
+def test_the_prompt_itself_declares_no_noop(text: str) -> None:
+    assignment = Assignment(task="t1", text=text.replace("PADDOCK", ""), branch="b")
+    assert find_noop(first_prompt(assignment)) is None
