@@ -7,6 +7,7 @@ import click
 from paddock.cli.text import cut
 from paddock.core import events as ev
 from paddock.core.ids import printable
+from paddock.core.merge import events as qe
 
 
 def narrate(record: ev.Record) -> None:
@@ -40,6 +41,18 @@ def describe(record: ev.Record) -> str:
             return f"blocked: {cut(reason, 120)}; {unblock}"
         case ev.MessageSent(text=text):
             return f"message: {cut(text, 80)}"
+        case qe.ChangeQueued(change=change):
+            return f"queued {change.id}: {cut(change.title, 60)}"
+        case qe.RunEnded(run=run, result=result, reused=None):
+            return f"CI run {run}: {result.value}{': ' + cut(record.event.note, 80) if record.event.note else ''}"
+        case qe.TrainLanded(run=run, new=new):
+            return f"landed: CI run {run} is main now, at {new[:10]}"
+        case qe.ChangeRejected(id=name, reason=reason):
+            return f"rejected {name}: {cut(reason, 100)}"
+        case qe.ChangeConflicted(id=name, paths=paths, against=against):
+            return f"conflict: {name} with {against or 'what has landed'} in {cut(', '.join(paths), 80)}"
+        case qe.QueueHalted(reason=reason):
+            return f"merge queue halted: {cut(reason, 120)}"
         case ev.DaemonTroubled(what=what, problem=problem):
             return f"trouble {cut(what, 60)}: {cut(problem, 160)}"
         case _:

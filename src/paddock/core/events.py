@@ -124,6 +124,14 @@ class TaskRejected(Event, frozen=True):
     message: str = ""
 
 
+class ChangeRevised(Event, frozen=True):
+    """A person finished the work on the branch by hand; `head` is what now waits for approval."""
+
+    kind: ClassVar[str] = "task.revised"
+    head: str
+    base: str
+
+
 class MessageSent(Event, frozen=True):
     """A follow-up for the agent, delivered as the next turn. Named by the record's sequence number."""
 

@@ -144,6 +144,9 @@ def evolve(task: Task, record: ev.Record) -> Task:
             return move(task, Phase.BLOCKED, at, event.reason, event.unblock)
         case ev.TaskApproved() if task.phase in {Phase.APPROVAL, Phase.REVIEWING} and task.head == event.head:
             return replace(task, approved=event.head, reason="approved")
+        case ev.ChangeRevised() if task.phase in _REVISABLE and task.live_attempt is None:
+            revised = move(task, Phase.APPROVAL, at, "finished by hand")
+            return replace(revised, head=event.head, base=event.base, approved=None)
         case ev.TaskRejected() if task.phase is Phase.APPROVAL and task.head == event.head:
             inbox = (*task.inbox, record.seq) if event.message else task.inbox
             more = max(task.allowed, task.counted + 1)
@@ -157,6 +160,9 @@ def evolve(task: Task, record: ev.Record) -> Task:
         case ev.MessageSent() if task.phase not in FINISHED - {Phase.NOOP} and task.started:
             return _receive(task, record)
     raise IllegalTransition(task.id, task.phase, event)
+
+
+_REVISABLE = frozenset({Phase.BLOCKED, Phase.APPROVAL, Phase.FAILED})
 
 
 def _may_retry(task: Task) -> bool:

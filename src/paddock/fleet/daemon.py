@@ -14,6 +14,8 @@ from paddock.core.ids import TaskId
 from paddock.core.task import Phase
 from paddock.fleet.attempts import AttemptRun, Crew
 from paddock.fleet.checkpoints import checkpoint
+from paddock.fleet.ci_runs import CiCrew, CiRun
+from paddock.fleet.land import Lander
 from paddock.fleet.ledger import RENEW_SECONDS, Ledger, Succeeded
 from paddock.fleet.site import Site
 from paddock.fleet.starting import claim_tasks
@@ -51,8 +53,11 @@ class Daemon:
         self._seen = self.ledger.board.seq
         self.ending = ""
         self._drives: dict[TaskId, asyncio.Task[None]] = {}
+        self._ci_drives: dict[str, asyncio.Task[None]] = {}
         self._watch = TurnWatch()
-        self._crew = Crew(self.site, self.ledger, self._watch, Sweeper())
+        sweeper = Sweeper()
+        self._crew = Crew(self.site, self.ledger, self._watch, sweeper)
+        self.lander = Lander(self.site, self.ledger, CiCrew(self.site, self._watch, sweeper), self._spawn_ci)
 
     async def run(self) -> None:
         """Until idle, asked to end, or succeeded. Agents that still run are left to the next daemon."""
@@ -74,7 +79,7 @@ class Daemon:
                     self._group.create_task(fill_pool(self.site)),
                 ]
                 await self._loop()
-                for task in [*helpers, *self._drives.values()]:
+                for task in [*helpers, *self._drives.values(), *self._ci_drives.values()]:
                     task.cancel()
         except* Succeeded as group:
             raise group.exceptions[0] from None
@@ -89,9 +94,10 @@ class Daemon:
             self._steer(board)
             self._adopt(board)
             plan = await self._dispatch(board)
-            if self.orders.until_idle and not self.runs and self._is_idle(plan):
+            land_at = await self._land()
+            if self.orders.until_idle and self._is_idle(plan):
                 return
-            await self._sleep(plan.wake_at)
+            await self._sleep(min((at for at in (plan.wake_at, land_at) if at is not None), default=None))
 
     def end(self, why: str) -> None:
         """Leave. Agents go on without a daemon."""
@@ -176,8 +182,34 @@ class Daemon:
         self._woken.set()
         return plan
 
+    async def _land(self) -> float | None:
+        """The merge queue's turn; what it cannot do now it tries again."""
+        try:
+            return await self.lander.step()
+        except PaddockError as error:
+            if isinstance(error, Succeeded):
+                raise
+            await self._note_trouble("landing", error)
+            return time.time() + SLOW_CLOCK_SECONDS
+
+    def _spawn_ci(self, driver: CiRun) -> None:
+        self._ci_drives[driver.run.id] = self._group.create_task(self._drive_ci(driver))
+
+    async def _drive_ci(self, driver: CiRun) -> None:
+        try:
+            await self.lander.finish(driver)
+        finally:
+            self._ci_drives.pop(driver.run.id, None)
+            self._woken.set()
+
     def _is_idle(self, plan: Plan) -> bool:
-        return not plan.start and plan.wake_at is None
+        """Nothing runs, nothing waits for a clock, and nobody but a person can move the queue."""
+        if plan.start or plan.wake_at is not None or self.runs or self._ci_drives:
+            return False
+        board = self.ledger.board
+        queue = board.queue
+        stuck = queue.frozen or queue.paused or queue.halted is not None
+        return not board.live and (stuck or not any(entry.approved for entry in queue.entries.values()))
 
     async def _sleep(self, wake_at: float | None) -> None:
         pause = SLOW_CLOCK_SECONDS if wake_at is None else min(SLOW_CLOCK_SECONDS, max(0.01, wake_at - time.time()))
@@ -199,3 +231,6 @@ class Daemon:
             for run in self.runs.values():
                 if run.turn is not None and run.turn.files in changed:
                     run.wish.changed.set()
+            for driver in self.lander.runs.values():
+                if driver.files in changed:
+                    driver.changed.set()

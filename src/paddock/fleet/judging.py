@@ -133,4 +133,5 @@ def _reason(verdict: Verdict, delivery: Delivery) -> str:
 def _fork_point(site: Site, attempt: Attempt, delivery: Delivery) -> str:
     if not delivery.commits or delivery.head is None:
         return attempt.base
-    return site.repo.merge_base(attempt.base, delivery.head) or attempt.base
+    main = site.repo.resolve(f"refs/heads/{site.config.landing_branch}") or attempt.base
+    return site.repo.merge_base(main, delivery.head) or attempt.base

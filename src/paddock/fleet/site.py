@@ -64,6 +64,13 @@ class Site:
     def attempt_folder(self, attempt: AttemptId) -> Path:
         return self.task_folder(task_of(attempt)) / str(attempt_number(attempt))
 
+    def run_folder(self, run: str) -> Path:
+        return self.state_dir / "runs" / run
+
+    @property
+    def sandbox_root(self) -> Path:
+        return self.root.path / ".ci"
+
     def mark(self, attempt: AttemptId) -> Mark:
         return Mark(self.marker, attempt)
 

@@ -19,7 +19,8 @@ async def release_strays(site: Site, ledger: Ledger) -> None:
     """Takes back the worktrees of attempts that ended while no daemon lived to do it."""
     board = ledger.board
     live = {str(attempt.id) for name in board.live if (attempt := board.tasks[name].live_attempt) is not None}
-    strays = [name for name in await asyncio.to_thread(_claimed, site) if name not in live]
+    claimed = await asyncio.to_thread(_claimed, site)
+    strays = [name for name in claimed if name not in live and not name.endswith(".resolve")]
     for stray in strays:
         await asyncio.to_thread(release, site.root, stray, f"{stray} ended without a daemon", checkpoint)
     if strays:

@@ -1,0 +1,128 @@
+"""`paddock land`, `approve`, `reject` and `resolve`: the human gate before main."""
+
+import click
+
+from paddock.cli.edit import parse_tasks
+from paddock.cli.run import open_site
+from paddock.cli.text import SCHEMA, print_json
+from paddock.cli.workspace import Workspace, author, open_workspace
+from paddock.core.errors import Misuse, PaddockError
+from paddock.core.events import Draft, TaskRejected
+from paddock.core.ids import TaskId, parse_task
+from paddock.core.merge.model import Change
+from paddock.core.task import Phase
+from paddock.fleet.queueing import hold_branch, hold_task, landable_head, main_ref, queue_change
+from paddock.fleet.site import Site
+from paddock.git.release import release
+from paddock.git.worktrees import Order, prepare
+
+
+@click.command("land")
+@click.argument("tasks", nargs=-1)
+@click.option("--branch", "branches", multiple=True, metavar="NAME", help="Any branch, also one you wrote yourself.")
+@click.option("--json", "as_json", is_flag=True, help="As JSON.")
+@click.pass_context
+def land_command(ctx: click.Context, tasks: tuple[str, ...], branches: tuple[str, ...], as_json: bool) -> None:
+    """Approve TASKS and put them into the merge queue."""
+    names = parse_tasks(tasks)
+    if not names and not branches:
+        raise Misuse("nothing to land was named", "`paddock status` shows what waits for approval")
+    workspace = open_workspace(ctx)
+    queue_all(workspace, names, branches, as_json=as_json)
+
+
+@click.command("approve")
+@click.argument("tasks", nargs=-1, required=True)
+@click.option("-m", "--message", default="", help="Kept in the log.")
+@click.option("--json", "as_json", is_flag=True, help="As JSON.")
+@click.pass_context
+def approve_command(ctx: click.Context, tasks: tuple[str, ...], message: str, as_json: bool) -> None:
+    """Approve TASKS; they are queued and land when their tests pass."""
+    queue_all(open_workspace(ctx), parse_tasks(tasks), (), as_json=as_json, message=message)
+
+
+def queue_all(
+    workspace: Workspace, names: list[TaskId], branches: tuple[str, ...], *, as_json: bool, message: str = ""
+) -> None:
+    store = workspace.write()
+    site = open_site(workspace, store)
+    who = author()
+    changes: list[Change] = []
+    for name in dict.fromkeys(names):
+        board = store.board()
+        task = board.task(name)
+        changes.append(hold_task(site, board, task, landable_head(site, task)))
+    for branch in branches:
+        changes.append(hold_branch(site, store.board(), branch, who.name))
+    approved = f"{who.name}: {message}" if message else who.name
+    for change in changes:
+        store.append(lambda board, change=change: queue_change(board, change, approved), who)  # type: ignore[misc]
+        if change.task:
+            release(site.root, f"{change.task}.resolve", "its conflict was resolved")
+    daemon = store.board().leases.held.get("daemon")
+    store.close()
+    if as_json:
+        rows = [{"id": change.id, "version": change.version, "head": change.head} for change in changes]
+        print_json({"schema": SCHEMA, "queued": rows})
+        return
+    for change in changes:
+        click.echo(f"queued {change.id} at {change.head[:10]}  {change.title}")
+    if daemon is None:
+        click.echo("\nno daemon is running: `paddock up` or `paddock run` tests and lands what is queued")
+
+
+@click.command("reject")
+@click.argument("task")
+@click.option("-m", "--message", default="", help="What the agent is told; without it a fresh attempt is made.")
+@click.option("--json", "as_json", is_flag=True, help="As JSON.")
+@click.pass_context
+def reject_command(ctx: click.Context, task: str, message: str, as_json: bool) -> None:
+    """Turn TASK's change down and have it done again, with what you say."""
+    workspace = open_workspace(ctx)
+    name = parse_task(task)
+    found = workspace.board().task(name)
+    if found.phase is not Phase.APPROVAL or found.head is None:
+        raise PaddockError(f"task `{name}` is {found.phase}: there is nothing to reject", f"see `paddock show {name}`")
+    event = TaskRejected(found.head, message)
+    workspace.record(lambda _board: [Draft(event, task=name)])
+    if as_json:
+        print_json({"schema": SCHEMA, "ids": [name]})
+    else:
+        click.echo(f"rejected {name}; it will be tried again")
+
+
+@click.command("resolve")
+@click.argument("task")
+@click.option("--json", "as_json", is_flag=True, help="As JSON.")
+@click.pass_context
+def resolve_command(ctx: click.Context, task: str, as_json: bool) -> None:
+    """Open a worktree on TASK's branch with main being merged into it, for you to resolve."""
+    workspace = open_workspace(ctx)
+    store = workspace.read()
+    site, found = open_site(workspace, store), store.board().task(parse_task(task))
+    store.close()
+    if found.phase is not Phase.BLOCKED or found.head is None or found.branch is None:
+        raise PaddockError(f"task `{found.id}` is {found.phase}: there is no conflict to resolve")
+    path, conflicts = open_conflict(site, found.id, found.branch, found.head)
+    if as_json:
+        print_json({"schema": SCHEMA, "worktree": path, "conflicts": conflicts})
+        return
+    click.echo(path)
+    click.echo(
+        f"merging {site.config.landing_branch} into {found.branch}; conflicts: {', '.join(conflicts) or 'none'}",
+        err=True,
+    )
+    click.echo(f"resolve, `git commit`, then `paddock land {found.id}`", err=True)
+
+
+def open_conflict(site: Site, task: TaskId, branch: str, head: str) -> tuple[str, list[str]]:
+    """The worktree and what conflicts in it. Opening it again finds the same one."""
+    from paddock.git.command import run_git
+
+    tip = site.repo.resolve(f"refs/heads/{branch}") or head
+    prepared = prepare(site.root, Order(f"{task}.resolve", branch, tip))
+    path = prepared.worktree.path
+    merging = run_git(path, "rev-parse", "--verify", "--quiet", "MERGE_HEAD", check=False).ok
+    if not merging:
+        run_git(path, "merge", "--no-edit", site.repo.resolve(main_ref(site)) or "HEAD", check=False)
+    return str(path), run_git(path, "diff", "--name-only", "--diff-filter=U").lines

@@ -1,0 +1,281 @@
+"""`paddock queue`: what is being tested, what lands next, and why."""
+
+import time
+from collections.abc import Sequence
+
+import click
+
+from paddock.cli.run import open_site
+from paddock.cli.text import SCHEMA, age, cut, iso, paint, plural, print_json
+from paddock.cli.workspace import Workspace, author, open_workspace
+from paddock.core.board import Board
+from paddock.core.errors import PaddockError
+from paddock.core.events import Draft
+from paddock.core.ids import TaskId
+from paddock.core.merge import events as qe
+from paddock.core.merge.estimate import run_seconds
+from paddock.core.merge.model import Decided, Entry, Queue, Run
+from paddock.git.behind import checkouts_behind
+
+SHOWN_DECIDED = 5
+
+
+@click.group("queue", invoke_without_command=True)
+@click.option("--json", "as_json", is_flag=True, help="As JSON.")
+@click.pass_context
+def queue_command(ctx: click.Context, as_json: bool) -> None:
+    """The merge queue: what is tested where, what lands next, what waits for whom."""
+    if ctx.invoked_subcommand is not None:
+        return
+    workspace = open_workspace(ctx)
+    queue = workspace.board().queue
+    if as_json:
+        print_json(view_queue(queue))
+        return
+    for line in render(queue):
+        click.echo(line)
+    for behind in checkouts_behind(workspace.repo, workspace.config.landing_branch):
+        click.echo(f"\n{behind.path} shows an older {behind.branch}; update it: {behind.command}", err=True)
+
+
+def view_queue(queue: Queue) -> dict[str, object]:
+    typical = run_seconds(queue.stats, 0.5)
+    return {
+        "schema": SCHEMA,
+        "main": queue.main.commit if queue.main else None,
+        "verified": queue.main is not None and queue.main.verified_by is not None,
+        "state": state_of(queue),
+        "reason": queue.halted.reason if queue.halted else "",
+        "running": [_view_run(run, typical) for run in queue.running.values()],
+        "next": [_view_entry(queue, entry) for entry in in_order(queue)],
+        "decided": [_view_decided(decided) for decided in queue.decided],
+        "typical_seconds": typical,
+    }
+
+
+def state_of(queue: Queue) -> str:
+    if queue.halted is not None:
+        return "halted"
+    if queue.frozen:
+        return "frozen"
+    if queue.paused:
+        return "paused"
+    return "draining" if queue.draining_since is not None else "open"
+
+
+def in_order(queue: Queue) -> list[Entry]:
+    return sorted(queue.entries.values(), key=lambda entry: (-entry.priority, entry.queued_at))
+
+
+def _view_run(run: Run, typical: float | None) -> dict[str, object]:
+    left = None if typical is None else max(0.0, round(run.started_at + typical - time.time(), 1))
+    return {
+        "run": run.id,
+        "purpose": run.purpose.value,
+        "members": [member.id for member in run.members],
+        "base": run.base,
+        "commit": run.commit,
+        "tree": run.tree,
+        "since": iso(run.started_at),
+        "eta_seconds": left,
+        "log": run.log,
+        "cancelling": run.cancelling,
+    }
+
+
+def _view_entry(queue: Queue, entry: Entry) -> dict[str, object]:
+    return {
+        "id": entry.change.id,
+        "version": entry.change.version,
+        "title": entry.change.title,
+        "head": entry.change.head,
+        "priority": entry.priority,
+        "since": iso(entry.queued_at),
+        "approved": entry.approved,
+        "state": state_words(queue, entry),
+        "waits_on": list(entry.waits_on),
+    }
+
+
+def _view_decided(decided: Decided) -> dict[str, object]:
+    return {
+        "id": decided.id,
+        "version": decided.version,
+        "outcome": decided.outcome.value,
+        "at": iso(decided.at),
+        "reason": decided.reason,
+        "commit": decided.commit,
+        "paths": list(decided.paths),
+        "against": decided.against,
+        "runs": list(decided.runs),
+    }
+
+
+def state_words(queue: Queue, entry: Entry) -> str:
+    """What a queued change is doing, in a few words."""
+    change = entry.change
+    running = [run for run in queue.running.values() if run.holds(change.id)]
+    if running:
+        return f"in {running[0].purpose.value} {running[0].id}"
+    if not entry.approved:
+        return "waits for approval"
+    if entry.waits_on:
+        return f"waits for {', '.join(entry.waits_on)}"
+    if entry.refusals and entry.refusals[-1].against:
+        return f"waits for {entry.refusals[-1].against}, which it conflicts with"
+    passed = [run for name in entry.evidence if (run := queue.ended.get(name)) and run.result == "pass"]
+    return "passed, waits for a train" if passed else "waits for a slot"
+
+
+def render(queue: Queue) -> list[str]:
+    main = queue.main
+    where = (
+        f"{main.commit[:10]}{', verified' if main.verified_by else ', not verified yet'}" if main else "not seen yet"
+    )
+    lines = [f"main {where}; queue {state_of(queue)}"]
+    if queue.halted is not None:
+        lines += [paint(f"halted: {queue.halted.reason}", "red"), "look into it, then `paddock queue resume`"]
+    typical = run_seconds(queue.stats, 0.5)
+    if queue.running:
+        lines += ["", paint("testing", bold=True)]
+        for run in queue.running.values():
+            left = "" if typical is None else f"  about {max(0, run.started_at + typical - time.time()):.0f} s left"
+            names = ", ".join(member.id for member in run.members) or "main itself"
+            lines.append(f"  {run.id:<6} {run.purpose.value:<9} {names}  since {age(run.started_at)}{left}")
+    if queue.entries:
+        lines += ["", paint("queued", bold=True)]
+        for entry in in_order(queue):
+            words = state_words(queue, entry)
+            lines.append(f"  {entry.change.id:<10} {cut(entry.change.title, 50):<50}  {words} · {age(entry.queued_at)}")
+    if queue.decided:
+        lines += ["", paint("lately", bold=True)]
+        for decided in list(queue.decided)[-SHOWN_DECIDED:]:
+            words = decided.reason or (decided.commit or "")[:10]
+            lines.append(
+                f"  {decided.id:<10} {decided.outcome.value:<10} {cut(words, 90)}  {age(decided.at)} ago".rstrip()
+            )
+    if not queue.entries and not queue.running:
+        lines += ["", "nothing is queued; `paddock land t3` queues a task's change"]
+    return lines
+
+
+def _switch(ctx: click.Context, event: qe.Switch, words: str) -> None:
+    open_workspace(ctx).record(lambda _board: [Draft(event)])
+    click.echo(words)
+
+
+@queue_command.command("freeze")
+@click.option("-m", "--message", default="", help="Why; shown to everybody.")
+@click.pass_context
+def freeze_command(ctx: click.Context, message: str) -> None:
+    """Land nothing until unfrozen; testing goes on."""
+    _switch(ctx, qe.QueueFrozen(message), "frozen: nothing lands; `paddock queue unfreeze` lets it")
+
+
+@queue_command.command("unfreeze")
+@click.pass_context
+def unfreeze_command(ctx: click.Context) -> None:
+    """Land again."""
+    _switch(ctx, qe.QueueUnfrozen(), "unfrozen")
+
+
+@queue_command.command("pause")
+@click.option("-m", "--message", default="", help="Why; shown to everybody.")
+@click.pass_context
+def pause_command(ctx: click.Context, message: str) -> None:
+    """Start no run until resumed; what has passed may land."""
+    _switch(ctx, qe.QueuePaused(message), "paused: no run starts; `paddock queue resume` goes on")
+
+
+@queue_command.command("resume")
+@click.pass_context
+def resume_command(ctx: click.Context) -> None:
+    """Go on after a pause, a drain or a halt."""
+    _switch(ctx, qe.QueueResumed(), "resumed")
+
+
+@queue_command.command("drain")
+@click.pass_context
+def drain_command(ctx: click.Context) -> None:
+    """Finish what is queued now; what comes later waits until resumed."""
+    _switch(ctx, qe.QueueDrained(), "draining: later changes wait; `paddock queue resume` takes them")
+
+
+@queue_command.command("move")
+@click.argument("change")
+@click.option("--front", is_flag=True, help="Before everything else.")
+@click.option("--priority", type=int, help="Higher goes earlier.")
+@click.pass_context
+def move_command(ctx: click.Context, change: str, front: bool, priority: int | None) -> None:
+    """Give CHANGE another place in the queue."""
+    name = change.strip()
+
+    def decide(board: Board) -> list[Draft]:
+        entry = _entry(board, name)
+        highest = max(other.priority for other in board.queue.entries.values())
+        wanted = highest + 1 if front or priority is None else priority
+        return [Draft(qe.ChangeMoved(name, wanted, author().name), task=_task(entry))]
+
+    open_workspace(ctx).record(decide)
+    click.echo(f"moved {name}")
+
+
+@queue_command.command("cancel")
+@click.argument("change")
+@click.option("-m", "--message", default="", help="Why; kept in the log.")
+@click.pass_context
+def cancel_command(ctx: click.Context, change: str, message: str) -> None:
+    """Take CHANGE out of the queue; its task waits for approval again."""
+    name = change.strip()
+
+    def decide(board: Board) -> list[Draft]:
+        entry = _entry(board, name)
+        version = entry.change.version
+        return [Draft(qe.ChangeCancelled(name, version, message or "cancelled", author().name), task=_task(entry))]
+
+    open_workspace(ctx).record(decide)
+    click.echo(f"took {name} out of the queue")
+
+
+def _entry(board: Board, name: str) -> Entry:
+    if name not in board.queue.entries:
+        known = ", ".join(board.queue.entries) or "nothing"
+        raise PaddockError(f"`{cut(name, 40)}` is not in the merge queue", f"queued: {known}")
+    return board.queue.entries[name]
+
+
+def _task(entry: Entry) -> TaskId | None:
+    return TaskId(entry.change.task) if entry.change.task else None
+
+
+@queue_command.command("why")
+@click.argument("change")
+@click.option("--json", "as_json", is_flag=True, help="As JSON.")
+@click.pass_context
+def why_command(ctx: click.Context, change: str, as_json: bool) -> None:
+    """Every run the verdict on CHANGE rests on, with logs; also what it failed to merge with."""
+    workspace = open_workspace(ctx)
+    from paddock.cli.why import history_of
+
+    story = history_of(workspace, change.strip())
+    if as_json:
+        print_json({"schema": SCHEMA, "id": change, "events": [line.view() for line in story]})
+        return
+    for line in story:
+        click.echo(line.text())
+    _point_to_logs(workspace, [line.run for line in story if line.run and line.failed])
+
+
+def _point_to_logs(workspace: Workspace, runs: Sequence[str]) -> None:
+    if not runs:
+        return
+    from paddock.fleet.ci_runs import last_lines
+
+    store = workspace.read()
+    site = open_site(workspace, store)
+    store.close()
+    click.echo(
+        f"\nthe end of run {runs[-1]} ({plural(len(set(runs)), 'failed run')}; logs in {site.run_folder(runs[-1])}):"
+    )
+    for line in last_lines(site, runs[-1], 20).splitlines():
+        click.echo(f"  {cut(line, 200)}")

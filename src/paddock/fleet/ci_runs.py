@@ -1,0 +1,209 @@
+"""One CI run: a sandbox at an exact commit, its set-up and checks as detached processes, a result.
+
+A run is found again after a crash by its folder and its sandbox's record; driving it again goes on where
+it was. The turns of a run are: 0 set-up, then one per check.
+"""
+
+import asyncio
+import os
+import time
+from dataclasses import dataclass, field
+
+from msgspec.structs import replace
+
+from paddock.core.errors import PaddockError
+from paddock.core.merge.model import Result, Run
+from paddock.fleet.checkpoints import checkpoint
+from paddock.fleet.queueing import ci_of
+from paddock.fleet.site import Site
+from paddock.fleet.sweeping import Sweeper
+from paddock.git.ci import CiCommand, CiDefinition, check_command, setup_command
+from paddock.git.sandbox import (
+    InUse,
+    NotPrepared,
+    Order,
+    Prepared,
+    Sandbox,
+    SandboxRecord,
+    finish_setup,
+    list_sandboxes,
+    prepare_sandbox,
+    read_record,
+    release_sandbox,
+    write_record,
+)
+from paddock.sessions.local import Exited, NeverStarted, Running, TurnFiles, TurnSpec, observe_turn, start_turn
+from paddock.sessions.marks import Mark
+from paddock.sessions.output import bound_output
+from paddock.sessions.stopping import TurnToStop, stop_turn
+from paddock.sessions.watch import TurnWatch
+
+OUTPUT_LIMIT_BYTES = 64 * 1024 * 1024
+INFRASTRUCTURE_EXIT = 75
+KILLED_EXIT = 137
+
+
+@dataclass(frozen=True, slots=True)
+class RunResult:
+    result: Result
+    exit: int | None = None
+    note: str = ""
+
+
+@dataclass
+class CiCrew:
+    site: Site
+    watch: TurnWatch
+    sweeper: Sweeper
+    claims: asyncio.Lock = field(default_factory=asyncio.Lock)
+
+
+class CiRun:
+    """Drives one run to its result. Set `cancelled` and `changed` to have it stopped."""
+
+    def __init__(self, crew: CiCrew, run: Run, timeout_seconds: float) -> None:
+        self.run = run
+        self.cancelled = ""
+        self.changed = asyncio.Event()
+        self.files: TurnFiles | None = None
+        self._crew = crew
+        self._site = crew.site
+        self._folder = crew.site.run_folder(run.id)
+        self._deadline = run.started_at + timeout_seconds
+        self._timeout = timeout_seconds
+        self._mark = Mark(crew.site.marker, f"run-{run.id}")
+
+    async def drive(self) -> RunResult:
+        self._folder.mkdir(parents=True, exist_ok=True)
+        definition = ci_of(self._site)
+        sandbox = await self._claim_sandbox()
+        try:
+            result = await self._drive_in(sandbox, definition)
+        except PaddockError as error:
+            result = RunResult(Result.INFRA, None, error.message)
+        await self._crew.sweeper.sweep(self._mark)
+        checkpoint("ci.swept")
+        await asyncio.to_thread(release_sandbox, sandbox, self.run.id)
+        checkpoint("ci.released")
+        return RunResult(Result.CANCELLED, None, self.cancelled) if self.cancelled else result
+
+    async def _drive_in(self, sandbox: Sandbox, definition: CiDefinition) -> RunResult:
+        order = self._order(definition)
+        prepared = await self._prepare(sandbox, order)
+        if isinstance(prepared, RunResult):
+            return prepared
+        if prepared.needs_setup:
+            command = setup_command(sandbox, definition, self.run.commit, os.environ)
+            failed = await self._step(0, command, "set-up")
+            if failed is not None:
+                return RunResult(Result.INFRA, failed.exit, f"set-up: {failed.note}")
+            finished = await asyncio.to_thread(finish_setup, sandbox, order)
+            if not isinstance(finished, Prepared):
+                return RunResult(Result.INFRA, None, "the sandbox was lost during set-up")
+        for number, check in enumerate(definition.checks, 1):
+            command = check_command(sandbox, definition, check, self.run.commit, os.environ)
+            failed = await self._step(number, command, check.name)
+            if failed is not None:
+                return failed
+        return RunResult(Result.PASS, 0)
+
+    def _order(self, definition: CiDefinition) -> Order:
+        name = self._site.config.landing_branch
+        refs = ((f"refs/heads/{name}", self.run.base),)
+        return Order(self.run.id, self.run.commit, definition.setup_digest, definition.keep, refs)
+
+    async def _prepare(self, sandbox: Sandbox, order: Order) -> Prepared | RunResult:
+        """Only before the first process: afterwards the sandbox is the run's own mess."""
+        started = any(not isinstance(observe_turn(self._folder, turn), NeverStarted) for turn in range(2))
+        if started:
+            setup_done = not isinstance(observe_turn(self._folder, 1), NeverStarted)
+            return Prepared(order.commit, needs_setup=bool(order.setup) and not setup_done)
+        prepared = await asyncio.to_thread(prepare_sandbox, sandbox, order, checkpoint)
+        match prepared:
+            case InUse(run=other):
+                return RunResult(Result.INFRA, None, f"its sandbox is taken by run {other}")
+            case NotPrepared(reason=reason):
+                return RunResult(Result.INFRA, None, f"no sandbox: {reason}")
+        return prepared
+
+    async def _step(self, number: int, command: CiCommand, name: str) -> RunResult | None:
+        """None when the command passed."""
+        if self.cancelled:
+            return RunResult(Result.CANCELLED)
+        spec = TurnSpec(
+            self._mark.attempt, number, command.argv, command.env, command.cwd, self._folder, self._mark.marker
+        )
+        identity = await asyncio.to_thread(start_turn, spec, checkpoint)
+        checkpoint("ci.started")
+        self.files = TurnFiles.of(self._folder, number)
+        self._crew.watch.follow(self.files, identity)
+        try:
+            return await self._follow(number, name)
+        finally:
+            self._crew.watch.forget(self.files)
+
+    async def _follow(self, number: int, name: str) -> RunResult | None:
+        while isinstance(state := observe_turn(self._folder, number), Running):
+            if self.cancelled:
+                await stop_turn(TurnToStop(self._mark, state.identity, 2.0))
+                return RunResult(Result.CANCELLED)
+            if time.time() >= self._deadline:
+                await stop_turn(TurnToStop(self._mark, state.identity, 2.0))
+                return RunResult(Result.TIMEOUT, None, f"`{name}` did not end within {self._timeout:.0f} s")
+            if state.output_bytes > OUTPUT_LIMIT_BYTES:
+                bound_output(TurnFiles.of(self._folder, number).out, OUTPUT_LIMIT_BYTES)
+            await self._sleep()
+        if isinstance(state, Exited):
+            return _judge(state, name)
+        return RunResult(Result.INFRA, None, f"`{name}` vanished without an exit status")
+
+    async def _sleep(self) -> None:
+        try:
+            async with asyncio.timeout(max(0.05, self._deadline - time.time())):
+                await self.changed.wait()
+        except TimeoutError:
+            pass
+        self.changed.clear()
+
+    async def _claim_sandbox(self) -> Sandbox:
+        """The one that is this run's already, else a free one, else a new one."""
+        async with self._crew.claims:
+            return await asyncio.to_thread(self._find_sandbox)
+
+    def _find_sandbox(self) -> Sandbox:
+        root = self._site.sandbox_root
+        seen = list_sandboxes(self._site.repo, root)
+        mine = [box.name for box in seen if box.record.run == self.run.id]
+        free = [box.name for box in seen if box.record.run is None]
+        names = [*mine, *free, next(f"ci{n}" for n in range(1, 10_000) if f"ci{n}" not in {b.name for b in seen})]
+        sandbox = Sandbox(self._site.repo, root, names[0])
+        if not mine:
+            reserve(sandbox, self.run.id)
+        return sandbox
+
+
+def reserve(sandbox: Sandbox, run: str) -> None:
+    """So that two runs that begin at once do not choose the same one."""
+    write_record(sandbox, replace(read_record(sandbox) or SandboxRecord(), run=run))
+
+
+def _judge(state: Exited, name: str) -> RunResult | None:
+    if state.code == 0:
+        return None
+    if state.signal is not None or state.code in (INFRASTRUCTURE_EXIT, KILLED_EXIT):
+        how = f"signal {state.signal}" if state.signal is not None else f"exit {state.code}"
+        return RunResult(Result.INFRA, state.code, f"`{name}` ended by {how}")
+    return RunResult(Result.FAIL, state.code, f"`{name}` failed with exit {state.code}")
+
+
+def last_lines(site: Site, run: str, count: int = 40) -> str:
+    """The end of what the last step of a run printed."""
+    folder = site.run_folder(run)
+    outputs = sorted(folder.glob("turn-*.out"), key=lambda path: int(path.stem.removeprefix("turn-")))
+    for path in reversed(outputs):
+        with open(path, "rb") as file:
+            file.seek(max(0, path.stat().st_size - 16_384))
+            lines = file.read().decode("utf-8", "replace").splitlines()
+        if lines:
+            return "\n".join(lines[-count:])
+    return ""

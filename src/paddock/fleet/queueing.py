@@ -1,0 +1,116 @@
+"""Putting changes into the merge queue: held by a ref first, then recorded, so approved bytes cannot be lost."""
+
+from collections.abc import Sequence
+from hashlib import blake2b
+
+from paddock.core.board import Board
+from paddock.core.errors import PaddockError
+from paddock.core.events import ChangeRevised, Draft, TaskApproved
+from paddock.core.ids import TaskId, attempt_number
+from paddock.core.merge.events import ChangeQueued
+from paddock.core.merge.model import Change, Member
+from paddock.core.task import SATISFIED, Phase, Task
+from paddock.fleet.site import Site
+from paddock.git.ci import CiDefinition, define_ci
+from paddock.git.held import Held, NotHeld, hold_change
+
+
+def ci_of(site: Site) -> CiDefinition:
+    """Raises PaddockError when nothing would test what lands."""
+    definition = define_ci(site.config.land, site.config.land.keep)
+    if definition is None:
+        raise PaddockError(
+            "no CI command is configured: nothing would test what lands", 'set `[land] ci = "make test"`'
+        )
+    return definition
+
+
+def main_ref(site: Site) -> str:
+    land = site.config.land
+    branch = site.config.landing_branch
+    return f"refs/remotes/{land.remote}/{branch}" if land.remote else f"refs/heads/{branch}"
+
+
+def landable_head(site: Site, task: Task) -> str:
+    """The commit `land` would take: the judged one, or what a person has committed on the branch since."""
+    if task.phase is Phase.QUEUED:
+        raise PaddockError(f"task `{task.id}` is in the merge queue already", "see `paddock queue`")
+    if task.phase not in {Phase.APPROVAL, Phase.BLOCKED, Phase.FAILED} or task.branch is None:
+        raise PaddockError(
+            f"task `{task.id}` is {task.phase}: there is nothing to land", f"see `paddock show {task.id}`"
+        )
+    if task.live_attempt is not None:
+        raise PaddockError(f"`{task.live_attempt.id}` is still at work", f"`paddock stop {task.id}` ends it")
+    tip = site.repo.resolve(f"refs/heads/{task.branch}")
+    if task.phase is Phase.APPROVAL and task.head is not None:
+        return task.head
+    if tip is None or tip == task.head or site.repo.is_ancestor(tip, main_ref(site)):
+        raise PaddockError(
+            f"task `{task.id}` is {task.phase}: {task.reason}",
+            f"run `{task.unblock or f'paddock retry {task.id}'}` first",
+        )
+    return tip
+
+
+def hold_task(site: Site, board: Board, task: Task, head: str) -> Change:
+    """The change as the queue will know it. Raises PaddockError when its bytes cannot be held."""
+    definition = ci_of(site)
+    attempt = task.last
+    assert attempt is not None
+    version = max(_known_version(board, task.id) + 1, attempt_number(attempt.id))
+    held = _hold(site, Member(task.id, version, head))
+    return Change(
+        id=task.id,
+        version=version,
+        head=head,
+        base=held.base,
+        task=task.id,
+        author=task.agent or attempt.engine,
+        title=task.title,
+        priority=task.priority,
+        depends_on=tuple(other for other in task.after if board.tasks[other].phase not in SATISFIED),
+        paths=held.paths,
+        touches_ci=definition.touched_by(held.paths),
+    )
+
+
+def hold_branch(site: Site, board: Board, branch: str, author: str) -> Change:
+    """Any branch, also one a person wrote."""
+    definition = ci_of(site)
+    head = site.repo.resolve(f"refs/heads/{branch}")
+    if head is None:
+        raise PaddockError(f"there is no branch `{branch}`", "`git branch` lists them")
+    name = f"b-{blake2b(branch.encode(), digest_size=4).hexdigest()}"
+    version = _known_version(board, name) + 1
+    held = _hold(site, Member(name, version, head))
+    touches_ci = definition.touched_by(held.paths)
+    return Change(name, version, head, held.base, None, author, branch, 0, (), held.paths, touches_ci)
+
+
+def queue_change(board: Board, change: Change, approved_by: str) -> Sequence[Draft]:
+    """The events of an approval. Nothing when the task has moved on meanwhile."""
+    queued = Draft(ChangeQueued(change, approved_by), task=TaskId(change.task) if change.task else None)
+    if change.task is None:
+        return [queued]
+    task = board.task(TaskId(change.task))
+    drafts = []
+    if task.phase is not Phase.APPROVAL or task.head != change.head:
+        drafts.append(Draft(ChangeRevised(change.head, change.base), task=task.id))
+    return [*drafts, Draft(TaskApproved(change.head), task=task.id), queued]
+
+
+def _hold(site: Site, member: Member) -> Held:
+    main = site.repo.resolve(main_ref(site))
+    if main is None:
+        raise PaddockError(f"there is no `{main_ref(site)}` to land on", "set `main` in paddock.toml")
+    held = hold_change(site.repo, member, main)
+    if isinstance(held, NotHeld):
+        raise PaddockError(f"`{member.id}` cannot be queued: {held.reason}")
+    return held
+
+
+def _known_version(board: Board, change: str) -> int:
+    queue = board.queue
+    entry = queue.entries.get(change)
+    known = [decided.version for decided in queue.decided if decided.id == change]
+    return max([*known, entry.change.version if entry else 0, 0])
