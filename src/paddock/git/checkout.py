@@ -118,11 +118,17 @@ def point_at(worktree: Path, admin: Path, commit: str, lock: Lock) -> None:
     run_git(worktree, "clean", "-ffdq", timeout=_CHECKOUT_TIMEOUT_SECONDS, inherit=lock.inherit)
 
 
-def is_clean_at(worktree: Path, commit: str) -> bool:
-    """HEAD is `commit` and nothing but ignored files differs from it."""
+def bring_to(worktree: Path, admin: Path, commit: str, lock: Lock) -> bool:
+    """point_at, doing only what is needed; False when the worktree was clean and at `commit` already."""
     told = run_git(worktree, "status", "--porcelain=v2", "--branch", "-z", check=False)
     headers = [line for line in told.records if line.startswith("# ")]
-    return told.ok and f"# branch.oid {commit}" in headers and len(headers) == len(told.records)
+    if not told.ok or len(headers) != len(told.records):
+        point_at(worktree, admin, commit, lock)
+    elif f"# branch.oid {commit}" not in headers:
+        check_out(worktree, admin, commit, lock)
+    else:
+        return False
+    return True
 
 
 def attach_branch(repo: Repo, worktree: Path, branch: str, start: str, lock: Lock) -> None:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import msgspec
 
 from paddock.core.errors import PaddockError
-from paddock.git.checkout import add_worktree, admin_dir, check_out, is_clean_at, point_at
+from paddock.git.checkout import add_worktree, admin_dir, bring_to, check_out
 from paddock.git.furnish import Checkpoint, furnish, is_setup_due, no_checkpoint
 from paddock.git.lock import Lock, hold
 from paddock.git.release import make_idle, remove_slot
@@ -113,8 +113,7 @@ def _repoint(
     making = msgspec.structs.replace(record, state=SlotState.MAKING, at="")
     write_record(slot, making, lock)
     checkpoint("repointing")
-    if not is_clean_at(slot.path, tip):
-        point_at(slot.path, admin, tip, lock)
+    bring_to(slot.path, admin, tip, lock)
     checkpoint("checked-out")
     _settle(root, slot, making, tip, lock, checkpoint, problems)
 

@@ -91,7 +91,7 @@ def make_idle(root: WorktreeRoot, slot: Slot, lock: Lock, checkpoint: Checkpoint
     except (GitFailed, OSError):
         remove_slot(root, slot, lock)
         return
-    write_record(slot, SlotRecord(SlotState.IDLE, at=head), lock)
+    write_record(slot, SlotRecord(SlotState.IDLE, at=head, used=True), lock)
     checkpoint("idle")
 
 

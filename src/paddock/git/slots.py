@@ -46,6 +46,7 @@ class SlotRecord(msgspec.Struct, frozen=True, omit_defaults=True):
     at: str = ""
     setup_at: str = ""  # the commit the setup command last succeeded on, "" if never since the last clean-up
     setup_by: tuple[str, ...] = ()
+    used: bool = False  # an attempt has worked here: a process it left behind may still write
     included: tuple[str, ...] = ()  # what .worktreeinclude brought in, hence ours to refresh
     reason: str = ""
 

@@ -16,11 +16,10 @@ from paddock.git.checkout import (
     add_worktree,
     admin_dir,
     attach_branch,
+    bring_to,
     check_out,
     drop_stale_locks,
-    is_clean_at,
     mark_for_watchers,
-    point_at,
 )
 from paddock.git.disk import below_floor
 from paddock.git.furnish import Checkpoint, Worktree, describe, furnish, no_checkpoint
@@ -89,8 +88,7 @@ def prepare(root: WorktreeRoot, order: Order, checkpoint: Checkpoint = no_checkp
             checkpoint("added")
             check_out(slot.path, admin, order.start, lock)
             checkpoint("checked-out")
-        elif not is_clean_at(slot.path, order.start):
-            point_at(slot.path, admin, order.start, lock)
+        elif not _is_known_clean(record, order) and bring_to(slot.path, admin, order.start, lock):
             checkpoint("checked-out")
         drop_stale_locks(admin)
         attach_branch(root.repo, slot.path, order.branch, order.start, lock)
@@ -172,6 +170,11 @@ def _claim_idle(root: WorktreeRoot, order: Order, stack: contextlib.ExitStack) -
             stack.push(trying.pop_all())
             return slot, lock
     return None
+
+
+def _is_known_clean(record: SlotRecord, order: Order) -> bool:
+    """Made for the pool at this very commit and never lived in: asking git would cost more than the claim."""
+    return record.at == order.start and not record.used
 
 
 def _claim_new(root: WorktreeRoot, order: Order, claims: Lock, stack: contextlib.ExitStack) -> tuple[Slot, Lock]:
