@@ -40,7 +40,7 @@ def describe(record: ev.Record) -> str:
         case ev.TaskBlocked(reason=reason, unblock=unblock):
             return f"blocked: {cut(reason, 120)}; {unblock}"
         case ev.MessageSent(text=text):
-            return f"message: {cut(text, 80)}"
+            return f"message: {cut(' '.join(text.split()), 80)}"
         case qe.ChangeQueued(change=change):
             return f"queued {change.id}: {cut(change.title, 60)}"
         case qe.RunEnded(run=run, result=result, reused=None):

@@ -45,7 +45,8 @@ def _line(record: Record, change: str, mine: dict[str, qe.RunStarted]) -> StoryL
     words, run, failed = "", "", False
     match event:
         case qe.ChangeQueued(change=queued) if queued.id == change:
-            words = f"queued version {queued.version} at {queued.head[:10]}, approved by {event.approved_by or 'nobody yet'}"
+            approved = event.approved_by or "nobody yet"
+            words = f"queued version {queued.version} at {queued.head[:10]}, approved by {approved}"
         case qe.RunStarted() if any(member.id == change for member in event.members):
             mine[event.run] = event
             with_ = ", ".join(member.id for member in event.members if member.id != change)

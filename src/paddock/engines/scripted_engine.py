@@ -25,7 +25,7 @@ class ScriptedEngine:
 
     def launch(self, request: TurnRequest) -> Launch:
         prompt, files = prompt_argument(request)
-        argv = [sys.executable, "-I", "-S", scripted.__file__, "--state", str(request.folder)]
+        argv = [sys.executable, "-I", "-S", scripted.__file__, "--state", str(request.memory or request.folder)]
         argv += ["--attempt", str(request.attempt)]
         if request.session_id:
             argv += ["--resume", request.session_id]

@@ -95,7 +95,8 @@ class Daemon:
             self._adopt(board)
             plan = await self._dispatch(board)
             land_at = await self._land()
-            if self.orders.until_idle and self._is_idle(plan):
+            if self.orders.until_idle and self._is_idle():
+                self._report(self.ledger.board)
                 return
             await self._sleep(min((at for at in (plan.wake_at, land_at) if at is not None), default=None))
 
@@ -166,9 +167,12 @@ class Daemon:
         event = DaemonTroubled(what, f"{type(error).__name__}: {error}"[:2000])
         await self.ledger.record(lambda _board: [Draft(event)])
 
-    async def _dispatch(self, board: Board) -> Plan:
+    def _plan(self, board: Board) -> Plan:
         most = self.site.config.limits.max_agents if self.orders.max_agents is None else self.orders.max_agents
-        plan = plan_starts(board, time.time(), most - len(self.runs), only=self.orders.only)
+        return plan_starts(board, time.time(), most - len(self.runs), only=self.orders.only)
+
+    async def _dispatch(self, board: Board) -> Plan:
+        plan = self._plan(board)
         if not plan.start or self.ending:
             return plan
         try:
@@ -202,12 +206,15 @@ class Daemon:
             self._ci_drives.pop(driver.run.id, None)
             self._woken.set()
 
-    def _is_idle(self, plan: Plan) -> bool:
+    def _is_idle(self) -> bool:
         """Nothing runs, nothing waits for a clock, and nobody but a person can move the queue."""
+        board = self.ledger.board
+        plan = self._plan(board)
         if plan.start or plan.wake_at is not None or self.runs or self._ci_drives:
             return False
-        board = self.ledger.board
         queue = board.queue
+        if self.site.config.land.approval == "none" and board.counts.get(Phase.APPROVAL):
+            return False
         stuck = queue.frozen or queue.paused or queue.halted is not None
         return not board.live and (stuck or not any(entry.approved for entry in queue.entries.values()))
 

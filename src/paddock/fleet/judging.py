@@ -22,6 +22,7 @@ class Delivery:
     """What is on the branch once everything is committed. `rescued` counts files Paddock had to commit itself."""
 
     head: str | None = None
+    base: str | None = None
     commits: int = 0
     rescued: int = 0
     diff: DiffStat = DiffStat()  # noqa: RUF009 (frozen)
@@ -57,14 +58,15 @@ def _from_branch(site: Site, attempt: Attempt) -> Delivery:
 def _hold(site: Site, attempt: Attempt, head: str | None, rescued: int) -> Delivery:
     if head is None:
         return Delivery()
-    commits = site.repo.count_commits(attempt.base, head)
+    base = _fork_point(site, attempt, head)
+    commits = site.repo.count_commits(base, head)
     if not commits:
-        return Delivery(head=head)
+        return Delivery(head=head, base=base)
     if not hold_change(site.repo, attempt.id, head):
         ref = f"refs/paddock/changes/{attempt.id}"
         site.repo.update_ref(ref, head, site.repo.refs(ref)[ref], "paddock: change")
     checkpoint("judge.held")
-    return Delivery(head, commits, rescued, diffstat(site.repo, attempt.base, head))
+    return Delivery(head, base, commits, rescued, diffstat(site.repo, base, head))
 
 
 def _rescued_earlier(site: Site, head: str | None) -> int:
@@ -103,7 +105,7 @@ def judge_attempt(
         reason=_reason(verdict, delivery),
         exit=attempt.exit,
         head=delivery.head if delivery.commits else None,
-        base=_fork_point(site, attempt, delivery),
+        base=delivery.base or attempt.base,
         commits=delivery.commits,
         files=delivery.diff.files,
         insertions=delivery.diff.insertions,
@@ -130,8 +132,7 @@ def _reason(verdict: Verdict, delivery: Delivery) -> str:
     return f"{verdict.reason}; {delivery.problem}" if delivery.problem else verdict.reason
 
 
-def _fork_point(site: Site, attempt: Attempt, delivery: Delivery) -> str:
-    if not delivery.commits or delivery.head is None:
-        return attempt.base
+def _fork_point(site: Site, attempt: Attempt, head: str) -> str:
+    """Where the branch leaves main: its base, or a later commit if the agent has rebased."""
     main = site.repo.resolve(f"refs/heads/{site.config.landing_branch}") or attempt.base
-    return site.repo.merge_base(main, delivery.head) or attempt.base
+    return site.repo.merge_base(main, head) or attempt.base

@@ -66,6 +66,7 @@ def describe_launch(
             prompt=plan.prompt,
             worktree=worktree.path,
             folder=folder,
+            memory=site.task_folder(task.id),
             task_text=plan.task_text,
             session_id=plan.session,
             new_session_id=new_session_id(attempt.id, site.marker),

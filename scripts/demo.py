@@ -1,0 +1,220 @@
+"""`make demo`: a fleet of scripted agents mends a throw-away project, live, and the merge queue lands it.
+
+Twelve tests of the project are known to fail. Twelve agents mend one function each; one crashes first, one
+hangs, one says it is done and is not, two are at odds over the same line. No account, no network.
+"""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+FIXES: dict[str, tuple[str, str, str]] = {
+    "add": ("a, b", "a - b", "a + b"),
+    "triple": ("a", "a + 3", "a * 3"),
+    "is_even": ("a", "a % 2 == 1", "a % 2 == 0"),
+    "largest": ("items", "min(items)", "max(items)"),
+    "last": ("items", "items[0]", "items[-1]"),
+    "backwards": ("text", "text", "text[::-1]"),
+    "shout": ("text", "text.lower()", "text.upper()"),
+    "initials": ("text", "text[:2]", "''.join(word[0] for word in text.split())"),
+    "average": ("items", "sum(items)", "sum(items) / len(items)"),
+    "unique": ("items", "items", "sorted(set(items))"),
+    "clamp": ("a, low, high", "max(a, high)", "max(low, min(a, high))"),
+    "words": ("text", "len(text)", "len(text.split())"),
+}
+EXPECT: dict[str, str] = {
+    "add": "add(2, 3) == 5",
+    "triple": "triple(4) == 12",
+    "is_even": "is_even(4)",
+    "largest": "largest([1, 9, 4]) == 9",
+    "last": "last([1, 2, 3]) == 3",
+    "backwards": "backwards('abc') == 'cba'",
+    "shout": "shout('hi') == 'HI'",
+    "initials": "initials('ada lovelace') == 'al'",
+    "average": "average([2, 4]) == 3",
+    "unique": "unique([2, 1, 2]) == [1, 2]",
+    "clamp": "clamp(7, 1, 5) == 5",
+    "words": "words('three short words') == 3",
+}
+CONFIG = """\
+main = "main"
+engine = "scripted"
+
+[limits]
+max_agents = 6
+
+[timeouts]
+silence = "4s"
+grace = "1s"
+
+[land]
+ci = "{python} -m unittest -q"
+slots = 2
+approval = "none"
+"""
+
+Step = dict[str, object]
+
+
+def main() -> int:
+    folder = Path(tempfile.mkdtemp(prefix="paddock-demo-"))
+    project = folder / "toolbox"
+    keep = bool(os.environ.get("PADDOCK_DEMO_KEEP"))
+    try:
+        make_project(project)
+        return play(project)
+    finally:
+        if not keep:
+            shutil.rmtree(folder, ignore_errors=True)
+
+
+def make_project(project: Path) -> None:
+    (project / "tests").mkdir(parents=True)
+    (project / "tests" / "__init__.py").touch()
+    (project / "VERSION").write_text("toolbox 1.0\n")
+    for name, (arguments, wrong, _) in FIXES.items():
+        (project / f"{name}.py").write_text(f"def {name}({arguments}):\n    return {wrong}\n")
+        (project / "tests" / f"test_{name}.py").write_text(
+            f"import unittest\n\nfrom {name} import {name}\n\n\nclass Test(unittest.TestCase):\n"
+            f"    @unittest.expectedFailure\n    def test_{name}(self):\n        self.assertTrue({EXPECT[name]})\n"
+        )
+    (project / "paddock.toml").write_text(CONFIG.format(python=sys.executable))
+    (project / ".gitignore").write_text("__pycache__/\n")
+    git(project, "init", "-q", "-b", "main")
+    git(project, "add", "-A")
+    git(
+        project,
+        "-c",
+        "user.name=Demo",
+        "-c",
+        "user.email=demo@localhost",
+        "commit",
+        "-qm",
+        "A toolbox that mostly fails",
+    )
+
+
+def convoy() -> dict[str, object]:
+    tasks = []
+    for number, name in enumerate(FIXES):
+        script: list[Step] = [{"say": f"Looking at {name}.py"}, {"think": 0.5 + (number % 4) * 0.5}]
+        script += trouble_of(name)
+        script += mend(name)
+        if name in ("clamp", "words"):
+            script += quarrel(name)
+        script.append({"done": f"{name} works now"})
+        brief = f"Mend `{name}` so that its test passes.\n\n<<SCRIPT {json.dumps(script)} SCRIPT>>"
+        tasks.append({"key": name, "title": f"Mend {name}", "brief": brief})
+    return {"convoy": "toolbox", "title": "Make every test pass", "tasks": tasks}
+
+
+def trouble_of(name: str) -> list[Step]:
+    first_time: dict[str, list[Step]] = {
+        "is_even": [{"crash": 3, "attempt": 1}],
+        "last": [{"hang": 600, "attempt": 1}],
+        "shout": [{"done": "All done, the tests pass!", "attempt": 1}],
+    }
+    return first_time.get(name, [])
+
+
+def mend(name: str) -> list[Step]:
+    _, wrong, right = FIXES[name]
+    test = f"tests/test_{name}.py"
+    return [
+        {"replace": f"{name}.py", "old": f"return {wrong}", "new": f"return {right}"},
+        {"replace": test, "old": "    @unittest.expectedFailure\n", "new": ""},
+        {"run": [sys.executable, "-m", "unittest", "-q", f"tests.test_{name}"]},
+        {"commit": f"Mend {name}"},
+    ]
+
+
+def quarrel(name: str) -> list[Step]:
+    """Both write the same line; whoever lands second is asked to rebase, and does."""
+    mine = f"toolbox 1.1 with {name}\n"
+    both = "toolbox 1.1 with clamp and words\n"
+    return [
+        {"write": "VERSION", "text": mine},
+        {"commit": f"Announce {name}"},
+        {"done": f"{name} works and is announced"},
+        {"say": "Somebody was faster; rebasing", "turn": 2},
+        {"run": ["git", "rebase", "main"], "turn": 2},
+        {"write": "VERSION", "text": both, "turn": 2},
+        {"run": ["git", "add", "VERSION"], "turn": 2},
+        {"run": ["git", "-c", "core.editor=true", "rebase", "--continue"], "turn": 2},
+    ]
+
+
+def play(project: Path) -> int:
+    say("A toolbox of twelve functions; a test for each, and all twelve are known to fail:")
+    show_tests(project)
+    say("\nTwelve agents are given one function each (`paddock add --file convoy.json`):\n")
+    plan = project.parent / "convoy.json"
+    plan.write_text(json.dumps(convoy()))
+    paddock(project, "init", "--yes", quiet=True)
+    paddock(project, "add", "--file", str(plan))
+    say(
+        "\nThe fleet runs (`paddock run --until-idle`): one agent crashes, one hangs, one claims to be done and is not,"
+    )
+    say("two disagree. Everything lands on main only after the project's own tests passed on exactly that tree.\n")
+    started = time.monotonic()
+    code = paddock(project, "run", "--until-idle")
+    seconds = time.monotonic() - started
+    say("\nHow it went (`paddock status --all`):\n")
+    paddock(project, "status", "--all")
+    say("\nmain now:\n")
+    subprocess.run(["git", "-C", str(project), "log", "--oneline", "--first-parent", "-8", "main"], check=False)
+    green = main_is_green(project)
+    landed = count_landed(project)
+    colour = "green, with no known failures" if green else "RED"
+    say(f"\n{landed} of 12 changes landed in {seconds:.0f} s; main is {colour}.")
+    say('Your turn, in a repository of yours: `paddock init`, `paddock add "what to do"`, `paddock run`.')
+    return 0 if code == 0 and green and landed == 12 else 1
+
+
+def show_tests(project: Path) -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "unittest", "-q"], cwd=project, capture_output=True, text=True, check=False
+    )
+    print("  " + done.stderr.strip().splitlines()[-1], flush=True)
+
+
+def main_is_green(project: Path) -> bool:
+    """Asked of git and the tests themselves, not of Paddock."""
+    with tempfile.TemporaryDirectory() as scratch:
+        git(project, "clone", "-q", "--branch", "main", str(project), f"{scratch}/check")
+        done = subprocess.run(
+            [sys.executable, "-m", "unittest"], cwd=f"{scratch}/check", capture_output=True, text=True, check=False
+        )
+    print("  " + "\n  ".join(done.stderr.strip().splitlines()[-3:]), flush=True)
+    return done.returncode == 0 and "expected failures" not in done.stderr
+
+
+def count_landed(project: Path) -> int:
+    status = subprocess.run([*PADDOCK, "-C", str(project), "status", "--json"], capture_output=True, check=True)
+    landed: int = json.loads(status.stdout)["counts"]["landed"]
+    return landed
+
+
+PADDOCK = [sys.executable, "-m", "paddock"]
+
+
+def paddock(project: Path, *words: str, quiet: bool = False) -> int:
+    out = subprocess.DEVNULL if quiet else None
+    return subprocess.run([*PADDOCK, "-C", str(project), *words], stdout=out, check=False).returncode
+
+
+def git(project: Path, *words: str) -> None:
+    subprocess.run(["git", "-C", str(project), *words], check=True, capture_output=True)
+
+
+def say(words: str) -> None:
+    print(words, flush=True)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
