@@ -1,5 +1,7 @@
 """`paddock status`: counts, what needs a person, then convoys and tasks."""
 
+from collections.abc import Iterator
+
 import click
 
 from paddock.cli.text import age, badge, cut, paint, plural, width
@@ -7,9 +9,10 @@ from paddock.cli.workspace import open_workspace
 from paddock.core.board import Board
 from paddock.core.errors import PaddockError
 from paddock.core.ids import TaskId, task_number
-from paddock.core.task import FINISHED, NEEDS_HUMAN, SATISFIED, Phase, Task
+from paddock.core.task import FINISHED, SATISFIED, Phase, Task
 
-ROWS = 40
+ROWS = 40  # of one group
+SCREEN = 400  # of all groups together
 
 
 @click.command("status")
@@ -44,21 +47,18 @@ def render(board: Board, convoy: str | None, *, show_all: bool) -> list[str]:
         return ["no tasks yet", "", 'add one: paddock add "what to do"']
     lines = [_counts(board)]
     shown = _chosen(board, convoy, show_all=show_all)
-    needy = [task for task in shown if task.phase in NEEDS_HUMAN and task.blocked_on is None]
-    if needy:
+    if needy := _needy(board, convoy):
         lines += ["", paint("needs you", bold=True)]
-        for task in _limited(needy, show_all=show_all):
-            lines += _needy_rows(task)
-        lines += _rest(needy, show_all=show_all)
-    groups: dict[str | None, list[Task]] = {}
-    for task in shown:
-        groups.setdefault(task.convoy, []).append(task)
-    for name in sorted(groups, key=lambda group: (group is None, group or "")):
+        listed = needy if show_all else needy[:ROWS]
+        lines += [row for name in listed for row in _needy_rows(board.tasks[name])]
+        lines += _rest(len(needy) - len(listed))
+    room = len(board.tasks) if show_all else SCREEN
+    for name, group in _groups(board, shown):
+        listed = group if show_all else _limited(board, group, min(ROWS, room))
+        room -= len(listed)
         lines += ["", _heading(board, name)]
-        lines += [
-            row for task, depth in _tree(_limited(groups[name], show_all=show_all)) for row in [_row(task, depth)]
-        ]
-        lines += _rest(groups[name], show_all=show_all)
+        lines += [_row(task, depth) for task, depth in _tree([board.tasks[task] for task in listed])]
+        lines += _rest(len(group) - len(listed))
     hidden = sum(board.counts.get(phase, 0) for phase in FINISHED)
     if hidden and not show_all and convoy is None:
         lines += [
@@ -73,24 +73,39 @@ def _counts(board: Board) -> str:
     return paint(plural(len(board.tasks), "task"), bold=True) + ": " + ", ".join(parts)
 
 
-def _chosen(board: Board, convoy: str | None, *, show_all: bool) -> list[Task]:
+def _chosen(board: Board, convoy: str | None, *, show_all: bool) -> list[TaskId]:
     if convoy is not None:
-        return [board.tasks[name] for name in board.members[convoy]]
-    names = list(board.tasks) if show_all else sorted(board.open, key=task_number)
-    return [board.tasks[name] for name in names]
+        return list(board.members[convoy])
+    return list(board.tasks) if show_all else sorted(board.open, key=task_number)
 
 
-def _limited(tasks: list[Task], *, show_all: bool) -> list[Task]:
-    """Running tasks are never among those left out."""
-    if show_all or len(tasks) <= ROWS:
-        return tasks
-    running = [task for task in tasks if task.phase is Phase.RUNNING][:ROWS]
-    rest = [task for task in tasks if task.phase is not Phase.RUNNING][: ROWS - len(running)]
-    return sorted(running + rest, key=lambda task: task_number(task.id))
+def _needy(board: Board, convoy: str | None) -> list[TaskId]:
+    inside = set(board.needy) if convoy is None else set(board.members[convoy])
+    return sorted((name for name in board.needy if name in inside), key=task_number)
 
 
-def _rest(tasks: list[Task], *, show_all: bool) -> list[str]:
-    left = 0 if show_all else len(tasks) - ROWS
+def _groups(board: Board, shown: list[TaskId]) -> Iterator[tuple[str | None, list[TaskId]]]:
+    """By convoy, without a look into the tasks: only those that get a row are decoded."""
+    left = dict.fromkeys(shown)
+    for name in sorted(board.members):
+        if group := [task for task in board.members[name] if task in left]:
+            yield name, group
+            for task in group:
+                del left[task]
+    if left:
+        yield None, list(left)
+
+
+def _limited(board: Board, group: list[TaskId], room: int) -> list[TaskId]:
+    """What runs comes first among those that get a row."""
+    if len(group) <= room:
+        return group
+    running = [task for task in group if task in board.live][:room]
+    rest = [task for task in group if task not in board.live][: room - len(running)]
+    return sorted(running + rest, key=task_number)
+
+
+def _rest(left: int) -> list[str]:
     return [paint(f"  … and {left:,} more; `paddock status --all` shows them", dim=True)] if left > 0 else []
 
 

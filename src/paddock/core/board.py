@@ -14,7 +14,7 @@ from msgspec.structs import replace
 from paddock.core import events as ev
 from paddock.core.errors import PaddockError
 from paddock.core.ids import TaskId, task_id
-from paddock.core.task import DEAD, FINISHED, SATISFIED, IllegalTransition, Phase, Task, evolve, move
+from paddock.core.task import DEAD, FINISHED, NEEDS_HUMAN, SATISFIED, IllegalTransition, Phase, Task, evolve, move
 from paddock.core.tasktable import TaskTable
 
 if TYPE_CHECKING:
@@ -43,6 +43,7 @@ class BoardState(msgspec.Struct, array_like=True):
     open: list[TaskId]
     ready: list[TaskId]
     live: list[TaskId]
+    needy: list[TaskId]
     convoys: dict[str, Convoy]
     members: dict[str, list[TaskId]]
     convoy_counts: dict[str, dict[Phase, int]]
@@ -63,7 +64,8 @@ _decode = msgspec.msgpack.Decoder(BoardState).decode
 
 class Board:
     """Mutated only by `apply`. `open` holds the tasks that are not finished, oldest first; `ready` those
-    that could start, `live` those with an attempt under way, whatever their phase.
+    that could start, `live` those with an attempt under way, whatever their phase, `needy` those that
+    wait for a person.
 
     `leases` and `queue` stay encoded until somebody asks: most readers never do. `late_words` counts
     what fenced-off daemons still said: recorded, and without effect.
@@ -78,6 +80,7 @@ class Board:
         self.open: dict[TaskId, None] = dict.fromkeys(state.open) if state else {}
         self.ready: dict[TaskId, None] = dict.fromkeys(state.ready) if state else {}
         self.live: dict[TaskId, None] = dict.fromkeys(state.live) if state else {}
+        self.needy: dict[TaskId, None] = dict.fromkeys(state.needy) if state else {}
         self.convoys: dict[str, Convoy] = state.convoys if state else {}
         self.members: dict[str, list[TaskId]] = state.members if state else {}
         self.convoy_counts: dict[str, dict[Phase, int]] = state.convoy_counts if state else {}
@@ -138,6 +141,7 @@ class Board:
                 self.open[task.id] = None
         _mark(self.ready, task.id, belongs=task.phase is Phase.READY)
         _mark(self.live, task.id, belongs=task.live_attempt is not None)
+        _mark(self.needy, task.id, belongs=task.phase in NEEDS_HUMAN and task.blocked_on is None)
         self.tasks.put(task)
 
 
@@ -165,6 +169,7 @@ def encode_board(board: Board) -> bytes:
             open=list(board.open),
             ready=list(board.ready),
             live=list(board.live),
+            needy=list(board.needy),
             convoys=board.convoys,
             members=board.members,
             convoy_counts=board.convoy_counts,
