@@ -31,6 +31,10 @@ from tests.git.landing.test_compose import poem
 QUEUE = Signature().at(1_700_000_000)
 
 
+def replace_id(member: Member, name: str) -> Member:
+    return Member(name, member.version, member.head)
+
+
 class TestHolding:
     def test_a_change_is_held_though_its_branch_is_deleted(self, lab: Lab) -> None:
         one = lab.branch("t1", {"1.txt": "1\n"})
@@ -167,6 +171,25 @@ class TestLanding:
         assert isinstance(result, Unsound)
         assert (result.moved, lab.main) == (False, move.old)
 
+    def test_main_does_not_move_when_the_audit_objects(self, lab: Lab) -> None:
+        move = lab.move(lab.branch("t1", {"1.txt": "1\n"}))
+        forged = TestAudit.forged(lab, move, TestAudit.tree_with(lab, move.tree, "stowaway.txt", "README.md"))
+        result = land(lab.repo, forged)
+        assert isinstance(result, Unsound)
+        assert not result.moved
+        assert lab.main == move.old
+
+    def test_a_main_that_comes_to_name_another_commit_is_noticed_after_the_move(self, lab: Lab) -> None:
+        move = lab.move(lab.branch("t1", {"1.txt": "1\n"}))
+
+        def rewind(name: str) -> None:
+            if name == "land.moved":
+                git(lab.top, "update-ref", MAIN, move.old)
+
+        result = land(lab.repo, move, checkpoint=rewind)
+        assert isinstance(result, Unsound)
+        assert result.moved
+
     def test_a_lock_left_behind_is_reported_and_not_broken(self, lab: Lab) -> None:
         move = lab.move(lab.branch("t1", {"1.txt": "1\n"}))
         lock = lab.repo.common_dir / "refs" / "heads" / "main.lock"
@@ -220,6 +243,11 @@ class TestAudit:
         move = lab.move(*parts, policy=policy)
         assert audit(lab.bench, move) == ()
         assert audit(lab.bench, replace(move, members=move.members[:1]))
+
+    def test_trailers_that_name_another_change_are_found(self, lab: Lab) -> None:
+        move = lab.move(lab.branch("t1", {"1.txt": "1\n"}))
+        renamed = replace(move, members=(replace_id(move.members[0], "t7"),))
+        assert audit(lab.bench, renamed) == ("the trailers claim t1@v1",)
 
     def test_a_merge_of_something_else_is_found(self, lab: Lab) -> None:
         """Same tree, right trailers, but the head is not in the history."""
