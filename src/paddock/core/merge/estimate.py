@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from functools import lru_cache
+from math import sqrt
 from statistics import median
 
 from paddock.core.merge.model import Sample, Stats
@@ -17,8 +18,10 @@ AGENT_PRIOR_WEIGHT = 8.0
 
 LARGEST_POOL = 16
 LARGEST_TRAIN = 64
-# A train that fails costs one run for each of half its members, so one in four may.
+# At most one train in four may fail for a clash among its members.
 TRAIN_RISK = 0.25
+# With m members a train costs 1/m runs per change and its failures about m·q̂/4: least at √(4/q̂).
+TRAIN_ECONOMY = 4.0
 TIMEOUT_FACTOR = 3.0
 SAMPLES_PER_LEVEL = 4
 # More slots must bring at least this much more throughput, or they are not real.
@@ -53,7 +56,8 @@ def clash_share(stats: Stats) -> float:
 
 
 def train_capacity(stats: Stats) -> int:
-    return max(1, min(LARGEST_TRAIN, int(TRAIN_RISK / clash_share(stats))))
+    clash = clash_share(stats)
+    return max(1, min(LARGEST_TRAIN, int(TRAIN_RISK / clash), int(sqrt(TRAIN_ECONOMY / clash))))
 
 
 def pool_size(stats: Stats) -> int:

@@ -12,7 +12,9 @@ from paddock.core.merge.model import Purpose
 from paddock.core.merge.standing import Stage
 from paddock.core.merge.view import Candidate, View, dependencies_met, may_join
 
-SCREENED = (Stage.FRESH, Stage.SINGLE, Stage.CONFIRM)
+SCREENED = (Stage.FRESH, Stage.SINGLE, Stage.AGAIN, Stage.CONFIRM)
+# Each of these has passed alone and one of several broke a train, so most small groups pass together.
+AGAIN_POOL = 3
 NOTHING: frozenset[str] = frozenset()
 
 
@@ -34,26 +36,49 @@ def _waiting(view: View) -> list[Candidate]:
 
 
 def screen_units(view: View) -> list[list[Candidate]]:
+    """Fresh changes pooled by what p̂ makes cheapest, those of a failed train in threes, the rest alone."""
     waiting = _waiting(view)
-    size = 1
+    fresh_size = again_size = 1
     if len(waiting) > view.free:
-        size = min(estimate.pool_size(view.queue.stats), ceil(len(waiting) / max(1, view.free)))
+        fresh_size = min(estimate.pool_size(view.queue.stats), ceil(len(waiting) / max(1, view.free)))
+        again_size = AGAIN_POOL
+    fresh = _Pool(fresh_size)
+    again = _Pool(again_size)
     units: list[list[Candidate]] = []
-    pool: list[Candidate] = []
     for candidate in waiting:
         if not may_be_pooled(candidate):
             units.append([candidate])
-        elif len(pool) < size and may_join(candidate, view.main.commit, {c.id for c in pool}):
-            pool.append(candidate)
         else:
-            units.append(pool)
-            pool = [candidate]
-    return [*units, pool] if pool else units
+            pool = fresh if candidate.standing.stage is Stage.FRESH else again
+            units += pool.take(candidate, view.main.commit)
+    return [*units, *again.rest(), *fresh.rest()]
+
+
+class _Pool:
+    """Collects changes that merge with each other into groups of `size`."""
+
+    def __init__(self, size: int) -> None:
+        self.size = size
+        self.members: list[Candidate] = []
+
+    def take(self, candidate: Candidate, base: str) -> list[list[Candidate]]:
+        """Adds the candidate; returns the groups that are complete."""
+        done: list[list[Candidate]] = []
+        if not may_join(candidate, base, {c.id for c in self.members}):
+            done = self.rest()
+        self.members.append(candidate)
+        if len(self.members) >= self.size:
+            done += self.rest()
+        return done
+
+    def rest(self) -> list[list[Candidate]]:
+        group, self.members = self.members, []
+        return [group] if group else []
 
 
 def may_be_pooled(candidate: Candidate) -> bool:
-    """Never what failed once, nor what brings its own CI definition."""
-    return candidate.standing.stage is Stage.FRESH and not candidate.entry.change.touches_ci
+    """Never what failed by itself or in a pool, nor what brings its own CI definition."""
+    return candidate.standing.stage in (Stage.FRESH, Stage.AGAIN) and not candidate.entry.change.touches_ci
 
 
 def _start(view: View, unit: Sequence[Candidate], number: int) -> StartRun:

@@ -22,6 +22,7 @@ INFRA_RETRIES = 3
 class Stage(Enum):
     FRESH = "fresh"
     SINGLE = "single"
+    AGAIN = "again"
     CONFIRM = "confirm"
     CONVICTED = "convicted"
     READY = "ready"
@@ -110,7 +111,7 @@ def _weigh_train(before: Standing, run: Run, change_id: str) -> Standing:
     failures = before.train_failures + 1
     if change_id in first_half(run) and failures < TRAIN_FAILURES_BEFORE_ALONE:
         return Standing(Stage.SUSPECT, suspected_in=run.id, train_failures=failures)
-    return Standing(Stage.SINGLE, train_failures=failures)
+    return Standing(Stage.AGAIN, train_failures=failures)
 
 
 def first_half(run: Run) -> tuple[str, ...]:

@@ -13,38 +13,55 @@ from paddock.core.merge.screens import screens_wanted
 from paddock.core.merge.standing import TRAIN_FAILURES_BEFORE_ALONE, Stage, second_half
 from paddock.core.merge.view import Candidate, Tip, View, dependencies_met, may_join
 
-SLOTS_FOR_THE_SIEVE = 4
+# Zuul's chain does well until about this many bad changes are in it at once; measured, see docs/merge-queue.md.
+BAD_CHANGES_A_CHAIN_BEARS = 1.5
+# While the sieve can use every slot, a train of at least this many costs little beside the screens.
+WORTH_A_TRAIN = 8
+DOUBTED = (Stage.SUSPECT, Stage.AGAIN)
 
 
 def prefix_mode(view: View) -> bool:
     """Rule 7, the load switch: with few changes about, the first run of a change is its place in the chain."""
-    few = min(view.slots, 1.0 / estimate.bad_share(view.queue.stats))
-    return 1 < view.slots < SLOTS_FOR_THE_SIEVE or view.undecided <= few
+    few = min(view.slots, BAD_CHANGES_A_CHAIN_BEARS / estimate.bad_share(view.queue.stats))
+    return len(view.tip.ids) + len(view.at(Stage.FRESH, Stage.READY)) <= few
 
 
 def start_train(view: View) -> tuple[Action, ...]:
-    """Rule 5. Put changes that passed by themselves behind the chain; the next train needs this one's commit."""
+    """Rule 5. Put the next unit behind the chain. One at a time: the next one stands on this one's commit."""
     if not may_start(view) or not is_sound(view) or view.tip.closed:
         return ()
-    prefix = prefix_mode(view)
-    stages = (Stage.READY, Stage.FRESH) if prefix else (Stage.READY,)
-    able = [c for c in view.at(*stages) if may_join(c, view.tip.commit, view.tip.ids)]
-    if not able or not _train_is_due(view, able, prefix=prefix):
-        return ()
-    members = pick_members(able, view.tip, 1 if prefix else estimate.train_capacity(view.queue.stats))
-    return (_start(view, members, None),) if members else ()
+    spare = view.free - screens_wanted(view)
+    if prefix_mode(view):
+        unit = _next_of(view, (Stage.READY, Stage.FRESH), 1) or _next_of(view, DOUBTED, 1)
+    else:
+        unit = _screened_unit(view, spare)
+        if not unit and spare > 0:
+            unit = _next_of(view, DOUBTED, 1)
+    return (_start(view, unit, None),) if unit else ()
 
 
-def _train_is_due(view: View, able: Sequence[Candidate], *, prefix: bool) -> bool:
-    """Rule 8. Trains may use a quarter of the slots; a second one starts when full or when slots lie idle."""
-    if prefix:
-        return True
-    if view.trains_running == 0:
-        return True
+def _next_of(view: View, stages: tuple[Stage, ...], capacity: int) -> list[Candidate]:
+    return pick_members(view.at(*stages), view.tip, capacity)
+
+
+def _screened_unit(view: View, spare: int) -> list[Candidate]:
+    """Rule 8. Slots nobody else wants split the waiting changes into small trains, so a failure names few."""
+    ready = len(view.at(Stage.READY))
+    capacity = estimate.train_capacity(view.queue.stats)
+    if not _train_is_due(view, ready, capacity, spare):
+        return []
+    if spare > 0:
+        capacity = min(capacity, ceil(ready / spare))
+    return _next_of(view, (Stage.READY,), capacity)
+
+
+def _train_is_due(view: View, ready: int, capacity: int, spare: int) -> bool:
+    """Under load trains use at most a quarter of the slots, and a second one leaves only when it is full."""
+    if ready == 0 or spare > 0:
+        return ready > 0
     if view.trains_running >= max(1, ceil(view.slots / 4)):
         return False
-    full = len(able) >= estimate.train_capacity(view.queue.stats)
-    return full or view.free > screens_wanted(view)
+    return ready >= (capacity if view.trains_running else min(capacity, WORTH_A_TRAIN))
 
 
 def pick_members(able: Sequence[Candidate], tip: Tip, capacity: int) -> list[Candidate]:
@@ -94,8 +111,7 @@ def start_suspects(view: View) -> tuple[Action, ...]:
         return ()
     for group, members in _suspect_groups(view).items():
         if _other_half_is_done(view, group):
-            able = [c for c in members if may_join(c, view.tip.commit, view.tip.ids)]
-            unit = pick_members(able, view.tip, len(able))
+            unit = pick_members(members, view.tip, len(members))
             if unit:
                 return (_start(view, unit, group),)
     return ()
