@@ -47,6 +47,7 @@ engine = "scripted"
 
 [limits]
 max_agents = 6
+adapt_to_load = false
 
 [timeouts]
 silence = "4s"

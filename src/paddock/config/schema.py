@@ -21,7 +21,26 @@ class Limits(Section, frozen=True):
     max_agents: Annotated[int, Meta(ge=1, le=10000, description="agents running at the same time")] = 4
     attempts: Annotated[int, Meta(ge=1, le=100, description="tries a task gets before it is failed")] = 3
     backoff: Annotated[Seconds, Meta(description="first pause after a provider refused; doubles each time")] = 15.0
+    merge_queue: Annotated[int, Meta(ge=1, description="changes waiting to land above which nothing starts")] = 200
+    agent_memory_mb: Annotated[int, Meta(ge=1, description="memory one agent is expected to need")] = 300
+    adapt_to_load: Annotated[bool, Meta(description="start fewer agents while the machine is overloaded")] = True
+    inline: Annotated[bool, Meta(description="let one agent do several small tasks in turn where that pays")] = True
     output_mb: Annotated[int, Meta(ge=1, description="output kept of one turn: its head and its tail")] = 64
+
+
+class Janitor(Section, frozen=True):
+    """What is cleared away by itself."""
+
+    every: Annotated[Seconds, Meta(description="between two rounds")] = 300.0
+    transcripts_age: Annotated[Seconds, Meta(description="how long agents' output is kept")] = 30 * 86400.0
+    transcripts_mb: Annotated[int, Meta(ge=1, description="how much of it is kept; the oldest goes first")] = 4096
+
+
+class Leases(Section, frozen=True):
+    """Named things agents may lease; they are told about it only if there are any."""
+
+    resources: Annotated[tuple[str, ...], Meta(description='e.g. "port:5432" or "service:postgres"')] = ()
+    ttl: Annotated[Seconds, Meta(description="how long a lease holds unless it is renewed")] = 600.0
 
 
 class Timeouts(Section, frozen=True):
@@ -83,6 +102,7 @@ class Agent(Section, frozen=True):
     brief: Annotated[str, Meta(description="what it is for; goes in front of every task")] = ""
     owns: Annotated[tuple[str, ...], Meta(description="globs of the paths it may change")] = ()
     kinds: Annotated[tuple[str, ...], Meta(description="kinds of task it takes")] = ()
+    lease_owned: Annotated[bool, Meta(description="hold a lease on what it owns while it works")] = False
 
 
 class Engine(Section, frozen=True):
@@ -95,6 +115,7 @@ class Engine(Section, frozen=True):
     model: Annotated[str, Meta(description="model it is asked for where agent and task name none")] = ""
     sandbox: Annotated[bool, Meta(description="use the CLI's own sandbox, where it has one")] = False
     like: Annotated[str, Meta(description="this is a second account or set-up of that built-in engine")] = ""
+    account: Annotated[str, Meta(description="engines with the same account share a quota; empty: its own")] = ""
     command: Annotated[tuple[str, ...], Meta(description="argv; {prompt}, {prompt_file} and {task} are filled in")] = ()
     resume: Annotated[tuple[str, ...], Meta(description="argv of a follow-up turn, with {session}")] = ()
     interactive: Annotated[tuple[str, ...], Meta(description="argv for a person in a terminal")] = ()
@@ -107,6 +128,8 @@ class Config(Section, frozen=True):
     engine: Annotated[str, Meta(description="engine for tasks that name none")] = ""
     limits: Limits = Limits()
     timeouts: Timeouts = Timeouts()
+    leases: Leases = Leases()
+    janitor: Janitor = Janitor()
     worktrees: Worktrees = Worktrees()
     land: Land = Land()
     agents: dict[str, Agent] = {}

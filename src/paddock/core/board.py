@@ -20,6 +20,7 @@ from paddock.core.tasktable import TaskTable
 if TYPE_CHECKING:
     from paddock.core.lease import Leases
     from paddock.core.merge.model import Queue
+    from paddock.core.spending import Spending
 
 DAEMON_LEASE = "daemon"
 LAYOUT = 1
@@ -53,6 +54,7 @@ class BoardState(msgspec.Struct, array_like=True):
     late_words: int
     leases: msgspec.Raw
     queue: msgspec.Raw
+    spending: msgspec.Raw
     tasks: dict[TaskId, msgspec.Raw]
 
 
@@ -67,7 +69,7 @@ class Board:
     that could start, `live` those with an attempt under way, whatever their phase, `needy` those that
     wait for a person.
 
-    `leases` and `queue` stay encoded until somebody asks: most readers never do. `late_words` counts
+    `leases`, `queue` and `spending` stay encoded until somebody asks: most readers never do. `late_words` counts
     what fenced-off daemons still said: recorded, and without effect.
     """
 
@@ -91,8 +93,10 @@ class Board:
         self.tasks = TaskTable(state.tasks if state else None)
         self._encoded_leases = bytes(state.leases) if state else b""
         self._encoded_queue = bytes(state.queue) if state else b""
+        self._encoded_spending = bytes(state.spending) if state else b""
         self._leases: Leases | None = None
         self._queue: Queue | None = None
+        self._spending: Spending | None = None
 
     @property
     def leases(self) -> "Leases":
@@ -109,6 +113,14 @@ class Board:
 
             self._queue = _decode_part(self._encoded_queue, Queue)
         return self._queue
+
+    @property
+    def spending(self) -> "Spending":
+        if self._spending is None:
+            from paddock.core.spending import Spending
+
+            self._spending = _decode_part(self._encoded_spending, Spending)
+        return self._spending
 
     def task(self, task: TaskId) -> Task:
         """Raises PaddockError for an id nobody was ever given."""
@@ -179,6 +191,7 @@ def encode_board(board: Board) -> bytes:
             late_words=board.late_words,
             leases=_encode_part(board._leases, board._encoded_leases),
             queue=_encode_part(board._queue, board._encoded_queue),
+            spending=_encode_part(board._spending, board._encoded_spending),
             tasks=board.tasks.encoded(),
         )
     )
@@ -206,6 +219,8 @@ def _fold_of_family(event: ev.Event) -> Callable[[Board, ev.Record], None]:
             return _fold_queue
         case "attempt" | "turn":
             return _fold_fenced
+        case "budget":
+            return _fold_budget
         case _:
             return _apply_to_task
 
@@ -235,8 +250,38 @@ def _fold_fenced(board: Board, record: ev.Record) -> None:
     """A late word of a daemon that has been succeeded is in the log, and has no effect."""
     if 0 < record.generation < board.daemon_generation:
         board.late_words += 1
+        return
+    event = record.event
+    if isinstance(event, ev.AttemptStarted) and record.task is not None and record.task in board.tasks:
+        from paddock.core.spending import start
+
+        spending = start(board.spending, board.tasks[record.task], record, event)
+        _apply_to_task(board, record)
+        board._spending = spending
+    elif isinstance(event, ev.AttemptEnded):
+        from paddock.core.spending import end
+
+        _apply_to_task(board, record)
+        assert record.task is not None
+        task = board.tasks[record.task]
+        assert task.last is not None
+        board._spending = end(board.spending, task, task.last, record.at)
     else:
         _apply_to_task(board, record)
+
+
+def _fold_budget(board: Board, record: ev.Record) -> None:
+    from paddock.core.admission.budget import Cost
+    from paddock.core.spending import set_budget, tokens_of
+
+    event = record.event
+    assert isinstance(event, ev.BudgetSet)
+    kind, _, name = event.scope.partition(":")
+    spent = None
+    if kind == "task" and (task := board.tasks.get(TaskId(name))) is not None:
+        money = sum(attempt.cost_usd or 0.0 for attempt in task.attempts)
+        spent = Cost(money, float(sum(tokens_of(attempt) for attempt in task.attempts)))
+    board._spending = set_budget(board.spending, event, spent)
 
 
 def _apply_to_task(board: Board, record: ev.Record) -> None:

@@ -145,7 +145,11 @@ class StopRequested(Event, frozen=True):
 
 
 class AttemptStarted(Event, frozen=True):
-    """The claim on a task. `continues` names the attempt whose branch and conversation go on."""
+    """The claim on a task. `continues` names the attempt whose branch and conversation go on.
+
+    `inlined` says why it runs in the warm session of another task's agent instead of one of its own. What
+    is reserved counts against the budgets until the attempt has ended.
+    """
 
     kind: ClassVar[str] = "attempt.started"
     engine: str
@@ -157,6 +161,10 @@ class AttemptStarted(Event, frozen=True):
     worktree: str = ""
     continues: AttemptId | None = None
     session: str | None = None
+    account: str = ""
+    inlined: str = ""
+    reserved_usd: float | None = None
+    reserved_tokens: float = 0.0
 
 
 class TurnStarted(Event, frozen=True):
@@ -187,6 +195,9 @@ class TurnEnded(Event, frozen=True):
     cache_read_tokens: int = 0
     output_tokens: int = 0
     cost_usd: float | None = None
+    cost_source: str = ""
+    startup_seconds: float | None = None
+    startup_tokens: int = 0
     model: str | None = None
     swept: tuple[str, ...] = ()
 
@@ -231,3 +242,12 @@ class DaemonTroubled(Event, frozen=True):
     kind: ClassVar[str] = "daemon.troubled"
     what: str
     problem: str
+
+
+class BudgetSet(Event, frozen=True):
+    """A limit for a scope such as `fleet`, `day`, `convoy:x`, `task:t4`, `attempt`; neither value lifts it."""
+
+    kind: ClassVar[str] = "budget.set"
+    scope: str
+    money: float | None = None
+    tokens: float | None = None

@@ -77,6 +77,10 @@ class Attempt(msgspec.Struct, frozen=True, array_like=True):
     cost_usd: float | None = None
     ended_by: str = ""
     problem: str = ""
+    account: str = ""
+    inlined: str = ""
+    startup_seconds: float | None = None
+    startup_tokens: int = 0
 
     @property
     def live(self) -> bool:
@@ -218,6 +222,8 @@ def _start(task: Task, event: ev.AttemptStarted, record: ev.Record) -> Task:
         worktree=event.worktree,
         continues=event.continues,
         session=event.session,
+        account=event.account,
+        inlined=event.inlined,
     )
     kept = (*task.attempts, attempt)[-KEPT_ATTEMPTS:]
     return replace(move(task, Phase.RUNNING, record.at), attempts=kept, started=task.started + 1)
@@ -261,6 +267,8 @@ def _settle_turn(attempt: Attempt, event: ev.TurnEnded) -> Attempt:
         exit=event.exit,
         ended_by=event.ended_by,
         problem=event.problem,
+        startup_seconds=event.startup_seconds if attempt.turn == 1 else attempt.startup_seconds,
+        startup_tokens=event.startup_tokens if attempt.turn == 1 else attempt.startup_tokens,
         session=event.session or attempt.session,
         model=event.model or attempt.model,
         steps=attempt.steps + event.steps,

@@ -29,6 +29,7 @@ class EngineSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     model: str = ""
     sandbox: bool = False
     like: str = ""
+    account: str = ""
     command: tuple[str, ...] = ()
     resume: tuple[str, ...] = ()
     interactive: tuple[str, ...] = ()

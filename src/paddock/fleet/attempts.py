@@ -5,17 +5,21 @@ next daemon does exactly the same, so there is no separate recovery.
 """
 
 import asyncio
-from dataclasses import dataclass, field
+import time
+from dataclasses import dataclass, field, replace
 
 from paddock.core.board import Board
 from paddock.core.errors import PaddockError
 from paddock.core.events import AttemptEnded, Draft, TurnStarted
 from paddock.core.ids import AttemptId, TaskId
 from paddock.core.lease import end_attempt
+from paddock.core.prices import PriceBook
+from paddock.core.spending import day_of
 from paddock.core.task import Attempt, Phase, Task
 from paddock.core.trace import TurnSummary
 from paddock.engines.protocol import Engine
 from paddock.fleet.checkpoints import checkpoint
+from paddock.fleet.gate import Gate
 from paddock.fleet.judging import judge_attempt
 from paddock.fleet.ledger import Ledger
 from paddock.fleet.prompts import plan_turn, read_messages
@@ -37,6 +41,8 @@ class Crew:
     ledger: Ledger
     watch: TurnWatch
     sweeper: Sweeper
+    gate: Gate
+    prices: PriceBook
     preparing: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(8))
 
 
@@ -119,7 +125,7 @@ class AttemptRun:
         swept = await self._crew.sweeper.sweep(self._site.mark(attempt.id))
         checkpoint("turn.swept")
         words = tuple(process.command for process in swept.ended[:20])
-        event = turn_ended(attempt, Ended(ended.exit, ended.ended_by, ended.problem, ended.summary, words))
+        event = turn_ended(attempt, replace(ended, swept=words), self._crew.prices, day_of(time.time()))
         await self._ledger.record(lambda board: self._if_live(board, Draft(event, self.task_id, attempt.id)))
         checkpoint("turn.ended_in_log")
 
@@ -136,7 +142,16 @@ class AttemptRun:
         except PaddockError as error:
             return unstartable(error)
         checkpoint("turn.started")
-        self.turn = TurnRun(self._site, engine, attempt, launch, self.wish)
+        account = attempt.account or self._site.account_of(attempt.engine)
+        hear = self._crew.gate.hear
+        self.turn = TurnRun(
+            self._site,
+            engine,
+            attempt,
+            launch,
+            self.wish,
+            lambda entry, is_first: hear(account, entry, is_first=is_first),
+        )
         self._crew.watch.follow(self.turn.files, identity)
         try:
             return await self.turn.follow()
@@ -159,6 +174,7 @@ class AttemptRun:
             verdict = AttemptEnded(outcome="killed", next=step, counted=False, reason="stopped before it began")
         else:
             verdict = await asyncio.to_thread(judge_attempt, self._site, engine, task, attempt, summary, setup_problem)
+        self._crew.gate.hear_end(attempt.engine, verdict.outcome, verdict.reason)
         checkpoint("attempt.judged")
 
         def decide(board: Board) -> list[Draft]:

@@ -2,23 +2,25 @@
 
 import asyncio
 import time
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from paddock.core.board import Board
-from paddock.core.dispatch import Plan, plan_starts
 from paddock.core.errors import PaddockError
 from paddock.core.events import DaemonTroubled, Draft, Record
 from paddock.core.ids import TaskId
+from paddock.core.prices import shipped_prices
 from paddock.core.task import Phase
 from paddock.fleet.attempts import AttemptRun, Crew
 from paddock.fleet.checkpoints import checkpoint
 from paddock.fleet.ci_runs import CiCrew, CiRun
+from paddock.fleet.dispatch import Dispatcher
+from paddock.fleet.gate import Gate
 from paddock.fleet.land import Lander
 from paddock.fleet.ledger import RENEW_SECONDS, Ledger, Succeeded
 from paddock.fleet.site import Site
-from paddock.fleet.starting import claim_tasks
 from paddock.fleet.sweeping import Sweeper
 from paddock.fleet.tidying import fill_pool, release_strays
 from paddock.sessions.local import TurnFiles
@@ -56,7 +58,9 @@ class Daemon:
         self._ci_drives: dict[str, asyncio.Task[None]] = {}
         self._watch = TurnWatch()
         sweeper = Sweeper()
-        self._crew = Crew(self.site, self.ledger, self._watch, sweeper)
+        gate = Gate(self.site)
+        self._crew = Crew(self.site, self.ledger, self._watch, sweeper, gate, shipped_prices())
+        self._dispatcher = Dispatcher(self.site, self.ledger, gate)
         self.lander = Lander(self.site, self.ledger, CiCrew(self.site, self._watch, sweeper), self._spawn_ci)
 
     async def run(self) -> None:
@@ -93,12 +97,13 @@ class Daemon:
             self._report(board)
             self._steer(board)
             self._adopt(board)
-            plan = await self._dispatch(board)
+            seq = board.seq
+            start_at = await self._dispatch(board)
             land_at = await self._land()
-            if self.orders.until_idle and self._is_idle():
+            if self.orders.until_idle and self._is_idle(seq, start_at):
                 self._report(self.ledger.board)
                 return
-            await self._sleep(min((at for at in (plan.wake_at, land_at) if at is not None), default=None))
+            await self._sleep(min((at for at in (start_at, land_at) if at is not None), default=None))
 
     def end(self, why: str) -> None:
         """Leave. Agents go on without a daemon."""
@@ -167,24 +172,23 @@ class Daemon:
         event = DaemonTroubled(what, f"{type(error).__name__}: {error}"[:2000])
         await self.ledger.record(lambda _board: [Draft(event)])
 
-    def _plan(self, board: Board) -> Plan:
+    async def _dispatch(self, board: Board) -> float | None:
+        if self.ending:
+            return None
         most = self.site.config.limits.max_agents if self.orders.max_agents is None else self.orders.max_agents
-        return plan_starts(board, time.time(), most - len(self.runs), only=self.orders.only)
-
-    async def _dispatch(self, board: Board) -> Plan:
-        plan = self._plan(board)
-        if not plan.start or self.ending:
-            return plan
+        running = Counter(self._account(board, name) for name in self.runs)
         try:
-            tip = await asyncio.to_thread(self.site.main_tip)
+            return await self._dispatcher.start(board, running, most, self.orders.only)
+        except Succeeded:
+            raise
         except PaddockError as error:
-            await self._note_trouble("finding main", error)
-            return Plan((), time.time() + SLOW_CLOCK_SECONDS)
-        checkpoint("dispatch.decided")
-        await self.ledger.record(lambda fresh: claim_tasks(self.site, fresh, plan.start, tip))
-        checkpoint("dispatch.claimed")
-        self._woken.set()
-        return plan
+            await self._note_trouble("starting agents", error)
+            return time.time() + SLOW_CLOCK_SECONDS
+
+    def _account(self, board: Board, name: TaskId) -> str:
+        attempt = board.tasks[name].last
+        assert attempt is not None
+        return attempt.account or self.site.account_of(attempt.engine)
 
     async def _land(self) -> float | None:
         """The merge queue's turn; what it cannot do now it tries again."""
@@ -206,17 +210,14 @@ class Daemon:
             self._ci_drives.pop(driver.run.id, None)
             self._woken.set()
 
-    def _is_idle(self) -> bool:
-        """Nothing runs, nothing waits for a clock, and nobody but a person can move the queue."""
-        board = self.ledger.board
-        plan = self._plan(board)
-        if plan.start or plan.wake_at is not None or self.runs or self._ci_drives:
+    def _is_idle(self, seq: int, wake_at: float | None) -> bool:
+        """Nothing runs, nothing waits for a clock, and nobody but a person can move what is left."""
+        now = self.ledger.board
+        if now.seq != seq or wake_at is not None or self.runs or self._ci_drives:
             return False
-        queue = board.queue
-        if self.site.config.land.approval == "none" and board.counts.get(Phase.APPROVAL):
-            return False
-        stuck = queue.frozen or queue.paused or queue.halted is not None
-        return not board.live and (stuck or not any(entry.approved for entry in queue.entries.values()))
+        queue = now.queue
+        stuck = queue.frozen or queue.paused or queue.halted is not None or queue.draining_since is not None
+        return stuck or not any(entry.approved for entry in queue.entries.values())
 
     async def _sleep(self, wake_at: float | None) -> None:
         pause = SLOW_CLOCK_SECONDS if wake_at is None else min(SLOW_CLOCK_SECONDS, max(0.01, wake_at - time.time()))

@@ -57,8 +57,9 @@ def plan_turn(site: Site, store: Store, task: Task, attempt: Attempt, worktree: 
     engine = site.engine(attempt.engine)
     begins = attempt.turn <= 1 and attempt.continues is None
     if begins:
-        prompt = first_prompt(assignment)
-        return TurnPlan(f"{prompt}\n\n{messages}" if messages else prompt, assignment.text, None)
+        parts = (first_prompt(assignment), lease_skill(site), messages)
+        warm = attempt.session if attempt.inlined and engine.capabilities.resume else None
+        return TurnPlan("\n\n".join(part for part in parts if part), assignment.text, warm)
     session = attempt.session if engine.capabilities.resume else None
     so_far = None if session else _progress(site, attempt, worktree)
     return TurnPlan(next_prompt(assignment, messages, so_far), assignment.text, session)
@@ -66,7 +67,21 @@ def plan_turn(site: Site, store: Store, task: Task, attempt: Attempt, worktree: 
 
 def preview_prompt(site: Site, store: Store, task: Task) -> str:
     """What a first turn is told."""
-    return first_prompt(assignment_of(site, store, task))
+    parts = (first_prompt(assignment_of(site, store, task)), lease_skill(site))
+    return "\n\n".join(part for part in parts if part)
+
+
+def lease_skill(site: Site) -> str:
+    """How to share things other agents use too; nothing where the repository declares none."""
+    resources = site.config.leases.resources
+    if not resources:
+        return ""
+    names = ", ".join(f"`{name}`" for name in resources)
+    return (
+        f"# Shared things\nOther agents work on this machine. Before you use {names}, take a lease: "
+        f"`paddock with-lease NAME -- COMMAND` runs one command under it; "
+        f"`paddock lease acquire NAME --wait 5m` and `paddock lease release NAME` hold it longer."
+    )
 
 
 def _progress(site: Site, attempt: Attempt, worktree: Worktree) -> Progress:

@@ -2,21 +2,34 @@
 
 import asyncio
 import time
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 
-from paddock.core.trace import TraceEntry, TurnSummary, observe
+from paddock.core.trace import Text, ToolCall, TraceEntry, TurnSummary, Usage, observe
 from paddock.engines.protocol import Engine, Source
 from paddock.sessions.local import TurnFiles
 from paddock.sessions.output import LineReader, bound_output
 
+Heard = Callable[[TraceEntry, bool], None]
+"""Told of every entry as it is read; the flag says that it is the turn's first use of tokens."""
+
+
+def nobody(_entry: TraceEntry, _is_first: bool) -> None:
+    """For who listens to nothing."""
+
 
 class TurnReader:
-    """Reads what a turn has written so far, each line once. `last_event_at` is wall-clock time."""
+    """Reads what a turn has written so far, each line once. Times are wall-clock.
 
-    def __init__(self, engine: Engine, files: TurnFiles, logs: Iterable[Path]) -> None:
+    `first_step_at` is when the first word or tool call was read, `first_input` the tokens its first call read.
+    """
+
+    def __init__(self, engine: Engine, files: TurnFiles, logs: Iterable[Path], heard: Heard = nobody) -> None:
         self.summary = TurnSummary()
         self.last_event_at: float | None = None
+        self.first_step_at: float | None = None
+        self.first_input = 0
+        self._heard = heard
         self._files = files
         self._parser = engine.parser()
         self._readers = [
@@ -52,3 +65,9 @@ class TurnReader:
         for entry in entries:
             self.summary = observe(self.summary, entry)
             self.last_event_at = time.time()
+            is_first = isinstance(entry, Usage) and not self.first_input and entry.tokens.input_total > 0
+            if isinstance(entry, Usage) and is_first:
+                self.first_input = entry.tokens.input_total
+            if self.first_step_at is None and isinstance(entry, Text | ToolCall):
+                self.first_step_at = self.last_event_at
+            self._heard(entry, is_first)

@@ -64,6 +64,23 @@ class Site:
     def attempt_folder(self, attempt: AttemptId) -> Path:
         return self.task_folder(task_of(attempt)) / str(attempt_number(attempt))
 
+    @property
+    def memory(self) -> Path:
+        """What conversations need to go on in another attempt."""
+        return self.state_dir / "memory"
+
+    @cached_property
+    def identity(self) -> dict[str, str]:
+        """Who agents commit as, where their tools hide the user's own git configuration."""
+        name = self.repo.config("user.name") or "Paddock agent"
+        email = self.repo.config("user.email") or "agent@localhost"
+        return {
+            "GIT_AUTHOR_NAME": name,
+            "GIT_AUTHOR_EMAIL": email,
+            "GIT_COMMITTER_NAME": name,
+            "GIT_COMMITTER_EMAIL": email,
+        }
+
     def run_folder(self, run: str) -> Path:
         return self.state_dir / "runs" / run
 
@@ -86,6 +103,11 @@ class Site:
                 "set `engine` in paddock.toml, or `paddock edit ID --engine NAME`",
             )
         return name
+
+    def account_of(self, engine: str) -> str:
+        """Whose quota an engine draws on."""
+        settings = self.config.engines.get(engine)
+        return settings.account if settings is not None and settings.account else engine
 
     def engine(self, name: str) -> Engine:
         settings = {key: parse_settings(key, msgspec.to_builtins(value)) for key, value in self.config.engines.items()}

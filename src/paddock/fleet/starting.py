@@ -1,46 +1,116 @@
 """Claiming ready tasks: what is recorded when the dispatcher has decided to start them."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
+from paddock.core import lease
 from paddock.core.board import Board
 from paddock.core.errors import PaddockError
 from paddock.core.events import AttemptStarted, Draft, TaskBlocked
-from paddock.core.ids import TaskId, attempt_id, branch_name
+from paddock.core.ids import AttemptId, TaskId, attempt_id, branch_name
 from paddock.core.outcome import CONTINUES
+from paddock.core.spending import expect, expected_cost
 from paddock.core.task import Attempt, Phase, Task
+from paddock.fleet.inlining import Link, warm_session
 from paddock.fleet.site import Site
 
+LEASE_MARGIN_SECONDS = 600.0
 
-def claim_tasks(site: Site, board: Board, names: Sequence[TaskId], tip: str) -> list[Draft]:
+
+@dataclass(frozen=True, slots=True)
+class Claims:
+    """What a round of dispatch wants: tasks with the account each was admitted on, and where they begin."""
+
+    accounts: Mapping[TaskId, str]
+    links: Mapping[TaskId, Link]
+    tip: str
+    now: float
+
+
+def claim_tasks(site: Site, board: Board, claims: Claims) -> list[Draft]:
     """An attempt for each task that is still ready, or a block for one that nobody can run."""
-    drafts = []
-    for name in names:
+    drafts: list[Draft] = []
+    leases = board.leases
+    for name, account in claims.accounts.items():
         task = board.task(name)
         if task.phase is not Phase.READY or task.live_attempt is not None:
             continue
         try:
-            drafts.append(_claim(site, task, tip))
+            started = _claim(site, board, task, account, claims)
         except PaddockError as error:
-            block = TaskBlocked(error.message, unblock=f"paddock edit {name} --engine …, then paddock retry {name}")
-            drafts.append(Draft(block, task=name))
+            drafts.append(unrunnable(name, error))
+            continue
+        assert started.attempt is not None
+        taken = _lease_owned(site, leases, task, started.attempt, claims.now)
+        if taken is None:
+            continue
+        for event in taken:
+            leases = lease.evolve(leases, event, claims.now)
+        drafts += [*(Draft(event) for event in taken), started]
     return drafts
 
 
-def _claim(site: Site, task: Task, tip: str) -> Draft:
+def unrunnable(task: TaskId, error: PaddockError) -> Draft:
+    unblock = f"paddock edit {task} --engine …, then paddock retry {task}"
+    return Draft(TaskBlocked(error.message, unblock=unblock), task=task)
+
+
+def _claim(site: Site, board: Board, task: Task, account: str, claims: Claims) -> Draft:
     engine = site.engine_name(task)
     site.engine(engine)
     continued = continued_attempt(task, engine)
+    link = claims.links.get(task.id)
+    warm = warm_session(board, link, engine) if link is not None and continued is None else None
+    cost = expected_cost(expect(board.spending, task, engine))
+    session = continued.session if continued is not None and continued.engine == engine else None
     event = AttemptStarted(
         engine=engine,
-        base=continued.base if continued else tip,
+        base=continued.base if continued else claims.tip,
         branch=task.branch or branch_name(task.id, task.title),
         agent=task.agent,
         model=site.agent_of(task).model or None,
         host=site.host,
         continues=continued.id if continued else None,
-        session=continued.session if continued and continued.engine == engine else None,
+        session=warm.session if warm is not None else session,
+        account=account,
+        inlined=f"in the session of {warm.id}: {link.why}" if warm is not None and link is not None else "",
+        reserved_usd=cost.money,
+        reserved_tokens=cost.tokens,
     )
     return Draft(event, task=task.id, attempt=attempt_id(task.id, task.started + 1))
+
+
+def _lease_owned(
+    site: Site, leases: lease.Leases, task: Task, attempt: AttemptId, now: float
+) -> list[lease.LeaseEvent] | None:
+    """Leases on the paths the agent owns; None while somebody else holds one of them."""
+    agent = site.agent_of(task)
+    if not agent.lease_owned:
+        return []
+    holder = lease.Holder(name=attempt, host=site.host, attempt=attempt)
+    events: list[lease.LeaseEvent] = []
+    for path in agent.owns:
+        ttl = site.config.timeouts.turn + LEASE_MARGIN_SECONDS
+        answer = lease.acquire(leases, f"file:{path}", holder, ttl, now)
+        if not isinstance(answer, lease.Granted):
+            return None
+        for event in answer.events:
+            leases = lease.evolve(leases, event, now)
+        events += answer.events
+    return events
+
+
+def lease_in_the_way(site: Site, leases: lease.Leases, task: Task, now: float) -> str:
+    """Who holds what the task's agent owns; empty when nobody does."""
+    agent = site.agent_of(task)
+    if not agent.lease_owned:
+        return ""
+    holder = lease.Holder(name=f"{task.id}.{task.started + 1}")
+    for path in agent.owns:
+        answer = lease.acquire(leases, f"file:{path}", holder, 1.0, now)
+        if not isinstance(answer, lease.Granted):
+            return f"{answer.blockers[0].holder.name} holds {answer.blockers[0].name}"
+    return ""
 
 
 def continued_attempt(task: Task, engine: str) -> Attempt | None:
@@ -52,3 +122,16 @@ def continued_attempt(task: Task, engine: str) -> Attempt | None:
         return last
     same = last.engine == engine and last.turn > 0
     return last if same and last.outcome in CONTINUES else None
+
+
+def sessions_awaited(board: Board, links: Mapping[TaskId, Link], names: Sequence[TaskId]) -> dict[TaskId, str]:
+    """Tasks that wait for another's session to be free, with the reason."""
+    waiting = {}
+    for name in names:
+        link = links.get(name)
+        if link is None:
+            continue
+        before = board.tasks[link.after]
+        if before.phase is Phase.READY or before.live_attempt is not None:
+            waiting[name] = f"inlined after {link.after}: {link.why}"
+    return waiting

@@ -4,18 +4,19 @@ import asyncio
 import os
 import time
 import uuid
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from paddock.core.errors import PaddockError
 from paddock.core.events import TurnEnded
 from paddock.core.ids import AttemptId, attempt_number, task_of
+from paddock.core.prices import PriceBook, cost_of, find_price
 from paddock.core.task import Attempt, Task
 from paddock.core.trace import TokenUsage, TurnSummary, turn_usage
 from paddock.engines.protocol import Engine, Launch, TurnRequest
 from paddock.fleet.checkpoints import checkpoint
 from paddock.fleet.prompts import TurnPlan
-from paddock.fleet.reading import TurnReader
+from paddock.fleet.reading import Heard, TurnReader, nobody
 from paddock.fleet.site import Site
 from paddock.git.furnish import Worktree
 from paddock.sessions.deadlines import TurnTimes, next_expiry, passed_deadline
@@ -50,6 +51,8 @@ class Ended:
     problem: str
     summary: TurnSummary
     swept: tuple[str, ...] = ()
+    startup_seconds: float | None = None
+    startup_tokens: int = 0
 
 
 def new_session_id(attempt: AttemptId, marker: str) -> str:
@@ -66,7 +69,7 @@ def describe_launch(
             prompt=plan.prompt,
             worktree=worktree.path,
             folder=folder,
-            memory=site.task_folder(task.id),
+            memory=site.memory,
             task_text=plan.task_text,
             session_id=plan.session,
             new_session_id=new_session_id(attempt.id, site.marker),
@@ -82,7 +85,12 @@ def describe_launch(
 
 
 def _attempt_environment(site: Site, attempt: Attempt, worktree: Worktree) -> dict[str, str]:
-    values = {**worktree.environment(), "PADDOCK_TASK": task_of(attempt.id), "PADDOCK_BRANCH": attempt.branch}
+    values = {
+        **site.identity,
+        **worktree.environment(),
+        "PADDOCK_TASK": task_of(attempt.id),
+        "PADDOCK_BRANCH": attempt.branch,
+    }
     if site.config.worktrees.isolate_home:
         home = site.attempt_folder(attempt.id) / "home"
         home.mkdir(parents=True, exist_ok=True)
@@ -105,14 +113,16 @@ def start(site: Site, attempt: Attempt, launch: Launch) -> ProcessIdentity:
 class TurnRun:
     """Follows one started turn to its end. `wish` is how the rest of the daemon talks to it."""
 
-    def __init__(self, site: Site, engine: Engine, attempt: Attempt, launch: Launch, wish: Wish) -> None:
+    def __init__(
+        self, site: Site, engine: Engine, attempt: Attempt, launch: Launch, wish: Wish, heard: Heard = nobody
+    ) -> None:
         self._site = site
         self._attempt = attempt
         self._launch = launch
         self._wish = wish
         self._folder = site.attempt_folder(attempt.id)
         self.files = TurnFiles.of(self._folder, attempt.turn)
-        self.reader = TurnReader(engine, self.files, launch.logs)
+        self.reader = TurnReader(engine, self.files, launch.logs, heard)
 
     async def follow(self) -> Ended:
         """Until the process has ended, by itself or because a deadline passed or somebody wished it."""
@@ -129,7 +139,10 @@ class TurnRun:
                 break
             await self._sleep(state)
         summary = await self.reader.finish()
-        return _ending(state, ended_by, problem, summary)
+        ended = _ending(state, ended_by, problem, summary)
+        first = self.reader.first_step_at
+        seconds = None if first is None else max(0.0, first - self._attempt.started)
+        return replace(ended, startup_seconds=seconds, startup_tokens=self.reader.first_input)
 
     def _reason_to_stop(self, state: Running) -> str:
         if self._wish.stop:
@@ -189,7 +202,17 @@ async def read_again(engine: Engine, folder: Path, turn: int, logs: tuple[Path, 
     return await TurnReader(engine, TurnFiles.of(folder, turn), logs).finish()
 
 
-def turn_ended(attempt: Attempt, ended: Ended) -> TurnEnded:
+def price(usage: TokenUsage, model: str | None, prices: PriceBook, day: str) -> tuple[float | None, str]:
+    """What a turn cost and who says so: the engine itself, else our table, else nobody."""
+    if usage.cost_usd is not None:
+        return usage.cost_usd, "engine"
+    known = find_price(prices, model, day) if model else None
+    if known is None:
+        return None, "unpriced" if usage.input_total or usage.output else ""
+    return cost_of(known, usage), "table"
+
+
+def turn_ended(attempt: Attempt, ended: Ended, prices: PriceBook, day: str) -> TurnEnded:
     before = TokenUsage(
         attempt.input_tokens,
         attempt.cache_write_tokens,
@@ -198,6 +221,7 @@ def turn_ended(attempt: Attempt, ended: Ended) -> TurnEnded:
         attempt.cost_usd,
     )
     usage = turn_usage(ended.summary, before)
+    cost, source = price(usage, ended.summary.model or attempt.model, prices, day)
     return TurnEnded(
         turn=attempt.turn,
         exit=ended.exit,
@@ -209,7 +233,10 @@ def turn_ended(attempt: Attempt, ended: Ended) -> TurnEnded:
         cache_write_tokens=usage.cache_write,
         cache_read_tokens=usage.cache_read,
         output_tokens=usage.output,
-        cost_usd=usage.cost_usd,
+        cost_usd=cost,
+        cost_source=source,
+        startup_seconds=ended.startup_seconds,
+        startup_tokens=ended.startup_tokens,
         model=ended.summary.model or None,
         swept=ended.swept,
     )

@@ -1,0 +1,95 @@
+"""Deciding what starts: order, fan-out, admission; then the claim, in one transaction."""
+
+import asyncio
+import time
+from collections import Counter
+from dataclasses import dataclass, field
+
+from paddock.core.admission.admit import LimitedBy, Refusal
+from paddock.core.board import Board
+from paddock.core.dispatch import Plan, plan_starts
+from paddock.core.errors import PaddockError
+from paddock.core.ids import TaskId
+from paddock.core.task import Task
+from paddock.fleet.checkpoints import checkpoint
+from paddock.fleet.gate import TICK_SECONDS, Gate
+from paddock.fleet.inlining import Link, link_tasks
+from paddock.fleet.ledger import Ledger
+from paddock.fleet.site import Site
+from paddock.fleet.starting import Claims, claim_tasks, lease_in_the_way, sessions_awaited, unrunnable
+
+ONLY_A_PERSON_HELPS = frozenset({LimitedBy.BUDGET, LimitedBy.AUTH, LimitedBy.BREAKER})
+CANDIDATES_PER_SLOT = 4
+
+
+@dataclass
+class Dispatcher:
+    site: Site
+    ledger: Ledger
+    gate: Gate
+    links: dict[TaskId, Link] = field(default_factory=dict)
+    linked_for: tuple[TaskId, ...] = ()
+
+    async def start(
+        self, board: Board, running: Counter[str], cap: int, only: frozenset[TaskId] | None
+    ) -> float | None:
+        """Starts what may start; returns when to look again, None if only a change in the log can help."""
+        now = time.time()
+        room = cap - running.total()
+        plan = plan_starts(board, now, max(room, 1) * CANDIDATES_PER_SLOT + 16, only=only)
+        tasks = await self._runnable(board, plan)
+        if not tasks:
+            return plan.wake_at
+        free, waiting = self._unhindered(board, tasks, max(room, 1), now)
+        admission = self.gate.admit(board, free, running, cap)
+        self.gate.waiting |= waiting
+        self.gate.save()
+        accounts = {TaskId(start.attempt.partition(".")[0]): start.account for start in admission.starts}
+        again = _ask_again(admission.refusals, plan.wake_at, now)
+        if not accounts:
+            return again
+        try:
+            tip = await asyncio.to_thread(self.site.main_tip)
+        except PaddockError as error:
+            raise PaddockError(f"no commit to start from: {error.message}", error.hint) from error
+        checkpoint("dispatch.decided")
+        claims = Claims(accounts, self.links, tip, now)
+        await self.ledger.record(lambda fresh: claim_tasks(self.site, fresh, claims))
+        checkpoint("dispatch.claimed")
+        return again
+
+    async def _runnable(self, board: Board, plan: Plan) -> list[Task]:
+        """Tasks with an engine; the others are blocked, for nobody can run them."""
+        tasks = []
+        for name in plan.start:
+            try:
+                self.site.engine(self.site.engine_name(board.tasks[name]))
+            except PaddockError as error:
+                draft = unrunnable(name, error)
+                await self.ledger.record(lambda _board, draft=draft: [draft])  # type: ignore[misc]
+            else:
+                tasks.append(board.tasks[name])
+        return tasks
+
+    def _unhindered(self, board: Board, tasks: list[Task], room: int, now: float) -> tuple[list[Task], dict[str, str]]:
+        """Those that wait neither for another's session nor for another's lease; and what the rest wait for."""
+        names = tuple(task.id for task in tasks)
+        if self.site.config.limits.inline and names != self.linked_for:
+            kept = {name: link for name, link in self.links.items() if name in board.ready}
+            fresh = [task for task in tasks if task.id not in kept]
+            self.links = {**link_tasks(self.site, board, fresh, room), **kept}
+            self.linked_for = names
+        waiting = {str(name): reason for name, reason in sessions_awaited(board, self.links, names).items()}
+        for task in tasks:
+            if task.id not in waiting and (reason := lease_in_the_way(self.site, board.leases, task, now)):
+                waiting[task.id] = reason
+        return [task for task in tasks if task.id not in waiting], waiting
+
+
+def _ask_again(refusals: tuple[Refusal, ...], wake_at: float | None, now: float) -> float | None:
+    times = [wake_at] if wake_at is not None else []
+    for refusal in refusals:
+        if refusal.by in ONLY_A_PERSON_HELPS:
+            continue
+        times.append(refusal.until if refusal.until is not None else now + TICK_SECONDS)
+    return min(times, default=None)

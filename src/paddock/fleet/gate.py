@@ -1,0 +1,172 @@
+"""May it start? The admission controllers with their ears to the fleet, and a file that tells others how they stand.
+
+What the controllers have learnt is a hint, not a fact: it is kept in a small file so that a restart does not
+forget a quota window, and is rebuilt by itself if the file is lost.
+"""
+
+import os
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from zlib import crc32
+
+import msgspec
+import psutil
+from msgspec.structs import replace
+
+from paddock.core.admission.admit import Admission, Candidate, Snapshot, admit
+from paddock.core.admission.controls import (
+    Account,
+    Controls,
+    Trouble,
+    observe_call,
+    observe_end,
+    observe_trouble,
+    tick,
+)
+from paddock.core.admission.host import HostPace, HostSample
+from paddock.core.admission.quota import Quota
+from paddock.core.board import Board
+from paddock.core.ids import TaskId, attempt_id
+from paddock.core.spending import day_of, expect, expected_cost
+from paddock.core.task import Task
+from paddock.core.trace import RateLimited, TraceEntry, Usage, UsageScope
+from paddock.fleet.site import Site
+
+TICK_SECONDS = 5.0
+FILE = "limits.json"
+
+
+class LimitsFile(msgspec.Struct):
+    """What `paddock limits` and `paddock status` read. `waiting` maps a ready task to why it has not started."""
+
+    at: float
+    controls: Controls
+    waiting: dict[str, str]
+    host: HostSample | None = None
+
+
+@dataclass
+class Gate:
+    site: Site
+    controls: Controls = field(default_factory=Controls)
+    waiting: dict[str, str] = field(default_factory=dict)
+    _ticked_at: float = 0.0
+    _host: HostSample | None = None
+
+    def __post_init__(self) -> None:
+        kept = read_limits(self.site.state_dir)
+        if kept is not None:
+            self.controls = kept.controls
+
+    def hear(self, account: str, entry: TraceEntry, *, is_first: bool) -> None:
+        """A step of a running agent: a call that went through, or one that was refused."""
+        now = time.time()
+        if isinstance(entry, Usage) and entry.scope is UsageScope.DELTA:
+            self.controls = observe_call(self.controls, account, entry.tokens, now, is_first=is_first)
+        elif isinstance(entry, RateLimited):
+            trouble = Trouble(entry.kind, entry.retry_after, entry.resets_at, entry.message[:200])
+            seed = crc32(f"{account}:{int(now)}".encode())
+            self.controls = observe_trouble(self.controls, account, trouble, now, seed)
+
+    def hear_end(self, engine: str, outcome: str, reason: str) -> None:
+        never_ran = reason if outcome == "never_ran" else None
+        if never_ran is not None or outcome not in ("throttled", "overloaded", "auth", "killed", "setup_failed"):
+            self.controls = observe_end(self.controls, engine, never_ran)
+
+    def admit(self, board: Board, tasks: Sequence[Task], running: Mapping[str, int], cap: int) -> Admission:
+        """Who of these may start now, in this order of preference."""
+        now = time.time()
+        self._take_stock(dict(running), now)
+        queue_depth = len(board.queue.entries)
+        self._open_accounts({self.site.account_of(self.site.engine_name(task)) for task in tasks}, cap)
+        snapshot = Snapshot(
+            candidates=tuple(self._candidate(board, task) for task in tasks),
+            running=dict(running),
+            controls=self.controls,
+            ledger=board.spending.ledger,
+            day=day_of(now),
+            cap=cap,
+            host=self._host if self.site.config.limits.adapt_to_load else None,
+            agent_memory_bytes=self.site.config.limits.agent_memory_mb * 1024 * 1024,
+            merge_queue_depth=queue_depth,
+            merge_queue_limit=self.site.config.limits.merge_queue,
+        )
+        admission = admit(snapshot, now)
+        self.controls = admission.controls
+        self.waiting = {refusal.attempt.partition(".")[0]: refusal.reason for refusal in admission.refusals}
+        self.save()
+        return admission
+
+    def _open_accounts(self, names: set[str], cap: int) -> None:
+        """An account heard of for the first time. Engines without a provider have no quota to find out."""
+        accounts = dict(self.controls.accounts)
+        for name in names - set(accounts):
+            start = float(cap) if not self._has_provider(name) else Quota().target
+            accounts[name] = Account(quota=Quota(target=start))
+        self.controls = replace(self.controls, accounts=accounts)
+
+    def _has_provider(self, account: str) -> bool:
+        settings = self.site.config.engines.get(account)
+        return account != "scripted" and (settings is None or not settings.command)
+
+    def _candidate(self, board: Board, task: Task) -> Candidate:
+        engine = self.site.engine_name(task)
+        learnt = expect(board.spending, task, engine)
+        return Candidate(
+            attempt=attempt_id(task.id, task.started + 1),
+            task=task.id,
+            engine=engine,
+            accounts=(self.site.account_of(engine),),
+            cost=expected_cost(learnt),
+            convoy=task.convoy,
+            prefix=f"{engine}/{task.agent or ''}",
+            cold_tokens=learnt.spawn_tokens.median,
+        )
+
+    def _take_stock(self, running: dict[str, int], now: float) -> None:
+        if now - self._ticked_at < TICK_SECONDS:
+            return
+        self._ticked_at = now
+        self._host = sample_host(self.site.state_dir, now)
+        if not self.controls.host.stepped_at:
+            cap = float(self.site.config.limits.max_agents)
+            self.controls = replace(self.controls, host=HostPace(slots=cap))
+        self.controls = tick(self.controls, running, self._host, now)
+        # Agents wait for a model most of the time: one per core is never too many, whoever else loads the machine.
+        slots = max(self.controls.host.slots, float(self._host.cores))
+        self.controls = replace(self.controls, host=replace(self.controls.host, slots=slots))
+
+    def save(self) -> None:
+        kept = LimitsFile(time.time(), self.controls, self.waiting, self._host)
+        path = self.site.state_dir / FILE
+        draft = path.with_suffix(".new")
+        draft.write_bytes(msgspec.json.encode(kept))
+        os.replace(draft, path)
+
+
+def read_limits(state_dir: Path) -> LimitsFile | None:
+    """None when there is none, or one of another version."""
+    try:
+        return msgspec.json.decode((state_dir / FILE).read_bytes(), type=LimitsFile)
+    except (OSError, msgspec.DecodeError):
+        return None
+
+
+def sample_host(folder: Path, now: float) -> HostSample:
+    disk = os.statvfs(folder)
+    return HostSample(
+        at=now,
+        busy=os.getloadavg()[0] / (os.cpu_count() or 1),
+        free_memory_bytes=psutil.virtual_memory().available,
+        free_disk_bytes=disk.f_bavail * disk.f_frsize,
+        free_inodes=disk.f_favail if disk.f_files else None,
+        cores=os.cpu_count() or 1,
+    )
+
+
+def waiting_reasons(state_dir: Path) -> dict[TaskId, str]:
+    """Why ready tasks have not started, as the daemon last saw it."""
+    kept = read_limits(state_dir)
+    return {TaskId(task): reason for task, reason in kept.waiting.items()} if kept is not None else {}
