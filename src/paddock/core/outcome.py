@@ -96,7 +96,17 @@ def judge(facts: AttemptFacts) -> Verdict:
 
 
 def decide_next(verdict: Verdict, task: Task, attempt: Attempt, now: float, backoff_seconds: float) -> Next:
-    """Retry policy per outcome. Providers' doings never use up one of the task's attempts."""
+    """Retry policy per outcome. Providers' doings never use up one of the task's attempts.
+
+    What a person has stopped waits for a person, also when it ended by itself before the stop reached it.
+    """
+    following = _follow_policy(verdict, task, attempt, now, backoff_seconds)
+    if following.step == "retry" and attempt.stop_requested is not None:
+        return Next("block", counted=following.counted, unblock=f"paddock retry {task.id}")
+    return following
+
+
+def _follow_policy(verdict: Verdict, task: Task, attempt: Attempt, now: float, backoff_seconds: float) -> Next:
     match verdict.outcome:
         case Outcome.DELIVERED | Outcome.UNSAVED:
             return Next("approval", counted=False)
@@ -106,8 +116,6 @@ def decide_next(verdict: Verdict, task: Task, attempt: Attempt, now: float, back
             return Next("block", counted=False, unblock=f"paddock engines check {attempt.engine}")
         case Outcome.REFUSED | Outcome.OVER_BUDGET:
             return Next("block", counted=True, unblock=f"paddock retry {task.id}")
-        case Outcome.KILLED if attempt.stop_requested is not None:
-            return Next("block", counted=False, unblock=f"paddock retry {task.id}")
         case Outcome.THROTTLED | Outcome.OVERLOADED:
             return _after_provider(verdict, task, attempt, now, backoff_seconds)
         case Outcome.NEVER_RAN:

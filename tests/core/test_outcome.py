@@ -1,0 +1,256 @@
+"""What the facts of an attempt are called, one row per way an attempt can end, and what follows from each."""
+
+from dataclasses import replace
+
+import msgspec
+import pytest
+
+from paddock.core.ids import AttemptId, TaskId
+from paddock.core.outcome import (
+    CONTINUES,
+    NEVER_RAN_RETRIES,
+    PROVIDER_RETRIES,
+    UNCOUNTED,
+    AttemptFacts,
+    Next,
+    Outcome,
+    Verdict,
+    backoff,
+    decide_next,
+    judge,
+)
+from paddock.core.task import Attempt, Phase, Task
+from paddock.core.trace import Final, RateLimited, TroubleKind, TurnSummary
+
+WORKED = TurnSummary(entries=9, saw_llm_call=True, final=Final.SUCCESS, last_step="Bash make")
+DIED = TurnSummary(entries=9, saw_llm_call=True, last_step="Bash make", last_error="boom")
+
+
+def refused_by_provider(kind: TroubleKind, **more: float) -> TurnSummary:
+    trouble = RateLimited(kind, message="come back later", **more)  # type: ignore[arg-type]
+    return msgspec.structs.replace(DIED, final=Final.ERROR, trouble=trouble)
+
+
+ROWS = [
+    pytest.param(AttemptFacts(exit=0, summary=WORKED, commits=2), "delivered", "2 commits", id="commits"),
+    pytest.param(AttemptFacts(exit=0, summary=WORKED, dirty=3), "unsaved", "3 uncommitted files", id="dirty"),
+    pytest.param(AttemptFacts(exit=0, summary=WORKED, commits=1, dirty=1), "unsaved", "1 uncommitted", id="both"),
+    pytest.param(AttemptFacts(exit=0, summary=WORKED), "empty", "nothing is there", id="nothing"),
+    pytest.param(
+        AttemptFacts(exit=0, summary=msgspec.structs.replace(WORKED, noop_reason="done before")),
+        "noop",
+        "done before",
+        id="noop",
+    ),
+    pytest.param(
+        AttemptFacts(exit=0, summary=msgspec.structs.replace(WORKED, noop_reason="lies"), commits=1),
+        "delivered",
+        "1 commit",
+        id="noop-with-commits",
+    ),
+    pytest.param(
+        AttemptFacts(exit=0, summary=msgspec.structs.replace(WORKED, refused=True, final_reason="I will not")),
+        "refused",
+        "I will not",
+        id="refused",
+    ),
+    pytest.param(
+        AttemptFacts(exit=0, summary=msgspec.structs.replace(WORKED, permission_denials=4)),
+        "refused",
+        "4 tool calls were denied",
+        id="denied",
+    ),
+    pytest.param(AttemptFacts(exit=3, summary=DIED), "crashed", "exit 3: boom", id="exit"),
+    pytest.param(AttemptFacts(exit=-9, summary=DIED), "crashed", "signal 9: boom", id="signal"),
+    pytest.param(AttemptFacts(exit=3, summary=DIED, commits=5), "crashed", "exit 3", id="exit-after-commits"),
+    pytest.param(
+        AttemptFacts(exit=0, summary=msgspec.structs.replace(WORKED, final=Final.ERROR), commits=1),
+        "crashed",
+        "the engine said it failed",
+        id="final-error",
+    ),
+    pytest.param(
+        AttemptFacts(exit=0, summary=msgspec.structs.replace(WORKED, final=Final.NONE), commits=1),
+        "crashed",
+        "without the engine's final event",
+        id="no-final",
+    ),
+    pytest.param(
+        AttemptFacts(exit=0, expects_final=False, commits=1), "delivered", "1 commit", id="no-final-not-expected"
+    ),
+    pytest.param(AttemptFacts(exit=None, summary=DIED), "crashed", "vanished", id="vanished"),
+    pytest.param(AttemptFacts(exit=None, rebooted=True, summary=DIED), "lost", "restarted", id="reboot"),
+    pytest.param(AttemptFacts(exit=-15, ended_by="turn", summary=DIED), "timeout", "after: Bash make", id="turn"),
+    pytest.param(AttemptFacts(exit=-15, ended_by="silence", summary=DIED), "stalled", "Bash make", id="silence"),
+    pytest.param(AttemptFacts(exit=-15, ended_by="silence"), "never_ran", "no sign of work", id="silent-from-start"),
+    pytest.param(AttemptFacts(exit=-15, ended_by="startup"), "never_ran", "said nothing", id="startup"),
+    pytest.param(AttemptFacts(exit=127), "never_ran", "before any call to a model", id="no-model-call"),
+    pytest.param(AttemptFacts(exit=127, expects_final=False), "crashed", "exit 127", id="script-fails"),
+    pytest.param(AttemptFacts(start_problem="no such program"), "never_ran", "no such program", id="unstartable"),
+    pytest.param(AttemptFacts(exit=-9, ended_by="output", summary=DIED), "crashed", "disk limit", id="flood"),
+    pytest.param(AttemptFacts(setup_problem="npm failed"), "setup_failed", "npm failed", id="setup"),
+    pytest.param(AttemptFacts(exit=-15, stopped_by="ana", summary=DIED), "killed", "stopped by ana", id="stopped"),
+    pytest.param(
+        AttemptFacts(exit=-15, over_budget="spent $3 of $2", summary=DIED), "over_budget", "spent $3", id="budget"
+    ),
+    pytest.param(
+        AttemptFacts(exit=1, summary=refused_by_provider(TroubleKind.PER_MINUTE)), "throttled", "rate limit", id="429"
+    ),
+    pytest.param(
+        AttemptFacts(exit=1, summary=refused_by_provider(TroubleKind.WINDOW)), "throttled", "window", id="window"
+    ),
+    pytest.param(
+        AttemptFacts(exit=1, summary=refused_by_provider(TroubleKind.OVERLOAD)), "overloaded", "overloaded", id="529"
+    ),
+    pytest.param(AttemptFacts(exit=1, summary=refused_by_provider(TroubleKind.AUTH)), "auth", "credentials", id="401"),
+    pytest.param(
+        AttemptFacts(exit=-15, ended_by="silence", summary=refused_by_provider(TroubleKind.PER_MINUTE)),
+        "throttled",
+        "rate limit",
+        id="silent-in-backoff",
+    ),
+    pytest.param(
+        AttemptFacts(
+            exit=0,
+            summary=msgspec.structs.replace(WORKED, trouble=RateLimited(TroubleKind.WINDOW)),
+            commits=1,
+        ),
+        "delivered",
+        "1 commit",
+        id="refused-once-but-done",
+    ),
+]
+
+
+@pytest.mark.parametrize(("facts", "outcome", "words"), ROWS)
+def test_facts_are_called_by_their_name(facts: AttemptFacts, outcome: str, words: str) -> None:
+    verdict = judge(facts)
+    assert (verdict.outcome.value, words in verdict.reason) == (outcome, True), verdict
+
+
+def test_every_outcome_has_a_row() -> None:
+    rows: set[object] = {row.values[1] for row in ROWS}
+    assert rows == {outcome.value for outcome in Outcome}
+
+
+def test_a_person_who_stopped_it_outranks_what_the_provider_said() -> None:
+    facts = AttemptFacts(exit=1, stopped_by="ana", summary=refused_by_provider(TroubleKind.AUTH))
+    assert judge(facts).outcome is Outcome.KILLED
+
+
+def test_the_providers_own_pause_is_kept() -> None:
+    facts = AttemptFacts(exit=1, summary=refused_by_provider(TroubleKind.PER_MINUTE, retry_after=42.0))
+    assert judge(facts).wait_seconds == 42.0
+
+
+# -- what follows -----------------------------------------------------------------------------------------------
+
+
+def attempt_of(number: int = 1, **more: object) -> Attempt:
+    made = Attempt(AttemptId(f"t1.{number}"), "claude", "paddock/t1", "b" * 40, started=0.0, generation=1)
+    return msgspec.structs.replace(made, **more)
+
+
+def task_with(*outcomes: str, counted: int = 0, allowed: int = 3) -> Task:
+    past = tuple(attempt_of(n, ended=1.0, outcome=outcome) for n, outcome in enumerate(outcomes, 1))
+    now = attempt_of(len(past) + 1)
+    return Task(
+        TaskId("t1"), "x", 1, Phase.RUNNING, 0.0, 0.0, allowed, counted=counted, attempts=(*past, now), started=1
+    )
+
+
+def follow(outcome: Outcome, task: Task | None = None, **more: object) -> Next:
+    task = task or task_with()
+    assert task.last is not None
+    attempt = msgspec.structs.replace(task.last, **more)
+    return decide_next(Verdict(outcome, "why"), task, attempt, now=1000.0, backoff_seconds=10.0)
+
+
+@pytest.mark.parametrize(
+    ("outcome", "step", "counted"),
+    [
+        ("delivered", "approval", False),
+        ("unsaved", "approval", False),
+        ("noop", "noop", False),
+        ("empty", "retry", True),
+        ("crashed", "retry", True),
+        ("timeout", "retry", True),
+        ("stalled", "retry", True),
+        ("setup_failed", "retry", True),
+        ("refused", "block", True),
+        ("over_budget", "block", True),
+        ("auth", "block", False),
+        ("throttled", "retry", False),
+        ("overloaded", "retry", False),
+        ("never_ran", "retry", False),
+        ("killed", "retry", False),
+        ("lost", "retry", False),
+    ],
+)
+def test_each_outcome_has_its_policy(outcome: str, step: str, counted: bool) -> None:
+    following = follow(Outcome(outcome))
+    assert (following.step, following.counted) == (step, counted)
+    assert bool(following.unblock) == (step == "block")
+
+
+def test_the_last_allowed_attempt_fails_the_task() -> None:
+    assert follow(Outcome.CRASHED, task_with("crashed", counted=1)).step == "retry"
+    assert follow(Outcome.CRASHED, task_with("crashed", "empty", counted=2)).step == "fail"
+
+
+def test_a_window_that_resets_in_hours_is_waited_for_and_a_silly_one_is_not() -> None:
+    task = task_with()
+    assert task.last is not None
+    for asked, waited in ((7200.0, 7200.0), (1e12, 7 * 86400.0)):
+        verdict = Verdict(Outcome.THROTTLED, "window", asked)
+        following = decide_next(verdict, task, task.last, now=1000.0, backoff_seconds=10.0)
+        assert following.retry_at is not None
+        assert waited <= following.retry_at - 1000.0 <= waited + 10.0
+
+
+def test_pauses_double_and_end_in_a_block_that_costs_no_attempt() -> None:
+    pauses = []
+    for earlier in range(PROVIDER_RETRIES):
+        following = follow(Outcome.THROTTLED, task_with(*["throttled"] * earlier))
+        assert not following.counted
+        if following.step == "block":
+            break
+        assert following.retry_at is not None
+        pauses.append(following.retry_at - 1000.0)
+    assert len(pauses) == PROVIDER_RETRIES - 1
+    for earlier, pause in enumerate(pauses):
+        ceiling = 10.0 * 2**earlier
+        assert ceiling / 2 <= pause <= ceiling
+
+
+def test_work_between_two_refusals_starts_the_count_anew() -> None:
+    refusals = ["throttled"] * (PROVIDER_RETRIES - 1)
+    assert follow(Outcome.OVERLOADED, task_with(*refusals)).step == "block"
+    assert follow(Outcome.OVERLOADED, task_with(*refusals, "crashed")).step == "retry"
+
+
+def test_an_engine_that_never_runs_is_given_up_soon_and_names_the_check() -> None:
+    tries = task_with(*["never_ran"] * (NEVER_RAN_RETRIES - 1))
+    following = follow(Outcome.NEVER_RAN, tries)
+    assert (following.step, following.unblock) == ("block", "paddock engines check claude")
+
+
+@pytest.mark.parametrize("outcome", [o for o in Outcome if o not in {Outcome.DELIVERED, Outcome.UNSAVED, Outcome.NOOP}])
+def test_what_a_person_stopped_is_never_started_again_by_itself(outcome: Outcome) -> None:
+    assert follow(outcome, stop_requested="ana").step in ("block", "fail")
+
+
+def test_a_stop_that_came_too_late_keeps_the_delivery() -> None:
+    assert follow(Outcome.DELIVERED, stop_requested="ana").step == "approval"
+
+
+def test_backoff_is_repeatable_bounded_and_differs_between_attempts() -> None:
+    assert backoff(10.0, 3, "t1.1") == backoff(10.0, 3, "t1.1")
+    assert len({backoff(10.0, 3, f"t{n}.1") for n in range(50)}) == 50
+    assert backoff(10.0, 10_000, "t1.1") <= 900.0
+
+
+def test_only_uncounted_outcomes_are_continued() -> None:
+    assert CONTINUES <= UNCOUNTED
+    facts = replace(AttemptFacts(), exit=1, summary=refused_by_provider(TroubleKind.AUTH))
+    assert judge(facts).outcome in CONTINUES

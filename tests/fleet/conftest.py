@@ -1,0 +1,34 @@
+"""Fleets in temporary folders; whatever a test leaves running is ended by its mark."""
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.fleet.yard import Yard, build_template, build_yard
+
+MakeYard = Callable[..., Yard]
+
+
+@pytest.fixture(scope="session")
+def yard_template(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return build_template(tmp_path_factory.mktemp("template"))
+
+
+@pytest.fixture
+def make_yard(yard_template: Path, tmp_path: Path) -> Iterator[MakeYard]:
+    """make_yard(name="app", PADDOCK_LIMITS_MAX_AGENTS="9"): a repository with an empty log."""
+    made: list[Yard] = []
+
+    def make(name: str = "app", **settings: str) -> Yard:
+        made.append(build_yard(yard_template, tmp_path, name, **settings))
+        return made[-1]
+
+    yield make
+    for yard in made:
+        yard.close()
+
+
+@pytest.fixture
+def yard(make_yard: MakeYard) -> Yard:
+    return make_yard()

@@ -1,0 +1,282 @@
+"""A repository with a fleet of scripted agents, driven through the real command line."""
+
+import contextlib
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, TypeVar
+
+from paddock.core.board import Board
+from paddock.core.events import Event, Record
+from paddock.core.ids import AttemptId, TaskId
+from paddock.core.task import Attempt, Task
+from paddock.git.repo import discover
+from paddock.git.slots import SlotState, WorktreeRoot, default_root, list_slots, read_record
+from paddock.sessions.marks import MarkedProcess, find_marked
+from paddock.sessions.sweep import sweep
+from paddock.store.protocol import Query
+from paddock.store.sqlite import SqliteStore
+
+Step = dict[str, object]
+_Found = TypeVar("_Found")
+PATIENCE_SECONDS = 90.0
+QUICK = {
+    "PADDOCK_TIMEOUTS_GRACE": "300ms",
+    "PADDOCK_LIMITS_BACKOFF": "200ms",
+    "PADDOCK_WORKTREES_POOL": "0",
+    "PADDOCK_WORKTREES_DISK_FLOOR_MB": "0",
+}
+
+
+def play(*steps: Step) -> str:
+    """A brief that the scripted engine plays."""
+    return f"Do it. <<SCRIPT {json.dumps(list(steps))} SCRIPT>>"
+
+
+def write(path: str, text: str = "hello\n") -> Step:
+    return {"write": path, "text": text}
+
+
+def commit(message: str = "Work") -> Step:
+    return {"commit": message}
+
+
+@dataclass
+class Yard:
+    """`env` is the whole environment of what is started; `folder` lies outside the repository."""
+
+    top: Path
+    folder: Path
+    env: dict[str, str]
+    daemons: list["RunningCommand"] = field(default_factory=list)
+
+    # -- commands -------------------------------------------------------------------------------------------
+
+    def paddock(self, *words: str, code: int = 0, env: Mapping[str, str] | None = None) -> str:
+        """The standard output of one command that has to end with `code`."""
+        done = subprocess.run(
+            self.argv(*words),
+            cwd=self.top,
+            env={**self.env, **(env or {})},
+            capture_output=True,
+            text=True,
+            timeout=PATIENCE_SECONDS,
+            check=False,
+        )
+        assert done.returncode == code, f"{words}: exit {done.returncode}\n{done.stdout}\n{done.stderr}"
+        return done.stdout if code == 0 else done.stdout + done.stderr
+
+    def argv(self, *words: str) -> list[str]:
+        return [sys.executable, "-m", "paddock", "-C", str(self.top), *words]
+
+    def add(self, *steps: Step, **fields: object) -> TaskId:
+        return self.add_all([{"brief": play(*steps), **fields}])[0]
+
+    def add_all(self, tasks: list[dict[str, Any]]) -> list[TaskId]:
+        file = self.folder / "tasks.json"
+        file.write_text(json.dumps([{"title": f"Task {number}", **task} for number, task in enumerate(tasks, 1)]))
+        ids: list[TaskId] = json.loads(self.paddock("add", "--file", str(file), "--json"))["ids"]
+        return ids
+
+    def start(self, *words: str, env: Mapping[str, str] | None = None) -> "RunningCommand":
+        """A command in the background; the yard ends it with the test."""
+        command = RunningCommand(self.argv(*words), self.top, {**self.env, **(env or {})})
+        self.daemons.append(command)
+        return command
+
+    def run(self, *words: str, env: Mapping[str, str] | None = None, code: int | None = None) -> str:
+        """The fleet until nothing is left to do; what it said."""
+        running = self.start("run", "--until-idle", *words, env=env)
+        assert running.wait() in ((0, 1) if code is None else (code,)), running.words
+        return running.words
+
+    # -- what is recorded -----------------------------------------------------------------------------------
+
+    @property
+    def log_path(self) -> Path:
+        return self.top / ".git" / "paddock" / "log.db"
+
+    @contextlib.contextmanager
+    def log(self) -> Iterator[SqliteStore]:
+        store = SqliteStore(self.log_path, read_only=True)
+        try:
+            yield store
+        finally:
+            store.close()
+
+    def board(self) -> Board:
+        with self.log() as log:
+            return log.board()
+
+    def task(self, name: str = "t1") -> Task:
+        return self.board().task(TaskId(name))
+
+    def attempt(self, name: str = "t1") -> Attempt:
+        last = self.task(name).last
+        assert last is not None
+        return last
+
+    def records(self, kind: type[Event] | None = None, task: str | None = None) -> list[Record]:
+        with self.log() as log:
+            return list(log.records(Query(task=task, kind=kind.kind if kind else None)))
+
+    def await_board(self, holds: Callable[[Board], object], what: str = "the board") -> Board:
+        """The first board seen for which something holds."""
+        return self.await_that(lambda: board if holds(board := self.board()) else None, what)
+
+    def await_that(self, look: Callable[[], _Found | None], what: str = "something") -> _Found:
+        give_up_at = time.monotonic() + PATIENCE_SECONDS
+        while not (found := look()):
+            words = "\n".join(daemon.words for daemon in self.daemons)
+            assert time.monotonic() < give_up_at, f"{what} never came\n{words}"
+            time.sleep(0.02)
+        return found
+
+    # -- what is left ---------------------------------------------------------------------------------------
+
+    @property
+    def marker(self) -> str:
+        with self.log() as log:
+            return log.record(1).hash.hex()[:16]
+
+    def processes(self) -> tuple[MarkedProcess, ...]:
+        return find_marked(self.marker)
+
+    @property
+    def worktrees(self) -> WorktreeRoot:
+        repo = discover(self.top)
+        return WorktreeRoot(repo, default_root(repo))
+
+    def claimed_worktrees(self) -> list[str]:
+        records = [read_record(slot) for slot in list_slots(self.worktrees)]
+        return [f"{record.attempt} {record.state}" for record in records if record and record.state != SlotState.IDLE]
+
+    def attempt_folder(self, attempt: str) -> Path:
+        name, _, number = AttemptId(attempt).partition(".")
+        return self.log_path.parent / "attempts" / name / number
+
+    def git(self, *words: str) -> str:
+        done = subprocess.run(
+            ("git", *words), cwd=self.top, env=self.env, capture_output=True, text=True, check=True, timeout=60
+        )
+        return done.stdout.strip()
+
+    def unreachable_commits(self) -> list[str]:
+        """Commits no ref leads to: work that the next `git gc` would throw away."""
+        lines = self.git("fsck", "--unreachable", "--no-reflogs").splitlines()
+        return [line for line in lines if line.startswith("unreachable commit")]
+
+    def assert_nothing_is_left(self) -> None:
+        assert not self.processes()
+        assert not self.claimed_worktrees()
+        board = self.board()
+        assert not board.live
+        assert not board.leases.held, "leases are left"
+        locks = [path for path in self.top.joinpath(".git").rglob("*.lock") if "paddock" not in path.parts]
+        assert not locks
+
+    def close(self) -> None:
+        for daemon in self.daemons:
+            daemon.kill()
+        if self.log_path.exists():
+            sweep({process.mark for process in self.processes()})
+
+
+class RunningCommand:
+    """A command of ours in the background; what it says is gathered as it comes."""
+
+    def __init__(self, argv: list[str], cwd: Path, env: Mapping[str, str]) -> None:
+        self.process = subprocess.Popen(
+            argv, cwd=cwd, env=env, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT
+        )
+        self._said = bytearray()
+        self._reader = threading.Thread(target=self._read, daemon=True)
+        self._reader.start()
+
+    @property
+    def pid(self) -> int:
+        return self.process.pid
+
+    @property
+    def words(self) -> str:
+        return self._said.decode(errors="replace")
+
+    def wait(self, seconds: float = PATIENCE_SECONDS) -> int:
+        try:
+            code = self.process.wait(seconds)
+        except subprocess.TimeoutExpired:
+            self.kill()
+            raise AssertionError(f"it did not end within {seconds:.0f} s:\n{self.words}") from None
+        self._reader.join()
+        return code
+
+    def await_words(self, words: str) -> None:
+        give_up_at = time.monotonic() + PATIENCE_SECONDS
+        while words not in self.words:
+            assert time.monotonic() < give_up_at, f"never said {words!r}:\n{self.words}"
+            assert self.process.poll() is None or words in self.words, f"ended first:\n{self.words}"
+            time.sleep(0.02)
+
+    def send(self, signum: signal.Signals) -> None:
+        self.process.send_signal(signum)
+
+    def kill(self) -> None:
+        if self.process.poll() is None:
+            self.process.kill()
+        self.process.wait()
+        self._reader.join()
+        if self.process.stdout is not None:
+            self.process.stdout.close()
+
+    def _read(self) -> None:
+        assert self.process.stdout is not None
+        with contextlib.suppress(ValueError, OSError):
+            while chunk := os.read(self.process.stdout.fileno(), 65536):
+                self._said += chunk
+
+
+def clean_environment(home: Path) -> dict[str, str]:
+    """Nothing of the machine's or the person's configuration."""
+    return {
+        "PATH": os.environ["PATH"],
+        "HOME": str(home),
+        "LANG": "C.UTF-8",
+        "TZ": "UTC",
+        "USER": "tester",
+        "GIT_CONFIG_GLOBAL": os.devnull,
+        "GIT_CONFIG_NOSYSTEM": "1",
+        **{f"GIT_{role}_NAME": "Test Person" for role in ("AUTHOR", "COMMITTER")},
+        **{f"GIT_{role}_EMAIL": "test@example.invalid" for role in ("AUTHOR", "COMMITTER")},
+        **{name: os.environ[name] for name in ("PYTHONPATH", "PYTHONDONTWRITEBYTECODE") if name in os.environ},
+        **QUICK,
+    }
+
+
+def build_template(folder: Path) -> Path:
+    """A repository that is set up for Paddock, to be copied: the log's identity comes with its first use."""
+    top = folder / "app"
+    top.mkdir(parents=True)
+    env = clean_environment(folder)
+    (top / "README.md").write_text("hello\n")
+    (top / "paddock.toml").write_text('engine = "scripted"\n[land]\napproval = "human"\n')
+    for words in (("init", "-q", "-b", "main"), ("add", "-A"), ("commit", "-q", "-m", "First commit")):
+        subprocess.run(("git", *words), cwd=top, env=env, check=True, timeout=60)
+    return top
+
+
+def build_yard(template: Path, folder: Path, name: str = "app", **settings: str) -> Yard:
+    top = folder / name
+    shutil.copytree(template, top, symlinks=True)
+    home = folder / "home"
+    home.mkdir(exist_ok=True)
+    yard = Yard(top, folder, {**clean_environment(home), **settings})
+    yard.paddock("init", "--yes")
+    return yard
