@@ -10,8 +10,8 @@ from paddock.core.errors import PaddockError
 from paddock.git.checkout import admin_dir, all_admin_dirs, hold_commit, is_loose, worktree_of
 from paddock.git.disk import disk_usage, remove_tree
 from paddock.git.furnish import Checkpoint, no_checkpoint
-from paddock.git.release import give_back, remove_slot
-from paddock.git.repo import Repo, run_git
+from paddock.git.release import give_back, remove_slot, secure
+from paddock.git.repo import Repo, branch_of, run_git
 from paddock.git.slots import (
     Slot,
     SlotRecord,
@@ -131,10 +131,25 @@ def _remove_item(root: WorktreeRoot, item: GcItem, slot: Slot, checkpoint: Check
             if released.rescued is not None and released.rescued.commit is not None:
                 refs.append(released.rescued.ref)
             refs += released.held
+        if item.waste is Waste.KEPT:
+            refs += _save_what_can_be(root, slot, record)
         refs += _hold_head(root.repo, slot.path, f"w{slot.number}")
         checkpoint("held")
         remove_slot(root, slot, lock)
         return refs
+
+
+def _save_what_can_be(root: WorktreeRoot, slot: Slot, record: SlotRecord | None) -> list[str]:
+    """A human gave up the rest. Without a record the branch is the one the worktree is on."""
+    if record is None:
+        admin = admin_dir(root.repo, slot.path)
+        branch = (branch_of(admin) if admin else None) or f"paddock/lost-w{slot.number}"
+        record = SlotRecord(SlotState.KEPT, attempt=f"w{slot.number}", branch=branch)
+    try:
+        rescued, held = secure(root, slot, record, "its worktree was removed by force")
+    except (PaddockError, OSError):
+        return []
+    return [*([rescued.ref] if rescued is not None and rescued.commit else []), *held]
 
 
 def _judge_again(slot: Slot, record: SlotRecord | None) -> Waste:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import msgspec
 
 from paddock.core.errors import PaddockError
-from paddock.git.checkout import add_worktree, admin_dir, bring_to, check_out
+from paddock.git.checkout import add_worktree, admin_dir, bring_to, check_out, sharpen_index
 from paddock.git.furnish import Checkpoint, furnish, is_setup_due, no_checkpoint
 from paddock.git.lock import Lock, hold
 from paddock.git.release import make_idle, remove_slot
@@ -47,31 +47,42 @@ def fill(
 
     Entries a dead process left half done are finished or removed. Safe beside claims and other fills.
     """
-    made = repointed = reclaimed = 0
+    done: list[Slot] = []
+    made = reclaimed = 0
     problems: list[str] = []
     limit = most if most is not None else size + len(list_slots(root))
     for slot in list_slots(root):
-        if made + repointed + reclaimed >= limit:
+        if len(done) + reclaimed >= limit:
             break
         with hold_if_free(slot) as lock:
-            record = read_record(slot) if lock is not None else None
             if lock is None:
                 continue
+            record = read_record(slot)
             try:
                 if record is None or record.state in (SlotState.MAKING, SlotState.RETURNING):
                     reclaimed += _reclaim(root, slot, record, lock, checkpoint)
                 elif record.state is SlotState.IDLE and (record.at != tip or is_setup_due(root, record, tip)):
                     _repoint(root, slot, record, tip, lock, checkpoint, problems)
-                    repointed += 1
+                    done.append(slot)
             except (PaddockError, OSError) as error:
                 problems.append(f"w{slot.number}: {error}")
-    while count_idle(root) < size and made + repointed + reclaimed < limit and not problems:
+    while count_idle(root) < size and len(done) + reclaimed < limit and not problems:
         try:
-            _make(root, tip, checkpoint, problems)
+            done.append(_make(root, tip, checkpoint, problems))
             made += 1
         except (PaddockError, OSError) as error:
             problems.append(str(error))
-    return FillReport(count_idle(root), made, repointed, reclaimed, tuple(problems))
+    _sharpen(root, done)
+    return FillReport(count_idle(root), made, len(done) - made, reclaimed, tuple(problems))
+
+
+def _sharpen(root: WorktreeRoot, done: list[Slot]) -> None:
+    """Comes last, so that entries can be claimed meanwhile and the wait inside is mostly over."""
+    for slot in done:
+        with hold_if_free(slot) as lock:
+            record, admin = read_record(slot), admin_dir(root.repo, slot.path)
+            if lock is not None and admin is not None and record is not None and record.state is SlotState.IDLE:
+                sharpen_index(slot.path, admin, lock)
 
 
 def count_idle(root: WorktreeRoot) -> int:
@@ -79,7 +90,7 @@ def count_idle(root: WorktreeRoot) -> int:
     return sum(record is not None and record.state is SlotState.IDLE for record in records)
 
 
-def _make(root: WorktreeRoot, tip: str, checkpoint: Checkpoint, problems: list[str]) -> None:
+def _make(root: WorktreeRoot, tip: str, checkpoint: Checkpoint, problems: list[str]) -> Slot:
     check_room(root)
     with contextlib.ExitStack() as stack:
         with hold_claims(root) as claims:
@@ -94,6 +105,7 @@ def _make(root: WorktreeRoot, tip: str, checkpoint: Checkpoint, problems: list[s
         check_out(slot.path, admin, tip, lock)
         checkpoint("checked-out")
         _settle(root, slot, SlotRecord(SlotState.MAKING), tip, lock, checkpoint, problems)
+        return slot
 
 
 def _repoint(

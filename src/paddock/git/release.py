@@ -60,7 +60,7 @@ def give_back(
     held: tuple[str, ...] = ()
     if record.state is SlotState.READY:
         try:
-            rescued, held = _secure(root, slot, record, why)
+            rescued, held = secure(root, slot, record, why)
         except (PaddockError, OSError) as error:
             return _keep(slot, record, lock, Released(slot.number, kept=str(error)))
         checkpoint("secured")
@@ -102,7 +102,8 @@ def remove_slot(root: WorktreeRoot, slot: Slot, lock: Lock) -> None:
     remove_tree(slot.home)
 
 
-def _secure(root: WorktreeRoot, slot: Slot, record: SlotRecord, why: str) -> tuple[Rescued | None, tuple[str, ...]]:
+def secure(root: WorktreeRoot, slot: Slot, record: SlotRecord, why: str) -> tuple[Rescued | None, tuple[str, ...]]:
+    """A rescue commit for dirty files, refs for loose commits. PaddockError when something cannot be saved."""
     admin = mend(root.repo, slot.path)
     if admin is None:
         if slot.path.exists():

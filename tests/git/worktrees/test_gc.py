@@ -103,6 +103,19 @@ class TestApply:
         apply_gc(root, forced)
         assert not tree.path.exists()
 
+    def test_a_worktree_whose_record_is_lost_is_kept_and_saved_when_forced(
+        self, root: WorktreeRoot, repo: Repo, tip: str
+    ) -> None:
+        tree = prepare(root, order(1, tip)).worktree
+        write(tree.path, {"dirty": "1"})
+        (list_slots(root)[0].home / "record.json").write_text("")
+        assert plan_gc(root, live=(), idle=0).items == ()
+        assert fill(root, tip, 1).reclaimed == 0
+        assert (tree.path / "dirty").exists()
+        apply_gc(root, plan_gc(root, live=(), idle=1, force=True))
+        assert not tree.path.exists()
+        assert repo.read_blob("paddock/t1-work", "dirty") == b"1"
+
     def test_gits_entry_of_a_vanished_worktree_goes_and_its_commit_stays(
         self, root: WorktreeRoot, repo: Repo, top: Path
     ) -> None:
