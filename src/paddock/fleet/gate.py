@@ -36,6 +36,9 @@ from paddock.fleet.site import Site
 
 TICK_SECONDS = 5.0
 FILE = "limits.json"
+WITHOUT_QUOTA = 1e6
+"""Agents an account bears that has no provider: so many that starts are not spaced out either."""
+NO_QUOTA = 1_000_000.0
 
 
 class LimitsFile(msgspec.Struct):
@@ -80,7 +83,7 @@ class Gate:
         now = time.time()
         self._take_stock(dict(running), now)
         queue_depth = len(board.queue.entries)
-        self._open_accounts({self.site.account_of(self.site.engine_name(task)) for task in tasks}, cap)
+        self._lift_quotas({self.site.account_of(self.site.engine_name(task)) for task in tasks})
         snapshot = Snapshot(
             candidates=tuple(self._candidate(board, task) for task in tasks),
             running=dict(running),
@@ -99,17 +102,18 @@ class Gate:
         self.save()
         return admission
 
-    def _open_accounts(self, names: set[str], cap: int) -> None:
-        """An account heard of for the first time. Engines without a provider have no quota to find out."""
+    def _lift_quotas(self, names: set[str]) -> None:
+        """Engines without a provider have no quota to find out; their refusals still count on the clocks."""
         accounts = dict(self.controls.accounts)
-        for name in names - set(accounts):
-            start = float(cap) if not self._has_provider(name) else Quota().target
-            accounts[name] = Account(quota=Quota(target=start))
+        for name in names:
+            if not self._has_provider(name):
+                accounts[name] = replace(accounts.get(name, Account()), quota=Quota(target=NO_QUOTA))
         self.controls = replace(self.controls, accounts=accounts)
 
     def _has_provider(self, account: str) -> bool:
         settings = self.site.config.engines.get(account)
-        return account != "scripted" and (settings is None or not settings.command)
+        kind = account if settings is None else settings.like or account
+        return kind != "scripted" and (settings is None or not settings.command)
 
     def _candidate(self, board: Board, task: Task) -> Candidate:
         engine = self.site.engine_name(task)
