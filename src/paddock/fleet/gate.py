@@ -36,8 +36,6 @@ from paddock.fleet.site import Site
 
 TICK_SECONDS = 5.0
 FILE = "limits.json"
-WITHOUT_QUOTA = 1e6
-"""Agents an account bears that has no provider: so many that starts are not spaced out either."""
 NO_QUOTA = 1_000_000.0
 
 
