@@ -17,7 +17,7 @@ class EngineSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     For any engine: `program` (another name or path of the CLI), `args` (appended to every headless call),
     `env` (further names of the parent's environment to let through; `PREFIX_*` is allowed), `set` (values),
     `model`, `sandbox` (the CLI's own, where it has one), `like` (this table is a second account or set-up of
-    a built-in engine).
+    a built-in engine), `account` (engines with the same one share a quota).
     For a CLI Paddock does not know: `command` and, when it can, `resume`, `interactive`, `session_id_regex`
     and `format`.
     """

@@ -91,6 +91,12 @@ def test_the_pause_asked_for_is_read_with_its_unit(message: str, seconds: float 
     assert trouble.retry_after == seconds
 
 
+def test_a_closed_window_is_told_from_a_busy_minute_by_words_and_by_a_reset() -> None:
+    for trouble in (classify("usage limit reached", 429), classify("rate limit", 429, resets_at=1794737924.0)):
+        assert trouble is not None
+        assert trouble.kind is TroubleKind.WINDOW
+
+
 def test_the_time_of_a_reset_is_read() -> None:
     trouble = classify("Claude AI usage limit reached|1794737924")
     assert trouble is not None

@@ -1,0 +1,46 @@
+"""docs/engines.md says what the code does."""
+
+import re
+import tomllib
+from pathlib import Path
+
+import pytest
+
+from paddock.engines.command import PLACEHOLDERS
+from paddock.engines.registry import BUILT_IN, load_engine
+from paddock.engines.scripted import Agent
+from paddock.engines.settings import EngineSettings, parse_settings
+
+PAGE = (Path(__file__).parents[3] / "docs" / "engines.md").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("name", sorted(BUILT_IN))
+def test_the_table_tells_each_engines_capabilities(name: str) -> None:
+    (row,) = re.findall(rf"^\| `{name}` \|(.*)\|$", PAGE, re.MULTILINE)
+    _, resumes, session, usage, cost, _ = (cell.strip() for cell in row.split("|"))
+    can = load_engine(name).capabilities
+    assert (resumes == "yes", session == "ours", usage == "yes", cost == "yes") == (
+        can.resume,
+        can.chooses_session_id,
+        can.usage,
+        can.cost,
+    )
+
+
+def test_every_step_of_the_scripted_agent_is_told() -> None:
+    steps = {name.removeprefix("do_") for name in vars(Agent) if name.startswith("do_")} | {"never_start"}
+    assert {step for step in steps if f'"{step}"' not in PAGE and f"`{step}`" not in PAGE} == set()
+
+
+def test_every_placeholder_is_told() -> None:
+    assert set(re.findall(r"^\| `\{(\w+)\}` \|", PAGE, re.MULTILINE)) == set(PLACEHOLDERS)
+
+
+def test_every_setting_is_told_and_the_examples_can_be_read() -> None:
+    told: set[str] = set()
+    for block in re.findall(r"```toml\n(.*?)```", PAGE, re.DOTALL):
+        for name, table in tomllib.loads(block).get("engines", {}).items():
+            settings = parse_settings(name, table)
+            load_engine(name, {name: settings})
+            told |= table.keys()
+    assert set(EngineSettings.__struct_fields__) - told == set()
