@@ -135,7 +135,7 @@ class AttemptRun:
             worktree = await self._prepare(task, attempt)
             if isinstance(worktree, str):
                 raise PaddockError(worktree)
-            messages = read_messages(self._ledger.store, self._delivered(attempt))
+            messages = read_messages(self._ledger.store, self._delivered(engine, attempt))
             plan = plan_turn(self._site, self._ledger.store, task, attempt, worktree, messages)
             launch = describe_launch(self._site, engine, task, attempt, worktree, plan)
             identity = await asyncio.to_thread(start, self._site, attempt, launch)
@@ -158,12 +158,18 @@ class AttemptRun:
         finally:
             self._crew.watch.forget(self.turn.files)
 
-    def _delivered(self, attempt: Attempt) -> tuple[int, ...]:
-        """The messages this turn was claimed for, as the claim in the log names them."""
+    def _delivered(self, engine: Engine, attempt: Attempt) -> tuple[int, ...]:
+        """The messages this turn was claimed for, as the claim in the log names them; before them all that
+        earlier turns were told, where the engine does not remember."""
+        remembers = engine.capabilities.resume and attempt.session is not None and not attempt.inlined
+        earlier: tuple[int, ...] = ()
         for record in self._ledger.store.records(Query(task=self.task_id, kind=TurnStarted.kind)):
             event = record.event
-            if isinstance(event, TurnStarted) and record.attempt == attempt.id and event.turn == attempt.turn:
-                return event.messages
+            if not isinstance(event, TurnStarted):
+                continue
+            if record.attempt == attempt.id and event.turn == attempt.turn:
+                return event.messages if remembers else (*earlier, *event.messages)
+            earlier += event.messages
         return ()
 
     async def _end(self, task: Task, attempt: Attempt, setup_problem: str = "") -> None:
@@ -179,7 +185,10 @@ class AttemptRun:
 
         def decide(board: Board) -> list[Draft]:
             drafts = self._if_live(board, Draft(verdict, self.task_id, attempt.id))
-            return [*drafts, *(Draft(event) for event in end_attempt(board.leases, attempt.id))] if drafts else []
+            # A message that came while it was judged is still answered by this attempt.
+            if not drafts or (attempt.turn and self._may_go_on(board.task(self.task_id), attempt)):
+                return []
+            return [*drafts, *(Draft(event) for event in end_attempt(board.leases, attempt.id))]
 
         await self._ledger.record(decide)
         checkpoint("attempt.ended_in_log")
@@ -193,7 +202,7 @@ class AttemptRun:
     async def _read_again(self, engine: Engine | None, attempt: Attempt) -> TurnSummary:
         if engine is None or attempt.turn == 0:
             return TurnSummary()
-        return await read_again(engine, self._site.attempt_folder(attempt.id), attempt.turn, ())
+        return await read_again(engine, self._site.attempt_folder(attempt.id), attempt.turn)
 
     async def _give_back(self) -> None:
         await asyncio.to_thread(release, self._site.root, self.attempt_id, f"{self.attempt_id} ended", checkpoint)

@@ -113,10 +113,10 @@ class Daemon:
     async def end_agents(self) -> None:
         """Emergency stop: ends every agent process, waits until each is recorded, then leaves."""
         self.orders = Orders(max_agents=0, only=self.orders.only)
-        for run in self.runs.values():
-            run.wish.stop = "down"
-            run.wish.changed.set()
         while self.runs:
+            for run in self.runs.values():
+                run.wish.stop = "down"
+                run.wish.changed.set()
             self._woken.clear()
             await self._sleep(None)
         self.end("down")

@@ -105,6 +105,8 @@ def start(site: Site, attempt: Attempt, launch: Launch) -> ProcessIdentity:
         file.path.parent.mkdir(parents=True, exist_ok=True)
         file.path.write_text(file.content, encoding="utf-8")
         file.path.chmod(file.mode)
+    if launch.logs:
+        _logs_file(folder, attempt.turn).write_text("\n".join(map(str, launch.logs)), encoding="utf-8")
     checkpoint("turn.files_written")
     spec = TurnSpec(attempt.id, attempt.turn, launch.argv, launch.env, launch.cwd, folder, site.marker)
     return start_turn(spec, checkpoint)
@@ -130,9 +132,10 @@ class TurnRun:
         while True:
             state = observe_turn(self._folder, self._attempt.turn)
             await self.reader.read()
+            ended_by = self._read_reason()
             if not isinstance(state, Running):
                 break
-            ended_by = self._reason_to_stop(state)
+            ended_by = ended_by or self._reason_to_stop(state)
             if ended_by:
                 problem = await self._stop(state, ended_by)
                 state = observe_turn(self._folder, self._attempt.turn)
@@ -155,6 +158,17 @@ class TurnRun:
             return "output"
         return ""
 
+    @property
+    def _reason_file(self) -> Path:
+        """Why the turn is being stopped, written down before the first signal: who finds it dead knows why."""
+        return self.files.record.with_name(f"{self.files.record.name}.stop")
+
+    def _read_reason(self) -> str:
+        try:
+            return self._reason_file.read_text(encoding="utf-8")
+        except FileNotFoundError:
+            return ""
+
     def _times(self, state: Running) -> TurnTimes:
         last = self.reader.last_event_at
         if last is not None and state.last_output_at is not None:
@@ -172,6 +186,7 @@ class TurnRun:
         self._wish.changed.clear()
 
     async def _stop(self, state: Running, why: str) -> str:
+        self._reason_file.write_text(why, encoding="utf-8")
         checkpoint("turn.stopping")
         grace = 0.2 if why == "down" else self._site.config.timeouts.grace
         mark = self._site.mark(self._attempt.id)
@@ -197,8 +212,14 @@ def unstartable(error: PaddockError) -> Ended:
     return Ended(None, "unstartable", error.message, TurnSummary())
 
 
-async def read_again(engine: Engine, folder: Path, turn: int, logs: tuple[Path, ...]) -> TurnSummary:
+def _logs_file(folder: Path, turn: int) -> Path:
+    return folder / f"turn-{turn}.logs"
+
+
+async def read_again(engine: Engine, folder: Path, turn: int) -> TurnSummary:
     """The summary of a turn that has ended, from its files."""
+    listed = _logs_file(folder, turn)
+    logs = tuple(map(Path, listed.read_text(encoding="utf-8").splitlines())) if listed.exists() else ()
     return await TurnReader(engine, TurnFiles.of(folder, turn), logs).finish()
 
 
