@@ -150,6 +150,13 @@ def test_reading_resumed_inside_a_hole_starts_with_a_whole_line(tmp_path: Path) 
     assert first.offset == 16 * int(first.text)
 
 
+def test_reading_resumed_inside_a_line_starts_with_the_next(tmp_path: Path) -> None:
+    append(tmp_path / "out", b"first\nsecond\n")
+    reader = LineReader(tmp_path / "out", offset=3)
+    assert reader.read() == [Line(6, "second")]
+    assert reader.skipped_bytes == 3
+
+
 def test_a_flood_of_200_megabytes_stays_bounded_on_disk_while_it_runs(workshop: Workshop) -> None:
     limit = 4 << 20
     shim = start_turn(workshop.shell("yes 'a line of some thirty characters' | head -c 200000000; echo; echo the end"))

@@ -1,5 +1,6 @@
 import asyncio
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -22,8 +23,23 @@ def stop(workshop: Workshop, shim: ProcessIdentity, grace_seconds: float = PATIE
     return asyncio.run(stop_turn(TurnToStop(workshop.mark, shim, grace_seconds)))
 
 
-def commands(report: SweepReport) -> list[str]:
-    return sorted(process.command for process in report.ended)
+def orphan(workshop: Workshop, seconds: int) -> str:
+    """A shell command that announces itself in the fifo `away` and then sleeps so long."""
+    away = workshop.root / "away"
+    if not away.exists():
+        os.mkfifo(away)
+    # What tells them apart comes first: evidence is cut, and temporary paths can be long.
+    script = f'"sleep {seconds}"; import time; open("{away}", "w").write("x\\n"); time.sleep({seconds})'
+    return f"'{sys.executable}' -c '{script}'"
+
+
+def await_orphans(count: int) -> str:
+    return f'exec 9<>"$ROOT/away"; {"read _ <&9; " * count}exec 9<&-'
+
+
+def sleeping_seconds(report: SweepReport) -> list[int]:
+    found = (re.search(r"sleep (\d+)", process.command) for process in report.ended)
+    return sorted(int(match[1]) for match in found if match)
 
 
 @pytest.mark.usefixtures("any_system")
@@ -55,21 +71,21 @@ def test_the_engine_chooses_the_signal(workshop: Workshop) -> None:
 
 @pytest.mark.usefixtures("any_system")
 def test_an_orphan_in_a_session_of_its_own_is_swept_with_evidence(workshop: Workshop) -> None:
-    away = workshop.fifo("away")
-    shim = workshop.start_blocked(f"setsid sh -c 'sleep 700 & sleep 701 & echo >{away}; wait' & read _ <{away}")
+    shim = workshop.start_blocked(
+        f"setsid {orphan(workshop, 700)} & setsid {orphan(workshop, 701)} & {await_orphans(2)}"
+    )
     report = stop(workshop, shim)
     assert not report.forced
-    assert {"sleep 700", "sleep 701"} <= set(commands(report.left))
+    assert sleeping_seconds(report.left) == [700, 701]
     assert all(process.age_seconds >= 0 and process.mark == workshop.mark for process in report.left.ended)
     assert find_marked(workshop.marker) == ()
 
 
 def test_a_descendant_with_an_empty_environment_is_swept(workshop: Workshop) -> None:
-    away = workshop.fifo("away")
-    shim = workshop.start_blocked(f"env -i setsid sh -c 'echo >{away}; exec sleep 702' & read _ <{away}")
+    shim = workshop.start_blocked(f"env -i setsid {orphan(workshop, 702)} & {await_orphans(1)}")
     # The command hears TERM and ends first, so its child has lost every trace of the attempt by the sweep.
     report = stop(workshop, shim)
-    assert commands(report.left) == ["sleep 702"]
+    assert sleeping_seconds(report.left) == [702]
 
 
 def test_a_process_that_keeps_breeding_is_swept(workshop: Workshop) -> None:

@@ -238,7 +238,7 @@ def is_shim(process: MarkedProcess) -> bool:
 
 
 def observe_turn(folder: Path, turn: int) -> TurnState:
-    """What became of a turn, whoever started it. Reads only; takes about 50 microseconds."""
+    """What became of a turn, whoever started it. Reads two small files and never writes."""
     files = TurnFiles.of(folder, turn)
     claim = _read_claim(files)
     if claim is None:
