@@ -1,0 +1,66 @@
+"""Every claim holds, and switching off the guard behind it is noticed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+from paddock.core.merge.legal import IllegalTransition
+from tests.core.merge import claims
+
+MERGE = "paddock.core.merge"
+
+
+def yes(*_: object) -> bool:
+    return True
+
+
+def no(*_: object) -> bool:
+    return False
+
+
+def priority_only(entry: object, _: float) -> float:
+    return -float(entry.priority)  # type: ignore[attr-defined]
+
+
+def everyone(run: object) -> tuple[str, ...]:
+    return tuple(member.id for member in run.members)  # type: ignore[attr-defined]
+
+
+SWITCHED_OFF: list[tuple[str, object, Callable[[], None]]] = [
+    ("guards.tree_has_passed", yes, claims.a_tree_without_a_pass_never_lands),
+    ("guards.base_is_main", yes, claims.a_train_waits_for_the_one_it_stands_on),
+    ("guards.is_current", yes, claims.a_superseded_version_does_not_land),
+    ("guards.is_approved", yes, claims.what_nobody_approved_is_not_run),
+    ("guards.main_is_verified", yes, claims.nothing_is_judged_on_an_unverified_main),
+    ("guards.base_is_verified", yes, claims.a_failure_on_a_red_base_is_nobodys_blame),
+    ("guards.FAILURES_TO_REJECT", 1, claims.one_failure_rejects_nobody),
+    ("guards.blame_is_enough", yes, claims.a_rejection_needs_runs_that_prove_it),
+    ("guards.slot_is_free", yes, claims.there_are_never_more_runs_than_slots),
+    ("guards.machine_is_healthy", yes, claims.a_broken_machine_rejects_nobody),
+    ("guards.ci_is_in_force", yes, claims.an_old_definition_of_ci_lands_nothing),
+    ("screens.is_sound", yes, claims.a_lost_machine_starts_no_new_work),
+    ("screens.may_be_pooled", yes, claims.a_change_to_the_definition_is_screened_alone),
+    ("trains.rides_alone", no, claims.a_change_to_the_definition_rides_alone),
+    ("trains.dependencies_met", yes, claims.a_dependent_lands_after_what_it_needs),
+    ("trains.may_join", yes, claims.conflicting_work_in_flight_is_waited_for),
+    ("view.rank_of", priority_only, claims.age_beats_priority),
+    ("standing.first_half", everyone, claims.a_suspected_half_is_smaller),
+    ("plan.cancel_superseded", lambda *_: (), claims.a_train_without_its_base_is_stopped),
+    ("plan.LANDING_REFUSALS_BEFORE_HALT", 10**6, claims.a_landing_that_keeps_failing_halts),
+]
+
+
+@pytest.mark.parametrize("claim", claims.CLAIMS, ids=lambda claim: claim.__name__)
+def test_claim(claim: Callable[[], None]) -> None:
+    claim()
+
+
+@pytest.mark.parametrize(("guard", "off", "claim"), SWITCHED_OFF, ids=[name for name, _, _ in SWITCHED_OFF])
+def test_a_guard_switched_off_is_noticed(
+    guard: str, off: object, claim: Callable[[], None], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(f"{MERGE}.{guard}", off)
+    with pytest.raises((AssertionError, IllegalTransition)):
+        claim()
