@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 DAEMON_LEASE = "daemon"
 LAYOUT = 1
-"""Grows whenever a snapshot of an older Paddock would be read wrongly; such snapshots are folded again."""
+"""Grows when the same records fold to another board; snapshots of another layout are folded again."""
 
 
 class Convoy(msgspec.Struct, frozen=True, array_like=True):
@@ -198,7 +198,10 @@ def encode_board(board: Board) -> bytes:
 
 
 def _encode_part(part: msgspec.Struct | None, encoded: bytes) -> msgspec.Raw:
-    return msgspec.Raw(encoded or _encode(None)) if part is None else msgspec.Raw(_encode(part))
+    """A part nobody has written to is nothing, whether somebody has looked at it or not."""
+    if part is None:
+        return msgspec.Raw(encoded or _encode(None))
+    return msgspec.Raw(_encode(None if part == type(part)() else part))
 
 
 def _decode_part(encoded: bytes, kind: type[_Part]) -> _Part:
@@ -402,5 +405,6 @@ _FOLDS: dict[type[ev.Event], Callable[[Board, ev.Record], None]] = {
     ev.WorktreeRemoved: _note,
     ev.Swept: _note,
     ev.DaemonTroubled: _note,
+    ev.LimitsReset: _note,
     ev.Unknown: _skip_unknown,
 }

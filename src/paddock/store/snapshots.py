@@ -15,10 +15,18 @@ from pathlib import Path
 
 import msgspec
 
-from paddock.core.board import LAYOUT, Board, decode_board, encode_board
+from paddock import __version__
+from paddock.core.board import LAYOUT, Board, BoardState, Convoy, decode_board, encode_board
+from paddock.core.task import Attempt, Task
 
 _MAGIC = b"Padkboard"
 _HEAD = struct.Struct(f">{len(_MAGIC)}sIQI20s")  # magic, layout, seq, checksum, hash of the record
+
+
+def layout() -> int:
+    """Another number for another version or another set of fields: such a snapshot is not read."""
+    shapes = [kind.__struct_fields__ for kind in (BoardState, Convoy, Task, Attempt)]
+    return zlib.crc32(repr((LAYOUT, __version__, shapes)).encode())
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,11 +45,11 @@ def load_snapshot(log: Path) -> Snapshot | None:
     """Call it before the transaction it is used in: the record it stands at is then visible there."""
     try:
         content = snapshot_path(log).read_bytes()
-        magic, layout, seq, checksum, tip = _HEAD.unpack_from(content)
+        magic, shape, seq, checksum, tip = _HEAD.unpack_from(content)
     except (OSError, struct.error):
         return None
     encoded = memoryview(content)[_HEAD.size :]
-    if magic != _MAGIC or layout != LAYOUT or zlib.crc32(encoded) != checksum:
+    if magic != _MAGIC or shape != layout() or zlib.crc32(encoded) != checksum:
         return None
     try:
         board = decode_board(encoded)
@@ -56,7 +64,7 @@ def write_snapshot(log: Path, board: Board, tip: bytes) -> None:
     draft = snapshot_path(log).with_suffix(".board.new")
     try:
         with draft.open("wb") as file:
-            file.write(_HEAD.pack(_MAGIC, LAYOUT, board.seq, zlib.crc32(encoded), tip))
+            file.write(_HEAD.pack(_MAGIC, layout(), board.seq, zlib.crc32(encoded), tip))
             file.write(encoded)
         os.replace(draft, snapshot_path(log))
     except OSError:

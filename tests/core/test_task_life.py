@@ -1,0 +1,167 @@
+"""Which event may happen to a task in which phase, and what it makes of it."""
+
+import pytest
+
+from paddock.core import events as ev
+from paddock.core.ids import TaskId
+from paddock.core.task import KEPT_ATTEMPTS, IllegalTransition, Phase
+from tests.core.ledger import Ledger
+
+HEAD = "c" * 40
+
+
+@pytest.fixture
+def ledger() -> Ledger:
+    return Ledger()
+
+
+def bring_to(ledger: Ledger, phase: Phase) -> TaskId:
+    task = ledger.add(after=[ledger.add()] if phase is Phase.WAITING else [])
+    match phase:
+        case Phase.RUNNING:
+            ledger.start(task)
+        case Phase.APPROVAL:
+            ledger.attempt(task, "approval", head=HEAD)
+        case Phase.NOOP:
+            ledger.attempt(task, "noop")
+        case Phase.FAILED:
+            ledger.attempt(task, "fail")
+        case Phase.BLOCKED:
+            ledger.attempt(task, "block")
+        case Phase.CANCELLED:
+            ledger.write(ev.Draft(ev.TaskCancelled("enough"), task=task))
+    assert ledger.task(task).phase is phase
+    return task
+
+
+PHASES = (
+    Phase.WAITING, Phase.READY, Phase.RUNNING, Phase.APPROVAL, Phase.NOOP, Phase.FAILED, Phase.BLOCKED,
+    Phase.CANCELLED,
+)  # fmt: skip
+LEGAL: dict[str, tuple[ev.Event, set[Phase]]] = {
+    "edited": (ev.TaskEdited(priority=3), set(PHASES) - {Phase.NOOP, Phase.CANCELLED}),
+    "cancelled": (ev.TaskCancelled(), set(PHASES) - {Phase.NOOP, Phase.CANCELLED}),
+    "retried": (
+        ev.TaskRetried(1),
+        {Phase.APPROVAL, Phase.NOOP, Phase.FAILED, Phase.BLOCKED, Phase.CANCELLED},
+    ),
+    "blocked": (ev.TaskBlocked("no key", "export KEY"), set(PHASES) - {Phase.NOOP, Phase.CANCELLED, Phase.RUNNING}),
+    "approved": (ev.TaskApproved(HEAD), {Phase.APPROVAL}),
+    "rejected": (ev.TaskRejected(HEAD), {Phase.APPROVAL}),
+    "revised": (ev.ChangeRevised(HEAD, "b" * 40), {Phase.APPROVAL, Phase.FAILED, Phase.BLOCKED}),
+    "message": (ev.MessageSent("more"), {Phase.RUNNING, Phase.APPROVAL, Phase.NOOP, Phase.FAILED, Phase.BLOCKED}),
+}
+
+
+@pytest.mark.parametrize("phase", PHASES)
+@pytest.mark.parametrize("name", LEGAL)
+def test_an_event_happens_in_its_phases_and_in_no_other(ledger: Ledger, name: str, phase: Phase) -> None:
+    event, phases = LEGAL[name]
+    task = bring_to(ledger, phase)
+    if phase in phases:
+        ledger.write(ev.Draft(event, task=task))
+    else:
+        with pytest.raises(IllegalTransition, match=f"`{task}` is {phase}: {event.kind} cannot happen"):
+            ledger.write(ev.Draft(event, task=task))
+
+
+def test_approval_is_for_the_head_that_was_seen(ledger: Ledger) -> None:
+    task = bring_to(ledger, Phase.APPROVAL)
+    for verdict in (ev.TaskApproved("d" * 40), ev.TaskRejected("d" * 40)):
+        with pytest.raises(IllegalTransition):
+            ledger.write(ev.Draft(verdict, task=task))
+    ledger.write(ev.Draft(ev.TaskApproved(HEAD), task=task))
+    assert ledger.task(task).approved == HEAD
+
+
+def test_a_rejected_task_gets_a_further_attempt_and_is_told_why(ledger: Ledger) -> None:
+    task = ledger.add(attempts=1)
+    ledger.attempt(task, "approval", head=HEAD)
+    (record,) = ledger.write(ev.Draft(ev.TaskRejected(HEAD, "no tests"), task=task))
+    rejected = ledger.task(task)
+    assert (rejected.phase, rejected.allowed, rejected.inbox) == (Phase.READY, 2, (record.seq,))
+    assert rejected.approved is None
+
+
+def test_a_message_wakes_an_idle_task_and_is_delivered_once(ledger: Ledger) -> None:
+    task = ledger.add(attempts=1)
+    ledger.attempt(task, "fail")
+    (sent,) = ledger.write(ev.Draft(ev.MessageSent("try harder"), task=task))
+    assert (ledger.task(task).phase, ledger.task(task).allowed) == (Phase.READY, 2)
+    attempt = ledger.start(task)
+    ledger.write(ev.Draft(ev.TurnStarted(1, messages=(sent.seq,)), task=task, attempt=attempt))
+    assert ledger.task(task).inbox == ()
+
+
+def test_turns_alternate_and_their_numbers_grow_by_one(ledger: Ledger) -> None:
+    task = ledger.add()
+    attempt = ledger.start(task)
+
+    def turn(event: ev.Event) -> None:
+        ledger.write(ev.Draft(event, task=task, attempt=attempt))
+
+    for too_early in (ev.TurnStarted(2), ev.TurnEnded(1)):
+        with pytest.raises(IllegalTransition):
+            turn(too_early)
+    turn(ev.TurnStarted(1))
+    for wrong in (ev.TurnStarted(2), ev.TurnEnded(2), ev.AttemptEnded("delivered", "noop", True)):
+        with pytest.raises(IllegalTransition):
+            turn(wrong)
+    turn(ev.TurnEnded(1, exit=0))
+    turn(ev.TurnStarted(2))
+    turn(ev.TurnEnded(2, exit=1))
+    turn(ev.AttemptEnded("crashed", "retry", True))
+    assert ledger.task(task).phase is Phase.READY
+
+
+def test_what_turns_used_adds_up_and_an_unpriced_turn_is_not_free(ledger: Ledger) -> None:
+    task = ledger.add()
+    attempt = ledger.start(task)
+    for number, cost in ((1, 0.5), (2, None), (3, 0.25)):
+        ledger.write(
+            ev.Draft(ev.TurnStarted(number), task=task, attempt=attempt),
+            ev.Draft(ev.TurnEnded(number, exit=0, input_tokens=10, cost_usd=cost), task=task, attempt=attempt),
+        )
+    found = ledger.task(task).attempts[0]
+    assert (found.input_tokens, found.cost_usd) == (30, 0.75)
+
+
+def test_a_cancelled_task_stays_cancelled_when_its_agent_ends(ledger: Ledger) -> None:
+    task = ledger.add()
+    ledger.start(task)
+    ledger.write(ev.Draft(ev.TaskCancelled(), task=task))
+    ledger.end(task, "approval", head=HEAD)
+    assert ledger.task(task).phase is Phase.CANCELLED
+    assert ledger.task(task).attempts[0].head == HEAD
+
+
+def test_a_cancelled_task_is_not_retried_before_its_agent_has_ended(ledger: Ledger) -> None:
+    task = ledger.add()
+    ledger.start(task)
+    ledger.write(ev.Draft(ev.TaskCancelled(), task=task))
+    with pytest.raises(IllegalTransition):
+        ledger.write(ev.Draft(ev.TaskRetried(1), task=task))
+
+
+def test_an_attempt_that_does_not_count_uses_up_nothing(ledger: Ledger) -> None:
+    task = ledger.add()
+    ledger.start(task)
+    ledger.end(task, "retry", counted=False)
+    assert (ledger.task(task).started, ledger.task(task).counted) == (1, 0)
+
+
+def test_old_attempts_are_forgotten_but_their_numbers_are_not(ledger: Ledger) -> None:
+    task = ledger.add()
+    for _ in range(KEPT_ATTEMPTS + 3):
+        ledger.attempt(task, "retry")
+    found = ledger.task(task)
+    assert len(found.attempts) == KEPT_ATTEMPTS
+    assert found.attempts[-1].id == f"t1.{KEPT_ATTEMPTS + 3}"
+    assert ledger.start(task) == f"t1.{KEPT_ATTEMPTS + 4}"
+
+
+def test_an_attempt_can_only_end_in_ways_that_have_a_next_phase(ledger: Ledger) -> None:
+    task = ledger.add()
+    ledger.start(task)
+    with pytest.raises(IllegalTransition):
+        ledger.end(task, "celebrate")
