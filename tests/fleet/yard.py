@@ -25,7 +25,7 @@ from paddock.sessions.sweep import sweep
 from paddock.store.protocol import Query
 from paddock.store.sqlite import SqliteStore
 
-Step = dict[str, object]
+Step = Mapping[str, object]
 _Found = TypeVar("_Found")
 PATIENCE_SECONDS = 90.0
 QUICK = {
@@ -33,6 +33,8 @@ QUICK = {
     "PADDOCK_LIMITS_BACKOFF": "200ms",
     "PADDOCK_WORKTREES_POOL": "0",
     "PADDOCK_WORKTREES_DISK_FLOOR_MB": "0",
+    "PADDOCK_LIMITS_ADAPT_TO_LOAD": "false",
+    "PADDOCK_LIMITS_INLINE": "false",
 }
 
 
