@@ -2,12 +2,14 @@
 
 from collections.abc import Callable, Mapping
 from importlib import import_module
-from importlib.metadata import entry_points
-from typing import cast
+from typing import TYPE_CHECKING, cast
 
 from paddock.core.errors import Misuse, PaddockError
 from paddock.engines.protocol import Engine
 from paddock.engines.settings import NO_SETTINGS, EngineSettings, nearest
+
+if TYPE_CHECKING:
+    from importlib.metadata import EntryPoints
 
 ENTRY_POINT_GROUP = "paddock.engines"
 
@@ -51,8 +53,15 @@ def load_engine(name: str, settings: Mapping[str, EngineSettings] | None = None)
 
 def engine_names(settings: Mapping[str, EngineSettings] | None = None) -> tuple[str, ...]:
     """Every name `load_engine` knows, in the order a person would look for them."""
-    installed = sorted(point.name for point in entry_points(group=ENTRY_POINT_GROUP))
+    installed = sorted(point.name for point in _entry_points())
     return tuple(dict.fromkeys((*BUILT_IN, *(settings or {}), *installed)))
+
+
+def _entry_points() -> "EntryPoints":
+    # Imported here because it costs more than all the rest, and built-in engines never need it.
+    from importlib.metadata import entry_points
+
+    return entry_points(group=ENTRY_POINT_GROUP)
 
 
 def _import_factory(where: str) -> EngineFactory:
@@ -61,7 +70,7 @@ def _import_factory(where: str) -> EngineFactory:
 
 
 def _installed_factory(name: str) -> EngineFactory | None:
-    for point in entry_points(group=ENTRY_POINT_GROUP, name=name):
+    for point in (point for point in _entry_points() if point.name == name):
         try:
             return cast(EngineFactory, point.load())
         except (ImportError, AttributeError) as error:

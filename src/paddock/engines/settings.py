@@ -1,6 +1,5 @@
 """The `[engines.NAME]` tables of paddock.toml."""
 
-import difflib
 from collections.abc import Iterable, Mapping
 from typing import Literal
 
@@ -54,5 +53,7 @@ def parse_settings(name: str, table: Mapping[str, object]) -> EngineSettings:
 
 def nearest(word: str, known: Iterable[str]) -> str | None:
     """The known word most like `word`, or None when none is close."""
+    import difflib
+
     found = difflib.get_close_matches(word, list(known), n=1, cutoff=0.5)
     return found[0] if found else None

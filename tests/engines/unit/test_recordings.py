@@ -9,7 +9,9 @@ from pathlib import Path
 import pytest
 
 from paddock.core.trace import (
+    End,
     Final,
+    TokenUsage,
     ToolCall,
     ToolResult,
     ToolStatus,
@@ -17,6 +19,7 @@ from paddock.core.trace import (
     TroubleClass,
     TroubleKind,
     TurnSummary,
+    Usage,
     UsageScope,
     observe,
     turn_usage,
@@ -142,13 +145,24 @@ def test_claude_with_two_results_in_one_process_counts_both() -> None:
 def test_an_engine_that_counts_the_conversation_is_told_apart(engine: str, before: str | None) -> None:
     summary, _ = replay(f"{engine}-follow-2")
     assert summary.usage_scope is UsageScope.CONVERSATION
-    earlier = replay(before)[0].usage if before else type(summary.usage)(200, output=20)
+    earlier = replay(before)[0].usage if before else TokenUsage(200, output=20)
     used = turn_usage(summary, earlier)
     assert (used.input_total, used.output) == (200, 20)
 
 
 def test_codex_keeps_its_thread_when_resumed() -> None:
     assert replay("codex-follow")[0].session_id == replay("codex-follow-2")[0].session_id
+
+
+def test_codex_that_says_twice_why_it_failed_was_refused_once_more_and_not_twice() -> None:
+    assert replay("codex-429")[0].refusals == 2
+
+
+def test_codex_counts_cached_input_apart() -> None:
+    line = b'{"type":"turn.completed","usage":{"input_tokens":100,"cached_input_tokens":60,"output_tokens":5}}'
+    (usage, _) = load_engine("codex").parser().feed(line)
+    assert isinstance(usage, Usage)
+    assert usage.tokens == TokenUsage(input_uncached=40, cache_read=60, output=5)
 
 
 def test_codex_warning_about_a_model_is_no_error() -> None:
@@ -158,6 +172,14 @@ def test_codex_warning_about_a_model_is_no_error() -> None:
 def test_aider_that_exits_zero_after_refusals_has_not_succeeded() -> None:
     summary, _ = replay("aider-429")
     assert (summary.final, summary.refusals) == (Final.ERROR, 9)
+
+
+def test_aider_that_is_refused_after_an_answer_has_not_succeeded() -> None:
+    parser = load_engine("aider").parser()
+    lines = [b"Sure.", b"Tokens: 100 sent, 10 received.", b"litellm.RateLimitError: RateLimitError: slow down"]
+    entries = [entry for line in lines for entry in parser.feed(line)] + list(parser.close())
+    assert isinstance(entries[-1], End)
+    assert not entries[-1].success
 
 
 def test_aider_edits_and_commits_are_its_steps_and_the_log_its_costs() -> None:
