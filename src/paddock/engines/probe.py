@@ -73,7 +73,7 @@ def read_version(argv: Sequence[str], environment: Mapping[str, str]) -> str:
     except (OSError, subprocess.TimeoutExpired):
         return ""
     found = _VERSION.search((done.stdout + b"\n" + done.stderr)[:4096].decode("utf-8", "replace"))
-    return found[0] if found else ""
+    return found[0].rstrip(".+-") if found else ""
 
 
 def run_round_trip(engine: Engine, request: TurnRequest, timeout_seconds: float) -> RoundTrip:

@@ -23,7 +23,7 @@ def test_a_missing_cli_is_reported_with_the_way_to_get_it(name: str, tmp_path: P
 
 @pytest.mark.parametrize("name", OUTSIDE)
 def test_an_installed_cli_tells_its_version_and_that_nobody_is_logged_in(name: str, tmp_path: Path) -> None:
-    path = executable(tmp_path / name, "#!/bin/sh\necho 'the tool 12.3.4-beta (build 9)'\n")
+    path = executable(tmp_path / name, "#!/bin/sh\necho 'the tool 12.3.4-beta. Build 9'\n")
     probe = load_engine(name).probe(path_with(tmp_path))
     assert (probe.path, probe.version) == (path, "12.3.4-beta")
     assert not probe.authenticated
