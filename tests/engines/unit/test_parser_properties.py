@@ -118,6 +118,7 @@ def test_no_parser_raises_on_a_huge_deep_or_malformed_line(name: str, oddity: st
 def test_an_unreadable_line_is_a_sign_of_life_and_nothing_more(name: str) -> None:
     assert list(parser_of(name).feed(b"\xff\xfe")) == [Progress("unreadable line")]
     assert list(parser_of(name).feed(b"  \n")) == []
+    assert list(parser_of(name).feed(ODDITIES["huge"])) == [Progress("unreadable line")]
 
 
 def test_numbers_no_machine_could_count_to_are_not_believed() -> None:

@@ -32,11 +32,11 @@ def test_an_engine_like_no_other_lists_those_there_are() -> None:
 
 
 def test_a_second_set_up_of_an_engine_has_a_name_of_its_own(place: Place) -> None:
-    settings = {"claude-work": EngineSettings(like="claude", set={"CLAUDE_CONFIG_DIR": "/work"})}
+    settings = {"claude-work": EngineSettings(like="claude", set={"CLAUDE_CONFIG_DIR": "/second"})}
     engine = load_engine("claude-work", settings)
     assert engine.name == "claude-work"
     launch = engine.launch(place.request())
-    assert (launch.argv[0], launch.env["CLAUDE_CONFIG_DIR"]) == ("claude", "/work")
+    assert (launch.argv[0], launch.env["CLAUDE_CONFIG_DIR"]) == ("claude", "/second")
 
 
 def test_a_command_may_take_the_name_of_a_built_in_engine(place: Place) -> None:
