@@ -15,7 +15,10 @@ CACHE_TTL_SECONDS = 300.0
 KEPT_PREFIXES = 200
 # Besides their share of the limit, starts may use what the account has stored above half of its bucket.
 STORED_SHARE = 0.5
-BLIND_SECONDS = 10.0
+# What a start has to leave for the others; and when a bucket counts as full.
+LEFT_SHARE, FULL_SHARE = 0.15, 0.9
+# Where no limit is shown: cold starts may add this share of the agents in ten seconds, warm ones four times that.
+BLIND_SECONDS, BLIND_SHARE, BLIND_WARM_COST = 10.0, 0.125, 0.25
 
 
 class Warmth(msgspec.Struct, frozen=True):
@@ -50,7 +53,7 @@ def refill(pacer: Pacer, quota: Quota, now: float) -> Pacer:
     if input_limit is not None:
         capacity, per_second = max(START_SHARE * input_limit.limit, 1.0), START_SHARE * input_limit.limit / 60.0
     else:
-        capacity = max(2.0, quota.target / 4)
+        capacity = max(2.0, BLIND_SHARE * quota.target)
         per_second = capacity / BLIND_SECONDS
     if pacer.filled_at == 0.0 or pacer.counts_tokens != counts_tokens:
         return replace(pacer, level=capacity, filled_at=now, counts_tokens=counts_tokens)
@@ -59,21 +62,22 @@ def refill(pacer: Pacer, quota: Quota, now: float) -> Pacer:
 
 
 def may_start(pacer: Pacer, quota: Quota, tokens: float, now: float) -> bool:
-    """Whether a refilled bucket has room for a start, or the account's own bucket has plenty stored."""
-    input_limit = quota.limits.get(INPUT)
-    if input_limit is None:
+    """Whether a start fits: into the bucket of starts, or into what the account has plenty of; and in any case
+    into what the account has left, so that neither it nor the agents at work are refused."""
+    seen = quota.limits.get(INPUT)
+    if seen is None:
         return pacer.level >= 1.0
-    # A start larger than the whole bucket has to go through at some time: when the bucket is full.
-    if pacer.level >= min(tokens, START_SHARE * input_limit.limit):
-        return True
-    fresh = now - input_limit.at <= STALE_SECONDS
-    stored = input_limit.remaining - pacer.unseen if fresh else input_limit.limit
-    return stored - tokens >= STORED_SHARE * input_limit.limit
+    stored = seen.remaining - pacer.unseen if now - seen.at <= STALE_SECONDS else seen.limit
+    # A start larger than a whole bucket has to go through at some time: when that bucket is full.
+    if stored < min(tokens + LEFT_SHARE * seen.limit, FULL_SHARE * seen.limit):
+        return False
+    return pacer.level >= min(tokens, START_SHARE * seen.limit) or stored - tokens >= STORED_SHARE * seen.limit
 
 
 def note_start(pacer: Pacer, prefix: str, tokens: float, now: float) -> Pacer:
     """Pay for a start out of a refilled bucket and remember the prefix it warms."""
-    cost = tokens if pacer.counts_tokens else 1.0
+    is_warm = start_tokens(pacer, prefix, 1.0, now) < 1.0
+    cost = tokens if pacer.counts_tokens else BLIND_WARM_COST if is_warm else 1.0
     prefixes = dict(pacer.prefixes)
     if prefix:
         before = prefixes.pop(prefix, None)

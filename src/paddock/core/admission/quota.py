@@ -15,7 +15,8 @@ COOL_SECONDS = 60.0
 # A header older than this says nothing about what is left: the bucket has refilled since.
 STALE_SECONDS = 60.0
 FORGOTTEN_SECONDS = 900.0
-REJECTED_SHARE = 0.02
+# Of the calls of some half a minute: a single refusal among many is noise.
+REJECTED_SHARE, REFUSAL_SMOOTHING = 0.02, 0.3
 RATE_SMOOTHING = 0.15
 # A full bucket holds one minute: hardly worth an agent that then stays. An empty one means refusals.
 MIDDLE_FILL, FULL_GAIN, EMPTY_GAIN = 0.5, 0.1, 0.25
@@ -26,14 +27,14 @@ CUT = 0.8
 QUICK_AGENTS = 16.0
 BLIND_GROWTH, BLIND_GROWTH_LEAST = 0.03, 0.34
 PROBE_SHARE = 0.04
-PROBE_FIRST_SECONDS, PROBE_LATEST_SECONDS = 1800.0, 7200.0
-CAPACITY_SMOOTHING = 0.3
+PROBE_FIRST_SECONDS, PROBE_LATEST_SECONDS = 600.0, 7200.0
 # Just below what the account was seen to bear: the distance pays for noise and costs this much work.
 BELOW_CAPACITY = 0.95
 # Starts may take this share of the input limit.
 START_SHARE = 0.3
 # A call counts when it is over, some 20 seconds after its agent began it: use is set against the agents of then.
 LAG_STEPS = 3
+CROWD_GROWTH = 1.25
 
 REQUESTS, INPUT, OUTPUT = "requests", "input", "output"
 
@@ -48,9 +49,12 @@ class Limit(msgspec.Struct, frozen=True):
 
 class Quota(msgspec.Struct, frozen=True):
     """`target` agents; `rates` is what one running agent uses of each dimension per minute, without the reading
-    at its start; `start_rate` is what all starts together read per minute. `used`, `start_tokens` and `rejected`
-    count since the last step. `capacity` is what went through per minute while calls were refused; it is tried a
-    little higher when nothing was refused for `probe_wait`, which grows with every try that fails."""
+    at its start; `start_rate` is what all starts together read per minute.
+
+    `used`, `start_tokens` and `rejected` count since the last step; `served` per minute and the share `refusal`
+    are smoothed. `capacity` is what went through per minute while calls were refused; it is tried a little higher
+    when nothing was refused for `probe_wait`, which grows with every try that fails.
+    """
 
     target: float = 4.0
     limits: dict[str, Limit] = {}
@@ -59,6 +63,8 @@ class Quota(msgspec.Struct, frozen=True):
     start_tokens: float = 0.0
     start_rate: float = 0.0
     rejected: int = 0
+    served: float | None = None
+    refusal: float = 0.0
     stepped_at: float = 0.0
     ran: tuple[int, ...] = ()
     cut_at: float | None = None
@@ -103,8 +109,17 @@ def step_quota(quota: Quota, now: float, running: int) -> Quota:
     if minutes * 60.0 < STEP_SECONDS:
         return quota
     start_rate = quota.start_rate + RATE_SMOOTHING * (quota.start_tokens / minutes - quota.start_rate)
-    measured = replace(quota, rates=_update_rates(quota, minutes, running), start_rate=start_rate)
-    decided = _decide(measured, now, running, minutes)
+    calls = quota.used.get(REQUESTS, 0.0)
+    refusal = quota.rejected / max(1.0, calls + quota.rejected)
+    served = calls / minutes
+    measured = replace(
+        quota,
+        rates=_update_rates(quota, minutes, running),
+        start_rate=start_rate,
+        refusal=quota.refusal + REFUSAL_SMOOTHING * (refusal - quota.refusal),
+        served=served if quota.served is None else quota.served + REFUSAL_SMOOTHING * (served - quota.served),
+    )
+    decided = _decide(measured, now, running)
     return replace(
         decided,
         target=max(1.0, decided.target),
@@ -134,12 +149,13 @@ def ceiling_by_headers(quota: Quota, now: float) -> float | None:
     return min(ceilings, default=None)
 
 
-def _decide(quota: Quota, now: float, running: int, minutes: float) -> Quota:
+def _decide(quota: Quota, now: float, running: int) -> Quota:
     """The quota with its new target."""
-    calls = quota.used.get(REQUESTS, 0.0)
     cooled = quota.cut_at is None or now - quota.cut_at >= COOL_SECONDS
-    if quota.rejected > REJECTED_SHARE * (calls + quota.rejected):
-        measured = _measure_capacity(quota, now, calls / minutes)
+    if quota.rejected and quota.refusal > REJECTED_SHARE:
+        # A crowd that has just started reads its context and does little else: not the time to measure.
+        crowd = running > CROWD_GROWTH * min(quota.ran, default=running) + 1
+        measured = replace(quota, quiet_since=now) if crowd else _measure_capacity(quota, now)
         return _cut(measured, now, running) if cooled else measured
     # A number that is not used up says nothing about a larger one.
     in_use = running >= 0.75 * quota.target - 1
@@ -163,13 +179,14 @@ def ceiling_by_capacity(quota: Quota) -> float | None:
     return None if quota.capacity is None or rate <= 0 else BELOW_CAPACITY * quota.capacity / rate
 
 
-def _measure_capacity(quota: Quota, now: float, served: float) -> Quota:
+def _measure_capacity(quota: Quota, now: float) -> Quota:
     """While calls are refused, what goes through is the limit. A refusal after a quiet time was a probe failing."""
-    was_quiet = now - quota.quiet_since >= COOL_SECONDS
+    served = quota.served or 0.0
     if quota.capacity is None:
         return replace(quota, capacity=served, quiet_since=now)
-    capacity = quota.capacity + CAPACITY_SMOOTHING * (served - quota.capacity)
+    was_quiet = now - quota.quiet_since >= COOL_SECONDS
     wait = min(2 * quota.probe_wait, PROBE_LATEST_SECONDS) if was_quiet else quota.probe_wait
+    capacity = quota.capacity + REFUSAL_SMOOTHING * (served - quota.capacity)
     return replace(quota, capacity=capacity, quiet_since=now, probe_wait=wait)
 
 
