@@ -224,6 +224,18 @@ class TestHistoryInsideABranch:
         assert built.flattened == ("t1",)
         assert lab.show("%P", built.commit) == lab.main
 
+    def test_work_hidden_in_a_merge_commit_lands_under_every_policy(self, lab: Lab) -> None:
+        lab.branch("side", {"side.txt": "s\n"})
+        git(lab.top, "switch", "--quiet", "-c", "t1")
+        commit(lab.top, {"own.txt": "o\n"}, "own")
+        git(lab.top, "merge", "--quiet", "--no-ff", "--no-commit", "side")
+        head = commit(lab.top, {"hidden.txt": "h\n"}, "merge with more")
+        git(lab.top, "switch", "--quiet", "main")
+        for policy in Policy:
+            built = lab.composed(part("t1", head), policy=policy)
+            assert {"side.txt", "own.txt", "hidden.txt"} <= set(lab.ls(built.commit))
+        assert built.flattened == ("t1",)
+
     def test_rebase_replays_both_sides_of_a_harmless_merge(self, lab: Lab) -> None:
         lab.branch("side", {"side.txt": "s\n"}, message="side work")
         one = lab.grow(
@@ -288,6 +300,9 @@ class TestIsolation:
         one = lab.branch("t1", {"1.txt": "good\n"})
         other = lab.branch("t2", {"1.txt": "evil\n"})
         git(lab.top, "replace", one.member.head, other.member.head)
+        planted = lab.bench.git_dir / "refs" / "replace" / one.member.head
+        planted.parent.mkdir()
+        planted.write_text(f"{other.member.head}\n")
         built = lab.composed(one)
         assert git(lab.top, "show", f"{built.commit}:1.txt") == "good"
 

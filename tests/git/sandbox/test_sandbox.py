@@ -253,6 +253,12 @@ class TestHostileCi:
         assert refs_of(yard) == before
         assert yard.start(box, "cat README.md").out == "hello\n"
 
+    def test_a_lock_left_behind_costs_no_rebuild(self, yard: Yard) -> None:
+        box = yard.sandbox()
+        yard.prepare(box)
+        (box.layout.control / "index.lock").touch()
+        assert yard.prepare(box).rebuilt == ""
+
     def test_a_hidden_edit_does_not_survive_into_the_next_run(self, yard: Yard) -> None:
         """The flags that make git overlook a file are set in the repository CI sees, which is thrown away."""
         box = yard.sandbox()
