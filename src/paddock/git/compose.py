@@ -107,7 +107,7 @@ class _Step:
 
 @dataclass(frozen=True, slots=True)
 class _Ground:
-    """What a chain stands on. `seconds` and `committer` are those of every commit written."""
+    """What a chain stands on, and who commits it. `landed` are changes the base has in another shape."""
 
     base: CommitFacts
     landed: tuple[str, ...]

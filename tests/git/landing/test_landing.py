@@ -1,3 +1,4 @@
+import json
 import shutil
 from dataclasses import replace
 from pathlib import Path
@@ -198,6 +199,26 @@ class TestLanding:
         assert isinstance(result, Stuck)
         assert "main.lock" in result.reason
         assert lock.exists()
+
+    def test_objects_and_refs_are_flushed_as_they_are_written(
+        self, lab: Lab, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        one, two = lab.branch("t1", {"poem.txt": poem(3, "3")}), lab.branch("t2", {"poem.txt": poem(30, "30")})
+        trace = tmp_path / "trace"
+        monkeypatch.setenv("GIT_TRACE2_EVENT", str(trace))
+        assert land(lab.repo, lab.move(one, two)) == Landed()
+        flushed: dict[str, int] = {}
+        names: dict[str, str] = {}
+        for line in trace.read_text().splitlines():
+            event = json.loads(line)
+            if event["event"] == "cmd_name":
+                names[event["sid"]] = event["name"]
+            if event["event"] == "data" and event["key"] == "fsync/hardware-flush":
+                name = names[event["sid"]]
+                flushed[name] = flushed.get(name, 0) + int(event["value"])
+        assert flushed["merge-tree"] >= 2
+        assert flushed["hash-object"] >= 3
+        assert flushed["update-ref"] >= 3
 
     def test_hooks_of_the_repository_do_not_run(self, lab: Lab, tmp_path: Path) -> None:
         hook = lab.repo.common_dir / "hooks" / "reference-transaction"
