@@ -227,6 +227,14 @@ class Lab:
         raise AssertionError("the queue does not settle")
 
 
+def settle_through_a_crash(lab: Lab) -> None:
+    try:
+        lab.settle()
+    except Crashed:
+        lab.recover()
+        lab.settle()
+
+
 def fold(log: list[tuple[ev.QueueEvent, float]]) -> Queue:
     queue = Queue()
     for event, at in log:

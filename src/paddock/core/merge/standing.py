@@ -3,7 +3,8 @@
     FRESH ──pass──▶ READY ──train fails──▶ SUSPECT or SINGLE ──pass──▶ READY
       └─pool fails─▶ SINGLE ──fails alone──▶ CONFIRM ──fails again──▶ CONVICTED
 
-A failure on a base that never passed says nothing; while that base is still being tested the change is HELD.
+A failure on a base that never passed says nothing. While that base has not landed the change is HELD: tried again
+on main, without what it failed with, it would pass and fail in turn for ever.
 """
 
 from __future__ import annotations
@@ -63,9 +64,10 @@ def standing_of(queue: Queue, entry: Entry, live: frozenset[str]) -> Standing:
 def _weigh(queue: Queue, before: Standing, run: Run, change_id: str, live: frozenset[str]) -> Standing:
     if run.result is Result.PASS:
         return Standing(Stage.READY, train_failures=before.train_failures)
+    if queue.main is not None and run.base in live and run.base != queue.main.commit:
+        return replace(before, stage=Stage.HELD)
     if not guards.base_is_verified(queue, run):
-        waiting = run.base in live and queue.main is not None and run.base != queue.main.commit
-        return replace(before, stage=Stage.HELD) if waiting else before
+        return before
     if len(run.members) == 1:
         return _blame(before, run.id)
     if _is_pool(run):
