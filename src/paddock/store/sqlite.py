@@ -164,7 +164,7 @@ class SqliteStore:
                 board = self._catch_up()
                 first = board.seq
                 for row in rows:
-                    if row[0] != board.seq + 1 or chain(self._tip, row[:-1]) != row[-1]:
+                    if row[0] != board.seq + 1 or not _follows(self._tip, row):
                         raise LogUnusable(f"record {row[0]} does not follow this log's record {board.seq}")
                     board.apply(self._decode(row))
                     self._db.execute(_INSERT, row)
@@ -176,8 +176,11 @@ class SqliteStore:
     def _decode(self, row: Row) -> Record:
         try:
             return decode_row(row)
-        except msgspec.DecodeError as error:
-            raise damaged(self.path, f"record {row[0]} ({row[4]}) cannot be read: {error}") from None
+        except (msgspec.DecodeError, TypeError, ValueError) as error:
+            # SQLite gives NULLs and texts of any length where a page is damaged.
+            raise damaged(
+                self.path, f"record {row[0]} ({printable(str(row[4]), 40)}) cannot be read: {error}"
+            ) from None
 
     def _transact(self, decisions: Sequence[tuple[Decide, Author]]) -> list[list[Record] | PaddockError]:
         with explained(self.path):
@@ -316,10 +319,17 @@ def verify_rows(rows: Iterable[Row]) -> Verification:
     for row in rows:
         if row[0] != expected:
             return Verification(expected - 1, BadRecord(expected, f"it is missing; the next is record {row[0]}"))
-        if chain(tip, row[:-1]) != row[-1]:
+        if not _follows(tip, row):
             return Verification(expected - 1, BadRecord(expected, "its hash does not match its content"))
         tip, expected = row[-1], expected + 1
     return Verification(expected - 1, None)
+
+
+def _follows(tip: bytes, row: Row) -> bool:
+    try:
+        return chain(tip, row[:-1]) == row[-1]
+    except TypeError:
+        return False
 
 
 def _select(query: Query) -> tuple[str, tuple[object, ...]]:

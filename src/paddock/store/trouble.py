@@ -20,7 +20,7 @@ def explained(path: Path) -> Iterator[None]:
     except UnicodeDecodeError as error:
         raise damaged(path, f"it holds text that is not UTF-8: {error.object[:40]!r}") from error
     except UnicodeEncodeError as error:
-        if error.object == str(path):
+        if error.object.startswith(str(path.parent)):
             hint = "SQLite needs a path in UTF-8: rename the folder"
             raise LogUnusable(f"the log `{printable(str(path))}` cannot be opened", hint) from error
         raise LogUnusable(f"`{printable(error.object, 60)}` is not valid UTF-8: nothing was written") from error

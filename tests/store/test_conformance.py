@@ -1,0 +1,284 @@
+"""What every store promises. Nothing in here knows which one it is."""
+
+import re
+from collections.abc import Sequence
+
+import pytest
+
+from paddock import __version__
+from paddock.core import events as ev
+from paddock.core.board import Board, encode_board
+from paddock.core.errors import PaddockError
+from paddock.core.ids import AttemptId, TaskId, task_id
+from paddock.core.task import IllegalTransition
+from paddock.store import snapshots
+from paddock.store.codec import Row, chain
+from paddock.store.protocol import Author, LogUnusable, Query, Store
+from tests.store.conftest import Shelf
+from tests.store.drafts import ANA, add, break_halfway, refuse, write
+
+
+def test_a_new_log_begins_with_the_version_that_made_it(store: Store) -> None:
+    (created,) = store.records(Query())
+    assert (created.seq, created.event) == (1, ev.LogCreated(__version__))
+    assert store.board().version == __version__
+
+
+def test_records_come_back_as_they_were_written(store: Store) -> None:
+    event = ev.TaskAdded("Grüße 🐎", "multi\nline \u2028 brief", after=(), priority=-3, paths=("src/**",))
+    (written,) = store.append(write(ev.Draft(event, task=TaskId("t1"))), Author("agent:t7.1", 3))
+    assert store.record(written.seq) == written
+    assert list(store.records(Query(after=1))) == [written]
+    assert (written.actor, written.generation, written.task, written.event) == ("agent:t7.1", 3, "t1", event)
+
+
+def test_what_one_process_writes_another_reads(shelf: Shelf) -> None:
+    writer, reader = shelf.open(), shelf.open(read_only=True)
+    assert len(reader.board().tasks) == 0
+    for expected in (1, 2):
+        writer.append(add(), ANA)
+        assert len(reader.board().tasks) == expected
+        assert reader.head() == writer.head()
+
+
+def test_a_decision_sees_the_board_at_the_head_even_if_another_wrote_last(shelf: Shelf) -> None:
+    one, other = shelf.open(), shelf.open()
+    for store in (one, other, one, other):
+        store.append(add(), ANA)
+    assert list(one.board().tasks) == ["t1", "t2", "t3", "t4"]
+
+
+def test_a_refusal_is_raised_and_writes_nothing(store: Store) -> None:
+    with pytest.raises(PaddockError, match="not today"):
+        store.append(refuse("not today"), ANA)
+    assert store.head() == 1
+
+
+def test_a_decision_for_nothing_writes_nothing(store: Store) -> None:
+    assert store.append(write(), ANA) == []
+    assert store.head() == 1
+
+
+def test_what_cannot_fold_is_never_written(store: Store) -> None:
+    with pytest.raises(IllegalTransition):
+        store.append(write(ev.Draft(ev.TaskCancelled(), task=TaskId("t9"))), ANA)
+    assert store.head() == 1
+
+
+def test_a_decision_that_fails_halfway_leaves_neither_record_nor_trace_in_the_board(store: Store) -> None:
+    before = encode_board(store.board())
+    with pytest.raises(IllegalTransition):
+        store.append(break_halfway, ANA)
+    assert store.head() == 1
+    assert encode_board(store.board()) == before
+    (record,) = store.append(add(), ANA)
+    assert (record.seq, record.task) == (2, "t1")
+
+
+def test_a_bug_in_a_decision_leaves_the_store_usable(store: Store) -> None:
+    def stumble(_: Board) -> Sequence[ev.Draft]:
+        raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        store.append(stumble, ANA)
+    assert [record.seq for record in store.append(add(), ANA)] == [2]
+
+
+def test_decisions_of_a_group_see_each_other_and_fail_alone(store: Store) -> None:
+    results = store.append_all([(add(), ANA), (refuse(), ANA), (break_halfway, ANA), (add(count=2), ANA)])
+    tasks = [[record.task for record in result] if isinstance(result, list) else type(result) for result in results]
+    assert tasks == [["t1"], PaddockError, IllegalTransition, ["t2", "t3"]]
+    assert store.head() == 4
+    assert store.verify().bad is None
+
+
+def test_text_that_is_no_unicode_is_refused_alone(store: Store) -> None:
+    good, bad = store.append_all([(add(), ANA), (add("a\udcffb"), ANA)])
+    assert isinstance(good, list)
+    assert isinstance(bad, PaddockError)
+    assert "not valid UTF-8" in bad.message
+
+
+def test_records_are_found_by_task_kind_time_and_range(store: Store) -> None:
+    started = ev.AttemptStarted("claude", "b" * 40, "paddock/t1")
+    store.append(add(count=3), ANA)
+    store.append(write(ev.Draft(started, task=TaskId("t1"), attempt=AttemptId("t1.1"))), ANA)
+    store.append(write(ev.Draft(ev.TaskCancelled(), task=TaskId("t2"))), ANA)
+
+    def found(query: Query) -> list[int]:
+        return [record.seq for record in store.records(query)]
+
+    assert found(Query(task="t1")) == [2, 5]
+    assert found(Query(kind="task.*")) == [2, 3, 4, 6]
+    assert found(Query(kind="task.cancelled")) == [6]
+    assert found(Query(kind="task.*", task="t2")) == [3, 6]
+    assert found(Query(after=2, until=4)) == [3, 4]
+    assert found(Query(since=store.record(5).at)) == [5, 6]
+    assert found(Query(kind="nothing")) == []
+
+
+def test_a_record_that_is_not_there_is_said_to_be_missing(store: Store) -> None:
+    with pytest.raises(LogUnusable, match="no record 99"):
+        store.record(99)
+
+
+def test_every_record_is_chained_to_the_one_before(store: Store) -> None:
+    store.append(add(count=5), ANA)
+    tip = bytes(20)
+    for row in store.rows():
+        assert chain(tip, row[:-1]) == row[-1]
+        tip = row[-1]
+    assert store.verify() == type(store.verify())(6, None)
+
+
+@pytest.mark.parametrize(
+    ("sql", "seq", "problem"),
+    [
+        ("UPDATE events SET body = CAST(replace(CAST(body AS TEXT), 'x', 'y') AS BLOB) WHERE seq = 4", 4, "its hash"),
+        ("UPDATE events SET at = at + 1 WHERE seq = 4", 4, "its hash"),
+        ("UPDATE events SET actor = 'eve' WHERE seq = 4", 4, "its hash"),
+        ("UPDATE events SET generation = 1 WHERE seq = 4", 4, "its hash"),
+        ("UPDATE events SET kind = 'task.edited' WHERE seq = 4", 4, "its hash"),
+        ("UPDATE events SET task = 't1' WHERE seq = 4", 4, "its hash"),
+        ("UPDATE events SET attempt = '' WHERE seq = 4", 4, "its hash"),
+        ("UPDATE events SET hash = zeroblob(20) WHERE seq = 4", 4, "its hash"),
+        ("DELETE FROM events WHERE seq = 4", 4, "it is missing; the next is record 5"),
+        ("DELETE FROM events WHERE seq = 1", 1, "it is missing; the next is record 2"),
+    ],
+)
+def test_verification_names_the_first_record_that_was_tampered_with(
+    shelf: Shelf, sql: str, seq: int, problem: str
+) -> None:
+    store = shelf.open()
+    store.append(add(count=5), ANA)
+    shelf.tamper(sql)
+    found = shelf.open(read_only=True).verify()
+    assert found.bad is not None
+    assert (found.bad.seq, found.records) == (seq, seq - 1)
+    assert problem in found.bad.problem
+
+
+def test_verification_notices_that_the_end_was_cut_off(shelf: Shelf) -> None:
+    store = shelf.open()
+    store.append(add(count=5), ANA)
+    store.rebuild()
+    shelf.tamper("DELETE FROM events WHERE seq > 4")
+    found = shelf.open(read_only=True).verify()
+    assert found.bad is not None
+    assert (found.bad.seq, found.bad.problem) == (5, "it and all up to 6 are missing")
+
+
+def test_a_rebuild_says_whether_the_snapshot_was_right(shelf: Shelf) -> None:
+    store = shelf.open()
+    store.append(add(count=5), ANA)
+    assert store.rebuild() is True
+    assert shelf.open().rebuild() is True
+
+
+def test_a_long_log_opens_from_its_snapshot_to_the_same_board(shelf: Shelf) -> None:
+    store = shelf.open()
+    for _ in range(6):
+        store.append(add(count=500), ANA)
+    store.append(write(ev.Draft(ev.TaskCancelled("enough"), task=TaskId("t2"))), ANA)
+    fresh = shelf.open(read_only=True)
+    assert encode_board(fresh.board()) == encode_board(store.board())
+    shelf.spoil_snapshot()
+    assert encode_board(shelf.open(read_only=True).board()) == encode_board(store.board())
+    assert shelf.open().rebuild() is True
+
+
+def test_a_snapshot_of_another_layout_is_folded_again(shelf: Shelf, monkeypatch: pytest.MonkeyPatch) -> None:
+    store = shelf.open()
+    store.append(add(count=3), ANA)
+    with monkeypatch.context() as older:
+        older.setattr(snapshots, "LAYOUT", 0)
+        assert store.rebuild()
+    assert list(shelf.open(read_only=True).board().tasks) == ["t1", "t2", "t3"]
+
+
+def test_a_snapshot_of_another_history_is_not_used(shelf: Shelf) -> None:
+    store = shelf.open()
+    store.append(add("before", 3), ANA)
+    store.rebuild()
+    shelf.tamper("DELETE FROM events WHERE seq > 2")
+    writer = shelf.open()
+    writer.append(add("after", 5), ANA)
+    board = shelf.open(read_only=True).board()
+    assert [board.tasks[name].title for name in board.tasks] == ["before", *["after"] * 5]
+
+
+def unknown(shelf: Shelf) -> None:
+    """As a newer version would have written it."""
+    newer = ev.Draft(ev.Unknown("task.teleported", b'{"to":"moon"}'), task=TaskId("t1"))
+    store = shelf.open()
+    store.append(add(), ANA)
+    store.append(write(ev.Draft(ev.LogUpgraded("99.1"))), ANA)
+    row = list(store.rows())[-1]
+    head = (row[0] + 1, row[1], "ana", 0, "task.teleported", "t1", None, b'{"to":"moon"}')
+    store.restore([(*head, chain(row[-1], head))])
+    assert next(store.records(Query(kind="task.teleported"))).event == newer.event
+
+
+def test_viewers_skip_a_kind_they_do_not_know_and_count_it(shelf: Shelf) -> None:
+    unknown(shelf)
+    board = shelf.open(read_only=True).board()
+    assert (board.unknown, board.version) == ({"task.teleported": 1}, "99.1")
+    assert list(board.tasks) == ["t1"]
+
+
+def test_writers_refuse_a_log_with_kinds_they_do_not_know_and_name_the_version(shelf: Shelf) -> None:
+    unknown(shelf)
+    store = shelf.open()
+    head = store.head()
+    with pytest.raises(LogUnusable, match=re.escape("does not know (`task.teleported`)")) as refused:
+        store.append(add(), ANA)
+    assert refused.value.hint == "upgrade: `pip install --upgrade 'paddock>=99.1'`"
+    assert store.head() == head
+
+
+def test_the_first_write_of_a_newer_version_says_so(shelf: Shelf, monkeypatch: pytest.MonkeyPatch) -> None:
+    store = shelf.open()
+    monkeypatch.setattr(f"{type(store).__module__}.__version__", "99.2.0")
+    kinds = [[record.event.kind for record in store.append(add(), ANA)] for _ in range(2)]
+    assert kinds == [["log.upgraded", "task.added"], ["task.added"]]
+    assert store.board().version == "99.2.0"
+    monkeypatch.undo()
+    assert [record.event.kind for record in shelf.open().append(add(), ANA)] == ["task.added"]
+
+
+def test_another_copy_is_restored_byte_for_byte(shelf: Shelf) -> None:
+    store = shelf.open()
+    store.append(add(count=4), ANA)
+    rows = [*store.rows(), future_row(list(store.rows())[-1])]
+    copy = shelf.open_empty()
+    assert copy.restore(rows[:2]) == 2
+    assert copy.restore(rows[2:]) == 4
+    assert list(copy.rows()) == rows
+    assert copy.restore([]) == 0
+
+
+def future_row(row: Row) -> Row:
+    """A known kind with a field a newer version added: it must survive although nobody here can read it."""
+    head = (row[0] + 1, row[1], "ana", 0, "task.cancelled", "t1", None, b'{"reason":"x","mood":"bad"}')
+    return (*head, chain(row[-1], head))
+
+
+def test_rows_that_do_not_follow_are_refused_as_a_whole(shelf: Shelf) -> None:
+    store = shelf.open()
+    store.append(add(count=4), ANA)
+    rows = list(store.rows())
+    for wrong in ([rows[0], rows[2]], [rows[1]], [rows[0], (*rows[1][:-1], bytes(20))], [rows[0], rows[0]]):
+        copy = shelf.open_empty()
+        with pytest.raises(PaddockError, match="does not follow"):
+            copy.restore(wrong)
+        assert copy.head() == 0
+        assert copy.board().seq == 0
+
+
+def test_ids_go_on_where_a_restored_log_ended(shelf: Shelf) -> None:
+    store = shelf.open()
+    store.append(add(count=4), ANA)
+    copy = shelf.open_empty()
+    copy.restore(store.rows())
+    (record,) = copy.append(add(), ANA)
+    assert (record.seq, record.task) == (6, task_id(5))
