@@ -89,7 +89,8 @@ def workshop(tmp_path: Path) -> Iterator[Workshop]:
     made = Workshop(tmp_path, f"test-{uuid.uuid4().hex}")
     made.folder.mkdir()
     yield made
-    sweep({found.mark for found in find_marked(made.marker)})
+    for marker in (made.marker, f"other-{made.marker}", f"outer-{made.marker}"):
+        sweep({found.mark for found in find_marked(marker)})
 
 
 @pytest.fixture(params=["this system", "no procfs and no pidfd"])

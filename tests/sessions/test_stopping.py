@@ -184,6 +184,12 @@ def test_the_sweeper_and_its_ancestors_are_spared(workshop: Workshop) -> None:
     assert ran.stdout == "0\nand the shell lives\n"
 
 
+def test_a_process_that_is_just_being_started_is_not_missed(workshop: Workshop) -> None:
+    for turn in range(1, 31):
+        shim = start_turn(workshop.spec("sleep", "600", turn=turn))
+        assert shim in {found.identity for found in find_attempts([workshop.mark])}
+
+
 def test_a_sweep_of_nothing_looks_at_nothing(workshop: Workshop) -> None:
     workshop.start_blocked()
     assert sweep(set()) == SweepReport()

@@ -22,6 +22,8 @@ MARK_VARIABLE = "PADDOCK_MARKER"
 ATTEMPT_VARIABLE = "PADDOCK_ATTEMPT"
 INHERITED_MARKS = 8
 COMMAND_CHARACTERS = 200
+EXEC_SECONDS = 0.2
+"""How long one pass waits, in all, for processes that are just being started."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,27 +119,52 @@ def _lineage(rows: Mapping[int, _Row], pid: int) -> frozenset[int]:
 
 def _scan() -> Iterator[_Row]:
     pids = (int(name) for name in os.listdir("/proc") if name.isdecimal()) if HAS_PROCFS else psutil.pids()
+    give_up_at = time.monotonic() + EXEC_SECONDS
     for pid in pids:
         stat = read_stat(pid)
         if stat is None:
             continue
-        marks = _read_marks(pid)
+        marks = () if stat.kernel else _read_marks(pid, give_up_at)
         # A pid may change hands between the two reads; marks count only when it provably did not.
         if marks and identify(pid) != stat.identity:
             continue
         yield _Row(stat, marks)
 
 
-def _read_marks(pid: int) -> tuple[str, ...]:
+def _read_marks(pid: int, give_up_at: float) -> tuple[str, ...]:
     try:
-        if not HAS_PROCFS:
-            return tuple(psutil.Process(pid).environ().get(MARK_VARIABLE, "").split())
-        with open(f"/proc/{pid}/environ", "rb") as file:
-            environment = b"\0" + file.read()
+        environment = _settled_environment(pid, give_up_at)
     except (OSError, psutil.Error):
         return ()
-    _, found, rest = environment.partition(b"\0" + MARK_VARIABLE.encode() + b"=")
+    _, found, rest = (b"\0" + environment).partition(b"\0" + MARK_VARIABLE.encode() + b"=")
     return tuple(os.fsdecode(rest.split(b"\0", 1)[0]).split()) if found else ()
+
+
+def _settled_environment(pid: int, give_up_at: float) -> bytes:
+    """Both the environment and the arguments read as empty while a process is inside `execve`, so one that shows
+    neither is asked again: a process must not be missed because it was just starting."""
+    while True:
+        environment = _environment(pid)
+        if environment:
+            return environment
+        if _arguments(pid):
+            return _environment(pid)
+        if time.monotonic() >= give_up_at:
+            return b""
+        time.sleep(0.001)
+
+
+def _environment(pid: int) -> bytes:
+    if HAS_PROCFS:
+        return Path(f"/proc/{pid}/environ").read_bytes()
+    variables = psutil.Process(pid).environ()
+    return b"\0".join(os.fsencode(f"{name}={value}") for name, value in variables.items())
+
+
+def _arguments(pid: int) -> bytes:
+    if HAS_PROCFS:
+        return Path(f"/proc/{pid}/cmdline").read_bytes()
+    return b"\0".join(os.fsencode(argument) for argument in psutil.Process(pid).cmdline())
 
 
 def _describe(mark: Mark, stat: ProcessStat) -> MarkedProcess:
@@ -153,14 +180,9 @@ def _age_seconds(identity: ProcessIdentity) -> float:
 
 def _command(pid: int) -> str:
     try:
-        if HAS_PROCFS:
-            with open(f"/proc/{pid}/cmdline", "rb") as file:
-                text = os.fsdecode(file.read(4 * COMMAND_CHARACTERS).rstrip(b"\0").replace(b"\0", b" "))
-        else:
-            text = " ".join(psutil.Process(pid).cmdline())
+        return cut_command(os.fsdecode(_arguments(pid).rstrip(b"\0").replace(b"\0", b" ")))
     except (OSError, psutil.Error):
         return ""
-    return cut_command(text)
 
 
 def cut_command(text: str) -> str:

@@ -21,6 +21,7 @@ from pathlib import Path
 import psutil
 
 HAS_PROCFS = sys.platform == "linux"
+PF_KTHREAD = 0x00200000
 POLL_SECONDS = 0.5
 """How often an exit is looked for where the system cannot announce it."""
 
@@ -48,12 +49,13 @@ class ProcessIdentity:
 
 @dataclass(frozen=True, slots=True)
 class ProcessStat:
-    """What the kernel says of a process that has not ended (a zombie has)."""
+    """What the kernel says of a process that has not ended (a zombie has). `kernel`: it is a kernel thread."""
 
     identity: ProcessIdentity
     parent: int
     group: int
     session: int
+    kernel: bool = False
 
 
 @cache
@@ -92,7 +94,8 @@ def _read_procfs_stat(pid: int) -> ProcessStat | None:
     if len(fields) < 20 or fields[0] in (b"Z", b"X"):
         return None
     identity = ProcessIdentity(pid, int(fields[19]), current_boot())
-    return ProcessStat(identity, parent=int(fields[1]), group=int(fields[2]), session=int(fields[3]))
+    kernel = bool(int(fields[6]) & PF_KTHREAD)
+    return ProcessStat(identity, int(fields[1]), group=int(fields[2]), session=int(fields[3]), kernel=kernel)
 
 
 def _read_psutil_stat(pid: int) -> ProcessStat | None:
