@@ -43,8 +43,8 @@ def run_command(ctx: click.Context, until_idle: bool, most: int | None, only: tu
 
 async def run_fleet(workspace: Workspace, orders: Orders, *, wait: bool, live: bool) -> int:
     store = workspace.write()
-    ledger = await lead(store, wait=wait)
     site = open_site(workspace, store)
+    ledger = await lead(store, wait=wait)
     daemon = Daemon(site, ledger, workspace.log_path, orders)
     loop = asyncio.get_running_loop()
     for signum in (signal.SIGINT, signal.SIGTERM):
@@ -58,8 +58,15 @@ async def run_fleet(workspace: Workspace, orders: Orders, *, wait: bool, live: b
         else:
             daemon.observe = narrate
             await daemon.run()
+    except Exception:
+        if workspace.log_path.exists():
+            raise
     finally:
-        ledger.give_up()
+        if workspace.log_path.exists():
+            ledger.give_up()
+    if not workspace.log_path.exists():
+        click.echo(f"`{workspace.top}` is gone: nothing left to run here", err=True)
+        return 0
     board = ledger.board
     still = [attempt.id for name in board.live if (attempt := board.tasks[name].live_attempt) is not None]
     store.close()
