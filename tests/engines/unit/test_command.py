@@ -36,7 +36,7 @@ def test_what_a_prompt_holds_is_never_filled_in_turn(place: Place) -> None:
     assert engine.launch(place.request("{model} {{task}} {nonsense}")).argv[1] == "{model} {{task}} {nonsense}"
 
 
-@pytest.mark.parametrize("word", ["${HOME}", "awk '{print $1}'", "{PROMPT}", '{"a": 1}', "{}"])
+@pytest.mark.parametrize("word", ["${HOME}", "${home}", "awk '{print $1}'", "{PROMPT}", '{"a": 1}', "{}"])
 def test_other_braces_are_left_alone(place: Place, word: str) -> None:
     assert engine_of(command=["x", word]).launch(place.request()).argv[1] == word
 

@@ -11,6 +11,8 @@ import pytest
 from paddock.core.trace import (
     End,
     Final,
+    Progress,
+    Text,
     TokenUsage,
     ToolCall,
     ToolResult,
@@ -116,6 +118,23 @@ def test_claude_tells_the_pause_it_was_asked_for() -> None:
 
 def test_opencode_tells_the_pause_in_the_response_header() -> None:
     assert replay("opencode-429")[0].retry_after == 1.0
+
+
+def test_opencode_that_dies_after_a_tool_has_said_no_last_word() -> None:
+    parser, summary = load_engine("opencode").parser(), TurnSummary()
+    for line in (RECORDED / "opencode-ok.jsonl").read_bytes().splitlines()[:3]:
+        for entry in parser.feed(line):
+            summary = observe(summary, entry)
+    assert (summary.final, summary.steps, summary.usage.output) == (Final.NONE, 1, 10)
+
+
+def test_gemini_puts_the_pieces_of_an_answer_together_before_what_comes_next() -> None:
+    parser = load_engine("gemini").parser()
+    pieces = [f'{{"type":"message","role":"assistant","content":"{word}","delta":true}}' for word in ("I lo", "ok.")]
+    lines = [*pieces, '{"type":"tool_use","tool_name":"ls","tool_id":"1","parameters":{}}']
+    entries = [entry for line in lines for entry in parser.feed(line.encode())]
+    told = [entry for entry in entries if not isinstance(entry, Progress)]
+    assert told == [Text("I look."), ToolCall("1", "ls", "{}")]
 
 
 def test_copilot_counts_every_refused_call_once() -> None:
