@@ -22,7 +22,7 @@ def start_screens(view: View) -> tuple[Action, ...]:
     """Rules 4 and 6. Fill the slots that are left, oldest first; nothing that failed once is pooled again."""
     if not may_start(view) or not is_sound(view):
         return ()
-    units = screen_units(view)[: view.free]
+    units = screen_units(view, view.free)[: view.free]
     return tuple(_start(view, unit, number) for number, unit in enumerate(units, view.queue.next_run))
 
 
@@ -35,8 +35,11 @@ def _waiting(view: View) -> list[Candidate]:
     return [c for c in view.at(*SCREENED) if dependencies_met(c, NOTHING) and may_join(c, view.main.commit, NOTHING)]
 
 
-def screen_units(view: View) -> list[list[Candidate]]:
-    """Fresh changes pooled by what p̂ makes cheapest, those of a failed train in threes, the rest alone."""
+def screen_units(view: View, wanted: int) -> list[list[Candidate]]:
+    """Fresh changes pooled by what p̂ makes cheapest, those of a failed train in threes, the rest alone.
+
+    Stops when `wanted` units are found.
+    """
     waiting = _waiting(view)
     fresh_size = again_size = 1
     if len(waiting) > view.free:
@@ -46,6 +49,8 @@ def screen_units(view: View) -> list[list[Candidate]]:
     again = _Pool(again_size)
     units: list[list[Candidate]] = []
     for candidate in waiting:
+        if len(units) >= wanted:
+            return units
         if not may_be_pooled(candidate):
             units.append([candidate])
         else:

@@ -66,13 +66,10 @@ def look(queue: Queue, main: Main, facts: Facts, now: float) -> View:
     busy = _busy_ids(queue, chain)
     idle = [entry for entry in eligible if entry.change.id not in busy]
     head_start = PRIORITY_HEAD_START_RUNS * (estimate.run_seconds(queue.stats, 0.5) or UNKNOWN_RUN_SECONDS)
+    authors = {entry.change.author for entry in idle}
+    risks = {author: estimate.bad_share_of(queue.stats, author) for author in authors}
     candidates = [
-        Candidate(
-            entry,
-            standing_of(queue, entry, live),
-            rank_of(entry, head_start),
-            estimate.bad_share_of(queue.stats, entry.change.author),
-        )
+        Candidate(entry, standing_of(queue, entry, live), rank_of(entry, head_start), risks[entry.change.author])
         for entry in idle
     ]
     candidates.sort(key=lambda candidate: (candidate.rank, candidate.id))
@@ -128,7 +125,7 @@ def _tip_of(queue: Queue, main: Main, chain: list[Run]) -> Tip:
 
 def may_join(candidate: Candidate, base: str, ids: frozenset[str] | set[str]) -> bool:
     """Git did not already refuse to merge the change onto this base or with one of these changes."""
-    return not any(
+    return not candidate.entry.refusals or not any(
         refusal.against in ids if refusal.against is not None else refusal.base == base
         for refusal in candidate.entry.refusals
         if refusal.cause is not RefusalCause.MISSING
@@ -136,4 +133,5 @@ def may_join(candidate: Candidate, base: str, ids: frozenset[str] | set[str]) ->
 
 
 def dependencies_met(candidate: Candidate, ids: frozenset[str] | set[str]) -> bool:
-    return all(needed in ids for needed in candidate.entry.waits_on)
+    waits_on = candidate.entry.waits_on
+    return not waits_on or all(needed in ids for needed in waits_on)
