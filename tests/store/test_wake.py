@@ -1,0 +1,116 @@
+"""Nudges: who listens is woken by a commit, whoever made it; who died leaves nothing behind."""
+
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from paddock.store import wake
+from paddock.store.sqlite import SqliteStore
+from paddock.store.wake import Listener, nudge, socket_folder
+from tests.store.drafts import ANA, add
+
+TOP = Path(__file__).parent.parent.parent
+
+
+@pytest.fixture
+def log(tmp_path: Path) -> Iterator[Path]:
+    path = tmp_path / "log.db"
+    SqliteStore(path, create=True).close()
+    yield path
+    folder = socket_folder(path)
+    if folder.exists():
+        assert os.listdir(folder) == []
+        folder.rmdir()
+
+
+def test_a_commit_of_another_process_wakes_the_listener(log: Path) -> None:
+    with Listener(log) as listener:
+        subprocess.run((sys.executable, "-m", "tests.store.writer", "add", str(log), "1"), check=True, cwd=TOP)
+        assert listener.wait(10.0)
+        assert not listener.wait(0.0), "a nudge is heard once"
+
+
+def test_every_listener_is_woken(log: Path) -> None:
+    store = SqliteStore(log)
+    with Listener(log) as one, Listener(log) as other:
+        store.append(add(), ANA)
+        assert one.wait(5.0)
+        assert other.wait(5.0)
+    store.close()
+
+
+def test_a_refused_decision_wakes_nobody(log: Path) -> None:
+    store = SqliteStore(log)
+    with Listener(log) as listener:
+        store.append(lambda _: [], ANA)
+        assert not listener.wait(0.0)
+    store.close()
+
+
+def test_many_nudges_before_anybody_listens_neither_block_nor_fail(log: Path) -> None:
+    with Listener(log) as listener:
+        for _ in range(2000):
+            nudge(log)
+        assert listener.wait(0.0)
+        assert not listener.wait(0.0)
+
+
+def test_the_socket_of_a_killed_listener_is_removed_by_the_next_commit(log: Path) -> None:
+    program = (
+        "import sys, time; from pathlib import Path; from paddock.store.wake import Listener\n"
+        "kept = Listener(Path(sys.argv[1])); print('ready', flush=True); time.sleep(60)"
+    )
+    child = subprocess.Popen((sys.executable, "-c", program, str(log)), stdout=subprocess.PIPE, cwd=TOP)
+    assert child.stdout is not None
+    assert child.stdout.readline() == b"ready\n"
+    child.kill()
+    child.communicate()
+    assert len(os.listdir(socket_folder(log))) == 1
+    nudge(log)
+    assert os.listdir(socket_folder(log)) == []
+
+
+def test_a_very_long_path_to_the_log_still_fits_a_socket(tmp_path: Path) -> None:
+    log = tmp_path.joinpath(*["a-rather-long-folder-name"] * 7) / "log.db"
+    store = SqliteStore(log, create=True)
+    with Listener(log) as listener:
+        store.append(add(), ANA)
+        assert listener.wait(5.0)
+    store.close()
+    socket_folder(log).rmdir()
+
+
+def test_listeners_and_writers_meet_whatever_temporary_folder_each_was_given(log: Path, tmp_path: Path) -> None:
+    with Listener(log) as listener:
+        environment = {**os.environ, "TMPDIR": str(tmp_path), "XDG_RUNTIME_DIR": str(tmp_path)}
+        argv = (sys.executable, "-m", "tests.store.writer", "add", str(log), "1")
+        subprocess.run(argv, check=True, cwd=TOP, env=environment)
+        assert listener.wait(10.0)
+
+
+def test_a_permissive_umask_does_not_open_the_folder_to_others(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(wake, "_ROOT", tmp_path)
+    socket_folder.cache_clear()
+    before = os.umask(0)
+    try:
+        with Listener(tmp_path / "log.db"):
+            assert socket_folder(tmp_path / "log.db").parent.stat().st_mode & 0o777 == 0o700
+    finally:
+        os.umask(before)
+        socket_folder.cache_clear()
+
+
+def test_a_folder_others_may_write_to_is_not_used(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(wake, "_ROOT", tmp_path)
+    socket_folder.cache_clear()
+    folder = tmp_path / f"paddock-{os.getuid()}"
+    folder.mkdir()
+    folder.chmod(0o777)
+    with pytest.raises(PermissionError, match="belongs to somebody else"):
+        Listener(tmp_path / "log.db")
+    nudge(tmp_path / "log.db")
+    socket_folder.cache_clear()
