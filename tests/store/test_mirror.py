@@ -212,7 +212,7 @@ def test_a_damaged_mirror_is_refused_and_nothing_is_restored(here: Clone, name: 
     commit = here.repo.git("commit-tree", tree, "-m", "x", env=identity).text
     here.repo.git("update-ref", REF, commit)
     store = here.open(announce=False)
-    with pytest.raises(PaddockError, match="mirror|does not follow"):
+    with pytest.raises(PaddockError, match=r"mirror|does not follow"):
         here.fetch(store, None)
     assert store.head() == 0
     store.close()
