@@ -232,7 +232,7 @@ def test_work_between_two_refusals_starts_the_count_anew() -> None:
 def test_an_engine_that_never_runs_is_given_up_soon_and_names_the_check() -> None:
     tries = task_with(*["never_ran"] * (NEVER_RAN_RETRIES - 1))
     following = follow(Outcome.NEVER_RAN, tries)
-    assert (following.step, following.unblock) == ("block", "paddock engines check claude")
+    assert (following.step, following.unblock) == ("block", "paddock engines check claude, then paddock retry t1")
 
 
 @pytest.mark.parametrize("outcome", [o for o in Outcome if o not in {Outcome.DELIVERED, Outcome.UNSAVED, Outcome.NOOP}])

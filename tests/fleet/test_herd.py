@@ -138,4 +138,4 @@ def test_an_engine_that_never_starts_is_given_up_without_costing_attempts(make_y
     assert {attempt.outcome for attempt in task.attempts} == {"never_ran"}
     assert task.counted == 0
     assert task.phase == "blocked"
-    assert task.unblock == "paddock engines check scripted"
+    assert task.unblock == "paddock engines check scripted, then paddock retry t1"

@@ -19,6 +19,10 @@ def await_agent(yard: Yard, ready: Path) -> None:
     yard.await_that(ready.exists, "the agent")
 
 
+def await_generation(yard: Yard, generation: int) -> None:
+    yard.await_board(lambda board: board.daemon_generation == generation, f"generation {generation}")
+
+
 def test_a_stop_is_remembered_by_a_daemon_that_was_not_there(yard: Yard) -> None:
     ready = yard.folder / "ready"
     yard.add(write("a.txt"), commit("Add a"), touch(ready), {"hang": 600})
@@ -106,7 +110,7 @@ def test_an_agent_that_outlives_two_daemons_is_still_watched(yard: Yard) -> None
     for number in range(2):
         daemon = yard.start("run")
         await_agent(yard, ready)
-        yard.await_board(lambda board, want=number: board.daemon_generation == want + 1)
+        await_generation(yard, number + 1)
         daemon.kill()
     yard.run(env={"PADDOCK_TIMEOUTS_SILENCE": "1s"}, code=1)
     assert yard.attempt().outcome == "stalled"

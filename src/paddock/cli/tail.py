@@ -123,7 +123,9 @@ def render_entry(entry: trace.TraceEntry) -> str:
             first = cut(lines[0], 140) if lines else ""
             more = f"  (+{len(lines) - 1} lines)" if len(lines) > 1 else ""
             colour = None if status is trace.ToolStatus.OK else "red"
-            return paint(f"  {status.value}: {first}{more}", colour, dim=colour is None)
+            return paint(f"  {status.value}: {first}{more}".rstrip(": "), colour, dim=colour is None)
+        case trace.Usage(scope=trace.UsageScope.DELTA, tokens=trace.TokenUsage(cost_usd=None)):
+            return ""
         case trace.Usage(tokens=tokens):
             cost = f", ${tokens.cost_usd:.4f}" if tokens.cost_usd is not None else ""
             return paint(f"  {tokens.input_total:,} tokens in, {tokens.output:,} out{cost}", dim=True)

@@ -113,7 +113,7 @@ def _follow_policy(verdict: Verdict, task: Task, attempt: Attempt, now: float, b
         case Outcome.NOOP:
             return Next("noop", counted=False)
         case Outcome.AUTH:
-            return Next("block", counted=False, unblock=f"paddock engines check {attempt.engine}")
+            return Next("block", counted=False, unblock=_check_engine(task, attempt))
         case Outcome.REFUSED | Outcome.OVER_BUDGET:
             return Next("block", counted=True, unblock=f"paddock retry {task.id}")
         case Outcome.THROTTLED | Outcome.OVERLOADED:
@@ -139,8 +139,12 @@ def _after_provider(verdict: Verdict, task: Task, attempt: Attempt, now: float, 
 
 def _after_never_ran(task: Task, attempt: Attempt) -> Next:
     if _run_of(task, {Outcome.NEVER_RAN}) + 1 >= NEVER_RAN_RETRIES:
-        return Next("block", counted=False, unblock=f"paddock engines check {attempt.engine}")
+        return Next("block", counted=False, unblock=_check_engine(task, attempt))
     return Next("retry", counted=False)
+
+
+def _check_engine(task: Task, attempt: Attempt) -> str:
+    return f"paddock engines check {attempt.engine}, then paddock retry {task.id}"
 
 
 def _run_of(task: Task, outcomes: set[Outcome]) -> int:
