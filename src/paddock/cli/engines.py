@@ -10,6 +10,7 @@ import click
 from paddock.cli.run import open_site
 from paddock.cli.text import SCHEMA, cut, paint, print_json
 from paddock.cli.workspace import Workspace, open_workspace
+from paddock.core.events import Draft, LimitsReset
 from paddock.core.trace import Final, TurnSummary, observe
 from paddock.engines.protocol import Engine, Probe, Source, TurnRequest
 from paddock.engines.registry import engine_names
@@ -42,8 +43,8 @@ def engines_command(ctx: click.Context, as_json: bool) -> None:
 @click.pass_context
 def check_command(ctx: click.Context, name: str, as_json: bool) -> None:
     """Probe engine NAME and let it answer one word. This spends a few tokens."""
-    site = _site(open_workspace(ctx))
-    engine = site.engine(name)
+    workspace = open_workspace(ctx)
+    engine = _site(workspace).engine(name)
     probe = engine.probe(os.environ)
     answer, problem = round_trip(engine) if probe.installed else ("", "it is not installed")
     if as_json:
@@ -53,6 +54,8 @@ def check_command(ctx: click.Context, name: str, as_json: bool) -> None:
         click.echo(f"  answer: {cut(answer, 100)}" if not problem else f"  no answer: {cut(problem, 300)}")
         for hint in probe.hints if problem else ():
             click.echo(f"  hint: {hint}")
+    if not problem:
+        workspace.record(lambda _board: [Draft(LimitsReset(name))])
     ctx.exit(1 if problem else 0)
 
 

@@ -35,6 +35,13 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "log": ("log", "Read, check and mirror the event log."),
     "engines": ("engines", "List agent CLIs and check that they answer."),
     "gc": ("gc", "Remove worktrees nobody needs."),
+    "costs": ("costs", "What agents have cost."),
+    "budget": ("costs", "Set and show budgets."),
+    "limits": ("costs", "What holds agents back."),
+    "fanout": ("fanout", "Does it pay to use several agents?"),
+    "lease": ("lease", "Hold things only one may use."),
+    "with-lease": ("lease", "Run a command under a lease."),
+    "janitor": ("janitor", "Sweep what nobody owns any more."),
     "config": ("config", "Show and check the configuration."),
     "doctor": ("doctor", "Look for what is wrong and how to mend it."),
     "completion": ("completion", "Print a shell completion script."),
@@ -49,7 +56,7 @@ class LazyGroup(click.Group):
         if cmd_name not in COMMANDS:
             return None
         module = import_module(f"paddock.cli.{COMMANDS[cmd_name][0]}")
-        command = getattr(module, f"{cmd_name}_command")
+        command = getattr(module, f"{cmd_name.replace('-', '_')}_command")
         assert isinstance(command, click.Command)
         return command
 

@@ -1,6 +1,7 @@
 """`paddock status`: counts, what needs a person, then convoys and tasks."""
 
 from collections.abc import Iterator
+from pathlib import Path
 
 import click
 
@@ -26,6 +27,8 @@ def status_command(ctx: click.Context, as_json: bool, convoy: str | None, show_a
     board = workspace.board()
     if convoy is not None and convoy not in board.convoys:
         raise PaddockError(f"there is no convoy `{convoy}`", "`paddock convoy list` lists them")
+    if board.ready:
+        tell_why_waiting(board, workspace.state_dir)
     if as_json:
         _print_json(board, convoy)
         return
@@ -40,6 +43,17 @@ def _print_json(board: Board, convoy: str | None) -> None:
     names = board.members[convoy] if convoy is not None else board.tasks
     convoys = [convoy] if convoy is not None else list(board.convoys)
     print_json(view_status(board, [board.tasks[name] for name in names], convoys))
+
+
+def tell_why_waiting(board: Board, state_dir: Path) -> None:
+    """Ready tasks get the reason the daemon last had for not starting them; only this reader's board changes."""
+    from msgspec.structs import replace
+
+    from paddock.fleet.waiting import read_waiting
+
+    for name, reason in read_waiting(state_dir).items():
+        if (task := TaskId(name)) in board.ready:
+            board.tasks.put(replace(board.tasks[task], reason=reason))
 
 
 def render(board: Board, convoy: str | None, *, show_all: bool) -> list[str]:
@@ -149,6 +163,8 @@ def _detail(task: Task) -> str:
         words.append(f"{attempt.id} {attempt.engine}")
         if attempt.stop_requested:
             words.append("stopping")
+        if attempt.inlined:
+            words.append(f"inlined {cut(attempt.inlined, 60)}")
     elif task.agent or task.engine:
         words.append("/".join(part for part in (task.agent, task.engine) if part))
     if task.reason:

@@ -251,3 +251,10 @@ class BudgetSet(Event, frozen=True):
     scope: str
     money: float | None = None
     tokens: float | None = None
+
+
+class LimitsReset(Event, frozen=True):
+    """A person says that an engine, or the account behind it, works again."""
+
+    kind: ClassVar[str] = "limits.reset"
+    name: str

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from paddock.core.board import Board
 from paddock.core.errors import PaddockError
-from paddock.core.events import DaemonTroubled, Draft, Record
+from paddock.core.events import DaemonTroubled, Draft, LimitsReset, Record, TaskRetried
 from paddock.core.ids import TaskId
 from paddock.core.prices import shipped_prices
 from paddock.core.task import Phase
@@ -18,6 +18,7 @@ from paddock.fleet.checkpoints import checkpoint
 from paddock.fleet.ci_runs import CiCrew, CiRun
 from paddock.fleet.dispatch import Dispatcher
 from paddock.fleet.gate import Gate
+from paddock.fleet.janitor import inspect, lease_drafts, live_attempts, note_drafts, sweep
 from paddock.fleet.land import Lander
 from paddock.fleet.ledger import RENEW_SECONDS, Ledger, Succeeded
 from paddock.fleet.site import Site
@@ -60,6 +61,9 @@ class Daemon:
         sweeper = Sweeper()
         gate = Gate(self.site)
         self._crew = Crew(self.site, self.ledger, self._watch, sweeper, gate, shipped_prices())
+        for kind in (LimitsReset.kind, TaskRetried.kind):
+            for record in self.ledger.store.records(Query(kind=kind, since=gate.known_at)):
+                self._reset_limits(self.ledger.board, record)
         self._dispatcher = Dispatcher(self.site, self.ledger, gate)
         self.lander = Lander(self.site, self.ledger, CiCrew(self.site, self._watch, sweeper), self._spawn_ci)
 
@@ -81,6 +85,7 @@ class Daemon:
                     self._group.create_task(self._keep_lease()),
                     self._group.create_task(self._watch_turns()),
                     self._group.create_task(fill_pool(self.site)),
+                    self._group.create_task(self._keep_clean()),
                 ]
                 await self._loop()
                 for task in [*helpers, *self._drives.values(), *self._ci_drives.values()]:
@@ -128,8 +133,17 @@ class Daemon:
     def _report(self, board: Board) -> None:
         if board.seq > self._seen:
             for record in self.ledger.store.records(Query(after=self._seen, until=board.seq)):
+                self._reset_limits(board, record)
                 self.observe(record)
             self._seen = board.seq
+
+    def _reset_limits(self, board: Board, record: Record) -> None:
+        """Who tries a task again, or says so, has mended what kept its engine from running."""
+        match record.event:
+            case LimitsReset(name=name):
+                self._crew.gate.reset(name)
+            case TaskRetried() if record.task is not None and (last := board.tasks[record.task].last) is not None:
+                self._crew.gate.reset(last.engine)
 
     def _steer(self, board: Board) -> None:
         """Passes on what people want of running attempts."""
@@ -231,6 +245,26 @@ class Daemon:
         while True:
             await asyncio.sleep(RENEW_SECONDS)
             await self.ledger.renew()
+
+    async def _keep_clean(self) -> None:
+        """The janitor's rounds: one at the start, then on a slow clock."""
+        while True:
+            try:
+                await self._clean()
+            except Succeeded:
+                raise
+            except (PaddockError, OSError) as error:
+                await self._note_trouble("cleaning up", error)
+            await asyncio.sleep(self.site.config.janitor.every)
+
+    async def _clean(self) -> None:
+        board = self.ledger.board
+        found = await asyncio.to_thread(inspect, self.site, board, time.time())
+        # What the loop adopted or started while we looked is nobody's orphan.
+        live = live_attempts(self.ledger.board)
+        done = await asyncio.to_thread(sweep, self.site, [item for item in found if item.name not in live])
+        now = time.time()
+        await self.ledger.record(lambda fresh: [*lease_drafts(fresh, now), *note_drafts(done)])
 
     async def _watch_turns(self) -> None:
         while True:

@@ -23,16 +23,19 @@ from paddock.core.admission.controls import (
     observe_call,
     observe_end,
     observe_trouble,
+    reset_auth,
+    reset_engine,
     tick,
 )
 from paddock.core.admission.host import HostPace, HostSample
 from paddock.core.admission.quota import Quota
 from paddock.core.board import Board
-from paddock.core.ids import TaskId, attempt_id
+from paddock.core.ids import attempt_id
 from paddock.core.spending import day_of, expect, expected_cost
 from paddock.core.task import Task
 from paddock.core.trace import RateLimited, TraceEntry, Usage, UsageScope
 from paddock.fleet.site import Site
+from paddock.fleet.waiting import write_waiting
 
 TICK_SECONDS = 5.0
 FILE = "limits.json"
@@ -53,13 +56,14 @@ class Gate:
     site: Site
     controls: Controls = field(default_factory=Controls)
     waiting: dict[str, str] = field(default_factory=dict)
+    known_at: float = 0.0
     _ticked_at: float = 0.0
     _host: HostSample | None = None
 
     def __post_init__(self) -> None:
         kept = read_limits(self.site.state_dir)
         if kept is not None:
-            self.controls = kept.controls
+            self.controls, self.known_at = kept.controls, kept.at
 
     def hear(self, account: str, entry: TraceEntry, *, is_first: bool) -> None:
         """A step of a running agent: a call that went through, or one that was refused."""
@@ -70,6 +74,10 @@ class Gate:
             trouble = Trouble(entry.kind, entry.retry_after, entry.resets_at, entry.message[:200])
             seed = crc32(f"{account}:{int(now)}".encode())
             self.controls = observe_trouble(self.controls, account, trouble, now, seed)
+
+    def reset(self, name: str) -> None:
+        """A person says the engine or account works again."""
+        self.controls = reset_auth(reset_engine(self.controls, name), self.site.account_of(name))
 
     def hear_end(self, engine: str, outcome: str, reason: str) -> None:
         never_ran = reason if outcome == "never_ran" else None
@@ -146,6 +154,7 @@ class Gate:
         draft = path.with_suffix(".new")
         draft.write_bytes(msgspec.json.encode(kept))
         os.replace(draft, path)
+        write_waiting(self.site.state_dir, self.waiting)
 
 
 def read_limits(state_dir: Path) -> LimitsFile | None:
@@ -166,9 +175,3 @@ def sample_host(folder: Path, now: float) -> HostSample:
         free_inodes=disk.f_favail if disk.f_files else None,
         cores=os.cpu_count() or 1,
     )
-
-
-def waiting_reasons(state_dir: Path) -> dict[TaskId, str]:
-    """Why ready tasks have not started, as the daemon last saw it."""
-    kept = read_limits(state_dir)
-    return {TaskId(task): reason for task, reason in kept.waiting.items()} if kept is not None else {}

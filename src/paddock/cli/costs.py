@@ -1,0 +1,233 @@
+"""`paddock costs`, `paddock budget` and `paddock limits`: what was spent, what may be, what holds agents back."""
+
+import time
+from dataclasses import dataclass
+
+import click
+
+from paddock.cli.text import SCHEMA, age, cut, print_json
+from paddock.cli.workspace import Workspace, open_workspace
+from paddock.core.admission.budget import committed
+from paddock.core.admission.clocks import current_pause
+from paddock.core.board import Board
+from paddock.core.errors import Misuse, PaddockError
+from paddock.core.events import BudgetSet, Draft, LimitsReset, TurnEnded
+from paddock.core.ids import TaskId
+from paddock.core.spending import day_of
+from paddock.core.task import Phase
+from paddock.fleet.gate import read_limits
+from paddock.store.protocol import Query
+
+GROUPS = ("task", "agent", "engine", "model", "convoy", "day")
+SCOPES = ("fleet", "day", "convoy", "task", "attempt")
+
+
+@dataclass
+class Row:
+    """What one group has cost. `unpriced` counts turns nobody could price."""
+
+    turns: int = 0
+    tokens_in: int = 0
+    tokens_out: int = 0
+    money: float = 0.0
+    startup_money: float = 0.0
+    startup_tokens: int = 0
+    unpriced: int = 0
+
+
+@click.command("costs")
+@click.option("--by", type=click.Choice(GROUPS), default="task", show_default=True)
+@click.option("--json", "as_json", is_flag=True, help="As JSON.")
+@click.pass_context
+def costs_command(ctx: click.Context, by: str, as_json: bool) -> None:
+    """What agents have cost, with the start-up context apart from the work, and per landed change."""
+    workspace = open_workspace(ctx)
+    board = workspace.board()
+    rows = _collect(workspace, board, by)
+    total = _sum(rows)
+    landed = board.counts.get(Phase.LANDED, 0)
+    if as_json:
+        print_json(
+            {
+                "schema": SCHEMA,
+                "by": by,
+                "rows": [{by: name, **_view(row)} for name, row in rows.items()],
+                "total": _view(total),
+                "landed": landed,
+                "per_landed_usd": round(total.money / landed, 6) if landed else None,
+            }
+        )
+        return
+    click.echo(f"{by:<24} {'turns':>6} {'tokens in':>12} {'out':>9} {'cost':>10} {'start-up':>9}")
+    for name, row in rows.items():
+        click.echo(_line(name, row))
+    click.echo(_line("total", total))
+    if landed:
+        click.echo(f"\n${total.money / landed:.4f} per landed change ({landed} landed)")
+    if total.unpriced:
+        click.echo(f"warning: {total.unpriced} turns are unpriced: their model is not in the price table", err=True)
+
+
+def _collect(workspace: Workspace, board: Board, by: str) -> dict[str, Row]:
+    rows: dict[str, Row] = {}
+    store = workspace.read()
+    for record in store.records(Query(kind=TurnEnded.kind)):
+        event = record.event
+        assert isinstance(event, TurnEnded)
+        row = rows.setdefault(_group(board, record.task, record.attempt, event, record.at, by), Row())
+        tokens_in = event.input_tokens + event.cache_write_tokens + event.cache_read_tokens
+        row.turns += 1
+        row.tokens_in += tokens_in
+        row.tokens_out += event.output_tokens
+        row.startup_tokens += event.startup_tokens
+        if event.cost_usd is None:
+            row.unpriced += event.cost_source == "unpriced"
+            continue
+        row.money += event.cost_usd
+        everything = tokens_in + event.output_tokens
+        row.startup_money += event.cost_usd * event.startup_tokens / everything if everything else 0.0
+    store.close()
+    return rows
+
+
+def _group(board: Board, task: TaskId | None, attempt: str | None, event: TurnEnded, at: float, by: str) -> str:
+    found = board.tasks.get(task) if task is not None else None
+    if by == "day":
+        return day_of(at)
+    if by == "model":
+        return event.model or "unknown"
+    if found is None:
+        return "unknown"
+    engine = next((a.engine for a in found.attempts if a.id == attempt), "unknown")
+    names = {"task": found.id, "agent": found.agent or engine, "engine": engine, "convoy": found.convoy or "none"}
+    return names[by]
+
+
+def _sum(rows: dict[str, Row]) -> Row:
+    total = Row()
+    for row in rows.values():
+        for name in Row.__dataclass_fields__:
+            setattr(total, name, getattr(total, name) + getattr(row, name))
+    return total
+
+
+def _view(row: Row) -> dict[str, object]:
+    return {
+        "turns": row.turns,
+        "input_tokens": row.tokens_in,
+        "output_tokens": row.tokens_out,
+        "cost_usd": round(row.money, 6),
+        "startup_usd": round(row.startup_money, 6),
+        "work_usd": round(row.money - row.startup_money, 6),
+        "startup_tokens": row.startup_tokens,
+        "unpriced_turns": row.unpriced,
+    }
+
+
+def _line(name: str, row: Row) -> str:
+    share = f"{row.startup_money / row.money:.0%}" if row.money else "-"
+    money = f"${row.money:.4f}" if row.money or not row.unpriced else "unpriced"
+    return f"{cut(name, 24):<24} {row.turns:>6} {row.tokens_in:>12,} {row.tokens_out:>9,} {money:>10} {share:>9}"
+
+
+@click.group("budget")
+def budget_command() -> None:
+    """Limits in money and tokens; no attempt starts that could overshoot one."""
+
+
+@budget_command.command("set")
+@click.argument("scope")
+@click.option("--usd", type=float, help="Dollars.")
+@click.option("--tokens", type=float, help="Tokens.")
+@click.option("--none", "lift", is_flag=True, help="Lift the limit.")
+@click.pass_context
+def set_command(ctx: click.Context, scope: str, usd: float | None, tokens: float | None, lift: bool) -> None:
+    """Limit SCOPE: fleet, day, convoy:NAME, task:t4, or attempt and task for every one of them."""
+    kind, _, name = scope.partition(":")
+    if kind not in SCOPES or (name and kind in ("fleet", "day")):
+        raise Misuse(f"`{cut(scope, 40)}` is not a scope", "use fleet, day, convoy:NAME, task:t4, task or attempt")
+    if lift == (usd is not None or tokens is not None):
+        raise Misuse("say how much", "--usd 5, --tokens 1000000, or --none to lift the limit")
+    if any(value is not None and not value > 0 for value in (usd, tokens)):
+        raise Misuse("a budget is more than nothing", "`paddock down` stops everything; --none lifts the limit")
+    workspace = open_workspace(ctx)
+    if kind == "task" and name:
+        workspace.board().task(TaskId(name))
+    workspace.record(lambda _board: [Draft(BudgetSet(scope, usd, tokens))])
+    click.echo(f"{scope}: {'no limit' if lift else _words(usd, tokens)}")
+
+
+@budget_command.command("show")
+@click.option("--json", "as_json", is_flag=True, help="As JSON.")
+@click.pass_context
+def show_command(ctx: click.Context, as_json: bool) -> None:
+    """Show every limit with what is spent and reserved."""
+    ledger = open_workspace(ctx).board().spending.ledger
+    rows = []
+    for scope, limit in ledger.limits.items():
+        shown = f"day:{day_of(time.time())}" if scope == "day" else scope
+        taken = committed(ledger, shown)
+        spent = ledger.spent.get(shown)
+        rows.append(
+            {
+                "scope": scope,
+                "limit_usd": limit.money,
+                "limit_tokens": limit.tokens,
+                "spent_usd": round((spent.money or 0.0) if spent else 0.0, 6),
+                "spent_tokens": spent.tokens if spent else 0.0,
+                "committed_usd": round(taken.money or 0.0, 6),
+                "committed_tokens": taken.tokens,
+            }
+        )
+    if as_json:
+        print_json({"schema": SCHEMA, "budgets": rows})
+        return
+    for row in rows:
+        most = _words(row["limit_usd"], row["limit_tokens"])  # type: ignore[arg-type]
+        used = f"${row['spent_usd']:.4f} and {row['spent_tokens']:,.0f} tokens spent"
+        click.echo(f"{row['scope']:<20} {most:<28} {used}, ${row['committed_usd']:.4f} with reservations")
+    if not rows:
+        click.echo("no budgets; `paddock budget set day --usd 20` sets one")
+
+
+def _words(usd: float | None, tokens: float | None) -> str:
+    parts = [f"${usd:,.2f}" if usd is not None else "", f"{tokens:,.0f} tokens" if tokens is not None else ""]
+    return " and ".join(part for part in parts if part)
+
+
+@click.command("limits")
+@click.option("--reset", metavar="ENGINE", help="The engine or account works again: clear its breaker and auth clock.")
+@click.option("--json", "as_json", is_flag=True, help="As JSON.")
+@click.pass_context
+def limits_command(ctx: click.Context, reset: str | None, as_json: bool) -> None:
+    """Show every controller that decides how many agents may run."""
+    workspace = open_workspace(ctx)
+    kept = read_limits(workspace.state_dir)
+    if reset is not None:
+        workspace.record(lambda _board: [Draft(LimitsReset(reset))])
+        click.echo(f"{reset}: its breaker and its auth clock are cleared")
+        return
+    if kept is None:
+        raise PaddockError("no daemon has run yet: nothing is known about limits", "`paddock run` starts one")
+    if as_json:
+        import msgspec
+
+        print_json({"schema": SCHEMA, **msgspec.to_builtins(kept)})
+        return
+    now = time.time()
+    click.echo(f"as of {age(kept.at)} ago; at most {workspace.config.limits.max_agents} agents")
+    for name, account in kept.controls.accounts.items():
+        pause = current_pause(account.clocks, now)
+        quota = "no quota" if account.quota.target >= 1e6 else f"quota bears {account.quota.target:.1f} agents"
+        click.echo(f"account {name:<12} {quota}" + (f"; paused: {pause.reason}" if pause else ""))
+    for engine, breaker in kept.controls.breakers.items():
+        if breaker.never_ran:
+            click.echo(
+                f"engine  {engine:<12} {breaker.never_ran} attempts in a row never ran: {cut(breaker.evidence, 80)}"
+            )
+    if kept.host is not None:
+        memory = kept.host.free_memory_bytes / 2**30
+        pace = kept.controls.host.slots
+        click.echo(f"host    {kept.host.busy:.2f} busy per core, {memory:.1f} GiB free; bears {pace:.1f} agents")
+    for task, reason in kept.waiting.items():
+        click.echo(f"{task:<7} waits: {cut(reason, 120)}")

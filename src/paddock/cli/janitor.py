@@ -1,0 +1,52 @@
+"""`paddock janitor`: what nobody owns any more."""
+
+import time
+
+import click
+
+from paddock.cli.run import open_site
+from paddock.cli.text import SCHEMA, cut, print_json
+from paddock.cli.workspace import author, open_workspace
+from paddock.fleet.janitor import Found, What, inspect, lease_drafts, note_drafts, sweep
+
+
+@click.command("janitor")
+@click.option("--dry-run", is_flag=True, help="Only say what would be done.")
+@click.option("--json", "as_json", is_flag=True, help="As JSON.")
+@click.pass_context
+def janitor_command(ctx: click.Context, dry_run: bool, as_json: bool) -> None:
+    """Sweep expired leases, orphan processes, worktrees and sandboxes of what has ended, old transcripts.
+
+    The daemon does this by itself on a slow clock. What cannot be identified is reported and left alone.
+    """
+    workspace = open_workspace(ctx)
+    store = workspace.write()
+    site, board = open_site(workspace, store), store.board()
+    found = inspect(site, board, time.time())
+    done = found
+    if not dry_run:
+        leases = [item for item in found if item.what is What.LEASE]
+        swept = sweep(site, found)
+        done = [*leases, *swept]
+        now = time.time()
+        store.append(lambda fresh: [*lease_drafts(fresh, now), *note_drafts(swept)], author())
+    store.close()
+    unknown = [item for item in found if item.what is What.UNKNOWN]
+    if as_json:
+        print_json(
+            {"schema": SCHEMA, "dry_run": dry_run, "swept": [_row(i) for i in done], "left": [_row(i) for i in unknown]}
+        )
+        return
+    for item in done:
+        if item.what is not What.UNKNOWN:
+            click.echo(
+                f"{'would sweep' if dry_run else 'swept'} {item.what.value}: {item.name}  {cut(item.evidence, 120)}"
+            )
+    for item in unknown:
+        click.echo(f"left alone: {item.name}  {cut(item.evidence, 120)}")
+    if not found:
+        click.echo("nothing to sweep")
+
+
+def _row(item: Found) -> dict[str, object]:
+    return {"what": item.what.value, "name": item.name, "evidence": item.evidence, "bytes": item.size_bytes}

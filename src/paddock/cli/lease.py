@@ -1,0 +1,260 @@
+"""`paddock lease` and `paddock with-lease`: things that only one may use at a time."""
+
+import os
+import signal
+import socket
+import subprocess
+import threading
+import time
+
+import click
+
+from paddock.cli.text import SCHEMA, age, cut, iso, print_json
+from paddock.cli.workspace import Workspace, author, open_workspace
+from paddock.config.duration import format_duration, parse_duration
+from paddock.core import lease
+from paddock.core.board import Board
+from paddock.core.errors import Misuse, PaddockError
+from paddock.core.events import Draft
+from paddock.store.wake import Listener
+
+
+@click.group("lease")
+def lease_command() -> None:
+    """Leases on named things: `file:GLOB`, `port:N`, `service:NAME`, anything.
+
+    Only one holder at a time; a lease ends when it is released, when its time runs out, or with its attempt.
+    """
+
+
+@lease_command.command("acquire")
+@click.argument("name")
+@click.option("--ttl", metavar="DURATION", help="How long it holds unless renewed; [leases] ttl by default.")
+@click.option("--wait", metavar="DURATION", help="Wait in line this long instead of giving up at once.")
+@click.option("--for", "attempt", metavar="t3.1", help="The attempt it is for; yours, if you are an agent.")
+@click.option("--json", "as_json", is_flag=True, help="As JSON.")
+@click.pass_context
+def acquire_command(
+    ctx: click.Context, name: str, ttl: str | None, wait: str | None, attempt: str | None, as_json: bool
+) -> None:
+    """Take the lease on NAME and print its generation."""
+    workspace = open_workspace(ctx)
+    held = acquire(workspace, name, holder_of(attempt), _ttl(workspace, ttl), _seconds(wait) if wait else 0.0)
+    if as_json:
+        print_json({"schema": SCHEMA, "name": held.name, "generation": held.generation})
+    else:
+        click.echo(f"{held.name} is yours, generation {held.generation}")
+
+
+@lease_command.command("renew")
+@click.argument("name")
+@click.option("--ttl", metavar="DURATION", help="From now.")
+@click.option("--generation", type=int, help="The one `acquire` printed; the lease in force if left out.")
+@click.option("--for", "attempt", metavar="t3.1")
+@click.pass_context
+def renew_command(ctx: click.Context, name: str, ttl: str | None, generation: int | None, attempt: str | None) -> None:
+    """Hold NAME longer."""
+    workspace = open_workspace(ctx)
+    seconds = _ttl(workspace, ttl)
+
+    def decide(board: Board) -> list[Draft]:
+        mine = _mine(board, name, generation, attempt)
+        return _drafts(lease.renew(board.leases, mine.name, mine.generation, seconds, time.time()), mine.name)
+
+    workspace.record(decide)
+    click.echo(f"{name} is yours for another {format_duration(seconds)}")
+
+
+@lease_command.command("release")
+@click.argument("name")
+@click.option("--generation", type=int, help="The one `acquire` printed; the lease in force if left out.")
+@click.option("--for", "attempt", metavar="t3.1")
+@click.pass_context
+def release_command(ctx: click.Context, name: str, generation: int | None, attempt: str | None) -> None:
+    """Give NAME back."""
+
+    def decide(board: Board) -> list[Draft]:
+        mine = _mine(board, name, generation, attempt)
+        return _drafts(lease.release(board.leases, mine.name, mine.generation), mine.name)
+
+    open_workspace(ctx).record(decide)
+    click.echo(f"released {name}")
+
+
+@lease_command.command("list")
+@click.option("--json", "as_json", is_flag=True, help="As JSON.")
+@click.pass_context
+def list_command(ctx: click.Context, as_json: bool) -> None:
+    """Show who holds what, and who waits."""
+    leases = open_workspace(ctx).board().leases
+    now = lease.log_time(leases, time.time())
+    if as_json:
+        held = [
+            {
+                "name": one.name,
+                "generation": one.generation,
+                "holder": one.holder.name,
+                "attempt": one.holder.attempt or None,
+                "host": one.holder.host,
+                "pid": one.holder.pid or None,
+                "since": iso(one.since),
+                "expires_in": round(one.expires_at - now, 1),
+            }
+            for one in leases.held.values()
+        ]
+        waiting = [{"name": w.name, "holder": w.holder.name, "since": iso(w.since)} for w in leases.waiting]
+        print_json({"schema": SCHEMA, "held": held, "waiting": waiting})
+        return
+    for one in leases.held.values():
+        left = one.expires_at - now
+        words = f"for another {format_duration(left)}" if left > 0 else "ran out"
+        click.echo(f"{cut(one.name, 40):<24} {cut(one.holder.name, 40):<20} since {age(one.since)}, {words}")
+    for waiter in leases.waiting:
+        click.echo(f"{cut(waiter.name, 40):<24} {cut(waiter.holder.name, 40):<20} waits since {age(waiter.since)}")
+    if not leases.held and not leases.waiting:
+        click.echo("nobody holds a lease")
+
+
+@click.command("with-lease", context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False})
+@click.argument("name")
+@click.argument("command", nargs=-1, required=True, type=click.UNPROCESSED)
+@click.option("--ttl", metavar="DURATION", help="Renewed while the command runs.")
+@click.option("--wait", default="10m", show_default=True, metavar="DURATION", help="How long to wait in line.")
+@click.pass_context
+def with_lease_command(ctx: click.Context, name: str, command: tuple[str, ...], ttl: str | None, wait: str) -> None:
+    """Run COMMAND while holding the lease on NAME: `paddock with-lease port:5432 -- make itest`."""
+    workspace = open_workspace(ctx)
+    words = command[1:] if command[0] == "--" else command
+    if not words:
+        raise Misuse("there is no command to run", "paddock with-lease NAME -- COMMAND")
+    seconds = _ttl(workspace, ttl)
+    held = acquire(workspace, name, holder_of(None), seconds, _seconds(wait))
+    lost = threading.Event()
+    ended = threading.Event()
+    keeper = threading.Thread(target=_keep, args=(workspace, held, seconds, ended, lost), daemon=True)
+    keeper.start()
+    code = _run(words, held, lost)
+    ended.set()
+    keeper.join()
+    if lost.is_set():
+        raise PaddockError(f"the lease on `{held.name}` was lost while the command ran; it was ended")
+    workspace.record(lambda board: _drafts(lease.release(board.leases, held.name, held.generation), held.name))
+    ctx.exit(code)
+
+
+def _run(words: tuple[str, ...], held: lease.Granted, lost: threading.Event) -> int:
+    env = {**os.environ, "PADDOCK_LEASE": held.name, "PADDOCK_LEASE_GENERATION": str(held.generation)}
+    try:
+        process = subprocess.Popen(words, env=env)
+    except OSError as error:
+        raise PaddockError(f"`{words[0]}` cannot be run: {error.strerror}") from None
+    previous = signal.signal(signal.SIGTERM, lambda *_: process.terminate())
+    try:
+        while True:
+            try:
+                code = process.wait(timeout=0.5)
+                return code if code >= 0 else 128 - code
+            except subprocess.TimeoutExpired:
+                if lost.is_set():
+                    process.terminate()
+            except KeyboardInterrupt:
+                process.send_signal(signal.SIGINT)
+    finally:
+        signal.signal(signal.SIGTERM, previous)
+
+
+def _keep(
+    workspace: Workspace, held: lease.Granted, seconds: float, ended: threading.Event, lost: threading.Event
+) -> None:
+    """Renews in good time; tells when the lease has become somebody else's."""
+    while not ended.wait(max(0.2, seconds / 3)):
+        try:
+            workspace.record(
+                lambda board: _drafts(
+                    lease.renew(board.leases, held.name, held.generation, seconds, time.time()), held.name
+                )
+            )
+        except PaddockError:
+            lost.set()
+            return
+
+
+def acquire(
+    workspace: Workspace, name: str, holder: lease.Holder, ttl_seconds: float, wait_seconds: float
+) -> lease.Granted:
+    """Raises PaddockError naming who is in the way."""
+    give_up_at = time.monotonic() + wait_seconds
+    store = workspace.write()
+    try:
+        with Listener(workspace.log_path) as listener:
+            while True:
+                left = max(0.0, give_up_at - time.monotonic())
+                answers: list[lease.Granted | lease.Waiting | lease.Refused] = []
+
+                def decide(board: Board, left: float = left, answers: list[object] = answers) -> list[Draft]:  # type: ignore[assignment]
+                    answer = lease.acquire(
+                        board.leases, name, holder, ttl_seconds, time.time(), wait_seconds=min(left, 60.0)
+                    )
+                    answers[:] = [answer]
+                    return [] if isinstance(answer, lease.Refused) else [Draft(event) for event in answer.events]
+
+                store.append(decide, author())
+                answer = answers[0]
+                if isinstance(answer, lease.Granted):
+                    return answer
+                if isinstance(answer, lease.Refused) or left <= 0:
+                    raise _refused(name, answer)
+                listener.wait(min(left, max(0.1, answer.ask_again_seconds), 2.0))
+    finally:
+        store.close()
+
+
+def _refused(name: str, answer: lease.Waiting | lease.Refused) -> PaddockError:
+    blocker = answer.blockers[0]
+    where = f" (pid {blocker.holder.pid} on {blocker.holder.host})" if blocker.holder.pid else ""
+    if isinstance(answer, lease.Refused) and answer.deadlock:
+        return PaddockError(f"waiting for `{name}` would never end: {blocker.holder.name} waits for what you hold")
+    return PaddockError(
+        f"`{name}` is taken: {blocker.holder.name}{where} holds `{blocker.name}` since {age(blocker.since)}, "
+        f"for at most {format_duration(max(0.0, blocker.expires_in_seconds))} more",
+        "wait in line with `--wait 5m`",
+    )
+
+
+def holder_of(attempt: str | None) -> lease.Holder:
+    """Whoever asks: an agent is known by its attempt, a person by name, host and the calling process."""
+    own = attempt or os.environ.get("PADDOCK_ATTEMPT", "")
+    if own:
+        return lease.Holder(name=own, host=socket.gethostname(), attempt=own)
+    return lease.Holder(name=author().name, host=socket.gethostname(), pid=os.getppid())
+
+
+def _mine(board: Board, name: str, generation: int | None, attempt: str | None) -> lease.Lease:
+    canonical = lease.canonical_name(name)
+    held = board.leases.held.get(canonical)
+    if held is None:
+        raise PaddockError(f"nobody holds `{cut(name, 60)}`", "`paddock lease list` shows what is held")
+    if generation is not None and held.generation != generation:
+        raise PaddockError(
+            f"`{canonical}` is at generation {held.generation}, not {generation}: it is not yours any more"
+        )
+    if generation is None and held.holder.name != holder_of(attempt).name:
+        raise PaddockError(f"`{canonical}` is held by {held.holder.name}, not by you")
+    return held
+
+
+def _drafts(answer: tuple[lease.LeaseEvent, ...] | lease.Stale, name: str) -> list[Draft]:
+    if isinstance(answer, lease.Stale):
+        raise PaddockError(f"`{name}` is not yours any more: it is at generation {answer.latest_generation}")
+    return [Draft(event) for event in answer]
+
+
+def _ttl(workspace: Workspace, text: str | None) -> float:
+    return _seconds(text) if text else workspace.config.leases.ttl
+
+
+def _seconds(text: str) -> float:
+    try:
+        return parse_duration(text)
+    except ValueError as error:
+        raise Misuse(str(error)) from None
