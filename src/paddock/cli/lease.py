@@ -115,30 +115,33 @@ def list_command(ctx: click.Context, as_json: bool) -> None:
         click.echo("nobody holds a lease")
 
 
-@click.command("with-lease", context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False})
+@click.command("with-lease")
 @click.argument("name")
 @click.argument("command", nargs=-1, required=True, type=click.UNPROCESSED)
 @click.option("--ttl", metavar="DURATION", help="Renewed while the command runs.")
 @click.option("--wait", default="10m", show_default=True, metavar="DURATION", help="How long to wait in line.")
 @click.pass_context
 def with_lease_command(ctx: click.Context, name: str, command: tuple[str, ...], ttl: str | None, wait: str) -> None:
-    """Run COMMAND while holding the lease on NAME: `paddock with-lease port:5432 -- make itest`."""
+    """Run COMMAND while holding the lease on NAME: `paddock with-lease port:5432 -- make itest`.
+
+    Exits with the command's own status.
+    """
     workspace = open_workspace(ctx)
-    words = command[1:] if command[0] == "--" else command
-    if not words:
-        raise Misuse("there is no command to run", "paddock with-lease NAME -- COMMAND")
     seconds = _ttl(workspace, ttl)
     held = acquire(workspace, name, holder_of(None), seconds, _seconds(wait))
     lost = threading.Event()
     ended = threading.Event()
     keeper = threading.Thread(target=_keep, args=(workspace, held, seconds, ended, lost), daemon=True)
     keeper.start()
-    code = _run(words, held, lost)
-    ended.set()
-    keeper.join()
+    try:
+        code = _run(command, held, lost)
+    finally:
+        ended.set()
+        keeper.join()
+        if not lost.is_set():
+            workspace.record(lambda board: _drafts(lease.release(board.leases, held.name, held.generation), held.name))
     if lost.is_set():
         raise PaddockError(f"the lease on `{held.name}` was lost while the command ran; it was ended")
-    workspace.record(lambda board: _drafts(lease.release(board.leases, held.name, held.generation), held.name))
     ctx.exit(code)
 
 
