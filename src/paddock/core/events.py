@@ -148,7 +148,8 @@ class AttemptStarted(Event, frozen=True):
     """The claim on a task. `continues` names the attempt whose branch and conversation go on.
 
     `inlined` says why it runs in the warm session of another task's agent instead of one of its own. What
-    is reserved counts against the budgets until the attempt has ended.
+    is reserved counts against the budgets until the attempt has ended. `session_used` is what the conversation
+    had used before: input, cache writes, cache reads and output, for engines that only tell totals.
     """
 
     kind: ClassVar[str] = "attempt.started"
@@ -163,6 +164,8 @@ class AttemptStarted(Event, frozen=True):
     session: str | None = None
     account: str = ""
     inlined: str = ""
+    session_used: tuple[int, int, int, int] = (0, 0, 0, 0)
+    session_cost: float = 0.0
     reserved_usd: float | None = None
     reserved_tokens: float = 0.0
 

@@ -79,12 +79,29 @@ class Attempt(msgspec.Struct, frozen=True, array_like=True):
     problem: str = ""
     account: str = ""
     inlined: str = ""
+    session_used: tuple[int, int, int, int] = (0, 0, 0, 0)
+    session_cost: float = 0.0
     startup_seconds: float | None = None
     startup_tokens: int = 0
 
     @property
     def live(self) -> bool:
         return self.ended is None
+
+    @property
+    def conversation_used(self) -> tuple[int, int, int, int]:
+        """What its conversation has used so far, earlier attempts included."""
+        before = self.session_used
+        return (
+            before[0] + self.input_tokens,
+            before[1] + self.cache_write_tokens,
+            before[2] + self.cache_read_tokens,
+            before[3] + self.output_tokens,
+        )
+
+    @property
+    def conversation_cost(self) -> float:
+        return self.session_cost + (self.cost_usd or 0.0)
 
 
 class Task(msgspec.Struct, frozen=True, array_like=True):
@@ -224,6 +241,8 @@ def _start(task: Task, event: ev.AttemptStarted, record: ev.Record) -> Task:
         session=event.session,
         account=event.account,
         inlined=event.inlined,
+        session_used=event.session_used,
+        session_cost=event.session_cost,
     )
     kept = (*task.attempts, attempt)[-KEPT_ATTEMPTS:]
     return replace(move(task, Phase.RUNNING, record.at), attempts=kept, started=task.started + 1)

@@ -62,7 +62,7 @@ def _claim(site: Site, board: Board, task: Task, account: str, claims: Claims) -
     link = claims.links.get(task.id)
     warm = warm_session(board, link, engine) if link is not None and continued is None else None
     cost = expected_cost(expect(board.spending, task, engine))
-    session = continued.session if continued is not None and continued.engine == engine else None
+    resumed = continued if continued is not None and continued.engine == engine else warm
     event = AttemptStarted(
         engine=engine,
         base=continued.base if continued else claims.tip,
@@ -71,7 +71,9 @@ def _claim(site: Site, board: Board, task: Task, account: str, claims: Claims) -
         model=site.agent_of(task).model or None,
         host=site.host,
         continues=continued.id if continued else None,
-        session=warm.session if warm is not None else session,
+        session=resumed.session if resumed is not None else None,
+        session_used=resumed.conversation_used if resumed is not None else (0, 0, 0, 0),
+        session_cost=resumed.conversation_cost if resumed is not None else 0.0,
         account=account,
         inlined=f"in the session of {warm.id}: {link.why}" if warm is not None and link is not None else "",
         reserved_usd=cost.money,

@@ -234,13 +234,7 @@ def price(usage: TokenUsage, model: str | None, prices: PriceBook, day: str) -> 
 
 
 def turn_ended(attempt: Attempt, ended: Ended, prices: PriceBook, day: str) -> TurnEnded:
-    before = TokenUsage(
-        attempt.input_tokens,
-        attempt.cache_write_tokens,
-        attempt.cache_read_tokens,
-        attempt.output_tokens,
-        attempt.cost_usd,
-    )
+    before = TokenUsage(*attempt.conversation_used, attempt.conversation_cost)
     usage = turn_usage(ended.summary, before)
     cost, source = price(usage, ended.summary.model or attempt.model, prices, day)
     return TurnEnded(
