@@ -1,0 +1,44 @@
+"""Every benchmark, one after the other: `python -m bench [NAME …] [--quick]`.
+
+Each prints a table of ratios against a baseline of the same run and writes bench/out/NAME.json. They run one at
+a time because they measure; an idle machine gives the better numbers. A missed goal is said, not hidden: the
+exit status is 1 if a benchmark failed or missed one.
+"""
+
+import subprocess
+import sys
+import time
+
+SUITES = {
+    "log": "bench.log",
+    "spawn": "bench.spawn",
+    "fleet": "bench.fleet",
+    "queue": "bench.queue.simulate",
+    "queue-real": "bench.queue.real",
+    "admission": "bench.admission",
+    "admission-real": "bench.admission_real",
+}
+
+
+def main() -> int:
+    words = sys.argv[1:]
+    names = [word for word in words if not word.startswith("-")] or list(SUITES)
+    flags = [word for word in words if word.startswith("-")]
+    if unknown := [name for name in names if name not in SUITES]:
+        print(f"error: there is no benchmark `{unknown[0]}`\n\nhint: known: {', '.join(SUITES)}", file=sys.stderr)
+        return 2
+    failed = []
+    for name in names:
+        print(f"\n== {name} ==\n", flush=True)
+        started = time.monotonic()
+        done = subprocess.run([sys.executable, "-m", SUITES[name], *flags], check=False)
+        print(f"\n({name}: {time.monotonic() - started:.0f} s)", flush=True)
+        if done.returncode:
+            failed.append(name)
+    if failed:
+        print(f"\nfailed or missed a goal: {', '.join(failed)}", flush=True)
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
