@@ -11,7 +11,8 @@ from rich.text import Text
 from paddock.cli.narration import tell
 from paddock.cli.text import BADGES, age, cut
 from paddock.core.events import Record
-from paddock.core.task import Phase
+from paddock.core.ids import task_number
+from paddock.core.task import SATISFIED, Phase
 from paddock.fleet.daemon import Daemon
 
 REFRESH_SECONDS = 0.5
@@ -37,23 +38,38 @@ async def watch_live(daemon: Daemon) -> None:
 
 
 def draw(daemon: Daemon, lines: list[str]) -> Group:
-    board = daemon.ledger.board
+    history = Text("\n".join(cut(line, 200) for line in lines), style="dim")
+    return Group(_header(daemon), _agents(daemon), history)
+
+
+def _header(daemon: Daemon) -> Text:
+    """How many tasks are where, as a bar of words, and how much of the work is done."""
+    counts = daemon.ledger.board.counts
     header = Text()
     for phase in Phase:
-        if count := board.counts.get(phase):
+        if count := counts.get(phase):
             symbol, colour = BADGES[phase]
             header.append(f"{symbol} {count} {phase.value}  ", style=colour.replace("bright_black", "grey50"))
+    done = sum(counts.get(phase, 0) for phase in SATISFIED)
+    total = sum(counts.values()) - counts.get(Phase.CANCELLED, 0)
+    header.append(f"{done}/{total} done", style="bold")
+    return header
+
+
+def _agents(daemon: Daemon) -> Table:
+    """What every agent did last, and what CI is testing."""
+    board = daemon.ledger.board
     table = Table(box=None, padding=(0, 1), show_header=False, expand=True)
-    table.add_column(no_wrap=True)
-    table.add_column(no_wrap=True)
-    table.add_column(no_wrap=True, justify="right")
+    for justify in ("left", "left", "right"):
+        table.add_column(no_wrap=True, justify=justify)  # type: ignore[arg-type]
     table.add_column(no_wrap=True, ratio=1, overflow="ellipsis")
-    for name, run in sorted(daemon.runs.items(), key=lambda item: int(item[0][1:])):
+    for name, run in sorted(daemon.runs.items(), key=lambda item: task_number(item[0])):
         task = board.tasks[name]
-        attempt = task.live_attempt
-        if attempt is None:
+        if (attempt := task.live_attempt) is None:
             continue
         step = run.turn.reader.summary.last_step if run.turn is not None else "preparing its worktree"
         table.add_row(attempt.id, cut(task.title, 30), age(attempt.started), Text(cut(step or "starting", 200)))
-    history = Text("\n".join(cut(line, 200) for line in lines), style="dim")
-    return Group(header, table, history)
+    for driver in daemon.lander.runs.values():
+        members = ", ".join(member.id for member in driver.run.members) or "main itself"
+        table.add_row(driver.run.id, f"CI {driver.run.purpose.value}", age(driver.run.started_at), Text(members))
+    return table
