@@ -43,7 +43,9 @@ def secure(site: Site, attempt: Attempt) -> Delivery:
         admin = admin_dir(site.repo, worktree.path)
         assert admin is not None
         saved = rescue(site.repo, worktree.path, admin, attempt.branch, f"{attempt.id} ended with uncommitted files")
-        head, rescued = saved.commit or head, saved.files
+        # Nothing left to save: an earlier try died between the commit and the worktree's index.
+        if saved.commit is not None:
+            head, rescued = saved.commit, saved.files
         checkpoint("judge.rescued")
     return _hold(site, attempt, head, rescued)
 
