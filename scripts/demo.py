@@ -7,6 +7,7 @@ hangs, one says it is done and is not, two are at odds over the same line. No ac
 import json
 import os
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -66,10 +67,13 @@ def main() -> int:
     folder = Path(tempfile.mkdtemp(prefix="paddock-demo-"))
     project = folder / "toolbox"
     keep = bool(os.environ.get("PADDOCK_DEMO_KEEP"))
+    for signum in (signal.SIGTERM, signal.SIGHUP):
+        signal.signal(signum, lambda *_: sys.exit(1))
     try:
         make_project(project)
         return play(project)
     finally:
+        paddock(project, "down", "--now", quiet=True)
         if not keep:
             shutil.rmtree(folder, ignore_errors=True)
 

@@ -61,7 +61,7 @@ def _agents(daemon: Daemon) -> Table:
     board = daemon.ledger.board
     table = Table(box=None, padding=(0, 1), show_header=False, expand=True)
     for justify in ("left", "left", "right"):
-        table.add_column(no_wrap=True, justify=justify)  # type: ignore[arg-type]
+        table.add_column(no_wrap=True, justify=justify)
     table.add_column(no_wrap=True, ratio=1, overflow="ellipsis")
     for name, run in sorted(daemon.runs.items(), key=lambda item: task_number(item[0])):
         task = board.tasks[name]

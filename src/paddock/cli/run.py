@@ -47,7 +47,7 @@ async def run_fleet(workspace: Workspace, orders: Orders, *, wait: bool, live: b
     ledger = await lead(store, wait=wait)
     daemon = Daemon(site, ledger, workspace.log_path, orders)
     loop = asyncio.get_running_loop()
-    for signum in (signal.SIGINT, signal.SIGTERM):
+    for signum in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         loop.add_signal_handler(signum, daemon.end, signum.name)
     loop.add_signal_handler(signal.SIGUSR1, lambda: loop.create_task(daemon.end_agents()))
     try:
