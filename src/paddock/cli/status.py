@@ -59,7 +59,7 @@ def tell_why_waiting(board: Board, state_dir: Path) -> None:
 def render(board: Board, convoy: str | None, *, show_all: bool) -> list[str]:
     if not board.tasks:
         return ["no tasks yet", "", 'add one: paddock add "what to do"']
-    lines = [_counts(board)]
+    lines = [_counts(board, convoy)]
     shown = _chosen(board, convoy, show_all=show_all)
     if needy := _needy(board, convoy):
         lines += ["", paint("needs you", bold=True)]
@@ -82,9 +82,10 @@ def render(board: Board, convoy: str | None, *, show_all: bool) -> list[str]:
     return lines
 
 
-def _counts(board: Board) -> str:
-    parts = [f"{board.counts[phase]:,} {phase.value}" for phase in Phase if board.counts.get(phase)]
-    return paint(plural(len(board.tasks), "task"), bold=True) + ": " + ", ".join(parts)
+def _counts(board: Board, convoy: str | None) -> str:
+    counts = board.counts if convoy is None else board.convoy_counts[convoy]
+    parts = [f"{counts[phase]:,} {phase.value}" for phase in Phase if counts.get(phase)]
+    return paint(plural(sum(counts.values()), "task"), bold=True) + ": " + ", ".join(parts)
 
 
 def _chosen(board: Board, convoy: str | None, *, show_all: bool) -> list[TaskId]:
