@@ -6,15 +6,12 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
-import msgspec
-
 from paddock.config.schema import Agent, Config
 from paddock.core.errors import PaddockError
 from paddock.core.ids import AttemptId, TaskId, attempt_number, task_of
 from paddock.core.task import Task
 from paddock.engines.protocol import Engine
 from paddock.engines.registry import load_engine
-from paddock.engines.settings import parse_settings
 from paddock.git.disk import DiskFloor
 from paddock.git.repo import Repo
 from paddock.git.setup import shell_setup
@@ -110,8 +107,7 @@ class Site:
         return settings.account if settings is not None and settings.account else engine
 
     def engine(self, name: str) -> Engine:
-        settings = {key: parse_settings(key, msgspec.to_builtins(value)) for key, value in self.config.engines.items()}
-        return load_engine(name, settings)
+        return load_engine(name, self.config.engines)
 
     def main_tip(self) -> str:
         """The commit agents start from, fetched first where main lives on a remote."""

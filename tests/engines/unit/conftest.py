@@ -1,5 +1,6 @@
 """A place for a turn: a real repository and the attempt's folder beside it."""
 
+import json
 import os
 import subprocess
 from collections.abc import Mapping
@@ -8,8 +9,10 @@ from pathlib import Path
 
 import pytest
 
+from paddock.config.load import load_config
 from paddock.core.trace import TraceEntry, TurnSummary, observe
 from paddock.engines.protocol import Engine, Launch, TurnRequest
+from paddock.engines.settings import EngineSettings
 
 TURN_SECONDS = 60
 
@@ -110,3 +113,15 @@ def flag_value(argv: tuple[str, ...], flag: str) -> str | None:
 
 def path_with(folder: Path, **more: str) -> Mapping[str, str]:
     return {"PATH": f"{folder}:{os.defpath}", "HOME": str(folder), **more}
+
+
+def read_table(folder: Path, name: str, table: Mapping[str, object]) -> EngineSettings:
+    """An `[engines.NAME]` table as a user's paddock.toml would bring it."""
+    plain = {key: value for key, value in table.items() if not isinstance(value, Mapping)}
+    nested = {key: value for key, value in table.items() if isinstance(value, Mapping)}
+    lines = [f"[engines.{name}]", *(f"{key} = {json.dumps(value)}" for key, value in plain.items())]
+    for key, values in nested.items():
+        lines += [f"[engines.{name}.{key}]", *(f"{inner} = {json.dumps(value)}" for inner, value in values.items())]
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "paddock.toml").write_text("\n".join(lines))
+    return load_config(folder, environment={}).config.engines[name]

@@ -1,17 +1,21 @@
 """Engines made by configuration alone."""
 
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
 import pytest
 
 from paddock.core.errors import Misuse, PaddockError
 from paddock.core.trace import Final, TroubleClass
 from paddock.engines.protocol import Engine
 from paddock.engines.registry import load_engine
-from paddock.engines.settings import EngineSettings, parse_settings
-from tests.engines.unit.conftest import Place, run_turn, write_files
+from paddock.engines.settings import EngineSettings
+from tests.engines.unit.conftest import Place, read_table, run_turn, write_files
 
 
 def engine_of(**table: object) -> Engine:
-    return load_engine("mine", {"mine": parse_settings("mine", table)})
+    with TemporaryDirectory() as folder:
+        return load_engine("mine", {"mine": read_table(Path(folder), "mine", table)})
 
 
 def test_a_shell_script_is_an_agent(place: Place) -> None:
@@ -146,7 +150,7 @@ def test_a_terminal_mode_is_offered_when_configured(place: Place) -> None:
 @pytest.mark.parametrize(
     ("table", "words"),
     [
-        ({"comand": ["x"]}, ("`comand`", "`command`")),
+        ({"comand": ["x"]}, ("engines.mine.comand`", "`command`")),
         ({"command": "x"}, ("command", "")),
         ({"command": ["x"], "format": "xml"}, ("xml", "")),
         ({"command": ["x"], "env": "HOME"}, ("env", "")),
@@ -160,5 +164,5 @@ def test_bad_settings_are_refused_by_name(table: dict[str, object], words: tuple
     assert words[1] in (caught.value.hint or "")
 
 
-def test_settings_have_no_effect_unless_given() -> None:
-    assert parse_settings("mine", {}) == EngineSettings()
+def test_settings_have_no_effect_unless_given(tmp_path: Path) -> None:
+    assert read_table(tmp_path, "mine", {}) == EngineSettings()

@@ -9,7 +9,8 @@ import pytest
 from paddock.engines.command import PLACEHOLDERS
 from paddock.engines.registry import BUILT_IN, load_engine
 from paddock.engines.scripted import Agent
-from paddock.engines.settings import EngineSettings, parse_settings
+from paddock.engines.settings import EngineSettings
+from tests.engines.unit.conftest import read_table
 
 PAGE = (Path(__file__).parents[3] / "docs" / "engines.md").read_text(encoding="utf-8")
 
@@ -36,11 +37,11 @@ def test_every_placeholder_is_told() -> None:
     assert set(re.findall(r"^\| `\{(\w+)\}` \|", PAGE, re.MULTILINE)) == set(PLACEHOLDERS)
 
 
-def test_every_setting_is_told_and_the_examples_can_be_read() -> None:
+def test_every_setting_is_told_and_the_examples_can_be_read(tmp_path: Path) -> None:
     told: set[str] = set()
     for block in re.findall(r"```toml\n(.*?)```", PAGE, re.DOTALL):
         for name, table in tomllib.loads(block).get("engines", {}).items():
-            settings = parse_settings(name, table)
+            settings = read_table(tmp_path, name, table)
             load_engine(name, {name: settings})
             told |= table.keys()
     assert set(EngineSettings.__struct_fields__) - told == set()
