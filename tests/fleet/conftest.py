@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.engines.real.fixtures import deselect_other_engines
 from tests.fleet.yard import Yard, build_template, build_yard
 
 MakeYard = Callable[..., Yard]
@@ -32,3 +33,7 @@ def make_yard(yard_template: Path, tmp_path: Path) -> Iterator[MakeYard]:
 @pytest.fixture
 def yard(make_yard: MakeYard) -> Yard:
     return make_yard()
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    deselect_other_engines(config, items)

@@ -74,7 +74,7 @@ def test_run_tells_plainly_what_happens_and_ends_with_0_when_nothing_failed(yard
     said = yard.run(code=0)
     assert without_clock(said) == [
         "t1.1    started with scripted",
-        "t1.1    delivered: 1 commit (+2 −0 in 1 files)",
+        "t1.1    delivered: 1 commit (+2 −0 in 1 file)",
     ]
 
 
