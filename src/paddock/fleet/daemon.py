@@ -90,8 +90,8 @@ class Daemon:
                 await self._loop()
                 for task in [*helpers, *self._drives.values(), *self._ci_drives.values()]:
                     task.cancel()
-        except* Succeeded as group:
-            raise group.exceptions[0] from None
+        except* PaddockError as group:
+            raise _first(group) from None
 
     async def _loop(self) -> None:
         while not self.ending:
@@ -276,3 +276,12 @@ class Daemon:
             for driver in self.lander.runs.values():
                 if driver.files in changed:
                     driver.changed.set()
+
+
+def _first(group: BaseExceptionGroup[PaddockError]) -> PaddockError:
+    """What ended the daemon; the rest of the group is what that brought down with it."""
+    error: BaseException = group
+    while isinstance(error, BaseExceptionGroup):
+        error = error.exceptions[0]
+    assert isinstance(error, PaddockError)
+    return error

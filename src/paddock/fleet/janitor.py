@@ -88,11 +88,16 @@ def _has_ended(board: Board, owner: str) -> bool:
     """Known to the log, and over. A run whose record is gone has ended long ago."""
     if owner.startswith(RUN_PREFIX):
         run = owner.removeprefix(RUN_PREFIX)
-        number = run.removeprefix("r")
-        return number.isdigit() and int(number) < board.queue.next_run and run not in board.queue.running
+        return _run_has_ended(board.queue, run)
     task, _, number = owner.partition(".")
     known = board.tasks.get(TaskId(task))
     return known is not None and number.isdigit() and int(number) <= known.started
+
+
+def _run_has_ended(queue: Queue, run: str) -> bool:
+    """One that began after `queue` was read is not known to it, and not over."""
+    number = run.removeprefix("r")
+    return number.isdigit() and int(number) < queue.next_run and run not in queue.running
 
 
 def _worktrees(site: Site, board: Board) -> Iterator[Found]:
@@ -111,7 +116,7 @@ def _worktrees(site: Site, board: Board) -> Iterator[Found]:
 def _sandboxes(site: Site, queue: Queue) -> Iterator[Found]:
     for seen in list_sandboxes(site.repo, site.sandbox_root):
         run = seen.record.run
-        if run is not None and run not in queue.running:
+        if run is not None and _run_has_ended(queue, run):
             yield Found(What.SANDBOX, seen.name, f"claimed by run {run}, which has ended")
 
 

@@ -80,7 +80,8 @@ class Lander:
         """With approval by nobody, what was delivered is queued at once."""
         if self.site.config.land.approval != "none":
             return
-        waiting = [task for task in board.open_tasks() if task.phase is Phase.APPROVAL and task.head is not None]
+        needy = [board.tasks[name] for name in board.needy]
+        waiting = [task for task in needy if task.phase is Phase.APPROVAL and task.head is not None]
         for task in waiting:
             try:
                 change = await asyncio.to_thread(hold_task, self.site, board, task, str(task.head))

@@ -69,8 +69,8 @@ class Site:
     @cached_property
     def identity(self) -> dict[str, str]:
         """Who agents commit as, where their tools hide the user's own git configuration."""
-        name = self.repo.config("user.name") or "Paddock agent"
-        email = self.repo.config("user.email") or "agent@localhost"
+        name = os.environ.get("GIT_AUTHOR_NAME") or self.repo.config("user.name") or "Paddock agent"
+        email = os.environ.get("GIT_AUTHOR_EMAIL") or self.repo.config("user.email") or "agent@localhost"
         return {
             "GIT_AUTHOR_NAME": name,
             "GIT_AUTHOR_EMAIL": email,
