@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 
+from paddock.cli.text import plural
 from paddock.cli.workspace import Workspace
 from paddock.config.load import load_config
 from paddock.config.schema import Config
@@ -170,4 +171,4 @@ def _log(workspace: Workspace) -> Iterator[Finding]:
         yield Finding("log", Verdict.PROBLEM, detail, f"pip install --upgrade 'paddock>={board.version}'")
     else:
         size = workspace.log_path.stat().st_size // 1024
-        yield Finding("log", Verdict.OK, f"{found.records:,} records, {size:,} KB, every hash holds")
+        yield Finding("log", Verdict.OK, f"{plural(found.records, 'record')}, {size:,} KB, every hash holds")

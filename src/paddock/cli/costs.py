@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import click
 
-from paddock.cli.text import SCHEMA, age, cut, print_json
+from paddock.cli.text import SCHEMA, age, cut, plural, print_json
 from paddock.cli.workspace import Workspace, open_workspace
 from paddock.core.admission.budget import committed
 from paddock.core.admission.clocks import current_pause
@@ -65,7 +65,7 @@ def costs_command(ctx: click.Context, by: str, as_json: bool) -> None:
     if landed:
         click.echo(f"\n${total.money / landed:.4f} per landed change ({landed} landed)")
     if total.unpriced:
-        click.echo(f"warning: {total.unpriced} turns are unpriced: their model is not in the price table", err=True)
+        click.echo(f"warning: {plural(total.unpriced, 'turn')} unpriced: the model is not in the price table", err=True)
 
 
 def _collect(workspace: Workspace, board: Board, by: str) -> dict[str, Row]:

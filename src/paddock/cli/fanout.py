@@ -94,7 +94,7 @@ def _lines(outcome: FanOut, *, explain: bool) -> list[str]:
     agents = len(outcome.chosen.shares)
     verdict = f"{agents} agents" if agents > 1 else "one agent, one piece after the other"
     chosen, serial = format_duration(outcome.chosen.wall_seconds), format_duration(outcome.serial.wall_seconds)
-    lines = [f"{verdict}: {chosen}, one agent alone {serial}"]
+    lines = [f"{verdict}: {chosen}" + (f", one agent alone {serial}" if agents > 1 else "")]
     lines += [f"  {reason}" for reason in outcome.reasons]
     if explain:
         lines += ["", "agents        wall  waiting for the last        gain  extra tokens"]

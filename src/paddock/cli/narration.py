@@ -4,7 +4,7 @@ import time
 
 import click
 
-from paddock.cli.text import cut
+from paddock.cli.text import cut, plural
 from paddock.core import events as ev
 from paddock.core.ids import printable
 from paddock.core.merge import events as qe
@@ -60,7 +60,7 @@ def describe(record: ev.Record) -> str:
 
 
 def describe_end(ended: ev.AttemptEnded) -> str:
-    size = f" (+{ended.insertions} −{ended.deletions} in {ended.files} files)" if ended.files else ""
+    size = f" (+{ended.insertions} −{ended.deletions} in {plural(ended.files, 'file')})" if ended.files else ""
     following = {
         "retry": "; will be tried again",
         "fail": "; no attempts left",

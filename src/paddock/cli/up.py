@@ -6,7 +6,7 @@ import time
 import click
 
 from paddock.cli.run import open_site
-from paddock.cli.text import SCHEMA, plural, print_json
+from paddock.cli.text import SCHEMA, print_json
 from paddock.cli.workspace import Workspace, open_workspace
 from paddock.core.errors import PaddockError
 from paddock.fleet.service import START_SECONDS, RunningDaemon, end_daemon, find_daemon, install_unit, spawn_daemon
@@ -68,7 +68,7 @@ def down_command(ctx: click.Context, now: bool, as_json: bool) -> None:
         return
     click.echo(f"ended the daemon ({running.words})" if running else "no daemon was running")
     if ended:
-        click.echo(f"ended {plural(ended, 'process')} without a daemon")
+        click.echo(f"ended {'1 process' if ended == 1 else f'{ended} processes'} without a daemon")
     if working and not now:
         click.echo(f"still working: {', '.join(working)}; `paddock up` picks them up, `paddock down --now` ends them")
 

@@ -1,4 +1,4 @@
-"""What readers print as JSON, schema 1: documented in docs/reference/json.md and only ever extended."""
+"""What readers print as JSON, schema 1: documented in docs/contracts.md and only ever extended."""
 
 import msgspec
 
