@@ -1,0 +1,244 @@
+"""`make docs`: writes docs/reference/*.md from the code. A test fails while a page says anything else."""
+
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from types import NoneType, UnionType
+from typing import Any, Union, get_args, get_origin
+
+import click
+import msgspec
+from msgspec import NODEFAULT, UNSET, UnsetType
+
+from paddock.cli.main import COMMANDS, paddock
+from paddock.config.duration import format_duration
+from paddock.config.fields import Field, fields_of
+from paddock.config.schema import Config
+from paddock.core.events import Event
+from paddock.core.kinds import all_kinds
+
+FOLDER = Path(__file__).resolve().parent.parent / "docs" / "reference"
+MADE = "<!-- Written by scripts/make_reference.py from the code: `make docs` writes it anew. -->"
+
+CLI_INTRO = f"""\
+# Commands
+
+{MADE}
+
+`paddock COMMAND --help` says the same in the terminal. Every command takes `-C DIR` before its name: run as if
+started in DIR. Readers take `--json`; what they print then is described in [contracts](../contracts.md)."""
+
+CONFIG_INTRO = f"""\
+# Configuration
+
+{MADE}
+
+`paddock.toml` lies in the top folder of the main working tree. Every key can be set from the environment as
+`PADDOCK_SECTION_KEY`, which wins over the file: lists with commas between, tables as `key=value` with commas
+between. Durations are written `250ms`, `90s`, `10m`, `1h30m` or `2d`; a bare number counts as seconds.
+
+`paddock config show` prints each key with its value and where that came from; `paddock config check` checks them."""
+
+EVENTS_INTRO = f"""\
+# Events
+
+{MADE}
+
+Every record of the log holds one event. `paddock log --json` prints it as `body`; a field at its default may be
+left out. The envelope (`seq`, `at`, `actor`, …) and the rules of versioning are in [contracts](../contracts.md)."""
+
+
+def main() -> int:
+    FOLDER.mkdir(parents=True, exist_ok=True)
+    for name, text in pages().items():
+        (FOLDER / name).write_text(text, encoding="utf-8")
+    return 0
+
+
+def pages() -> dict[str, str]:
+    """File name to content, as it ought to be."""
+    made = {"cli.md": cli_page(), "config.md": config_page(), "events.md": events_page()}
+    return {name: "\n".join(lines).rstrip() + "\n" for name, lines in made.items()}
+
+
+def cli_page() -> list[str]:
+    root = click.Context(paddock, info_name="paddock")
+    lines = [*CLI_INTRO.splitlines(), "", "| command | what it does |", "|---|---|"]
+    lines += [f"| [`{name}`](#paddock-{name}) | {text} |" for name, (_, text) in COMMANDS.items()]
+    for name in COMMANDS:
+        command = paddock.get_command(root, name)
+        assert command is not None
+        lines += _command_lines(click.Context(command, info_name=name, parent=root), level=2)
+    return lines
+
+
+def _command_lines(ctx: click.Context, level: int) -> list[str]:
+    command = ctx.command
+    usage = " ".join([ctx.command_path, *command.collect_usage_pieces(ctx)])
+    lines = ["", f"{'#' * level} `{ctx.command_path}`", "", "```text", usage, "```", ""]
+    lines += _paragraphs(command.help or command.short_help or "")
+    given = [parameter for parameter in command.params if isinstance(parameter, click.Option)]
+    options = [found for option in given if (found := option.get_help_record(ctx)) is not None]
+    if options:
+        lines += ["", "| option | meaning |", "|---|---|"]
+        lines += [f"| `{_cell(name)}` | {_cell(text)} |" for name, text in options]
+    if isinstance(command, click.Group):
+        for name in command.list_commands(ctx):
+            below = command.get_command(ctx, name)
+            assert below is not None
+            lines += _command_lines(click.Context(below, info_name=name, parent=ctx), level + 1)
+    return lines
+
+
+def _paragraphs(text: str) -> list[str]:
+    """Help texts: a paragraph that opens with \\b keeps its lines."""
+    lines: list[str] = []
+    for paragraph in text.strip().split("\n\n"):
+        rows = [row.strip() for row in paragraph.splitlines()]
+        if rows[0] == "\b":
+            lines += ["```text", *rows[1:], "```", ""]
+        else:
+            lines += [*rows, ""]
+    return lines[:-1]
+
+
+def _cell(text: str) -> str:
+    return " ".join(text.split()).replace("|", "\\|")
+
+
+def config_page() -> list[str]:
+    lines = [*CONFIG_INTRO.splitlines(), "", "## Top level", ""]
+    top = fields_of(Config)
+    lines += _key_rows([field for field in top.values() if field.section is None], "")
+    for name, field in top.items():
+        if field.section is not None:
+            lines += _section_lines(name, field)
+    return lines
+
+
+def _section_lines(name: str, field: Field) -> list[str]:
+    assert field.section is not None
+    title = f"[{name}.NAME]" if field.is_table_of else f"[{name}]"
+    prefix = f"{name}.NAME." if field.is_table_of else f"{name}."
+    inside = fields_of(field.section)
+    lines = ["", f"## `{title}`", "", field.section.__doc__ or "", ""]
+    lines += _key_rows([entry for entry in inside.values() if entry.section is None], prefix)
+    for nested, entry in inside.items():
+        if entry.section is not None:
+            lines += [
+                "",
+                f"### `[[{name}.{nested}]]`",
+                "",
+                f"{_sentence(entry.description)} In the file only.",
+                "",
+            ]
+            lines += _key_rows(list(fields_of(entry.section).values()), "")
+    return lines
+
+
+def _key_rows(fields: list[Field], prefix: str) -> list[str]:
+    lines = ["| key | type | default | meaning |", "|---|---|---|---|"]
+    for field in fields:
+        words = _sentence(field.description)
+        default = _default(field)
+        lines.append(f"| `{prefix}{field.name}` | {_cell(_config_type(field))} | {default} | {_cell(words)} |")
+    return lines
+
+
+def _sentence(words: str) -> str:
+    return words[:1].upper() + words[1:] + "." if words else ""
+
+
+def _config_type(field: Field) -> str:
+    if field.is_duration:
+        return "duration"
+    plain = field.type
+    while hasattr(plain, "__metadata__"):
+        plain = plain.__origin__
+    choices = get_args(plain) if str(plain).startswith("typing.Literal") else ()
+    if choices:
+        return " or ".join(f'`"{choice}"`' for choice in choices)
+    names = {str: "text", int: "whole number", bool: "true or false", float: "number"}
+    if plain in names:
+        return names[plain]
+    return "list of texts" if get_origin(plain) is tuple else "table of texts"
+
+
+def _default(field: Field) -> str:
+    value = field.default
+    if field.is_duration and isinstance(value, float):
+        return f'`"{format_duration(value)}"`'
+    if value is None and not field.is_duration:
+        return "required"
+    if value in ("", (), {}, None):
+        return "none"
+    return f"`{msgspec.json.encode(value).decode()}`"
+
+
+def events_page() -> list[str]:
+    kinds = all_kinds()
+    lines = EVENTS_INTRO.splitlines()
+    for kind in sorted(kinds):
+        lines += _struct_lines(kinds[kind], f"## `{kind}`")
+    nested = _nested_structs(kinds)
+    lines += ["", "## Records inside events"]
+    for struct in nested:
+        lines += _struct_lines(struct, f"### `{struct.__name__}`")
+    return lines
+
+
+def _struct_lines(struct: type[msgspec.Struct], heading: str) -> list[str]:
+    lines = ["", heading, ""]
+    if struct.__dict__.get("__doc__"):
+        lines += [*(line.strip() for line in str(struct.__doc__).strip().splitlines()), ""]
+    fields = msgspec.structs.fields(struct)
+    if not fields:
+        return [*lines, "No fields."]
+    lines += ["| field | type | default |", "|---|---|---|"]
+    for field in fields:
+        lines.append(f"| `{field.name}` | {_cell(_event_type(field.type))} | {_event_default(field)} |")
+    return lines
+
+
+def _event_default(field: msgspec.structs.FieldInfo) -> str:
+    if field.default is UNSET:
+        return "unchanged"
+    if field.default is NODEFAULT and field.default_factory is NODEFAULT:
+        return "required"
+    value = field.default if field.default is not NODEFAULT else field.default_factory()
+    return f"`{msgspec.json.encode(value).decode()}`"
+
+
+def _event_type(hint: Any) -> str:
+    if get_origin(hint) in (Union, UnionType):
+        parts = [_event_type(part) for part in get_args(hint) if part is not UnsetType]
+        return " or ".join(parts)
+    if get_origin(hint) is tuple:
+        return f"list of {_event_type(get_args(hint)[0])}"
+    if hint is NoneType:
+        return "null"
+    names = {str: "text", int: "integer", float: "number", bool: "true or false"}
+    plain = getattr(hint, "__supertype__", hint)
+    if plain in names:
+        return names[plain]
+    if hasattr(plain, "__members__"):
+        return ", ".join(f"`{member.value}`" for member in plain)
+    return f"`{plain.__name__}`"
+
+
+def _nested_structs(kinds: dict[str, type[Event]]) -> list[type[msgspec.Struct]]:
+    """Structs that fields of events hold, in the order of their names."""
+    found = {struct for event in kinds.values() for struct in _structs_below(event)}
+    return sorted(found, key=lambda struct: struct.__name__)
+
+
+def _structs_below(struct: type[msgspec.Struct]) -> Iterator[type[msgspec.Struct]]:
+    for field in msgspec.structs.fields(struct):
+        for hint in (field.type, *get_args(field.type)):
+            if isinstance(hint, type) and issubclass(hint, msgspec.Struct):
+                yield hint
+                yield from _structs_below(hint)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
