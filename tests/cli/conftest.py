@@ -128,18 +128,16 @@ def cli(fresh: Cli) -> Cli:
     return fresh
 
 
-def as_process(
-    *arguments: str, cwd: Path, user: int | None = None, **environment: str
-) -> "subprocess.CompletedProcess[str]":
-    """The command as a shell would start it."""
-    program = "import sys; from paddock.cli.main import main; sys.argv[0] = 'paddock'; main()"
+def as_process(*arguments: str, cwd: Path, powerless: bool = False) -> "subprocess.CompletedProcess[str]":
+    """The command as a shell would start it; `powerless` takes from root the right to ignore permissions."""
+    program = "import sys; from paddock.cli.main import main; main()"
+    drop = ("/usr/bin/setpriv", "--bounding-set=-dac_override,-dac_read_search") if powerless else ()
     return subprocess.run(
-        (sys.executable, "-c", program, *arguments),
+        (*drop, sys.executable, "-c", program, *arguments),
         cwd=cwd,
         capture_output=True,
         text=True,
         timeout=60,
         check=False,
-        user=user,
-        env={**os.environ, "PYTHONPATH": str(SOURCE), **environment},
+        env={**os.environ, "PYTHONPATH": str(SOURCE)},
     )

@@ -3,6 +3,7 @@
 import gc
 import os
 import sys
+from contextlib import suppress
 from importlib import import_module
 
 import click
@@ -153,13 +154,19 @@ def run(arguments: list[str]) -> int:
 
 
 def _discard_output() -> None:
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    with suppress(OSError, ValueError):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def complain(message: str, hint: str | None) -> None:
-    click.echo(f"error: {message}", err=True)
+    """Messages quote what people typed and programs said; none of it may steer the terminal."""
+    click.echo(f"error: {_harmless(message)}", err=True)
     if hint:
-        click.echo(f"\nhint: {hint}", err=True)
+        click.echo(f"\nhint: {_harmless(hint)}", err=True)
+
+
+def _harmless(text: str) -> str:
+    return "".join(c if c.isprintable() or c in "\n\t" else "\N{REPLACEMENT CHARACTER}" for c in text)
 
 
 def _usage_hint(misuse: click.UsageError) -> str | None:

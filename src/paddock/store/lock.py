@@ -12,6 +12,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from paddock.store.protocol import LogUnusable
+from paddock.store.trouble import quote
 
 _POLL_SECONDS = (0.0002, 0.0005, 0.001, 0.002, 0.004)
 
@@ -49,5 +50,5 @@ def _wait(descriptor: int, path: Path, timeout_seconds: float) -> None:
         tries += 1
     raise LogUnusable(
         f"another writer has held the log for more than {timeout_seconds:g} s",
-        f"see who it is: `fuser -v {path}`; then run this again",
+        f"see who it is: `fuser -v {quote(path)}`; then run this again",
     )

@@ -22,7 +22,7 @@ from paddock.store.wake import nudge
 
 _COLUMNS = "seq, at, actor, generation, kind, task, attempt, body, hash"
 _INSERT = f"INSERT INTO events({_COLUMNS}) VALUES(?,?,?,?,?,?,?,?,?)"
-_LOCK_TIMEOUT_SECONDS = 15.0
+LOCK_TIMEOUT_SECONDS = 15.0
 
 
 class _HalfApplied(Exception):
@@ -47,11 +47,11 @@ class SqliteStore:
         announce: bool = True,
         read_only: bool = False,
         clock: Callable[[], float] = time.time,
-        lock_timeout_seconds: float = _LOCK_TIMEOUT_SECONDS,
+        lock_timeout_seconds: float | None = None,
     ) -> None:
         self.path = path
         self._clock = clock
-        self._lock_timeout = lock_timeout_seconds
+        self._lock_timeout = LOCK_TIMEOUT_SECONDS if lock_timeout_seconds is None else lock_timeout_seconds
         self._board: Board | None = None
         self._tip = GENESIS
         self._snapshot_seq = 0

@@ -27,7 +27,7 @@ def explained(path: Path) -> Iterator[None]:
     except PermissionError as error:
         raise LogUnusable(
             f"no permission for `{error.filename}`",
-            f"give your user read and write access: `chmod -R u+rwX {path.parent}`",
+            f"give your user read and write access: `chmod -R u+rwX {quote(path.parent)}`",
         ) from error
     except OSError as error:
         raise LogUnusable(f"the log `{path}` is out of reach: {error.strerror}", "run `paddock doctor`") from error
@@ -42,7 +42,7 @@ def explain(error: apsw.Error, path: Path) -> LogUnusable:
         case apsw.BusyError() | apsw.LockedError():
             return LogUnusable(
                 f"the log `{path}` is locked by another program",
-                f"see who holds it: `fuser -v {path}`; then run this again",
+                f"see who holds it: `fuser -v {quote(path)}`; then run this again",
             )
         case apsw.ReadOnlyError():
             return LogUnusable(f"the log `{path}` cannot be written: it is read-only", _access_hint(path))
@@ -57,10 +57,17 @@ def explain(error: apsw.Error, path: Path) -> LogUnusable:
 def damaged(path: Path, problem: str) -> LogUnusable:
     return LogUnusable(
         f"the log `{path}` is damaged: {problem}",
-        f"keep its files (`mkdir {path.parent}/bad && mv {path}* {path.parent}/bad`), "
+        f"keep its files (`mkdir {quote(path.parent)}/bad && mv {quote(path)}* {quote(path.parent)}/bad`), "
         "then bring the log back from its mirror with `paddock log fetch`",
     )
 
 
+def quote(path: Path) -> str:
+    """For a shell, and safe to show."""
+    import shlex
+
+    return shlex.quote(printable(str(path), 1000))
+
+
 def _access_hint(path: Path) -> str:
-    return f"check its permissions and that the file system is writable: `ls -ld {path.parent} {path}`"
+    return f"check its permissions and that the file system is writable: `ls -ld {quote(path.parent)} {quote(path)}`"

@@ -1,0 +1,119 @@
+"""The command as shells start it: following, completion, exit codes, and how little it imports."""
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+
+import pytest
+
+from tests.cli.conftest import SOURCE, Cli, as_process
+
+PROGRAM = "import sys; from paddock.cli.main import main; sys.argv[0] = 'paddock'; main()"
+
+
+def environment(**more: str) -> dict[str, str]:
+    return {**os.environ, "PYTHONPATH": str(SOURCE), **more}
+
+
+@pytest.fixture
+def follower(cli: Cli) -> Iterator["subprocess.Popen[str]"]:
+    argv = (sys.executable, "-c", PROGRAM, "log", "--follow", "--json")
+    child = subprocess.Popen(argv, cwd=cli.top, stdout=subprocess.PIPE, text=True, env=environment())
+    yield child
+    child.terminate()
+    child.communicate()
+
+
+def test_following_shows_what_was_and_what_others_add_as_it_comes(cli: Cli, follower: "subprocess.Popen[str]") -> None:
+    assert follower.stdout is not None
+    assert json.loads(follower.stdout.readline())["kind"] == "log.created"
+    for number in range(1, 4):
+        cli.good("add", f"task {number}")
+        line = json.loads(follower.stdout.readline())
+        assert (line["seq"], line["task"]) == (number + 1, f"t{number}")
+
+
+def test_following_misses_nothing_while_others_write(cli: Cli, follower: "subprocess.Popen[str]") -> None:
+    """Events that arrive while it prints belong to the next round, none is skipped."""
+    assert follower.stdout is not None
+    writers = [
+        subprocess.Popen(
+            (sys.executable, "-m", "tests.store.writer", "add", str(cli.log), "25"),
+            cwd=SOURCE.parent,
+            env=environment(),
+        )
+        for _ in range(3)
+    ]
+    for writer in writers:
+        assert writer.wait(60) == 0
+    head = len(cli.good("log", "--json").lines)
+    assert [json.loads(follower.stdout.readline())["seq"] for _ in range(head)] == list(range(1, head + 1))
+
+
+def test_following_ends_quietly_on_interrupt(follower: "subprocess.Popen[str]") -> None:
+    assert follower.stdout is not None
+    follower.stdout.readline()
+    follower.send_signal(2)
+    assert follower.wait(20) == 130
+    assert follower.stdout.read() == ""
+
+
+def test_exit_codes_and_streams_of_real_processes(cli: Cli) -> None:
+    good = as_process("add", "x", "--json", cwd=cli.top)
+    assert (good.returncode, json.loads(good.stdout)["ids"], good.stderr) == (0, ["t1"], "")
+    refused = as_process("show", "t9", cwd=cli.top)
+    assert (refused.returncode, refused.stdout) == (1, "")
+    assert refused.stderr == (
+        "error: there is no task `t9`: the newest task is `t1`\n\nhint: `paddock status --all` lists them\n"
+    )
+    assert as_process("bogus", cwd=cli.top).returncode == 2
+    assert as_process("--version", cwd=cli.top).stdout.startswith("paddock ")
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_completion_scripts_name_the_command(cli: Cli, shell: str) -> None:
+    script = cli.good("completion", shell).out
+    assert "_PADDOCK_COMPLETE" in script
+    assert "paddock" in script
+
+
+def test_bash_completes_commands_and_options(cli: Cli) -> None:
+    def complete(words: str, index: int) -> list[str]:
+        ended = subprocess.run(
+            (sys.executable, "-c", PROGRAM),
+            cwd=cli.top,
+            capture_output=True,
+            text=True,
+            check=True,
+            timeout=60,
+            env=environment(_PADDOCK_COMPLETE="bash_complete", COMP_WORDS=words, COMP_CWORD=str(index)),
+        )
+        return [line.split(",")[1] for line in ended.stdout.splitlines()]
+
+    assert "status" in complete("paddock st", 1)
+    assert set(complete("paddock status --", 2)) >= {"--json", "--convoy", "--all"}
+    assert complete("paddock log ver", 2) == ["verify"]
+
+
+def test_colours_are_off_unless_somebody_looks(cli: Cli) -> None:
+    cli.monkeypatch.delenv("NO_COLOR")
+    cli.good("add", "x")
+    assert "\x1b[" not in as_process("status", cwd=cli.top).stdout
+
+
+def test_status_and_help_import_only_what_they_need(cli: Cli) -> None:
+    """What is slow to import must not creep into the commands people run all day."""
+    listing = "import sys; from paddock.cli.main import run; run(sys.argv[1:]); print(*sys.modules, file=sys.stderr)"
+
+    def modules(*arguments: str) -> set[str]:
+        ended = subprocess.run(
+            (sys.executable, "-c", listing, *arguments),
+            cwd=cli.top, capture_output=True, text=True, check=True, timeout=60, env=environment(),
+        )  # fmt: skip
+        return set(ended.stderr.split())
+
+    heavy = {"asyncio", "yaml", "tomllib", "rich", "psutil", "subprocess", "hashlib", "socket", "tempfile", "logging"}
+    assert modules("status") & heavy == set()
+    assert modules("--help") & (heavy | {"apsw", "msgspec", "pathlib", "paddock.core.board"}) == set()
