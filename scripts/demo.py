@@ -146,11 +146,11 @@ def quarrel(name: str) -> list[Step]:
         {"write": "VERSION", "text": mine},
         {"commit": f"Announce {name}"},
         {"done": f"{name} works and is announced"},
-        {"say": "Somebody was faster; rebasing", "turn": 2},
-        {"run": ["git", "rebase", "main"], "turn": 2},
-        {"write": "VERSION", "text": both, "turn": 2},
-        {"run": ["git", "add", "VERSION"], "turn": 2},
-        {"run": ["git", "-c", "core.editor=true", "rebase", "--continue"], "turn": 2},
+        {"say": "Somebody was faster; rebasing", "attempt": 2},
+        {"run": ["git", "rebase", "main"], "attempt": 2},
+        {"write": "VERSION", "text": both, "attempt": 2},
+        {"run": ["git", "add", "VERSION"], "attempt": 2},
+        {"run": ["git", "-c", "core.editor=true", "rebase", "--continue"], "attempt": 2},
     ]
 
 
