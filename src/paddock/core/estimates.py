@@ -5,7 +5,6 @@ behind it: the agent's, then the whole fleet's, then a prior.
 """
 
 import math
-from statistics import median
 
 import msgspec
 
@@ -94,6 +93,8 @@ def learn(experience: Experience, agent: str, kind: str, prior: Learnt = PRIOR) 
 
 def estimate(values: list[float], prior: Estimate | None) -> Estimate | None:
     """The median and spread of the values, filled up with the prior to ENOUGH_SAMPLES."""
+    from statistics import median  # every reader of the board imports this module; few estimate
+
     missing = max(0, ENOUGH_SAMPLES - len(values))
     if not values or (prior is None and missing == ENOUGH_SAMPLES):
         return prior

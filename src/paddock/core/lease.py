@@ -19,7 +19,6 @@ from msgspec.structs import replace
 
 from paddock.core.errors import Misuse, PaddockError
 from paddock.core.events import Event
-from paddock.core.globs import globs_overlap
 
 MAX_NAME_LENGTH = 400
 # Names whose last generation is kept one by one. Older ones share a floor, so the state stays small for ever.
@@ -203,6 +202,8 @@ def names_conflict(first: str, second: str) -> bool:
     if first == second:
         return True
     if first.startswith("file:") and second.startswith("file:"):
+        from paddock.core.globs import globs_overlap
+
         return globs_overlap(first[5:], second[5:])
     return False
 
