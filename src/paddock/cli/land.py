@@ -51,7 +51,7 @@ def queue_all(
     for name in dict.fromkeys(names):
         board = store.board()
         task = board.task(name)
-        changes.append(hold_task(site, board, task, landable_head(site, task)))
+        changes.append(hold_task(site, board, task, landable_head(site, board, task)))
     for branch in branches:
         changes.append(hold_branch(site, store.board(), branch, who.name))
     approved = f"{who.name}: {message}" if message else who.name
@@ -81,6 +81,10 @@ def reject_command(ctx: click.Context, task: str, message: str, as_json: bool) -
     workspace = open_workspace(ctx)
     name = parse_task(task)
     found = workspace.board().task(name)
+    if found.phase is Phase.QUEUED:
+        raise PaddockError(
+            f"task `{name}` is in the merge queue", f"`paddock queue cancel {name}` takes it out, then reject it"
+        )
     if found.phase is not Phase.APPROVAL or found.head is None:
         raise PaddockError(f"task `{name}` is {found.phase}: there is nothing to reject", f"see `paddock show {name}`")
     event = TaskRejected(found.head, message)

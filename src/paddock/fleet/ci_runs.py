@@ -6,13 +6,14 @@ it was. The turns of a run are: 0 set-up, then one per check.
 
 import asyncio
 import os
+import signal
 import time
 from dataclasses import dataclass, field
 
 from msgspec.structs import replace
 
 from paddock.core.errors import PaddockError
-from paddock.core.merge.model import Result, Run
+from paddock.core.merge.model import Purpose, Result, Run
 from paddock.fleet.checkpoints import checkpoint
 from paddock.fleet.queueing import ci_of
 from paddock.fleet.site import Site
@@ -40,7 +41,11 @@ from paddock.sessions.watch import TurnWatch
 
 OUTPUT_LIMIT_BYTES = 64 * 1024 * 1024
 INFRASTRUCTURE_EXIT = 75
-KILLED_EXIT = 137
+NOT_FOUND_EXIT = 127
+SHELL_SIGNAL_BASE = 128
+STOP_GRACE_SECONDS = 2.0
+# Sent by somebody else: the kernel out of memory, an administrator, a shutdown. Others are the program's own doing.
+OUTSIDE_SIGNALS = (signal.SIGKILL, signal.SIGTERM, signal.SIGHUP, signal.SIGINT, signal.SIGQUIT)
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,8 +74,10 @@ class CiRun:
         self._crew = crew
         self._site = crew.site
         self._folder = crew.site.run_folder(run.id)
+        self._began: float | None = None
         self._deadline = run.started_at + timeout_seconds
         self._timeout = timeout_seconds
+        self._check_timeouts = {check.name: check.timeout for check in crew.site.config.land.checks}
         self._mark = Mark(crew.site.marker, f"run-{run.id}")
 
     async def drive(self) -> RunResult:
@@ -143,19 +150,37 @@ class CiRun:
             self._crew.watch.forget(self.files)
 
     async def _follow(self, number: int, name: str) -> RunResult | None:
+        files = TurnFiles.of(self._folder, number)
+        too_long = files.record.with_name(f"{files.record.name}.timeout")
         while isinstance(state := observe_turn(self._folder, number), Running):
+            self._set_deadline(name, state.started_at)
             if self.cancelled:
-                await stop_turn(TurnToStop(self._mark, state.identity, 2.0))
+                await stop_turn(TurnToStop(self._mark, state.identity, STOP_GRACE_SECONDS))
                 return RunResult(Result.CANCELLED)
             if time.time() >= self._deadline:
-                await stop_turn(TurnToStop(self._mark, state.identity, 2.0))
-                return RunResult(Result.TIMEOUT, None, f"`{name}` did not end within {self._timeout:.0f} s")
+                # Written before the first signal: who finds it dead after a crash knows why.
+                too_long.write_text(f"`{name}` did not end within {self._deadline - state.started_at:.0f} s")
+                checkpoint("ci.stopping")
+                await stop_turn(TurnToStop(self._mark, state.identity, STOP_GRACE_SECONDS))
+                break
             if state.output_bytes > OUTPUT_LIMIT_BYTES:
-                bound_output(TurnFiles.of(self._folder, number).out, OUTPUT_LIMIT_BYTES)
+                _bound(files)
             await self._sleep()
+        _bound(files)
+        if too_long.exists():
+            return RunResult(Result.TIMEOUT, None, too_long.read_text())
         if isinstance(state, Exited):
+            self._set_deadline(name, state.started_at)
             return _judge(state, name)
         return RunResult(Result.INFRA, None, f"`{name}` vanished without an exit status")
+
+    def _set_deadline(self, check: str, started_at: float) -> None:
+        """The run's clock starts with its first process: time without a daemon is not held against it."""
+        if self._began is None:
+            self._began = started_at
+        own = self._check_timeouts.get(check)
+        limit = self._began + self._timeout
+        self._deadline = limit if own is None else min(limit, started_at + own)
 
     async def _sleep(self) -> None:
         try:
@@ -178,22 +203,37 @@ class CiRun:
         names = [*mine, *free, next(f"ci{n}" for n in range(1, 10_000) if f"ci{n}" not in {b.name for b in seen})]
         sandbox = Sandbox(self._site.repo, root, names[0])
         if not mine:
-            reserve(sandbox, self.run.id)
+            reserve(sandbox, self.run)
         return sandbox
 
 
-def reserve(sandbox: Sandbox, run: str) -> None:
-    """So that two runs that begin at once do not choose the same one."""
-    write_record(sandbox, replace(read_record(sandbox) or SandboxRecord(), run=run))
+def reserve(sandbox: Sandbox, run: Run) -> None:
+    """So that two runs that begin at once do not choose the same one.
+
+    A run that somebody will be blamed for gets one that is built anew: nothing left behind may decide it.
+    """
+    known = None if run.purpose is Purpose.CONFIRM else read_record(sandbox)
+    write_record(sandbox, replace(known or SandboxRecord(), run=run.id))
+
+
+def _bound(files: TurnFiles) -> None:
+    for path in (files.out, files.err):
+        bound_output(path, OUTPUT_LIMIT_BYTES)
 
 
 def _judge(state: Exited, name: str) -> RunResult | None:
     if state.code == 0:
         return None
-    if state.signal is not None or state.code in (INFRASTRUCTURE_EXIT, KILLED_EXIT):
-        how = f"signal {state.signal}" if state.signal is not None else f"exit {state.code}"
-        return RunResult(Result.INFRA, state.code, f"`{name}` ended by {how}")
-    return RunResult(Result.FAIL, state.code, f"`{name}` failed with exit {state.code}")
+    # A shell that waits for its last command says 128 + n for signal n.
+    number = state.signal if state.signal is not None else (state.code or 0) - SHELL_SIGNAL_BASE
+    if number in OUTSIDE_SIGNALS:
+        return RunResult(Result.INFRA, state.code, f"`{name}` was ended by {signal.Signals(number).name}")
+    if state.code == INFRASTRUCTURE_EXIT:
+        return RunResult(Result.INFRA, state.code, f"`{name}` asked for another try with exit {state.code}")
+    if state.code is None:
+        return RunResult(Result.FAIL, None, f"`{name}` crashed with signal {state.signal}")
+    missing = ": a command was not found" if state.code == NOT_FOUND_EXIT else ""
+    return RunResult(Result.FAIL, state.code, f"`{name}` failed with exit {state.code}{missing}")
 
 
 def last_lines(site: Site, run: str, count: int = 40) -> str:

@@ -13,13 +13,13 @@ from paddock.core.merge.model import Decided, Outcome
 from paddock.core.task import Phase
 from paddock.fleet.checkpoints import checkpoint
 from paddock.fleet.ci_runs import last_lines
+from paddock.fleet.conflicts import both_sides
 from paddock.fleet.ledger import Ledger
 from paddock.fleet.queueing import main_ref
 from paddock.fleet.site import Site
 from paddock.store.protocol import Query
 
 MOST_FOLLOWUPS = 1
-_DIFF_CHARACTERS = 6000
 
 
 @dataclass
@@ -66,9 +66,7 @@ def _sent_so_far(ledger: Ledger, task: TaskId) -> int:
 
 def _conflict_text(site: Site, decided: Decided) -> str:
     main = site.repo.resolve(main_ref(site)) or decided.head
-    fork = site.repo.merge_base(decided.head, main) or main
-    shown = site.repo.git("diff", "--no-ext-diff", "--no-textconv", fork, main, "--", *decided.paths[:20], check=False)
-    theirs = shown.stdout.decode("utf-8", "replace")[:_DIFF_CHARACTERS]
+    theirs = both_sides(site, decided.head, main, decided.paths).theirs
     who = f" (it conflicts with {decided.against})" if decided.against else ""
     return (
         f"Your change does not merge into `{site.config.landing_branch}` any more{who}. "

@@ -7,36 +7,43 @@ main moves; the next daemon reads both from the board and goes on.
 import asyncio
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from paddock.core.board import Board
 from paddock.core.errors import PaddockError
-from paddock.core.events import Draft, TaskBlocked
+from paddock.core.events import DaemonTroubled, Draft, TaskBlocked
 from paddock.core.ids import TaskId
 from paddock.core.merge import actions as act
 from paddock.core.merge import events as qe
 from paddock.core.merge.estimate import timeout_seconds
-from paddock.core.merge.model import Queue, Result, reusable_pass
+from paddock.core.merge.health import INFRA_BEFORE_CONTROL
+from paddock.core.merge.legal import IllegalTransition
+from paddock.core.merge.model import Entry, Queue, Result, reusable_pass
 from paddock.core.merge.plan import plan
+from paddock.core.merge.standing import INFRA_RETRIES
 from paddock.core.task import Phase, Task
+from paddock.fleet.aftermath import Aftermath
 from paddock.fleet.checkpoints import checkpoint
 from paddock.fleet.ci_runs import CiCrew, CiRun, RunResult
-from paddock.fleet.followups import SentBack
-from paddock.fleet.ledger import Ledger
+from paddock.fleet.conflicts import landed_against
+from paddock.fleet.ledger import Ledger, Succeeded
 from paddock.fleet.queueing import ci_of, hold_task, main_ref, queue_change
 from paddock.fleet.site import Site
 from paddock.git.audit import Move
 from paddock.git.compose import Composed, Policy, Unit, compose
-from paddock.git.held import hold_unit, release_unit
+from paddock.git.held import hold_unit
 from paddock.git.history import observe_main
-from paddock.git.landing import Landed, LandResult, MainMoved, Unsound
+from paddock.git.landing import Landed, LandResult, MainMoved, Stuck, Unsound
 from paddock.git.landing import land as move_main
 from paddock.git.messages import Part
+from paddock.git.publish import Rejected, Unreachable
 from paddock.git.workbench import open_workbench
 
 ROUNDS = 1000
+STALE_PLANS = 20
 FETCH_SECONDS = 15.0
-RETRY_SECONDS = 20.0
+FIRST_RETRY_SECONDS = 2.0
+LAST_RETRY_SECONDS = 60.0
 
 
 @dataclass
@@ -47,42 +54,76 @@ class Lander:
     spawn: Callable[["CiRun"], None]
     runs: dict[str, CiRun] = field(default_factory=dict)
     fetched_at: float = 0.0
-    blocked_until: float = 0.0
+    retry_at: float = 0.0
+    retry_seconds: float = FIRST_RETRY_SECONDS
+    trouble: str = ""
 
     def __post_init__(self) -> None:
-        self._sent_back = SentBack(self.site, self.ledger)
+        self._aftermath = Aftermath.of(self.site, self.ledger)
 
     async def step(self) -> float | None:
         """Does all there is to do now; returns when to look again even if nothing happens, if at all."""
-        board = self.ledger.board
-        await self._queue_approved(board)
-        await self._sent_back.look_after(board)
+        try:
+            return await self._step()
+        except Succeeded:
+            raise
+        except PaddockError as error:
+            await self._note_trouble(f"{error.message} ({error.hint})" if error.hint else error.message)
+            return self._later()
+
+    async def _step(self) -> float | None:
+        await self._queue_approved(self.ledger.board)
+        await self._note_trouble(await self._aftermath.look_after(), "telling what landed")
         queue = self.ledger.board.queue
         if not queue.entries and not queue.running and queue.landing is None:
             return None
-        if time.time() < self.blocked_until:
-            return self.blocked_until
+        if time.time() < self.retry_at:
+            return self.retry_at
+        if not await self._act():
+            return self._later()
+        self.trouble, self.retry_seconds = "", FIRST_RETRY_SECONDS
+        await self._give_up_lost(self.ledger.board.queue)
+        await self._note_trouble(await self._aftermath.look_after(), "telling what landed")
+        return time.time() + FETCH_SECONDS if self.site.config.land.remote else None
+
+    async def _act(self) -> bool:
+        """Plans and performs until nothing is left to do; False when the world outside did not let us."""
+        stale = 0
         for _ in range(ROUNDS):
-            board = self.ledger.board
-            self._adopt(board.queue)
-            facts = await self._look(board.queue)
-            actions = plan(board.queue, facts, time.time())
+            await self._drop_cancelled(self.ledger.board)
+            queue = self.ledger.board.queue
+            self._adopt(queue)
+            actions = plan(queue, await self._look(queue), time.time())
             if not actions:
                 break
-            for action in actions:
-                if not await self._perform(action):
-                    self.blocked_until = time.time() + RETRY_SECONDS
-                    return self.blocked_until
-        await self._sent_back.look_after(self.ledger.board)
-        return time.time() + FETCH_SECONDS if self.site.config.land.remote else None
+            try:
+                for action in actions:
+                    if not await self._perform(action):
+                        return False
+            except IllegalTransition:
+                # Somebody cancelled, or a run ended, while we acted on an older board: plan again.
+                stale += 1
+                if stale > STALE_PLANS:
+                    raise
+        return True
+
+    def _later(self) -> float:
+        self.retry_at = time.time() + self.retry_seconds
+        self.retry_seconds = min(LAST_RETRY_SECONDS, self.retry_seconds * 2)
+        return self.retry_at
+
+    async def _note_trouble(self, problem: str, what: str = "landing") -> None:
+        """Once, however often it is tried again."""
+        if problem and problem != self.trouble:
+            self.trouble = problem
+            await self.ledger.record(lambda _board: [Draft(DaemonTroubled(what, problem[:2000]))])
 
     async def _queue_approved(self, board: Board) -> None:
         """With approval by nobody, what was delivered is queued at once."""
         if self.site.config.land.approval != "none":
             return
         needy = [board.tasks[name] for name in board.needy]
-        waiting = [task for task in needy if task.phase is Phase.APPROVAL and task.head is not None]
-        for task in waiting:
+        for task in [task for task in needy if _waits_for_nobody(task)]:
             try:
                 change = await asyncio.to_thread(hold_task, self.site, board, task, str(task.head))
             except PaddockError as error:
@@ -93,13 +134,32 @@ class Lander:
             checkpoint("queue.queued")
 
     async def _block(self, task: Task, error: PaddockError) -> None:
-        event = TaskBlocked(error.message, unblock=error.hint or f"paddock retry {task.id}")
+        reason = f"{error.message}; {error.hint}" if error.hint else error.message
+        event = TaskBlocked(reason, unblock=f"paddock land {task.id}")
         await self.ledger.record(lambda _board: [Draft(event, task=task.id)])
+
+    async def _drop_cancelled(self, board: Board) -> None:
+        """Who cancels a task does not want its change either."""
+        for entry in [entry for entry in board.queue.entries.values() if _task_is_cancelled(board, entry)]:
+            event = qe.ChangeCancelled(entry.change.id, entry.change.version, "its task was cancelled")
+            await self._record(event)
+
+    async def _give_up_lost(self, queue: Queue) -> None:
+        """A change whose runs get lost again and again, on a machine that passes others, is a person's."""
+        if queue.infra_streak >= INFRA_BEFORE_CONTROL or queue.halted is not None:
+            return
+        for entry in [entry for entry in queue.entries.values() if entry.infra_failures > INFRA_RETRIES]:
+            change = entry.change
+            lost = [run for run in queue.ended.values() if run.result is Result.INFRA and run.holds(change.id)]
+            why = lost[-1].note if lost else "no verdict"
+            reason = f"its CI was lost {entry.infra_failures} times while main passes: {why}"
+            await self._record(qe.ChangeCancelled(change.id, change.version, reason))
 
     async def _look(self, queue: Queue) -> act.Facts:
         land = self.site.config.land
         if land.remote and time.time() - self.fetched_at > FETCH_SECONDS:
-            await asyncio.to_thread(self.site.repo.fetch, land.remote, self.site.config.landing_branch)
+            fetched = await asyncio.to_thread(self.site.repo.fetch, land.remote, self.site.config.landing_branch)
+            await self._note_trouble(fetched.problem, f"fetching from {land.remote}")
             self.fetched_at = time.time()
         known = queue.main.commit if queue.main is not None else None
         seen = await asyncio.to_thread(observe_main, self.site.repo, main_ref(self.site), known)
@@ -126,11 +186,20 @@ class Lander:
                     self.runs[run].changed.set()
             case act.Land():
                 return await self._land(action)
+            case act.Bounce():
+                await self._bounce(action)
             case _:
                 event = act.decision_event(action)
                 assert event is not None
                 await self._record(event)
         return True
+
+    async def _bounce(self, action: act.Bounce) -> None:
+        head = self.ledger.board.queue.entries[action.id].change.head
+        whom = await asyncio.to_thread(landed_against, self.site, head, action.base, action.paths)
+        event = act.decision_event(replace(action, against=whom))
+        assert event is not None
+        await self._record(event)
 
     async def _start(self, action: act.StartRun) -> None:
         composed = await asyncio.to_thread(self._compose, action)
@@ -183,8 +252,8 @@ class Lander:
         """Drives a run and records its end."""
         try:
             ended = await driver.drive()
-        except PaddockError as error:
-            ended = RunResult(Result.INFRA, None, error.message)
+        except (PaddockError, OSError) as error:
+            ended = RunResult(Result.INFRA, None, str(error))
         run = driver.run.id
         checkpoint("run.over")
         event = qe.RunEnded(run, ended.result, ended.exit, note=ended.note)
@@ -202,38 +271,50 @@ class Lander:
         )
         result = await asyncio.to_thread(move_main, self.site.repo, move, land.remote or None, checkpoint=checkpoint)
         checkpoint("land.done")
-        event = _landing_event(action, result)
-        if event is None:
+        events = _landing_events(action, result)
+        if not events:
+            assert isinstance(result, Unreachable | Stuck)
+            await self._note_trouble(f"main cannot be moved: {result.reason}")
             return False
-        await self._record(event)
+        if land.remote and isinstance(result, Landed):
+            await asyncio.to_thread(self._track, action)
+        elif land.remote:
+            self.fetched_at = 0.0
+        await self._record(*events)
         checkpoint("land.recorded")
-        if isinstance(event, qe.TrainLanded):
-            await asyncio.to_thread(self._tidy, action)
         return True
 
-    def _tidy(self, action: act.Land) -> None:
-        release_unit(self.site.repo, action.new)
-        if self.site.config.land.keep_branches:
-            return
-        board = self.ledger.board
-        for member in action.members:
-            task = board.tasks.get(TaskId(member.id))
-            if task is not None and task.branch is not None:
-                self.site.repo.update_ref(f"refs/heads/{task.branch}", "0" * 40, member.head, "paddock: landed")
+    def _track(self, action: act.Land) -> None:
+        """A push whose answer was lost leaves our picture of the remote behind; that must not look like a rewind."""
+        if self.site.repo.resolve(main_ref(self.site)) == action.old:
+            self.site.repo.update_ref(main_ref(self.site), action.new, action.old, "paddock: pushed")
 
     async def _record(self, *events: qe.QueueEvent) -> None:
         await self.ledger.record(lambda _board: [Draft(event) for event in events])
 
 
-def _landing_event(action: act.Land, result: LandResult) -> qe.TrainLanded | qe.LandingRefused | None:
+def _waits_for_nobody(task: Task) -> bool:
+    """Delivered and not queued yet. What a person took out of the queue is approved already and stays out."""
+    return task.phase is Phase.APPROVAL and task.head is not None and task.approved != task.head
+
+
+def _task_is_cancelled(board: Board, entry: Entry) -> bool:
+    task = board.tasks.get(TaskId(entry.change.task)) if entry.change.task else None
+    return task is not None and task.phase is Phase.CANCELLED
+
+
+def _landing_events(action: act.Land, result: LandResult) -> tuple[qe.QueueEvent, ...]:
+    """What is recorded; nothing when nobody can tell yet, or it may work later."""
+    run, old, new = action.run, action.old, action.new
     match result:
         case Landed():
-            return qe.TrainLanded(action.run, action.old, action.new)
+            return (qe.TrainLanded(run, old, new),)
         case MainMoved(actual=actual):
-            reason = f"main is at {actual or 'nothing'}"
-            return qe.LandingRefused(action.run, action.old, action.new, reason)
+            return (qe.LandingRefused(run, old, new, f"main is at {actual or 'nothing'}"),)
         case Unsound(problems=problems):
-            reason = "; ".join(problems[:5])
-            return qe.LandingRefused(action.run, action.old, action.new, reason, audit_failed=True)
+            return (qe.LandingRefused(run, old, new, "; ".join(problems[:5]), audit_failed=True),)
+        case Rejected(reason=reason):
+            words = f"the remote will not have it: {reason}"
+            return (qe.LandingRefused(run, old, new, words), qe.QueueHalted(words, (run,)))
         case _:
-            return None
+            return ()

@@ -8,11 +8,12 @@ from paddock.core.errors import PaddockError
 from paddock.core.events import ChangeRevised, Draft, TaskApproved
 from paddock.core.ids import TaskId, attempt_number
 from paddock.core.merge.events import ChangeQueued
-from paddock.core.merge.model import Change, Member
+from paddock.core.merge.model import Change, Member, Outcome
 from paddock.core.task import SATISFIED, Phase, Task
+from paddock.fleet.checkpoints import checkpoint
 from paddock.fleet.site import Site
 from paddock.git.ci import CiDefinition, define_ci
-from paddock.git.held import Held, NotHeld, hold_change
+from paddock.git.held import CHANGES, Held, NotHeld, hold_change
 
 
 def ci_of(site: Site) -> CiDefinition:
@@ -31,8 +32,11 @@ def main_ref(site: Site) -> str:
     return f"refs/remotes/{land.remote}/{branch}" if land.remote else f"refs/heads/{branch}"
 
 
-def landable_head(site: Site, task: Task) -> str:
-    """The commit `land` would take: the judged one, or what a person has committed on the branch since."""
+def landable_head(site: Site, board: Board, task: Task) -> str:
+    """The commit `land` would take: the judged one, or what a person has committed on the branch since.
+
+    What CI rejected may be tried again; what does not merge has to be resolved first.
+    """
     if task.phase is Phase.QUEUED:
         raise PaddockError(f"task `{task.id}` is in the merge queue already", "see `paddock queue`")
     if task.phase not in {Phase.APPROVAL, Phase.BLOCKED, Phase.FAILED} or task.branch is None:
@@ -44,7 +48,8 @@ def landable_head(site: Site, task: Task) -> str:
     tip = site.repo.resolve(f"refs/heads/{task.branch}")
     if task.phase is Phase.APPROVAL and task.head is not None:
         return task.head
-    if tip is None or tip == task.head or site.repo.is_ancestor(tip, main_ref(site)):
+    conflicted = {old.head for old in board.queue.decided if old.outcome is Outcome.CONFLICTED and old.id == task.id}
+    if tip is None or tip in conflicted or site.repo.is_ancestor(tip, main_ref(site)):
         raise PaddockError(
             f"task `{task.id}` is {task.phase}: {task.reason}",
             f"run `{task.unblock or f'paddock retry {task.id}'}` first",
@@ -57,7 +62,7 @@ def hold_task(site: Site, board: Board, task: Task, head: str) -> Change:
     definition = ci_of(site)
     attempt = task.last
     assert attempt is not None
-    version = max(_known_version(board, task.id) + 1, attempt_number(attempt.id))
+    version = max(_next_version(site, board, task.id, head), attempt_number(attempt.id))
     held = _hold(site, Member(task.id, version, head))
     return Change(
         id=task.id,
@@ -81,7 +86,7 @@ def hold_branch(site: Site, board: Board, branch: str, author: str) -> Change:
     if head is None:
         raise PaddockError(f"there is no branch `{branch}`", "`git branch` lists them")
     name = f"b-{blake2b(branch.encode(), digest_size=4).hexdigest()}"
-    version = _known_version(board, name) + 1
+    version = _next_version(site, board, name, head)
     held = _hold(site, Member(name, version, head))
     touches_ci = definition.touched_by(held.paths)
     return Change(name, version, head, held.base, None, author, branch, 0, (), held.paths, touches_ci)
@@ -100,13 +105,31 @@ def queue_change(board: Board, change: Change, approved_by: str) -> Sequence[Dra
 
 
 def _hold(site: Site, member: Member) -> Held:
-    main = site.repo.resolve(main_ref(site))
-    if main is None:
-        raise PaddockError(f"there is no `{main_ref(site)}` to land on", "set `main` in paddock.toml")
-    held = hold_change(site.repo, member, main)
+    main = _main_tip(site)
+    held = hold_change(site.repo, member, main, checkpoint)
     if isinstance(held, NotHeld):
         raise PaddockError(f"`{member.id}` cannot be queued: {held.reason}")
     return held
+
+
+def _main_tip(site: Site) -> str:
+    remote, branch = site.config.land.remote, site.config.landing_branch
+    main = site.repo.resolve(main_ref(site))
+    if main is None and remote:
+        main = site.repo.fetch(remote, branch).sha
+    if main is None:
+        hint = f"`git push {remote} {branch}` puts it there" if remote else "set `main` in paddock.toml"
+        raise PaddockError(f"there is no `{main_ref(site)}` to land on", hint)
+    return main
+
+
+def _next_version(site: Site, board: Board, change: str, head: str) -> int:
+    """Above every version the queue knows or a ref holds; one that was held and never queued is used again."""
+    known = _known_version(board, change)
+    folder = f"{CHANGES}/{change}/v"
+    held = {int(ref.removeprefix(folder)): sha for ref, sha in site.repo.refs(f"{CHANGES}/{change}").items()}
+    last = max(held, default=0)
+    return last if last > known and held[last] == head else max(known, last) + 1
 
 
 def _known_version(board: Board, change: str) -> int:

@@ -11,7 +11,9 @@ from paddock.core.merge.view import View
 FAILURES_OF_MAIN_BEFORE_HALT = 2
 FAILURES_BEFORE_CONTROL = 8
 INFRA_BEFORE_CONTROL = 3
+LOST_BEFORE_HALT = INFRA_BEFORE_CONTROL + INFRA_RETRIES
 CONTROL_BACKOFF_SECONDS = 30.0
+LOST = "CI runs fail for reasons outside the changes"
 
 
 def may_start(view: View) -> bool:
@@ -41,7 +43,12 @@ def verify_main(view: View) -> tuple[Action, ...]:
     )
     if len(red) >= FAILURES_OF_MAIN_BEFORE_HALT:
         return (Halt(f"main is red at `{view.main.commit}` without any queued change", red),)
-    if _runs_on_main(view) or not may_start(view):
+    if _runs_on_main(view):
+        return ()
+    if view.queue.infra_streak > LOST_BEFORE_HALT:
+        return (Halt(LOST, _last_infra(view)),)
+    rests = view.queue.infra_streak >= INFRA_BEFORE_CONTROL and not _waited_enough(view)
+    if rests or not may_start(view):
         return ()
     return (start_run_of_main(view, Purpose.BASELINE),)
 
@@ -51,8 +58,8 @@ def check_health(view: View) -> tuple[Action, ...]:
     if not guards.main_is_verified(view.main) or _runs_on_main(view):
         return ()
     queue = view.queue
-    if queue.infra_streak > INFRA_BEFORE_CONTROL + INFRA_RETRIES:
-        return (Halt("CI runs fail for reasons outside the changes", _last_infra(view)),)
+    if queue.infra_streak > LOST_BEFORE_HALT:
+        return (Halt(LOST, _last_infra(view)),)
     doubted = [c for c in view.at(Stage.CONVICTED) if not guards.machine_is_healthy(queue, c.standing.blame)]
     asked = bool(doubted) or queue.failure_streak >= FAILURES_BEFORE_CONTROL
     asked = asked or (queue.infra_streak >= INFRA_BEFORE_CONTROL and _waited_enough(view))
