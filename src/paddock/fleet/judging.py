@@ -1,5 +1,6 @@
 """Gathering the facts of an attempt, judging them, and securing what it left before anything is recorded."""
 
+import re
 import time
 from dataclasses import dataclass
 
@@ -11,10 +12,22 @@ from paddock.core.trace import TurnSummary
 from paddock.engines.protocol import Engine
 from paddock.fleet.checkpoints import checkpoint
 from paddock.fleet.site import Site
-from paddock.git.checkout import admin_dir
-from paddock.git.facts import DiffStat, diffstat, inspect
+from paddock.git.checkout import mend
+from paddock.git.command import GitResult, run_git
+from paddock.git.facts import DiffStat, diffstat
 from paddock.git.rescue import hold_change, rescue
 from paddock.git.worktrees import find
+
+_RESCUE = re.compile(r"Rescue (?P<files>\d+) uncommitted files\n\nPaddock made this commit, not the agent")
+_SHOW_TIP = ("log", "-1", "--format=%H%n%B")
+
+
+@dataclass(frozen=True, slots=True)
+class Tip:
+    """Where a branch is; `rescued` counts the files of a commit that Paddock made there itself."""
+
+    commit: str
+    rescued: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,51 +47,50 @@ def secure(site: Site, attempt: Attempt) -> Delivery:
     worktree = find(site.root, attempt.id)
     if worktree is None:
         return _from_branch(site, attempt)
+    admin = mend(site.repo, worktree.path)
+    if admin is None:
+        return Delivery(problem=f"`{worktree.path}` is not a worktree of this repository any more")
     try:
-        facts = inspect(site.repo, worktree.path, attempt.branch, attempt.base)
+        tip = _read_tip(run_git(worktree.path, *_SHOW_TIP, "HEAD", "--", check=False))
+        saved = rescue(site.repo, worktree.path, admin, attempt.branch, f"{attempt.id} ended with uncommitted files")
     except PaddockError as error:
         return Delivery(problem=error.message)
-    head, rescued = facts.head, _rescued_earlier(site, facts.head)
-    if facts.dirty_count:
-        admin = admin_dir(site.repo, worktree.path)
-        assert admin is not None
-        saved = rescue(site.repo, worktree.path, admin, attempt.branch, f"{attempt.id} ended with uncommitted files")
-        # Nothing left to save: an earlier try died between the commit and the worktree's index.
-        if saved.commit is not None:
-            head, rescued = saved.commit, saved.files
-        checkpoint("judge.rescued")
-    return _hold(site, attempt, head, rescued)
+    if saved.commit is None:
+        return _hold(site, attempt, tip)
+    checkpoint("judge.rescued")
+    return _hold(site, attempt, Tip(saved.commit, saved.files))
 
 
 def _from_branch(site: Site, attempt: Attempt) -> Delivery:
     """The worktree is gone already: the branch, or the ref an earlier try has set, tells what there was."""
-    held = site.repo.resolve(f"refs/paddock/changes/{attempt.id}")
-    head = held or site.repo.resolve(f"refs/heads/{attempt.branch}")
-    return _hold(site, attempt, head, _rescued_earlier(site, head))
+    for ref in (f"refs/paddock/changes/{attempt.id}", f"refs/heads/{attempt.branch}"):
+        tip = _read_tip(site.repo.git(*_SHOW_TIP, ref, "--", check=False))
+        if tip is not None:
+            return _hold(site, attempt, tip)
+    return Delivery()
 
 
-def _hold(site: Site, attempt: Attempt, head: str | None, rescued: int) -> Delivery:
-    if head is None:
+def _hold(site: Site, attempt: Attempt, tip: Tip | None) -> Delivery:
+    if tip is None:
         return Delivery()
-    base = _fork_point(site, attempt, head)
-    commits = site.repo.count_commits(base, head)
+    base = _fork_point(site, attempt, tip.commit)
+    commits = site.repo.count_commits(base, tip.commit)
     if not commits:
-        return Delivery(head=head, base=base)
-    if not hold_change(site.repo, attempt.id, head):
+        return Delivery(head=tip.commit, base=base)
+    if not hold_change(site.repo, attempt.id, tip.commit):
         ref = f"refs/paddock/changes/{attempt.id}"
-        site.repo.update_ref(ref, head, site.repo.refs(ref)[ref], "paddock: change")
+        site.repo.update_ref(ref, tip.commit, site.repo.refs(ref)[ref], "paddock: change")
     checkpoint("judge.held")
-    return Delivery(head, base, commits, rescued, diffstat(site.repo, base, head))
+    return Delivery(tip.commit, base, commits, tip.rescued, diffstat(site.repo, base, tip.commit))
 
 
-def _rescued_earlier(site: Site, head: str | None) -> int:
-    """The files of a rescue commit at the tip, made before a restart; 0 when the tip is the agent's own."""
-    if head is None:
-        return 0
-    message = site.repo.git("log", "-1", "--format=%B", head).text
-    if "Paddock made this commit, not the agent" not in message:
-        return 0
-    return len(site.repo.changed_paths(f"{head}^", head)) if site.repo.resolve(f"{head}^") else 1
+def _read_tip(told: GitResult) -> Tip | None:
+    """The commit git showed. One that Paddock made was made before a restart: its subject counts the files."""
+    if not told.ok:
+        return None
+    commit, _, message = told.text.partition("\n")
+    made = _RESCUE.match(message)
+    return Tip(commit, int(made["files"]) if made else 0)
 
 
 def judge_attempt(
@@ -136,5 +148,5 @@ def _reason(verdict: Verdict, delivery: Delivery) -> str:
 
 def _fork_point(site: Site, attempt: Attempt, head: str) -> str:
     """Where the branch leaves main: its base, or a later commit if the agent has rebased."""
-    main = site.repo.resolve(f"refs/heads/{site.config.landing_branch}") or attempt.base
-    return site.repo.merge_base(main, head) or attempt.base
+    told = site.repo.git("merge-base", f"refs/heads/{site.config.landing_branch}", head, check=False)
+    return told.text if told.ok else attempt.base

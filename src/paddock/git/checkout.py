@@ -183,7 +183,8 @@ def detach(worktree: Path, admin: Path, lock: Lock) -> str:
 def clean(worktree: Path, keep: tuple[str, ...], lock: Lock) -> None:
     """Remove every file git does not track, except ignored ones whose name is in `keep`."""
     kept = [part for name in keep for part in ("-e", name)]
-    passes = (("clean", "-ffdxq", *kept), ("clean", "-ffdq"))
+    # The second pass takes what has a kept name without being ignored.
+    passes = (("clean", "-ffdxq", *kept), ("clean", "-ffdq")) if keep else (("clean", "-ffdxq"),)
     for args in passes:
         done = run_git(worktree, *args, check=False, timeout=_CHECKOUT_TIMEOUT_SECONDS, inherit=lock.inherit)
         if not done.ok:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import msgspec
 
 from paddock.core.errors import PaddockError
-from paddock.git.checkout import admin_dir, clean, detach, mend, point_at, remove_worktree
+from paddock.git.checkout import admin_dir, check_out, clean, detach, mend, remove_worktree
 from paddock.git.disk import remove_tree
 from paddock.git.furnish import Checkpoint, no_checkpoint
 from paddock.git.lock import Lock
@@ -83,7 +83,7 @@ def make_idle(root: WorktreeRoot, slot: Slot, lock: Lock, checkpoint: Checkpoint
             raise FileNotFoundError(slot.path)
         head = detach(slot.path, admin, lock)
         checkpoint("detached")
-        point_at(slot.path, admin, head, lock)
+        check_out(slot.path, admin, head, lock)
         clean(slot.path, root.keep, lock)
         checkpoint("cleaned")
         (admin / "logs" / "HEAD").unlink(missing_ok=True)

@@ -74,14 +74,16 @@ def rescue(repo: Repo, worktree: Path, admin: Path, branch: str, why: str) -> Re
     ref = f"refs/heads/{branch}"
     drop_stale_locks(admin)
     dirty = dirty_files(worktree)
+    if not dirty.paths:
+        return Rescued(None, ref)
     too_large = [path for path in dirty.paths if _is_too_large(worktree / path)]
     left = tuple(dict.fromkeys((*dirty.nested, *too_large)))
     index = admin / "paddock-rescue.index"
     try:
-        tree = _write_tree(worktree, admin, index, left) if dirty.paths else None
+        tree = _write_tree(worktree, admin, index, left)
         head, tip = commit_of(worktree, "HEAD"), repo.resolve(ref)
         parent = head or tip
-        if tree is None or (parent is not None and tree == repo.tree_of(parent)):
+        if parent is not None and tree == repo.tree_of(parent):
             return Rescued(None, ref, left=left)
         commit = _commit_tree(repo, tree, parent, _message(admin, dirty, left, why))
         on_branch = tip is None or tip == parent or (parent is not None and repo.is_ancestor(tip, parent))
