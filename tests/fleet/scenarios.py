@@ -51,6 +51,7 @@ class Relay:
             assert time.monotonic() < give_up_at, f"it never came to rest:\n{self._daemon.words}"
             time.sleep(0.02)
         assert self._daemon.wait() in (0, 1), self._daemon.words
+        assert "error:" not in self._daemon.words, self._daemon.words
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,269 @@
+"""The daemon at work: many small tasks, many silent agents, and their adoption after kill -9.
+
+    python -m bench.fleet [--quick]
+
+Prints a table and writes bench/out/fleet.json. Task throughput is set against a shell loop that does the same git
+work (worktree add, write, commit, worktree remove) one task after the other, in the same repository shape.
+"""
+
+import argparse
+import contextlib
+import json
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import psutil
+
+from bench.measure import Line, print_table, write_json
+from paddock.core.board import Board
+from paddock.core.task import Phase
+from paddock.sessions.marks import find_marked
+from paddock.sessions.sweep import sweep
+from paddock.store.sqlite import SqliteStore
+
+PATIENCE_SECONDS = 1200.0
+WATCHED_SECONDS = 20.0
+CONFIG = """\
+engine = "sh"
+[engines.sh]
+command = ["sh", "-c", "{task}"]
+[limits]
+adapt_to_load = false
+inline = false
+agent_memory_mb = 1
+[timeouts]
+start = "1h"
+silence = "1h"
+[worktrees]
+disk_floor_mb = 0
+ports = 2
+"""
+LOOP = """\
+i=1
+while [ $i -le $1 ]; do
+    git worktree add -q -b "bare/$i" "../bare/$i" main || exit 1
+    (cd "../bare/$i" && echo $i > f$i.txt && git add f$i.txt && git commit -qm "Add $i") || exit 1
+    git worktree remove "../bare/$i" || exit 1
+    i=$((i + 1))
+done
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Yard:
+    """A repository of a few files with an empty log."""
+
+    top: Path
+    env: dict[str, str]
+
+    def run(self, *words: str) -> str:
+        done = subprocess.run(self.argv(*words), cwd=self.top, env=self.env, check=True, capture_output=True, text=True)
+        return done.stdout
+
+    def argv(self, *words: str) -> list[str]:
+        return [sys.executable, "-m", "paddock", "-C", str(self.top), *words]
+
+    def add(self, briefs: list[str]) -> None:
+        file = self.top.parent / "tasks.json"
+        file.write_text(json.dumps([{"title": f"Task {number}", "brief": text} for number, text in enumerate(briefs)]))
+        self.run("add", "--file", str(file))
+
+    @contextlib.contextmanager
+    def daemon(self, *words: str) -> Iterator[psutil.Process]:
+        with open(self.top.parent / "daemon.log", "ab") as log:
+            process = psutil.Popen(self.argv("run", *words), cwd=self.top, env=self.env, stdout=log, stderr=log)
+        try:
+            yield process
+        finally:
+            with contextlib.suppress(psutil.NoSuchProcess):
+                process.kill()
+            process.wait()
+
+    @property
+    def log_path(self) -> Path:
+        return self.top / ".git" / "paddock" / "log.db"
+
+    @contextlib.contextmanager
+    def log(self) -> Iterator[SqliteStore]:
+        store = SqliteStore(self.log_path, read_only=True)
+        try:
+            yield store
+        finally:
+            store.close()
+
+    def await_board(self, holds: Callable[[Board], bool]) -> None:
+        give_up_at = time.monotonic() + PATIENCE_SECONDS
+        with self.log() as log:
+            while not holds(log.board()):
+                if time.monotonic() > give_up_at:
+                    raise TimeoutError((self.top.parent / "daemon.log").read_text()[-2000:])
+                time.sleep(0.02)
+
+    def sweep(self) -> None:
+        with self.log() as log:
+            marker = log.record(1).hash.hex()[:16]
+        sweep({process.mark for process in find_marked(marker)})
+
+
+def plain_environment(home: str) -> dict[str, str]:
+    """Nothing of the person's own configuration."""
+    kept = {key: os.environ[key] for key in ("PATH", "LANG", "PYTHONPATH") if key in os.environ}
+    roles = [f"GIT_{role}_{key}" for role in ("AUTHOR", "COMMITTER") for key in ("NAME", "EMAIL")]
+    plain = {"HOME": home, "GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_NOSYSTEM": "1"}
+    return {**kept, **dict.fromkeys(roles, "bench@localhost"), **plain}
+
+
+@contextlib.contextmanager
+def make_yard() -> Iterator[Yard]:
+    with tempfile.TemporaryDirectory(prefix="paddock-fleet-") as name:
+        top = Path(name) / "app"
+        top.mkdir()
+        identity = {
+            f"GIT_{role}_{key}": "bench@localhost" for role in ("AUTHOR", "COMMITTER") for key in ("NAME", "EMAIL")
+        }
+        keep = {key: os.environ[key] for key in ("PATH", "LANG", "PYTHONPATH") if key in os.environ}
+        yard = Yard(
+            top, {**keep, **identity, "HOME": name, "GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_NOSYSTEM": "1"}
+        )
+        for number in range(100):
+            (top / f"file{number}.txt").write_text(f"line {number}\n" * 20)
+        (top / "paddock.toml").write_text(CONFIG)
+        for words in (("init", "-q", "-b", "main"), ("add", "-A"), ("commit", "-q", "-m", "First")):
+            subprocess.run(("git", *words), cwd=top, env=yard.env, check=True)
+        yard.run("init", "--yes")
+        try:
+            yield yard
+        finally:
+            yard.sweep()
+
+
+def work_through_daemon(tasks: int, at_once: int) -> float:
+    """Tasks per second from the daemon's start to its end."""
+    with make_yard() as yard:
+        yard.add([f"echo {n} > f{n}.txt && git add f{n}.txt && git commit -qm 'Add {n}'" for n in range(tasks)])
+        began = time.perf_counter()
+        with yard.daemon("--until-idle", "--max", str(at_once)) as daemon:
+            if daemon.wait(PATIENCE_SECONDS) != 0:
+                raise RuntimeError((yard.top.parent / "daemon.log").read_text()[-2000:])
+        took = time.perf_counter() - began
+        with yard.log() as log:
+            delivered = log.board().counts.get(Phase.APPROVAL)
+        if delivered != tasks:
+            raise RuntimeError(f"{delivered} of {tasks} delivered")
+    return tasks / took
+
+
+def work_in_a_loop(tasks: int) -> float:
+    with make_yard() as yard:
+        began = time.perf_counter()
+        subprocess.run(("sh", "-c", LOOP, "sh", str(tasks)), cwd=yard.top, env=yard.env, check=True)
+        return tasks / (time.perf_counter() - began)
+
+
+def measure_throughput(tasks: int, at_once: int, rounds: int) -> list[Line]:
+    """They take turns, so that a busy minute hits both; the best round of each counts."""
+    loop, fleet = 0.0, 0.0
+    for _ in range(rounds):
+        loop = max(loop, work_in_a_loop(tasks))
+        fleet = max(fleet, work_through_daemon(tasks, at_once))
+    return [
+        Line("shell loop", loop, "/s"),
+        Line(f"{tasks} trivial tasks, {at_once} at once", fleet, "/s", "shell loop", loop, 1.5, at_least=True),
+    ]
+
+
+def cpu_share(process: psutil.Process, seconds: float) -> float:
+    """Percent of one core over a while."""
+    before = process.cpu_times()
+    began = time.perf_counter()
+    time.sleep(seconds)
+    after = process.cpu_times()
+    used = after.user + after.system - before.user - before.system
+    return 100 * used / (time.perf_counter() - began)
+
+
+def measure_idle() -> list[Line]:
+    with make_yard() as yard, yard.daemon() as daemon:
+        time.sleep(5.0)
+        return [Line("daemon with nothing to do: CPU", cpu_share(daemon, WATCHED_SECONDS), "%", goal=0.5)]
+
+
+def measure_silent_agents(agents: int) -> list[Line]:
+    with make_yard() as yard:
+        yard.add(["sleep 1000"] * agents)
+        with yard.daemon("--max", str(agents)) as daemon:
+            yard.await_board(lambda board: running_turns(board) == agents)
+            time.sleep(5.0)
+            cpu = cpu_share(daemon, WATCHED_SECONDS)
+            memory = daemon.memory_info().rss / 2**20
+            shim = shim_megabytes(yard)
+        adopted = measure_adoption(yard, agents)
+    return [
+        Line(f"daemon with {agents} silent agents: CPU", cpu, "%", goal=3.0),
+        Line(f"daemon with {agents} silent agents: RSS", memory, "MB", goal=150.0),
+        Line("memory per agent besides the engine (PSS)", shim, "MB", goal=1.5),
+        Line(f"adoption of {agents} live turns after kill -9", adopted, "s", goal=2.0),
+    ]
+
+
+def running_turns(board: Board) -> int:
+    attempts = (board.tasks[name].live_attempt for name in board.live)
+    return sum(attempt is not None and attempt.turn_open for attempt in attempts)
+
+
+def shim_megabytes(yard: Yard) -> float:
+    """Of the shells that wait for the engines, in shares of what they have in common."""
+    with yard.log() as log:
+        marker = log.record(1).hash.hex()[:16]
+    sizes = []
+    for process in find_marked(marker):
+        if "shim.sh" in process.command:
+            with contextlib.suppress(psutil.Error):
+                sizes.append(psutil.Process(process.identity.pid).memory_full_info().pss)
+    return sum(sizes) / max(1, len(sizes)) / 2**20
+
+
+def measure_adoption(yard: Yard, agents: int) -> float:
+    """From the new daemon's claim to the lease until it follows every turn: its descriptors tell."""
+    with yard.daemon("--max", str(agents)) as daemon:
+        with yard.log() as log:
+            generation = log.board().daemon_generation
+        yard.await_board(lambda board: board.daemon_generation > generation or board.daemon_generation >= 2)
+        began = time.perf_counter()
+        while followed_turns(daemon) < agents:
+            if time.perf_counter() - began > 120:
+                raise TimeoutError(f"{followed_turns(daemon)} of {agents} adopted")
+            time.sleep(0.005)
+        return time.perf_counter() - began
+
+
+def followed_turns(daemon: psutil.Process) -> int:
+    folder = f"/proc/{daemon.pid}/fd"
+    count = 0
+    for name in os.listdir(folder):
+        with contextlib.suppress(OSError):
+            count += os.readlink(f"{folder}/{name}") == "anon_inode:[pidfd]"
+    return count
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--quick", action="store_true", help="60 tasks, 40 agents, one round")
+    quick = parser.parse_args().quick
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
+    lines = measure_throughput(*((60, 8, 1) if quick else (500, 8, 2)))
+    lines += measure_idle()
+    lines += measure_silent_agents(40 if quick else 200)
+    print_table("The fleet's daemon", lines)
+    write_json("fleet", lines)
+
+
+if __name__ == "__main__":
+    main()
