@@ -11,7 +11,6 @@ from pathlib import Path
 
 from paddock.cli.text import plural
 from paddock.cli.workspace import Workspace
-from paddock.config.load import load_config
 from paddock.config.schema import Config
 from paddock.core.errors import PaddockError
 
@@ -127,7 +126,7 @@ def _clock(workspace: Workspace) -> Iterator[Finding]:
 
 
 def _config(workspace: Workspace) -> Iterator[Finding]:
-    loaded = load_config(workspace.top)
+    loaded = workspace.load()
     if loaded.path is None:
         yield Finding("config", Verdict.WARNING, "there is no paddock.toml", "paddock init")
         return

@@ -7,7 +7,7 @@ from paddock.cli.text import SCHEMA, cut, paint, plural, print_json
 from paddock.cli.workspace import Workspace, open_workspace
 from paddock.config.duration import format_duration
 from paddock.config.fields import fields_of
-from paddock.config.load import FILE_NAME, Loaded, Setting, load_config
+from paddock.config.load import FILE_NAME, Loaded, Setting
 from paddock.config.schema import Config
 
 
@@ -24,7 +24,7 @@ def check_command(ctx: click.Context, as_json: bool) -> None:
     from paddock.cli.checks import config_findings
 
     workspace = open_workspace(ctx)
-    loaded = load_config(workspace.top)
+    loaded = workspace.load()
     findings = [*loaded.warnings, *config_findings(loaded.config)]
     if as_json:
         print_json({"schema": SCHEMA, "file": str(loaded.path) if loaded.path else None, "warnings": findings})
@@ -42,7 +42,7 @@ def check_command(ctx: click.Context, as_json: bool) -> None:
 def show_command(ctx: click.Context, key: str | None, as_json: bool) -> None:
     """Print every key with its value and source, or those that begin with KEY."""
     workspace = open_workspace(ctx)
-    loaded = load_config(workspace.top)
+    loaded = workspace.load()
     shown = [setting for setting in loaded.settings if key is None or _below(setting.key, key)]
     if as_json:
         rows = [{"key": s.key, "value": msgspec.to_builtins(s.value), "source": s.source} for s in shown]

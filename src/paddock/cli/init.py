@@ -10,7 +10,7 @@ import click
 
 from paddock.cli.text import SCHEMA, print_json
 from paddock.cli.workspace import Workspace, open_workspace
-from paddock.config.load import FILE_NAME, load_config
+from paddock.config.load import FILE_NAME
 from paddock.config.template import guess_ci, render_config
 from paddock.core.errors import PaddockError
 from paddock.core.ids import printable
@@ -39,7 +39,7 @@ def init_command(ctx: click.Context, yes: bool, as_json: bool) -> None:
     SqliteStore(workspace.log_path, create=True).close()
     if made_file:
         _write(path, text)
-    config = load_config(workspace.top).config
+    config = workspace.config
     if as_json:
         print_json({"schema": SCHEMA, "config": made_file, "log": made_log, "main": config.main, "ci": config.land.ci})
         return

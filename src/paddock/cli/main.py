@@ -5,6 +5,7 @@ import os
 import sys
 from contextlib import suppress
 from importlib import import_module
+from typing import NamedTuple
 
 import click
 
@@ -88,10 +89,18 @@ class PaddockUsage(click.UsageError):
 @click.group(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
 @click.version_option(__version__, message="paddock %(version)s")
 @click.option("-C", "directory", metavar="DIR", help="Run as if started in DIR.")
+@click.option("--set", "settings", multiple=True, metavar="KEY=VALUE", help="A setting for this call only.")
 @click.pass_context
-def paddock(ctx: click.Context, directory: str | None) -> None:
+def paddock(ctx: click.Context, directory: str | None, settings: tuple[str, ...]) -> None:
     """Run a fleet of coding agents on this git repository."""
-    ctx.obj = directory
+    ctx.obj = Start(directory, settings)
+
+
+class Start(NamedTuple):
+    """What was said before the command's name."""
+
+    directory: str | None = None
+    settings: tuple[str, ...] = ()
 
 
 def main() -> None:

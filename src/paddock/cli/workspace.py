@@ -17,18 +17,32 @@ from paddock.store.protocol import Author, Decide, LogUnusable
 from paddock.store.sqlite import SqliteStore
 
 if TYPE_CHECKING:
+    from paddock.config.load import Loaded
     from paddock.config.schema import Config
 
 
 @dataclass
 class Workspace:
+    """`settings` are `key=value` words of the command line; they win over file and environment."""
+
     repo: Repo
+    settings: tuple[str, ...] = ()
+
+    def load(self) -> "Loaded":
+        """The configuration with the source of each value. Raises Misuse."""
+        from paddock.config.load import load_config
+
+        flags = {}
+        for word in self.settings:
+            key, equals, value = word.partition("=")
+            if not equals:
+                raise Misuse(f"--set: `{word}` is not KEY=VALUE", "e.g. `--set limits.attempts=1`")
+            flags[key.strip()] = value
+        return load_config(self.top, flags=flags)
 
     @cached_property
     def config(self) -> "Config":
-        from paddock.config.load import load_config
-
-        return load_config(self.top).config
+        return self.load().config
 
     @property
     def top(self) -> Path:
@@ -78,11 +92,11 @@ def log_path(repo: Repo) -> Path:
 
 
 def open_workspace(ctx: click.Context) -> Workspace:
-    return Workspace(discover(start_directory(ctx)))
+    return Workspace(discover(start_directory(ctx)), ctx.find_root().obj.settings)
 
 
 def start_directory(ctx: click.Context) -> Path:
-    directory = ctx.find_root().obj
+    directory = ctx.find_root().obj.directory
     if directory is None:
         try:
             return Path.cwd()

@@ -56,7 +56,7 @@ def load_config(
         _add_agent_files(tree, top, sources)
     warnings = _apply_environment(tree, environment, sources)
     for key, text in (flags or {}).items():
-        _set(tree, tuple(key.split(".")), text, f"--{key}", sources)
+        _set(tree, tuple(key.split(".")), text, "--set", sources)
     config = _convert(tree, sources)
     return Loaded(config, tuple(_settings(config, sources)), path, tuple(warnings))
 
