@@ -1,0 +1,38 @@
+"""Where a setting came from: default, file, environment, flag; the later wins."""
+
+import pytest
+
+from tests.cli.conftest import Cli
+
+
+def sources(cli: Cli, *before: str) -> dict[str, tuple[object, str]]:
+    rows = cli.good(*before, "config", "show", "--json").json()["settings"]
+    return {row["key"]: (row["value"], row["source"]) for row in rows}
+
+
+def test_a_flag_wins_over_the_environment_and_that_over_the_file(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    (cli.top / "paddock.toml").write_text('[limits]\nattempts = 2\n[timeouts]\nturn = "7m"\n')
+    monkeypatch.setenv("PADDOCK_TIMEOUTS_TURN", "6s")
+    seen = sources(cli, "--set", "limits.max_agents=9")
+    assert seen["limits.attempts"] == (2, "paddock.toml")
+    assert seen["timeouts.turn"] == (6.0, "PADDOCK_TIMEOUTS_TURN")
+    assert seen["limits.max_agents"] == (9, "--set")
+    assert seen["timeouts.grace"] == (10.0, "default")
+    assert sources(cli, "--set", "timeouts.turn=9s")["timeouts.turn"] == (9.0, "--set")
+
+
+@pytest.mark.parametrize(
+    ("word", "problem"),
+    [
+        ("limits.attemts=1", "unknown key `limits.attemts`"),
+        ("limits.attempts", "is not KEY=VALUE"),
+        ("limits.attempts=many", "`many` is not a whole number"),
+        ("limits.attempts=0", "limits.attempts"),
+        ("timeouts.turn=soon", "is not a duration"),
+        ("limits=3", "is a section"),
+    ],
+)
+def test_a_bad_flag_is_misuse_and_says_which(cli: Cli, word: str, problem: str) -> None:
+    said = cli("--set", word, "config", "show")
+    assert said.code == 2
+    assert problem in said.err
