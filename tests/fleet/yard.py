@@ -171,10 +171,15 @@ class Yard:
         )
         return done.stdout.strip()
 
-    def unreachable_commits(self) -> list[str]:
-        """Commits no ref leads to: work that the next `git gc` would throw away."""
-        lines = self.git("fsck", "--unreachable", "--no-reflogs").splitlines()
-        return [line for line in lines if line.startswith("unreachable commit")]
+    def lost_commits(self) -> list[str]:
+        """Commits no ref leads to, whose files are in no commit that a ref leads to: the next `git gc` ends them.
+
+        A rescue that is done twice, because its daemon died, leaves two commits of the same files; one is enough.
+        """
+        kept = set(self.git("log", "--all", "--format=%T").split())
+        found = self.git("fsck", "--unreachable", "--no-reflogs").splitlines()
+        loose = [line.split()[2] for line in found if line.startswith("unreachable commit")]
+        return [commit for commit in loose if self.git("rev-parse", f"{commit}^{{tree}}") not in kept]
 
     def assert_nothing_is_left(self) -> None:
         assert not self.processes()
