@@ -183,7 +183,7 @@ def play_scenario(yard: Yard, scenario: Scenario, crash_at: str | None = None, t
     assert_recorded_once(yard)
     assert_started_once(yard, started)
     yard.assert_nothing_is_left()
-    assert not yard.lost_commits()
+    assert not yard.unreachable_commits()
 
 
 def life_of(yard: Yard, name: str) -> Life:

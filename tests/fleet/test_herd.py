@@ -96,7 +96,7 @@ def test_fifty_agents_at_once_all_end_where_they_belong(make_yard: MakeYard) -> 
     assert judged(yard) == {name: (case.outcomes, case.phase) for name, case in herd.items()}
     yard.assert_nothing_is_left()
     assert set(made.read_text().split()) <= set(yard.git("rev-list", "--all").split())
-    assert not yard.lost_commits()
+    assert not yard.unreachable_commits()
     swept = [record.event.swept for record in yard.records(TurnEnded) if isinstance(record.event, TurnEnded)]
     assert [words for words in swept if words] == [("sleep 600",)] * 2
     assert largest_output(yard) <= 5 * 1024 * 1024

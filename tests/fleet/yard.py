@@ -171,7 +171,7 @@ class Yard:
         )
         return done.stdout.strip()
 
-    def lost_commits(self) -> list[str]:
+    def unreachable_commits(self) -> list[str]:
         """Commits no ref leads to, whose files are in no commit that a ref leads to: the next `git gc` ends them.
 
         A rescue that is done twice, because its daemon died, leaves two commits of the same files; one is enough.
