@@ -31,6 +31,7 @@ class TurnOver(Exception):
         self.error = error
         self.code = code if code is not None else int(error)
         self.extra = extra
+        self.linger = 0.0
 
 
 class Conversation:
@@ -110,6 +111,7 @@ class Agent:
             permission_denials=self.denials,
             **over.extra,
         )
+        time.sleep(over.linger)
         return over.code
 
     # -- the turn -------------------------------------------------------------------------------------------
@@ -204,7 +206,9 @@ class Agent:
             self.usage.update(given)
 
     def do_done(self, step: Step) -> None:
-        raise TurnOver(str(step["done"]), code=int(number(step.get("exit"), 0)))
+        over = TurnOver(str(step["done"]), code=int(number(step.get("exit"), 0)))
+        over.linger = number(step.get("linger"), 0)
+        raise over
 
     def do_noop(self, step: Step) -> None:
         self.say(f"PADDOCK-NOOP: {step['noop']}")
