@@ -41,6 +41,11 @@ class Field:
                 return int(text)
             except ValueError:
                 raise ValueError(f"`{text}` is not a whole number") from None
+        if float in (plain, *map(_plain, get_args(plain))):
+            try:
+                return float(text)
+            except ValueError:
+                raise ValueError(f"`{text}` is not a number") from None
         if getattr(plain, "__origin__", None) is tuple:
             return [part.strip() for part in text.split(",") if part.strip()]
         if getattr(plain, "__origin__", None) is dict:

@@ -234,7 +234,7 @@ def _settings(config: Config, sources: Mapping[str, str]) -> list[Setting]:
         if isinstance(value, msgspec.Struct):
             for name in value.__struct_fields__:
                 walk(getattr(value, name), (*prefix, name))
-        elif isinstance(value, dict) and prefix[-1] in ("agents", "engines"):
+        elif isinstance(value, dict) and prefix in (("agents",), ("engines",), ("prices",)):
             for name, entry in value.items():
                 walk(entry, (*prefix, name))
         else:

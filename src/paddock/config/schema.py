@@ -50,6 +50,7 @@ class Timeouts(Section, frozen=True):
     silence: Annotated[Seconds, Meta(description="without any output from the engine")] = 600.0
     turn: Annotated[Seconds, Meta(description="for a whole turn")] = 3600.0
     grace: Annotated[Seconds, Meta(description="between asking a process to stop and killing it")] = 10.0
+    linger: Annotated[Seconds, Meta(description="from the engine's last word until its process is ended")] = 30.0
 
 
 class Worktrees(Section, frozen=True):
@@ -123,6 +124,18 @@ class Engine(Section, frozen=True):
     format: Annotated[Literal["text", "claude-stream", "codex-jsonl"], Meta(description="what the output is")] = "text"
 
 
+Dollars = Annotated[float, Meta(ge=0, le=1e6)]
+
+
+class Price(Section, frozen=True):
+    """What a model costs, in US dollars per million tokens; instead of the price Paddock ships."""
+
+    input: Annotated[Dollars, Meta(description="fresh input")]
+    output: Annotated[Dollars, Meta(description="output")]
+    cache_read: Annotated[Dollars | None, Meta(description="input read from a cache; left out: as fresh input")] = None
+    cache_write: Annotated[Dollars | None, Meta(description="input written to one; left out: as fresh input")] = None
+
+
 class Config(Section, frozen=True):
     main: Annotated[str, Meta(description="the branch agents start from and land on")] = "main"
     engine: Annotated[str, Meta(description="engine for tasks that name none")] = ""
@@ -134,6 +147,7 @@ class Config(Section, frozen=True):
     land: Land = Land()
     agents: dict[str, Agent] = {}
     engines: dict[str, Engine] = {}
+    prices: dict[str, Price] = {}
 
     @property
     def landing_branch(self) -> str:

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from paddock.core.spending import Spending
 
 DAEMON_LEASE = "daemon"
-LAYOUT = 1
+LAYOUT = 2
 """Grows when the same records fold to another board; snapshots of another layout are folded again."""
 
 
@@ -55,7 +55,8 @@ class BoardState(msgspec.Struct, array_like=True):
     leases: msgspec.Raw
     queue: msgspec.Raw
     spending: msgspec.Raw
-    tasks: dict[TaskId, msgspec.Raw]
+    task_lengths: list[int]
+    tasks: memoryview
 
 
 _Part = TypeVar("_Part", bound=msgspec.Struct)
@@ -90,7 +91,7 @@ class Board:
         self.unknown: dict[str, int] = state.unknown if state else {}
         self.daemon_generation = state.daemon_generation if state else 0
         self.late_words = state.late_words if state else 0
-        self.tasks = TaskTable(state.tasks if state else None)
+        self.tasks = TaskTable(state.task_lengths, state.tasks) if state else TaskTable()
         self._encoded_leases = bytes(state.leases) if state else b""
         self._encoded_queue = bytes(state.queue) if state else b""
         self._encoded_spending = bytes(state.spending) if state else b""
@@ -171,6 +172,7 @@ def _count(counts: dict[Phase, int], before: Phase | None, after: Phase) -> None
 
 
 def encode_board(board: Board) -> bytes:
+    lengths, tasks = board.tasks.encode()
     return _encode(
         BoardState(
             seq=board.seq,
@@ -192,7 +194,8 @@ def encode_board(board: Board) -> bytes:
             leases=_encode_part(board._leases, board._encoded_leases),
             queue=_encode_part(board._queue, board._encoded_queue),
             spending=_encode_part(board._spending, board._encoded_spending),
-            tasks=board.tasks.encoded(),
+            task_lengths=lengths,
+            tasks=memoryview(tasks),
         )
     )
 
@@ -261,6 +264,12 @@ def _fold_fenced(board: Board, record: ev.Record) -> None:
         spending = start(board.spending, board.tasks[record.task], record, event)
         _apply_to_task(board, record)
         board._spending = spending
+    elif isinstance(event, ev.AttemptExtended) and record.task is not None and record.task in board.tasks:
+        from paddock.core.spending import extend
+
+        spending = extend(board.spending, board.tasks[record.task], record.attempt or "", event)
+        _apply_to_task(board, record)
+        board._spending = spending
     elif isinstance(event, ev.AttemptEnded):
         from paddock.core.spending import end
 
@@ -274,17 +283,10 @@ def _fold_fenced(board: Board, record: ev.Record) -> None:
 
 
 def _fold_budget(board: Board, record: ev.Record) -> None:
-    from paddock.core.admission.budget import Cost
-    from paddock.core.spending import set_budget, tokens_of
+    from paddock.core.spending import set_budget
 
-    event = record.event
-    assert isinstance(event, ev.BudgetSet)
-    kind, _, name = event.scope.partition(":")
-    spent = None
-    if kind == "task" and (task := board.tasks.get(TaskId(name))) is not None:
-        money = sum(attempt.cost_usd or 0.0 for attempt in task.attempts)
-        spent = Cost(money, float(sum(tokens_of(attempt) for attempt in task.attempts)))
-    board._spending = set_budget(board.spending, event, spent)
+    assert isinstance(record.event, ev.BudgetSet)
+    board._spending = set_budget(board.spending, record.event)
 
 
 def _apply_to_task(board: Board, record: ev.Record) -> None:

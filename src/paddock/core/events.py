@@ -12,11 +12,11 @@ from msgspec import UNSET, UnsetType
 from paddock.core.ids import AttemptId, TaskId
 
 
-class Event(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=False):
+class Event(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=False, gc=False):
     kind: ClassVar[str]
 
 
-class Record(msgspec.Struct, frozen=True):
+class Record(msgspec.Struct, frozen=True, gc=False):
     """One line of the log. `at` is in seconds since the epoch; `generation` is 0 for people."""
 
     seq: int
@@ -29,7 +29,7 @@ class Record(msgspec.Struct, frozen=True):
     hash: bytes
 
 
-class Draft(msgspec.Struct, frozen=True):
+class Draft(msgspec.Struct, frozen=True, gc=False):
     """An event a writer wants recorded, before the log has stamped it."""
 
     event: Event
@@ -170,6 +170,14 @@ class AttemptStarted(Event, frozen=True):
     reserved_tokens: float = 0.0
 
 
+class AttemptExtended(Event, frozen=True):
+    """A running attempt needs more than was reserved for it; these are its new reservations in all."""
+
+    kind: ClassVar[str] = "attempt.extended"
+    reserved_usd: float | None = None
+    reserved_tokens: float = 0.0
+
+
 class TurnStarted(Event, frozen=True):
     """Written before the process exists; its identity is in the attempt's folder, renamed into place."""
 
@@ -182,8 +190,11 @@ class TurnStarted(Event, frozen=True):
 class TurnEnded(Event, frozen=True):
     """`exit` is the process's status, negative for a signal, None when nobody saw it end.
 
-    `ended_by` is empty when it ended by itself, else what ended it: a deadline (startup, silence, turn),
-    output, stop, down, reboot, vanished, or unstartable; `problem` says more.
+    `ended_by` is empty when it ended by itself, else what ended it: a deadline (startup, silence, turn, lingering),
+    output, budget, stop, down, reboot, vanished, or unstartable; `problem` says more.
+
+    `startup_usd` is the part of the cost that went into the start-up context. A turn without a price counts
+    towards budgets with `assumed_usd`.
     """
 
     kind: ClassVar[str] = "turn.ended"
@@ -203,6 +214,8 @@ class TurnEnded(Event, frozen=True):
     startup_tokens: int = 0
     model: str | None = None
     swept: tuple[str, ...] = ()
+    startup_usd: float | None = None
+    assumed_usd: float = 0.0
 
 
 class AttemptEnded(Event, frozen=True):

@@ -1,5 +1,10 @@
-"""Money and time as the log tells them: budgets with their reservations, and what agents have needed so far."""
+"""Money and time as the log tells them: budgets with their reservations, and what agents have needed so far.
 
+What a start reserves, and what a turn without a price is taken to have cost, stands in the events: folding
+depends on no estimate, so a log that was written once can always be read.
+"""
+
+from collections.abc import Iterable
 from datetime import UTC, datetime
 
 import msgspec
@@ -7,7 +12,6 @@ from msgspec.structs import replace
 
 from paddock.core import events as ev
 from paddock.core.admission.budget import (
-    FLEET,
     Amount,
     Cost,
     Ledger,
@@ -16,6 +20,7 @@ from paddock.core.admission.budget import (
     cap_to_attempt,
     limit_of,
     room,
+    scopes_of,
     set_limit,
 )
 from paddock.core.errors import PaddockError
@@ -23,6 +28,8 @@ from paddock.core.estimates import Experience, Learnt, Sample, learn, remember
 from paddock.core.task import Attempt, Task
 
 USEFUL = frozenset({"delivered", "unsaved", "noop"})
+# An attempt that has used up its reservation asks for this much more, so that it need not ask after every call.
+EXTENSION = 1.25
 
 
 class Spending(msgspec.Struct, frozen=True):
@@ -35,55 +42,110 @@ class BudgetExceeded(PaddockError):
 
 
 def day_of(at: float) -> str:
+    """Days are those of UTC: the same for every host."""
     return datetime.fromtimestamp(at, UTC).date().isoformat()
 
 
-def scopes(ledger: Ledger, attempt: str, task: Task, at: float) -> tuple[str, ...]:
-    """Where an attempt's costs count. Single tasks and attempts only while they have a limit of their own."""
-    narrow = tuple(scope for scope in (f"attempt:{attempt}", f"task:{task.id}") if limit_of(ledger, scope) is not None)
-    convoy = (f"convoy:{task.convoy}",) if task.convoy else ()
-    return (*narrow, *convoy, f"day:{day_of(at)}", FLEET)
-
-
-def expected_cost(learnt: Learnt) -> Cost:
+def expected_tokens(learnt: Learnt) -> float:
     """What nine of ten attempts stay below."""
-    tokens = learnt.work_tokens.p90 + learnt.spawn_tokens.p90
+    return learnt.work_tokens.p90 + learnt.spawn_tokens.p90
+
+
+def expected_money(learnt: Learnt) -> float | None:
+    """What nine of ten attempts stay below; None while nothing with a price was seen."""
     if learnt.work_money is None:
-        return Cost(None, tokens)
-    return Cost(learnt.work_money.p90 + (learnt.spawn_money.p90 if learnt.spawn_money else 0.0), tokens)
+        return None
+    return learnt.work_money.p90 + (learnt.spawn_money.p90 if learnt.spawn_money else 0.0)
 
 
 def expect(spending: Spending, task: Task, engine: str) -> Learnt:
     return learn(spending.experience, task.agent or engine, task.convoy or "")
 
 
-def start(spending: Spending, task: Task, record: ev.Record, event: ev.AttemptStarted) -> Spending:
-    """Reserves what the attempt may cost. Raises BudgetExceeded, so that no such start can be recorded."""
+def spent_on(task: Task) -> Cost:
+    """By attempts that have ended; the cost of one at work is in its reservation."""
+    ended = [attempt for attempt in task.attempts if not attempt.live]
+    return Cost(sum(map(money_of, ended)), float(sum(map(tokens_of, ended))))
+
+
+def with_tasks(ledger: Ledger, tasks: Iterable[Task]) -> Ledger:
+    """The ledger with what was spent on these tasks, which is derived and not kept."""
+    if not ledger.limits:
+        return ledger
+    return replace(ledger, spent={**ledger.spent, **{f"task:{task.id}": spent_on(task) for task in tasks}})
+
+
+def reserve_start(spending: Spending, task: Task, attempt: str, cost: Cost, at: float) -> Spending | OverBudget:
+    """Sets aside what an attempt may cost, if every budget it counts towards has room for it.
+
+    Reservations are kept also while there are no budgets: one that is set later holds for those at work too.
+    """
     ledger = spending.ledger
-    if not ledger.limits or record.attempt is None:
+    counted = scopes_of(attempt, task.id, task.convoy, day_of(at))
+    amount = cap_to_attempt(ledger, attempt, cost)
+    refusal = room(with_tasks(ledger, [task]), counted, amount) if ledger.limits else None
+    if refusal is not None:
+        return refusal
+    return _reserved(spending, attempt, Reservation(counted, amount))
+
+
+def start(spending: Spending, task: Task, record: ev.Record, event: ev.AttemptStarted) -> Spending:
+    """Raises BudgetExceeded, so that no start that could overshoot can be recorded."""
+    if record.attempt is None:
         return spending
-    amount = cap_to_attempt(ledger, record.attempt, Cost(event.reserved_usd, event.reserved_tokens))
-    counted = scopes(ledger, record.attempt, task, record.at)
-    refusal = room(ledger, counted, amount)
-    if isinstance(refusal, OverBudget):
+    cost = Cost(event.reserved_usd, event.reserved_tokens)
+    reserved = reserve_start(spending, task, record.attempt, cost, record.at)
+    if isinstance(reserved, OverBudget):
         raise BudgetExceeded(
-            f"`{record.attempt}` may not start: {refusal.reason}", "raise it with `paddock budget set`"
+            f"`{record.attempt}` may not start: {reserved.reason}", "raise it with `paddock budget set`"
         )
-    reservations = {**ledger.reservations, str(record.attempt): Reservation(counted, amount)}
-    return replace(spending, ledger=replace(ledger, reservations=reservations))
+    return reserved
+
+
+def ask_for_more(spending: Spending, task: Task, used: Cost) -> ev.AttemptExtended | OverBudget | None:
+    """What to record for a running attempt that has used this much: nothing while its reservation suffices, or
+    more of it, or no more because a budget has no room for it."""
+    attempt, ledger = task.live_attempt, spending.ledger
+    held = ledger.reservations.get(attempt.id) if attempt is not None else None
+    if held is None or attempt is None or not ledger.limits:
+        return None
+    own = f"attempt:{attempt.id}"
+    if (refusal := room(replace(ledger, reservations={}), (own,), used)) is not None:
+        return OverBudget(own, f"{own} has used {_words(used)} of {_words(limit_of(ledger, own))}")
+    if _covers(held.amount, used):
+        return None
+    view = with_tasks(ledger, [task])
+    for factor in (EXTENSION, 1.0):
+        wanted = cap_to_attempt(ledger, attempt.id, _more(held.amount, used, factor))
+        refusal = room(view, held.scopes, _minus(wanted, held.amount))
+        if refusal is None:
+            return ev.AttemptExtended(wanted.money, wanted.tokens)
+    return refusal
+
+
+def extend(spending: Spending, task: Task, attempt: str, event: ev.AttemptExtended) -> Spending:
+    """Raises BudgetExceeded when the extension does not fit."""
+    held = spending.ledger.reservations.get(attempt)
+    if held is None:
+        return spending
+    amount = Cost(event.reserved_usd, event.reserved_tokens)
+    refusal = room(with_tasks(spending.ledger, [task]), held.scopes, _minus(amount, held.amount))
+    if refusal is not None:
+        raise BudgetExceeded(f"`{attempt}` may not go on: {refusal.reason}", "raise it with `paddock budget set`")
+    return _reserved(spending, attempt, replace(held, amount=amount))
 
 
 def end(spending: Spending, task: Task, attempt: Attempt, at: float) -> Spending:
     """Books what the attempt really cost and remembers how long it took. `attempt` has ended."""
     ledger = spending.ledger
     held = ledger.reservations.get(attempt.id)
-    cost = Cost(attempt.cost_usd, float(tokens_of(attempt)))
+    cost = Cost(money_of(attempt), float(tokens_of(attempt)))
     if held is not None or cost.tokens or cost.money:
-        counted = held.scopes if held is not None else scopes(ledger, attempt.id, task, at)
+        counted = held.scopes if held is not None else scopes_of(attempt.id, task.id, task.convoy, day_of(at))
         spent = ledger.spent.copy()
         for scope in counted:
-            before = spent.get(scope, Cost())
-            spent[scope] = Cost((before.money or 0.0) + (cost.money or 0.0), before.tokens + cost.tokens)
+            if not scope.startswith(("attempt:", "task:")):
+                spent[scope] = spent.get(scope, Cost()).plus(cost)
         left = {name: other for name, other in ledger.reservations.items() if name != attempt.id}
         spending = replace(spending, ledger=replace(ledger, spent=spent, reservations=left))
     if attempt.outcome not in USEFUL:
@@ -95,27 +157,55 @@ def tokens_of(attempt: Attempt) -> int:
     return attempt.input_tokens + attempt.cache_write_tokens + attempt.cache_read_tokens + attempt.output_tokens
 
 
+def money_of(attempt: Attempt) -> float:
+    """As budgets count it: what has no price is taken at an assumed one, never at nothing."""
+    return (attempt.cost_usd or 0.0) + attempt.assumed_usd
+
+
+def set_budget(spending: Spending, event: ev.BudgetSet) -> Spending:
+    limit = Amount(event.money, event.tokens) if event.money is not None or event.tokens is not None else None
+    return replace(spending, ledger=set_limit(spending.ledger, event.scope, limit))
+
+
 def _sample(task: Task, attempt: Attempt, at: float) -> Sample:
-    spawn = attempt.startup_seconds
-    whole = at - attempt.started
-    share = attempt.startup_tokens / tokens_of(attempt) if tokens_of(attempt) else 0.0
-    money = attempt.cost_usd
+    """A session that was warm already says nothing about what it costs to start one."""
+    cold = not attempt.inlined and attempt.continues is None
+    spawn = attempt.startup_seconds or 0.0
+    startup, money = attempt.startup_usd, attempt.cost_usd
     return Sample(
         agent=task.agent or attempt.engine,
         kind=task.convoy or "",
-        work_seconds=max(0.0, whole - (spawn or 0.0)),
-        work_tokens=float(tokens_of(attempt) - attempt.startup_tokens),
-        work_money=money * (1 - share) if money is not None else None,
-        spawn_seconds=spawn,
-        spawn_tokens=float(attempt.startup_tokens) if attempt.startup_tokens else None,
-        spawn_money=money * share if money is not None and attempt.startup_tokens else None,
+        work_seconds=max(0.0, at - attempt.started - spawn),
+        work_tokens=float(max(0, tokens_of(attempt) - attempt.startup_tokens)),
+        work_money=None if money is None else max(0.0, money - (startup or 0.0)),
+        spawn_seconds=attempt.startup_seconds if cold else None,
+        spawn_tokens=float(attempt.startup_tokens) if cold and attempt.startup_tokens else None,
+        spawn_money=startup if cold else None,
     )
 
 
-def set_budget(spending: Spending, event: ev.BudgetSet, spent_so_far: Cost | None) -> Spending:
-    """`spent_so_far` is what a single task has cost already, for a scope nobody had kept account of."""
-    limit = Amount(event.money, event.tokens) if event.money is not None or event.tokens is not None else None
-    ledger = set_limit(spending.ledger, event.scope, limit)
-    if limit is not None and spent_so_far is not None and event.scope not in ledger.spent:
-        ledger = replace(ledger, spent={**ledger.spent, event.scope: spent_so_far})
-    return replace(spending, ledger=ledger)
+def _reserved(spending: Spending, attempt: str, reservation: Reservation) -> Spending:
+    reservations = {**spending.ledger.reservations, attempt: reservation}
+    return replace(spending, ledger=replace(spending.ledger, reservations=reservations))
+
+
+def _covers(amount: Cost, used: Cost) -> bool:
+    return (amount.money or 0.0) >= (used.money or 0.0) and amount.tokens >= used.tokens
+
+
+def _more(amount: Cost, used: Cost, factor: float) -> Cost:
+    """The amount, with those sides raised that the usage has outgrown."""
+    money, tokens = amount.money, amount.tokens
+    if (used.money or 0.0) > (money or 0.0):
+        money = (used.money or 0.0) * factor
+    return Cost(money, used.tokens * factor if used.tokens > tokens else tokens)
+
+
+def _words(cost: Cost | Amount | None) -> str:
+    money = f"${cost.money:.2f}" if cost is not None and cost.money is not None else ""
+    tokens = f"{cost.tokens:,.0f} tokens" if cost is not None and cost.tokens is not None else ""
+    return " and ".join(part for part in (money, tokens) if part)
+
+
+def _minus(amount: Cost, held: Cost) -> Cost:
+    return Cost(max(0.0, (amount.money or 0.0) - (held.money or 0.0)), max(0.0, amount.tokens - held.tokens))

@@ -45,7 +45,7 @@ class IllegalTransition(PaddockError):
         super().__init__(f"`{subject}` is {phase}: {event.kind} cannot happen to it now")
 
 
-class Attempt(msgspec.Struct, frozen=True, array_like=True):
+class Attempt(msgspec.Struct, frozen=True, array_like=True, gc=False):
     id: AttemptId
     engine: str
     branch: str
@@ -83,6 +83,8 @@ class Attempt(msgspec.Struct, frozen=True, array_like=True):
     session_cost: float = 0.0
     startup_seconds: float | None = None
     startup_tokens: int = 0
+    startup_usd: float | None = None
+    assumed_usd: float = 0.0
 
     @property
     def live(self) -> bool:
@@ -104,7 +106,7 @@ class Attempt(msgspec.Struct, frozen=True, array_like=True):
         return self.session_cost + (self.cost_usd or 0.0)
 
 
-class Task(msgspec.Struct, frozen=True, array_like=True):
+class Task(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """`brief_seq` is the record that holds the brief: briefs stay in the log so that boards stay small."""
 
     id: TaskId
@@ -150,7 +152,7 @@ def evolve(task: Task, record: ev.Record) -> Task:
     """The task after the event; raises IllegalTransition for what cannot happen in its phase."""
     event, at = record.event, record.at
     match event:
-        case ev.TurnStarted() | ev.TurnEnded() | ev.StopRequested() | ev.AttemptEnded():
+        case ev.TurnStarted() | ev.TurnEnded() | ev.StopRequested() | ev.AttemptExtended() | ev.AttemptEnded():
             return _evolve_attempt(task, record)
         case ev.AttemptStarted() if task.phase is Phase.READY and task.live_attempt is None:
             return _start(task, event, record)
@@ -267,6 +269,8 @@ def _evolve_attempt(task: Task, record: ev.Record) -> Task:
             return _with_last(task, _settle_turn(attempt, event))
         case ev.StopRequested():
             return _with_last(task, replace(attempt, stop_requested=record.actor))
+        case ev.AttemptExtended():
+            return task
         case ev.AttemptEnded() if not attempt.turn_open:
             return _end(task, attempt, event, record.at)
     raise IllegalTransition(attempt.id, task.phase, event)
@@ -277,9 +281,6 @@ def _with_last(task: Task, attempt: Attempt) -> Task:
 
 
 def _settle_turn(attempt: Attempt, event: ev.TurnEnded) -> Attempt:
-    cost = attempt.cost_usd
-    if event.cost_usd is not None:
-        cost = (cost or 0.0) + event.cost_usd
     return replace(
         attempt,
         turn_open=False,
@@ -288,6 +289,8 @@ def _settle_turn(attempt: Attempt, event: ev.TurnEnded) -> Attempt:
         problem=event.problem,
         startup_seconds=event.startup_seconds if attempt.turn == 1 else attempt.startup_seconds,
         startup_tokens=event.startup_tokens if attempt.turn == 1 else attempt.startup_tokens,
+        startup_usd=_add(attempt.startup_usd, event.startup_usd),
+        assumed_usd=attempt.assumed_usd + event.assumed_usd,
         session=event.session or attempt.session,
         model=event.model or attempt.model,
         steps=attempt.steps + event.steps,
@@ -295,8 +298,12 @@ def _settle_turn(attempt: Attempt, event: ev.TurnEnded) -> Attempt:
         cache_write_tokens=attempt.cache_write_tokens + event.cache_write_tokens,
         cache_read_tokens=attempt.cache_read_tokens + event.cache_read_tokens,
         output_tokens=attempt.output_tokens + event.output_tokens,
-        cost_usd=cost,
+        cost_usd=_add(attempt.cost_usd, event.cost_usd),
     )
+
+
+def _add(so_far: float | None, more: float | None) -> float | None:
+    return so_far if more is None else (so_far or 0.0) + more
 
 
 _NEXT_PHASE = {

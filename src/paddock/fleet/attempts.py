@@ -13,7 +13,6 @@ from paddock.core.errors import PaddockError
 from paddock.core.events import AttemptEnded, Draft, TurnStarted
 from paddock.core.ids import AttemptId, TaskId
 from paddock.core.lease import end_attempt
-from paddock.core.prices import PriceBook
 from paddock.core.spending import day_of
 from paddock.core.task import Attempt, Phase, Task
 from paddock.core.trace import TurnSummary
@@ -23,9 +22,20 @@ from paddock.fleet.gate import Gate
 from paddock.fleet.judging import judge_attempt
 from paddock.fleet.ledger import Ledger
 from paddock.fleet.prompts import plan_turn, read_messages
+from paddock.fleet.purse import Purse
 from paddock.fleet.site import Site
 from paddock.fleet.sweeping import Sweeper
-from paddock.fleet.turns import Ended, TurnRun, Wish, describe_launch, read_again, start, turn_ended, unstartable
+from paddock.fleet.turns import (
+    Ended,
+    TurnRun,
+    Wish,
+    describe_launch,
+    read_again,
+    start,
+    turn_ended,
+    unstartable,
+    was_started,
+)
 from paddock.git.furnish import Worktree
 from paddock.git.release import release
 from paddock.git.worktrees import Order, prepare
@@ -42,7 +52,6 @@ class Crew:
     watch: TurnWatch
     sweeper: Sweeper
     gate: Gate
-    prices: PriceBook
     preparing: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(8))
 
 
@@ -125,7 +134,7 @@ class AttemptRun:
         swept = await self._crew.sweeper.sweep(self._site.mark(attempt.id))
         checkpoint("turn.swept")
         words = tuple(process.command for process in swept.ended[:20])
-        event = turn_ended(attempt, replace(ended, swept=words), self._crew.prices, day_of(time.time()))
+        event = turn_ended(attempt, replace(ended, swept=words), self._site.prices, day_of(time.time()))
         await self._ledger.record(lambda board: self._if_live(board, Draft(event, self.task_id, attempt.id)))
         checkpoint("turn.ended_in_log")
 
@@ -138,6 +147,7 @@ class AttemptRun:
             messages = read_messages(self._ledger.store, self._delivered(engine, attempt))
             plan = plan_turn(self._site, self._ledger.store, task, attempt, worktree, messages)
             launch = describe_launch(self._site, engine, task, attempt, worktree, plan)
+            adopted = was_started(self._site, attempt)
             identity = await asyncio.to_thread(start, self._site, attempt, launch)
         except PaddockError as error:
             return unstartable(error)
@@ -151,7 +161,10 @@ class AttemptRun:
             launch,
             self.wish,
             lambda entry, is_first: hear(account, entry, is_first=is_first),
+            Purse(self._site, self._ledger, self.task_id, attempt).afford,
         )
+        if adopted:
+            await self.turn.reader.catch_up()
         self._crew.watch.follow(self.turn.files, identity)
         try:
             return await self.turn.follow()

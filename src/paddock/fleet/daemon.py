@@ -11,7 +11,6 @@ from paddock.core.board import Board
 from paddock.core.errors import PaddockError
 from paddock.core.events import DaemonTroubled, Draft, LimitsReset, Record, TaskRetried
 from paddock.core.ids import TaskId
-from paddock.core.prices import shipped_prices
 from paddock.core.task import Phase
 from paddock.fleet.attempts import AttemptRun, Crew
 from paddock.fleet.checkpoints import checkpoint
@@ -60,7 +59,7 @@ class Daemon:
         self._watch = TurnWatch()
         sweeper = Sweeper()
         gate = Gate(self.site)
-        self._crew = Crew(self.site, self.ledger, self._watch, sweeper, gate, shipped_prices())
+        self._crew = Crew(self.site, self.ledger, self._watch, sweeper, gate)
         for kind in (LimitsReset.kind, TaskRetried.kind):
             for record in self.ledger.store.records(Query(kind=kind, since=gate.known_at)):
                 self._reset_limits(self.ledger.board, record)

@@ -31,9 +31,10 @@ from paddock.core.admission.host import HostPace, HostSample
 from paddock.core.admission.quota import Quota
 from paddock.core.board import Board
 from paddock.core.ids import attempt_id
-from paddock.core.spending import day_of, expect, expected_cost
+from paddock.core.spending import day_of, expect, with_tasks
 from paddock.core.task import Task
 from paddock.core.trace import RateLimited, TraceEntry, Usage, UsageScope
+from paddock.fleet.pricing import expected_cost
 from paddock.fleet.site import Site
 from paddock.fleet.waiting import write_waiting
 
@@ -89,12 +90,12 @@ class Gate:
         now = time.time()
         self._take_stock(dict(running), now)
         queue_depth = len(board.queue.entries)
-        self._lift_quotas({self.site.account_of(self.site.engine_name(task)) for task in tasks})
+        self._lift_quotas({self.site.engine_name(task) for task in tasks})
         snapshot = Snapshot(
-            candidates=tuple(self._candidate(board, task) for task in tasks),
+            candidates=tuple(self._candidate(board, task, now) for task in tasks),
             running=dict(running),
             controls=self.controls,
-            ledger=board.spending.ledger,
+            ledger=with_tasks(board.spending.ledger, tasks),
             day=day_of(now),
             cap=cap,
             host=self._host if self.site.config.limits.adapt_to_load else None,
@@ -108,20 +109,29 @@ class Gate:
         self.save()
         return admission
 
-    def _lift_quotas(self, names: set[str]) -> None:
+    def rest(self, running: Mapping[str, int]) -> None:
+        """Nobody wants to start: take stock all the same, for those at work go on teaching."""
+        now = time.time()
+        if now - self._ticked_at >= TICK_SECONDS or self.waiting:
+            self._take_stock(dict(running), now)
+            self.waiting = {}
+            self.save()
+
+    def _lift_quotas(self, engines: set[str]) -> None:
         """Engines without a provider have no quota to find out; their refusals still count on the clocks."""
         accounts = dict(self.controls.accounts)
-        for name in names:
-            if not self._has_provider(name):
+        for engine in engines:
+            if not self._has_provider(engine):
+                name = self.site.account_of(engine)
                 accounts[name] = replace(accounts.get(name, Account()), quota=Quota(target=NO_QUOTA))
         self.controls = replace(self.controls, accounts=accounts)
 
-    def _has_provider(self, account: str) -> bool:
-        settings = self.site.config.engines.get(account)
-        kind = account if settings is None else settings.like or account
+    def _has_provider(self, engine: str) -> bool:
+        settings = self.site.config.engines.get(engine)
+        kind = engine if settings is None else settings.like or engine
         return kind != "scripted" and (settings is None or not settings.command)
 
-    def _candidate(self, board: Board, task: Task) -> Candidate:
+    def _candidate(self, board: Board, task: Task, now: float) -> Candidate:
         engine = self.site.engine_name(task)
         learnt = expect(board.spending, task, engine)
         return Candidate(
@@ -129,7 +139,7 @@ class Gate:
             task=task.id,
             engine=engine,
             accounts=(self.site.account_of(engine),),
-            cost=expected_cost(learnt),
+            cost=expected_cost(self.site, board, task, engine, now),
             convoy=task.convoy,
             prefix=f"{engine}/{task.agent or ''}",
             cold_tokens=learnt.spawn_tokens.median,

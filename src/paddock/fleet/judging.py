@@ -8,7 +8,7 @@ from paddock.core.errors import PaddockError
 from paddock.core.events import AttemptEnded
 from paddock.core.outcome import AttemptFacts, Verdict, decide_next, judge
 from paddock.core.task import Attempt, Phase, Task
-from paddock.core.trace import TurnSummary
+from paddock.core.trace import Final, TurnSummary
 from paddock.engines.protocol import Engine
 from paddock.fleet.checkpoints import checkpoint
 from paddock.fleet.site import Site
@@ -98,13 +98,16 @@ def judge_attempt(
 ) -> AttemptEnded:
     """The verdict as it goes into the log. Blocks on git: call it in a thread."""
     delivery = secure(site, attempt)
+    # What had said that it succeeded and was only then ended by us, for lingering, did succeed.
+    had_ended = attempt.ended_by == "lingering" and summary.final is Final.SUCCESS
     facts = AttemptFacts(
-        exit=attempt.exit,
+        exit=0 if had_ended else attempt.exit,
         ended_by=attempt.ended_by if attempt.ended_by in ("startup", "silence", "turn", "output") else "",
         stopped_by=_stopped_by(task, attempt),
         setup_problem=setup_problem,
         start_problem=attempt.problem if attempt.ended_by == "unstartable" else "",
         rebooted=attempt.ended_by == "reboot",
+        over_budget=(attempt.problem or "it spent more than it may") if attempt.ended_by == "budget" else "",
         expects_final=engine is not None and engine.capabilities.final_event,
         summary=summary,
         commits=delivery.commits,

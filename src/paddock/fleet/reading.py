@@ -5,8 +5,9 @@ import time
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
-from paddock.core.trace import Text, ToolCall, TraceEntry, TurnSummary, Usage, observe
+from paddock.core.trace import Text, TokenUsage, ToolCall, TraceEntry, TurnSummary, Usage, UsageScope, observe
 from paddock.engines.protocol import Engine, Source
+from paddock.fleet.pricing import Startup
 from paddock.sessions.local import TurnFiles
 from paddock.sessions.output import LineReader, bound_output
 
@@ -21,14 +22,14 @@ def nobody(_entry: TraceEntry, _is_first: bool) -> None:
 class TurnReader:
     """Reads what a turn has written so far, each line once. Times are wall-clock.
 
-    `first_step_at` is when the first word or tool call was read, `first_input` the tokens its first call read.
+    `first_step_at` is when the first word or tool call was read; `startup` tells of calls, where the engine does.
     """
 
     def __init__(self, engine: Engine, files: TurnFiles, logs: Iterable[Path], heard: Heard = nobody) -> None:
         self.summary = TurnSummary()
         self.last_event_at: float | None = None
         self.first_step_at: float | None = None
-        self.first_input = 0
+        self.startup = Startup()
         self._heard = heard
         self._files = files
         self._parser = engine.parser()
@@ -45,6 +46,12 @@ class TurnReader:
                 for line in lines:
                     self._take(self._parser.feed(line.text.encode("utf-8", "surrogateescape"), source))
                 await asyncio.sleep(0)
+
+    async def catch_up(self) -> None:
+        """What was written under an earlier daemon, which has told of it: it is no news any more."""
+        heard, self._heard = self._heard, nobody
+        await self.read()
+        self._heard = heard
 
     async def finish(self) -> TurnSummary:
         """The whole turn, once its process has ended."""
@@ -65,9 +72,16 @@ class TurnReader:
         for entry in entries:
             self.summary = observe(self.summary, entry)
             self.last_event_at = time.time()
-            is_first = isinstance(entry, Usage) and not self.first_input and entry.tokens.input_total > 0
-            if isinstance(entry, Usage) and is_first:
-                self.first_input = entry.tokens.input_total
+            is_first = self._count_call(entry)
             if self.first_step_at is None and isinstance(entry, Text | ToolCall):
                 self.first_step_at = self.last_event_at
             self._heard(entry, is_first)
+
+    def _count_call(self, entry: TraceEntry) -> bool:
+        """Whether this is the first call that the engine tells the use of. Totals tell of no single call."""
+        if not isinstance(entry, Usage) or entry.scope is not UsageScope.DELTA or not entry.tokens.input_total:
+            return False
+        is_first = not self.startup.calls
+        first: TokenUsage = entry.tokens if is_first else self.startup.first
+        self.startup = Startup(first, self.startup.calls + 1)
+        return is_first

@@ -9,6 +9,8 @@ from pathlib import Path
 from paddock.config.schema import Agent, Config
 from paddock.core.errors import PaddockError
 from paddock.core.ids import AttemptId, TaskId, attempt_number, task_of
+from paddock.core.prices import Price, PriceBook, Rates, price_book, read_table
+from paddock.core.pricetable import TABLE
 from paddock.core.task import Task
 from paddock.engines.protocol import Engine
 from paddock.engines.registry import load_engine
@@ -105,6 +107,15 @@ class Site:
         """Whose quota an engine draws on."""
         settings = self.config.engines.get(engine)
         return settings.account if settings is not None and settings.account else engine
+
+    @cached_property
+    def prices(self) -> PriceBook:
+        """The table shipped with Paddock, with the user's own prices instead where there are any."""
+        own = (
+            Price(model, "", Rates(one.input, one.output, one.cache_read, one.cache_write), source="paddock.toml")
+            for model, one in self.config.prices.items()
+        )
+        return price_book(read_table(TABLE), own)
 
     def engine(self, name: str) -> Engine:
         return load_engine(name, self.config.engines)

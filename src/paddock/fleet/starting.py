@@ -4,14 +4,16 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from paddock.core import lease
+from paddock.core.admission.budget import Cost, OverBudget
 from paddock.core.board import Board
 from paddock.core.errors import PaddockError
 from paddock.core.events import AttemptStarted, Draft, TaskBlocked
 from paddock.core.ids import AttemptId, TaskId, attempt_id, branch_name
 from paddock.core.outcome import CONTINUES
-from paddock.core.spending import expect, expected_cost
+from paddock.core.spending import Spending, reserve_start
 from paddock.core.task import Attempt, Phase, Task
 from paddock.fleet.inlining import Link, warm_session
+from paddock.fleet.pricing import expected_cost
 from paddock.fleet.site import Site
 
 LEASE_MARGIN_SECONDS = 600.0
@@ -30,7 +32,7 @@ class Claims:
 def claim_tasks(site: Site, board: Board, claims: Claims) -> list[Draft]:
     """An attempt for each task that is still ready, or a block for one that nobody can run."""
     drafts: list[Draft] = []
-    leases = board.leases
+    leases, spending = board.leases, board.spending
     for name, account in claims.accounts.items():
         task = board.task(name)
         if task.phase is not Phase.READY or task.live_attempt is not None:
@@ -41,13 +43,24 @@ def claim_tasks(site: Site, board: Board, claims: Claims) -> list[Draft]:
             drafts.append(unrunnable(name, error))
             continue
         assert started.attempt is not None
+        reserved = _reserve(spending, task, started, claims.now)
         taken = _lease_owned(site, leases, task, started.attempt, claims.now)
-        if taken is None:
+        if taken is None or reserved is None:
             continue
+        spending = reserved
         for event in taken:
             leases = lease.evolve(leases, event, claims.now)
         drafts += [*(Draft(event) for event in taken), started]
     return drafts
+
+
+def _reserve(spending: Spending, task: Task, started: Draft, now: float) -> Spending | None:
+    """None when a budget that was set a moment ago has no room for it."""
+    event = started.event
+    assert isinstance(event, AttemptStarted)
+    cost = Cost(event.reserved_usd, event.reserved_tokens)
+    reserved = reserve_start(spending, task, started.attempt or "", cost, now)
+    return None if isinstance(reserved, OverBudget) else reserved
 
 
 def unrunnable(task: TaskId, error: PaddockError) -> Draft:
@@ -61,7 +74,7 @@ def _claim(site: Site, board: Board, task: Task, account: str, claims: Claims) -
     continued = continued_attempt(task, engine)
     link = claims.links.get(task.id)
     warm = warm_session(board, link, engine) if link is not None and continued is None else None
-    cost = expected_cost(expect(board.spending, task, engine))
+    cost = expected_cost(site, board, task, engine, claims.now)
     resumed = continued if continued is not None and continued.engine == engine else warm
     event = AttemptStarted(
         engine=engine,

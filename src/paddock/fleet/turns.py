@@ -4,17 +4,19 @@ import asyncio
 import os
 import time
 import uuid
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from paddock.core.errors import PaddockError
 from paddock.core.events import TurnEnded
 from paddock.core.ids import AttemptId, attempt_number, task_of
-from paddock.core.prices import PriceBook, cost_of, find_price
+from paddock.core.prices import PriceBook
 from paddock.core.task import Attempt, Task
-from paddock.core.trace import TokenUsage, TurnSummary, turn_usage
+from paddock.core.trace import Final, TokenUsage, TurnSummary, turn_usage
 from paddock.engines.protocol import Engine, Launch, TurnRequest
 from paddock.fleet.checkpoints import checkpoint
+from paddock.fleet.pricing import Startup, bill
 from paddock.fleet.prompts import TurnPlan
 from paddock.fleet.reading import Heard, TurnReader, nobody
 from paddock.fleet.site import Site
@@ -36,6 +38,15 @@ from paddock.sessions.stopping import TurnToStop, stop_turn
 _NAMESPACE = uuid.UUID("6f2b7d3e-5c0a-4a51-9f0e-7a64646f636b")
 
 
+Afford = Callable[[TurnSummary], Awaitable[str]]
+"""Asked as a turn goes on; answers why it must not, if it must not."""
+
+
+async def anything(_summary: TurnSummary) -> str:
+    """For who is rich."""
+    return ""
+
+
 @dataclass
 class Wish:
     """What others want of a running turn. Set `changed` after touching it."""
@@ -52,7 +63,7 @@ class Ended:
     summary: TurnSummary
     swept: tuple[str, ...] = ()
     startup_seconds: float | None = None
-    startup_tokens: int = 0
+    startup: Startup = Startup()  # noqa: RUF009 (frozen)
 
 
 def new_session_id(attempt: AttemptId, marker: str) -> str:
@@ -98,6 +109,11 @@ def _attempt_environment(site: Site, attempt: Attempt, worktree: Worktree) -> di
     return values
 
 
+def was_started(site: Site, attempt: Attempt) -> bool:
+    """Whether an earlier daemon has started the open turn."""
+    return not isinstance(observe_turn(site.attempt_folder(attempt.id), attempt.turn), NeverStarted)
+
+
 def start(site: Site, attempt: Attempt, launch: Launch) -> ProcessIdentity:
     """Starts the turn unless it has been started. Raises PaddockError when it cannot be."""
     folder = site.attempt_folder(attempt.id)
@@ -116,7 +132,14 @@ class TurnRun:
     """Follows one started turn to its end. `wish` is how the rest of the daemon talks to it."""
 
     def __init__(
-        self, site: Site, engine: Engine, attempt: Attempt, launch: Launch, wish: Wish, heard: Heard = nobody
+        self,
+        site: Site,
+        engine: Engine,
+        attempt: Attempt,
+        launch: Launch,
+        wish: Wish,
+        heard: Heard = nobody,
+        afford: Afford = anything,
     ) -> None:
         self._site = site
         self._attempt = attempt
@@ -124,6 +147,7 @@ class TurnRun:
         self._wish = wish
         self._folder = site.attempt_folder(attempt.id)
         self.files = TurnFiles.of(self._folder, attempt.turn)
+        self._afford = afford
         self.reader = TurnReader(engine, self.files, launch.logs, heard)
 
     async def follow(self) -> Ended:
@@ -132,12 +156,13 @@ class TurnRun:
         while True:
             state = observe_turn(self._folder, self._attempt.turn)
             await self.reader.read()
-            ended_by = self._read_reason()
+            ended_by, problem = self._read_reason()
             if not isinstance(state, Running):
                 break
-            ended_by = ended_by or self._reason_to_stop(state)
+            if not ended_by:
+                ended_by, problem = await self._reason_to_stop(state)
             if ended_by:
-                problem = await self._stop(state, ended_by)
+                problem = await self._stop(state, ended_by, problem)
                 state = observe_turn(self._folder, self._attempt.turn)
                 break
             await self._sleep(state)
@@ -145,29 +170,35 @@ class TurnRun:
         ended = _ending(state, ended_by, problem, summary)
         first = self.reader.first_step_at
         seconds = None if first is None else max(0.0, first - self._attempt.started)
-        return replace(ended, startup_seconds=seconds, startup_tokens=self.reader.first_input)
+        return replace(ended, startup_seconds=seconds, startup=self.reader.startup)
 
-    def _reason_to_stop(self, state: Running) -> str:
+    async def _reason_to_stop(self, state: Running) -> tuple[str, str]:
+        """What ends the turn, and more words about it."""
         if self._wish.stop:
-            return self._wish.stop
+            return self._wish.stop, ""
+        if (until := self._lingers_until()) is not None and time.time() >= until:
+            return "lingering", ""
         deadline = passed_deadline(self._site.limits, self._times(state), time.time())
         if deadline is not None:
-            return deadline.value
+            return deadline.value, ""
         limit = self._site.config.limits.output_mb * 1024 * 1024
         if state.output_bytes > limit and not self.reader.bound(limit):
-            return "output"
-        return ""
+            return "output", ""
+        if overspent := await self._afford(self.reader.summary):
+            return "budget", overspent
+        return "", ""
 
     @property
     def _reason_file(self) -> Path:
         """Why the turn is being stopped, written down before the first signal: who finds it dead knows why."""
         return self.files.record.with_name(f"{self.files.record.name}.stop")
 
-    def _read_reason(self) -> str:
+    def _read_reason(self) -> tuple[str, str]:
         try:
-            return self._reason_file.read_text(encoding="utf-8")
+            why, _, problem = self._reason_file.read_text(encoding="utf-8").partition("\n")
         except FileNotFoundError:
-            return ""
+            return "", ""
+        return why, problem
 
     def _times(self, state: Running) -> TurnTimes:
         last = self.reader.last_event_at
@@ -175,9 +206,17 @@ class TurnRun:
             last = min(last, state.last_output_at)
         return TurnTimes(state.started_at, has_output=state.output_bytes > 0, last_event_at=last)
 
+    def _lingers_until(self) -> float | None:
+        """Some CLIs have said their last word and never end; by then their process has to go."""
+        if self.reader.summary.final is Final.NONE or self.reader.last_event_at is None:
+            return None
+        return self.reader.last_event_at + self._site.config.timeouts.linger
+
     async def _sleep(self, state: Running) -> None:
         expiry = next_expiry(self._site.limits, self._times(state))
-        pause = max(0.05, expiry.at - time.time()) if expiry is not None else None
+        moments = [expiry.at if expiry is not None else None, self._lingers_until()]
+        next_moment = min((moment for moment in moments if moment is not None), default=None)
+        pause = max(0.05, next_moment - time.time()) if next_moment is not None else None
         try:
             async with asyncio.timeout(pause):
                 await self._wish.changed.wait()
@@ -185,14 +224,15 @@ class TurnRun:
             pass
         self._wish.changed.clear()
 
-    async def _stop(self, state: Running, why: str) -> str:
-        self._reason_file.write_text(why, encoding="utf-8")
+    async def _stop(self, state: Running, why: str, problem: str) -> str:
+        self._reason_file.write_text(f"{why}\n{problem}" if problem else why, encoding="utf-8")
         checkpoint("turn.stopping")
         grace = 0.2 if why == "down" else self._site.config.timeouts.grace
         mark = self._site.mark(self._attempt.id)
         report = await stop_turn(TurnToStop(mark, state.identity, grace, self._launch.stop_signal))
         checkpoint("turn.stopped")
-        return "it ignored the request to stop and was killed" if report.forced else ""
+        forced = "it ignored the request to stop and was killed" if report.forced else ""
+        return "; ".join(part for part in (problem, forced) if part)
 
 
 def _ending(state: object, ended_by: str, problem: str, summary: TurnSummary) -> Ended:
@@ -223,20 +263,10 @@ async def read_again(engine: Engine, folder: Path, turn: int) -> TurnSummary:
     return await TurnReader(engine, TurnFiles.of(folder, turn), logs).finish()
 
 
-def price(usage: TokenUsage, model: str | None, prices: PriceBook, day: str) -> tuple[float | None, str]:
-    """What a turn cost and who says so: the engine itself, else our table, else nobody."""
-    if usage.cost_usd is not None:
-        return usage.cost_usd, "engine"
-    known = find_price(prices, model, day) if model else None
-    if known is None:
-        return None, "unpriced" if usage.input_total or usage.output else ""
-    return cost_of(known, usage), "table"
-
-
 def turn_ended(attempt: Attempt, ended: Ended, prices: PriceBook, day: str) -> TurnEnded:
     before = TokenUsage(*attempt.conversation_used, attempt.conversation_cost)
     usage = turn_usage(ended.summary, before)
-    cost, source = price(usage, ended.summary.model or attempt.model, prices, day)
+    charged = bill(usage, ended.summary.model or attempt.model, ended.startup, prices, day)
     return TurnEnded(
         turn=attempt.turn,
         exit=ended.exit,
@@ -248,10 +278,12 @@ def turn_ended(attempt: Attempt, ended: Ended, prices: PriceBook, day: str) -> T
         cache_write_tokens=usage.cache_write,
         cache_read_tokens=usage.cache_read,
         output_tokens=usage.output,
-        cost_usd=cost,
-        cost_source=source,
+        cost_usd=charged.cost,
+        cost_source=charged.source,
         startup_seconds=ended.startup_seconds,
-        startup_tokens=ended.startup_tokens,
+        startup_tokens=ended.startup.tokens,
+        startup_usd=charged.startup,
+        assumed_usd=charged.assumed,
         model=ended.summary.model or None,
         swept=ended.swept,
     )

@@ -1,0 +1,93 @@
+"""What turns cost, and what attempts are expected to cost before anybody knows.
+
+The engine's own figure comes first, then the user's prices, then the table shipped with Paddock. A model without
+a price is unpriced and shown so; budgets count it at an assumed price, never at nothing.
+"""
+
+from dataclasses import dataclass
+
+from paddock.core.admission.budget import Cost
+from paddock.core.board import Board
+from paddock.core.prices import Price, PriceBook, Rates, cost_of, find_price
+from paddock.core.spending import day_of, expect, expected_money, expected_tokens
+from paddock.core.task import Task
+from paddock.core.trace import TokenUsage
+from paddock.fleet.site import Site
+
+# As dear as the dearest model in common use: a budget that is wrong about a price should be too careful.
+ASSUMED = Price("assumed", "", Rates(10.0, 50.0, 1.0, 12.5))
+# Most of what an agent reads comes from the cache, call after call: shares of a median session's tokens.
+CACHED_SHARE, FRESH_SHARE, OUTPUT_SHARE = 0.9, 0.08, 0.02
+
+
+@dataclass(frozen=True, slots=True)
+class Startup:
+    """The first call of a turn, which reads the start-up context, and how many calls read it in all."""
+
+    first: TokenUsage = TokenUsage()  # noqa: RUF009 (frozen)
+    calls: int = 0
+
+    @property
+    def tokens(self) -> int:
+        return self.first.input_total
+
+
+@dataclass(frozen=True, slots=True)
+class Bill:
+    """`cost` is None when nobody can tell; `assumed` is what budgets take instead."""
+
+    cost: float | None = None
+    source: str = ""
+    startup: float | None = None
+    assumed: float = 0.0
+
+
+def bill(usage: TokenUsage, model: str | None, startup: Startup, prices: PriceBook, day: str) -> Bill:
+    """What a turn cost and who says so: the engine itself, else the price table, else nobody."""
+    known = find_price(prices, model, day) if model else None
+    cost, source = usage.cost_usd, "engine"
+    if cost is None and known is not None:
+        cost, source = cost_of(known, usage), "table"
+    if cost is None:
+        used = bool(usage.input_total or usage.output)
+        return Bill(source="unpriced" if used else "", assumed=cost_of(ASSUMED, usage))
+    return Bill(cost, source, _startup_cost(cost, usage, startup, known or ASSUMED))
+
+
+def _startup_cost(cost: float, usage: TokenUsage, startup: Startup, price: Price) -> float | None:
+    """The part of the cost that went into the start-up context: read or written once, read again by each later
+    call. None where the engine does not tell of single calls. Prices of one vendor or another differ much, but
+    hardly in their proportions, so any price tells the share."""
+    whole = cost_of(price, usage)
+    if not startup.calls or not whole:
+        return None
+    again = TokenUsage(cache_read=min(usage.cache_read, startup.tokens * (startup.calls - 1)))
+    return cost * min(1.0, cost_of(price, _input_of(startup.first).plus(again)) / whole)
+
+
+def _input_of(tokens: TokenUsage) -> TokenUsage:
+    return TokenUsage(tokens.input_uncached, tokens.cache_write, tokens.cache_read)
+
+
+def expected_cost(site: Site, board: Board, task: Task, engine: str, at: float) -> Cost:
+    """What nine of ten attempts stay below. `money` is None for a model that is named and has no price."""
+    learnt = expect(board.spending, task, engine)
+    tokens, money = expected_tokens(learnt), expected_money(learnt)
+    if money is None:
+        price = _price_before(site, task, engine, at)
+        money = None if price is None else cost_of(price, _typical(tokens))
+    return Cost(money, tokens)
+
+
+def _price_before(site: Site, task: Task, engine: str, at: float) -> Price | None:
+    """The price to go by while no attempt has been priced; often the engine's own default model is not known."""
+    settings = site.config.engines.get(engine)
+    if engine == "scripted" or (settings is not None and settings.like == "scripted"):
+        return Price("scripted", "", Rates(0.0, 0.0))
+    model = site.agent_of(task).model or (settings.model if settings is not None else "")
+    return find_price(site.prices, model, day_of(at)) if model else ASSUMED
+
+
+def _typical(tokens: float) -> TokenUsage:
+    fresh, cached, output = (round(tokens * share) for share in (FRESH_SHARE, CACHED_SHARE, OUTPUT_SHARE))
+    return TokenUsage(cache_write=fresh, cache_read=cached, output=output)
