@@ -88,4 +88,4 @@ def newest_snapshot(log: Path) -> int:
 
 def snapshot_distance(board: Board) -> int:
     """How many records may follow a snapshot: more on a large board, whose snapshots cost more to write."""
-    return 1000 + len(board.tasks) // 10
+    return 300 + len(board.tasks) // 10
