@@ -1,0 +1,64 @@
+"""`python -m tests.histories.record NAME`: writes the story and what its status is, once and for all."""
+
+import itertools
+import sys
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import msgspec
+
+from paddock.cli.views import view_status
+from paddock.core.board import Board
+from paddock.store.codec import Row
+from paddock.store.protocol import Author
+from paddock.store.sqlite import SqliteStore
+from tests.histories.story import story
+
+FOLDER = Path(__file__).parent
+
+
+class Line(msgspec.Struct, array_like=True):
+    """A row as it is stored: the body stays byte for byte as it was written."""
+
+    seq: int
+    at: int
+    actor: str
+    generation: int
+    kind: str
+    task: str | None
+    attempt: str | None
+    body: msgspec.Raw
+    hash: str
+
+    def row(self) -> Row:
+        head = (self.seq, self.at, self.actor, self.generation, self.kind, self.task, self.attempt)
+        return (*head, bytes(self.body), bytes.fromhex(self.hash))
+
+
+def line_of(row: Row) -> Line:
+    return Line(*row[:7], msgspec.Raw(row[7]), row[8].hex())
+
+
+def status_of(board: Board) -> dict[str, object]:
+    view = view_status(board, [board.tasks[name] for name in board.tasks], list(board.convoys))
+    return msgspec.json.decode(msgspec.json.encode(view), type=dict[str, object])
+
+
+def record(name: str) -> None:
+    path = FOLDER / f"{name}.jsonl"
+    if path.exists():
+        raise SystemExit(f"{path.name} is recorded already, and histories are never changed")
+    minutes = itertools.count(1_800_000_000, 60)
+    with TemporaryDirectory() as folder:
+        store = SqliteStore(Path(folder) / "log.db", create=True, clock=lambda: float(next(minutes)))
+        for draft in story():
+            store.append(lambda _, draft=draft: [draft], Author("ana@host"))  # type: ignore[misc]
+        lines = [msgspec.json.encode(line_of(row)) + b"\n" for row in store.rows()]
+        status = msgspec.json.format(msgspec.json.encode(status_of(store.board())), indent=1)
+        store.close()
+    path.write_bytes(b"".join(lines))
+    path.with_suffix(".status.json").write_bytes(status + b"\n")
+
+
+if __name__ == "__main__":
+    record(sys.argv[1])

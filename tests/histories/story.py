@@ -1,0 +1,140 @@
+"""A story that holds every kind of event there is, for `python -m tests.histories.record NAME`.
+
+Histories that were recorded are never changed: a new kind goes into a new chapter here and a new file.
+"""
+
+from collections.abc import Iterator
+
+from paddock.core import events as ev
+from paddock.core import lease
+from paddock.core.ids import AttemptId, TaskId
+from paddock.core.merge import events as qe
+from paddock.core.merge.model import Change, Member, Purpose, RefusalCause, Result
+
+MAIN, BASE, HEAD, TREE = "a" * 40, "b" * 40, "c" * 40, "d" * 40
+
+
+def draft(event: ev.Event, task: str | None = None, attempt: str | None = None) -> ev.Draft:
+    return ev.Draft(
+        event, TaskId(task) if task is not None else None, AttemptId(attempt) if attempt is not None else None
+    )
+
+
+def story() -> Iterator[ev.Draft]:
+    yield draft(ev.LogUpgraded("0.1.0"))
+    yield from people()
+    yield from agents()
+    yield from queue()
+    yield from leases()
+    yield from upkeep()
+
+
+def people() -> Iterator[ev.Draft]:
+    yield draft(ev.ConvoyAdded("parser", "A faster parser"))
+    first = ev.TaskAdded(
+        "Rewrite the lexer", "Rewrite it.\nKeep its tests.", convoy="parser", priority=5, paths=("src/**",)
+    )
+    yield draft(first, "t1")
+    yield draft(ev.TaskAdded("Use the lexer", "Use it.", engine="codex", convoy="parser", after=(TaskId("t1"),)), "t2")
+    for number in range(3, 9):
+        yield draft(ev.TaskAdded(f"Chore {number}", f"Do chore {number}.", agent=None, attempts=2), f"t{number}")
+    yield draft(ev.TaskEdited(title="Größere Chore", priority=-1, after=(TaskId("t4"),)), "t3")
+    yield draft(ev.TaskCancelled("not needed"), "t4")
+    yield draft(ev.TaskBlocked("needs a key", "export KEY=…", "401"), "t5")
+    yield draft(ev.TaskRetried(1, "the key is there"), "t5")
+
+
+def attempt(name: str, then: str, head: str | None = None, outcome: str = "delivered") -> Iterator[ev.Draft]:
+    task = name.partition(".")[0]
+    started = ev.AttemptStarted("claude", BASE, f"paddock/{task}", model="opus", host="h", worktree=f"/w/{task}")
+    yield draft(started, task, name)
+    yield draft(ev.TurnStarted(1, session="s-1"), task, name)
+    ended = ev.TurnEnded(
+        1, exit=0, session="s-1", steps=9, input_tokens=1200, cache_read_tokens=900, output_tokens=80, cost_usd=0.25
+    )
+    yield draft(ended, task, name)
+    verdict = ev.AttemptEnded(outcome, then, True, "because", 0, head, BASE, commits=2, files=3, insertions=10)
+    yield draft(verdict, task, name)
+
+
+def agents() -> Iterator[ev.Draft]:
+    yield from attempt("t1.1", "retry", outcome="crashed")
+    yield draft(
+        ev.AttemptStarted("claude", BASE, "paddock/t1", continues=AttemptId("t1.1"), session="s-1"), "t1", "t1.2"
+    )
+    yield draft(ev.MessageSent("mind the tests"), "t1")
+    yield draft(ev.TurnStarted(1, session="s-1"), "t1", "t1.2")
+    yield draft(ev.AttemptExtended(1.5, 20_000.0), "t1", "t1.2")
+    yield draft(ev.StopRequested("taking too long"), "t1", "t1.2")
+    yield draft(ev.TurnEnded(1, exit=-15, ended_by="stop", swept=("pid 7",)), "t1", "t1.2")
+    yield draft(ev.AttemptEnded("killed", "approval", False, head=HEAD, base=BASE, rescued=True), "t1", "t1.2")
+    yield draft(ev.TaskRejected(HEAD, "no tests"), "t1")
+    yield from attempt("t1.3", "approval", HEAD)
+    yield draft(ev.TaskApproved(HEAD, "good"), "t1")
+    yield from attempt("t5.1", "fail", outcome="empty")
+    yield draft(ev.ChangeRevised(HEAD, BASE), "t5")
+    for task in ("t6", "t7", "t8"):
+        yield from attempt(f"{task}.1", "approval", HEAD)
+
+
+def change(task: str, version: int = 1) -> Change:
+    return Change(task, version, HEAD, BASE, task=task, author="claude", title=task, paths=("src/a.py",))
+
+
+def run(name: str, purpose: Purpose, *members: str, tree: str = TREE, commit: str = "e" * 40) -> qe.RunStarted:
+    held = tuple(Member(task, 1, HEAD) for task in members)
+    return qe.RunStarted(name, purpose, MAIN, "0" * 40, held, tree, commit, "make test", log=f"runs/{name}.log")
+
+
+def queue() -> Iterator[ev.Draft]:
+    yield draft(qe.CiDefined("make test"))
+    yield draft(qe.MainMoved(MAIN, "0" * 40))
+    yield draft(qe.ChangeQueued(change("t1"), approved_by="ana"), "t1")
+    for task in ("t5", "t6", "t7", "t8"):
+        yield draft(qe.ChangeQueued(change(task)), task)
+    yield draft(qe.ChangeApproved("t6", 1, "ana"), "t6")
+    yield draft(qe.ChangeMoved("t6", 9, "ana"), "t6")
+    yield draft(run("r1", Purpose.SCREEN, "t6", tree="1" * 40, commit="2" * 40))
+    yield draft(qe.RunEnded("r1", Result.FAIL, 1))
+    yield draft(qe.ChangeRetried("t6", 1, "ana"), "t6")
+    yield draft(run("r2", Purpose.SCREEN, "t6", tree="3" * 40, commit="4" * 40))
+    yield draft(qe.RunCancelAsked("r2", "a train is waiting"))
+    yield draft(qe.RunEnded("r2", Result.CANCELLED))
+    yield draft(run("r3", Purpose.TRAIN, "t1"))
+    yield draft(qe.RunEnded("r3", Result.PASS, 0))
+    yield draft(qe.LandingStarted("r3", MAIN, "e" * 40))
+    yield draft(qe.LandingRefused("r3", MAIN, "e" * 40, "the index is locked"))
+    yield draft(run("r4", Purpose.TRAIN, "t1"))
+    yield draft(qe.RunEnded("r4", Result.PASS, 0))
+    yield draft(qe.LandingStarted("r4", MAIN, "e" * 40))
+    yield draft(qe.TrainLanded("r4", MAIN, "e" * 40))
+    member = (Member("t6", 1, HEAD),)
+    yield draft(qe.CompositionRefused("e" * 40, member, "t6", 1, RefusalCause.CONFLICT, ("src/a.py",)))
+    yield draft(qe.ChangeConflicted("t6", 1, "e" * 40, ("src/a.py",)), "t6")
+    yield draft(qe.ChangeRejected("t5", 1, "not wanted", by="ana"), "t5")
+    yield draft(qe.ChangeCancelled("t7", 1, "later", "ana"), "t7")
+    yield draft(qe.ChangeFoundEmpty("t8", 1, "e" * 40), "t8")
+    yield draft(qe.QueueHalted("main fails its own tests", ("r4",)))
+    yield draft(qe.QueueResumed())
+    for event in (qe.QueuePaused("lunch"), qe.QueueResumed(), qe.QueueFrozen("release"), qe.QueueUnfrozen()):
+        yield draft(event)
+    yield draft(qe.QueueDrained())
+
+
+def leases() -> Iterator[ev.Draft]:
+    daemon, agent = lease.Holder("daemon", "h", 7), lease.Holder("t2.1", attempt="t2.1")
+    yield draft(lease.LeaseGranted("daemon", 1, daemon, 900.0))
+    yield draft(lease.LeaseRenewed("daemon", 1, 30.0))
+    yield draft(lease.LeaseGranted("port:8080", 1, agent, 900.0))
+    yield draft(lease.LeaseWaited("port:8080", daemon, 600.0))
+    yield draft(lease.LeaseWithdrawn("port:8080", daemon, "changed its mind"))
+    yield draft(lease.LeaseReleased("port:8080", 1, "done"))
+    yield draft(lease.LeaseExpired("daemon", 1))
+
+
+def upkeep() -> Iterator[ev.Draft]:
+    yield draft(ev.WorktreeRemoved("/w/t1", 4096), "t1")
+    yield draft(ev.Swept("pid 7", "its attempt ended"))
+    yield draft(ev.DaemonTroubled("fetch", "no network"))
+    yield draft(ev.BudgetSet("fleet", 20.0))
+    yield draft(ev.LimitsReset("claude"))
