@@ -227,3 +227,16 @@ def test_a_snapshot_and_its_tail_fold_to_the_same_as_all_records_at_every_cut(
     whole = encode_board(fold(ledger.records))
     for cut in range(len(ledger.records) + 1):
         assert encode_board(fold_from_snapshot(ledger.records, cut)) == whole
+
+
+def test_tasks_are_found_by_their_ids_and_by_no_other_text() -> None:
+    ledger = Ledger()
+    for _ in range(3):
+        ledger.add()
+    reopened = decode_board(encode_board(ledger.board)).tasks
+    assert (list(reopened), len(reopened)) == (["t1", "t2", "t3"], 3)
+    assert [reopened[TaskId(name)].title for name in ("t3", "t1")] == ["task t3", "task t1"]
+    for odd in ("", "t", "t0", "t4", "t01", "t-1", "t１", "1", "x1", None, 1):
+        assert odd not in reopened
+    with pytest.raises(KeyError):
+        reopened[TaskId("t4")]
