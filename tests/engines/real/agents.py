@@ -9,17 +9,18 @@ import subprocess
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import psutil
 
-from paddock.core.trace import TraceEntry, TurnSummary, observe
+from paddock.core.trace import Final, TraceEntry, TurnSummary, observe
 from paddock.engines.protocol import Engine, Launch, Source, TurnRequest
 
 # aider alone doubles its pauses for a minute and has no setting to bound them.
 TURN_SECONDS = 200.0
 GRACE_SECONDS = 5.0
+LINGER_SECONDS = 10.0
 POLL_SECONDS = 0.02
 
 
@@ -133,14 +134,23 @@ class LiveTurn:
         return False
 
     def finish(self, timeout_seconds: float = TURN_SECONDS) -> Finished:
-        """Wait for the turn to end by itself."""
+        """Wait for the turn to end by itself.
+
+        codex sometimes spins at its exit, all work done and its last word said. The daemon ends such a process
+        and counts the turn as what the engine called it; so does this.
+        """
+        deadline = time.monotonic() + timeout_seconds
         try:
-            self._process.wait(timeout_seconds)
-        except subprocess.TimeoutExpired:
-            raise AssertionError(f"still running:\n{self.read().output[-4000:]}") from None
+            while time.monotonic() < deadline:
+                with suppress(subprocess.TimeoutExpired):
+                    self._process.wait(LINGER_SECONDS)
+                    return self.read()
+                said = self.read()
+                if said.summary.final is not Final.NONE and time.time() - self._out.stat().st_mtime > LINGER_SECONDS:
+                    return replace(said, returncode=0 if said.summary.final is Final.SUCCESS else 1)
+            raise AssertionError(f"still running:\n{self.read().output[-4000:]}")
         finally:
             self.kill()
-        return self.read()
 
     def stop(self) -> Finished:
         """End the turn as a deadline does: the engine's own signal, a grace period, then force."""
