@@ -42,7 +42,7 @@ def test_each_layer_wins_over_the_one_before_and_is_named(tmp_path: Path) -> Non
         "default",
         "paddock.toml",
         "PADDOCK_TIMEOUTS_SILENCE",
-        "--timeouts.turn",
+        "--set",
     ]
 
 
@@ -184,7 +184,7 @@ def test_a_variable_that_sets_nothing_is_a_warning_and_others_are_left_alone(tmp
 
 
 def test_an_unknown_flag_is_misuse(tmp_path: Path) -> None:
-    with pytest.raises(Misuse, match=r"--limits\.speed: unknown key"):
+    with pytest.raises(Misuse, match=r"--set: unknown key `limits\.speed`"):
         load(tmp_path, limits__speed="9")
 
 
