@@ -1,0 +1,107 @@
+"""Draws docs/images/run.svg: the live view of a real run of the demo's fleet, caught half way."""
+
+import asyncio
+import json
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections import deque
+from io import StringIO
+from pathlib import Path
+
+import demo
+from rich.console import Console
+from rich.terminal_theme import DIMMED_MONOKAI
+
+from paddock.cli.live import LAST_LINES, REFRESH_SECONDS, draw
+from paddock.cli.narration import tell
+from paddock.cli.run import lead, open_site
+from paddock.cli.workspace import Workspace
+from paddock.core.events import Record
+from paddock.core.task import Phase
+from paddock.fleet.daemon import Daemon, Orders
+from paddock.git.repo import discover
+
+PICTURE = Path(__file__).resolve().parent.parent / "docs" / "images" / "run.svg"
+WIDTH = 100
+SECONDS = 120.0
+# Rich's own template asks for fonts from the network; this one takes what the reader has.
+TEMPLATE = """\
+<svg class="rich-terminal" viewBox="0 0 {width} {height}" xmlns="http://www.w3.org/2000/svg">
+<style>
+.{unique_id}-matrix {{ font-family: ui-monospace, Menlo, Consolas, 'DejaVu Sans Mono', monospace;
+  font-size: {char_height}px; line-height: {line_height}px; font-variant-east-asian: full-width; }}
+{styles}
+</style>
+<defs>
+<clipPath id="{unique_id}-clip-terminal">
+<rect x="0" y="0" width="{terminal_width}" height="{terminal_height}" />
+</clipPath>
+{lines}
+</defs>
+{chrome}
+<g transform="translate({terminal_x}, {terminal_y})" clip-path="url(#{unique_id}-clip-terminal)">
+{backgrounds}
+<g class="{unique_id}-matrix">
+{matrix}
+</g>
+</g>
+</svg>
+"""
+
+
+def main() -> int:
+    folder = Path(tempfile.mkdtemp(prefix="paddock-picture-"))
+    project = folder / "toolbox"
+    try:
+        demo.make_project(project)
+        plan = folder / "convoy.json"
+        plan.write_text(json.dumps(demo.convoy()).replace(sys.executable, "python3"))
+        for words in (["init", "--yes"], ["add", "--file", str(plan)]):
+            subprocess.run([*demo.PADDOCK, "-C", str(project), *words], check=True, capture_output=True)
+        svg = asyncio.run(catch(project))
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+    PICTURE.parent.mkdir(parents=True, exist_ok=True)
+    PICTURE.write_text(svg, encoding="utf-8")
+    return 0
+
+
+async def catch(project: Path) -> str:
+    """The view with the most agents at work after a third of the changes have landed."""
+    workspace = Workspace(discover(project))
+    store = workspace.write()
+    ledger = await lead(store, wait=False)
+    lines: deque[str] = deque(maxlen=LAST_LINES)
+    daemon = Daemon(open_site(workspace, store), ledger, workspace.log_path, Orders(until_idle=True))
+
+    def observe(record: Record) -> None:
+        if line := tell(record):
+            lines.append(line)
+
+    daemon.observe = observe
+    best, most = "", 0
+    async with asyncio.timeout(SECONDS):
+        running = asyncio.ensure_future(daemon.run())
+        while not running.done():
+            landed = ledger.board.counts.get(Phase.LANDED, 0)
+            busy = sum(run.turn is not None and run.turn.reader.summary.steps > 0 for run in daemon.runs.values())
+            if 3 <= landed <= 8 and busy > most:
+                best, most = render(daemon, list(lines)), busy
+            await asyncio.wait({running}, timeout=REFRESH_SECONDS / 10)
+        await running
+    ledger.give_up()
+    store.close()
+    return best
+
+
+def render(daemon: Daemon, lines: list[str]) -> str:
+    console = Console(record=True, width=WIDTH, file=StringIO(), force_terminal=True, color_system="truecolor")
+    console.print("[bold]$ paddock run --until-idle[/bold]")
+    console.print(draw(daemon, lines))
+    return console.export_svg(title="paddock", theme=DIMMED_MONOKAI, code_format=TEMPLATE, unique_id="paddock")
+
+
+if __name__ == "__main__":
+    sys.exit(main())
