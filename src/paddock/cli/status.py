@@ -165,11 +165,11 @@ def _detail(task: Task) -> str:
         if attempt.stop_requested:
             words.append("stopping")
         if attempt.inlined:
-            words.append(f"inlined {cut(attempt.inlined, 60)}")
+            words.append(f"inlined {cut(attempt.inlined, 100)}")
     elif task.agent or task.engine:
         words.append("/".join(part for part in (task.agent, task.engine) if part))
     if task.reason:
-        words.append(cut(task.reason, 60))
+        words.append(cut(task.reason, 100))
     words.append(age(task.since))
     return " · ".join(words)
 

@@ -24,6 +24,8 @@ class AttemptView(msgspec.Struct):
     cost_usd: float | None
     input_tokens: int
     output_tokens: int
+    inlined: str
+    account: str
 
 
 class TaskView(msgspec.Struct):
@@ -93,6 +95,8 @@ def view_attempt(attempt: Attempt) -> AttemptView:
         cost_usd=attempt.cost_usd,
         input_tokens=attempt.input_tokens + attempt.cache_write_tokens + attempt.cache_read_tokens,
         output_tokens=attempt.output_tokens,
+        inlined=attempt.inlined,
+        account=attempt.account,
     )
 
 

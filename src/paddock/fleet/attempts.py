@@ -24,6 +24,7 @@ from paddock.fleet.ledger import Ledger
 from paddock.fleet.prompts import plan_turn, read_messages
 from paddock.fleet.purse import Purse
 from paddock.fleet.site import Site
+from paddock.fleet.starting import renew_owned
 from paddock.fleet.sweeping import Sweeper
 from paddock.fleet.turns import (
     Ended,
@@ -124,7 +125,12 @@ class AttemptRun:
         """Recorded before the process exists: a turn is started by whoever reads this, and only once."""
         number, attempt_id = attempt.turn + 1, attempt.id
         claim = TurnStarted(turn=number, session=attempt.session, messages=task.inbox)
-        await self._ledger.record(lambda board: self._if_live(board, Draft(claim, self.task_id, attempt_id)))
+
+        def decide(board: Board) -> list[Draft]:
+            drafts = self._if_live(board, Draft(claim, self.task_id, attempt_id))
+            return [*drafts, *renew_owned(self._site, board.leases, task, attempt_id, time.time())] if drafts else []
+
+        await self._ledger.record(decide)
         checkpoint("turn.claimed_in_log")
 
     async def _run_turn(self, task: Task, attempt: Attempt) -> None:
@@ -174,7 +180,7 @@ class AttemptRun:
     def _delivered(self, engine: Engine, attempt: Attempt) -> tuple[int, ...]:
         """The messages this turn was claimed for, as the claim in the log names them; before them all that
         earlier turns were told, where the engine does not remember."""
-        remembers = engine.capabilities.resume and attempt.session is not None and not attempt.inlined
+        remembers = engine.capabilities.resume and attempt.session is not None
         earlier: tuple[int, ...] = ()
         for record in self._ledger.store.records(Query(task=self.task_id, kind=TurnStarted.kind)):
             event = record.event

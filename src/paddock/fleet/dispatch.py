@@ -18,7 +18,8 @@ from paddock.fleet.ledger import Ledger
 from paddock.fleet.site import Site
 from paddock.fleet.starting import Claims, claim_tasks, lease_in_the_way, sessions_awaited, unrunnable
 
-ONLY_A_PERSON_HELPS = frozenset({LimitedBy.BUDGET, LimitedBy.AUTH, LimitedBy.BREAKER})
+NO_CLOCK_HELPS = frozenset({LimitedBy.BUDGET, LimitedBy.AUTH, LimitedBy.BREAKER, LimitedBy.CAP, LimitedBy.MERGE_QUEUE})
+"""Only a person, or the end of something at work, and the log tells of both."""
 CANDIDATES_PER_SLOT = 4
 
 
@@ -28,7 +29,7 @@ class Dispatcher:
     ledger: Ledger
     gate: Gate
     links: dict[TaskId, Link] = field(default_factory=dict)
-    linked_for: tuple[TaskId, ...] = ()
+    linked_for: tuple[object, ...] = ()
 
     async def start(
         self, board: Board, running: Counter[str], cap: int, only: frozenset[TaskId] | None
@@ -39,13 +40,15 @@ class Dispatcher:
         plan = plan_starts(board, now, max(room, 1) * CANDIDATES_PER_SLOT + 16, only=only)
         tasks = await self._runnable(board, plan)
         if not tasks:
+            self.gate.rest(running)
             return plan.wake_at
-        free, waiting = self._unhindered(board, tasks, max(room, 1), now)
+        free, waiting = self._unhindered(board, tasks, max(room, 0), now)
         admission = self.gate.admit(board, free, running, cap)
-        self.gate.waiting |= waiting
+        self.gate.waiting |= {name: reason for name, (reason, _) in waiting.items()}
         self.gate.save()
         accounts = {TaskId(start.attempt.partition(".")[0]): start.account for start in admission.starts}
-        again = _ask_again(admission.refusals, plan.wake_at, now)
+        times = [plan.wake_at, *(until for _, until in waiting.values())]
+        again = _ask_again(admission.refusals, [at for at in times if at is not None], now)
         if not accounts:
             return again
         try:
@@ -71,25 +74,31 @@ class Dispatcher:
                 tasks.append(board.tasks[name])
         return tasks
 
-    def _unhindered(self, board: Board, tasks: list[Task], room: int, now: float) -> tuple[list[Task], dict[str, str]]:
-        """Those that wait neither for another's session nor for another's lease; and what the rest wait for."""
-        names = tuple(task.id for task in tasks)
-        if self.site.config.limits.inline and names != self.linked_for:
-            kept = {name: link for name, link in self.links.items() if name in board.ready}
-            fresh = [task for task in tasks if task.id not in kept]
-            self.links = {**link_tasks(self.site, board, fresh, room), **kept}
-            self.linked_for = names
-        waiting = {str(name): reason for name, reason in sessions_awaited(board, self.links, names).items()}
+    def _unhindered(
+        self, board: Board, tasks: list[Task], room: int, now: float
+    ) -> tuple[list[Task], dict[str, tuple[str, float | None]]]:
+        """Those that wait neither for another's session nor for another's lease; why the rest wait, and until when
+        at most."""
+        if self.site.config.limits.inline:
+            self._link(board, tasks, room)
+        awaited = sessions_awaited(self.site, board, self.links, tasks)
+        waiting: dict[str, tuple[str, float | None]] = {name: (reason, None) for name, reason in awaited.items()}
         for task in tasks:
-            if task.id not in waiting and (reason := lease_in_the_way(self.site, board.leases, task, now)):
-                waiting[task.id] = reason
+            if task.id not in waiting and (held := lease_in_the_way(self.site, board.leases, task, now)) is not None:
+                reason = f"{held.holder.name} holds {held.name}"
+                waiting[task.id] = (reason, now + max(TICK_SECONDS, held.expires_in_seconds))
         return [task for task in tasks if task.id not in waiting], waiting
 
+    def _link(self, board: Board, tasks: list[Task], room: int) -> None:
+        """Only when something has changed: most wakings of the daemon change nothing here."""
+        stand = (room, tuple(board.live), tuple(task.id for task in tasks))
+        if stand != self.linked_for:
+            self.links = link_tasks(self.site, board, tasks, room, self.links)
+            self.linked_for = stand
 
-def _ask_again(refusals: tuple[Refusal, ...], wake_at: float | None, now: float) -> float | None:
-    times = [wake_at] if wake_at is not None else []
+
+def _ask_again(refusals: tuple[Refusal, ...], times: list[float], now: float) -> float | None:
     for refusal in refusals:
-        if refusal.by in ONLY_A_PERSON_HELPS:
-            continue
-        times.append(refusal.until if refusal.until is not None else now + TICK_SECONDS)
+        if refusal.by not in NO_CLOCK_HELPS:
+            times.append(refusal.until if refusal.until is not None else now + TICK_SECONDS)
     return min(times, default=None)

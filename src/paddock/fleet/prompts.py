@@ -12,6 +12,10 @@ from paddock.git.furnish import Worktree
 from paddock.git.rescue import dirty_files
 from paddock.store.protocol import Store
 
+NEXT_TASK = """\
+That task is done. What follows is another one, with a working tree and a branch of its own: your working \
+directory is now `{worktree}`. Work only there, and touch nothing in the directory you worked in before."""
+
 
 @dataclass(frozen=True, slots=True)
 class TurnPlan:
@@ -57,7 +61,8 @@ def plan_turn(site: Site, store: Store, task: Task, attempt: Attempt, worktree: 
     engine = site.engine(attempt.engine)
     begins = attempt.turn <= 1 and attempt.continues is None
     if begins:
-        parts = (first_prompt(assignment), lease_skill(site), messages)
+        moved = NEXT_TASK.format(worktree=worktree.path) if attempt.inlined else ""
+        parts = (moved, first_prompt(assignment), lease_skill(site), messages)
         warm = attempt.session if attempt.inlined and engine.capabilities.resume else None
         return TurnPlan("\n\n".join(part for part in parts if part), assignment.text, warm)
     session = attempt.session if engine.capabilities.resume else None

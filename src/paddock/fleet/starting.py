@@ -12,7 +12,7 @@ from paddock.core.ids import AttemptId, TaskId, attempt_id, branch_name
 from paddock.core.outcome import CONTINUES
 from paddock.core.spending import Spending, reserve_start
 from paddock.core.task import Attempt, Phase, Task
-from paddock.fleet.inlining import Link, warm_session
+from paddock.fleet.inlining import Links, is_awaited, sessions_at_work, warm_session
 from paddock.fleet.pricing import expected_cost
 from paddock.fleet.site import Site
 
@@ -24,7 +24,7 @@ class Claims:
     """What a round of dispatch wants: tasks with the account each was admitted on, and where they begin."""
 
     accounts: Mapping[TaskId, str]
-    links: Mapping[TaskId, Link]
+    links: Links
     tip: str
     now: float
 
@@ -33,6 +33,7 @@ def claim_tasks(site: Site, board: Board, claims: Claims) -> list[Draft]:
     """An attempt for each task that is still ready, or a block for one that nobody can run."""
     drafts: list[Draft] = []
     leases, spending = board.leases, board.spending
+    resumed: set[str] = set()
     for name, account in claims.accounts.items():
         task = board.task(name)
         if task.phase is not Phase.READY or task.live_attempt is not None:
@@ -43,15 +44,24 @@ def claim_tasks(site: Site, board: Board, claims: Claims) -> list[Draft]:
             drafts.append(unrunnable(name, error))
             continue
         assert started.attempt is not None
+        session = _session(started)
+        if session in resumed:
+            continue
         reserved = _reserve(spending, task, started, claims.now)
         taken = _lease_owned(site, leases, task, started.attempt, claims.now)
         if taken is None or reserved is None:
             continue
         spending = reserved
+        resumed |= {session} if session else set()
         for event in taken:
             leases = lease.evolve(leases, event, claims.now)
         drafts += [*(Draft(event) for event in taken), started]
     return drafts
+
+
+def _session(started: Draft) -> str | None:
+    assert isinstance(started.event, AttemptStarted)
+    return started.event.session
 
 
 def _reserve(spending: Spending, task: Task, started: Draft, now: float) -> Spending | None:
@@ -102,7 +112,7 @@ def _lease_owned(
     agent = site.agent_of(task)
     if not agent.lease_owned:
         return []
-    holder = lease.Holder(name=attempt, host=site.host, attempt=attempt)
+    holder = _holder(site, attempt)
     events: list[lease.LeaseEvent] = []
     for path in agent.owns:
         ttl = site.config.timeouts.turn + LEASE_MARGIN_SECONDS
@@ -115,17 +125,30 @@ def _lease_owned(
     return events
 
 
-def lease_in_the_way(site: Site, leases: lease.Leases, task: Task, now: float) -> str:
-    """Who holds what the task's agent owns; empty when nobody does."""
+def renew_owned(site: Site, leases: lease.Leases, task: Task, attempt: AttemptId, now: float) -> list[Draft]:
+    """The attempt begins another turn: its leases have to last for it."""
+    ttl = site.config.timeouts.turn + LEASE_MARGIN_SECONDS
+    owned = {f"file:{path}" for path in site.agent_of(task).owns}
+    mine = [one for one in leases.held.values() if one.name in owned and one.holder == _holder(site, attempt)]
+    answers = [lease.renew(leases, held.name, held.generation, ttl, now) for held in mine]
+    return [Draft(event) for answer in answers if not isinstance(answer, lease.Stale) for event in answer]
+
+
+def _holder(site: Site, attempt: AttemptId) -> lease.Holder:
+    return lease.Holder(name=attempt, host=site.host, attempt=attempt)
+
+
+def lease_in_the_way(site: Site, leases: lease.Leases, task: Task, now: float) -> lease.Blocker | None:
+    """Who holds what the task's agent owns; None when nobody does."""
     agent = site.agent_of(task)
     if not agent.lease_owned:
-        return ""
+        return None
     holder = lease.Holder(name=f"{task.id}.{task.started + 1}")
     for path in agent.owns:
         answer = lease.acquire(leases, f"file:{path}", holder, 1.0, now)
         if not isinstance(answer, lease.Granted):
-            return f"{answer.blockers[0].holder.name} holds {answer.blockers[0].name}"
-    return ""
+            return answer.blockers[0]
+    return None
 
 
 def continued_attempt(task: Task, engine: str) -> Attempt | None:
@@ -139,14 +162,21 @@ def continued_attempt(task: Task, engine: str) -> Attempt | None:
     return last if same and last.outcome in CONTINUES else None
 
 
-def sessions_awaited(board: Board, links: Mapping[TaskId, Link], names: Sequence[TaskId]) -> dict[TaskId, str]:
-    """Tasks that wait for another's session to be free, with the reason."""
+def sessions_awaited(site: Site, board: Board, links: Links, tasks: Sequence[Task]) -> dict[TaskId, str]:
+    """Tasks that wait for a session to be free, with the reason."""
     waiting = {}
-    for name in names:
-        link = links.get(name)
-        if link is None:
-            continue
-        before = board.tasks[link.after]
-        if before.phase is Phase.READY or before.live_attempt is not None:
-            waiting[name] = f"inlined after {link.after}: {link.why}"
+    for task in tasks:
+        link = links.get(task.id)
+        if link is not None and is_awaited(board.tasks[link.after]):
+            waiting[task.id] = f"inlined after {link.after}: {link.why}"
+        elif (busy := _session_in_use(site, board, task)) is not None:
+            waiting[task.id] = f"its conversation is in use by {busy.id}"
     return waiting
+
+
+def _session_in_use(site: Site, board: Board, task: Task) -> Attempt | None:
+    """Who works in the conversation that the task's next attempt is to go on with."""
+    continued = continued_attempt(task, site.engine_name(task))
+    if continued is None or not continued.session:
+        return None
+    return next(iter(sessions_at_work(board, continued.session)), None)
