@@ -1,13 +1,11 @@
 """`paddock queue`: what is being tested, what lands next, and why."""
 
 import time
-from collections.abc import Sequence
 
 import click
 
-from paddock.cli.run import open_site
-from paddock.cli.text import SCHEMA, age, cut, iso, paint, plural, print_json
-from paddock.cli.workspace import Workspace, author, open_workspace
+from paddock.cli.text import SCHEMA, age, cut, iso, paint, print_json
+from paddock.cli.workspace import author, open_workspace
 from paddock.core.board import Board
 from paddock.core.errors import PaddockError
 from paddock.core.events import Draft
@@ -255,27 +253,10 @@ def _task(entry: Entry) -> TaskId | None:
 def why_command(ctx: click.Context, change: str, as_json: bool) -> None:
     """Every run the verdict on CHANGE rests on, with logs; also what it failed to merge with."""
     workspace = open_workspace(ctx)
-    from paddock.cli.why import history_of
+    from paddock.cli.why import tell_story, view_story
 
-    story = history_of(workspace, change.strip())
+    name = change.strip()
     if as_json:
-        print_json({"schema": SCHEMA, "id": change, "events": [line.view() for line in story]})
-        return
-    for line in story:
-        click.echo(line.text())
-    _point_to_logs(workspace, [line.run for line in story if line.run and line.failed])
-
-
-def _point_to_logs(workspace: Workspace, runs: Sequence[str]) -> None:
-    if not runs:
-        return
-    from paddock.fleet.ci_runs import last_lines
-
-    store = workspace.read()
-    site = open_site(workspace, store)
-    store.close()
-    click.echo(
-        f"\nthe end of run {runs[-1]} ({plural(len(set(runs)), 'failed run')}; logs in {site.run_folder(runs[-1])}):"
-    )
-    for line in last_lines(site, runs[-1], 20).splitlines():
-        click.echo(f"  {cut(line, 200)}")
+        print_json({"schema": SCHEMA, "id": name, **view_story(workspace, name)})
+    else:
+        tell_story(workspace, name)

@@ -1,13 +1,23 @@
 """The story of one change, read from the log: nothing the queue has forgotten is missing here."""
 
+import shlex
+from collections.abc import Sequence
 from dataclasses import dataclass
 
-from paddock.cli.text import clock, cut, iso
+import click
+
+from paddock.cli.run import open_site
+from paddock.cli.text import clock, cut, iso, plural
 from paddock.cli.workspace import Workspace
 from paddock.core.errors import PaddockError
-from paddock.core.events import Record
+from paddock.core.events import MessageSent, Record
+from paddock.core.ids import TaskId
 from paddock.core.merge import events as qe
+from paddock.fleet.ci_runs import last_lines
+from paddock.fleet.conflicts import BothSides, both_sides
+from paddock.fleet.site import Site
 from paddock.store.protocol import Query
+from paddock.store.sqlite import SqliteStore
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,12 +27,90 @@ class StoryLine:
     words: str
     run: str = ""
     failed: bool = False
+    conflict: qe.ChangeConflicted | None = None
+    head: str = ""
 
     def text(self) -> str:
         return f"{clock(self.at)}  {cut(self.words, 200)}"
 
     def view(self) -> dict[str, object]:
         return {"seq": self.seq, "at": iso(self.at), "words": self.words, "run": self.run or None}
+
+
+@dataclass(frozen=True, slots=True)
+class Clash:
+    """A conflict nobody has resolved yet: the version that was sent back, and on what."""
+
+    head: str
+    base: str
+    paths: tuple[str, ...]
+    against: str | None
+
+
+def view_story(workspace: Workspace, change: str) -> dict[str, object]:
+    story = history_of(workspace, change)
+    clash = open_clash(story)
+    both = None if clash is None else _view_clash(clash, _sides(_site(workspace), clash))
+    return {"events": [line.view() for line in story], "conflict": both}
+
+
+def tell_story(workspace: Workspace, change: str) -> None:
+    story = history_of(workspace, change)
+    site = _site(workspace)
+    for line in story:
+        click.echo(line.text())
+    clash = open_clash(story)
+    if clash is not None:
+        _show_both_sides(clash, _sides(site, clash))
+    _point_to_logs(site, [line.run for line in story if line.run and line.failed])
+    task = workspace.board().tasks.get(TaskId(change))
+    if task is not None and task.unblock and "queue why" not in task.unblock:
+        click.echo(f"\nnext: {task.unblock}")
+
+
+def _site(workspace: Workspace) -> Site:
+    store = workspace.read()
+    try:
+        return open_site(workspace, store)
+    finally:
+        store.close()
+
+
+def _sides(site: Site, clash: Clash) -> BothSides:
+    return both_sides(site, clash.head, clash.base, clash.paths)
+
+
+def _view_clash(clash: Clash, sides: BothSides) -> dict[str, object]:
+    return {
+        "against": clash.against,
+        "paths": list(clash.paths),
+        "fork": sides.fork,
+        "head": clash.head,
+        "base": clash.base,
+        "ours": sides.ours,
+        "theirs": sides.theirs,
+    }
+
+
+def _show_both_sides(clash: Clash, sides: BothSides) -> None:
+    files = " ".join(shlex.quote(path) for path in sides.paths)
+    for whose, tip, text in (
+        ("what it changes there", sides.head, sides.ours),
+        (f"what {clash.against or 'main'} changed there", sides.base, sides.theirs),
+    ):
+        click.echo(f"\n{whose} (git diff {sides.fork[:10]} {tip[:10]} -- {files}):")
+        for line in text.splitlines():
+            click.echo(f"  {cut(line, 200)}")
+
+
+def _point_to_logs(site: Site, runs: Sequence[str]) -> None:
+    if not runs:
+        return
+    click.echo(
+        f"\nthe end of run {runs[-1]} ({plural(len(set(runs)), 'failed run')}; logs in {site.run_folder(runs[-1])}):"
+    )
+    for line in last_lines(site, runs[-1], 20).splitlines():
+        click.echo(f"  {cut(line, 200)}")
 
 
 def history_of(workspace: Workspace, change: str) -> list[StoryLine]:
@@ -34,18 +122,37 @@ def history_of(workspace: Workspace, change: str) -> list[StoryLine]:
         line = _line(record, change, mine)
         if line is not None:
             story.append(line)
+    story += _requests(store, change)
     store.close()
     if not story:
         raise PaddockError(f"`{cut(change, 40)}` has never been in the merge queue", "`paddock queue` shows what is")
-    return story
+    return sorted(story, key=lambda line: line.seq)
+
+
+def open_clash(story: list[StoryLine]) -> Clash | None:
+    """The conflict the story ends with, None when it went on after it or never had one."""
+    heads = [line.head for line in story if line.head]
+    ends = [line.conflict for line in story if line.head or line.conflict is not None]
+    last = ends[-1] if ends else None
+    return None if last is None else Clash(heads[-1], last.base, last.paths, last.against)
+
+
+def _requests(store: SqliteStore, change: str) -> list[StoryLine]:
+    """What the agent was asked to do about it."""
+    sent = store.records(Query(task=change, kind=MessageSent.kind))
+    return [
+        StoryLine(record.seq, record.at, f"asked its agent: {' '.join(record.event.text.split())}")
+        for record in sent
+        if record.actor == "daemon" and isinstance(record.event, MessageSent)
+    ]
 
 
 def _line(record: Record, change: str, mine: dict[str, qe.RunStarted]) -> StoryLine | None:
     event = record.event
-    words, run, failed = "", "", False
+    words, run, failed, conflict, head = "", "", False, None, ""
     match event:
         case qe.ChangeQueued(change=queued) if queued.id == change:
-            approved = event.approved_by or "nobody yet"
+            approved, head = event.approved_by or "nobody yet", queued.head
             words = f"queued version {queued.version} at {queued.head[:10]}, approved by {approved}"
         case qe.RunStarted() if any(member.id == change for member in event.members):
             mine[event.run] = event
@@ -68,6 +175,7 @@ def _line(record: Record, change: str, mine: dict[str, qe.RunStarted]) -> StoryL
             words = f"could not be merged ({event.cause.value}){against}: {', '.join(event.paths)}"
         case qe.ChangeConflicted(id=name) if name == change:
             words = f"sent back: conflicts with {event.against or event.base[:10]} in {', '.join(event.paths)}"
+            conflict = event
         case qe.ChangeRejected(id=name) if name == change:
             words = f"rejected: {event.reason}, on the evidence of {', '.join(event.runs) or event.by or 'nobody'}"
         case qe.ChangeCancelled(id=name) | qe.ChangeFoundEmpty(id=name) if name == change:
@@ -80,4 +188,4 @@ def _line(record: Record, change: str, mine: dict[str, qe.RunStarted]) -> StoryL
             words, run = f"did not land: {event.reason}", event.run
         case _:
             return None
-    return StoryLine(record.seq, record.at, words, run, failed)
+    return StoryLine(record.seq, record.at, words, run, failed, conflict, head)

@@ -163,7 +163,7 @@ def test_after_landing_the_worktree_goes_back_to_the_pool(farm: Farm) -> None:
 
 def test_a_notifier_is_told_what_landed_and_what_was_sent_back(make_farm: MakeFarm, tmp_path: Path) -> None:
     told = tmp_path / "told"
-    command = f'echo $PADDOCK_CHANGE $PADDOCK_OUTCOME $PADDOCK_COMMIT >> {told}'
+    command = f"echo $PADDOCK_CHANGE $PADDOCK_OUTCOME $PADDOCK_COMMIT >> {told}"
     farm = make_farm(f"notify = ['sh', '-c', '{command}']")
     farm.branch("good", {"parts/good": "good\n"})
     head = farm.branch("broken", {"parts/broken": "bad\n"})
