@@ -12,7 +12,7 @@ from pathlib import Path
 
 from paddock.core.errors import PaddockError
 from paddock.git.checkout import ALL_REFS, drop_stale_locks, forget_operation, hold_commit, operation_in_progress
-from paddock.git.repo import ABSENT, GitFailed, GitResult, Repo, run_git
+from paddock.git.repo import ABSENT, GitFailed, GitResult, Repo, branch_of, run_git
 
 LARGEST_RESCUED_BYTES = 100 * 1024 * 1024
 _MOST_REFLOG_ENTRIES = 2_000
@@ -110,12 +110,19 @@ def loose_commits(repo: Repo, worktree: Path, admin: Path) -> tuple[str, ...]:
     seen += _reflog_commits(admin)
     if not seen:
         return ()
-    known = [sha for sha in dict.fromkeys(seen) if sha.strip("0")]
-    listed = "\n".join((*known, ""))
-    loose = repo.git("rev-list", "--ignore-missing", "--parents", "--stdin", "--not", ALL_REFS, input=listed)
-    rows = [line.split() for line in loose.lines]
+    listed = "\n".join((*(sha for sha in dict.fromkeys(seen) if sha.strip("0")), ""))
+    branch = branch_of(admin)
+    if branch is not None and not _loose(repo, listed, f"refs/heads/{branch}"):
+        return ()  # the usual case, told without reading every ref there is
+    rows = _loose(repo, listed, ALL_REFS)
     inner = {parent for row in rows for parent in row[1:]}
     return tuple(row[0] for row in rows if row[0] not in inner)
+
+
+def _loose(repo: Repo, listed: str, held_by: str) -> list[list[str]]:
+    """Those of the listed commits, and their ancestors, that `held_by` does not hold, each with its parents."""
+    words = ("rev-list", "--ignore-missing", "--parents", "--stdin", "--not", held_by)
+    return [line.split() for line in repo.git(*words, input=listed).lines]
 
 
 def hold_loose_commits(repo: Repo, worktree: Path, admin: Path, label: str) -> tuple[str, ...]:

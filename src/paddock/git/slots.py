@@ -173,13 +173,33 @@ def hold_claims(root: WorktreeRoot) -> Iterator[Lock]:
         yield lock
 
 
+_places: dict[tuple[Path, str], int] = {}
+"""Where attempts were last seen, only to look there first: with many slots a search reads them all."""
+_MOST_PLACES = 4096
+
+
 def find_slot(root: WorktreeRoot, attempt: str) -> tuple[Slot, SlotRecord] | None:
     """The slot recorded for `attempt`, None when it has none."""
+    if (number := _places.get((root.path, attempt))) is not None:
+        slot = slot_at(root, number)
+        record = read_record(slot)
+        if record is not None and _belongs_to(record, attempt):
+            return slot, record
+    found = None
+    if len(_places) > _MOST_PLACES:
+        _places.clear()
     for slot in list_slots(root):
         record = read_record(slot)
-        if record is not None and record.attempt == attempt and record.state is not SlotState.IDLE:
-            return slot, record
-    return None
+        if record is None or not record.attempt:
+            continue
+        _places[root.path, record.attempt] = slot.number
+        if found is None and _belongs_to(record, attempt):
+            found = slot, record
+    return found
+
+
+def _belongs_to(record: SlotRecord, attempt: str) -> bool:
+    return record.attempt == attempt and record.state is not SlotState.IDLE
 
 
 def next_slot(root: WorktreeRoot, claims: Lock) -> Slot:
