@@ -7,7 +7,7 @@ import click
 from paddock.cli.run import open_site
 from paddock.cli.text import SCHEMA, cut, print_json
 from paddock.cli.workspace import author, open_workspace
-from paddock.fleet.janitor import Found, What, inspect, lease_drafts, note_drafts, sweep
+from paddock.fleet.janitor import Found, What, judge, lease_drafts, look, note_drafts, sweep
 
 
 @click.command("janitor")
@@ -20,10 +20,11 @@ def janitor_command(ctx: click.Context, dry_run: bool, as_json: bool) -> None:
     The daemon does this by itself on a slow clock. What cannot be identified is reported and left alone.
     """
     workspace = open_workspace(ctx)
-    store = workspace.write()
-    site, board = open_site(workspace, store), store.board()
-    found = inspect(site, board, time.time())
-    done = found
+    store = workspace.read() if dry_run else workspace.write()
+    site = open_site(workspace, store)
+    seen = look(site)
+    found = judge(site.config.janitor, store.board(), seen, time.time())
+    done = [item for item in found if item.what is not What.UNKNOWN]
     if not dry_run:
         leases = [item for item in found if item.what is What.LEASE]
         swept = sweep(site, found)
@@ -31,18 +32,15 @@ def janitor_command(ctx: click.Context, dry_run: bool, as_json: bool) -> None:
         now = time.time()
         store.append(lambda fresh: [*lease_drafts(fresh, now), *note_drafts(swept)], author())
     store.close()
-    unknown = [item for item in found if item.what is What.UNKNOWN]
+    left = [item for item in found if item not in done]
     if as_json:
         print_json(
-            {"schema": SCHEMA, "dry_run": dry_run, "swept": [_row(i) for i in done], "left": [_row(i) for i in unknown]}
+            {"schema": SCHEMA, "dry_run": dry_run, "swept": [_row(i) for i in done], "left": [_row(i) for i in left]}
         )
         return
     for item in done:
-        if item.what is not What.UNKNOWN:
-            click.echo(
-                f"{'would sweep' if dry_run else 'swept'} {item.what.value}: {item.name}  {cut(item.evidence, 120)}"
-            )
-    for item in unknown:
+        click.echo(f"{'would sweep' if dry_run else 'swept'} {item.what.value}: {item.name}  {cut(item.evidence, 120)}")
+    for item in left:
         click.echo(f"left alone: {item.name}  {cut(item.evidence, 120)}")
     if not found:
         click.echo("nothing to sweep")

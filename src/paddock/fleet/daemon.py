@@ -17,7 +17,7 @@ from paddock.fleet.checkpoints import checkpoint
 from paddock.fleet.ci_runs import CiCrew, CiRun
 from paddock.fleet.dispatch import Dispatcher
 from paddock.fleet.gate import Gate
-from paddock.fleet.janitor import inspect, lease_drafts, live_attempts, note_drafts, sweep
+from paddock.fleet.janitor import judge, lease_drafts, look, note_drafts, sweep
 from paddock.fleet.land import Lander
 from paddock.fleet.ledger import RENEW_SECONDS, Ledger, Succeeded
 from paddock.fleet.site import Site
@@ -257,11 +257,9 @@ class Daemon:
             await asyncio.sleep(self.site.config.janitor.every)
 
     async def _clean(self) -> None:
-        board = self.ledger.board
-        found = await asyncio.to_thread(inspect, self.site, board, time.time())
-        # What the loop adopted or started while we looked is nobody's orphan.
-        live = live_attempts(self.ledger.board)
-        done = await asyncio.to_thread(sweep, self.site, [item for item in found if item.name not in live])
+        seen = await asyncio.to_thread(look, self.site)
+        found = judge(self.site.config.janitor, self.ledger.board, seen, time.time())
+        done = await asyncio.to_thread(sweep, self.site, found)
         now = time.time()
         await self.ledger.record(lambda fresh: [*lease_drafts(fresh, now), *note_drafts(done)])
 

@@ -1,15 +1,18 @@
 """Clearing away what nobody owns any more. Unknown is not dead: what cannot be identified is reported and left.
 
-`inspect` only looks; `sweep` does what it found and nothing else. Everything done is an event with evidence.
+First the world is looked at, then it is judged by a board read *afterwards*: whatever uses a worktree, a sandbox
+or a process was recorded before, so what was seen and is not on the board as being at work has ended. Then only
+that is swept, each thing by its owner's name, which is never given to another. Everything done is an event with
+evidence.
 """
 
-import shutil
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 
+from paddock.config.schema import Janitor
 from paddock.core import lease
 from paddock.core.board import Board
 from paddock.core.errors import PaddockError
@@ -17,21 +20,26 @@ from paddock.core.events import Draft, Swept
 from paddock.core.ids import AttemptId, TaskId
 from paddock.core.merge.model import Queue
 from paddock.fleet.site import Site
-from paddock.git.disk import disk_usage
-from paddock.git.held import held_units, release_unit
+from paddock.git.disk import disk_usage, remove_tree
+from paddock.git.gc import GcItem, GcPlan, Waste, apply_gc, plan_gc
+from paddock.git.held import UNITS, held_units, release_unit
 from paddock.git.release import release
-from paddock.git.sandbox import Sandbox, list_sandboxes, release_sandbox, sweep_trash
-from paddock.git.slots import list_slots, read_record
-from paddock.sessions.marks import Mark, find_marked
+from paddock.git.sandbox import Sandbox, SandboxSeen, list_sandboxes, release_sandbox, sweep_trash
+from paddock.git.slots import Slot, SlotRecord, SlotState, list_slots, read_record
+from paddock.sessions.marks import Mark, MarkedProcess, find_marked
 from paddock.sessions.sweep import sweep as sweep_processes
 
 RUN_PREFIX = "run-"
+RESOLVE_SUFFIX = ".resolve"
+# A commit is composed and held some moments before the run that tests it is recorded.
+FRESH_UNIT_SECONDS = 600.0
 
 
 class What(StrEnum):
     LEASE = "expired lease"
     PROCESS = "orphan process"
     WORKTREE = "worktree of an ended attempt"
+    POOL = "half-made worktree"
     SANDBOX = "sandbox of an ended run"
     TRANSCRIPT = "old transcript"
     REF = "ref of an ended run"
@@ -46,21 +54,82 @@ class Found:
     name: str
     evidence: str
     size_bytes: int = 0
+    waste: GcItem | None = None
 
 
-def live_attempts(board: Board) -> set[str]:
-    return {attempt.id for name in board.live if (attempt := board.tasks[name].live_attempt) is not None}
+@dataclass(frozen=True, slots=True)
+class Folder:
+    """What an attempt (`t5.1`) or a run (`run-r3`) has written."""
+
+    owner: str
+    path: Path
+    modified: float
+    size_bytes: int
 
 
-def inspect(site: Site, board: Board, now: float) -> list[Found]:
-    """What could go. Blocks on git and the process table: call it in a thread."""
+@dataclass(frozen=True, slots=True)
+class Survey:
+    """The world as it was seen, by nobody's word. `units` are commits with their refs' ages in seconds."""
+
+    processes: tuple[MarkedProcess, ...] = ()
+    slots: tuple[tuple[Slot, SlotRecord | None], ...] = ()
+    half_made: tuple[GcItem, ...] = ()
+    sandboxes: tuple[SandboxSeen, ...] = ()
+    units: tuple[tuple[str, float], ...] = ()
+    folders: tuple[Folder, ...] = ()
+
+
+def look(site: Site) -> Survey:
+    """Blocks on git and the process table: call it in a thread. Never touches the board."""
+    now = time.time()
+    return Survey(
+        processes=find_marked(site.marker),
+        slots=tuple((slot, read_record(slot)) for slot in list_slots(site.root)),
+        half_made=_half_made(site),
+        sandboxes=list_sandboxes(site.repo, site.sandbox_root),
+        units=tuple((commit, now - _held_since(site, commit)) for commit in held_units(site.repo)),
+        folders=tuple(_folders(site)),
+    )
+
+
+def _half_made(site: Site) -> tuple[GcItem, ...]:
+    """Entries of the pool that a dead process left; those of attempts are found by their attempt."""
+    remains = plan_gc(site.root, (), idle=1_000_000).items
+    return tuple(item for item in remains if item.waste in (Waste.HALF_MADE, Waste.UNREGISTERED) and not item.attempt)
+
+
+def _held_since(site: Site, commit: str) -> float:
+    """0 for a packed ref: only old ones get packed."""
+    try:
+        return (site.repo.common_dir / UNITS / commit).stat().st_mtime
+    except OSError:
+        return 0.0
+
+
+def _folders(site: Site) -> Iterator[Folder]:
+    attempts = ((f"{path.parent.name}.{path.name}", path) for path in site.state_dir.glob("attempts/*/*"))
+    runs = ((f"{RUN_PREFIX}{path.name}", path) for path in site.state_dir.glob("runs/*"))
+    for owner, path in (*attempts, *runs):
+        try:
+            if path.is_dir():
+                yield Folder(owner, path, path.stat().st_mtime, disk_usage(path))
+        except OSError:
+            continue
+
+
+def judge(limits: Janitor, board: Board, seen: Survey, now: float) -> list[Found]:
+    """What may go, and what nobody knows. `board` was read after `seen`."""
     return [
         *_expired_leases(board, now),
-        *_orphans(site, board),
-        *_worktrees(site, board),
-        *_sandboxes(site, board.queue),
-        *_units(site, board.queue),
-        *_transcripts(site, board, now),
+        *_orphans(board, seen.processes),
+        *_worktrees(board, seen.slots),
+        *(
+            Found(What.POOL, str(item.path), "left by a process that died", item.size_bytes, item)
+            for item in seen.half_made
+        ),
+        *_sandboxes(board.queue, seen.sandboxes),
+        *_units(board.queue, seen.units),
+        *_transcripts(limits, board, seen.folders, now),
     ]
 
 
@@ -70,84 +139,76 @@ def _expired_leases(board: Board, now: float) -> Iterator[Found]:
         yield Found(What.LEASE, event.name, f"held by {held.holder.name} since {_stamp(held.since)}")
 
 
-def _orphans(site: Site, board: Board) -> Iterator[Found]:
+def _orphans(board: Board, processes: tuple[MarkedProcess, ...]) -> Iterator[Found]:
     """Processes that carry our mark and an attempt or run that is over."""
-    live = live_attempts(board) | {f"{RUN_PREFIX}{run}" for run in board.queue.running}
-    for process in find_marked(site.marker):
+    for process in processes:
         owner = process.mark.attempt
         words = f"pid {process.identity.pid}, {process.age_seconds:.0f} s old: {process.command}"
-        if owner in live:
-            continue
-        if _has_ended(board, owner):
-            yield Found(What.PROCESS, owner, words)
-        else:
+        if (over := _has_ended(board, owner)) is None:
             yield Found(What.UNKNOWN, owner, words)
+        elif over:
+            yield Found(What.PROCESS, owner, words)
 
 
-def _has_ended(board: Board, owner: str) -> bool:
-    """Known to the log, and over. A run whose record is gone has ended long ago."""
+def _has_ended(board: Board, owner: str) -> bool | None:
+    """None when the log does not know the attempt or run. A run whose record is gone has ended long ago."""
     if owner.startswith(RUN_PREFIX):
-        run = owner.removeprefix(RUN_PREFIX)
-        return _run_has_ended(board.queue, run)
-    task, _, number = owner.partition(".")
-    known = board.tasks.get(TaskId(task))
-    return known is not None and number.isdigit() and int(number) <= known.started
+        number = owner.removeprefix(f"{RUN_PREFIX}r")
+        known = number.isdigit() and int(number) < board.queue.next_run
+        return owner.removeprefix(RUN_PREFIX) not in board.queue.running if known else None
+    name, _, number = owner.partition(".")
+    task = board.tasks.get(TaskId(name))
+    if task is None or not number.isdigit() or not 1 <= int(number) <= task.started:
+        return None
+    return task.live_attempt is None or task.live_attempt.id != owner
 
 
-def _run_has_ended(queue: Queue, run: str) -> bool:
-    """One that began after `queue` was read is not known to it, and not over."""
-    number = run.removeprefix("r")
-    return number.isdigit() and int(number) < queue.next_run and run not in queue.running
-
-
-def _worktrees(site: Site, board: Board) -> Iterator[Found]:
-    live = live_attempts(board)
-    for slot in list_slots(site.root):
-        record = read_record(slot)
+def _worktrees(board: Board, slots: tuple[tuple[Slot, SlotRecord | None], ...]) -> Iterator[Found]:
+    for slot, record in slots:
         if record is None:
-            yield Found(What.UNKNOWN, str(slot.path), "a worktree slot without a readable record")
-        elif record.attempt and record.attempt not in live and not record.attempt.endswith(".resolve"):
-            if _has_ended(board, record.attempt):
-                yield Found(What.WORKTREE, record.attempt, str(slot.path))
-            else:
+            if slot.path.exists():
+                yield Found(What.UNKNOWN, str(slot.path), "a worktree slot without a readable record")
+        elif record.attempt and record.state is not SlotState.IDLE and not record.attempt.endswith(RESOLVE_SUFFIX):
+            over = _has_ended(board, record.attempt)
+            if over is None:
                 yield Found(What.UNKNOWN, record.attempt, f"{slot.path} belongs to an attempt this log does not know")
+            elif over and record.state is SlotState.KEPT:
+                yield Found(What.UNKNOWN, record.attempt, f"{slot.path} is kept for you: {record.reason}")
+            elif over:
+                yield Found(What.WORKTREE, record.attempt, str(slot.path))
 
 
-def _sandboxes(site: Site, queue: Queue) -> Iterator[Found]:
-    for seen in list_sandboxes(site.repo, site.sandbox_root):
+def _sandboxes(queue: Queue, sandboxes: tuple[SandboxSeen, ...]) -> Iterator[Found]:
+    for seen in sandboxes:
         run = seen.record.run
-        if run is not None and _run_has_ended(queue, run):
+        number = (run or "").removeprefix("r")
+        if run is not None and number.isdigit() and int(number) < queue.next_run and run not in queue.running:
             yield Found(What.SANDBOX, seen.name, f"claimed by run {run}, which has ended")
 
 
-def _units(site: Site, queue: Queue) -> Iterator[Found]:
+def _units(queue: Queue, units: tuple[tuple[str, float], ...]) -> Iterator[Found]:
     """Composed commits that no run or landing needs any more."""
     needed = {run.commit for run in (*queue.running.values(), *queue.ended.values())}
     if queue.landing is not None:
         needed.add(queue.landing.new)
-    for commit in held_units(site.repo):
-        if commit not in needed:
+    for commit, age in units:
+        if commit not in needed and age > FRESH_UNIT_SECONDS:
             yield Found(What.REF, commit, "no run that matters tests this commit")
 
 
-def _transcripts(site: Site, board: Board, now: float) -> Iterator[Found]:
+def _transcripts(limits: Janitor, board: Board, folders: tuple[Folder, ...], now: float) -> Iterator[Found]:
     """Output folders of ended attempts and runs: those too old, then the oldest until the rest fits."""
-    limits = site.config.janitor
-    live = live_attempts(board)
-    folders = [
-        (path.stat().st_mtime, path)
-        for path in (*site.state_dir.glob("attempts/*/*"), *site.state_dir.glob("runs/*"))
-        if path.is_dir() and f"{path.parent.name}.{path.name}" not in live and path.name not in board.queue.running
-    ]
     total = 0
-    for modified, path in sorted(folders, reverse=True):
-        size = disk_usage(path)
-        total += size
-        age = now - modified
+    for folder in sorted(folders, key=lambda folder: folder.modified, reverse=True):
+        total += folder.size_bytes
+        if not _has_ended(board, folder.owner):
+            continue
+        age = now - folder.modified
         if age > limits.transcripts_age:
-            yield Found(What.TRANSCRIPT, str(path), f"{age / 86400:.0f} days old", size)
+            yield Found(What.TRANSCRIPT, str(folder.path), f"{age / 86400:.0f} days old", folder.size_bytes)
         elif total > limits.transcripts_mb * 1024 * 1024:
-            yield Found(What.TRANSCRIPT, str(path), f"more than {limits.transcripts_mb} MB are kept", size)
+            words = f"more than {limits.transcripts_mb} MB are kept"
+            yield Found(What.TRANSCRIPT, str(folder.path), words, folder.size_bytes)
 
 
 def sweep(site: Site, found: list[Found]) -> list[Found]:
@@ -169,14 +230,16 @@ def _sweep_one(site: Site, item: Found) -> bool:
     match item.what:
         case What.WORKTREE:
             return not release(site.root, AttemptId(item.name), "its attempt had ended").kept
+        case What.POOL:
+            assert item.waste is not None
+            return bool(apply_gc(site.root, GcPlan((item.waste,))).removed)
         case What.SANDBOX:
-            sandbox = Sandbox(site.repo, site.sandbox_root, item.name)
             run = item.evidence.removeprefix("claimed by run ").partition(",")[0]
-            return release_sandbox(sandbox, run)
+            return release_sandbox(Sandbox(site.repo, site.sandbox_root, item.name), run)
         case What.REF:
             return release_unit(site.repo, item.name)
         case What.TRANSCRIPT:
-            shutil.rmtree(Path(item.name))
+            remove_tree(Path(item.name))
             return True
         case _:
             return False
