@@ -25,8 +25,8 @@ CLI_INTRO = f"""\
 
 {MADE}
 
-`paddock COMMAND --help` says the same in the terminal. Every command takes `-C DIR` before its name: run as if
-started in DIR. Readers take `--json`; what they print then is described in [contracts](../contracts.md)."""
+`paddock COMMAND --help` says the same in the terminal. Readers take `--json`; what they print then is described in
+[contracts](../contracts.md)."""
 
 CONFIG_INTRO = f"""\
 # Configuration
@@ -34,8 +34,9 @@ CONFIG_INTRO = f"""\
 {MADE}
 
 `paddock.toml` lies in the top folder of the main working tree. Every key can be set from the environment as
-`PADDOCK_SECTION_KEY`, which wins over the file: lists with commas between, tables as `key=value` with commas
-between. Durations are written `250ms`, `90s`, `10m`, `1h30m` or `2d`; a bare number counts as seconds.
+`PADDOCK_SECTION_KEY`, which wins over the file, and for one call with `--set section.key=value`, which wins over
+both: lists with commas between, tables as `key=value` with commas between. Durations are written `250ms`, `90s`,
+`10m`, `1h30m` or `2d`; a bare number counts as seconds.
 
 `paddock config show` prints each key with its value and where that came from; `paddock config check` checks them."""
 
@@ -63,7 +64,8 @@ def pages() -> dict[str, str]:
 
 def cli_page() -> list[str]:
     root = click.Context(paddock, info_name="paddock")
-    lines = [*CLI_INTRO.splitlines(), "", "| command | what it does |", "|---|---|"]
+    lines = [*CLI_INTRO.splitlines(), "", "Before the name of any command:", "", *_option_rows(root)]
+    lines += ["", "| command | what it does |", "|---|---|"]
     lines += [f"| [`{name}`](#paddock-{name}) | {text} |" for name, (_, text) in COMMANDS.items()]
     for name in COMMANDS:
         command = paddock.get_command(root, name)
@@ -77,17 +79,21 @@ def _command_lines(ctx: click.Context, level: int) -> list[str]:
     usage = " ".join([ctx.command_path, *command.collect_usage_pieces(ctx)])
     lines = ["", f"{'#' * level} `{ctx.command_path}`", "", "```text", usage, "```", ""]
     lines += _paragraphs(command.help or command.short_help or "")
-    given = [parameter for parameter in command.params if isinstance(parameter, click.Option)]
-    options = [found for option in given if (found := option.get_help_record(ctx)) is not None]
-    if options:
-        lines += ["", "| option | meaning |", "|---|---|"]
-        lines += [f"| `{_cell(name)}` | {_cell(text)} |" for name, text in options]
+    if rows := _option_rows(ctx):
+        lines += ["", *rows]
     if isinstance(command, click.Group):
         for name in command.list_commands(ctx):
             below = command.get_command(ctx, name)
             assert below is not None
             lines += _command_lines(click.Context(below, info_name=name, parent=ctx), level + 1)
     return lines
+
+
+def _option_rows(ctx: click.Context) -> list[str]:
+    given = [parameter for parameter in ctx.command.params if isinstance(parameter, click.Option)]
+    options = [found for option in given if (found := option.get_help_record(ctx)) is not None]
+    rows = [f"| `{_cell(name)}` | {_cell(text)} |" for name, text in options]
+    return ["| option | meaning |", "|---|---|", *rows] if rows else []
 
 
 def _paragraphs(text: str) -> list[str]:
@@ -152,9 +158,7 @@ def _sentence(words: str) -> str:
 def _config_type(field: Field) -> str:
     if field.is_duration:
         return "duration"
-    plain = field.type
-    while hasattr(plain, "__metadata__"):
-        plain = plain.__origin__
+    plain = _bare(field.type)
     choices = get_args(plain) if str(plain).startswith("typing.Literal") else ()
     if choices:
         return " or ".join(f'`"{choice}"`' for choice in choices)
@@ -164,11 +168,29 @@ def _config_type(field: Field) -> str:
     return "list of texts" if get_origin(plain) is tuple else "table of texts"
 
 
+def _unannotated(hint: Any) -> Any:
+    while hasattr(hint, "__metadata__"):
+        hint = hint.__origin__
+    return hint
+
+
+def _bare(hint: Any) -> Any:
+    """Without annotations, and without the None of what may be left out."""
+    hint = _unannotated(hint)
+    if get_origin(hint) in (Union, UnionType):
+        return _bare(next(part for part in get_args(hint) if part is not NoneType))
+    return hint
+
+
+def _may_be_left_out(field: Field) -> bool:
+    return NoneType in get_args(_unannotated(field.type))
+
+
 def _default(field: Field) -> str:
     value = field.default
     if field.is_duration and isinstance(value, float):
         return f'`"{format_duration(value)}"`'
-    if value is None and not field.is_duration:
+    if value is None and not _may_be_left_out(field):
         return "required"
     if value in ("", (), {}, None):
         return "none"
