@@ -11,7 +11,6 @@ from paddock.core.board import Board, encode_board
 from paddock.core.errors import PaddockError
 from paddock.core.ids import AttemptId, TaskId, task_id
 from paddock.core.task import IllegalTransition
-from paddock.store import snapshots
 from paddock.store.codec import Row, chain
 from paddock.store.protocol import Author, LogUnusable, Query, Store
 from tests.store.conftest import Shelf
@@ -185,15 +184,6 @@ def test_a_long_log_opens_from_its_snapshot_to_the_same_board(shelf: Shelf) -> N
     shelf.spoil_snapshot()
     assert encode_board(shelf.open(read_only=True).board()) == encode_board(store.board())
     assert shelf.open().rebuild() is True
-
-
-def test_a_snapshot_of_another_layout_is_folded_again(shelf: Shelf, monkeypatch: pytest.MonkeyPatch) -> None:
-    store = shelf.open()
-    store.append(add(count=3), ANA)
-    with monkeypatch.context() as older:
-        older.setattr(snapshots, "LAYOUT", 0)
-        assert store.rebuild()
-    assert list(shelf.open(read_only=True).board().tasks) == ["t1", "t2", "t3"]
 
 
 def test_a_snapshot_of_another_history_is_not_used(shelf: Shelf) -> None:

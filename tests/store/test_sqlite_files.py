@@ -9,10 +9,12 @@ import pytest
 
 from paddock.core import events as ev
 from paddock.core.errors import PaddockError
+from paddock.store import snapshots
 from paddock.store.lock import locked, open_lock
 from paddock.store.protocol import LogUnusable, Query
 from paddock.store.snapshots import snapshot_path
 from paddock.store.sqlite import SqliteStore
+from tests.core.ledger import Ledger
 from tests.store.drafts import ANA, add, write
 
 
@@ -135,6 +137,23 @@ def test_flipped_bytes_anywhere_are_harmless_or_an_explained_failure(log: Path) 
     assert fine > 5
     assert len(refusals) > 5
     assert [error for error in refusals if not error.hint] == []
+
+
+@pytest.mark.parametrize("what", ["LAYOUT", "__version__"])
+def test_a_snapshot_of_another_layout_or_version_is_folded_again(
+    log: Path, what: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Such a snapshot may mean something else by the same bytes: here it does."""
+    lie = Ledger()
+    for _ in range(51):
+        lie.add()
+    store = SqliteStore(log, read_only=True)
+    tip = list(store.rows())[-1][-1]
+    with monkeypatch.context() as older:
+        older.setattr(snapshots, what, 0)
+        snapshots.write_snapshot(log, lie.board, tip)
+    assert len(store.board().tasks) == 50
+    store.close()
 
 
 def test_a_log_of_a_newer_layout_says_to_upgrade(log: Path) -> None:
