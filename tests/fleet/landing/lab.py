@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from paddock.core.board import Board
+from paddock.core.merge.events import ChangeQueued
 from paddock.core.merge.model import Decided, Queue
 from tests.fleet.yard import Yard
 from tests.git.landing.auditor import Report, audit_history
@@ -70,13 +71,12 @@ class Farm:
     def outcomes(self) -> dict[str, str]:
         """Titles of changes (the branch, for one made by hand) to how they ended, last version only."""
         board = self.yard.board()
-        titles = {record.event.change.id: record.event.change.title for record in self.queued()}
+        titles = {queued.change.id: queued.change.title for queued in self.queued()}
         return {titles[old.id]: old.outcome.value for old in board.queue.decided}
 
-    def queued(self) -> list[object]:
-        from paddock.core.merge.events import ChangeQueued
-
-        return list(self.yard.records(ChangeQueued))
+    def queued(self) -> list[ChangeQueued]:
+        records = self.yard.records(ChangeQueued)
+        return [record.event for record in records if isinstance(record.event, ChangeQueued)]
 
     def decided(self, name: str) -> Decided:
         return [old for old in self.queue.decided if old.id == name][-1]
@@ -108,6 +108,29 @@ class Farm:
         assert queue.landing is None
         keys = [(old.id, old.version) for old in queue.decided]
         assert len(keys) == len(set(keys))
+
+
+# Somebody who commits to main, a few times, each time while CI is running.
+HAND = """\
+number=$(cat {count} 2>/dev/null || echo 0)
+[ "$number" -lt {times} ] || exit 0
+echo $((number + 1)) > {count}
+export GIT_DIR={git_dir} GIT_INDEX_FILE={count}.index
+old=$(git rev-parse refs/heads/main)
+git read-tree "$old"
+blob=$(echo "$number" | git hash-object -w --stdin)
+git update-index --add --cacheinfo "100644,$blob,by-hand/$number"
+new=$(git commit-tree "$(git write-tree)" -p "$old" -m "By hand $number")
+git update-ref refs/heads/main "$new" "$old" && echo "$new" >> {count}.pushed
+"""
+
+
+def busy_hand(folder: Path, git_dir: Path, times: int) -> tuple[str, Path]:
+    """A command for CI to run, and the file in which it names the commits it made."""
+    count = folder / "pushes"
+    script = folder / "hand.sh"
+    script.write_text(HAND.format(count=count, times=times, git_dir=git_dir))
+    return f"sh {script}", Path(f"{count}.pushed")
 
 
 def write_commit(top: Path, ref: str, files: Files, parent: str, message: str) -> str:

@@ -5,6 +5,7 @@ import subprocess
 from pathlib import Path
 
 from paddock.core.events import MessageSent
+from paddock.core.ids import TaskId
 from tests.fleet.landing.conftest import MakeFarm
 from tests.fleet.landing.lab import TEN_LINES, Farm
 from tests.fleet.yard import Step, commit, play, write
@@ -26,7 +27,7 @@ def two_that_conflict(farm: Farm, *later: Step) -> None:
 
 def run_until_both_are_done(farm: Farm) -> str:
     daemon = farm.yard.start("run", "--until-idle")
-    farm.yard.await_board(lambda board: board.tasks["t1"].phase == "landed", "the landing of t1")
+    farm.yard.await_board(lambda board: board.tasks[TaskId("t1")].phase == "landed", "the landing of t1")
     (farm.yard.folder / "t1-landed").touch()
     assert daemon.wait() in (0, 1)
     return daemon.words
