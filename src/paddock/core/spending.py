@@ -59,7 +59,18 @@ def expected_money(learnt: Learnt) -> float | None:
 
 
 def expect(spending: Spending, task: Task, engine: str) -> Learnt:
-    return learn(spending.experience, task.agent or engine, task.convoy or "")
+    """Asked of every ready task in every round: the answer is kept until something new is learnt."""
+    experience, answers = _asked[0]
+    if experience is not spending.experience:
+        answers = {}
+        _asked[0] = spending.experience, answers
+    key = task.agent or engine, task.convoy or ""
+    if key not in answers:
+        answers[key] = learn(spending.experience, *key)
+    return answers[key]
+
+
+_asked: list[tuple[Experience, dict[tuple[str, str], Learnt]]] = [(Experience(), {})]
 
 
 def spent_on(task: Task) -> Cost:

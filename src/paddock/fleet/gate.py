@@ -39,6 +39,7 @@ from paddock.fleet.site import Site
 from paddock.fleet.waiting import write_waiting
 
 TICK_SECONDS = 5.0
+SAVE_SECONDS = 0.25
 FILE = "limits.json"
 NO_QUOTA = 1_000_000.0
 
@@ -59,6 +60,8 @@ class Gate:
     waiting: dict[str, str] = field(default_factory=dict)
     known_at: float = 0.0
     _ticked_at: float = 0.0
+    _saved_at: float = 0.0
+    _unsaved: bool = False
     _host: HostSample | None = None
 
     def __post_init__(self) -> None:
@@ -106,15 +109,15 @@ class Gate:
         admission = admit(snapshot, now)
         self.controls = admission.controls
         self.waiting = {refusal.attempt.partition(".")[0]: refusal.reason for refusal in admission.refusals}
-        self.save()
         return admission
 
     def rest(self, running: Mapping[str, int]) -> None:
         """Nobody wants to start: take stock all the same, for those at work go on teaching."""
         now = time.time()
-        if now - self._ticked_at >= TICK_SECONDS or self.waiting:
+        if now - self._ticked_at >= TICK_SECONDS or self.waiting or self._unsaved:
             self._take_stock(dict(running), now)
             self.waiting = {}
+            self._saved_at = 0.0
             self.save()
 
     def _lift_quotas(self, engines: set[str]) -> None:
@@ -159,7 +162,13 @@ class Gate:
         self.controls = replace(self.controls, host=replace(self.controls.host, slots=slots))
 
     def save(self) -> None:
-        kept = LimitsFile(time.time(), self.controls, self.waiting, self._host)
+        """For other processes to read. A busy fleet decides many times a second; a hint need not be that fresh."""
+        now = time.time()
+        self._unsaved = now - self._saved_at < SAVE_SECONDS
+        if self._unsaved:
+            return
+        self._saved_at = now
+        kept = LimitsFile(now, self.controls, self.waiting, self._host)
         path = self.site.state_dir / FILE
         draft = path.with_suffix(".new")
         draft.write_bytes(msgspec.json.encode(kept))

@@ -73,8 +73,7 @@ def _from_branch(site: Site, attempt: Attempt) -> Delivery:
 def _hold(site: Site, attempt: Attempt, tip: Tip | None) -> Delivery:
     if tip is None:
         return Delivery()
-    base = _fork_point(site, attempt, tip.commit)
-    commits = site.repo.count_commits(base, tip.commit)
+    base, commits = _fork(site, attempt, tip.commit)
     if not commits:
         return Delivery(head=tip.commit, base=base)
     if not hold_change(site.repo, attempt.id, tip.commit):
@@ -149,7 +148,17 @@ def _reason(verdict: Verdict, delivery: Delivery) -> str:
     return f"{verdict.reason}; {delivery.problem}" if delivery.problem else verdict.reason
 
 
-def _fork_point(site: Site, attempt: Attempt, head: str) -> str:
-    """Where the branch leaves main: its base, or a later commit if the agent has rebased."""
-    told = site.repo.git("merge-base", f"refs/heads/{site.config.landing_branch}", head, check=False)
-    return told.text if told.ok else attempt.base
+def _fork(site: Site, attempt: Attempt, head: str) -> tuple[str, int]:
+    """Where the branch leaves main, its base or a later commit if the agent has rebased; and how many commits on.
+
+    One boundary is where the two histories part; with several, or none, git has to be asked for their base.
+    """
+    main = f"refs/heads/{site.config.landing_branch}"
+    told = site.repo.git("rev-list", "--boundary", head, f"^{main}", check=False)
+    if not told.ok:
+        return attempt.base, site.repo.count_commits(attempt.base, head)
+    edges = [line[1:] for line in told.lines if line.startswith("-")]
+    commits = len(told.lines) - len(edges)
+    if len(edges) == 1 or not commits:
+        return (edges[0] if edges else attempt.base), commits
+    return site.repo.merge_base(main, head) or attempt.base, commits

@@ -123,7 +123,7 @@ class Site:
     def main_tip(self) -> str:
         """The commit agents start from, fetched first where main lives on a remote."""
         branch, remote = self.config.landing_branch, self.config.land.remote
-        local = self.repo.resolve(f"refs/heads/{branch}")
+        local = self.repo.branch_tip(branch)
         fetched = self.repo.fetch(remote, branch).sha if remote else None
         if fetched is not None and (local is None or self.repo.is_ancestor(local, fetched)):
             return fetched

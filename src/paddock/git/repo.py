@@ -1,5 +1,6 @@
 """A git repository: finding it from anywhere inside it, and reading and moving its refs."""
 
+import contextlib
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -71,6 +72,16 @@ class Repo:
             return None
         result = self.git("rev-parse", "--verify", "--quiet", "--end-of-options", f"{rev}^{{commit}}", check=False)
         return result.text if result.ok else None
+
+    def branch_tip(self, branch: str) -> str | None:
+        """`resolve` for a branch that is trusted to name a commit: usually its file tells, without a process."""
+        ref = f"refs/heads/{branch}"
+        if "." not in branch:
+            with contextlib.suppress(OSError, UnicodeDecodeError):
+                sha = (self.common_dir / ref).read_text("ascii").strip()
+                if len(sha) in (40, 64) and sha.strip("0123456789abcdef") == "":
+                    return sha
+        return self.resolve(ref)
 
     def update_ref(self, ref: str, new: str, old: str, reason: str = "paddock") -> bool:
         """Move `ref` from `old` to `new` in one step; False when it was not at `old` (nothing changed then).

@@ -106,11 +106,10 @@ def loose_commits(repo: Repo, worktree: Path, admin: Path) -> tuple[str, ...]:
 
     Found through HEAD and its reflog, so also what the agent left behind on deleted branches.
     """
-    seen = [sha for sha in (commit_of(worktree, "HEAD"),) if sha is not None]
-    seen += _reflog_commits(admin)
+    seen = [sha for sha in (commit_of(worktree, "HEAD"), *_reflog_commits(admin)) if sha and sha.strip("0")]
     if not seen:
         return ()
-    listed = "\n".join((*(sha for sha in dict.fromkeys(seen) if sha.strip("0")), ""))
+    listed = "\n".join((*dict.fromkeys(seen), ""))
     branch = branch_of(admin)
     if branch is not None and not _loose(repo, listed, f"refs/heads/{branch}"):
         return ()  # the usual case, told without reading every ref there is
