@@ -1,22 +1,35 @@
 """`paddock lease` and `paddock with-lease`: things that only one may use at a time."""
 
+import contextlib
 import os
 import signal
 import socket
 import subprocess
 import threading
 import time
+from dataclasses import dataclass
 
 import click
+import psutil
 
 from paddock.cli.text import SCHEMA, age, cut, iso, print_json
 from paddock.cli.workspace import Workspace, author, open_workspace
 from paddock.config.duration import format_duration, parse_duration
 from paddock.core import lease
-from paddock.core.board import Board
+from paddock.core.board import DAEMON_LEASE, Board
 from paddock.core.errors import Misuse, PaddockError
 from paddock.core.events import Draft
+from paddock.core.ids import parse_attempt, task_of
 from paddock.store.wake import Listener
+
+PATIENCE_SECONDS = 30.0
+"""A place in the queue lapses so long after its owner was last heard of."""
+END_SECONDS = 5.0
+"""Between asking a command that has lost its lease to end, and killing it."""
+
+
+class NotYours(PaddockError):
+    """The generation shown is not the one in force."""
 
 
 @click.group("lease")
@@ -128,7 +141,7 @@ def with_lease_command(ctx: click.Context, name: str, command: tuple[str, ...], 
     """
     workspace = open_workspace(ctx)
     seconds = _ttl(workspace, ttl)
-    held = acquire(workspace, name, holder_of(None), seconds, _seconds(wait))
+    held = acquire(workspace, name, this_command(), seconds, _seconds(wait))
     lost = threading.Event()
     ended = threading.Event()
     keeper = threading.Thread(target=_keep, args=(workspace, held, seconds, ended, lost), daemon=True)
@@ -151,65 +164,127 @@ def _run(words: tuple[str, ...], held: lease.Granted, lost: threading.Event) -> 
         process = subprocess.Popen(words, env=env)
     except OSError as error:
         raise PaddockError(f"`{words[0]}` cannot be run: {error.strerror}") from None
-    previous = signal.signal(signal.SIGTERM, lambda *_: process.terminate())
+    passed_on = [signal.SIGTERM, signal.SIGHUP]
+    previous = [signal.signal(number, lambda got, _: process.send_signal(got)) for number in passed_on]
     try:
         while True:
             try:
-                code = process.wait(timeout=0.5)
+                code = process.wait(timeout=0.2)
                 return code if code >= 0 else 128 - code
             except subprocess.TimeoutExpired:
                 if lost.is_set():
-                    process.terminate()
+                    _end_tree(process.pid)
             except KeyboardInterrupt:
                 process.send_signal(signal.SIGINT)
     finally:
-        signal.signal(signal.SIGTERM, previous)
+        for number, handler in zip(passed_on, previous, strict=True):
+            signal.signal(number, handler)
+
+
+def _end_tree(pid: int) -> None:
+    """The command and all it has started, politely first: somebody else may use the thing from now on."""
+    try:
+        command = psutil.Process(pid)
+        family = [command, *command.children(recursive=True)]
+    except psutil.NoSuchProcess:
+        return
+    for stop in (psutil.Process.terminate, psutil.Process.kill):
+        for member in family:
+            with contextlib.suppress(psutil.NoSuchProcess):
+                stop(member)
+        _, family = psutil.wait_procs(family, timeout=END_SECONDS)
 
 
 def _keep(
     workspace: Workspace, held: lease.Granted, seconds: float, ended: threading.Event, lost: threading.Event
 ) -> None:
-    """Renews in good time; tells when the lease has become somebody else's."""
-    while not ended.wait(max(0.2, seconds / 3)):
+    """Renews in good time; tells when the lease has become somebody else's, or may have."""
+    good_until = time.monotonic() + seconds
+    while not ended.wait(max(0.05, seconds / 3)):
+        began = time.monotonic()
         try:
-            workspace.record(
-                lambda board: _drafts(
-                    lease.renew(board.leases, held.name, held.generation, seconds, time.time()), held.name
-                )
-            )
-        except PaddockError:
+            workspace.record(lambda board: _renewed(board, held, seconds))
+            good_until = began + seconds
+        except NotYours:
             lost.set()
             return
+        except PaddockError:
+            # A log that is busy or full may be written again before the time is up.
+            if time.monotonic() >= good_until:
+                lost.set()
+                return
+
+
+def _renewed(board: Board, held: lease.Granted, seconds: float) -> list[Draft]:
+    return _drafts(lease.renew(board.leases, held.name, held.generation, seconds, time.time()), held.name)
 
 
 def acquire(
     workspace: Workspace, name: str, holder: lease.Holder, ttl_seconds: float, wait_seconds: float
 ) -> lease.Granted:
-    """Raises PaddockError naming who is in the way."""
+    """Raises PaddockError naming who is in the way; then the place in the queue is given up, too."""
     give_up_at = time.monotonic() + wait_seconds
+    name = _leasable(name)
     store = workspace.write()
     try:
         with Listener(workspace.log_path) as listener:
             while True:
                 left = max(0.0, give_up_at - time.monotonic())
-                answers: list[lease.Granted | lease.Waiting | lease.Refused] = []
-
-                def decide(board: Board, left: float = left, answers: list[object] = answers) -> list[Draft]:  # type: ignore[assignment]
-                    answer = lease.acquire(
-                        board.leases, name, holder, ttl_seconds, time.time(), wait_seconds=min(left, 60.0)
-                    )
-                    answers[:] = [answer]
-                    return [] if isinstance(answer, lease.Refused) else [Draft(event) for event in answer.events]
-
-                store.append(decide, author())
-                answer = answers[0]
+                asked = _Asked(name, holder, ttl_seconds, min(left, PATIENCE_SECONDS))
+                store.append(asked.decide, author())
+                answer = asked.answer
+                assert answer is not None
                 if isinstance(answer, lease.Granted):
                     return answer
-                if isinstance(answer, lease.Refused) or left <= 0:
+                if isinstance(answer, lease.Refused):
                     raise _refused(name, answer)
-                listener.wait(min(left, max(0.1, answer.ask_again_seconds), 2.0))
+                free_in = min(blocker.expires_in_seconds for blocker in answer.blockers)
+                listener.wait(min(left, max(0.05, free_in), 2.0))
+    except BaseException:
+        store.append(lambda board: [Draft(event) for event in lease.withdraw(board.leases, name, holder)], author())
+        raise
     finally:
         store.close()
+
+
+@dataclass
+class _Asked:
+    """One request for a lease, decided within a transaction."""
+
+    name: str
+    holder: lease.Holder
+    ttl_seconds: float
+    wait_seconds: float
+    answer: lease.Granted | lease.Waiting | lease.Refused | None = None
+
+    def decide(self, board: Board) -> list[Draft]:
+        _require_live(board, self.holder)
+        self.answer = lease.acquire(
+            board.leases, self.name, self.holder, self.ttl_seconds, time.time(), wait_seconds=self.wait_seconds
+        )
+        if isinstance(self.answer, lease.Refused):
+            return []
+        return [Draft(event) for event in self.answer.events]
+
+
+def _require_live(board: Board, holder: lease.Holder) -> None:
+    """A lease dies with its attempt, so an attempt that has ended gets none."""
+    if not holder.attempt:
+        return
+    attempt = parse_attempt(holder.attempt)
+    live = board.task(task_of(attempt)).live_attempt
+    if live is None or live.id != attempt:
+        raise PaddockError(
+            f"`{attempt}` is not at work: it can hold no lease", f"see `paddock show {task_of(attempt)}`"
+        )
+
+
+def _leasable(name: str) -> str:
+    """The daemon's and the attempts' own leases are not for others to take."""
+    canonical = lease.canonical_name(name)
+    if canonical == DAEMON_LEASE or canonical.startswith("attempt:"):
+        raise Misuse(f"`{canonical}` is Paddock's own lease", "name another thing, as in `service:NAME`")
+    return canonical
 
 
 def _refused(name: str, answer: lease.Waiting | lease.Refused) -> PaddockError:
@@ -224,6 +299,12 @@ def _refused(name: str, answer: lease.Waiting | lease.Refused) -> PaddockError:
     )
 
 
+def this_command() -> lease.Holder:
+    """Two commands are two holders, also in one shell or one attempt."""
+    attempt = os.environ.get("PADDOCK_ATTEMPT", "")
+    return lease.Holder(attempt or author().name, socket.gethostname(), os.getpid(), attempt=attempt)
+
+
 def holder_of(attempt: str | None) -> lease.Holder:
     """Whoever asks: an agent is known by its attempt, a person by name, host and the calling process."""
     own = attempt or os.environ.get("PADDOCK_ATTEMPT", "")
@@ -233,7 +314,7 @@ def holder_of(attempt: str | None) -> lease.Holder:
 
 
 def _mine(board: Board, name: str, generation: int | None, attempt: str | None) -> lease.Lease:
-    canonical = lease.canonical_name(name)
+    canonical = _leasable(name)
     held = board.leases.held.get(canonical)
     if held is None:
         raise PaddockError(f"nobody holds `{cut(name, 60)}`", "`paddock lease list` shows what is held")
@@ -248,7 +329,7 @@ def _mine(board: Board, name: str, generation: int | None, attempt: str | None) 
 
 def _drafts(answer: tuple[lease.LeaseEvent, ...] | lease.Stale, name: str) -> list[Draft]:
     if isinstance(answer, lease.Stale):
-        raise PaddockError(f"`{name}` is not yours any more: it is at generation {answer.latest_generation}")
+        raise NotYours(f"`{name}` is not yours any more: it is at generation {answer.latest_generation}")
     return [Draft(event) for event in answer]
 
 

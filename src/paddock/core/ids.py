@@ -43,6 +43,14 @@ def parse_task(text: str) -> TaskId:
     raise Misuse(f"`{printable(text, 40)}` is not a task id", "task ids look like `t41`; `paddock status` lists them")
 
 
+def parse_attempt(text: str) -> AttemptId:
+    """Raises Misuse."""
+    word = text.strip().lower()
+    if _ATTEMPT.fullmatch(word):
+        return AttemptId(word)
+    raise Misuse(f"`{printable(text, 40)}` is not an attempt", "attempts look like `t41.2`; `paddock show` lists them")
+
+
 def branch_slug(title: str, limit: int = 40) -> str:
     """`Fix: the parser!` becomes `fix-the-parser`; empty when no ASCII letter or digit is left."""
     return _SLUG_GAP.sub("-", title.lower())[:limit].strip("-")
