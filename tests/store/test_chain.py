@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from paddock.core import events as ev
 from paddock.store.codec import GENESIS, Row, body_of, chain, decode_row
-from paddock.store.sqlite import verify_rows
+from paddock.store.verification import verify_rows
 
 LENGTH = 8
 

@@ -48,5 +48,4 @@ def show_convoy_command(ctx: click.Context, name: str, as_json: bool) -> None:
         tasks = [view_task(board.tasks[task]) for task in board.members[name]]
         print_json({"schema": SCHEMA, "convoy": view_convoy(board, name), "tasks": tasks})
         return
-    for line in render(board, name, show_all=True):
-        click.echo(line)
+    click.echo("\n".join(render(board, name, show_all=True)))

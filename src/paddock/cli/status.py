@@ -32,8 +32,7 @@ def status_command(ctx: click.Context, as_json: bool, convoy: str | None, show_a
     if as_json:
         _print_json(board, convoy)
         return
-    for line in render(board, convoy, show_all=show_all):
-        click.echo(line)
+    click.echo("\n".join(render(board, convoy, show_all=show_all)))
 
 
 def _print_json(board: Board, convoy: str | None) -> None:

@@ -33,6 +33,13 @@ def chain(previous: bytes, row: tuple[int, int, str, int, str, str | None, str |
     return blake2b(b"".join((previous, _encode(row[:7]), row[7])), digest_size=HASH_BYTES).digest()
 
 
+def follows(previous: bytes, row: Row) -> bool:
+    try:
+        return chain(previous, row[:-1]) == row[-1]
+    except TypeError:  # NULLs where a page of the database is damaged
+        return False
+
+
 def body_of(event: Event) -> bytes:
     return event.body if isinstance(event, Unknown) else _encode(event)
 

@@ -7,12 +7,15 @@ cannot fold is never written.
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from paddock.core.board import Board
 from paddock.core.errors import PaddockError
 from paddock.core.events import Draft, Record
 from paddock.store.codec import Row
+
+if TYPE_CHECKING:
+    from paddock.store.verification import Verification
 
 Decide = Callable[[Board], Sequence[Draft]]
 
@@ -34,20 +37,6 @@ class Query:
     task: str | None = None
     kind: str | None = None
     since: float | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class BadRecord:
-    """The first record the hash chain does not hold for."""
-
-    seq: int
-    problem: str
-
-
-@dataclass(frozen=True, slots=True)
-class Verification:
-    records: int
-    bad: BadRecord | None
 
 
 class LogUnusable(PaddockError):
@@ -80,7 +69,7 @@ class Store(Protocol):
         """The newest sequence number: cheap enough to ask on every wake-up."""
         ...
 
-    def verify(self) -> Verification:
+    def verify(self) -> "Verification":
         """Walks the whole hash chain."""
         ...
 

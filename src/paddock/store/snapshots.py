@@ -6,11 +6,11 @@ is passed over and the log is folded from the beginning. It is renamed into plac
 crash it may be old or torn, which costs time and nothing else.
 """
 
+import mmap
 import os
 import struct
 import zlib
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
 
 import msgspec
@@ -29,24 +29,20 @@ def layout() -> int:
     return zlib.crc32(repr((LAYOUT, __version__, shapes)).encode())
 
 
-@dataclass(frozen=True, slots=True)
-class Snapshot:
-    """A board and the hash of the record it stands at."""
-
-    board: Board
-    tip: bytes
-
-
 def snapshot_path(log: Path) -> Path:
     return log.with_suffix(".board")
 
 
-def load_snapshot(log: Path) -> Snapshot | None:
-    """Call it before the transaction it is used in: the record it stands at is then visible there."""
+def load_snapshot(log: Path, *, mapped: bool = False) -> tuple[Board, bytes] | None:
+    """A board and the hash of the record it stands at.
+
+    Call it before the transaction it is used in: the record is then visible there. A `mapped` file is not
+    copied, for those who look once and go: whoever cut it short would end a process that stays.
+    """
     try:
-        content = snapshot_path(log).read_bytes()
+        content = _content(snapshot_path(log), mapped=mapped)
         magic, shape, seq, checksum, tip = _HEAD.unpack_from(content)
-    except (OSError, struct.error):
+    except (OSError, ValueError, struct.error):
         return None
     encoded = memoryview(content)[_HEAD.size :]
     if magic != _MAGIC or shape != layout() or zlib.crc32(encoded) != checksum:
@@ -55,7 +51,12 @@ def load_snapshot(log: Path) -> Snapshot | None:
         board = decode_board(encoded)
     except msgspec.DecodeError:
         return None
-    return Snapshot(board, tip) if board.seq == seq else None
+    return (board, tip) if board.seq == seq else None
+
+
+def _content(path: Path, *, mapped: bool) -> bytes | mmap.mmap:
+    with path.open("rb") as file:
+        return mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) if mapped else file.read()
 
 
 def write_snapshot(log: Path, board: Board, tip: bytes) -> None:

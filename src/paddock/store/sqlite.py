@@ -4,6 +4,7 @@ import os
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import msgspec
 
@@ -12,13 +13,16 @@ from paddock.core.board import Board, encode_board
 from paddock.core.errors import PaddockError
 from paddock.core.events import Draft, LogCreated, LogUpgraded, Record
 from paddock.core.ids import printable
-from paddock.store.codec import GENESIS, Row, body_of, chain, decode_row
+from paddock.store.codec import GENESIS, Row, body_of, chain, decode_row, follows
 from paddock.store.lock import locked, open_lock
-from paddock.store.protocol import Author, BadRecord, Decide, LogUnusable, Query, Verification
+from paddock.store.protocol import Author, Decide, LogUnusable, Query
 from paddock.store.schema import connect, create_log
 from paddock.store.snapshots import drop_snapshot, load_snapshot, newest_snapshot, snapshot_distance, write_snapshot
 from paddock.store.trouble import damaged, explained
 from paddock.store.wake import nudge
+
+if TYPE_CHECKING:
+    from paddock.store.verification import Verification
 
 _COLUMNS = "seq, at, actor, generation, kind, task, attempt, body, hash"
 _INSERT = f"INSERT INTO events({_COLUMNS}) VALUES(?,?,?,?,?,?,?,?,?)"
@@ -134,12 +138,10 @@ class SqliteStore:
         with explained(self.path):
             yield from self._db.execute(f"SELECT {_COLUMNS} FROM events WHERE seq>? ORDER BY seq", (after,))
 
-    def verify(self) -> Verification:
-        snapshot = newest_snapshot(self.path)
-        found = verify_rows(self.rows())
-        if found.bad is None and snapshot > found.records:
-            return Verification(found.records, BadRecord(found.records + 1, f"it and all up to {snapshot} are missing"))
-        return found
+    def verify(self) -> "Verification":
+        from paddock.store.verification import verify_rows  # here because few commands verify
+
+        return verify_rows(self.rows(), at_least=newest_snapshot(self.path))
 
     def rebuild(self) -> bool:
         with explained(self.path), locked(self._lock, self.path, self._lock_timeout):
@@ -164,7 +166,7 @@ class SqliteStore:
                 board = self._catch_up()
                 first = board.seq
                 for row in rows:
-                    if row[0] != board.seq + 1 or not _follows(self._tip, row):
+                    if row[0] != board.seq + 1 or not follows(self._tip, row):
                         raise LogUnusable(f"record {row[0]} does not follow this log's record {board.seq}")
                     board.apply(self._decode(row))
                     self._db.execute(_INSERT, row)
@@ -262,9 +264,9 @@ class SqliteStore:
     def _start(self) -> Board:
         """The file is read before the transaction's first look at the log, so its record is visible there."""
         self._board, self._tip, self._snapshot_seq = Board(), GENESIS, 0
-        snapshot = load_snapshot(self.path)
-        if snapshot is not None and self._hash_at(snapshot.board.seq) == snapshot.tip:
-            self._board, self._tip, self._snapshot_seq = snapshot.board, snapshot.tip, snapshot.board.seq
+        snapshot = load_snapshot(self.path, mapped=self._lock < 0)
+        if snapshot is not None and self._hash_at(snapshot[0].seq) == snapshot[1]:
+            self._board, self._tip, self._snapshot_seq = snapshot[0], snapshot[1], snapshot[0].seq
         return self._board
 
     def _hash_at(self, seq: int) -> object:
@@ -312,24 +314,6 @@ class _Transaction:
         self._store.forget()
         if self._store._db.in_transaction:
             self._store._db.execute("ROLLBACK")
-
-
-def verify_rows(rows: Iterable[Row]) -> Verification:
-    tip, expected = GENESIS, 1
-    for row in rows:
-        if row[0] != expected:
-            return Verification(expected - 1, BadRecord(expected, f"it is missing; the next is record {row[0]}"))
-        if not _follows(tip, row):
-            return Verification(expected - 1, BadRecord(expected, "its hash does not match its content"))
-        tip, expected = row[-1], expected + 1
-    return Verification(expected - 1, None)
-
-
-def _follows(tip: bytes, row: Row) -> bool:
-    try:
-        return chain(tip, row[:-1]) == row[-1]
-    except TypeError:
-        return False
 
 
 def _select(query: Query) -> tuple[str, tuple[object, ...]]:

@@ -50,21 +50,31 @@ class Listener:
     """A socket that becomes readable after commits. Use as a context manager; raises OSError."""
 
     def __init__(self, log: Path) -> None:
+        import socket
+
         folder = socket_folder(log)
         folder.parent.mkdir(mode=0o700, exist_ok=True)
         if not _is_ours(folder):
             raise PermissionError(f"{folder.parent} belongs to somebody else")
-        folder.mkdir(mode=0o700, exist_ok=True)
-        import socket
-
         self._path = str(folder / f"{os.getpid()}-{os.urandom(3).hex()}")
         self._socket = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
-        self._socket.setblocking(False)
         try:
-            self._socket.bind(self._path)
+            self._socket.setblocking(False)
+            self._bind(folder)
         except OSError:
             self._socket.close()
             raise
+
+    def _bind(self, folder: Path) -> None:
+        """Another listener that closes may remove the folder between our two steps."""
+        for last in (False, False, True):
+            folder.mkdir(mode=0o700, exist_ok=True)
+            try:
+                return self._socket.bind(self._path)
+            except FileNotFoundError:
+                if last:
+                    raise
+        return None
 
     def fileno(self) -> int:
         return self._socket.fileno()
@@ -86,6 +96,7 @@ class Listener:
         self._socket.close()
         with contextlib.suppress(OSError):
             os.unlink(self._path)
+            os.rmdir(os.path.dirname(self._path))
 
     def __enter__(self) -> "Listener":
         return self
