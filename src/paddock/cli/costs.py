@@ -1,21 +1,24 @@
 """`paddock costs`, `paddock budget` and `paddock limits`: what was spent, what may be, what holds agents back."""
 
+import math
 import time
 from dataclasses import dataclass
+from difflib import get_close_matches
 
 import click
 
 from paddock.cli.text import SCHEMA, age, cut, plural, print_json
 from paddock.cli.workspace import Workspace, open_workspace
-from paddock.core.admission.budget import committed
+from paddock.core.admission.budget import Amount, Cost, committed
 from paddock.core.admission.clocks import current_pause
 from paddock.core.board import Board
 from paddock.core.errors import Misuse, PaddockError
 from paddock.core.events import BudgetSet, Draft, LimitsReset, TurnEnded
-from paddock.core.ids import TaskId
-from paddock.core.spending import day_of
+from paddock.core.ids import TaskId, parse_attempt, parse_task, task_of
+from paddock.core.spending import day_of, with_tasks
 from paddock.core.task import Phase
-from paddock.fleet.gate import read_limits
+from paddock.engines.registry import engine_names
+from paddock.fleet.gate import LimitsFile, read_limits
 from paddock.store.protocol import Query
 
 GROUPS = ("task", "agent", "engine", "model", "convoy", "day")
@@ -33,6 +36,11 @@ class Row:
     startup_money: float = 0.0
     startup_tokens: int = 0
     unpriced: int = 0
+
+    @property
+    def is_priced(self) -> bool:
+        """Whether at least a part of it has a price; otherwise nobody knows, and that is not nothing."""
+        return bool(self.money) or not self.unpriced
 
 
 @click.command("costs")
@@ -54,7 +62,7 @@ def costs_command(ctx: click.Context, by: str, as_json: bool) -> None:
                 "rows": [{by: name, **_view(row)} for name, row in rows.items()],
                 "total": _view(total),
                 "landed": landed,
-                "per_landed_usd": round(total.money / landed, 6) if landed else None,
+                "per_landed_usd": round(total.money / landed, 6) if landed and total.is_priced else None,
             }
         )
         return
@@ -62,7 +70,7 @@ def costs_command(ctx: click.Context, by: str, as_json: bool) -> None:
     for name, row in rows.items():
         click.echo(_line(name, row))
     click.echo(_line("total", total))
-    if landed:
+    if landed and total.is_priced:
         click.echo(f"\n${total.money / landed:.4f} per landed change ({landed} landed)")
     if total.unpriced:
         click.echo(f"warning: {plural(total.unpriced, 'turn')} unpriced: the model is not in the price table", err=True)
@@ -84,8 +92,7 @@ def _collect(workspace: Workspace, board: Board, by: str) -> dict[str, Row]:
             row.unpriced += event.cost_source == "unpriced"
             continue
         row.money += event.cost_usd
-        everything = tokens_in + event.output_tokens
-        row.startup_money += event.cost_usd * event.startup_tokens / everything if everything else 0.0
+        row.startup_money += event.startup_usd or 0.0
     store.close()
     return rows
 
@@ -116,9 +123,9 @@ def _view(row: Row) -> dict[str, object]:
         "turns": row.turns,
         "input_tokens": row.tokens_in,
         "output_tokens": row.tokens_out,
-        "cost_usd": round(row.money, 6),
-        "startup_usd": round(row.startup_money, 6),
-        "work_usd": round(row.money - row.startup_money, 6),
+        "cost_usd": round(row.money, 6) if row.is_priced else None,
+        "startup_usd": round(row.startup_money, 6) if row.is_priced else None,
+        "work_usd": round(row.money - row.startup_money, 6) if row.is_priced else None,
         "startup_tokens": row.startup_tokens,
         "unpriced_turns": row.unpriced,
     }
@@ -126,7 +133,7 @@ def _view(row: Row) -> dict[str, object]:
 
 def _line(name: str, row: Row) -> str:
     share = f"{row.startup_money / row.money:.0%}" if row.money else "-"
-    money = f"${row.money:.4f}" if row.money or not row.unpriced else "unpriced"
+    money = f"{'>' if row.unpriced else ''}${row.money:.4f}" if row.is_priced else "unpriced"
     return f"{cut(name, 24):<24} {row.turns:>6} {row.tokens_in:>12,} {row.tokens_out:>9,} {money:>10} {share:>9}"
 
 
@@ -143,18 +150,30 @@ def budget_command() -> None:
 @click.pass_context
 def set_command(ctx: click.Context, scope: str, usd: float | None, tokens: float | None, lift: bool) -> None:
     """Limit SCOPE: fleet, day, convoy:NAME, task:t4, or attempt and task for every one of them."""
-    kind, _, name = scope.partition(":")
-    if kind not in SCOPES or (name and kind in ("fleet", "day")):
-        raise Misuse(f"`{cut(scope, 40)}` is not a scope", "use fleet, day, convoy:NAME, task:t4, task or attempt")
     if lift == (usd is not None or tokens is not None):
         raise Misuse("say how much", "--usd 5, --tokens 1000000, or --none to lift the limit")
-    if any(value is not None and not value > 0 for value in (usd, tokens)):
+    if any(value is not None and not 0 < value < math.inf for value in (usd, tokens)):
         raise Misuse("a budget is more than nothing", "`paddock down` stops everything; --none lifts the limit")
     workspace = open_workspace(ctx)
+    wanted = _scope(workspace.board(), scope)
+    workspace.record(lambda _board: [Draft(BudgetSet(wanted, usd, tokens))])
+    click.echo(f"{wanted}: {'no limit' if lift else _words(usd, tokens)}")
+
+
+def _scope(board: Board, text: str) -> str:
+    """The scope as it is written in the log. Raises Misuse or PaddockError for one that means nothing."""
+    kind, colon, name = text.partition(":")
+    if kind not in SCOPES or (colon and (kind in ("fleet", "day") or not name)):
+        raise Misuse(f"`{cut(text, 40)}` is not a scope", "use fleet, day, convoy:NAME, task:t4, task or attempt")
     if kind == "task" and name:
-        workspace.board().task(TaskId(name))
-    workspace.record(lambda _board: [Draft(BudgetSet(scope, usd, tokens))])
-    click.echo(f"{scope}: {'no limit' if lift else _words(usd, tokens)}")
+        return f"task:{board.task(parse_task(name)).id}"
+    if kind == "attempt" and name:
+        attempt = parse_attempt(name)
+        board.task(task_of(attempt))
+        return f"attempt:{attempt}"
+    if kind == "convoy" and name and name not in board.convoys:
+        raise PaddockError(f"there is no convoy `{cut(name, 60)}`", "`paddock convoy list` lists them")
+    return text
 
 
 @budget_command.command("show")
@@ -162,32 +181,45 @@ def set_command(ctx: click.Context, scope: str, usd: float | None, tokens: float
 @click.pass_context
 def show_command(ctx: click.Context, as_json: bool) -> None:
     """Show every limit with what is spent and reserved."""
-    ledger = open_workspace(ctx).board().spending.ledger
-    rows = []
-    for scope, limit in ledger.limits.items():
-        shown = f"day:{day_of(time.time())}" if scope == "day" else scope
-        taken = committed(ledger, shown)
-        spent = ledger.spent.get(shown)
-        rows.append(
-            {
-                "scope": scope,
-                "limit_usd": limit.money,
-                "limit_tokens": limit.tokens,
-                "spent_usd": round((spent.money or 0.0) if spent else 0.0, 6),
-                "spent_tokens": spent.tokens if spent else 0.0,
-                "committed_usd": round(taken.money or 0.0, 6),
-                "committed_tokens": taken.tokens,
-            }
-        )
+    board = open_workspace(ctx).board()
+    rows = [_budget(board, scope, limit) for scope, limit in board.spending.ledger.limits.items()]
     if as_json:
         print_json({"schema": SCHEMA, "budgets": rows})
         return
     for row in rows:
         most = _words(row["limit_usd"], row["limit_tokens"])  # type: ignore[arg-type]
-        used = f"${row['spent_usd']:.4f} and {row['spent_tokens']:,.0f} tokens spent"
-        click.echo(f"{row['scope']:<20} {most:<28} {used}, ${row['committed_usd']:.4f} with reservations")
+        click.echo(f"{row['scope']:<20} {most:<28} {_used(row)}")
     if not rows:
         click.echo("no budgets; `paddock budget set day --usd 20` sets one")
+
+
+def _budget(board: Board, scope: str, limit: Amount) -> dict[str, object]:
+    """A limit for each task, attempt or convoy has no account of its own: its figures are None."""
+    kind, _, name = scope.partition(":")
+    row: dict[str, object] = {"scope": scope, "limit_usd": limit.money, "limit_tokens": limit.tokens}
+    ledger = board.spending.ledger
+    if kind == "task" and name:
+        ledger = with_tasks(ledger, [board.task(TaskId(name))])
+    shown = f"day:{day_of(time.time())}" if scope == "day" else scope
+    spent, taken = ledger.spent.get(shown, Cost()), committed(ledger, shown)
+    if not name and kind not in ("fleet", "day"):
+        return {**row, **dict.fromkeys(("spent_usd", "spent_tokens", "committed_usd", "committed_tokens"))}
+    return {
+        **row,
+        "spent_usd": round(spent.money or 0.0, 6),
+        "spent_tokens": spent.tokens,
+        "committed_usd": round(taken.money or 0.0, 6),
+        "committed_tokens": taken.tokens,
+    }
+
+
+def _used(row: dict[str, object]) -> str:
+    if row["spent_usd"] is None:
+        return "each"
+    spent, taken = (
+        f"${row[f'{word}_usd']:.4f} and {row[f'{word}_tokens']:,.0f} tokens" for word in ("spent", "committed")
+    )
+    return f"{spent} spent; {taken} with reservations"
 
 
 def _words(usd: float | None, tokens: float | None) -> str:
@@ -204,6 +236,7 @@ def limits_command(ctx: click.Context, reset: str | None, as_json: bool) -> None
     workspace = open_workspace(ctx)
     kept = read_limits(workspace.state_dir)
     if reset is not None:
+        _require_known(workspace, kept, reset)
         workspace.record(lambda _board: [Draft(LimitsReset(reset))])
         click.echo(f"{reset}: its breaker and its auth clock are cleared")
         return
@@ -231,3 +264,13 @@ def limits_command(ctx: click.Context, reset: str | None, as_json: bool) -> None
         click.echo(f"host    {kept.host.busy:.2f} busy per core, {memory:.1f} GiB free; bears {pace:.1f} agents")
     for task, reason in kept.waiting.items():
         click.echo(f"{task:<7} waits: {cut(reason, 120)}")
+
+
+def _require_known(workspace: Workspace, kept: LimitsFile | None, name: str) -> None:
+    engines = workspace.config.engines
+    seen = {*kept.controls.accounts, *kept.controls.breakers} if kept is not None else set()
+    known = {*engine_names(), *engines, *(engine.account for engine in engines.values() if engine.account), *seen}
+    if name not in known:
+        near = get_close_matches(name, known, 1)
+        hint = f"did you mean `{near[0]}`?" if near else f"known: {', '.join(sorted(known))}"
+        raise Misuse(f"there is no engine or account `{cut(name, 60)}`", hint)

@@ -18,7 +18,11 @@ from paddock.core.task import Phase
 @click.option("--n", "count", type=click.IntRange(1, 10_000), help="So many equal pieces.")
 @click.option("--t", "each", metavar="DURATION", default="10m", show_default=True, help="How long each takes.")
 @click.option("--spawn", metavar="DURATION", default="60s", show_default=True, help="What one more agent costs.")
-@click.option("--slots", type=click.IntRange(1), help="Agents at the same time; [limits] max_agents if left out.")
+@click.option(
+    "--slots",
+    type=click.IntRange(1),
+    help="Agents at the same time; left out: max_agents for tasks, any number for --n.",
+)
 @click.option("--explain", is_flag=True, help="Every number of agents that was looked at.")
 @click.option("--json", "as_json", is_flag=True, help="As JSON.")
 @click.pass_context
@@ -33,6 +37,8 @@ def fanout_command(
     as_json: bool,
 ) -> None:
     """Decide between one agent doing pieces in turn and several at once, in time and tokens."""
+    if count is not None and tasks is not None:
+        raise Misuse("--n and --tasks exclude each other")
     if count is not None:
         pieces = [Piece(f"p{number}", _seconds(each)) for number in range(1, count + 1)]
         outcome = decide_fan_out(pieces, Spawn(_seconds(spawn)), slots)
@@ -52,7 +58,11 @@ def _of_tasks(workspace: Workspace, words: str | None, slots: int | None) -> Fan
     store = workspace.read()
     board, site = store.board(), open_site(workspace, store)
     store.close()
-    names = parse_tasks((words,)) if words else [task.id for task in board.open_tasks() if task.phase is Phase.READY]
+    names = (
+        list(dict.fromkeys(parse_tasks((words,))))
+        if words
+        else [task.id for task in board.open_tasks() if task.phase is Phase.READY]
+    )
     if not names:
         raise PaddockError("no task is ready", "name tasks with --tasks, or pieces with --n")
     chosen = [board.task(name) for name in names]

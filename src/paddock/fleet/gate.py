@@ -81,7 +81,10 @@ class Gate:
 
     def reset(self, name: str) -> None:
         """A person says the engine or account works again."""
-        self.controls = reset_auth(reset_engine(self.controls, name), self.site.account_of(name))
+        engines = [engine for engine in self.controls.breakers if self.site.account_of(engine) == name]
+        for engine in {name, *engines}:
+            self.controls = reset_engine(self.controls, engine)
+        self.controls = reset_auth(self.controls, self.site.account_of(name))
 
     def hear_end(self, engine: str, outcome: str, reason: str) -> None:
         never_ran = reason if outcome == "never_ran" else None

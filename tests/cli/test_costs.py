@@ -1,0 +1,179 @@
+"""`paddock costs`, `budget` and `limits`: what was spent, what may be, what holds agents back."""
+
+import time
+
+import pytest
+
+from paddock.core.events import AttemptEnded, AttemptStarted, Draft, LimitsReset, TurnEnded, TurnStarted
+from paddock.core.ids import AttemptId, TaskId
+from paddock.core.spending import day_of
+from paddock.store.protocol import Author, Query
+from paddock.store.sqlite import SqliteStore
+from tests.cli.conftest import Cli
+
+
+def write(cli: Cli, *drafts: Draft) -> None:
+    store = SqliteStore(cli.log)
+    store.append(lambda _board: drafts, Author("daemon"))
+    store.close()
+
+
+def attempt(
+    task: str, turn: TurnEnded, engine: str = "claude", outcome: str = "delivered", then: str = "noop"
+) -> list[Draft]:
+    """One attempt of one turn."""
+    name, number = TaskId(task), AttemptId(f"{task}.1")
+    events = (
+        AttemptStarted(engine, "b" * 40, f"paddock/{task}", reserved_usd=1.0, reserved_tokens=1000.0),
+        TurnStarted(turn=1),
+        turn,
+        AttemptEnded(outcome, then, counted=False),
+    )
+    return [Draft(event, name, number) for event in events]
+
+
+def spent(cost: float | None, source: str = "engine", **more: object) -> TurnEnded:
+    figures = {"input_tokens": 100, "cache_read_tokens": 800, "output_tokens": 100, "model": "claude-opus-5", **more}
+    return TurnEnded(turn=1, exit=0, cost_usd=cost, cost_source=source, **figures)  # type: ignore[arg-type]
+
+
+@pytest.fixture
+def seasoned(cli: Cli) -> Cli:
+    """Two tasks of a convoy and one without, one of them with a model nobody knows the price of."""
+    cli.good("add", "--file", "-", stdin=b'{"convoy": "api", "tasks": [{"brief": "One"}, {"brief": "Two"}]}')
+    cli.good("add", "Three")
+    write(
+        cli,
+        *attempt("t1", spent(2.0, startup_usd=0.5, startup_tokens=400)),
+        *attempt("t2", spent(1.0, "table", startup_usd=0.25), engine="codex"),
+        *attempt("t3", spent(None, "unpriced", model="mystery-9", assumed_usd=3.0)),
+    )
+    return cli
+
+
+def test_costs_split_start_up_from_work_and_tell_the_cost_of_a_landed_change(seasoned: Cli) -> None:
+    said = seasoned.good("costs", "--json").json()
+    assert said["rows"][0] == {
+        "task": "t1",
+        "turns": 1,
+        "input_tokens": 900,
+        "output_tokens": 100,
+        "cost_usd": 2.0,
+        "startup_usd": 0.5,
+        "work_usd": 1.5,
+        "startup_tokens": 400,
+        "unpriced_turns": 0,
+    }
+    assert (said["total"]["cost_usd"], said["total"]["unpriced_turns"]) == (3.0, 1)
+    assert (said["landed"], said["per_landed_usd"]) == (0, None)
+
+
+def test_a_model_without_a_price_is_unpriced_with_a_warning_and_never_nothing(seasoned: Cli) -> None:
+    unpriced = seasoned.good("costs", "--json").json()["rows"][2]
+    assert (unpriced["cost_usd"], unpriced["work_usd"], unpriced["unpriced_turns"]) == (None, None, 1)
+    said = seasoned.good("costs")
+    assert "unpriced" in next(line for line in said.out.splitlines() if line.startswith("t3"))
+    assert "$0.00" not in next(line for line in said.out.splitlines() if line.startswith("t3"))
+    assert ">$3.0000" in next(line for line in said.out.splitlines() if line.startswith("total"))
+    assert said.err == "warning: 1 turn unpriced: the model is not in the price table\n"
+
+
+@pytest.mark.parametrize(
+    ("by", "expected"),
+    [
+        ("task", {"t1": 2.0, "t2": 1.0, "t3": None}),
+        ("agent", {"claude": 2.0, "codex": 1.0}),
+        ("engine", {"claude": 2.0, "codex": 1.0}),
+        ("model", {"claude-opus-5": 3.0, "mystery-9": None}),
+        ("convoy", {"api": 3.0, "none": None}),
+        ("day", {day_of(time.time()): 3.0}),
+    ],
+)
+def test_costs_can_be_grouped(seasoned: Cli, by: str, expected: dict[str, float | None]) -> None:
+    rows = seasoned.good("costs", "--by", by, "--json").json()["rows"]
+    assert {row[by]: row["cost_usd"] for row in rows} == expected
+
+
+def test_costs_before_anything_ran_are_nothing(cli: Cli) -> None:
+    said = cli.good("costs", "--json").json()
+    assert (said["rows"], said["total"]["cost_usd"]) == ([], 0)
+    assert cli("costs", "--by", "moon").code == 2
+
+
+def test_a_budget_shows_what_is_spent_and_reserved(seasoned: Cli) -> None:
+    assert seasoned.good("budget", "show").out == "no budgets; `paddock budget set day --usd 20` sets one\n"
+    for scope in ("fleet", "day", "convoy:api", "task:T1", "task", "attempt"):
+        seasoned.good("budget", "set", scope, "--usd", "20", "--tokens", "1e6")
+    seasoned.good("add", "Four")
+    start = AttemptStarted("claude", "b" * 40, "paddock/t4", reserved_usd=1.5, reserved_tokens=500.0)
+    write(seasoned, Draft(start, TaskId("t4"), AttemptId("t4.1")))
+    rows = {row["scope"]: row for row in seasoned.good("budget", "show", "--json").json()["budgets"]}
+    assert (rows["fleet"]["spent_usd"], rows["fleet"]["committed_usd"]) == (6.0, 7.5), "unpriced counts as assumed"
+    assert (rows["day"]["spent_tokens"], rows["day"]["committed_tokens"]) == (3000, 3500)
+    assert (rows["convoy:api"]["spent_usd"], rows["convoy:api"]["committed_usd"]) == (3.0, 3.0)
+    assert (rows["task:t1"]["spent_usd"], rows["task:t1"]["committed_usd"]) == (2.0, 2.0)
+    assert rows["task"]["spent_usd"] is rows["attempt"]["committed_usd"] is None
+    lines = seasoned.good("budget", "show").out.splitlines()
+    assert lines[0] == (
+        "fleet                $20.00 and 1,000,000 tokens  "
+        "$6.0000 and 3,000 tokens spent; $7.5000 and 3,500 tokens with reservations"
+    )
+    assert lines[-1].split() == ["attempt", "$20.00", "and", "1,000,000", "tokens", "each"]
+
+
+def test_a_limit_can_be_lifted(cli: Cli) -> None:
+    cli.good("budget", "set", "day", "--usd", "1")
+    assert cli.good("budget", "set", "day", "--none").out == "day: no limit\n"
+    assert cli.good("budget", "show", "--json").json()["budgets"] == []
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "words"),
+    [
+        (("moon", "--usd", "1"), 2, "`moon` is not a scope"),
+        (("task:", "--usd", "1"), 2, "`task:` is not a scope"),
+        (("fleet:x", "--usd", "1"), 2, "`fleet:x` is not a scope"),
+        (("day:2026-01-01", "--usd", "1"), 2, "is not a scope"),
+        (("task:seven", "--usd", "1"), 2, "`seven` is not a task id"),
+        (("task:t9", "--usd", "1"), 1, "there is no task `t9`"),
+        (("attempt:t9", "--usd", "1"), 2, "`t9` is not an attempt"),
+        (("attempt:t9.1", "--usd", "1"), 1, "there is no task `t9`"),
+        (("convoy:nope", "--usd", "1"), 1, "there is no convoy `nope`"),
+        (("fleet",), 2, "say how much"),
+        (("fleet", "--usd", "1", "--none"), 2, "say how much"),
+        (("fleet", "--usd", "0"), 2, "a budget is more than nothing"),
+        (("fleet", "--usd", "-3"), 2, "a budget is more than nothing"),
+        (("fleet", "--tokens", "nan"), 2, "a budget is more than nothing"),
+        (("fleet", "--tokens", "inf"), 2, "a budget is more than nothing"),
+        (("fleet", "--usd", "much"), 2, "'much' is not a valid float"),
+    ],
+)
+def test_a_budget_that_means_nothing_is_refused(cli: Cli, arguments: tuple[str, ...], code: int, words: str) -> None:
+    said = cli("budget", "set", *arguments)
+    assert (said.code, words in said.err) == (code, True), said.err
+    assert cli.good("budget", "show", "--json").json()["budgets"] == []
+
+
+def test_limits_are_unknown_before_a_daemon_ran(cli: Cli) -> None:
+    said = cli("limits")
+    assert (said.code, "no daemon has run yet" in said.err) == (1, True)
+
+
+def test_a_reset_is_recorded_for_engines_and_accounts_there_are(cli: Cli) -> None:
+    with (cli.top / "paddock.toml").open("a") as file:
+        file.write('[engines.second]\nlike = "claude"\naccount = "team"\n')
+    for name in ("claude", "second", "team"):
+        assert cli.good("limits", "--reset", name).out == f"{name}: its breaker and its auth clock are cleared\n"
+    said = cli("limits", "--reset", "clade")
+    assert (said.code, said.err) == (
+        2,
+        "error: there is no engine or account `clade`\n\nhint: did you mean `claude`?\n",
+    )
+    store = SqliteStore(cli.log, read_only=True)
+    names = [
+        record.event.name
+        for record in store.records(Query(kind=LimitsReset.kind))
+        if isinstance(record.event, LimitsReset)
+    ]
+    store.close()
+    assert names == ["claude", "second", "team"]
