@@ -22,7 +22,7 @@ _ROW = re.compile(r"^\| `(paddock [^`]+ --json)` \| ([^|]+) \|$")
 EXAMPLES = {block.heading.strip("`"): json.loads(block.text) for block in blocks(PAGE) if block.language == "json"}
 ROWS = {match[1]: match[2] for line in PAGE.read_text().splitlines() if (match := _ROW.match(line))}
 # Lists that are empty unless something happens at that very moment: their entries are checked elsewhere.
-FLEETING = {"running", "next", "waiting"}
+FLEETING = {"running", "next", "waiting", "behind"}
 
 
 class Repository:

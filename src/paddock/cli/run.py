@@ -15,6 +15,7 @@ from paddock.core.task import Phase
 from paddock.fleet.daemon import Daemon, Orders
 from paddock.fleet.ledger import AlreadyRunning, Ledger, take_lead
 from paddock.fleet.site import Site
+from paddock.git.behind import checkouts_behind
 from paddock.store.sqlite import SqliteStore
 
 WAIT_SECONDS = 2.0
@@ -72,6 +73,8 @@ async def run_fleet(workspace: Workspace, orders: Orders, *, wait: bool, live: b
     store.close()
     if still:
         click.echo(f"still working: {', '.join(still)}; `paddock run` picks them up", err=True)
+    for behind in checkouts_behind(workspace.repo, workspace.config.landing_branch):
+        click.echo(f"\n{behind.path} shows an older {behind.branch}; update it: {behind.command}", err=True)
     return 130 if daemon.ending else exit_code(board, orders.only)
 
 
