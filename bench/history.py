@@ -56,7 +56,7 @@ def _attempts(task: TaskId, events: int, *, finish: bool) -> Iterator[ev.Draft]:
     for number in range(1, count + 1):
         attempt = attempt_id(task, number)
         started = ev.AttemptStarted(
-            engine="claude", base="a" * 40, branch=f"paddock/{task}", host="host", worktree=f"/work/{task}"
+            engine="claude", base="a" * 40, branch=f"paddock/{task}", host="host", worktree=f"/trees/{task}"
         )
         yield ev.Draft(started, task=task, attempt=attempt)
         for turn in range(1, (events // count - 2) // 2 + 1):
