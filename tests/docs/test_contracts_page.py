@@ -16,7 +16,6 @@ from paddock.core.task import Phase
 from tests.docs.markdown import ROOT, blocks
 
 PAGE = ROOT / "docs" / "contracts.md"
-pytestmark = pytest.mark.xdist_group("contracts")
 CONFIG = 'engine = "scripted"\n[land]\nci = "make test"\napproval = "none"\n'
 _ROW = re.compile(r"^\| `(paddock [^`]+ --json)` \| ([^|]+) \|$")
 EXAMPLES = {block.heading.strip("`"): json.loads(block.text) for block in blocks(PAGE) if block.language == "json"}
