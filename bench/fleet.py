@@ -23,9 +23,11 @@ import psutil
 
 from bench.measure import Line, print_table, write_json
 from paddock.core.board import Board
+from paddock.core.events import AttemptStarted, TaskAdded
 from paddock.core.task import Phase
 from paddock.sessions.marks import find_marked
 from paddock.sessions.sweep import sweep
+from paddock.store.protocol import Query
 from paddock.store.sqlite import SqliteStore
 
 PATIENCE_SECONDS = 1200.0
@@ -192,7 +194,16 @@ def cpu_share(process: psutil.Process, seconds: float) -> float:
 def measure_idle() -> list[Line]:
     with make_yard() as yard, yard.daemon() as daemon:
         time.sleep(5.0)
-        return [Line("daemon with nothing to do: CPU", cpu_share(daemon, WATCHED_SECONDS), "%", goal=0.5)]
+        cpu = cpu_share(daemon, WATCHED_SECONDS)
+        yard.add(["true"])
+        yard.await_board(lambda board: bool(board.live))
+        with yard.log() as log:
+            [added] = log.records(Query(kind=TaskAdded.kind))
+            [started] = log.records(Query(kind=AttemptStarted.kind, until=added.seq + 1))
+    return [
+        Line("daemon with nothing to do: CPU", cpu, "%", goal=0.5),
+        Line("idle daemon: from a new task to its claim", started.at - added.at, "s"),
+    ]
 
 
 def measure_silent_agents(agents: int) -> list[Line]:
@@ -232,10 +243,10 @@ def shim_megabytes(yard: Yard) -> float:
 
 def measure_adoption(yard: Yard, agents: int) -> float:
     """From the new daemon's claim to the lease until it follows every turn: its descriptors tell."""
+    with yard.log() as log:
+        generation = log.board().daemon_generation
     with yard.daemon("--max", str(agents)) as daemon:
-        with yard.log() as log:
-            generation = log.board().daemon_generation
-        yard.await_board(lambda board: board.daemon_generation > generation or board.daemon_generation >= 2)
+        yard.await_board(lambda board: board.daemon_generation > generation)
         began = time.perf_counter()
         while followed_turns(daemon) < agents:
             if time.perf_counter() - began > 120:

@@ -133,7 +133,7 @@ def _timeout(_yard: Yard, hello: Step) -> list[dict[str, object]]:
 
 
 def _furnished(yard: Yard, hello: Step) -> list[dict[str, object]]:
-    (yard.top / ".git" / "info" / "exclude").write_text("secret.env\n")
+    (yard.top / ".git" / "info" / "exclude").write_text("secret.env\nbuilt\n")
     (yard.top / "secret.env").write_text("key\n")
     (yard.top / ".worktreeinclude").write_text("secret.env\n")
     return [brief(hello, {"run": ["sh", "-c", "cat secret.env built > copy.txt"]}, commit("Copy"))]
@@ -163,7 +163,7 @@ SCENARIOS = {
     "furnished": Scenario(
         _furnished,
         (Life("approval", ("delivered",), (1,), ("README.md", "copy.txt", "paddock.toml")),),
-        settings={"PADDOCK_WORKTREES_SETUP": "echo built >> built; echo built >> .git/info/exclude 2>/dev/null; true"},
+        settings={"PADDOCK_WORKTREES_SETUP": "echo built > built"},
     ),
 }
 
