@@ -5,7 +5,7 @@ import time
 import click
 
 from paddock.cli.text import SCHEMA, age, cut, iso, paint, print_json
-from paddock.cli.workspace import author, open_workspace
+from paddock.cli.workspace import Workspace, author, open_workspace
 from paddock.core.board import Board
 from paddock.core.errors import PaddockError
 from paddock.core.events import Draft
@@ -14,6 +14,7 @@ from paddock.core.merge import events as qe
 from paddock.core.merge.estimate import run_seconds
 from paddock.core.merge.model import Decided, Entry, Queue, Run
 from paddock.git.behind import checkouts_behind
+from paddock.store.protocol import Query
 
 SHOWN_DECIDED = 5
 
@@ -27,23 +28,43 @@ def queue_command(ctx: click.Context, as_json: bool) -> None:
         return
     workspace = open_workspace(ctx)
     queue = workspace.board().queue
+    reason = why_stopped(workspace, queue)
+    older = checkouts_behind(workspace.repo, workspace.config.landing_branch)
     if as_json:
-        print_json(view_queue(queue))
+        behind = [{"path": str(one.path), "at": one.at, "update": one.command} for one in older]
+        print_json({**view_queue(queue, reason), "behind": behind})
         return
-    for line in render(queue):
+    for line in render(queue, reason):
         click.echo(line)
-    for behind in checkouts_behind(workspace.repo, workspace.config.landing_branch):
-        click.echo(f"\n{behind.path} shows an older {behind.branch}; update it: {behind.command}", err=True)
+    for one in older:
+        click.echo(f"\n{one.path} shows an older {one.branch}; update it: {one.command}", err=True)
 
 
-def view_queue(queue: Queue) -> dict[str, object]:
+def why_stopped(workspace: Workspace, queue: Queue) -> str:
+    """What the queue itself found, or what the person said who froze or paused it."""
+    if queue.halted is not None:
+        return queue.halted.reason
+    kinds = {"frozen": qe.QueueFrozen, "paused": qe.QueuePaused, "draining": qe.QueueDrained}
+    kind = kinds.get(state_of(queue))
+    if kind is None:
+        return ""
+    store = workspace.read()
+    try:
+        last = list(store.records(Query(kind=kind.kind)))[-1]
+    finally:
+        store.close()
+    said = last.event.reason if isinstance(last.event, qe.QueueFrozen | qe.QueuePaused) else ""
+    return f"by {last.actor}: {said}" if said else f"by {last.actor}"
+
+
+def view_queue(queue: Queue, reason: str) -> dict[str, object]:
     typical = run_seconds(queue.stats, 0.5)
     return {
         "schema": SCHEMA,
         "main": queue.main.commit if queue.main else None,
         "verified": queue.main is not None and queue.main.verified_by is not None,
         "state": state_of(queue),
-        "reason": queue.halted.reason if queue.halted else "",
+        "reason": reason,
         "running": [_view_run(run, typical) for run in queue.running.values()],
         "next": [_view_entry(queue, entry) for entry in in_order(queue)],
         "decided": [_view_decided(decided) for decided in queue.decided],
@@ -125,14 +146,23 @@ def state_words(queue: Queue, entry: Entry) -> str:
     return "passed, waits for a train" if passed else "waits for a slot"
 
 
-def render(queue: Queue) -> list[str]:
+CURES = {
+    "halted": "look into it, then `paddock queue resume`",
+    "frozen": "nothing lands; `paddock queue unfreeze` lets it",
+    "paused": "no run starts; `paddock queue resume` goes on",
+    "draining": "later changes wait; `paddock queue resume` takes them",
+}
+
+
+def render(queue: Queue, reason: str) -> list[str]:
     main = queue.main
     where = (
         f"{main.commit[:10]}{', verified' if main.verified_by else ', not verified yet'}" if main else "not seen yet"
     )
     lines = [f"main {where}; queue {state_of(queue)}"]
-    if queue.halted is not None:
-        lines += [paint(f"halted: {queue.halted.reason}", "red"), "look into it, then `paddock queue resume`"]
+    state = state_of(queue)
+    if state in CURES:
+        lines += [paint(f"{state} {reason}" if state != "halted" else f"halted: {reason}", "red"), CURES[state]]
     typical = run_seconds(queue.stats, 0.5)
     if queue.running:
         lines += ["", paint("testing", bold=True)]
