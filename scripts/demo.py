@@ -15,6 +15,8 @@ import time
 from pathlib import Path
 
 FIXES: dict[str, tuple[str, str, str]] = {
+    "clamp": ("a, low, high", "max(a, high)", "max(low, min(a, high))"),
+    "words": ("text", "len(text)", "len(text.split())"),
     "add": ("a, b", "a - b", "a + b"),
     "triple": ("a", "a + 3", "a * 3"),
     "is_even": ("a", "a % 2 == 1", "a % 2 == 0"),
@@ -25,8 +27,6 @@ FIXES: dict[str, tuple[str, str, str]] = {
     "initials": ("text", "text[:2]", "''.join(word[0] for word in text.split())"),
     "average": ("items", "sum(items)", "sum(items) / len(items)"),
     "unique": ("items", "items", "sorted(set(items))"),
-    "clamp": ("a, low, high", "max(a, high)", "max(low, min(a, high))"),
-    "words": ("text", "len(text)", "len(text.split())"),
 }
 EXPECT: dict[str, str] = {
     "add": "add(2, 3) == 5",
@@ -49,6 +49,7 @@ engine = "scripted"
 [limits]
 max_agents = 6
 adapt_to_load = false
+inline = false
 
 [timeouts]
 silence = "4s"
@@ -107,7 +108,7 @@ def make_project(project: Path) -> None:
 def convoy() -> dict[str, object]:
     tasks = []
     for number, name in enumerate(FIXES):
-        script: list[Step] = [{"say": f"Looking at {name}.py"}, {"think": 0.5 + (number % 4) * 0.5}]
+        script: list[Step] = [{"say": f"Looking at {name}.py"}, {"think": 1.0 + (number // 2 % 4) * 0.5}]
         script += trouble_of(name)
         script += mend(name)
         if name in ("clamp", "words"):

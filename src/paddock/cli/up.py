@@ -10,6 +10,8 @@ from paddock.cli.text import SCHEMA, print_json
 from paddock.cli.workspace import Workspace, open_workspace
 from paddock.core.errors import PaddockError
 from paddock.fleet.service import START_SECONDS, RunningDaemon, end_daemon, find_daemon, install_unit, spawn_daemon
+from paddock.fleet.turns import stop_reason_file
+from paddock.sessions.local import TurnFiles
 from paddock.sessions.marks import find_marked
 from paddock.sessions.sweep import sweep
 from paddock.store.wake import Listener
@@ -88,9 +90,13 @@ def _await_daemon(workspace: Workspace) -> RunningDaemon | None:
 
 
 def _end_leftovers(workspace: Workspace) -> int:
-    """Agents whose daemon had died before it could end them."""
+    """Agents whose daemon had died before it could end them. Why they end is left for the next one to read."""
     store = workspace.read()
-    site = open_site(workspace, store)
+    site, board = open_site(workspace, store), store.board()
+    for name in board.live:
+        attempt = board.tasks[name].live_attempt
+        if attempt is not None and attempt.turn_open and (folder := site.attempt_folder(attempt.id)).is_dir():
+            stop_reason_file(TurnFiles.of(folder, attempt.turn)).write_text("down", encoding="utf-8")
     store.close()
     marks = {process.mark for process in find_marked(site.marker)}
     return len(sweep(marks).ended)

@@ -191,7 +191,7 @@ class TurnRun:
     @property
     def _reason_file(self) -> Path:
         """Why the turn is being stopped, written down before the first signal: who finds it dead knows why."""
-        return self.files.record.with_name(f"{self.files.record.name}.stop")
+        return stop_reason_file(self.files)
 
     def _read_reason(self) -> tuple[str, str]:
         try:
@@ -246,6 +246,10 @@ def _ending(state: object, ended_by: str, problem: str, summary: TurnSummary) ->
             return Ended(None, ended_by or "unstartable", problem, summary)
         case _:
             return Ended(None, ended_by or "vanished", problem, summary)
+
+
+def stop_reason_file(files: TurnFiles) -> Path:
+    return files.record.with_name(f"{files.record.name}.stop")
 
 
 def unstartable(error: PaddockError) -> Ended:
