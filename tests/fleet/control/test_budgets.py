@@ -1,0 +1,145 @@
+"""Budgets in the running fleet: who does not fit waits with a reason, who overspends is stopped."""
+
+import json
+import re
+from typing import Any
+
+from paddock.core.admission.budget import committed
+from paddock.core.board import Board
+from paddock.core.events import AttemptEnded, AttemptExtended, AttemptStarted, TurnEnded
+from paddock.store.protocol import Query
+from tests.fleet.conftest import MakeYard
+from tests.fleet.yard import Step, Yard, commit, play, write
+
+# The scripted agent reports 1,001 tokens for every message, as it goes.
+CHATTER: Step = {"chatter": 60, "every": 0.05}
+PRICE = '[prices."scripted"]\ninput = 1000\noutput = 1000\n'
+
+
+def priced(yard: Yard) -> Yard:
+    """A dollar per thousand tokens; what the agent itself tells at its end counts more."""
+    config = yard.top / "paddock.toml"
+    config.write_text(config.read_text() + PRICE)
+    return yard
+
+
+def row_of(yard: Yard, name: str) -> dict[str, Any]:
+    rows: list[dict[str, Any]] = json.loads(yard.paddock("status", "--json"))["tasks"]
+    return next(row for row in rows if row["id"] == name)
+
+
+def verdicts(yard: Yard, name: str = "t1") -> list[tuple[str, str]]:
+    events = [record.event for record in yard.records(AttemptEnded, name)]
+    return [(event.outcome, event.next) for event in events if isinstance(event, AttemptEnded)]
+
+
+def ended_by(yard: Yard, name: str = "t1") -> list[str]:
+    events = [record.event for record in yard.records(TurnEnded, name)]
+    return [event.ended_by for event in events if isinstance(event, TurnEnded)]
+
+
+def test_an_attempt_that_spends_more_tokens_than_it_may_is_stopped(yard: Yard) -> None:
+    yard.paddock("budget", "set", "attempt", "--tokens", "5000")
+    yard.add(write("a.txt"), commit("Add a"), CHATTER)
+    yard.run(code=1)
+    assert (verdicts(yard), ended_by(yard)) == ([("over_budget", "block")], ["budget"])
+    attempt = yard.attempt()
+    assert attempt.reason.startswith("attempt:t1.1 has used $0.")
+    assert attempt.reason.endswith("of 5,000 tokens")
+    assert 5000 < attempt.input_tokens + attempt.output_tokens < 60_000
+    assert attempt.commits == 1, "what it had committed is kept"
+    row = row_of(yard, "t1")
+    assert (row["phase"], row["unblock"]) == ("blocked", "paddock retry t1")
+    yard.assert_nothing_is_left()
+
+
+def test_an_attempt_that_spends_more_money_than_it_may_is_stopped(yard: Yard) -> None:
+    priced(yard).paddock("budget", "set", "attempt", "--usd", "3")
+    yard.add(CHATTER)
+    yard.run(code=1)
+    assert (verdicts(yard), ended_by(yard)) == ([("over_budget", "block")], ["budget"])
+    attempt = yard.attempt()
+    assert attempt.cost_usd is not None
+    assert attempt.cost_usd > 3
+    costs = json.loads(yard.paddock("costs", "--by", "model", "--json"))
+    assert (costs["rows"][0]["model"], costs["rows"][0]["cost_usd"]) == ("scripted", round(attempt.cost_usd, 6))
+
+
+def test_more_is_reserved_while_the_fleet_has_room_and_then_the_turn_ends(yard: Yard) -> None:
+    priced(yard)
+    yard.paddock("budget", "set", "fleet", "--usd", "12")
+    yard.add({"chatter": 60, "every": 0.5})
+    yard.run(code=1)
+    assert verdicts(yard) == [("over_budget", "block")]
+    assert re.match(r"fleet has \$\d\.\d\d of \$12\.00 left, \$\d+\.\d\d needed", yard.attempt().reason)
+    extended = [record.event for record in yard.records(AttemptExtended)]
+    amounts = [event.reserved_usd or 0.0 for event in extended if isinstance(event, AttemptExtended)]
+    assert amounts == sorted(amounts)
+    assert 0 < amounts[-1] <= 12
+    assert (committed(yard.board().spending.ledger, "fleet").money or 0.0) > 10
+
+
+def test_who_does_not_fit_waits_with_the_reason_and_starts_when_the_budget_is_raised(yard: Yard) -> None:
+    # Before anything is learnt an attempt is expected to need some 837,000 tokens.
+    yard.paddock("budget", "set", "fleet", "--tokens", "1e6")
+    gates = [yard.folder / f"gate{number}" for number in range(2)]
+    for number in range(2):
+        yard.add({"wait_for": str(gates[number])}, write(f"{number}.txt"), commit("Add"))
+    fleet = yard.start("run", "--until-idle")
+    yard.await_board(lambda board: board.live, "the first agent")
+    reason = "fleet has 162,986 of 1,000,000 tokens left, 837,014 needed"
+    yard.await_that(lambda: row_of(yard, "t2")["reason"] == reason, "the reason")
+    assert reason in yard.paddock("status")
+    assert f"t2      waits: {reason}" in yard.paddock("limits")
+    shown = json.loads(yard.paddock("budget", "show", "--json"))["budgets"]
+    assert [(row["scope"], row["spent_tokens"], round(row["committed_tokens"])) for row in shown] == [
+        ("fleet", 0, 837014)
+    ]
+    yard.paddock("budget", "set", "fleet", "--tokens", "2e6")
+    yard.await_board(lambda board: len(board.live) == 2, "the second agent")
+    for gate in gates:
+        gate.touch()
+    assert fleet.wait() == 0, fleet.words
+    assert len(yard.records(AttemptStarted)) == 2
+
+
+def test_a_fleet_whose_budget_is_used_up_comes_to_rest(yard: Yard) -> None:
+    """Nobody but a person can help: `run --until-idle` ends, and the reason stays to be read."""
+    yard.paddock("budget", "set", "day", "--tokens", "1000")
+    yard.add(write("a.txt"), commit("Add a"))
+    yard.run()
+    assert yard.records(AttemptStarted) == []
+    assert row_of(yard, "t1")["phase"] == "ready"
+    assert "of 1,000 tokens left" in row_of(yard, "t1")["reason"]
+    yard.paddock("budget", "set", "day", "--none")
+    yard.run(code=0)
+    assert yard.attempt().outcome == "delivered"
+
+
+def test_ten_agents_in_flight_cannot_overshoot(make_yard: MakeYard) -> None:
+    yard = make_yard(PADDOCK_LIMITS_MAX_AGENTS="10")
+    yard.paddock("budget", "set", "fleet", "--tokens", "2e6")
+    yard.add_all([{"brief": play({"think": 0.5}, {"say": "hm"}, {"noop": "nothing"})} for _ in range(10)])
+    yard.run(code=0)
+    most = 0.0
+    with yard.log() as log:
+        board = Board()
+        for record in log.records(Query()):
+            board.apply(record)
+            most = max(most, committed(board.spending.ledger, "fleet").tokens)
+    assert 1e6 < most <= 2e6
+    assert len(yard.records(AttemptStarted)) == 10, "what the first ones left was used by the others"
+
+
+def test_costs_per_landed_change_count_every_attempt(make_yard: MakeYard) -> None:
+    yard = make_yard()
+    (yard.top / "paddock.toml").write_text('engine = "scripted"\n[land]\napproval = "none"\nci = "true"\n')
+    spend: Step = {"usage": {"input_tokens": 4000, "output_tokens": 1000, "cost": 0.5}}
+    yard.add(write("a.txt"), commit("Add a"), spend)
+    yard.add({"say": "all done"}, {"attempt": 1, **spend}, {"attempt": 2, "noop": "nothing"}, attempts=1)
+    yard.run()
+    said = json.loads(yard.paddock("costs", "--json"))
+    assert (said["landed"], said["total"]["cost_usd"], said["per_landed_usd"]) == (1, 1.0, 1.0)
+    assert said["rows"][0]["startup_tokens"] == 1000
+    assert 0 < said["rows"][0]["startup_usd"] < said["rows"][0]["cost_usd"]
+    assert "\n$1.0000 per landed change (1 landed)\n" in yard.paddock("costs")
