@@ -1,5 +1,6 @@
 """Who is in charge: one daemon at a time, and nothing a former one says counts."""
 
+import json
 import os
 import shutil
 import signal
@@ -124,3 +125,13 @@ def test_up_starts_one_daemon_and_down_ends_it(yard: Yard) -> None:
     assert f"ended the daemon (pid {pid} on" in yard.paddock("down")
     assert holder_pid(yard) is None
     assert "no daemon was running" in yard.paddock("down")
+
+
+def test_status_json_says_who_runs_the_fleet(yard: Yard) -> None:
+    assert json.loads(yard.paddock("status", "--json"))["daemon"] is None
+    daemon = yard.start("run")
+    yard.await_board(lambda board: board.daemon_generation == 1, "the daemon")
+    said = json.loads(yard.paddock("status", "--json"))["daemon"]
+    assert (said["pid"], said["generation"]) == (daemon.pid, 1)
+    daemon.kill()
+    assert json.loads(yard.paddock("status", "--json"))["daemon"] is None

@@ -139,7 +139,26 @@ def view_status(board: Board, tasks: list[Task], convoys: list[str]) -> StatusVi
         counts=view_counts(board),
         convoys=[view_convoy(board, name) for name in convoys],
         tasks=[view_task(task) for task in tasks],
+        daemon=view_daemon(board),
     )
+
+
+def view_daemon(board: Board) -> dict[str, object] | None:
+    """Who runs the fleet, None when nobody does or its process is known to be gone."""
+    from socket import gethostname
+
+    from paddock.fleet.service import find_daemon
+
+    running = find_daemon(board, gethostname())
+    if running is None:
+        return None
+    holder = running.lease.holder
+    return {
+        "pid": holder.pid,
+        "host": holder.host,
+        "since": iso(running.lease.since),
+        "generation": running.lease.generation,
+    }
 
 
 def view_counts(board: Board) -> dict[str, int]:
