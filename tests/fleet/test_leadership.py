@@ -46,7 +46,9 @@ def test_a_second_daemon_may_wait_and_then_leads(yard: Yard) -> None:
     second.await_words(f"waiting: a daemon already runs on this log: pid {first.pid}")
     first.send(signal.SIGTERM)
     assert first.wait() == 130
-    yard.await_that(lambda: holder_pid(yard) == second.pid, "the second daemon's lease")
+    yard.add({"noop": "only to see who leads"})
+    yard.await_board(lambda board: board.task(T1).phase == "noop", "the second daemon's work")
+    assert holder_pid(yard) == second.pid
     second.send(signal.SIGTERM)
     assert second.wait() == 130
     assert holder_pid(yard) is None

@@ -76,6 +76,7 @@ class Daemon:
             finally:
                 asyncio.get_running_loop().remove_reader(listener.fileno())
                 self._watch.close()
+                self._crew.gate.flush()
 
     async def _run_tasks(self) -> None:
         try:

@@ -4,6 +4,8 @@ What the controllers have learnt is a hint, not a fact: it is kept in a small fi
 forget a quota window, and is rebuilt by itself if the file is lost.
 """
 
+import asyncio
+import contextlib
 import os
 import time
 from collections.abc import Mapping, Sequence
@@ -39,7 +41,7 @@ from paddock.fleet.site import Site
 from paddock.fleet.waiting import write_waiting
 
 TICK_SECONDS = 5.0
-SAVE_SECONDS = 0.25
+SAVE_SECONDS = 0.05
 FILE = "limits.json"
 NO_QUOTA = 1_000_000.0
 
@@ -117,10 +119,9 @@ class Gate:
     def rest(self, running: Mapping[str, int]) -> None:
         """Nobody wants to start: take stock all the same, for those at work go on teaching."""
         now = time.time()
-        if now - self._ticked_at >= TICK_SECONDS or self.waiting or self._unsaved:
+        if now - self._ticked_at >= TICK_SECONDS or self.waiting:
             self._take_stock(dict(running), now)
             self.waiting = {}
-            self._saved_at = 0.0
             self.save()
 
     def _lift_quotas(self, engines: set[str]) -> None:
@@ -165,13 +166,22 @@ class Gate:
         self.controls = replace(self.controls, host=replace(self.controls.host, slots=slots))
 
     def save(self) -> None:
-        """For other processes to read. A busy fleet decides many times a second; a hint need not be that fresh."""
-        now = time.time()
-        self._unsaved = now - self._saved_at < SAVE_SECONDS
+        """For other processes to read: at once, or soon if a busy fleet has just done so."""
+        if time.time() - self._saved_at >= SAVE_SECONDS:
+            self._write()
+        elif not self._unsaved:
+            self._unsaved = True
+            asyncio.get_running_loop().call_later(SAVE_SECONDS, self.flush)
+
+    def flush(self) -> None:
+        """What is not saved yet, if it can be: the repository may have gone meanwhile."""
         if self._unsaved:
-            return
-        self._saved_at = now
-        kept = LimitsFile(now, self.controls, self.waiting, self._host)
+            with contextlib.suppress(OSError):
+                self._write()
+
+    def _write(self) -> None:
+        self._saved_at, self._unsaved = time.time(), False
+        kept = LimitsFile(self._saved_at, self.controls, self.waiting, self._host)
         path = self.site.state_dir / FILE
         draft = path.with_suffix(".new")
         draft.write_bytes(msgspec.json.encode(kept))

@@ -167,6 +167,7 @@ class TurnRun:
                 break
             await self._sleep(state)
         summary = await self.reader.finish()
+        self.reader.bound(self._site.config.limits.output_mb * 1024 * 1024)
         ended = _ending(state, ended_by, problem, summary)
         first = self.reader.first_step_at
         seconds = None if first is None else max(0.0, first - self._attempt.started)
