@@ -4,7 +4,9 @@ import os
 import subprocess
 import sys
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import pytest
 
@@ -91,25 +93,43 @@ def test_listeners_and_writers_meet_whatever_temporary_folder_each_was_given(log
         assert listener.wait(10.0)
 
 
-def test_a_permissive_umask_does_not_open_the_folder_to_others(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(wake, "_ROOT", tmp_path)
+@pytest.fixture
+def root(monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """Another place for sockets, short enough for them."""
+    with TemporaryDirectory(dir="/tmp") as folder:
+        monkeypatch.setattr(wake, "_ROOT", Path(folder))
+        socket_folder.cache_clear()
+        yield Path(folder)
     socket_folder.cache_clear()
+
+
+def test_a_permissive_umask_does_not_open_the_folder_to_others(root: Path) -> None:
     before = os.umask(0)
     try:
-        with Listener(tmp_path / "log.db"):
-            assert socket_folder(tmp_path / "log.db").parent.stat().st_mode & 0o777 == 0o700
+        with Listener(root / "log.db"):
+            assert socket_folder(root / "log.db").parent.stat().st_mode & 0o777 == 0o700
     finally:
         os.umask(before)
-        socket_folder.cache_clear()
 
 
-def test_a_folder_others_may_write_to_is_not_used(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(wake, "_ROOT", tmp_path)
-    socket_folder.cache_clear()
-    folder = tmp_path / f"paddock-{os.getuid()}"
+def test_a_folder_others_may_write_to_is_not_used(root: Path) -> None:
+    folder = root / f"paddock-{os.getuid()}"
     folder.mkdir()
     folder.chmod(0o777)
     with pytest.raises(PermissionError, match="belongs to somebody else"):
-        Listener(tmp_path / "log.db")
-    nudge(tmp_path / "log.db")
-    socket_folder.cache_clear()
+        Listener(root / "log.db")
+    nudge(root / "log.db")
+    assert list(folder.iterdir()) == []
+
+
+def test_listeners_come_and_go_without_tripping_over_each_other(root: Path) -> None:
+    """Each one that leaves last removes the folder the next one is about to use."""
+
+    def come_and_go() -> None:
+        for _ in range(200):
+            with Listener(root / "log.db"):
+                pass
+
+    with ThreadPoolExecutor(4) as pool:
+        for done in [pool.submit(come_and_go) for _ in range(4)]:
+            done.result()

@@ -14,6 +14,7 @@ from pathlib import Path
 from paddock.store.digest import blake2b
 
 _ROOT = Path("/tmp")
+_TRIES = 100
 
 
 @lru_cache(maxsize=64)
@@ -66,15 +67,15 @@ class Listener:
             raise
 
     def _bind(self, folder: Path) -> None:
-        """Another listener that closes may remove the folder between our two steps."""
-        for last in (False, False, True):
-            folder.mkdir(mode=0o700, exist_ok=True)
+        """Another listener that closes may remove the folder at any of these steps."""
+        for _ in range(_TRIES):
             try:
-                return self._socket.bind(self._path)
-            except FileNotFoundError:
-                if last:
-                    raise
-        return None
+                folder.mkdir(mode=0o700, exist_ok=True)
+                self._socket.bind(self._path)
+            except (FileNotFoundError, FileExistsError):
+                continue
+            return
+        raise FileNotFoundError(f"{folder} keeps vanishing")
 
     def fileno(self) -> int:
         return self._socket.fileno()
