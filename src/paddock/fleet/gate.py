@@ -80,6 +80,7 @@ class Gate:
             trouble = Trouble(entry.kind, entry.retry_after, entry.resets_at, entry.message[:200])
             seed = crc32(f"{account}:{int(now)}".encode())
             self.controls = observe_trouble(self.controls, account, trouble, now, seed)
+            self.save()
 
     def reset(self, name: str) -> None:
         """A person says the engine or account works again."""
@@ -87,11 +88,14 @@ class Gate:
         for engine in {name, *engines}:
             self.controls = reset_engine(self.controls, engine)
         self.controls = reset_auth(self.controls, self.site.account_of(name))
+        self.save()
 
     def hear_end(self, engine: str, outcome: str, reason: str) -> None:
         never_ran = reason if outcome == "never_ran" else None
         if never_ran is not None or outcome not in ("throttled", "overloaded", "auth", "killed", "setup_failed"):
             self.controls = observe_end(self.controls, engine, never_ran)
+            if never_ran is not None:
+                self.save()
 
     def admit(self, board: Board, tasks: Sequence[Task], running: Mapping[str, int], cap: int) -> Admission:
         """Who of these may start now, in this order of preference."""
