@@ -37,7 +37,7 @@ BAD, CLASH, FLAKE, SLOW = 0.1, 0.02, 0.01, 0.02
 AGREEMENT = 0.15
 SIMULATIONS = 8
 # A run costs about half a second of processor time around its sleep, so more slots need longer runs on few cores.
-FULL = ((2, 3.0), (4, 5.0), (8, 10.0))
+FULL = ((2, 5.0), (4, 6.0), (8, 10.0))
 QUICK = ((4, 4.0),)
 
 
@@ -94,7 +94,9 @@ def configure(top: Path, slots: int, noise: Noise) -> tuple[str, ...]:
 
 def paddock(top: Path, *words: str) -> None:
     argv = (sys.executable, "-m", "paddock", "-C", str(top), *words)
-    subprocess.run(argv, check=False, stdout=subprocess.DEVNULL, timeout=3600)
+    ended = subprocess.run(argv, check=False, capture_output=True, text=True, timeout=3600)
+    if ended.returncode:
+        sys.stderr.write(ended.stderr)
 
 
 def drain(place: Path, branches: int, slots: int, seconds: float, seed: int) -> Real:

@@ -56,7 +56,7 @@ class Lander:
     fetched_at: float = 0.0
     retry_at: float = 0.0
     retry_seconds: float = FIRST_RETRY_SECONDS
-    trouble: str = ""
+    troubles: dict[str, str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self._aftermath = Aftermath.of(self.site, self.ledger)
@@ -73,7 +73,7 @@ class Lander:
 
     async def _step(self) -> float | None:
         await self._queue_approved(self.ledger.board)
-        await self._note_trouble(await self._aftermath.look_after(), "telling what landed")
+        await self._look_after()
         queue = self.ledger.board.queue
         if not queue.entries and not queue.running and queue.landing is None:
             return None
@@ -81,9 +81,10 @@ class Lander:
             return self.retry_at
         if not await self._act():
             return self._later()
-        self.trouble, self.retry_seconds = "", FIRST_RETRY_SECONDS
+        self.retry_seconds = FIRST_RETRY_SECONDS
+        await self._note_trouble("")
         await self._give_up_lost(self.ledger.board.queue)
-        await self._note_trouble(await self._aftermath.look_after(), "telling what landed")
+        await self._look_after()
         return time.time() + FETCH_SECONDS if self.site.config.land.remote else None
 
     async def _act(self) -> bool:
@@ -112,10 +113,14 @@ class Lander:
         self.retry_seconds = min(LAST_RETRY_SECONDS, self.retry_seconds * 2)
         return self.retry_at
 
+    async def _look_after(self) -> None:
+        if untold := await self._aftermath.look_after():
+            await self._note_trouble(untold, "telling what landed")
+
     async def _note_trouble(self, problem: str, what: str = "landing") -> None:
-        """Once, however often it is tried again."""
-        if problem and problem != self.trouble:
-            self.trouble = problem
+        """Once, however often it is tried again; empty: it is over."""
+        known, self.troubles[what] = self.troubles.get(what, ""), problem
+        if problem and problem != known:
             await self.ledger.record(lambda _board: [Draft(DaemonTroubled(what, problem[:2000]))])
 
     async def _queue_approved(self, board: Board) -> None:

@@ -2,10 +2,12 @@
 
 import os
 import signal
+import time
 from pathlib import Path
 
 import pytest
 
+from paddock.core.ids import TaskId
 from paddock.core.merge.model import Result, Run
 from tests.fleet.landing.conftest import MakeFarm
 from tests.fleet.landing.lab import CI, Farm
@@ -88,6 +90,29 @@ def test_what_hangs_every_time_is_rejected(make_farm: MakeFarm) -> None:
     assert farm.outcomes() == {"one": "rejected"}
     assert results(farm).count("timeout") == 2
     farm.assert_at_rest()
+
+
+def test_a_daemon_killed_while_it_ends_a_hanging_run_does_not_make_it_anybodys_accident(make_farm: MakeFarm) -> None:
+    farm = make_farm(ci="if [ -e parts/one ]; then sleep 600; fi; sh ./ci.sh", PADDOCK_LAND_TIMEOUT="1s")
+    land_one(farm)
+    killed = farm.yard.start("run", "--until-idle", env={"PADDOCK_TEST_CRASH_AT": "ci.stopping"})
+    assert killed.wait() == -signal.SIGKILL
+    farm.yard.run()
+    assert farm.outcomes() == {"one": "rejected"}
+    assert results(farm).count("timeout") == 2
+    farm.assert_at_rest()
+
+
+def test_time_without_a_daemon_is_not_held_against_a_run(make_farm: MakeFarm) -> None:
+    farm = make_farm(PADDOCK_LAND_TIMEOUT="1s")
+    land_one(farm)
+    killed = farm.yard.start("run", "--until-idle", env={"PADDOCK_TEST_CRASH_AT": "run.started_in_log#2"})
+    assert killed.wait() == -signal.SIGKILL
+    (run,) = farm.queue.running.values()
+    farm.yard.await_that(lambda: time.time() > run.started_at + 1.5 or None, "the time the run may take")
+    farm.yard.run(code=0)
+    assert farm.outcomes() == {"one": "landed"}
+    assert set(results(farm)) == {"pass"}
 
 
 CHECKS = """
@@ -220,6 +245,8 @@ def test_while_set_up_fails_main_is_asked_ever_more_rarely(make_farm: MakeFarm) 
     land_one(farm)
     daemon = farm.yard.start("run", "--until-idle")
     farm.yard.await_board(lambda board: len(board.queue.ended) >= 4, "four lost runs")
+    farm.yard.add(write("parts/a"), commit("Add a"), {"say": "done"})
+    farm.yard.await_board(lambda board: board.tasks[TaskId("t1")].phase == "queued", "work that makes it look again")
     daemon.send(signal.SIGTERM)
     daemon.wait()
     assert set(results(farm)) == {"infra"}

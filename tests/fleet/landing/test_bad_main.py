@@ -130,6 +130,20 @@ def test_a_main_that_is_gone_is_said_once_and_waited_for(farm: Farm) -> None:
     assert farm.outcomes() == {"one": "landed"}
 
 
+def test_a_lock_left_on_main_is_said_once_and_waited_for(farm: Farm) -> None:
+    lock = farm.top / ".git" / "refs" / "heads" / "main.lock"
+    lock.touch()
+    farm.branch("one", {"parts/one": "good\n"})
+    farm.land("one")
+    daemon = farm.yard.start("run", "--until-idle")
+    daemon.await_words("main cannot be moved")
+    lock.unlink()
+    assert daemon.wait() == 0
+    assert daemon.words.count("main cannot be moved") == 1
+    assert farm.outcomes() == {"one": "landed"}
+    farm.assert_green()
+
+
 def test_the_persons_working_tree_is_never_touched_and_told_how_to_update(farm: Farm) -> None:
     (farm.top / "mine.txt").write_text("not committed\n")
     (farm.top / "ten.txt").write_text("edited by hand\n")
