@@ -27,9 +27,7 @@ def test_ids_read_back_as_they_were_written(task: int, attempt: int) -> None:
     assert parse_task(name) == parse_task(f" T{task} ") == task_id(task)
 
 
-@pytest.mark.parametrize(
-    "word", ["", "t", "t0", "t01", "41", "t1.", "t1.0", "t4²", "t1\n\x1b[2J", "t9999999999"]
-)
+@pytest.mark.parametrize("word", ["", "t", "t0", "t01", "41", "t1.", "t1.0", "t4²", "t1\n\x1b[2J", "t9999999999"])
 def test_what_is_no_id_is_misuse_and_shown_safely(word: str) -> None:
     with pytest.raises(Misuse) as refused:
         parse_task(word)
