@@ -4,6 +4,7 @@ import json
 import signal
 from pathlib import Path
 
+import psutil
 import pytest
 
 from paddock.core.events import AttemptStarted, TurnStarted
@@ -258,3 +259,17 @@ def test_a_message_reaches_all_that_match(yard: Yard) -> None:
     answer = json.loads(yard.paddock("message", "--phase", "approval", "More, please.", "--json"))
     assert answer["ids"] == ["t1", "t2"]
     assert [len(yard.task(name).inbox) for name in ("t1", "t2", "t3")] == [1, 1, 0]
+
+
+def test_a_message_sent_while_the_work_is_judged_is_answered_by_the_same_attempt(yard: Yard) -> None:
+    """The verdict on the first turn is not recorded once there is more to say."""
+    yard.add(write("a.txt"), commit("Add a"))
+    fleet = yard.start("run", "--until-idle", env={"PADDOCK_TEST_STOP_AT": "attempt.judged#1"})
+    process = psutil.Process(fleet.pid)
+    yard.await_that(lambda: process.status() == psutil.STATUS_STOPPED, "the judge")
+    yard.paddock("message", "t1", play(write("b.txt"), commit("Add b")))
+    fleet.send(signal.SIGCONT)
+    assert fleet.wait() == 0, fleet.words
+    attempt = yard.attempt()
+    assert (attempt.id, attempt.turn, attempt.outcome) == ("t1.1", 2, "delivered")
+    assert not yard.task().inbox
