@@ -7,7 +7,7 @@ from paddock.core.ids import TaskId
 from paddock.core.merge import events as qe
 from paddock.core.merge.evolve import evolve
 from paddock.core.merge.model import Decided, Outcome, Queue
-from paddock.core.task import Phase, Task, move
+from paddock.core.task import FINISHED, IllegalTransition, Phase, Task, move
 
 
 def fold_queue_event(queue: Queue, tasks: Mapping[TaskId, Task], record: ev.Record) -> tuple[Queue, list[Task]]:
@@ -17,6 +17,8 @@ def fold_queue_event(queue: Queue, tasks: Mapping[TaskId, Task], record: ev.Reco
     after = evolve(queue, event, record.at)
     moved = []
     if isinstance(event, qe.ChangeQueued) and (task := _task_of(tasks, event.change.task)) is not None:
+        if task.phase in FINISHED or task.live_attempt is not None:
+            raise IllegalTransition(task.id, task.phase, event)
         moved.append(move(task, Phase.QUEUED, record.at, "in the merge queue"))
     for decided in _newly_decided(queue, after):
         task = _task_of(tasks, decided.task)
