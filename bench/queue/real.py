@@ -185,10 +185,11 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--quick", action="store_true")
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--slots", type=int, help="only this one of the rounds")
     options = parser.parse_args()
     rounds, branches = (QUICK, 40) if options.quick else (FULL, 200)
     measured: list[Real] = []
-    for slots, seconds in rounds:
+    for slots, seconds in (one for one in rounds if options.slots in (None, one[0])):
         place = Path(tempfile.mkdtemp(prefix="paddock-bench-"))
         try:
             measured.append(drain(place, branches, slots, seconds, options.seed))

@@ -6,8 +6,9 @@ main moves; the next daemon reads both from the board and goes on.
 
 import asyncio
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 
 from paddock.core.board import Board
 from paddock.core.errors import PaddockError
@@ -18,7 +19,7 @@ from paddock.core.merge import events as qe
 from paddock.core.merge.estimate import timeout_seconds
 from paddock.core.merge.health import INFRA_BEFORE_CONTROL
 from paddock.core.merge.legal import IllegalTransition
-from paddock.core.merge.model import Entry, Queue, Result, reusable_pass
+from paddock.core.merge.model import Change, Entry, Queue, Result, reusable_pass
 from paddock.core.merge.plan import plan
 from paddock.core.merge.standing import INFRA_RETRIES
 from paddock.core.task import Phase, Task
@@ -135,7 +136,7 @@ class Lander:
                 await self._block(task, error)
                 continue
             checkpoint("queue.held")
-            await self.ledger.record(lambda fresh, change=change: queue_change(fresh, change, "policy"))  # type: ignore[misc]
+            await self.ledger.record(partial(_queue_if_it_still_waits, change))
             checkpoint("queue.queued")
 
     async def _block(self, task: Task, error: PaddockError) -> None:
@@ -144,8 +145,13 @@ class Lander:
         await self.ledger.record(lambda _board: [Draft(event, task=task.id)])
 
     async def _drop_cancelled(self, board: Board) -> None:
-        """Who cancels a task does not want its change either."""
-        for entry in [entry for entry in board.queue.entries.values() if _task_is_cancelled(board, entry)]:
+        """Who cancels a task does not want its change either, unless main is being moved to it already."""
+        queue = board.queue
+        landing = queue.ended[queue.landing.run] if queue.landing is not None else None
+        unwanted = [entry for entry in queue.entries.values() if _task_is_cancelled(board, entry)]
+        for entry in unwanted:
+            if landing is not None and landing.holds(entry.change.id):
+                continue
             event = qe.ChangeCancelled(entry.change.id, entry.change.version, "its task was cancelled")
             await self._record(event)
 
@@ -200,8 +206,10 @@ class Lander:
         return True
 
     async def _bounce(self, action: act.Bounce) -> None:
-        head = self.ledger.board.queue.entries[action.id].change.head
-        whom = await asyncio.to_thread(landed_against, self.site, head, action.base, action.paths)
+        entry = self.ledger.board.queue.entries.get(action.id)
+        if entry is None:
+            return
+        whom = await asyncio.to_thread(landed_against, self.site, entry.change.head, action.base, action.paths)
         event = act.decision_event(replace(action, against=whom))
         assert event is not None
         await self._record(event)
@@ -301,6 +309,13 @@ class Lander:
 def _waits_for_nobody(task: Task) -> bool:
     """Delivered and not queued yet. What a person took out of the queue is approved already and stays out."""
     return task.phase is Phase.APPROVAL and task.head is not None and task.approved != task.head
+
+
+def _queue_if_it_still_waits(change: Change, board: Board) -> Sequence[Draft]:
+    """A person may have rejected or cancelled the task since it was looked at."""
+    task = board.task(TaskId(change.id))
+    waits = _waits_for_nobody(task) and task.head == change.head
+    return queue_change(board, change, "policy") if waits else []
 
 
 def _task_is_cancelled(board: Board, entry: Entry) -> bool:

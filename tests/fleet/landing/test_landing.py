@@ -202,6 +202,22 @@ def test_cancelling_a_task_takes_its_change_out_of_the_queue(make_farm: MakeFarm
     farm.assert_at_rest()
 
 
+def test_a_task_cancelled_while_its_change_lands_does_not_stop_the_queue(farm: Farm) -> None:
+    farm.yard.add_all([task("parts/a")])
+    killed = farm.yard.start("run", "--until-idle", env={"PADDOCK_TEST_CRASH_AT": "land.announced"})
+    assert killed.wait() < 0
+    farm.yard.paddock("cancel", "t1")
+    farm.branch("other", {"parts/other": "good\n"})
+    farm.land("other")
+
+    farm.yard.run(code=0)
+
+    assert {"parts/a", "parts/other"} <= set(farm.files())
+    assert farm.yard.task().phase == "cancelled"
+    farm.assert_green()
+    farm.assert_at_rest()
+
+
 def test_a_tree_that_has_passed_is_not_tested_again(farm: Farm) -> None:
     farm.branch("one", {"parts/one": "good\n"})
     farm.land("one")
