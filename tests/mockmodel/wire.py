@@ -8,6 +8,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+from paddock.engines.prompt import CONTINUE
+
 Json = dict[str, Any]
 
 OPENAI_ERRORS = {
@@ -68,6 +70,10 @@ class Conversation:
     tool_results: tuple[str, ...] = ()
 
     def user_said(self, text: str) -> None:
+        if text.strip() == CONTINUE and self.prompt:
+            # A model that is only told to go on goes on with what it was asked before.
+            self.user_added(text)
+            return
         self.prompt = text
         self.rounds = 0
         self.user_texts += (text,)

@@ -168,7 +168,8 @@ def _decide(quota: Quota, now: float, running: int) -> Quota:
         return replace(quota, target=max(min(ceiling, most), quota.target * SHRINK))
     if not in_use:
         return quota
-    quick = min(quota.target * GROWTH + 1, QUICK_AGENTS)
+    # Quickly only until the first cut: from then on it is known that there is a limit near by.
+    quick = min(quota.target * GROWTH + 1, QUICK_AGENTS) if quota.cut_at is None else 0.0
     slow = quota.target + max(BLIND_GROWTH_LEAST, BLIND_GROWTH * quota.target)
     return replace(quota, target=max(quick, slow))
 
