@@ -176,7 +176,7 @@ def test_after_one_follow_up_a_rejected_change_is_a_persons(farm: Farm) -> None:
     assert len(followups(farm, "t1")) == 1
     assert [old.outcome for old in farm.queue.decided] == ["rejected", "rejected"]
     why = farm.yard.paddock("queue", "why", "t1")
-    assert why.count("rejected: CI does not pass") == 2
+    assert why.count("  rejected: CI does not pass") == 2
     assert "a part is bad" in why
     assert farm.main == farm.first
 
