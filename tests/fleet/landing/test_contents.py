@@ -35,7 +35,7 @@ class Clone:
         return head
 
 
-@pytest.mark.parametrize("policy", ["merge", "squash", "rebase"])
+@pytest.mark.parametrize("policy", ["merge", "rebase"])
 def test_every_kind_of_content_lands_byte_for_byte(make_farm: MakeFarm, tmp_path: Path, policy: str) -> None:
     farm = make_farm(policy=policy)
     clone = Clone(farm, tmp_path / "clone")

@@ -65,16 +65,14 @@ SCENARIOS = {
     "agents": Scenario(add_tasks, {"good": "landed", "mended": "landed"}, decided=3),
 }
 SAMPLE = [
-    ("agents", "queue.held"),
     ("agents", "queue.queued"),
     ("agents", "queue.sent_back"),
     ("agents", "hold.flushed"),
-    ("branches", "run.composed"),
+    ("branches", "compose.merged"),
     ("branches", "run.started_in_log#2"),
     ("branches", "sandbox.switched"),
     ("branches", "turn.claimed"),
     ("branches", "ci.started"),
-    ("branches", "ci.released"),
     ("branches", "run.over"),
     ("branches", "land.announced"),
     ("branches", "land.moved"),

@@ -131,7 +131,7 @@ def test_a_remote_main_that_was_rewound_halts_the_queue(farm: Farm, remote: Path
     assert tip(remote) == farm.first
 
 
-@pytest.mark.parametrize("point", ["land.flushed", "land.pushed", "land.moved", "land.done"])
+@pytest.mark.parametrize("point", ["land.pushed", "land.done"])
 def test_a_daemon_killed_around_the_push_is_followed_by_one_that_knows(farm: Farm, remote: Path, point: str) -> None:
     farm.branch("one", {"parts/one": "good\n"})
     farm.land("one")

@@ -117,15 +117,8 @@ def test_why_tells_the_whole_story_of_a_conflict_with_both_diffs(farm: Farm) -> 
     assert "+line 5, as t2 has it" in told["conflict"]["ours"]
     assert "+line 5, as t1 has it" in told["conflict"]["theirs"]
     assert told["conflict"]["paths"] == ["ten.txt"]
-
-
-def test_status_of_a_conflict_says_what_with_whom_and_what_to_do(farm: Farm) -> None:
-    two_that_conflict(farm, {"say": "no", "turn": 2})
-    run_until_both_are_done(farm)
-    task = farm.yard.task("t2")
-    assert task.unblock
-    shown = farm.yard.paddock("show", "t2")
-    assert task.unblock in shown
+    assert farm.yard.task("t2").reason == "conflicts with t1: ten.txt"
+    assert "paddock resolve t2" in farm.yard.paddock("show", "t2")
 
 
 def test_a_conflict_with_a_commit_by_hand_names_the_commit(farm: Farm) -> None:
