@@ -8,6 +8,7 @@ import click
 
 from paddock.cli.edit import parse_tasks
 from paddock.cli.narration import narrate
+from paddock.cli.text import cut
 from paddock.cli.workspace import Workspace, open_workspace
 from paddock.core.board import Board
 from paddock.core.ids import TaskId
@@ -15,10 +16,12 @@ from paddock.core.task import Phase
 from paddock.fleet.daemon import Daemon, Orders
 from paddock.fleet.ledger import AlreadyRunning, Ledger, take_lead
 from paddock.fleet.site import Site
+from paddock.fleet.waiting import read_waiting
 from paddock.git.behind import checkouts_behind
 from paddock.store.sqlite import SqliteStore
 
 WAIT_SECONDS = 2.0
+TOLD = 5  # waiting tasks at the end of a run
 
 
 @click.command("run")
@@ -73,9 +76,21 @@ async def run_fleet(workspace: Workspace, orders: Orders, *, wait: bool, live: b
     store.close()
     if still:
         click.echo(f"still working: {', '.join(still)}; `paddock run` picks them up", err=True)
+    if not daemon.ending:
+        _tell_who_waits(workspace, board, orders.only)
     for behind in checkouts_behind(workspace.repo, workspace.config.landing_branch):
         click.echo(f"\n{behind.path} shows an older {behind.branch}; update it: {behind.command}", err=True)
     return 130 if daemon.ending else exit_code(board, orders.only)
+
+
+def _tell_who_waits(workspace: Workspace, board: Board, only: frozenset[TaskId] | None) -> None:
+    """The fleet came to rest and tasks are left: only a person can help them."""
+    reasons = read_waiting(workspace.state_dir)
+    left = [name for name in board.ready if name in reasons and (only is None or name in only)]
+    for name in left[:TOLD]:
+        click.echo(f"{name} waits: {cut(reasons[name], 160)}", err=True)
+    if len(left) > TOLD:
+        click.echo(f"and {len(left) - TOLD:,} more; `paddock status` shows why", err=True)
 
 
 def open_site(workspace: Workspace, store: SqliteStore) -> Site:
@@ -97,6 +112,8 @@ async def lead(store: SqliteStore, *, wait: bool) -> Ledger:
 
 
 def exit_code(board: Board, only: frozenset[TaskId] | None) -> int:
-    """1 if something failed or needs a person's help."""
+    """1 if something failed or needs a person's help, the merge queue included."""
+    if board.queue.halted is not None:
+        return 1
     bad = {Phase.FAILED, Phase.BLOCKED}
     return int(any(task.phase in bad for task in board.open_tasks() if only is None or task.id in only))

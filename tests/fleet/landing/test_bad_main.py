@@ -47,7 +47,7 @@ def test_a_red_commit_by_hand_halts_the_queue_and_blames_nobody(farm: Farm) -> N
     farm.push({"parts/by-hand": "bad\n"})
     farm.branch("one", {"parts/one": "good\n"}, start=farm.first)
     farm.land("one")
-    farm.yard.run()
+    farm.yard.run(code=1)
     halted = farm.queue.halted
     assert halted is not None
     assert "main is red" in halted.reason
@@ -89,7 +89,7 @@ def test_a_rewound_main_halts_the_queue_until_somebody_has_looked(farm: Farm) ->
     farm.branch("two", {"parts/two": "good\n"})
     farm.land("two")
 
-    farm.yard.run()
+    farm.yard.run(code=1)
 
     assert farm.main == farm.first, "nothing lands on a main that was rewound"
     halted = farm.queue.halted
@@ -113,7 +113,7 @@ def test_a_main_that_was_replaced_by_another_history_halts_too(farm: Farm) -> No
     farm.yard.git("update-ref", "refs/heads/main", other)
     farm.branch("two", {"parts/two": "good\n"})
     farm.land("two")
-    farm.yard.run()
+    farm.yard.run(code=1)
     assert farm.queue.halted is not None
     assert farm.main == other
 
