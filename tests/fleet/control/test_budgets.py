@@ -107,7 +107,8 @@ def test_a_fleet_whose_budget_is_used_up_comes_to_rest(yard: Yard) -> None:
     """Nobody but a person can help: `run --until-idle` ends, and the reason stays to be read."""
     yard.paddock("budget", "set", "day", "--tokens", "1000")
     yard.add(write("a.txt"), commit("Add a"))
-    yard.run()
+    said = yard.run()
+    assert re.search(r"t1 waits: day:\d{4}-\d\d-\d\d has 1,000 of 1,000 tokens left, 837,014 needed\n", said)
     assert yard.records(AttemptStarted) == []
     assert row_of(yard, "t1")["phase"] == "ready"
     assert "of 1,000 tokens left" in row_of(yard, "t1")["reason"]
