@@ -114,6 +114,7 @@ def test_with_one_slot_one_session_does_a_convoy_and_a_slot_that_comes_free_is_u
     assert fleet.wait() == 0, fleet.words
     assert yard.attempt(other).outcome == "noop"
     assert [yard.attempt(name).inlined for name in names] == ["", ""]
+    assert [yard.task(name).started for name in names] == [1, 1], "neither waited in vain"
 
 
 def test_after_a_failed_attempt_the_next_task_begins_a_session_of_its_own(make_yard: MakeYard) -> None:
