@@ -13,6 +13,7 @@ from dataclasses import asdict, dataclass, replace
 from bench.admission.measure import Score, best_fixed, known_account, run_policy, score
 from bench.admission.policies import Aimd, Fixed, Gradient2, Paddock
 from bench.admission.world import Policy, Regime
+from bench.measure import OUT
 
 REGIMES = (
     Regime("request-bound", requests=200),
@@ -101,8 +102,9 @@ def main() -> int:
     parser.add_argument("--hours", type=float, default=2.0)
     parser.add_argument("--only", default="")
     parser.add_argument("--json", action="store_true")
+    parser.add_argument("--quick", action="store_true", help="one seed")
     options = parser.parse_args()
-    seeds = list(range(1, options.seeds + 1))
+    seeds = list(range(1, (1 if options.quick else options.seeds) + 1))
     chosen = [regime for regime in REGIMES if options.only in regime.name]
     rows: list[Row] = []
     if not options.json:
@@ -117,6 +119,8 @@ def main() -> int:
             print(f"  {time.perf_counter() - started:.0f} s", file=sys.stderr)
     if options.json:
         print(json.dumps([asdict(row) for row in rows], indent=2))
+    OUT.mkdir(exist_ok=True)
+    (OUT / "admission.json").write_text(json.dumps([asdict(row) for row in rows], indent=2))
     return int(any(row.missed for row in rows if row.policy == "paddock"))
 
 
