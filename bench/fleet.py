@@ -114,14 +114,6 @@ class Yard:
         sweep({process.mark for process in find_marked(marker)})
 
 
-def plain_environment(home: str) -> dict[str, str]:
-    """Nothing of the person's own configuration."""
-    kept = {key: os.environ[key] for key in ("PATH", "LANG", "PYTHONPATH") if key in os.environ}
-    roles = [f"GIT_{role}_{key}" for role in ("AUTHOR", "COMMITTER") for key in ("NAME", "EMAIL")]
-    plain = {"HOME": home, "GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_NOSYSTEM": "1"}
-    return {**kept, **dict.fromkeys(roles, "bench@localhost"), **plain}
-
-
 @contextlib.contextmanager
 def make_yard() -> Iterator[Yard]:
     with tempfile.TemporaryDirectory(prefix="paddock-fleet-") as name:

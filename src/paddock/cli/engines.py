@@ -11,8 +11,9 @@ from paddock.cli.run import open_site
 from paddock.cli.text import SCHEMA, cut, paint, print_json
 from paddock.cli.workspace import Workspace, open_workspace
 from paddock.core.events import Draft, LimitsReset
-from paddock.core.trace import Final, TurnSummary, observe
-from paddock.engines.protocol import Engine, Probe, Source, TurnRequest
+from paddock.core.trace import Final
+from paddock.engines.probe import ROUND_TRIP_PROMPT, run_round_trip
+from paddock.engines.protocol import Engine, Probe, TurnRequest
 from paddock.engines.registry import engine_names
 from paddock.fleet.site import Site
 
@@ -66,41 +67,24 @@ def round_trip(engine: Engine) -> tuple[str, str]:
         folder.mkdir()
         subprocess.run(["git", "init", "-q", str(worktree)], check=True, capture_output=True)
         request = TurnRequest(
-            prompt="Answer with the single word: ready",
+            prompt=ROUND_TRIP_PROMPT,
             task_text="echo ready",
             worktree=worktree,
             folder=folder,
             base_env=os.environ,
             common_dir=worktree / ".git",
         )
-        launch = engine.launch(request)
-        for file in launch.files:
-            file.path.parent.mkdir(parents=True, exist_ok=True)
-            file.path.write_text(file.content, encoding="utf-8")
         try:
-            done = subprocess.run(
-                launch.argv, cwd=launch.cwd, env=dict(launch.env), stdin=subprocess.DEVNULL, capture_output=True,
-                timeout=ROUND_TRIP_SECONDS, check=False,
-            )  # fmt: skip
-        except subprocess.TimeoutExpired:
-            return "", f"no answer within {ROUND_TRIP_SECONDS:.0f} s"
+            trip = run_round_trip(engine, request, ROUND_TRIP_SECONDS)
         except OSError as error:
             return "", str(error.strerror)
-    return _read(engine, done.returncode, done.stdout, done.stderr)
-
-
-def _read(engine: Engine, code: int, out: bytes, err: bytes) -> tuple[str, str]:
-    summary, parser = TurnSummary(), engine.parser()
-    for source, text in ((Source.STDOUT, out), (Source.STDERR, err)):
-        for line in text.splitlines():
-            for entry in parser.feed(line, source):
-                summary = observe(summary, entry)
-    for entry in parser.close():
-        summary = observe(summary, entry)
-    if code == 0 and summary.trouble is None and summary.final is not Final.ERROR:
+    summary = trip.summary
+    if trip.exit_code is None:
+        return "", f"no answer within {ROUND_TRIP_SECONDS:.0f} s"
+    if trip.exit_code == 0 and summary.trouble is None and summary.final is not Final.ERROR:
         return summary.last_step or "(nothing)", ""
-    said = summary.last_error or summary.final_reason or err.decode(errors="replace").strip()[-300:]
-    return "", f"exit {code}: {said}"
+    said = summary.last_error or summary.final_reason or trip.stderr_tail.strip()[-300:]
+    return "", f"exit {trip.exit_code}: {said}"
 
 
 def _site(workspace: Workspace) -> Site:
