@@ -22,7 +22,7 @@ from paddock.git.repo import discover
 from paddock.git.slots import SlotState, WorktreeRoot, default_root, list_slots, read_record
 from paddock.sessions.marks import MarkedProcess, find_marked
 from paddock.sessions.sweep import sweep
-from paddock.store.protocol import LogUnusable, Query
+from paddock.store.protocol import Query
 from paddock.store.sqlite import SqliteStore
 
 Step = Mapping[str, object]
@@ -108,18 +108,11 @@ class Yard:
 
     @contextlib.contextmanager
     def log(self) -> Iterator[SqliteStore]:
-        store = self._open_log()
+        store = SqliteStore(self.log_path, read_only=True)
         try:
             yield store
         finally:
             store.close()
-
-    def _open_log(self) -> SqliteStore:
-        """Tests look at the log many times a second; once in thousands of times SQLite calls it busy."""
-        try:
-            return SqliteStore(self.log_path, read_only=True)
-        except LogUnusable:
-            return SqliteStore(self.log_path, read_only=True)
 
     def board(self) -> Board:
         with self.log() as log:

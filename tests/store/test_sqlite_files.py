@@ -1,6 +1,8 @@
 """The SQLite log as files: made whole, found damaged, locked, out of reach."""
 
 import os
+import subprocess
+import sys
 import threading
 from pathlib import Path
 
@@ -26,6 +28,17 @@ def log(tmp_path: Path) -> Path:
     store.rebuild()
     store.close()
     return path
+
+
+HOLD_FOR_A_WHILE = """
+import sys, time, apsw
+connection = apsw.Connection(sys.argv[1])
+connection.execute("PRAGMA locking_mode=EXCLUSIVE; BEGIN EXCLUSIVE").fetchall()
+print("held", flush=True)
+sys.stdin.readline()
+time.sleep(0.3)
+connection.close()
+"""
 
 
 def checkpoint(log: Path) -> None:
@@ -205,14 +218,30 @@ def test_a_writer_gives_up_when_another_holds_the_log_for_long(log: Path) -> Non
 def test_a_foreign_program_that_locks_the_database_is_an_explained_failure(log: Path) -> None:
     other = apsw.Connection(str(log))
     other.execute("BEGIN EXCLUSIVE").fetchall()
-    store = SqliteStore(log)
-    store._db.set_busy_timeout(100)
+    store = SqliteStore(log, lock_timeout_seconds=0.1)
     with pytest.raises(LogUnusable, match="locked by another program"):
         store.append(add(), ANA)
     other.execute("ROLLBACK").fetchall()
     assert store.append(add(), ANA)
     other.close()
     store.close()
+
+
+@pytest.mark.parametrize("read_only", [True, False])
+def test_opening_waits_while_another_has_the_database_for_itself(log: Path, read_only: bool) -> None:
+    holder = subprocess.Popen(
+        [sys.executable, "-c", HOLD_FOR_A_WHILE, str(log)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    )
+    with holder:
+        assert holder.stdin and holder.stdout
+        assert holder.stdout.readline() == "held\n"
+        with pytest.raises(LogUnusable, match="locked by another program"):
+            SqliteStore(log, read_only=read_only, lock_timeout_seconds=0.01)
+        holder.stdin.write("let go soon\n")
+        holder.stdin.close()
+        store = SqliteStore(log, read_only=read_only)
+        assert len(store.board().tasks) == 50
+        store.close()
 
 
 def test_a_folder_whose_name_is_no_utf8_is_an_explained_failure(tmp_path: Path) -> None:

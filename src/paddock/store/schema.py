@@ -30,11 +30,14 @@ PRAGMA user_version={SCHEMA};
 """
 
 
-def connect(path: Path, *, read_only: bool, busy_ms: int = 2000) -> apsw.Connection:
-    """A connection with Paddock's durability settings. Raises apsw.Error or LogUnusable."""
-    connection = _open(path, read_only=read_only)
+def connect(path: Path, *, read_only: bool, busy_seconds: float) -> apsw.Connection:
+    """A connection with Paddock's durability settings. Raises apsw.Error or LogUnusable.
+
+    Everything waits up to `busy_seconds`, the first look too: whoever opens a log that nobody has open
+    holds it locked for a moment, to rebuild the index of its write-ahead log.
+    """
+    connection = _open(path, read_only=read_only, busy_seconds=busy_seconds)
     try:
-        connection.set_busy_timeout(busy_ms)
         _check_identity(connection, path)
         if not read_only:
             connection.execute("PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL;").fetchall()
@@ -81,10 +84,12 @@ def _set_aside(path: Path) -> None:
     drop_snapshot(path)
 
 
-def _open(path: Path, *, read_only: bool) -> apsw.Connection:
+def _open(path: Path, *, read_only: bool, busy_seconds: float) -> apsw.Connection:
+    access = apsw.SQLITE_OPEN_READONLY if read_only else apsw.SQLITE_OPEN_READWRITE
+    connection = apsw.Connection(str(path), flags=access)
+    connection.set_busy_timeout(round(busy_seconds * 1000))
     if not read_only:
-        return apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READWRITE)
-    connection = apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READONLY)
+        return connection
     try:
         connection.execute("SELECT 1 FROM sqlite_schema LIMIT 1").fetchall()
     except (apsw.CantOpenError, apsw.ReadOnlyError):

@@ -79,7 +79,7 @@ class SqliteStore:
         if create and not self.path.exists():
             with locked(self._lock, self.path, self._lock_timeout):
                 create_log(self.path)
-        self._db = connect(self.path, read_only=read_only)
+        self._db = connect(self.path, read_only=read_only, busy_seconds=self._lock_timeout)
 
     def close(self) -> None:
         self._db.close()
