@@ -233,7 +233,8 @@ def test_opening_waits_while_another_has_the_database_for_itself(log: Path, read
         [sys.executable, "-c", HOLD_FOR_A_WHILE, str(log)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
     )
     with holder:
-        assert holder.stdin and holder.stdout
+        assert holder.stdin
+        assert holder.stdout
         assert holder.stdout.readline() == "held\n"
         with pytest.raises(LogUnusable, match="locked by another program"):
             SqliteStore(log, read_only=read_only, lock_timeout_seconds=0.01)
