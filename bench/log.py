@@ -72,7 +72,7 @@ class RawLog:
 
     def __init__(self, path: Path) -> None:
         create_log(path)
-        self._db: apsw.Connection = connect(path, read_only=False)
+        self._db: apsw.Connection = connect(path, read_only=False, busy_seconds=15.0)
         self._seq = 0
 
     def singles(self, count: int) -> float:
