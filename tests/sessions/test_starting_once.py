@@ -3,6 +3,7 @@ import os
 import signal
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from dataclasses import fields
 from pathlib import Path
@@ -18,7 +19,8 @@ from paddock.sessions.local import (
     TurnSpec,
     start_turn,
 )
-from paddock.sessions.process import ProcessIdentity, block_until_exit
+from paddock.sessions.marks import find_marked
+from paddock.sessions.process import ProcessIdentity, block_until_exit, signal_process
 from tests.sessions.conftest import PATIENCE_SECONDS, Workshop, returned
 
 REPOSITORY = Path(__file__).parents[2]
@@ -75,7 +77,7 @@ def test_a_starter_killed_at_any_step_leaves_a_turn_that_runs_exactly_once(works
         process.communicate()
     assert process.returncode == -signal.SIGKILL
     left_by_the_dead = workshop.state()
-    if step in ("turn.opened", "turn.spawned"):
+    if step in ("turn.opened", "turn.spawned", "turn.drafted"):
         assert left_by_the_dead == NeverStarted()
     else:
         assert isinstance(left_by_the_dead, Running | Exited)
@@ -84,6 +86,31 @@ def test_a_starter_killed_at_any_step_leaves_a_turn_that_runs_exactly_once(works
     workshop.wait_until_nothing_is_left()
     assert returned(workshop.state()) == 0
     assert runs(workshop) == 1
+    assert not list(workshop.folder.glob("*.claim"))
+
+
+def test_a_signal_to_a_shim_that_waits_for_its_starter_does_not_lose_the_turn(workshop: Workshop) -> None:
+    def signal_shim(name: str) -> None:
+        if name != "turn.spawned":
+            return
+        [shim] = find_marked(workshop.marker)
+        status = Path(f"/proc/{shim.identity.pid}/status")
+        give_up_at = time.monotonic() + PATIENCE_SECONDS
+        while not hears(status, signal.SIGTERM):
+            assert time.monotonic() < give_up_at
+        for _ in range(3):
+            assert signal_process(shim.identity, signal.SIGTERM)
+
+    shim = start_turn(counted(workshop), signal_shim)
+    assert block_until_exit(shim, PATIENCE_SECONDS)
+    assert returned(workshop.state()) == 0
+    assert runs(workshop) == 1
+
+
+def hears(status: Path, signum: int) -> bool:
+    """Whether a process has done something about a signal that would end it."""
+    lines = dict(line.split(":", 1) for line in status.read_text().splitlines())
+    return any(int(lines[mask], 16) >> (signum - 1) & 1 for mask in ("SigIgn", "SigCgt"))
 
 
 def test_a_shim_without_a_claim_leaves_without_a_trace(workshop: Workshop) -> None:

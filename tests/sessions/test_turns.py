@@ -171,6 +171,15 @@ def test_a_torn_exit_record_says_nothing(workshop: Workshop, text: str) -> None:
     assert isinstance(workshop.state(), Vanished)
 
 
+@pytest.mark.parametrize("first", ["", '/bin/mv "$@"; '])
+def test_an_end_is_known_though_the_command_that_puts_it_on_record_was_killed(workshop: Workshop, first: str) -> None:
+    program = workshop.root / "mv"
+    program.write_text(f"#!/bin/sh\n{first}kill -KILL $$\n")
+    program.chmod(0o755)
+    spec = workshop.shell("exit 143")
+    assert returned(workshop.run(replace(spec, env={"PATH": f"{workshop.root}:{os.environ['PATH']}"}))) == 143
+
+
 def test_a_file_limit_ends_a_flood_without_a_daemon(workshop: Workshop) -> None:
     spec = replace(workshop.spec("head", "-c", "50000000", "/dev/zero"), file_limit_bytes=1_000_000)
     assert ended_by(workshop.run(spec)) == signal.SIGXFSZ

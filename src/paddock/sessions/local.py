@@ -5,7 +5,8 @@ A turn leaves these files in its attempt's folder, each named `turn-N` and an en
     .out .err   what the command wrote, appended by the command itself
     .pid        who runs the turn: pid, start time, boot, claim. Hard-linked into place, so it appears whole
                 and only the first starter's link succeeds
-    .exit       how it ended, renamed into place: the shell's words about a signal, if any, then the status
+    .exit       how it ended, renamed into place: the shell's words about a signal, if any, then the status.
+                As `.ending` if whoever ended the turn's processes hit the one that renames it
 
 The order of a start makes it safe to die anywhere in it. The starter spawns a shim that waits for the end of
 its standard input, links `.pid` with the shim's identity and a claim only that shim knows, and closes the
@@ -16,6 +17,7 @@ two starters at once exactly one shim goes on. Nobody has to guess from a clock.
 A file system that lost power may forget `.pid`; the process is gone then too, so starting again is right.
 """
 
+import contextlib
 import errno
 import os
 import secrets
@@ -31,9 +33,10 @@ from paddock.sessions.marks import MARK_VARIABLE, Mark, MarkedProcess, cut_comma
 from paddock.sessions.process import ProcessIdentity, current_boot, identify, same_process
 
 SHIM_COMMAND = ("/bin/sh", str(Path(__file__).with_name("shim.sh")))
-START_CHECKPOINTS = ("turn.opened", "turn.spawned", "turn.claimed", "turn.released")
+START_CHECKPOINTS = ("turn.opened", "turn.spawned", "turn.drafted", "turn.linked", "turn.claimed", "turn.released")
 """The steps of `start_turn` after which it calls its `checkpoint`."""
 
+_DRAFT = ".claim"
 SIGNALS_WITHOUT_WORDS = (signal.SIGINT, signal.SIGPIPE)
 """Shells say nothing when one of these ends a command."""
 
@@ -107,21 +110,25 @@ class TurnFiles:
 
     @property
     def out(self) -> Path:
-        return self._ending("out")
+        return self._file("out")
 
     @property
     def err(self) -> Path:
-        return self._ending("err")
+        return self._file("err")
 
     @property
     def pid(self) -> Path:
-        return self._ending("pid")
+        return self._file("pid")
 
     @property
     def exit(self) -> Path:
-        return self._ending("exit")
+        return self._file("exit")
 
-    def _ending(self, ending: str) -> Path:
+    @property
+    def ending(self) -> Path:
+        return self._file("ending")
+
+    def _file(self, ending: str) -> Path:
         return self.record.with_name(f"{self.record.name}.{ending}")
 
 
@@ -138,6 +145,7 @@ def start_turn(spec: TurnSpec, checkpoint: Callable[[str], None] = no_checkpoint
     reap_children()
     files = TurnFiles.of(spec.folder, spec.turn)
     if (earlier := _read_claim(files)) is not None:
+        _drop_drafts(files)
         return earlier.identity
     command = _find_command(spec)
     claim = secrets.token_hex(8)
@@ -146,7 +154,7 @@ def start_turn(spec: TurnSpec, checkpoint: Callable[[str], None] = no_checkpoint
         checkpoint("turn.spawned")
         identity = identify(shim.pid)
         if identity is not None:
-            _link_claim(files, identity, claim)
+            _link_claim(files, identity, claim, checkpoint)
         checkpoint("turn.claimed")
     finally:
         _release(shim)
@@ -197,16 +205,22 @@ def _spawn_shim(
     return shim
 
 
-def _link_claim(files: TurnFiles, identity: ProcessIdentity, claim: str) -> None:
+def _link_claim(files: TurnFiles, identity: ProcessIdentity, claim: str, checkpoint: Callable[[str], None]) -> None:
     """Make `identity` the one that runs the turn, unless another already is."""
-    draft = files.record.with_name(f"{files.record.name}.{claim}.claim")
+    draft = files.record.with_name(f"{files.record.name}.{claim}{_DRAFT}")
     draft.write_text(f"{identity.as_text()} {claim}\n", "ascii")
-    try:
+    checkpoint("turn.drafted")
+    # Missing: another starter has linked its own and cleared this one away.
+    with contextlib.suppress(FileExistsError, FileNotFoundError):
         os.link(draft, files.pid)
-    except FileExistsError:
-        pass
-    finally:
-        draft.unlink()
+        checkpoint("turn.linked")
+    _drop_drafts(files)
+
+
+def _drop_drafts(files: TurnFiles) -> None:
+    """Once the turn is somebody's, drafts are of no use: this starter's, and those of starters that died."""
+    for draft in files.record.parent.glob(f"{files.record.name}.*{_DRAFT}"):
+        draft.unlink(missing_ok=True)
 
 
 def _release(shim: "subprocess.Popen[bytes]") -> None:
@@ -244,8 +258,10 @@ def observe_turn(folder: Path, turn: int) -> TurnState:
     if claim is None:
         return NeverStarted()
     alive = same_process(claim.identity)
-    # Asked for after the process: a shim that is gone by now has renamed the file into place before.
-    exited = _read_exit(files, claim.started_at)
+    # Asked for after the process: a shim that is gone by now has renamed the file into place before, or never will.
+    exited = _read_exit(files.exit, claim.started_at)
+    if exited is None and not alive:
+        exited = _read_exit(files.ending, claim.started_at)
     if exited is not None:
         return exited
     if not alive:
@@ -275,17 +291,19 @@ def _read_claim(files: TurnFiles) -> _Claim | None:
     return _Claim(identity, started_at) if identity is not None else None
 
 
-def _read_exit(files: TurnFiles, started_at: float) -> Exited | None:
+def _read_exit(path: Path, started_at: float) -> Exited | None:
+    """The status stands alone on its line; what the shell says after it is about its own last command."""
     try:
-        with open(files.exit, encoding="utf-8", errors="replace") as file:
-            *words, status = file.read(4096).splitlines() or [""]
+        with open(path, encoding="utf-8", errors="replace") as file:
+            lines = file.read(4096).split("\n")[:-1]
             at = os.fstat(file.fileno()).st_mtime
     except FileNotFoundError:
         return None
-    if not status.isdecimal():
+    place = next((place for place, line in enumerate(lines) if line.isdecimal()), None)
+    if place is None:
         return None
-    code = int(status)
-    by_signal = code > 128 and (bool(words) or code - 128 in SIGNALS_WITHOUT_WORDS)
+    code = int(lines[place])
+    by_signal = code > 128 and (place > 0 or code - 128 in SIGNALS_WITHOUT_WORDS)
     if by_signal:
         return Exited(code=None, signal=code - 128, started_at=started_at, at=at)
     return Exited(code=code, signal=None, started_at=started_at, at=at)

@@ -7,12 +7,14 @@ run_turn() {
     paddock_shim_record=$1 paddock_shim_claim=$2 paddock_shim_limit=$3
     shift 3
 
+    # Standard input ends when the starter has decided who runs the turn, or has died. A signal that is caught
+    # would end the reading before that.
+    trap '' HUP INT QUIT TERM USR1 USR2 ALRM
+    read -r paddock_shim_owner
+
     # Signals to the group are meant for the command. A caught signal, unlike an ignored one, is back at its
     # default in the command.
     trap : HUP INT QUIT TERM USR1 USR2 ALRM
-
-    # Standard input ends when the starter has decided who runs the turn, or has died.
-    read -r paddock_shim_owner
     [ -f "$paddock_shim_record.pid" ] || exit 0
     read -r paddock_shim_owner <"$paddock_shim_record.pid"
     case $paddock_shim_owner in
