@@ -252,7 +252,7 @@ def limits_command(ctx: click.Context, reset: str | None, as_json: bool) -> None
     for name, account in kept.controls.accounts.items():
         pause = current_pause(account.clocks, now)
         quota = "no quota" if account.quota.target >= 1e6 else f"quota bears {account.quota.target:.1f} agents"
-        click.echo(f"account {name:<12} {quota}" + (f"; paused: {pause.reason}" if pause else ""))
+        click.echo(f"account {name:<12} {quota}" + (f"; paused: {cut(pause.reason, 160)}" if pause else ""))
     for engine, breaker in kept.controls.breakers.items():
         if breaker.never_ran:
             click.echo(

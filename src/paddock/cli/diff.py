@@ -4,11 +4,14 @@ import sys
 
 import click
 
-from paddock.cli.text import colourful
+from paddock.cli.text import paint
 from paddock.cli.workspace import Workspace, open_workspace
 from paddock.core.errors import PaddockError
-from paddock.core.ids import parse_task
+from paddock.core.ids import harmless, parse_task
 from paddock.core.task import Task
+
+# By how a line of a patch starts; the first that fits counts.
+COLOURS = {"diff --git ": "yellow", "+++ ": "yellow", "--- ": "yellow", "@@ ": "cyan", "+": "green", "-": "red"}
 
 
 @click.command("diff")
@@ -22,10 +25,19 @@ def diff_command(ctx: click.Context, task: str, stat: bool, name_only: bool) -> 
     found = workspace.board().task(parse_task(task))
     base, head = _range(workspace, found)
     options = ["--stat"] if stat else ["--name-only"] if name_only else ["-p"]
-    colour = "--color=always" if colourful() else "--color=never"
-    patch = workspace.repo.git("diff", "--no-ext-diff", "--no-textconv", colour, *options, base, head)
-    sys.stdout.buffer.write(patch.stdout)
-    sys.stdout.buffer.flush()
+    patch = workspace.repo.git("diff", "--no-ext-diff", "--no-textconv", "--no-color", *options, base, head)
+    if sys.stdout.isatty():
+        _show(patch.stdout.decode("utf-8", "replace"))
+    else:
+        sys.stdout.buffer.write(patch.stdout)
+        sys.stdout.buffer.flush()
+
+
+def _show(patch: str) -> None:
+    """For a person: whoever wrote the change must not be able to hide a part of it from who reviews it."""
+    for line in harmless(patch).removesuffix("\n").split("\n"):
+        colour = next((colour for start, colour in COLOURS.items() if line.startswith(start)), None)
+        click.echo(paint(line, colour))
 
 
 def _range(workspace: Workspace, task: Task) -> tuple[str, str]:

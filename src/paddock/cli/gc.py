@@ -3,7 +3,7 @@
 import click
 
 from paddock.cli.run import open_site
-from paddock.cli.text import SCHEMA, print_json
+from paddock.cli.text import SCHEMA, cut, print_json
 from paddock.cli.workspace import open_workspace
 from paddock.core.events import Draft, WorktreeRemoved
 from paddock.core.task import Phase
@@ -37,7 +37,7 @@ def gc_command(ctx: click.Context, dry_run: bool, force: bool, as_json: bool) ->
         workspace.record(lambda _board: events)
     _print(report.removed, "freed", report.freed_bytes, as_json=as_json)
     for item, why in report.spared:
-        click.echo(f"kept {item.path}: {why}", err=True)
+        click.echo(f"kept {item.path}: {cut(why, 300)}", err=True)
     for ref in report.rescued:
         click.echo(f"saved in {ref}", err=True)
 
@@ -48,5 +48,7 @@ def _print(items: tuple[GcItem, ...], verb: str, size: int, *, as_json: bool) ->
         print_json({"schema": SCHEMA, "items": rows, "bytes": size})
         return
     for item in items:
-        click.echo(f"{item.waste.value:<12} {item.size_bytes / 1024:>10,.0f} KB  {item.path}  {item.note}".rstrip())
+        click.echo(
+            f"{item.waste.value:<12} {item.size_bytes / 1024:>10,.0f} KB  {item.path}  {cut(item.note, 200)}".rstrip()
+        )
     click.echo(f"{verb} {size / 1024:,.0f} KB" if items else "nothing to remove")

@@ -38,10 +38,11 @@ def janitor_command(ctx: click.Context, dry_run: bool, as_json: bool) -> None:
             {"schema": SCHEMA, "dry_run": dry_run, "swept": [_row(i) for i in done], "left": [_row(i) for i in left]}
         )
         return
+    verb = "would sweep" if dry_run else "swept"
     for item in done:
-        click.echo(f"{'would sweep' if dry_run else 'swept'} {item.what.value}: {item.name}  {cut(item.evidence, 120)}")
+        click.echo(f"{verb} {item.what.value}: {cut(item.name, 200)}  {cut(item.evidence, 120)}")
     for item in left:
-        click.echo(f"left alone: {item.name}  {cut(item.evidence, 120)}")
+        click.echo(f"left alone: {cut(item.name, 200)}  {cut(item.evidence, 120)}")
     if not found:
         click.echo("nothing to sweep")
 

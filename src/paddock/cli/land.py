@@ -4,7 +4,7 @@ import click
 
 from paddock.cli.edit import parse_tasks
 from paddock.cli.run import open_site
-from paddock.cli.text import SCHEMA, print_json
+from paddock.cli.text import SCHEMA, cut, print_json
 from paddock.cli.workspace import Workspace, author, open_workspace
 from paddock.core.errors import Misuse, PaddockError
 from paddock.core.events import Draft, TaskRejected
@@ -66,7 +66,7 @@ def queue_all(
         print_json({"schema": SCHEMA, "queued": rows})
         return
     for change in changes:
-        click.echo(f"queued {change.id} at {change.head[:10]}  {change.title}")
+        click.echo(f"queued {change.id} at {change.head[:10]}  {cut(change.title, 100)}")
     if daemon is None:
         click.echo("\nno daemon is running: `paddock up` or `paddock run` tests and lands what is queued")
 
@@ -112,10 +112,8 @@ def resolve_command(ctx: click.Context, task: str, as_json: bool) -> None:
         print_json({"schema": SCHEMA, "worktree": path, "conflicts": conflicts})
         return
     click.echo(path)
-    click.echo(
-        f"merging {site.config.landing_branch} into {found.branch}; conflicts: {', '.join(conflicts) or 'none'}",
-        err=True,
-    )
+    listed = cut(", ".join(conflicts), 1000) or "none"
+    click.echo(f"merging {site.config.landing_branch} into {found.branch}; conflicts: {listed}", err=True)
     click.echo(f"resolve, `git commit`, then `paddock land {found.id}`", err=True)
 
 
@@ -129,4 +127,4 @@ def open_conflict(site: Site, task: TaskId, branch: str, head: str) -> tuple[str
     merging = run_git(path, "rev-parse", "--verify", "--quiet", "MERGE_HEAD", check=False).ok
     if not merging:
         run_git(path, "merge", "--no-edit", site.repo.resolve(main_ref(site)) or "HEAD", check=False)
-    return str(path), run_git(path, "diff", "--name-only", "--diff-filter=U").lines
+    return str(path), run_git(path, "diff", "--name-only", "--diff-filter=U", "-z").records

@@ -68,7 +68,9 @@ def _agents(daemon: Daemon) -> Table:
         if (attempt := task.live_attempt) is None:
             continue
         step = run.turn.reader.summary.last_step if run.turn is not None else "preparing its worktree"
-        table.add_row(attempt.id, cut(task.title, 30), age(attempt.started), Text(cut(step or "starting", 200)))
+        # Text, because a bare string may hold what rich takes for markup.
+        words = Text(cut(task.title, 30)), age(attempt.started), Text(cut(step or "starting", 200))
+        table.add_row(attempt.id, *words)
     for driver in daemon.lander.runs.values():
         members = ", ".join(member.id for member in driver.run.members) or "main itself"
         table.add_row(driver.run.id, f"CI {driver.run.purpose.value}", age(driver.run.started_at), Text(members))

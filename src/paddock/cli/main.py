@@ -11,6 +11,7 @@ import click
 
 from paddock import __version__
 from paddock.core.errors import PaddockError
+from paddock.core.ids import harmless
 
 # name -> (module, one line of help); listed in the order a newcomer meets them
 COMMANDS: dict[str, tuple[str, str]] = {
@@ -169,13 +170,9 @@ def _discard_output() -> None:
 
 def complain(message: str, hint: str | None) -> None:
     """Messages quote what people typed and programs said; none of it may steer the terminal."""
-    click.echo(f"error: {_harmless(message)}", err=True)
+    click.echo(f"error: {harmless(message)}", err=True)
     if hint:
-        click.echo(f"\nhint: {_harmless(hint)}", err=True)
-
-
-def _harmless(text: str) -> str:
-    return "".join(c if c.isprintable() or c in "\n\t" else "\N{REPLACEMENT CHARACTER}" for c in text)
+        click.echo(f"\nhint: {harmless(hint)}", err=True)
 
 
 def _usage_hint(misuse: click.UsageError) -> str | None:

@@ -162,7 +162,8 @@ def render(queue: Queue, reason: str) -> list[str]:
     lines = [f"main {where}; queue {state_of(queue)}"]
     state = state_of(queue)
     if state in CURES:
-        lines += [paint(f"{state} {reason}" if state != "halted" else f"halted: {reason}", "red"), CURES[state]]
+        why = cut(reason, 300)
+        lines += [paint(f"{state} {why}" if state != "halted" else f"halted: {why}", "red"), CURES[state]]
     typical = run_seconds(queue.stats, 0.5)
     if queue.running:
         lines += ["", paint("testing", bold=True)]

@@ -1,5 +1,6 @@
 """`paddock show t3`: one task with its brief and attempts."""
 
+import sys
 from collections.abc import Sequence
 
 import click
@@ -7,7 +8,7 @@ import click
 from paddock.cli.text import SCHEMA, age, badge, clock, cut, paint, plural, print_json
 from paddock.cli.workspace import open_workspace, warn_unknown
 from paddock.core.events import Record, TaskAdded, TaskEdited
-from paddock.core.ids import parse_task
+from paddock.core.ids import harmless, parse_task
 from paddock.core.task import Attempt, Task
 
 
@@ -27,7 +28,8 @@ def show_command(ctx: click.Context, task: str, prompt: bool, as_json: bool) -> 
         from paddock.cli.run import open_site
         from paddock.fleet.prompts import preview_prompt
 
-        click.echo(preview_prompt(open_site(workspace, store), store, found))
+        text = preview_prompt(open_site(workspace, store), store, found)
+        click.echo(harmless(text) if sys.stdout.isatty() else text)
         return
     brief = brief_of(store.record(found.brief_seq))
     dependents = list(board.dependents.get(found.id, ()))

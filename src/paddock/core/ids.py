@@ -65,3 +65,8 @@ def printable(text: str, limit: int = 200) -> str:
     """One safe line for a terminal: control characters become `�`, long text is cut."""
     line = "".join(c if c.isprintable() else "�" for c in text)
     return line if len(line) <= limit else line[: limit - 1] + "…"
+
+
+def harmless(text: str) -> str:
+    """Text of any length for a terminal: lines and tabs stay, other control characters become `�`."""
+    return "".join(c if c.isprintable() or c in "\n\t" else "�" for c in text)
