@@ -240,3 +240,19 @@ def test_tasks_are_found_by_their_ids_and_by_no_other_text() -> None:
         assert odd not in reopened
     with pytest.raises(KeyError):
         reopened[TaskId("t4")]
+
+
+def test_a_board_encoded_again_and_again_says_the_same_as_one_folded_afresh(ledger: Ledger) -> None:
+    """What was encoded is the base of the next snapshot: changed tasks replace theirs, new ones follow."""
+    for step in (
+        lambda: ledger.add(),
+        lambda: cancel(ledger, TaskId("t1")),
+        lambda: ledger.attempt(TaskId("t3"), "noop"),
+    ):
+        for _ in range(2):
+            ledger.add()
+        encode_board(ledger.board)
+        step()
+        assert encode_board(ledger.board) == encode_board(fold(ledger.records))
+        assert encode_board(ledger.board) == encode_board(fold(ledger.records))
+        ledger.board = decode_board(encode_board(ledger.board))

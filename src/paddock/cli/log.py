@@ -2,10 +2,10 @@
 
 import time
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import click
+from msgspec.structs import replace
 
 from paddock.cli.text import SCHEMA, clock, cut, paint, plural, print_json, print_json_line
 from paddock.cli.views import view_record

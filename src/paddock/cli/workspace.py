@@ -1,7 +1,6 @@
 """What every command stands on: the repository, its log, the configuration and who is asking."""
 
 import os
-from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -21,12 +20,12 @@ if TYPE_CHECKING:
     from paddock.config.schema import Config
 
 
-@dataclass
 class Workspace:
     """`settings` are `key=value` words of the command line; they win over file and environment."""
 
-    repo: Repo
-    settings: tuple[str, ...] = ()
+    def __init__(self, repo: Repo, settings: tuple[str, ...] = ()) -> None:
+        self.repo = repo
+        self.settings = settings
 
     def load(self) -> "Loaded":
         """The configuration with the source of each value. Raises Misuse."""

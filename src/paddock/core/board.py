@@ -6,6 +6,7 @@ so a record that cannot fold leaves the board as it was.
 """
 
 from collections.abc import Callable, Iterable
+from functools import cache
 from typing import TYPE_CHECKING, TypeVar
 
 import msgspec
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from paddock.core.spending import Spending
 
 DAEMON_LEASE = "daemon"
+DECIDED = DEAD | SATISFIED
 LAYOUT = 2
 """Grows when the same records fold to another board; snapshots of another layout are folded again."""
 
@@ -138,24 +140,37 @@ class Board:
         """Folds one record. Raises IllegalTransition, with the board unchanged, if it cannot happen."""
         if record.seq != self.seq + 1:
             raise PaddockError(f"record {record.seq} does not follow record {self.seq}")
-        fold = _FOLDS.get(type(record.event)) or _fold_of_family(record.event)
-        fold(self, record)
+        _fold_of(type(record.event))(self, record)
         self.seq = record.seq
-        self.at = max(self.at, record.at)
+        if record.at > self.at:
+            self.at = record.at
 
-    def _put(self, task: Task, before: Phase | None) -> None:
-        if before is not task.phase:
-            _count(self.counts, before, task.phase)
-            if task.convoy is not None:
-                _count(self.convoy_counts[task.convoy], before, task.phase)
-            if task.phase in FINISHED:
-                self.open.pop(task.id, None)
-            elif task.id not in self.open:
-                self.open[task.id] = None
+    def _put(self, task: Task, before: Task | None) -> None:
+        """`before` is the task as the board has it, None for a new one."""
+        if before is None:
+            self.tasks.add(task)
+            self._move(task, None)
+            return
+        self.tasks.put(task)
+        if task.phase is not before.phase:
+            self._move(task, before.phase)
+        elif task.live_attempt is None or before.live_attempt is None:
+            self._index(task)
+
+    def _move(self, task: Task, before: Phase | None) -> None:
+        _count(self.counts, before, task.phase)
+        if task.convoy is not None:
+            _count(self.convoy_counts[task.convoy], before, task.phase)
+        if task.phase in FINISHED:
+            self.open.pop(task.id, None)
+        elif task.id not in self.open:
+            self.open[task.id] = None
+        self._index(task)
+
+    def _index(self, task: Task) -> None:
         _mark(self.ready, task.id, belongs=task.phase is Phase.READY)
         _mark(self.live, task.id, belongs=task.live_attempt is not None)
         _mark(self.needy, task.id, belongs=task.phase in NEEDS_HUMAN and task.blocked_on is None)
-        self.tasks.put(task)
 
 
 def _mark(index: dict[TaskId, None], task: TaskId, *, belongs: bool) -> None:
@@ -217,7 +232,10 @@ def decode_board(snapshot: bytes | memoryview) -> Board:
     return Board(_decode(snapshot))
 
 
-def _fold_of_family(event: ev.Event) -> Callable[[Board, ev.Record], None]:
+@cache
+def _fold_of(event: type[ev.Event]) -> Callable[[Board, ev.Record], None]:
+    if (own := _FOLDS.get(event)) is not None:
+        return own
     match event.kind.partition(".")[0]:
         case "lease":
             return _fold_lease
@@ -247,8 +265,7 @@ def _fold_queue(board: Board, record: ev.Record) -> None:
     queue, moved = fold_queue_event(board.queue, board.tasks, record)
     board._queue = queue
     for task in moved:
-        before = board.tasks[task.id].phase
-        board._put(task, before)
+        board._put(task, board.tasks[task.id])
         _settle_dependents(board, task, record.at)
 
 
@@ -290,19 +307,26 @@ def _fold_budget(board: Board, record: ev.Record) -> None:
 
 
 def _apply_to_task(board: Board, record: ev.Record) -> None:
-    if record.task is None or record.task not in board.tasks:
-        raise IllegalTransition(record.task or "nothing", "unknown", record.event)
-    before = board.tasks[record.task]
+    try:
+        before = board.tasks[record.task or TaskId("")]
+    except KeyError:
+        raise IllegalTransition(record.task or "nothing", "unknown", record.event) from None
     task = evolve(before, record)
-    if unknown := [other for other in task.after if other not in board.tasks]:
-        raise IllegalTransition(unknown[0], "unknown", record.event)
+    if task.after is not before.after:
+        _require_tasks(board, task.after, record.event)
     if task.phase is Phase.READY or (task.after is not before.after and _waits_for_others(task)):
         task = _settle(board, task, record.at)
     if isinstance(record.event, ev.TaskEdited) and record.event.after is not msgspec.UNSET:
         _relink(board, task, before.after)
-    board._put(task, before.phase)
-    if task.phase is not before.phase and (task.phase in DEAD | SATISFIED or before.phase in DEAD | SATISFIED):
+    board._put(task, before)
+    if task.phase is not before.phase and (task.phase in DECIDED or before.phase in DECIDED):
         _settle_dependents(board, task, record.at)
+
+
+def _require_tasks(board: Board, names: tuple[TaskId, ...], event: ev.Event) -> None:
+    for name in names:
+        if name not in board.tasks:
+            raise IllegalTransition(name, "unknown", event)
 
 
 def _waits_for_others(task: Task) -> bool:
@@ -311,6 +335,8 @@ def _waits_for_others(task: Task) -> bool:
 
 def _settle(board: Board, task: Task, at: float) -> Task:
     """Ready, waiting, or blocked by a dependency that will never land."""
+    if not task.after:
+        return task if task.phase is Phase.READY else move(task, Phase.READY, at)
     dead = [other for other in task.after if board.tasks[other].phase in DEAD]
     open_ = [other for other in task.after if board.tasks[other].phase not in SATISFIED]
     if dead:
@@ -330,7 +356,7 @@ def _settle_dependents(board: Board, task: Task, at: float) -> None:
             settled = _settle(board, dependent, at)
             if settled.phase is dependent.phase:
                 settled = replace(settled, since=dependent.since)
-            board._put(settled, dependent.phase)
+            board._put(settled, dependent)
 
 
 def _relink(board: Board, task: Task, before: tuple[TaskId, ...]) -> None:
@@ -349,8 +375,7 @@ def _add_task(board: Board, record: ev.Record) -> None:
         raise IllegalTransition(record.task or "nothing", "already used", event)
     if event.convoy is not None and event.convoy not in board.convoys:
         raise IllegalTransition(event.convoy, "not a convoy", event)
-    if unknown := [other for other in event.after if other not in board.tasks]:
-        raise IllegalTransition(unknown[0], "unknown", event)
+    _require_tasks(board, event.after, event)
     task = Task(
         id=record.task,
         title=event.title,

@@ -11,7 +11,6 @@ grant it twice.
 """
 
 import math
-from dataclasses import dataclass
 from typing import ClassVar, TypeAlias, assert_never
 
 import msgspec
@@ -128,8 +127,7 @@ class IllegalLease(PaddockError):
     """An event that cannot follow the leases as they are; it must not be appended."""
 
 
-@dataclass(frozen=True, slots=True)
-class Blocker:
+class Blocker(msgspec.Struct, frozen=True):
     """Someone in the way: a holder, or one who waits with an older claim (generation 0)."""
 
     name: str
@@ -139,8 +137,7 @@ class Blocker:
     generation: int
 
 
-@dataclass(frozen=True, slots=True)
-class Granted:
+class Granted(msgspec.Struct, frozen=True):
     """Append the events; from then on the lease is held under `generation`."""
 
     events: tuple[LeaseEvent, ...]
@@ -148,8 +145,7 @@ class Granted:
     generation: int
 
 
-@dataclass(frozen=True, slots=True)
-class Waiting:
+class Waiting(msgspec.Struct, frozen=True):
     """Append the events, if any, and ask again when something changes or `ask_again_seconds` have passed."""
 
     events: tuple[LeaseEvent, ...]
@@ -158,16 +154,14 @@ class Waiting:
     ask_again_seconds: float
 
 
-@dataclass(frozen=True, slots=True)
-class Refused:
+class Refused(msgspec.Struct, frozen=True):
     """`deadlock` tells that waiting would never end: a blocker waits for what this holder has."""
 
     blockers: tuple[Blocker, ...]
     deadlock: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Stale:
+class Stale(msgspec.Struct, frozen=True):
     """The generation shown is not the one in force; `current` is the lease that is, if any."""
 
     name: str

@@ -1,16 +1,16 @@
 """The tasks of a board, decoded only when somebody looks at them.
 
 A snapshot holds them as one run of bytes and the length of each: ten thousand tasks open in no time, and
-those that nobody changed are written back unread. Ids are given one after the other and never reused, so
+those that nobody changed are written back unread, in runs. Ids are given one after the other and never reused, so
 a task's place follows from its number.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import accumulate
+from itertools import accumulate, pairwise
 
 import msgspec
 
-from paddock.core.ids import TaskId, task_id
+from paddock.core.ids import TaskId, task_id, task_number
 from paddock.core.task import Task
 
 _decode = msgspec.msgpack.Decoder(Task).decode
@@ -25,7 +25,7 @@ class TaskTable(Mapping[TaskId, Task]):
         self._bounds = list(accumulate(lengths, initial=0))
         self._count = len(lengths)
         self._tasks: dict[TaskId, Task] = {}
-        self._changed: dict[TaskId, bytes | None] = {}
+        self._changed: set[TaskId] = set()
 
     def __getitem__(self, task: TaskId) -> Task:
         found = self._tasks.get(task)
@@ -33,16 +33,20 @@ class TaskTable(Mapping[TaskId, Task]):
             number = self._number(task)
             if number is None:
                 raise KeyError(task)
-            found = self._tasks[task] = _decode(self._slice(number))
+            found = self._tasks[task] = _decode(self._slice(number - 1, number))
         return found
 
-    def put(self, task: Task) -> None:
-        """Replaces a task, or adds the one whose number comes next."""
-        if task.id not in self:
-            self._count += 1
-            assert task.id == task_id(self._count), "ids are given one after the other"
+    def add(self, task: Task) -> None:
+        """The task whose number comes next."""
+        self._count += 1
+        assert task.id == task_id(self._count), "ids are given one after the other"
         self._tasks[task.id] = task
-        self._changed[task.id] = None
+        self._changed.add(task.id)
+
+    def put(self, task: Task) -> None:
+        """Replaces a task that is there."""
+        self._tasks[task.id] = task
+        self._changed.add(task.id)
 
     def __iter__(self) -> Iterator[TaskId]:
         return map(task_id, range(1, self._count + 1))
@@ -54,20 +58,30 @@ class TaskTable(Mapping[TaskId, Task]):
         return task in self._tasks or self._number(task) is not None
 
     def encode(self) -> tuple[list[int], bytes]:
-        """Lengths and bytes as they go into a snapshot; what was changed is encoded once and remembered."""
-        parts: list[bytes | memoryview] = []
-        for number, name in enumerate(self, 1):
-            if name not in self._changed:
-                parts.append(self._slice(number))
-                continue
-            part = self._changed[name]
-            if part is None:
-                part = self._changed[name] = _encode(self._tasks[name])
-            parts.append(part)
-        return [len(part) for part in parts], b"".join(parts)
+        """Lengths and bytes as they go into a snapshot.
 
-    def _slice(self, number: int) -> memoryview:
-        return self._encoded[self._bounds[number - 1] : self._bounds[number]]
+        They are what the next one starts from: only tasks that change from now on are encoded again.
+        """
+        lengths = [after - before for before, after in pairwise(self._bounds)]
+        parts: list[bytes | memoryview] = []
+        done = 0
+        for name in sorted(self._changed, key=task_number):
+            place = task_number(name) - 1
+            encoded = _encode(self._tasks[name])
+            parts += (self._slice(done, place), encoded)
+            lengths[place : place + 1] = (len(encoded),)
+            done = place + 1
+        parts.append(self._slice(done, self._count))
+        whole = b"".join(parts)
+        self._encoded = memoryview(whole)
+        self._bounds = list(accumulate(lengths, initial=0))
+        self._changed.clear()
+        return lengths, whole
+
+    def _slice(self, first: int, end: int) -> memoryview:
+        """The bytes of the tasks at these places, empty for those the snapshot did not have."""
+        had = len(self._bounds) - 1
+        return self._encoded[self._bounds[min(first, had)] : self._bounds[min(end, had)]]
 
     def _number(self, task: object) -> int | None:
         """The place of a task that is there; people may ask for any text."""

@@ -3,10 +3,11 @@
 import os
 import signal
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+import msgspec
 
 from paddock.core.errors import PaddockError
 
@@ -66,8 +67,7 @@ _DROPPED_ENVIRONMENT = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class GitResult:
+class GitResult(msgspec.Struct, frozen=True):
     """What one git process said. `code` is negative when a signal ended it."""
 
     argv: tuple[str, ...]

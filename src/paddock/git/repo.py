@@ -3,8 +3,9 @@
 import contextlib
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
+
+import msgspec
 
 from paddock.core.errors import PaddockError
 from paddock.git.command import DEFAULT_TIMEOUT_SECONDS, GitFailed, GitResult, find_git, run_git
@@ -16,16 +17,14 @@ _FETCH_TIMEOUT_SECONDS = 60.0
 _USUAL_BRANCHES = ("main", "master", "trunk", "develop")
 
 
-@dataclass(frozen=True, slots=True)
-class Fetched:
+class Fetched(msgspec.Struct, frozen=True):
     """What a fetch brought: the remote branch's commit, or None and why not."""
 
     sha: str | None
     problem: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Repo:
+class Repo(msgspec.Struct, frozen=True):
     """One repository, however many worktrees it has.
 
     `common_dir` is what all worktrees share. `git_dir` and `top` belong to the worktree the search began in

@@ -6,8 +6,9 @@ cannot fold is never written.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
+
+import msgspec
 
 from paddock.core.board import Board
 from paddock.core.errors import PaddockError
@@ -20,16 +21,14 @@ if TYPE_CHECKING:
 Decide = Callable[[Board], Sequence[Draft]]
 
 
-@dataclass(frozen=True, slots=True)
-class Author:
+class Author(msgspec.Struct, frozen=True):
     """Who writes: a person (`ana@host`), the daemon, an agent. People have generation 0."""
 
     name: str
     generation: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class Query:
+class Query(msgspec.Struct, frozen=True):
     """Which records to read. `kind` may end in `*`; `task` includes its attempts."""
 
     after: int = 0

@@ -89,4 +89,4 @@ def newest_snapshot(log: Path) -> int:
 
 def snapshot_distance(board: Board) -> int:
     """How many records may follow a snapshot: more on a large board, whose snapshots cost more to write."""
-    return 300 + len(board.tasks) // 10
+    return 200 + len(board.tasks) // 20

@@ -6,8 +6,6 @@ an attempt that has used up its reservation gets more only if that fits; otherwi
 spent is recorded even if a last call overshot; then nothing new is reserved.
 """
 
-from dataclasses import dataclass
-
 import msgspec
 from msgspec.structs import replace
 
@@ -51,8 +49,7 @@ class Ledger(msgspec.Struct, frozen=True):
     reservations: dict[str, Reservation] = {}
 
 
-@dataclass(frozen=True, slots=True)
-class OverBudget:
+class OverBudget(msgspec.Struct, frozen=True):
     """`scope` has no room for what was asked; `reason` says so in words."""
 
     scope: str
