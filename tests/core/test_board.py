@@ -245,7 +245,7 @@ def test_tasks_are_found_by_their_ids_and_by_no_other_text() -> None:
 def test_a_board_encoded_again_and_again_says_the_same_as_one_folded_afresh(ledger: Ledger) -> None:
     """What was encoded is the base of the next snapshot: changed tasks replace theirs, new ones follow."""
     for step in (
-        lambda: ledger.add(),
+        ledger.add,
         lambda: cancel(ledger, TaskId("t1")),
         lambda: ledger.attempt(TaskId("t3"), "noop"),
     ):
