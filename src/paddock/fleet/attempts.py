@@ -106,6 +106,7 @@ class AttemptRun:
         if self._worktree is not None:
             return self._worktree
         self._site.attempt_folder(attempt.id).mkdir(parents=True, exist_ok=True)
+        checkpoint("attempt.foldered")
         order = Order(attempt.id, attempt.branch, start_commit(task, attempt))
         async with self._crew.preparing:
             try:
@@ -153,6 +154,7 @@ class AttemptRun:
             messages = read_messages(self._ledger.store, self._delivered(engine, attempt))
             plan = plan_turn(self._site, self._ledger.store, task, attempt, worktree, messages)
             launch = describe_launch(self._site, engine, task, attempt, worktree, plan)
+            checkpoint("turn.planned")
             adopted = was_started(self._site, attempt)
             identity = await asyncio.to_thread(start, self._site, attempt, launch)
         except PaddockError as error:
@@ -171,7 +173,9 @@ class AttemptRun:
         )
         if adopted:
             await self.turn.reader.catch_up()
+            checkpoint("turn.caught_up")
         self._crew.watch.follow(self.turn.files, identity)
+        checkpoint("turn.followed")
         try:
             return await self.turn.follow()
         finally:

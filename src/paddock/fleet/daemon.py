@@ -71,12 +71,14 @@ class Daemon:
         with Listener(self.log_path) as listener:
             asyncio.get_running_loop().add_reader(listener.fileno(), self._nudged, listener)
             try:
+                checkpoint("daemon.leads")
                 await release_strays(self.site, self.ledger)
                 await self._run_tasks()
             finally:
                 asyncio.get_running_loop().remove_reader(listener.fileno())
                 self._watch.close()
                 self._crew.gate.flush()
+                checkpoint("daemon.leaves")
 
     async def _run_tasks(self) -> None:
         try:
@@ -122,8 +124,10 @@ class Daemon:
             for run in self.runs.values():
                 run.wish.stop = "down"
                 run.wish.changed.set()
+            checkpoint("down.wished")
             self._woken.clear()
             await self._sleep(None)
+        checkpoint("down.done")
         self.end("down")
 
     def _nudged(self, listener: Listener) -> None:
@@ -155,6 +159,7 @@ class Daemon:
             if task.phase is Phase.CANCELLED or attempt.stop_requested is not None:
                 run.wish.stop = "stop"
                 run.wish.changed.set()
+                checkpoint("daemon.steered")
 
     def _adopt(self, board: Board) -> None:
         """Every live attempt has a run, whoever started it."""
@@ -259,8 +264,10 @@ class Daemon:
 
     async def _clean(self) -> None:
         seen = await asyncio.to_thread(look, self.site)
+        checkpoint("janitor.looked")
         found = judge(self.site.config.janitor, self.ledger.board, seen, time.time())
         done = await asyncio.to_thread(sweep, self.site, found)
+        checkpoint("janitor.swept")
         now = time.time()
         await self.ledger.record(lambda fresh: [*lease_drafts(fresh, now), *note_drafts(done)])
 

@@ -46,6 +46,7 @@ class Dispatcher:
         admission = self.gate.admit(board, free, running, cap)
         self.gate.waiting |= {name: reason for name, (reason, _) in waiting.items()}
         self.gate.save()
+        checkpoint("dispatch.admitted")
         accounts = {TaskId(start.attempt.partition(".")[0]): start.account for start in admission.starts}
         times = [plan.wake_at, *(until for _, until in waiting.values())]
         again = _ask_again(admission.refusals, [at for at in times if at is not None], now)

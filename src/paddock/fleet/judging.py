@@ -52,7 +52,8 @@ def secure(site: Site, attempt: Attempt) -> Delivery:
         return Delivery(problem=f"`{worktree.path}` is not a worktree of this repository any more")
     try:
         tip = _read_tip(run_git(worktree.path, *_SHOW_TIP, "HEAD", "--", check=False))
-        saved = rescue(site.repo, worktree.path, admin, attempt.branch, f"{attempt.id} ended with uncommitted files")
+        why = f"{attempt.id} ended with uncommitted files"
+        saved = rescue(site.repo, worktree.path, admin, attempt.branch, why, checkpoint)
     except PaddockError as error:
         return Delivery(problem=error.message)
     if saved.commit is None:
@@ -96,7 +97,9 @@ def judge_attempt(
     site: Site, engine: Engine | None, task: Task, attempt: Attempt, summary: TurnSummary, setup_problem: str = ""
 ) -> AttemptEnded:
     """The verdict as it goes into the log. Blocks on git: call it in a thread."""
+    checkpoint("judge.began")
     delivery = secure(site, attempt)
+    checkpoint("judge.secured")
     # What had said that it succeeded and was only then ended by us, for lingering, did succeed.
     had_ended = attempt.ended_by == "lingering" and summary.final is Final.SUCCESS
     facts = AttemptFacts(

@@ -9,6 +9,7 @@ from paddock.core.ids import AttemptId, TaskId
 from paddock.core.spending import ask_for_more, day_of, money_of, tokens_of
 from paddock.core.task import Attempt
 from paddock.core.trace import TokenUsage, TurnSummary, turn_usage
+from paddock.fleet.checkpoints import checkpoint
 from paddock.fleet.ledger import Ledger
 from paddock.fleet.pricing import Startup, bill
 from paddock.fleet.site import Site
@@ -44,7 +45,9 @@ class Purse:
                 return []
             return [Draft(answer, self._task, AttemptId(self._attempt.id))]
 
+        checkpoint("budget.asked")
         await self._ledger.record(decide)
+        checkpoint("budget.answered")
         return refused[0]
 
     def _used(self, summary: TurnSummary) -> Cost:

@@ -23,9 +23,11 @@ async def release_strays(site: Site, ledger: Ledger) -> None:
     strays = [name for name in claimed if name not in live and not name.endswith(".resolve")]
     for stray in strays:
         await asyncio.to_thread(release, site.root, stray, f"{stray} ended without a daemon", checkpoint)
+    checkpoint("strays.released")
     if strays:
         drafts = [Draft(Swept(f"worktree of {stray}", "its attempt had ended")) for stray in strays]
         await ledger.record(lambda _board: drafts)
+        checkpoint("strays.recorded")
 
 
 def _claimed(site: Site) -> list[str]:

@@ -166,7 +166,9 @@ class TurnRun:
                 state = observe_turn(self._folder, self._attempt.turn)
                 break
             await self._sleep(state)
+        checkpoint("turn.gone")
         summary = await self.reader.finish()
+        checkpoint("turn.read")
         self.reader.bound(self._site.config.limits.output_mb * 1024 * 1024)
         ended = _ending(state, ended_by, problem, summary)
         first = self.reader.first_step_at
@@ -230,7 +232,8 @@ class TurnRun:
         checkpoint("turn.stopping")
         grace = 0.2 if why == "down" else self._site.config.timeouts.grace
         mark = self._site.mark(self._attempt.id)
-        report = await stop_turn(TurnToStop(mark, state.identity, grace, self._launch.stop_signal))
+        turn = TurnToStop(mark, state.identity, grace, self._launch.stop_signal)
+        report = await stop_turn(turn, checkpoint)
         checkpoint("turn.stopped")
         forced = "it ignored the request to stop and was killed" if report.forced else ""
         return "; ".join(part for part in (problem, forced) if part)

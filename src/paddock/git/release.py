@@ -60,7 +60,7 @@ def give_back(
     held: tuple[str, ...] = ()
     if record.state is SlotState.READY:
         try:
-            rescued, held = secure(root, slot, record, why)
+            rescued, held = secure(root, slot, record, why, checkpoint)
         except (PaddockError, OSError) as error:
             return _keep(slot, record, lock, Released(slot.number, kept=str(error)))
         checkpoint("secured")
@@ -84,10 +84,12 @@ def make_idle(root: WorktreeRoot, slot: Slot, lock: Lock, checkpoint: Checkpoint
         head = detach(slot.path, admin, lock)
         checkpoint("detached")
         check_out(slot.path, admin, head, lock)
+        checkpoint("reset")
         clean(slot.path, root.keep, lock)
         checkpoint("cleaned")
         (admin / "logs" / "HEAD").unlink(missing_ok=True)
         remove_tree(slot.home / "tmp")
+        checkpoint("forgotten")
     except (GitFailed, OSError):
         remove_slot(root, slot, lock)
         return
@@ -102,7 +104,9 @@ def remove_slot(root: WorktreeRoot, slot: Slot, lock: Lock) -> None:
     remove_tree(slot.home)
 
 
-def secure(root: WorktreeRoot, slot: Slot, record: SlotRecord, why: str) -> tuple[Rescued | None, tuple[str, ...]]:
+def secure(
+    root: WorktreeRoot, slot: Slot, record: SlotRecord, why: str, checkpoint: Checkpoint = no_checkpoint
+) -> tuple[Rescued | None, tuple[str, ...]]:
     """A rescue commit for dirty files, refs for loose commits. PaddockError when something cannot be saved."""
     admin = mend(root.repo, slot.path)
     if admin is None:
@@ -111,7 +115,7 @@ def secure(root: WorktreeRoot, slot: Slot, record: SlotRecord, why: str) -> tupl
         return None, ()
     if (admin / "modules").is_dir():
         raise PaddockError("submodules were checked out here; their commits exist nowhere else")
-    rescued = rescue(root.repo, slot.path, admin, record.branch, why)
+    rescued = rescue(root.repo, slot.path, admin, record.branch, why, checkpoint)
     return rescued, hold_loose_commits(root.repo, slot.path, admin, record.attempt)
 
 

@@ -12,6 +12,7 @@ from pathlib import Path
 
 from paddock.core.errors import PaddockError
 from paddock.git.checkout import ALL_REFS, drop_stale_locks, forget_operation, hold_commit, operation_in_progress
+from paddock.git.furnish import Checkpoint, no_checkpoint
 from paddock.git.repo import ABSENT, GitFailed, GitResult, Repo, branch_of, run_git
 
 LARGEST_RESCUED_BYTES = 100 * 1024 * 1024
@@ -26,7 +27,8 @@ class Rescued:
 
     `commit` is the rescue commit, None when there was nothing to save. `on_branch` is false when HEAD had left
     the attempt's branch for a history of its own: then `ref` holds the commit and the branch stays as it was.
-    `left` names what could not be saved (nested repositories, files too large).
+    `left` names what could not be saved (nested repositories, files too large). `head` is where HEAD was found (None
+    on an unborn branch); `spotless` says that not even an ignored file lay about there.
     """
 
     commit: str | None
@@ -34,12 +36,16 @@ class Rescued:
     files: int = 0
     on_branch: bool = True
     left: tuple[str, ...] = ()
+    head: str | None = None
+    spotless: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class DirtyFiles:
     paths: tuple[str, ...]
     nested: tuple[str, ...]  # repositories inside the worktree that git would only record as a link
+    head: str | None = None  # None on an unborn branch
+    has_ignored: bool = False
 
 
 def dirty_files(worktree: Path) -> DirtyFiles:
@@ -55,7 +61,12 @@ def dirty_files(worktree: Path) -> DirtyFiles:
     fields_before_path = {"1": 8, "u": 10, "?": 1}
     paths: list[str] = []
     nested: list[str] = []
+    head: str | None = None
+    has_ignored = False
     for line in told.records:
+        if line.startswith("# branch.oid "):
+            head = line.removeprefix("# branch.oid ")
+        has_ignored |= line[0] == "!"
         if line[0] not in fields_before_path:
             continue
         path = line.split(" ", fields_before_path[line[0]])[-1]
@@ -63,10 +74,12 @@ def dirty_files(worktree: Path) -> DirtyFiles:
         if path.endswith("/") or is_submodule:
             nested.append(path.rstrip("/"))
         paths.append(path.rstrip("/"))
-    return DirtyFiles(tuple(paths), tuple(nested))
+    return DirtyFiles(tuple(paths), tuple(nested), None if head == "(initial)" else head, has_ignored)
 
 
-def rescue(repo: Repo, worktree: Path, admin: Path, branch: str, why: str) -> Rescued:
+def rescue(
+    repo: Repo, worktree: Path, admin: Path, branch: str, why: str, checkpoint: Checkpoint = no_checkpoint
+) -> Rescued:
     """Commit all dirty files of `worktree` to `branch`, leaving the worktree clean and on it.
 
     A merge or rebase in progress is forgotten: what it had done so far is in the commit.
@@ -75,25 +88,31 @@ def rescue(repo: Repo, worktree: Path, admin: Path, branch: str, why: str) -> Re
     drop_stale_locks(admin)
     dirty = dirty_files(worktree)
     if not dirty.paths:
-        return Rescued(None, ref)
+        return Rescued(None, ref, head=dirty.head, spotless=not dirty.has_ignored)
     too_large = [path for path in dirty.paths if _is_too_large(worktree / path)]
     left = tuple(dict.fromkeys((*dirty.nested, *too_large)))
     index = admin / "paddock-rescue.index"
     try:
         tree = _write_tree(worktree, admin, index, left)
+        checkpoint("rescue.written")
         head, tip = commit_of(worktree, "HEAD"), repo.resolve(ref)
         parent = head or tip
         if parent is not None and tree == repo.tree_of(parent):
-            return Rescued(None, ref, left=left)
-        commit = _commit_tree(repo, tree, parent, _message(admin, dirty, left, why))
-        on_branch = tip is None or tip == parent or (parent is not None and repo.is_ancestor(tip, parent))
+            return Rescued(None, ref, left=left, head=head)
+        made = tip if tip != parent and _is_commit_of(repo, tip, tree, parent) else None
+        commit = made or _commit_tree(repo, tree, parent, _message(admin, dirty, left, why))
+        checkpoint("rescue.committed")
+        on_branch = tip in (None, parent, made) or (parent is not None and repo.is_ancestor(str(tip), parent))
         if on_branch:
             _move(repo, ref, commit, tip)
+            checkpoint("rescue.moved")
             run_git(worktree, "symbolic-ref", "-m", "paddock: rescue", "HEAD", ref)
         else:
             ref = hold_commit(repo, commit, branch.removeprefix("paddock/"))
             run_git(worktree, "update-ref", "--no-deref", "-m", "paddock: rescue", "HEAD", commit)
+        checkpoint("rescue.switched")
         os.replace(index, admin / "index")
+        checkpoint("rescue.indexed")
         forget_operation(admin)
         return Rescued(commit, ref, len(dirty.paths) - len(left), on_branch, left)
     finally:
@@ -106,7 +125,7 @@ def loose_commits(repo: Repo, worktree: Path, admin: Path) -> tuple[str, ...]:
 
     Found through HEAD and its reflog, so also what the agent left behind on deleted branches.
     """
-    seen = [sha for sha in (commit_of(worktree, "HEAD"), *_reflog_commits(admin)) if sha and sha.strip("0")]
+    seen = [sha for sha in (commit_of(worktree, "HEAD"), *reflog_commits(admin)) if sha and sha.strip("0")]
     if not seen:
         return ()
     listed = "\n".join((*dict.fromkeys(seen), ""))
@@ -165,6 +184,12 @@ def _add_all(worktree: Path, env: dict[str, str], left: tuple[str, ...]) -> str:
     return run_git(worktree, "write-tree", env=env).text
 
 
+def _is_commit_of(repo: Repo, commit: str | None, tree: str, parent: str | None) -> bool:
+    """Whether the branch has the rescue already: its maker died before HEAD followed."""
+    told = repo.git("log", "-1", "--format=%T %P", commit, "--", check=False) if commit else None
+    return told is not None and told.ok and told.text == f"{tree} {parent or ''}".rstrip()
+
+
 def _commit_tree(repo: Repo, tree: str, parent: str | None, message: str) -> str:
     parents = ("-p", parent) if parent else ()
     return repo.git("commit-tree", tree, *parents, "-F", "-", input=message, env=_identity(repo)).text
@@ -213,7 +238,10 @@ def _status(worktree: Path, env: dict[str, str]) -> GitResult:
         "status",
         "--porcelain=v2",
         "-z",
+        "--branch",
+        "--no-ahead-behind",
         "--untracked-files=all",
+        "--ignored=matching",
         "--ignore-submodules=none",
         "--no-renames",
         check=False,
@@ -234,7 +262,8 @@ def _is_too_large(path: Path) -> bool:
         return False
 
 
-def _reflog_commits(admin: Path) -> list[str]:
+def reflog_commits(admin: Path) -> list[str]:
+    """Where the worktree's HEAD has been, newest first, as far back as is looked."""
     try:
         lines = (admin / "logs" / "HEAD").read_bytes().splitlines()[-_MOST_REFLOG_ENTRIES:]
     except FileNotFoundError:

@@ -94,6 +94,7 @@ def prepare(root: WorktreeRoot, order: Order, checkpoint: Checkpoint = no_checkp
         attach_branch(root.repo, slot.path, order.branch, order.start, lock)
         checkpoint("attached")
         mark_for_watchers(admin)
+        checkpoint("watchers-marked")
         record, setup, skipped = furnish(root, slot, record, order.start, lock, checkpoint)
         worktree = describe(root, slot, record)
         if setup is None or setup.ok:

@@ -6,10 +6,10 @@ because each step looks at all processes of the machine once, for all of them.
 
 import asyncio
 import signal
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 
-from paddock.sessions.local import is_shim, reap_children
+from paddock.sessions.local import is_shim, no_checkpoint, reap_children
 from paddock.sessions.marks import Mark, MarkedProcess, find_attempts
 from paddock.sessions.process import ProcessIdentity, same_process, signal_process, wait_for_exit
 from paddock.sessions.sweep import SweepReport, sweep
@@ -40,12 +40,14 @@ class StopReport:
     left: SweepReport
 
 
-async def stop_turn(turn: TurnToStop) -> StopReport:
+async def stop_turn(turn: TurnToStop, checkpoint: Callable[[str], None] = no_checkpoint) -> StopReport:
     """`stop_turns` for one."""
-    return (await stop_turns([turn]))[0]
+    return (await stop_turns([turn], checkpoint))[0]
 
 
-async def stop_turns(turns: Sequence[TurnToStop]) -> tuple[StopReport, ...]:
+async def stop_turns(
+    turns: Sequence[TurnToStop], checkpoint: Callable[[str], None] = no_checkpoint
+) -> tuple[StopReport, ...]:
     """End these turns and everything of their attempts; one report each, in the same order.
 
     Takes as long as the longest grace and a second or so. A turn that has ended is only swept.
@@ -53,11 +55,14 @@ async def stop_turns(turns: Sequence[TurnToStop]) -> tuple[StopReport, ...]:
     marks = {turn.mark for turn in turns}
     seen: dict[ProcessIdentity, MarkedProcess] = {}
     await _signal_commands(turns, seen)
+    checkpoint("turn.signalled")
     async with asyncio.TaskGroup() as waits:
         for turn in turns:
             waits.create_task(wait_for_exit(turn.shim, turn.grace_seconds))
     stubborn = [turn for turn in turns if same_process(turn.shim)]
+    checkpoint("turn.graced")
     await _kill_commands(stubborn, seen)
+    checkpoint("turn.killed")
     shims = {turn.shim for turn in turns}
     suspects = [process for identity, process in seen.items() if identity not in shims]
     report = await asyncio.to_thread(sweep, marks, suspects)

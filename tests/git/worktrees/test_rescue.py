@@ -45,7 +45,36 @@ def start_conflict(tree: Worktree, operation: str) -> None:
     assert operation_in_progress(tree.git_dir) == operation
 
 
+class Died(Exception):
+    """At a named point."""
+
+
+STEPS = ("rescue.written", "rescue.committed", "rescue.moved", "rescue.switched", "rescue.indexed")
+
+
 class TestRescue:
+    @pytest.mark.parametrize("detached", [False, True], ids=["on-its-branch", "detached"])
+    @pytest.mark.parametrize("step", STEPS)
+    def test_one_that_died_half_way_is_finished_by_the_next(
+        self, repo: Repo, tree: Worktree, step: str, detached: bool
+    ) -> None:
+        if detached:
+            git(tree.path, "checkout", "-q", "--detach")
+        write(tree.path, {"new.txt": "1"})
+
+        def die(name: str) -> None:
+            if name == step:
+                raise Died
+
+        with pytest.raises(Died):
+            rescue(repo, tree.path, tree.git_dir, BRANCH, "it died", die)
+        save(repo, tree)
+        assert git(tree.path, "rev-list", "--count", f"{tree.start}..HEAD") == "1"
+        assert repo.resolve(BRANCH) == git(tree.path, "rev-parse", "HEAD")
+        assert files_at(tree.path, "HEAD") == sorted([*files_at(tree.path, tree.start), "new.txt"])
+        assert not repo.refs("refs/paddock/kept/")
+        assert not list(tree.git_dir.glob("paddock-rescue*"))
+
     def test_changed_new_and_deleted_files_are_in_the_commit_and_ignored_ones_are_not(
         self, repo: Repo, tree: Worktree
     ) -> None:
