@@ -37,6 +37,7 @@ _OPERATION_FILES = (
 # Not `--all`, which counts the HEAD of every worktree as a holder, also of the one about to be removed.
 ALL_REFS = "--glob=refs/*"
 _OPERATION_FOLDERS = ("rebase-merge", "rebase-apply", "sequencer")
+_REFS_ELSEWHERE = b"ref: refs/heads/.invalid"  # what HEAD says where a reftable holds the refs
 
 
 def admin_dir(repo: Repo, worktree: Path) -> Path | None:
@@ -153,13 +154,8 @@ def attach_branch(repo: Repo, worktree: Path, branch: str, start: str, lock: Loc
 
     Commits only this branch had before stay held by a ref under refs/paddock/kept.
     """
-    user = branch_user(repo, branch)
-    if user is not None and user != worktree.resolve():
-        raise PaddockError(
-            f"branch `{branch}` is checked out at `{user}`",
-            "switch that worktree to another branch, or remove it",
-        )
     ref = f"refs/heads/{branch}"
+    _refuse_used_branch(repo, worktree, branch)
     _refuse_blocking_branch(repo, branch)
     if not repo.update_ref(ref, start, ABSENT, "paddock: start"):
         before = repo.refs(ref)[ref]
@@ -171,12 +167,38 @@ def attach_branch(repo: Repo, worktree: Path, branch: str, start: str, lock: Loc
     run_git(worktree, "symbolic-ref", "-m", "paddock: start", "HEAD", ref, inherit=lock.inherit)
 
 
+def start_branch(repo: Repo, worktree: Path, admin: Path, branch: str, start: str, lock: Lock) -> bool:
+    """check_out and attach_branch by one process, for a branch that is new; False, with nothing done, if it is not."""
+    _refuse_used_branch(repo, worktree, branch)
+    _refuse_blocking_branch(repo, branch)
+    drop_stale_locks(admin)
+    words = ("checkout", "--quiet", "--force", "--no-track", "-b", branch, start, "--")
+    timeout = _CHECKOUT_TIMEOUT_SECONDS
+    done = run_git(worktree, "-c", _CHECKOUT_WORKERS, *words, check=False, timeout=timeout, inherit=lock.inherit)
+    return done.ok
+
+
+def leave_branch(admin: Path, head: str) -> bool:
+    """Detach HEAD at `head`, where its branch is, the way git does it; False when git has to be asked.
+
+    HEAD as a file is git's documented layout; with another kind of ref store the file only says so.
+    """
+    path, draft = admin / "HEAD", admin / "HEAD.lock"
+    if not path.read_bytes().startswith(b"ref: refs/heads/") or path.read_bytes().startswith(_REFS_ELSEWHERE):
+        return False
+    with open(draft, "x", encoding="ascii") as file:
+        file.write(f"{head}\n")
+    os.replace(draft, path)
+    return True
+
+
 def detach(worktree: Path, admin: Path, lock: Lock) -> str:
     """Leave the branch, forget any merge or rebase in progress; returns the commit HEAD stays at."""
     drop_stale_locks(admin)
     forget_operation(admin)
     head = run_git(worktree, "rev-parse", "--verify", "HEAD^{commit}", inherit=lock.inherit).text
-    run_git(worktree, "update-ref", "--no-deref", "HEAD", head, inherit=lock.inherit)
+    if not leave_branch(admin, head):
+        run_git(worktree, "update-ref", "--no-deref", "HEAD", head, inherit=lock.inherit)
     return head
 
 
@@ -227,9 +249,10 @@ def operation_in_progress(admin: Path) -> str | None:
 
 
 def forget_operation(admin: Path) -> None:
-    for name in _OPERATION_FILES:
+    present = set(os.listdir(admin))
+    for name in present.intersection(_OPERATION_FILES):
         (admin / name).unlink(missing_ok=True)
-    for name in _OPERATION_FOLDERS:
+    for name in present.intersection(_OPERATION_FOLDERS):
         remove_tree(admin / name)
 
 
@@ -256,6 +279,15 @@ def hold_commit(repo: Repo, commit: str, label: str) -> str:
     if not repo.update_ref(ref, commit, ABSENT) and repo.refs(ref).get(ref) != commit:
         raise PaddockError(f"`{ref}` already holds another commit than `{commit}`")
     return ref
+
+
+def _refuse_used_branch(repo: Repo, worktree: Path, branch: str) -> None:
+    user = branch_user(repo, branch)
+    if user is not None and user != worktree.resolve():
+        raise PaddockError(
+            f"branch `{branch}` is checked out at `{user}`",
+            "switch that worktree to another branch, or remove it",
+        )
 
 
 def _refuse_blocking_branch(repo: Repo, branch: str) -> None:

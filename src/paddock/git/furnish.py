@@ -50,9 +50,10 @@ def furnish(
     skipped: tuple[str, ...] = ()
     if root.repo.main is not None:
         inclusion = copy_included(root.repo.main, slot.path, slot.home, record.included)
-        record = msgspec.structs.replace(record, included=inclusion.copied)
         skipped = inclusion.skipped
-        write_record(slot, record, lock)
+        if record.included != inclusion.copied:
+            record = msgspec.structs.replace(record, included=inclusion.copied)
+            write_record(slot, record, lock)
         checkpoint("included")
     if not is_setup_due(root, record, at):
         return record, None, skipped

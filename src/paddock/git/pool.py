@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import msgspec
 
 from paddock.core.errors import PaddockError
-from paddock.git.checkout import add_worktree, admin_dir, bring_to, check_out, sharpen_index
+from paddock.git.checkout import add_worktree, admin_dir, bring_to, check_out, clean, sharpen_index
 from paddock.git.furnish import Checkpoint, furnish, is_setup_due, no_checkpoint
 from paddock.git.lock import Lock, hold
 from paddock.git.release import make_idle, remove_slot
@@ -122,10 +122,14 @@ def _repoint(
         remove_slot(root, slot, lock)
         return
     # MAKING while it is neither here nor there: a claim after a crash must not trust it.
-    making = msgspec.structs.replace(record, state=SlotState.MAKING, at="")
+    making = msgspec.structs.replace(record, state=SlotState.MAKING, at="", unswept=False)
     write_record(slot, making, lock)
     checkpoint("repointing")
-    bring_to(slot.path, admin, tip, lock)
+    if record.unswept:
+        check_out(slot.path, admin, tip, lock)
+        clean(slot.path, (), lock)
+    else:
+        bring_to(slot.path, admin, tip, lock)
     checkpoint("checked-out")
     _settle(root, slot, making, tip, lock, checkpoint, problems)
 

@@ -1,16 +1,29 @@
 """Giving a worktree back: its work is secured first, then it is cleaned for the next attempt."""
 
+import contextlib
 from dataclasses import dataclass
+from pathlib import Path
 
 import msgspec
 
 from paddock.core.errors import PaddockError
-from paddock.git.checkout import admin_dir, check_out, clean, detach, mend, remove_worktree
+from paddock.git.checkout import (
+    admin_dir,
+    check_out,
+    clean,
+    detach,
+    drop_stale_locks,
+    forget_operation,
+    leave_branch,
+    mend,
+    operation_in_progress,
+    remove_worktree,
+)
 from paddock.git.disk import remove_tree
 from paddock.git.furnish import Checkpoint, no_checkpoint
 from paddock.git.lock import Lock
-from paddock.git.repo import GitFailed
-from paddock.git.rescue import Rescued, hold_loose_commits, rescue
+from paddock.git.repo import GitFailed, branch_of
+from paddock.git.rescue import Rescued, hold_loose_commits, reflog_commits, rescue
 from paddock.git.setup import stop_leftover
 from paddock.git.slots import (
     Slot,
@@ -34,7 +47,22 @@ class Released:
     kept: str = ""
 
 
-def release(root: WorktreeRoot, attempt: str, why: str, checkpoint: Checkpoint = no_checkpoint) -> Released:
+@dataclass(frozen=True, slots=True)
+class Secured:
+    """What somebody who looked after the last process had gone has seen: HEAD at `head`, nothing uncommitted, not even
+    an ignored file. Refs hold all commits of `held`, for good."""
+
+    head: str
+    held: frozenset[str]
+
+
+def release(
+    root: WorktreeRoot,
+    attempt: str,
+    why: str,
+    checkpoint: Checkpoint = no_checkpoint,
+    secured: Secured | None = None,
+) -> Released:
     """Secure what the attempt left and return its worktree to the pool. Nothing to do when it has none.
 
     No process of the attempt may be alive. `why` goes into the rescue commit's message.
@@ -47,7 +75,48 @@ def release(root: WorktreeRoot, attempt: str, why: str, checkpoint: Checkpoint =
         record = read_record(slot)
         if record is None or record.attempt != attempt:
             return Released()
+        with contextlib.suppress(OSError):
+            if secured is not None and _return_untouched(root, slot, record, lock, secured, checkpoint):
+                return Released(slot.number)
         return give_back(root, slot, record, lock, why, checkpoint)
+
+
+def _return_untouched(
+    root: WorktreeRoot, slot: Slot, record: SlotRecord, lock: Lock, secured: Secured, checkpoint: Checkpoint
+) -> bool:
+    """Where nothing lies about, nothing has to be saved or removed, and git need not be asked again; False if it must.
+
+    No file is touched, so what a process unknown to us has written meanwhile is no worse off than in the pool.
+    """
+    admin = admin_dir(root.repo, slot.path)
+    if record.state is not SlotState.READY or admin is None or not _is_as_seen(root, record, admin, secured):
+        return False
+    stop_leftover(slot.home)
+    drop_stale_locks(admin)
+    forget_operation(admin)
+    checkpoint("secured")
+    if not leave_branch(admin, secured.head):
+        return False
+    checkpoint("detached")
+    _forget(slot, admin)
+    write_record(slot, SlotRecord(SlotState.IDLE, at=secured.head, used=True, unswept=True), lock)
+    checkpoint("idle")
+    return True
+
+
+def _is_as_seen(root: WorktreeRoot, record: SlotRecord, admin: Path, secured: Secured) -> bool:
+    return (
+        branch_of(admin) == record.branch
+        and root.repo.branch_tip(record.branch) == secured.head
+        and operation_in_progress(admin) is None
+        and not (admin / "modules").is_dir()
+        and secured.held.issuperset((secured.head, *reflog_commits(admin)))
+    )
+
+
+def _forget(slot: Slot, admin: Path) -> None:
+    (admin / "logs" / "HEAD").unlink(missing_ok=True)
+    remove_tree(slot.home / "tmp")
 
 
 def give_back(
@@ -87,8 +156,7 @@ def make_idle(root: WorktreeRoot, slot: Slot, lock: Lock, checkpoint: Checkpoint
         checkpoint("reset")
         clean(slot.path, root.keep, lock)
         checkpoint("cleaned")
-        (admin / "logs" / "HEAD").unlink(missing_ok=True)
-        remove_tree(slot.home / "tmp")
+        _forget(slot, admin)
         checkpoint("forgotten")
     except (GitFailed, OSError):
         remove_slot(root, slot, lock)

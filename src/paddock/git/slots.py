@@ -47,6 +47,7 @@ class SlotRecord(msgspec.Struct, frozen=True, omit_defaults=True):
     setup_at: str = ""  # the commit the setup command last succeeded on, "" if never since the last clean-up
     setup_by: tuple[str, ...] = ()
     used: bool = False  # an attempt has worked here: a process it left behind may still write
+    unswept: bool = False  # returned as it was, for nothing lay about; empty folders may, and the index is the agent's
     included: tuple[str, ...] = ()  # what .worktreeinclude brought in, hence ours to refresh
     reason: str = ""
 

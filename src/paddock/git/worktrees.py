@@ -18,8 +18,10 @@ from paddock.git.checkout import (
     attach_branch,
     bring_to,
     check_out,
+    clean,
     drop_stale_locks,
     mark_for_watchers,
+    start_branch,
 )
 from paddock.git.disk import below_floor
 from paddock.git.furnish import Checkpoint, Worktree, describe, furnish, no_checkpoint
@@ -83,15 +85,24 @@ def prepare(root: WorktreeRoot, order: Order, checkpoint: Checkpoint = no_checkp
             return Prepared(describe(root, slot, record), warm=True)
         admin = admin_dir(root.repo, slot.path)
         warm = admin is not None and record.at != ""
+        attached = False
         if admin is None:
             admin = add_worktree(root, slot, order.start, lock)
             checkpoint("added")
             check_out(slot.path, admin, order.start, lock)
             checkpoint("checked-out")
+        elif record.unswept:
+            attached = start_branch(root.repo, slot.path, admin, order.branch, order.start, lock)
+            if not attached:
+                check_out(slot.path, admin, order.start, lock)
+            clean(slot.path, (), lock)
+            record = msgspec.structs.replace(record, unswept=False)
+            checkpoint("checked-out")
         elif not _is_known_clean(record, order) and bring_to(slot.path, admin, order.start, lock):
             checkpoint("checked-out")
-        drop_stale_locks(admin)
-        attach_branch(root.repo, slot.path, order.branch, order.start, lock)
+        if not attached:
+            drop_stale_locks(admin)
+            attach_branch(root.repo, slot.path, order.branch, order.start, lock)
         checkpoint("attached")
         mark_for_watchers(admin)
         checkpoint("watchers-marked")
