@@ -25,6 +25,7 @@ from bench.measure import Line, print_table, write_json
 from paddock.core.board import Board
 from paddock.core.events import AttemptStarted, TaskAdded
 from paddock.core.task import Phase
+from paddock.fleet.site import marker_of
 from paddock.sessions.marks import find_marked
 from paddock.sessions.sweep import sweep
 from paddock.store.protocol import Query
@@ -110,7 +111,7 @@ class Yard:
 
     def sweep(self) -> None:
         with self.log() as log:
-            marker = log.record(1).hash.hex()[:16]
+            marker = marker_of(self.top / ".git", log.record(1).hash)
         sweep({process.mark for process in find_marked(marker)})
 
 
@@ -224,7 +225,7 @@ def running_turns(board: Board) -> int:
 def shim_megabytes(yard: Yard) -> float:
     """Of the shells that wait for the engines, in shares of what they have in common."""
     with yard.log() as log:
-        marker = log.record(1).hash.hex()[:16]
+        marker = marker_of(yard.top / ".git", log.record(1).hash)
     sizes = []
     for process in find_marked(marker):
         if "shim.sh" in process.command:

@@ -18,6 +18,7 @@ from paddock.core.board import Board
 from paddock.core.events import Event, Record
 from paddock.core.ids import AttemptId, TaskId
 from paddock.core.task import Attempt, Task
+from paddock.fleet.site import marker_of
 from paddock.git.repo import discover
 from paddock.git.slots import SlotState, WorktreeRoot, default_root, list_slots, read_record
 from paddock.sessions.marks import MarkedProcess, find_marked
@@ -147,7 +148,7 @@ class Yard:
     @property
     def marker(self) -> str:
         with self.log() as log:
-            return log.record(1).hash.hex()[:16]
+            return marker_of(self.top / ".git", log.record(1).hash)
 
     def processes(self) -> tuple[MarkedProcess, ...]:
         return find_marked(self.marker)

@@ -15,7 +15,7 @@ from paddock.core.ids import TaskId
 from paddock.core.task import Phase
 from paddock.fleet.daemon import Daemon, Orders
 from paddock.fleet.ledger import AlreadyRunning, Ledger, take_lead
-from paddock.fleet.site import Site
+from paddock.fleet.site import Site, marker_of
 from paddock.fleet.waiting import read_waiting
 from paddock.git.behind import checkouts_behind
 from paddock.store.sqlite import SqliteStore
@@ -94,7 +94,8 @@ def _tell_who_waits(workspace: Workspace, board: Board, only: frozenset[TaskId] 
 
 
 def open_site(workspace: Workspace, store: SqliteStore) -> Site:
-    return Site(workspace.repo, workspace.config, workspace.state_dir, store.record(1).hash.hex()[:16])
+    marker = marker_of(workspace.repo.common_dir, store.record(1).hash)
+    return Site(workspace.repo, workspace.config, workspace.state_dir, marker)
 
 
 async def lead(store: SqliteStore, *, wait: bool) -> Ledger:

@@ -20,13 +20,23 @@ from paddock.git.setup import shell_setup
 from paddock.git.slots import PortPlan, WorktreeRoot, default_root
 from paddock.sessions.deadlines import TurnLimits
 from paddock.sessions.marks import Mark
+from paddock.store.digest import blake2b
 
 NO_AGENT = Agent()
 
 
+def marker_of(common_dir: Path, first_hash: bytes) -> str:
+    """One word for one log in one place: a copied repository has the same log and must not end the other's agents.
+
+    A folder that is moved keeps its number, a copy gets another.
+    """
+    place = common_dir.stat()
+    return blake2b(first_hash + f"{place.st_dev}:{place.st_ino}".encode(), digest_size=8).hexdigest()
+
+
 @dataclass(frozen=True)
 class Site:
-    """`marker` is one word unique to the log; every process of the fleet carries it."""
+    """Every process of the fleet carries `marker`; see `marker_of`."""
 
     repo: Repo
     config: Config
