@@ -179,3 +179,27 @@ def test_a_flood_of_200_megabytes_stays_bounded_on_disk_while_it_runs(workshop: 
         last = lines[-1].text
     assert last == "the end"
     assert limit // 2 <= seen * 33 <= limit
+
+
+def test_a_line_without_an_end_does_not_hold_its_reader(tmp_path: Path) -> None:
+    reader = LineReader(tmp_path / "out")
+    append(reader.path, b"x" * 3_000_000)
+    assert reader.read() == []
+    assert not reader.at_end
+    while not reader.at_end:
+        assert reader.read() == []
+    append(reader.path, b"\nnext\n")
+    first, second = reader.read()
+    assert first.cut
+    assert second == Line(3_000_001, "next")
+
+
+def test_a_reader_sent_to_the_tail_goes_on_with_a_whole_line(tmp_path: Path) -> None:
+    reader = LineReader(tmp_path / "out")
+    append(reader.path, numbered(1000))
+    reader.skip_to_tail(16_000)
+    reader.skip_to_tail(1000)
+    lines = reader.read()
+    assert lines[0] == Line(16 * 938, f"{938:015d}")
+    assert lines[-1].offset == 16 * 999
+    assert reader.skipped_bytes == 16 * 938

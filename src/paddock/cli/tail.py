@@ -63,9 +63,10 @@ class _Showing:
 
     def show_new(self) -> None:
         for reader, source in self._readers:
-            while lines := reader.read():
+            while (lines := reader.read()) or not reader.at_end:
                 for line in lines:
                     self._show(line.text, source)
+        sys.stdout.flush()
 
     def show_rest(self) -> None:
         self.show_new()
@@ -78,7 +79,6 @@ class _Showing:
     def _show(self, line: str, source: Source) -> None:
         if self._raw:
             sys.stdout.buffer.write(line.encode("utf-8", "surrogateescape") + b"\n")
-            sys.stdout.buffer.flush()
             return
         for entry in self._parser.feed(line.encode("utf-8", "surrogateescape"), source):
             _print_entry(entry, as_json=self._as_json)

@@ -9,7 +9,12 @@ from paddock.core.trace import Text, TokenUsage, ToolCall, TraceEntry, TurnSumma
 from paddock.engines.protocol import Engine, Source
 from paddock.fleet.pricing import Startup
 from paddock.sessions.local import TurnFiles
-from paddock.sessions.output import LineReader, bound_output
+from paddock.sessions.output import Line, LineReader, bound_output
+
+BREATH_SECONDS = 0.02  # the longest that reading one turn holds up the rest of the fleet
+FLOOD_LINES = 200_000  # no CLI says so much in a turn: from here on only what came last is read
+FLOOD_TAIL_BYTES = 1 << 16
+LAST_TAIL_BYTES = 1 << 20
 
 Heard = Callable[[TraceEntry, bool], None]
 """Told of every entry as it is read; the flag says that it is the turn's first use of tokens."""
@@ -31,6 +36,7 @@ class TurnReader:
         self.first_step_at: float | None = None
         self.startup = Startup()
         self._heard = heard
+        self._lines = 0
         self._files = files
         self._parser = engine.parser()
         self._readers = [
@@ -39,28 +45,45 @@ class TurnReader:
             *((LineReader(path), Source.LOG) for path in logs),
         ]
 
-    async def read(self) -> None:
-        """What is new. Lets the loop breathe between megabytes."""
+    async def read(self) -> bool:
+        """A part of what is new; whether the caller should ask for more at once."""
+        is_flood = self._lines > FLOOD_LINES
         for reader, source in self._readers:
-            while lines := reader.read():
-                for line in lines:
-                    self._take(self._parser.feed(line.text.encode("utf-8", "surrogateescape"), source))
-                await asyncio.sleep(0)
+            if is_flood:
+                reader.skip_to_tail(FLOOD_TAIL_BYTES)
+            await self._feed(reader.read(), source)
+        await asyncio.sleep(0)
+        return not is_flood and not all(reader.at_end for reader, _ in self._readers)
 
     async def catch_up(self) -> None:
         """What was written under an earlier daemon, which has told of it: it is no news any more."""
         heard, self._heard = self._heard, nobody
-        await self.read()
+        while await self.read():
+            pass
         self._heard = heard
 
     async def finish(self) -> TurnSummary:
         """The whole turn, once its process has ended."""
-        await self.read()
+        while await self.read():
+            pass
         for reader, source in self._readers:
-            for line in reader.finish():
-                self._take(self._parser.feed(line.text.encode("utf-8", "surrogateescape"), source))
+            reader.skip_to_tail(LAST_TAIL_BYTES)
+            await self._feed(reader.read(), source)
+            while not reader.at_end:
+                await self._feed(reader.read(), source)
+            await self._feed(reader.finish(), source)
         self._take(self._parser.close())
         return self.summary
+
+    async def _feed(self, lines: Iterable[Line], source: Source) -> None:
+        """Lets the loop breathe: a megabyte may be half a million lines."""
+        breath_at = time.monotonic() + BREATH_SECONDS
+        for line in lines:
+            self._lines += 1
+            self._take(self._parser.feed(line.text.encode("utf-8", "surrogateescape"), source))
+            if time.monotonic() > breath_at:
+                await asyncio.sleep(0)
+                breath_at = time.monotonic() + BREATH_SECONDS
 
     def bound(self, limit_bytes: int) -> bool:
         """Keeps the output's head and tail within the limit. False if this file system cannot."""

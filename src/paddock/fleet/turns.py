@@ -155,7 +155,7 @@ class TurnRun:
         ended_by = problem = ""
         while True:
             state = observe_turn(self._folder, self._attempt.turn)
-            await self.reader.read()
+            more = await self.reader.read()
             ended_by, problem = self._read_reason()
             if not isinstance(state, Running):
                 break
@@ -165,11 +165,13 @@ class TurnRun:
                 problem = await self._stop(state, ended_by, problem)
                 state = observe_turn(self._folder, self._attempt.turn)
                 break
-            await self._sleep(state)
+            if not more:
+                await self._sleep(state)
         checkpoint("turn.gone")
+        # First, so that what a flood has left is not read for nothing.
+        self.reader.bound(self._site.config.limits.output_mb * 1024 * 1024)
         summary = await self.reader.finish()
         checkpoint("turn.read")
-        self.reader.bound(self._site.config.limits.output_mb * 1024 * 1024)
         ended = _ending(state, ended_by, problem, summary)
         first = self.reader.first_step_at
         seconds = None if first is None else max(0.0, first - self._attempt.started)

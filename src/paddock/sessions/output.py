@@ -23,6 +23,7 @@ from pathlib import Path
 
 CHUNK_BYTES = 1 << 16
 BATCH_BYTES = 1 << 20
+BATCH_LINES = 8192
 LINE_BYTES = 1 << 20
 LINUX_PUNCH_HOLE_KEEP_SIZE = 0x02 | 0x01
 MACOS_F_PUNCHHOLE = 99
@@ -41,13 +42,15 @@ class LineReader:
     """Reads the lines of a growing file, each once, in constant memory; holds no descriptor between calls.
 
     `offset` is the start of the first line not handed out yet: a later reader may start from there.
-    `skipped_bytes` counts what was lost to holes, with the torn lines at their edges.
+    `skipped_bytes` counts what was lost to holes, with the torn lines at their edges. `at_end` says that the last
+    `read` has seen all there was: without it, no lines only means that none has come to its end yet.
     """
 
     def __init__(self, path: Path, offset: int = 0, line_bytes: int = LINE_BYTES) -> None:
         self.path = path
         self.offset = offset
         self.skipped_bytes = 0
+        self.at_end = False
         self._line_bytes = line_bytes
         self._position = offset
         self._kept = bytearray()
@@ -55,8 +58,9 @@ class LineReader:
         self._start_is_checked = offset == 0
 
     def read(self) -> list[Line]:
-        """The next complete lines, about a megabyte of them at most; empty when there are no more yet."""
+        """The next complete lines, from about a megabyte at most, so that no flood holds up who else is waiting."""
         lines: list[Line] = []
+        self.at_end = True
         try:
             descriptor = os.open(self.path, os.O_RDONLY | os.O_CLOEXEC)
         except FileNotFoundError:
@@ -64,15 +68,27 @@ class LineReader:
         try:
             self._check_start(descriptor)
             taken = 0
-            while (taken < BATCH_BYTES or not lines) and (chunk := self._next_chunk(descriptor)):
+            while chunk := self._next_chunk(descriptor):
                 taken += len(chunk)
                 lines.extend(self._split(chunk))
+                if taken >= BATCH_BYTES or len(lines) >= BATCH_LINES:
+                    self.at_end = self._position >= os.fstat(descriptor).st_size
+                    break
         finally:
             os.close(descriptor)
         return lines
 
+    def skip_to_tail(self, keep_bytes: int) -> None:
+        """Go on with the last `keep_bytes` if there is more than that to read."""
+        try:
+            size = os.stat(self.path).st_size
+        except FileNotFoundError:
+            return
+        if size - self._position > keep_bytes:
+            self._jump(size - keep_bytes)
+
     def finish(self) -> list[Line]:
-        """A last line that has no end. Call after the writer has ended and `read` has come back empty."""
+        """A last line that has no end. Call after the writer has ended and `read` has come to the end."""
         if self._position == self.offset:
             return []
         line = self._end_line(self._position, end_bytes=0)
@@ -90,14 +106,19 @@ class LineReader:
             return b""
         data_at = _data_from(descriptor, self._position, size)
         if data_at > self._position:
-            self.skipped_bytes += data_at - self.offset
-            self._kept.clear()
-            self._in_torn_line = True
-            self._position = self.offset = data_at
+            self._jump(data_at)
         hole_at = _hole_from(descriptor, self._position, size)
         chunk = os.pread(descriptor, min(CHUNK_BYTES, hole_at - self._position), self._position)
         self._position += len(chunk)
         return chunk
+
+    def _jump(self, position: int) -> None:
+        """Into the middle of a line, as far as anybody knows."""
+        self.skipped_bytes += position - self.offset
+        self._kept.clear()
+        self._in_torn_line = True
+        self._start_is_checked = True
+        self._position = self.offset = position
 
     def _split(self, chunk: bytes) -> Iterator[Line]:
         chunk_at = self._position - len(chunk)
