@@ -63,7 +63,7 @@ def branch_name(task: TaskId, title: str) -> str:
 
 def printable(text: str, limit: int = 200) -> str:
     """One safe line for a terminal: control characters become `�`, long text is cut."""
-    line = "".join(c if c.isprintable() else "�" for c in text)
+    line = text if text.isprintable() else "".join(c if c.isprintable() else "�" for c in text)
     return line if len(line) <= limit else line[: limit - 1] + "…"
 
 

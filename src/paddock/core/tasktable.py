@@ -6,7 +6,7 @@ a task's place follows from its number.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import accumulate, pairwise
+from itertools import accumulate
 
 import msgspec
 
@@ -18,10 +18,11 @@ _encode = msgspec.msgpack.Encoder().encode
 
 
 class TaskTable(Mapping[TaskId, Task]):
-    __slots__ = ("_bounds", "_changed", "_count", "_encoded", "_tasks")
+    __slots__ = ("_bounds", "_changed", "_count", "_encoded", "_lengths", "_tasks")
 
     def __init__(self, lengths: Sequence[int] = (), encoded: bytes | memoryview = b"") -> None:
         self._encoded = memoryview(encoded)
+        self._lengths = list(lengths)
         self._bounds = list(accumulate(lengths, initial=0))
         self._count = len(lengths)
         self._tasks: dict[TaskId, Task] = {}
@@ -33,7 +34,7 @@ class TaskTable(Mapping[TaskId, Task]):
             number = self._number(task)
             if number is None:
                 raise KeyError(task)
-            found = self._tasks[task] = _decode(self._slice(number - 1, number))
+            found = self._tasks[task] = _decode(self._encoded[self._bounds[number - 1] : self._bounds[number]])
         return found
 
     def add(self, task: Task) -> None:
@@ -62,26 +63,27 @@ class TaskTable(Mapping[TaskId, Task]):
 
         They are what the next one starts from: only tasks that change from now on are encoded again.
         """
-        lengths = [after - before for before, after in pairwise(self._bounds)]
+        lengths, bounds, had = self._lengths.copy(), self._bounds, len(self._lengths)
         parts: list[bytes | memoryview] = []
         done = 0
-        for name in sorted(self._changed, key=task_number):
-            place = task_number(name) - 1
-            encoded = _encode(self._tasks[name])
-            parts += (self._slice(done, place), encoded)
-            lengths[place : place + 1] = (len(encoded),)
-            done = place + 1
-        parts.append(self._slice(done, self._count))
+        for number in sorted(map(task_number, self._changed)):
+            encoded = _encode(self._tasks[task_id(number)])
+            if number > had:
+                parts.append(self._encoded[bounds[done] :])
+                done = had
+                lengths.append(len(encoded))
+            else:
+                parts.append(self._encoded[bounds[done] : bounds[number - 1]])
+                done = number
+                lengths[number - 1] = len(encoded)
+            parts.append(encoded)
+        parts.append(self._encoded[bounds[done] :])
         whole = b"".join(parts)
         self._encoded = memoryview(whole)
+        self._lengths = lengths
         self._bounds = list(accumulate(lengths, initial=0))
         self._changed.clear()
         return lengths, whole
-
-    def _slice(self, first: int, end: int) -> memoryview:
-        """The bytes of the tasks at these places, empty for those the snapshot did not have."""
-        had = len(self._bounds) - 1
-        return self._encoded[self._bounds[min(first, had)] : self._bounds[min(end, had)]]
 
     def _number(self, task: object) -> int | None:
         """The place of a task that is there; people may ask for any text."""

@@ -87,6 +87,6 @@ def newest_snapshot(log: Path) -> int:
     return int(seq) if magic == _MAGIC else 0
 
 
-def snapshot_distance(board: Board) -> int:
+def snapshot_distance(tasks: int) -> int:
     """How many records may follow a snapshot: more on a large board, whose snapshots cost more to write."""
-    return 200 + len(board.tasks) // 20
+    return 200 + tasks // 16

@@ -192,7 +192,7 @@ class SqliteStore:
                     rows: list[Row] = []
                     results = [self._decide(board, decide, author, rows) for decide, author in decisions]
                     self._db.executemany(_INSERT, rows)
-                if board.seq - self._snapshot_seq > snapshot_distance(board):
+                if board.seq - self._snapshot_seq > snapshot_distance(len(board.tasks)):
                     self._snapshot()
             if rows:
                 nudge(self.path)
