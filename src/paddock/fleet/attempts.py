@@ -38,7 +38,7 @@ from paddock.fleet.turns import (
     was_started,
 )
 from paddock.git.furnish import Worktree
-from paddock.git.release import release
+from paddock.git.release import Secured, release
 from paddock.git.worktrees import Order, prepare
 from paddock.sessions.watch import TurnWatch
 from paddock.store.protocol import Query
@@ -67,6 +67,7 @@ class AttemptRun:
         self._ledger = crew.ledger
         self._summary: TurnSummary | None = None
         self._worktree: Worktree | None = None
+        self._secured: Secured | None = None
 
     async def drive(self) -> None:
         """To its end. Raises only what no attempt is to blame for: a full disk, a lost lease."""
@@ -124,6 +125,7 @@ class AttemptRun:
 
     async def _claim_turn(self, task: Task, attempt: Attempt) -> None:
         """Recorded before the process exists: a turn is started by whoever reads this, and only once."""
+        self._secured = None
         number, attempt_id = attempt.turn + 1, attempt.id
         claim = TurnStarted(turn=number, session=attempt.session, messages=task.inbox)
 
@@ -202,7 +204,8 @@ class AttemptRun:
             step = "retry" if attempt.stop_requested is None else "block"
             verdict = AttemptEnded(outcome="killed", next=step, counted=False, reason="stopped before it began")
         else:
-            verdict = await asyncio.to_thread(judge_attempt, self._site, engine, task, attempt, summary, setup_problem)
+            judged = await asyncio.to_thread(judge_attempt, self._site, engine, task, attempt, summary, setup_problem)
+            verdict, self._secured = judged.event, judged.secured
         self._crew.gate.hear_end(attempt.engine, verdict.outcome, verdict.reason)
         checkpoint("attempt.judged")
 
@@ -228,7 +231,8 @@ class AttemptRun:
         return await read_again(engine, self._site.attempt_folder(attempt.id), attempt.turn)
 
     async def _give_back(self) -> None:
-        await asyncio.to_thread(release, self._site.root, self.attempt_id, f"{self.attempt_id} ended", checkpoint)
+        why = f"{self.attempt_id} ended"
+        await asyncio.to_thread(release, self._site.root, self.attempt_id, why, checkpoint, self._secured)
         checkpoint("attempt.released")
 
     def _if_live(self, board: Board, draft: Draft) -> list[Draft]:

@@ -1,8 +1,7 @@
 """Gathering the facts of an attempt, judging them, and securing what it left before anything is recorded."""
 
-import re
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from paddock.core.errors import PaddockError
 from paddock.core.events import AttemptEnded
@@ -13,26 +12,18 @@ from paddock.engines.protocol import Engine
 from paddock.fleet.checkpoints import checkpoint
 from paddock.fleet.site import Site
 from paddock.git.checkout import mend
-from paddock.git.command import GitResult, run_git
-from paddock.git.facts import DiffStat, diffstat
-from paddock.git.rescue import hold_change, rescue
+from paddock.git.facts import DiffStat, diffstat, read_stretch
+from paddock.git.release import Secured
+from paddock.git.rescue import count_rescued, hold_change, rescue
 from paddock.git.worktrees import find
-
-_RESCUE = re.compile(r"Rescue (?P<files>\d+) uncommitted files\n\nPaddock made this commit, not the agent")
-_SHOW_TIP = ("log", "-1", "--format=%H%n%B")
-
-
-@dataclass(frozen=True, slots=True)
-class Tip:
-    """Where a branch is; `rescued` counts the files of a commit that Paddock made there itself."""
-
-    commit: str
-    rescued: int = 0
 
 
 @dataclass(frozen=True, slots=True)
 class Delivery:
-    """What is on the branch once everything is committed. `rescued` counts files Paddock had to commit itself."""
+    """What is on the branch once everything is committed. `rescued` counts files Paddock had to commit itself.
+
+    `held` are commits that the ref of the change holds; `spotless`: not even an ignored file lay about.
+    """
 
     head: str | None = None
     base: str | None = None
@@ -40,6 +31,20 @@ class Delivery:
     rescued: int = 0
     diff: DiffStat = DiffStat()  # noqa: RUF009 (frozen)
     problem: str = ""
+    held: frozenset[str] = frozenset()
+    spotless: bool = False
+
+    @property
+    def secured(self) -> Secured | None:
+        return Secured(self.head, self.held) if self.head is not None and self.held and self.spotless else None
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """The verdict as it goes into the log, and what is known of the worktree if nothing in it needs saving."""
+
+    event: AttemptEnded
+    secured: Secured | None = None
 
 
 def secure(site: Site, attempt: Attempt) -> Delivery:
@@ -51,52 +56,50 @@ def secure(site: Site, attempt: Attempt) -> Delivery:
     if admin is None:
         return Delivery(problem=f"`{worktree.path}` is not a worktree of this repository any more")
     try:
-        tip = _read_tip(run_git(worktree.path, *_SHOW_TIP, "HEAD", "--", check=False))
         why = f"{attempt.id} ended with uncommitted files"
         saved = rescue(site.repo, worktree.path, admin, attempt.branch, why, checkpoint)
     except PaddockError as error:
         return Delivery(problem=error.message)
     if saved.commit is None:
-        return _hold(site, attempt, tip)
+        return replace(_hold(site, attempt, saved.head), spotless=saved.spotless)
     checkpoint("judge.rescued")
-    return _hold(site, attempt, Tip(saved.commit, saved.files))
+    return replace(_hold(site, attempt, saved.commit), rescued=saved.files)
 
 
 def _from_branch(site: Site, attempt: Attempt) -> Delivery:
     """The worktree is gone already: the branch, or the ref an earlier try has set, tells what there was."""
     for ref in (f"refs/paddock/changes/{attempt.id}", f"refs/heads/{attempt.branch}"):
-        tip = _read_tip(site.repo.git(*_SHOW_TIP, ref, "--", check=False))
-        if tip is not None:
-            return _hold(site, attempt, tip)
+        head = site.repo.resolve(ref)
+        if head is not None:
+            return _hold(site, attempt, head)
     return Delivery()
 
 
-def _hold(site: Site, attempt: Attempt, tip: Tip | None) -> Delivery:
-    if tip is None:
+def _hold(site: Site, attempt: Attempt, head: str | None) -> Delivery:
+    """A change at `head`. A rescue commit there, made before a restart, tells how many files it saved."""
+    if head is None:
         return Delivery()
-    base, commits = _fork(site, attempt, tip.commit)
-    if not commits:
-        return Delivery(head=tip.commit, base=base)
-    if not hold_change(site.repo, attempt.id, tip.commit):
+    stretch = read_stretch(site.repo, f"refs/heads/{site.config.landing_branch}", attempt.base, head)
+    if not stretch.commits:
+        return Delivery(head=head, base=stretch.base)
+    if not hold_change(site.repo, attempt.id, head):
         ref = f"refs/paddock/changes/{attempt.id}"
-        site.repo.update_ref(ref, tip.commit, site.repo.refs(ref)[ref], "paddock: change")
+        site.repo.update_ref(ref, head, site.repo.refs(ref)[ref], "paddock: change")
     checkpoint("judge.held")
-    return Delivery(tip.commit, base, commits, tip.rescued, diffstat(site.repo, base, tip.commit))
-
-
-def _read_tip(told: GitResult) -> Tip | None:
-    """The commit git showed. One that Paddock made was made before a restart: its subject counts the files."""
-    if not told.ok:
-        return None
-    commit, _, message = told.text.partition("\n")
-    made = _RESCUE.match(message)
-    return Tip(commit, int(made["files"]) if made else 0)
+    return Delivery(
+        head,
+        stretch.base,
+        len(stretch.commits),
+        count_rescued(site.repo, head, stretch.subject),
+        diffstat(site.repo, stretch.base, head),
+        held=stretch.known,
+    )
 
 
 def judge_attempt(
     site: Site, engine: Engine | None, task: Task, attempt: Attempt, summary: TurnSummary, setup_problem: str = ""
-) -> AttemptEnded:
-    """The verdict as it goes into the log. Blocks on git: call it in a thread."""
+) -> Judged:
+    """Blocks on git: call it in a thread."""
     checkpoint("judge.began")
     delivery = secure(site, attempt)
     checkpoint("judge.secured")
@@ -117,7 +120,7 @@ def judge_attempt(
     )
     verdict = judge(facts)
     following = decide_next(verdict, task, attempt, time.time(), site.config.limits.backoff)
-    return AttemptEnded(
+    ended = AttemptEnded(
         outcome=verdict.outcome.value,
         next=following.step,
         counted=following.counted,
@@ -133,6 +136,7 @@ def judge_attempt(
         retry_at=following.retry_at,
         unblock=following.unblock,
     )
+    return Judged(ended, delivery.secured)
 
 
 def _stopped_by(task: Task, attempt: Attempt) -> str | None:
@@ -149,19 +153,3 @@ def _stopped_by(task: Task, attempt: Attempt) -> str | None:
 
 def _reason(verdict: Verdict, delivery: Delivery) -> str:
     return f"{verdict.reason}; {delivery.problem}" if delivery.problem else verdict.reason
-
-
-def _fork(site: Site, attempt: Attempt, head: str) -> tuple[str, int]:
-    """Where the branch leaves main, its base or a later commit if the agent has rebased; and how many commits on.
-
-    One boundary is where the two histories part; with several, or none, git has to be asked for their base.
-    """
-    main = f"refs/heads/{site.config.landing_branch}"
-    told = site.repo.git("rev-list", "--boundary", head, f"^{main}", check=False)
-    if not told.ok:
-        return attempt.base, site.repo.count_commits(attempt.base, head)
-    edges = [line[1:] for line in told.lines if line.startswith("-")]
-    commits = len(told.lines) - len(edges)
-    if len(edges) == 1 or not commits:
-        return (edges[0] if edges else attempt.base), commits
-    return site.repo.merge_base(main, head) or attempt.base, commits

@@ -5,6 +5,7 @@ agent left behind. The caller knows that no process of the attempt is alive any 
 """
 
 import os
+import re
 import shutil
 import tempfile
 from dataclasses import dataclass
@@ -18,6 +19,8 @@ from paddock.git.repo import ABSENT, GitFailed, GitResult, Repo, branch_of, run_
 LARGEST_RESCUED_BYTES = 100 * 1024 * 1024
 _MOST_REFLOG_ENTRIES = 2_000
 _TIMEOUT_SECONDS = 600.0
+_SUBJECT = re.compile(r"Rescue (?P<files>\d+) uncommitted files")
+_NOT_THE_AGENT = "Paddock made this commit, not the agent"
 _FALLBACK_NAME, _FALLBACK_EMAIL = "Paddock", "paddock@localhost"
 
 
@@ -148,6 +151,15 @@ def hold_loose_commits(repo: Repo, worktree: Path, admin: Path, label: str) -> t
     return tuple(hold_commit(repo, commit, label) for commit in loose_commits(repo, worktree, admin))
 
 
+def count_rescued(repo: Repo, commit: str, subject: str) -> int:
+    """How many files the rescue commit saved; 0 for a commit of the agent's own."""
+    said = _SUBJECT.fullmatch(subject)
+    if said is None:
+        return 0
+    body = repo.git("cat-file", "commit", commit).text.partition("\n\n")[2].partition("\n\n")[2]
+    return int(said["files"]) if body.startswith(_NOT_THE_AGENT) else 0
+
+
 def hold_change(repo: Repo, attempt: str, commit: str) -> bool:
     """Hold an attempt's change for ever; False when the attempt already has a different one."""
     ref = f"refs/paddock/changes/{attempt}"
@@ -211,7 +223,7 @@ def _message(admin: Path, dirty: DirtyFiles, left: tuple[str, ...], why: str) ->
     lines = [
         f"Rescue {len(dirty.paths) - len(left)} uncommitted files",
         "",
-        f"Paddock made this commit, not the agent: {why}.",
+        f"{_NOT_THE_AGENT}: {why}.",
         "The files are as they were found; nobody has checked them.",
     ]
     if operation:
