@@ -78,9 +78,11 @@ async def run_fleet(workspace: Workspace, orders: Orders, *, wait: bool, live: b
         click.echo(f"still working: {', '.join(still)}; `paddock run` picks them up", err=True)
     if not daemon.ending:
         _tell_who_waits(workspace, board, orders.only)
+        for what, trouble in daemon.troubles.now.items():
+            click.echo(f"gave up {what}: {cut(trouble.problem, 200)}", err=True)
     for behind in checkouts_behind(workspace.repo, workspace.config.landing_branch):
         click.echo(f"\n{behind.path} shows an older {behind.branch}; update it: {behind.command}", err=True)
-    return 130 if daemon.ending else exit_code(board, orders.only)
+    return 130 if daemon.ending else int(bool(daemon.troubles.now)) or exit_code(board, orders.only)
 
 
 def _tell_who_waits(workspace: Workspace, board: Board, only: frozenset[TaskId] | None) -> None:

@@ -23,6 +23,7 @@ from paddock.fleet.ledger import RENEW_SECONDS, Ledger, Succeeded
 from paddock.fleet.site import Site
 from paddock.fleet.sweeping import Sweeper
 from paddock.fleet.tidying import fill_pool, release_strays
+from paddock.fleet.troubles import Troubles
 from paddock.sessions.local import TurnFiles
 from paddock.sessions.watch import TurnWatch
 from paddock.store.protocol import Query
@@ -54,6 +55,7 @@ class Daemon:
         self._woken = asyncio.Event()
         self._seen = self.ledger.board.seq
         self.ending = ""
+        self.troubles = Troubles()
         self._drives: dict[TaskId, asyncio.Task[None]] = {}
         self._ci_drives: dict[str, asyncio.Task[None]] = {}
         self._watch = TurnWatch()
@@ -107,7 +109,7 @@ class Daemon:
             seq = board.seq
             start_at = await self._dispatch(board)
             land_at = await self._land()
-            if self.orders.until_idle and self._is_idle(seq, start_at):
+            if self.orders.until_idle and (self._is_idle(seq, start_at) or self._is_stuck()):
                 self._report(self.ledger.board)
                 return
             await self._sleep(min((at for at in (start_at, land_at) if at is not None), default=None))
@@ -191,18 +193,26 @@ class Daemon:
         event = DaemonTroubled(what, f"{type(error).__name__}: {error}"[:2000])
         await self.ledger.record(lambda _board: [Draft(event)])
 
+    async def _note_repeated(self, what: str, error: Exception) -> float:
+        """Returns when to try again."""
+        now = time.time()
+        if self.troubles.note(what, str(error), now):
+            await self._note_trouble(what, error)
+        return now + SLOW_CLOCK_SECONDS
+
     async def _dispatch(self, board: Board) -> float | None:
         if self.ending:
             return None
         most = self.site.config.limits.max_agents if self.orders.max_agents is None else self.orders.max_agents
         running = Counter(self._account(board, name) for name in self.runs)
         try:
-            return await self._dispatcher.start(board, running, most, self.orders.only)
+            again = await self._dispatcher.start(board, running, most, self.orders.only)
         except Succeeded:
             raise
         except PaddockError as error:
-            await self._note_trouble("starting agents", error)
-            return time.time() + SLOW_CLOCK_SECONDS
+            return await self._note_repeated("starting agents", error)
+        self.troubles.forget("starting agents")
+        return again
 
     def _account(self, board: Board, name: TaskId) -> str:
         attempt = board.tasks[name].last
@@ -212,12 +222,13 @@ class Daemon:
     async def _land(self) -> float | None:
         """The merge queue's turn; what it cannot do now it tries again."""
         try:
-            return await self.lander.step()
+            again = await self.lander.step()
+        except Succeeded:
+            raise
         except PaddockError as error:
-            if isinstance(error, Succeeded):
-                raise
-            await self._note_trouble("landing", error)
-            return time.time() + SLOW_CLOCK_SECONDS
+            return await self._note_repeated("landing", error)
+        self.troubles.forget("landing")
+        return again
 
     def _spawn_ci(self, driver: CiRun) -> None:
         self._ci_drives[driver.run.id] = self._group.create_task(self._drive_ci(driver))
@@ -237,6 +248,10 @@ class Daemon:
         queue = now.queue
         stuck = queue.frozen or queue.paused or queue.halted is not None or queue.draining_since is not None
         return stuck or not any(entry.approved for entry in queue.entries.values())
+
+    def _is_stuck(self) -> bool:
+        """Nothing runs, and what should go on has failed again and again."""
+        return self.troubles.hopeless and not self.runs and not self._ci_drives
 
     async def _sleep(self, wake_at: float | None) -> None:
         pause = SLOW_CLOCK_SECONDS if wake_at is None else min(SLOW_CLOCK_SECONDS, max(0.01, wake_at - time.time()))

@@ -55,6 +55,8 @@ class Dispatcher:
         try:
             tip = await asyncio.to_thread(self.site.main_tip)
         except PaddockError as error:
+            self.gate.waiting |= dict.fromkeys(accounts, f"no commit to start from: {error.message}")
+            self.gate.save()
             raise PaddockError(f"no commit to start from: {error.message}", error.hint) from error
         checkpoint("dispatch.decided")
         claims = Claims(accounts, self.links, tip, now)

@@ -131,11 +131,11 @@ def give_back(
         try:
             rescued, held = secure(root, slot, record, why, checkpoint)
         except (PaddockError, OSError) as error:
-            return _keep(slot, record, lock, Released(slot.number, kept=str(error)))
+            return _keep(root, slot, record, lock, Released(slot.number, kept=str(error)))
         checkpoint("secured")
         if rescued is not None and rescued.left:
             reason = f"could not be saved in a commit: {', '.join(rescued.left[:5])}"
-            return _keep(slot, record, lock, Released(slot.number, rescued, held, reason))
+            return _keep(root, slot, record, lock, Released(slot.number, rescued, held, reason))
     record = msgspec.structs.replace(record, state=SlotState.RETURNING)
     write_record(slot, record, lock)
     checkpoint("returning")
@@ -187,6 +187,10 @@ def secure(
     return rescued, hold_loose_commits(root.repo, slot.path, admin, record.attempt)
 
 
-def _keep(slot: Slot, record: SlotRecord, lock: Lock, released: Released) -> Released:
+def _keep(root: WorktreeRoot, slot: Slot, record: SlotRecord, lock: Lock, released: Released) -> Released:
+    """As it is, for a person to look at; only its branch is left, so that the task's next attempt can have it."""
+    if released.rescued is not None and (admin := admin_dir(root.repo, slot.path)) is not None:
+        with contextlib.suppress(GitFailed, OSError):
+            detach(slot.path, admin, lock)
     write_record(slot, msgspec.structs.replace(record, state=SlotState.KEPT, reason=released.kept), lock)
     return released
