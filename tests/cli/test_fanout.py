@@ -39,6 +39,36 @@ def test_explain_lists_every_number_of_agents(fresh: Cli) -> None:
     assert [line.split()[0] for line in lines[-2:]] == ["2", "4"]
 
 
+def test_dear_starts_are_weighed_against_the_time_they_save(cli: Cli) -> None:
+    words = ("fanout", "--n", "10", "--t", "60s", "--spawn", "30s", "--usd", "0.50")
+    agents = [cli.good(*words, "--hour-usd", hour, "--json").json()["agents"] for hour in ("0", "1000", "60", "1")]
+    assert agents == [10, 10, 5, 1], "money no object, hardly one, a real one, and nothing else matters"
+    config = cli.top / "paddock.toml"
+    config.write_text(config.read_text().replace("[limits]\n", "[limits]\nhour_usd = 1\n"))
+    assert cli.good(*words, "--json").json()["agents"] == 1
+    cli.monkeypatch.setenv("PADDOCK_LIMITS_HOUR_USD", "60")
+    said = cli.good(*words, "--explain").out
+    assert said.startswith("5 agents: 2m30s, one agent alone 10m\n")
+    assert "  4 more starts cost as much as 2 min at $60.00 an hour\n" in said
+    assert "an hour counts as $60.00 (limits.hour_usd)\n" in said
+
+
+def test_tokens_may_be_what_is_scarce(fresh: Cli) -> None:
+    words = ("fanout", "--n", "4", "--t", "60s", "--spawn", "30s", "--tokens", "41000", "--json")
+    assert fresh.good(*words).json()["agents"] == 4
+    assert fresh.good(*words, "--hour-tokens", "1000000").json()["agents"] == 1
+
+
+def test_what_tasks_cost_is_weighed_before_anything_is_learnt(cli: Cli) -> None:
+    with (cli.top / "paddock.toml").open("a") as file:
+        file.write('[engines.dear]\ncommand = ["true"]\nmodel = "gpt-5-pro"\n')
+    for number in range(2):
+        cli.good("add", f"Task {number}", "--engine", "dear")
+    said = cli.good("fanout", "--json").json()
+    assert said["plans"][0]["extra_money"] == pytest.approx(41_000 * 15 / 1e6)
+    assert cli.good("fanout", "--hour-usd", "1", "--json").json()["agents"] == 1
+
+
 def test_tasks_that_are_ready_are_meant_when_nothing_is_named(cli: Cli) -> None:
     said = cli("fanout")
     assert (said.code, "no task is ready" in said.err) == (1, True)
@@ -61,6 +91,8 @@ def test_tasks_that_are_ready_are_meant_when_nothing_is_named(cli: Cli) -> None:
         (("--n", "3", "--spawn", "-1s"), 2, "`-1s` is not a duration"),
         (("--n", "3", "--slots", "0"), 2, "0 is not in the range"),
         (("--n", "3", "--tasks", "t1"), 2, "--n and --tasks exclude each other"),
+        (("--n", "3", "--hour-usd", "-1"), 2, "-1.0 is not in the range"),
+        (("--usd", "1"), 2, "--tokens and --usd go with --n"),
         (("--tasks", "t7"), 1, "there is no task `t7`"),
         (("--tasks", "seven"), 2, "`seven` is not a task id"),
     ],

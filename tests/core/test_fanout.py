@@ -46,6 +46,14 @@ def test_equal_pieces_and_unlimited_slots_fan_out_exactly_when_the_formula_says(
     assert decide_fan_out(equal_pieces(count, each), Spawn(spawn)).pays == ((count - 1) * each > spawn)
 
 
+@given(count=st.integers(1, 60), each=seconds, spawn=seconds, hour=st.floats(0.01, 1e6))
+def test_what_an_hour_is_worth_does_not_matter_where_tokens_cost_nothing(
+    count: int, each: float, spawn: float, hour: float
+) -> None:
+    pieces, worth = equal_pieces(count, each), Worth(money_per_hour=hour, tokens_per_hour=hour)
+    assert decide_fan_out(pieces, Spawn(spawn, 0.0, 0.0), None, worth).pays == ((count - 1) * each > spawn)
+
+
 @given(count=st.integers(2, 40), each=st.integers(1, 1000), data=st.data())
 def test_the_formula_holds_at_its_very_edge(count: int, each: int, data: st.DataObject) -> None:
     edge = (count - 1) * each
@@ -84,6 +92,42 @@ def test_the_decision_equals_brute_force_over_all_partitions(
     decision = decide_fan_out(work, spawn, slots, worth)
     assert decision.chosen.gain_seconds == pytest.approx(max([0.0, *gains]))
     assert decision.pays == (max([0.0, *gains]) > 0)
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    lengths=st.lists(st.integers(1, 900), min_size=1, max_size=6),
+    spawn=st.integers(0, 400),
+    tokens=st.sampled_from([0, 20_000, 41_000]),
+    dollars=st.sampled_from([0.0, 0.05, 0.3, 2.0]),
+    worth=st.builds(Worth, st.sampled_from([0.0, 5.0, 30.0]), st.sampled_from([0.0, 1e6, 1e7])),
+    slots=st.sampled_from([None, 2, 4]),
+)
+def test_time_tokens_and_money_together_are_as_good_as_the_best_of_all_partitions(
+    lengths: list[int], spawn: int, tokens: int, dollars: float, worth: Worth, slots: int | None
+) -> None:
+    """The objective is written out here once more: seconds, and an hour for every so many dollars and tokens."""
+    hours = (dollars / worth.money_per_hour if worth.money_per_hour else 0.0) + (
+        tokens / worth.tokens_per_hour if worth.tokens_per_hour else 0.0
+    )
+
+    def burden(shares: tuple[tuple[int, ...], ...]) -> float:
+        longest = max(sum(lengths[i] for i in share) for share in shares)
+        return longest + (spawn if len(shares) > 1 else 0) + 3600 * hours * (len(shares) - 1)
+
+    most = len(lengths) if slots is None else slots
+    least = min(burden(shares) for shares in all_partitions(len(lengths)) if len(shares) <= most)
+    pieces = [Piece(f"p{n}", length) for n, length in enumerate(lengths)]
+    chosen = decide_fan_out(pieces, Spawn(spawn, tokens, dollars), slots, worth).chosen
+    numbers = tuple(tuple(int(name[1:]) for name in share) for share in chosen.shares)
+    assert burden(numbers) == pytest.approx(least)
+
+
+def test_the_reasons_name_the_price_and_the_hour() -> None:
+    decision = decide_fan_out(equal_pieces(3, 60), Spawn(30, 41_000, 0.5), None, Worth(money_per_hour=30.0))
+    assert not decision.pays
+    assert "1 more start costs as much as 60 s at $30.00 an hour" in decision.reasons
+    assert "the 30 s saved are worth less than what the extra agents cost" in decision.reasons
 
 
 @settings(max_examples=50, deadline=None)

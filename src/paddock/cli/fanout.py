@@ -6,8 +6,9 @@ from paddock.cli.edit import parse_tasks
 from paddock.cli.text import SCHEMA, print_json
 from paddock.cli.workspace import Workspace, open_workspace
 from paddock.config.duration import format_duration, parse_duration
+from paddock.config.schema import Limits
 from paddock.core.errors import Misuse, PaddockError
-from paddock.core.fanout import FanOut, Piece, Plan, Spawn, decide_fan_out
+from paddock.core.fanout import FanOut, Piece, Plan, Spawn, Worth, decide_fan_out
 from paddock.core.task import Phase
 
 
@@ -23,6 +24,10 @@ from paddock.core.task import Phase
     type=click.IntRange(1),
     help="Agents at the same time; left out: max_agents for tasks, any number for --n.",
 )
+@click.option("--tokens", type=click.FloatRange(0), default=0.0, help="Tokens one more agent reads at its start (--n).")
+@click.option("--usd", type=click.FloatRange(0), default=0.0, help="Dollars one more agent costs at its start (--n).")
+@click.option("--hour-usd", type=click.FloatRange(0), help="What an hour is worth; left out: limits.hour_usd.")
+@click.option("--hour-tokens", type=click.FloatRange(0), help="The same in tokens; left out: limits.hour_tokens.")
 @click.option("--explain", is_flag=True, help="Every number of agents that was looked at.")
 @click.option("--json", "as_json", is_flag=True, help="As JSON.")
 @click.pass_context
@@ -33,25 +38,49 @@ def fanout_command(
     each: str,
     spawn: str,
     slots: int | None,
+    tokens: float,
+    usd: float,
+    hour_usd: float | None,
+    hour_tokens: float | None,
     explain: bool,
     as_json: bool,
 ) -> None:
-    """Decide between one agent doing pieces in turn and several at once, in time and tokens."""
+    """Decide between one agent doing pieces in turn and several at once, in time, tokens and money."""
     if count is not None and tasks is not None:
         raise Misuse("--n and --tasks exclude each other")
+    if count is None and (tokens or usd):
+        raise Misuse("--tokens and --usd go with --n", "what tasks cost is learnt from the log")
     if count is not None:
+        worth = _worth(_limits(ctx), hour_usd, hour_tokens)
         pieces = [Piece(f"p{number}", _seconds(each)) for number in range(1, count + 1)]
-        outcome = decide_fan_out(pieces, Spawn(_seconds(spawn)), slots)
+        outcome = decide_fan_out(pieces, Spawn(_seconds(spawn), tokens, usd), slots, worth)
     else:
-        outcome = _of_tasks(open_workspace(ctx), tasks, slots)
+        workspace = open_workspace(ctx)
+        worth = _worth(workspace.config.limits, hour_usd, hour_tokens)
+        outcome = _of_tasks(workspace, tasks, slots, worth)
     if as_json:
-        print_json(_view(outcome))
+        print_json(_view(outcome, worth))
         return
-    for line in _lines(outcome, explain=explain):
+    for line in _lines(outcome, worth, explain=explain):
         click.echo(line)
 
 
-def _of_tasks(workspace: Workspace, words: str | None, slots: int | None) -> FanOut:
+def _limits(ctx: click.Context) -> Limits:
+    """The repository's, or the defaults outside of one: plain arithmetic needs no repository."""
+    try:
+        workspace = open_workspace(ctx)
+    except PaddockError:
+        return Limits()
+    return workspace.config.limits
+
+
+def _worth(limits: Limits, hour_usd: float | None, hour_tokens: float | None) -> Worth:
+    return Worth(
+        limits.hour_usd if hour_usd is None else hour_usd, limits.hour_tokens if hour_tokens is None else hour_tokens
+    )
+
+
+def _of_tasks(workspace: Workspace, words: str | None, slots: int | None, worth: Worth) -> FanOut:
     from paddock.cli.run import open_site
     from paddock.fleet.inlining import decide
 
@@ -66,7 +95,8 @@ def _of_tasks(workspace: Workspace, words: str | None, slots: int | None) -> Fan
     if not names:
         raise PaddockError("no task is ready", "name tasks with --tasks, or pieces with --n")
     chosen = [board.task(name) for name in names]
-    return decide(board, chosen, site.engine_name(chosen[0]), slots or workspace.config.limits.max_agents)
+    free = slots or workspace.config.limits.max_agents
+    return decide(site, board, chosen, site.engine_name(chosen[0]), free, worth)
 
 
 def _seconds(text: str) -> float:
@@ -76,11 +106,13 @@ def _seconds(text: str) -> float:
         raise Misuse(str(error)) from None
 
 
-def _view(outcome: FanOut) -> dict[str, object]:
+def _view(outcome: FanOut, worth: Worth) -> dict[str, object]:
     return {
         "schema": SCHEMA,
         "fan_out": len(outcome.chosen.shares) > 1,
         "agents": len(outcome.chosen.shares),
+        "hour_usd": worth.money_per_hour,
+        "hour_tokens": worth.tokens_per_hour,
         "chosen": _view_plan(outcome.chosen),
         "serial": _view_plan(outcome.serial),
         "plans": [_view_plan(plan) for plan in outcome.plans],
@@ -96,20 +128,36 @@ def _view_plan(plan: Plan) -> dict[str, object]:
         "straggle_seconds": round(plan.straggle_seconds, 3),
         "extra_tokens": plan.extra_tokens,
         "extra_money": plan.extra_money,
+        "price_seconds": round(plan.price_seconds, 3),
         "gain_seconds": round(plan.gain_seconds, 3),
     }
 
 
-def _lines(outcome: FanOut, *, explain: bool) -> list[str]:
+def _lines(outcome: FanOut, worth: Worth, *, explain: bool) -> list[str]:
     agents = len(outcome.chosen.shares)
     verdict = f"{agents} agents" if agents > 1 else "one agent, one piece after the other"
     chosen, serial = format_duration(outcome.chosen.wall_seconds), format_duration(outcome.serial.wall_seconds)
     lines = [f"{verdict}: {chosen}" + (f", one agent alone {serial}" if agents > 1 else "")]
     lines += [f"  {reason}" for reason in outcome.reasons]
     if explain:
-        lines += ["", "agents        wall  waiting for the last        gain  extra tokens"]
-        for plan in outcome.plans:
-            wall, straggle = format_duration(plan.wall_seconds), format_duration(plan.straggle_seconds)
-            gain = f"{plan.gain_seconds:,.0f} s"
-            lines.append(f"{len(plan.shares):>6} {wall:>11} {straggle:>21} {gain:>11} {plan.extra_tokens:>13,.0f}")
+        lines += ["", _rule(worth), ""]
+        lines.append("agents        wall  waiting for the last  extra tokens  extra cost     = wait        gain")
+        lines += [_row(plan) for plan in (outcome.serial, *outcome.plans)]
     return lines
+
+
+def _rule(worth: Worth) -> str:
+    hour = [f"${worth.money_per_hour:,.2f}"] if worth.money_per_hour else []
+    hour += [f"{worth.tokens_per_hour:,.0f} tokens"] if worth.tokens_per_hour else []
+    if not hour:
+        return "gain = time saved over one agent; tokens and money are not counted (limits.hour_usd = 0)"
+    price = " and as ".join(hour)
+    return f"gain = time saved over one agent, less what extra starts cost; an hour counts as {price} (limits.hour_usd)"
+
+
+def _row(plan: Plan) -> str:
+    wall, straggle = format_duration(plan.wall_seconds), format_duration(plan.straggle_seconds)
+    money = "?" if plan.extra_money is None else f"${plan.extra_money:.2f}"
+    waits = f"{plan.price_seconds:,.0f} s"
+    gain = f"{plan.gain_seconds:,.0f} s"
+    return f"{plan.agents:>6} {wall:>11} {straggle:>21} {plan.extra_tokens:>13,.0f} {money:>11} {waits:>10} {gain:>11}"

@@ -25,6 +25,12 @@ class Limits(Section, frozen=True):
     agent_memory_mb: Annotated[int, Meta(ge=1, description="memory one agent is expected to need")] = 300
     adapt_to_load: Annotated[bool, Meta(description="start fewer agents while the machine is overloaded")] = True
     inline: Annotated[bool, Meta(description="let one agent do several small tasks in turn where that pays")] = True
+    hour_usd: Annotated[
+        float, Meta(ge=0, le=1e6, description="what an hour less of waiting is worth in dollars; 0: money is no object")
+    ] = 30.0
+    hour_tokens: Annotated[
+        float, Meta(ge=0, le=1e12, description="the same in tokens, where they are scarcer than money; 0: not counted")
+    ] = 0.0
     output_mb: Annotated[int, Meta(ge=1, description="output kept of one turn: its head and its tail")] = 64
 
 

@@ -2,7 +2,8 @@
 
 One warm agent needs the sum of all pieces. m agents need the spawn cost and then the longest of their shares, plus
 what waiting for a straggler is expected to add when durations are uncertain. They also read the start-up context m
-times over. With unlimited slots and N equal pieces of t seconds this is exactly (N−1)·t > spawn cost.
+times over: what those tokens cost is set against the time saved, by what an hour is worth. With unlimited slots, N
+equal pieces of t seconds and tokens for nothing this is exactly (N−1)·t > spawn cost.
 """
 
 import math
@@ -59,13 +60,14 @@ TIME_ONLY = Worth()
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """`gain_seconds` is the time saved over one agent, less what the extra tokens or money are worth."""
+    """`gain_seconds` is the time saved over one agent, less `price_seconds`, what extra tokens and money are worth."""
 
     shares: tuple[tuple[str, ...], ...]
     wall_seconds: float
     straggle_seconds: float
     extra_tokens: float
     extra_money: float | None
+    price_seconds: float
     gain_seconds: float
 
     @property
@@ -92,7 +94,7 @@ def decide_fan_out(pieces: Sequence[Piece], spawn: Spawn, slots: int | None = No
     serial = _serial(pieces)
     plans = [best_plan(pieces, spawn, agents, worth) for agents in _agent_counts(pieces, slots)]
     chosen = max([serial, *plans], key=lambda plan: (plan.gain_seconds, -plan.agents))
-    return FanOut(chosen, serial, tuple(plans), _explain(pieces, spawn, slots, serial, plans, chosen))
+    return FanOut(chosen, serial, tuple(plans), _explain(pieces, spawn, slots, serial, plans, chosen, worth))
 
 
 def _agent_counts(pieces: Sequence[Piece], slots: int | None) -> list[int]:
@@ -132,19 +134,21 @@ def evaluate(pieces: Sequence[Piece], shares: Shares, spawn: Spawn, worth: Worth
     straggle = _expected_straggle(pieces, shares, loads)
     extra = len(shares) - 1
     tokens, money = extra * spawn.tokens, None if spawn.money is None else extra * spawn.money
+    price = worth.in_seconds(tokens, money)
     return Plan(
         shares=tuple(tuple(pieces[index].name for index in share) for share in shares),
         wall_seconds=spawn.seconds + loads[longest] + straggle,
         straggle_seconds=straggle,
         extra_tokens=tokens,
         extra_money=money,
-        gain_seconds=saved - spawn.seconds - straggle - worth.in_seconds(tokens, money),
+        price_seconds=price,
+        gain_seconds=saved - spawn.seconds - straggle - price,
     )
 
 
 def _serial(pieces: Sequence[Piece]) -> Plan:
     wall = math.fsum(piece.seconds for piece in pieces)
-    return Plan((tuple(piece.name for piece in pieces),), wall, 0.0, 0.0, 0.0, 0.0)
+    return Plan((tuple(piece.name for piece in pieces),), wall, 0.0, 0.0, 0.0, 0.0, 0.0)
 
 
 def _all_equal(pieces: Sequence[Piece]) -> bool:
@@ -254,6 +258,7 @@ def _explain(
     serial: Plan,
     plans: Sequence[Plan],
     chosen: Plan,
+    worth: Worth,
 ) -> tuple[str, ...]:
     count = len(pieces)
     reasons = [f"{count} piece{'s' * (count != 1)}, {_time(serial.wall_seconds)} for one agent in turn"]
@@ -267,6 +272,8 @@ def _explain(
     if slots is None and _all_equal(pieces) and pieces[0].spread_seconds == 0:
         gain, sign = (count - 1) * pieces[0].seconds, ">" if (count - 1) * pieces[0].seconds > spawn.seconds else "≤"
         reasons.append(f"(N−1)·t = {_time(gain)} {sign} {_time(spawn.seconds)} to spawn")
+    if best.price_seconds > 0:
+        reasons.append(_trade(best, worth))
     if chosen is serial and saved > 0:
         reasons.append(f"the {_time(saved)} saved are worth less than what the extra agents cost")
     elif chosen is serial:
@@ -289,6 +296,17 @@ def _price(plan: Plan, spawn: Spawn) -> str:
     if plan.extra_money:
         text += f" (${plan.extra_money:.2f})"
     return text
+
+
+def _trade(plan: Plan, worth: Worth) -> str:
+    """What the extra starts cost, in the time it is worth."""
+    hour = []
+    if worth.money_per_hour > 0 and plan.extra_money:
+        hour.append(f"${worth.money_per_hour:,.2f}")
+    if worth.tokens_per_hour > 0 and plan.extra_tokens:
+        hour.append(f"{worth.tokens_per_hour:,.0f} tokens")
+    starts = "1 more start costs" if plan.agents == 2 else f"{plan.agents - 1} more starts cost"
+    return f"{starts} as much as {_time(plan.price_seconds)} at {' and '.join(hour)} an hour"
 
 
 def _time(seconds: float) -> str:

@@ -4,6 +4,7 @@ Which task follows which is worked out anew whenever tasks become ready, end, or
 needs to be remembered. What was done is in the log: an inlined attempt says so, and why.
 """
 
+import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -11,10 +12,11 @@ from itertools import pairwise
 from paddock.config.duration import format_duration
 from paddock.core.board import Board
 from paddock.core.errors import PaddockError
-from paddock.core.fanout import FanOut, Piece, Spawn, decide_fan_out
+from paddock.core.fanout import FanOut, Piece, Spawn, Worth, decide_fan_out
 from paddock.core.ids import TaskId
 from paddock.core.spending import USEFUL, expect
 from paddock.core.task import Attempt, Phase, Task
+from paddock.fleet.pricing import spawn_money
 from paddock.fleet.site import Site
 
 # A conversation grows with every task it did: a longer row starts another one.
@@ -35,15 +37,22 @@ class Link:
 Links = Mapping[TaskId, Link]
 
 
-def decide(board: Board, tasks: Sequence[Task], engine: str, slots: int | None) -> FanOut:
-    """The arithmetic for tasks of one agent, with what has been learnt about it."""
+def worth_of(site: Site) -> Worth:
+    return Worth(site.config.limits.hour_usd, site.config.limits.hour_tokens)
+
+
+def decide(
+    site: Site, board: Board, tasks: Sequence[Task], engine: str, slots: int | None, worth: Worth | None = None
+) -> FanOut:
+    """The arithmetic for tasks of one agent, with what has been learnt about it. `worth` is the user's own if None."""
     learnt = [expect(board.spending, task, engine) for task in tasks]
     pieces = [
         Piece(task.id, e.work_seconds.median, e.work_seconds.spread) for task, e in zip(tasks, learnt, strict=True)
     ]
     first = learnt[0]
-    money = first.spawn_money.median if first.spawn_money is not None else None
-    return decide_fan_out(pieces, Spawn(first.spawn_seconds.median, first.spawn_tokens.median, money), slots)
+    money = spawn_money(site, first, tasks[0], engine, time.time())
+    spawn = Spawn(first.spawn_seconds.median, first.spawn_tokens.median, money)
+    return decide_fan_out(pieces, spawn, slots, worth_of(site) if worth is None else worth)
 
 
 def link_tasks(site: Site, board: Board, ready: Sequence[Task], slots: int, links: Links) -> dict[TaskId, Link]:
@@ -63,7 +72,7 @@ def link_tasks(site: Site, board: Board, ready: Sequence[Task], slots: int, link
         anchors = [*working, *due]
         rest = [task for task in tasks if task not in due]
         if rest and len(anchors) + len(rest) > 1:
-            outcome = decide(board, [*anchors, *rest], key[2], max(1, slots + len(working)))
+            outcome = decide(site, board, [*anchors, *rest], key[2], max(1, slots + len(working)))
             found |= _share_out(outcome, {task.id for task in anchors}, [task.id for task in rest])
     return found
 
@@ -91,7 +100,8 @@ def _why(outcome: FanOut) -> str:
         return "no slot is free for another agent"
     best = max(outcome.plans, key=lambda plan: plan.gain_seconds)
     times = f"{format_duration(best.wall_seconds)} against {format_duration(outcome.serial.wall_seconds)}"
-    return f"{best.agents} agents would not be worth it ({times})"
+    dearer = f", ${best.extra_money:.2f} more" if best.price_seconds and best.extra_money else ""
+    return f"{best.agents} agents would not be worth it ({times}{dearer})"
 
 
 def _group(site: Site, task: Task) -> Group | None:

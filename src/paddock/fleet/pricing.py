@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from paddock.core.admission.budget import Cost
 from paddock.core.board import Board
+from paddock.core.estimates import Learnt
 from paddock.core.prices import Price, PriceBook, Rates, cost_of, find_price
 from paddock.core.spending import day_of, expect, expected_money, expected_tokens
 from paddock.core.task import Task
@@ -77,6 +78,14 @@ def expected_cost(site: Site, board: Board, task: Task, engine: str, at: float) 
         price = _price_before(site, task, engine, at)
         money = None if price is None else cost_of(price, _typical(tokens))
     return Cost(money, tokens)
+
+
+def spawn_money(site: Site, learnt: Learnt, task: Task, engine: str, at: float) -> float:
+    """What an agent's start-up context costs: as learnt, else at the price of its model or an assumed one."""
+    if learnt.spawn_money is not None:
+        return learnt.spawn_money.median
+    price = _price_before(site, task, engine, at) or ASSUMED
+    return cost_of(price, TokenUsage(cache_write=round(learnt.spawn_tokens.median)))
 
 
 def _price_before(site: Site, task: Task, engine: str, at: float) -> Price | None:
