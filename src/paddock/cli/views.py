@@ -46,6 +46,7 @@ class TaskView(msgspec.Struct):
     paths: tuple[str, ...]
     created: str | None
     attempts_allowed: int
+    not_before: str | None
 
 
 class ConvoyView(msgspec.Struct):
@@ -120,6 +121,7 @@ def view_task(task: Task) -> TaskView:
         paths=task.paths,
         created=iso(task.created),
         attempts_allowed=task.allowed,
+        not_before=iso(task.not_before) if task.phase is Phase.READY and task.not_before else None,
     )
 
 

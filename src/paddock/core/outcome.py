@@ -38,9 +38,9 @@ UNCOUNTED = PROVIDERS_DOING | {Outcome.KILLED, Outcome.LOST, Outcome.NEVER_RAN}
 CONTINUES = frozenset({Outcome.THROTTLED, Outcome.OVERLOADED, Outcome.AUTH, Outcome.LOST, Outcome.KILLED})
 """After these the next attempt goes on with the branch and the conversation; after others it starts afresh."""
 
-PROVIDER_RETRIES = 8
 NEVER_RAN_RETRIES = 3
-LONGEST_BACKOFF_SECONDS = 900.0
+# A refused call costs next to nothing, and a task that slept through the provider's recovery costs its time.
+LONGEST_BACKOFF_SECONDS = 1800.0
 LONGEST_WAIT_SECONDS = 7 * 86400.0
 
 
@@ -128,9 +128,8 @@ def _follow_policy(verdict: Verdict, task: Task, attempt: Attempt, now: float, b
 
 
 def _after_provider(verdict: Verdict, task: Task, attempt: Attempt, now: float, backoff_seconds: float) -> Next:
+    """However often a provider refuses, the task only waits, longer each time: there is nothing to be done to it."""
     earlier = _run_of(task, {Outcome.THROTTLED, Outcome.OVERLOADED})
-    if earlier + 1 >= PROVIDER_RETRIES:
-        return Next("block", counted=False, unblock=f"paddock retry {task.id}")
     pause = backoff(backoff_seconds, earlier, attempt.id)
     if verdict.wait_seconds is not None:
         pause = min(verdict.wait_seconds, LONGEST_WAIT_SECONDS) + pause / 10
