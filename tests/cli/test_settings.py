@@ -36,3 +36,22 @@ def test_a_bad_flag_is_misuse_and_says_which(cli: Cli, word: str, problem: str) 
     said = cli("--set", word, "config", "show")
     assert said.code == 2
     assert problem in said.err
+
+
+def test_a_kind_finds_its_agent_on_the_command_line_and_in_a_file(cli: Cli) -> None:
+    agents = '[agents.writer]\nkinds = ["docs"]\n[agents.second]\nkinds = ["docs", "tests"]\n'
+    (cli.top / "paddock.toml").write_text(agents)
+    cli.good("init", "--yes")
+    assert cli.good("add", "Say hello", "--kind", "docs").out == "added t1  Say hello  for writer\n"
+    cli.good("add", "--file", "-", stdin=b"defaults: {kind: tests}\ntasks: [one, {brief: two, kind: docs}]\n")
+    assert [task["agent"] for task in cli.good("status", "--json").json()["tasks"]] == ["writer", "second", "writer"]
+    assert "kind      docs" in cli.good("show", "t1").out
+    said = cli("add", "x", "--kind", "dosc")
+    assert (said.code, "did you mean `docs`?" in said.err) == (2, True)
+
+
+@pytest.mark.parametrize("words", [("--agent", "a"), ("--priority", "0"), ("--title", "x"), ("--kind", "x")])
+def test_an_option_that_a_task_file_would_hide_is_refused(cli: Cli, words: tuple[str, str]) -> None:
+    cli.good("init", "--yes")
+    said = cli("add", "--file", "-", *words, stdin=b"tasks: [one]\n")
+    assert (said.code, f"{words[0]} does nothing with --file" in said.err) == (2, True)

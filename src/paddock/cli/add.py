@@ -4,6 +4,7 @@ import sys
 from pathlib import Path
 
 import click
+from click.core import ParameterSource
 
 from paddock.cli.text import SCHEMA, plural, print_json
 from paddock.cli.workspace import open_workspace
@@ -20,6 +21,7 @@ from paddock.core.intent import Batch, Known, TaskSpec, add_tasks
 @click.option("--title", help="One line; the brief's first line if left out.")
 @click.option("--agent", help="Who does it; see `paddock config show`.")
 @click.option("--engine", help="Which CLI does it: claude, codex, …")
+@click.option("--kind", help="What sort of work it is; without --agent, the agent that takes that kind gets it.")
 @click.option("--convoy", help="Group it belongs to; made if it is new.")
 @click.option("--after", default="", metavar="t3,t4", help="Tasks that must land first.")
 @click.option("--priority", type=int, default=0, show_default=True, help="Higher starts earlier.")
@@ -34,6 +36,7 @@ def add_command(
     title: str | None,
     agent: str | None,
     engine: str | None,
+    kind: str | None,
     convoy: str | None,
     after: str,
     priority: int,
@@ -51,6 +54,7 @@ def add_command(
     if file is not None:
         if brief is not None:
             raise Misuse("both a brief and --file were given", "use one of them")
+        _refuse_ignored(ctx)
         batch = parse_task_file(_read(file), "standard input" if file == "-" else file, attempts=allowed)
         batch = Batch(batch.tasks, convoy or batch.convoy, batch.title)
     else:
@@ -65,6 +69,7 @@ def add_command(
             priority=priority,
             paths=tuple(part for entry in paths for part in split_list(entry)),
             attempts=allowed,
+            work=kind,
         )
         batch = Batch((spec,), convoy)
     known = known_names(workspace.config)
@@ -72,10 +77,20 @@ def add_command(
     _report(records, as_json=as_json, convoy=batch.convoy)
 
 
+def _refuse_ignored(ctx: click.Context) -> None:
+    """A file says these itself; an option that changes nothing would only seem to."""
+    fields = ("title", "agent", "engine", "kind", "after", "priority", "paths")
+    given = [name for name in fields if ctx.get_parameter_source(name) is ParameterSource.COMMANDLINE]
+    if given:
+        hint = "say it in the file: for one task, or below `defaults` for all"
+        raise Misuse(f"--{given[0]} does nothing with --file", hint)
+
+
 def known_names(config: Config) -> Known:
     from paddock.engines.registry import engine_names
 
-    return Known(frozenset(config.agents), frozenset((*engine_names(), *config.engines)))
+    takers = {kind: name for name, agent in reversed(config.agents.items()) for kind in agent.kinds}
+    return Known(frozenset(config.agents), frozenset((*engine_names(), *config.engines)), takers)
 
 
 def _read(file: str) -> str:
@@ -107,5 +122,6 @@ def _report(records: list[Record], *, as_json: bool, convoy: str | None) -> None
         return
     for record in added:
         assert isinstance(record.event, TaskAdded)
+        agent = f"  for {printable(record.event.agent, 40)}" if record.event.agent else ""
         after = f"  after {', '.join(record.event.after)}" if record.event.after else ""
-        click.echo(f"added {record.task}  {printable(record.event.title, 80)}{after}")
+        click.echo(f"added {record.task}  {printable(record.event.title, 80)}{agent}{after}")

@@ -24,6 +24,7 @@ def parse_tasks(words: tuple[str, ...]) -> list[TaskId]:
 @click.option("--brief", help="The whole new brief.")
 @click.option("--agent", help="Empty: none in particular.")
 @click.option("--engine", help="Empty: the agent's or the default one.")
+@click.option("--kind", help="Its agent becomes the one that takes this kind; empty: none in particular.")
 @click.option("--after", metavar="t3,t4", help="All tasks it waits for; empty: none.")
 @click.option("--priority", type=int)
 @click.option("--paths", metavar="GLOB,GLOB", help="All paths it may change; empty: any.")
@@ -37,6 +38,7 @@ def edit_command(
     brief: str | None,
     agent: str | None,
     engine: str | None,
+    kind: str | None,
     after: str | None,
     priority: int | None,
     paths: str | None,
@@ -54,6 +56,7 @@ def edit_command(
         priority=UNSET if priority is None else priority,
         paths=UNSET if paths is None else split_list(paths),
         attempts=UNSET if attempts is None else attempts,
+        work=UNSET if kind is None else kind or None,
     )
     name, known = parse_task(task), known_names(workspace.config)
     records = workspace.record(lambda board: edit_task(board, name, edit, known))

@@ -63,6 +63,7 @@ def _lines(task: Task, brief: str, dependents: Sequence[str]) -> list[str]:
         ("unblock", task.unblock),
         ("agent", task.agent),
         ("engine", task.engine),
+        ("kind", task.work),
         ("convoy", task.convoy),
         ("after", ", ".join(task.after)),
         ("before", ", ".join(dependents)),

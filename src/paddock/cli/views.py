@@ -47,6 +47,7 @@ class TaskView(msgspec.Struct):
     created: str | None
     attempts_allowed: int
     not_before: str | None
+    kind: str | None
 
 
 class ConvoyView(msgspec.Struct):
@@ -122,6 +123,7 @@ def view_task(task: Task) -> TaskView:
         created=iso(task.created),
         attempts_allowed=task.allowed,
         not_before=iso(task.not_before) if task.phase is Phase.READY and task.not_before else None,
+        kind=task.work,
     )
 
 

@@ -108,7 +108,9 @@ class Agent(Section, frozen=True):
     model: Annotated[str, Meta(description="model the engine is asked for")] = ""
     brief: Annotated[str, Meta(description="what it is for; goes in front of every task")] = ""
     owns: Annotated[tuple[str, ...], Meta(description="globs of the paths it may change")] = ()
-    kinds: Annotated[tuple[str, ...], Meta(description="kinds of task it takes")] = ()
+    kinds: Annotated[
+        tuple[str, ...], Meta(description="kinds of task it takes where no agent is named (`paddock add --kind`)")
+    ] = ()
     lease_owned: Annotated[bool, Meta(description="hold a lease on what it owns while it works")] = False
 
 

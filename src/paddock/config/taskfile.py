@@ -14,9 +14,9 @@ from paddock.core.wording import check_known
 SIZE_LIMIT = 16 * 1024 * 1024
 TASK_LIMIT = 10_000
 
-_TASK_FIELDS = ("key", "title", "brief", "agent", "engine", "after", "priority", "paths", "attempts")
+_TASK_FIELDS = ("key", "title", "brief", "agent", "engine", "after", "priority", "paths", "attempts", "kind")
 _FILE_FIELDS = ("convoy", "title", "defaults", "tasks")
-_DEFAULT_FIELDS = ("agent", "engine", "priority", "paths", "attempts")
+_DEFAULT_FIELDS = ("agent", "engine", "priority", "paths", "attempts", "kind")
 _HEADING = re.compile(r"^##\s+(?P<title>.+?)\s*(?:\{#(?P<key>[\w.-]+)\})?\s*$")
 _FIELD_LINE = re.compile(r"^(?P<name>[a-z]+):\s*(?P<value>.*)$")
 
@@ -122,6 +122,7 @@ def _spec(entry: Any, defaults: Mapping[str, Any], where: str) -> TaskSpec:
         paths=_list(merged, "paths", where),
         attempts=_number(merged, "attempts", where, 3),
         where=where,
+        work=_text(merged, "kind", where),
     )
 
 

@@ -390,6 +390,7 @@ def _add_task(board: Board, record: ev.Record) -> None:
         after=event.after,
         priority=event.priority,
         paths=event.paths,
+        work=event.work,
     )
     task = _settle(board, task, record.at)
     board.next_task += 1

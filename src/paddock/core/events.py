@@ -64,6 +64,8 @@ class ConvoyAdded(Event, frozen=True):
 
 
 class TaskAdded(Event, frozen=True):
+    """`work` is the kind of work, such as `docs`: who takes it and how long it takes may depend on that."""
+
     kind: ClassVar[str] = "task.added"
     title: str
     brief: str
@@ -74,6 +76,7 @@ class TaskAdded(Event, frozen=True):
     priority: int = 0
     paths: tuple[str, ...] = ()
     attempts: int = 3
+    work: str | None = None
 
 
 class TaskEdited(Event, frozen=True):
@@ -88,6 +91,7 @@ class TaskEdited(Event, frozen=True):
     priority: int | UnsetType = UNSET
     paths: tuple[str, ...] | UnsetType = UNSET
     attempts: int | UnsetType = UNSET
+    work: str | UnsetType | None = UNSET
 
 
 class TaskCancelled(Event, frozen=True):

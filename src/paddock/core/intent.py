@@ -1,10 +1,11 @@
 """What people ask for, turned into events or refused: pure decisions over the board."""
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from difflib import get_close_matches
 
 from msgspec import UNSET
+from msgspec.structs import replace
 
 from paddock.core import events as ev
 from paddock.core.board import Board
@@ -25,7 +26,10 @@ from paddock.core.wording import (
 
 @dataclass(frozen=True, slots=True)
 class TaskSpec:
-    """One task to add. `after` names existing tasks (`t3`) or the `key` of another task of the same batch."""
+    """One task to add. `after` names existing tasks (`t3`) or the `key` of another task of the same batch.
+
+    `work` is what kind of work it is.
+    """
 
     brief: str
     title: str | None = None
@@ -37,14 +41,16 @@ class TaskSpec:
     paths: tuple[str, ...] = ()
     attempts: int = 3
     where: str = ""
+    work: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Known:
-    """The agents and engines the configuration knows."""
+    """The agents and engines the configuration knows; `takers` is the agent that takes a kind of work."""
 
     agents: frozenset[str] = frozenset()
     engines: frozenset[str] = frozenset()
+    takers: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +81,7 @@ def add_tasks(board: Board, batch: Batch, known: Known) -> list[ev.Draft]:
         after = tuple(dict.fromkeys(_resolve(board, spec, name, ids) for name in spec.after))
         if spec.key is not None:
             ids[spec.key] = new
-        drafts.append(ev.Draft(_added(spec, after, batch.convoy), task=new))
+        drafts.append(ev.Draft(_added(spec, after, batch.convoy, known), task=new))
     return drafts
 
 
@@ -122,12 +128,14 @@ def edit_task(board: Board, name: TaskId, edit: ev.TaskEdited, known: Known) -> 
         raise PaddockError(f"task `{name}` cannot be edited: it is {task.phase}", f"see `paddock show {name}`")
     if edit == ev.TaskEdited():
         raise Misuse(f"nothing to change in `{name}`", "say what: --title, --brief, --after, --priority, …")
-    if task.live_attempt is not None and (edit.brief, edit.agent, edit.engine) != (UNSET, UNSET, UNSET):
+    if task.live_attempt is not None and (edit.brief, edit.agent, edit.engine, edit.work) != (UNSET,) * 4:
         raise PaddockError(
-            f"task `{name}` is running: its brief, agent and engine are fixed until `{task.live_attempt.id}` ends",
+            f"task `{name}` is running: brief, agent, engine and kind are fixed until `{task.live_attempt.id}` ends",
             f"run `paddock stop {name}` first, or send a follow-up with `paddock message {name} …`",
         )
     _check_edit(board, task, edit, known)
+    if edit.work is not UNSET and edit.agent is UNSET and (taker := known.takers.get(edit.work or "")) is not None:
+        edit = replace(edit, agent=taker)
     return [ev.Draft(edit, task=name)]
 
 
@@ -167,23 +175,33 @@ def _check_spec(spec: TaskSpec, known: Known) -> None:
             check_known("agent", spec.agent, known.agents)
         if spec.engine is not None:
             check_known("engine", spec.engine, known.engines)
+        if spec.work is not None:
+            _check_work(spec.work, known)
     except Misuse as refusal:
         if not spec.where:
             raise
         raise Misuse(f"{spec.where}: {refusal.message}", refusal.hint) from None
 
 
-def _added(spec: TaskSpec, after: tuple[TaskId, ...], convoy: str | None) -> ev.TaskAdded:
+def _check_work(work: str, known: Known) -> None:
+    """Any word, until agents say which kinds they take: then another is a slip."""
+    check_name("kind", work)
+    if known.takers:
+        check_known("kind", work, known.takers)
+
+
+def _added(spec: TaskSpec, after: tuple[TaskId, ...], convoy: str | None, known: Known) -> ev.TaskAdded:
     return ev.TaskAdded(
         title=spec.title if spec.title is not None else derive_title(spec.brief),
         brief=spec.brief,
-        agent=spec.agent,
+        agent=spec.agent or known.takers.get(spec.work or ""),
         engine=spec.engine,
         convoy=convoy,
         after=after,
         priority=spec.priority,
         paths=spec.paths,
         attempts=spec.attempts,
+        work=spec.work,
     )
 
 
@@ -248,6 +266,8 @@ def _check_edit(board: Board, task: Task, edit: ev.TaskEdited, known: Known) -> 
         check_known("agent", edit.agent, known.agents)
     if edit.engine is not UNSET and edit.engine is not None:
         check_known("engine", edit.engine, known.engines)
+    if edit.work is not UNSET and edit.work is not None:
+        _check_work(edit.work, known)
     check_numbers(
         0 if edit.priority is UNSET else edit.priority,
         task.allowed if edit.attempts is UNSET else edit.attempts,

@@ -64,10 +64,15 @@ def expect(spending: Spending, task: Task, engine: str) -> Learnt:
     if experience is not spending.experience:
         answers = {}
         _asked[0] = spending.experience, answers
-    key = task.agent or engine, task.convoy or ""
+    key = task.agent or engine, kind_of_work(task)
     if key not in answers:
         answers[key] = learn(spending.experience, *key)
     return answers[key]
+
+
+def kind_of_work(task: Task) -> str:
+    """What its estimates are kept under: tasks of one convoy are taken to be alike where nothing else is said."""
+    return task.work or task.convoy or ""
 
 
 _asked: list[tuple[Experience, dict[tuple[str, str], Learnt]]] = [(Experience(), {})]
@@ -185,7 +190,7 @@ def _sample(task: Task, attempt: Attempt, at: float) -> Sample:
     startup, money = attempt.startup_usd, attempt.cost_usd
     return Sample(
         agent=task.agent or attempt.engine,
-        kind=task.convoy or "",
+        kind=kind_of_work(task),
         work_seconds=max(0.0, at - attempt.started - spawn),
         work_tokens=float(max(0, tokens_of(attempt) - attempt.startup_tokens)),
         work_money=None if money is None else max(0.0, money - (startup or 0.0)),

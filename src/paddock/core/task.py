@@ -133,6 +133,7 @@ class Task(msgspec.Struct, frozen=True, array_like=True, gc=False):
     head: str | None = None
     base: str | None = None
     approved: str | None = None
+    work: str | None = None
 
     @property
     def last(self) -> Attempt | None:
@@ -206,7 +207,7 @@ def move(task: Task, phase: Phase, at: float, reason: str = "", unblock: str = "
 def _edit(task: Task, event: ev.TaskEdited, seq: int) -> Task:
     changes: dict[str, object] = {
         name: value
-        for name in ("title", "agent", "engine", "after", "priority", "paths")
+        for name in ("title", "agent", "engine", "after", "priority", "paths", "work")
         if (value := getattr(event, name)) is not msgspec.UNSET
     }
     if event.brief is not msgspec.UNSET:

@@ -1,0 +1,53 @@
+"""A task may say what kind of work it is; who takes that kind gets it, and estimates are kept by it."""
+
+import pytest
+
+from paddock.core import events as ev
+from paddock.core.errors import Misuse
+from paddock.core.ids import TaskId
+from paddock.core.intent import Batch, Known, TaskSpec, add_tasks, edit_task
+from paddock.core.spending import kind_of_work
+from tests.core.ledger import Ledger
+
+KNOWN = Known(frozenset({"writer", "tester"}), frozenset({"claude"}), {"docs": "writer", "tests": "tester"})
+T1 = TaskId("t1")
+
+
+def add(ledger: Ledger, spec: TaskSpec, known: Known = KNOWN, convoy: str | None = None) -> None:
+    ledger.write(*add_tasks(ledger.board, Batch((spec,), convoy), known))
+
+
+def test_a_task_goes_to_the_agent_that_takes_its_kind() -> None:
+    ledger = Ledger()
+    add(ledger, TaskSpec("x", work="docs"))
+    assert (ledger.task("t1").agent, ledger.task("t1").work) == ("writer", "docs")
+
+
+def test_an_agent_that_is_named_wins_over_the_one_that_takes_the_kind() -> None:
+    ledger = Ledger()
+    add(ledger, TaskSpec("x", work="docs", agent="tester"))
+    assert (ledger.task("t1").agent, ledger.task("t1").work) == ("tester", "docs")
+
+
+def test_a_kind_nobody_takes_is_refused_once_agents_say_what_they_take() -> None:
+    with pytest.raises(Misuse, match="there is no kind `dosc`"):
+        add(Ledger(), TaskSpec("x", work="dosc"))
+    ledger = Ledger()
+    add(ledger, TaskSpec("x", work="dosc"), Known())
+    assert (ledger.task("t1").agent, ledger.task("t1").work) == (None, "dosc")
+
+
+def test_an_edited_kind_brings_its_agent() -> None:
+    ledger = Ledger()
+    add(ledger, TaskSpec("x", work="docs"))
+    ledger.write(*edit_task(ledger.board, T1, ev.TaskEdited(work="tests"), KNOWN))
+    assert (ledger.task("t1").agent, ledger.task("t1").work) == ("tester", "tests")
+    ledger.write(*edit_task(ledger.board, T1, ev.TaskEdited(work=None), KNOWN))
+    assert (ledger.task("t1").agent, ledger.task("t1").work) == ("tester", None)
+
+
+def test_estimates_are_kept_by_kind_and_else_by_convoy() -> None:
+    ledger = Ledger()
+    for number, spec in enumerate((TaskSpec("x", work="docs"), TaskSpec("x")), 1):
+        add(ledger, spec, convoy="red")
+        assert kind_of_work(ledger.task(f"t{number}")) == ("docs", "red")[number - 1]
