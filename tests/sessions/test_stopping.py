@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from paddock.sessions.local import Running, Vanished, start_turn
-from paddock.sessions.marks import Mark, find_attempts, find_marked
+from paddock.sessions.marks import MARK_VARIABLE, Mark, find_attempts, find_marked
 from paddock.sessions.process import ProcessIdentity, block_until_exit, same_process, signal_process
 from paddock.sessions.stopping import StopReport, TurnToStop, stop_turn, stop_turns
 from paddock.sessions.sweep import SweepReport, sweep
@@ -188,6 +188,19 @@ def test_a_process_that_is_just_being_started_is_not_missed(workshop: Workshop) 
     for turn in range(1, 31):
         shim = start_turn(workshop.spec("sleep", "600", turn=turn))
         assert shim in {found.identity for found in find_attempts([workshop.mark])}
+
+
+def test_what_an_agent_adds_to_its_mark_does_not_hide_the_rest(workshop: Workshop) -> None:
+    mark = workshop.mark.as_text()
+    workshop.start_blocked()
+    other = subprocess.Popen(["sleep", "600"], env=os.environ | {MARK_VARIABLE: f"{mark} {mark}:x {mark[:-4]}"})
+    try:
+        found = {process.identity.pid: process.mark for process in find_marked(workshop.marker)}
+    finally:
+        other.kill()
+        other.wait()
+    assert len(found) == 3
+    assert set(found.values()) == {workshop.mark}
 
 
 def test_a_sweep_of_nothing_looks_at_nothing(workshop: Workshop) -> None:

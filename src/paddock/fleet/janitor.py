@@ -154,11 +154,11 @@ def _has_ended(board: Board, owner: str) -> bool | None:
     """None when the log does not know the attempt or run. A run whose record is gone has ended long ago."""
     if owner.startswith(RUN_PREFIX):
         number = owner.removeprefix(f"{RUN_PREFIX}r")
-        known = number.isdigit() and int(number) < board.queue.next_run
+        known = number.isdecimal() and int(number) < board.queue.next_run
         return owner.removeprefix(RUN_PREFIX) not in board.queue.running if known else None
     name, _, number = owner.partition(".")
     task = board.tasks.get(TaskId(name))
-    if task is None or not number.isdigit() or not 1 <= int(number) <= task.started:
+    if task is None or not number.isdecimal() or not 1 <= int(number) <= task.started:
         return None
     return task.live_attempt is None or task.live_attempt.id != owner
 
@@ -182,7 +182,7 @@ def _sandboxes(queue: Queue, sandboxes: tuple[SandboxSeen, ...]) -> Iterator[Fou
     for seen in sandboxes:
         run = seen.record.run
         number = (run or "").removeprefix("r")
-        if run is not None and number.isdigit() and int(number) < queue.next_run and run not in queue.running:
+        if run is not None and number.isdecimal() and int(number) < queue.next_run and run not in queue.running:
             yield Found(What.SANDBOX, seen.name, f"claimed by run {run}, which has ended")
 
 

@@ -52,6 +52,9 @@ class SlotRecord(msgspec.Struct, frozen=True, omit_defaults=True):
     reason: str = ""
 
 
+_RECORDS = msgspec.json.Decoder(SlotRecord)
+
+
 @dataclass(frozen=True, slots=True)
 class PortPlan:
     """A block of `per_slot` ports for each slot, from `first` on; blocks never overlap."""
@@ -131,14 +134,15 @@ def list_slots(root: WorktreeRoot) -> tuple[Slot, ...]:
         names = os.listdir(root.slots_folder)
     except FileNotFoundError:
         return ()
-    numbers = sorted(int(name[1:]) for name in names if name[:1] == "w" and name[1:].isdigit())
+    numbers = sorted(int(name[1:]) for name in names if name[:1] == "w" and name[1:].isdecimal())
     return tuple(slot_at(root, number) for number in numbers)
 
 
 def read_record(slot: Slot) -> SlotRecord | None:
     """What is recorded of the slot; None when nothing readable is."""
     try:
-        return msgspec.json.decode((slot.home / "record.json").read_bytes(), type=SlotRecord)
+        with open(f"{slot.home}/record.json", "rb", buffering=0) as file:
+            return _RECORDS.decode(file.read())
     except (FileNotFoundError, msgspec.DecodeError, UnicodeDecodeError):
         return None
 

@@ -16,7 +16,7 @@ from pathlib import Path
 
 import psutil
 
-from paddock.sessions.process import HAS_PROCFS, ProcessIdentity, ProcessStat, identify, read_stat
+from paddock.sessions.process import HAS_PROCFS, ProcessIdentity, ProcessStat, identify, read_proc, read_stat
 
 MARK_VARIABLE = "PADDOCK_MARKER"
 ATTEMPT_VARIABLE = "PADDOCK_ATTEMPT"
@@ -66,8 +66,10 @@ def find_marked(marker: str) -> tuple[MarkedProcess, ...]:
     prefix = f"{marker}:"
 
     def attempt_of(texts: tuple[str, ...]) -> Mark | None:
-        ours = [text for text in texts if text.startswith(prefix) and len(text) > len(prefix)]
-        return Mark(marker, ours[-1].removeprefix(prefix)) if ours else None
+        ours = [text.removeprefix(prefix) for text in texts if text.startswith(prefix)]
+        # An agent may write what it likes into its environment.
+        names = [name for name in ours if name and ":" not in name]
+        return Mark(marker, names[-1]) if names else None
 
     return _find(attempt_of)
 
@@ -156,14 +158,14 @@ def _settled_environment(pid: int, give_up_at: float) -> bytes:
 
 def _environment(pid: int) -> bytes:
     if HAS_PROCFS:
-        return Path(f"/proc/{pid}/environ").read_bytes()
+        return read_proc(f"/proc/{pid}/environ")
     variables = psutil.Process(pid).environ()
     return b"\0".join(os.fsencode(f"{name}={value}") for name, value in variables.items())
 
 
 def _arguments(pid: int) -> bytes:
     if HAS_PROCFS:
-        return Path(f"/proc/{pid}/cmdline").read_bytes()
+        return read_proc(f"/proc/{pid}/cmdline")
     return b"\0".join(os.fsencode(argument) for argument in psutil.Process(pid).cmdline())
 
 

@@ -108,6 +108,17 @@ def test_processes_of_ended_attempts_are_ended_and_others_are_left(yard: Yard) -
             process.wait()
 
 
+def test_a_process_with_a_name_of_its_own_making_is_left_and_reported(yard: Yard) -> None:
+    yard.add(write("a.txt"))
+    stranger = spawn_marked(yard, "t1.²")
+    try:
+        assert kinds(janitor(yard)["left"]) == [("unknown", "t1.²")]
+        assert stranger.poll() is None
+    finally:
+        stranger.kill()
+        stranger.wait()
+
+
 def test_a_worktree_whose_attempt_has_ended_goes_back_with_its_work_saved(yard: Yard) -> None:
     yard.add(write("a.txt"))
     begin(yard, "t1")
