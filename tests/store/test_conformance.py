@@ -190,8 +190,24 @@ def test_a_snapshot_of_another_history_is_not_used(shelf: Shelf) -> None:
     store = shelf.open()
     store.append(add("before", 3), ANA)
     store.rebuild()
+    shelf.tamper("UPDATE events SET body = CAST(replace(CAST(body AS TEXT), 'before', 'after') AS BLOB)")
+    shelf.tamper("UPDATE events SET hash = randomblob(20) WHERE seq = 4")
+    board = shelf.open(read_only=True).board()
+    assert [board.tasks[name].title for name in board.tasks] == ["after"] * 3
+
+
+def test_a_log_that_lost_records_it_had_is_refused_until_it_is_rebuilt(shelf: Shelf) -> None:
+    """Otherwise their numbers and ids would be given to others."""
+    store = shelf.open()
+    store.append(add("before", 3), ANA)
+    store.rebuild()
     shelf.tamper("DELETE FROM events WHERE seq > 2")
     writer = shelf.open()
+    with pytest.raises(LogUnusable, match="has lost record 4, which it had"):
+        writer.append(add("after", 5), ANA)
+    with pytest.raises(LogUnusable, match="has lost record 4, which it had"):
+        shelf.open(read_only=True).board()
+    assert writer.rebuild() is False
     writer.append(add("after", 5), ANA)
     board = shelf.open(read_only=True).board()
     assert [board.tasks[name].title for name in board.tasks] == ["before", *["after"] * 5]

@@ -11,6 +11,7 @@ from paddock.store.trouble import damaged
 
 APPLICATION_ID = 0x5061646B  # "Padk"
 SCHEMA = 1
+_SHRINK_MILLISECONDS = 200
 
 _TABLES = f"""
 CREATE TABLE events(
@@ -50,13 +51,28 @@ def connect(path: Path, *, read_only: bool, busy_seconds: float) -> apsw.Connect
     return connection
 
 
+def shrink_wal(connection: apsw.Connection, busy_seconds: float) -> bool:
+    """Folds the write-ahead log into the database and empties it; False if a reader stood in the way.
+
+    Call it outside a transaction. Waits only for those who read now, and not for long: who comes later does not matter.
+    """
+    connection.set_busy_timeout(_SHRINK_MILLISECONDS)
+    try:
+        connection.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_TRUNCATE)
+    except apsw.Error:  # what was to be recorded is recorded
+        return False
+    finally:
+        connection.set_busy_timeout(round(busy_seconds * 1000))
+    return True
+
+
 def create_log(path: Path) -> None:
     """Puts an empty log at `path`, whole or not at all; leaves one that is there. Hold the writers' lock."""
     if path.exists():
         return
     _set_aside(path)
     draft = path.with_name(f".{path.name}.new")
-    draft.unlink(missing_ok=True)
+    _remove(draft)
     try:
         connection = apsw.Connection(str(draft))
         try:
@@ -66,13 +82,17 @@ def create_log(path: Path) -> None:
             connection.close()
         os.rename(draft, path)
     finally:
-        for suffix in ("", "-wal", "-shm"):
-            draft.with_name(draft.name + suffix).unlink(missing_ok=True)
+        _remove(draft)
     folder = os.open(path.parent, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     try:
         os.fsync(folder)
     finally:
         os.close(folder)
+
+
+def _remove(draft: Path) -> None:
+    for suffix in ("", "-wal", "-shm"):
+        draft.with_name(draft.name + suffix).unlink(missing_ok=True)
 
 
 def _set_aside(path: Path) -> None:

@@ -3,7 +3,8 @@
 The file is derived and never trusted: it counts only if its checksum holds and the record it was taken
 at is still in the log with the same hash. One that is damaged, of another layout or of another history
 is passed over and the log is folded from the beginning. It is renamed into place unsynced: after a
-crash it may be old or torn, which costs time and nothing else.
+crash it may be old or torn, which costs time and nothing else. It is written after the commit, so a record that it
+tells of and the log does not have was lost.
 """
 
 import mmap

@@ -3,6 +3,7 @@
 import os
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -14,19 +15,22 @@ from paddock.core.errors import PaddockError
 from paddock.core.events import Draft, LogCreated, LogUpgraded, Record
 from paddock.core.ids import printable
 from paddock.store.codec import GENESIS, Row, body_of, chain, decode_row, follows
+from paddock.store.files import OpenFiles
 from paddock.store.lock import locked, open_lock
 from paddock.store.protocol import Author, Decide, LogUnusable, Query
-from paddock.store.schema import connect, create_log
+from paddock.store.rows import COLUMNS, select_rows
+from paddock.store.schema import connect, create_log, shrink_wal
 from paddock.store.snapshots import drop_snapshot, load_snapshot, newest_snapshot, snapshot_distance, write_snapshot
-from paddock.store.trouble import damaged, explained
+from paddock.store.trouble import cut_short, damaged, explained
 from paddock.store.wake import nudge
 
 if TYPE_CHECKING:
     from paddock.store.verification import Verification
 
-_COLUMNS = "seq, at, actor, generation, kind, task, attempt, body, hash"
-_INSERT = f"INSERT INTO events({_COLUMNS}) VALUES(?,?,?,?,?,?,?,?,?)"
+_INSERT = f"INSERT INTO events({COLUMNS}) VALUES(?,?,?,?,?,?,?,?,?)"
 LOCK_TIMEOUT_SECONDS = 15.0
+# The automatic checkpoint starts the write-ahead log over at 4 MB, unless readers overlap all the time.
+WAL_LIMIT_BYTES = 16 * 1024 * 1024
 
 
 class _HalfApplied(Exception):
@@ -59,6 +63,7 @@ class SqliteStore:
         self._board: Board | None = None
         self._tip = GENESIS
         self._snapshot_seq = 0
+        self._shrink_at = WAL_LIMIT_BYTES
         self._lock = -1
         try:
             with explained(path):
@@ -80,6 +85,7 @@ class SqliteStore:
             with locked(self._lock, self.path, self._lock_timeout):
                 create_log(self.path)
         self._db = connect(self.path, read_only=read_only, busy_seconds=self._lock_timeout)
+        self._files = OpenFiles(self.path, read_only=read_only)
 
     def close(self) -> None:
         self._db.close()
@@ -122,21 +128,20 @@ class SqliteStore:
 
     def record(self, seq: int) -> Record:
         with explained(self.path):
-            rows = self._db.execute(f"SELECT {_COLUMNS} FROM events WHERE seq=?", (seq,)).fetchall()
+            rows = self._db.execute(f"SELECT {COLUMNS} FROM events WHERE seq=?", (seq,)).fetchall()
         if not rows:
             raise LogUnusable(f"the log has no record {seq}", "run `paddock log verify`")
         return self._decode(rows[0])  # type: ignore[arg-type]
 
     def records(self, query: Query) -> Iterator[Record]:
-        sql, values = _select(query)
         with explained(self.path):
-            for row in self._db.execute(sql, values):
+            for row in select_rows(self._db, query):
                 yield self._decode(row)
 
     def rows(self, after: int = 0) -> Iterator[Row]:
         """Records as stored, for mirrors and verification."""
         with explained(self.path):
-            yield from self._db.execute(f"SELECT {_COLUMNS} FROM events WHERE seq>? ORDER BY seq", (after,))
+            yield from select_rows(self._db, Query(after=after))
 
     def verify(self) -> "Verification":
         from paddock.store.verification import verify_rows  # here because few commands verify
@@ -144,7 +149,7 @@ class SqliteStore:
         return verify_rows(self.rows(), at_least=newest_snapshot(self.path))
 
     def rebuild(self) -> bool:
-        with explained(self.path), locked(self._lock, self.path, self._lock_timeout):
+        with explained(self.path), self._locked():
             with self._writing():
                 before = self._encoded_board()
                 drop_snapshot(self.path)
@@ -161,8 +166,10 @@ class SqliteStore:
             return None
 
     def restore(self, rows: Iterable[Row]) -> int:
-        with explained(self.path), locked(self._lock, self.path, self._lock_timeout):
+        with explained(self.path), self._locked():
             with self._writing():
+                if self._board is None:
+                    self._start(mend=True)
                 board = self._catch_up()
                 first = board.seq
                 for row in rows:
@@ -186,7 +193,7 @@ class SqliteStore:
 
     def _transact(self, decisions: Sequence[tuple[Decide, Author]]) -> list[list[Record] | PaddockError]:
         with explained(self.path):
-            with locked(self._lock, self.path, self._lock_timeout):
+            with self._locked():
                 with self._writing():
                     board = self._catch_up()
                     rows: list[Row] = []
@@ -194,9 +201,20 @@ class SqliteStore:
                     self._db.executemany(_INSERT, rows)
                 if board.seq - self._snapshot_seq > snapshot_distance(len(board.tasks)):
                     self._snapshot()
+                if self._files.wal_bytes > self._shrink_at:
+                    self._shrink()
             if rows:
                 nudge(self.path)
         return results
+
+    def _shrink(self) -> None:
+        """Tried again when it has grown by as much once more: a reader that stays must not hold up every writer."""
+        done = shrink_wal(self._db, busy_seconds=self._lock_timeout)
+        self._shrink_at = WAL_LIMIT_BYTES if done else self._files.wal_bytes + WAL_LIMIT_BYTES
+
+    def _locked(self) -> AbstractContextManager[None]:
+        self._files.require_own()
+        return locked(self._lock, self.path, self._lock_timeout)
 
     def _decide(self, board: Board, decide: Decide, author: Author, rows: list[Row]) -> list[Record] | PaddockError:
         try:
@@ -248,7 +266,7 @@ class SqliteStore:
     def _catch_up(self) -> Board:
         """Folds what others have appended. Call it inside a transaction."""
         board = self._board if self._board is not None else self._start()
-        rows = self._db.execute(f"SELECT {_COLUMNS} FROM events WHERE seq>? ORDER BY seq", (board.seq,))
+        rows = self._db.execute(f"SELECT {COLUMNS} FROM events WHERE seq>? ORDER BY seq", (board.seq,))
         try:
             for row in rows:
                 board.apply(self._decode(row))
@@ -261,12 +279,23 @@ class SqliteStore:
             raise damaged(self.path, error.message) from error
         return board
 
-    def _start(self) -> Board:
-        """The file is read before the transaction's first look at the log, so its record is visible there."""
+    def _start(self, *, mend: bool = False) -> Board:
+        """The file is read before the transaction's first look at the log, so its record is visible there.
+
+        Snapshots are written after the commit: a record that one tells of was there, and somebody may have acted
+        on it. To `mend` is to bring such records back.
+        """
         self._board, self._tip, self._snapshot_seq = Board(), GENESIS, 0
         snapshot = load_snapshot(self.path, mapped=self._lock < 0)
-        if snapshot is not None and self._hash_at(snapshot[0].seq) == snapshot[1]:
-            self._board, self._tip, self._snapshot_seq = snapshot[0], snapshot[1], snapshot[0].seq
+        if snapshot is None:
+            return self._board
+        board, tip = snapshot
+        found = self._hash_at(board.seq)
+        if found == tip:
+            self._board, self._tip, self._snapshot_seq = board, tip, board.seq
+        elif found is None and not mend:
+            self.forget()
+            raise cut_short(self.path, board.seq)
         return self._board
 
     def _hash_at(self, seq: int) -> object:
@@ -297,6 +326,7 @@ class _Transaction:
         self._begin = begin
 
     def __enter__(self) -> None:
+        self._store._files.require_same()
         self._store._db.execute(self._begin)
 
     def __exit__(self, kind: object, *_: object) -> None:
@@ -314,21 +344,6 @@ class _Transaction:
         self._store.forget()
         if self._store._db.in_transaction:
             self._store._db.execute("ROLLBACK")
-
-
-def _select(query: Query) -> tuple[str, tuple[object, ...]]:
-    conditions: list[str] = ["seq > ?"]
-    values: list[object] = [query.after]
-    for condition, value in (
-        ("seq <= ?", query.until),
-        ("task = ?", query.task),
-        ("kind GLOB ?", query.kind),
-        ("at >= ?", round(query.since * 1_000_000) if query.since is not None else None),
-    ):
-        if value is not None:
-            conditions.append(condition)
-            values.append(value)
-    return f"SELECT {_COLUMNS} FROM events WHERE {' AND '.join(conditions)} ORDER BY seq", tuple(values)
 
 
 def _refuse_newer(board: Board) -> None:

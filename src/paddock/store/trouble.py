@@ -39,7 +39,7 @@ def explain(error: apsw.Error, path: Path) -> LogUnusable:
             return LogUnusable(f"the disk of `{path}` is full: nothing was written", "free some space and run it again")
         case apsw.CorruptError() | apsw.NotADBError():
             return damaged(path, str(error))
-        case apsw.BusyError() | apsw.LockedError():
+        case apsw.BusyError() | apsw.LockedError() | apsw.ProtocolError():
             return LogUnusable(
                 f"the log `{path}` is locked by another program",
                 f"see who holds it: `fuser -v {quote(path)}`; then run this again",
@@ -52,6 +52,14 @@ def explain(error: apsw.Error, path: Path) -> LogUnusable:
             return LogUnusable(f"the disk of `{path}` failed: {error}", "run `paddock doctor`")
         case _:
             return LogUnusable(f"the log `{path}` is unusable: {error}", "run `paddock doctor`")
+
+
+def cut_short(path: Path, seq: int) -> LogUnusable:
+    return LogUnusable(
+        f"the log `{path}` has lost record {seq}, which it had: was it replaced by an older copy?",
+        "bring the lost records back from the mirror with `paddock log fetch`, "
+        "or go on without them: `paddock log rebuild`",
+    )
 
 
 def damaged(path: Path, problem: str) -> LogUnusable:

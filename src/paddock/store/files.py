@@ -1,0 +1,57 @@
+"""The files a store has open, and the process that opened them.
+
+SQLite goes on writing to files that were removed or replaced under it: everybody else never sees what it
+acknowledges, or sees it overwritten, for two indexes of one write-ahead log know nothing of each other. So a
+writer makes sure that the names still stand for the files it opened.
+"""
+
+import os
+from pathlib import Path
+
+from paddock.store.protocol import LogUnusable
+from paddock.store.trouble import quote
+
+_Identity = tuple[int, int]
+
+
+class OpenFiles:
+    """`wal_bytes` is the size of the write-ahead log when it was last looked at."""
+
+    def __init__(self, log: Path, *, read_only: bool) -> None:
+        self._log = log
+        # A reader may have come before the write-ahead log did.
+        self._names = (str(log),) if read_only else (str(log), f"{log}-shm", f"{log}-wal")
+        self._process = os.getpid()
+        self.wal_bytes = 0
+        self._opened = self._identities()
+
+    def require_same(self) -> None:
+        """Raises LogUnusable if one was removed or replaced. The inode of an open file is given to no other."""
+        found = self._identities()
+        if found == self._opened:
+            return
+        name = next(name for name, now, then in zip(self._names, found, self._opened, strict=True) if now != then)
+        raise LogUnusable(
+            f"`{name}` was removed or replaced while the log was open: nothing was written",
+            f"put the file back, or end whatever uses the log (`fuser -v {quote(self._log)}*`) and run it again",
+        )
+
+    def require_own(self) -> None:
+        """Raises LogUnusable in a forked process: it shares the writers' lock with its parent, so it would not wait."""
+        if os.getpid() != self._process:
+            raise LogUnusable(
+                f"the log `{self._log}` was opened by process {self._process}, not by this one",
+                "open it again after a fork",
+            )
+
+    def _identities(self) -> tuple[_Identity | None, ...]:
+        found: list[_Identity | None] = []
+        for name in self._names:
+            try:
+                stat = os.stat(name)
+            except FileNotFoundError:
+                found.append(None)
+            else:
+                found.append((stat.st_dev, stat.st_ino))
+                self.wal_bytes = stat.st_size  # the write-ahead log comes last
+        return tuple(found)
