@@ -123,7 +123,7 @@ def point_at(worktree: Path, admin: Path, commit: str, lock: Lock) -> None:
 
 def bring_to(worktree: Path, admin: Path, commit: str, lock: Lock) -> bool:
     """point_at, doing only what is needed; False when the worktree was clean and at `commit` already."""
-    told = run_git(worktree, "status", "--porcelain=v2", "--branch", "-z", check=False)
+    told = run_git(worktree, "status", "--porcelain=v2", "--branch", "-z", "--untracked-files=normal", check=False)
     headers = [line for line in told.records if line.startswith("# ")]
     if not told.ok or len(headers) != len(told.records):
         point_at(worktree, admin, commit, lock)
@@ -225,6 +225,19 @@ def remove_worktree(root: WorktreeRoot, slot: Slot, lock: Lock) -> None:
 def mark_for_watchers(admin: Path) -> None:
     """Tools that rebase worktrees on their own leave those alone that carry this file."""
     (admin / _WATCHER_MARKER).touch()
+
+
+def is_cut_differently(repo: Repo, admin: Path) -> bool:
+    """Whether somebody changed which files this worktree checks out: git starts all with what the main one has."""
+    settings = (Path("config.worktree"), Path("info") / "sparse-checkout")
+    return any(_read_bytes(admin / name) != _read_bytes(repo.common_dir / name) for name in settings)
+
+
+def _read_bytes(path: Path) -> bytes:
+    try:
+        return path.read_bytes()
+    except FileNotFoundError:
+        return b""
 
 
 def drop_stale_locks(admin: Path) -> None:

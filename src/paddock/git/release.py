@@ -14,6 +14,7 @@ from paddock.git.checkout import (
     detach,
     drop_stale_locks,
     forget_operation,
+    is_cut_differently,
     leave_branch,
     mend,
     operation_in_progress,
@@ -110,6 +111,7 @@ def _is_as_seen(root: WorktreeRoot, record: SlotRecord, admin: Path, secured: Se
         and root.repo.branch_tip(record.branch) == secured.head
         and operation_in_progress(admin) is None
         and not (admin / "modules").is_dir()
+        and not is_cut_differently(root.repo, admin)
         and secured.held.issuperset((secured.head, *reflog_commits(admin)))
     )
 
@@ -139,7 +141,10 @@ def give_back(
     record = msgspec.structs.replace(record, state=SlotState.RETURNING)
     write_record(slot, record, lock)
     checkpoint("returning")
-    make_idle(root, slot, lock, checkpoint)
+    try:
+        make_idle(root, slot, lock, checkpoint)
+    except OSError as error:  # files of another user's, such as a container leaves behind
+        return _keep(root, slot, record, lock, Released(slot.number, rescued, held, f"cannot be removed: {error}"))
     return Released(slot.number, rescued, held)
 
 
@@ -148,7 +153,7 @@ def make_idle(root: WorktreeRoot, slot: Slot, lock: Lock, checkpoint: Checkpoint
     admin = admin_dir(root.repo, slot.path)
     stop_leftover(slot.home)
     try:
-        if admin is None:
+        if admin is None or is_cut_differently(root.repo, admin):
             raise FileNotFoundError(slot.path)
         head = detach(slot.path, admin, lock)
         checkpoint("detached")

@@ -21,6 +21,7 @@ _MOST_REFLOG_ENTRIES = 2_000
 _TIMEOUT_SECONDS = 600.0
 _SUBJECT = re.compile(r"Rescue (?P<files>\d+) uncommitted files")
 _NOT_THE_AGENT = "Paddock made this commit, not the agent"
+_REFLOG_LINE = re.compile(rb"[0-9a-f]{40,64} ([0-9a-f]{40,64}) ")
 _FALLBACK_NAME, _FALLBACK_EMAIL = "Paddock", "paddock@localhost"
 
 
@@ -280,4 +281,6 @@ def reflog_commits(admin: Path) -> list[str]:
         lines = (admin / "logs" / "HEAD").read_bytes().splitlines()[-_MOST_REFLOG_ENTRIES:]
     except FileNotFoundError:
         return []
-    return [line.split(b" ", 2)[1].decode() for line in reversed(lines) if line.count(b" ") >= 2]
+    # An agent, or a crash, may have written anything at all here.
+    found = (_REFLOG_LINE.match(line) for line in reversed(lines))
+    return [match[1].decode() for match in found if match]

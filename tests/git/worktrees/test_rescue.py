@@ -274,6 +274,15 @@ class TestHolding:
         assert set(released.held) == set(held)
         assert repo.is_ancestor(first, second)
 
+    def test_a_torn_reflog_hides_no_commit(self, root: WorktreeRoot, repo: Repo, tree: Worktree) -> None:
+        git(tree.path, "checkout", "-q", "--detach")
+        alone = commit(tree.path, {"a": "1"})
+        git(tree.path, "checkout", "-q", BRANCH)
+        with open(tree.git_dir / "logs" / "HEAD", "ab") as reflog:
+            reflog.write(b"\0" * 90 + b"\n\xff \xfe x\n-x --all y\n")
+        held = release(root, "t1.1", "test").held
+        assert [repo.resolve(ref) for ref in held] == [alone]
+
     def test_a_change_is_held_once_and_for_all(self, repo: Repo, tree: Worktree) -> None:
         work = commit(tree.path, {"a": "1"})
         assert hold_change(repo, "t1.1", work)

@@ -176,6 +176,36 @@ class TestPool:
         assert (tree.path / "README.md").read_text() == "hello\n"
         assert status(tree.path) == ""
 
+    def test_it_is_gone_for_a_person_too_who_hides_untracked_files_from_git_status(
+        self, root: WorktreeRoot, tip: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        (tmp_path / "gitconfig").write_text("[status]\n\tshowUntrackedFiles = no\n")
+        monkeypatch.setenv("GIT_CONFIG_GLOBAL", str(tmp_path / "gitconfig"))
+        prepare(root, order(9, tip))
+        release(root, "t9.1", "test")
+        write(root.path / "w1", {"left": "x"})
+        assert not (prepare(root, order(1, tip)).worktree.path / "left").exists()
+
+    def test_a_sparse_checkout_does_not_outlive_its_attempt(self, root: WorktreeRoot, tip: str) -> None:
+        tree = prepare(root, order(1, tip)).worktree
+        git(tree.path, "sparse-checkout", "set", "--no-cone", "/README.md")
+        assert not (tree.path / "src").exists()
+        release(root, "t1.1", "test")
+        again = prepare(root, order(2, tip)).worktree
+        assert (again.path / "src" / "app.py").exists()
+        assert git(again.path, "ls-files", "-v") == "H README.md\nH src/app.py"
+
+    def test_a_worktree_that_cannot_be_cleaned_is_kept_for_a_person(self, root: WorktreeRoot, tip: str) -> None:
+        prepare(root, order(1, tip))
+        [slot] = list_slots(root)
+        (slot.home / "setup.pid").mkdir()
+        kept = release(root, "t1.1", "test").kept
+        assert kept.startswith("cannot be removed: ")
+        record = read_record(slot)
+        assert record is not None
+        assert (record.state, record.reason) == (SlotState.KEPT, kept)
+        assert prepare(root, order(2, tip)).worktree.slot == 2
+
     def test_an_entry_someone_is_working_on_is_passed_over(self, root: WorktreeRoot, tip: str) -> None:
         fill(root, tip, 2)
         with hold_slot(list_slots(root)[0]):
