@@ -21,6 +21,8 @@ from paddock.fleet.starting import Claims, claim_tasks, lease_in_the_way, sessio
 NO_CLOCK_HELPS = frozenset({LimitedBy.BUDGET, LimitedBy.AUTH, LimitedBy.BREAKER, LimitedBy.CAP, LimitedBy.MERGE_QUEUE})
 """Only a person, or the end of something at work, and the log tells of both."""
 CANDIDATES_PER_SLOT = 4
+SHOW_SECONDS = 0.25
+"""How often a full fleet looks at those who wait: nobody can start, it only shows people why."""
 
 
 @dataclass
@@ -30,6 +32,7 @@ class Dispatcher:
     gate: Gate
     links: dict[TaskId, Link] = field(default_factory=dict)
     linked_for: tuple[object, ...] = ()
+    shown_at: float = 0.0
 
     async def start(
         self, board: Board, running: Counter[str], cap: int, only: frozenset[TaskId] | None
@@ -37,6 +40,9 @@ class Dispatcher:
         """Starts what may start; returns when to look again, None if only a change in the log can help."""
         now = time.time()
         room = cap - running.total()
+        if cap > 0 >= room and 0 <= now - self.shown_at < SHOW_SECONDS:
+            return self.shown_at + SHOW_SECONDS
+        self.shown_at = now
         plan = plan_starts(board, now, max(room, 1) * CANDIDATES_PER_SLOT + 16, only=only)
         tasks = await self._runnable(board, plan)
         if not tasks:
@@ -53,7 +59,8 @@ class Dispatcher:
         if not accounts:
             return again
         try:
-            tip = await asyncio.to_thread(self.site.main_tip)
+            near = self.site.near_tip()
+            tip = near if near is not None else await asyncio.to_thread(self.site.main_tip)
         except PaddockError as error:
             self.gate.waiting |= dict.fromkeys(accounts, f"no commit to start from: {error.message}")
             self.gate.save()

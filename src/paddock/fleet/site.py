@@ -128,7 +128,17 @@ class Site:
         return price_book(read_table(TABLE), own)
 
     def engine(self, name: str) -> Engine:
-        return load_engine(name, self.config.engines)
+        if name not in self._engines:
+            self._engines[name] = load_engine(name, self.config.engines)
+        return self._engines[name]
+
+    @cached_property
+    def _engines(self) -> dict[str, Engine]:
+        return {}
+
+    def near_tip(self) -> str | None:
+        """`main_tip` where a file tells it, without a process or a remote; None where only that would."""
+        return None if self.config.land.remote else self.repo.loose_tip(self.config.landing_branch)
 
     def main_tip(self) -> str:
         """The commit agents start from, fetched first where main lives on a remote."""

@@ -74,13 +74,16 @@ class Repo(msgspec.Struct, frozen=True):
 
     def branch_tip(self, branch: str) -> str | None:
         """`resolve` for a branch that is trusted to name a commit: usually its file tells, without a process."""
-        ref = f"refs/heads/{branch}"
+        return self.loose_tip(branch) or self.resolve(f"refs/heads/{branch}")
+
+    def loose_tip(self, branch: str) -> str | None:
+        """What the branch's own file says; None where it has none, and git knows."""
         if "." not in branch:
             with contextlib.suppress(OSError, UnicodeDecodeError):
-                sha = (self.common_dir / ref).read_text("ascii").strip()
+                sha = (self.common_dir / "refs/heads" / branch).read_text("ascii").strip()
                 if len(sha) in (40, 64) and sha.strip("0123456789abcdef") == "":
                     return sha
-        return self.resolve(ref)
+        return None
 
     def update_ref(self, ref: str, new: str, old: str, reason: str = "paddock") -> bool:
         """Move `ref` from `old` to `new` in one step; False when it was not at `old` (nothing changed then).
@@ -278,8 +281,12 @@ def _main_worktree(common_dir: Path) -> Path | None:
     first = listed.stdout.split(b"\0\0", 1)[0].split(b"\0")
     if not listed.ok or b"bare" in first:
         return None
-    path = Path(os.fsdecode(first[0].removeprefix(b"worktree ")))
-    return path.resolve()
+    path = Path(os.fsdecode(first[0].removeprefix(b"worktree "))).resolve()
+    if path != common_dir:
+        return path
+    # Of a submodule git lists its own directory.
+    top = run_git(common_dir, f"--git-dir={common_dir}", "rev-parse", "--show-toplevel", check=False)
+    return Path(top.text).resolve() if top.ok else path
 
 
 def _refusal(start: Path, asked: GitResult) -> PaddockError:

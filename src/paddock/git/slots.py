@@ -12,7 +12,7 @@ import enum
 import os
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from itertools import count
+from itertools import count, pairwise
 from pathlib import Path
 from zlib import crc32
 
@@ -109,8 +109,10 @@ class WorktreeRoot:
 
 
 def default_root(repo: Repo) -> Path:
-    """`../NAME.paddock`, beside the repository."""
-    return (repo.main or repo.common_dir).parent / f"{repo.name}.paddock"
+    """`../NAME.paddock`, beside the repository; beside its git directory for a submodule, whose parent is another tree."""
+    is_submodule = (".git", "modules") in pairwise(repo.common_dir.parts)
+    home = repo.common_dir if is_submodule or repo.main is None else repo.main
+    return home.parent / f"{repo.name}.paddock"
 
 
 @dataclass(frozen=True, slots=True)
