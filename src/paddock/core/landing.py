@@ -46,11 +46,26 @@ def _decide(task: Task, decided: Decided, at: float) -> Task:
             return move(task, Phase.LANDED, at, f"landed in {(decided.commit or '')[:10]}")
         case Outcome.NOOP:
             return move(task, Phase.NOOP, at, "everything it does is in main already")
-        case Outcome.CONFLICTED:
-            paths = ", ".join(decided.paths[:5]) + (" …" if len(decided.paths) > 5 else "")
-            whom = f" with {decided.against}" if decided.against else " with what has landed"
-            return move(task, Phase.BLOCKED, at, f"conflicts{whom}: {paths}", f"paddock resolve {task.id}")
-        case Outcome.REJECTED:
-            return move(task, Phase.BLOCKED, at, f"rejected: {decided.reason}", f"paddock queue why {task.id}")
+        case Outcome.CONFLICTED | Outcome.REJECTED:
+            return move(task, Phase.BLOCKED, at, *why_sent_back(decided, task.id))
         case _:
             return move(task, Phase.APPROVAL, at, decided.reason or "taken out of the merge queue")
+
+
+def why_sent_back(decided: Decided, task: TaskId) -> tuple[str, str]:
+    """Why a change that was conflicted or rejected is a person's, and the command that helps."""
+    if decided.outcome is Outcome.REJECTED:
+        return f"rejected: {decided.reason}", f"paddock queue why {task}"
+    paths = ", ".join(decided.paths[:5]) + (" …" if len(decided.paths) > 5 else "")
+    whom = f" with {decided.against}" if decided.against else " with what has landed"
+    return f"conflicts{whom}: {paths}", f"paddock resolve {task}"
+
+
+def unchanged_since(queue: Queue, task: Task) -> Decided | None:
+    """The verdict on exactly this head, when the queue has sent it back and it waits for approval once more."""
+    if task.phase is not Phase.APPROVAL or task.head is None:
+        return None
+    last = next((old for old in reversed(queue.decided) if old.task == task.id), None)
+    if last is None or last.head != task.head or last.outcome not in (Outcome.CONFLICTED, Outcome.REJECTED):
+        return None
+    return last

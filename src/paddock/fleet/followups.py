@@ -5,10 +5,12 @@ How often that has happened is read from the log, so no restart forgets it.
 
 import asyncio
 from dataclasses import dataclass, field
+from functools import partial
 
 from paddock.core.board import Board
-from paddock.core.events import Draft, MessageSent
+from paddock.core.events import Draft, MessageSent, TaskBlocked
 from paddock.core.ids import TaskId
+from paddock.core.landing import unchanged_since, why_sent_back
 from paddock.core.merge.model import Decided, Outcome
 from paddock.core.task import Phase
 from paddock.fleet.checkpoints import checkpoint
@@ -29,6 +31,12 @@ class SentBack:
     site: Site
     ledger: Ledger
     seen: set[tuple[str, int]] = field(default_factory=set)
+
+    async def block_unchanged(self, board: Board) -> None:
+        """What the agent left as it was needs no second verdict: it is a person's, for the reason of the first."""
+        for name in board.needy:
+            if unchanged_since(board.queue, board.tasks[name]) is not None:
+                await self.ledger.record(partial(_block, name))
 
     async def look_after(self, board: Board) -> None:
         for decided in board.queue.decided:
@@ -51,6 +59,14 @@ class SentBack:
 
         await self.ledger.record(decide)
         checkpoint("queue.sent_back")
+
+
+def _block(name: TaskId, board: Board) -> list[Draft]:
+    decided = unchanged_since(board.queue, board.task(name))
+    if decided is None:
+        return []
+    reason, unblock = why_sent_back(decided, name)
+    return [Draft(TaskBlocked(f"{reason}; its agent changed nothing", unblock=unblock), task=name)]
 
 
 def _text(site: Site, decided: Decided) -> str:

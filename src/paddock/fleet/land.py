@@ -73,6 +73,7 @@ class Lander:
             return self._later()
 
     async def _step(self) -> float | None:
+        await self._aftermath.sent_back.block_unchanged(self.ledger.board)
         await self._queue_approved(self.ledger.board)
         await self._look_after()
         queue = self.ledger.board.queue

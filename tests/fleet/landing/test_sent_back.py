@@ -117,7 +117,7 @@ def test_why_tells_the_whole_story_of_a_conflict_with_both_diffs(farm: Farm) -> 
     assert "+line 5, as t2 has it" in told["conflict"]["ours"]
     assert "+line 5, as t1 has it" in told["conflict"]["theirs"]
     assert told["conflict"]["paths"] == ["ten.txt"]
-    assert farm.yard.task("t2").reason == "conflicts with t1: ten.txt"
+    assert farm.yard.task("t2").reason == "conflicts with t1: ten.txt; its agent changed nothing"
     assert "paddock resolve t2" in farm.yard.paddock("show", "t2")
 
 
@@ -172,6 +172,19 @@ def test_after_one_follow_up_a_rejected_change_is_a_persons(farm: Farm) -> None:
     assert why.count("  rejected: CI does not pass") == 2
     assert "a part is bad" in why
     assert farm.main == farm.first
+
+
+def test_a_rejected_change_its_agent_left_as_it_was_is_not_tested_again(farm: Farm) -> None:
+    farm.yard.add(write("parts/a", "bad\n"), commit("Add a"), {"say": "it is fine as it is", "turn": 2})
+
+    farm.yard.run(code=1)
+
+    task = farm.yard.task()
+    assert (task.phase, task.unblock) == ("blocked", "paddock queue why t1")
+    assert task.reason.endswith("its agent changed nothing")
+    assert len(followups(farm, "t1")) == 1
+    assert [old.outcome for old in farm.queue.decided] == ["rejected"]
+    farm.assert_at_rest()
 
 
 def test_a_person_may_have_a_rejected_change_tried_again(make_farm: MakeFarm, tmp_path: Path) -> None:
