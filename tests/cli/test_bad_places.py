@@ -204,6 +204,35 @@ def test_the_hint_for_a_damaged_log_works(used: Cli) -> None:
     assert used.good("log", "--json").out == before
 
 
+def test_with_a_log_that_is_gone(used: Cli) -> None:
+    used.good("log", "push")
+    before = used.good("log", "--json").out
+    used.log.unlink()
+    for arguments in (*READERS, *WRITERS):
+        assert_refused(used(*arguments), "is gone; what belonged to it is still there", "paddock log fetch")
+    used.good("log", "fetch")
+    assert used.good("log", "--json").out == before
+
+
+def test_with_an_older_copy_of_the_log(used: Cli) -> None:
+    copy = used.log.parent / "copy"
+    copy.mkdir()
+    for name in ("log.db", "log.db-wal"):
+        shutil.copy(used.log.parent / name, copy / name)
+    used.good("add", "third")
+    used.good("log", "push")
+    used.good("log", "rebuild")
+    before = used.good("log", "--json").out
+    for path in copy.iterdir():
+        shutil.copy(path, used.log.parent / path.name)
+    used.log.with_name("log.db-shm").unlink()
+    for arguments in (("status",), ("add", "x"), ("show", "t1")):
+        assert_refused(used(*arguments), "has lost record 4", "paddock log fetch", "paddock log rebuild")
+    assert "problem  log" in used("doctor").out
+    used.good("log", "fetch")
+    assert used.good("log", "--json").out == before
+
+
 @contextmanager
 def holding(log: Path) -> Iterator[None]:
     """Another process's writer that does not let go."""

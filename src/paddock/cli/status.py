@@ -1,6 +1,7 @@
 """`paddock status`: counts, what needs a person, then convoys and tasks."""
 
-from collections.abc import Iterator
+import time
+from collections.abc import Collection, Iterator
 from pathlib import Path
 
 import click
@@ -87,10 +88,10 @@ def _counts(board: Board, convoy: str | None) -> str:
     return paint(plural(sum(counts.values()), "task"), bold=True) + ": " + ", ".join(parts)
 
 
-def _chosen(board: Board, convoy: str | None, *, show_all: bool) -> list[TaskId]:
+def _chosen(board: Board, convoy: str | None, *, show_all: bool) -> Collection[TaskId]:
     if convoy is not None:
-        return list(board.members[convoy])
-    return list(board.tasks) if show_all else sorted(board.open, key=task_number)
+        return dict.fromkeys(board.members[convoy])
+    return board.tasks if show_all else board.open
 
 
 def _needy(board: Board, convoy: str | None) -> list[TaskId]:
@@ -98,16 +99,15 @@ def _needy(board: Board, convoy: str | None) -> list[TaskId]:
     return sorted((name for name in board.needy if name in inside), key=task_number)
 
 
-def _groups(board: Board, shown: list[TaskId]) -> Iterator[tuple[str | None, list[TaskId]]]:
+def _groups(board: Board, shown: Collection[TaskId]) -> Iterator[tuple[str | None, list[TaskId]]]:
     """By convoy, without a look into the tasks: only those that get a row are decoded."""
-    left = dict.fromkeys(shown)
+    grouped: set[TaskId] = set()
     for name in sorted(board.members):
-        if group := [task for task in board.members[name] if task in left]:
+        if group := [task for task in board.members[name] if task in shown]:
+            grouped.update(group)
             yield name, group
-            for task in group:
-                del left[task]
-    if left:
-        yield None, list(left)
+    if len(grouped) < len(shown):
+        yield None, sorted((task for task in shown if task not in grouped), key=task_number)
 
 
 def _limited(board: Board, group: list[TaskId], room: int) -> list[TaskId]:
@@ -169,6 +169,8 @@ def _detail(task: Task) -> str:
         words.append("/".join(part for part in (task.agent, task.engine) if part))
     if task.reason:
         words.append(cut(task.reason, 100))
+    if task.phase is Phase.READY and (left := task.not_before - time.time()) > 0:
+        words.append(f"tried again in {age(0.0, left)}")
     words.append(age(task.since))
     return " · ".join(words)
 

@@ -82,8 +82,14 @@ class Workspace:
             store.close()
 
     def _require_log(self) -> None:
-        if not self.log_path.exists():
-            raise LogUnusable(f"Paddock is not set up in `{self.top}`", "run `paddock init` there")
+        if self.log_path.exists():
+            return
+        if Path(f"{self.log_path}-wal").exists():
+            raise LogUnusable(
+                f"the log `{self.log_path}` is gone; what belonged to it is still there",
+                "bring it back from its mirror with `paddock log fetch`, or start a new one: `paddock init`",
+            )
+        raise LogUnusable(f"Paddock is not set up in `{self.top}`", "run `paddock init` there")
 
 
 def log_path(repo: Repo) -> Path:
@@ -91,7 +97,10 @@ def log_path(repo: Repo) -> Path:
 
 
 def open_workspace(ctx: click.Context) -> Workspace:
-    return Workspace(discover(start_directory(ctx)), ctx.find_root().obj.settings)
+    workspace = Workspace(discover(start_directory(ctx)), ctx.find_root().obj.settings)
+    if workspace.settings:
+        workspace.load()  # a slip in --set is told also by commands that need no configuration
+    return workspace
 
 
 def start_directory(ctx: click.Context) -> Path:

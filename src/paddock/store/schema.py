@@ -91,7 +91,7 @@ def create_log(path: Path) -> None:
 
 
 def _remove(draft: Path) -> None:
-    for suffix in ("", "-wal", "-shm"):
+    for suffix in ("", "-journal", "-wal", "-shm"):
         draft.with_name(draft.name + suffix).unlink(missing_ok=True)
 
 
