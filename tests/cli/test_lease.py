@@ -17,7 +17,7 @@ from paddock.store.protocol import Author, Query
 from paddock.store.sqlite import SqliteStore
 from tests.cli.conftest import SOURCE, Cli
 
-PATIENCE_SECONDS = 30.0
+PATIENCE_SECONDS = 120.0
 Start = Callable[..., "subprocess.Popen[str]"]
 
 

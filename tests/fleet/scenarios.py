@@ -1,67 +1,23 @@
-"""Short lives of tasks, each played by a fleet whose daemon may be killed at a named point on the way."""
+"""Short lives of tasks, each played by a fleet whose daemons may be killed at named points on the way."""
 
-import signal
-import time
-from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from pathlib import Path
 
-from paddock.core.events import AttemptEnded, Event, TurnEnded, TurnStarted
-from tests.fleet.yard import PATIENCE_SECONDS, RunningCommand, Step, Yard, commit, play, write
-
-SECOND_TIME = 2
-
-
-class Relay:
-    """Daemons one after the other: when the first is killed at its point, the next one takes over."""
-
-    def __init__(self, yard: Yard, crash_at: str | None, trace: Path | None) -> None:
-        self.yard = yard
-        self.killed = False
-        env = {"PADDOCK_TEST_CRASH_AT": crash_at} if crash_at else {}
-        self._daemon = self._start(env | ({"PADDOCK_TEST_TRACE": str(trace)} if trace else {}))
-
-    def _start(self, env: dict[str, str]) -> RunningCommand:
-        return self.yard.start("run", "--until-idle", env=env)
-
-    def tend(self) -> bool:
-        """Starts the next daemon if one was killed. False once a daemon has ended by itself."""
-        code = self._daemon.process.poll()
-        if code is None:
-            return True
-        if code != -signal.SIGKILL:
-            return False
-        assert not self.killed, "only the first daemon is killed"
-        self.killed = True
-        self._daemon = self._start({})
-        return True
-
-    def until(self, path: Path) -> None:
-        """Until an agent has made this file."""
-        give_up_at = time.monotonic() + PATIENCE_SECONDS
-        while not path.exists():
-            assert self.tend(), f"the fleet ended before {path.name} came:\n{self._daemon.words}"
-            assert time.monotonic() < give_up_at, f"{path.name} never came:\n{self._daemon.words}"
-            time.sleep(0.02)
-
-    def finish(self) -> None:
-        give_up_at = time.monotonic() + PATIENCE_SECONDS
-        while self.tend():
-            assert time.monotonic() < give_up_at, f"it never came to rest:\n{self._daemon.words}"
-            time.sleep(0.02)
-        assert self._daemon.wait() in (0, 1), self._daemon.words
-        assert "error:" not in self._daemon.words, self._daemon.words
+from tests.fleet.relay import Relay
+from tests.fleet.yard import Step, Yard, commit, play, write
 
 
 @dataclass(frozen=True)
 class Life:
-    """How a task has to end: its phase, the outcomes of its attempts, the turns of each, the files at its head."""
+    """How a task has to end: its phase, the outcomes of its attempts, the turns of each, the commits at its head with
+    the files they bring, the tokens it has used (None where they depend on the moment of a stop)."""
 
     phase: str
     outcomes: tuple[str, ...]
     turns: tuple[int, ...]
+    subjects: tuple[str, ...]
     files: tuple[str, ...]
+    tokens: int | None = None
 
 
 def no_interference(_relay: Relay) -> None:
@@ -75,6 +31,7 @@ class Scenario:
     tasks: Callable[[Yard, Step], list[dict[str, object]]]
     expected: tuple[Life, ...]
     interfere: Callable[[Relay], None] = no_interference
+    convoy: str = ""
     settings: dict[str, str] = field(default_factory=dict)
 
 
@@ -129,7 +86,63 @@ def _retry(_yard: Yard, hello: Step) -> list[dict[str, object]]:
 
 
 def _timeout(_yard: Yard, hello: Step) -> list[dict[str, object]]:
-    return [{**brief(hello, write("a.txt"), commit("Add a"), write("b.txt"), {"hang": 600}), "attempts": 1}]
+    deaf: Step = {"ignore_sigterm": True}
+    return [{**brief(hello, write("a.txt"), commit("Add a"), write("b.txt"), deaf, {"hang": 600}), "attempts": 1}]
+
+
+def _strayed(_yard: Yard, hello: Step) -> list[dict[str, object]]:
+    """Commits on a branch that is gone, and HEAD away from the task's own."""
+    return [
+        brief(
+            hello,
+            {"run": ["git", "checkout", "-q", "-b", "other"]},
+            write("other.txt"),
+            commit("Add other"),
+            {"run": ["git", "checkout", "-q", "-"]},
+            {"run": ["git", "branch", "-q", "-D", "other"]},
+            write("a.txt"),
+            commit("Add a"),
+            {"run": ["git", "checkout", "-q", "--detach"]},
+            write("b.txt"),
+        )
+    ]
+
+
+def _down(yard: Yard, hello: Step) -> list[dict[str, object]]:
+    ready = {"run": ["touch", str(yard.folder / "ready")], "attempt": 1}
+    orphan = {"orphan": 600, "own_session": True, "attempt": 1}
+    hang = {"hang": 600, "attempt": 1}
+    # What a second attempt goes on with comes after the step during which the first one ended.
+    return [brief(hello, write("a.txt"), commit("Add a"), orphan, ready, hang, hello, write("b.txt"), commit("Add b"))]
+
+
+def _send_down(relay: Relay) -> None:
+    relay.until(relay.yard.folder / "ready")
+    relay.yard.paddock("down", "--now")
+    relay.start_again()
+
+
+def _budget(yard: Yard, hello: Step) -> list[dict[str, object]]:
+    """More is reserved as it goes, until the fleet has no more."""
+    _configure(yard, '[prices."scripted"]\ninput = 1000\noutput = 1000\n')
+    yard.paddock("budget", "set", "fleet", "--usd", "12")
+    return [brief(hello, write("a.txt"), commit("Add a"), {"chatter": 600, "every": 0.3})]
+
+
+def _owned(yard: Yard, hello: Step) -> list[dict[str, object]]:
+    """Two agents that own the same paths: one works after the other."""
+    _configure(yard, '[agents.api]\nowns = ["src/**"]\nlease_owned = true\n')
+    tasks = [brief(hello, write(f"src/{name}.txt"), commit(f"Add {name}")) for name in "ab"]
+    return [{**task, "agent": "api"} for task in tasks]
+
+
+def _inlined(_yard: Yard, hello: Step) -> list[dict[str, object]]:
+    return [brief(hello, write(f"{name}.txt"), commit(f"Add {name}")) for name in "ab"]
+
+
+def _configure(yard: Yard, text: str) -> None:
+    config = yard.top / "paddock.toml"
+    config.write_text(config.read_text() + text)
 
 
 def _furnished(yard: Yard, hello: Step) -> list[dict[str, object]]:
@@ -139,73 +152,56 @@ def _furnished(yard: Yard, hello: Step) -> list[dict[str, object]]:
     return [brief(hello, {"run": ["sh", "-c", "cat secret.env built > copy.txt"]}, commit("Copy"))]
 
 
-BOTH = ("README.md", "a.txt", "b.txt", "paddock.toml")
-ONLY_A = ("README.md", "a.txt", "paddock.toml")
+RESCUE = "Rescue 1 uncommitted files"
+A_AND_RESCUE = (RESCUE, "Add a")
 SCENARIOS = {
     "work": Scenario(
         _work,
         (
-            Life("approval", ("delivered",), (1,), ONLY_A),
-            Life("approval", ("unsaved",), (1,), ("README.md", "b.txt", "c.txt", "paddock.toml")),
+            Life("approval", ("delivered",), (1,), ("Add a",), ("a.txt",), 1200),
+            Life("approval", ("unsaved",), (1,), (RESCUE, "Add b"), ("b.txt", "c.txt"), 1250),
         ),
     ),
-    "follow-up": Scenario(_follow_up, (Life("approval", ("delivered",), (2,), BOTH),), _send_message),
-    "stop": Scenario(_stop, (Life("blocked", ("killed",), (1,), BOTH),), _send_stop),
+    "follow-up": Scenario(
+        _follow_up,
+        (Life("approval", ("delivered",), (2,), ("Add b", "Add a"), ("a.txt", "b.txt"), 2350),),
+        _send_message,
+    ),
+    "stop": Scenario(_stop, (Life("blocked", ("killed",), (1,), A_AND_RESCUE, ("a.txt", "b.txt"), 5005),), _send_stop),
     "retry": Scenario(
-        _retry,
-        (Life("approval", ("crashed", "throttled", "delivered"), (1, 1, 1), ONLY_A),),
+        _retry, (Life("approval", ("crashed", "throttled", "delivered"), (1, 1, 1), ("Add a",), ("a.txt",), 5203),)
     ),
     "timeout": Scenario(
         _timeout,
-        (Life("failed", ("stalled",), (1,), BOTH),),
+        (Life("failed", ("stalled",), (1,), A_AND_RESCUE, ("a.txt", "b.txt"), 4004),),
         settings={"PADDOCK_TIMEOUTS_SILENCE": "4s"},
     ),
     "furnished": Scenario(
         _furnished,
-        (Life("approval", ("delivered",), (1,), ("README.md", "copy.txt", "paddock.toml")),),
+        (Life("approval", ("delivered",), (1,), ("Copy",), ("copy.txt",), 1150),),
         settings={"PADDOCK_WORKTREES_SETUP": "echo built > built"},
     ),
+    "strayed": Scenario(_strayed, (Life("approval", ("unsaved",), (1,), A_AND_RESCUE, ("a.txt", "b.txt"), 1500),)),
+    "down": Scenario(
+        _down,
+        (Life("approval", ("killed", "delivered"), (1, 1), ("Add b", "Add a"), ("a.txt", "b.txt"), 5154),),
+        _send_down,
+    ),
+    "budget": Scenario(_budget, (Life("blocked", ("over_budget",), (1,), ("Add a",), ("a.txt",)),)),
+    "owned": Scenario(
+        _owned,
+        (
+            Life("approval", ("delivered",), (1,), ("Add a",), ("src/a.txt",), 1150),
+            Life("approval", ("delivered",), (1,), ("Add b",), ("src/b.txt",), 1150),
+        ),
+    ),
+    "inlined": Scenario(
+        _inlined,
+        (
+            Life("approval", ("delivered",), (1,), ("Add a",), ("a.txt",), 1150),
+            Life("approval", ("delivered",), (1,), ("Add b",), ("b.txt",), 1150),
+        ),
+        convoy="small",
+        settings={"PADDOCK_LIMITS_INLINE": "true", "PADDOCK_LIMITS_MAX_AGENTS": "1"},
+    ),
 }
-
-
-def play_scenario(yard: Yard, scenario: Scenario, crash_at: str | None = None, trace: Path | None = None) -> None:
-    """Plays it to the end and checks that it ended as expected, whatever happened to the daemon on the way."""
-    started = yard.folder / "started"
-    hello: Step = {"run": ["sh", "-c", f'echo "$PADDOCK_ATTEMPT" >> "{started}"']}
-    yard.env.update(scenario.settings)
-    yard.add_all(scenario.tasks(yard, hello))
-    relay = Relay(yard, crash_at, trace)
-    scenario.interfere(relay)
-    relay.finish()
-    assert relay.killed == (crash_at is not None), f"nothing passed {crash_at}"
-    lives = tuple(life_of(yard, f"t{number}") for number in range(1, len(scenario.expected) + 1))
-    assert lives == scenario.expected
-    assert_recorded_once(yard)
-    assert_started_once(yard, started)
-    yard.assert_nothing_is_left()
-    assert not yard.unreachable_commits()
-
-
-def life_of(yard: Yard, name: str) -> Life:
-    task = yard.task(name)
-    head = task.head or (task.last.head if task.last is not None else None) or "main"
-    return Life(
-        task.phase.value,
-        tuple(attempt.outcome or "" for attempt in task.attempts),
-        tuple(attempt.turn for attempt in task.attempts),
-        tuple(yard.git("ls-tree", "--name-only", "-r", head).splitlines()),
-    )
-
-
-def assert_recorded_once(yard: Yard) -> None:
-    """Every turn has begun and ended once in the log, every attempt has been judged once."""
-    kinds: tuple[type[Event], ...] = (TurnStarted, TurnEnded, AttemptEnded)
-    for kind in kinds:
-        seen = Counter((record.attempt, getattr(record.event, "turn", 0)) for record in yard.records(kind))
-        assert not [key for key, count in seen.items() if count != 1], kind.kind
-
-
-def assert_started_once(yard: Yard, started: Path) -> None:
-    """Agents wrote their attempt's name down when a turn of theirs began."""
-    turns = Counter(record.attempt for record in yard.records(TurnStarted))
-    assert Counter(started.read_text().split()) == turns

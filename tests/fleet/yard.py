@@ -3,6 +3,7 @@
 import contextlib
 import json
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -25,10 +26,20 @@ from paddock.sessions.marks import MarkedProcess, find_marked
 from paddock.sessions.sweep import sweep
 from paddock.store.protocol import Query
 from paddock.store.sqlite import SqliteStore
+from paddock.store.wake import socket_folder
 
 Step = Mapping[str, object]
 _Found = TypeVar("_Found")
-PATIENCE_SECONDS = 90.0
+PATIENCE_SECONDS = 200.0
+"""Of tests that wait for what has to come: a machine that others stall is ten times slower, and more."""
+_KEPT_FILES = re.compile(
+    r"""/paddock/(log\.(db(-wal|-shm)?|lock|board)|(waiting|limits)\.json|worktree-add\.lock|daemon\.log)$
+    |/paddock/memory/[^/]+\.json$
+    |/paddock/attempts/t\d+/\d+/(turn-\d+\.(pid|out|err|exit|ending|stop|logs)|prompt[^/]*)$
+    |/paddock/(runs|workbench\.git)/
+    |/\.slots/(claims\.lock|w\d+/(lock|record\.json|setup\.log))$""",
+    re.VERBOSE,
+)
 QUICK = {
     "PADDOCK_TIMEOUTS_GRACE": "300ms",
     "PADDOCK_LIMITS_BACKOFF": "200ms",
@@ -83,9 +94,10 @@ class Yard:
     def add(self, *steps: Step, **fields: object) -> TaskId:
         return self.add_all([{"brief": play(*steps), **fields}])[0]
 
-    def add_all(self, tasks: list[dict[str, Any]]) -> list[TaskId]:
+    def add_all(self, tasks: list[dict[str, Any]], convoy: str = "") -> list[TaskId]:
         file = self.folder / "tasks.json"
-        file.write_text(json.dumps([{"title": f"Task {number}", **task} for number, task in enumerate(tasks, 1)]))
+        titled = [{"title": f"Task {number}", **task} for number, task in enumerate(tasks, 1)]
+        file.write_text(json.dumps({"convoy": convoy, "tasks": titled} if convoy else titled))
         ids: list[TaskId] = json.loads(self.paddock("add", "--file", str(file), "--json"))["ids"]
         return ids
 
@@ -159,8 +171,26 @@ class Yard:
         return WorktreeRoot(repo, default_root(repo))
 
     def claimed_worktrees(self) -> list[str]:
-        records = [read_record(slot) for slot in list_slots(self.worktrees)]
-        return [f"{record.attempt} {record.state}" for record in records if record and record.state != SlotState.IDLE]
+        """Those that are not back in the pool, also half-made ones."""
+        records = {slot.number: read_record(slot) for slot in list_slots(self.worktrees)}
+        busy = {number: record for number, record in records.items() if not record or record.state != SlotState.IDLE}
+        return [f"w{number} {record and (record.attempt, record.state)}" for number, record in busy.items()]
+
+    def dirty_worktrees(self) -> list[str]:
+        """Those in the pool that the next attempt would not find clean, off every branch and known to git."""
+        paths = [slot.path for slot in list_slots(self.worktrees)]
+        known = re.findall(r"^worktree (.*)\nHEAD .*\n(.*)$", self.git("worktree", "list", "--porcelain"), re.MULTILINE)
+        loose = {path for path, state in known if state == "detached"}
+        return [path.name for path in paths if str(path) not in loose or self.git("-C", str(path), "status", "-s")]
+
+    def leftover_files(self) -> list[str]:
+        """Files that no step of a fleet at rest has left on purpose, and sockets nobody listens at."""
+        state, root = self.log_path.parent, self.worktrees.path
+        ours = [path for folder in (state, root / ".slots") for path in folder.rglob("*") if path.is_file()]
+        admin = [path for path in self.top.joinpath(".git", "worktrees").rglob("paddock-*") if path.is_file()]
+        strange = [str(path) for path in ours if not _KEPT_FILES.search(str(path))]
+        sockets = socket_folder(self.log_path)
+        return [*strange, *map(str, admin), *(os.listdir(sockets) if sockets.exists() else [])]
 
     def attempt_folder(self, attempt: str) -> Path:
         name, _, number = AttemptId(attempt).partition(".")
@@ -188,8 +218,11 @@ class Yard:
         board = self.board()
         assert not board.live
         assert not board.leases.held, "leases are left"
+        assert not board.spending.ledger.reservations, "money is reserved for nobody"
         locks = [path for path in self.top.joinpath(".git").rglob("*.lock") if "paddock" not in path.parts]
         assert not locks
+        assert not self.dirty_worktrees()
+        assert not self.leftover_files()
 
     def close(self) -> None:
         for daemon in self.daemons:

@@ -193,7 +193,7 @@ class Agent:
         self.answer(call, output, error=code != 0)
 
     def do_wait_for(self, step: Step) -> None:
-        path, deadline = str(step["wait_for"]), time.monotonic() + number(step.get("seconds"), 60)
+        path, deadline = str(step["wait_for"]), time.monotonic() + number(step.get("seconds"), 600)
         while not os.path.exists(path):
             if time.monotonic() > deadline:
                 raise TurnOver(f"{path} never came", error=True)

@@ -2,7 +2,8 @@
 
 `PADDOCK_TEST_CRASH_AT=name` dies by SIGKILL when the point is first reached, `name#3` when it is reached for the
 third time; `PADDOCK_TEST_STOP_AT` likewise stops there until somebody sends SIGCONT. `PADDOCK_TEST_TRACE=file`
-writes down every point that is passed, so that a sweep knows which there are. None is set outside of tests.
+writes down every point that is passed, and by which process, so that a sweep knows which there are. None is set
+outside of tests.
 """
 
 import os
@@ -16,7 +17,7 @@ _passed: Counter[tuple[str, str]] = Counter()
 def checkpoint(name: str) -> None:
     if trace := os.environ.get("PADDOCK_TEST_TRACE"):
         with open(trace, "a", encoding="utf-8") as file:
-            file.write(f"{name}\n")
+            file.write(f"{name} {os.getpid()}\n")
     for variable, signum in _SIGNALS.items():
         if wanted := os.environ.get(variable):
             _passed[variable, name] += 1
