@@ -11,6 +11,7 @@ import pytest
 
 from paddock.core.errors import PaddockError
 from paddock.git.repo import ABSENT, GitFailed, Repo, discover, run_git
+from paddock.git.slots import default_root
 from tests.git.conftest import MakeRepo, commit, git
 
 
@@ -78,6 +79,8 @@ class TestDiscover:
         found = discover(top / "lib")
         assert found.top == top / "lib"
         assert found.common_dir == top / ".git" / "modules" / "lib"
+        assert found.main == top / "lib"
+        assert default_root(found) == top / ".git" / "modules" / "lib.paddock"
 
     def test_a_worktree_of_a_bare_repository_will_do(self, repo: Repo, tmp_path: Path) -> None:
         bare, linked = tmp_path / "app.git", tmp_path / "linked"
@@ -153,6 +156,17 @@ class TestRunGit:
         run_git(top, "status")
         run_git(top, "commit", "-q", "--allow-empty", "-m", "x")
         run_git(top, "checkout", "-q", "-b", "other")
+        assert not (tmp_path / "sprung").exists()
+
+    def test_a_signature_program_of_the_repository_does_not_run(self, top: Path, tmp_path: Path) -> None:
+        trap = executable(tmp_path / "trap", f"#!/bin/sh\ntouch {tmp_path}/sprung\n")
+        git(top, "config", "log.showSignature", "true")
+        git(top, "config", "gpg.program", str(trap))
+        plain = run_git(top, "cat-file", "commit", "HEAD").stdout
+        head, _, message = plain.partition(b"\n\n")
+        signed = head + b"\ngpgsig -----BEGIN PGP SIGNATURE-----\n \n -----END PGP SIGNATURE-----\n\n" + message
+        commit = run_git(top, "hash-object", "-t", "commit", "-w", "--stdin", input=signed).text
+        assert run_git(top, "log", "-1", "--format=%H", commit).text == commit
         assert not (tmp_path / "sprung").exists()
 
     def test_a_failure_carries_command_code_and_what_git_said(self, top: Path) -> None:

@@ -1,7 +1,6 @@
 """`paddock engines`: which agent CLIs are here, and whether they answer."""
 
 import os
-import subprocess
 import tempfile
 from pathlib import Path
 
@@ -16,6 +15,7 @@ from paddock.engines.probe import ROUND_TRIP_PROMPT, run_round_trip
 from paddock.engines.protocol import Engine, Probe, TurnRequest
 from paddock.engines.registry import engine_names
 from paddock.fleet.site import Site
+from paddock.git.command import run_git
 
 ROUND_TRIP_SECONDS = 120.0
 
@@ -65,7 +65,8 @@ def round_trip(engine: Engine) -> tuple[str, str]:
     with tempfile.TemporaryDirectory(prefix="paddock-check-") as scratch:
         folder, worktree = Path(scratch) / "side", Path(scratch) / "work"
         folder.mkdir()
-        subprocess.run(["git", "init", "-q", str(worktree)], check=True, capture_output=True)
+        worktree.mkdir()
+        run_git(worktree, "init", "--quiet")
         request = TurnRequest(
             prompt=ROUND_TRIP_PROMPT,
             task_text="echo ready",

@@ -8,7 +8,7 @@ from paddock.cli.text import SCHEMA, cut, print_json
 from paddock.cli.workspace import Workspace, author, open_workspace
 from paddock.core.errors import Misuse, PaddockError
 from paddock.core.events import Draft, TaskRejected
-from paddock.core.ids import TaskId, parse_task
+from paddock.core.ids import TaskId, parse_task, recordable
 from paddock.core.merge.model import Change
 from paddock.core.task import Phase
 from paddock.fleet.queueing import hold_branch, hold_task, landable_head, main_ref, queue_change
@@ -127,4 +127,5 @@ def open_conflict(site: Site, task: TaskId, branch: str, head: str) -> tuple[str
     merging = run_git(path, "rev-parse", "--verify", "--quiet", "MERGE_HEAD", check=False).ok
     if not merging:
         run_git(path, "merge", "--no-edit", site.repo.resolve(main_ref(site)) or "HEAD", check=False)
-    return str(path), run_git(path, "diff", "--name-only", "--diff-filter=U", "-z").records
+    conflicts = run_git(path, "diff", "--name-only", "--diff-filter=U", "-z").records
+    return str(path), [recordable(name) for name in conflicts]

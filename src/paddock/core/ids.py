@@ -67,6 +67,11 @@ def printable(text: str, limit: int = 200) -> str:
     return line if len(line) <= limit else line[: limit - 1] + "…"
 
 
+def recordable(name: str) -> str:
+    """A file's name as it can be written down: bytes that are no UTF-8 become `�`."""
+    return name if name.isascii() else name.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
+
+
 def harmless(text: str) -> str:
     """Text of any length for a terminal: lines and tabs stay, other control characters become `�`."""
     return "".join(c if c.isprintable() or c in "\n\t" else "�" for c in text)

@@ -32,8 +32,8 @@ def landed_against(site: Site, head: str, base: str, paths: tuple[str, ...]) -> 
     names = [name for tip in reversed(tips) for name in _touching(site, tip, fork, paths)]
     if names:
         return ", ".join(dict.fromkeys(names))
-    log = ("log", "--first-parent", "--max-count=1", "--format=%h", f"{fork}..{base}", "--", *paths[:_PATHS_SHOWN])
-    commit = site.repo.git("--literal-pathspecs", *log, check=False).text
+    words = ("rev-list", "--first-parent", "--max-count=1", "--abbrev-commit", f"{fork}..{base}", "--")
+    commit = site.repo.git("--literal-pathspecs", *words, *paths[:_PATHS_SHOWN], check=False).text
     return f"commit {commit}" if commit else None
 
 

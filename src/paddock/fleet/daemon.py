@@ -10,7 +10,7 @@ from pathlib import Path
 from paddock.core.board import Board
 from paddock.core.errors import PaddockError
 from paddock.core.events import DaemonTroubled, Draft, LimitsReset, Record, TaskRetried
-from paddock.core.ids import TaskId
+from paddock.core.ids import TaskId, recordable
 from paddock.core.task import Phase
 from paddock.fleet.attempts import AttemptRun, Crew
 from paddock.fleet.checkpoints import checkpoint
@@ -190,7 +190,7 @@ class Daemon:
             self._woken.set()
 
     async def _note_trouble(self, what: str, error: Exception) -> None:
-        event = DaemonTroubled(what, f"{type(error).__name__}: {error}"[:2000])
+        event = DaemonTroubled(what, recordable(f"{type(error).__name__}: {error}")[:2000])
         await self.ledger.record(lambda _board: [Draft(event)])
 
     async def _note_repeated(self, what: str, error: Exception) -> float:
@@ -209,7 +209,7 @@ class Daemon:
             again = await self._dispatcher.start(board, running, most, self.orders.only)
         except Succeeded:
             raise
-        except PaddockError as error:
+        except (PaddockError, OSError) as error:
             return await self._note_repeated("starting agents", error)
         self.troubles.forget("starting agents")
         return again
@@ -225,7 +225,7 @@ class Daemon:
             again = await self.lander.step()
         except Succeeded:
             raise
-        except PaddockError as error:
+        except (PaddockError, OSError) as error:
             return await self._note_repeated("landing", error)
         self.troubles.forget("landing")
         return again

@@ -1,10 +1,10 @@
 """The prompt of each turn, put together from the task, its agent and what was said since."""
 
-import subprocess
 from dataclasses import dataclass
 
+from paddock.core.errors import PaddockError
 from paddock.core.events import MessageSent, TaskAdded, TaskEdited, TaskRejected
-from paddock.core.ids import branch_name
+from paddock.core.ids import branch_name, recordable
 from paddock.core.task import Attempt, Task
 from paddock.engines.prompt import Assignment, Progress, first_prompt, next_prompt
 from paddock.fleet.site import Site
@@ -93,6 +93,7 @@ def _progress(site: Site, attempt: Attempt, worktree: Worktree) -> Progress:
     try:
         log = site.repo.git("log", "--format=%s", "-20", f"{attempt.base}..refs/heads/{attempt.branch}", check=False)
         dirty = dirty_files(worktree.path).paths
-    except (OSError, subprocess.SubprocessError):
+    except (OSError, PaddockError):
         return Progress()
-    return Progress(commits=tuple(log.lines) if log.ok else (), changed_files=dirty)
+    commits = log.lines if log.ok else ()
+    return Progress(commits=tuple(map(recordable, commits)), changed_files=tuple(map(recordable, dirty)))

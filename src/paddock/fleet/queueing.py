@@ -6,7 +6,7 @@ from hashlib import blake2b
 from paddock.core.board import Board
 from paddock.core.errors import PaddockError
 from paddock.core.events import ChangeRevised, Draft, TaskApproved
-from paddock.core.ids import TaskId, attempt_number
+from paddock.core.ids import TaskId, attempt_number, recordable
 from paddock.core.merge.events import ChangeQueued
 from paddock.core.merge.model import Change, Member, Outcome
 from paddock.core.task import SATISFIED, Phase, Task
@@ -85,6 +85,8 @@ def hold_branch(site: Site, board: Board, branch: str, author: str) -> Change:
     head = site.repo.resolve(f"refs/heads/{branch}")
     if head is None:
         raise PaddockError(f"there is no branch `{branch}`", "`git branch` lists them")
+    if branch != recordable(branch):
+        raise PaddockError(f"the name of branch `{branch}` is not UTF-8", "rename it with `git branch -m`")
     name = f"b-{blake2b(branch.encode(), digest_size=4).hexdigest()}"
     version = _next_version(site, board, name, head)
     held = _hold(site, Member(name, version, head))
@@ -127,7 +129,10 @@ def _next_version(site: Site, board: Board, change: str, head: str) -> int:
     """Above every version the queue knows or a ref holds; one that was held and never queued is used again."""
     known = _known_version(board, change)
     folder = f"{CHANGES}/{change}/v"
-    held = {int(ref.removeprefix(folder)): sha for ref, sha in site.repo.refs(f"{CHANGES}/{change}").items()}
+    refs = site.repo.refs(f"{CHANGES}/{change}")
+    versions = {ref: ref.removeprefix(folder) for ref in refs}
+    # Agents can write refs, too: others than ours stand for no version.
+    held = {int(number): refs[ref] for ref, number in versions.items() if number.isdecimal()}
     last = max(held, default=0)
     return last if last > known and held[last] == head else max(known, last) + 1
 

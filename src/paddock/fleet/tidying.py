@@ -3,7 +3,8 @@
 import asyncio
 
 from paddock.core.errors import PaddockError
-from paddock.core.events import Draft, Swept
+from paddock.core.events import DaemonTroubled, Draft, Swept
+from paddock.core.ids import recordable
 from paddock.fleet.checkpoints import checkpoint
 from paddock.fleet.ledger import Ledger
 from paddock.fleet.site import Site
@@ -21,13 +22,22 @@ async def release_strays(site: Site, ledger: Ledger) -> None:
     live = {str(attempt.id) for name in board.live if (attempt := board.tasks[name].live_attempt) is not None}
     claimed = await asyncio.to_thread(_claimed, site)
     strays = [name for name in claimed if name not in live and not name.endswith(".resolve")]
-    for stray in strays:
-        await asyncio.to_thread(release, site.root, stray, f"{stray} ended without a daemon", checkpoint)
+    drafts = [Draft(await asyncio.to_thread(_take_back, site, stray)) for stray in strays]
     checkpoint("strays.released")
-    if strays:
-        drafts = [Draft(Swept(f"worktree of {stray}", "its attempt had ended")) for stray in strays]
+    if drafts:
         await ledger.record(lambda _board: drafts)
         checkpoint("strays.recorded")
+
+
+def _take_back(site: Site, stray: str) -> Swept | DaemonTroubled:
+    """One worktree that does not come back must not keep the fleet from starting."""
+    try:
+        kept = release(site.root, stray, f"{stray} ended without a daemon", checkpoint).kept
+    except (PaddockError, OSError) as error:
+        kept = recordable(str(error))
+    if kept:
+        return DaemonTroubled(f"taking back the worktree of {stray}", kept[:2000])
+    return Swept(f"worktree of {stray}", "its attempt had ended")
 
 
 def _claimed(site: Site) -> list[str]:
@@ -43,6 +53,6 @@ async def fill_pool(site: Site) -> None:
             tip = await asyncio.to_thread(site.main_tip)
             report = await asyncio.to_thread(fill, site.root, tip, size, 1)
             busy = bool(report.made or report.repointed) and not report.problems
-        except PaddockError:
+        except (PaddockError, OSError):
             busy = False
         await asyncio.sleep(BUSY_SECONDS if busy else FILL_SECONDS)

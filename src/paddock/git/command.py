@@ -29,6 +29,7 @@ SAFE_CONFIG = (
     "submodule.recurse=false",
     "branch.autoSetupMerge=false",
     "rerere.enabled=false",
+    "log.showSignature=false",
     "gc.auto=0",
     "maintenance.auto=false",
     "core.filesRefLockTimeout=10000",
@@ -40,6 +41,7 @@ _SAFE_OPTIONS = tuple(part for setting in SAFE_CONFIG for part in ("-c", setting
 # GIT_CONFIG_COUNT stays: containers set safe.directory through it.
 _DROPPED_ENVIRONMENT = (
     "GIT_ALTERNATE_OBJECT_DIRECTORIES",
+    "GIT_ATTR_SOURCE",
     "GIT_COMMON_DIR",
     "GIT_CONFIG",
     "GIT_CONFIG_PARAMETERS",

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from paddock.core.errors import PaddockError
+from paddock.core.ids import recordable
 from paddock.core.merge.model import Member, RefusalCause
 from paddock.git.history import landed_heads
 from paddock.git.linear import Span, write_rebased, write_squashed
@@ -185,7 +186,8 @@ def _name_the_obstacle(
         merged = _merge_onto(bench, ground, tip, tree, head)
         if isinstance(merged, Clash):
             landed = _landed_on(bench, tip, head, merged.paths) if against is None else ()
-            return Refused(part.member, RefusalCause.CONFLICT, merged.paths, against, merged.messages, landed)
+            paths = tuple(map(recordable, merged.paths))
+            return Refused(part.member, RefusalCause.CONFLICT, paths, against, merged.messages, landed)
         if clash is None and merged == tree:
             break
         if step is not None:

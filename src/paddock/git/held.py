@@ -10,6 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
+from paddock.core.ids import recordable
 from paddock.core.merge.model import Member
 from paddock.git.command import GitFailed
 from paddock.git.repo import ABSENT, Repo
@@ -153,7 +154,7 @@ def _check(bench: Workbench, member: Member, main: str) -> Held | NotHeld:
     paths = tuple(named.records)
     if bad := next((path for path in paths if not _is_safe(path)), None):
         return NotHeld(member, f"the change contains a path git will not check out: `{bad!a}`")
-    return Held(member, change_ref(member), bases[0], paths)
+    return Held(member, change_ref(member), bases[0], tuple(map(recordable, paths)))
 
 
 def _is_safe(path: str) -> bool:

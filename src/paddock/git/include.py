@@ -13,6 +13,7 @@ import stat
 from dataclasses import dataclass
 from pathlib import Path
 
+from paddock.core.ids import recordable
 from paddock.git.repo import run_git
 
 INCLUDE_FILE = ".worktreeinclude"
@@ -95,7 +96,7 @@ def copy_included(main: Path, worktree: Path, scratch: Path, ours: tuple[str, ..
         if problem is None:
             copied.append(path)
         else:
-            skipped.append(f"{path}: {problem}")
+            skipped.append(f"{recordable(path)}: {problem}")
     return Inclusion(tuple(copied), tuple(skipped))
 
 
@@ -108,6 +109,8 @@ def _tracked(worktree: Path, paths: tuple[str, ...]) -> set[str]:
 
 
 def _copy_one(main: Path, worktree: Path, scratch: Path, path: str, *, replace: bool) -> str | None:
+    if path != recordable(path):
+        return "its name is not UTF-8"
     source, target = main / path, worktree / path
     if not _is_inside(source.parent, main) or not _is_inside(target.parent, worktree):
         return "a symbolic link on the way leads out of the tree"

@@ -1,12 +1,13 @@
 """Giving a worktree back: its work is secured first, then it is cleaned for the next attempt."""
 
 import contextlib
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import msgspec
 
 from paddock.core.errors import PaddockError
+from paddock.core.ids import recordable
 from paddock.git.checkout import (
     admin_dir,
     check_out,
@@ -197,5 +198,6 @@ def _keep(root: WorktreeRoot, slot: Slot, record: SlotRecord, lock: Lock, releas
     if released.rescued is not None and (admin := admin_dir(root.repo, slot.path)) is not None:
         with contextlib.suppress(GitFailed, OSError):
             detach(slot.path, admin, lock)
-    write_record(slot, msgspec.structs.replace(record, state=SlotState.KEPT, reason=released.kept), lock)
-    return released
+    kept = replace(released, kept=recordable(released.kept))
+    write_record(slot, msgspec.structs.replace(record, state=SlotState.KEPT, reason=kept.kept), lock)
+    return kept

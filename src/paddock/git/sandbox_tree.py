@@ -14,6 +14,7 @@ import shutil
 from dataclasses import dataclass
 from pathlib import Path
 
+from paddock.core.ids import recordable
 from paddock.git.command import GitResult, run_git
 from paddock.git.disk import make_writable, remove_tree
 from paddock.git.lock import Lock
@@ -51,6 +52,12 @@ _OPTIONS = (
     "checkout.workers=4",
     "advice.detachedHead=false",
 )
+# The refs are written as files below, whatever git would choose for a new repository.
+_ENVIRONMENT = {
+    "GIT_NO_REPLACE_OBJECTS": "1",
+    "GIT_LFS_SKIP_DOWNLOAD_ERRORS": "1",
+    "GIT_DEFAULT_REF_FORMAT": "files",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +91,7 @@ class Layout:
             *args,
             check=check,
             timeout=CHECKOUT_TIMEOUT_SECONDS,
-            env={"GIT_NO_REPLACE_OBJECTS": "1", "GIT_LFS_SKIP_DOWNLOAD_ERRORS": "1"},
+            env=_ENVIRONMENT,
             inherit=lock.inherit,
         )
 
@@ -146,9 +153,10 @@ def furnish(layout: Layout, commit: str, refs: tuple[tuple[str, str], ...], keep
 
 
 def untracked(layout: Layout, lock: Lock) -> tuple[str, ...]:
-    """Top-most paths git does not track, as patterns for `keep`."""
+    """Top-most paths git does not track, as patterns for `keep`. A name that cannot be written down is not kept."""
     listed = layout.git(lock, "ls-files", "--others", "--directory", "--no-empty-directory", "-z").records
-    return tuple(f"/{_escape(path.rstrip('/'))}" for path in listed if path.rstrip("/") != ".git")
+    paths = [path.rstrip("/") for path in listed if path == recordable(path)]
+    return tuple(f"/{_escape(path)}" for path in paths if path != ".git")
 
 
 def differing(layout: Layout, lock: Lock) -> tuple[str, ...]:

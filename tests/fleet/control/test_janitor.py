@@ -8,7 +8,7 @@ import time
 from pathlib import Path
 
 from paddock.config.load import load_config
-from paddock.core.events import AttemptEnded, AttemptStarted, Draft, Swept
+from paddock.core.events import AttemptEnded, AttemptStarted, DaemonTroubled, Draft, Swept
 from paddock.core.ids import AttemptId, TaskId
 from paddock.core.lease import LeaseExpired
 from paddock.core.merge.events import RunEnded, RunStarted
@@ -131,6 +131,23 @@ def test_a_worktree_whose_attempt_has_ended_goes_back_with_its_work_saved(yard: 
     assert find(site.root, "t1.1") is None
     assert "precious.txt" in yard.git("ls-tree", "--name-only", "paddock/t1").splitlines()
     assert janitor(yard) == {"schema": 1, "dry_run": False, "swept": [], "left": []}
+
+
+def test_a_worktree_that_does_not_come_back_keeps_no_fleet_from_starting(yard: Yard) -> None:
+    yard.add(write("a.txt"))
+    site = site_of(yard)
+    begin(yard, "t1")
+    prepare(site.root, Order("t1.1", "paddock/t1", yard.git("rev-parse", "main")))
+    end(yard, "t1")
+    [slot] = list_slots(site.root)
+    (slot.home / "setup.pid").mkdir()
+    yard.add(write("b.txt"), commit())
+    yard.run()
+    assert yard.task("t2").phase == "approval"
+    [trouble] = [record.event for record in yard.records(DaemonTroubled)]
+    assert isinstance(trouble, DaemonTroubled)
+    assert trouble.what == "taking back the worktree of t1.1"
+    assert "cannot be removed" in trouble.problem
 
 
 def test_worktrees_nobody_knows_or_a_person_uses_are_left(yard: Yard) -> None:

@@ -1,5 +1,6 @@
 """A yard with a merge queue: a project whose tests are a shell script, branches made without a working tree."""
 
+import os
 import subprocess
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -139,13 +140,13 @@ def write_commit(top: Path, ref: str, files: Files, parent: str, message: str) -
     for path, text in files.items():
         stream += f"D {path}\n" if text is None else f"M 100644 inline {path}\n{_data(text)}"
     argv = ("git", "-C", str(top), "fast-import", "--quiet", "--force")
-    subprocess.run(argv, input=stream.encode(), check=True, capture_output=True, timeout=60)
+    subprocess.run(argv, input=os.fsencode(stream), check=True, capture_output=True, timeout=60)
     told = subprocess.run(("git", "-C", str(top), "rev-parse", ref), check=True, capture_output=True, timeout=60)
     return told.stdout.decode().strip()
 
 
 def _data(text: str) -> str:
-    return f"data {len(text.encode())}\n{text}\n"
+    return f"data {len(os.fsencode(text))}\n{text}\n"
 
 
 def configuration(land: str = "", *, ci: str = CI, approval: str = "none", policy: str = "merge") -> str:

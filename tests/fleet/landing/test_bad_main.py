@@ -1,5 +1,6 @@
 """Main is moved by others, rewound, deleted, checked out; branches vanish or change while they wait."""
 
+import os
 import signal
 import subprocess
 from pathlib import Path
@@ -144,6 +145,19 @@ def test_a_lock_left_on_main_is_said_once_and_waited_for(farm: Farm) -> None:
     farm.assert_green()
 
 
+def test_what_the_system_refuses_is_said_and_tried_again(farm: Farm) -> None:
+    farm.branch("one", {"parts/one": "good\n"})
+    farm.land("one")
+    bench = farm.top / ".git" / "paddock" / "workbench.git"
+    bench.rename(bench.with_name("away"))
+    bench.touch()
+    daemon = farm.yard.start("run", "--until-idle")
+    daemon.await_words("workbench.git")
+    bench.unlink()
+    assert daemon.wait() == 0
+    assert farm.outcomes() == {"one": "landed"}
+
+
 def test_the_persons_working_tree_is_never_touched_and_told_how_to_update(farm: Farm) -> None:
     (farm.top / "mine.txt").write_text("not committed\n")
     (farm.top / "ten.txt").write_text("edited by hand\n")
@@ -191,6 +205,22 @@ def test_queueing_a_branch_again_replaces_the_version_that_waits(farm: Farm) -> 
     farm.yard.run(code=0)
     assert [(old.version, old.outcome.value) for old in farm.queue.decided] == [(1, "superseded"), (2, "landed")]
     assert farm.yard.git("show", "main:parts/fix") == "good"
+
+
+def test_a_ref_among_the_versions_that_is_none_is_no_obstacle(farm: Farm) -> None:
+    farm.branch("fix", {"parts/fix": "bad\n"})
+    farm.land("fix")
+    [queued] = farm.queued()
+    farm.yard.git("update-ref", f"refs/paddock/changes/{queued.change.id}/vx", farm.main)
+    farm.branch("fix", {"parts/fix": "good\n"})
+    farm.land("fix")
+    assert [queued.change.version for queued in farm.queued()] == [1, 2]
+
+
+def test_a_branch_whose_name_is_not_utf8_is_refused(farm: Farm) -> None:
+    name = os.fsdecode(b"f\xff")
+    farm.branch(name, {"parts/fix": "good\n"})
+    assert "is not UTF-8" in farm.yard.paddock("land", "--branch", name, code=1)
 
 
 def test_a_version_that_was_held_but_never_queued_is_no_obstacle(farm: Farm) -> None:

@@ -104,3 +104,15 @@ def test_a_branch_with_merges_of_main_inside_and_one_with_empty_commits(farm: Fa
     farm.yard.run(code=0)
     assert farm.outcomes() == {"merged": "landed", "empty": "noop"}
     assert farm.yard.git("show", "main:parts/a") == "good"
+
+
+def test_files_whose_names_are_not_utf8_land_and_conflict_like_others(farm: Farm) -> None:
+    name = os.fsdecode(b"parts/caf\xe9")
+    farm.branch("one", {name: "good\n"})
+    farm.branch("two", {name: "better\n"})
+    farm.land("one", "two")
+    farm.yard.run()
+    assert sorted(farm.outcomes().values()) == ["conflicted", "landed"]
+    [conflicted] = [old for old in farm.queue.decided if old.outcome.value == "conflicted"]
+    assert conflicted.paths == ("parts/caf\N{REPLACEMENT CHARACTER}",)
+    farm.assert_green()

@@ -4,6 +4,7 @@ Every first-parent tip of main since a known commit is checked again from the ou
 that it contains that and nothing else, and, when a command is given, that CI passes on it.
 """
 
+import os
 import subprocess
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -98,5 +99,5 @@ def _is_ancestor(top: Path, ancestor: str, descendant: str) -> bool:
 
 
 def _git(directory: Path, *args: str) -> str:
-    ended = subprocess.run(("git", "-C", str(directory), *args), check=True, capture_output=True, text=True, timeout=60)
-    return ended.stdout.strip("\n")
+    ended = subprocess.run(("git", "-C", str(directory), *args), check=True, capture_output=True, timeout=60)
+    return os.fsdecode(ended.stdout).strip("\n")
