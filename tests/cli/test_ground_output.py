@@ -28,7 +28,7 @@ def test_init_says_what_it_made_and_the_second_time_that_it_changed_nothing(fres
         wrote paddock.toml (main: main, CI: make test)
         created the log in TOP/.git/paddock/log.db
 
-        next: paddock add "what to do", then paddock status
+        next: paddock add "what to do", then paddock run
     """)
     made = (fresh.top / "paddock.toml").read_bytes()
     assert fresh.shown("init") == "already set up in TOP: nothing changed\n"

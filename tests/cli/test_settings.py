@@ -55,3 +55,34 @@ def test_an_option_that_a_task_file_would_hide_is_refused(cli: Cli, words: tuple
     cli.good("init", "--yes")
     said = cli("add", "--file", "-", *words, stdin=b"tasks: [one]\n")
     assert (said.code, f"{words[0]} does nothing with --file" in said.err) == (2, True)
+
+
+def test_config_check_finds_engines_and_agents_that_could_never_work(cli: Cli) -> None:
+    (cli.top / "paddock.toml").write_text(
+        '[engines.a]\ncommand = ["a", "{promt}"]\n[engines.b]\ncommand = ["b"]\nsession_id_regex = "("\n[engines.c]\n'
+        '[agents.x]\nengine = "cluade"\nkinds = ["docs"]\n[agents.y]\nkinds = ["docs"]\n[land]\nci = "true"\n'
+    )
+    warnings = cli.good("config", "check", "--json").json()["warnings"]
+    told = "\n".join(warnings)
+    assert "unknown placeholder `{promt}` in `command` of [engines.a]" in told
+    assert "session_id_regex of [engines.b] is not a regular expression" in told
+    assert "[engines.c] says neither what to run nor which engine it is like" in told
+    assert "[agents.x] names the engine `cluade`, which is not an engine; did you mean `claude`?" in told
+    assert "agents `x` and `y` both take `docs`: the first gets it" in told
+    assert len(warnings) == 5
+
+
+def test_a_key_or_flag_that_does_not_exist_is_told_with_the_nearest_by_every_command(cli: Cli) -> None:
+    cli.good("init", "--yes")
+    for words in (("config", "show", "limits.max_agent"), ("--set", "limits.max_agent=3", "status")):
+        said = cli(*words)
+        assert (said.code, "did you mean `limits.max_agents`?" in said.err) == (2, True)
+    assert cli.good("config", "show", "agents").out == ""
+
+
+def test_an_unknown_kind_of_event_is_told_with_the_nearest(cli: Cli) -> None:
+    cli.good("init", "--yes")
+    said = cli("log", "--kind", "task.aded")
+    assert (said.code, "did you mean `task.added`?" in said.err) == (2, True)
+    for kind in ("task.*", "task.added", "*"):
+        cli.good("log", "--kind", kind)

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from paddock.config.duration import format_duration, parse_duration
 from paddock.config.fields import known_keys
 from paddock.config.load import Loaded, load_config
+from paddock.config.schema import Check
 from paddock.core.errors import Misuse
 
 
@@ -102,6 +103,9 @@ def test_every_key_of_the_contract_is_read(tmp_path: Path) -> None:
         ("PADDOCK_AGENTS_PARSER_MODEL", "opus", "agents.parser.model", "opus"),
         ("PADDOCK_ENGINES_MY_TOOL_COMMAND", "x,{prompt}", "engines.my-tool.command", ("x", "{prompt}")),
         ("PADDOCK_LAND_ENV", "A=1,B=2", "land.env", {"A": "1", "B": "2"}),
+        ("PADDOCK_LAND_ENV", '{"A": "1,2"}', "land.env", {"A": "1,2"}),
+        ("PADDOCK_LAND_NOTIFY", '["sh", "-c", "echo a, b"]', "land.notify", ("sh", "-c", "echo a, b")),
+        ("PADDOCK_LAND_CHECKS", '[{"name": "a", "run": "b"}]', "land.checks", (Check(name="a", run="b"),)),
     ],
 )
 def test_any_key_can_be_set_from_the_environment(
@@ -144,7 +148,13 @@ def test_every_plain_key_has_a_variable(tmp_path: Path, key: str) -> None:
         ("[timeouts]\nturn = true", "paddock.toml: `timeouts.turn`: Expected `float`, got `bool`", None),
         ("limits = 3", "paddock.toml: `limits`: Expected `object`, got `int`", None),
         ("agents = 3", "paddock.toml: `agents`: Expected `object`, got `int`", None),
-        ("[land]\npolicy = 'yolo'", "paddock.toml: `land.policy`: Invalid enum value 'yolo'", None),
+        ("[land]\npolicy = 'yolo'", "paddock.toml: `land.policy`: `yolo` is none of merge, squash, rebase", None),
+        (
+            "[engines.a]\ncommand = ['a']\n[engines.b]\nformat = 'json'",
+            "paddock.toml: `engines.b.format`: `json` is none of text, claude-stream, codex-jsonl",
+            None,
+        ),
+        ("[prices.m]\ninput = 3", "paddock.toml: `prices.m`: Object missing required field `output`", None),
         ("main = \n[limits]", "paddock.toml: Invalid value (at line 1, column 8)", None),
         ("a\x00b", "paddock.toml: Expected '=' after a key in a key/value pair (at line 1, column 2)", None),
     ],
@@ -166,6 +176,12 @@ def test_a_mistake_in_the_file_is_misuse_with_its_place(
         ("PADDOCK_LIMITS_ATTEMPTS", "x", "PADDOCK_LIMITS_ATTEMPTS: `x` is not a whole number"),
         ("PADDOCK_LIMITS_ATTEMPTS", "0", "PADDOCK_LIMITS_ATTEMPTS: `limits.attempts`: Expected `int` >= 1"),
         ("PADDOCK_WORKTREES_ISOLATE_HOME", "maybe", "`maybe` is neither true nor false"),
+        ("PADDOCK_LAND_ENV", "A=1,B", "PADDOCK_LAND_ENV: `B` is not NAME=VALUE"),
+        ("PADDOCK_LAND_NOTIFY", '["sh"', 'PADDOCK_LAND_NOTIFY: `["sh"` is not a JSON list'),
+        ("PADDOCK_LAND_CHECKS", "make test", "PADDOCK_LAND_CHECKS: `make test` is not a JSON list"),
+        ("PADDOCK_LAND_CHECKS", '[{"nam": "a"}]', "PADDOCK_LAND_CHECKS: unknown key `land.checks.nam`"),
+        ("PADDOCK_LAND_CHECKS", '[{"name": "a"}]', "PADDOCK_LAND_CHECKS: `land.checks"),
+        ("PADDOCK_PRICES_M_INPUT", "3", "PADDOCK_PRICES_M_INPUT: `prices.m`: Object missing required field `output`"),
     ],
 )
 def test_a_mistake_in_the_environment_names_the_variable(
@@ -177,9 +193,11 @@ def test_a_mistake_in_the_environment_names_the_variable(
 
 
 def test_a_variable_that_sets_nothing_is_a_warning_and_others_are_left_alone(tmp_path: Path) -> None:
-    environment = {"PADDOCK_TIMEOUTS_TRUN": "6s", "PADDOCK_ATTEMPT": "t1.1", "PADDOCK_DEBUG": "1"}
-    assert load(tmp_path, "", environment).warnings == (
+    environment = {"PADDOCK_TIMEOUTS_TRUN": "6s", "PADDOCK_TIMEOUT_TURN": "6s", "PADDOCK_ATTEMPT": "t1.1"}
+    others = {"PADDOCK_DEBUG": "1", "PADDOCK_LEASE": "x", "PADDOCK_CHECK": "y", "PADDOCK_HOUSE": "z"}
+    assert load(tmp_path, "", environment | others).warnings == (
         "PADDOCK_TIMEOUTS_TRUN sets nothing; did you mean PADDOCK_TIMEOUTS_TURN?",
+        "PADDOCK_TIMEOUT_TURN sets nothing; did you mean PADDOCK_TIMEOUTS_TURN?",
     )
 
 

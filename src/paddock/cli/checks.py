@@ -6,6 +6,7 @@ import sys
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
+from difflib import get_close_matches
 from enum import StrEnum
 from pathlib import Path
 
@@ -30,19 +31,36 @@ class Finding:
 
 
 def config_findings(config: Config) -> Iterator[str]:
-    from paddock.engines.registry import BUILT_IN
+    from paddock.engines.registry import engine_names, load_engine
 
-    known = {*BUILT_IN, *config.engines}
+    known = engine_names(config.engines)
     if config.engine and config.engine not in known:
-        yield f"`engine` names `{config.engine}`, which is not an engine"
+        yield f"`engine` names `{config.engine}`, which is not an engine{_meant(config.engine, known)}"
     for name, agent in config.agents.items():
         if agent.engine and agent.engine not in known:
-            yield f"[agents.{name}] names the engine `{agent.engine}`, which is not an engine"
-    for name, engine in config.engines.items():
-        if not engine.command and not engine.like and name not in BUILT_IN:
-            yield f'[engines.{name}] has no command: add `command = ["…", "{{prompt}}"]`'
+            meant = _meant(agent.engine, known)
+            yield f"[agents.{name}] names the engine `{agent.engine}`, which is not an engine{meant}"
+    for name in config.engines:
+        try:
+            load_engine(name, config.engines)
+        except PaddockError as error:
+            yield f"{error.message}{f': {error.hint}' if error.hint else ''}"
+    yield from _kinds_taken_twice(config)
     if not config.land.ci and not config.land.checks:
         yield "[land] ci is empty: nothing checks what lands"
+
+
+def _meant(name: str, known: tuple[str, ...]) -> str:
+    near = get_close_matches(name, known, 1)
+    return f"; did you mean `{near[0]}`?" if near else ""
+
+
+def _kinds_taken_twice(config: Config) -> Iterator[str]:
+    takers: dict[str, str] = {}
+    for name, agent in config.agents.items():
+        for kind in agent.kinds:
+            if (first := takers.setdefault(kind, name)) != name:
+                yield f"agents `{first}` and `{name}` both take `{kind}`: the first gets it"
 
 
 def examine(workspace: Workspace) -> Iterator[Finding]:
@@ -118,11 +136,19 @@ def _clock(workspace: Workspace) -> Iterator[Finding]:
     now = time.time()
     if now < 1_735_689_600:
         yield Finding("clock", Verdict.PROBLEM, "it is before 2025", "set the clock, or start an NTP client")
-    elif workspace.log_path.exists() and (ahead := workspace.board().at - now) > 5:
+    elif (ahead := _log_time(workspace) - now) > 5:
         mend = "set this host's clock, or start an NTP client"
         yield Finding("clock", Verdict.WARNING, f"the log is {ahead:.0f} s ahead of this host", mend)
     else:
         yield Finding("clock", Verdict.OK, time.strftime("%Y-%m-%d %H:%M:%S %Z"))
+
+
+def _log_time(workspace: Workspace) -> float:
+    """Of its last record; what is wrong with the log is told by another check."""
+    try:
+        return workspace.board().at if workspace.log_path.exists() else 0.0
+    except PaddockError:
+        return 0.0
 
 
 def _config(workspace: Workspace) -> Iterator[Finding]:

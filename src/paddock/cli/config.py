@@ -7,7 +7,7 @@ from paddock.cli.text import SCHEMA, cut, paint, plural, print_json
 from paddock.cli.workspace import Workspace, open_workspace
 from paddock.config.duration import format_duration
 from paddock.config.fields import fields_of
-from paddock.config.load import FILE_NAME, Loaded, Setting
+from paddock.config.load import FILE_NAME, Loaded, Setting, unknown_setting
 from paddock.config.schema import Config
 
 
@@ -44,6 +44,8 @@ def show_command(ctx: click.Context, key: str | None, as_json: bool) -> None:
     workspace = open_workspace(ctx)
     loaded = workspace.load()
     shown = [setting for setting in loaded.settings if key is None or _below(setting.key, key)]
+    if key is not None and not shown and key not in fields_of(Config):
+        raise unknown_setting("config show", key)
     if as_json:
         rows = [{"key": s.key, "value": msgspec.to_builtins(s.value), "source": s.source} for s in shown]
         print_json({"schema": SCHEMA, "settings": rows})
@@ -74,4 +76,6 @@ def _value(setting: Setting) -> str:
         return format_duration(setting.value)
     if isinstance(setting.value, bool):
         return str(setting.value).lower()
+    if isinstance(setting.value, dict):
+        return ", ".join(f"{name}={value}" for name, value in setting.value.items())
     return str(setting.value) if not isinstance(setting.value, tuple) else ", ".join(map(str, setting.value))

@@ -47,10 +47,11 @@ def init_command(ctx: click.Context, yes: bool, as_json: bool) -> None:
         click.echo(f"already set up in {printable(str(workspace.top))}: nothing changed")
         return
     if made_file:
-        click.echo(f"wrote {FILE_NAME} (main: {config.main}, CI: {config.land.ci or 'none found; set [land] ci'})")
+        place = FILE_NAME if workspace.repo.top == workspace.top else printable(str(path))
+        click.echo(f"wrote {place} (main: {config.main}, CI: {config.land.ci or 'none found; set [land] ci'})")
     if made_log:
         click.echo(f"created the log in {printable(str(workspace.log_path))}")
-    click.echo('\nnext: paddock add "what to do", then paddock status')
+    click.echo('\nnext: paddock add "what to do", then paddock run')
 
 
 def _config_text(workspace: Workspace, *, ask: bool) -> str:

@@ -50,10 +50,28 @@ def log_command(
     query = Query(
         task=parse_task(task) if task else None, kind=kind, since=parse_since(since, time.time()) if since else None
     )
+    if kind is not None:
+        _check_kind(store, kind)
     head = store.head()
     _print_records(store, replace(query, until=head), last, as_json=as_json)
     if follow:
         _follow(workspace, store, replace(query, after=head), as_json=as_json)
+
+
+def _check_kind(store: SqliteStore, kind: str) -> None:
+    """One that is neither known nor in the log is a slip; a newer Paddock may have written others."""
+    from difflib import get_close_matches
+
+    from paddock.core.kinds import all_kinds
+
+    known = sorted(all_kinds())
+    wanted = kind.removesuffix("*")
+    if any(name == kind or (wanted != kind and name.startswith(wanted)) for name in known):
+        return
+    if next(iter(store.records(Query(kind=kind))), None) is None:
+        near = get_close_matches(wanted, known, 1)
+        hint = f"did you mean `{near[0]}`?" if near else "`paddock log` shows kinds in its fifth column"
+        raise Misuse(f"there is no kind of event `{cut(kind, 60)}`", hint)
 
 
 def _print_records(store: SqliteStore, query: Query, last: int | None, *, as_json: bool) -> None:

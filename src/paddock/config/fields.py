@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any, get_args
+from typing import Any, Literal, get_args, get_origin
 
 import msgspec
 
@@ -25,10 +25,17 @@ class Field:
         """A table of tables, seen as one of its entries."""
         return Field(self.name, self.section, None, "", self.section, is_table_of=False, is_duration=False)
 
-    def from_text(self, text: str) -> Any:
-        """A value as TOML would have given it. Raises ValueError."""
+    @property
+    def choices(self) -> tuple[str, ...]:
+        """What it may be, where only a few words will do."""
         plain = _plain(self.type)
-        if self.section is not None:
+        return tuple(map(str, get_args(plain))) if get_origin(plain) is Literal else ()
+
+    def from_text(self, text: str) -> Any:
+        """A value as TOML would have given it; lists and tables also as JSON. Raises ValueError."""
+        plain = _plain(self.type)
+        kind = getattr(plain, "__origin__", None)
+        if self.section is not None and kind is not tuple:
             raise ValueError(f"`{self.name}` is a section, not a value")
         if plain is bool:
             if text.lower() not in ("true", "false", "1", "0", "yes", "no"):
@@ -46,11 +53,26 @@ class Field:
                 return float(text)
             except ValueError:
                 raise ValueError(f"`{text}` is not a number") from None
-        if getattr(plain, "__origin__", None) is tuple:
-            return [part.strip() for part in text.split(",") if part.strip()]
-        if getattr(plain, "__origin__", None) is dict:
-            return dict(part.split("=", 1) for part in text.split(",") if "=" in part)
+        if kind is tuple:
+            is_json = self.section is not None or text.lstrip().startswith("[")
+            return _from_json(text, list) if is_json else [part.strip() for part in text.split(",") if part.strip()]
+        if kind is dict:
+            return _from_json(text, dict) if text.lstrip().startswith("{") else _pairs(text)
         return text
+
+
+def _from_json(text: str, kind: type) -> Any:
+    try:
+        return msgspec.json.decode(text, type=kind)
+    except (msgspec.DecodeError, UnicodeEncodeError) as error:
+        raise ValueError(f"`{text}` is not a JSON {'list' if kind is list else 'object'}: {error}") from None
+
+
+def _pairs(text: str) -> dict[str, str]:
+    parts = [part.strip() for part in text.split(",") if part.strip()]
+    if odd := [part for part in parts if "=" not in part]:
+        raise ValueError(f"`{odd[0]}` is not NAME=VALUE")
+    return dict(part.split("=", 1) for part in parts)
 
 
 @lru_cache(maxsize=32)

@@ -11,7 +11,7 @@ from typing import Any
 import msgspec
 
 from paddock.config.agents import read_agent_files
-from paddock.config.duration import LONGEST_SECONDS, parse_duration
+from paddock.config.convert import convert
 from paddock.config.fields import Field, fields_of, known_keys
 from paddock.config.schema import Config
 from paddock.core.errors import Misuse
@@ -19,6 +19,10 @@ from paddock.core.ids import printable
 
 FILE_NAME = "paddock.toml"
 PREFIX = "PADDOCK_"
+_FOR_AGENTS = ("TASK", "ATTEMPT", "BRANCH", "WORKTREE", "PORT", "PORT_LAST", "PORT_COUNT", "MARKER")
+_FOR_CI = ("CI", "COMMIT", "CHECK", "CHANGE", "OUTCOME", "LEASE", "LEASE_GENERATION")
+NOT_SETTINGS = frozenset(PREFIX + name for name in (*_FOR_AGENTS, *_FOR_CI, "DEBUG"))
+"""Variables of docs/contracts.md that set no key."""
 
 Tree = dict[str, Any]
 
@@ -57,7 +61,7 @@ def load_config(
     warnings = _apply_environment(tree, environment, sources)
     for key, text in (flags or {}).items():
         _set(tree, tuple(key.split(".")), text, "--set", sources)
-    config = _convert(tree, sources)
+    config = convert(tree, sources, FILE_NAME)
     return Loaded(config, tuple(_settings(config, sources)), path, tuple(warnings))
 
 
@@ -129,10 +133,11 @@ def _apply_environment(tree: Tree, environment: Mapping[str, str], sources: dict
         key = _key_of(words, tree)
         if key is not None:
             _set(tree, key, environment[variable], variable, sources)
-        elif words.partition("_")[0] in sections:
-            near = get_close_matches(words, [k.replace(".", "_") for k in known_keys()], 1)
-            meant = f"; did you mean {PREFIX}{near[0].upper()}?" if near else ""
-            warnings.append(f"{variable} sets nothing{meant}")
+        elif variable not in NOT_SETTINGS and not words.startswith("test_"):
+            near = get_close_matches(words, [k.replace(".", "_") for k in known_keys()], 1, 0.75)
+            if near or words.partition("_")[0] in sections:
+                meant = f"; did you mean {PREFIX}{near[0].upper()}?" if near else ""
+                warnings.append(f"{variable} sets nothing{meant}")
     return warnings
 
 
@@ -164,13 +169,17 @@ def _set(tree: Tree, key: tuple[str, ...], text: str, source: str, sources: dict
     for part in key:
         field = fields_of(struct).get(part) if field is None or not field.is_table_of else field.entry()
         if field is None:
-            raise Misuse(f"{source}: unknown key `{'.'.join(key)}`", "`paddock config show` lists the keys")
+            raise unknown_setting(source, ".".join(key))
         struct = field.section or struct
     assert field is not None
     try:
         value = field.from_text(text)
     except ValueError as error:
         raise Misuse(f"{source}: {error}") from None
+    if field.section is not None and isinstance(value, list):
+        for entry in value:
+            if isinstance(entry, dict):
+                _check_keys(entry, field.section, key, source)
     table = tree
     for part in key[:-1]:
         table = table.setdefault(part, {})
@@ -180,51 +189,10 @@ def _set(tree: Tree, key: tuple[str, ...], text: str, source: str, sources: dict
     sources[".".join(key)] = source
 
 
-def _convert(tree: Tree, sources: Mapping[str, str]) -> Config:
-    try:
-        return msgspec.convert(_with_seconds(tree, Config, (), sources), Config)
-    except msgspec.ValidationError as error:
-        problem, _, place = str(error).partition(" - at `$.")
-        key = place.rstrip("`")
-        source = sources.get(key, FILE_NAME)
-        raise Misuse(f"{source}: `{key}`: {problem}", "`paddock config show` lists keys, values and defaults") from None
-
-
-def _with_seconds(tree: Mapping[str, Any], struct: type, prefix: tuple[str, ...], sources: Mapping[str, str]) -> Tree:
-    """The tree with durations turned into seconds."""
-    plain: Tree = {}
-    for key, value in tree.items():
-        field, place = fields_of(struct)[key], (*prefix, key)
-        section = field.section
-        if section is None:
-            plain[key] = _seconds(value, place, sources) if field.is_duration else value
-        elif field.is_table_of and isinstance(value, dict):
-            plain[key] = {
-                name: _with_seconds(entry, section, (*place, name), sources) if isinstance(entry, dict) else entry
-                for name, entry in value.items()
-            }
-        elif isinstance(value, dict):
-            plain[key] = _with_seconds(value, section, place, sources)
-        elif isinstance(value, list):
-            plain[key] = [
-                _with_seconds(entry, section, place, sources) if isinstance(entry, dict) else entry for entry in value
-            ]
-        else:
-            plain[key] = value
-    return plain
-
-
-def _seconds(value: Any, place: tuple[str, ...], sources: Mapping[str, str]) -> Any:
-    """A bare number counts as seconds; what is neither text nor number is left to the conversion."""
-    key = ".".join(place)
-    try:
-        if isinstance(value, str):
-            return parse_duration(value)
-        if isinstance(value, int | float) and not 0 <= value <= LONGEST_SECONDS:
-            raise ValueError(f"{value} seconds is not between none and a year")
-    except ValueError as error:
-        raise Misuse(f"{sources.get(key, FILE_NAME)}: `{key}`: {error}") from None
-    return value
+def unknown_setting(source: str, key: str) -> Misuse:
+    near = get_close_matches(key, known_keys(), 1)
+    meant = f"did you mean `{near[0]}`? " if near else ""
+    return Misuse(f"{source}: unknown key `{printable(key, 80)}`", f"{meant}`paddock config show` lists the keys")
 
 
 def _settings(config: Config, sources: Mapping[str, str]) -> list[Setting]:

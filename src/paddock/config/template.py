@@ -32,7 +32,7 @@ def render_config(main: str, ci: str, engines: list[str]) -> str:
     ci_line = f"ci = {_quoted(ci)}" if ci else '# ci = "make test"      # nothing lands before this passes'
     return f"""\
 # Paddock: how a fleet of agents works on this repository.
-# Every key, its default and its environment variable: `paddock config show`.
+# Every key and its value: `paddock config show`. The environment wins: PADDOCK_TIMEOUTS_TURN=20m paddock run
 
 main = {_quoted(main)}          # agents start from this branch and land on it
 {engine_line}       # for tasks that name none (here: {found})
@@ -97,13 +97,19 @@ def _node_runner(top: Path) -> str:
     return "npm"
 
 
+def _requires_pytest(project: dict[str, object]) -> bool:
+    """Among the dependencies of a pyproject.toml, its extras or its groups."""
+    parts = [project.get("project"), project.get("dependency-groups")]
+    return any(re.search(r"['\"]pytest\b", repr(part)) is not None for part in parts)
+
+
 def _has_pytest(top: Path) -> bool:
     try:
         project = tomllib.loads(_read(top / "pyproject.toml"))
     except tomllib.TOMLDecodeError:
         project = {}
     tools = project.get("tool")
-    if isinstance(tools, dict) and "pytest" in tools:
+    if (isinstance(tools, dict) and "pytest" in tools) or _requires_pytest(project):
         return True
     if (top / "pytest.ini").is_file() or (top / "conftest.py").is_file():
         return True

@@ -109,7 +109,7 @@ class WorktreeRoot:
 
 
 def default_root(repo: Repo) -> Path:
-    """`../NAME.paddock`, beside the repository; beside its git directory for a submodule, whose parent is another tree."""
+    """`../NAME.paddock`, beside the repository; of a submodule, which lies in another tree, its git directory."""
     is_submodule = (".git", "modules") in pairwise(repo.common_dir.parts)
     home = repo.common_dir if is_submodule or repo.main is None else repo.main
     return home.parent / f"{repo.name}.paddock"

@@ -1,0 +1,101 @@
+"""From the merged tree of texts, numbers and tables to the typed configuration."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import msgspec
+
+from paddock.config.duration import LONGEST_SECONDS, parse_duration
+from paddock.config.fields import Field, fields_of
+from paddock.config.schema import Config
+from paddock.core.errors import Misuse
+
+Tree = dict[str, Any]
+
+
+def convert(tree: Tree, sources: Mapping[str, str], otherwise: str) -> Config:
+    """Raises Misuse with the key and where its value came from; `otherwise` is the source of what has none."""
+    plain = _with_seconds(tree, Config, (), sources, otherwise)
+    try:
+        return msgspec.convert(plain, Config)
+    except msgspec.ValidationError as error:
+        key, problem = _explain(plain, str(error))
+        source = _source(key, sources, otherwise)
+        raise Misuse(f"{source}: `{key}`: {problem}", "`paddock config show` lists keys, values and defaults") from None
+
+
+def _source(key: str, sources: Mapping[str, str], otherwise: str) -> str:
+    """Where the key came from, or something below it, or the nearest of the tables around it."""
+    key = key.partition("[")[0]
+    if key not in sources and (below := [name for name in sources if name.startswith(f"{key}.")]):
+        return sources[below[0]]
+    while key and key not in sources:
+        key = key.rpartition(".")[0]
+    return sources.get(key, otherwise)
+
+
+def _explain(tree: Tree, error: str) -> tuple[str, str]:
+    """The key and what is wrong with it."""
+    problem, _, place = error.partition(" - at `$.")
+    table, is_entry, rest = place.rstrip("`").partition("[...]")
+    field = fields_of(Config).get(table)
+    if is_entry and field is not None and field.section is not None:
+        # msgspec does not say which entry it was.
+        wrong = next((name for name, entry in tree[table].items() if _is_wrong(entry, field.section)), "NAME")
+        table = f"{table}.{wrong}"
+    key = f"{table}{rest if is_entry else ''}"
+    owner = _field(key)
+    if problem.startswith("Invalid enum value ") and owner is not None:
+        value = problem.removeprefix("Invalid enum value ").strip("'")
+        problem = f"`{value}` is none of {', '.join(owner.choices)}"
+    return key, problem
+
+
+def _is_wrong(entry: object, section: type) -> bool:
+    try:
+        msgspec.convert(entry, section)
+    except msgspec.ValidationError:
+        return True
+    return False
+
+
+def _field(key: str) -> Field | None:
+    top = fields_of(Config).get(key.partition(".")[0])
+    if top is None or top.section is None:
+        return top
+    return fields_of(top.section).get(key.rpartition(".")[2])
+
+
+def _with_seconds(
+    tree: Mapping[str, Any], struct: type, prefix: tuple[str, ...], sources: Mapping[str, str], otherwise: str
+) -> Tree:
+    """The tree with durations turned into seconds."""
+
+    def inside(entry: object, section: type, place: tuple[str, ...]) -> object:
+        return _with_seconds(entry, section, place, sources, otherwise) if isinstance(entry, dict) else entry
+
+    plain: Tree = {}
+    for key, value in tree.items():
+        field, place = fields_of(struct)[key], (*prefix, key)
+        section = field.section
+        if section is None:
+            plain[key] = _seconds(value, ".".join(place), sources, otherwise) if field.is_duration else value
+        elif field.is_table_of and isinstance(value, dict):
+            plain[key] = {name: inside(entry, section, (*place, name)) for name, entry in value.items()}
+        elif isinstance(value, list):
+            plain[key] = [inside(entry, section, place) for entry in value]
+        else:
+            plain[key] = inside(value, section, place)
+    return plain
+
+
+def _seconds(value: Any, key: str, sources: Mapping[str, str], otherwise: str) -> Any:
+    """A bare number counts as seconds; what is neither text nor number is left to the conversion."""
+    try:
+        if isinstance(value, str):
+            return parse_duration(value)
+        if isinstance(value, int | float) and not 0 <= value <= LONGEST_SECONDS:
+            raise ValueError(f"{value} seconds is not between none and a year")
+    except ValueError as error:
+        raise Misuse(f"{sources.get(key, otherwise)}: `{key}`: {error}") from None
+    return value
