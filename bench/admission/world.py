@@ -1,6 +1,7 @@
 """A simulated provider, machine and fleet: agents that call a model, run tools, are refused and try again.
 
-The provider keeps a bucket per dimension that holds one minute's worth and refills steadily. Agents behave like
+The provider keeps a bucket per dimension that holds a minute's worth (or as much as the regime says) and refills
+steadily; some also turn away every call beyond so many at once. Agents behave like
 the CLIs: ten retries with exponential backoff, then the attempt dies and its work is lost; a wait of more than
 five minutes loses the prompt cache, and the whole context has to be read again.
 """
@@ -22,7 +23,11 @@ UNLIMITED = 1e12
 
 @dataclass(frozen=True, slots=True)
 class Regime:
-    """Limits are per minute. `halved_at` is when all limits drop to half, in seconds."""
+    """Limits are per minute, and a bucket holds `stored_minutes` of them; `at_once` is the most calls in flight.
+    `halved_at` is when all limits drop to half, in seconds, `restored_at` when they are as before.
+
+    `calls_median` is how many calls an agent makes; `answer_scale` and `tool_scale` make calls and tools longer.
+    """
 
     name: str
     requests: float = UNLIMITED
@@ -31,6 +36,12 @@ class Regime:
     shows_headers: bool = True
     charges_rejects: bool = False
     halved_at: float | None = None
+    restored_at: float | None = None
+    at_once: float = UNLIMITED
+    stored_minutes: float = 1.0
+    calls_median: float = 20.0
+    answer_scale: float = 1.0
+    tool_scale: float = 1.0
     hours: float = 2.0
 
     @property
@@ -60,16 +71,24 @@ class Policy(Protocol):
 
 @dataclass(slots=True)
 class Bucket:
+    """`limit` is what it gains in a minute, `size` what it holds."""
+
     limit: float
+    size: float
     level: float
     filled_at: float = 0.0
 
     def refill(self, now: float) -> None:
-        self.level = min(self.limit, self.level + self.limit / 60.0 * (now - self.filled_at))
+        self.level = min(self.size, self.level + self.limit / 60.0 * (now - self.filled_at))
         self.filled_at = now
 
+    def scale(self, factor: float) -> None:
+        self.limit *= factor
+        self.size *= factor
+        self.level = min(self.level, self.size)
+
     def seconds_until(self, amount: float) -> float:
-        return max(0.0, (min(amount, self.limit) - self.level) / (self.limit / 60.0))
+        return max(0.0, (min(amount, self.size) - self.level) / (self.limit / 60.0))
 
 
 @dataclass(slots=True)
@@ -108,8 +127,10 @@ class World:
         self.now = 0.0
         self.sequence = 0
         self.events: list[tuple[float, int, Callable[[], None]]] = []
-        self.requests = Bucket(regime.requests, regime.requests)
-        self.input = Bucket(regime.input, regime.input)
+        self.requests = _full_bucket(regime.requests, regime.stored_minutes)
+        self.input = _full_bucket(regime.input, regime.stored_minutes)
+        self.at_once = regime.at_once
+        self.in_flight = 0
         self.live: dict[int, Agent] = {}
         self.tools = 0
         self.warm: dict[str, tuple[float, float]] = {}
@@ -119,7 +140,9 @@ class World:
     def run(self) -> Outcome:
         self._at(0.0, self._tick)
         if self.regime.halved_at is not None:
-            self._at(self.regime.halved_at, self._halve)
+            self._at(self.regime.halved_at, lambda: self._scale_limits(0.5))
+        if self.regime.restored_at is not None:
+            self._at(self.regime.restored_at, lambda: self._scale_limits(2.0))
         while self.events and self.events[0][0] <= self.regime.seconds:
             self.now, _, event = heapq.heappop(self.events)
             event()
@@ -133,11 +156,11 @@ class World:
     def _pick_prefix(self) -> str:
         return f"agent{self.random.randrange(PREFIXES)}"
 
-    def _halve(self) -> None:
+    def _scale_limits(self, factor: float) -> None:
+        self.at_once *= factor
         for bucket in (self.requests, self.input):
             bucket.refill(self.now)
-            bucket.limit /= 2
-            bucket.level = min(bucket.level, bucket.limit)
+            bucket.scale(factor)
 
     def _tick(self) -> None:
         busy = self.tools / self.regime.cores if self.regime.cores else 0.0
@@ -150,7 +173,7 @@ class World:
         for _ in range(self.policy.room(self.now, len(self.live), self.queue)):
             prefix = self.queue.pop(0)
             self.queue.append(self._pick_prefix())
-            calls = max(1, round(self.random.lognormvariate(3.0, 0.6)))
+            calls = max(1, round(self.regime.calls_median * self.random.lognormvariate(0.0, 0.6)))
             self.sequence += 1
             self.live[self.sequence] = Agent(prefix, calls, self._start_tokens(prefix), last_ok=self.now)
             self._call(self.sequence)
@@ -171,15 +194,17 @@ class World:
             agent.next_input, agent.last_ok = agent.context, self.now
         self.requests.refill(self.now)
         self.input.refill(self.now)
-        need = min(agent.next_input, self.input.limit)
-        if self.requests.level < 1 or self.input.level < need:
+        need = min(agent.next_input, self.input.size)
+        if self.requests.level < 1 or self.input.level < need or self.in_flight >= self.at_once:
             self._reject(number, agent, need)
             return
         self.requests.level -= 1
         self.input.level -= need
+        self.in_flight += 1
         self.outcome.calls += 1
         self.outcome.input_tokens += agent.next_input
-        self._at(self.now + self.random.lognormvariate(2.1, 0.5), lambda: self._answered(number))
+        seconds = self.regime.answer_scale * self.random.lognormvariate(2.1, 0.5)
+        self._at(self.now + seconds, lambda: self._answered(number))
 
     def _reject(self, number: int, agent: Agent, need: float) -> None:
         self.outcome.rejected += 1
@@ -198,6 +223,7 @@ class World:
         self._at(self.now + max(wait, told or 0.0), lambda: self._call(number))
 
     def _answered(self, number: int) -> None:
+        self.in_flight -= 1
         if self.regime.shows_headers:
             self.requests.refill(self.now)
             self.input.refill(self.now)
@@ -211,7 +237,8 @@ class World:
         crowd = self.tools / self.regime.cores if self.regime.cores else 0.0
         # Beyond one tool per core they share, and lose a tenth per further one to switching and cold caches.
         slowdown = max(1.0, crowd) * (1 + 0.1 * max(0.0, crowd - 1))
-        self._at(self.now + self.random.lognormvariate(1.0, 0.8) * slowdown, lambda: self._stepped(number))
+        seconds = self.regime.tool_scale * self.random.lognormvariate(1.0, 0.8) * slowdown
+        self._at(self.now + seconds, lambda: self._stepped(number))
 
     def _stepped(self, number: int) -> None:
         agent = self.live[number]
@@ -232,3 +259,7 @@ class World:
             return
         agent.next_input = self.random.lognormvariate(8.0, 0.73)
         self._call(number)
+
+
+def _full_bucket(limit: float, stored_minutes: float) -> Bucket:
+    return Bucket(limit, limit * stored_minutes, limit * stored_minutes)

@@ -24,7 +24,8 @@ from paddock.core.admission.controls import (
     tick,
 )
 from paddock.core.admission.host import HostPace, HostSample
-from paddock.core.admission.quota import INPUT, REQUESTS, Limit, Quota, ceiling_by_headers
+from paddock.core.admission.quota import INPUT, REQUESTS, Limit, Quota, note_call, note_rejected
+from paddock.core.admission.steering import ceiling_by_headers
 from paddock.core.trace import TokenUsage, TroubleKind
 
 NOW = 1_800_000_000.0
@@ -77,11 +78,13 @@ def test_with_room_everywhere_all_may_start() -> None:
         ({"cap": 3, "running": {"main": 1}}, LimitedBy.CAP, "1 of at most 3 agents run"),
         (
             {"host": replace(CALM, free_memory_bytes=GIB), "agent_memory_bytes": GIB // 4},
-            LimitedBy.HOST,
+            LimitedBy.MEMORY,
             "1.0 GiB of memory free, 256 MiB per agent",
         ),
-        ({"host": replace(CALM, free_disk_bytes=GIB)}, LimitedBy.HOST, "disk nearly full"),
-        ({"host": replace(CALM, free_inodes=9)}, LimitedBy.HOST, "9 inodes free"),
+        ({"controls": Controls(host=HostPace(slots=2.0))}, LimitedBy.LOAD, "2 slots"),
+        ({"host": replace(CALM, free_disk_bytes=GIB // 2)}, LimitedBy.DISK, "disk nearly full: 0.5 GiB free, 1.0 GiB"),
+        ({"host": replace(CALM, free_inodes=9)}, LimitedBy.DISK, "9 inodes free"),
+        ({"host": None, "disk_trouble": "cannot write"}, LimitedBy.DISK, "cannot write"),
         (
             {"merge_queue_depth": 18, "merge_queue_limit": 20},
             LimitedBy.MERGE_QUEUE,
@@ -196,6 +199,34 @@ def test_a_start_larger_than_the_limit_goes_through_when_the_bucket_is_full() ->
     full, half = Limit(100_000.0, 100_000.0, NOW), Limit(100_000.0, 50_000.0, NOW)
     assert admit(snapshot(candidates=huge, controls=with_account(account(9.0, input=full))), NOW).starts
     assert not admit(snapshot(candidates=huge, controls=with_account(account(9.0, input=half))), NOW).starts
+
+
+@pytest.mark.parametrize(
+    ("changes", "by"),
+    [
+        ({}, None),
+        ({"free_memory_bytes": GIB // 2}, LimitedBy.MEMORY),
+        ({"free_disk_bytes": GIB // 2}, LimitedBy.DISK),
+        ({"free_inodes": 5}, LimitedBy.DISK),
+    ],
+)
+def test_a_fleet_that_ignores_the_load_still_spares_memory_and_disk(
+    changes: dict[str, int], by: LimitedBy | None
+) -> None:
+    busy = Controls(host=HostPace(slots=1.0, busy=9.0))
+    made = snapshot(2, controls=busy, host=replace(CALM, **changes), adapts_to_load=False)
+    assert limited(admit(made, NOW)) is by
+
+
+def test_nobody_starts_into_refusals_that_nobody_has_weighed_yet() -> None:
+    quota = Quota(target=50.0, stepped_at=NOW)
+    for _ in range(30):
+        quota = note_call(quota, 10.0, 10.0)
+    refused = Account(quota=note_rejected(quota))
+    assert limited(admit(snapshot(1, controls=with_account(refused)), NOW)) is LimitedBy.QUOTA
+    for _ in range(30):
+        quota = note_call(quota, 10.0, 10.0)
+    assert admit(snapshot(1, controls=with_account(Account(quota=note_rejected(quota)))), NOW).starts, "one in 61"
 
 
 def test_controls_survive_a_snapshot() -> None:

@@ -17,7 +17,6 @@ from paddock.core.admission.clocks import (
 from paddock.core.admission.host import TARGET_BUSY, HostPace, HostSample, pace_host
 from paddock.core.admission.pacing import Pacer, may_start, note_start, refill, start_tokens
 from paddock.core.admission.quota import (
-    COOL_SECONDS,
     INPUT,
     REQUESTS,
     Limit,
@@ -25,8 +24,9 @@ from paddock.core.admission.quota import (
     note_call,
     note_limits,
     note_rejected,
-    step_quota,
+    note_running,
 )
+from paddock.core.admission.steering import COOL_SECONDS, step_quota
 from paddock.core.trace import TroubleKind
 
 NOW = 1_800_000_000.0
@@ -161,7 +161,62 @@ def test_without_headers_the_number_grows_until_a_refusal_and_then_stays_below_w
 
 def test_without_headers_a_raised_limit_is_found_again() -> None:
     known = Quota(target=9.0, rates={REQUESTS: 6.0}, capacity=57.0, cut_at=NOW, stepped_at=NOW, quiet_since=NOW)
-    assert run_steps(known, 6 * 60 * 3, per_agent=6.0).target > 11.0
+    assert run_steps(known, 6 * 60, per_agent=6.0).target >= 10.0, "one more agent is tried"
+    assert run_steps(known, 6 * 90, per_agent=6.0).target > 12.0, "and believed in, and then more"
+
+
+def step(quota: Quota, now: float, running: int, calls: int, rejected: int = 0) -> Quota:
+    for _ in range(calls):
+        quota = note_call(quota, 1000.0, 100.0)
+    for _ in range(rejected):
+        quota = note_rejected(quota)
+    return step_quota(quota, now, running)
+
+
+def test_a_provider_that_counts_calls_in_flight_is_met_with_the_last_number_it_bore() -> None:
+    """Throughput would allow more agents than may call at once: the number that was refused is not tried again soon."""
+    quota, now = Quota(target=5.0, stepped_at=NOW, ran=(4, 4, 4), rates={REQUESTS: 30.0}, observed=200.0), NOW
+    quota = step(note_running(quota, 5), now := now + 10, 5, 20, rejected=3)
+    assert quota.target == 4.0
+    for _ in range(90):
+        quota = step(quota, now := now + 10, 4, 20)
+        assert quota.target == 4.0
+    for _ in range(60):
+        quota = step(quota, now := now + 10, int(quota.target), 20)
+    assert quota.target == 5.0, "one more is tried in the end"
+    waited = quota.probe_wait
+    quota = step(quota, now + 60, 5, 20, rejected=3)
+    assert (quota.target, quota.probe_wait) == (4.0, 2 * waited)
+
+
+def test_agents_that_gave_up_before_the_cut_still_count_as_too_many() -> None:
+    """Some CLIs end at the first refusal: six were too many, though three are left when stock is taken."""
+    quota = Quota(target=6.0, stepped_at=NOW, ran=(4, 5, 5), rates={REQUESTS: 30.0}, observed=20.0)
+    assert step(note_running(quota, 6), NOW + 10, 3, 20, rejected=3).target == 5.0
+
+
+def test_a_probe_of_a_stored_minute_is_not_believed_before_more_than_the_store_went_through() -> None:
+    """Ten minutes of a tenth more than the limit is one stored minute: no proof of anything."""
+    quota = Quota(
+        target=55.0, stepped_at=NOW, cut_at=NOW - 900, rates={REQUESTS: 4.0}, observed=1e4, capacity=200.0, margin=1.1
+    )
+    now = NOW
+    for _ in range(6 * 9):
+        quota = step(quota, now := now + 10, 55, 37)
+    assert quota.capacity == 200.0
+    for _ in range(6 * 5):
+        quota = step(quota, now := now + 10, 55, 37)
+    assert quota.capacity == pytest.approx(220.0)
+
+
+def test_the_limit_is_what_went_through_once_the_store_was_empty() -> None:
+    """The calls counted first were let in before: they would say 250 a minute."""
+    quota = Quota(target=70.0, stepped_at=NOW, rates={REQUESTS: 3.75}, observed=1e4, served=250.0, ran=(69, 69, 69))
+    now = NOW
+    for counted in (42, 40, 36, 33, 33, 34, 33, 34):
+        quota = step(quota, now := now + 10, 70, counted, rejected=15)
+    assert quota.capacity == pytest.approx(200.0, rel=0.03)
+    assert quota.target == pytest.approx(0.97 * 200 / 3.75, rel=0.03)
 
 
 def test_a_number_that_is_not_used_does_not_grow() -> None:

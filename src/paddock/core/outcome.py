@@ -25,6 +25,7 @@ class Outcome(StrEnum):
     STALLED = "stalled"
     NEVER_RAN = "never_ran"
     SETUP_FAILED = "setup_failed"
+    NO_SPACE = "no_space"
     THROTTLED = "throttled"
     OVERLOADED = "overloaded"
     AUTH = "auth"
@@ -34,7 +35,7 @@ class Outcome(StrEnum):
 
 
 PROVIDERS_DOING = frozenset({Outcome.THROTTLED, Outcome.OVERLOADED, Outcome.AUTH})
-UNCOUNTED = PROVIDERS_DOING | {Outcome.KILLED, Outcome.LOST, Outcome.NEVER_RAN}
+UNCOUNTED = PROVIDERS_DOING | {Outcome.KILLED, Outcome.LOST, Outcome.NEVER_RAN, Outcome.NO_SPACE}
 CONTINUES = frozenset({Outcome.THROTTLED, Outcome.OVERLOADED, Outcome.AUTH, Outcome.LOST, Outcome.KILLED})
 """After these the next attempt goes on with the branch and the conversation; after others it starts afresh."""
 
@@ -118,6 +119,9 @@ def _follow_policy(verdict: Verdict, task: Task, attempt: Attempt, now: float, b
             return Next("block", counted=True, unblock=f"paddock retry {task.id}")
         case Outcome.THROTTLED | Outcome.OVERLOADED:
             return _after_provider(verdict, task, attempt, now, backoff_seconds)
+        case Outcome.NO_SPACE:
+            pause = backoff(backoff_seconds, _run_of(task, {Outcome.NO_SPACE}), attempt.id)
+            return Next("retry", counted=False, retry_at=now + pause)
         case Outcome.NEVER_RAN:
             return _after_never_ran(task, attempt)
         case Outcome.KILLED | Outcome.LOST:

@@ -24,6 +24,7 @@ from paddock.fleet.ledger import Ledger
 from paddock.fleet.prompts import plan_turn, read_messages
 from paddock.fleet.purse import Purse
 from paddock.fleet.site import Site
+from paddock.fleet.space import Unprepared, explain_unprepared, judge_no_space
 from paddock.fleet.starting import renew_owned
 from paddock.fleet.sweeping import Sweeper
 from paddock.fleet.turns import (
@@ -97,12 +98,12 @@ class AttemptRun:
 
     async def _begin(self, task: Task, attempt: Attempt) -> None:
         prepared = await self._prepare(task, attempt)
-        if isinstance(prepared, str):
-            await self._end(task, attempt, setup_problem=prepared)
+        if isinstance(prepared, Unprepared):
+            await self._end(task, attempt, prepared)
         else:
             await self._claim_turn(task, attempt)
 
-    async def _prepare(self, task: Task, attempt: Attempt) -> Worktree | str:
+    async def _prepare(self, task: Task, attempt: Attempt) -> Worktree | Unprepared:
         """The worktree, or why there is none."""
         if self._worktree is not None:
             return self._worktree
@@ -112,13 +113,14 @@ class AttemptRun:
         async with self._crew.preparing:
             try:
                 prepared = await asyncio.to_thread(prepare, self._site.root, order, checkpoint)
-            except PaddockError as error:
-                return error.message
+            except (PaddockError, OSError) as error:
+                return explain_unprepared(self._site, error)
         if not prepared.ready:
             setup = prepared.setup
             assert setup is not None
             how = setup.stopped or f"exit {setup.code}"
-            return f"the setup command failed ({how}); its output is in {setup.output}"
+            problem = PaddockError(f"the setup command failed ({how}); its output is in {setup.output}")
+            return explain_unprepared(self._site, problem)
         self._worktree = prepared.worktree
         checkpoint("attempt.prepared")
         return prepared.worktree
@@ -151,8 +153,8 @@ class AttemptRun:
         try:
             engine = self._site.engine(attempt.engine)
             worktree = await self._prepare(task, attempt)
-            if isinstance(worktree, str):
-                raise PaddockError(worktree)
+            if isinstance(worktree, Unprepared):
+                raise PaddockError(worktree.reason)
             messages = read_messages(self._ledger.store, self._delivered(engine, attempt))
             plan = plan_turn(self._site, self._ledger.store, task, attempt, worktree, messages)
             launch = describe_launch(self._site, engine, task, attempt, worktree, plan)
@@ -197,14 +199,17 @@ class AttemptRun:
             earlier += event.messages
         return ()
 
-    async def _end(self, task: Task, attempt: Attempt, setup_problem: str = "") -> None:
+    async def _end(self, task: Task, attempt: Attempt, unprepared: Unprepared | None = None) -> None:
         engine = self._engine(attempt)
         summary = self._summary or await self._read_again(engine, attempt)
-        if attempt.turn == 0 and not setup_problem:
+        if unprepared is not None and unprepared.no_space:
+            verdict = judge_no_space(self._site, task, attempt, unprepared.reason)
+        elif attempt.turn == 0 and unprepared is None:
             step = "retry" if attempt.stop_requested is None else "block"
             verdict = AttemptEnded(outcome="killed", next=step, counted=False, reason="stopped before it began")
         else:
-            judged = await asyncio.to_thread(judge_attempt, self._site, engine, task, attempt, summary, setup_problem)
+            problem = unprepared.reason if unprepared is not None else ""
+            judged = await asyncio.to_thread(judge_attempt, self._site, engine, task, attempt, summary, problem)
             verdict, self._secured = judged.event, judged.secured
         self._crew.gate.hear_end(attempt.engine, verdict.outcome, verdict.reason)
         checkpoint("attempt.judged")

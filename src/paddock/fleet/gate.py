@@ -8,7 +8,7 @@ import asyncio
 import contextlib
 import os
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from zlib import crc32
@@ -18,6 +18,7 @@ import psutil
 from msgspec.structs import replace
 
 from paddock.core.admission.admit import Admission, Candidate, Snapshot, admit
+from paddock.core.admission.clocks import backoff_seconds
 from paddock.core.admission.controls import (
     Account,
     Controls,
@@ -29,21 +30,25 @@ from paddock.core.admission.controls import (
     reset_engine,
     tick,
 )
-from paddock.core.admission.host import HostPace, HostSample
+from paddock.core.admission.host import Floor, HostPace, HostSample
 from paddock.core.admission.quota import Quota
 from paddock.core.board import Board
 from paddock.core.ids import attempt_id
+from paddock.core.outcome import PROVIDERS_DOING, Outcome
 from paddock.core.spending import day_of, expect, with_tasks
 from paddock.core.task import Task
 from paddock.core.trace import RateLimited, TraceEntry, Usage, UsageScope
 from paddock.fleet.pricing import expected_cost
 from paddock.fleet.site import Site
 from paddock.fleet.waiting import write_waiting
+from paddock.git.disk import free_space
 
 TICK_SECONDS = 5.0
 SAVE_SECONDS = 0.05
 FILE = "limits.json"
 NO_QUOTA = 1_000_000.0
+DISK_BASE_SECONDS, DISK_CAP_SECONDS = 10.0, 300.0
+SAYS_NOTHING_OF_THE_ENGINE = PROVIDERS_DOING | {Outcome.KILLED, Outcome.SETUP_FAILED, Outcome.NO_SPACE}
 
 
 class LimitsFile(msgspec.Struct):
@@ -65,6 +70,9 @@ class Gate:
     _saved_at: float = 0.0
     _unsaved: bool = False
     _host: HostSample | None = None
+    _disk_trouble: str = ""
+    _disk_until: float = 0.0
+    _disk_strikes: int = 0
 
     def __post_init__(self) -> None:
         kept = read_limits(self.site.state_dir)
@@ -91,11 +99,25 @@ class Gate:
         self.save()
 
     def hear_end(self, engine: str, outcome: str, reason: str) -> None:
-        never_ran = reason if outcome == "never_ran" else None
-        if never_ran is not None or outcome not in ("throttled", "overloaded", "auth", "killed", "setup_failed"):
+        if outcome == Outcome.NO_SPACE:
+            self._hear_full_disk(reason)
+        never_ran = reason if outcome == Outcome.NEVER_RAN else None
+        if never_ran is not None or outcome not in SAYS_NOTHING_OF_THE_ENGINE:
+            self._disk_strikes = 0
             self.controls = observe_end(self.controls, engine, never_ran)
             if never_ran is not None:
                 self.save()
+
+    def _hear_full_disk(self, reason: str) -> None:
+        """Something could not be written, whatever the file system says is free: nothing starts for a while."""
+        self._disk_strikes += 1
+        pause = backoff_seconds(self._disk_strikes, DISK_BASE_SECONDS, DISK_CAP_SECONDS, crc32(reason.encode()))
+        self._disk_trouble, self._disk_until = reason, time.time() + max(DISK_BASE_SECONDS, pause)
+        self._ticked_at = 0.0
+
+    def _floor(self) -> Floor:
+        kept = self.site.root.floor
+        return Floor(disk_bytes=kept.free_bytes, inodes=kept.free_inodes)
 
     def admit(self, board: Board, tasks: Sequence[Task], running: Mapping[str, int], cap: int) -> Admission:
         """Who of these may start now, in this order of preference."""
@@ -110,7 +132,10 @@ class Gate:
             ledger=with_tasks(board.spending.ledger, tasks),
             day=day_of(now),
             cap=cap,
-            host=self._host if self.site.config.limits.adapt_to_load else None,
+            host=self._host,
+            adapts_to_load=self.site.config.limits.adapt_to_load,
+            floor=self._floor(),
+            disk_trouble=self._disk_trouble if now < self._disk_until else None,
             agent_memory_bytes=self.site.config.limits.agent_memory_mb * 1024 * 1024,
             merge_queue_depth=queue_depth,
             merge_queue_limit=self.site.config.limits.merge_queue,
@@ -160,7 +185,7 @@ class Gate:
         if now - self._ticked_at < TICK_SECONDS:
             return
         self._ticked_at = now
-        self._host = sample_host(self.site.state_dir, now)
+        self._host = sample_host((self.site.state_dir, self.site.root.path), now)
         if not self.controls.host.stepped_at:
             cap = float(self.site.config.limits.max_agents)
             self.controls = replace(self.controls, host=HostPace(slots=cap))
@@ -201,13 +226,15 @@ def read_limits(state_dir: Path) -> LimitsFile | None:
         return None
 
 
-def sample_host(folder: Path, now: float) -> HostSample:
-    disk = os.statvfs(folder)
+def sample_host(folders: Iterable[Path], now: float) -> HostSample:
+    """Of disks the one with least room; what does not exist yet will be on the disk of what it will be in."""
+    disks = [free_space(folder) for folder in folders]
+    inodes = [disk.free_inodes for disk in disks if disk.free_inodes is not None]
     return HostSample(
         at=now,
         busy=os.getloadavg()[0] / (os.cpu_count() or 1),
         free_memory_bytes=psutil.virtual_memory().available,
-        free_disk_bytes=disk.f_bavail * disk.f_frsize,
-        free_inodes=disk.f_favail if disk.f_files else None,
+        free_disk_bytes=min(disk.free_bytes for disk in disks),
+        free_inodes=min(inodes, default=None),
         cores=os.cpu_count() or 1,
     )

@@ -1,8 +1,8 @@
 """May it start? For every candidate in turn: yes, or no and why.
 
-The answer is the smallest of many: the configured cap, the machine, the merge queue, the engine's breaker, the
-account's clocks, quota and start bucket, and every budget. Each limit alone only ever says "at most this many", so
-more of anything never means fewer agents.
+The answer is the smallest of many: the configured cap, the machine's load, memory and disk, the merge queue, the
+engine's breaker, the account's clocks, quota and start bucket, and every budget. Each limit alone only ever says "at
+most this many", so more of anything never means fewer agents.
 """
 
 from dataclasses import dataclass
@@ -12,13 +12,18 @@ from paddock.core.admission.breaker import Breaker, why_stopped
 from paddock.core.admission.budget import Cost, Ledger, OverBudget, reserve, scopes_of
 from paddock.core.admission.clocks import current_pause
 from paddock.core.admission.controls import Account, Controls, account_of, observe_start
-from paddock.core.admission.host import AGENT_MEMORY_BYTES, HostSample, host_rooms
+from paddock.core.admission.host import AGENT_MEMORY_BYTES, Floor, HostSample, lack_of_disk, load_room, memory_room
 from paddock.core.admission.pacing import COLD_START_TOKENS, may_start, refill, start_tokens
+
+# Refusals are weighed every ten seconds or so; until then nobody starts into them.
+UNWEIGHED_SECONDS = 20.0
 
 
 class LimitedBy(StrEnum):
     CAP = "cap"
-    HOST = "host"
+    LOAD = "load"
+    MEMORY = "memory"
+    DISK = "disk"
     MERGE_QUEUE = "merge_queue"
     BREAKER = "breaker"
     AUTH = "auth"
@@ -47,7 +52,11 @@ class Candidate:
 
 @dataclass(frozen=True, slots=True)
 class Snapshot:
-    """All that admission looks at. `running` counts agents by account; limits that are None do not hold."""
+    """All that admission looks at. `running` counts agents by account; limits that are None do not hold.
+
+    `host` None is a machine nobody looked at; `adapts_to_load` false leaves out its load, but neither its memory nor
+    its disk. `disk_trouble` is what was last said when something could not be written.
+    """
 
     candidates: tuple[Candidate, ...]
     running: dict[str, int]
@@ -56,6 +65,9 @@ class Snapshot:
     day: str
     cap: int
     host: HostSample | None = None
+    adapts_to_load: bool = True
+    floor: Floor = Floor()  # noqa: RUF009 (frozen)
+    disk_trouble: str | None = None
     agent_memory_bytes: int = AGENT_MEMORY_BYTES
     merge_queue_depth: int = 0
     merge_queue_limit: int | None = None
@@ -114,8 +126,10 @@ def admit(snapshot: Snapshot, now: float) -> Admission:
             refusals.append(Refusal(candidate.attempt, LimitedBy.BUDGET, reserved.reason))
             continue
         ledger = reserved
-        controls = observe_start(controls, account, candidate.prefix, candidate.cold_tokens, now)
         running[account] = running.get(account, 0) + 1
+        controls = observe_start(
+            controls, account, candidate.prefix, candidate.cold_tokens, now, running=running[account]
+        )
         starts.append(Start(candidate.attempt, candidate.engine, account))
     return Admission(tuple(starts), tuple(refusals), ledger, controls)
 
@@ -124,11 +138,15 @@ def _fleet_room(snapshot: Snapshot) -> tuple[int, LimitedBy, str]:
     """How many may start by what concerns the whole fleet, and what decided that."""
     running = sum(snapshot.running.values())
     rooms = [(snapshot.cap - running, LimitedBy.CAP, f"{running} of at most {snapshot.cap} agents run")]
+    if snapshot.host is not None and snapshot.adapts_to_load:
+        load = load_room(snapshot.controls.host, running)
+        rooms.append((load.agents, LimitedBy.LOAD, load.reason))
     if snapshot.host is not None:
-        rooms += [
-            (room.agents, LimitedBy.HOST, room.reason)
-            for room in host_rooms(snapshot.controls.host, snapshot.host, running, snapshot.agent_memory_bytes)
-        ]
+        memory = memory_room(snapshot.host, snapshot.floor, snapshot.agent_memory_bytes)
+        rooms.append((memory.agents, LimitedBy.MEMORY, memory.reason))
+    lack = lack_of_disk(snapshot.host, snapshot.floor) if snapshot.host is not None else None
+    if trouble := snapshot.disk_trouble or lack:
+        rooms.append((0, LimitedBy.DISK, trouble))
     limit, depth = snapshot.merge_queue_limit, snapshot.merge_queue_depth
     if limit is not None:
         reason = f"{depth} changes wait to be merged, {limit} at most"
@@ -160,6 +178,9 @@ def _account_refusal(candidate: Candidate, name: str, account: Account, running:
     if running >= agents:
         reason = f"account {name}: {running} agents run, its quota bears {agents}"
         return Refusal(candidate.attempt, LimitedBy.QUOTA, reason)
+    until = account.quota.stepped_at + UNWEIGHED_SECONDS
+    if account.quota.is_refused and now < until:
+        return Refusal(candidate.attempt, LimitedBy.QUOTA, f"account {name}: calls are being refused", until)
     pacer = refill(account.pacer, account.quota, now)
     tokens = start_tokens(pacer, candidate.prefix, candidate.cold_tokens, now)
     if not may_start(pacer, account.quota, tokens, now):

@@ -9,7 +9,8 @@ from paddock.core.admission.breaker import Breaker, note_never_ran, note_ran
 from paddock.core.admission.clocks import Clocks, clear_auth, note_success, note_trouble
 from paddock.core.admission.host import HostPace, HostSample, pace_host
 from paddock.core.admission.pacing import Pacer, note_header_seen, note_start, refill, start_tokens
-from paddock.core.admission.quota import Limit, Quota, note_call, note_limits, note_rejected, step_quota
+from paddock.core.admission.quota import Limit, Quota, note_call, note_limits, note_rejected, note_running
+from paddock.core.admission.steering import step_quota
 from paddock.core.trace import TokenUsage, TroubleKind
 
 
@@ -73,12 +74,15 @@ def observe_trouble(controls: Controls, name: str, trouble: Trouble, now: float,
     return _with_account(controls, name, replace(account, quota=quota, clocks=clocks))
 
 
-def observe_start(controls: Controls, name: str, prefix: str, cold_tokens: float, now: float) -> Controls:
-    """An agent was started on the account."""
+def observe_start(
+    controls: Controls, name: str, prefix: str, cold_tokens: float, now: float, *, running: int = 0
+) -> Controls:
+    """An agent was started on the account; `running` counts it."""
     account = account_of(controls, name)
     pacer = refill(account.pacer, account.quota, now)
     tokens = start_tokens(pacer, prefix, cold_tokens, now)
-    return _with_account(controls, name, replace(account, pacer=note_start(pacer, prefix, tokens, now)))
+    pacer, quota = note_start(pacer, prefix, tokens, now), note_running(account.quota, running)
+    return _with_account(controls, name, replace(account, pacer=pacer, quota=quota))
 
 
 def observe_end(controls: Controls, engine: str, never_ran: str | None) -> Controls:

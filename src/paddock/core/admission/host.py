@@ -6,9 +6,6 @@ import msgspec
 from msgspec.structs import replace
 
 AGENT_MEMORY_BYTES = 400 * 2**20
-RESERVED_MEMORY_BYTES = 512 * 2**20
-RESERVED_DISK_BYTES = 2 * 2**30
-RESERVED_INODES = 50_000
 STEP_SECONDS = 10.0
 # Runnable processes per core the pace aims at. Somewhat above one keeps every core busy through the gaps.
 TARGET_BUSY = 1.25
@@ -31,6 +28,15 @@ class HostPace(msgspec.Struct, frozen=True):
     slots: float = 4.0
     busy: float | None = None
     stepped_at: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Floor:
+    """What has to stay free, however idle the machine is."""
+
+    memory_bytes: int = 512 * 2**20
+    disk_bytes: int = 2**30
+    inodes: int = 10_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,19 +65,22 @@ def pace_host(pace: HostPace, sample: HostSample, running: int) -> HostPace:
     return replace(fresh, slots=max(1.0, slots), stepped_at=sample.at)
 
 
-def host_rooms(
-    pace: HostPace, sample: HostSample, running: int, agent_memory_bytes: int = AGENT_MEMORY_BYTES
-) -> tuple[Room, ...]:
-    """Each resource's own answer; the smallest decides."""
-    memory = max(0, sample.free_memory_bytes - RESERVED_MEMORY_BYTES) // max(1, agent_memory_bytes)
-    free_gib = sample.free_memory_bytes / 2**30
+def load_room(pace: HostPace, running: int) -> Room:
     slots = int(pace.slots + 1e-9)
-    rooms = [
-        Room(memory, f"{free_gib:.1f} GiB of memory free, {agent_memory_bytes / 2**20:.0f} MiB per agent"),
-        Room(max(0, slots - running), f"processors {pace.busy or 0.0:.1f} times busy: {slots} slots"),
-    ]
-    if sample.free_disk_bytes < RESERVED_DISK_BYTES:
-        rooms.append(Room(0, f"disk nearly full: {sample.free_disk_bytes / 2**30:.1f} GiB free"))
-    if sample.free_inodes is not None and sample.free_inodes < RESERVED_INODES:
-        rooms.append(Room(0, f"disk nearly full: {sample.free_inodes:,} inodes free"))
-    return tuple(rooms)
+    return Room(max(0, slots - running), f"processors {pace.busy or 0.0:.1f} times busy: {slots} slots")
+
+
+def memory_room(sample: HostSample, floor: Floor, agent_bytes: int = AGENT_MEMORY_BYTES) -> Room:
+    agents = max(0, sample.free_memory_bytes - floor.memory_bytes) // max(1, agent_bytes)
+    free_gib = sample.free_memory_bytes / 2**30
+    return Room(agents, f"{free_gib:.1f} GiB of memory free, {agent_bytes / 2**20:.0f} MiB per agent")
+
+
+def lack_of_disk(sample: HostSample, floor: Floor) -> str | None:
+    """Why nothing may start for want of disk; None when there is enough."""
+    if sample.free_disk_bytes < floor.disk_bytes:
+        free, least = sample.free_disk_bytes / 2**30, floor.disk_bytes / 2**30
+        return f"disk nearly full: {free:.1f} GiB free, {least:.1f} GiB have to stay"
+    if sample.free_inodes is not None and sample.free_inodes < floor.inodes:
+        return f"disk nearly full: {sample.free_inodes:,} inodes free, {floor.inodes:,} have to stay"
+    return None

@@ -5,7 +5,8 @@ ordinary calls: without pacing, a burst of starts starves the agents that are at
 import msgspec
 from msgspec.structs import replace
 
-from paddock.core.admission.quota import INPUT, STALE_SECONDS, START_SHARE, Quota
+from paddock.core.admission.quota import INPUT, Quota
+from paddock.core.admission.steering import STALE_SECONDS, START_SHARE
 
 COLD_START_TOKENS = 41_000.0
 # A prompt cache answers at about a twentieth of the price, from the end of the first call for five minutes.
