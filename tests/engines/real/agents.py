@@ -101,6 +101,7 @@ class LiveTurn:
     def __init__(self, engine: Engine, launch: Launch, folder: Path, number: int) -> None:
         self._engine = engine
         self._launch = launch
+        self._is_ended = False
         self._out = folder / f"turn-{number}.out"
         self._err = folder / f"turn-{number}.err"
         for file in launch.files:
@@ -164,7 +165,8 @@ class LiveTurn:
 
     def kill(self) -> Finished:
         """SIGKILL the turn and all it started, also what went into sessions of its own."""
-        self._end(self._family())
+        if not self._is_ended:
+            self._end(self._family())
         return self.read()
 
     def read(self) -> Finished:
@@ -192,6 +194,8 @@ class LiveTurn:
         return []
 
     def _end(self, family: list[psutil.Process]) -> None:
+        # Only once: later the number may be that of somebody else's process and group.
+        self._is_ended = True
         with suppress(ProcessLookupError):
             os.killpg(self._process.pid, signal.SIGKILL)
         for member in family:
