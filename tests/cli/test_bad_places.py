@@ -168,6 +168,48 @@ def test_in_a_folder_that_is_gone(tmp_path: Path) -> None:
     assert_refused(ended, "the current directory no longer exists", "cd")
 
 
+@pytest.mark.parametrize(
+    ("content", "words"),
+    [
+        (b"- brief: [x\n", ("tasks:2:1: did not find expected", "unquoted?")),
+        (b'{"tasks": [\n {"brief": }]}', ("tasks:2:12: Expecting value", "a quote too few?")),
+        (b"[" * 100_000, ("nested too deeply", "docs/how-to/convoys.md")),
+        (b"tasks: 3\n", ("`tasks` is not a list of tasks", "docs/how-to/convoys.md")),
+        (b"defaults: 3\ntasks: [x]\n", ("`defaults` is not a table", "docs/how-to/convoys.md")),
+        (b"- [x]\n", ("task 1: it is neither a text nor a table", "docs/how-to/convoys.md")),
+        (b"- x\n- brief: y\n  priority: high\n", ("`priority` is not a whole number", "`priority: 2`")),
+        (b"- x\n- brief: y\n  after: 7.5\n", ("`after` is not a list of texts", "`after: [a, b]`")),
+        (b"- x\n- brief: y\n  colour: red\n", ("task 2: there is no field `colour`", "known: after")),
+        (b"- x\n- brief: '  '\n", ("is empty", "say in a sentence")),
+        (b'- x\n- brief: y\n  title: "a\\e[2Jb"\n', ("control character U+001B", "printable text")),
+        (b"- x\n- brief: \xff\n", (":2: byte 14 is not UTF-8", "save it as UTF-8")),
+        (b"- x\n- brief: " + b"y" * 1_000_000, ("the limit is 262,144", "put long material into a file")),
+        (b"- {key: a, brief: x}\n- {key: a, brief: y}\n", ("the key `a` is used twice", "its own key")),
+        (b"- {key: a, brief: x, after: [b]}\n- {key: b, brief: y, after: [a]}\n", ("a", "b")),
+        (b"- x\n- {brief: y, after: [t99]}\n", ("`t99`", "paddock status --all")),
+        (b"- x\n- {brief: y, agent: nobody}\n", ("there is no agent `nobody`", "define it")),
+        (b"- x\n- {brief: y, engine: claud}\n", ("there is no engine `claud`", "did you mean `claude`?")),
+        (b"- x\n- {brief: y, paths: [../z]}\n", ("is not a path inside the repository", "globs")),
+        (b"- x\n- {brief: y, priority: 5000}\n", ("priority 5000 is not between", "0 is usual")),
+    ],
+)
+def test_of_a_file_with_a_slip_in_it_nothing_is_added(used: Cli, content: bytes, words: tuple[str, ...]) -> None:
+    file = used.top / "tasks"
+    file.write_bytes(content)
+    before = used.good("log", "--json").out
+    assert_refused(used("add", "--file", str(file)), *words)
+    assert used.good("log", "--json").out == before
+
+
+@pytest.mark.parametrize("after", ["t2", "t1"])
+def test_a_task_that_would_wait_for_itself_is_refused(used: Cli, after: str) -> None:
+    before = used.good("log", "--json").out
+    assert_refused(used("edit", "t1", "--after", after), "`t1` would wait for itself: t1 →", "--after ''")
+    assert used.good("log", "--json").out == before
+    used.good("edit", "t2", "--after", "")
+    assert used("edit", "t1", "--after", after).code == (0 if after == "t2" else 2)
+
+
 def damage(log: Path) -> None:
     connection = apsw.Connection(str(log))
     connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()

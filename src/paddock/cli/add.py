@@ -101,14 +101,14 @@ def _read(file: str) -> str:
             with Path(file).open("rb") as opened:
                 data = opened.read(SIZE_LIMIT + 1)
     except OSError as error:
-        raise Misuse(f"`{printable(file)}` cannot be read: {error.strerror}") from None
+        raise Misuse(f"`{printable(file)}` cannot be read: {error.strerror}", "name a file; `-` is the input") from None
     if len(data) > SIZE_LIMIT:
-        raise Misuse(f"`{printable(file)}` has more than {SIZE_LIMIT:,} bytes")
+        raise Misuse(f"`{printable(file)}` has more than {SIZE_LIMIT:,} bytes", "split it into several files")
     try:
         return data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         line = data[: error.start].count(b"\n") + 1
-        raise Misuse(f"{file}:{line}: byte {error.start + 1} is not UTF-8") from None
+        raise Misuse(f"{file}:{line}: byte {error.start + 1} is not UTF-8", "save it as UTF-8") from None
 
 
 def _report(records: list[Record], *, as_json: bool, convoy: str | None) -> None:

@@ -111,7 +111,7 @@ def start_directory(ctx: click.Context) -> Path:
         except FileNotFoundError:
             raise PaddockError("the current directory no longer exists", "`cd` to a directory that does") from None
     if not Path(directory).is_dir():
-        raise Misuse(f"-C: `{printable(directory)}` is not a directory")
+        raise Misuse(f"-C: `{printable(directory)}` is not a directory", "name one inside the repository")
     return Path(directory)
 
 

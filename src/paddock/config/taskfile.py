@@ -13,6 +13,8 @@ from paddock.core.wording import check_known
 
 SIZE_LIMIT = 16 * 1024 * 1024
 TASK_LIMIT = 10_000
+_FORM = "a file holds `tasks:` with a list; see docs/how-to/convoys.md"
+_SPLIT = "split it into several files"
 
 _TASK_FIELDS = ("key", "title", "brief", "agent", "engine", "after", "priority", "paths", "attempts", "kind")
 _FILE_FIELDS = ("convoy", "title", "defaults", "tasks")
@@ -27,7 +29,7 @@ def parse_task_file(text: str, name: str, *, attempts: int = 3) -> Batch:
     `attempts` is for tasks that do not say how many they get.
     """
     if len(text) > SIZE_LIMIT:
-        raise Misuse(f"{name} has {len(text):,} characters; the limit is {SIZE_LIMIT:,}")
+        raise Misuse(f"{name} has {len(text):,} characters; the limit is {SIZE_LIMIT:,}", _SPLIT)
     match _format_of(name, text):
         case "json":
             return _batch(_read_json(text, name), name, attempts)
@@ -54,9 +56,11 @@ def _read_json(text: str, name: str) -> Any:
     try:
         return json.loads(text)
     except json.JSONDecodeError as error:
-        raise Misuse(f"{name}:{error.lineno}:{error.colno}: {error.msg}") from None
+        raise Misuse(
+            f"{name}:{error.lineno}:{error.colno}: {error.msg}", "is there a comma too many or a quote too few?"
+        ) from None
     except RecursionError:
-        raise Misuse(f"{name}: nested too deeply") from None
+        raise Misuse(f"{name}: nested too deeply", _FORM) from None
 
 
 def _read_yaml(text: str, name: str) -> Any:
@@ -72,32 +76,30 @@ def _read_yaml(text: str, name: str) -> Any:
             f"{place}: {error.problem or error.context}", "is a string with `:` or `#` in it unquoted?"
         ) from None
     except yaml.reader.ReaderError as error:
-        raise Misuse(f"{name}: character {error.position + 1}: {error.reason}") from None
+        raise Misuse(f"{name}: character {error.position + 1}: {error.reason}", "task files are text") from None
     except ValueError as error:
         # A value that looks like a date or a number and is none: `2026-13-40`.
         raise Misuse(f"{name}: {error}", "put texts that look like dates or numbers in quotes") from None
     except RecursionError:
-        raise Misuse(f"{name}: nested too deeply") from None
+        raise Misuse(f"{name}: nested too deeply", _FORM) from None
 
 
 def _batch(tree: Any, name: str, attempts: int) -> Batch:
     if isinstance(tree, list):
         tree = {"tasks": tree}
     if not isinstance(tree, dict):
-        raise Misuse(
-            f"{name}: there are no tasks in it", "a file holds `tasks:` with a list; see docs/how-to/convoys.md"
-        )
+        raise Misuse(f"{name}: there are no tasks in it", _FORM)
     _check_fields(tree, _FILE_FIELDS, name)
     defaults = tree.get("defaults") or {}
     if not isinstance(defaults, dict):
-        raise Misuse(f"{name}: `defaults` is not a table of fields")
+        raise Misuse(f"{name}: `defaults` is not a table of fields", _FORM)
     _check_fields(defaults, _DEFAULT_FIELDS, f"{name}: defaults")
     defaults = {"attempts": attempts, **defaults}
     tasks = tree.get("tasks")
     if not isinstance(tasks, list) or not tasks:
-        raise Misuse(f"{name}: `tasks` is not a list of tasks")
+        raise Misuse(f"{name}: `tasks` is not a list of tasks", _FORM)
     if len(tasks) > TASK_LIMIT:
-        raise Misuse(f"{name} has {len(tasks):,} tasks; the limit is {TASK_LIMIT:,}")
+        raise Misuse(f"{name} has {len(tasks):,} tasks; the limit is {TASK_LIMIT:,}", _SPLIT)
     specs = tuple(_spec(entry, defaults, f"{name}: task {number}") for number, entry in enumerate(tasks, 1))
     return Batch(specs, _text(tree, "convoy", name), _text(tree, "title", name) or "")
 
@@ -106,7 +108,7 @@ def _spec(entry: Any, defaults: Mapping[str, Any], where: str) -> TaskSpec:
     if isinstance(entry, str):
         entry = {"brief": entry}
     if not isinstance(entry, dict):
-        raise Misuse(f"{where}: it is neither a text nor a table of fields")
+        raise Misuse(f"{where}: it is neither a text nor a table of fields", _FORM)
     _check_fields(entry, _TASK_FIELDS, where)
     merged = {**defaults, **entry}
     title, brief = _text(merged, "title", where), _text(merged, "brief", where)
@@ -151,13 +153,13 @@ def _list(entry: Mapping[str, Any], field: str, where: str) -> tuple[str, ...]:
         return split_list(value)
     if isinstance(value, list) and all(isinstance(item, str | int) for item in value):
         return tuple(str(item) for item in value)
-    raise Misuse(f"{where}: `{field}` is not a list of texts")
+    raise Misuse(f"{where}: `{field}` is not a list of texts", f"write it as `{field}: [a, b]`")
 
 
 def _number(entry: Mapping[str, Any], field: str, where: str, default: int) -> int:
     value = entry.get(field, default)
     if isinstance(value, bool) or not isinstance(value, int):
-        raise Misuse(f"{where}: `{field}` is not a whole number")
+        raise Misuse(f"{where}: `{field}` is not a whole number", f"write it as `{field}: 2`")
     return value
 
 

@@ -97,7 +97,7 @@ def cancel_tasks(board: Board, tasks: Iterable[TaskId], reason: str) -> list[ev.
 
 def retry_tasks(board: Board, tasks: Iterable[TaskId], attempts: int, reason: str) -> list[ev.Draft]:
     if not 1 <= attempts <= ATTEMPTS_LIMIT:
-        raise Misuse(f"{attempts} attempts is not between 1 and {ATTEMPTS_LIMIT}")
+        raise Misuse(f"{attempts} attempts is not between 1 and {ATTEMPTS_LIMIT}", "3 is usual")
     drafts = []
     for name in dict.fromkeys(tasks):
         task = board.task(name)
@@ -211,7 +211,9 @@ def _keys(specs: Sequence[TaskSpec]) -> dict[str, int]:
         if spec.key is None:
             continue
         if spec.key in keys:
-            raise Misuse(f"{spec.where or 'a task'}: the key `{printable(spec.key)}` is used twice")
+            raise Misuse(
+                f"{spec.where or 'a task'}: the key `{printable(spec.key)}` is used twice", "give each task its own key"
+            )
         keys[spec.key] = index
     return keys
 
@@ -287,7 +289,10 @@ def _check_no_cycle(board: Board, task: Task, after: tuple[TaskId, ...]) -> None
     while stack:
         name = stack.pop()
         if name == task.id:
-            raise Misuse(f"`{task.id}` would wait for itself: {_path_back(task.id, came_from)}")
+            raise Misuse(
+                f"`{task.id}` would wait for itself: {_path_back(task.id, came_from)}",
+                "leave one of them out of --after; `--after ''` makes a task wait for nobody",
+            )
         for other in board.tasks[name].after:
             if other not in came_from:
                 came_from[other] = name

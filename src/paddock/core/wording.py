@@ -17,11 +17,11 @@ def check_brief(text: str, what: str) -> None:
     if not text.strip():
         raise Misuse(f"{what} is empty", "say in a sentence or more what to do")
     if "\0" in text:
-        raise Misuse(f"{what} holds a NUL byte at character {text.index(chr(0)) + 1}")
+        raise Misuse(f"{what} holds a NUL byte at character {text.index(chr(0)) + 1}", "briefs are text")
     try:
         size = len(text.encode())
     except UnicodeEncodeError as error:
-        raise Misuse(f"{what} is not valid UTF-8 at character {error.start + 1}") from None
+        raise Misuse(f"{what} is not valid UTF-8 at character {error.start + 1}", "briefs are text") from None
     if size > BRIEF_LIMIT:
         raise Misuse(
             f"{what} has {size:,} bytes; the limit is {BRIEF_LIMIT:,}",
@@ -33,7 +33,7 @@ def check_title(title: str) -> None:
     if not title.strip():
         raise Misuse("the title is empty", "leave --title away to use the first line of the brief")
     if len(title) > TITLE_LIMIT:
-        raise Misuse(f"the title has {len(title)} characters; the limit is {TITLE_LIMIT}")
+        raise Misuse(f"the title has {len(title)} characters; the limit is {TITLE_LIMIT}", "say more in the brief")
     for position, character in enumerate(title, 1):
         if not character.isprintable():
             raise Misuse(
@@ -61,9 +61,11 @@ def derive_title(brief: str) -> str:
 
 def check_numbers(priority: int, attempts: int) -> None:
     if abs(priority) > PRIORITY_LIMIT:
-        raise Misuse(f"priority {priority} is not between -{PRIORITY_LIMIT} and {PRIORITY_LIMIT}")
+        raise Misuse(
+            f"priority {priority} is not between -{PRIORITY_LIMIT} and {PRIORITY_LIMIT}", "0 is usual; more comes first"
+        )
     if not 1 <= attempts <= ATTEMPTS_LIMIT:
-        raise Misuse(f"{attempts} attempts is not between 1 and {ATTEMPTS_LIMIT}")
+        raise Misuse(f"{attempts} attempts is not between 1 and {ATTEMPTS_LIMIT}", "3 is usual")
 
 
 def check_paths(paths: Sequence[str]) -> None:
@@ -78,7 +80,9 @@ def check_paths(paths: Sequence[str]) -> None:
 def check_known(what: str, name: str, known: Collection[str]) -> None:
     if name in known:
         return
+    message = f"there is no {what} `{printable(name, 80)}`"
+    if not known:
+        raise Misuse(message, "define it: `[agents.NAME]` in paddock.toml, or a file in .paddock/agents")
     near = get_close_matches(name, known, 1)
     hint = f"did you mean `{near[0]}`? " if near else ""
-    listing = ", ".join(sorted(known)) or "none"
-    raise Misuse(f"there is no {what} `{printable(name, 80)}`", f"{hint}known: {listing}")
+    raise Misuse(message, f"{hint}known: {', '.join(sorted(known))}")
