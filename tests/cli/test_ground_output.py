@@ -245,6 +245,7 @@ def test_text_from_people_cannot_move_the_terminal(cli: Cli) -> None:
         (("edit", "t1"), 1, "error: there is no task `t1`", "hint:"),
         (("status", "--convoy", "x"), 1, "error: there is no convoy `x`", "hint: `paddock convoy list`"),
         (("convoy", "show", "x"), 1, "error: there is no convoy `x`", "hint: `paddock convoy list`"),
+        (("log", "--task", "t9"), 1, "error: there is no task `t9`: there are none", "hint: `paddock status --all`"),
         (("log", "--since", "soon"), 2, "error: `soon` is neither a time nor an age", "hint: write `2h`"),
         (("log", "push", "nowhere"), 1, "error: there is no remote `nowhere`", "hint: known: none"),
         (("log", "fetch"), 1, "error: there is no mirror in this repository", "hint: name a remote"),

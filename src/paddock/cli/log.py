@@ -13,7 +13,7 @@ from paddock.cli.workspace import Workspace, open_workspace
 from paddock.config.duration import parse_duration
 from paddock.core.errors import Misuse, PaddockError
 from paddock.core.events import Record
-from paddock.core.ids import parse_task
+from paddock.core.ids import TaskId, parse_task
 from paddock.store.codec import body_of, kind_of
 from paddock.store.protocol import Query
 from paddock.store.sqlite import SqliteStore
@@ -52,6 +52,8 @@ def log_command(
     )
     if kind is not None:
         _check_kind(store, kind)
+    if query.task is not None and next(store.records(Query(task=query.task)), None) is None:
+        store.board().task(TaskId(query.task))
     head = store.head()
     _print_records(store, replace(query, until=head), last, as_json=as_json)
     if follow:
