@@ -11,7 +11,8 @@ from tests.fleet.yard import Step, Yard, commit, play, write
 
 AT_ONCE = 50
 # Long enough for fifty interpreters to start on two cores that others use too.
-SILENCE_SECONDS, TURN_SECONDS = 25, 30
+# Counted from an agent's start, and the first ones wait for the last: on a stalled machine for half a minute.
+SILENCE_SECONDS, TURN_SECONDS = 35, 45
 TROUBLED_ENGINES = ("limited", "overloaded", "locked", "absent")
 
 
@@ -63,7 +64,7 @@ def build_herd(yard: Yard, gate: Path, made: Path) -> dict[str, Case]:
     bad = bad_cases(note)
     good = Case((write("a.txt"), commit(), note, {"say": "done"}), ("delivered",), "approval")
     cases = [*bad.values(), *[good] * (AT_ONCE - len(bad))]
-    wait = {"wait_for": str(gate), "seconds": 120}
+    wait = {"wait_for": str(gate), "seconds": 600}
     tasks = [
         {"brief": play(wait, *case.steps), "engine": case.engine, "attempts": case.attempts, "title": f"Case {number}"}
         for number, case in enumerate(cases)

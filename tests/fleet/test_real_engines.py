@@ -24,8 +24,10 @@ ADD_A = {"commit": {"path": "a.txt", "content": "first\n", "message": "Add a"}}
 ADD_B = {"commit": {"path": "b.txt", "content": "second\n", "message": "Add b"}}
 DONE = {"text": "all done"}
 SOON, IN_AN_HOUR = {"retry-after": "1"}, {"retry-after": "3600"}
-# A CLI of 200 MB on a busy machine may need a while for its first word.
-SILENCE_SECONDS = 12
+# A CLI of 200 MB on a busy machine may need a while for its first word; only where silence is the end to be seen,
+# less of it has to do.
+SILENCE_SECONDS = 120
+IMPATIENT = {"PADDOCK_TIMEOUTS_SILENCE": "12s"}
 
 pytestmark = pytest.mark.xdist_group("real-engines")
 every_engine = pytest.mark.parametrize(
@@ -57,7 +59,7 @@ def subjects(yard: Yard) -> list[str]:
 
 def run_to_first_verdict(yard: Yard) -> tuple[Task, AttemptEnded]:
     """Runs the fleet until an attempt is judged; the task as it stands then."""
-    fleet = yard.start("run")
+    fleet = yard.start("run", env=IMPATIENT)
     yard.await_that(lambda: yard.records(AttemptEnded), "a verdict")
     fleet.send(signal.SIGTERM)
     assert fleet.wait() == 130, fleet.words

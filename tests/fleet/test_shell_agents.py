@@ -27,7 +27,7 @@ def test_an_endless_flood_is_ended_at_its_deadline_and_bounded_and_holds_nobody_
 ) -> None:
     noisy = add(shell_yard, flood)
     quiet = add(shell_yard, "echo a > a && git add a && git commit -qm a")
-    limits = {"PADDOCK_TIMEOUTS_TURN": "3s", "PADDOCK_LIMITS_OUTPUT_MB": "1"}
+    limits = {"PADDOCK_TIMEOUTS_TURN": "8s", "PADDOCK_LIMITS_OUTPUT_MB": "1"}
     shell_yard.run(env=limits, code=1)
     assert shell_yard.attempt(noisy).outcome == "timeout"
     ended = {name: shell_yard.attempt(name).ended for name in (noisy, quiet)}

@@ -2,7 +2,6 @@
 
 import json
 import signal
-import time
 from typing import Any
 
 import pytest
@@ -184,9 +183,7 @@ def test_many_throttled_tasks_all_arrive_and_none_is_failed(make_yard: MakeYard)
             for n in range(3)
         ]
     )
-    began = time.monotonic()
     yard.run(code=0)
-    assert time.monotonic() - began < 90
     for name in ("t1", "t2", "t3"):
         assert (yard.task(name).phase.value, yard.task(name).counted) == ("approval", 0)
 

@@ -26,7 +26,7 @@ from paddock.sessions.marks import Mark
 from paddock.store.protocol import Author
 from paddock.store.sqlite import SqliteStore
 from tests.fleet.conftest import MakeYard
-from tests.fleet.yard import Yard, commit, write
+from tests.fleet.yard import PATIENCE_SECONDS, Yard, commit, write
 
 OLD = 40 * 86400.0
 
@@ -278,7 +278,7 @@ def test_the_daemon_sweeps_when_it_starts_and_spares_who_works(make_yard: MakeYa
     yard.add(write("b.txt"), {"run": ["touch", str(ready)]}, {"orphan": 600}, {"wait_for": str(gate)}, commit("Add b"))
     fleet = yard.start("run", "--until-idle")
     try:
-        assert stray.wait(30) == -signal.SIGKILL
+        assert stray.wait(PATIENCE_SECONDS) == -signal.SIGKILL
     finally:
         stray.kill()
     yard.await_that(ready.exists, "the agent")
