@@ -17,4 +17,6 @@ def completion_command(ctx: click.Context, shell: str) -> None:
     """
     kind = get_completion_class(shell)
     assert kind is not None
-    click.echo(kind(ctx.find_root().command, {}, "paddock", "_PADDOCK_COMPLETE").source())
+    script = kind(ctx.find_root().command, {}, "paddock", "_PADDOCK_COMPLETE").source()
+    # Only the first comma ends the kind of an answer: `t1,t2` is one word.
+    click.echo(script.replace('string split ","', 'string split -m 1 ","'))

@@ -61,6 +61,10 @@ class LazyGroup(click.Group):
         module = import_module(f"paddock.cli.{COMMANDS[cmd_name][0]}")
         command = getattr(module, f"{cmd_name.replace('-', '_')}_command")
         assert isinstance(command, click.Command)
+        if "_PADDOCK_COMPLETE" in os.environ:
+            from paddock.cli.completing import offer_to
+
+            offer_to(command, (cmd_name,))
         return command
 
     def resolve_command(
@@ -89,7 +93,7 @@ class PaddockUsage(click.UsageError):
 
 @click.group(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
 @click.version_option(__version__, message="paddock %(version)s")
-@click.option("-C", "directory", metavar="DIR", help="Run as if started in DIR.")
+@click.option("-C", "directory", type=click.Path(), metavar="DIR", help="Run as if started in DIR.")
 @click.option("--set", "settings", multiple=True, metavar="KEY=VALUE", help="A setting for this call only.")
 @click.pass_context
 def paddock(ctx: click.Context, directory: str | None, settings: tuple[str, ...]) -> None:

@@ -1,0 +1,109 @@
+"""What tab completion offers besides commands and options: tasks, convoys, agents, engines, keys, kinds and files.
+
+Imported only while a shell completes. A completion that fails offers nothing: whoever presses tab wants no error.
+"""
+
+from collections.abc import Callable, Iterable
+from functools import partial
+from itertools import islice
+from pathlib import Path
+
+import click
+from click.shell_completion import CompletionItem
+
+from paddock.cli.text import cut
+from paddock.cli.workspace import Workspace
+from paddock.core.errors import PaddockError
+from paddock.core.ids import task_number
+from paddock.git.repo import discover
+
+MOST = 100
+
+Offer = Callable[[Workspace], Iterable[tuple[str, str]]]
+"""Words with what is said about each, best first."""
+
+
+def offer_to(command: click.Command, path: tuple[str, ...]) -> None:
+    """Lets every parameter of the command, and of those below it, whose name says what it takes, offer that."""
+    for parameter in command.params:
+        name = parameter.name or ""
+        offer = _OFFERS.get((*path, name)) or _OFFERS.get((name,))
+        if name in _FILES:
+            parameter.shell_complete = partial(_complete_file, _FILES[name])  # type: ignore[method-assign]
+        elif offer is not None and not isinstance(parameter.type, click.Choice):
+            parameter.shell_complete = partial(_complete, offer)  # type: ignore[method-assign]
+    if isinstance(command, click.Group):
+        for name, below in command.commands.items():
+            offer_to(below, (*path, name))
+
+
+def _complete_file(kind: str, _ctx: click.Context, incomplete: str) -> list[CompletionItem]:
+    return [CompletionItem(incomplete, type=kind)]
+
+
+def _complete(offer: Offer, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
+    """The last of several words with commas between; those before it stay."""
+    before, comma, begun = incomplete.rpartition(",")
+    given = before.split(",")
+    try:
+        workspace = Workspace(discover(Path(ctx.find_root().params.get("directory") or ".")))
+        found = ((word, about) for word, about in offer(workspace) if word.startswith(begun) and word not in given)
+        return [CompletionItem(f"{before}{comma}{word}", help=about or None) for word, about in islice(found, MOST)]
+    except (PaddockError, OSError):
+        return []
+
+
+def _tasks(workspace: Workspace) -> Iterable[tuple[str, str]]:
+    """The newest first; those that are over come last."""
+    board = workspace.board()
+    newest = sorted(board.tasks, key=task_number, reverse=True)
+    for name in (*(n for n in newest if n in board.open), *(n for n in newest if n not in board.open)):
+        task = board.tasks[name]
+        yield name, f"{task.phase.value}: {cut(task.title, 50)}"
+
+
+def _convoys(workspace: Workspace) -> Iterable[tuple[str, str]]:
+    return [(name, cut(convoy.title, 50)) for name, convoy in workspace.board().convoys.items()]
+
+
+def _agents(workspace: Workspace) -> Iterable[tuple[str, str]]:
+    return [(name, agent.engine) for name, agent in workspace.config.agents.items()]
+
+
+def _engines(workspace: Workspace) -> Iterable[tuple[str, str]]:
+    from paddock.engines.registry import engine_names
+
+    return [(name, "") for name in engine_names(workspace.config.engines)]
+
+
+def _work_kinds(workspace: Workspace) -> Iterable[tuple[str, str]]:
+    return [(kind, f"for {name}") for name, agent in workspace.config.agents.items() for kind in agent.kinds]
+
+
+def _event_kinds(_: Workspace) -> Iterable[tuple[str, str]]:
+    from paddock.core.kinds import all_kinds
+
+    return [(kind, "") for kind in sorted(all_kinds())]
+
+
+def _settings(workspace: Workspace) -> Iterable[tuple[str, str]]:
+    return [(setting.key, cut(str(setting.value), 40)) for setting in workspace.load().settings]
+
+
+def _remotes(workspace: Workspace) -> Iterable[tuple[str, str]]:
+    return [(name, "") for name in workspace.repo.git("remote").lines]
+
+
+_FILES = {"file": "file", "directory": "dir"}
+_OFFERS: dict[tuple[str, ...], Offer] = {
+    **{(name,): _tasks for name in ("task", "tasks", "words", "change", "after", "only")},
+    ("convoy",): _convoys,
+    ("agent",): _agents,
+    ("engine",): _engines,
+    ("kind",): _work_kinds,
+    ("remote",): _remotes,
+    ("log", "kind"): _event_kinds,
+    ("convoy", "show", "name"): _convoys,
+    ("engines", "check", "name"): _engines,
+    ("config", "show", "key"): _settings,
+}
