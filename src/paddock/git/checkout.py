@@ -149,7 +149,7 @@ def sharpen_index(worktree: Path, admin: Path, lock: Lock) -> None:
         run_git(worktree, *args, check=False, timeout=_CHECKOUT_TIMEOUT_SECONDS, inherit=lock.inherit)
 
 
-def attach_branch(repo: Repo, worktree: Path, branch: str, start: str, lock: Lock) -> None:
+def attach_branch(repo: Repo, worktree: Path, admin: Path, branch: str, start: str, lock: Lock) -> None:
     """Create or move `branch` to `start` and put the worktree, already at `start`, on it.
 
     Commits only this branch had before stay held by a ref under refs/paddock/kept.
@@ -164,7 +164,8 @@ def attach_branch(repo: Repo, worktree: Path, branch: str, start: str, lock: Loc
                 hold_commit(repo, before, branch.removeprefix("paddock/"))
             if not repo.update_ref(ref, start, before, "paddock: start over"):
                 raise PaddockError(f"branch `{branch}` moved away from `{before[:10]}` while it was set up")
-    run_git(worktree, "symbolic-ref", "-m", "paddock: start", "HEAD", ref, inherit=lock.inherit)
+    if not set_head(admin, f"ref: {ref}"):
+        run_git(worktree, "symbolic-ref", "-m", "paddock: start", "HEAD", ref, inherit=lock.inherit)
 
 
 def start_branch(repo: Repo, worktree: Path, admin: Path, branch: str, start: str, lock: Lock) -> bool:
@@ -178,16 +179,18 @@ def start_branch(repo: Repo, worktree: Path, admin: Path, branch: str, start: st
     return done.ok
 
 
-def leave_branch(admin: Path, head: str) -> bool:
-    """Detach HEAD at `head`, where its branch is, the way git does it; False when git has to be asked.
+def set_head(admin: Path, to: str) -> bool:
+    """Point HEAD `to` a branch (`ref: refs/heads/NAME`) or the very commit it is at; False when git has to do it.
 
-    HEAD as a file is git's documented layout; with another kind of ref store the file only says so.
+    HEAD as a file, changed by way of HEAD.lock, is git's documented layout; where a reftable holds the refs, the
+    file only says so. A reflog has no place for a change of name that leaves the commit as it is.
     """
-    path, draft = admin / "HEAD", admin / "HEAD.lock"
-    if not path.read_bytes().startswith(b"ref: refs/heads/") or path.read_bytes().startswith(_REFS_ELSEWHERE):
-        return False
-    with open(draft, "x", encoding="ascii") as file:
-        file.write(f"{head}\n")
+    path, draft = f"{admin}/HEAD", f"{admin}/HEAD.lock"
+    with open(path, "rb") as file:
+        if file.read(len(_REFS_ELSEWHERE)) == _REFS_ELSEWHERE:
+            return False
+    with open(draft, "x", encoding="utf-8", errors="surrogateescape") as file:
+        file.write(f"{to}\n")
     os.replace(draft, path)
     return True
 
@@ -197,7 +200,7 @@ def detach(worktree: Path, admin: Path, lock: Lock) -> str:
     drop_stale_locks(admin)
     forget_operation(admin)
     head = run_git(worktree, "rev-parse", "--verify", "HEAD^{commit}", inherit=lock.inherit).text
-    if not leave_branch(admin, head):
+    if not set_head(admin, head):
         run_git(worktree, "update-ref", "--no-deref", "HEAD", head, inherit=lock.inherit)
     return head
 

@@ -16,10 +16,10 @@ from paddock.git.checkout import (
     drop_stale_locks,
     forget_operation,
     is_cut_differently,
-    leave_branch,
     mend,
     operation_in_progress,
     remove_worktree,
+    set_head,
 )
 from paddock.git.disk import remove_tree
 from paddock.git.furnish import Checkpoint, no_checkpoint
@@ -97,7 +97,7 @@ def _return_untouched(
     drop_stale_locks(admin)
     forget_operation(admin)
     checkpoint("secured")
-    if not leave_branch(admin, secured.head):
+    if not set_head(admin, secured.head):
         return False
     checkpoint("detached")
     _forget(slot, admin)

@@ -151,9 +151,11 @@ def read_record(slot: Slot) -> SlotRecord | None:
 
 def write_record(slot: Slot, record: SlotRecord, lock: Lock) -> None:
     assert lock.path == slot.lock_path
-    fresh = slot.home / "record.json.new"
-    fresh.write_bytes(msgspec.json.encode(record))
-    os.replace(fresh, slot.home / "record.json")
+    fresh = f"{slot.home}/record.json.new"
+    with open(fresh, "wb") as file:
+        file.write(msgspec.json.encode(record))
+    os.replace(fresh, f"{slot.home}/record.json")
+    _remember_place(slot, record)
 
 
 @contextlib.contextmanager
@@ -190,22 +192,27 @@ def find_slot(root: WorktreeRoot, attempt: str) -> tuple[Slot, SlotRecord] | Non
     if (number := _places.get((root.path, attempt))) is not None:
         slot = slot_at(root, number)
         record = read_record(slot)
-        if record is not None and _belongs_to(record, attempt):
+        if record is not None and belongs_to(record, attempt):
             return slot, record
-    found = None
+    return next((pair for pair in read_records(root) if belongs_to(pair[1], attempt)), None)
+
+
+def read_records(root: WorktreeRoot) -> list[tuple[Slot, SlotRecord]]:
+    """Every slot that has a readable record."""
+    records = [(slot, record) for slot in list_slots(root) if (record := read_record(slot)) is not None]
+    for slot, record in records:
+        _remember_place(slot, record)
+    return records
+
+
+def _remember_place(slot: Slot, record: SlotRecord) -> None:
     if len(_places) > _MOST_PLACES:
         _places.clear()
-    for slot in list_slots(root):
-        record = read_record(slot)
-        if record is None or not record.attempt:
-            continue
-        _places[root.path, record.attempt] = slot.number
-        if found is None and _belongs_to(record, attempt):
-            found = slot, record
-    return found
+    if record.attempt:
+        _places[slot.path.parent, record.attempt] = slot.number
 
 
-def _belongs_to(record: SlotRecord, attempt: str) -> bool:
+def belongs_to(record: SlotRecord, attempt: str) -> bool:
     return record.attempt == attempt and record.state is not SlotState.IDLE
 
 

@@ -33,13 +33,14 @@ from paddock.git.slots import (
     SlotRecord,
     SlotState,
     WorktreeRoot,
+    belongs_to,
     find_slot,
     hold_claims,
     hold_if_free,
     hold_slot,
-    list_slots,
     next_slot,
     read_record,
+    read_records,
     write_record,
 )
 
@@ -102,7 +103,7 @@ def prepare(root: WorktreeRoot, order: Order, checkpoint: Checkpoint = no_checkp
             checkpoint("checked-out")
         if not attached:
             drop_stale_locks(admin)
-            attach_branch(root.repo, slot.path, order.branch, order.start, lock)
+            attach_branch(root.repo, slot.path, admin, order.branch, order.start, lock)
         checkpoint("attached")
         mark_for_watchers(admin)
         checkpoint("watchers-marked")
@@ -125,28 +126,29 @@ def find(root: WorktreeRoot, attempt: str) -> Worktree | None:
 @contextlib.contextmanager
 def _claim(root: WorktreeRoot, order: Order, checkpoint: Checkpoint) -> Iterator[tuple[Slot, Lock]]:
     """The attempt's slot, recorded as its own, with the lock held."""
-    _finish_return(root, order.attempt)
     with contextlib.ExitStack() as stack:
-        with hold_claims(root) as claims:
-            found = find_slot(root, order.attempt)
-            if found is None:
-                slot, lock = _claim_idle(root, order, stack) or _claim_new(root, order, claims, stack)
-                checkpoint("claimed")
-        if found is not None:
-            slot = found[0]
-            _check_claim(slot, found[1], order)
-            lock = stack.enter_context(hold_slot(slot))
-        yield slot, lock
+        taken: tuple[Slot, Lock] | None = None
+        while taken is None:
+            with hold_claims(root) as claims:
+                records = read_records(root)
+                found = next((pair for pair in records if belongs_to(pair[1], order.attempt)), None)
+                if found is None:
+                    taken = _claim_idle(records, order, stack) or _claim_new(root, order, claims, stack)
+                    checkpoint("claimed")
+            if found is not None and found[1].state is SlotState.RETURNING:
+                _finish_return(root, found[0])
+            elif found is not None:
+                _check_claim(*found, order)
+                taken = found[0], stack.enter_context(hold_slot(found[0]))
+        yield taken
 
 
-def _finish_return(root: WorktreeRoot, attempt: str) -> None:
+def _finish_return(root: WorktreeRoot, slot: Slot) -> None:
     """An attempt that comes back while its old worktree is on the way to the pool waits for that to end."""
-    found = find_slot(root, attempt)
-    if found is not None and found[1].state is SlotState.RETURNING:
-        with hold_slot(found[0]) as lock:
-            record = read_record(found[0])
-            if record is not None and record.state is SlotState.RETURNING:
-                make_idle(root, found[0], lock)
+    with hold_slot(slot) as lock:
+        record = read_record(slot)
+        if record is not None and record.state is SlotState.RETURNING:
+            make_idle(root, slot, lock)
 
 
 def _check_claim(slot: Slot, record: SlotRecord, order: Order) -> None:
@@ -162,8 +164,10 @@ def _check_claim(slot: Slot, record: SlotRecord, order: Order) -> None:
         )
 
 
-def _claim_idle(root: WorktreeRoot, order: Order, stack: contextlib.ExitStack) -> tuple[Slot, Lock] | None:
-    idle = [(slot, record) for slot in list_slots(root) if (record := _idle_record(slot)) is not None]
+def _claim_idle(
+    records: list[tuple[Slot, SlotRecord]], order: Order, stack: contextlib.ExitStack
+) -> tuple[Slot, Lock] | None:
+    idle = [pair for pair in records if pair[1].state is SlotState.IDLE]
     idle.sort(key=lambda pair: pair[1].at != order.start)
     for slot, _ in idle:
         with contextlib.ExitStack() as trying:
