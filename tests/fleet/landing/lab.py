@@ -9,6 +9,7 @@ from pathlib import Path
 from paddock.core.board import Board
 from paddock.core.merge.events import ChangeQueued
 from paddock.core.merge.model import Decided, Queue
+from paddock.git.sandbox import list_sandboxes
 from tests.fleet.yard import Yard
 from tests.git.landing.auditor import Report, audit_history
 
@@ -109,6 +110,9 @@ class Farm:
         assert queue.landing is None
         keys = [(old.id, old.version) for old in queue.decided]
         assert len(keys) == len(set(keys))
+        root = self.yard.worktrees
+        assert not [box.name for box in list_sandboxes(root.repo, root.path / ".ci") if box.record.run is not None]
+        self.yard.paddock("log", "verify")
 
 
 # Somebody who commits to main, a few times, each time while CI is running.
