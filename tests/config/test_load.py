@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from paddock.config.duration import format_duration, parse_duration
 from paddock.config.fields import known_keys
 from paddock.config.load import Loaded, load_config
-from paddock.config.schema import Check
+from paddock.config.schema import Agent, Check
 from paddock.core.errors import Misuse
 
 
@@ -209,6 +209,24 @@ def test_an_unknown_flag_is_misuse(tmp_path: Path) -> None:
 def test_a_file_that_is_no_text_is_misuse(tmp_path: Path) -> None:
     (tmp_path / "paddock.toml").write_bytes(b'main = "\xff"')
     with pytest.raises(Misuse, match="byte 8 is not UTF-8"):
+        load_config(tmp_path, {})
+
+
+def test_an_agent_file_claude_understands_stops_nothing_though_it_is_no_yaml(tmp_path: Path) -> None:
+    folder = tmp_path / ".claude" / "agents"
+    folder.mkdir(parents=True)
+    says = 'Use it for reviews. Examples: <example>Context: user: "look"</example>'
+    (folder / "critic.md").write_text(f"---\nname: reviewer\ndescription: {says}\nmodel: opus\n---\nYou review.\n")
+    agents = load_config(tmp_path, {}).config.agents
+    assert agents == {"reviewer": Agent(engine="claude", model="opus", brief="You review.")}
+
+
+@pytest.mark.parametrize("front", ["name: a: b", "name: 2026-13-40", "name: \x07", "[" * 5000])
+def test_an_agent_file_of_ours_that_is_no_yaml_is_named(tmp_path: Path, front: str) -> None:
+    folder = tmp_path / ".paddock" / "agents"
+    folder.mkdir(parents=True)
+    (folder / "critic.md").write_text(f"---\n{front}\n---\nYou review.\n")
+    with pytest.raises(Misuse, match=r"^\.paddock/agents/critic\.md:"):
         load_config(tmp_path, {})
 
 

@@ -1,5 +1,6 @@
 """Agents kept as Markdown with front matter: `.paddock/agents/*.md`, and `.claude/agents/*.md` as they are."""
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -8,6 +9,8 @@ from typing import Any
 from paddock.core.errors import Misuse
 
 FOLDERS = (".paddock/agents", ".claude/agents")
+FOREIGN = ".claude"
+_PLAIN_LINE = re.compile(r"(?P<key>[\w-]+):\s*(?P<value>.*?)\s*$")
 _SIZE_LIMIT = 256 * 1024
 _KNOWN = ("engine", "model", "owns", "kinds")
 
@@ -43,7 +46,7 @@ def _read(path: Path, shown: str) -> AgentFile:
             settings[key] = [part.strip() for part in settings[key].split(",") if part.strip()]
     if settings.get("model") == "inherit":
         del settings["model"]
-    if shown.startswith(".claude") and "engine" not in settings:
+    if shown.startswith(FOREIGN) and "engine" not in settings:
         settings["engine"] = "claude"
     settings["brief"] = body.strip()
     return AgentFile(str(head.get("name") or path.stem), shown, settings)
@@ -54,8 +57,17 @@ def _front_matter(front: str, shown: str) -> dict[str, Any]:
 
     try:
         head = yaml.safe_load(front)
-    except yaml.MarkedYAMLError as error:
-        mark = error.problem_mark
+    except (yaml.YAMLError, ValueError, RecursionError) as error:
+        if shown.startswith(FOREIGN):
+            return _line_by_line(front)
+        mark = error.problem_mark if isinstance(error, yaml.MarkedYAMLError) else None
         place = f"{shown}:{mark.line + 2}:{mark.column + 1}" if mark else shown
-        raise Misuse(f"{place}: {error.problem}", "front matter is YAML between two lines of `---`") from None
+        problem = error.problem if isinstance(error, yaml.MarkedYAMLError) else error
+        raise Misuse(f"{place}: {problem}", "front matter is YAML between two lines of `---`") from None
     return head if isinstance(head, dict) else {}
+
+
+def _line_by_line(front: str) -> dict[str, Any]:
+    """claude reads `description: Use this when: …`, which is no YAML, and writes it, too."""
+    lines = (_PLAIN_LINE.match(line) for line in front.splitlines())
+    return {match["key"]: match["value"] for match in lines if match}

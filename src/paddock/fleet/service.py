@@ -1,12 +1,14 @@
 """The daemon in the background: starting it detached, finding it, ending it, and a systemd user unit."""
 
 import os
+import re
 import signal
 import subprocess
 import sys
 import time
 from dataclasses import dataclass
 from pathlib import Path
+from zlib import crc32
 
 from paddock.core.board import DAEMON_LEASE, Board
 from paddock.core.errors import PaddockError
@@ -65,18 +67,28 @@ def end_daemon(daemon: RunningDaemon, *, agents_too: bool, timeout_seconds: floa
     return False
 
 
-def unit_name(repo: Repo) -> str:
-    return f"paddock-{repo.name}.service"
+def unit_path(repo: Repo, top: Path) -> Path:
+    """`paddock-NAME.service`; with a number of its own where another repository of that name has taken it."""
+    config = Path(os.environ.get("XDG_CONFIG_HOME") or Path.home() / ".config")
+    name = re.sub(r"[^A-Za-z0-9_.-]", "-", repo.name)
+    path = config / "systemd" / "user" / f"paddock-{name}.service"
+    if path.exists() and _place_line(top) not in path.read_text(encoding="utf-8", errors="replace").splitlines():
+        return path.with_stem(f"{path.stem}-{crc32(os.fsencode(top)):08x}")
+    return path
+
+
+def _place_line(top: Path) -> str:
+    return f"WorkingDirectory={top}".replace("%", "%%")
 
 
 def render_unit(top: Path) -> str:
     return f"""\
 [Unit]
-Description=Paddock fleet of {top}
+Description=Paddock fleet of {str(top).replace("%", "%%")}
 
 [Service]
-WorkingDirectory={top}
-ExecStart="{sys.executable}" -m paddock -C "{top}" run --wait
+{_place_line(top)}
+ExecStart={_quoted(sys.executable)} -m paddock -C {_quoted(str(top))} run --wait
 Restart=on-failure
 RestartSec=5
 KillMode=process
@@ -86,10 +98,15 @@ WantedBy=default.target
 """
 
 
+def _quoted(word: str) -> str:
+    """As systemd reads a command line: `%` and `$` stand for something there."""
+    plain = word.replace("\\", "\\\\").replace('"', '\\"').replace("%", "%%").replace("$", "$$")
+    return f'"{plain}"'
+
+
 def install_unit(repo: Repo, top: Path) -> tuple[Path, bool]:
     """Writes and enables the unit. The second value tells whether systemd took it."""
-    config = Path(os.environ.get("XDG_CONFIG_HOME") or Path.home() / ".config")
-    path = config / "systemd" / "user" / unit_name(repo)
+    path = unit_path(repo, top)
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(render_unit(top), encoding="utf-8")
     try:
