@@ -17,6 +17,7 @@ from paddock.core.lease import (
     LeaseRenewed,
     Leases,
     LeaseWaited,
+    LeaseWithdrawn,
     Refused,
     Stale,
     Waiting,
@@ -26,7 +27,6 @@ from paddock.core.lease import (
     evolve,
     expire,
     latest_generation,
-    observe_time,
     release,
     renew,
     withdraw,
@@ -47,6 +47,11 @@ def take(leases: Leases, name: str, holder: Holder, at: float, ttl: float = 10.0
     answer = acquire(leases, name, holder, ttl, at)
     assert isinstance(answer, Granted), answer
     return fold(leases, answer.events, at), answer.generation
+
+
+def observe_time(leases: Leases, at: float) -> Leases:
+    """By an event of the log that changes nothing else."""
+    return fold(leases, (LeaseWithdrawn("service:other", CAT),), at)
 
 
 def queue(leases: Leases, name: str, holder: Holder, at: float, patience: float = 60.0) -> Leases:

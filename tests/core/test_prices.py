@@ -15,22 +15,22 @@ from paddock.core.prices import (
     find_price,
     price_book,
     read_table,
-    shipped_prices,
-    startup_cost,
 )
+from paddock.core.pricetable import TABLE
 from paddock.core.trace import TokenUsage
 
 TODAY = "2026-11-20"
+SHIPPED = price_book(read_table(TABLE))
 
 
 def shipped(model: str) -> Price:
-    price = find_price(shipped_prices(), model, TODAY)
+    price = find_price(SHIPPED, model, TODAY)
     assert price is not None, model
     return price
 
 
 def test_every_shipped_price_is_dated_positive_and_found_under_its_own_name() -> None:
-    book = shipped_prices()
+    book = SHIPPED
     assert len(book.by_model) > 80
     for rows in book.by_model.values():
         for price in rows:
@@ -65,7 +65,7 @@ def test_a_model_is_recognised_however_it_is_addressed(spelling: str, model: str
 
 @pytest.mark.parametrize("model", ["", "mock-model", "claude", "gpt-5.1-codex-ultra", "claude-opus-4-55"])
 def test_an_unknown_model_is_unpriced_and_not_guessed(model: str) -> None:
-    assert find_price(shipped_prices(), model, TODAY) is None
+    assert find_price(SHIPPED, model, TODAY) is None
 
 
 def test_the_price_of_the_day_is_taken() -> None:
@@ -78,7 +78,7 @@ def test_the_price_of_the_day_is_taken() -> None:
 
 def test_the_users_price_replaces_the_shipped_one() -> None:
     own = Price("claude-opus-4-5", "2020-01-01", Rates(1.0, 2.0), source="user")
-    shipped_rows = [row for rows in shipped_prices().by_model.values() for row in rows]
+    shipped_rows = [row for rows in SHIPPED.by_model.values() for row in rows]
     book = price_book(shipped_rows, [own])
     assert find_price(book, "claude-opus-4-5-20251101", TODAY) == own
     assert find_price(book, "gpt-5", TODAY) == shipped("gpt-5")
@@ -106,12 +106,6 @@ def test_a_long_call_costs_what_its_tier_says() -> None:
     assert cost_of(price, tokens, call_tokens=200_001) == pytest.approx(0.5)
 
 
-def test_a_cold_start_costs_many_times_a_warm_one() -> None:
-    price = shipped("claude-opus-4-5")
-    assert startup_cost(price, 41_000, 1) > 10 * startup_cost(price, 41_000, 1, warm=True)
-    assert startup_cost(price, 41_000, 11) == pytest.approx(41_000 * (6.25 + 10 * 0.5) / 1e6)
-
-
 @given(
     st.builds(
         TokenUsage,
@@ -120,7 +114,7 @@ def test_a_cold_start_costs_many_times_a_warm_one() -> None:
         cache_read=st.integers(0, 10**9),
         output=st.integers(0, 10**9),
     ),
-    st.sampled_from(sorted(shipped_prices().by_model)),
+    st.sampled_from(sorted(SHIPPED.by_model)),
 )
 def test_tokens_of_a_priced_model_never_cost_nothing(tokens: TokenUsage, model: str) -> None:
     cost = cost_of(shipped(model), tokens)

@@ -27,9 +27,6 @@ from paddock.core.trace import (
     Usage,
     UsageScope,
     clip,
-    conversation_usage,
-    decode_entry,
-    encode_entry,
     find_noop,
     observe,
     one_line,
@@ -72,7 +69,7 @@ def refusal(kind: TroubleKind = TroubleKind.PER_MINUTE, retry_after: float | Non
 
 @given(entries)
 def test_every_entry_survives_the_disk(entry: TraceEntry) -> None:
-    assert decode_entry(encode_entry(entry)) == entry
+    assert msgspec.json.decode(msgspec.json.encode(entry), type=TraceEntry) == entry
 
 
 @given(st.lists(entries, max_size=40))
@@ -175,7 +172,6 @@ def test_a_conversations_total_less_what_came_before_is_the_turn(before: TokenUs
     summary = fold(Usage(before.plus(turn), UsageScope.CONVERSATION))
     used = turn_usage(summary, before)
     assert (used.input_total, used.output) == (turn.input_total, turn.output)
-    assert conversation_usage(summary, before).output == before.output + turn.output
 
 
 def test_an_engine_that_counts_anew_is_taken_at_its_word() -> None:

@@ -326,11 +326,6 @@ def evolve(leases: Leases, event: LeaseEvent, at: float) -> Leases:
             assert_never(event)
 
 
-def observe_time(leases: Leases, at: float) -> Leases:
-    """Let any other event of the log move the clock on."""
-    return replace(leases, clock=_advance(leases.clock, at))
-
-
 def _advance(clock: LogClock, at: float) -> LogClock:
     time = at + clock.ahead
     if time >= clock.time - CLOCK_STEP_SECONDS or clock.time == 0.0:

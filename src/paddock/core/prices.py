@@ -2,12 +2,10 @@
 
 import re
 from collections.abc import Iterable
-from functools import lru_cache
 
 import msgspec
 
 from paddock.core.errors import PaddockError
-from paddock.core.pricetable import TABLE
 from paddock.core.trace import TokenUsage
 
 # Where a model runs and how it is addressed do not change what it is: `us.anthropic.`, `openrouter/`, `@date`,
@@ -67,11 +65,6 @@ def read_table(text: str, source: str = "table") -> tuple[Price, ...]:
     return tuple(prices)
 
 
-@lru_cache(maxsize=1)
-def shipped_prices() -> PriceBook:
-    return price_book(read_table(TABLE))
-
-
 def price_book(*sources: Iterable[Price]) -> PriceBook:
     """A book of several sources; a later source (the user's overrides) replaces a model's earlier prices."""
     by_model: dict[str, tuple[Price, ...]] = {}
@@ -123,13 +116,6 @@ def cost_of(price: Price, tokens: TokenUsage, *, call_tokens: int = 0, hour_writ
         + tokens.output * rates.output
     )
     return dollars / 1e6
-
-
-def startup_cost(price: Price, context_tokens: int, calls: int, *, warm: bool = False) -> float:
-    """What the start-up context costs over a whole run: written (or read, if warm) once, read by each later call."""
-    first = TokenUsage(cache_read=context_tokens) if warm else TokenUsage(cache_write=context_tokens)
-    later = TokenUsage(cache_read=context_tokens * max(0, calls - 1))
-    return cost_of(price, first.plus(later))
 
 
 def _read_rates(fields: list[str]) -> Rates:

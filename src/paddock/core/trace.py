@@ -248,11 +248,6 @@ def turn_usage(summary: TurnSummary, before: TokenUsage) -> TokenUsage:
     return total
 
 
-def conversation_usage(summary: TurnSummary, before: TokenUsage) -> TokenUsage:
-    """The conversation's total after this turn: what the next turn is to be given as `before`."""
-    return before.plus(turn_usage(summary, before))
-
-
 def _observe_session(seen: TurnSummary, entry: SessionStarted) -> TurnSummary:
     # The first id stays: a sub-agent that announces its own must not steal the conversation.
     return replace(
@@ -343,16 +338,3 @@ def one_line(text: str, limit: int) -> str:
     words = " ".join(text[: limit * 4].split())
     cut = words if len(words) <= limit else words[: limit - 1] + "…"
     return clip(cut, limit)
-
-
-_decoder: msgspec.json.Decoder[TraceEntry] = msgspec.json.Decoder(TraceEntry)
-_encoder = msgspec.json.Encoder()
-
-
-def encode_entry(entry: TraceEntry) -> bytes:
-    return _encoder.encode(entry)
-
-
-def decode_entry(line: bytes) -> TraceEntry:
-    """Raises msgspec.DecodeError for what no version of Paddock wrote."""
-    return _decoder.decode(line)

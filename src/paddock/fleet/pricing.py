@@ -48,7 +48,9 @@ def bill(usage: TokenUsage, model: str | None, startup: Startup, prices: PriceBo
     known = find_price(prices, model, day) if model else None
     cost, source = usage.cost_usd, "engine"
     if cost is None and known is not None:
-        cost, source = cost_of(known, usage), "table"
+        # Single calls are not kept: where long ones cost more, the mean call decides which price holds.
+        each = usage.input_total // startup.calls if startup.calls else 0
+        cost, source = cost_of(known, usage, call_tokens=each), "table"
     if cost is None:
         used = bool(usage.input_total or usage.output)
         return Bill(source="unpriced" if used else "", assumed=cost_of(ASSUMED, usage))

@@ -4,11 +4,12 @@ import json
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from paddock.core.trace import Progress, TraceEntry, TurnSummary, decode_entry, encode_entry, observe
+from paddock.core.trace import Progress, TraceEntry, TurnSummary, observe
 from paddock.engines.protocol import MAX_LINE_BYTES, Parser, Source
 from paddock.engines.registry import BUILT_IN, load_engine
 from paddock.engines.settings import EngineSettings
@@ -47,9 +48,9 @@ def absorb(parser: Parser, lines: list[bytes], source: Source) -> TurnSummary:
         entries += parser.feed(line, source)
     entries += parser.close()
     for entry in entries:
-        encoded = encode_entry(entry)
+        encoded = msgspec.json.encode(entry)
         assert len(encoded) < ENTRY_LIMIT
-        assert decode_entry(encoded) == entry
+        assert msgspec.json.decode(encoded, type=TraceEntry) == entry
         summary = observe(summary, entry)
     return summary
 

@@ -33,6 +33,13 @@ def test_tokens_are_priced_by_the_dated_table(yard: Yard) -> None:
     assert charged.cost == pytest.approx((1_000 * 5 + 10_000 * 6.25 + 100_000 * 0.5 + 2_000 * 25) / 1e6)
 
 
+def test_long_calls_are_priced_as_such(yard: Yard) -> None:
+    prices, used = site_with(yard).prices, TokenUsage(input_uncached=600_000)
+    short, long = (bill(used, "gemini-2.5-pro", Startup(calls=calls), prices, DAY).cost for calls in (3, 2))
+    assert short == pytest.approx(0.6 * 1.25)
+    assert long == pytest.approx(0.6 * 2.5)
+
+
 def test_own_prices_replace_the_tables_and_add_to_them(yard: Yard) -> None:
     own = '[prices."claude-opus-5"]\ninput = 1\noutput = 2\n'
     own += '[prices."house-model"]\ninput = 3\noutput = 4\ncache_read = 0\n'

@@ -31,11 +31,10 @@ class Cost(msgspec.Struct, frozen=True):
 
 
 class Reservation(msgspec.Struct, frozen=True):
-    """`used` is what the attempt has spent so far; it is part of `amount` until the attempt is settled."""
+    """What is set aside for an attempt, and where it counts."""
 
     scopes: tuple[str, ...]
     amount: Cost
-    used: Cost = Cost()
 
 
 class Ledger(msgspec.Struct, frozen=True):
@@ -76,8 +75,7 @@ def committed(ledger: Ledger, scope: str) -> Cost:
     total = ledger.spent.get(scope, Cost())
     for held in ledger.reservations.values():
         if scope in held.scopes:
-            amount = _at_least(held.amount, held.used)
-            total = Cost((total.money or 0.0) + (amount.money or 0.0), total.tokens + amount.tokens)
+            total = Cost((total.money or 0.0) + (held.amount.money or 0.0), total.tokens + held.amount.tokens)
     return total
 
 
@@ -119,45 +117,5 @@ def reserve(ledger: Ledger, attempt: str, scopes: tuple[str, ...], amount: Cost)
     return refusal or _reserved(ledger, attempt, Reservation(scopes, amount))
 
 
-def note_usage(ledger: Ledger, attempt: str, used: Cost) -> tuple[Ledger, OverBudget | None]:
-    """The attempt has spent this much so far, all told. Tells with OverBudget that it must be stopped.
-
-    What exceeds the reservation is reserved on top if there is room; the ledger always records the usage.
-    """
-    held = ledger.reservations.get(attempt)
-    if held is None:
-        return ledger, None
-    extra = _excess(used, _at_least(held.amount, held.used))
-    refusal = room(ledger, held.scopes, extra) if extra != Cost() else None
-    return _reserved(ledger, attempt, Reservation(held.scopes, held.amount, used)), refusal
-
-
-def settle(ledger: Ledger, attempt: str, actual: Cost) -> Ledger:
-    """The attempt is over: its reservation is freed and what it really cost is spent in every scope."""
-    held = ledger.reservations.get(attempt)
-    if held is None:
-        return ledger
-    reservations = {name: other for name, other in ledger.reservations.items() if name != attempt}
-    spent = ledger.spent.copy()
-    for scope in held.scopes:
-        before = spent.get(scope, Cost())
-        spent[scope] = Cost((before.money or 0.0) + (actual.money or 0.0), before.tokens + actual.tokens)
-    return replace(ledger, spent=spent, reservations=reservations)
-
-
-def forget(ledger: Ledger, scopes: tuple[str, ...]) -> Ledger:
-    """Drop what was spent in scopes nothing will be charged to again (a landed task, a past day)."""
-    return replace(ledger, spent={scope: cost for scope, cost in ledger.spent.items() if scope not in scopes})
-
-
 def _reserved(ledger: Ledger, attempt: str, reservation: Reservation) -> Ledger:
     return replace(ledger, reservations={**ledger.reservations, attempt: reservation})
-
-
-def _at_least(amount: Cost, used: Cost) -> Cost:
-    return Cost(max(amount.money or 0.0, used.money or 0.0), max(amount.tokens, used.tokens))
-
-
-def _excess(used: Cost, reserved: Cost) -> Cost:
-    money = max(0.0, (used.money or 0.0) - (reserved.money or 0.0))
-    return Cost(money, max(0.0, used.tokens - reserved.tokens))

@@ -8,8 +8,8 @@ from msgspec.structs import replace
 
 # Of the calls of some half a minute, or of the last forty: a single refusal among many is noise.
 REJECTED_SHARE, SMOOTHING, SMOOTHED_CALLS = 0.02, 0.3, 40.0
-# Use per agent settles within minutes where there are many agents, and over some 200 calls where there are few.
-RATE_SMOOTHING, RATE_CALLS = 0.15, 200.0
+# Use per agent settles within minutes where there are many agents, and over some hundred calls where there are few.
+RATE_SMOOTHING, RATE_CALLS = 0.15, 100.0
 PROBE_FIRST_SECONDS = 900.0
 PROBE_SHARE = 0.04
 # Just below what the account was seen to bear: the distance pays for noise and costs this much work.
@@ -31,8 +31,8 @@ class Quota(msgspec.Struct, frozen=True):
     at its start; `start_rate` is what all starts together read per minute.
 
     `used`, `start_tokens`, `rejected` and `peak`, the most agents seen at once, are those since the last step;
-    `served` per minute and the share `refusal` are smoothed. `ran` are the agents at the latest steps; `observed` are
-    the calls `rates` were learnt from.
+    `served` per minute and the share `refusal` are smoothed. `ran` are the agents at the latest steps, `peaks` those of
+    the latest steps without a refusal; `observed` are the calls `rates` were learnt from.
 
     Where no limits are shown: `capacity` is what went through per minute while calls were refused, and `margin` the
     share of it that is made use of; `bears` is the most agents that were not refused. After `probe_wait` without a
@@ -53,6 +53,7 @@ class Quota(msgspec.Struct, frozen=True):
     refusal: float = 0.0
     stepped_at: float = 0.0
     ran: tuple[int, ...] = ()
+    peaks: tuple[int, ...] = ()
     cut_at: float | None = None
     capacity: float | None = None
     margin: float = BELOW_CAPACITY

@@ -8,7 +8,7 @@ as it drains; refusals above 2 % of calls cut the number, once per window. Where
 from msgspec.structs import replace
 
 from paddock.core.admission.quota import INPUT, REJECTED_SHARE, Quota, measure, note_running
-from paddock.core.admission.unseen import back_off, follow, grow
+from paddock.core.admission.unseen import QUICK_AGENTS, back_off, follow, grow
 
 STEP_SECONDS = 10.0
 COOL_SECONDS = 60.0
@@ -42,6 +42,7 @@ def step_quota(quota: Quota, now: float, running: int) -> Quota:
         peak=running,
         stepped_at=now,
         ran=(*quota.ran, running)[-KEPT_STEPS:],
+        peaks=quota.peaks if quota.rejected else (*quota.peaks, quota.peak)[-KEPT_STEPS:],
     )
 
 
@@ -78,9 +79,10 @@ def _decide(quota: Quota, minutes: float, now: float, running: int) -> Quota:
     if refused:
         return _cut(quota, now, running) if cooled else quota
     ceiling = ceiling_by_headers(quota, now)
-    if ceiling is None:
-        return grow(quota) if in_use else quota
     most = quota.target * GROWTH + 1 if cooled and in_use else quota.target
+    if ceiling is None:
+        # What an agent uses is not known yet, but refusals will be seen coming.
+        return replace(quota, target=max(quota.target, min(most, QUICK_AGENTS)))
     return replace(quota, target=max(min(ceiling, most), quota.target * SHRINK))
 
 

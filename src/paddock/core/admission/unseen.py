@@ -73,7 +73,7 @@ def _ceiling(quota: Quota) -> float | None:
 
 def _clean_number(quota: Quota) -> float:
     """The most agents that were at work lately without a refusal."""
-    before = max(quota.ran, default=0)
+    before = max(quota.peaks, default=0)
     return float(max(1, before if 0 < before < quota.peak else quota.peak - 1))
 
 
@@ -124,8 +124,12 @@ def _try_more_calls(quota: Quota, now: float) -> Quota:
 
 def _try_more_agents(quota: Quota, bears: float, now: float) -> Quota:
     more = bears + max(1.0, quota.probe_share * bears)
-    wait = max(PROBE_SOONEST_SECONDS, quota.probe_wait / 2)
-    tried = replace(quota, bears=None, quiet_since=now, probe_wait=wait)
+    went_well = quota.probe_share > PROBE_SHARE
+    wait = max(PROBE_SOONEST_SECONDS, quota.probe_wait / 2) if went_well else quota.probe_wait
+    share = min(2 * quota.probe_share, PROBE_LARGEST)
+    tried = replace(quota, bears=None, quiet_since=now, probe_wait=wait, probe_share=share)
     by_use = _ceiling(tried)
+    if by_use is not None and by_use <= more:
+        return _try_more_calls(tried, now)
     # With room left in what the account was seen to serve, the number of agents is what holds it back.
-    return tried if by_use is not None and by_use <= more else replace(tried, bears=more, target=more)
+    return replace(tried, bears=more, target=more)
