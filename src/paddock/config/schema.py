@@ -70,7 +70,12 @@ class Worktrees(Section, frozen=True):
     setup: Annotated[str, Meta(description="command run once in every new worktree")] = ""
     setup_timeout: Annotated[Seconds, Meta(description="for the setup command")] = 600.0
     ports: Annotated[int, Meta(ge=0, le=100, description="ports each attempt gets for itself")] = 10
-    first_port: Annotated[int, Meta(ge=1024, le=65535, description="where the port blocks begin")] = 20000
+    first_port: Annotated[
+        int,
+        Meta(
+            ge=0, le=65535, description="where the port blocks begin; 0: a place of the repository's own from 20000 on"
+        ),
+    ] = 0
     disk_floor_mb: Annotated[int, Meta(ge=0, description="free space below which no worktree is made")] = 1024
     isolate_home: Annotated[bool, Meta(description="give each attempt a HOME of its own")] = False
 

@@ -2,11 +2,12 @@
 
 import os
 import socket
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
-from paddock.config.schema import Agent, Config
+from paddock.config.schema import Agent, Config, Worktrees
 from paddock.core.errors import PaddockError
 from paddock.core.ids import AttemptId, TaskId, attempt_number, task_of
 from paddock.core.prices import Price, PriceBook, Rates, price_book, read_table
@@ -15,14 +16,15 @@ from paddock.core.task import Task
 from paddock.engines.protocol import Engine
 from paddock.engines.registry import load_engine
 from paddock.git.disk import DiskFloor
-from paddock.git.repo import Repo
+from paddock.git.repo import Fetched, Repo
 from paddock.git.setup import shell_setup
-from paddock.git.slots import PortPlan, WorktreeRoot, default_root
+from paddock.git.slots import PortPlan, WorktreeRoot, default_root, own_ports
 from paddock.sessions.deadlines import TurnLimits
 from paddock.sessions.marks import Mark
 from paddock.store.digest import blake2b
 
 NO_AGENT = Agent()
+PORT_AFTER_ALL = 65_536
 
 
 def marker_of(common_dir: Path, first_hash: bytes) -> str:
@@ -58,7 +60,7 @@ class Site:
             keep=settings.keep,
             setup=shell_setup(settings.setup) if settings.setup else (),
             setup_timeout_seconds=settings.setup_timeout,
-            ports=PortPlan(settings.first_port, max(settings.ports, 1)),
+            ports=_ports(path, settings),
             floor=DiskFloor(free_bytes=settings.disk_floor_mb * 1024 * 1024, free_inodes=10_000),
         )
 
@@ -140,11 +142,13 @@ class Site:
         """`main_tip` where a file tells it, without a process or a remote; None where only that would."""
         return None if self.config.land.remote else self.repo.loose_tip(self.config.landing_branch)
 
-    def main_tip(self) -> str:
-        """The commit agents start from, fetched first where main lives on a remote."""
+    def main_tip(self, tell: Callable[[str], None] = lambda _problem: None) -> str:
+        """The commit agents start from, fetched first where main lives on a remote. `tell` hears why that failed."""
         branch, remote = self.config.landing_branch, self.config.land.remote
         local = self.repo.branch_tip(branch)
-        fetched = self.repo.fetch(remote, branch).sha if remote else None
+        told = self.repo.fetch(remote, branch) if remote else Fetched(None)
+        tell(told.problem)
+        fetched = told.sha
         if fetched is not None and (local is None or self.repo.is_ancestor(local, fetched)):
             return fetched
         if local is None:
@@ -153,3 +157,11 @@ class Site:
                 f"create it with `git branch {branch}`, or set `main` in paddock.toml",
             )
         return local
+
+
+def _ports(root: Path, settings: Worktrees) -> PortPlan:
+    first, per_slot = settings.first_port, max(settings.ports, 1)
+    if not first:
+        return own_ports(root, per_slot)
+    plan = PortPlan(first, per_slot)
+    return plan if first < plan.after_last else PortPlan(first, per_slot, after_last=PORT_AFTER_ALL)

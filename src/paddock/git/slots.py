@@ -26,7 +26,6 @@ from paddock.git.repo import Repo
 _SLOTS_FOLDER = ".slots"
 _FIRST_PORT = 20_000
 _PORT_AFTER_LAST = 32_768  # Linux hands out ephemeral ports from here on
-_PORTS_PER_ROOT = 1_000
 
 
 class SlotState(enum.Enum):
@@ -57,27 +56,30 @@ _RECORDS = msgspec.json.Decoder(SlotRecord)
 
 @dataclass(frozen=True, slots=True)
 class PortPlan:
-    """A block of `per_slot` ports for each slot, from `first` on; blocks never overlap."""
+    """A block of `per_slot` ports for each slot; blocks never overlap.
+
+    The first slot gets the block number `shift` after `first`; behind the last block comes the first.
+    """
 
     first: int = _FIRST_PORT
     per_slot: int = 10
     after_last: int = _PORT_AFTER_LAST
+    shift: int = 0
 
     def block(self, slot: int) -> range:
-        start = self.first + (slot - 1) * self.per_slot
-        if start + self.per_slot > self.after_last:
+        blocks = (self.after_last - self.first) // self.per_slot
+        if slot > blocks:
             raise PaddockError(
                 f"no ports left for worktree {slot}: {self.per_slot} each from {self.first} reach {self.after_last}",
                 "lower the ports per worktree or the first port in paddock.toml",
             )
+        start = self.first + (slot - 1 + self.shift) % blocks * self.per_slot
         return range(start, start + self.per_slot)
 
 
-def default_ports(root: Path) -> PortPlan:
-    """A plan that differs between most pairs of repositories on one machine."""
-    rooms = (_PORT_AFTER_LAST - _FIRST_PORT) // _PORTS_PER_ROOT
-    first = _FIRST_PORT + crc32(os.fsencode(root)) % rooms * _PORTS_PER_ROOT
-    return PortPlan(first, after_last=first + _PORTS_PER_ROOT)
+def own_ports(root: Path, per_slot: int) -> PortPlan:
+    """A plan that begins elsewhere for most pairs of repositories on one machine."""
+    return PortPlan(per_slot=per_slot, shift=crc32(os.fsencode(root)))
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,10 +17,10 @@ from paddock.git.slots import (
     PortPlan,
     SlotState,
     WorktreeRoot,
-    default_ports,
     default_root,
     hold_slot,
     list_slots,
+    own_ports,
     read_record,
 )
 from paddock.git.worktrees import Order, Prepared, find, prepare, release
@@ -132,9 +132,9 @@ class TestPortsAndEnvironment:
         assert not (root.path / "w2").exists()
 
     def test_two_repositories_usually_have_different_ports(self, tmp_path: Path) -> None:
-        plans = {default_ports(tmp_path / f"app{n}.paddock").first for n in range(40)}
-        assert len(plans) > 6
-        assert all(20_000 <= first < 32_000 for first in plans)
+        plans = {own_ports(tmp_path / f"app{n}.paddock", 10).block(1).start for n in range(40)}
+        assert len(plans) > 30
+        assert all(20_000 <= first <= 32_758 for first in plans)
 
 
 class TestPool:
