@@ -6,10 +6,10 @@ import pytest
 
 import paddock.git.rescue
 from paddock.git.checkout import admin_dir, operation_in_progress
-from paddock.git.facts import HeadPlace, inspect
+from paddock.git.facts import DiffStat, diffstat
 from paddock.git.release import Released
 from paddock.git.repo import Repo
-from paddock.git.rescue import Rescued, hold_change, rescue
+from paddock.git.rescue import Rescued, dirty_files, hold_change, loose_commits, rescue
 from paddock.git.slots import SlotState, WorktreeRoot, list_slots, read_record
 from paddock.git.worktrees import Order, Worktree, find, prepare, release
 from tests.git.conftest import commit, git, write
@@ -291,40 +291,21 @@ class TestHolding:
         assert repo.refs("refs/paddock/changes") == {"refs/paddock/changes/t1.1": work}
 
 
-class TestInspect:
-    def test_an_untouched_worktree(self, repo: Repo, tree: Worktree) -> None:
-        facts = inspect(repo, tree.path, BRANCH, tree.start)
-        assert facts.place is HeadPlace.ON_BRANCH
-        assert facts.head == facts.branch_head == tree.start
-        assert (facts.ahead, facts.dirty_count, facts.diff.files, facts.operation, facts.stray) == (0, 0, 0, None, ())
-
-    def test_commits_diff_and_dirt_are_counted_and_nothing_changes(self, repo: Repo, tree: Worktree) -> None:
+class TestLookingOnly:
+    def test_the_size_of_a_change_is_told_and_nothing_changes(self, repo: Repo, tree: Worktree) -> None:
         commit(tree.path, {"a": "1\n2\n", "README.md": "x\ny\n"})
-        commit(tree.path, {"bin": "\0\1"})
+        head = commit(tree.path, {"bin": "\0\1"})
         write(tree.path, {"dirty": "1", "README.md": "z\n"})
         index = (tree.git_dir / "index").read_bytes()
-        facts = inspect(repo, tree.path, BRANCH, tree.start)
-        assert (facts.ahead, facts.behind, facts.branch_ahead) == (2, 0, 2)
-        assert (facts.diff.files, facts.diff.insertions, facts.diff.deletions) == (3, 4, 1)
-        assert facts.dirty_count == 2
-        assert set(facts.dirty_sample) == {"dirty", "README.md"}
+        assert diffstat(repo, tree.start, head) == DiffStat(files=3, insertions=4, deletions=1)
+        assert set(dirty_files(tree.path).paths) == {"dirty", "README.md"}
         assert (tree.git_dir / "index").read_bytes() == index
-
-    def test_a_detached_head_and_another_branch_are_told_apart(self, repo: Repo, tree: Worktree) -> None:
-        git(tree.path, "checkout", "-q", "--detach")
-        alone = commit(tree.path, {"a": "1"})
-        facts = inspect(repo, tree.path, BRANCH, tree.start)
-        assert (facts.place, facts.branch, facts.head) == (HeadPlace.DETACHED, None, alone)
-        assert (facts.ahead, facts.branch_ahead, facts.branch_head) == (1, 0, tree.start)
-        git(tree.path, "checkout", "-q", "-b", "feature")
-        facts = inspect(repo, tree.path, BRANCH, tree.start)
-        assert (facts.place, facts.branch) == (HeadPlace.OTHER_BRANCH, "feature")
 
     def test_commits_left_behind_are_named(self, repo: Repo, tree: Worktree) -> None:
         git(tree.path, "checkout", "-q", "--detach")
         lost = commit(tree.path, {"a": "1"})
         git(tree.path, "checkout", "-q", BRANCH)
-        assert inspect(repo, tree.path, BRANCH, tree.start).stray == (lost,)
+        assert loose_commits(repo, tree.path, tree.git_dir) == (lost,)
 
     def test_the_reflog_of_the_last_attempt_is_not_this_ones(
         self, root: WorktreeRoot, repo: Repo, tree: Worktree
@@ -334,25 +315,13 @@ class TestInspect:
         git(repo.common_dir, "branch", "-D", BRANCH)
         again = prepare(root, Order("t2.1", "paddock/t2", tree.start)).worktree
         assert again.path == tree.path
-        assert inspect(repo, again.path, "paddock/t2", again.start).stray == ()
-
-    def test_an_unborn_branch_has_no_head(self, repo: Repo, tree: Worktree) -> None:
-        git(tree.path, "checkout", "-q", "--orphan", "fresh")
-        facts = inspect(repo, tree.path, BRANCH, tree.start)
-        assert (facts.place, facts.head, facts.ahead) == (HeadPlace.UNBORN, None, 0)
-        assert facts.dirty_count == 2
+        assert loose_commits(repo, again.path, again.git_dir) == ()
 
     @pytest.mark.parametrize("operation", ["merge", "rebase", "cherry-pick"])
-    def test_an_operation_in_progress_is_named(self, repo: Repo, tree: Worktree, operation: str) -> None:
+    def test_an_operation_in_progress_is_named(self, tree: Worktree, operation: str) -> None:
         start_conflict(tree, operation)
-        facts = inspect(repo, tree.path, BRANCH, tree.start)
-        assert facts.operation == operation
-        assert facts.dirty_sample == ("README.md",)
-
-    def test_a_rebased_branch_is_behind_nothing_but_a_reset_one_is(self, repo: Repo, tree: Worktree, top: Path) -> None:
-        moved = commit(top, {"main": "1"})
-        facts = inspect(repo, tree.path, BRANCH, moved)
-        assert (facts.ahead, facts.behind) == (0, 1)
+        assert operation_in_progress(tree.git_dir) == operation
+        assert dirty_files(tree.path).paths == ("README.md",)
 
 
 def test_the_watchers_marker_and_admin_folder_are_found_again(repo: Repo, tree: Worktree) -> None:
