@@ -8,10 +8,11 @@ pattern that cannot be followed (`*/../x`, hundreds of alternatives) stands for 
 """
 
 import unicodedata
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import pairwise
+from typing import TypeVar
 
 MAX_ALTERNATIVES = 64
 LAST_CODE_POINT = 0x10FFFF
@@ -194,11 +195,25 @@ def _both_cases(ranges: Ranges) -> Ranges:
 
 
 def _paths_meet(first: Path, second: Path) -> bool:
+    return _meet(first, second, _segments_meet)
+
+
+@lru_cache(maxsize=16384)
+def _segments_meet(first: Segment, second: Segment) -> bool:
+    return _meet(first, second, OneOf.meets)
+
+
+Part = TypeVar("Part", OneOf, Segment)
+
+
+def _meet(
+    first: Sequence[Part | None], second: Sequence[Part | None], parts_meet: Callable[[Part, Part], bool]
+) -> bool:
     """Reachability in the product of both automata, one row of positions at a time."""
     row = _star_closure([True] + [False] * len(second), second)
-    for segment in first:
-        if segment is None:
-            # `**` may stand for nothing (keep the row) or swallow whatever the other pattern asks for next.
+    for part in first:
+        if part is None:
+            # A star may stand for nothing (keep the row) or swallow whatever the other pattern asks for next.
             stepped = row
             for j in range(len(second)):
                 stepped[j + 1] = stepped[j + 1] or stepped[j]
@@ -207,7 +222,7 @@ def _paths_meet(first: Path, second: Path) -> bool:
             for j, other in enumerate(second):
                 if row[j] and other is None:
                     stepped[j] = True
-                elif row[j] and other is not None and _segments_meet(segment, other):
+                elif row[j] and other is not None and parts_meet(part, other):
                     stepped[j + 1] = True
         row = _star_closure(stepped, second)
         if not any(row):
@@ -215,26 +230,7 @@ def _paths_meet(first: Path, second: Path) -> bool:
     return row[-1]
 
 
-@lru_cache(maxsize=16384)
-def _segments_meet(first: Segment, second: Segment) -> bool:
-    row = _star_closure([True] + [False] * len(second), second)
-    for atom in first:
-        if atom is None:
-            stepped = row
-            for j in range(len(second)):
-                stepped[j + 1] = stepped[j + 1] or stepped[j]
-        else:
-            stepped = [False] * (len(second) + 1)
-            for j, other in enumerate(second):
-                if row[j] and other is None:
-                    stepped[j] = True
-                elif row[j] and other is not None and atom.meets(other):
-                    stepped[j + 1] = True
-        row = _star_closure(stepped, second)
-    return row[-1]
-
-
-def _star_closure(row: list[bool], pattern: Path | Segment) -> list[bool]:
+def _star_closure(row: list[bool], pattern: Sequence[object]) -> list[bool]:
     """A star may match nothing: a position before one is also the position behind it."""
     for j, part in enumerate(pattern):
         if row[j] and part is None:

@@ -9,7 +9,6 @@ from paddock.core.trace import (
     OUTPUT_LIMIT,
     TEXT_LIMIT,
     End,
-    Error,
     Progress,
     SessionStarted,
     Text,
@@ -21,9 +20,9 @@ from paddock.core.trace import (
     Usage,
     UsageScope,
 )
-from paddock.engines.jsonline import Node, line_text, read_object
+from paddock.engines.jsonline import Node, read_object
 from paddock.engines.protocol import Source
-from paddock.engines.trouble import classify, describe_error
+from paddock.engines.trouble import describe_error, read_complaint
 
 _TOOL_ITEMS = ("command_execution", "file_change", "mcp_tool_call", "web_search", "collab_tool_call")
 
@@ -35,7 +34,7 @@ class CodexParser:
 
     def feed(self, line: bytes, source: Source = Source.STDOUT) -> Iterator[TraceEntry]:
         if source is not Source.STDOUT:
-            yield from _complaint(line)
+            yield from read_complaint(line)
             return
         event = read_object(line)
         if event is None:
@@ -118,10 +117,3 @@ def _tokens(usage: Node) -> TokenUsage:
         cache_read=cached,
         output=usage.count("output_tokens"),
     )
-
-
-def _complaint(line: bytes) -> Iterator[TraceEntry]:
-    text = line_text(line, ERROR_LIMIT)
-    if not text.lower().lstrip().startswith("error"):
-        return
-    yield classify(text) or Error(text)

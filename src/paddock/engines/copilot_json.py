@@ -18,17 +18,15 @@ from paddock.core.trace import (
     TraceEntry,
 )
 from paddock.engines.claude_stream import tool_argument
-from paddock.engines.jsonline import Node, line_text, read_object
+from paddock.engines.jsonline import Node, read_object
 from paddock.engines.protocol import Source
-from paddock.engines.trouble import classify, describe_error
+from paddock.engines.trouble import describe_error, read_complaint
 
 
 class CopilotParser:
     def feed(self, line: bytes, source: Source = Source.STDOUT) -> Iterator[TraceEntry]:
         if source is not Source.STDOUT:
-            text = line_text(line, ERROR_LIMIT)
-            if text.lower().startswith("error"):
-                yield classify(text) or Error(text)
+            yield from read_complaint(line)
             return
         event = read_object(line)
         if event is None:

@@ -8,7 +8,6 @@ from paddock.core.trace import (
     OUTPUT_LIMIT,
     TEXT_LIMIT,
     End,
-    Error,
     Progress,
     SessionStarted,
     Text,
@@ -21,9 +20,9 @@ from paddock.core.trace import (
     UsageScope,
 )
 from paddock.engines.claude_stream import tool_argument
-from paddock.engines.jsonline import Node, line_text, read_object
+from paddock.engines.jsonline import Node, read_object
 from paddock.engines.protocol import Source
-from paddock.engines.trouble import classify, describe_error
+from paddock.engines.trouble import describe_error, read_complaint
 
 
 class OpencodeParser:
@@ -32,7 +31,7 @@ class OpencodeParser:
 
     def feed(self, line: bytes, source: Source = Source.STDOUT) -> Iterator[TraceEntry]:
         if source is not Source.STDOUT:
-            yield from _complaint(line)
+            yield from read_complaint(line)
             return
         event = read_object(line)
         if event is None:
@@ -98,9 +97,3 @@ def _error(error: Node) -> Iterator[TraceEntry]:
 
 def _seconds(header: str) -> float | None:
     return float(header) if header.isascii() and header.isdigit() and len(header) < 10 else None
-
-
-def _complaint(line: bytes) -> Iterator[TraceEntry]:
-    text = line_text(line, ERROR_LIMIT)
-    if text.lower().lstrip().startswith("error"):
-        yield classify(text) or Error(text)

@@ -1,8 +1,10 @@
 """Is it the provider's doing? One place that reads statuses and messages of model providers."""
 
 import re
+from collections.abc import Iterator
 
 from paddock.core.trace import ERROR_LIMIT, Error, RateLimited, TraceEntry, TroubleKind, clip
+from paddock.engines.jsonline import line_text
 
 # A provider that asks for a longer pause than this has closed a window rather than a minute.
 WINDOW_SECONDS = 300
@@ -102,6 +104,13 @@ def _by_length(kind: TroubleKind, message: str, retry_after: float | None, reset
 def describe_error(message: str, status: int | None = None, retry_after: float | None = None) -> TraceEntry:
     """The refusal if the provider is to blame, else a plain error."""
     return classify(message, status, retry_after) or Error(clip(message, ERROR_LIMIT))
+
+
+def read_complaint(line: bytes) -> Iterator[TraceEntry]:
+    """What a line on standard error tells, where an engine begins errors with that word and the rest is chatter."""
+    text = line_text(line, ERROR_LIMIT)
+    if text.lower().lstrip().startswith("error"):
+        yield describe_error(text)
 
 
 def _status_in(message: str) -> int | None:
