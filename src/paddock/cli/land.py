@@ -1,6 +1,7 @@
 """`paddock land`, `approve`, `reject` and `resolve`: the human gate before main."""
 
 import click
+from msgspec.structs import replace
 
 from paddock.cli.edit import parse_tasks
 from paddock.cli.run import open_site
@@ -20,15 +21,18 @@ from paddock.git.worktrees import Order, prepare
 @click.command("land")
 @click.argument("tasks", nargs=-1)
 @click.option("--branch", "branches", multiple=True, metavar="NAME", help="Any branch, also one you wrote yourself.")
+@click.option("--repair", is_flag=True, help="It mends main: test it although main itself is red.")
 @click.option("--json", "as_json", is_flag=True, help="As JSON.")
 @click.pass_context
-def land_command(ctx: click.Context, tasks: tuple[str, ...], branches: tuple[str, ...], as_json: bool) -> None:
+def land_command(
+    ctx: click.Context, tasks: tuple[str, ...], branches: tuple[str, ...], repair: bool, as_json: bool
+) -> None:
     """Approve TASKS and put them into the merge queue."""
     names = parse_tasks(tasks)
     if not names and not branches:
         raise Misuse("nothing to land was named", "`paddock status` shows what waits for approval")
     workspace = open_workspace(ctx)
-    queue_all(workspace, names, branches, as_json=as_json)
+    queue_all(workspace, names, branches, as_json=as_json, repairs=repair)
 
 
 @click.command("approve")
@@ -42,7 +46,13 @@ def approve_command(ctx: click.Context, tasks: tuple[str, ...], message: str, as
 
 
 def queue_all(
-    workspace: Workspace, names: list[TaskId], branches: tuple[str, ...], *, as_json: bool, message: str = ""
+    workspace: Workspace,
+    names: list[TaskId],
+    branches: tuple[str, ...],
+    *,
+    as_json: bool,
+    message: str = "",
+    repairs: bool = False,
 ) -> None:
     store = workspace.write()
     site = open_site(workspace, store)
@@ -54,6 +64,7 @@ def queue_all(
         changes.append(hold_task(site, board, task, landable_head(site, board, task)))
     for branch in branches:
         changes.append(hold_branch(site, store.board(), branch, who.name))
+    changes = [replace(change, repairs=repairs) for change in changes]
     approved = f"{who.name}: {message}" if message else who.name
     for change in changes:
         store.append(lambda board, change=change: queue_change(board, change, approved), who)  # type: ignore[misc]

@@ -146,6 +146,10 @@ def state_words(queue: Queue, entry: Entry) -> str:
     return "passed, waits for a train" if passed else "waits for a slot"
 
 
+RED_MAIN = (
+    "push a commit that mends it, or queue one with `paddock land --repair`, and the queue goes on by itself; "
+    "`paddock queue resume` only tests main again"
+)
 CURES = {
     "halted": "look into it, then `paddock queue resume`",
     "frozen": "nothing lands; `paddock queue unfreeze` lets it",
@@ -163,7 +167,8 @@ def render(queue: Queue, reason: str) -> list[str]:
     state = state_of(queue)
     if state in CURES:
         why = cut(reason, 300)
-        lines += [paint(f"{state} {why}" if state != "halted" else f"halted: {why}", "red"), CURES[state]]
+        lines += [paint(f"{state} {why}" if state != "halted" else f"halted: {why}", "red")]
+        lines.append(RED_MAIN if queue.halted is not None and queue.halted.until_main_moves else CURES[state])
     typical = run_seconds(queue.stats, 0.5)
     if queue.running:
         lines += ["", paint("testing", bold=True)]

@@ -17,11 +17,11 @@ from paddock.core.ids import TaskId
 from paddock.core.merge import actions as act
 from paddock.core.merge import events as qe
 from paddock.core.merge.estimate import timeout_seconds
+from paddock.core.merge.groups import INFRA_RETRIES
 from paddock.core.merge.health import INFRA_BEFORE_CONTROL
 from paddock.core.merge.legal import IllegalTransition
 from paddock.core.merge.model import Change, Entry, Queue, Result, reusable_pass
 from paddock.core.merge.plan import plan
-from paddock.core.merge.standing import INFRA_RETRIES
 from paddock.core.task import Phase, Task
 from paddock.fleet.aftermath import Aftermath
 from paddock.fleet.checkpoints import checkpoint

@@ -5,8 +5,8 @@ from __future__ import annotations
 from msgspec.structs import replace
 
 from paddock.core.merge import events as ev
+from paddock.core.merge.groups import INFRA_RETRIES
 from paddock.core.merge.model import Outcome, Purpose, Result
-from paddock.core.merge.standing import INFRA_RETRIES
 from paddock.core.merge.view import look
 from tests.core.merge.audit import audit
 from tests.core.merge.lab import Lab, change, refused, running, started_lab
@@ -205,8 +205,8 @@ def a_suspected_half_is_smaller() -> None:
     lab = started_lab(slots=4)
     pairs = [frozenset({(f"t{n}", 1), (f"t{n + 1}", 1)}) for n in range(1, 30, 7)]
     lab.truth.clashes |= set(pairs)
-    with_changes(lab, *(f"t{n}" for n in range(1, 90)))
-    lab.settle()
+    with_changes(lab, *(f"t{n}" for n in range(1, 40)))
+    lab.settle(limit=120)
     audit(lab)
     assert any(isinstance(e, ev.RunStarted) and e.purpose is Purpose.TRAIN and e.confirms for e, _ in lab.log)
     ends = {outcome(lab, "t1"), outcome(lab, "t2")}
@@ -236,6 +236,57 @@ def a_landing_that_keeps_failing_halts() -> None:
     assert not lab.moves
 
 
+def on_a_red_main(*names: str) -> Lab:
+    """Changes wait while main, pushed by somebody, has failed twice."""
+    lab = started_lab()
+    lab.push_foreign("slip", bad=True)
+    with_changes(lab, *names)
+    lab.settle()
+    assert lab.queue.halted is not None
+    assert not lab.moves
+    return lab
+
+
+def a_main_that_somebody_mends_is_gone_on_with() -> None:
+    lab = on_a_red_main("t1", "t2")
+    lab.truth.mends["mended", 1] = ("slip", 1)
+    lab.push_foreign("mended")
+    lab.settle()
+    audit(lab)
+    assert lab.queue.halted is None
+    assert outcome(lab, "t1") is outcome(lab, "t2") is Outcome.LANDED
+
+
+def a_main_that_stays_red_stays_untouched() -> None:
+    lab = on_a_red_main("t1")
+    runs = len(lab.answers)
+    lab.push_foreign("another")
+    lab.settle()
+    assert lab.queue.halted is not None
+    assert not lab.moves
+    assert all(not run.members for run, _ in list(lab.answers.values())[runs:])
+
+
+def a_change_that_repairs_a_red_main_lands_on_it() -> None:
+    lab = on_a_red_main("t1")
+    lab.truth.mends["t2", 1] = ("slip", 1)
+    lab.submit(change("t2", repairs=True))
+    lab.settle()
+    audit(lab)
+    landed = [d.id for d in lab.queue.decided if d.outcome is Outcome.LANDED]
+    assert landed == ["t2", "t1"]
+
+
+def a_change_that_does_not_repair_a_red_main_leaves_the_queue_unblamed() -> None:
+    lab = on_a_red_main("t1")
+    lab.submit(change("t2", repairs=True))
+    lab.settle()
+    audit(lab)
+    assert outcome(lab, "t2") is Outcome.CANCELLED
+    assert lab.queue.halted is not None
+    assert outcome(lab, "t1") is None
+
+
 CLAIMS = (
     a_tree_without_a_pass_never_lands,
     a_train_waits_for_the_one_it_stands_on,
@@ -257,4 +308,8 @@ CLAIMS = (
     a_suspected_half_is_smaller,
     a_train_without_its_base_is_stopped,
     a_landing_that_keeps_failing_halts,
+    a_main_that_somebody_mends_is_gone_on_with,
+    a_main_that_stays_red_stays_untouched,
+    a_change_that_repairs_a_red_main_lands_on_it,
+    a_change_that_does_not_repair_a_red_main_leaves_the_queue_unblamed,
 )

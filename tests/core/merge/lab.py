@@ -32,15 +32,17 @@ class Commit:
 
 @dataclass(slots=True)
 class Truth:
-    """What is wrong with the changes. `clashes` break together, `conflicts` do not merge."""
+    """What is wrong with the changes. `clashes` break together, `conflicts` do not merge, `mends` heal what is bad."""
 
     bad: set[Atom] = field(default_factory=set)
     clashes: set[frozenset[Atom]] = field(default_factory=set)
     conflicts: set[frozenset[Atom]] = field(default_factory=set)
     empty: set[Atom] = field(default_factory=set)
+    mends: dict[Atom, Atom] = field(default_factory=dict)
 
     def is_green(self, tree: Tree) -> bool:
-        return tree.isdisjoint(self.bad) and not any(pair <= tree for pair in self.clashes)
+        healed = {self.mends[atom] for atom in tree if atom in self.mends}
+        return tree.isdisjoint(self.bad - healed) and not any(pair <= tree for pair in self.clashes)
 
 
 @dataclass(slots=True)

@@ -23,15 +23,22 @@ def test_an_unknown_agent_is_judged_like_everybody_and_a_known_one_by_its_record
     assert estimate.bad_share_of(stats, "careful") < everybody / 3
 
 
-@given(st.floats(0.0, 0.9), st.floats(0.0, 0.2))
-def test_the_cheapest_pool_is_never_dearer_than_one_by_one(bad: float, flakes: float) -> None:
-    size = estimate.cheapest_pool(bad, flakes)
-    assert estimate.runs_per_change(size, bad, flakes) <= estimate.runs_per_change(1, bad, flakes)
+@given(st.floats(0.01, 0.9), st.floats(0.0, 0.2))
+def test_a_pool_is_about_as_likely_to_pass_as_to_fail(bad: float, flakes: float) -> None:
+    size = estimate.even_pool(bad, flakes)
+    if 1 < size < estimate.LARGEST_POOL:
+        assert (1 - bad) ** (size + 1) * (1 - flakes) < 0.5 < (1 - bad) ** (size - 1)
 
 
-@pytest.mark.parametrize(("bad", "size"), [(0.5, 1), (0.2, 3), (0.1, 4), (0.02, 8)])
+@pytest.mark.parametrize(("bad", "size"), [(0.5, 1), (0.2, 3), (0.1, 7), (0.02, 16)])
 def test_pools_grow_as_changes_get_better(bad: float, size: int) -> None:
-    assert estimate.cheapest_pool(bad, 0.0) == size
+    assert estimate.even_pool(bad, 0.0) == size
+
+
+def test_pools_are_small_while_little_is_known() -> None:
+    much = Stats(overall=Tally(900, 100))
+    assert estimate.bad_share(much) == pytest.approx(estimate.bad_share(Stats()), abs=0.01)
+    assert estimate.pool_size(Stats()) < estimate.pool_size(much)
 
 
 def test_trains_get_shorter_when_they_break() -> None:

@@ -24,8 +24,8 @@ def priority_only(entry: object, _: float) -> float:
     return -float(entry.priority)  # type: ignore[attr-defined]
 
 
-def everyone(run: object) -> tuple[str, ...]:
-    return tuple(member.id for member in run.members)  # type: ignore[attr-defined]
+def everyone(suspects: list[str]) -> list[str]:
+    return suspects
 
 
 SWITCHED_OFF: list[tuple[str, object, Callable[[], None]]] = [
@@ -46,8 +46,11 @@ SWITCHED_OFF: list[tuple[str, object, Callable[[], None]]] = [
     ("trains.dependencies_met", yes, claims.a_dependent_lands_after_what_it_needs),
     ("trains.may_join", yes, claims.conflicting_work_in_flight_is_waited_for),
     ("view.rank_of", priority_only, claims.age_beats_priority),
-    ("standing.first_half", everyone, claims.a_suspected_half_is_smaller),
+    ("groups.first_half", everyone, claims.a_suspected_half_is_smaller),
     ("plan.cancel_superseded", lambda *_: (), claims.a_train_without_its_base_is_stopped),
+    ("branch.waits_for_main", no, claims.a_main_that_somebody_mends_is_gone_on_with),
+    ("plan.start_repairs", lambda *_: (), claims.a_change_that_repairs_a_red_main_lands_on_it),
+    ("repair.TRIES", 10**6, claims.a_change_that_does_not_repair_a_red_main_leaves_the_queue_unblamed),
     ("plan.LANDING_REFUSALS_BEFORE_HALT", 10**6, claims.a_landing_that_keeps_failing_halts),
 ]
 

@@ -11,7 +11,7 @@ from paddock.core.merge.model import Result
 from tests.core.merge.audit import audit
 from tests.core.merge.lab import Crashed, Lab, change, refused
 
-KINDS = st.sampled_from(["good", "good", "good", "bad", "clash", "conflict", "empty", "ci"])
+KINDS = st.sampled_from(["good", "good", "good", "bad", "clash", "conflict", "empty", "ci", "repair"])
 
 
 class QueueMachine(RuleBasedStateMachine):
@@ -51,6 +51,9 @@ class QueueMachine(RuleBasedStateMachine):
         self.made += 1
         name, earlier = f"t{self.made}", sorted(self.lab.queue.entries)
         atom = (name, 1)
+        slips = sorted({atom for atom in self.lab.truth.bad if atom[0].startswith("foreign")})
+        if kind == "repair" and slips:
+            self.lab.truth.mends[atom] = slips[-1]
         if kind == "bad":
             self.lab.truth.bad.add(atom)
         if kind == "empty":
@@ -59,7 +62,7 @@ class QueueMachine(RuleBasedStateMachine):
             pair = frozenset({atom, self.lab.queued[-1 - self.made % min(4, len(self.lab.queued))]})
             (self.lab.truth.clashes if kind == "clash" else self.lab.truth.conflicts).add(pair)
         depends = tuple(earlier[-1:]) if stacked and kind == "good" else ()
-        made = change(name, priority=priority, touches_ci=kind == "ci", depends_on=depends)
+        made = change(name, priority=priority, touches_ci=kind == "ci", depends_on=depends, repairs=kind == "repair")
         self.lab.submit(made, approved=kind != "unapproved")
 
     @precondition(lambda self: self.lab.queue.entries and self.lab.queue.landing is None)

@@ -61,6 +61,7 @@ class RecordCi:
 class Halt:
     reason: str
     runs: tuple[str, ...] = ()
+    until_main_moves: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,8 +137,8 @@ def decision_event(action: Action) -> QueueEvent | None:
             return MainMoved(commit, tree, descends)
         case RecordCi(ci):
             return CiDefined(ci)
-        case Halt(reason, runs):
-            return QueueHalted(reason, runs)
+        case Halt(reason, runs, until_main_moves):
+            return QueueHalted(reason, runs, until_main_moves)
         case Reject(id, version, reason, runs):
             return ChangeRejected(id, version, reason, runs)
         case Bounce(id, version, base, paths, against):

@@ -18,6 +18,8 @@ def move_main(queue: Queue, event: ev.MainMoved, at: float) -> Queue:
     if queue.main is not None and queue.main.commit == event.commit:
         raise refusal(event, f"main is at `{event.commit}` already")
     main = Main(event.commit, event.tree, queue.passes.get(pass_key(event.tree, queue.ci)))
+    if waits_for_main(queue) and event.descends:
+        queue = _forget_failures(queue)
     halted = queue.halted
     if not event.descends and queue.main is not None:
         reason = f"main was rewound: `{event.commit}` does not descend from `{queue.main.commit}`"
@@ -52,6 +54,8 @@ def _settled(queue: Queue, event: ev.TrainLanded | ev.LandingRefused) -> Run:
 
 def land_train(queue: Queue, event: ev.TrainLanded, at: float) -> Queue:
     run = _settled(queue, event)
+    if waits_for_main(queue):
+        queue = _forget_failures(queue)
     queue = replace(
         queue,
         main=Main(run.commit, run.tree, run.id if run.ci == queue.ci else None),
@@ -79,12 +83,22 @@ def resume_queue(queue: Queue) -> Queue:
     queue = replace(queue, paused=False, draining_since=None)
     if queue.halted is None or queue.main is None:
         return replace(queue, halted=None)
+    return replace(
+        _forget_failures(queue),
+        main=replace(queue.main, verified_by=None),
+        passes=without_pass(queue.passes, pass_key(queue.main.tree, queue.ci)),
+    )
+
+
+def waits_for_main(queue: Queue) -> bool:
+    return queue.halted is not None and queue.halted.until_main_moves
+
+
+def _forget_failures(queue: Queue) -> Queue:
     on_main = {i for i, run in queue.ended.items() if not run.members}
     return replace(
         queue,
         halted=None,
-        main=replace(queue.main, verified_by=None),
-        passes=without_pass(queue.passes, pass_key(queue.main.tree, queue.ci)),
         ended={i: run for i, run in queue.ended.items() if i not in on_main},
         entries={i: _without_failures(queue, entry) for i, entry in queue.entries.items()},
         failure_streak=0,

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from functools import lru_cache
-from math import sqrt
+from math import log, sqrt
 from statistics import median
 
 from paddock.core.merge.model import Sample, Stats
@@ -59,26 +58,20 @@ def train_capacity(stats: Stats) -> int:
 
 
 def pool_size(stats: Stats) -> int:
-    """b*: how many fresh changes one screen should hold when slots are scarce."""
-    return cheapest_pool(round(bad_share(stats), 2), round(flake_share(stats), 2))
+    """b*: how many fresh changes one screen should hold when slots are scarce.
 
-
-@lru_cache(maxsize=1024)
-def cheapest_pool(bad: float, flakes: float) -> int:
-    return min(range(1, LARGEST_POOL + 1), key=lambda size: runs_per_change(size, bad, flakes))
-
-
-def runs_per_change(size: int, bad: float, flakes: float) -> float:
-    """Expected runs to sort one change into good or bad with pools of `size`.
-
-    A failed pool is followed by one run per member. A pool with one bad member has then failed twice on its
-    account; with more than one, each needs another run to be sure.
+    A run tells most when it is as likely to pass as to fail. Too large a pool costs more than too small a one, so
+    while little is known of p the share of bad changes is taken to be one standard deviation above p̂.
     """
-    good = 1.0 - bad
-    if size == 1:
-        return 1.0 + bad + flakes * good
-    passes = good**size * (1.0 - flakes)
-    return 1.0 / size + (1.0 - passes) + bad * (1.0 - good ** (size - 1))
+    bad = bad_share(stats)
+    known = stats.overall.bad + stats.overall.good + PRIOR_BAD + PRIOR_GOOD
+    careful = min(0.99, bad + sqrt(bad * (1.0 - bad) / known))
+    return even_pool(careful, flake_share(stats))
+
+
+def even_pool(bad: float, flakes: float) -> int:
+    """As many changes as pass together about every other time."""
+    return max(1, min(LARGEST_POOL, round(log(0.5 / (1.0 - flakes)) / log(1.0 - bad))))
 
 
 def run_seconds(stats: Stats, quantile: float) -> float | None:

@@ -181,11 +181,12 @@ class ChangeFoundEmpty(Event, frozen=True):
 
 
 class QueueHalted(Event, frozen=True):
-    """The queue stopped by itself and needs a person."""
+    """The queue stopped by itself and needs a person; with `until_main_moves` a commit that mends main is enough."""
 
     kind: ClassVar[str] = "queue.halted"
     reason: str
     runs: tuple[str, ...] = ()
+    until_main_moves: bool = False
 
 
 class QueueFrozen(Event, frozen=True):

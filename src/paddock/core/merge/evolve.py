@@ -58,7 +58,7 @@ def evolve(queue: Queue, event: ev.QueueEvent, at: float) -> Queue:
 def _switch(queue: Queue, event: ev.Switch, at: float) -> Queue:
     match event:
         case ev.QueueHalted():
-            return replace(queue, halted=Halted(event.reason, at, event.runs))
+            return replace(queue, halted=Halted(event.reason, at, event.runs, event.until_main_moves))
         case ev.QueueFrozen():
             return replace(queue, frozen=True)
         case ev.QueueUnfrozen():

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from paddock.core.merge import estimate, guards
 from paddock.core.merge.actions import Action, Halt, StartRun
+from paddock.core.merge.groups import INFRA_RETRIES
 from paddock.core.merge.model import Purpose, Result
-from paddock.core.merge.standing import INFRA_RETRIES, Stage
+from paddock.core.merge.standing import Stage
 from paddock.core.merge.view import View
 
 FAILURES_OF_MAIN_BEFORE_HALT = 2
@@ -42,7 +43,7 @@ def verify_main(view: View) -> tuple[Action, ...]:
         if not run.members and run.commit == view.main.commit and run.result in guards.BLAMING
     )
     if len(red) >= FAILURES_OF_MAIN_BEFORE_HALT:
-        return (Halt(f"main is red at `{view.main.commit}` without any queued change", red),)
+        return (Halt(f"main is red at `{view.main.commit}` without any queued change", red, until_main_moves=True),)
     if _runs_on_main(view):
         return ()
     if view.queue.infra_streak > LOST_BEFORE_HALT:

@@ -62,7 +62,7 @@ class Change(Struct, frozen=True):
     """One immutable version of somebody's work.
 
     `depends_on` names changes that must land first and have not landed yet. A higher `priority` goes earlier.
-    `paths` are those the change touches between `base` and `head`.
+    `paths` are those the change touches between `base` and `head`. One that `repairs` may land on a red main.
     """
 
     id: str
@@ -76,6 +76,7 @@ class Change(Struct, frozen=True):
     depends_on: tuple[str, ...] = ()
     paths: tuple[str, ...] = ()
     touches_ci: bool = False
+    repairs: bool = False
 
     @property
     def member(self) -> Member:
@@ -165,11 +166,12 @@ class Landing(Struct, frozen=True):
 
 
 class Halted(Struct, frozen=True):
-    """Why the queue stopped by itself; only a person's resume clears it."""
+    """Why the queue stopped by itself. A person's resume clears it, and for `until_main_moves` whoever mends main."""
 
     reason: str
     at: float
     runs: tuple[str, ...] = ()
+    until_main_moves: bool = False
 
 
 class Tally(Struct, frozen=True):

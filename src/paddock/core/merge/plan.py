@@ -24,6 +24,7 @@ from paddock.core.merge.actions import (
 )
 from paddock.core.merge.health import check_health, verify_main
 from paddock.core.merge.model import Entry, Main, Purpose, Queue, RefusalCause, Run
+from paddock.core.merge.repair import start_repairs
 from paddock.core.merge.screens import start_screens
 from paddock.core.merge.standing import Stage
 from paddock.core.merge.trains import start_suspects, start_train
@@ -37,8 +38,10 @@ def plan(queue: Queue, facts: Facts, now: float) -> tuple[Action, ...]:
     if queue.landing is not None:
         return (_land(queue.ended[queue.landing.run]),)
     moved = reconcile(queue, facts)
-    if moved or queue.main is None or queue.halted is not None:
+    if moved or queue.main is None:
         return moved
+    if queue.halted is not None:
+        return _mend_main(queue, queue.main, facts, now) if queue.halted.until_main_moves else ()
     for rule in (land, settle_refusals, cancel_superseded):
         actions = rule(queue, queue.main)
         if actions:
@@ -49,6 +52,11 @@ def plan(queue: Queue, facts: Facts, now: float) -> tuple[Action, ...]:
         if actions:
             return actions
     return ()
+
+
+def _mend_main(queue: Queue, main: Main, facts: Facts, now: float) -> tuple[Action, ...]:
+    """While main is red nothing is tested but what somebody says repairs it; what passes on it lands."""
+    return land(queue, main) or settle_refusals(queue, main) or start_repairs(look(queue, main, facts, now))
 
 
 def reconcile(queue: Queue, facts: Facts) -> tuple[Action, ...]:
@@ -119,7 +127,8 @@ def _why_superseded(queue: Queue, run: Run, main: Main, live: frozenset[str]) ->
     if run.purpose is Purpose.TRAIN:
         if not all(current):
             return "a member was decided"
-        return None if run.base in live else "the train it stood on is gone"
+        beside = run.confirms is not None and guards.base_is_verified(queue, run)
+        return None if run.base in live or beside else "the train it stood on is gone"
     return None if any(current) else "all its changes were decided"
 
 

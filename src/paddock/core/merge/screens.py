@@ -12,9 +12,9 @@ from paddock.core.merge.model import Purpose
 from paddock.core.merge.standing import Stage
 from paddock.core.merge.view import Candidate, View, dependencies_met, may_join
 
-SCREENED = (Stage.FRESH, Stage.SINGLE, Stage.AGAIN, Stage.CONFIRM)
-# Each of these has passed alone and one of several broke a train, so most small groups pass together.
-AGAIN_POOL = 3
+SCREENED = (Stage.FRESH, Stage.SINGLE, Stage.LATER, Stage.CONFIRM)
+# Whose pools were broken by others this often has waited long enough.
+POOLS_BEFORE_ALONE = 2
 NOTHING: frozenset[str] = frozenset()
 
 
@@ -36,27 +36,46 @@ def _waiting(view: View) -> list[Candidate]:
 
 
 def screen_units(view: View, wanted: int) -> list[list[Candidate]]:
-    """Fresh changes pooled by what p̂ makes cheapest, those of a failed train in threes, the rest alone.
+    """Fresh changes pooled by what p̂ makes cheapest; of a failed pool the half that is suspected first.
 
-    Stops when `wanted` units are found.
+    The rest of it only gets slots nobody else wants. Stops when `wanted` units are found.
     """
     waiting = _waiting(view)
-    fresh_size = again_size = 1
-    if len(waiting) > view.free:
-        fresh_size = min(estimate.pool_size(view.queue.stats), ceil(len(waiting) / max(1, view.free)))
-        again_size = AGAIN_POOL
-    fresh = _Pool(fresh_size)
-    again = _Pool(again_size)
+    halves = _halves(waiting)
+    fresh = _Pool(_fresh_size(view, len(waiting)))
     units: list[list[Candidate]] = []
-    for candidate in waiting:
+    for candidate in sorted(waiting, key=lambda c: c.standing.stage is Stage.LATER):
         if len(units) >= wanted:
             return units
-        if not may_be_pooled(candidate):
-            units.append([candidate])
+        if may_be_pooled(candidate):
+            units += fresh.take(candidate, view.main.commit)
+        elif candidate.standing.stage is Stage.SINGLE:
+            half = halves.pop(candidate.standing.suspected_in, ())
+            units += _apart(half, view.main.commit)
         else:
-            pool = fresh if candidate.standing.stage is Stage.FRESH else again
-            units += pool.take(candidate, view.main.commit)
-    return [*units, *again.rest(), *fresh.rest()]
+            units.append([candidate])
+    return [*units, *fresh.rest()]
+
+
+def _fresh_size(view: View, waiting: int) -> int:
+    if waiting <= view.free:
+        return 1
+    return min(estimate.pool_size(view.queue.stats), ceil(waiting / max(1, view.free)))
+
+
+def _halves(waiting: Sequence[Candidate]) -> dict[str | None, list[Candidate]]:
+    halves: dict[str | None, list[Candidate]] = {}
+    for candidate in waiting:
+        if candidate.standing.stage is Stage.SINGLE:
+            halves.setdefault(candidate.standing.suspected_in, []).append(candidate)
+    return halves
+
+
+def _apart(half: Sequence[Candidate], base: str) -> list[list[Candidate]]:
+    """One unit, or several when git does not merge them with each other any more."""
+    pool = _Pool(len(half))
+    units = [unit for candidate in half for unit in pool.take(candidate, base)]
+    return [*units, *pool.rest()]
 
 
 class _Pool:
@@ -82,8 +101,10 @@ class _Pool:
 
 
 def may_be_pooled(candidate: Candidate) -> bool:
-    """Never what failed by itself or in a pool, nor what brings its own CI definition."""
-    return candidate.standing.stage in (Stage.FRESH, Stage.AGAIN) and not candidate.entry.change.touches_ci
+    """Never what failed by itself or is suspected, nor what brings its own CI definition."""
+    standing = candidate.standing
+    fresh = standing.stage is Stage.FRESH and standing.pool_failures < POOLS_BEFORE_ALONE
+    return fresh and not candidate.entry.change.touches_ci
 
 
 def _start(view: View, unit: Sequence[Candidate], number: int) -> StartRun:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from msgspec.structs import replace
 
 from paddock.core.merge import guards
+from paddock.core.merge.estimate import bad_share
 from paddock.core.merge.model import Decided, Outcome, Purpose, Queue, Result, Run, Sample, Stats, Tally
 
 # Half of what is known is forgotten after about 700 observations: agents and test suites change.
@@ -23,9 +24,31 @@ def after_run(queue: Queue, run: Run) -> Stats:
         stats = replace(stats, flakes=stats.flakes * MEMORY + 1)
     if run.purpose is Purpose.TRAIN and run.confirms is None and guards.base_is_verified(queue, run):
         stats = _count_train(queue, stats, run)
+    stats = _count_first_verdicts(queue, stats, run)
     if run.result is Result.PASS:
         stats = _count_pass(queue, stats, run)
     return stats
+
+
+def _count_first_verdicts(queue: Queue, stats: Stats, run: Run) -> Stats:
+    """Each change counts once, with the first run that says something about it: waiting until the bad ones are
+    convicted would make changes look better than they are. Of a failed pool the expected share is bad."""
+    fresh = sum(1 for member in run.members if _is_unknown(queue, member.id))
+    if not fresh or not guards.base_is_verified(queue, run):
+        return stats
+    bad = 0.0
+    if run.result is not Result.PASS:
+        share = bad_share(stats)
+        bad = fresh * share / (1.0 - (1.0 - share) ** len(run.members))
+    tally = stats.overall
+    memory = MEMORY**fresh
+    overall = Tally(tally.good * memory + fresh - bad, tally.bad * memory + bad)
+    return replace(stats, overall=overall)
+
+
+def _is_unknown(queue: Queue, change_id: str) -> bool:
+    entry = queue.entries.get(change_id)
+    return entry is not None and not entry.evidence
 
 
 def _contradicts(queue: Queue, run: Run) -> bool:
@@ -76,5 +99,4 @@ def _count_change(stats: Stats, author: str, *, good: float, bad: float) -> Stat
     by_author[author] = Tally(tally.good * MEMORY + good, tally.bad * MEMORY + bad)
     if len(by_author) > KEPT_AUTHORS:
         del by_author[next(iter(by_author))]
-    overall = Tally(stats.overall.good * MEMORY + good, stats.overall.bad * MEMORY + bad)
-    return replace(stats, overall=overall, by_author=by_author)
+    return replace(stats, by_author=by_author)

@@ -10,14 +10,14 @@ from paddock.core.merge.actions import Action, StartRun
 from paddock.core.merge.health import is_sound, may_start
 from paddock.core.merge.model import Purpose
 from paddock.core.merge.screens import screens_wanted
-from paddock.core.merge.standing import TRAIN_FAILURES_BEFORE_ALONE, Stage, second_half
+from paddock.core.merge.standing import TRAIN_FAILURES_BEFORE_ALONE, Stage
 from paddock.core.merge.view import Candidate, Tip, View, dependencies_met, may_join
 
 # Zuul's chain does well until about this many bad changes are in it at once; measured, see docs/merge-queue.md.
 BAD_CHANGES_A_CHAIN_BEARS = 1.5
 # While the sieve can use every slot, a train of at least this many costs little beside the screens.
 WORTH_A_TRAIN = 8
-DOUBTED = (Stage.SUSPECT, Stage.AGAIN)
+DOUBTED = (Stage.SUSPECT, Stage.BEHIND)
 
 
 def prefix_mode(view: View) -> bool:
@@ -31,12 +31,8 @@ def start_train(view: View) -> tuple[Action, ...]:
     if not may_start(view) or not is_sound(view) or view.tip.closed:
         return ()
     spare = view.free - screens_wanted(view)
-    if prefix_mode(view):
-        unit = _next_of(view, (Stage.READY, Stage.FRESH), 1) or _next_of(view, DOUBTED, 1)
-    else:
-        unit = _screened_unit(view, spare)
-        if not unit and spare > 0:
-            unit = _next_of(view, DOUBTED, 1)
+    few = prefix_mode(view)
+    unit = _next_of(view, (Stage.READY, Stage.FRESH), 1) if few else _screened_unit(view, spare)
     return (_start(view, unit, None),) if unit else ()
 
 
@@ -61,7 +57,18 @@ def _train_is_due(view: View, ready: int, capacity: int, spare: int) -> bool:
         return ready > 0
     if view.trains_running >= max(1, ceil(view.slots / 4)):
         return False
+    if _are_waited_for(view):
+        return True
     return ready >= (capacity if view.trains_running else min(capacity, WORTH_A_TRAIN))
+
+
+def _are_waited_for(view: View) -> bool:
+    """Suspects stand still until the members of their train that were cleared are on their way."""
+    ready = {c.id for c in view.at(Stage.READY)}
+    groups = {c.standing.suspected_in for c in view.at(Stage.SUSPECT)}
+    return any(
+        member.id in ready for group in groups if group is not None for member in view.queue.ended[group].members
+    )
 
 
 def pick_members(able: Sequence[Candidate], tip: Tip, capacity: int) -> list[Candidate]:
@@ -103,14 +110,18 @@ def _in_order(chosen: list[Candidate], tip: Tip) -> list[Candidate]:
 
 
 def start_suspects(view: View) -> tuple[Action, ...]:
-    """Rule 3. The suspected half of a failed train is tried again when the other half has been dealt with.
+    """Rule 3. Half of what is suspected in a failed train is tried again, when the members before it are on their way.
 
-    It stands at the end of the chain and nothing stands on it, so nobody waits for it.
+    It stands at the end of the chain and nothing stands on it, so nobody waits for it. With slots to spare each
+    suspect is tried by itself.
     """
     if not may_start(view) or not is_sound(view) or view.tip.closed:
         return ()
+    if view.free > screens_wanted(view):
+        alone = _next_of(view, DOUBTED, 1)
+        return (_start(view, alone, alone[0].standing.suspected_in),) if alone else ()
     for group, members in _suspect_groups(view).items():
-        if _other_half_is_done(view, group):
+        if _cleared_are_on_their_way(view, group):
             unit = pick_members(members, view.tip, len(members))
             if unit:
                 return (_start(view, unit, group),)
@@ -124,11 +135,11 @@ def _suspect_groups(view: View) -> dict[str, list[Candidate]]:
     return groups
 
 
-def _other_half_is_done(view: View, group: str) -> bool:
-    suspects = {c.id for c in view.at(Stage.SUSPECT)}
-    return all(
-        i not in view.queue.entries or i in view.tip.ids or i in suspects for i in second_half(view.queue.ended[group])
-    )
+def _cleared_are_on_their_way(view: View, group: str) -> bool:
+    """Tried without those that passed meanwhile, the culprit would pass too, and meet them again in the next train."""
+    doubted = {c.id for c in view.at(*DOUBTED)}
+    members = view.queue.ended[group].members
+    return all(m.id not in view.queue.entries or m.id in view.tip.ids or m.id in doubted for m in members)
 
 
 def _start(view: View, members: Sequence[Candidate], confirms: str | None) -> StartRun:
