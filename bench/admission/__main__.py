@@ -1,7 +1,7 @@
-"""python -m bench.admission [--seeds 3] [--hours 2] [--only NAME] [--json]
+"""python -m bench.admission [--held-out] [--seeds 3] [--hours 2] [--only NAME] [--json]
 
-Simulates admission against fixed numbers of agents, AIMD and Gradient2. Exit status 1 if a goal is missed by a
-regime that is held to it.
+Simulates admission against fixed numbers of agents, AIMD and Gradient2. Exit status 1 if a goal is missed.
+`--held-out` runs other regimes with other seeds, none of which a constant was chosen by, against fixed numbers only.
 """
 
 import argparse
@@ -24,6 +24,21 @@ REGIMES = (
     Regime("no headers, known account", requests=200, shows_headers=False),
     Regime("no headers, new account", requests=200, shows_headers=False),
 )
+HELD_OUT = (
+    Regime("small account", requests=45),
+    Regime("tokens, short agents", input=6e5, calls_median=8),
+    Regime("12 cores, long tools", requests=5000, cores=12, tool_scale=2.0),
+    Regime("no headers, 35 a minute", requests=35, shows_headers=False),
+    Regime("no headers, 700 a minute", requests=700, shows_headers=False),
+    Regime("no headers, 10 s stored", requests=150, shows_headers=False, stored_minutes=1 / 6),
+    Regime("no headers, 3 min stored", requests=150, shows_headers=False, stored_minutes=3.0),
+    Regime("no headers, long tools", requests=120, shows_headers=False, tool_scale=6.0, calls_median=40),
+    Regime("no headers, short agents", requests=300, shows_headers=False, calls_median=6),
+    Regime("no headers, halved, restored", requests=300, shows_headers=False, halved_at=2400.0, restored_at=4800.0),
+    Regime("no headers, 6 at once", at_once=6, shows_headers=False),
+    Regime("no headers, 40 at once", at_once=40, shows_headers=False),
+)
+FIRST_HELD_OUT_SEED = 101
 LEAST_WORK, MOST_REJECTED, SETTLED, RESETTLED, MOST_VARIATION = 0.90, 0.02, 180.0, 300.0, 0.20
 
 
@@ -36,10 +51,13 @@ class Row:
     missed: tuple[str, ...]
 
 
-def measure(regime: Regime, seeds: list[int]) -> list[Row]:
+def measure(regime: Regime, seeds: list[int], policies: tuple[str, ...]) -> list[Row]:
     agents, best = best_fixed(regime, seeds)
     rows = [_row(regime, f"best fixed ({agents})", best, best)]
-    for name in ("fixed 1000", "AIMD", "Gradient2", "paddock"):
+    if best.rejected_share > MOST_REJECTED:
+        agents, gentle = best_fixed(regime, seeds, MOST_REJECTED)
+        rows.append(_row(regime, f"gentle fixed ({agents})", gentle, best))
+    for name in policies:
         outcomes = [run_policy(regime, _policy(name, regime, seed), seed) for seed in seeds]
         rows.append(_row(regime, name, score(regime, outcomes), best))
     return rows
@@ -52,10 +70,17 @@ def missed_goals(regime: Regime, share_of_best: float, result: Score) -> tuple[s
         f"settled after {_seconds(result.settled_seconds)} > {SETTLED:.0f} s": _soon(result.settled_seconds, SETTLED),
         f"cv {result.variation:.2f} > {MOST_VARIATION}": result.variation <= MOST_VARIATION,
     }
-    if regime.halved_at is not None:
+    if result.resettled_seconds is not None or regime.halved_at is not None:
         late = f"settled again after {_seconds(result.resettled_seconds)} > {RESETTLED:.0f} s"
         goals[late] = _soon(result.resettled_seconds, RESETTLED)
     return tuple(goal for goal, reached in goals.items() if not reached)
+
+
+def _lasting(regime: Regime, hours: float) -> Regime:
+    """The regime over so many hours instead of its own; what happens in it happens as much earlier or later."""
+    scale = hours / regime.hours
+    halved, restored = (None if at is None else at * scale for at in (regime.halved_at, regime.restored_at))
+    return replace(regime, hours=hours, halved_at=halved, restored_at=restored)
 
 
 def _policy(name: str, regime: Regime, seed: int) -> Policy:
@@ -91,7 +116,7 @@ def _line(row: Row) -> str:
         settled += f" / {_seconds(result.resettled_seconds)}"
     verdict = "" if row.policy != "paddock" else "  ok" if not row.missed else "  MISSED " + "; ".join(row.missed)
     return (
-        f"{row.regime:<26} {row.policy:<18} {row.share_of_best:>6.0%} {result.rejected_share:>9.1%} "
+        f"{row.regime:<28} {row.policy:<18} {row.share_of_best:>6.0%} {result.rejected_share:>9.1%} "
         f"{settled:>15} {result.variation:>6.2f} {result.died:>7.0f}{verdict}"
     )
 
@@ -103,16 +128,18 @@ def main() -> int:
     parser.add_argument("--only", default="")
     parser.add_argument("--json", action="store_true")
     parser.add_argument("--quick", action="store_true", help="one seed")
+    parser.add_argument("--held-out", action="store_true", help="regimes and seeds nothing was tuned on")
     options = parser.parse_args()
-    seeds = list(range(1, (1 if options.quick else options.seeds) + 1))
-    chosen = [regime for regime in REGIMES if options.only in regime.name]
+    first = FIRST_HELD_OUT_SEED if options.held_out else 1
+    seeds = list(range(first, first + (1 if options.quick else options.seeds)))
+    policies = ("paddock",) if options.held_out else ("fixed 1000", "AIMD", "Gradient2", "paddock")
+    chosen = [regime for regime in (HELD_OUT if options.held_out else REGIMES) if options.only in regime.name]
     rows: list[Row] = []
     if not options.json:
-        print(f"{'regime':<26} {'policy':<18} {'work':>6} {'rejected':>9} {'settled':>15} {'cv':>6} {'lost':>7}")
+        print(f"{'regime':<28} {'policy':<18} {'work':>6} {'rejected':>9} {'settled':>15} {'cv':>6} {'lost':>7}")
     for regime in chosen:
-        halved_at = None if regime.halved_at is None else options.hours * 1800.0
         started = time.perf_counter()
-        measured = measure(replace(regime, hours=options.hours, halved_at=halved_at), seeds)
+        measured = measure(_lasting(regime, options.hours), seeds, policies)
         rows += measured
         if not options.json:
             print("\n".join(_line(row) for row in measured))
@@ -120,7 +147,8 @@ def main() -> int:
     if options.json:
         print(json.dumps([asdict(row) for row in rows], indent=2))
     OUT.mkdir(exist_ok=True)
-    (OUT / "admission.json").write_text(json.dumps([asdict(row) for row in rows], indent=2))
+    name = "admission-held-out" if options.held_out else "admission"
+    (OUT / f"{name}.json").write_text(json.dumps([asdict(row) for row in rows], indent=2))
     return int(any(row.missed for row in rows if row.policy == "paddock"))
 
 

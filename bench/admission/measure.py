@@ -1,6 +1,8 @@
 """What a run is judged by: work, refusals, how soon the number of agents settles, how calm it is afterwards."""
 
 from dataclasses import dataclass
+from functools import cache
+from itertools import pairwise
 from statistics import fmean, pstdev
 
 from bench.admission.policies import Fixed, Paddock
@@ -9,11 +11,13 @@ from paddock.core.admission.controls import Controls
 
 BAND = 0.25
 STRAY_SHARE = 0.05
+# The smallest number of agents on the grid of fixed ones, unless an account is tiny.
+SMALL = 10
 
 
 @dataclass(frozen=True, slots=True)
 class Score:
-    """`settled_seconds` after the start and `resettled_seconds` after the limits were halved; None is never."""
+    """`settled_seconds` after the start and `resettled_seconds` after the limits changed; None is never."""
 
     work: float
     rejected_share: float
@@ -29,10 +33,10 @@ def score(regime: Regime, outcomes: list[Outcome]) -> Score:
     resettled: list[float | None] = []
     variations: list[float] = []
     for outcome in outcomes:
-        for is_second, (begin, end) in enumerate(_segments(regime)):
+        for segment, (begin, end) in enumerate(_segments(regime)):
             samples = outcome.running[int(begin / TICK_SECONDS) : int(end / TICK_SECONDS)]
             at = settle_index(samples)
-            (resettled if is_second else settled).append(None if at is None else at * TICK_SECONDS)
+            (resettled if segment else settled).append(None if at is None else at * TICK_SECONDS)
             calm = samples[len(samples) // 4 if at is None else at :]
             variations.append(pstdev(calm) / max(1e-9, fmean(calm)))
     return Score(
@@ -64,15 +68,23 @@ def run_policy(regime: Regime, policy: Policy, seed: int) -> Outcome:
     return World(regime, policy, seed).run()
 
 
-def best_fixed(regime: Regime, seeds: list[int]) -> tuple[int, Score]:
-    """The fixed number of agents that gets most done, found on a grid that is refined around its best."""
+def best_fixed(regime: Regime, seeds: list[int], most_rejected: float = 1.0) -> tuple[int, Score]:
+    """The fixed number of agents that gets most done while no more than this share of calls is rejected, found on a
+    grid that is refined around its best; one agent if every number has more rejected."""
+
+    @cache
+    def run(agents: int) -> Outcome:
+        return run_policy(regime, Fixed(agents), seeds[0])
 
     def work(agents: int) -> int:
-        return run_policy(regime, Fixed(agents), seeds[0]).work
+        outcome = run(agents)
+        return outcome.work if outcome.rejected_share <= most_rejected else -1
 
-    coarse = max((round(10 * 1.15**power) for power in range(24)), key=work)
-    fine = max((round(coarse * share) for share in (0.92, 0.96, 1.0, 1.04, 1.08)), key=work)
-    return fine, score(regime, [run_policy(regime, Fixed(fine), seed) for seed in seeds])
+    few = range(2, SMALL) if regime.at_once < 3 * SMALL or regime.requests < 6 * SMALL else ()
+    coarse = max((*few, *(round(SMALL * 1.15**power) for power in range(24))), key=work)
+    fine = max((max(1, round(coarse * share)) for share in (0.92, 0.96, 1.0, 1.04, 1.08)), key=work)
+    best = fine if work(fine) >= 0 else 1
+    return best, score(regime, [run_policy(regime, Fixed(best), seed) for seed in seeds])
 
 
 def known_account(regime: Regime, seed: int) -> Controls:
@@ -83,9 +95,9 @@ def known_account(regime: Regime, seed: int) -> Controls:
 
 
 def _segments(regime: Regime) -> list[tuple[float, float]]:
-    if regime.halved_at is None:
-        return [(0.0, regime.seconds)]
-    return [(0.0, regime.halved_at), (regime.halved_at, regime.seconds)]
+    """Between changes of the limit."""
+    changes = [at for at in (regime.halved_at, regime.restored_at) if at is not None]
+    return list(pairwise([0.0, *changes, regime.seconds]))
 
 
 def _worst(values: list[float | None]) -> float | None:

@@ -71,7 +71,7 @@ def _lines(task: Task, brief: str, dependents: Sequence[str]) -> list[str]:
         ("paths", ", ".join(task.paths)),
         ("branch", task.branch),
         ("head", task.head),
-        ("attempts", f"{task.started} of {task.allowed}"),
+        ("attempts", _attempts(task)),
         ("added", clock(task.created)),
     ):
         if value:
@@ -81,6 +81,13 @@ def _lines(task: Task, brief: str, dependents: Sequence[str]) -> list[str]:
         lines += ["", paint("attempts", bold=True)]
         lines += [line for attempt in task.attempts for line in _attempt_lines(attempt)]
     return lines
+
+
+def _attempts(task: Task) -> str:
+    """A provider's refusals use up none, so there may be more than are allowed."""
+    if task.started <= task.allowed:
+        return f"{task.started} of {task.allowed}"
+    return f"{task.counted} of {task.allowed} used up, {task.started} started"
 
 
 def _attempt_lines(attempt: Attempt) -> list[str]:
