@@ -5,10 +5,11 @@ import os
 import subprocess
 import sys
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
-from tests.cli.conftest import SOURCE, Cli, as_process
+from tests.cli.conftest import SOURCE, Cli, as_process, mask
 
 PROGRAM = "import sys; from paddock.cli.main import main; sys.argv[0] = 'paddock'; main()"
 
@@ -100,6 +101,23 @@ def test_colours_are_off_unless_somebody_looks(cli: Cli) -> None:
     assert "\x1b[" not in as_process("status", cwd=cli.top).stdout
 
 
+@pytest.mark.parametrize("flags", [(), ("--all",), ("--json",), ("--all", "--json")])
+def test_a_plain_status_says_the_same_as_one_that_goes_the_long_way(cli: Cli, flags: tuple[str, ...]) -> None:
+    """`-C` is left to click; without it `status` is answered before click is loaded."""
+    cli.good("add", "first \x1b[2J ○")
+    cli.good("add", "second", "--after", "t1", "--convoy", "herd")
+    cli.good("cancel", "t1")
+    direct, long = as_process("status", *flags, cwd=cli.top), as_process("-C", ".", "status", *flags, cwd=cli.top)
+    assert (direct.returncode, direct.stderr) == (0, "")
+    assert mask(direct.stdout, cli.top) == mask(long.stdout, cli.top) != ""
+
+
+def test_a_plain_status_where_there_is_nothing_says_the_same_as_the_long_way(tmp_path: Path) -> None:
+    direct, long = as_process("status", cwd=tmp_path), as_process("-C", ".", "status", cwd=tmp_path)
+    assert direct.returncode == long.returncode == 1
+    assert direct.stderr == long.stderr != ""
+
+
 def test_status_and_help_import_only_what_they_need(cli: Cli) -> None:
     """What is slow to import must not creep into the commands people run all day."""
     listing = "import sys; from paddock.cli.main import run; run(sys.argv[1:]); print(*sys.modules, file=sys.stderr)"
@@ -112,5 +130,6 @@ def test_status_and_help_import_only_what_they_need(cli: Cli) -> None:
         return set(ended.stderr.split())
 
     heavy = {"asyncio", "yaml", "tomllib", "rich", "psutil", "subprocess", "hashlib", "socket", "tempfile", "logging"}
-    assert modules("status") & heavy == set()
+    assert modules("status") & (heavy | {"click", "dataclasses"}) == set()
+    assert "click" in modules("status", "--convoy", "none")
     assert modules("--help") & (heavy | {"apsw", "msgspec", "pathlib", "paddock.core.board"}) == set()

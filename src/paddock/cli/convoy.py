@@ -2,7 +2,7 @@
 
 import click
 
-from paddock.cli.status import render
+from paddock.cli.overview import render
 from paddock.cli.text import SCHEMA, cut, paint, print_json
 from paddock.cli.workspace import open_workspace
 from paddock.core.errors import PaddockError

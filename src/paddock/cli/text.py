@@ -5,7 +5,6 @@ import sys
 import time
 from typing import Any
 
-import click
 import msgspec
 
 from paddock.core.ids import printable
@@ -33,7 +32,22 @@ def colourful() -> bool:
 
 
 def paint(text: str, colour: str | None = None, *, bold: bool = False, dim: bool = False) -> str:
-    return click.style(text, fg=colour, bold=bold or None, dim=dim or None) if colourful() else text
+    if not colourful():
+        return text
+    import click
+
+    return click.style(text, fg=colour, bold=bold or None, dim=dim or None)
+
+
+def say(text: str) -> None:
+    """A line, or several, of standard output. Click, which takes long to load, knows what to do without UTF-8."""
+    if sys.stdout.encoding.lower().replace("-", "") == "utf8":
+        sys.stdout.write(f"{text}\n")
+        sys.stdout.flush()
+    else:
+        import click
+
+        click.echo(text)
 
 
 def badge(phase: Phase) -> str:
@@ -76,11 +90,11 @@ def clock(at: float) -> str:
 
 
 def print_json(value: Any) -> None:
-    click.echo(msgspec.json.format(msgspec.json.encode(value), indent=2).decode())
+    say(msgspec.json.format(msgspec.json.encode(value), indent=2).decode())
 
 
 def print_json_line(value: Any) -> None:
-    click.echo(msgspec.json.encode(value).decode())
+    say(msgspec.json.encode(value).decode())
 
 
 def plural(count: int, word: str) -> str:

@@ -1,11 +1,10 @@
 """What every command stands on: the repository, its log, the configuration and who is asking."""
 
 import os
+import sys
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
-
-import click
 
 from paddock.core.board import Board
 from paddock.core.errors import Misuse, PaddockError
@@ -16,6 +15,8 @@ from paddock.store.protocol import Author, Decide, LogUnusable
 from paddock.store.sqlite import SqliteStore
 
 if TYPE_CHECKING:
+    from click import Context
+
     from paddock.config.load import Loaded
     from paddock.config.schema import Config
 
@@ -96,15 +97,19 @@ def log_path(repo: Repo) -> Path:
     return repo.common_dir / "paddock" / "log.db"
 
 
-def open_workspace(ctx: click.Context) -> Workspace:
-    workspace = Workspace(discover(start_directory(ctx)), ctx.find_root().obj.settings)
+def open_workspace(ctx: "Context") -> Workspace:
+    workspace = workspace_at(ctx.find_root().obj.directory, ctx.find_root().obj.settings)
     if workspace.settings:
         workspace.load()  # a slip in --set is told also by commands that need no configuration
     return workspace
 
 
-def start_directory(ctx: click.Context) -> Path:
-    directory = ctx.find_root().obj.directory
+def workspace_at(directory: str | None, settings: tuple[str, ...] = ()) -> Workspace:
+    """None is where the process is."""
+    return Workspace(discover(start_directory(directory)), settings)
+
+
+def start_directory(directory: str | None) -> Path:
     if directory is None:
         try:
             return Path.cwd()
@@ -136,8 +141,7 @@ def _user_name() -> str:
 def warn_unknown(board: Board) -> None:
     if board.unknown:
         kinds = ", ".join(sorted(board.unknown))
-        click.echo(
+        sys.stderr.write(
             f"warning: skipped {sum(board.unknown.values())} events of a newer Paddock ({kinds}); "
-            f"upgrade to {board.version} or later to see them",
-            err=True,
+            f"upgrade to {board.version} or later to see them\n"
         )
