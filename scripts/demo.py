@@ -13,6 +13,7 @@ import sys
 import tempfile
 import time
 from pathlib import Path
+from typing import Any
 
 FIXES: dict[str, tuple[str, str, str]] = {
     "clamp": ("a, low, high", "max(a, high)", "max(low, min(a, high))"),
@@ -163,23 +164,45 @@ def play(project: Path) -> int:
     plan.write_text(json.dumps(convoy()))
     paddock(project, "init", "--yes", quiet=True)
     paddock(project, "add", "--file", str(plan))
-    say(
-        "\nThe fleet runs (`paddock run --until-idle`): one agent crashes, one hangs, one claims to be done and is not,"
-    )
-    say("two disagree. Everything lands on main only after the project's own tests passed on exactly that tree.\n")
+    say("\nThe fleet runs (`paddock run --until-idle`). One agent crashes, one hangs, one claims to be done")
+    say("and is not, two change the same line. Main moves only to what has passed the project's own tests.\n")
     started = time.monotonic()
     code = paddock(project, "run", "--until-idle")
     seconds = time.monotonic() - started
     say("\nHow it went (`paddock status --all`):\n")
     paddock(project, "status", "--all")
-    say("\nmain now:\n")
-    subprocess.run(["git", "-C", str(project), "log", "--oneline", "--first-parent", "-8", "main"], check=False)
+    tasks = read_tasks(project)
+    say("\nWhat did not go well at first, and was dealt with:\n")
+    tell_troubles(tasks)
+    say("\nMain now, and its tests in a fresh clone:\n")
+    subprocess.run(["git", "-C", str(project), "log", "--oneline", "--first-parent", "-4", "main"], check=False)
     green = main_is_green(project)
-    landed = count_landed(project)
+    landed = sum(task["phase"] == "landed" for task in tasks)
     colour = "green, with no known failures" if green else "RED"
-    say(f"\n{landed} of 12 changes landed in {seconds:.0f} s; main is {colour}.")
-    say('Your turn, in a repository of yours: `paddock init`, `paddock add "what to do"`, `paddock run`.')
+    say(f"\n{landed} of 12 changes landed in {seconds:.0f} s; main is {colour}.\n")
+    tell_what_next()
     return 0 if code == 0 and green and landed == 12 else 1
+
+
+def read_tasks(project: Path) -> list[dict[str, Any]]:
+    status = subprocess.run([*PADDOCK, "-C", str(project), "status", "--json"], capture_output=True, check=True)
+    tasks: list[dict[str, Any]] = json.loads(status.stdout)["tasks"]
+    return tasks
+
+
+def tell_troubles(tasks: list[dict[str, Any]]) -> None:
+    for task in tasks:
+        for attempt in task["attempts"][:-1]:
+            sent_back = attempt["outcome"] == "delivered"
+            why = "it did not merge with what had landed" if sent_back else attempt["reason"]
+            say(f"  {attempt['id']:<5} {task['title']:<13} {attempt['outcome']}: {why}; tried again")
+
+
+def tell_what_next() -> None:
+    say("Your turn, in a repository of yours:\n")
+    if shutil.which("paddock") is None:
+        say(f'  export PATH="{Path(sys.executable).parent}:$PATH"')
+    say('  paddock init && paddock add "what to do" && paddock run')
 
 
 def show_tests(project: Path) -> None:
@@ -196,14 +219,8 @@ def main_is_green(project: Path) -> bool:
         done = subprocess.run(
             [sys.executable, "-m", "unittest"], cwd=f"{scratch}/check", capture_output=True, text=True, check=False
         )
-    print("  " + "\n  ".join(done.stderr.strip().splitlines()[-3:]), flush=True)
+    print("\n".join(line for line in done.stderr.strip().splitlines()[-3:] if line), flush=True)
     return done.returncode == 0 and "expected failures" not in done.stderr
-
-
-def count_landed(project: Path) -> int:
-    status = subprocess.run([*PADDOCK, "-C", str(project), "status", "--json"], capture_output=True, check=True)
-    landed: int = json.loads(status.stdout)["counts"]["landed"]
-    return landed
 
 
 PADDOCK = [sys.executable, "-m", "paddock"]

@@ -38,7 +38,7 @@ async def watch_live(daemon: Daemon) -> None:
 
 
 def draw(daemon: Daemon, lines: list[str]) -> Group:
-    history = Text("\n".join(cut(line, 200) for line in lines), style="dim")
+    history = Text("\n".join(cut(line, 200) for line in lines), style="dim", no_wrap=True, overflow="ellipsis")
     return Group(_header(daemon), _agents(daemon), history)
 
 
