@@ -1,10 +1,14 @@
 """Any shell script is an agent: `[engines.sh] command = ["bash", "-c", "{task}"]`; agents do all sorts of things."""
 
+import shutil
+from pathlib import Path
+
 import pytest
 
 from paddock.core.events import DaemonTroubled
 from paddock.core.ids import TaskId
 from paddock.git.slots import SlotState, list_slots, read_record
+from paddock.sessions.marks import find_marked
 from tests.fleet.conftest import MakeYard
 from tests.fleet.yard import Yard
 
@@ -58,3 +62,35 @@ def test_a_run_gives_up_and_says_so_once_when_an_agent_has_deleted_main(shell_ya
     assert len(troubled) == 1
     assert problem in shell_yard.paddock("status")
     assert shell_yard.task(late).phase == "ready"
+
+
+def test_the_agents_of_a_deleted_repository_are_ended_with_it(shell_yard: Yard) -> None:
+    task = add(shell_yard, "sleep 600")
+    daemon = shell_yard.start("run")
+    shell_yard.await_that(lambda: len(shell_yard.processes()) > 1, "the agent")
+    marker = shell_yard.marker
+    shutil.rmtree(shell_yard.top)
+    assert daemon.wait() == 0
+    assert "is gone: nothing left to run here; ended" in daemon.words, task
+    assert not find_marked(marker)
+
+
+def test_agents_start_from_the_main_of_a_remote_with_a_relative_address(shell_yard: Yard, tmp_path: Path) -> None:
+    shell_yard.git("init", "-q", "--bare", "-b", "main", str(tmp_path / "hub.git"))
+    shell_yard.git("remote", "add", "hub", "../hub.git")
+    shell_yard.git("push", "-q", "hub", "main")
+    newer = shell_yard.git("commit-tree", "main^{tree}", "-p", "main", "-m", "From elsewhere")
+    shell_yard.git("push", "-q", "hub", f"{newer}:refs/heads/main")
+    shell_yard.git("update-ref", "-d", "refs/remotes/hub/main")
+    task = add(shell_yard, "git log --format=%s; echo a > a; git add a; git commit -qm a")
+    shell_yard.run(env={"PADDOCK_LAND_REMOTE": "hub"}, code=0)
+    assert shell_yard.attempt(task).base == newer
+
+
+def test_a_remote_that_cannot_be_reached_is_told_once_and_work_goes_on(shell_yard: Yard) -> None:
+    shell_yard.git("remote", "add", "hub", "../nowhere.git")
+    names = [add(shell_yard, f"echo a > a{number}; git add .; git commit -qm a") for number in range(2)]
+    shell_yard.run("--max", "1", env={"PADDOCK_LAND_REMOTE": "hub"})
+    assert [shell_yard.attempt(name).outcome for name in names] == ["delivered"] * 2
+    told = [record.event for record in shell_yard.records(DaemonTroubled)]
+    assert [event.what for event in told if isinstance(event, DaemonTroubled)] == ["fetching main"]

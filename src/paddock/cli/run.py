@@ -1,6 +1,7 @@
 """`paddock run`: the fleet in the foreground."""
 
 import asyncio
+import os
 import signal
 import sys
 
@@ -18,6 +19,8 @@ from paddock.fleet.ledger import AlreadyRunning, Ledger, take_lead
 from paddock.fleet.site import Site, marker_of
 from paddock.fleet.waiting import read_waiting
 from paddock.git.behind import checkouts_behind
+from paddock.sessions.marks import find_marked
+from paddock.sessions.sweep import sweep
 from paddock.store.sqlite import SqliteStore
 
 WAIT_SECONDS = 2.0
@@ -48,6 +51,7 @@ def run_command(ctx: click.Context, until_idle: bool, most: int | None, only: tu
 async def run_fleet(workspace: Workspace, orders: Orders, *, wait: bool, live: bool) -> int:
     store = workspace.write()
     site = open_site(workspace, store)
+    folder = os.open(workspace.repo.common_dir, os.O_RDONLY | os.O_DIRECTORY)
     ledger = await lead(store, wait=wait)
     daemon = Daemon(site, ledger, workspace.log_path, orders)
     loop = asyncio.get_running_loop()
@@ -69,8 +73,10 @@ async def run_fleet(workspace: Workspace, orders: Orders, *, wait: bool, live: b
         if workspace.log_path.exists():
             ledger.give_up()
     if not workspace.log_path.exists():
-        click.echo(f"`{workspace.top}` is gone: nothing left to run here", err=True)
+        ended = _end_orphans(site, folder)
+        click.echo(f"`{workspace.top}` is gone: nothing left to run here{ended}", err=True)
         return 0
+    os.close(folder)
     board = ledger.board
     still = [attempt.id for name in board.live if (attempt := board.tasks[name].live_attempt) is not None]
     store.close()
@@ -83,6 +89,17 @@ async def run_fleet(workspace: Workspace, orders: Orders, *, wait: bool, live: b
     for behind in checkouts_behind(workspace.repo, workspace.config.landing_branch):
         click.echo(f"\n{behind.path} shows an older {behind.branch}; update it: {behind.command}", err=True)
     return 130 if daemon.ending else int(bool(daemon.troubles.now)) or exit_code(board, orders.only)
+
+
+def _end_orphans(site: Site, folder: int) -> str:
+    """Agents of a repository that was deleted: nothing they do counts and nobody could find them again.
+
+    One that was only moved keeps them; the next daemon there picks them up.
+    """
+    if os.fstat(folder).st_nlink:
+        return ""
+    ended = len(sweep({process.mark for process in find_marked(site.marker)}).ended)
+    return f"; ended {'1 process' if ended == 1 else f'{ended} processes'} of its agents" if ended else ""
 
 
 def _tell_who_waits(workspace: Workspace, board: Board, only: frozenset[TaskId] | None) -> None:

@@ -56,6 +56,7 @@ class Daemon:
         self._seen = self.ledger.board.seq
         self.ending = ""
         self.troubles = Troubles()
+        self._told_stale = ""
         self._drives: dict[TaskId, asyncio.Task[None]] = {}
         self._ci_drives: dict[str, asyncio.Task[None]] = {}
         self._watch = TurnWatch()
@@ -212,6 +213,9 @@ class Daemon:
         except (PaddockError, OSError) as error:
             return await self._note_repeated("starting agents", error)
         self.troubles.forget("starting agents")
+        if (problem := self._dispatcher.stale_because) and problem != self._told_stale:
+            await self._note_trouble(f"fetching {self.site.config.landing_branch}", PaddockError(problem))
+        self._told_stale = problem
         return again
 
     def _account(self, board: Board, name: TaskId) -> str:

@@ -32,6 +32,8 @@ class Dispatcher:
     gate: Gate
     links: dict[TaskId, Link] = field(default_factory=dict)
     linked_for: tuple[object, ...] = ()
+    stale_because: str = ""
+    """Why the remote's main could not be fetched, so that agents begin where it was last seen."""
     shown_at: float = 0.0
 
     async def start(
@@ -60,7 +62,7 @@ class Dispatcher:
             return again
         try:
             near = self.site.near_tip()
-            tip = near if near is not None else await asyncio.to_thread(self.site.main_tip)
+            tip = near if near is not None else await asyncio.to_thread(self.site.main_tip, self._note_fetch)
         except PaddockError as error:
             self.gate.waiting |= dict.fromkeys(accounts, f"no commit to start from: {error.message}")
             self.gate.save()
@@ -70,6 +72,9 @@ class Dispatcher:
         await self.ledger.record(lambda fresh: claim_tasks(self.site, fresh, claims))
         checkpoint("dispatch.claimed")
         return again
+
+    def _note_fetch(self, problem: str) -> None:
+        self.stale_because = problem
 
     async def _runnable(self, board: Board, plan: Plan) -> list[Task]:
         """Tasks with an engine; the others are blocked, for nobody can run them."""

@@ -44,7 +44,7 @@ class RemoteTip:
 
 def read_remote(repo: Repo, remote: str, branch: str, timeout: float = ASK_TIMEOUT_SECONDS) -> RemoteTip | Unreachable:
     ref = f"refs/heads/{branch}"
-    asked = repo.git("ls-remote", "--quiet", "--end-of-options", remote, ref, check=False, timeout=timeout)
+    asked = repo.talk("ls-remote", "--quiet", "--end-of-options", remote, ref, timeout=timeout)
     if not asked.ok:
         return Unreachable(_why(asked, remote, timeout))
     found = (line.split("\t") for line in asked.lines)
@@ -59,7 +59,7 @@ def push_main(
     The lease is what makes it a compare-and-swap; a plain fast-forward would accept a rewound branch.
     """
     ref = f"refs/heads/{branch}"
-    pushed = repo.git(
+    pushed = repo.talk(
         "-c",
         "push.gpgSign=false",
         "push",
@@ -72,7 +72,6 @@ def push_main(
         "--end-of-options",
         remote,
         f"{new}:{ref}",
-        check=False,
         timeout=timeout,
     )
     if pushed.ok:

@@ -65,6 +65,11 @@ class Repo(msgspec.Struct, frozen=True):
             inherit=inherit,
         )
 
+    def talk(self, *args: str, timeout: float) -> GitResult:
+        """git with a remote; a refusal is a value. Runs where a remote's relative address counts from."""
+        place = self.main or self.common_dir
+        return run_git(place, f"--git-dir={self.common_dir}", *args, check=False, timeout=timeout)
+
     def resolve(self, rev: str) -> str | None:
         """The full sha of the commit `rev` names, None when it names none."""
         if not rev or rev.startswith("-"):
@@ -158,7 +163,7 @@ class Repo(msgspec.Struct, frozen=True):
     def fetch(self, remote: str, branch: str, timeout: float = _FETCH_TIMEOUT_SECONDS) -> Fetched:
         """Bring `refs/remotes/REMOTE/BRANCH` up to date; trouble with the remote is a value, no exception."""
         tracking = f"refs/remotes/{remote}/{branch}"
-        result = self.git(
+        result = self.talk(
             "fetch",
             "--quiet",
             "--no-tags",
@@ -168,7 +173,6 @@ class Repo(msgspec.Struct, frozen=True):
             "--end-of-options",
             remote,
             f"+refs/heads/{branch}:{tracking}",
-            check=False,
             timeout=timeout,
         )
         if result.timed_out:

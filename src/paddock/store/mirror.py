@@ -90,7 +90,7 @@ def write_mirror(store: Store, repo: Repo) -> tuple[int, int]:
 def push_mirror(store: Store, repo: Repo, remote: str | None) -> Pushed:
     seq, new = write_mirror(store, repo)
     if remote is not None:
-        pushed = repo.git("push", "--quiet", remote, f"{REF}:{REF}", check=False, timeout=_TIMEOUT_SECONDS)
+        pushed = repo.talk("push", "--quiet", remote, f"{REF}:{REF}", timeout=_TIMEOUT_SECONDS)
         if not pushed.ok:
             raise PaddockError(
                 f"the mirror could not be pushed to `{remote}`: {_first_line(pushed.stderr)}",
@@ -104,10 +104,8 @@ def fetch_commit(repo: Repo, remote: str | None) -> str:
     ref = REF
     if remote is not None:
         ref = "refs/paddock/fetched/log"
-        fetched = repo.git(
-            "fetch", "--quiet", "--no-tags", "--no-write-fetch-head", remote, f"+{REF}:{ref}",
-            check=False, timeout=_TIMEOUT_SECONDS,
-        )  # fmt: skip
+        words = ("fetch", "--quiet", "--no-tags", "--no-write-fetch-head", remote, f"+{REF}:{ref}")
+        fetched = repo.talk(*words, timeout=_TIMEOUT_SECONDS)
         if not fetched.ok:
             raise PaddockError(
                 f"there is no log to fetch from `{remote}`: {_first_line(fetched.stderr)}",
