@@ -463,6 +463,20 @@ def test_output_to_a_full_device_is_an_explained_failure(used: Cli) -> None:
     assert ended.stderr.startswith("error: the system refused: No space left on device")
 
 
+@pytest.mark.parametrize("closed", ["0<&-", "1>&-", "2>&-", "0<&- 1>&- 2>&-"])
+def test_with_standard_streams_closed_commands_do_their_work(used: Cli, closed: str) -> None:
+    program = "import sys; from paddock.cli.main import main; main()"
+    for arguments, code in (("status", 0), ("status --json", 0), ("--help", 0), ("add x", 0), ("show t99", 1)):
+        ended = subprocess.run(
+            ("/bin/sh", "-c", f'exec "$0" -c "$1" {arguments} {closed}', sys.executable, program),
+            cwd=used.top, capture_output=True, text=True, check=False, timeout=60,
+            env={**os.environ, "PYTHONPATH": str(SOURCE)},
+        )  # fmt: skip
+        assert (ended.returncode, "Traceback" in ended.stderr) == (code, False), (arguments, ended)
+    assert used.good("status").out.startswith("3 tasks")
+    used.good("log", "verify")
+
+
 def test_a_user_name_with_terminal_escapes_is_recorded_and_shown_safely(used: Cli) -> None:
     used.monkeypatch.setenv("USER", "eve\x1b[2J\udcff")
     used.good("add", "x")

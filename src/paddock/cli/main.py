@@ -13,6 +13,7 @@ def main() -> None:
     """The entry point: expected failures become `error:` and `hint:` lines and exit 1 or 2."""
     # Commands are short and make few cycles: the collector would mostly walk the board over and over.
     gc.set_threshold(50_000, 20, 20)
+    _open_missing_streams()
     code = run(sys.argv[1:])
     try:
         sys.stdout.flush()
@@ -51,6 +52,14 @@ def run(arguments: list[str]) -> int:
             "run it again with PADDOCK_DEBUG=1 and report what it prints",
         )
         return 1
+
+
+def _open_missing_streams() -> None:
+    """Whoever started us may have closed some; their numbers would go to the next files that are opened."""
+    for number, name in enumerate(("stdin", "stdout", "stderr")):
+        if getattr(sys, name) is None:
+            os.dup2(os.open(os.devnull, os.O_RDWR), number)
+            setattr(sys, name, open(number, "w" if number else "r", closefd=False))  # noqa: SIM115
 
 
 def _discard_output() -> None:
