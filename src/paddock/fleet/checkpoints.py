@@ -12,9 +12,13 @@ from collections import Counter
 
 _SIGNALS = {"PADDOCK_TEST_CRASH_AT": signal.SIGKILL, "PADDOCK_TEST_STOP_AT": signal.SIGSTOP}
 _passed: Counter[tuple[str, str]] = Counter()
+_ARMED = any(name in os.environ for name in ("PADDOCK_TEST_TRACE", *_SIGNALS))
+"""Asked once: the points are many, and every fleet passes them."""
 
 
 def checkpoint(name: str) -> None:
+    if not _ARMED:
+        return
     if trace := os.environ.get("PADDOCK_TEST_TRACE"):
         with open(trace, "a", encoding="utf-8") as file:
             file.write(f"{name} {os.getpid()}\n")

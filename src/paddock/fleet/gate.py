@@ -44,7 +44,7 @@ from paddock.fleet.waiting import write_waiting
 from paddock.git.disk import free_space
 
 TICK_SECONDS = 5.0
-SAVE_SECONDS = 0.05
+SAVE_SECONDS = 0.25
 FILE = "limits.json"
 NO_QUOTA = 1_000_000.0
 DISK_BASE_SECONDS, DISK_CAP_SECONDS = 10.0, 300.0
