@@ -30,6 +30,8 @@ from paddock.store.protocol import Query
 from paddock.store.wake import Listener
 
 SLOW_CLOCK_SECONDS = 5.0
+ROUND_SECONDS = 0.02
+"""A busy fleet wakes its daemon with every step of every agent; a round serves all that came meanwhile."""
 DRIVE_TRIES = 3
 
 
@@ -100,6 +102,7 @@ class Daemon:
 
     async def _loop(self) -> None:
         while not self.ending:
+            next_round_at = time.monotonic() + ROUND_SECONDS
             self._woken.clear()
             if not self.log_path.exists():
                 return
@@ -114,6 +117,7 @@ class Daemon:
                 self._report(self.ledger.board)
                 return
             await self._sleep(min((at for at in (start_at, land_at) if at is not None), default=None))
+            await asyncio.sleep(max(0.0, next_round_at - time.monotonic()))
 
     def end(self, why: str) -> None:
         """Leave. Agents go on without a daemon."""

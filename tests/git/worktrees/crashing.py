@@ -13,7 +13,7 @@ from pathlib import Path
 from paddock.git.disk import DiskFloor
 from paddock.git.gc import apply_gc, plan_gc
 from paddock.git.pool import fill
-from paddock.git.release import release
+from paddock.git.release import Secured, release
 from paddock.git.repo import discover
 from paddock.git.slots import WorktreeRoot, default_root
 from paddock.git.worktrees import Order, prepare
@@ -33,6 +33,8 @@ def perform(operation: str, top: Path, arguments: list[str], checkpoint: Callabl
             prepare(root, Order(attempt, branch, start), checkpoint)
         case "release", [attempt]:
             release(root, attempt, "the test said so", checkpoint)
+        case "return", [attempt, head, *held]:
+            release(root, attempt, "the test said so", checkpoint, Secured(head, frozenset((head, *held))))
         case "fill", [tip, size]:
             fill(root, tip, int(size), checkpoint=checkpoint)
         case "gc", []:
