@@ -1,6 +1,7 @@
 """Many short turns at once, some ending just as they are stopped, amid sweeps: each one's end is known."""
 
 import asyncio
+import os
 import random
 from collections import Counter
 from dataclasses import dataclass
@@ -14,7 +15,7 @@ from paddock.sessions.process import wait_for_exit
 from paddock.sessions.stopping import TurnToStop, stop_turn
 from tests.sessions.conftest import PATIENCE_SECONDS, Workshop
 
-LANES, TURNS_PER_LANE = 16, 200
+LANES, TURNS_PER_LANE = 8, 200
 
 
 @dataclass(frozen=True)
@@ -30,7 +31,7 @@ KINDS = (
     Kind("sleep 600 & exit CODE"),
     Kind("sleep 600", returns=False),
     Kind("trap '' TERM; sleep 600", returns=False),
-    Kind("sleep 0.0JITTER; exit CODE", returns=False),
+    *[Kind("echo going >'FIFO'; exit CODE", returns=False)] * 4,
 )
 
 
@@ -49,7 +50,9 @@ class Lane:
     async def _play_one(self, attempt: str, kind: Kind, code: int) -> None:
         folder = self.workshop.folder / attempt
         folder.mkdir()
-        script = kind.script.replace("CODE", str(code)).replace("JITTER", str(self.chance.randrange(10)))
+        fifo = folder / "fifo"
+        os.mkfifo(fifo)
+        script = kind.script.replace("CODE", str(code)).replace("FIFO", str(fifo))
         plain = self.workshop.shell(script)
         spec = TurnSpec(attempt, 1, plain.argv, plain.env, plain.cwd, folder, plain.marker)
         mark = Mark(plain.marker, attempt)
@@ -57,7 +60,8 @@ class Lane:
         if kind.returns:
             assert await wait_for_exit(shim, PATIENCE_SECONDS)
         else:
-            await asyncio.sleep(self.chance.random() * 0.1)
+            if "FIFO" in kind.script:
+                await asyncio.to_thread(fifo.read_text)
             await stop_turn(TurnToStop(mark, shim, 0.05))
         state = observe_turn(folder, 1)
         assert isinstance(state, Exited), (kind, state, [path.name for path in folder.iterdir()])
