@@ -106,7 +106,7 @@ def test_log_has_one_event_a_line(delivered: Cli) -> None:
     lines = delivered.good("log", "--json").lines
     assert [line["seq"] for line in lines] == list(range(1, 9))
     assert {tuple(line) for line in lines} == {
-        ("seq", "at", "actor", "generation", "kind", "task", "attempt", "body", "hash")
+        ("seq", "at", "actor", "generation", "kind", "task", "attempt", "body", "hash", "schema")
     }
     last = lines[-1]
     assert (last["actor"], last["generation"], last["kind"]) == ("daemon", 4, "attempt.ended")

@@ -133,3 +133,22 @@ def test_status_and_help_import_only_what_they_need(cli: Cli) -> None:
     assert modules("status") & (heavy | {"click", "dataclasses"}) == set()
     assert "click" in modules("status", "--convoy", "none")
     assert modules("--help") & (heavy | {"apsw", "msgspec", "pathlib", "paddock.core.board"}) == set()
+
+
+def in_encoding(cli: Cli, encoding: str, *words: str) -> "subprocess.CompletedProcess[bytes]":
+    argv = (sys.executable, "-c", PROGRAM, *words)
+    env = environment(PYTHONIOENCODING=encoding)
+    return subprocess.run(argv, cwd=cli.top, env=env, capture_output=True, timeout=60, check=False)
+
+
+@pytest.mark.parametrize("encoding", ["latin-1", "ascii", "cp1252"])
+def test_a_terminal_of_another_encoding_gets_what_it_can_show_and_json_stays_utf8(cli: Cli, encoding: str) -> None:
+    cli.good("init", "--yes")
+    cli.good("add", "Größe 🐎 … prüfen")
+    for words in (("status",), ("show", "t1"), ("log",), ("show", "t9")):
+        done = in_encoding(cli, encoding, *words)
+        assert done.returncode == (1 if "t9" in words else 0), done.stderr
+        assert b"should not" not in done.stderr
+    for command in ("status", "show t1", "log"):
+        told = in_encoding(cli, encoding, *command.split(), "--json")
+        assert "Größe 🐎 … prüfen" in told.stdout.decode()

@@ -154,6 +154,7 @@ def test_every_plain_key_has_a_variable(tmp_path: Path, key: str) -> None:
             "paddock.toml: `engines.b.format`: `json` is none of text, claude-stream, codex-jsonl",
             None,
         ),
+        ("[land]\nengine = 'x'", "unknown key `land.engine`", "`engine` belongs at the top of the file"),
         ("[prices.m]\ninput = 3", "paddock.toml: `prices.m`: Object missing required field `output`", None),
         ("main = \n[limits]", "paddock.toml: Invalid value (at line 1, column 8)", None),
         ("a\x00b", "paddock.toml: Expected '=' after a key in a key/value pair (at line 1, column 2)", None),

@@ -1,6 +1,7 @@
 """Where `paddock` begins. A plain `status`, which people ask for all day, is answered without loading click."""
 
 import gc
+import io
 import os
 import sys
 from contextlib import suppress
@@ -14,6 +15,7 @@ def main() -> None:
     # Commands are short and make few cycles: the collector would mostly walk the board over and over.
     gc.set_threshold(50_000, 20, 20)
     _open_missing_streams()
+    _forgive_characters()
     code = run(sys.argv[1:])
     try:
         sys.stdout.flush()
@@ -60,6 +62,13 @@ def _open_missing_streams() -> None:
         if getattr(sys, name) is None:
             os.dup2(os.open(os.devnull, os.O_RDWR), number)
             setattr(sys, name, open(number, "w" if number else "r", closefd=False))  # noqa: SIM115
+
+
+def _forgive_characters() -> None:
+    """What a terminal of another encoding cannot show becomes a question mark; nothing fails for it."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper) and stream.encoding.lower() != "utf-8":
+            stream.reconfigure(errors="replace")
 
 
 def _discard_output() -> None:

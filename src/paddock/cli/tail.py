@@ -3,9 +3,10 @@
 import sys
 
 import click
+import msgspec
 
 from paddock.cli.run import open_site
-from paddock.cli.text import cut, paint, print_json_line
+from paddock.cli.text import SCHEMA, cut, paint, print_json_line
 from paddock.cli.workspace import Workspace, open_workspace
 from paddock.core import trace
 from paddock.core.board import Board
@@ -105,7 +106,7 @@ def _follow(
 
 def _print_entry(entry: trace.TraceEntry, *, as_json: bool) -> None:
     if as_json:
-        print_json_line(entry)
+        print_json_line({**msgspec.to_builtins(entry), "schema": SCHEMA})
     elif words := render_entry(entry):
         click.echo(words)
 

@@ -90,11 +90,21 @@ def clock(at: float) -> str:
 
 
 def print_json(value: Any) -> None:
-    say(msgspec.json.format(msgspec.json.encode(value), indent=2).decode())
+    _say_data(msgspec.json.format(msgspec.json.encode(value), indent=2))
 
 
 def print_json_line(value: Any) -> None:
-    say(msgspec.json.encode(value).decode())
+    _say_data(msgspec.json.encode(value))
+
+
+def _say_data(data: bytes) -> None:
+    """JSON is UTF-8 wherever it goes."""
+    if sys.stdout.encoding.lower() == "utf-8":
+        say(data.decode())
+        return
+    sys.stdout.flush()
+    sys.stdout.buffer.write(data + b"\n")
+    sys.stdout.buffer.flush()
 
 
 def plural(count: int, word: str) -> str:

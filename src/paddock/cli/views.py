@@ -79,6 +79,7 @@ class RecordView(msgspec.Struct):
     attempt: str | None
     body: msgspec.Raw
     hash: str
+    schema: int = SCHEMA
 
 
 def view_attempt(attempt: Attempt) -> AttemptView:

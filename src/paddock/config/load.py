@@ -100,7 +100,9 @@ def _unknown_key(where: str, dotted: str, section: str, key: str, known: Mapping
     near = get_close_matches(key, known, 1, 0.5)
     place = f"in [{section}]" if section else "at the top"
     hint = f"did you mean `{near[0]}`?" if near else f"known {place}: {', '.join(known)}"
-    if not near and (elsewhere := [k for k in known_keys() if k.endswith(f".{key}")]):
+    if section and not near and key in fields_of(Config):
+        hint = f"`{key}` belongs at the top of the file, above the first [section]"
+    elif not near and (elsewhere := [k for k in known_keys() if k.endswith(f".{key}")]):
         hint = f"did you mean `{elsewhere[0]}`?"
     return Misuse(f"{where}: unknown key `{printable(dotted, 80)}`", hint)
 
