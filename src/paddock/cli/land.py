@@ -117,7 +117,9 @@ def resolve_command(ctx: click.Context, task: str, as_json: bool) -> None:
     site, found = open_site(workspace, store), store.board().task(parse_task(task))
     store.close()
     if found.phase is not Phase.BLOCKED or found.head is None or found.branch is None:
-        raise PaddockError(f"task `{found.id}` is {found.phase}: there is no conflict to resolve")
+        raise PaddockError(
+            f"task `{found.id}` is {found.phase}: there is no conflict to resolve", f"see `paddock show {found.id}`"
+        )
     path, conflicts = open_conflict(site, found.id, found.branch, found.head)
     if as_json:
         print_json({"schema": SCHEMA, "worktree": path, "conflicts": conflicts})

@@ -24,7 +24,7 @@ async def watch_live(daemon: Daemon) -> None:
     lines: deque[str] = deque(maxlen=LAST_LINES)
 
     def observe(record: Record) -> None:
-        if line := tell(record):
+        if line := tell(record, daemon.ledger.board):
             lines.append(line)
 
     daemon.observe = observe

@@ -6,23 +6,24 @@ import click
 
 from paddock.cli.text import cut, plural
 from paddock.core import events as ev
+from paddock.core.board import Board
 from paddock.core.ids import printable
 from paddock.core.merge import events as qe
 
 
-def narrate(record: ev.Record) -> None:
-    if line := tell(record):
+def narrate(record: ev.Record, board: Board) -> None:
+    if line := tell(record, board):
         click.echo(line)
 
 
-def tell(record: ev.Record) -> str:
-    """Time, subject and words of a record worth telling, or nothing."""
-    words = describe(record)
+def tell(record: ev.Record, board: Board) -> str:
+    """Time, subject and words of a record worth telling, or nothing. `board` is one that has folded it."""
+    words = describe(record, board)
     at = time.strftime("%H:%M:%S", time.localtime(record.at))
     return f"{at}  {record.attempt or record.task or '':<7} {words}" if words else ""
 
 
-def describe(record: ev.Record) -> str:
+def describe(record: ev.Record, board: Board) -> str:
     """One line about a record worth telling, or nothing."""
     match record.event:
         case ev.TaskAdded(title=title):
@@ -46,7 +47,10 @@ def describe(record: ev.Record) -> str:
         case qe.RunEnded(run=run, result=result, reused=None):
             return f"CI run {run}: {result.value}{': ' + cut(record.event.note, 80) if record.event.note else ''}"
         case qe.TrainLanded(run=run, new=new):
-            return f"landed: CI run {run} is main now, at {new[:10]}"
+            names = ", ".join(old.id for old in board.queue.decided if old.commit == new) or run
+            return f"landed {names}: main is at {new[:10]} now, tested by {run}"
+        case qe.ChangeFoundEmpty(id=name):
+            return f"{name}: everything it does is in main already"
         case qe.ChangeRejected(id=name, reason=reason):
             return f"rejected {name}: {cut(reason, 100)}"
         case qe.ChangeConflicted(id=name, paths=paths, against=against):

@@ -64,7 +64,7 @@ async def run_fleet(workspace: Workspace, orders: Orders, *, wait: bool, live: b
 
             await watch_live(daemon)
         else:
-            daemon.observe = narrate
+            daemon.observe = lambda record: narrate(record, ledger.board)
             await daemon.run()
     except Exception:
         if workspace.log_path.exists():
