@@ -2,11 +2,18 @@
 
 import time
 
+import msgspec
 import pytest
 
+from paddock.core.admission.breaker import Breaker
+from paddock.core.admission.clocks import Clocks
+from paddock.core.admission.controls import Account, Controls
+from paddock.core.admission.host import HostSample
+from paddock.core.admission.quota import Limit, Quota
 from paddock.core.events import AttemptEnded, AttemptStarted, Draft, LimitsReset, TurnEnded, TurnStarted
 from paddock.core.ids import AttemptId, TaskId
 from paddock.core.spending import day_of
+from paddock.fleet.gate import NO_QUOTA, LimitsFile
 from paddock.store.protocol import Author, Query
 from paddock.store.sqlite import SqliteStore
 from tests.cli.conftest import Cli
@@ -154,9 +161,41 @@ def test_a_budget_that_means_nothing_is_refused(cli: Cli, arguments: tuple[str, 
     assert cli.good("budget", "show", "--json").json()["budgets"] == []
 
 
-def test_limits_are_unknown_before_a_daemon_ran(cli: Cli) -> None:
-    said = cli("limits")
-    assert (said.code, "no daemon has run yet" in said.err) == (1, True)
+def test_before_a_daemon_ran_only_the_cap_is_known(cli: Cli) -> None:
+    assert cli.good("limits").out.startswith("at most 4 agents; nothing else is known")
+    said = cli.good("limits", "--json").json()
+    assert (said["schema"], said["at"], said["controls"]["accounts"], said["waiting"]) == (1, None, {}, {})
+
+
+def test_limits_tell_what_each_number_was_made_from(cli: Cli) -> None:
+    now = time.time()
+    controls = Controls(
+        accounts={
+            "free": Account(quota=Quota(target=NO_QUOTA)),
+            "new": Account(quota=Quota(target=5.0)),
+            "shown": Account(quota=Quota(target=50.0, limits={"requests": Limit(200.0, 120.0, now)})),
+            "met": Account(quota=Quota(target=4.0, capacity=120.0, rates={"requests": 30.0}, cut_at=now - 90)),
+            "shut": Account(clocks=Clocks(auth="who are you?")),
+        },
+        breakers={"odd": Breaker(2, "no such file")},
+    )
+    host = HostSample(now, 0.5, 3 * 2**30, 40 * 2**30)
+    kept = LimitsFile(now, controls, {"t1": "4 of at most 4 agents run"}, host)
+    (cli.log.parent / "limits.json").write_bytes(msgspec.json.encode(kept))
+    assert cli.good("limits").out.splitlines() == [
+        "as of 0s ago; at most 4 agents",
+        "account free         no quota",
+        "account new          quota bears 5.0 agents; no limit met so far",
+        "account shown        quota bears 50.0 agents; 120 of 200 requests a minute left 0s ago",
+        "account met          quota bears 4.0 agents; fewer since calls were refused 1m ago; 120 a minute go through; "
+        "30.0 calls a minute by each",
+        "account shut         quota bears 4.0 agents; no limit met so far; paused: credentials refused: who are you?",
+        "engine  odd          2 attempts in a row never ran: no such file",
+        "host    0.50 busy per core, bears 4.0 agents; 3.0 GiB of memory and 40.0 GiB of disk free",
+        "queue   0 changes wait to be merged, 200 at most",
+        "t1      waits: 4 of at most 4 agents run",
+    ]
+    assert cli.good("limits", "--json").json()["host"]["free_memory_bytes"] == 3 * 2**30
 
 
 def test_a_reset_is_recorded_for_engines_and_accounts_there_are(cli: Cli) -> None:

@@ -75,7 +75,7 @@ def test_with_room_everywhere_all_may_start() -> None:
 @pytest.mark.parametrize(
     ("changes", "by", "words"),
     [
-        ({"cap": 3, "running": {"main": 1}}, LimitedBy.CAP, "1 of at most 3 agents run"),
+        ({"cap": 3, "running": {"main": 1}}, LimitedBy.CAP, "3 of at most 3 agents run"),
         (
             {"host": replace(CALM, free_memory_bytes=GIB), "agent_memory_bytes": GIB // 4},
             LimitedBy.MEMORY,

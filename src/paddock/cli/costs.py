@@ -1,24 +1,20 @@
-"""`paddock costs`, `paddock budget` and `paddock limits`: what was spent, what may be, what holds agents back."""
+"""`paddock costs` and `paddock budget`: what was spent, and what may be."""
 
 import math
 import time
 from dataclasses import dataclass
-from difflib import get_close_matches
 
 import click
 
-from paddock.cli.text import SCHEMA, age, cut, plural, print_json
+from paddock.cli.text import SCHEMA, cut, plural, print_json
 from paddock.cli.workspace import Workspace, open_workspace
 from paddock.core.admission.budget import Amount, Cost, committed
-from paddock.core.admission.clocks import current_pause
 from paddock.core.board import Board
 from paddock.core.errors import Misuse, PaddockError
-from paddock.core.events import BudgetSet, Draft, LimitsReset, TurnEnded
+from paddock.core.events import BudgetSet, Draft, TurnEnded
 from paddock.core.ids import TaskId, parse_attempt, parse_task, task_of
 from paddock.core.spending import day_of, with_tasks
 from paddock.core.task import Phase
-from paddock.engines.registry import engine_names
-from paddock.fleet.gate import LimitsFile, read_limits
 from paddock.store.protocol import Query
 
 GROUPS = ("task", "agent", "engine", "model", "convoy", "day")
@@ -225,52 +221,3 @@ def _used(row: dict[str, object]) -> str:
 def _words(usd: float | None, tokens: float | None) -> str:
     parts = [f"${usd:,.2f}" if usd is not None else "", f"{tokens:,.0f} tokens" if tokens is not None else ""]
     return " and ".join(part for part in parts if part)
-
-
-@click.command("limits")
-@click.option("--reset", metavar="ENGINE", help="The engine or account works again: clear its breaker and auth clock.")
-@click.option("--json", "as_json", is_flag=True, help="As JSON.")
-@click.pass_context
-def limits_command(ctx: click.Context, reset: str | None, as_json: bool) -> None:
-    """Show every controller that decides how many agents may run."""
-    workspace = open_workspace(ctx)
-    kept = read_limits(workspace.state_dir)
-    if reset is not None:
-        _require_known(workspace, kept, reset)
-        workspace.record(lambda _board: [Draft(LimitsReset(reset))])
-        click.echo(f"{reset}: its breaker and its auth clock are cleared")
-        return
-    if kept is None:
-        raise PaddockError("no daemon has run yet: nothing is known about limits", "`paddock run` starts one")
-    if as_json:
-        import msgspec
-
-        print_json({"schema": SCHEMA, **msgspec.to_builtins(kept)})
-        return
-    now = time.time()
-    click.echo(f"as of {age(kept.at)} ago; at most {workspace.config.limits.max_agents} agents")
-    for name, account in kept.controls.accounts.items():
-        pause = current_pause(account.clocks, now)
-        quota = "no quota" if account.quota.target >= 1e6 else f"quota bears {account.quota.target:.1f} agents"
-        click.echo(f"account {name:<12} {quota}" + (f"; paused: {cut(pause.reason, 160)}" if pause else ""))
-    for engine, breaker in kept.controls.breakers.items():
-        if breaker.never_ran:
-            click.echo(
-                f"engine  {engine:<12} {breaker.never_ran} attempts in a row never ran: {cut(breaker.evidence, 80)}"
-            )
-    if kept.host is not None:
-        memory = kept.host.free_memory_bytes / 2**30
-        pace = kept.controls.host.slots
-        click.echo(f"host    {kept.host.busy:.2f} busy per core, {memory:.1f} GiB free; bears {pace:.1f} agents")
-    for task, reason in kept.waiting.items():
-        click.echo(f"{task:<7} waits: {cut(reason, 120)}")
-
-
-def _require_known(workspace: Workspace, kept: LimitsFile | None, name: str) -> None:
-    engines = workspace.config.engines
-    seen = {*kept.controls.accounts, *kept.controls.breakers} if kept is not None else set()
-    known = {*engine_names(), *engines, *(engine.account for engine in engines.values() if engine.account), *seen}
-    if name not in known:
-        near = get_close_matches(name, known, 1)
-        hint = f"did you mean `{near[0]}`?" if near else f"known: {', '.join(sorted(known))}"
-        raise Misuse(f"there is no engine or account `{cut(name, 60)}`", hint)

@@ -114,7 +114,8 @@ def admit(snapshot: Snapshot, now: float) -> Admission:
     fleet_room, fleet_by, fleet_reason = _fleet_room(snapshot)
     for candidate in snapshot.candidates:
         if len(starts) >= fleet_room:
-            refusals.append(Refusal(candidate.attempt, fleet_by, fleet_reason))
+            reason = fleet_reason if fleet_by is not LimitedBy.CAP else _used_up(sum(running.values()), snapshot.cap)
+            refusals.append(Refusal(candidate.attempt, fleet_by, reason))
             continue
         account = _choose_account(candidate, controls, running, now)
         if isinstance(account, Refusal):
@@ -137,7 +138,7 @@ def admit(snapshot: Snapshot, now: float) -> Admission:
 def _fleet_room(snapshot: Snapshot) -> tuple[int, LimitedBy, str]:
     """How many may start by what concerns the whole fleet, and what decided that."""
     running = sum(snapshot.running.values())
-    rooms = [(snapshot.cap - running, LimitedBy.CAP, f"{running} of at most {snapshot.cap} agents run")]
+    rooms = [(snapshot.cap - running, LimitedBy.CAP, _used_up(running, snapshot.cap))]
     if snapshot.host is not None and snapshot.adapts_to_load:
         load = load_room(snapshot.controls.host, running)
         rooms.append((load.agents, LimitedBy.LOAD, load.reason))
@@ -152,6 +153,10 @@ def _fleet_room(snapshot: Snapshot) -> tuple[int, LimitedBy, str]:
         reason = f"{depth} changes wait to be merged, {limit} at most"
         rooms.append((max(0, limit - depth), LimitedBy.MERGE_QUEUE, reason))
     return min(rooms, key=lambda room: room[0])
+
+
+def _used_up(running: int, cap: int) -> str:
+    return f"{running} of at most {cap} agents run"
 
 
 def _choose_account(candidate: Candidate, controls: Controls, running: dict[str, int], now: float) -> str | Refusal:
