@@ -77,7 +77,7 @@ async def catch(project: Path) -> str:
     daemon = Daemon(open_site(workspace, store), ledger, workspace.log_path, Orders(until_idle=True))
 
     def observe(record: Record) -> None:
-        if line := tell(record):
+        if line := tell(record, ledger.board):
             lines.append(line)
 
     daemon.observe = observe

@@ -65,7 +65,9 @@ def used(cli: Cli) -> Cli:
 
 
 @pytest.mark.parametrize("arguments", [("init",), *READERS[:4], *WRITERS])
-def test_outside_a_repository(fresh: Cli, tmp_path: Path, arguments: tuple[str, ...]) -> None:
+def test_outside_a_repository_commands_are_refused_and_write_nothing(
+    fresh: Cli, tmp_path: Path, arguments: tuple[str, ...]
+) -> None:
     plain = tmp_path / "plain"
     plain.mkdir()
     assert_refused(fresh(*arguments, cwd=plain), "is not inside a git repository", "git init")
@@ -73,7 +75,7 @@ def test_outside_a_repository(fresh: Cli, tmp_path: Path, arguments: tuple[str, 
 
 
 @pytest.mark.parametrize("arguments", [*READERS, *WRITERS])
-def test_before_init(fresh: Cli, arguments: tuple[str, ...]) -> None:
+def test_before_init_every_command_says_to_run_it_and_writes_nothing(fresh: Cli, arguments: tuple[str, ...]) -> None:
     before = files(fresh.top)
     assert_refused(fresh(*arguments), "Paddock is not set up in", "run `paddock init` there")
     assert files(fresh.top) == before
@@ -420,7 +422,9 @@ def test_a_limit_on_file_sizes_is_an_explained_failure(used: Cli) -> None:
         (0o000, "log.board", True, True),
     ],
 )
-def test_with_wrong_permissions(used: Cli, mode: int, path: str, writes: bool, reads: bool) -> None:
+def test_with_wrong_permissions_what_cannot_be_done_is_refused(
+    used: Cli, mode: int, path: str, writes: bool, reads: bool
+) -> None:
     used.good("log", "rebuild")
     target = used.top / ".git" / "paddock" / path
     target.chmod(mode)

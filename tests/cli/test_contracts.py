@@ -35,7 +35,7 @@ def delivered(cli: Cli) -> Cli:
     return cli
 
 
-def test_status(delivered: Cli) -> None:
+def test_status_json_has_every_phase_and_the_documented_fields(delivered: Cli) -> None:
     found = delivered.good("status", "--json").json()
     assert list(found)[:5] == ["schema", "seq", "counts", "convoys", "tasks"]
     assert (found["schema"], found["seq"]) == (1, 8)

@@ -45,7 +45,7 @@ def test_every_kind_of_event_is_listed(maker: ModuleType) -> None:
         assert f"## `{kind}`\n" in text
 
 
-def test_commands_have_help() -> None:
+def test_every_command_has_help() -> None:
     ctx = click.Context(paddock)
     for name in paddock.list_commands(ctx):
         command = paddock.get_command(ctx, name)

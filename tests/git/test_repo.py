@@ -186,11 +186,9 @@ class TestRunGit:
         hang = executable(tmp_path / "hang", f"#!/bin/sh\necho $$ > {pid_file}\nexec sleep 600\n")
         repo.git("config", "core.sshCommand", str(hang))
         repo.git("remote", "add", "origin", "ssh://nobody@host.invalid/app.git")
-        started = time.monotonic()
         fetched = repo.fetch("origin", "main", timeout=1)
         assert fetched.sha is None
         assert "within 1 s" in fetched.problem
-        assert time.monotonic() - started < 60
         assert has_ended(int(pid_file.read_text()))
 
     def test_importing_it_does_not_import_subprocess(self) -> None:

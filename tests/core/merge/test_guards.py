@@ -56,7 +56,7 @@ SWITCHED_OFF: list[tuple[str, object, Callable[[], None]]] = [
 
 
 @pytest.mark.parametrize("claim", claims.CLAIMS, ids=lambda claim: claim.__name__)
-def test_claim(claim: Callable[[], None]) -> None:
+def test_the_planner_keeps_its_claim(claim: Callable[[], None]) -> None:
     claim()
 
 

@@ -335,7 +335,7 @@ class TestAudit:
 
 
 class TestObserving:
-    def test_relations_of_main(self, lab: Lab) -> None:
+    def test_where_main_stands_is_told_from_the_last_value_known(self, lab: Lab) -> None:
         first = lab.main
         assert observe_main(lab.repo, MAIN, None).relation is Relation.SAME
         assert observe_main(lab.repo, MAIN, first).relation is Relation.SAME

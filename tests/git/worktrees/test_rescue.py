@@ -135,7 +135,7 @@ class TestRescue:
 
 
 class TestOddStates:
-    def test_mid_merge(self, repo: Repo, tree: Worktree) -> None:
+    def test_what_a_merge_in_progress_had_done_is_saved(self, repo: Repo, tree: Worktree) -> None:
         start_conflict(tree, "merge")
         rescued = save(repo, tree)
         assert rescued.on_branch
@@ -187,7 +187,7 @@ class TestOddStates:
         assert files_at(tree.path, BRANCH) == ["README.md", "new", "src/app.py"]
         assert git(tree.path, "status", "--porcelain") == ""
 
-    def test_an_unborn_branch(self, repo: Repo, tree: Worktree) -> None:
+    def test_work_on_an_unborn_branch_is_saved(self, repo: Repo, tree: Worktree) -> None:
         git(tree.path, "checkout", "-q", "--orphan", "fresh")
         git(tree.path, "rm", "-rfq", ".")
         write(tree.path, {"new": "1"})
