@@ -31,6 +31,15 @@ def test_a_task_refused_a_dozen_times_waits_and_says_until_when(cli: Cli) -> Non
     assert "0 of 3 used up" in cli.good("show", "t1").out
 
 
+def test_a_person_need_not_wait_for_the_end_of_a_pause(cli: Cli) -> None:
+    cli.good("add", "Do it", "--engine", "claude")
+    assert "there is nothing to retry" in cli("retry", "t1").err
+    refuse(cli, 1, time.time() + 1200)
+    cli.good("retry", "t1")
+    assert "tried again" not in cli.good("status").out
+    assert cli.good("status", "--json").json()["tasks"][0]["not_before"] is None
+
+
 def test_a_pause_that_is_over_is_not_mentioned(cli: Cli) -> None:
     cli.good("add", "Do it", "--engine", "claude")
     refuse(cli, 1, time.time() - 1)

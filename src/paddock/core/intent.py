@@ -11,7 +11,7 @@ from paddock.core import events as ev
 from paddock.core.board import Board
 from paddock.core.errors import Misuse, PaddockError
 from paddock.core.ids import TaskId, printable, task_id
-from paddock.core.task import FINISHED, Phase, Task
+from paddock.core.task import FINISHED, Phase, Task, may_retry
 from paddock.core.wording import (
     ATTEMPTS_LIMIT,
     check_brief,
@@ -107,14 +107,7 @@ def retry_tasks(board: Board, tasks: Iterable[TaskId], attempts: int, reason: st
             raise PaddockError(
                 f"task `{name}` {task.reason}", f"run `{task.unblock}`, or `paddock edit {name} --after …`"
             )
-        if task.phase not in {
-            Phase.BLOCKED,
-            Phase.FAILED,
-            Phase.CANCELLED,
-            Phase.NOOP,
-            Phase.APPROVAL,
-            Phase.REVIEWING,
-        }:
+        if not may_retry(task):
             raise PaddockError(
                 f"task `{name}` is {task.phase}: there is nothing to retry", f"see `paddock show {name}`"
             )

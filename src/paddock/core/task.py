@@ -161,7 +161,7 @@ def evolve(task: Task, record: ev.Record) -> Task:
             return _edit(task, event, record.seq)
         case ev.TaskCancelled() if task.phase not in FINISHED:
             return move(task, Phase.CANCELLED, at, event.reason)
-        case ev.TaskRetried() if _may_retry(task):
+        case ev.TaskRetried() if may_retry(task):
             fresh = move(task, Phase.READY, at, event.reason)
             return replace(fresh, allowed=task.counted + event.attempts, not_before=0.0, approved=None)
         case ev.TaskBlocked() if task.phase not in FINISHED | {Phase.RUNNING}:
@@ -189,15 +189,13 @@ def evolve(task: Task, record: ev.Record) -> Task:
 _REVISABLE = frozenset({Phase.BLOCKED, Phase.APPROVAL, Phase.FAILED})
 
 
-def _may_retry(task: Task) -> bool:
-    return task.live_attempt is None and task.phase in {
-        Phase.BLOCKED,
-        Phase.FAILED,
-        Phase.CANCELLED,
-        Phase.NOOP,
-        Phase.APPROVAL,
-        Phase.REVIEWING,
-    }
+_RETRIED = frozenset({Phase.BLOCKED, Phase.FAILED, Phase.CANCELLED, Phase.NOOP, Phase.APPROVAL, Phase.REVIEWING})
+
+
+def may_retry(task: Task) -> bool:
+    """Also what is to be tried again anyway, but not yet: a person need not wait for the end of its pause."""
+    pauses = task.phase is Phase.READY and task.not_before > 0.0
+    return task.live_attempt is None and (pauses or task.phase in _RETRIED)
 
 
 def move(task: Task, phase: Phase, at: float, reason: str = "", unblock: str = "") -> Task:
