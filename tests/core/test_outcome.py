@@ -49,7 +49,7 @@ ROWS = [
         id="noop-with-commits",
     ),
     pytest.param(
-        AttemptFacts(exit=0, summary=msgspec.structs.replace(WORKED, refused=True, final_reason="I will not")),
+        AttemptFacts(exit=0, summary=msgspec.structs.replace(WORKED, refused=True, last_step="I will not")),
         "refused",
         "I will not",
         id="refused",

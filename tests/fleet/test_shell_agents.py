@@ -1,5 +1,6 @@
 """Any shell script is an agent: `[engines.sh] command = ["bash", "-c", "{task}"]`; agents do all sorts of things."""
 
+import json
 import shutil
 from pathlib import Path
 
@@ -94,3 +95,15 @@ def test_a_remote_that_cannot_be_reached_is_told_once_and_work_goes_on(shell_yar
     assert [shell_yard.attempt(name).outcome for name in names] == ["delivered"] * 2
     told = [record.event for record in shell_yard.records(DaemonTroubled)]
     assert [event.what for event in told if isinstance(event, DaemonTroubled)] == ["fetching main"]
+
+
+def test_the_output_of_a_setup_that_failed_is_kept_for_its_attempt(shell_yard: Yard) -> None:
+    task = add(shell_yard, "true", attempts=2)
+    setup = "echo $PADDOCK_ATTEMPT says $$ >&2; exit 7"
+    shell_yard.run(env={"PADDOCK_WORKTREES_SETUP": setup}, code=1)
+    assert f"(exit 7); `paddock tail {task}.2` shows its output" in shell_yard.attempt(task).reason
+    first, second = (shell_yard.paddock("tail", f"{task}.{number}") for number in (1, 2))
+    assert "says" in first
+    assert "says" in second
+    assert first != second
+    assert json.loads(shell_yard.paddock("tail", task, "--json"))["text"] == second.strip()

@@ -5,7 +5,7 @@ import click
 from paddock.cli.edit import parse_tasks
 from paddock.cli.text import SCHEMA, print_json
 from paddock.cli.workspace import Workspace, open_workspace
-from paddock.core.errors import Misuse
+from paddock.core.errors import Misuse, PaddockError
 from paddock.core.ids import TaskId
 from paddock.core.intent import send_message, stop_tasks
 from paddock.core.task import Phase
@@ -52,6 +52,8 @@ def _matching(workspace: Workspace, phase: str | None, convoy: str | None) -> li
     if phase is None and convoy is None:
         return []
     board = workspace.board()
+    if convoy is not None and convoy not in board.convoys:
+        raise PaddockError(f"there is no convoy `{convoy}`", "`paddock convoy list` lists them")
     return [
         task.id
         for task in board.open_tasks()

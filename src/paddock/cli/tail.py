@@ -1,6 +1,7 @@
 """`paddock tail t3`: what an agent is doing, readable."""
 
 import sys
+from pathlib import Path
 
 import click
 import msgspec
@@ -14,6 +15,7 @@ from paddock.core.errors import PaddockError
 from paddock.core.ids import AttemptId, parse_task
 from paddock.core.task import Attempt
 from paddock.engines.protocol import Parser, Source
+from paddock.fleet.attempts import SETUP_OUTPUT
 from paddock.fleet.site import Site
 from paddock.sessions.local import TurnFiles
 from paddock.sessions.output import LineReader
@@ -35,11 +37,26 @@ def tail_command(ctx: click.Context, task: str, follow: bool, raw: bool, as_json
     site = open_site(workspace, store)
     attempt = _find(store.board(), task)
     current = None
+    if not attempt.turn:
+        _show_setup(site.attempt_folder(attempt.id) / SETUP_OUTPUT, raw=raw, as_json=as_json)
     for turn in range(1, attempt.turn + 1):
         current = _Showing(site, attempt, turn, raw=raw, as_json=as_json)
         current.show_new() if attempt.turn_open and turn == attempt.turn else current.show_rest()
     if follow:
         _follow(workspace, site, attempt, current, raw=raw, as_json=as_json)
+
+
+def _show_setup(output: Path, *, raw: bool, as_json: bool) -> None:
+    """Of an attempt whose worktree could not be made ready: it has said nothing itself."""
+    reader = LineReader(output)
+    while (lines := reader.read()) or not reader.at_end:
+        for line in lines:
+            if raw:
+                sys.stdout.buffer.write(line.text.encode("utf-8", "surrogateescape") + b"\n")
+            else:
+                _print_entry(trace.Text(line.text), as_json=as_json)
+    for line in reader.finish():
+        _print_entry(trace.Text(line.text), as_json=as_json)
 
 
 def _find(board: Board, word: str) -> Attempt:

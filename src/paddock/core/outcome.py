@@ -226,9 +226,10 @@ def _vanished(facts: AttemptFacts) -> Verdict | None:
 
 
 def _refused(facts: AttemptFacts) -> Verdict | None:
-    return (
-        Verdict(Outcome.REFUSED, facts.summary.final_reason or "the model refused") if facts.summary.refused else None
-    )
+    if not facts.summary.refused:
+        return None
+    said = facts.summary.last_step or facts.summary.final_reason
+    return Verdict(Outcome.REFUSED, f"the model refused: {said}" if said else "the model refused")
 
 
 def _failed_exit(facts: AttemptFacts) -> Verdict | None:

@@ -54,8 +54,11 @@ def next_prompt(assignment: Assignment, message: str, so_far: Progress | None) -
 
 
 def _assignment_sections(assignment: Assignment) -> list[str]:
-    heading = f"# Task {assignment.task}: {assignment.title}" if assignment.title else f"# Task {assignment.task}"
-    sections = [f"{heading}\n{assignment.text.strip()}"]
+    text = assignment.text.strip()
+    begins_with_title = text.lstrip("# ").startswith(assignment.title.rstrip("…"))
+    named = bool(assignment.title) and not begins_with_title
+    heading = f"# Task {assignment.task}: {assignment.title}" if named else f"# Task {assignment.task}"
+    sections = [f"{heading}\n{text}"]
     if assignment.brief.strip():
         sections.insert(0, assignment.brief.strip())
     if assignment.paths:

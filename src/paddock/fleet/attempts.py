@@ -5,8 +5,11 @@ next daemon does exactly the same, so there is no separate recovery.
 """
 
 import asyncio
+import contextlib
+import shutil
 import time
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 
 from paddock.core.board import Board
 from paddock.core.errors import PaddockError
@@ -43,6 +46,8 @@ from paddock.git.release import Secured, release
 from paddock.git.worktrees import Order, prepare
 from paddock.sessions.watch import TurnWatch
 from paddock.store.protocol import Query
+
+SETUP_OUTPUT = "setup.log"
 
 
 @dataclass
@@ -119,11 +124,20 @@ class AttemptRun:
             setup = prepared.setup
             assert setup is not None
             how = setup.stopped or f"exit {setup.code}"
-            problem = PaddockError(f"the setup command failed ({how}); its output is in {setup.output}")
+            await asyncio.to_thread(self._keep_setup_output, setup.output)
+            shown = f"`paddock tail {self.attempt_id}` shows its output"
+            problem = PaddockError(f"the setup command failed ({how}); {shown}")
             return explain_unprepared(self._site, problem)
         self._worktree = prepared.worktree
         checkpoint("attempt.prepared")
         return prepared.worktree
+
+    def _keep_setup_output(self, output: Path) -> None:
+        """The worktree's next setup writes over it."""
+        kept = self._site.attempt_folder(self.attempt_id) / SETUP_OUTPUT
+        kept.parent.mkdir(parents=True, exist_ok=True)
+        with contextlib.suppress(FileNotFoundError):
+            shutil.copyfile(output, kept)
 
     async def _claim_turn(self, task: Task, attempt: Attempt) -> None:
         """Recorded before the process exists: a turn is started by whoever reads this, and only once."""

@@ -72,3 +72,10 @@ def test_long_histories_are_cut_and_say_so() -> None:
 def test_the_prompt_itself_declares_no_noop(text: str) -> None:
     assignment = Assignment(task="t1", text=text.replace("PADDOCK", ""), branch="b")
     assert find_noop(first_prompt(assignment)) is None
+
+
+def test_a_title_that_is_only_the_first_line_of_the_brief_is_not_said_twice() -> None:
+    for title in ("Do it.", "Do…", ""):
+        prompt = first_prompt(Assignment("t1", "Do it.\nAll of it.", "b", title=title))
+        assert prompt.startswith("# Task t1\nDo it.\nAll of it.")
+    assert first_prompt(Assignment("t1", "# Do it\nNow.", "b", title="Do it")).startswith("# Task t1\n# Do it\nNow.")
