@@ -1,11 +1,12 @@
 """The unit that brings the fleet back after a reboot."""
 
+import os
 import shlex
 from pathlib import Path
 
 import pytest
 
-from paddock.fleet.service import install_unit, render_unit
+from paddock.fleet.service import LOG_BYTES, install_unit, render_unit, spawn_daemon
 from paddock.git.repo import Repo
 
 
@@ -42,3 +43,12 @@ def test_a_folder_with_odd_characters_is_quoted_as_systemd_wants_it() -> None:
 def test_a_name_systemd_would_not_take_is_made_plain(tmp_path: Path) -> None:
     top = tmp_path / "my app@home"
     assert install_unit(repo_at(top), top)[0].name == "paddock-my-app-home.service"
+
+
+def test_a_long_log_of_the_daemon_makes_room_for_a_new_one(tmp_path: Path) -> None:
+    log = tmp_path / "daemon.log"
+    for size, kept in ((10, False), (LOG_BYTES + 1, True)):
+        log.write_bytes(b"x" * size)
+        os.waitpid(spawn_daemon(tmp_path, log, ["--no-such-option"]), 0)
+        assert (tmp_path / "daemon.log.1").exists() is kept
+        assert b"no such option" in log.read_bytes().lower()

@@ -6,6 +6,7 @@ import os
 import pty
 import struct
 import subprocess
+import sys
 import termios
 
 from tests.fleet.yard import PATIENCE_SECONDS, Yard, commit, play, write
@@ -49,3 +50,34 @@ def test_a_prompt_in_a_terminal_has_no_control_characters(yard: Yard) -> None:
     code, shown = in_terminal(yard, "show", "t1", "--prompt")
     assert code == 0
     assert "�]0;gotcha�" in shown
+
+
+def test_ctrl_c_reaches_a_command_under_a_lease_once(yard: Yard) -> None:
+    """A second one makes many programs give up at once. How long to wait for what must not come is a guess."""
+    script = (
+        "import signal, time; got = []; signal.signal(signal.SIGINT, lambda *_: got.append(1))\n"
+        "print('ready', flush=True)\n"
+        "while not got: time.sleep(0.01)\n"
+        "time.sleep(0.5); print('interrupted', len(got), 'times')"
+    )
+    master, slave = pty.openpty()
+    process = subprocess.Popen(
+        yard.argv("with-lease", "port:1", "--", sys.executable, "-c", script),
+        cwd=yard.top,
+        env=yard.env,
+        stdin=slave,
+        stdout=slave,
+        stderr=slave,
+        start_new_session=True,
+        preexec_fn=lambda: fcntl.ioctl(0, termios.TIOCSCTTY, 0),  # noqa: PLW1509 (this process has no other threads)
+    )
+    os.close(slave)
+    said = bytearray()
+    with contextlib.suppress(OSError):
+        while chunk := os.read(master, 65536):
+            if b"ready" in chunk:
+                os.write(master, b"\x03")
+            said += chunk
+    os.close(master)
+    assert process.wait(PATIENCE_SECONDS) == 0
+    assert b"interrupted 1 times" in said

@@ -175,10 +175,19 @@ def _run(words: tuple[str, ...], held: lease.Granted, lost: threading.Event) -> 
                 if lost.is_set():
                     _end_tree(process.pid)
             except KeyboardInterrupt:
-                process.send_signal(signal.SIGINT)
+                if not _is_in_foreground():
+                    process.send_signal(signal.SIGINT)
     finally:
         for number, handler in zip(passed_on, previous, strict=True):
             signal.signal(number, handler)
+
+
+def _is_in_foreground() -> bool:
+    """Then the terminal has sent Ctrl-C to the command, too, and many take a second one for impatience."""
+    try:
+        return os.tcgetpgrp(0) == os.getpgrp()
+    except OSError:
+        return False
 
 
 def _end_tree(pid: int) -> None:

@@ -18,6 +18,8 @@ from paddock.git.repo import Repo
 from paddock.sessions.process import ProcessIdentity, block_until_exit, signal_process
 
 START_SECONDS = 20.0
+LOG_BYTES = 8 * 1024 * 1024
+"""What a daemon's words may have come to; then a new file is begun at the next start, and one old one is kept."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +49,8 @@ def spawn_daemon(top: Path, log: Path, arguments: list[str]) -> int:
     """Starts `paddock run` detached, its words going to `log`; returns its pid."""
     argv = [sys.executable, "-m", "paddock", "-C", str(top), "run", *arguments]
     log.parent.mkdir(parents=True, exist_ok=True)
+    if log.exists() and log.stat().st_size > LOG_BYTES:
+        os.replace(log, log.with_name(f"{log.name}.1"))
     with open(log, "ab") as output, open(os.devnull, "rb") as nothing:
         process = subprocess.Popen(
             argv, cwd=top, stdin=nothing, stdout=output, stderr=output, start_new_session=True, close_fds=True

@@ -25,6 +25,12 @@ class Sweeper:
     async def _pass(self) -> None:
         while self._waiting:
             batch, self._waiting = self._waiting, {}
-            report = await asyncio.to_thread(sweep, set(batch))
+            try:
+                report = await asyncio.to_thread(sweep, set(batch))
+            except Exception as error:
+                # Whoever waits hears of it: a sweep that nobody answers would hold its attempt for ever.
+                for future in batch.values():
+                    future.set_exception(error)
+                continue
             for mark, future in batch.items():
                 future.set_result(report.of(mark))

@@ -99,8 +99,8 @@ def read_stat(pid: int) -> ProcessStat | None:
 def _read_procfs_stat(pid: int) -> ProcessStat | None:
     try:
         text = read_proc(f"/proc/{pid}/stat")
-    except (FileNotFoundError, ProcessLookupError):
-        return None
+    except (FileNotFoundError, ProcessLookupError, PermissionError):
+        return None  # forbidden is another user's, on a host mounted with hidepid, and so none of ours
     # The command's name may hold blanks and brackets; the last bracket ends it (proc(5)).
     fields = text[text.rfind(b")") + 2 :].split()
     if len(fields) < 20 or fields[0] in (b"Z", b"X"):
