@@ -184,10 +184,11 @@ def test_a_flood_of_200_megabytes_stays_bounded_on_disk_while_it_runs(workshop: 
 def test_a_line_without_an_end_does_not_hold_its_reader(tmp_path: Path) -> None:
     reader = LineReader(tmp_path / "out")
     append(reader.path, b"x" * 3_000_000)
-    assert reader.read() == []
-    assert not reader.at_end
+    reads = 0
     while not reader.at_end:
         assert reader.read() == []
+        reads += 1
+    assert reads > 1
     append(reader.path, b"\nnext\n")
     first, second = reader.read()
     assert first.cut
