@@ -233,6 +233,7 @@ class Lander:
             events.append(qe.RunEnded(action.run, Result.PASS, reused=reused))
         await self._record(*events)
         checkpoint("run.started_in_log")
+        self._adopt(self.ledger.board.queue)
 
     def _compose(self, action: act.StartRun) -> tuple[str, str] | qe.CompositionRefused:
         if not action.members:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from paddock.core.merge.model import Member
 from paddock.git.compose import Policy
 from paddock.git.history import read_landed
-from paddock.git.workbench import Workbench
+from paddock.git.workbench import CommitFacts, Workbench
 
 _SHOWN_PATHS = 5
 
@@ -58,21 +58,17 @@ class _Touch:
 
 def audit(bench: Workbench, move: Move) -> tuple[str, ...]:
     """What is wrong with the move, in words; empty when main may take it."""
-    if None in bench.read_commits((move.old, move.new)):
+    old, new = bench.read_commits((move.old, move.new))
+    if old is None or new is None:
         return ("a commit of the move is not in the repository",)
     whole = bench.git("rev-list", "--objects", "--quiet", move.new, f"^{move.old}", check=False)
     if not whole.ok:
         return (f"objects of the new commit are missing: {whole.stderr.strip()}",)
     if not bench.is_ancestor(move.old, move.new):
         return (f"`{move.new}` does not descend from `{move.old}`",)
-    shape = _audit_merge if move.policy is Policy.MERGE else _audit_linear
-    return (*_audit_tree(bench, move), *_audit_claims(bench, move), *shape(bench, move), *_audit_paths(bench, move))
-
-
-def _audit_tree(bench: Workbench, move: Move) -> tuple[str, ...]:
-    (new,) = bench.read_commits((move.new,))
-    tree = new.tree if new else ""
-    return () if tree == move.tree else (f"the tree is `{tree}`, tested was `{move.tree}`",)
+    tree = () if new.tree == move.tree else (f"the tree is `{new.tree}`, tested was `{move.tree}`",)
+    shape = _audit_merge(bench, move, new) if move.policy is Policy.MERGE else _audit_linear(bench, move)
+    return (*tree, *_audit_claims(bench, move), *shape, *_audit_paths(bench, move))
 
 
 def _audit_claims(bench: Workbench, move: Move) -> tuple[str, ...]:
@@ -88,12 +84,13 @@ def _audit_claims(bench: Workbench, move: Move) -> tuple[str, ...]:
     return tuple(problems)
 
 
-def _audit_merge(bench: Workbench, move: Move) -> tuple[str, ...]:
+def _audit_merge(bench: Workbench, move: Move, new: CommitFacts) -> tuple[str, ...]:
     """First parent is OLD, every head is reachable, and beside the members' commits there are only the merges."""
-    (new,) = bench.read_commits((move.new,))
-    problems = [] if new and new.parents[:1] == (move.old,) else ["the first parent is not the old main"]
+    problems = [] if new.parents[:1] == (move.old,) else ["the first parent is not the old main"]
     heads = tuple(member.head for member in move.members)
-    problems += [f"head of {m.id} is not reachable" for m in move.members if not bench.is_ancestor(m.head, move.new)]
+    if bench.git("rev-list", "--max-count=1", *heads, f"^{move.new}").lines:
+        missing = [member for member in move.members if not bench.is_ancestor(member.head, move.new)]
+        problems += [f"head of {member.id} is not reachable" for member in missing]
     extra = bench.git("rev-list", move.new, f"^{move.old}", *(f"^{head}" for head in heads)).lines
     expected = len(heads) + 1 if len(heads) > 1 else 1
     if len(extra) != expected:
@@ -149,6 +146,8 @@ def _touch(bench: Workbench, old: str, member: Member) -> _Touch | None:
 
 
 def _diff(bench: Workbench, before: str, after: str) -> _Diff:
+    if before == after:
+        return _Diff({}, set(), set())
     fields = iter(bench.git("diff-tree", "-r", "-z", "--raw", "--no-renames", before, after).records)
     found = _Diff({}, set(), set())
     for facts in fields:

@@ -11,6 +11,7 @@ from enum import StrEnum
 from paddock.core.errors import PaddockError
 from paddock.core.ids import recordable
 from paddock.core.merge.model import Member, RefusalCause
+from paddock.git.command import GitFailed
 from paddock.git.history import landed_heads
 from paddock.git.linear import Span, write_rebased, write_squashed
 from paddock.git.messages import (
@@ -101,6 +102,8 @@ class Refused:
 
 @dataclass(frozen=True, slots=True)
 class _Step:
+    """`merge` is empty where no commit of the history needs it."""
+
     part: Part
     merge: str
     tree: str
@@ -130,7 +133,7 @@ def compose(bench: Workbench, unit: Unit, checkpoint: Callable[[str], None] = la
     members = tuple(part.member.head for part in unit.parts)
     ground = _Ground(base, landed_heads(bench, unit.base, members), unit.committer.at(seconds))
     checkpoint("compose.read")
-    chain = _merge_in_order(bench, ground, unit.parts)
+    chain = _merge_in_order(bench, ground, unit)
     if isinstance(chain, Refused):
         return chain
     checkpoint("compose.merged")
@@ -139,24 +142,25 @@ def compose(bench: Workbench, unit: Unit, checkpoint: Callable[[str], None] = la
     return composed
 
 
-def _merge_in_order(bench: Workbench, ground: _Ground, parts: tuple[Part, ...]) -> tuple[_Step, ...] | Refused:
+def _merge_in_order(bench: Workbench, ground: _Ground, unit: Unit) -> tuple[_Step, ...] | Refused:
     steps: list[_Step] = []
-    for part in parts:
+    # The last merge is somebody's parent only in a train of several.
+    in_history = unit.policy is Policy.MERGE and len(unit.parts) > 1
+    for number, part in enumerate(unit.parts, 1):
         tip, tree = (steps[-1].merge, steps[-1].tree) if steps else (ground.base.sha, ground.base.tree)
         merged = _merge_onto(bench, ground, tip, tree, part.member.head)
         if isinstance(merged, Clash):
             return _name_the_obstacle(bench, ground, steps, part, merged)
         if merged == tree:
             return _name_the_obstacle(bench, ground, steps, part, None)
-        draft = CommitDraft(
-            merged,
-            (tip, part.member.head),
-            ground.committer,
-            ground.committer,
-            with_trailers(merge_message(part).encode(), ()),
-        )
-        steps.append(_Step(part, bench.write_commit(draft), merged))
+        needed = in_history or number < len(unit.parts)
+        steps.append(_Step(part, _write_merge(bench, ground, tip, part, merged) if needed else "", merged))
     return tuple(steps)
+
+
+def _write_merge(bench: Workbench, ground: _Ground, tip: str, part: Part, tree: str) -> str:
+    message = with_trailers(merge_message(part).encode(), ())
+    return bench.write_commit(CommitDraft(tree, (tip, part.member.head), ground.committer, ground.committer, message))
 
 
 def _merge_onto(bench: Workbench, ground: _Ground, tip: str, tree: str, head: str) -> str | Clash:
@@ -165,13 +169,16 @@ def _merge_onto(bench: Workbench, ground: _Ground, tip: str, tree: str, head: st
     A change that landed squashed or rebased is in main's content and not in its ancestry. Where `head` is
     stacked on such a change, a stand-in for `tip` that has it as a parent gives git the right merge base.
     """
-    if not bench.merge_bases(tip, head):
-        return Clash((), ("the change shares no history with the branch it is to land on",))
     ours = tip
     if ground.landed:
         parents = (tip, *ground.landed)
         ours = bench.write_commit(CommitDraft(tree, parents, ground.committer, ground.committer, b"stand-in\n"))
-    merged = bench.merge(ours, head)
+    try:
+        merged = bench.merge(ours, head)
+    except GitFailed:
+        if bench.merge_bases(tip, head):
+            raise
+        return Clash((), ("the change shares no history with the branch it is to land on",))
     return merged if isinstance(merged, Clash) else merged.tree
 
 

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import lru_cache
 
 from paddock.core.merge.model import Member
 from paddock.git.messages import CHANGE_TRAILER, TESTED_TRAILER, parse_claim
@@ -53,11 +54,17 @@ def observe_main(repo: Repo, ref: str, known: str | None) -> MainSeen:
     commit = repo.resolve(ref)
     if commit is None:
         return MainSeen(Relation.MISSING, None, None)
-    tree = repo.tree_of(commit)
+    tree = _tree_of(repo, commit)
     if known is None or known == commit:
         return MainSeen(Relation.SAME, commit, tree)
     ahead = repo.resolve(known) is not None and repo.is_ancestor(known, commit)
     return MainSeen(Relation.AHEAD if ahead else Relation.REWOUND, commit, tree)
+
+
+@lru_cache(maxsize=64)
+def _tree_of(repo: Repo, commit: str) -> str:
+    """Main is looked at before every step of the queue, and a commit's tree never changes."""
+    return repo.tree_of(commit)
 
 
 def read_landed(bench: Workbench, tip: str, since: str | None = None) -> tuple[LandedTip, ...]:

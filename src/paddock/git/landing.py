@@ -1,4 +1,4 @@
-"""Moving main: audit, compare-and-swap, audit again. The user's working tree is never touched.
+"""Moving main: audit, compare-and-swap, look again. The user's working tree is never touched.
 
 With a remote, its branch is main and the push is the compare-and-swap; the local branch follows if it can.
 Every step may be repeated: a main that already has the new commit counts as landed.
@@ -88,7 +88,7 @@ def land(
     if not isinstance(moved, Landed):
         return moved
     checkpoint("land.moved")
-    if problems := _audit_after(repo, bench, move, remote):
+    if problems := _look_again(repo, bench, move, remote):
         return Unsound(problems, moved=True)
     checkpoint("land.verified")
     return moved
@@ -145,10 +145,14 @@ def _swap(repo: Repo, bench: Workbench, move: Move, follows: bool) -> Landed | M
     return MainMoved(actual)
 
 
-def _audit_after(repo: Repo, bench: Workbench, move: Move, remote: str | None) -> tuple[str, ...]:
-    """Main is read afresh: a correct commit is not enough if main came to name another one."""
-    if remote is None:
-        actual = repo.resolve(move.ref)
-        if actual is None or not bench.is_ancestor(move.new, actual):
-            return (f"main was moved to `{move.new}` and is at `{actual}`",)
-    return audit(bench, move)
+def _look_again(repo: Repo, bench: Workbench, move: Move, remote: str | None) -> tuple[str, ...]:
+    """Main is read afresh: a correct commit is not enough if main came to name another one.
+
+    The audit of the commit itself stands, for a commit's name is the hash of its bytes.
+    """
+    if remote is not None:
+        return ()
+    actual = repo.resolve(move.ref)
+    if actual == move.new or (actual is not None and bench.is_ancestor(move.new, actual)):
+        return ()
+    return (f"main was moved to `{move.new}` and is at `{actual}`",)
