@@ -17,6 +17,7 @@ from paddock.engines.settings import EngineSettings
 
 # Cold starts of the slowest CLIs take 13 s on two busy cores.
 VERSION_TIMEOUT_SECONDS = 30.0
+DRAIN_SECONDS = 2.0
 ROUND_TRIP_PROMPT = "Reply with the single word: ready"
 
 _VERSION = re.compile(r"\d+\.\d+[\w.+-]*")
@@ -113,8 +114,15 @@ def _run(launch: Launch, timeout_seconds: float) -> tuple[bytes, bytes, int | No
             return out, err, process.returncode
         except subprocess.TimeoutExpired:
             os.killpg(process.pid, signal.SIGKILL)
-            out, err = process.communicate()
-            return out, err, None
+            return *_drain(process), None
+
+
+def _drain(process: "subprocess.Popen[bytes]") -> tuple[bytes, bytes]:
+    """What a killed process had said. A descendant in a session of its own may hold the pipes: it is not awaited."""
+    try:
+        return process.communicate(timeout=DRAIN_SECONDS)
+    except subprocess.TimeoutExpired as said:
+        return said.stdout or b"", said.stderr or b""
 
 
 def _authenticated(environment: Mapping[str, str], keys: Sequence[str], logins: Sequence[str]) -> bool | None:

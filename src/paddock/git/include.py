@@ -204,7 +204,11 @@ def _parse_line(line: str) -> Pattern | None:
     segments = tuple(text.removeprefix("/").split("/"))
     if not text or not all(segments):
         return None
-    return Pattern(re.compile(_translate(segments, anchored)), segments, anchored, folders_only, negated)
+    try:
+        expression = re.compile(_translate(segments, anchored))
+    except re.error:  # `[z-a]`, which matches nothing in git either
+        return None
+    return Pattern(expression, segments, anchored, folders_only, negated)
 
 
 def _translate(segments: tuple[str, ...], anchored: bool) -> str:

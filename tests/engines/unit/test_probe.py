@@ -1,6 +1,8 @@
 """Looking for CLIs, with programs of our own in their place."""
 
 import json
+import os
+import signal
 from pathlib import Path
 
 import pytest
@@ -73,3 +75,15 @@ def test_a_round_trip_that_hangs_is_ended(place: Place) -> None:
     prompt = f"<<SCRIPT {json.dumps([{'ignore_sigterm': True}, {'hang': True}])} SCRIPT>>"
     trip = run_round_trip(load_engine("scripted"), place.request(prompt), 0.5)
     assert (trip.exit_code, trip.summary.final) == (None, Final.NONE)
+
+
+def test_a_round_trip_ends_though_a_child_in_a_session_of_its_own_holds_the_pipe(place: Place, tmp_path: Path) -> None:
+    pid_file = tmp_path / "pid"
+    script = f"setsid sh -c 'echo $$ > {pid_file}; exec sleep 600' & echo hello; exec sleep 600"
+    engine = load_engine("sh", {"sh": EngineSettings(command=("sh", "-c", script))})
+    try:
+        trip = run_round_trip(engine, place.request(ROUND_TRIP_PROMPT), 1.0)
+    finally:
+        os.kill(int(pid_file.read_text()), signal.SIGKILL)
+    assert trip.exit_code is None
+    assert trip.summary.last_step == "hello"

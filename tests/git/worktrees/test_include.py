@@ -49,6 +49,10 @@ class TestWhatIsMeant:
         write(main, {".env": "1", ".env.prod": "2", ".worktreeinclude": "# mine\n\n.env*\n!.env.prod\n"})
         assert find_included(main) == (".env",)
 
+    def test_a_pattern_that_is_none_leaves_the_others(self, main: Path) -> None:
+        write(main, {".env": "1", ".worktreeinclude": "[z-a]\n.env\n"})
+        assert find_included(main) == (".env",)
+
     def test_without_the_file_nothing_is_included(self, main: Path) -> None:
         write(main, {".env": "1"})
         assert find_included(main) == ()
