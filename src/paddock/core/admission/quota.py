@@ -8,7 +8,7 @@ from msgspec.structs import replace
 
 # Of the calls of some half a minute, or of the last forty: a single refusal among many is noise.
 REJECTED_SHARE, SMOOTHING, SMOOTHED_CALLS = 0.02, 0.3, 40.0
-# Use per agent settles within minutes where there are many agents, and over some hundred calls where there are few.
+# Use per agent settles within minutes; where few agents grope for a limit nobody shows, over some hundred calls.
 RATE_SMOOTHING, RATE_CALLS = 0.15, 100.0
 PROBE_FIRST_SECONDS = 900.0
 PROBE_SHARE = 0.04
@@ -132,7 +132,8 @@ def _update_rates(quota: Quota, minutes: float, running: int) -> dict[str, float
     agents = quota.ran[0] if quota.ran else running
     if agents <= 0 or quota.is_refused:
         return quota.rates
-    weight = max(min(RATE_SMOOTHING, quota.calls / RATE_CALLS), quota.calls / max(1.0, quota.observed + quota.calls))
+    few = max(quota.calls / RATE_CALLS, quota.calls / max(1.0, quota.observed + quota.calls))
+    weight = RATE_SMOOTHING if quota.limits else min(RATE_SMOOTHING, few)
     rates = dict(quota.rates)
     for name, amount in quota.used.items():
         seen = amount / (agents * minutes)
