@@ -171,7 +171,11 @@ def differing(layout: Layout, lock: Lock) -> tuple[str, ...]:
 def _share_objects(repo: Repo, git_dir: Path) -> None:
     info = git_dir / "objects" / "info"
     info.mkdir(parents=True, exist_ok=True)
-    (info / "alternates").write_bytes(os.fsencode(repo.common_dir / "objects") + b"\n")
+    place = os.fsencode(repo.common_dir / "objects")
+    if b"\n" in place:  # a line of this file is a path, or one quoted as in C
+        quoted = place.replace(b"\\", b"\\\\").replace(b'"', b'\\"').replace(b"\n", b"\\n")
+        place = b'"' + quoted + b'"'
+    (info / "alternates").write_bytes(place + b"\n")
 
 
 def _copy_shallow(repo: Repo, git_dir: Path) -> None:

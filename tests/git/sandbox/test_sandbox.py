@@ -22,7 +22,7 @@ from paddock.git.sandbox import (
     remove_sandbox,
     sweep_trash,
 )
-from tests.git.conftest import commit, git
+from tests.git.conftest import MakeRepo, commit, git
 from tests.git.landing.lab import Lab
 from tests.git.sandbox.conftest import Yard
 
@@ -32,6 +32,14 @@ def refs_of(yard: Yard) -> dict[str, str]:
 
 
 class TestPreparing:
+    def test_a_repository_in_a_folder_with_an_odd_name_is_tested_too(self, make_repo: MakeRepo, tmp_path: Path) -> None:
+        repo = make_repo('new\nline "quoted" \\')
+        box = Sandbox(repo, tmp_path / "ci", "s1")
+        commit = repo.resolve("main") or ""
+        assert isinstance(prepare_sandbox(box, Order("r1", commit)), Prepared)
+        assert git(box.tree, "rev-parse", "HEAD") == commit
+        assert (box.tree / "README.md").read_text() == "hello\n"
+
     def test_the_tree_is_exactly_the_commit(self, yard: Yard) -> None:
         first = yard.main
         commit(yard.top, {"new.txt": "n\n", "README.md": "changed\n"}, "second")
