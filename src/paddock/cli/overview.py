@@ -53,6 +53,9 @@ def render(board: Board, convoy: str | None, *, show_all: bool) -> list[str]:
     if not board.tasks:
         return ["no tasks yet", "", 'add one: paddock add "what to do"']
     lines = [_counts(board, convoy)]
+    # Only with something queued: decoding the queue would slow down everybody else's status.
+    if board.counts.get(Phase.QUEUED) and (halted := board.queue.halted) is not None:
+        lines += ["", paint(f"merge queue halted: {cut(halted.reason, 200)}; see `paddock queue`", "red")]
     shown = _chosen(board, convoy, show_all=show_all)
     if needy := _needy(board, convoy):
         lines += ["", paint("needs you", bold=True)]

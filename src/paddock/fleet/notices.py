@@ -7,7 +7,7 @@ import os
 import subprocess
 from dataclasses import dataclass, field
 
-from paddock.core.merge.model import Decided, Outcome, Queue
+from paddock.core.merge.model import Outcome, Queue
 from paddock.fleet.site import Site
 
 MOST_AT_ONCE = 32
@@ -16,36 +16,44 @@ TOLD = (Outcome.LANDED, Outcome.REJECTED, Outcome.CONFLICTED)
 
 @dataclass
 class Notices:
-    """`seen` are decisions that have been told, or were there before."""
+    """`seen` are decisions, `halted_at` is the last halt, that have been told or were there before."""
 
     site: Site
     seen: set[tuple[str, int]]
+    halted_at: float = 0.0
     running: list["subprocess.Popen[bytes]"] = field(default_factory=list)
 
     @classmethod
     def since(cls, site: Site, queue: Queue) -> "Notices":
-        return cls(site, {(old.id, old.version) for old in queue.decided})
+        halted_at = queue.halted.at if queue.halted is not None else 0.0
+        return cls(site, {(old.id, old.version) for old in queue.decided}, halted_at)
 
     def tell(self, queue: Queue) -> str:
         """Starts a notifier for each new decision; why one could not be started, empty when all were."""
         trouble = ""
         fresh = [new for new in queue.decided if (new.id, new.version) not in self.seen]
         self.seen.update((new.id, new.version) for new in fresh)
+        halted = queue.halted if queue.halted is not None and queue.halted.at != self.halted_at else None
+        self.halted_at = halted.at if halted is not None else self.halted_at
         if not self.site.config.land.notify:
             return ""
         self.running = [process for process in self.running if process.poll() is None]
         for decided in (new for new in fresh if new.outcome in TOLD):
-            trouble = self._start(decided) or trouble
+            commit = decided.commit or decided.head
+            trouble = self._start(decided.id, decided.outcome.value, commit, decided.reason) or trouble
+        if halted is not None and queue.main is not None:
+            trouble = self._start("", "halted", queue.main.commit, halted.reason) or trouble
         return trouble
 
-    def _start(self, decided: Decided) -> str:
+    def _start(self, change: str, outcome: str, commit: str, reason: str) -> str:
         if len(self.running) >= MOST_AT_ONCE:
-            return f"{MOST_AT_ONCE} notifiers are still at work: {decided.id} {decided.outcome} was not told"
+            return f"{MOST_AT_ONCE} notifiers are still at work: {change} {outcome} was not told"
         env = {
             **os.environ,
-            "PADDOCK_CHANGE": decided.id,
-            "PADDOCK_OUTCOME": decided.outcome.value,
-            "PADDOCK_COMMIT": decided.commit or decided.head,
+            "PADDOCK_CHANGE": change,
+            "PADDOCK_OUTCOME": outcome,
+            "PADDOCK_COMMIT": commit,
+            "PADDOCK_REASON": reason.replace("\0", ""),
         }
         place = self.site.repo.main or self.site.repo.common_dir
         quiet = subprocess.DEVNULL

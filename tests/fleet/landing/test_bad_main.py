@@ -1,5 +1,6 @@
 """Main is moved by others, rewound, deleted, checked out; branches vanish or change while they wait."""
 
+import json
 import os
 import signal
 import subprocess
@@ -8,6 +9,7 @@ from pathlib import Path
 from paddock.core.merge import events as qe
 from tests.fleet.landing.conftest import MakeFarm
 from tests.fleet.landing.lab import Farm, busy_hand, is_settled
+from tests.fleet.yard import commit, write
 
 
 def red_commits(farm: Farm) -> list[str]:
@@ -45,18 +47,22 @@ def test_a_commit_by_hand_while_the_queue_tests_is_verified_and_kept(make_farm: 
 
 
 def test_a_red_commit_by_hand_halts_the_queue_and_blames_nobody(farm: Farm) -> None:
-    farm.push({"parts/by-hand": "bad\n"})
+    told = farm.yard.folder / "told"
+    notify = ["sh", "-c", f"echo $PADDOCK_OUTCOME $PADDOCK_REASON >> {told}"]
+    red = farm.push({"parts/by-hand": "bad\n"})
     farm.branch("one", {"parts/one": "good\n"}, start=farm.first)
     farm.land("one")
-    farm.yard.run(code=1)
+    farm.yard.run(code=1, env={"PADDOCK_LAND_NOTIFY": json.dumps(notify)})
+    farm.yard.await_that(lambda: (told.exists() and told.read_text()) or None, "the notice")
+    assert told.read_text().startswith(f"halted main is red at `{red}`")
     halted = farm.queue.halted
     assert halted is not None
     assert "main is red" in halted.reason
     assert not farm.queue.decided
 
-    told = farm.yard.paddock("queue")
-    assert "push a commit that mends it" in told
-    assert "paddock land --repair" in told
+    shown = farm.yard.paddock("queue")
+    assert "push a commit that mends it" in shown
+    assert "paddock land --repair" in shown
 
     mended = farm.push({"parts/by-hand": "good\n"}, "Mend it")
     farm.yard.run(code=0)
@@ -93,6 +99,14 @@ def test_a_queued_change_that_repairs_main_lands_on_it_and_the_rest_follows(farm
 
     assert farm.outcomes() == {"hope": "cancelled", "mend": "landed", "one": "landed"}
     assert red_commits(farm) == [slip], "what somebody pushed; nothing the queue did"
+
+
+def test_status_says_that_the_queue_halted_when_tasks_wait_in_it(farm: Farm) -> None:
+    farm.push({"parts/by-hand": "bad\n"})
+    farm.yard.add(write("parts/a"), commit("Add a"))
+    farm.yard.run(code=1)
+    assert farm.yard.task().phase == "queued"
+    assert "merge queue halted: main is red" in farm.yard.paddock("status")
 
 
 def test_somebody_who_commits_while_ci_runs_time_and_again_does_not_stop_the_queue(
