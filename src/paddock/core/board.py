@@ -145,19 +145,27 @@ class Board:
         if record.at > self.at:
             self.at = record.at
 
-    def _put(self, task: Task, before: Task | None) -> None:
-        """`before` is the task as the board has it, None for a new one."""
-        if before is None:
-            self.tasks.add(task)
-            self._move(task, None)
-            return
+    def _add(self, task: Task) -> None:
+        """A new task has no attempt and waits for no person."""
+        name, phase = task.id, task.phase
+        self.tasks.add(task)
+        _count(self.counts, None, phase)
+        if task.convoy is not None:
+            self.members[task.convoy].append(name)
+            _count(self.convoy_counts[task.convoy], None, phase)
+        self.open[name] = None
+        if phase is Phase.READY:
+            self.ready[name] = None
+
+    def _put(self, task: Task, before: Task) -> None:
+        """`before` is the task as the board has it."""
         self.tasks.put(task)
         if task.phase is not before.phase:
             self._move(task, before.phase)
         elif task.live_attempt is None or before.live_attempt is None:
             self._index(task)
 
-    def _move(self, task: Task, before: Phase | None) -> None:
+    def _move(self, task: Task, before: Phase) -> None:
         _count(self.counts, before, task.phase)
         if task.convoy is not None:
             _count(self.convoy_counts[task.convoy], before, task.phase)
@@ -375,7 +383,8 @@ def _add_task(board: Board, record: ev.Record) -> None:
         raise IllegalTransition(record.task or "nothing", "already used", event)
     if event.convoy is not None and event.convoy not in board.convoys:
         raise IllegalTransition(event.convoy, "not a convoy", event)
-    _require_tasks(board, event.after, event)
+    if event.after:
+        _require_tasks(board, event.after, event)
     task = Task(
         id=record.task,
         title=event.title,
@@ -392,13 +401,12 @@ def _add_task(board: Board, record: ev.Record) -> None:
         paths=event.paths,
         work=event.work,
     )
-    task = _settle(board, task, record.at)
+    if event.after:
+        task = _settle(board, task, record.at)
     board.next_task += 1
     for other in dict.fromkeys(event.after):
         board.dependents.setdefault(other, []).append(task.id)
-    if event.convoy is not None:
-        board.members[event.convoy].append(task.id)
-    board._put(task, None)
+    board._add(task)
 
 
 def _add_convoy(board: Board, record: ev.Record) -> None:

@@ -230,28 +230,12 @@ class SqliteStore:
             return PaddockError(f"`{printable(error.object, 60)}` is not valid UTF-8")
         records: list[Record] = []
         at = round(self._clock() * 1_000_000)
+        seconds, actor, generation = at / 1_000_000, author.name, author.generation
         for draft, body in zip(drafts, bodies, strict=True):
-            unsigned = (
-                board.seq + 1,
-                at,
-                author.name,
-                author.generation,
-                draft.event.kind,
-                draft.task,
-                draft.attempt,
-                body,
-            )
+            seq, event, task, attempt = board.seq + 1, draft.event, draft.task, draft.attempt
+            unsigned = (seq, at, actor, generation, event.kind, task, attempt, body)
             digest = chain(self._tip, unsigned)
-            record = Record(
-                board.seq + 1,
-                at / 1_000_000,
-                author.name,
-                author.generation,
-                draft.task,
-                draft.attempt,
-                draft.event,
-                digest,
-            )
+            record = Record(seq, seconds, actor, generation, task, attempt, event, digest)
             try:
                 board.apply(record)
             except PaddockError as error:
