@@ -124,8 +124,8 @@ def test_somebody_who_commits_while_ci_runs_time_and_again_does_not_stop_the_que
     assert farm.outcomes() == dict.fromkeys(names, "landed")
     pushed = made.read_text().split()
     assert len(pushed) >= 3
-    for commit in pushed:
-        farm.yard.git("merge-base", "--is-ancestor", commit, "main")
+    for made_by_hand in pushed:
+        farm.yard.git("merge-base", "--is-ancestor", made_by_hand, "main")
     assert not red_commits(farm)
 
 
