@@ -15,6 +15,8 @@ _CHECKOUT_TIMEOUT_SECONDS = 900.0
 # More workers than cores pays: they wait for the disk. Above 4 the gain was within noise on 2 cores.
 _CHECKOUT_WORKERS = "checkout.workers=4"
 _INDEX_WORTH_SHARPENING_BYTES = 200_000  # some 2,000 files; reading fewer takes less than asking
+_INDEX_WITH_HIDDEN_FILES = b"DIRC\0\0\0\3"
+_HEAD_BYTES = 65_536
 _WATCHER_MARKER = "skip-auto-rebase-watcher"
 _OPERATION_FILES = (
     "MERGE_HEAD",
@@ -231,14 +233,19 @@ def mark_for_watchers(admin: Path) -> None:
 
 
 def is_cut_differently(repo: Repo, admin: Path) -> bool:
-    """Whether somebody changed which files this worktree checks out: git starts all with what the main one has."""
+    """Whether somebody changed which files this worktree checks out, or hid some from git (`--skip-worktree`).
+
+    Git starts every worktree with what the main one has. It writes version 3 of the index only for hidden files.
+    """
     settings = (Path("config.worktree"), Path("info") / "sparse-checkout")
-    return any(_read_bytes(admin / name) != _read_bytes(repo.common_dir / name) for name in settings)
+    differs = any(_read_head(admin / name) != _read_head(repo.common_dir / name) for name in settings)
+    return differs or _read_head(admin / "index")[:8] == _INDEX_WITH_HIDDEN_FILES
 
 
-def _read_bytes(path: Path) -> bytes:
+def _read_head(path: Path) -> bytes:
     try:
-        return path.read_bytes()
+        with open(path, "rb") as file:
+            return file.read(_HEAD_BYTES)
     except FileNotFoundError:
         return b""
 

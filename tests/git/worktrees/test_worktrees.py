@@ -195,6 +195,15 @@ class TestPool:
         assert (again.path / "src" / "app.py").exists()
         assert git(again.path, "ls-files", "-v") == "H README.md\nH src/app.py"
 
+    def test_a_file_hidden_from_git_does_not_reach_the_next_attempt(self, root: WorktreeRoot, tip: str) -> None:
+        tree = prepare(root, order(1, tip)).worktree
+        git(tree.path, "update-index", "--skip-worktree", "README.md")
+        write(tree.path, {"README.md": "tampered\n"})
+        assert status(tree.path) == ""
+        release(root, "t1.1", "test")
+        again = prepare(root, order(2, tip)).worktree
+        assert (again.path / "README.md").read_text() == "hello\n"
+
     def test_a_worktree_that_cannot_be_cleaned_is_kept_for_a_person(self, root: WorktreeRoot, tip: str) -> None:
         prepare(root, order(1, tip))
         [slot] = list_slots(root)
