@@ -1,5 +1,7 @@
 """Where a setting came from: default, file, environment, flag; the later wins."""
 
+from pathlib import Path
+
 import pytest
 
 from tests.cli.conftest import Cli
@@ -86,3 +88,16 @@ def test_an_unknown_kind_of_event_is_told_with_the_nearest(cli: Cli) -> None:
     assert (said.code, "did you mean `task.added`?" in said.err) == (2, True)
     for kind in ("task.*", "task.added", "*"):
         cli.good("log", "--kind", kind)
+
+
+def test_an_engine_that_cannot_be_loaded_hides_no_other_and_no_log_is_needed(
+    cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    package = tmp_path / "acme-1.0.dist-info"
+    package.mkdir()
+    (package / "METADATA").write_text("Metadata-Version: 2.1\nName: acme\nVersion: 1.0\n")
+    (package / "entry_points.txt").write_text("[paddock.engines]\nacme = no_such_module:make\n")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    rows = {row["name"]: row for row in cli.good("engines", "--json").json()["engines"]}
+    assert "cannot be loaded from `no_such_module:make`" in rows["acme"]["hints"][0]
+    assert rows["scripted"]["installed"]

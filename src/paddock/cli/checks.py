@@ -165,8 +165,10 @@ def _config(workspace: Workspace) -> Iterator[Finding]:
 
 def _engines(workspace: Workspace) -> Iterator[Finding]:
     from paddock.cli.init import found_engines
+    from paddock.engines.registry import BUILT_IN, engine_names
 
-    found = [*found_engines(), *workspace.config.engines]
+    found = [*found_engines(), *(name for name in engine_names(workspace.config.engines) if name not in BUILT_IN)]
+    found += [name for name in workspace.config.engines if name not in found]
     if found:
         yield Finding("engines", Verdict.OK, ", ".join(dict.fromkeys(found)))
     else:

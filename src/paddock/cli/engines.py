@@ -2,19 +2,20 @@
 
 import os
 import tempfile
+from collections.abc import Mapping
 from pathlib import Path
 
 import click
 
-from paddock.cli.run import open_site
 from paddock.cli.text import SCHEMA, cut, paint, print_json
-from paddock.cli.workspace import Workspace, open_workspace
+from paddock.cli.workspace import open_workspace
+from paddock.core.errors import PaddockError
 from paddock.core.events import Draft, LimitsReset
 from paddock.core.trace import Final
 from paddock.engines.probe import ROUND_TRIP_PROMPT, run_round_trip
 from paddock.engines.protocol import Engine, Probe, TurnRequest
-from paddock.engines.registry import engine_names
-from paddock.fleet.site import Site
+from paddock.engines.registry import engine_names, load_engine
+from paddock.engines.settings import EngineSettings
 from paddock.git.command import run_git
 
 ROUND_TRIP_SECONDS = 120.0
@@ -28,9 +29,8 @@ def engines_command(ctx: click.Context, as_json: bool) -> None:
     if ctx.invoked_subcommand is not None:
         return
     workspace = open_workspace(ctx)
-    site = _site(workspace)
-    names = dict.fromkeys((*engine_names(), *workspace.config.engines))
-    probes = [site.engine(name).probe(os.environ) for name in names]
+    settings = workspace.config.engines
+    probes = [_probe(name, settings) for name in engine_names(settings)]
     if as_json:
         print_json({"schema": SCHEMA, "engines": [_row(probe) for probe in probes]})
         return
@@ -45,7 +45,7 @@ def engines_command(ctx: click.Context, as_json: bool) -> None:
 def check_command(ctx: click.Context, name: str, as_json: bool) -> None:
     """Probe engine NAME and let it answer one word. This spends a few tokens."""
     workspace = open_workspace(ctx)
-    engine = _site(workspace).engine(name)
+    engine = load_engine(name, workspace.config.engines)
     probe = engine.probe(os.environ)
     answer, problem = round_trip(engine) if probe.installed else ("", "it is not installed")
     if as_json:
@@ -55,7 +55,7 @@ def check_command(ctx: click.Context, name: str, as_json: bool) -> None:
         click.echo(f"  answer: {cut(answer, 100)}" if not problem else f"  no answer: {cut(problem, 300)}")
         for hint in probe.hints if problem else ():
             click.echo(f"  hint: {hint}")
-    if not problem:
+    if not problem and workspace.log_path.exists():
         workspace.record(lambda _board: [Draft(LimitsReset(name))])
     ctx.exit(1 if problem else 0)
 
@@ -88,12 +88,12 @@ def round_trip(engine: Engine) -> tuple[str, str]:
     return "", f"exit {trip.exit_code}: {said}"
 
 
-def _site(workspace: Workspace) -> Site:
-    store = workspace.read()
+def _probe(name: str, settings: Mapping[str, EngineSettings]) -> Probe:
+    """One that cannot be loaded says why and hides none of the others."""
     try:
-        return open_site(workspace, store)
-    finally:
-        store.close()
+        return load_engine(name, settings).probe(os.environ)
+    except PaddockError as error:
+        return Probe(name, name, None, hints=(error.message, *([error.hint] if error.hint else [])))
 
 
 def _row(probe: Probe) -> dict[str, object]:

@@ -39,7 +39,18 @@ async def watch_live(daemon: Daemon) -> None:
 
 def draw(daemon: Daemon, lines: list[str]) -> Group:
     history = Text("\n".join(cut(line, 200) for line in lines), style="dim", no_wrap=True, overflow="ellipsis")
-    return Group(_header(daemon), _agents(daemon), history)
+    waiting = _waiting(daemon)
+    return Group(_header(daemon), _agents(daemon), *([waiting] if waiting else []), history)
+
+
+def _waiting(daemon: Daemon) -> Text:
+    """Why the next task has not started; `paddock status` tells of each."""
+    ready = sorted((name for name in daemon.ledger.board.ready if name in daemon.waiting), key=task_number)
+    if not ready:
+        return Text()
+    more = f" (and {len(ready) - 1:,} more)" if len(ready) > 1 else ""
+    words = f" {ready[0]} waits{more}: {cut(daemon.waiting[ready[0]], 160)}"
+    return Text(words, style="yellow", no_wrap=True, overflow="ellipsis")
 
 
 def _header(daemon: Daemon) -> Text:

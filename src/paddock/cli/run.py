@@ -12,7 +12,7 @@ from paddock.cli.narration import narrate
 from paddock.cli.text import cut
 from paddock.cli.workspace import Workspace, open_workspace
 from paddock.core.board import Board
-from paddock.core.ids import TaskId
+from paddock.core.ids import TaskId, task_number
 from paddock.core.task import Phase
 from paddock.fleet.daemon import Daemon, Orders
 from paddock.fleet.ledger import AlreadyRunning, Ledger, take_lead
@@ -110,6 +110,12 @@ def _tell_who_waits(workspace: Workspace, board: Board, only: frozenset[TaskId] 
         click.echo(f"{name} waits: {cut(reasons[name], 160)}", err=True)
     if len(left) > TOLD:
         click.echo(f"and {len(left) - TOLD:,} more; `paddock status` shows why", err=True)
+    chosen = (task for task in board.open_tasks() if only is None or task.id in only)
+    done = [task.id for task in chosen if task.phase is Phase.APPROVAL]
+    if done:
+        first = min(done, key=task_number)
+        count = "1 task waits" if len(done) == 1 else f"{len(done):,} tasks wait"
+        click.echo(f"{count} for your approval: `paddock diff {first}`, then `paddock land {first}`", err=True)
 
 
 def open_site(workspace: Workspace, store: SqliteStore) -> Site:

@@ -3,7 +3,7 @@
 import asyncio
 import time
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -136,6 +136,11 @@ class Daemon:
             await self._sleep(None)
         checkpoint("down.done")
         self.end("down")
+
+    @property
+    def waiting(self) -> Mapping[str, str]:
+        """Why ready tasks have not started."""
+        return self._crew.gate.waiting
 
     def _nudged(self, listener: Listener) -> None:
         listener.drain()
