@@ -113,8 +113,8 @@ def test_what_landed_and_what_was_rejected_is_told_with_the_reason(cli: Cli) -> 
         main ABBREVIATED, verified; queue open
 
         lately
-          b-CHANGE landed     ABBREVIATED  AGE ago
-          b-CHANGE rejected   CI does not pass with this change: RUN fail, RUN fail  AGE ago
+          b-CHANGE landed     good                     ABBREVIATED  AGE ago
+          b-CHANGE rejected   bad                      CI does not pass with this change: RUN fail, RUN fail  AGE ago
 
         nothing is queued; `paddock land t3` queues a task's change
         --- stderr
@@ -201,6 +201,17 @@ def test_draining_finishes_what_is_queued_and_leaves_what_comes_later(cli: Cli) 
     cli.good("queue", "resume")
     cli.good("run", "--until-idle")
     assert not cli.good("queue", "--json").json()["next"]
+
+
+def test_a_branch_that_was_queued_by_name_is_known_by_that_name(cli: Cli) -> None:
+    cli.good("land", "--branch", "good")
+    assert shown(cli, "queue", "move", "good", "--front") == "moved b-CHANGE\n"
+    assert shown(cli, "queue", "cancel", "good") == "took b-CHANGE out of the queue\n"
+    assert cli.good("queue", "why", "good").out == cli.good("queue", "why", change_of(cli, "good")).out
+
+
+def change_of(cli: Cli, title: str) -> str:
+    return next(old["id"] for old in cli.good("queue", "--json").json()["decided"] if old["title"] == title)
 
 
 def test_a_cancelled_change_leaves_the_queue_and_may_come_back(cli: Cli) -> None:

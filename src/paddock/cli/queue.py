@@ -13,6 +13,7 @@ from paddock.core.ids import TaskId
 from paddock.core.merge import events as qe
 from paddock.core.merge.estimate import run_seconds
 from paddock.core.merge.model import Decided, Entry, Queue, Run
+from paddock.fleet.queueing import branch_change
 from paddock.git.behind import checkouts_behind
 from paddock.store.protocol import Query
 
@@ -119,6 +120,7 @@ def _view_entry(queue: Queue, entry: Entry) -> dict[str, object]:
 def _view_decided(decided: Decided) -> dict[str, object]:
     return {
         "id": decided.id,
+        "title": decided.title,
         "version": decided.version,
         "outcome": decided.outcome.value,
         "at": iso(decided.at),
@@ -143,7 +145,9 @@ def state_words(queue: Queue, entry: Entry) -> str:
     if entry.refusals and entry.refusals[-1].against:
         return f"waits for {entry.refusals[-1].against}, which it conflicts with"
     passed = [run for name in entry.evidence if (run := queue.ended.get(name)) and run.result == "pass"]
-    return "passed, waits for a train" if passed else "waits for a slot"
+    if passed:
+        return "passed, waits for a train"
+    return "failed once, is tried again" if entry.evidence else "waits for a slot"
 
 
 RED_MAIN = (
@@ -185,9 +189,8 @@ def render(queue: Queue, reason: str) -> list[str]:
         lines += ["", paint("lately", bold=True)]
         for decided in list(queue.decided)[-SHOWN_DECIDED:]:
             words = decided.reason or (decided.commit or "")[:10]
-            lines.append(
-                f"  {decided.id:<10} {decided.outcome.value:<10} {cut(words, 90)}  {age(decided.at)} ago".rstrip()
-            )
+            what = f"{decided.id:<10} {decided.outcome.value:<10} {cut(decided.title, 24):<24}"
+            lines.append(f"  {what} {cut(words, 90)}  {age(decided.at)} ago".rstrip())
     if not queue.entries and not queue.running:
         lines += ["", "nothing is queued; `paddock land t3` queues a task's change"]
     return lines
@@ -241,8 +244,9 @@ def drain_command(ctx: click.Context) -> None:
 @click.option("--priority", type=int, help="Higher goes earlier.")
 @click.pass_context
 def move_command(ctx: click.Context, change: str, front: bool, priority: int | None) -> None:
-    """Give CHANGE another place in the queue."""
-    name = change.strip()
+    """Give CHANGE, a task or a branch, another place in the queue."""
+    workspace = open_workspace(ctx)
+    name = change_named(workspace.board(), change)
 
     def decide(board: Board) -> list[Draft]:
         entry = _entry(board, name)
@@ -250,7 +254,7 @@ def move_command(ctx: click.Context, change: str, front: bool, priority: int | N
         wanted = highest + 1 if front or priority is None else priority
         return [Draft(qe.ChangeMoved(name, wanted, author().name), task=_task(entry))]
 
-    open_workspace(ctx).record(decide)
+    workspace.record(decide)
     click.echo(f"moved {name}")
 
 
@@ -259,16 +263,26 @@ def move_command(ctx: click.Context, change: str, front: bool, priority: int | N
 @click.option("-m", "--message", default="", help="Why; kept in the log.")
 @click.pass_context
 def cancel_command(ctx: click.Context, change: str, message: str) -> None:
-    """Take CHANGE out of the queue; its task waits for approval again."""
-    name = change.strip()
+    """Take CHANGE, a task or a branch, out of the queue; its task waits for approval again."""
+    workspace = open_workspace(ctx)
+    name = change_named(workspace.board(), change)
 
     def decide(board: Board) -> list[Draft]:
         entry = _entry(board, name)
         version = entry.change.version
         return [Draft(qe.ChangeCancelled(name, version, message or "cancelled", author().name), task=_task(entry))]
 
-    open_workspace(ctx).record(decide)
+    workspace.record(decide)
     click.echo(f"took {name} out of the queue")
+
+
+def change_named(board: Board, said: str) -> str:
+    """The id of the change somebody means; a branch that was queued by name is known by that name too."""
+    name = said.strip()
+    queue = board.queue
+    known = {*queue.entries, *(old.id for old in queue.decided)}
+    named = branch_change(name)
+    return named if name not in known and named in known else name
 
 
 def _entry(board: Board, name: str) -> Entry:
@@ -287,11 +301,11 @@ def _task(entry: Entry) -> TaskId | None:
 @click.option("--json", "as_json", is_flag=True, help="As JSON.")
 @click.pass_context
 def why_command(ctx: click.Context, change: str, as_json: bool) -> None:
-    """Every run the verdict on CHANGE rests on, with logs; also what it failed to merge with."""
+    """Every run the verdict on CHANGE, a task or a branch, rests on, with logs; also what it failed to merge with."""
     workspace = open_workspace(ctx)
     from paddock.cli.why import tell_story, view_story
 
-    name = change.strip()
+    name = change_named(workspace.board(), change)
     if as_json:
         print_json({"schema": SCHEMA, "id": name, **view_story(workspace, name)})
     else:

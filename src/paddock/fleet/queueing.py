@@ -1,5 +1,6 @@
 """Putting changes into the merge queue: held by a ref first, then recorded, so approved bytes cannot be lost."""
 
+import os
 from collections.abc import Sequence
 from hashlib import blake2b
 
@@ -79,6 +80,11 @@ def hold_task(site: Site, board: Board, task: Task, head: str) -> Change:
     )
 
 
+def branch_change(branch: str) -> str:
+    """The id of the change that a branch queued by name becomes."""
+    return f"b-{blake2b(os.fsencode(branch), digest_size=4).hexdigest()}"
+
+
 def hold_branch(site: Site, board: Board, branch: str, author: str) -> Change:
     """Any branch, also one a person wrote."""
     definition = ci_of(site)
@@ -87,7 +93,7 @@ def hold_branch(site: Site, board: Board, branch: str, author: str) -> Change:
         raise PaddockError(f"there is no branch `{branch}`", "`git branch` lists them")
     if branch != recordable(branch):
         raise PaddockError(f"the name of branch `{branch}` is not UTF-8", "rename it with `git branch -m`")
-    name = f"b-{blake2b(branch.encode(), digest_size=4).hexdigest()}"
+    name = branch_change(branch)
     version = _next_version(site, board, name, head)
     held = _hold(site, Member(name, version, head))
     touches_ci = definition.touched_by(held.paths)

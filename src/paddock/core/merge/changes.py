@@ -132,6 +132,7 @@ def decide(
         commit,
         paths,
         against,
+        change.title,
     )
     entries = {i: e for i, e in queue.entries.items() if i != change.id}
     if outcome is Outcome.LANDED:

@@ -147,6 +147,7 @@ class Decided(Struct, frozen=True):
     commit: str | None = None
     paths: tuple[str, ...] = ()
     against: str | None = None
+    title: str = ""
 
 
 class Main(Struct, frozen=True):
