@@ -101,7 +101,9 @@ class Land(Section, frozen=True):
     remote: Annotated[str, Meta(description="remote to push main to; empty: none")] = ""
     keep_branches: Annotated[bool, Meta(description="keep a task's branch after it landed")] = True
     keep: Annotated[tuple[str, ...], Meta(description="ignored folders a CI sandbox keeps between runs")] = ()
-    notify: Annotated[tuple[str, ...], Meta(description="argv run after something landed or was sent back")] = ()
+    notify: Annotated[
+        tuple[str, ...], Meta(description="argv run when something landed, was sent back, or the queue halted")
+    ] = ()
     env: Annotated[dict[str, str], Meta(description="environment of the CI command")] = {}
     checks: Annotated[tuple[Check, ...], Meta(description="several named checks instead of one `ci` command")] = ()
 
