@@ -35,7 +35,7 @@ PATIENCE_SECONDS = 200.0
 _KEPT_FILES = re.compile(
     r"""/paddock/(log\.(db(-wal|-shm)?|lock|board)|(waiting|limits)\.json|worktree-add\.lock|daemon\.log)$
     |/paddock/memory/[^/]+\.json$
-    |/paddock/attempts/t\d+/\d+/(turn-\d+\.(pid|out|err|exit|ending|stop|logs)|prompt[^/]*)$
+    |/paddock/attempts/t\d+/\d+/(turn-\d+\.(pid|out|err|exit|ending|stop|logs)|prompt[^/]*|setup\.log)$
     |/paddock/(runs|workbench\.git)/
     |/\.slots/(claims\.lock|w\d+/(lock|record\.json|setup\.log))$""",
     re.VERBOSE,
