@@ -191,12 +191,17 @@ _MOST_PLACES = 4096
 
 def find_slot(root: WorktreeRoot, attempt: str) -> tuple[Slot, SlotRecord] | None:
     """The slot recorded for `attempt`, None when it has none."""
-    if (number := _places.get((root.path, attempt))) is not None:
-        slot = slot_at(root, number)
-        record = read_record(slot)
-        if record is not None and belongs_to(record, attempt):
-            return slot, record
-    return next((pair for pair in read_records(root) if belongs_to(pair[1], attempt)), None)
+    return recall_slot(root, attempt) or next(
+        (pair for pair in read_records(root) if belongs_to(pair[1], attempt)), None
+    )
+
+
+def recall_slot(root: WorktreeRoot, attempt: str) -> tuple[Slot, SlotRecord] | None:
+    """`find_slot` where the attempt was last seen, None when it is not there."""
+    number = _places.get((root.path, attempt))
+    slot = slot_at(root, number) if number is not None else None
+    record = read_record(slot) if slot is not None else None
+    return (slot, record) if slot is not None and record is not None and belongs_to(record, attempt) else None
 
 
 def read_records(root: WorktreeRoot) -> list[tuple[Slot, SlotRecord]]:

@@ -41,6 +41,7 @@ from paddock.git.slots import (
     next_slot,
     read_record,
     read_records,
+    recall_slot,
     write_record,
 )
 
@@ -130,8 +131,9 @@ def _claim(root: WorktreeRoot, order: Order, checkpoint: Checkpoint) -> Iterator
         taken: tuple[Slot, Lock] | None = None
         while taken is None:
             with hold_claims(root) as claims:
-                records = read_records(root)
-                found = next((pair for pair in records if belongs_to(pair[1], order.attempt)), None)
+                found = recall_slot(root, order.attempt)
+                records = read_records(root) if found is None else []
+                found = found or next((pair for pair in records if belongs_to(pair[1], order.attempt)), None)
                 if found is None:
                     taken = _claim_idle(records, order, stack) or _claim_new(root, order, claims, stack)
                     checkpoint("claimed")
