@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from paddock.sessions.local import Running, Vanished, start_turn
+from paddock.sessions.local import Running, Vanished, is_shim, start_turn
 from paddock.sessions.marks import MARK_VARIABLE, Mark, find_attempts, find_marked
 from paddock.sessions.process import ProcessIdentity, block_until_exit, same_process, signal_process
 from paddock.sessions.stopping import StopReport, TurnToStop, stop_turn, stop_turns
@@ -104,6 +104,22 @@ def test_a_process_that_keeps_breeding_is_swept(workshop: Workshop) -> None:
     report = stop(workshop, shim, grace_seconds=0.05)
     assert report.left.survivors == ()
     assert find_marked(workshop.marker) == ()
+
+
+def test_a_process_that_forks_and_ends_all_the_time_is_seen(workshop: Workshop) -> None:
+    breeder = (
+        "import os, signal, time\n"
+        "signal.signal(signal.SIGCHLD, signal.SIG_IGN)\n"
+        "for generation in range(20_000):\n"
+        "    if os.fork(): time.sleep(0.003); os._exit(0)\n"
+        "    if generation == 3: open('up', 'w').close()\n"
+        "    time.sleep(0.003)\n"
+    )
+    up = workshop.fifo("up")
+    start_turn(workshop.python(breeder))
+    up.read_bytes()
+    commands = [[seen for seen in find_marked(workshop.marker) if not is_shim(seen)] for _ in range(40)]
+    assert sum(map(bool, commands)) > 30, "a list made once misses most of them"
 
 
 @pytest.mark.usefixtures("any_system")

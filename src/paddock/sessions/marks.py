@@ -22,6 +22,7 @@ MARK_VARIABLE = "PADDOCK_MARKER"
 ATTEMPT_VARIABLE = "PADDOCK_ATTEMPT"
 INHERITED_MARKS = 8
 COMMAND_CHARACTERS = 200
+LIST_PASSES = 10
 EXEC_SECONDS = 0.2
 """How long one pass waits, in all, for processes that are just being started."""
 
@@ -119,10 +120,22 @@ def _lineage(rows: Mapping[int, _Row], pid: int) -> frozenset[int]:
     return frozenset(pids)
 
 
+def _pids() -> Iterator[int]:
+    """All there are, then those that came meanwhile: one that forks and ends would be missed together with its child,
+    the one for being gone when it is looked at, the other for not being there when the list was made."""
+    seen: set[int] = set()
+    for _ in range(LIST_PASSES):
+        listed = (int(name) for name in os.listdir("/proc") if name.isdecimal()) if HAS_PROCFS else psutil.pids()
+        fresh = [pid for pid in listed if pid not in seen]
+        if not fresh:
+            return
+        seen.update(fresh)
+        yield from fresh
+
+
 def _scan() -> Iterator[_Row]:
-    pids = (int(name) for name in os.listdir("/proc") if name.isdecimal()) if HAS_PROCFS else psutil.pids()
     give_up_at = time.monotonic() + EXEC_SECONDS
-    for pid in pids:
+    for pid in _pids():
         stat = read_stat(pid)
         if stat is None:
             continue
