@@ -211,7 +211,8 @@ def test_a_branch_that_was_queued_by_name_is_known_by_that_name(cli: Cli) -> Non
 
 
 def change_of(cli: Cli, title: str) -> str:
-    return next(old["id"] for old in cli.good("queue", "--json").json()["decided"] if old["title"] == title)
+    decided = cli.good("queue", "--json").json()["decided"]
+    return next(str(old["id"]) for old in decided if old["title"] == title)
 
 
 def test_a_cancelled_change_leaves_the_queue_and_may_come_back(cli: Cli) -> None:

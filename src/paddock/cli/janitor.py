@@ -23,7 +23,7 @@ def janitor_command(ctx: click.Context, dry_run: bool, as_json: bool) -> None:
     store = workspace.read() if dry_run else workspace.write()
     site = open_site(workspace, store)
     seen = look(site)
-    found = judge(site.config.janitor, store.board(), seen, time.time())
+    found = judge(site.config, store.board(), seen, time.time())
     done = [item for item in found if item.what is not What.UNKNOWN]
     if not dry_run:
         leases = [item for item in found if item.what is What.LEASE]

@@ -10,8 +10,6 @@ import signal
 import time
 from dataclasses import dataclass, field
 
-from msgspec.structs import replace
-
 from paddock.core.errors import PaddockError
 from paddock.core.merge.model import Purpose, Result, Run
 from paddock.fleet.checkpoints import checkpoint
@@ -25,13 +23,11 @@ from paddock.git.sandbox import (
     Order,
     Prepared,
     Sandbox,
-    SandboxRecord,
     finish_setup,
     list_sandboxes,
     prepare_sandbox,
-    read_record,
     release_sandbox,
-    write_record,
+    reserve_sandbox,
 )
 from paddock.sessions.local import Exited, NeverStarted, Running, TurnFiles, TurnSpec, observe_turn, start_turn
 from paddock.sessions.marks import Mark
@@ -203,17 +199,9 @@ class CiRun:
         names = [*mine, *free, next(f"ci{n}" for n in range(1, 10_000) if f"ci{n}" not in {b.name for b in seen})]
         sandbox = Sandbox(self._site.repo, root, names[0])
         if not mine:
-            reserve(sandbox, self.run)
+            # Nothing left behind may decide a run that somebody will be blamed for.
+            reserve_sandbox(sandbox, self.run.id, fresh=self.run.purpose is Purpose.CONFIRM)
         return sandbox
-
-
-def reserve(sandbox: Sandbox, run: Run) -> None:
-    """So that two runs that begin at once do not choose the same one.
-
-    A run that somebody will be blamed for gets one that is built anew: nothing left behind may decide it.
-    """
-    known = None if run.purpose is Purpose.CONFIRM else read_record(sandbox)
-    write_record(sandbox, replace(known or SandboxRecord(), run=run.id))
 
 
 def _bound(files: TurnFiles) -> None:

@@ -293,7 +293,7 @@ class Daemon:
     async def _clean(self) -> None:
         seen = await asyncio.to_thread(look, self.site)
         checkpoint("janitor.looked")
-        found = judge(self.site.config.janitor, self.ledger.board, seen, time.time())
+        found = judge(self.site.config, self.ledger.board, seen, time.time())
         done = await asyncio.to_thread(sweep, self.site, found)
         checkpoint("janitor.swept")
         now = time.time()

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 
-from paddock.config.schema import Janitor
+from paddock.config.schema import Config, Janitor
 from paddock.core import lease
 from paddock.core.board import Board
 from paddock.core.errors import PaddockError
@@ -24,7 +24,15 @@ from paddock.git.disk import disk_usage, remove_tree
 from paddock.git.gc import GcItem, GcPlan, Waste, apply_gc, plan_gc
 from paddock.git.held import UNITS, held_units, release_unit
 from paddock.git.release import release
-from paddock.git.sandbox import Sandbox, SandboxSeen, list_sandboxes, release_sandbox, sweep_trash
+from paddock.git.sandbox import (
+    InUse,
+    Sandbox,
+    SandboxSeen,
+    list_sandboxes,
+    release_sandbox,
+    remove_sandbox,
+    sweep_trash,
+)
 from paddock.git.slots import Slot, SlotRecord, SlotState, list_slots, read_record
 from paddock.sessions.marks import Mark, MarkedProcess, find_marked
 from paddock.sessions.sweep import sweep as sweep_processes
@@ -41,6 +49,7 @@ class What(StrEnum):
     WORKTREE = "worktree of an ended attempt"
     POOL = "half-made worktree"
     SANDBOX = "sandbox of an ended run"
+    SURPLUS = "sandbox beyond the slots"
     TRANSCRIPT = "old transcript"
     REF = "ref of an ended run"
     UNKNOWN = "unknown"
@@ -117,7 +126,7 @@ def _folders(site: Site) -> Iterator[Folder]:
             continue
 
 
-def judge(limits: Janitor, board: Board, seen: Survey, now: float) -> list[Found]:
+def judge(config: Config, board: Board, seen: Survey, now: float) -> list[Found]:
     """What may go, and what nobody knows. `board` was read after `seen`."""
     return [
         *_expired_leases(board, now),
@@ -128,8 +137,9 @@ def judge(limits: Janitor, board: Board, seen: Survey, now: float) -> list[Found
             for item in seen.half_made
         ),
         *_sandboxes(board.queue, seen.sandboxes),
+        *_surplus(seen.sandboxes, config.land.slots),
         *_units(board.queue, seen.units),
-        *_transcripts(limits, board, seen.folders, now),
+        *_transcripts(config.janitor, board, seen.folders, now),
     ]
 
 
@@ -186,6 +196,14 @@ def _sandboxes(queue: Queue, sandboxes: tuple[SandboxSeen, ...]) -> Iterator[Fou
             yield Found(What.SANDBOX, seen.name, f"claimed by run {run}, which has ended")
 
 
+def _surplus(sandboxes: tuple[SandboxSeen, ...], slots: int) -> Iterator[Found]:
+    """Idle ones that no run will need: somebody has lowered `land.slots` since they were made."""
+    idle = sorted((seen.name for seen in sandboxes if seen.record.run is None), key=lambda name: (len(name), name))
+    claimed = len(sandboxes) - len(idle)
+    for name in idle[max(0, slots - claimed) :]:
+        yield Found(What.SURPLUS, name, f"land.slots is {slots}")
+
+
 def _units(queue: Queue, units: tuple[tuple[str, float], ...]) -> Iterator[Found]:
     """Composed commits that no run or landing needs any more."""
     needed = {run.commit for run in (*queue.running.values(), *queue.ended.values())}
@@ -236,6 +254,8 @@ def _sweep_one(site: Site, item: Found) -> bool:
         case What.SANDBOX:
             run = item.evidence.removeprefix("claimed by run ").partition(",")[0]
             return release_sandbox(Sandbox(site.repo, site.sandbox_root, item.name), run)
+        case What.SURPLUS:
+            return not isinstance(remove_sandbox(Sandbox(site.repo, site.sandbox_root, item.name)), InUse)
         case What.REF:
             return release_unit(site.repo, item.name)
         case What.TRANSCRIPT:

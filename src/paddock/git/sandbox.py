@@ -124,6 +124,16 @@ class SandboxSeen:
     damage: str | None
 
 
+def reserve_sandbox(sandbox: Sandbox, run: str, *, fresh: bool) -> None:
+    """So that two runs that begin at once do not choose the same one, and nobody removes it meanwhile.
+
+    `fresh` forgets what is known about it, so that it is built anew: nothing left behind may decide the run.
+    """
+    with _locked(sandbox):
+        known = None if fresh else read_record(sandbox)
+        write_record(sandbox, msgspec.structs.replace(known or SandboxRecord(), run=run))
+
+
 def prepare_sandbox(
     sandbox: Sandbox, order: Order, checkpoint: Callable[[str], None] = lambda _name: None
 ) -> Prepared | InUse | NotPrepared:

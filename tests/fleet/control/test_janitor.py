@@ -18,7 +18,7 @@ from paddock.fleet.site import Site
 from paddock.git.held import hold_unit
 from paddock.git.pool import fill
 from paddock.git.repo import discover
-from paddock.git.sandbox import Sandbox, SandboxRecord, list_sandboxes, write_record
+from paddock.git.sandbox import Sandbox, SandboxRecord, list_sandboxes, reserve_sandbox, write_record
 from paddock.git.slots import SlotRecord, SlotState, hold_slot, list_slots
 from paddock.git.slots import write_record as write_slot
 from paddock.git.worktrees import Order, find, prepare
@@ -178,9 +178,9 @@ def test_an_attempt_that_starts_while_the_janitor_looks_keeps_its_worktree(yard:
     begin(yard, "t1")
     prepare(site.root, Order("t1.1", "paddock/t1", main))
     seen = look(site)
-    assert judge(site.config.janitor, yard.board(), seen, time.time()) == []
+    assert judge(site.config, yard.board(), seen, time.time()) == []
     # Even by a board that is too old it is unknown, which is not dead.
-    assert [found.what for found in judge(site.config.janitor, before, seen, time.time())] == [What.UNKNOWN]
+    assert [found.what for found in judge(site.config, before, seen, time.time())] == [What.UNKNOWN]
 
 
 def test_a_sandbox_is_taken_from_an_ended_run_only(yard: Yard) -> None:
@@ -189,9 +189,9 @@ def test_a_sandbox_is_taken_from_an_ended_run_only(yard: Yard) -> None:
     for name, run in (("ci1", "r1"), ("ci2", "r2"), ("ci3", "elsewhere")):
         write_record(Sandbox(site.repo, site.sandbox_root, name), SandboxRecord(run=run))
     seen = look(site)
-    assert judge(site.config.janitor, yard.board(), seen, time.time()) == []
+    assert judge(site.config, yard.board(), seen, time.time()) == []
     record(yard, Draft(RunEnded("r1", Result.PASS)))
-    found = judge(site.config.janitor, yard.board(), seen, time.time())
+    found = judge(site.config, yard.board(), seen, time.time())
     assert found == [Found(What.SANDBOX, "ci1", "claimed by run r1, which has ended")]
     # Meanwhile the sandbox was reserved for the next run: it stays that run's.
     write_record(Sandbox(site.repo, site.sandbox_root, "ci1"), SandboxRecord(run="r2"))
@@ -199,6 +199,23 @@ def test_a_sandbox_is_taken_from_an_ended_run_only(yard: Yard) -> None:
     assert {box.name: box.record.run for box in list_sandboxes(site.repo, site.sandbox_root)}["ci1"] == "r2"
     write_record(Sandbox(site.repo, site.sandbox_root, "ci1"), SandboxRecord(run="r1"))
     assert sweep(site, found) == found
+
+
+def test_sandboxes_beyond_the_slots_go_unless_a_run_takes_one_meanwhile(make_yard: MakeYard) -> None:
+    yard = make_yard(PADDOCK_LAND_SLOTS="2")
+    site = site_of(yard)
+    boxes = {name: Sandbox(site.repo, site.sandbox_root, name) for name in ("ci1", "ci2", "ci3", "ci10")}
+    for box in boxes.values():
+        box.path.mkdir(parents=True)
+        write_record(box, SandboxRecord())
+    write_record(boxes["ci1"], SandboxRecord(run="r9"))
+
+    found = judge(site.config, yard.board(), look(site), time.time())
+    assert [(item.what, item.name) for item in found] == [(What.SURPLUS, "ci3"), (What.SURPLUS, "ci10")]
+    reserve_sandbox(boxes["ci3"], "r10", fresh=False)
+    assert [item.name for item in sweep(site, found)] == ["ci10"]
+    assert [box.name for box in list_sandboxes(site.repo, site.sandbox_root)] == ["ci1", "ci2", "ci3"]
+    assert not boxes["ci10"].path.exists()
 
 
 def test_a_composed_commit_is_let_go_when_no_run_needs_it_and_it_is_not_fresh(yard: Yard) -> None:
