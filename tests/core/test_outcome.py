@@ -88,6 +88,7 @@ ROWS = [
     pytest.param(AttemptFacts(exit=127, expects_final=False), "crashed", "exit 127", id="script-fails"),
     pytest.param(AttemptFacts(start_problem="no such program"), "never_ran", "no such program", id="unstartable"),
     pytest.param(AttemptFacts(exit=-9, ended_by="output", summary=DIED), "crashed", "disk limit", id="flood"),
+    pytest.param(AttemptFacts(no_space="no room", setup_problem="npm failed"), "no_space", "no room", id="disk"),
     pytest.param(AttemptFacts(setup_problem="npm failed"), "setup_failed", "npm failed", id="setup"),
     pytest.param(AttemptFacts(exit=-15, stopped_by="ana", summary=DIED), "killed", "stopped by ana", id="stopped"),
     pytest.param(
@@ -177,6 +178,7 @@ def follow(outcome: Outcome, task: Task | None = None, **more: object) -> Next:
         ("timeout", "retry", True),
         ("stalled", "retry", True),
         ("setup_failed", "retry", True),
+        ("no_space", "retry", False),
         ("refused", "block", True),
         ("over_budget", "block", True),
         ("auth", "block", False),

@@ -56,6 +56,7 @@ class AttemptFacts:
     exit: int | None = None
     ended_by: str = ""
     stopped_by: str | None = None
+    no_space: str = ""
     setup_problem: str = ""
     start_problem: str = ""
     rebooted: bool = False
@@ -168,6 +169,10 @@ def backoff(base_seconds: float, earlier: int, seed: str) -> float:
     return ceiling * (0.5 + 0.5 * crc32(seed.encode()) / 0xFFFFFFFF)
 
 
+def _no_space(facts: AttemptFacts) -> Verdict | None:
+    return Verdict(Outcome.NO_SPACE, facts.no_space) if facts.no_space else None
+
+
 def _setup_failed(facts: AttemptFacts) -> Verdict | None:
     return Verdict(Outcome.SETUP_FAILED, facts.setup_problem) if facts.setup_problem else None
 
@@ -268,6 +273,7 @@ def _what_is_there(facts: AttemptFacts) -> Verdict:
 
 
 _RULES: tuple[Rule, ...] = (
+    _no_space,
     _setup_failed,
     _could_not_start,
     _killed,

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from paddock.core.errors import PaddockError
 from paddock.core.events import AttemptEnded
-from paddock.core.outcome import Outcome, Verdict, decide_next
+from paddock.core.outcome import AttemptFacts, decide_next, judge
 from paddock.core.task import Attempt, Task
 from paddock.fleet.site import Site
 from paddock.git.disk import below_floor
@@ -36,7 +36,8 @@ def explain_unprepared(site: Site, error: PaddockError | OSError) -> Unprepared:
 
 
 def judge_no_space(site: Site, task: Task, attempt: Attempt, reason: str) -> AttemptEnded:
-    verdict = Verdict(Outcome.NO_SPACE, reason)
+    """Without looking at what there is: on a full disk git could not secure it, and no turn has begun."""
+    verdict = judge(AttemptFacts(no_space=reason))
     following = decide_next(verdict, task, attempt, time.time(), site.config.limits.backoff)
     return AttemptEnded(
         outcome=verdict.outcome.value,
