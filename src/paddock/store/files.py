@@ -6,10 +6,14 @@ writer makes sure that the names still stand for the files it opened.
 """
 
 import os
+import time
 from pathlib import Path
 
 from paddock.store.protocol import LogUnusable
 from paddock.store.trouble import quote
+
+# A folder's time of change is that of a clock which ticks every few milliseconds.
+TICK_NANOSECONDS = 50_000_000
 
 _Identity = tuple[int, int]
 
@@ -19,16 +23,26 @@ class OpenFiles:
 
     def __init__(self, log: Path, *, read_only: bool) -> None:
         self._log = log
+        self._folder = str(log.parent)
         # A reader may have come before the write-ahead log did.
         self._names = (str(log),) if read_only else (str(log), f"{log}-shm", f"{log}-wal")
         self._process = os.getpid()
         self.wal_bytes = 0
+        self._unchanged: tuple[int, int] | None = None
         self._opened = self._identities()
 
     def require_same(self) -> None:
-        """Raises LogUnusable if one was removed or replaced. The inode of an open file is given to no other."""
+        """Raises LogUnusable if one was removed or replaced. The inode of an open file is given to no other.
+
+        While nothing in their folder comes, goes or changes its name they need not be looked at again.
+        """
+        stat = os.stat(self._folder)
+        folder = (stat.st_ino, stat.st_mtime_ns)
+        if folder == self._unchanged:
+            return
         found = self._identities()
         if found == self._opened:
+            self._unchanged = folder if time.time_ns() - stat.st_mtime_ns > TICK_NANOSECONDS else None
             return
         name = next(name for name, now, then in zip(self._names, found, self._opened, strict=True) if now != then)
         raise LogUnusable(

@@ -90,4 +90,4 @@ def newest_snapshot(log: Path) -> int:
 
 def snapshot_distance(tasks: int) -> int:
     """How many records may follow a snapshot: more on a large board, whose snapshots cost more to write."""
-    return 200 + tasks // 12
+    return 300 + tasks // 7
