@@ -99,7 +99,7 @@ def test_an_older_copy_put_in_place_is_refused_until_a_person_has_decided(log: P
     older.mkdir()
     for name in FILES[:2]:
         shutil.copy(log.parent / name, older / name)
-    store.append(add(count=300), ANA)
+    store.append(add(count=500), ANA)
     before = list(store.rows())
     store.close()
     for name in FILES:
@@ -108,16 +108,16 @@ def test_an_older_copy_put_in_place_is_refused_until_a_person_has_decided(log: P
         shutil.copy(older / name, log.parent / name)
     for read_only in (True, False):
         copy = SqliteStore(log, read_only=read_only)
-        with pytest.raises(LogUnusable, match="has lost record 306, which it had") as refused:
+        with pytest.raises(LogUnusable, match="has lost record 506, which it had") as refused:
             copy.board()
         assert len(list(copy.records(Query()))) == 6, "what is left can be looked at"
         copy.close()
     assert "paddock log fetch" in str(refused.value.hint)
     assert "paddock log rebuild" in str(refused.value.hint)
     writer = SqliteStore(log)
-    with pytest.raises(LogUnusable, match="has lost record 306"):
+    with pytest.raises(LogUnusable, match="has lost record 506"):
         writer.append(add(), ANA)
-    assert writer.restore(before[6:]) == 300, "the mirror brings them back"
+    assert writer.restore(before[6:]) == 500, "the mirror brings them back"
     assert writer.append(add(), ANA)
     assert list(writer.rows())[:-1] == before
     writer.close()
