@@ -97,8 +97,12 @@ class Daemon:
                 await self._loop()
                 for task in [*helpers, *self._drives.values(), *self._ci_drives.values()]:
                     task.cancel()
-        except* PaddockError as group:
-            raise _first(group) from None
+        except BaseExceptionGroup as group:
+            # Not `except*`: before Python 3.11.4 what is raised in one comes out wrapped in a group again.
+            expected, rest = group.split(PaddockError)
+            if expected is None or rest is not None:
+                raise
+            raise _first(expected) from None
 
     async def _loop(self) -> None:
         while not self.ending:

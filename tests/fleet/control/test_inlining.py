@@ -77,9 +77,9 @@ def test_status_says_why_a_task_waits_for_a_session_and_why_it_runs_inlined(make
     a, b = add_convoy(yard, [small("a", *holds[0]), small("b", *holds[1])])
     fleet = yard.start("run", "--until-idle")
     yard.await_that(ready[0].exists, "the first agent")
-    row = row_of(yard, b)
-    assert row["phase"] == "ready"
-    assert row["reason"].startswith(f"inlined after {a}: 2 agents would not be worth it (")
+    reason = yard.await_that(lambda: row_of(yard, b)["reason"], "the reason")
+    assert yard.task(b).phase.value == "ready"
+    assert reason.startswith(f"inlined after {a}: 2 agents would not be worth it (")
     assert f"inlined after {a}: 2 agents would not be worth it (" in yard.paddock("status")
     gate[0].touch()
     yard.await_that(ready[1].exists, "the second task")
@@ -109,7 +109,8 @@ def test_with_one_slot_one_session_does_a_convoy_and_a_slot_that_comes_free_is_u
     names = add_convoy(yard, [small(f"f{n}", {"run": ["touch", str(here[n])]}, *together) for n in range(2)])
     fleet = yard.start("run", "--until-idle")
     yard.await_that(here[0].exists, "the first agent")
-    assert row_of(yard, names[1])["reason"] == f"inlined after {names[0]}: no slot is free for another agent"
+    reason = f"inlined after {names[0]}: no slot is free for another agent"
+    yard.await_that(lambda: row_of(yard, names[1])["reason"] == reason, "the reason")
     gate.touch()
     assert fleet.wait() == 0, fleet.words
     assert yard.attempt(other).outcome == "noop"

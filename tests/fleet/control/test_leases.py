@@ -58,7 +58,7 @@ def test_agents_whose_paths_overlap_work_one_after_the_other(yard: Yard) -> None
     for name in ("api", "web", "guest"):
         yard.await_that(ready[name].exists, f"the agent {name}")
     assert held(yard) == {"file:src/api/**": "t1.1", "file:src/web/**": "t3.1"}
-    assert row_of(yard, "t2")["reason"] == "t1.1 holds file:src/api/**"
+    yard.await_that(lambda: row_of(yard, "t2")["reason"] == "t1.1 holds file:src/api/**", "the one in the way")
     assert "t1.1 holds file:src/api/**" in yard.paddock("status")
     gates["api"].touch()
     yard.await_that(lambda: row_of(yard, "t2")["reason"] == "t3.1 holds file:src/web/**", "the next one in the way")
