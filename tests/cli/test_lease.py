@@ -223,6 +223,13 @@ def test_two_commands_under_one_lease_never_run_together_also_in_one_attempt(cli
     assert holders(cli) == []
 
 
+def test_renewing_without_a_time_never_shortens_a_lease(cli: Cli) -> None:
+    cli.good("lease", "acquire", "x", "--ttl", "5h")
+    said = cli.good("lease", "renew", "x").out
+    assert said.startswith("x is yours for another 4h59m") or said == "x is yours for another 5h\n"
+    assert cli.good("lease", "renew", "x", "--ttl", "1h").out == "x is yours for another 1h\n"
+
+
 def test_a_lease_is_renewed_while_the_command_runs_longer_than_its_ttl(cli: Cli, start: Start) -> None:
     done = cli.top / "done"
     run = start("with-lease", "x", "--ttl", "600ms", "--", "sh", "-c", f"sleep 1.5; touch '{done}'")

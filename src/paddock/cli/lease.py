@@ -61,7 +61,7 @@ def acquire_command(
 
 @lease_command.command("renew")
 @click.argument("name")
-@click.option("--ttl", metavar="DURATION", help="From now.")
+@click.option("--ttl", metavar="DURATION", help="From now; without it [leases] ttl, but no less than what is left.")
 @click.option("--generation", type=int, help="The one `acquire` printed; the lease in force if left out.")
 @click.option("--for", "attempt", metavar="t3.1")
 @click.pass_context
@@ -71,8 +71,11 @@ def renew_command(ctx: click.Context, name: str, ttl: str | None, generation: in
     seconds = _ttl(workspace, ttl)
 
     def decide(board: Board) -> list[Draft]:
-        mine = _mine(board, name, generation, attempt)
-        return _drafts(lease.renew(board.leases, mine.name, mine.generation, seconds, time.time()), mine.name)
+        nonlocal seconds
+        mine, now = _mine(board, name, generation, attempt), time.time()
+        if ttl is None:
+            seconds = max(seconds, mine.expires_at - lease.log_time(board.leases, now))
+        return _drafts(lease.renew(board.leases, mine.name, mine.generation, seconds, now), mine.name)
 
     workspace.record(decide)
     click.echo(f"{name} is yours for another {format_duration(seconds)}")
