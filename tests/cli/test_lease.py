@@ -1,5 +1,6 @@
 """`paddock lease` and `paddock with-lease`: one holder at a time, fair queues, commands that end with their lease."""
 
+import contextlib
 import os
 import signal
 import subprocess
@@ -27,7 +28,9 @@ def start(cli: Cli) -> Iterator[Start]:
     started: list[subprocess.Popen[str]] = []
 
     def begin(*arguments: str, **variables: str) -> "subprocess.Popen[str]":
-        program = "import sys; from paddock.cli.main import main; main()"
+        # Whoever runs the tests in the background may have them ignore SIGINT.
+        heed = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler)"
+        program = f"{heed}; from paddock.cli.main import main; main()"
         process = subprocess.Popen(
             (sys.executable, "-c", program, *arguments),
             cwd=cli.top,
@@ -35,13 +38,15 @@ def start(cli: Cli) -> Iterator[Start]:
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             text=True,
+            start_new_session=True,
         )
         started.append(process)
         return process
 
     yield begin
     for process in started:
-        process.kill()
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)  # with the command it has started, which holds our pipe
         process.communicate()
 
 
@@ -252,6 +257,13 @@ def test_a_command_that_has_lost_its_lease_is_ended_with_all_it_started(cli: Cli
     for pid in map(int, pids.read_text().split()):
         until(lambda pid=pid: not Path(f"/proc/{pid}").exists(), "the end of what it started")  # type: ignore[misc]
     assert [name for name, _ in rows(cli, "held")] == ["x"], "the new holder keeps it"
+
+
+def test_a_signal_that_comes_as_the_command_starts_is_not_lost(cli: Cli, start: Start) -> None:
+    script = "trap 'exit 9' TERM; kill -TERM $PPID; while :; do sleep 0.05; done"
+    run = start("with-lease", "x", "--", "sh", "-c", script)
+    assert run.wait(PATIENCE_SECONDS) == 9
+    assert holders(cli) == []
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP])

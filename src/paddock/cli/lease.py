@@ -24,6 +24,7 @@ from paddock.store.wake import Listener
 
 PATIENCE_SECONDS = 30.0
 """A place in the queue lapses so long after its owner was last heard of."""
+PASSED_ON = (signal.SIGTERM, signal.SIGHUP, signal.SIGINT)
 END_SECONDS = 5.0
 """Between asking a command that has lost its lease to end, and killing it."""
 
@@ -163,26 +164,38 @@ def with_lease_command(ctx: click.Context, name: str, command: tuple[str, ...], 
 
 def _run(words: tuple[str, ...], held: lease.Granted, lost: threading.Event) -> int:
     env = {**os.environ, "PADDOCK_LEASE": held.name, "PADDOCK_LEASE_GENERATION": str(held.generation)}
+    started: list[subprocess.Popen[bytes]] = []
+    early: list[int] = []
+
+    def pass_on(number: int, _frame: object) -> None:
+        if not started:
+            early.append(number)
+        elif number != signal.SIGINT or not _is_in_foreground():
+            started[0].send_signal(number)
+
+    # Before the command starts: a signal that came first would end us and leave the command without its lease.
+    heard = [number for number in PASSED_ON if signal.getsignal(number) is not signal.SIG_IGN]
+    previous = [signal.signal(number, pass_on) for number in heard]
     try:
-        process = subprocess.Popen(words, env=env)
+        started.append(subprocess.Popen(words, env=env))
+        for number in early:
+            started[0].send_signal(number)
+        return _wait_for(started[0], lost)
     except OSError as error:
         raise PaddockError(f"`{words[0]}` cannot be run: {error.strerror}") from None
-    passed_on = [signal.SIGTERM, signal.SIGHUP]
-    previous = [signal.signal(number, lambda got, _: process.send_signal(got)) for number in passed_on]
-    try:
-        while True:
-            try:
-                code = process.wait(timeout=0.2)
-                return code if code >= 0 else 128 - code
-            except subprocess.TimeoutExpired:
-                if lost.is_set():
-                    _end_tree(process.pid)
-            except KeyboardInterrupt:
-                if not _is_in_foreground():
-                    process.send_signal(signal.SIGINT)
     finally:
-        for number, handler in zip(passed_on, previous, strict=True):
+        for number, handler in zip(heard, previous, strict=True):
             signal.signal(number, handler)
+
+
+def _wait_for(process: "subprocess.Popen[bytes]", lost: threading.Event) -> int:
+    while True:
+        try:
+            code = process.wait(timeout=0.2)
+            return code if code >= 0 else 128 - code
+        except subprocess.TimeoutExpired:
+            if lost.is_set():
+                _end_tree(process.pid)
 
 
 def _is_in_foreground() -> bool:
