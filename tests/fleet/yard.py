@@ -134,6 +134,11 @@ class Yard:
     def task(self, name: str = "t1") -> Task:
         return self.board().task(TaskId(name))
 
+    def row(self, name: str) -> dict[str, Any]:
+        """The task as `paddock status --json` tells of it, the reason it waits for included."""
+        rows: list[dict[str, Any]] = json.loads(self.paddock("status", "--json"))["tasks"]
+        return next(row for row in rows if row["id"] == name)
+
     def attempt(self, name: str = "t1") -> Attempt:
         last = self.task(name).last
         assert last is not None

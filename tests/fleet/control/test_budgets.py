@@ -2,7 +2,6 @@
 
 import json
 import re
-from typing import Any
 
 from paddock.core.admission.budget import committed
 from paddock.core.board import Board
@@ -21,11 +20,6 @@ def priced(yard: Yard) -> Yard:
     config = yard.top / "paddock.toml"
     config.write_text(config.read_text() + PRICE)
     return yard
-
-
-def row_of(yard: Yard, name: str) -> dict[str, Any]:
-    rows: list[dict[str, Any]] = json.loads(yard.paddock("status", "--json"))["tasks"]
-    return next(row for row in rows if row["id"] == name)
 
 
 def verdicts(yard: Yard, name: str = "t1") -> list[tuple[str, str]]:
@@ -48,7 +42,7 @@ def test_an_attempt_that_spends_more_tokens_than_it_may_is_stopped(yard: Yard) -
     assert attempt.reason.endswith("of 5,000 tokens")
     assert 5000 < attempt.input_tokens + attempt.output_tokens < 1_000_000, "of twelve million if nobody stops it"
     assert attempt.commits == 1, "what it had committed is kept"
-    row = row_of(yard, "t1")
+    row = yard.row("t1")
     assert (row["phase"], row["unblock"]) == ("blocked", "paddock retry t1")
     yard.assert_nothing_is_left()
 
@@ -88,7 +82,7 @@ def test_who_does_not_fit_waits_with_the_reason_and_starts_when_the_budget_is_ra
     fleet = yard.start("run", "--until-idle")
     yard.await_board(lambda board: board.live, "the first agent")
     reason = "fleet has 162,986 of 1,000,000 tokens left, 837,014 needed"
-    yard.await_that(lambda: row_of(yard, "t2")["reason"] == reason, "the reason")
+    yard.await_that(lambda: yard.row("t2")["reason"] == reason, "the reason")
     assert reason in yard.paddock("status")
     assert f"t2      waits: {reason}" in yard.paddock("limits")
     shown = json.loads(yard.paddock("budget", "show", "--json"))["budgets"]
@@ -110,8 +104,8 @@ def test_a_fleet_whose_budget_is_used_up_comes_to_rest(yard: Yard) -> None:
     said = yard.run()
     assert re.search(r"t1 waits: day:\d{4}-\d\d-\d\d has 1,000 of 1,000 tokens left, 837,014 needed\n", said)
     assert yard.records(AttemptStarted) == []
-    assert row_of(yard, "t1")["phase"] == "ready"
-    assert "of 1,000 tokens left" in row_of(yard, "t1")["reason"]
+    assert yard.row("t1")["phase"] == "ready"
+    assert "of 1,000 tokens left" in yard.row("t1")["reason"]
     yard.paddock("budget", "set", "day", "--none")
     yard.run(code=0)
     assert yard.attempt().outcome == "delivered"

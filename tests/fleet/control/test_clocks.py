@@ -1,8 +1,6 @@
 """What a provider refuses is nobody's failure: four clocks, a breaker, and a reason for who waits."""
 
-import json
 import signal
-from typing import Any
 
 import pytest
 
@@ -11,11 +9,6 @@ from tests.fleet.conftest import MakeYard
 from tests.fleet.yard import RunningCommand, Step, Yard, commit, play, write
 
 WORK: tuple[Step, Step] = (write("a.txt"), commit("Add a"))
-
-
-def row_of(yard: Yard, name: str) -> dict[str, Any]:
-    rows: list[dict[str, Any]] = json.loads(yard.paddock("status", "--json"))["tasks"]
-    return next(row for row in rows if row["id"] == name)
 
 
 def verdicts(yard: Yard, name: str) -> list[tuple[str, bool]]:
@@ -52,8 +45,8 @@ def test_a_throttled_account_holds_up_others_and_says_so(yard: Yard) -> None:
     yard.await_that(ready.exists, "the agent")
     yard.await_that(lambda: "paused: throttled by the provider, " in yard.paddock("limits"), "the clock")
     yard.add(*WORK)
-    yard.await_that(lambda: row_of(yard, "t2")["reason"], "a reason")
-    reason = row_of(yard, "t2")["reason"]
+    yard.await_that(lambda: yard.row("t2")["reason"], "a reason")
+    reason = yard.row("t2")["reason"]
     assert reason.startswith("account scripted: throttled by the provider, ")
     assert 20 < int(reason.rpartition(", ")[2].removesuffix(" s left")) <= 35, "half a minute and some jitter"
     assert yard.task("t2").started == 0
@@ -73,7 +66,7 @@ def test_a_used_up_window_is_remembered_by_the_next_daemon(yard: Yard) -> None:
     assert yard.task().counted == 0
     yard.add(*WORK)
     fleet = yard.start("run", "--until-idle")
-    reason = yard.await_that(lambda: row_of(yard, "t2")["reason"], "the reason")
+    reason = yard.await_that(lambda: yard.row("t2")["reason"], "the reason")
     assert reason.startswith("account scripted: quota window used up, 3")
     leave(fleet)
     assert yard.task("t2").started == 0
@@ -86,7 +79,7 @@ def test_refused_credentials_stop_the_account_until_somebody_says_it_works(yard:
     yard.run(code=1)
     assert (verdicts(yard, "t1"), yard.task().phase.value) == ([("auth", False)], "blocked")
     assert yard.task("t2").started == 0
-    assert row_of(yard, "t2")["reason"].startswith("account scripted: credentials refused: ")
+    assert yard.row("t2")["reason"].startswith("account scripted: credentials refused: ")
     assert "answer: " in yard.paddock("engines", "check", "scripted")
     yard.paddock("retry", "t1")
     yard.run(code=0)
@@ -102,7 +95,7 @@ def test_engines_with_one_account_share_its_clocks(yard: Yard) -> None:
     yard.add(*WORK, engine="two")
     yard.add(*WORK)
     yard.run(code=1)
-    assert row_of(yard, "t2")["reason"].startswith("account team: credentials refused: ")
+    assert yard.row("t2")["reason"].startswith("account team: credentials refused: ")
     assert yard.attempt("t3").outcome == "delivered", "another account is not held up"
     yard.paddock("limits", "--reset", "team")
     yard.run(code=1)
@@ -119,7 +112,7 @@ def test_three_that_never_ran_in_a_row_stop_the_engine_and_no_other(yard: Yard) 
     tried = sum(yard.task(f"t{number}").started for number in (1, 2, 3))
     assert tried == 3, "the breaker opened with the third"
     assert yard.attempt("t4").outcome == "delivered"
-    waiting = [row_of(yard, f"t{number}") for number in (1, 2, 3) if yard.task(f"t{number}").phase.value == "ready"]
+    waiting = [yard.row(f"t{number}") for number in (1, 2, 3) if yard.task(f"t{number}").phase.value == "ready"]
     assert waiting
     for row in waiting:
         assert row["reason"].startswith("engine broken stopped: 3 agents in a row never ran (")
@@ -144,7 +137,7 @@ def test_each_cure_clears_a_breaker_while_the_daemon_runs(make_yard: MakeYard, c
     configure(yard, f'[engines.odd]\ncommand = ["{program}"]\n')
     fleet = yard.start("run")
     yard.add_all([{"brief": "Do it.", "engine": "odd", "title": f"T{n}"} for n in range(2)])
-    yard.await_that(lambda: any("stopped" in row_of(yard, name)["reason"] for name in ("t1", "t2")), "the breaker")
+    yard.await_that(lambda: any("stopped" in yard.row(name)["reason"] for name in ("t1", "t2")), "the breaker")
     assert [yard.task(name).phase.value for name in ("t1", "t2")] == ["blocked", "ready"]
     draft = yard.folder / "draft"
     draft.write_text("#!/bin/sh\necho 'PADDOCK-NOOP: nothing to do'\n")
@@ -192,4 +185,4 @@ def test_no_agents_allowed_means_nothing_starts_and_the_fleet_rests(yard: Yard) 
     yard.add(*WORK)
     yard.run("--max", "0", code=0)
     assert yard.task().started == 0
-    assert row_of(yard, "t1")["reason"] == "0 of at most 0 agents run"
+    assert yard.row("t1")["reason"] == "0 of at most 0 agents run"

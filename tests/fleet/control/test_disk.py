@@ -5,7 +5,7 @@ import shutil
 import pytest
 
 from tests.fleet.conftest import MakeYard
-from tests.fleet.control.test_clocks import WORK, leave, row_of, verdicts
+from tests.fleet.control.test_clocks import WORK, leave, verdicts
 
 FULL_FLOOR_MB = str(2**40)
 
@@ -15,7 +15,7 @@ def test_below_the_floor_nothing_starts_whether_or_not_the_load_is_looked_at(mak
     yard = make_yard(PADDOCK_WORKTREES_DISK_FLOOR_MB=FULL_FLOOR_MB, PADDOCK_LIMITS_ADAPT_TO_LOAD=adapts)
     yard.add(*WORK, attempts=1)
     fleet = yard.start("run", "--until-idle")
-    reason = yard.await_that(lambda: row_of(yard, "t1")["reason"], "the reason")
+    reason = yard.await_that(lambda: yard.row("t1")["reason"], "the reason")
     assert reason.startswith("disk nearly full: ")
     leave(fleet)
     assert yard.task().started == 0
@@ -42,7 +42,7 @@ def test_a_disk_that_fills_up_while_a_worktree_is_made_uses_up_no_attempt(make_y
     yard.add(*WORK, attempts=1)
     yard.add(*WORK)
     fleet = yard.start("run", "--until-idle")
-    yard.await_that(lambda: "No space left on device" in row_of(yard, "t2")["reason"], "the reason of the other")
+    yard.await_that(lambda: "No space left on device" in yard.row("t2")["reason"], "the reason of the other")
     leave(fleet)
     assert (verdicts(yard, "t1"), yard.task().counted) == ([("no_space", False)], 0)
     assert yard.task("t2").started == 0

@@ -2,7 +2,6 @@
 
 import json
 import signal
-from typing import Any
 
 from paddock.core.events import AttemptStarted
 from paddock.core.ids import TaskId
@@ -12,11 +11,6 @@ from tests.fleet.yard import Step, Yard, commit, play, write
 
 # An agent that is slow to its first word and quick afterwards: not worth starting twice.
 SLOW_START: Step = {"think": 0.8}
-
-
-def row_of(yard: Yard, name: str) -> dict[str, Any]:
-    rows: list[dict[str, Any]] = json.loads(yard.paddock("status", "--json"))["tasks"]
-    return next(row for row in rows if row["id"] == name)
 
 
 def small(name: str, *more: Step) -> dict[str, object]:
@@ -77,13 +71,13 @@ def test_status_says_why_a_task_waits_for_a_session_and_why_it_runs_inlined(make
     a, b = add_convoy(yard, [small("a", *holds[0]), small("b", *holds[1])])
     fleet = yard.start("run", "--until-idle")
     yard.await_that(ready[0].exists, "the first agent")
-    reason = yard.await_that(lambda: row_of(yard, b)["reason"], "the reason")
+    reason = yard.await_that(lambda: yard.row(b)["reason"], "the reason")
     assert yard.task(b).phase.value == "ready"
     assert reason.startswith(f"inlined after {a}: 2 agents would not be worth it (")
     assert f"inlined after {a}: 2 agents would not be worth it (" in yard.paddock("status")
     gate[0].touch()
     yard.await_that(ready[1].exists, "the second task")
-    assert row_of(yard, b)["attempts"][0]["inlined"].startswith(f"in the session of {a}.1: 2 agents")
+    assert yard.row(b)["attempts"][0]["inlined"].startswith(f"in the session of {a}.1: 2 agents")
     assert f"inlined in the session of {a}.1: 2 agents would not be worth it (" in yard.paddock("status")
     gate[1].touch()
     assert fleet.wait() == 0, fleet.words
@@ -110,7 +104,7 @@ def test_with_one_slot_one_session_does_a_convoy_and_a_slot_that_comes_free_is_u
     fleet = yard.start("run", "--until-idle")
     yard.await_that(here[0].exists, "the first agent")
     reason = f"inlined after {names[0]}: no slot is free for another agent"
-    yard.await_that(lambda: row_of(yard, names[1])["reason"] == reason, "the reason")
+    yard.await_that(lambda: yard.row(names[1])["reason"] == reason, "the reason")
     gate.touch()
     assert fleet.wait() == 0, fleet.words
     assert yard.attempt(other).outcome == "noop"
@@ -139,7 +133,7 @@ def test_a_conversation_at_work_on_another_task_is_waited_for(make_yard: MakeYar
     fleet.send(signal.SIGTERM)
     assert fleet.wait() == 130
     fleet = yard.start("run", "--until-idle", env={"PADDOCK_LIMITS_MAX_AGENTS": "4"})
-    yard.await_that(lambda: row_of(yard, a)["reason"] == f"its conversation is in use by {b}.1", "the reason")
+    yard.await_that(lambda: yard.row(a)["reason"] == f"its conversation is in use by {b}.1", "the reason")
     gate.touch()
     assert fleet.wait() == 0, fleet.words
     first, second = yard.task(a), yard.task(b)

@@ -1,9 +1,7 @@
 """Leases in the running fleet: agents that own paths never hold the same ones, and a lease ends with its attempt."""
 
-import json
 import sys
 from itertools import pairwise
-from typing import Any
 
 from paddock.core.events import AttemptStarted
 from paddock.core.lease import LeaseGranted, LeaseReleased, LeaseRenewed
@@ -32,11 +30,6 @@ def configure(yard: Yard, text: str) -> Yard:
     return yard
 
 
-def row_of(yard: Yard, name: str) -> dict[str, Any]:
-    rows: list[dict[str, Any]] = json.loads(yard.paddock("status", "--json"))["tasks"]
-    return next(row for row in rows if row["id"] == name)
-
-
 def held(yard: Yard) -> dict[str, str]:
     leases = yard.board().leases.held.values()
     return {lease.name: lease.holder.name for lease in leases if lease.name != "daemon"}
@@ -58,10 +51,10 @@ def test_agents_whose_paths_overlap_work_one_after_the_other(yard: Yard) -> None
     for name in ("api", "web", "guest"):
         yard.await_that(ready[name].exists, f"the agent {name}")
     assert held(yard) == {"file:src/api/**": "t1.1", "file:src/web/**": "t3.1"}
-    yard.await_that(lambda: row_of(yard, "t2")["reason"] == "t1.1 holds file:src/api/**", "the one in the way")
+    yard.await_that(lambda: yard.row("t2")["reason"] == "t1.1 holds file:src/api/**", "the one in the way")
     assert "t1.1 holds file:src/api/**" in yard.paddock("status")
     gates["api"].touch()
-    yard.await_that(lambda: row_of(yard, "t2")["reason"] == "t3.1 holds file:src/web/**", "the next one in the way")
+    yard.await_that(lambda: yard.row("t2")["reason"] == "t3.1 holds file:src/web/**", "the next one in the way")
     assert yard.attempt("t1").ended is not None
     gates["web"].touch()
     yard.await_that(ready["users"].exists, "the agent users")
@@ -92,7 +85,7 @@ def test_a_person_who_holds_the_paths_is_waited_for_and_named(yard: Yard) -> Non
     yard.paddock("lease", "acquire", "file:src/api/v1/*", "--ttl", "1h")
     yard.add(write("a.txt"), commit("Add"), agent="api")
     fleet = yard.start("run", "--until-idle")
-    reason = yard.await_that(lambda: row_of(yard, "t1")["reason"], "the reason")
+    reason = yard.await_that(lambda: yard.row("t1")["reason"], "the reason")
     assert reason.startswith("tester@")
     assert reason.endswith(" holds file:src/api/v1/*")
     assert fleet.process.poll() is None, "the lease runs out some time: the fleet is not at rest"

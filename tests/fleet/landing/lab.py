@@ -130,6 +130,21 @@ git update-ref refs/heads/main "$new" "$old" && echo "$new" >> {count}.pushed
 """
 
 
+def land_beside(farm: "Farm", made: Path, count: int) -> list[str]:
+    """Lands some changes while the hand of `busy_hand` is at work; returns the commits it has made."""
+    names = [f"fix-{number}" for number in range(count)]
+    for name in names:
+        farm.branch(name, {f"parts/{name}": "good\n"})
+    farm.land(*names)
+
+    farm.yard.run(code=0)
+
+    assert farm.outcomes() == dict.fromkeys(names, "landed")
+    pushed = made.read_text().split()
+    assert len(pushed) >= 3
+    return pushed
+
+
 def busy_hand(folder: Path, git_dir: Path, times: int) -> tuple[str, Path]:
     """A command for CI to run, and the file in which it names the commits it made."""
     count = folder / "pushes"
