@@ -34,7 +34,7 @@ engines: ## Install the pinned agent CLIs the tests drive into your cache folder
 	@scripts/bootstrap dev
 	$(PY) -m tests.engines.real.install
 
-test-engines: ## Drive every real CLI we have tests for, aider, opencode and gemini included
+test-engines: ## Drive all eight real CLIs, not only claude and codex
 	@scripts/bootstrap dev
 	PADDOCK_TEST_ENGINES=all $(PY) -m pytest tests/engines/real
 

@@ -68,12 +68,12 @@ def build_workplace(root: Path) -> Workplace:
     )
     for words in commands:
         subprocess.run(("git", *words), cwd=place.repository, env=place.environment, check=True)
-    _seed_gemini(place.home)
+    seed_home(place.home)
     return place
 
 
-def _seed_gemini(home: Path) -> None:
-    """What the adapter passes as system defaults, as the user's own settings.
+def seed_home(home: Path) -> None:
+    """What the gemini adapter passes as system defaults, as the user's own settings.
 
     gemini skips defaults that lie anywhere below a folder others may write to, and tmp_path does.
     """

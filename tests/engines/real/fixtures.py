@@ -20,7 +20,25 @@ from tests.engines.real.install import PINNED, find, install
 from tests.mockmodel import MockModel
 
 ORDINARY_ENGINES = "claude,codex"
-MODELS = {"codex": "mock", "aider": "openai/mock", "opencode": "mock/mock", "gemini": "gemini-2.5-pro"}
+MODELS = {
+    "codex": "mock",
+    "aider": "openai/mock",
+    "opencode": "mock/mock",
+    "gemini": "gemini-2.5-pro",
+    "qwen": "mock",
+    "copilot": "mock",
+}
+CN_CONFIG = """name: mock
+version: 1.0.0
+schema: v1
+models:
+  - name: mock
+    provider: openai
+    model: mock
+    apiKey: mock-key
+    apiBase: {base_url}/v1
+    roles: [chat]
+"""
 
 
 def selected_engines() -> frozenset[str]:
@@ -56,8 +74,28 @@ def provider_of(name: str, base_url: str) -> tuple[tuple[str, str], ...]:
             return (("GOOGLE_GEMINI_BASE_URL", base_url), ("GEMINI_API_KEY", "mock-key"))
         case "opencode":
             return (("OPENCODE_CONFIG_CONTENT", json.dumps(_opencode_config(base_url))),)
+        case "copilot":
+            return (("COPILOT_PROVIDER_BASE_URL", f"{base_url}/v1"), ("COPILOT_PROVIDER_API_KEY", "mock-key"))
     key = ("OPENAI_API_KEY", "mock-key")
     return (("OPENAI_BASE_URL", f"{base_url}/v1"), ("OPENAI_API_BASE", f"{base_url}/v1"), key)
+
+
+def arguments_of(name: str, base_url: str, folder: Path) -> tuple[str, ...]:
+    """The arguments without which a CLI would not know the mock model; their files go to `folder`."""
+    if name != "cn":
+        return ()
+    file = folder / "continue.yaml"
+    file.write_text(CN_CONFIG.format(base_url=base_url))
+    return ("--config", str(file))
+
+
+def engine_table(name: str, program: Path, base_url: str, folder: Path) -> str:
+    """The `[engines.NAME]` of a paddock.toml for the pinned program; it needs the variables of `provider_of` too."""
+    lines = [f"[engines.{name}]", f"program = {json.dumps(str(program))}"]
+    lines += [f"model = {json.dumps(MODELS[name])}"] if name in MODELS else []
+    arguments = arguments_of(name, base_url, folder)
+    lines += [f"args = {json.dumps(arguments)}"] if arguments else []
+    return "".join(f"{line}\n" for line in lines)
 
 
 def _opencode_config(base_url: str) -> dict[str, object]:
@@ -92,7 +130,8 @@ def real_agent(
     """Makes an agent of the named CLI, at work in `workplace`, with `mock_model` as its provider."""
 
     def make(name: str) -> RealAgent:
-        engine = load_engine(name, {name: EngineSettings(program=str(real_cli(name)))})
+        arguments = arguments_of(name, mock_model.base_url, workplace.folder)
+        engine = load_engine(name, {name: EngineSettings(program=str(real_cli(name)), args=arguments)})
         return RealAgent(engine, workplace, provider_of(name, mock_model.base_url), MODELS.get(name))
 
     return make

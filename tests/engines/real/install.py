@@ -28,12 +28,16 @@ VERSION_SECONDS = 120
 
 @dataclass(frozen=True, slots=True)
 class PinnedCli:
-    """`programs` are globs for the program inside the installed tree, in order of preference."""
+    """`programs` are globs for the program inside the installed tree, in order of preference.
+
+    `node_script` is JavaScript that needs a newer node than many have: the lock brings one, and `NAME.sh` starts it.
+    """
 
     name: str
     version: str
     programs: tuple[str, ...]
     python_package: str = ""
+    node_script: str = ""
 
     @property
     def folder(self) -> Path:
@@ -52,6 +56,9 @@ PINNED = {
         PinnedCli("opencode", "1.18.33", ("node_modules/opencode-*/bin/opencode",)),
         PinnedCli("gemini", "0.61.0", ("node_modules/@google/gemini-cli/bundle/gemini.js",)),
         PinnedCli("aider", "0.86.2", ("aider.sh",), python_package="aider-chat"),
+        PinnedCli("qwen", "0.24.4", ("qwen.sh",), node_script="node_modules/@qwen-code/qwen-code/cli.js"),
+        PinnedCli("copilot", "1.0.102", ("node_modules/@github/copilot-*/copilot",)),
+        PinnedCli("cn", "1.5.47", ("node_modules/@continuedev/cli/dist/cn.js",)),
     )
 }
 
@@ -106,6 +113,8 @@ def _install_from_npm(cli: PinnedCli, staging: Path) -> None:
     # Hashes in the lock are enforced by either. claude asks for node 22 but its native program needs none.
     flags = ("--ignore-scripts", "--engine-strict=false", "--no-audit", "--no-fund", "--loglevel=error")
     _run(("npm", "install", *flags), staging)
+    if cli.node_script:
+        _write_script(staging / f"{cli.name}.sh", f'exec "$here/node_modules/.bin/node" "$here/{cli.node_script}" "$@"')
 
 
 def _install_from_pypi(cli: PinnedCli, staging: Path) -> None:
@@ -114,11 +123,12 @@ def _install_from_pypi(cli: PinnedCli, staging: Path) -> None:
     _run((python, "-m", "pip", "install", "--quiet", "--target", "site", requirement), staging)
     # A venv cannot be renamed: its scripts name the folder they were made in.
     start = "import sys; sys.path.insert(0, sys.argv.pop(1)); from aider.main import main; sys.exit(main())"
-    script = staging / "aider.sh"
-    script.write_text(
-        f'#!/bin/sh\nhere=$(dirname "$(readlink -f "$0")")\nexec \'{python}\' -I -c \'{start}\' "$here/site" "$@"\n'
-    )
-    script.chmod(0o755)
+    _write_script(staging / "aider.sh", f"exec '{python}' -I -c '{start}' \"$here/site\" \"$@\"")
+
+
+def _write_script(path: Path, command: str) -> None:
+    path.write_text(f'#!/bin/sh\nhere=$(dirname "$(readlink -f "$0")")\n{command}\n')
+    path.chmod(0o755)
 
 
 def _python_for_aider() -> str:

@@ -8,6 +8,7 @@ import pytest
 
 from paddock.core.trace import Final, SessionStarted, ToolCall, TroubleClass
 from tests.engines.real.agents import RealAgent
+from tests.engines.real.install import PINNED
 from tests.mockmodel import MockModel, play
 
 AgentMaker = Callable[[str], RealAgent]
@@ -24,8 +25,8 @@ def engines(*names: str) -> pytest.MarkDecorator:
     return pytest.mark.parametrize("name", [pytest.param(name, marks=pytest.mark.engine(name)) for name in names])
 
 
-every_engine = engines("claude", "codex", "aider", "opencode", "gemini")
-with_tools = engines("claude", "codex", "opencode", "gemini")
+every_engine = engines(*PINNED)
+with_tools = engines("claude", "codex", "opencode", "gemini", "qwen", "copilot")
 
 
 @every_engine
@@ -37,7 +38,7 @@ def test_a_turn_works_and_commits_in_a_linked_worktree(name: str, real_agent: Ag
     assert (agent.place.worktree / "a.txt").read_text() == "first\n"
     assert done.summary.trouble is None
     assert done.summary.saw_llm_call
-    assert done.summary.usage.output > 0
+    assert (done.summary.usage.output > 0) is agent.engine.capabilities.usage
     if agent.engine.capabilities.final_event:
         assert done.summary.final is Final.SUCCESS
 
