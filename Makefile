@@ -42,9 +42,13 @@ docs: ## Regenerate the reference pages from the code
 	@scripts/bootstrap dev
 	$(PY) scripts/make_reference.py
 
-lock: ## Pin all dependencies anew (needs uv)
-	uv pip compile -q --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header pyproject.toml -o requirements.lock
-	uv pip compile -q --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header --extra dev -c requirements.lock pyproject.toml -o requirements-dev.lock
+LOCK := uv pip compile -q --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header
+BACKEND := 'import tomllib; print(*tomllib.load(open("pyproject.toml", "rb"))["build-system"]["requires"], sep="\n")'
+
+lock: ## Pin all dependencies again (needs uv)
+	$(LOCK) pyproject.toml -o requirements.lock
+	$(LOCK) --extra dev -c requirements.lock pyproject.toml -o requirements-dev.lock
+	python3 -c $(BACKEND) | $(LOCK) -c requirements-dev.lock - -o requirements-build.lock
 
 clean:
 	rm -rf .venv .mypy_cache .ruff_cache .pytest_cache bench/out dist
