@@ -2,7 +2,8 @@
 
 Each prints a table of ratios against a baseline of the same run and writes bench/out/NAME.json. They run one at
 a time because they measure; an idle machine gives the better numbers. A missed goal is said, not hidden: the
-exit status is 1 if a benchmark failed or missed one.
+exit status is 1 if a benchmark failed or missed one. `--quick` takes a few seconds each, writes NAME-quick.json and
+shows that they run: its sizes are too small for any goal, so none counts.
 """
 
 import subprocess

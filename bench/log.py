@@ -2,8 +2,7 @@
 
     python -m bench.log [--quick]
 
-Prints a table and writes bench/out/log.json. `--quick` uses a tenth of the events and says nothing
-about the goals at full size.
+Prints a table and writes bench/out/log.json. `--quick` takes a tenth of the tasks and says nothing about goals.
 """
 
 import asyncio
@@ -11,6 +10,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -27,32 +27,48 @@ from paddock.store.protocol import Decide
 from paddock.store.schema import connect, create_log
 from paddock.store.sqlite import SqliteStore
 
-TASKS = 10_000
-FEW_TASKS = 1_000
 WRITERS = 8
+
+
+@dataclass(frozen=True, slots=True)
+class Sizes:
+    """Of the histories that are read, and how often each thing is measured; `appends` are one round's."""
+
+    tasks: int
+    few_tasks: int
+    events: int
+    few_events: int
+    appends: int
+    append_rounds: int
+    status_rounds: int
+
+
+FULL = Sizes(10_000, 1_000, 1_000_000, 10_000, 200, 15, 25)
+QUICK = Sizes(1_000, 200, 3_000, 1_500, 10, 1, 1)
 
 
 def main() -> None:
     quick = "--quick" in sys.argv[1:]
+    sizes = QUICK if quick else FULL
     OUT.mkdir(exist_ok=True)
     with TemporaryDirectory(dir=OUT, prefix="log-") as scratch:
         folder = Path(scratch)
-        lines = [*append_lines(folder, 7 if quick else 15), *status_lines(folder, quick=quick)]
+        lines = [*append_lines(folder, sizes), *status_lines(folder, sizes)]
     print_table(f"the log{' (quick)' if quick else ''}", lines)
-    print(f"\nwritten to {write_json('log', lines).relative_to(OUT.parent.parent)}")
+    print(f"\nwritten to {write_json('log-quick' if quick else 'log', lines).relative_to(OUT.parent.parent)}")
 
 
-def append_lines(folder: Path, rounds: int) -> list[Line]:
+def append_lines(folder: Path, sizes: Sizes) -> list[Line]:
     raw, store = RawLog(folder / "raw.db"), SqliteStore(folder / "ours.db", create=True)
     start_convoy(store)
     speeds = take_turns(
         {
-            "raw": lambda: raw.singles(200),
-            "ours": lambda: singles(store, 200),
-            "raw batched": lambda: raw.batches(100),
-            "ours grouped": lambda: asyncio.run(grouped(store, 100)),
+            "raw": lambda: raw.singles(sizes.appends),
+            "ours": lambda: singles(store, sizes.appends),
+            "raw batched": lambda: raw.batches(sizes.appends // 2),
+            "ours grouped": lambda: asyncio.run(grouped(store, sizes.appends // 2)),
         },
-        rounds,
+        sizes.append_rounds,
     )
     store.close()
     raw.close()
@@ -136,31 +152,31 @@ def per_second(count: int, run: Callable[[], None]) -> float:
     return count / (time.perf_counter() - started)
 
 
-def status_lines(folder: Path, *, quick: bool) -> list[Line]:
-    many = 100_000 if quick else 1_000_000
+def status_lines(folder: Path, sizes: Sizes) -> list[Line]:
+    tasks, few, many, fewer = sizes.tasks, sizes.few_tasks, sizes.events, sizes.few_events
     command = make_runtime(folder / "runtime")
     python = str(command.with_name("python"))
-    full = make_repository(folder / "full", TASKS, many)
+    full = make_repository(folder / "full", tasks, many)
     tops = {
-        "open": make_repository(folder / "open", TASKS, TASKS),
-        "short": make_repository(folder / "short", FEW_TASKS, 10_000),
-        "long": make_repository(folder / "long", FEW_TASKS, many),
+        "open": make_repository(folder / "open", tasks, tasks),
+        "short": make_repository(folder / "short", few, fewer),
+        "long": make_repository(folder / "long", few, many),
         "full": full,
     }
     subjects = {name: timed_status(command, top) for name, top in tops.items()}
     subjects["pass"] = lambda: 1000 * wall_seconds([python, "-c", "pass"], folder)
     subjects["help"] = lambda: 1000 * wall_seconds([str(command), "--help"], folder)
-    took = take_turns(subjects, 11 if quick else 25)
+    took = take_turns(subjects, sizes.status_rounds)
     bare, word = took["pass"], "python -c pass"
     records, rebuild = rebuild_seconds(log_of(full))
     size = sum(path.stat().st_size for path in log_of(full).parent.glob("log.db*"))
     return [
         Line(word, bare, "ms"),
         Line("paddock --help", took["help"], "ms", word, bare, 6),
-        Line(f"status, {TASKS:,} tasks, {many:,} events", took["full"], "ms", word, bare, 8),
-        Line(f"status, {TASKS:,} tasks, all of them open", took["open"], "ms", word, bare, 8),
-        Line(f"status, {FEW_TASKS:,} tasks, 10,000 events", took["short"], "ms", word, bare),
-        Line(f"status, {FEW_TASKS:,} tasks, {many:,} events", took["long"], "ms", "10,000 events", took["short"], 1.3),
+        Line(f"status, {tasks:,} tasks, {many:,} events", took["full"], "ms", word, bare, 8),
+        Line(f"status, {tasks:,} tasks, all of them open", took["open"], "ms", word, bare, 8),
+        Line(f"status, {few:,} tasks, {fewer:,} events", took["short"], "ms", word, bare),
+        Line(f"status, {few:,} tasks, {many:,} events", took["long"], "ms", f"{fewer:,} events", took["short"], 1.3),
         Line(f"rebuild of {records:,} events", rebuild, "s", "", None, 20),
         Line("bytes per event on disk", size / records, "B"),
         Line("hash chain alone, per event", hash_microseconds(), "us"),
