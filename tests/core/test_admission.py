@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from paddock.core.admission.admit import Admission, Candidate, LimitedBy, Snapshot, admit
-from paddock.core.admission.breaker import NEVER_RAN_IN_A_ROW
+from paddock.core.admission.breaker import NEVER_RAN_TASKS
 from paddock.core.admission.budget import Amount, Cost, Ledger, committed, limit_of, set_limit
 from paddock.core.admission.controls import (
     Account,
@@ -43,6 +43,11 @@ def candidate(number: int, cost: Cost = ONE_DOLLAR, **changes: object) -> Candid
 
 def account(target: float, **limits: Limit) -> Account:
     return Account(quota=Quota(target=target, limits=limits))
+
+
+def refused_before(target: float) -> Account:
+    """An account that nobody shows the limits of, and that has refused calls some time ago."""
+    return Account(quota=Quota(target=target, cut_at=NOW - 3600))
 
 
 def snapshot(count: int = 4, **changes: object) -> Snapshot:
@@ -90,7 +95,7 @@ def test_with_room_everywhere_all_may_start() -> None:
             LimitedBy.MERGE_QUEUE,
             "18 changes wait to be merged, 20 at most",
         ),
-        ({"controls": with_account(account(2.0))}, LimitedBy.QUOTA, "2 agents run, its quota bears 2"),
+        ({"controls": with_account(refused_before(2.0))}, LimitedBy.QUOTA, "2 agents run, its quota bears 2"),
         (
             {"ledger": Ledger(limits={"fleet": Amount(money=2.5)})},
             LimitedBy.BUDGET,
@@ -160,14 +165,14 @@ def test_one_refused_candidate_does_not_hold_up_the_others() -> None:
 
 def test_an_engine_whose_agents_never_run_is_stopped_until_somebody_resets_it() -> None:
     controls = snapshot().controls
-    for number in range(NEVER_RAN_IN_A_ROW):
+    for number in range(NEVER_RAN_TASKS):
         assert admit(snapshot(1, controls=controls), NOW).starts, number
-        controls = observe_end(controls, "claude", "claude: command not found")
+        controls = observe_end(controls, "claude", "claude: command not found", f"t{number}")
     admission = admit(snapshot(1, controls=controls), NOW)
     assert limited(admission) is LimitedBy.BREAKER
     assert admission.binding is not None
     assert "command not found" in admission.binding.reason
-    assert not admit(snapshot(1, controls=observe_end(controls, "claude", None)), NOW).starts
+    assert not admit(snapshot(1, controls=observe_end(controls, "claude", None, "t9")), NOW).starts
     assert admit(snapshot(1, controls=reset_engine(controls, "claude")), NOW).starts
     other = candidate(1, engine="codex")
     assert admit(snapshot(candidates=(other,), controls=controls), NOW).starts
@@ -175,9 +180,19 @@ def test_an_engine_whose_agents_never_run_is_stopped_until_somebody_resets_it() 
 
 def test_one_agent_that_ran_starts_the_count_anew() -> None:
     controls = snapshot().controls
-    for evidence in ("gone", "gone", None, "gone", "gone"):
-        controls = observe_end(controls, "claude", evidence)
+    for number, evidence in enumerate(("gone", "gone", None, "gone", "gone")):
+        controls = observe_end(controls, "claude", evidence, f"t{number}")
     assert admit(snapshot(1, controls=controls), NOW).starts
+
+
+def test_one_poisoned_task_never_stops_an_engine() -> None:
+    controls = snapshot().controls
+    for _ in range(50):
+        controls = observe_end(controls, "claude", "gone", "t1")
+    controls = observe_end(controls, "claude", "gone", "t2")
+    assert admit(snapshot(1, controls=controls), NOW).starts
+    controls = observe_end(controls, "claude", "gone", "t3")
+    assert limited(admit(snapshot(1, controls=controls), NOW)) is LimitedBy.BREAKER
 
 
 def test_cold_starts_are_spaced_out_and_warm_ones_hardly() -> None:
@@ -233,7 +248,7 @@ def test_controls_survive_a_snapshot() -> None:
     controls = admit(snapshot(3), NOW).controls
     controls = observe_call(controls, "main", TokenUsage(input_uncached=5, output=7), NOW)
     controls = observe_trouble(controls, "main", Trouble(TroubleKind.WINDOW), NOW, seed=1)
-    controls = observe_end(controls, "claude", "gone")
+    controls = observe_end(controls, "claude", "gone", "t1")
     controls = tick(controls, {"main": 3}, CALM, NOW)
     assert msgspec.json.decode(msgspec.json.encode(controls), type=Controls) == controls
     ledger = admit(snapshot(3, ledger=Ledger(limits={"fleet": Amount(9.0)})), NOW).ledger

@@ -20,7 +20,7 @@ from paddock.core.outcome import (
     judge,
 )
 from paddock.core.task import Attempt, Phase, Task
-from paddock.core.trace import Final, RateLimited, TroubleKind, TurnSummary
+from paddock.core.trace import Error, Final, RateLimited, RequestFault, TroubleKind, TurnSummary
 
 WORKED = TurnSummary(entries=9, saw_llm_call=True, final=Final.SUCCESS, last_step="Bash make")
 DIED = TurnSummary(entries=9, saw_llm_call=True, last_step="Bash make", last_error="boom")
@@ -29,6 +29,11 @@ DIED = TurnSummary(entries=9, saw_llm_call=True, last_step="Bash make", last_err
 def refused_by_provider(kind: TroubleKind, **more: float) -> TurnSummary:
     trouble = RateLimited(kind, message="come back later", **more)  # type: ignore[arg-type]
     return msgspec.structs.replace(DIED, final=Final.ERROR, trouble=trouble)
+
+
+def refused_request(fault: RequestFault, **more: object) -> TurnSummary:
+    made = TurnSummary(entries=4, final=Final.ERROR, fault=Error("no, never", fault), last_error="no, never")
+    return msgspec.structs.replace(made, **more)
 
 
 ROWS = [
@@ -85,7 +90,110 @@ ROWS = [
     pytest.param(AttemptFacts(exit=-15, ended_by="silence"), "never_ran", "no sign of work", id="silent-from-start"),
     pytest.param(AttemptFacts(exit=-15, ended_by="startup"), "never_ran", "said nothing", id="startup"),
     pytest.param(AttemptFacts(exit=127), "never_ran", "before any call to a model", id="no-model-call"),
-    pytest.param(AttemptFacts(exit=127, expects_final=False), "crashed", "exit 127", id="script-fails"),
+    pytest.param(AttemptFacts(exit=3, expects_final=False), "crashed", "exit 3", id="script-fails"),
+    pytest.param(AttemptFacts(exit=127, expects_final=False), "never_ran", "was not found", id="no-such-command"),
+    pytest.param(AttemptFacts(exit=126, expects_final=False), "never_ran", "may not be run", id="not-executable"),
+    pytest.param(
+        AttemptFacts(exit=127, expects_final=False, commits=1), "crashed", "exit 127", id="command-missing-after-work"
+    ),
+    pytest.param(
+        AttemptFacts(exit=127, expects_final=False, dirty=1), "crashed", "exit 127", id="command-missing-after-edits"
+    ),
+    pytest.param(AttemptFacts(exit=1, commits=1), "crashed", "exit 1", id="no-model-call-but-a-commit"),
+    pytest.param(AttemptFacts(exit=1, dirty=1), "crashed", "exit 1", id="no-model-call-but-a-file"),
+    pytest.param(
+        AttemptFacts(exit=1, summary=TurnSummary(entries=1, last_step="usage: claude")),
+        "crashed",
+        "exit 1",
+        id="no-model-call-but-words",
+    ),
+    pytest.param(
+        AttemptFacts(exit=1, summary=refused_request(RequestFault.CONTENT)),
+        "refused",
+        "content filter: no, never",
+        id="content-filter",
+    ),
+    pytest.param(
+        AttemptFacts(exit=1, summary=refused_request(RequestFault.TOO_LONG)),
+        "refused",
+        "too long for the model: no, never",
+        id="prompt-too-long",
+    ),
+    pytest.param(
+        AttemptFacts(exit=1, summary=refused_request(RequestFault.INVALID)),
+        "refused",
+        "refused the request: no, never",
+        id="400",
+    ),
+    pytest.param(
+        AttemptFacts(exit=1, summary=refused_request(RequestFault.MODEL)),
+        "misconfigured",
+        "does not offer the model: no, never",
+        id="unknown-model",
+    ),
+    pytest.param(
+        AttemptFacts(exit=1, summary=refused_request(RequestFault.NOT_FOUND)),
+        "misconfigured",
+        "no such address or model: no, never",
+        id="404",
+    ),
+    pytest.param(
+        AttemptFacts(exit=0, summary=refused_request(RequestFault.CONTENT, final=Final.SUCCESS), commits=1),
+        "delivered",
+        "1 commit",
+        id="refused-request-but-done",
+    ),
+    pytest.param(
+        AttemptFacts(exit=-15, ended_by="silence", has_model=True, summary=DIED),
+        "overloaded",
+        "not answered for too long, after: Bash make",
+        id="silent-provider",
+    ),
+    pytest.param(
+        AttemptFacts(exit=-15, ended_by="silence", has_model=True),
+        "overloaded",
+        "after: its start",
+        id="silent-provider-from-the-first-call",
+    ),
+    pytest.param(
+        AttemptFacts(exit=-15, ended_by="startup", has_model=True), "never_ran", "said nothing", id="no-greeting"
+    ),
+    pytest.param(
+        AttemptFacts(exit=-15, ended_by="startup", has_model=True, greets=False),
+        "overloaded",
+        "not answered",
+        id="no-word-from-who-never-greets",
+    ),
+    pytest.param(
+        AttemptFacts(exit=-15, ended_by="startup", commits=1), "stalled", "silent after", id="wordless-commit"
+    ),
+    pytest.param(
+        AttemptFacts(exit=-15, ended_by="tool", has_model=True, summary=DIED),
+        "stalled",
+        "a tool was silent for too long: Bash make",
+        id="silent-tool",
+    ),
+    pytest.param(
+        AttemptFacts(exit=-15, ended_by="turn", has_model=True, streams=False),
+        "overloaded",
+        "without a sign of work",
+        id="wordless-turn",
+    ),
+    pytest.param(
+        AttemptFacts(exit=-15, ended_by="turn", has_model=True, streams=False, commits=1),
+        "timeout",
+        "ran out of time",
+        id="wordless-turn-with-a-commit",
+    ),
+    pytest.param(
+        AttemptFacts(exit=-15, looping="20 times the same", summary=DIED), "looping", "20 times", id="looping"
+    ),
+    pytest.param(
+        AttemptFacts(exit=1, summary=msgspec.structs.replace(DIED, final=Final.ERROR, final_reason="max_turns")),
+        "looping",
+        "own limit on turns",
+        id="engine-max-turns",
+    ),
     pytest.param(AttemptFacts(start_problem="no such program"), "never_ran", "no such program", id="unstartable"),
     pytest.param(AttemptFacts(exit=-9, ended_by="output", summary=DIED), "crashed", "disk limit", id="flood"),
     pytest.param(AttemptFacts(no_space="no room", setup_problem="npm failed"), "no_space", "no room", id="disk"),
@@ -177,11 +285,13 @@ def follow(outcome: Outcome, task: Task | None = None, **more: object) -> Next:
         ("crashed", "retry", True),
         ("timeout", "retry", True),
         ("stalled", "retry", True),
+        ("looping", "retry", True),
         ("setup_failed", "retry", True),
         ("no_space", "retry", False),
         ("refused", "block", True),
         ("over_budget", "block", True),
         ("auth", "block", False),
+        ("misconfigured", "block", False),
         ("throttled", "retry", False),
         ("overloaded", "retry", False),
         ("never_ran", "retry", False),
@@ -232,6 +342,14 @@ def test_an_engine_that_never_runs_is_given_up_soon_and_names_the_check() -> Non
     tries = task_with(*["never_ran"] * (NEVER_RAN_RETRIES - 1))
     following = follow(Outcome.NEVER_RAN, tries)
     assert (following.step, following.unblock) == ("block", "paddock engines check claude, then paddock retry t1")
+
+
+def test_an_engine_that_never_ran_is_tried_again_after_a_pause() -> None:
+    """Its program may just be being replaced."""
+    first, second = follow(Outcome.NEVER_RAN), follow(Outcome.NEVER_RAN, task_with("never_ran"))
+    assert first.retry_at is not None
+    assert second.retry_at is not None
+    assert 1005.0 <= first.retry_at <= 1010.0 <= second.retry_at <= 1020.0
 
 
 @pytest.mark.parametrize("outcome", [o for o in Outcome if o not in {Outcome.DELIVERED, Outcome.UNSAVED, Outcome.NOOP}])

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from paddock.core.ids import AttemptId, TaskId
 from paddock.core.outcome import PROVIDERS_DOING, AttemptFacts, Outcome, decide_next, judge
 from paddock.core.task import Attempt, Phase, Task
-from paddock.core.trace import Final, RateLimited, TroubleKind, TurnSummary
+from paddock.core.trace import Error, Final, RateLimited, RequestFault, TroubleKind, TurnSummary
 
 words = st.sampled_from(["", "boom"])
 troubles = st.none() | st.builds(
@@ -23,6 +23,7 @@ summaries = st.builds(
     saw_llm_call=st.booleans(),
     last_step=words,
     trouble=troubles,
+    fault=st.none() | st.builds(Error, words, st.sampled_from(RequestFault)),
     last_error=words,
     permission_denials=st.integers(0, 2),
     noop_reason=st.none() | st.just("was there"),
@@ -33,13 +34,17 @@ summaries = st.builds(
 all_facts = st.builds(
     AttemptFacts,
     exit=st.none() | st.sampled_from([0, 1, 127, -9, -15]),
-    ended_by=st.sampled_from(["", "startup", "silence", "turn", "output"]),
+    ended_by=st.sampled_from(["", "startup", "silence", "tool", "turn", "output"]),
     stopped_by=st.none() | st.just("ana"),
     setup_problem=words,
     start_problem=words,
     rebooted=st.booleans(),
     over_budget=words,
+    looping=words,
     expects_final=st.booleans(),
+    has_model=st.booleans(),
+    greets=st.booleans(),
+    streams=st.booleans(),
     summary=summaries,
     commits=st.integers(0, 2),
     dirty=st.integers(0, 2),
@@ -72,6 +77,22 @@ def test_work_done_well_is_never_thrown_away(facts: AttemptFacts) -> None:
     good = msgspec.structs.replace(facts.summary, final=Final.SUCCESS, refused=False)
     done = AttemptFacts(exit=0, expects_final=facts.expects_final, summary=good, commits=1, dirty=facts.dirty)
     assert judge(done).outcome in (Outcome.DELIVERED, Outcome.UNSAVED)
+
+
+@given(all_facts)
+def test_what_never_ran_has_left_no_trace(facts: AttemptFacts) -> None:
+    if judge(facts).outcome is Outcome.NEVER_RAN and not facts.start_problem:
+        assert not facts.commits
+        assert not facts.dirty
+        assert not facts.expects_final or facts.ended_by or not facts.summary.saw_llm_call
+        assert facts.summary.fault is None or facts.exit == 0 or not facts.expects_final
+
+
+@given(all_facts)
+def test_a_refused_request_is_never_taken_for_an_engine_that_cannot_run(facts: AttemptFacts) -> None:
+    """One task whose prompt no provider takes must not look like an engine that is broken."""
+    if facts.summary.fault is not None and facts.exit != 0 and not facts.start_problem:
+        assert judge(facts).outcome is not Outcome.NEVER_RAN
 
 
 def ended(number: int, outcome: str) -> Attempt:

@@ -164,7 +164,7 @@ def test_an_attempt_may_not_exceed_its_own_budget_whatever_was_reserved(purse: P
     assert purse.ask(T1, 1.9) is None
     refusal = purse.ask(T1, 2.1)
     assert isinstance(refusal, OverBudget)
-    assert (refusal.scope, refusal.reason) == ("attempt:t1.1", "attempt:t1.1 has used $2.10 and 0 tokens of $2.00")
+    assert (refusal.scope, refusal.reason) == ("attempt:t1.1", "attempt:t1.1 has used $2.10 of $2.00")
 
 
 def test_a_tasks_budget_holds_while_its_second_attempt_works(purse: Purse) -> None:

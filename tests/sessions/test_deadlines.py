@@ -4,10 +4,10 @@ from hypothesis import strategies as st
 
 from paddock.sessions.deadlines import Deadline, TurnLimits, TurnTimes, next_expiry, passed_deadline
 
-LIMITS = TurnLimits(startup_seconds=10, silence_seconds=30, turn_seconds=100)
-NEW = TurnTimes(started_at=1000, has_output=False, last_event_at=None)
-UNSTRUCTURED = TurnTimes(started_at=1000, has_output=True, last_event_at=None)
-TALKING = TurnTimes(started_at=1000, has_output=True, last_event_at=1060)
+LIMITS = TurnLimits(startup_seconds=10, silence_seconds=30, turn_seconds=100, tool_seconds=50)
+NEW = TurnTimes(started_at=1000, has_output=False, last_output_at=None)
+UNDATED = TurnTimes(started_at=1000, has_output=True, last_output_at=None)
+TALKING = TurnTimes(started_at=1000, has_output=True, last_output_at=1060)
 
 seconds = st.floats(0.1, 1e6)
 limits = st.builds(TurnLimits, st.none() | seconds, st.none() | seconds, st.none() | seconds)
@@ -19,11 +19,11 @@ times = st.builds(TurnTimes, seconds, st.booleans(), st.none() | seconds)
     [
         (NEW, 1009.9, None),
         (NEW, 1010, Deadline.STARTUP),
-        (UNSTRUCTURED, 1029.9, None),
-        (UNSTRUCTURED, 1030, Deadline.SILENCE),
+        (UNDATED, 1029.9, None),
+        (UNDATED, 1030, Deadline.SILENCE),
         (TALKING, 1089.9, None),
         (TALKING, 1090, Deadline.SILENCE),
-        (TurnTimes(started_at=1000, has_output=True, last_event_at=1099), 1100, Deadline.TURN),
+        (TurnTimes(started_at=1000, has_output=True, last_output_at=1099), 1100, Deadline.TURN),
     ],
 )
 def test_each_deadline_passes_at_its_own_time(turn: TurnTimes, now: float, passed: Deadline | None) -> None:
@@ -36,7 +36,7 @@ def test_no_limits_never_expire() -> None:
 
 
 def test_an_event_stamped_before_the_start_does_not_shorten_the_silence() -> None:
-    resumed = TurnTimes(started_at=1000, has_output=True, last_event_at=5)
+    resumed = TurnTimes(started_at=1000, has_output=True, last_output_at=5)
     assert passed_deadline(LIMITS, resumed, now=1029) is None
 
 
@@ -51,5 +51,5 @@ def test_a_deadline_has_passed_exactly_from_the_announced_moment_on(
 @given(limits, times, seconds)
 def test_an_event_never_brings_a_deadline_nearer(limits: TurnLimits, times: TurnTimes, later: float) -> None:
     before = next_expiry(limits, times)
-    after = next_expiry(limits, TurnTimes(times.started_at, True, (times.last_event_at or times.started_at) + later))
+    after = next_expiry(limits, TurnTimes(times.started_at, True, (times.last_output_at or times.started_at) + later))
     assert after is None or (before is not None and after.at >= before.at)

@@ -8,8 +8,10 @@ import click
 
 from paddock.cli.text import SCHEMA, age, cut, print_json
 from paddock.cli.workspace import Workspace, open_workspace
+from paddock.core.admission.breaker import how_to_restart
 from paddock.core.admission.clocks import current_pause
 from paddock.core.admission.controls import Account, Controls
+from paddock.core.admission.pacing import Pace, agents_borne, is_paced
 from paddock.core.admission.quota import REQUESTS, Quota
 from paddock.core.errors import Misuse
 from paddock.core.events import Draft, LimitsReset
@@ -52,11 +54,13 @@ def _lines(workspace: Workspace, kept: LimitsFile | None, now: float) -> Iterato
         return
     yield f"as of {age(kept.at)} ago; {most}"
     for name, account in kept.controls.accounts.items():
-        yield f"account {name:<12} {'; '.join(_account(account, now))}"
+        yield f"account {name:<12} {'; '.join(_account(account, Pace(limits.pace), now))}"
     for engine, breaker in kept.controls.breakers.items():
         if breaker.never_ran:
             evidence = cut(breaker.evidence, 80)
             yield f"engine  {engine:<12} {breaker.never_ran} attempts in a row never ran: {evidence}"
+        if breaker.is_open:
+            yield f"engine  {engine:<12} stopped; run {how_to_restart(engine)}"
     if kept.host is not None:
         host, slots = kept.host, kept.controls.host.slots
         load = f"bears {slots:.1f} agents" if limits.adapt_to_load else "load is not looked at"
@@ -69,13 +73,16 @@ def _lines(workspace: Workspace, kept: LimitsFile | None, now: float) -> Iterato
         yield f"{task:<7} waits: {cut(reason, 120)}"
 
 
-def _account(account: Account, now: float) -> Iterator[str]:
+def _account(account: Account, pace: Pace, now: float) -> Iterator[str]:
     quota = account.quota
     if quota.target >= NO_QUOTA:
         yield "no quota"
     else:
-        yield f"quota bears {quota.target:.1f} agents"
+        borne = agents_borne(quota, pace)
+        shown = quota.target if quota.has_limit else borne
+        yield "any number of agents" if shown is None else f"quota bears {shown:.1f} agents"
         yield from _why(quota, now)
+        yield "starts are spaced out" if is_paced(quota, pace) else "starts are not spaced out"
     if (pause := current_pause(account.clocks, now)) is not None:
         yield f"paused: {pause.reason}"
 

@@ -10,6 +10,7 @@ from paddock.core.board import Board
 from paddock.core.errors import PaddockError
 from paddock.core.ids import TaskId, task_number
 from paddock.core.task import FINISHED, SATISFIED, Phase, Task
+from paddock.fleet.waiting import StoppedEngine, read_stopped
 
 ROWS = 40  # of one group
 SCREEN = 400  # of all groups together
@@ -23,19 +24,20 @@ def show_status(
         raise PaddockError(f"there is no convoy `{convoy}`", "`paddock convoy list` lists them")
     if board.ready:
         tell_why_waiting(board, workspace.state_dir)
+    stopped = read_stopped(workspace.state_dir)
     if as_json:
-        _print_json(board, convoy)
+        _print_json(board, convoy, stopped)
     else:
-        say("\n".join(render(board, convoy, show_all=show_all)))
+        say("\n".join(render(board, convoy, show_all=show_all, stopped=stopped)))
 
 
-def _print_json(board: Board, convoy: str | None) -> None:
+def _print_json(board: Board, convoy: str | None, stopped: list[StoppedEngine]) -> None:
     from paddock.cli.text import print_json
     from paddock.cli.views import view_status
 
     names = board.members[convoy] if convoy is not None else board.tasks
     convoys = [convoy] if convoy is not None else list(board.convoys)
-    print_json(view_status(board, [board.tasks[name] for name in names], convoys))
+    print_json(view_status(board, [board.tasks[name] for name in names], convoys, stopped))
 
 
 def tell_why_waiting(board: Board, state_dir: Path) -> None:
@@ -49,7 +51,7 @@ def tell_why_waiting(board: Board, state_dir: Path) -> None:
             board.tasks.put(replace(board.tasks[task], reason=reason))
 
 
-def render(board: Board, convoy: str | None, *, show_all: bool) -> list[str]:
+def render(board: Board, convoy: str | None, *, show_all: bool, stopped: Collection[StoppedEngine] = ()) -> list[str]:
     if not board.tasks:
         return ["no tasks yet", "", 'add one: paddock add "what to do"']
     lines = [_counts(board, convoy)]
@@ -57,8 +59,10 @@ def render(board: Board, convoy: str | None, *, show_all: bool) -> list[str]:
     if board.counts.get(Phase.QUEUED) and (halted := board.queue.halted) is not None:
         lines += ["", paint(f"merge queue halted: {cut(halted.reason, 200)}; see `paddock queue`", "red")]
     shown = _chosen(board, convoy, show_all=show_all)
-    if needy := _needy(board, convoy):
+    needy = _needy(board, convoy)
+    if needy or stopped:
         lines += ["", paint("needs you", bold=True)]
+        lines += [row for engine in stopped for row in _stopped_rows(engine)]
         listed = needy if show_all else needy[:ROWS]
         lines += [row for name in listed for row in _needy_rows(board.tasks[name])]
         lines += _rest(len(needy) - len(listed))
@@ -177,6 +181,14 @@ def _needy_rows(task: Task) -> list[str]:
     if command:
         rows.append(" " * 20 + paint(f"run: {command}", dim=True))
     return rows
+
+
+def _stopped_rows(stopped: StoppedEngine) -> list[str]:
+    lead = "  " + paint("■ stopped  ", "red")
+    return [
+        f"{lead} {cut(stopped.reason, max(width() - 14, 40))}",
+        " " * 20 + paint(f"run: {stopped.unblock}", dim=True),
+    ]
 
 
 def _next_command(task: Task) -> str:

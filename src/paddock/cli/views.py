@@ -1,11 +1,14 @@
 """What readers print as JSON, schema 1: documented in docs/contracts.md and only ever extended."""
 
+from collections.abc import Iterable
+
 import msgspec
 
 from paddock.cli.text import SCHEMA, iso
 from paddock.core.board import Board
 from paddock.core.events import Record, Unknown
 from paddock.core.task import SATISFIED, Attempt, Phase, Task
+from paddock.fleet.waiting import StoppedEngine
 from paddock.store.codec import body_of, kind_of
 
 
@@ -67,6 +70,7 @@ class StatusView(msgspec.Struct):
     convoys: list[ConvoyView]
     tasks: list[TaskView]
     daemon: dict[str, object] | None = None
+    stopped: list[StoppedEngine] = []
 
 
 class RecordView(msgspec.Struct):
@@ -137,7 +141,9 @@ def view_convoy(board: Board, name: str) -> ConvoyView:
     return ConvoyView(convoy.name, convoy.title, iso(convoy.created), len(members), done, counts, members)
 
 
-def view_status(board: Board, tasks: list[Task], convoys: list[str]) -> StatusView:
+def view_status(
+    board: Board, tasks: list[Task], convoys: list[str], stopped: Iterable[StoppedEngine] = ()
+) -> StatusView:
     return StatusView(
         schema=SCHEMA,
         seq=board.seq,
@@ -145,6 +151,7 @@ def view_status(board: Board, tasks: list[Task], convoys: list[str]) -> StatusVi
         convoys=[view_convoy(board, name) for name in convoys],
         tasks=[view_task(task) for task in tasks],
         daemon=view_daemon(board),
+        stopped=list(stopped),
     )
 
 

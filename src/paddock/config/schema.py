@@ -9,6 +9,8 @@ import msgspec
 from msgspec import Meta
 
 Seconds = Annotated[float, Meta(title="duration")]
+Dollars = Annotated[float, Meta(ge=0, le=1e6)]
+Count = Annotated[int, Meta(ge=0)]
 
 
 class Section(msgspec.Struct, frozen=True, kw_only=True):
@@ -32,6 +34,22 @@ class Limits(Section, frozen=True):
         float, Meta(ge=0, le=1e12, description="the same in tokens, where they are scarcer than money; 0: not counted")
     ] = 0.0
     output_mb: Annotated[int, Meta(ge=1, description="output kept of one turn: its head and its tail")] = 64
+    pace: Annotated[
+        Literal["auto", "always", "never"],
+        Meta(
+            description="space out starts: once a limit of the account is known or was hit, from the first on, or not"
+        ),
+    ] = "auto"
+    attempt_usd: Annotated[
+        float, Meta(ge=0, le=1e6, description="what one attempt may cost in dollars before it is stopped; 0: anything")
+    ] = 20.0
+    repeats: Annotated[
+        int, Meta(ge=0, description="the same call with the same result so often in a row is a loop; 0: never")
+    ] = 20
+    max_calls: Annotated[int, Meta(ge=0, description="calls of tools in one turn; 0: any number")] = 1000
+    max_turns: Annotated[
+        int, Meta(ge=0, description="answers of the model in one turn, which CLIs call turns; 0: any number")
+    ] = 500
 
 
 class Janitor(Section, frozen=True):
@@ -53,7 +71,8 @@ class Timeouts(Section, frozen=True):
     """When a turn is given up. Durations such as "90s" or "10m"."""
 
     start: Annotated[Seconds, Meta(description="until the engine's first output")] = 120.0
-    silence: Annotated[Seconds, Meta(description="without any output from the engine")] = 600.0
+    silence: Annotated[Seconds, Meta(description="without a byte from the engine, while no tool runs")] = 600.0
+    tool: Annotated[Seconds, Meta(description="without a byte from the engine, while a tool runs")] = 1800.0
     turn: Annotated[Seconds, Meta(description="for a whole turn")] = 3600.0
     grace: Annotated[Seconds, Meta(description="between asking a process to stop and killing it")] = 10.0
     linger: Annotated[Seconds, Meta(description="from the engine's last word until its process is ended")] = 30.0
@@ -119,6 +138,15 @@ class Agent(Section, frozen=True):
         tuple[str, ...], Meta(description="kinds of task it takes where no agent is named (`paddock add --kind`)")
     ] = ()
     lease_owned: Annotated[bool, Meta(description="hold a lease on what it owns while it works")] = False
+    attempt_usd: Annotated[
+        Dollars | None, Meta(description="what one attempt may cost in dollars; left out: `limits.attempt_usd`")
+    ] = None
+    max_calls: Annotated[Count | None, Meta(description="calls of tools in one turn; left out: `limits.max_calls`")] = (
+        None
+    )
+    max_turns: Annotated[
+        Count | None, Meta(description="answers of the model in one turn; left out: `limits.max_turns`")
+    ] = None
 
 
 class Engine(Section, frozen=True):
@@ -137,9 +165,6 @@ class Engine(Section, frozen=True):
     interactive: Annotated[tuple[str, ...], Meta(description="argv for a person in a terminal")] = ()
     session_id_regex: Annotated[str, Meta(description="finds the session id in the output; group 1")] = ""
     format: Annotated[Literal["text", "claude-stream", "codex-jsonl"], Meta(description="what the output is")] = "text"
-
-
-Dollars = Annotated[float, Meta(ge=0, le=1e6)]
 
 
 class Price(Section, frozen=True):

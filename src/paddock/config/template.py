@@ -40,10 +40,11 @@ main = {_quoted(main)}          # agents start from this branch and land on it
 [limits]
 max_agents = 4         # running at the same time
 attempts = 3           # tries before a task is failed
+attempt_usd = 20.0     # what one attempt may cost before it is stopped; 0: anything
 
 [timeouts]
 start = "2m"           # until the engine's first output
-silence = "10m"        # without any output
+silence = "10m"        # without any output, while no tool runs
 turn = "1h"            # for a whole turn
 grace = "10s"          # between asking a process to stop and killing it
 

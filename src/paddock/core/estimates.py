@@ -17,11 +17,15 @@ TENTH_TO_NINETIETH = 1.2816
 
 
 class Estimate(msgspec.Struct, frozen=True):
-    """`spread` is a standard deviation, taken from the 10th and 90th percentile so that one outlier does little."""
+    """`spread` is a standard deviation, taken from the 10th and 90th percentile so that one outlier does little.
+
+    `most` is the largest that was seen.
+    """
 
     median: float
     spread: float = 0.0
     samples: int = 0
+    most: float = 0.0
 
     @property
     def p90(self) -> float:
@@ -99,10 +103,10 @@ def estimate(values: list[float], prior: Estimate | None) -> Estimate | None:
     if not values or (prior is None and missing == ENOUGH_SAMPLES):
         return prior
     if prior is None:
-        return Estimate(median(values), _spread(values), len(values))
+        return Estimate(median(values), _spread(values), len(values), max(values))
     filled = values + [prior.median] * missing
     spread = max(_spread(filled), prior.spread * missing / ENOUGH_SAMPLES)
-    return Estimate(median(filled), spread, len(values))
+    return Estimate(median(filled), spread, len(values), max(values))
 
 
 def _update(prior: Learnt, samples: list[Sample]) -> Learnt:

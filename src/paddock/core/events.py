@@ -194,8 +194,8 @@ class TurnStarted(Event, frozen=True):
 class TurnEnded(Event, frozen=True):
     """`exit` is the process's status, negative for a signal, None when nobody saw it end.
 
-    `ended_by` is empty when it ended by itself, else what ended it: a deadline (startup, silence, turn, lingering),
-    output, budget, stop, down, reboot, vanished, or unstartable; `problem` says more.
+    `ended_by` is empty when it ended by itself, else what ended it: a deadline (startup, silence, tool, turn,
+    lingering), output, budget, looping, stop, down, reboot, vanished, or unstartable; `problem` says more.
 
     `startup_usd` is the part of the cost that went into the start-up context. A turn without a price counts
     towards budgets with `assumed_usd`.

@@ -11,7 +11,7 @@ from enum import StrEnum
 from zlib import crc32
 
 from paddock.core.task import Attempt, Task
-from paddock.core.trace import Final, TroubleClass, TroubleKind, TurnSummary
+from paddock.core.trace import Final, RequestFault, TroubleClass, TroubleKind, TurnSummary
 
 
 class Outcome(StrEnum):
@@ -20,9 +20,11 @@ class Outcome(StrEnum):
     EMPTY = "empty"
     NOOP = "noop"
     REFUSED = "refused"
+    MISCONFIGURED = "misconfigured"
     CRASHED = "crashed"
     TIMEOUT = "timeout"
     STALLED = "stalled"
+    LOOPING = "looping"
     NEVER_RAN = "never_ran"
     SETUP_FAILED = "setup_failed"
     NO_SPACE = "no_space"
@@ -35,11 +37,19 @@ class Outcome(StrEnum):
 
 
 PROVIDERS_DOING = frozenset({Outcome.THROTTLED, Outcome.OVERLOADED, Outcome.AUTH})
-UNCOUNTED = PROVIDERS_DOING | {Outcome.KILLED, Outcome.LOST, Outcome.NEVER_RAN, Outcome.NO_SPACE}
+UNCOUNTED = PROVIDERS_DOING | {
+    Outcome.KILLED,
+    Outcome.LOST,
+    Outcome.NEVER_RAN,
+    Outcome.MISCONFIGURED,
+    Outcome.NO_SPACE,
+}
 CONTINUES = frozenset({Outcome.THROTTLED, Outcome.OVERLOADED, Outcome.AUTH, Outcome.LOST, Outcome.KILLED})
 """After these the next attempt goes on with the branch and the conversation; after others it starts afresh."""
 
 NEVER_RAN_RETRIES = 3
+# What a shell says of a command that is not there, or that it may not run.
+UNRUNNABLE_EXITS = frozenset({126, 127})
 # A refused call costs next to nothing, and a task that slept through the provider's recovery costs its time.
 LONGEST_BACKOFF_SECONDS = 1800.0
 LONGEST_WAIT_SECONDS = 7 * 86400.0
@@ -50,7 +60,10 @@ class AttemptFacts:
     """What was seen of an attempt's last turn and of its worktree.
 
     `exit` is negative for a signal and None when nobody saw the end. `ended_by` names the deadline
-    that was passed (startup, silence, turn), or is empty. `commits` are ahead of the base.
+    that was passed (startup, silence, tool, turn), or is empty. `commits` are ahead of the base.
+
+    `has_model`: the engine waits for a provider's model, so that its silence is the provider's. `greets`: it prints
+    something before its first call to a model. `streams`: it prints as it goes.
     """
 
     exit: int | None = None
@@ -61,7 +74,11 @@ class AttemptFacts:
     start_problem: str = ""
     rebooted: bool = False
     over_budget: str = ""
+    looping: str = ""
     expects_final: bool = True
+    has_model: bool = False
+    greets: bool = True
+    streams: bool = True
     summary: TurnSummary = field(default_factory=TurnSummary)
     commits: int = 0
     dirty: int = 0
@@ -114,7 +131,7 @@ def _follow_policy(verdict: Verdict, task: Task, attempt: Attempt, now: float, b
             return Next("approval", counted=False)
         case Outcome.NOOP:
             return Next("noop", counted=False)
-        case Outcome.AUTH:
+        case Outcome.AUTH | Outcome.MISCONFIGURED:
             return Next("block", counted=False, unblock=_check_engine(task, attempt))
         case Outcome.REFUSED | Outcome.OVER_BUDGET:
             return Next("block", counted=True, unblock=f"paddock retry {task.id}")
@@ -124,7 +141,7 @@ def _follow_policy(verdict: Verdict, task: Task, attempt: Attempt, now: float, b
             pause = backoff(backoff_seconds, _run_of(task, {Outcome.NO_SPACE}), attempt.id)
             return Next("retry", counted=False, retry_at=now + pause)
         case Outcome.NEVER_RAN:
-            return _after_never_ran(task, attempt)
+            return _after_never_ran(task, attempt, now, backoff_seconds)
         case Outcome.KILLED | Outcome.LOST:
             return Next("retry", counted=False)
         case _:
@@ -141,10 +158,12 @@ def _after_provider(verdict: Verdict, task: Task, attempt: Attempt, now: float, 
     return Next("retry", counted=False, retry_at=now + pause)
 
 
-def _after_never_ran(task: Task, attempt: Attempt) -> Next:
-    if _run_of(task, {Outcome.NEVER_RAN}) + 1 >= NEVER_RAN_RETRIES:
+def _after_never_ran(task: Task, attempt: Attempt, now: float, backoff_seconds: float) -> Next:
+    """After a pause: a program that is just being replaced is back in a moment."""
+    earlier = _run_of(task, {Outcome.NEVER_RAN})
+    if earlier + 1 >= NEVER_RAN_RETRIES:
         return Next("block", counted=False, unblock=_check_engine(task, attempt))
-    return Next("retry", counted=False)
+    return Next("retry", counted=False, retry_at=now + backoff(backoff_seconds, earlier, attempt.id))
 
 
 def _check_engine(task: Task, attempt: Attempt) -> str:
@@ -202,24 +221,70 @@ def _provider_said_no(facts: AttemptFacts) -> Verdict | None:
             return Verdict(Outcome.THROTTLED, f"{kind}: {said}", trouble.retry_after)
 
 
+def _request_refused(facts: AttemptFacts) -> Verdict | None:
+    """The provider has looked at the request and will not take it: the same request would be refused again."""
+    fault = facts.summary.fault
+    if fault is None or (facts.exit == 0 and facts.summary.final is Final.SUCCESS):
+        return None
+    match fault.fault:
+        case RequestFault.NOT_FOUND:
+            return Verdict(Outcome.MISCONFIGURED, f"the provider knows no such address or model: {fault.message}")
+        case RequestFault.MODEL:
+            return Verdict(Outcome.MISCONFIGURED, f"the provider does not offer the model: {fault.message}")
+        case RequestFault.TOO_LONG:
+            return Verdict(Outcome.REFUSED, f"the prompt is too long for the model: {fault.message}")
+        case RequestFault.CONTENT:
+            return Verdict(Outcome.REFUSED, f"the provider's content filter: {fault.message}")
+        case _:
+            return Verdict(Outcome.REFUSED, f"the provider refused the request: {fault.message}")
+
+
+def _looping(facts: AttemptFacts) -> Verdict | None:
+    if facts.looping:
+        return Verdict(Outcome.LOOPING, facts.looping)
+    summary = facts.summary
+    if summary.final is Final.ERROR and "max_turns" in summary.final_reason:
+        return Verdict(Outcome.LOOPING, f"the engine's own limit on turns: {summary.final_reason}")
+    return None
+
+
 def _could_not_start(facts: AttemptFacts) -> Verdict | None:
     return Verdict(Outcome.NEVER_RAN, facts.start_problem) if facts.start_problem else None
 
 
 def _passed_deadline(facts: AttemptFacts) -> Verdict | None:
+    after = facts.summary.last_step or "its start"
     match facts.ended_by:
-        case "startup":
+        case "startup" | "silence" if _waits_for_provider(facts):
+            return Verdict(Outcome.OVERLOADED, f"the provider has not answered for too long, after: {after}")
+        case "startup" if _left_no_trace(facts):
             return Verdict(Outcome.NEVER_RAN, "the engine said nothing before the start-up deadline")
-        case "silence" if not facts.summary.entries:
+        case "silence" if _left_no_trace(facts):
             return Verdict(Outcome.NEVER_RAN, "the engine gave no sign of work before the silence deadline")
-        case "silence":
-            return Verdict(Outcome.STALLED, f"silent after: {facts.summary.last_step or 'its start'}")
+        case "startup" | "silence":
+            return Verdict(Outcome.STALLED, f"silent after: {after}")
+        case "tool":
+            return Verdict(Outcome.STALLED, f"a tool was silent for too long: {after}")
+        case "turn" if facts.has_model and not facts.streams and _left_no_trace(facts):
+            return Verdict(Outcome.OVERLOADED, "a whole turn without a sign of work: no answer from the provider")
         case "turn":
             return Verdict(Outcome.TIMEOUT, f"the turn ran out of time after: {facts.summary.last_step or 'nothing'}")
         case "output":
             return Verdict(Outcome.CRASHED, "its output outgrew the disk limit")
         case _:
             return None
+
+
+def _waits_for_provider(facts: AttemptFacts) -> bool:
+    """A running tool has a deadline of its own. An engine that greets and did not has not come as far as a call."""
+    return facts.has_model and (facts.ended_by == "silence" or not facts.greets)
+
+
+def _left_no_trace(facts: AttemptFacts) -> bool:
+    """No call reached a model, nothing was said, nothing is there."""
+    summary = facts.summary
+    said = summary.saw_llm_call or summary.last_step or summary.fault is not None or summary.trouble is not None
+    return not (said or facts.commits or facts.dirty)
 
 
 def _vanished(facts: AttemptFacts) -> Verdict | None:
@@ -243,8 +308,10 @@ def _failed_exit(facts: AttemptFacts) -> Verdict | None:
     how = f"signal {-facts.exit}" if facts.exit < 0 else f"exit {facts.exit}"
     said = facts.summary.last_error or facts.summary.final_reason
     words = f"{how}: {said}" if said else how
-    if facts.expects_final and not facts.summary.saw_llm_call and not facts.commits:
+    if facts.expects_final and _left_no_trace(facts):
         return Verdict(Outcome.NEVER_RAN, f"{words}, before any call to a model")
+    if not facts.expects_final and facts.exit in UNRUNNABLE_EXITS and not facts.commits and not facts.dirty:
+        return Verdict(Outcome.NEVER_RAN, f"{words}: its command was not found or may not be run")
     return Verdict(Outcome.CRASHED, words)
 
 
@@ -278,7 +345,9 @@ _RULES: tuple[Rule, ...] = (
     _could_not_start,
     _killed,
     _over_budget,
+    _looping,
     _provider_said_no,
+    _request_refused,
     _passed_deadline,
     _vanished,
     _refused,

@@ -24,12 +24,13 @@ from paddock.core.admission.budget import (
     set_limit,
 )
 from paddock.core.errors import PaddockError
-from paddock.core.estimates import Experience, Learnt, Sample, learn, remember
+from paddock.core.estimates import Estimate, Experience, Learnt, Sample, learn, remember
 from paddock.core.task import Attempt, Task
 
 USEFUL = frozenset({"delivered", "unsaved", "noop"})
 # An attempt that has used up its reservation asks for this much more, so that it need not ask after every call.
 EXTENSION = 1.25
+NOTHING = Cost()
 
 
 class Spending(msgspec.Struct, frozen=True):
@@ -46,16 +47,21 @@ def day_of(at: float) -> str:
     return datetime.fromtimestamp(at, UTC).date().isoformat()
 
 
-def expected_tokens(learnt: Learnt) -> float:
-    """What nine of ten attempts stay below."""
-    return learnt.work_tokens.p90 + learnt.spawn_tokens.p90
+def expected_tokens(learnt: Learnt, *, at_most: bool = False) -> float:
+    """What nine of ten attempts stay below; `at_most`, what every attempt so far stayed below."""
+    return _expected(learnt.work_tokens, at_most) + _expected(learnt.spawn_tokens, at_most)
 
 
-def expected_money(learnt: Learnt) -> float | None:
-    """What nine of ten attempts stay below; None while nothing with a price was seen."""
+def expected_money(learnt: Learnt, *, at_most: bool = False) -> float | None:
+    """The same in money; None while nothing with a price was seen."""
     if learnt.work_money is None:
         return None
-    return learnt.work_money.p90 + (learnt.spawn_money.p90 if learnt.spawn_money else 0.0)
+    spawn = _expected(learnt.spawn_money, at_most) if learnt.spawn_money else 0.0
+    return _expected(learnt.work_money, at_most) + spawn
+
+
+def _expected(estimate: Estimate, at_most: bool) -> float:
+    return max(estimate.p90, estimate.most) if at_most else estimate.p90
 
 
 def expect(spending: Spending, task: Task, engine: str) -> Learnt:
@@ -118,25 +124,39 @@ def start(spending: Spending, task: Task, record: ev.Record, event: ev.AttemptSt
     return reserved
 
 
-def ask_for_more(spending: Spending, task: Task, used: Cost) -> ev.AttemptExtended | OverBudget | None:
-    """What to record for a running attempt that has used this much: nothing while its reservation suffices, or
-    more of it, or no more because a budget has no room for it."""
+def ask_for_more(
+    spending: Spending, task: Task, used: Cost, ahead: Cost = NOTHING
+) -> ev.AttemptExtended | OverBudget | None:
+    """What to record for a running attempt that has used this much and may use so much `ahead` with its next call:
+    nothing while its reservation suffices, or more of it, or no more because a budget has no room for it.
+
+    Budgets that others have overdrawn meanwhile hold also within the reservation.
+    """
     attempt, ledger = task.live_attempt, spending.ledger
     held = ledger.reservations.get(attempt.id) if attempt is not None else None
     if held is None or attempt is None or not ledger.limits:
         return None
+    needed = used.plus(ahead)
     own = f"attempt:{attempt.id}"
-    if (refusal := room(replace(ledger, reservations={}), (own,), used)) is not None:
-        return OverBudget(own, f"{own} has used {_words(used)} of {_words(limit_of(ledger, own))}")
-    if _covers(held.amount, used):
-        return None
+    if room(replace(ledger, reservations={}), (own,), needed) is not None:
+        return used_up(own, used, ahead, limit_of(ledger, own) or Amount())
     view = with_tasks(ledger, [task])
+    if _covers(held.amount, needed):
+        others = {name: one for name, one in ledger.reservations.items() if name != attempt.id}
+        return room(replace(view, reservations=others), held.scopes, needed)
+    refusal: OverBudget | None = None
     for factor in (EXTENSION, 1.0):
-        wanted = cap_to_attempt(ledger, attempt.id, _more(held.amount, used, factor))
+        wanted = cap_to_attempt(ledger, attempt.id, _more(held.amount, needed, factor))
         refusal = room(view, held.scopes, _minus(wanted, held.amount))
         if refusal is None:
             return ev.AttemptExtended(wanted.money, wanted.tokens)
     return refusal
+
+
+def used_up(scope: str, used: Cost, ahead: Cost, limit: Amount, where: str = "") -> OverBudget:
+    """An attempt's own limit has no room for another call."""
+    more = f", and another call may use {_words(ahead, limit)}" if ahead != NOTHING else ""
+    return OverBudget(scope, f"{scope} has used {_words(used, limit)} of {_words(limit)}{where}{more}")
 
 
 def extend(spending: Spending, task: Task, attempt: str, event: ev.AttemptExtended) -> Spending:
@@ -217,9 +237,11 @@ def _more(amount: Cost, used: Cost, factor: float) -> Cost:
     return Cost(money, used.tokens * factor if used.tokens > tokens else tokens)
 
 
-def _words(cost: Cost | Amount | None) -> str:
-    money = f"${cost.money:.2f}" if cost is not None and cost.money is not None else ""
-    tokens = f"{cost.tokens:,.0f} tokens" if cost is not None and cost.tokens is not None else ""
+def _words(cost: Cost | Amount, limit: Amount | None = None) -> str:
+    """In money or tokens or both, as the limit counts them."""
+    limit = limit or Amount(cost.money, cost.tokens)
+    money = f"${cost.money:.2f}" if cost.money is not None and limit.money is not None else ""
+    tokens = f"{cost.tokens:,.0f} tokens" if cost.tokens is not None and limit.tokens is not None else ""
     return " and ".join(part for part in (money, tokens) if part)
 
 

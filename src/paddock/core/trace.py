@@ -53,6 +53,16 @@ class TroubleKind(StrEnum):
     AUTH = "auth"
 
 
+class RequestFault(StrEnum):
+    """Why a provider will not take a request, now or later: no clock helps, only another request or setting."""
+
+    CONTENT = "content"
+    TOO_LONG = "too_long"
+    MODEL = "model"
+    NOT_FOUND = "not_found"
+    INVALID = "invalid"
+
+
 class TroubleClass(StrEnum):
     NONE = "none"
     THROTTLED = "throttled"
@@ -118,10 +128,19 @@ class Text(msgspec.Struct, frozen=True, omit_defaults=True, tag="text"):
     model_spoke: bool = True
 
 
+class Partial(msgspec.Struct, frozen=True, omit_defaults=True, tag="partial"):
+    """A piece of an answer that is still being written; the whole of it follows as `Text`."""
+
+    text: str = ""
+
+
 class ToolCall(msgspec.Struct, frozen=True, omit_defaults=True, tag="call"):
+    """`argument` is for people; `digest` stands for all arguments and is empty where the engine does not show them."""
+
     call_id: str
     tool: str
     argument: str = ""
+    digest: str = ""
 
 
 class ToolResult(msgspec.Struct, frozen=True, omit_defaults=True, tag="result"):
@@ -147,7 +166,10 @@ class RateLimited(msgspec.Struct, frozen=True, omit_defaults=True, tag="limited"
 
 
 class Error(msgspec.Struct, frozen=True, omit_defaults=True, tag="error"):
+    """`fault` is set when the provider refused the request itself, such as with a 400."""
+
     message: str
+    fault: RequestFault | None = None
 
 
 class Progress(msgspec.Struct, frozen=True, omit_defaults=True, tag="progress"):
@@ -165,14 +187,17 @@ class End(msgspec.Struct, frozen=True, omit_defaults=True, tag="end"):
     refused: bool = False
 
 
-TraceEntry: TypeAlias = SessionStarted | Text | ToolCall | ToolResult | Usage | RateLimited | Error | Progress | End
+TraceEntry: TypeAlias = (
+    SessionStarted | Text | Partial | ToolCall | ToolResult | Usage | RateLimited | Error | Progress | End
+)
 
 
 class TurnSummary(msgspec.Struct, frozen=True, omit_defaults=True):
     """What a turn's entries add up to. Bounded: every field is a number, a flag or a cut string.
 
     `trouble` is the provider's refusal that still stands: work done after it clears it, so a turn that timed
-    out in backoff keeps its cause and one that recovered does not. `refusals` counts all of them.
+    out in backoff keeps its cause and one that recovered does not. `refusals` counts all of them. `fault` is likewise
+    the refused request that still stands.
     `permission_denials` takes the greater of denied results seen and the engine's own count.
     """
 
@@ -187,6 +212,7 @@ class TurnSummary(msgspec.Struct, frozen=True, omit_defaults=True):
     usage_scope: UsageScope = UsageScope.DELTA
     trouble: RateLimited | None = None
     refusals: int = 0
+    fault: Error | None = None
     last_error: str = ""
     permission_denials: int = 0
     noop_reason: str | None = None
@@ -213,6 +239,9 @@ class TurnSummary(msgspec.Struct, frozen=True, omit_defaults=True):
 
 def observe(summary: TurnSummary, entry: TraceEntry) -> TurnSummary:
     """Take one more entry into the summary."""
+    if isinstance(entry, Partial):
+        # There are thousands of them in a turn, and nothing is sure before the whole answer.
+        return summary
     seen = replace(summary, entries=summary.entries + 1)
     match entry:
         case SessionStarted():
@@ -221,7 +250,7 @@ def observe(summary: TurnSummary, entry: TraceEntry) -> TurnSummary:
             return _observe_text(seen, entry)
         case ToolCall():
             step = one_line(f"{entry.tool} {entry.argument}", STEP_LIMIT)
-            return replace(seen, saw_llm_call=True, steps=seen.steps + 1, last_step=step, trouble=None)
+            return replace(seen, saw_llm_call=True, steps=seen.steps + 1, last_step=step, trouble=None, fault=None)
         case ToolResult():
             return _observe_result(seen, entry)
         case Usage():
@@ -229,7 +258,7 @@ def observe(summary: TurnSummary, entry: TraceEntry) -> TurnSummary:
         case RateLimited():
             return _observe_refusal(seen, entry)
         case Error():
-            return replace(seen, last_error=clip(entry.message, ERROR_LIMIT))
+            return _observe_error(seen, entry)
         case Progress():
             return seen
         case End():
@@ -265,7 +294,7 @@ def _observe_text(seen: TurnSummary, entry: Text) -> TurnSummary:
         last_step=step or seen.last_step,
         noop_reason=seen.noop_reason if reason is None else reason,
     )
-    return replace(seen, saw_llm_call=True, trouble=None) if entry.model_spoke else seen
+    return replace(seen, saw_llm_call=True, trouble=None, fault=None) if entry.model_spoke else seen
 
 
 def _observe_result(seen: TurnSummary, entry: ToolResult) -> TurnSummary:
@@ -298,9 +327,17 @@ def _observe_refusal(seen: TurnSummary, entry: RateLimited) -> TurnSummary:
     return replace(
         seen,
         trouble=replace(entry, message=message),
+        fault=None,
         refusals=seen.refusals + 1,
         last_error=message or seen.last_error,
     )
+
+
+def _observe_error(seen: TurnSummary, entry: Error) -> TurnSummary:
+    message = clip(entry.message, ERROR_LIMIT)
+    if entry.fault is None or seen.final is Final.SUCCESS:
+        return replace(seen, last_error=message)
+    return replace(seen, last_error=message, fault=replace(entry, message=message), trouble=None)
 
 
 def _observe_end(seen: TurnSummary, entry: End) -> TurnSummary:
@@ -311,6 +348,7 @@ def _observe_end(seen: TurnSummary, entry: End) -> TurnSummary:
         permission_denials=max(seen.permission_denials, entry.permission_denials),
         refused=seen.refused or entry.refused,
         trouble=None if entry.success else seen.trouble,
+        fault=None if entry.success else seen.fault,
     )
 
 

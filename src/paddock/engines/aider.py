@@ -23,7 +23,9 @@ class AiderEngine:
 
     @property
     def capabilities(self) -> Capabilities:
-        return Capabilities(final_event=True, usage=True, cost=True, interactive=True)
+        return Capabilities(
+            final_event=True, usage=True, cost=True, interactive=True, model=True, greets=True, meters=True
+        )
 
     def launch(self, request: TurnRequest) -> Launch:
         """The histories go to the attempt's folder: in the worktree they would be taken for work not committed."""

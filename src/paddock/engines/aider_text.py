@@ -36,6 +36,7 @@ class AiderParser:
         self._answer: list[str] = []
         self._length = 0
         self._answered = False
+        self._has_answered = False
         self._deeds = 0
         self._error = ""
 
@@ -59,17 +60,19 @@ class AiderParser:
             yield from self._flush(model_spoke=False)
             yield describe_error(text)
         elif text.startswith("Tokens: ") and " received" in text:
-            self._answered = True
+            self._answered = self._has_answered = True
             yield from self._flush(model_spoke=True)
         elif text.startswith((*_BANNER, *_ADVICE)):
             yield Progress(text[:STEP_LIMIT])
-        elif self._answered and text.startswith(tuple(_DEEDS)):
+        elif self._has_answered and text.startswith(tuple(_DEEDS)):
             yield from self._deed(text)
         else:
             yield from self._remember(text)
 
     def _deed(self, text: str) -> Iterator[TraceEntry]:
+        """A commit after a failed call: the edits are in, and only the call for a commit message had failed."""
         prefix = next(start for start in _DEEDS if text.startswith(start))
+        self._answered = self._answered or _DEEDS[prefix] == "commit"
         self._deeds += 1
         call = f"aider-{self._deeds}"
         yield ToolCall(call, _DEEDS[prefix], text[len(prefix) :][:STEP_LIMIT])

@@ -40,11 +40,17 @@ class ClaudeEngine:
             usage=True,
             cost=True,
             interactive=True,
+            model=True,
+            greets=True,
+            tool_starts=True,
+            meters=True,
         )
 
     def launch(self, request: TurnRequest) -> Launch:
         prompt, files = prompt_argument(request)
-        argv = [self._program, "-p", prompt, "--output-format", "stream-json", "--verbose", *self._common(request)]
+        argv = [self._program, "-p", prompt, "--output-format", "stream-json", "--verbose"]
+        # Pieces of answers as they are written: a long answer is not a silent provider.
+        argv += ["--include-partial-messages", *self._common(request)]
         if not request.session_id and request.new_session_id:
             argv += ["--session-id", request.new_session_id]
         return Launch((*argv, *self.settings.args), self._environment(request), request.worktree, files)

@@ -12,6 +12,7 @@ from paddock.core.trace import (
     TEXT_LIMIT,
     End,
     Error,
+    Partial,
     Progress,
     RateLimited,
     SessionStarted,
@@ -60,6 +61,8 @@ class ClaudeStreamParser:
             return
         yield from self._session_of(event)
         match event.text("type"):
+            case "stream_event":
+                yield from self._piece(event)
             case "assistant":
                 yield from self._assistant(event)
             case "user":
@@ -102,18 +105,29 @@ class ClaudeStreamParser:
                     yield Text(block.text("text", limit=TEXT_LIMIT))
                 case "tool_use":
                     argument = tool_argument(block.at("input"))
-                    yield ToolCall(block.text("id", limit=ID_LIMIT), block.text("name", limit=ID_LIMIT), argument)
+                    name, call = block.text("name", limit=ID_LIMIT), block.text("id", limit=ID_LIMIT)
+                    yield ToolCall(call, name, argument, block.digest("input"))
                 case kind:
                     yield Progress(kind[:ID_LIMIT])
         yield from self._message_usage(message)
 
+    def _piece(self, event: Node) -> Iterator[TraceEntry]:
+        """A part of an answer that is being written. Its end alone tells how long the answer was."""
+        piece = event.at("event")
+        if piece.text("type") == "message_delta":
+            written = TokenUsage(output=piece.count("usage", "output_tokens"))
+            yield from self._count(event.text("api_message_id", limit=ID_LIMIT), written)
+        else:
+            yield Partial(piece.text("delta", "text", limit=TEXT_LIMIT))
+
     def _message_usage(self, message: Node) -> Iterator[TraceEntry]:
-        if not message.has("usage"):
-            return
-        now = read_tokens(message.at("usage"))
-        message_id = message.text("id", limit=ID_LIMIT)
-        new = now.minus(self._messages.pop(message_id, TokenUsage()))
-        self._messages[message_id] = now
+        if message.has("usage"):
+            yield from self._count(message.text("id", limit=ID_LIMIT), read_tokens(message.at("usage")))
+
+    def _count(self, message_id: str, now: TokenUsage) -> Iterator[TraceEntry]:
+        known = self._messages.pop(message_id, TokenUsage())
+        new = now.minus(known)
+        self._messages[message_id] = known.plus(new)
         while len(self._messages) > _REMEMBERED_MESSAGES:
             self._messages.pop(next(iter(self._messages)))
         if new != TokenUsage():
@@ -151,7 +165,7 @@ class ClaudeStreamParser:
         """The CLI's own words in the shape of an answer, nearly always about a failed call."""
         words = "\n".join(block.text("text") for block in event.items("message", "content"))
         code = event.text("error", limit=ID_LIMIT)
-        message = f"{code}: {words}" if code else words
+        message = f"{code}: {words}" if code and code != "unknown" else words
         status = event.whole("api_error_status")
         if code or event.flag("is_api_error_message") or words.startswith("[API Error:"):
             self._reported = clip(words, ERROR_LIMIT)

@@ -22,7 +22,7 @@ class CnEngine:
 
     @property
     def capabilities(self) -> Capabilities:
-        return Capabilities(final_event=True, interactive=True)
+        return Capabilities(final_event=True, interactive=True, model=True, streams=False)
 
     def launch(self, request: TurnRequest) -> Launch:
         prompt, files = prompt_argument(request)

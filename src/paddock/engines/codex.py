@@ -33,7 +33,16 @@ class CodexEngine:
 
     @property
     def capabilities(self) -> Capabilities:
-        return Capabilities(resume=True, json_stream=True, final_event=True, usage=True, interactive=True)
+        return Capabilities(
+            resume=True,
+            json_stream=True,
+            final_event=True,
+            usage=True,
+            interactive=True,
+            model=True,
+            greets=True,
+            tool_starts=True,
+        )
 
     def launch(self, request: TurnRequest) -> Launch:
         prompt, files = prompt_argument(request)

@@ -84,7 +84,9 @@ class CodexParser:
         call = item.text("id", limit=ID_LIMIT)
         if call not in self._called:
             self._called.add(call)
-            yield ToolCall(call, item.text("tool", limit=ID_LIMIT) or kind, _argument(item, kind))
+            # A change of files names the files and not what is changed in them: two are never known to be the same.
+            digest = "" if kind == "file_change" else item.digest("command") or item.digest("arguments")
+            yield ToolCall(call, item.text("tool", limit=ID_LIMIT) or kind, _argument(item, kind), digest)
         if not completed:
             return
         self._called.discard(call)

@@ -54,6 +54,10 @@ class CommandEngine:
             usage=structured,
             cost=self.settings.format == "claude-stream",
             interactive=bool(self.settings.interactive),
+            model=structured,
+            greets=True,
+            tool_starts=structured,
+            meters=self.settings.format == "claude-stream",
         )
 
     def launch(self, request: TurnRequest) -> Launch:

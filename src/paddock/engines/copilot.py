@@ -20,7 +20,16 @@ class CopilotEngine:
 
     @property
     def capabilities(self) -> Capabilities:
-        return Capabilities(resume=True, chooses_session_id=True, json_stream=True, final_event=True, interactive=True)
+        return Capabilities(
+            resume=True,
+            chooses_session_id=True,
+            json_stream=True,
+            final_event=True,
+            interactive=True,
+            model=True,
+            greets=True,
+            tool_starts=True,
+        )
 
     def launch(self, request: TurnRequest) -> Launch:
         prompt, files = prompt_argument(request)

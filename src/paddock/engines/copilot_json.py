@@ -47,7 +47,7 @@ def _translate(event: Node) -> Iterator[TraceEntry]:
             yield Text(text) if text else Progress("assistant.message")
         case "tool.execution_start":
             call, tool = data.text("toolCallId", limit=ID_LIMIT), data.text("toolName", limit=ID_LIMIT)
-            yield ToolCall(call, tool, tool_argument(data.at("arguments")))
+            yield ToolCall(call, tool, tool_argument(data.at("arguments")), data.digest("arguments"))
         case "tool.execution_complete":
             yield _tool_result(data)
         case "model.call_failure":

@@ -26,7 +26,15 @@ class GeminiEngine:
     @property
     def capabilities(self) -> Capabilities:
         return Capabilities(
-            resume=True, chooses_session_id=True, json_stream=True, final_event=True, usage=True, interactive=True
+            resume=True,
+            chooses_session_id=True,
+            json_stream=True,
+            final_event=True,
+            usage=True,
+            interactive=True,
+            model=True,
+            greets=True,
+            tool_starts=True,
         )
 
     def launch(self, request: TurnRequest) -> Launch:

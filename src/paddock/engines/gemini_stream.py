@@ -69,7 +69,7 @@ def _translate(event: Node) -> Iterator[TraceEntry]:
             yield SessionStarted(event.text("session_id", limit=ID_LIMIT), event.text("model", limit=ID_LIMIT))
         case "tool_use":
             call, tool = event.text("tool_id", limit=ID_LIMIT), event.text("tool_name", limit=ID_LIMIT)
-            yield ToolCall(call, tool, tool_argument(event.at("parameters")))
+            yield ToolCall(call, tool, tool_argument(event.at("parameters")), event.digest("parameters"))
         case "tool_result":
             status = ToolStatus.OK if event.text("status") == "success" else ToolStatus.ERROR
             output = event.brief("output", limit=OUTPUT_LIMIT) or event.text("error", "message", limit=OUTPUT_LIMIT)

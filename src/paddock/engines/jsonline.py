@@ -3,6 +3,7 @@
 An engine's format changes under our feet; a field of an unexpected type must cost that field, never the line.
 """
 
+import hashlib
 import json
 import math
 from collections.abc import Iterator
@@ -67,6 +68,17 @@ class Node:
 
     def has(self, *path: str) -> bool:
         return self.at(*path).value is not None
+
+    def digest(self, *path: str) -> str:
+        """Equal for equal values, and hardly ever for others; empty where there is none."""
+        value = self.at(*path).value
+        if value is None:
+            return ""
+        try:
+            text = msgspec.json.encode(value)
+        except (msgspec.MsgspecError, UnicodeError, RecursionError, ValueError):
+            return ""
+        return hashlib.blake2b(text, digest_size=8).hexdigest()
 
     def brief(self, *path: str, limit: int) -> str:
         """The value as text: a string as it is, anything else as compact JSON."""

@@ -24,7 +24,16 @@ class OpencodeEngine:
 
     @property
     def capabilities(self) -> Capabilities:
-        return Capabilities(resume=True, json_stream=True, final_event=True, usage=True, cost=True, interactive=True)
+        return Capabilities(
+            resume=True,
+            json_stream=True,
+            final_event=True,
+            usage=True,
+            cost=True,
+            interactive=True,
+            model=True,
+            meters=True,
+        )
 
     def launch(self, request: TurnRequest) -> Launch:
         prompt, files = prompt_argument(request)

@@ -66,7 +66,7 @@ def _translate(event: Node) -> Iterator[TraceEntry]:
 def _tool(part: Node) -> Iterator[TraceEntry]:
     """A tool is reported once, when it has ended."""
     call, state = part.text("callID", limit=ID_LIMIT), part.at("state")
-    yield ToolCall(call, part.text("tool", limit=ID_LIMIT), tool_argument(state.at("input")))
+    yield ToolCall(call, part.text("tool", limit=ID_LIMIT), tool_argument(state.at("input")), state.digest("input"))
     code = state.whole("metadata", "exit")
     failed = state.text("status") == "error" or code not in (None, 0)
     output = state.text("output", limit=OUTPUT_LIMIT) or state.text("error", limit=OUTPUT_LIMIT)

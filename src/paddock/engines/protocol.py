@@ -29,6 +29,9 @@ class Source(Enum):
 class Capabilities:
     """`chooses_session_id`: we give the id before the start, so that a killed first turn can be resumed.
     `final_event`: a good turn ends with the engine's own word; its absence then means that it did not.
+    `model`: it waits for answers of a provider's model. `greets`: it prints something before its first call to one.
+    `streams`: it prints as it goes, so that silence tells something. `tool_starts`: it tells when a tool begins.
+    `meters`: it tells what it has used as it goes, not only at its end.
     """
 
     resume: bool = False
@@ -38,6 +41,11 @@ class Capabilities:
     usage: bool = False
     cost: bool = False
     interactive: bool = False
+    model: bool = False
+    greets: bool = False
+    streams: bool = True
+    tool_starts: bool = False
+    meters: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,7 +24,16 @@ class QwenEngine:
     @property
     def capabilities(self) -> Capabilities:
         return Capabilities(
-            resume=True, chooses_session_id=True, json_stream=True, final_event=True, usage=True, interactive=True
+            resume=True,
+            chooses_session_id=True,
+            json_stream=True,
+            final_event=True,
+            usage=True,
+            interactive=True,
+            model=True,
+            greets=True,
+            tool_starts=True,
+            meters=True,
         )
 
     def launch(self, request: TurnRequest) -> Launch:

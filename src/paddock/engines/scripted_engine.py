@@ -20,7 +20,15 @@ class ScriptedEngine:
     @property
     def capabilities(self) -> Capabilities:
         return Capabilities(
-            resume=True, chooses_session_id=True, json_stream=True, final_event=True, usage=True, cost=True
+            resume=True,
+            chooses_session_id=True,
+            json_stream=True,
+            final_event=True,
+            usage=True,
+            cost=True,
+            greets=True,
+            tool_starts=True,
+            meters=True,
         )
 
     def launch(self, request: TurnRequest) -> Launch:

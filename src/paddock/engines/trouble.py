@@ -3,8 +3,8 @@
 import re
 from collections.abc import Iterator
 
-from paddock.core.trace import ERROR_LIMIT, Error, RateLimited, TraceEntry, TroubleKind, clip
-from paddock.engines.jsonline import line_text
+from paddock.core.trace import ERROR_LIMIT, Error, RateLimited, RequestFault, TraceEntry, TroubleKind, clip
+from paddock.engines.jsonline import line_text, read_object
 
 # A provider that asks for a longer pause than this has closed a window rather than a minute.
 WINDOW_SECONDS = 300
@@ -59,6 +59,36 @@ _WORDS: tuple[tuple[TroubleKind, re.Pattern[str]], ...] = (
     ),
 )
 
+# What a provider says of a request it will never take. Only these words count without a status.
+_FAULT_WORDS: tuple[tuple[RequestFault, re.Pattern[str]], ...] = (
+    (
+        RequestFault.MODEL,
+        re.compile(
+            r"model[_ ]not[_ ]found|(?:unknown|unsupported|invalid|no such) model\b|issue with the selected model"
+            r"|\bmodels?\b.{0,120}(?:does not exist|(?:is|was) not (?:found|supported|available)|not a valid model)",
+            re.IGNORECASE,
+        ),
+    ),
+    (
+        RequestFault.TOO_LONG,
+        re.compile(
+            r"prompt[_ ](?:is )?too[_ ]long|context[_ ](?:length|window)|maximum context|input is too long"
+            r"|request_too_large|token count.{0,60}exceeds|too many (?:input |total )?tokens",
+            re.IGNORECASE,
+        ),
+    ),
+    (
+        RequestFault.CONTENT,
+        re.compile(
+            r"content[_ -]?filter|content[_ ](?:management )?policy|usage policy|(?:was|been) flagged"
+            r"|safety (?:system|filter|settings)|prohibited_content",
+            re.IGNORECASE,
+        ),
+    ),
+)
+_REQUEST_STATUSES = frozenset({400, 404, 405, 413, 422})
+_INVALID = re.compile(r"invalid_request(?:_error)?\b|invalid_argument|bad ?request", re.IGNORECASE)
+
 
 def kind_of_status(status: int | None) -> TroubleKind | None:
     """The trouble an HTTP status alone stands for. 400 and 404 are our own mistake, not the provider's."""
@@ -102,8 +132,30 @@ def _by_length(kind: TroubleKind, message: str, retry_after: float | None, reset
 
 
 def describe_error(message: str, status: int | None = None, retry_after: float | None = None) -> TraceEntry:
-    """The refusal if the provider is to blame, else a plain error."""
-    return classify(message, status, retry_after) or Error(clip(message, ERROR_LIMIT))
+    """The refusal if the provider is to blame, else an error, with the fault it found in the request if it did."""
+    status = status if status is not None else _status_in(message)
+    worded = _worded_fault(message)
+    is_request = status in _REQUEST_STATUSES
+    trouble = None if is_request and worded is not None else classify(message, status, retry_after)
+    if trouble is not None:
+        return trouble
+    fault = worded if status is None or is_request else None
+    if fault is None and status == 404:
+        fault = RequestFault.NOT_FOUND
+    elif fault is None and (is_request or (status is None and _INVALID.search(message))):
+        fault = RequestFault.INVALID
+    return Error(clip(_words_in(message), ERROR_LIMIT), fault)
+
+
+def _worded_fault(message: str) -> RequestFault | None:
+    return next((fault for fault, words in _FAULT_WORDS if words.search(message)), None)
+
+
+def _words_in(message: str) -> str:
+    """What the body of an answer says, where an engine passes it on as it is."""
+    body = read_object(message.encode("utf-8", "replace")) if message.startswith("{") else None
+    said = body.text("error", "message") or body.text("message") if body is not None else ""
+    return said or message
 
 
 def read_complaint(line: bytes) -> Iterator[TraceEntry]:

@@ -188,6 +188,7 @@ class AttemptRun:
             self.wish,
             lambda entry, is_first: hear(account, entry, is_first=is_first),
             Purse(self._site, self._ledger, self.task_id, attempt).afford,
+            self._site.loop_limits(task),
         )
         if adopted:
             await self.turn.reader.catch_up()
@@ -225,7 +226,7 @@ class AttemptRun:
             problem = unprepared.reason if unprepared is not None else ""
             judged = await asyncio.to_thread(judge_attempt, self._site, engine, task, attempt, summary, problem)
             verdict, self._secured = judged.event, judged.secured
-        self._crew.gate.hear_end(attempt.engine, verdict.outcome, verdict.reason)
+        self._crew.gate.hear_end(attempt.engine, task.id, verdict.outcome, verdict.reason)
         checkpoint("attempt.judged")
 
         def decide(board: Board) -> list[Draft]:

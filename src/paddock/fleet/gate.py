@@ -31,6 +31,7 @@ from paddock.core.admission.controls import (
     tick,
 )
 from paddock.core.admission.host import Floor, HostPace, HostSample
+from paddock.core.admission.pacing import Pace
 from paddock.core.admission.quota import Quota
 from paddock.core.board import Board
 from paddock.core.ids import attempt_id
@@ -40,12 +41,11 @@ from paddock.core.task import Task
 from paddock.core.trace import RateLimited, TraceEntry, Usage, UsageScope
 from paddock.fleet.pricing import expected_cost
 from paddock.fleet.site import Site
-from paddock.fleet.waiting import write_waiting
+from paddock.fleet.waiting import LIMITS_FILE, write_waiting
 from paddock.git.disk import free_space
 
 TICK_SECONDS = 5.0
 SAVE_SECONDS = 0.25
-FILE = "limits.json"
 NO_QUOTA = 1_000_000.0
 DISK_BASE_SECONDS, DISK_CAP_SECONDS = 10.0, 300.0
 SAYS_NOTHING_OF_THE_ENGINE = PROVIDERS_DOING | {Outcome.KILLED, Outcome.SETUP_FAILED, Outcome.NO_SPACE}
@@ -98,13 +98,13 @@ class Gate:
         self.controls = reset_auth(self.controls, self.site.account_of(name))
         self.save()
 
-    def hear_end(self, engine: str, outcome: str, reason: str) -> None:
+    def hear_end(self, engine: str, task: str, outcome: str, reason: str) -> None:
         if outcome == Outcome.NO_SPACE:
             self._hear_full_disk(reason)
         never_ran = reason if outcome == Outcome.NEVER_RAN else None
         if never_ran is not None or outcome not in SAYS_NOTHING_OF_THE_ENGINE:
             self._disk_strikes = 0
-            self.controls = observe_end(self.controls, engine, never_ran)
+            self.controls = observe_end(self.controls, engine, never_ran, task)
             if never_ran is not None:
                 self.save()
 
@@ -139,6 +139,7 @@ class Gate:
             agent_memory_bytes=self.site.config.limits.agent_memory_mb * 1024 * 1024,
             merge_queue_depth=queue_depth,
             merge_queue_limit=self.site.config.limits.merge_queue,
+            pace=Pace(self.site.config.limits.pace),
         )
         admission = admit(snapshot, now)
         self.controls = admission.controls
@@ -211,7 +212,7 @@ class Gate:
     def _write(self) -> None:
         self._saved_at, self._unsaved = time.time(), False
         kept = LimitsFile(self._saved_at, self.controls, self.waiting, self._host)
-        path = self.site.state_dir / FILE
+        path = self.site.state_dir / LIMITS_FILE
         draft = path.with_suffix(".new")
         draft.write_bytes(msgspec.json.encode(kept))
         os.replace(draft, path)
@@ -221,7 +222,7 @@ class Gate:
 def read_limits(state_dir: Path) -> LimitsFile | None:
     """None when there is none, or one of another version."""
     try:
-        return msgspec.json.decode((state_dir / FILE).read_bytes(), type=LimitsFile)
+        return msgspec.json.decode((state_dir / LIMITS_FILE).read_bytes(), type=LimitsFile)
     except (OSError, msgspec.DecodeError):
         return None
 

@@ -8,7 +8,7 @@ from paddock.core.events import AttemptEnded
 from paddock.core.outcome import AttemptFacts, Verdict, decide_next, judge
 from paddock.core.task import Attempt, Phase, Task
 from paddock.core.trace import Final, TurnSummary
-from paddock.engines.protocol import Engine
+from paddock.engines.protocol import Capabilities, Engine
 from paddock.fleet.checkpoints import checkpoint
 from paddock.fleet.site import Site
 from paddock.git.checkout import mend
@@ -16,6 +16,8 @@ from paddock.git.facts import DiffStat, diffstat, read_stretch
 from paddock.git.release import Secured
 from paddock.git.rescue import count_rescued, hold_change, rescue
 from paddock.git.worktrees import find
+
+DEADLINES = frozenset({"startup", "silence", "tool", "turn", "output"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,15 +107,20 @@ def judge_attempt(
     checkpoint("judge.secured")
     # What had said that it succeeded and was only then ended by us, for lingering, did succeed.
     had_ended = attempt.ended_by == "lingering" and summary.final is Final.SUCCESS
+    can = engine.capabilities if engine is not None else Capabilities()
     facts = AttemptFacts(
         exit=0 if had_ended else attempt.exit,
-        ended_by=attempt.ended_by if attempt.ended_by in ("startup", "silence", "turn", "output") else "",
+        ended_by=attempt.ended_by if attempt.ended_by in DEADLINES else "",
         stopped_by=_stopped_by(task, attempt),
         setup_problem=setup_problem,
         start_problem=attempt.problem if attempt.ended_by == "unstartable" else "",
         rebooted=attempt.ended_by == "reboot",
         over_budget=(attempt.problem or "it spent more than it may") if attempt.ended_by == "budget" else "",
-        expects_final=engine is not None and engine.capabilities.final_event,
+        looping=(attempt.problem or "it went round in circles") if attempt.ended_by == "looping" else "",
+        expects_final=can.final_event,
+        has_model=can.model,
+        greets=can.greets,
+        streams=can.streams,
         summary=summary,
         commits=delivery.commits,
         dirty=delivery.rescued,

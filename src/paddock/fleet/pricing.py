@@ -73,13 +73,18 @@ def _input_of(tokens: TokenUsage) -> TokenUsage:
 
 
 def expected_cost(site: Site, board: Board, task: Task, engine: str, at: float) -> Cost:
-    """What nine of ten attempts stay below. `money` is None for a model that is named and has no price."""
+    """What nine of ten attempts stay below; where the engine tells only at its end what it used, what all did so far.
+
+    Nothing is ever expected to be free: what has no price yet is taken at an assumed one.
+    """
     learnt = expect(board.spending, task, engine)
-    tokens, money = expected_tokens(learnt), expected_money(learnt)
+    at_most = not site.capabilities_of(engine).meters
+    tokens, money = expected_tokens(learnt, at_most=at_most), expected_money(learnt, at_most=at_most)
     if money is None:
-        price = _price_before(site, task, engine, at)
-        money = None if price is None else cost_of(price, _typical(tokens))
-    return Cost(money, tokens)
+        named = None if _is_scripted(site, engine) else _price_before(site, task, engine, at)
+        money = cost_of(named or ASSUMED, _typical(tokens))
+    most = site.attempt_usd(task)
+    return Cost(min(money, most) if most else money, tokens)
 
 
 def spawn_money(site: Site, learnt: Learnt, task: Task, engine: str, at: float) -> float:
@@ -92,11 +97,16 @@ def spawn_money(site: Site, learnt: Learnt, task: Task, engine: str, at: float) 
 
 def _price_before(site: Site, task: Task, engine: str, at: float) -> Price | None:
     """The price to go by while no attempt has been priced; often the engine's own default model is not known."""
-    settings = site.config.engines.get(engine)
-    if engine == "scripted" or (settings is not None and settings.like == "scripted"):
+    if _is_scripted(site, engine):
         return Price("scripted", "", Rates(0.0, 0.0))
+    settings = site.config.engines.get(engine)
     model = site.agent_of(task).model or (settings.model if settings is not None else "")
     return find_price(site.prices, model, day_of(at)) if model else ASSUMED
+
+
+def _is_scripted(site: Site, engine: str) -> bool:
+    settings = site.config.engines.get(engine)
+    return engine == "scripted" or (settings is not None and settings.like == "scripted")
 
 
 def _typical(tokens: float) -> TokenUsage:

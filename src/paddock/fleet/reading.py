@@ -5,7 +5,18 @@ import time
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
-from paddock.core.trace import Text, TokenUsage, ToolCall, TraceEntry, TurnSummary, Usage, UsageScope, observe
+from paddock.core.repetition import ToolUse, follow
+from paddock.core.trace import (
+    Partial,
+    Text,
+    TokenUsage,
+    ToolCall,
+    TraceEntry,
+    TurnSummary,
+    Usage,
+    UsageScope,
+    observe,
+)
 from paddock.engines.protocol import Engine, Source
 from paddock.fleet.pricing import Startup
 from paddock.sessions.local import TurnFiles
@@ -32,6 +43,7 @@ class TurnReader:
 
     def __init__(self, engine: Engine, files: TurnFiles, logs: Iterable[Path], heard: Heard = nobody) -> None:
         self.summary = TurnSummary()
+        self.tools = ToolUse()
         self.last_event_at: float | None = None
         self.first_step_at: float | None = None
         self.startup = Startup()
@@ -79,8 +91,7 @@ class TurnReader:
         """Lets the loop breathe: a megabyte may be half a million lines."""
         breath_at = time.monotonic() + BREATH_SECONDS
         for line in lines:
-            self._lines += 1
-            self._take(self._parser.feed(line.text.encode("utf-8", "surrogateescape"), source))
+            self._lines += self._take(self._parser.feed(line.text.encode("utf-8", "surrogateescape"), source))
             if time.monotonic() > breath_at:
                 await asyncio.sleep(0)
                 breath_at = time.monotonic() + BREATH_SECONDS
@@ -91,14 +102,21 @@ class TurnReader:
             bound_output(path, limit_bytes).supported for path in (self._files.out, self._files.err) if path.exists()
         )
 
-    def _take(self, entries: Iterable[TraceEntry]) -> None:
+    def _take(self, entries: Iterable[TraceEntry]) -> int:
+        """1 for a line that counts towards a flood: pieces of answers are many and small, and no reason to skip."""
+        counts = 1
         for entry in entries:
-            self.summary = observe(self.summary, entry)
             self.last_event_at = time.time()
+            if isinstance(entry, Partial):
+                counts = 0
+                continue
+            self.summary = observe(self.summary, entry)
+            self.tools = follow(self.tools, entry)
             is_first = self._count_call(entry)
             if self.first_step_at is None and isinstance(entry, Text | ToolCall):
                 self.first_step_at = self.last_event_at
             self._heard(entry, is_first)
+        return counts
 
     def _count_call(self, entry: TraceEntry) -> bool:
         """Whether this is the first call that the engine tells the use of. Totals tell of no single call."""

@@ -12,8 +12,9 @@ from paddock.core.errors import PaddockError
 from paddock.core.ids import AttemptId, TaskId, attempt_number, task_of
 from paddock.core.prices import Price, PriceBook, Rates, price_book, read_table
 from paddock.core.pricetable import TABLE
+from paddock.core.repetition import LoopLimits
 from paddock.core.task import Task
-from paddock.engines.protocol import Engine
+from paddock.engines.protocol import Capabilities, Engine
 from paddock.engines.registry import load_engine
 from paddock.git.disk import DiskFloor
 from paddock.git.repo import Fetched, Repo
@@ -67,7 +68,7 @@ class Site:
     @property
     def limits(self) -> TurnLimits:
         times = self.config.timeouts
-        return TurnLimits(times.start, times.silence, times.turn)
+        return TurnLimits(times.start, times.silence, times.turn, times.tool)
 
     def task_folder(self, task: TaskId) -> Path:
         return self.state_dir / "attempts" / task
@@ -105,6 +106,17 @@ class Site:
     def agent_of(self, task: Task) -> Agent:
         return self.config.agents.get(task.agent or "", NO_AGENT)
 
+    def loop_limits(self, task: Task) -> LoopLimits:
+        limits, agent = self.config.limits, self.agent_of(task)
+        calls = limits.max_calls if agent.max_calls is None else agent.max_calls
+        turns = limits.max_turns if agent.max_turns is None else agent.max_turns
+        return LoopLimits(repeats=limits.repeats, calls=calls, answers=turns)
+
+    def attempt_usd(self, task: Task) -> float:
+        """What one attempt at the task may cost in dollars; 0 is no limit."""
+        own = self.agent_of(task).attempt_usd
+        return self.config.limits.attempt_usd if own is None else own
+
     def engine_name(self, task: Task) -> str:
         """Raises PaddockError when nobody said which engine shall do the task."""
         name = task.engine or self.agent_of(task).engine or self.config.engine
@@ -133,6 +145,13 @@ class Site:
         if name not in self._engines:
             self._engines[name] = load_engine(name, self.config.engines)
         return self._engines[name]
+
+    def capabilities_of(self, name: str) -> Capabilities:
+        """None of them where there is no such engine."""
+        try:
+            return self.engine(name).capabilities
+        except PaddockError:
+            return Capabilities()
 
     @cached_property
     def _engines(self) -> dict[str, Engine]:

@@ -12,16 +12,17 @@ from paddock.core.errors import PaddockError
 from paddock.core.events import TurnEnded
 from paddock.core.ids import AttemptId, attempt_number, task_of
 from paddock.core.prices import PriceBook
+from paddock.core.repetition import LoopLimits, why_looping
 from paddock.core.task import Attempt, Task
 from paddock.core.trace import Final, TokenUsage, TurnSummary, turn_usage
 from paddock.engines.protocol import Engine, Launch, TurnRequest
 from paddock.fleet.checkpoints import checkpoint
+from paddock.fleet.clock import TurnClock
 from paddock.fleet.pricing import Startup, bill
 from paddock.fleet.prompts import TurnPlan
 from paddock.fleet.reading import Heard, TurnReader, nobody
 from paddock.fleet.site import Site
 from paddock.git.furnish import Worktree
-from paddock.sessions.deadlines import TurnTimes, next_expiry, passed_deadline
 from paddock.sessions.local import (
     Exited,
     NeverStarted,
@@ -38,6 +39,7 @@ from paddock.sessions.stopping import TurnToStop, stop_turn
 _NAMESPACE = uuid.UUID("6f2b7d3e-5c0a-4a51-9f0e-7a64646f636b")
 
 
+NO_LIMITS = LoopLimits()
 Afford = Callable[[TurnSummary], Awaitable[str]]
 """Asked as a turn goes on; answers why it must not, if it must not."""
 
@@ -140,6 +142,7 @@ class TurnRun:
         wish: Wish,
         heard: Heard = nobody,
         afford: Afford = anything,
+        loops: LoopLimits = NO_LIMITS,
     ) -> None:
         self._site = site
         self._attempt = attempt
@@ -148,7 +151,9 @@ class TurnRun:
         self._folder = site.attempt_folder(attempt.id)
         self.files = TurnFiles.of(self._folder, attempt.turn)
         self._afford = afford
+        self._loops = loops
         self.reader = TurnReader(engine, self.files, launch.logs, heard)
+        self._clock = TurnClock(site.limits, engine.capabilities, lambda: self.reader.tools, launch.logs)
 
     async def follow(self) -> Ended:
         """Until the process has ended, by itself or because a deadline passed or somebody wished it."""
@@ -183,12 +188,16 @@ class TurnRun:
             return self._wish.stop, ""
         if (until := self._lingers_until()) is not None and time.time() >= until:
             return "lingering", ""
-        deadline = passed_deadline(self._site.limits, self._times(state), time.time())
-        if deadline is not None:
+        if (deadline := self._clock.passed(state)) is not None:
             return deadline.value, ""
         limit = self._site.config.limits.output_mb * 1024 * 1024
         if state.output_bytes > limit and not self.reader.bound(limit):
             return "output", ""
+        if self.reader.summary.final is not Final.NONE:
+            # It has said its last word: nothing more is spent or called.
+            return "", ""
+        if looping := why_looping(self.reader.tools, self._loops):
+            return "looping", looping
         if overspent := await self._afford(self.reader.summary):
             return "budget", overspent
         return "", ""
@@ -205,12 +214,6 @@ class TurnRun:
             return "", ""
         return why, problem
 
-    def _times(self, state: Running) -> TurnTimes:
-        last = self.reader.last_event_at
-        if last is not None and state.last_output_at is not None:
-            last = min(last, state.last_output_at)
-        return TurnTimes(state.started_at, has_output=state.output_bytes > 0, last_event_at=last)
-
     def _lingers_until(self) -> float | None:
         """Some CLIs have said their last word and never end; by then their process has to go."""
         if self.reader.summary.final is Final.NONE or self.reader.last_event_at is None:
@@ -218,8 +221,7 @@ class TurnRun:
         return self.reader.last_event_at + self._site.config.timeouts.linger
 
     async def _sleep(self, state: Running) -> None:
-        expiry = next_expiry(self._site.limits, self._times(state))
-        moments = [expiry.at if expiry is not None else None, self._lingers_until()]
+        moments = [self._clock.look_again_at(state), self._lingers_until()]
         next_moment = min((moment for moment in moments if moment is not None), default=None)
         pause = max(0.05, next_moment - time.time()) if next_moment is not None else None
         try:

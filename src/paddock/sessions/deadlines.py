@@ -1,7 +1,8 @@
 """How long a turn may take to say its first word, how long it may be silent, how long it may last.
 
+A tool that runs has a deadline of its own: a test suite may well say nothing for a quarter of an hour, a model not.
 Pure: every time is seconds on one clock of the caller's choice. Wall-clock time survives a restart of the
-daemon but counts the hours a laptop slept, so a caller that has seen a jump should move `last_event_at`.
+daemon but counts the hours a laptop slept, so a caller that has seen a jump should move `last_output_at`.
 """
 
 from dataclasses import dataclass
@@ -11,6 +12,7 @@ from enum import Enum
 class Deadline(Enum):
     STARTUP = "startup"
     SILENCE = "silence"
+    TOOL = "tool"
     TURN = "turn"
 
 
@@ -21,15 +23,19 @@ class TurnLimits:
     startup_seconds: float | None
     silence_seconds: float | None
     turn_seconds: float | None
+    tool_seconds: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class TurnTimes:
-    """`last_event_at` is the last *structured* event; for an engine that has none, its last output."""
+    """`last_output_at` is when the last byte came, whole line or not. `tool_runs`: the engine waits for a tool, and
+    `tool_ran_at` is when one was last seen at it."""
 
     started_at: float
     has_output: bool
-    last_event_at: float | None
+    last_output_at: float | None
+    tool_runs: bool = False
+    tool_ran_at: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,13 +49,18 @@ class Expiry:
 def next_expiry(limits: TurnLimits, times: TurnTimes) -> Expiry | None:
     """The first deadline that will pass if nothing more happens; `None` when there is none.
 
-    Silence counts from the start until the first event: output without events is silence.
+    Silence counts from the start until the first output, and after a tool from its end.
     """
-    silent_since = max(times.started_at, times.last_event_at or times.started_at)
+    spoke_at = max(times.started_at, times.last_output_at or times.started_at)
+    silence = (
+        (Deadline.TOOL, spoke_at, limits.tool_seconds)
+        if times.tool_runs
+        else (Deadline.SILENCE, max(spoke_at, times.tool_ran_at or spoke_at), limits.silence_seconds)
+    )
     due = [
         (Deadline.TURN, times.started_at, limits.turn_seconds),
         (Deadline.STARTUP, times.started_at, None if times.has_output else limits.startup_seconds),
-        (Deadline.SILENCE, silent_since, limits.silence_seconds),
+        silence,
     ]
     expiries = [Expiry(deadline, since + limit) for deadline, since, limit in due if limit is not None]
     return min(expiries, key=lambda expiry: expiry.at, default=None)

@@ -48,6 +48,22 @@ class ProcessIdentity:
                 return None
 
 
+def has_child_since(identity: ProcessIdentity, since: float) -> bool:
+    """Whether a descendant of the process that began after `since` (epoch seconds) is still at work."""
+    try:
+        children = psutil.Process(identity.pid).children(recursive=True)
+    except psutil.Error:
+        return False
+    return any(_began_after(child, since) for child in children)
+
+
+def _began_after(process: psutil.Process, since: float) -> bool:
+    try:
+        return process.create_time() > since and process.status() != psutil.STATUS_ZOMBIE
+    except psutil.Error:
+        return False
+
+
 @dataclass(frozen=True, slots=True)
 class ProcessStat:
     """What the kernel says of a process that has not ended (a zombie has). `kernel`: it is a kernel thread."""

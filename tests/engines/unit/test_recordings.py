@@ -7,6 +7,7 @@ cn 1.5.47 and copilot 1.0.102 against a mock model server, with long lists and p
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from paddock.core.trace import (
     End,
@@ -134,7 +135,10 @@ def test_gemini_puts_the_pieces_of_an_answer_together_before_what_comes_next() -
     lines = [*pieces, '{"type":"tool_use","tool_name":"ls","tool_id":"1","parameters":{}}']
     entries = [entry for line in lines for entry in parser.feed(line.encode())]
     told = [entry for entry in entries if not isinstance(entry, Progress)]
-    assert told == [Text("I look."), ToolCall("1", "ls", "{}")]
+    assert [replace(entry, digest="") if isinstance(entry, ToolCall) else entry for entry in told] == [
+        Text("I look."),
+        ToolCall("1", "ls", "{}"),
+    ]
 
 
 def test_copilot_counts_every_refused_call_once() -> None:

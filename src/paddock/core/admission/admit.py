@@ -13,7 +13,15 @@ from paddock.core.admission.budget import Cost, Ledger, OverBudget, reserve, sco
 from paddock.core.admission.clocks import current_pause
 from paddock.core.admission.controls import Account, Controls, account_of, observe_start
 from paddock.core.admission.host import AGENT_MEMORY_BYTES, Floor, HostSample, lack_of_disk, load_room, memory_room
-from paddock.core.admission.pacing import COLD_START_TOKENS, may_start, refill, start_tokens
+from paddock.core.admission.pacing import (
+    COLD_START_TOKENS,
+    Pace,
+    agents_borne,
+    is_paced,
+    may_start,
+    refill,
+    start_tokens,
+)
 
 # Refusals are weighed every ten seconds or so; until then nobody starts into them.
 UNWEIGHED_SECONDS = 20.0
@@ -71,6 +79,7 @@ class Snapshot:
     agent_memory_bytes: int = AGENT_MEMORY_BYTES
     merge_queue_depth: int = 0
     merge_queue_limit: int | None = None
+    pace: Pace = Pace.AUTO
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,7 +126,7 @@ def admit(snapshot: Snapshot, now: float) -> Admission:
             reason = fleet_reason if fleet_by is not LimitedBy.CAP else _used_up(sum(running.values()), snapshot.cap)
             refusals.append(Refusal(candidate.attempt, fleet_by, reason))
             continue
-        account = _choose_account(candidate, controls, running, now)
+        account = _choose_account(candidate, controls, running, now, snapshot.pace)
         if isinstance(account, Refusal):
             refusals.append(account)
             continue
@@ -159,14 +168,16 @@ def _used_up(running: int, cap: int) -> str:
     return f"{running} of at most {cap} agents run"
 
 
-def _choose_account(candidate: Candidate, controls: Controls, running: dict[str, int], now: float) -> str | Refusal:
+def _choose_account(
+    candidate: Candidate, controls: Controls, running: dict[str, int], now: float, pace: Pace
+) -> str | Refusal:
     """The first account that takes the candidate, or the refusal of the first that was asked."""
     stopped = why_stopped(controls.breakers.get(candidate.engine) or Breaker(), candidate.engine)
     if stopped is not None:
         return Refusal(candidate.attempt, LimitedBy.BREAKER, stopped)
     refusals: list[Refusal] = []
     for name in candidate.accounts:
-        refusal = _account_refusal(candidate, name, account_of(controls, name), running.get(name, 0), now)
+        refusal = _account_refusal(candidate, name, account_of(controls, name), running.get(name, 0), now, pace)
         if refusal is None:
             return name
         refusals.append(refusal)
@@ -175,17 +186,21 @@ def _choose_account(candidate: Candidate, controls: Controls, running: dict[str,
     return refusals[0]
 
 
-def _account_refusal(candidate: Candidate, name: str, account: Account, running: int, now: float) -> Refusal | None:
+def _account_refusal(
+    candidate: Candidate, name: str, account: Account, running: int, now: float, pace: Pace
+) -> Refusal | None:
     pause = current_pause(account.clocks, now)
     if pause is not None:
         return Refusal(candidate.attempt, LimitedBy(pause.kind.value), f"account {name}: {pause.reason}", pause.until)
-    agents = int(account.quota.target + 1e-9)
-    if running >= agents:
+    agents = agents_borne(account.quota, pace)
+    if agents is not None and running >= agents:
         reason = f"account {name}: {running} agents run, its quota bears {agents}"
         return Refusal(candidate.attempt, LimitedBy.QUOTA, reason)
     until = account.quota.stepped_at + UNWEIGHED_SECONDS
     if account.quota.is_refused and now < until:
         return Refusal(candidate.attempt, LimitedBy.QUOTA, f"account {name}: calls are being refused", until)
+    if not is_paced(account.quota, pace):
+        return None
     pacer = refill(account.pacer, account.quota, now)
     tokens = start_tokens(pacer, candidate.prefix, candidate.cold_tokens, now)
     if not may_start(pacer, account.quota, tokens, now):

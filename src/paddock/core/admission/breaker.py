@@ -1,21 +1,28 @@
-"""An engine whose agents never run at all is stopped: the third identical nothing in a row is no coincidence."""
+"""An engine whose agents never run at all is stopped: three tasks in a row that came to nothing are no coincidence.
+
+It takes several tasks: one whose prompt or setting is at fault may fail as often as it likes, and stops itself alone.
+"""
 
 import msgspec
 
-NEVER_RAN_IN_A_ROW = 3
+NEVER_RAN_TASKS = 3
 
 
 class Breaker(msgspec.Struct, frozen=True):
+    """`never_ran` counts attempts in a row, `tasks` are those they belonged to."""
+
     never_ran: int = 0
     evidence: str = ""
+    tasks: tuple[str, ...] = ()
 
     @property
     def is_open(self) -> bool:
-        return self.never_ran >= NEVER_RAN_IN_A_ROW
+        return len(self.tasks) >= NEVER_RAN_TASKS
 
 
-def note_never_ran(breaker: Breaker, evidence: str) -> Breaker:
-    return Breaker(breaker.never_ran + 1, evidence)
+def note_never_ran(breaker: Breaker, evidence: str, task: str) -> Breaker:
+    tasks = breaker.tasks if task in breaker.tasks else (*breaker.tasks, task)[-NEVER_RAN_TASKS:]
+    return Breaker(breaker.never_ran + 1, evidence, tasks)
 
 
 def note_ran(breaker: Breaker) -> Breaker:
@@ -26,4 +33,8 @@ def note_ran(breaker: Breaker) -> Breaker:
 def why_stopped(breaker: Breaker, engine: str) -> str | None:
     if not breaker.is_open:
         return None
-    return f"engine {engine} stopped: {breaker.never_ran} agents in a row never ran ({breaker.evidence})"
+    return f"engine {engine} stopped: agents of {len(breaker.tasks)} tasks in a row never ran ({breaker.evidence})"
+
+
+def how_to_restart(engine: str) -> str:
+    return f"paddock engines check {engine}, then paddock limits --reset {engine}"

@@ -9,7 +9,7 @@ from paddock.core.admission.breaker import Breaker, note_never_ran, note_ran
 from paddock.core.admission.clocks import Clocks, clear_auth, note_success, note_trouble
 from paddock.core.admission.host import HostPace, HostSample, pace_host
 from paddock.core.admission.pacing import Pacer, note_header_seen, note_start, refill, start_tokens
-from paddock.core.admission.quota import Limit, Quota, note_call, note_limits, note_rejected, note_running
+from paddock.core.admission.quota import Limit, Quota, note_admitted, note_call, note_limits, note_rejected
 from paddock.core.admission.steering import step_quota
 from paddock.core.trace import TokenUsage, TroubleKind
 
@@ -43,10 +43,11 @@ def account_of(controls: Controls, name: str) -> Account:
 
 
 def observe_call(controls: Controls, name: str, tokens: TokenUsage, now: float, *, is_first: bool = False) -> Controls:
-    """A call went through; `is_first` if it was the first of its agent."""
+    """A call went through; `is_first` if it was the first of its agent. Without input it is the rest of one."""
     account = account_of(controls, name)
     uncached = tokens.input_uncached + tokens.cache_write
-    quota = note_call(account.quota, uncached, tokens.output, is_first=is_first)
+    calls = 1 if tokens.input_total else 0
+    quota = note_call(account.quota, uncached, tokens.output, is_first=is_first, calls=calls)
     return _with_account(controls, name, replace(account, quota=quota, clocks=note_success(account.clocks, now)))
 
 
@@ -81,14 +82,14 @@ def observe_start(
     account = account_of(controls, name)
     pacer = refill(account.pacer, account.quota, now)
     tokens = start_tokens(pacer, prefix, cold_tokens, now)
-    pacer, quota = note_start(pacer, prefix, tokens, now), note_running(account.quota, running)
+    pacer, quota = note_start(pacer, prefix, tokens, now), note_admitted(account.quota, running)
     return _with_account(controls, name, replace(account, pacer=pacer, quota=quota))
 
 
-def observe_end(controls: Controls, engine: str, never_ran: str | None) -> Controls:
-    """An attempt ended; `never_ran` is the evidence if its agent did not take a single step."""
+def observe_end(controls: Controls, engine: str, never_ran: str | None, task: str) -> Controls:
+    """An attempt at a task ended; `never_ran` is the evidence if its agent did not take a single step."""
     breaker = controls.breakers.get(engine) or Breaker()
-    changed = note_ran(breaker) if never_ran is None else note_never_ran(breaker, never_ran)
+    changed = note_ran(breaker) if never_ran is None else note_never_ran(breaker, never_ran, task)
     return replace(controls, breakers={**controls.breakers, engine: changed})
 
 

@@ -1,12 +1,18 @@
 """Starts have a bucket of their own. A cold start reads some 41k uncached tokens, as much as ten to twenty
 ordinary calls: without pacing, a burst of starts starves the agents that are at work.
+
+That matters only where there is a limit to starve them by. On an account that has shown none and refused nothing,
+agents start at once, up to a number that nearly every account bears.
 """
+
+from enum import StrEnum
 
 import msgspec
 from msgspec.structs import replace
 
 from paddock.core.admission.quota import INPUT, Quota
 from paddock.core.admission.steering import STALE_SECONDS, START_SHARE
+from paddock.core.admission.unseen import QUICK_AGENTS
 
 COLD_START_TOKENS = 41_000.0
 # A prompt cache answers at about a twentieth of the price, from the end of the first call for five minutes.
@@ -20,6 +26,14 @@ STORED_SHARE = 0.5
 LEFT_SHARE, FULL_SHARE = 0.15, 0.9
 # Where no limit is shown: cold starts may add this share of the agents in ten seconds, warm ones four times that.
 BLIND_SECONDS, BLIND_SHARE, BLIND_WARM_COST = 10.0, 0.125, 0.25
+
+
+class Pace(StrEnum):
+    """When starts are spaced out: where a limit is known or was hit, always, or never."""
+
+    AUTO = "auto"
+    ALWAYS = "always"
+    NEVER = "never"
 
 
 class Warmth(msgspec.Struct, frozen=True):
@@ -38,6 +52,20 @@ class Pacer(msgspec.Struct, frozen=True):
     counts_tokens: bool = False
     unseen: float = 0.0
     prefixes: dict[str, Warmth] = {}
+
+
+def is_paced(quota: Quota, pace: Pace) -> bool:
+    """Whether starts on the account are spaced out."""
+    return quota.has_limit if pace is Pace.AUTO else pace is Pace.ALWAYS
+
+
+def agents_borne(quota: Quota, pace: Pace) -> int | None:
+    """How many agents the account bears, None for any number. Where nothing was ever refused, the number it has grown
+    to is only the most that was tried."""
+    tried = int(quota.target + 1e-9)
+    if quota.has_limit or pace is Pace.ALWAYS:
+        return tried
+    return max(tried, int(QUICK_AGENTS)) if pace is Pace.AUTO else None
 
 
 def start_tokens(pacer: Pacer, prefix: str, cold_tokens: float, now: float) -> float:

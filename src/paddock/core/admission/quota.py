@@ -15,6 +15,8 @@ PROBE_SHARE = 0.04
 # Just below what the account was seen to bear: the distance pays for noise and costs this much work.
 BELOW_CAPACITY = 0.97
 
+FIRST_AGENTS = 4.0
+
 REQUESTS, INPUT, OUTPUT = "requests", "input", "output"
 
 
@@ -40,7 +42,7 @@ class Quota(msgspec.Struct, frozen=True):
     `refused_calls` went through in the `refused_minutes` since refusals began, the first moments left out.
     """
 
-    target: float = 4.0
+    target: float = FIRST_AGENTS
     limits: dict[str, Limit] = {}
     rates: dict[str, float] = {}
     observed: float = 0.0
@@ -71,6 +73,11 @@ class Quota(msgspec.Struct, frozen=True):
         return self.used.get(REQUESTS, 0.0)
 
     @property
+    def has_limit(self) -> bool:
+        """Whether a limit of the account was shown, or hit."""
+        return bool(self.limits or self.rejected or self.cut_at is not None)
+
+    @property
     def is_refused(self) -> bool:
         """Whether more than a few of the calls since the last step were refused."""
         return self.rejected > REJECTED_SHARE * (self.calls + self.rejected)
@@ -79,13 +86,19 @@ class Quota(msgspec.Struct, frozen=True):
 def note_limits(quota: Quota, limits: dict[str, Limit]) -> Quota:
     """What the headers of a call said. Azure sends 0 or -1 for a limit it does not tell: such a one is left out."""
     told = {name: limit for name, limit in limits.items() if limit.limit > 0 and limit.remaining >= 0}
+    if told and not quota.limits:
+        # More than this is let in only as what an agent uses is learnt.
+        quota = replace(quota, target=min(quota.target, FIRST_AGENTS))
     return replace(quota, limits={**quota.limits, **told})
 
 
-def note_call(quota: Quota, input_tokens: float, output_tokens: float, *, is_first: bool = False) -> Quota:
+def note_call(
+    quota: Quota, input_tokens: float, output_tokens: float, *, is_first: bool = False, calls: int = 1
+) -> Quota:
     """A call that went through; `input_tokens` are those that count towards the limit (uncached).
 
-    An agent's first call reads its start-up context, which has a bucket of its own.
+    An agent's first call reads its start-up context, which has a bucket of its own. `calls` is 0 for what is heard
+    later of a call that was counted.
     """
     used = quota.used
     counted = 0.0 if is_first else input_tokens
@@ -93,7 +106,7 @@ def note_call(quota: Quota, input_tokens: float, output_tokens: float, *, is_fir
         quota,
         start_tokens=quota.start_tokens + input_tokens - counted,
         used={
-            REQUESTS: used.get(REQUESTS, 0.0) + 1,
+            REQUESTS: used.get(REQUESTS, 0.0) + calls,
             INPUT: used.get(INPUT, 0.0) + counted,
             OUTPUT: used.get(OUTPUT, 0.0) + output_tokens,
         },
@@ -106,6 +119,11 @@ def note_rejected(quota: Quota) -> Quota:
 
 def note_running(quota: Quota, running: int) -> Quota:
     return replace(quota, peak=running) if running > quota.peak else quota
+
+
+def note_admitted(quota: Quota, running: int) -> Quota:
+    """One more was let in: if that is more than the target, the target is what was let in."""
+    return replace(note_running(quota, running), target=max(quota.target, float(running)))
 
 
 def measure(quota: Quota, minutes: float, running: int) -> Quota:
