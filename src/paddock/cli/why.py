@@ -13,7 +13,7 @@ from paddock.core.errors import PaddockError
 from paddock.core.events import MessageSent, Record
 from paddock.core.ids import TaskId
 from paddock.core.merge import events as qe
-from paddock.fleet.ci_runs import last_lines
+from paddock.fleet.ci_output import last_lines
 from paddock.fleet.conflicts import BothSides, both_sides
 from paddock.fleet.site import Site
 from paddock.store.protocol import Query

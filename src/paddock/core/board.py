@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 DAEMON_LEASE = "daemon"
 DECIDED = DEAD | SATISFIED
-LAYOUT = 2
+LAYOUT = 3
 """Grows when the same records fold to another board; snapshots of another layout are folded again."""
 
 

@@ -11,8 +11,10 @@ import time
 from dataclasses import dataclass, field
 
 from paddock.core.errors import PaddockError
+from paddock.core.merge.cannot_run import why_cannot_run
 from paddock.core.merge.model import Purpose, Result, Run
 from paddock.fleet.checkpoints import checkpoint
+from paddock.fleet.ci_output import last_lines_of, note_step
 from paddock.fleet.queueing import ci_of
 from paddock.fleet.site import Site
 from paddock.fleet.sweeping import Sweeper
@@ -29,7 +31,17 @@ from paddock.git.sandbox import (
     release_sandbox,
     reserve_sandbox,
 )
-from paddock.sessions.local import Exited, NeverStarted, Running, TurnFiles, TurnSpec, observe_turn, start_turn
+from paddock.sessions.local import (
+    Exited,
+    NeverStarted,
+    Running,
+    TurnFiles,
+    TurnSpec,
+    TurnState,
+    Vanished,
+    observe_turn,
+    start_turn,
+)
 from paddock.sessions.marks import Mark
 from paddock.sessions.output import bound_output
 from paddock.sessions.stopping import TurnToStop, stop_turn
@@ -37,7 +49,6 @@ from paddock.sessions.watch import TurnWatch
 
 OUTPUT_LIMIT_BYTES = 64 * 1024 * 1024
 INFRASTRUCTURE_EXIT = 75
-NOT_FOUND_EXIT = 127
 SHELL_SIGNAL_BASE = 128
 STOP_GRACE_SECONDS = 2.0
 # Sent by somebody else: the kernel out of memory, an administrator, a shutdown. Others are the program's own doing.
@@ -49,6 +60,7 @@ class RunResult:
     result: Result
     exit: int | None = None
     note: str = ""
+    cannot_run: str = ""
 
 
 @dataclass
@@ -99,7 +111,8 @@ class CiRun:
             command = setup_command(sandbox, definition, self.run.commit, os.environ)
             failed = await self._step(0, command, "set-up")
             if failed is not None:
-                return RunResult(Result.INFRA, failed.exit, f"set-up: {failed.note}")
+                cannot_run = f"set-up: {failed.cannot_run}" if failed.cannot_run else ""
+                return RunResult(Result.INFRA, failed.exit, f"set-up: {failed.note}", cannot_run)
             finished = await asyncio.to_thread(finish_setup, sandbox, order)
             if not isinstance(finished, Prepared):
                 return RunResult(Result.INFRA, None, "the sandbox was lost during set-up")
@@ -134,8 +147,10 @@ class CiRun:
         if self.cancelled:
             return RunResult(Result.CANCELLED)
         spec = TurnSpec(
-            self._mark.attempt, number, command.argv, command.env, command.cwd, self._folder, self._mark.marker
-        )
+            self._mark.attempt, number, command.argv, command.env, command.cwd, self._folder, self._mark.marker,
+            one_stream=True,
+        )  # fmt: skip
+        note_step(self._folder, number, name)
         identity = await asyncio.to_thread(start_turn, spec, checkpoint)
         checkpoint("ci.started")
         self.files = TurnFiles.of(self._folder, number)
@@ -167,8 +182,8 @@ class CiRun:
             return RunResult(Result.TIMEOUT, None, too_long.read_text())
         if isinstance(state, Exited):
             self._set_deadline(name, state.started_at)
-            return _judge(state, name)
-        return RunResult(Result.INFRA, None, f"`{name}` vanished without an exit status")
+            return _judge(state, name, await asyncio.to_thread(last_lines_of, files))
+        return _vanished(state, name)
 
     def _set_deadline(self, check: str, started_at: float) -> None:
         """The run's clock starts with its first process: time without a daemon is not held against it."""
@@ -209,7 +224,8 @@ def _bound(files: TurnFiles) -> None:
         bound_output(path, OUTPUT_LIMIT_BYTES)
 
 
-def _judge(state: Exited, name: str) -> RunResult | None:
+def _judge(state: Exited, name: str, words: str) -> RunResult | None:
+    """None when it passed. `words` is the end of what it printed."""
     if state.code == 0:
         return None
     # A shell that waits for its last command says 128 + n for signal n.
@@ -220,18 +236,12 @@ def _judge(state: Exited, name: str) -> RunResult | None:
         return RunResult(Result.INFRA, state.code, f"`{name}` asked for another try with exit {state.code}")
     if state.code is None:
         return RunResult(Result.FAIL, None, f"`{name}` crashed with signal {state.signal}")
-    missing = ": a command was not found" if state.code == NOT_FOUND_EXIT else ""
-    return RunResult(Result.FAIL, state.code, f"`{name}` failed with exit {state.code}{missing}")
+    missing = why_cannot_run(state.code, words)
+    note = f"`{name}` failed with exit {state.code}{f': {missing}' if missing else ''}"
+    return RunResult(Result.FAIL, state.code, note, note if missing else "")
 
 
-def last_lines(site: Site, run: str, count: int = 40) -> str:
-    """The end of what the last step of a run printed."""
-    folder = site.run_folder(run)
-    outputs = sorted(folder.glob("turn-*.out"), key=lambda path: int(path.stem.removeprefix("turn-")))
-    for path in reversed(outputs):
-        with open(path, "rb") as file:
-            file.seek(max(0, path.stat().st_size - 16_384))
-            lines = file.read().decode("utf-8", "replace").splitlines()
-        if lines:
-            return "\n".join(lines[-count:])
-    return ""
+def _vanished(state: TurnState, name: str) -> RunResult:
+    rebooted = isinstance(state, Vanished) and state.rebooted
+    why = "the machine was restarted" if rebooted else "something killed all of it"
+    return RunResult(Result.INFRA, None, f"`{name}` vanished without an exit status: {why}")

@@ -14,7 +14,7 @@ from paddock.core.landing import unchanged_since, why_sent_back
 from paddock.core.merge.model import Decided, Outcome
 from paddock.core.task import Phase
 from paddock.fleet.checkpoints import checkpoint
-from paddock.fleet.ci_runs import last_lines
+from paddock.fleet.ci_output import last_lines
 from paddock.fleet.conflicts import both_sides
 from paddock.fleet.ledger import Ledger
 from paddock.fleet.queueing import main_ref
@@ -95,7 +95,7 @@ def _conflict_text(site: Site, decided: Decided) -> str:
 
 def _failure_text(site: Site, reason: str, runs: tuple[str, ...]) -> str:
     output = last_lines(site, runs[-1]) if runs else ""
+    end = f"The end of what the tests printed:\n\n{output}" if output else "The tests printed nothing."
     return (
-        f"Your change was tested on the current main and rejected: {reason}. Find the cause, mend it, and commit.\n"
-        f"The end of the test's output:\n\n{output}"
+        f"Your change was tested on the current main and rejected: {reason}. Find the cause, fix it, and commit.\n{end}"
     )

@@ -17,8 +17,9 @@ from paddock.core.ids import TaskId
 from paddock.core.merge import actions as act
 from paddock.core.merge import events as qe
 from paddock.core.merge.estimate import timeout_seconds
-from paddock.core.merge.groups import INFRA_RETRIES
+from paddock.core.merge.halts import heals_itself
 from paddock.core.merge.health import INFRA_BEFORE_CONTROL
+from paddock.core.merge.incidents import lost_too_often
 from paddock.core.merge.legal import IllegalTransition
 from paddock.core.merge.model import Change, Entry, Queue, Result, reusable_pass
 from paddock.core.merge.plan import plan
@@ -58,6 +59,7 @@ class Lander:
     retry_at: float = 0.0
     retry_seconds: float = FIRST_RETRY_SECONDS
     troubles: dict[str, str] = field(default_factory=dict)
+    began: float = field(default_factory=time.time)
 
     def __post_init__(self) -> None:
         self._aftermath = Aftermath.of(self.site, self.ledger)
@@ -77,7 +79,7 @@ class Lander:
         await self._queue_approved(self.ledger.board)
         await self._look_after()
         queue = self.ledger.board.queue
-        if not queue.entries and not queue.running and queue.landing is None:
+        if _is_at_rest(queue):
             return None
         if time.time() < self.retry_at:
             return self.retry_at
@@ -160,7 +162,7 @@ class Lander:
         """A change whose runs get lost again and again, on a machine that passes others, is a person's."""
         if queue.infra_streak >= INFRA_BEFORE_CONTROL or queue.halted is not None:
             return
-        for entry in [entry for entry in queue.entries.values() if entry.infra_failures > INFRA_RETRIES]:
+        for entry in [entry for entry in queue.entries.values() if lost_too_often(entry)]:
             change = entry.change
             lost = [run for run in queue.ended.values() if run.result is Result.INFRA and run.holds(change.id)]
             why = lost[-1].note if lost else "no verdict"
@@ -184,6 +186,7 @@ class Lander:
             slots=land.slots,
             main_descends=seen.descends,
             timeout_floor_seconds=land.timeout,
+            watched_since=self.began,
         )
 
     async def _perform(self, action: act.Action) -> bool:
@@ -271,7 +274,7 @@ class Lander:
             ended = RunResult(Result.INFRA, None, str(error))
         run = driver.run.id
         checkpoint("run.over")
-        event = qe.RunEnded(run, ended.result, ended.exit, note=ended.note)
+        event = qe.RunEnded(run, ended.result, ended.exit, note=ended.note, cannot_run=ended.cannot_run)
         await self.ledger.record(lambda board: [Draft(event)] if run in board.queue.running else [])
         checkpoint("run.ended_in_log")
         self.runs.pop(run, None)
@@ -306,6 +309,12 @@ class Lander:
 
     async def _record(self, *events: qe.QueueEvent) -> None:
         await self.ledger.record(lambda _board: [Draft(event) for event in events])
+
+
+def _is_at_rest(queue: Queue) -> bool:
+    """Nothing is queued, and no halt waits for main or CI to recover."""
+    heals = queue.halted is not None and heals_itself(queue.halted)
+    return not queue.entries and not queue.running and queue.landing is None and not heals
 
 
 def _waits_for_nobody(task: Task) -> bool:

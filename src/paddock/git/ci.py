@@ -107,6 +107,7 @@ def ci_environment(
         "XDG_DATA_HOME": f"{home}/.local/share",
         "XDG_STATE_HOME": f"{home}/.local/state",
         "CI": "true",
+        "PYTHONUNBUFFERED": "1",
         "GIT_CEILING_DIRECTORIES": str(sandbox.path),
         "GIT_TERMINAL_PROMPT": "0",
         "PWD": str(sandbox.tree),

@@ -2,7 +2,7 @@
 
 A turn leaves these files in its attempt's folder, each named `turn-N` and an ending:
 
-    .out .err   what the command wrote, appended by the command itself
+    .out .err   what the command wrote, appended by the command itself; only .out with `one_stream`
     .pid        who runs the turn: pid, start time, boot, claim. Hard-linked into place, so it appears whole
                 and only the first starter's link succeeds
     .exit       how it ended, renamed into place: the shell's words about a signal, if any, then the status.
@@ -46,7 +46,8 @@ class TurnSpec:
     """One turn to run. `env` is the command's whole environment; Paddock's own variables are added to it.
 
     `marker` is a word unique to the repository's log. `file_limit_bytes` bounds every file the command
-    writes, also while no daemon runs; see `output` for why it is off unless asked for.
+    writes, also while no daemon runs; see `output` for why it is off unless asked for. With `one_stream` standard
+    error goes where standard output goes, so that both are read in the order they were written.
     """
 
     attempt: str
@@ -57,6 +58,7 @@ class TurnSpec:
     folder: Path
     marker: str
     file_limit_bytes: int | None = None
+    one_stream: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -190,7 +192,9 @@ def _spawn_shim(
     argv = [*SHIM_COMMAND, str(files.record), claim, limit, command, *spec.argv[1:]]
     mark = Mark(spec.marker, spec.attempt)
     env = {**spec.env, "PWD": str(spec.cwd), **mark.variables(os.environ.get(MARK_VARIABLE, ""))}
-    with open(files.out, "ab") as out, open(files.err, "ab") as err:
+    with contextlib.ExitStack() as streams:
+        out = streams.enter_context(open(files.out, "ab"))
+        err = subprocess.STDOUT if spec.one_stream else streams.enter_context(open(files.err, "ab"))
         checkpoint("turn.opened")
         try:
             shim = subprocess.Popen(

@@ -5,8 +5,9 @@ from __future__ import annotations
 from msgspec.structs import replace
 
 from paddock.core.merge import events as ev
-from paddock.core.merge.groups import INFRA_RETRIES
-from paddock.core.merge.model import Outcome, Purpose, Result
+from paddock.core.merge.health import INFRA_BEFORE_CONTROL, LOST_BEFORE_HALT
+from paddock.core.merge.incidents import lost_too_often
+from paddock.core.merge.model import HaltCause, Outcome, Purpose, Result
 from paddock.core.merge.view import look
 from tests.core.merge.audit import audit
 from tests.core.merge.lab import Lab, change, refused, running, started_lab
@@ -121,12 +122,28 @@ def a_broken_machine_rejects_nobody() -> None:
     assert outcome(lab, "t1") is Outcome.LANDED
 
 
+def lose_everything(lab: Lab, incidents: int) -> None:
+    """One run after the other is lost until that has happened so often, and nothing runs any more."""
+    for _ in range(100):
+        if lab.queue.infra_streak >= incidents and not lab.processes:
+            return
+        if lab.processes:
+            answer(lab, min(lab.processes, key=lambda run: int(run[1:])), Result.INFRA)
+        else:
+            lab.now += 3600.0
+            lab.wake()
+    raise AssertionError("nothing is lost any more")
+
+
 def a_lost_machine_starts_no_new_work() -> None:
     lab = with_changes(started_lab(), "t1", "t2")
-    for _ in range(INFRA_RETRIES):
-        answer(lab, min(lab.processes), Result.INFRA)
-    for run in sorted(lab.processes):
-        answer(lab, run, Result.INFRA)
+    while lab.queue.infra_streak < INFRA_BEFORE_CONTROL:
+        lab.tick()
+        lab.wake()
+        lab.finish(min(lab.processes, key=lambda run: int(run[1:])), Result.INFRA)
+    began = lab.queue.next_run
+    lose_everything(lab, INFRA_BEFORE_CONTROL)
+    assert all(not lab.answers[f"r{number}"][0].members for number in range(began, lab.queue.next_run))
     lab.now += 3600.0
     lab.wake()
     assert [run.purpose for run in lab.queue.running.values()] == [Purpose.CONTROL]
@@ -236,6 +253,144 @@ def a_landing_that_keeps_failing_halts() -> None:
     assert not lab.moves
 
 
+def runs_lost_at_once_are_one_incident() -> None:
+    """The machine goes down with all its runs, time and again: nobody is given up, nothing halts."""
+    lab = with_changes(started_lab(slots=8), *(f"t{n}" for n in range(1, 17)))
+    for _ in range(6):
+        assert len(lab.processes) > 1
+        lab.tick()
+        for run in sorted(lab.processes):
+            lab.finish(run, Result.INFRA)
+        assert lab.queue.infra_streak == 1
+        lab.wake()
+        audit(lab)
+        assert lab.queue.halted is None
+        lab.tick()
+        lab.finish(min(lab.processes))
+        lab.wake()
+    lab.settle()
+    assert len(lab.commits[lab.main].tree) == 16
+
+
+def a_change_whose_runs_alone_are_lost_is_not_tried_for_ever() -> None:
+    lab = with_changes(started_lab(slots=2), "t1")
+    for _ in range(20):
+        if lab.queue.entries["t1"].infra_failures > 3:
+            break
+        lab.tick()
+        for run in sorted(lab.processes):
+            lab.finish(run, Result.INFRA if lab.queue.running[run].members else None)
+        lab.now += 3600.0
+        lab.wake()
+    assert not lab.processes
+    assert lost_too_often(lab.queue.entries["t1"])
+
+
+def an_outage_that_is_over_is_gone_on_with() -> None:
+    lab = with_changes(started_lab(), "t1", "t2")
+    lose_everything(lab, LOST_BEFORE_HALT + 1)
+    assert lab.queue.halted is not None
+    assert lab.queue.halted.cause is HaltCause.OUTAGE
+    lab.now += 3600.0
+    lab.settle()
+    audit(lab)
+    assert lab.queue.halted is None
+    assert outcome(lab, "t1") is outcome(lab, "t2") is Outcome.LANDED
+
+
+def a_red_main_that_passes_again_is_gone_on_with() -> None:
+    """Nobody moved it: a server the tests need was down, and they failed with it."""
+    lab = with_changes(started_lab(), "t1", "t2")
+    while lab.queue.halted is None:
+        answer(lab, min(lab.processes, key=lambda run: int(run[1:])), Result.FAIL)
+    assert lab.queue.halted.cause is HaltCause.MAIN_RED
+    for run in sorted(lab.processes):
+        answer(lab, run, Result.FAIL)
+    pauses = []
+    for _ in range(12):
+        began = lab.now
+        while not lab.processes:
+            lab.now += 5.0
+            lab.wake()
+        pauses.append(lab.now - began)
+        (run,) = lab.processes
+        assert not lab.queue.running[run].members
+        answer(lab, run, Result.FAIL)
+    assert pauses == sorted(pauses)
+    assert pauses[0] <= 60.0 < 1700.0 < pauses[-1] <= 1810.0
+    lab.now += 3600.0
+    lab.settle()
+    audit(lab)
+    assert outcome(lab, "t1") is outcome(lab, "t2") is Outcome.LANDED
+
+
+def a_ci_that_cannot_run_halts_after_one_run_and_is_not_mains_fault() -> None:
+    lab = Lab()
+    with_changes(lab, "t1")
+    cannot_run(lab)
+    halted = lab.queue.halted
+    assert halted is not None
+    assert halted.cause is HaltCause.CI_CANNOT_RUN
+    assert halted.reason == "CI cannot run on main: `pytest` was not found"
+    assert not lab.processes
+
+
+def cannot_run(lab: Lab) -> None:
+    (run,) = lab.processes
+    lab.tick()
+    lab.processes.discard(run)
+    lab.record(ev.RunEnded(run, Result.FAIL, 127, cannot_run="`pytest` was not found"))
+    lab.wake()
+
+
+def a_fixed_command_is_tried_at_once() -> None:
+    lab = Lab()
+    with_changes(lab, "t1")
+    cannot_run(lab)
+    lab.ci = "ci2"
+    lab.settle()
+    audit(lab)
+    assert lab.queue.halted is None
+    assert outcome(lab, "t1") is Outcome.LANDED
+
+
+def a_new_daemon_asks_a_halted_main_at_once() -> None:
+    lab = Lab()
+    with_changes(lab, "t1")
+    cannot_run(lab)
+    lab.watched_since = lab.now + 1.0
+    lab.now += 2.0
+    lab.wake()
+    assert len(lab.processes) == 1
+    cannot_run(lab)
+    assert not lab.processes, "once"
+
+
+def two_timeouts_of_main_are_a_ci_that_cannot_run() -> None:
+    lab = Lab()
+    with_changes(lab, "t1")
+    for _ in range(2):
+        assert lab.queue.halted is None
+        answer(lab, min(lab.processes), Result.TIMEOUT)
+    assert lab.queue.halted is not None
+    assert lab.queue.halted.cause is HaltCause.CI_CANNOT_RUN
+
+
+def what_ci_could_not_run_may_turn_out_to_be_red() -> None:
+    lab = Lab()
+    lab.truth.bad.add(("slip", 1))
+    lab.push_foreign("slip", bad=True)
+    with_changes(lab, "t1")
+    cannot_run(lab)
+    lab.now += 60.0
+    lab.wake()
+    answer(lab, min(lab.processes))
+    assert lab.processes, "it is asked again without a pause"
+    answer(lab, min(lab.processes))
+    assert lab.queue.halted is not None
+    assert lab.queue.halted.cause is HaltCause.MAIN_RED
+
+
 def on_a_red_main(*names: str) -> Lab:
     """Changes wait while main, pushed by somebody, has failed twice."""
     lab = started_lab()
@@ -312,4 +467,13 @@ CLAIMS = (
     a_main_that_stays_red_stays_untouched,
     a_change_that_repairs_a_red_main_lands_on_it,
     a_change_that_does_not_repair_a_red_main_leaves_the_queue_unblamed,
+    runs_lost_at_once_are_one_incident,
+    a_change_whose_runs_alone_are_lost_is_not_tried_for_ever,
+    an_outage_that_is_over_is_gone_on_with,
+    a_red_main_that_passes_again_is_gone_on_with,
+    a_ci_that_cannot_run_halts_after_one_run_and_is_not_mains_fault,
+    a_fixed_command_is_tried_at_once,
+    a_new_daemon_asks_a_halted_main_at_once,
+    two_timeouts_of_main_are_a_ci_that_cannot_run,
+    what_ci_could_not_run_may_turn_out_to_be_red,
 )

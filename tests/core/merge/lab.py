@@ -55,6 +55,7 @@ class Lab:
     main: str = "c0"
     ci: str = "ci1"
     now: float = 1000.0
+    watched_since: float = 0.0
     processes: set[str] = field(default_factory=set)
     passed: set[tuple[Tree, str]] = field(default_factory=set)
     moves: list[tuple[str, str, tuple[Member, ...], bool]] = field(default_factory=list)
@@ -91,7 +92,8 @@ class Lab:
     def facts(self) -> Facts:
         known = self.queue.main.commit if self.queue.main else None
         descends = known is None or self.descends(self.main, known)
-        return Facts(self.main, self.tree_name(self.main), self.ci, self.slots, descends)
+        tree = self.tree_name(self.main)
+        return Facts(self.main, tree, self.ci, self.slots, descends, watched_since=self.watched_since)
 
     def descends(self, commit: str, ancestor: str) -> bool:
         at: str | None = commit

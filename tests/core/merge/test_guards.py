@@ -51,6 +51,13 @@ SWITCHED_OFF: list[tuple[str, object, Callable[[], None]]] = [
     ("branch.waits_for_main", no, claims.a_main_that_somebody_mends_is_gone_on_with),
     ("plan.start_repairs", lambda *_: (), claims.a_change_that_repairs_a_red_main_lands_on_it),
     ("repair.TRIES", 10**6, claims.a_change_that_does_not_repair_a_red_main_leaves_the_queue_unblamed),
+    ("runs.joins_incident", no, claims.runs_lost_at_once_are_one_incident),
+    ("incidents.INFRA_RETRIES", 10**6, claims.a_change_whose_runs_alone_are_lost_is_not_tried_for_ever),
+    ("plan.probe_main", lambda *_: (), claims.an_outage_that_is_over_is_gone_on_with),
+    ("runs.ends_halt", no, claims.a_red_main_that_passes_again_is_gone_on_with),
+    ("health.probe_is_due", yes, claims.a_red_main_that_passes_again_is_gone_on_with),
+    ("health.probe_is_due", no, claims.a_new_daemon_asks_a_halted_main_at_once),
+    ("branch.heals_itself", no, claims.a_fixed_command_is_tried_at_once),
     ("plan.LANDING_REFUSALS_BEFORE_HALT", 10**6, claims.a_landing_that_keeps_failing_halts),
 ]
 

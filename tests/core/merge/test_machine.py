@@ -105,6 +105,17 @@ class QueueMachine(RuleBasedStateMachine):
             self.lab.finish(run, None if left else data.draw(st.sampled_from(lies)))
             self._work(crash_after)
 
+    @precondition(lambda self: self.lab.processes)
+    @rule(crash_after=st.none() | st.integers(0, 12))
+    def the_machine_goes_down(self, crash_after: int | None) -> None:
+        """Every run is lost at once, which is one incident."""
+        before = self.lab.queue.infra_streak
+        self.lab.tick()
+        for run in sorted(self.lab.processes):
+            self.lab.finish(run, Result.INFRA)
+        assert self.lab.queue.infra_streak <= before + 1
+        self._work(crash_after)
+
     @precondition(lambda self: self.lab.queue.landing is None)
     @rule(bad=st.sampled_from([False, False, False, True]))
     def somebody_pushes(self, bad: bool) -> None:

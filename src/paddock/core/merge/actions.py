@@ -27,14 +27,15 @@ from paddock.core.merge.events import (
     QueueEvent,
     QueueHalted,
 )
-from paddock.core.merge.model import Member, Purpose
+from paddock.core.merge.model import HaltCause, Member, Purpose
 
 
 @dataclass(frozen=True, slots=True)
 class Facts:
     """What the effects layer sees right now.
 
-    `main_descends` says whether the last main the queue knows is an ancestor of (or equal to) `main_commit`.
+    `main_descends` says whether the last main the queue knows is an ancestor of (or equal to) `main_commit`. What
+    halted the queue before `watched_since`, when this daemon began, is asked again at once.
     """
 
     main_commit: str
@@ -43,6 +44,7 @@ class Facts:
     slots: int
     main_descends: bool = True
     timeout_floor_seconds: float = 600.0
+    watched_since: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +64,7 @@ class Halt:
     reason: str
     runs: tuple[str, ...] = ()
     until_main_moves: bool = False
+    cause: HaltCause = HaltCause.OTHER
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,8 +140,8 @@ def decision_event(action: Action) -> QueueEvent | None:
             return MainMoved(commit, tree, descends)
         case RecordCi(ci):
             return CiDefined(ci)
-        case Halt(reason, runs, until_main_moves):
-            return QueueHalted(reason, runs, until_main_moves)
+        case Halt(reason, runs, until_main_moves, cause):
+            return QueueHalted(reason, runs, until_main_moves, cause)
         case Reject(id, version, reason, runs):
             return ChangeRejected(id, version, reason, runs)
         case Bounce(id, version, base, paths, against):

@@ -7,8 +7,9 @@ from msgspec.structs import replace
 from paddock.core.merge import events as ev
 from paddock.core.merge import guards
 from paddock.core.merge.changes import decide
+from paddock.core.merge.halts import forget_failures, heals_itself, waits_for_main
 from paddock.core.merge.legal import refusal
-from paddock.core.merge.model import Entry, Halted, Landing, Main, Outcome, Queue, Result, Run, pass_key
+from paddock.core.merge.model import Halted, Landing, Main, Outcome, Queue, Run, pass_key
 from paddock.core.merge.passes import drop_dead_passes, without_pass
 
 
@@ -19,7 +20,7 @@ def move_main(queue: Queue, event: ev.MainMoved, at: float) -> Queue:
         raise refusal(event, f"main is at `{event.commit}` already")
     main = Main(event.commit, event.tree, queue.passes.get(pass_key(event.tree, queue.ci)))
     if waits_for_main(queue) and event.descends:
-        queue = _forget_failures(queue)
+        queue = forget_failures(queue)
     halted = queue.halted
     if not event.descends and queue.main is not None:
         reason = f"main was rewound: `{event.commit}` does not descend from `{queue.main.commit}`"
@@ -28,6 +29,9 @@ def move_main(queue: Queue, event: ev.MainMoved, at: float) -> Queue:
 
 
 def define_ci(queue: Queue, event: ev.CiDefined) -> Queue:
+    """Whoever edits the command of a CI that did not pass on main wants to see what it says now."""
+    if queue.halted is not None and heals_itself(queue.halted):
+        queue = forget_failures(queue)
     main = queue.main
     if main is not None:
         main = replace(main, verified_by=queue.passes.get(pass_key(main.tree, event.ci)))
@@ -55,7 +59,7 @@ def _settled(queue: Queue, event: ev.TrainLanded | ev.LandingRefused) -> Run:
 def land_train(queue: Queue, event: ev.TrainLanded, at: float) -> Queue:
     run = _settled(queue, event)
     if waits_for_main(queue):
-        queue = _forget_failures(queue)
+        queue = forget_failures(queue)
     queue = replace(
         queue,
         main=Main(run.commit, run.tree, run.id if run.ci == queue.ci else None),
@@ -84,30 +88,7 @@ def resume_queue(queue: Queue) -> Queue:
     if queue.halted is None or queue.main is None:
         return replace(queue, halted=None)
     return replace(
-        _forget_failures(queue),
+        forget_failures(queue),
         main=replace(queue.main, verified_by=None),
         passes=without_pass(queue.passes, pass_key(queue.main.tree, queue.ci)),
     )
-
-
-def waits_for_main(queue: Queue) -> bool:
-    return queue.halted is not None and queue.halted.until_main_moves
-
-
-def _forget_failures(queue: Queue) -> Queue:
-    on_main = {i for i, run in queue.ended.items() if not run.members}
-    return replace(
-        queue,
-        halted=None,
-        ended={i: run for i, run in queue.ended.items() if i not in on_main},
-        entries={i: _without_failures(queue, entry) for i, entry in queue.entries.items()},
-        failure_streak=0,
-        infra_streak=0,
-        landing_refusals=0,
-    )
-
-
-def _without_failures(queue: Queue, entry: Entry) -> Entry:
-    """What failed before a halt may have failed because of what halted the queue."""
-    passed = tuple(i for i in entry.evidence if queue.ended[i].result is Result.PASS)
-    return replace(entry, evidence=passed, infra_failures=0)

@@ -65,7 +65,7 @@ def move_change(queue: Queue, event: ev.ChangeMoved) -> Queue:
 
 def retry_change(queue: Queue, event: ev.ChangeRetried) -> Queue:
     entry = entry_of(queue, event, event.id, event.version)
-    return _with_entry(queue, replace(entry, evidence=(), refusals=(), infra_failures=0))
+    return _with_entry(queue, replace(entry, evidence=(), refusals=(), infra_failures=0, lost_in_company=0))
 
 
 def refuse_composition(queue: Queue, event: ev.CompositionRefused) -> Queue:

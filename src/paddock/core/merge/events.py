@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import ClassVar, TypeAlias
 
 from paddock.core.events import Event
-from paddock.core.merge.model import Change, Member, Purpose, RefusalCause, Result
+from paddock.core.merge.model import Change, HaltCause, Member, Purpose, RefusalCause, Result
 
 
 class MainMoved(Event, frozen=True):
@@ -102,7 +102,10 @@ class RunCancelAsked(Event, frozen=True):
 
 
 class RunEnded(Event, frozen=True):
-    """A run is over and its slot free. `reused` names an earlier pass of the same tree that made it unnecessary."""
+    """A run is over and its slot free. `reused` names an earlier pass of the same tree that made it unnecessary.
+
+    `cannot_run` says why CI could not even begin: a command that is missing, a module that is not installed.
+    """
 
     kind: ClassVar[str] = "queue.run_ended"
     run: str
@@ -110,6 +113,7 @@ class RunEnded(Event, frozen=True):
     exit: int | None = None
     reused: str | None = None
     note: str = ""
+    cannot_run: str = ""
 
 
 class LandingStarted(Event, frozen=True):
@@ -181,12 +185,16 @@ class ChangeFoundEmpty(Event, frozen=True):
 
 
 class QueueHalted(Event, frozen=True):
-    """The queue stopped by itself and needs a person; with `until_main_moves` a commit that mends main is enough."""
+    """The queue stopped by itself and needs a person; with `until_main_moves` a commit that fixes main is enough.
+
+    Unless its `cause` is `other`, main is tested again by itself, and the halt is over when that passes.
+    """
 
     kind: ClassVar[str] = "queue.halted"
     reason: str
     runs: tuple[str, ...] = ()
     until_main_moves: bool = False
+    cause: HaltCause = HaltCause.OTHER
 
 
 class QueueFrozen(Event, frozen=True):

@@ -8,7 +8,8 @@ from msgspec.structs import replace
 
 from paddock.core.merge import branch, changes, runs
 from paddock.core.merge import events as ev
-from paddock.core.merge.model import Halted, Queue
+from paddock.core.merge.halts import halt
+from paddock.core.merge.model import Queue
 
 
 def evolve(queue: Queue, event: ev.QueueEvent, at: float) -> Queue:
@@ -58,7 +59,7 @@ def evolve(queue: Queue, event: ev.QueueEvent, at: float) -> Queue:
 def _switch(queue: Queue, event: ev.Switch, at: float) -> Queue:
     match event:
         case ev.QueueHalted():
-            return replace(queue, halted=Halted(event.reason, at, event.runs, event.until_main_moves))
+            return replace(queue, halted=halt(queue.halted, event, at))
         case ev.QueueFrozen():
             return replace(queue, frozen=True)
         case ev.QueueUnfrozen():

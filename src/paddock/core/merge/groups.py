@@ -10,9 +10,8 @@ from dataclasses import dataclass
 from enum import Enum
 
 from paddock.core.merge import guards
+from paddock.core.merge.incidents import lost_too_often
 from paddock.core.merge.model import Outcome, Queue, Result, Run
-
-INFRA_RETRIES = 3
 
 
 class Part(Enum):
@@ -58,7 +57,7 @@ def _since(queue: Queue, change_id: str, run: Run) -> Since:
         return any(d.id == change_id and d.outcome is Outcome.LANDED for d in reversed(queue.decided))
     after = entry.evidence[entry.evidence.index(run.id) + 1 :]
     runs = tuple(queue.ended[i] for i in after if i in queue.ended)
-    return False if not runs and entry.infra_failures > INFRA_RETRIES else runs
+    return False if not runs and lost_too_often(entry) else runs
 
 
 def _verdict(since: Since) -> bool | None:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from paddock.core.merge import estimate, guards
 from paddock.core.merge.actions import Action, Halt, StartRun
-from paddock.core.merge.groups import INFRA_RETRIES
-from paddock.core.merge.model import Purpose, Result
+from paddock.core.merge.halts import probe_is_due
+from paddock.core.merge.incidents import INFRA_RETRIES
+from paddock.core.merge.model import HaltCause, Purpose, Result, Run
 from paddock.core.merge.standing import Stage
 from paddock.core.merge.view import View
 
@@ -14,7 +15,8 @@ FAILURES_BEFORE_CONTROL = 8
 INFRA_BEFORE_CONTROL = 3
 LOST_BEFORE_HALT = INFRA_BEFORE_CONTROL + INFRA_RETRIES
 CONTROL_BACKOFF_SECONDS = 30.0
-LOST = "CI runs fail for reasons outside the changes"
+CANNOT_RUN = "CI cannot run on main"
+LOST = "CI runs are lost for reasons outside the changes"
 
 
 def may_start(view: View) -> bool:
@@ -37,19 +39,10 @@ def verify_main(view: View) -> tuple[Action, ...]:
     """Rule 1. A main nobody verified, first seen or pushed by somebody else, gets a baseline run of its own."""
     if guards.main_is_verified(view.main):
         return ()
-    red = tuple(
-        run.id
-        for run in view.queue.ended.values()
-        if not run.members and run.commit == view.main.commit and run.result in guards.BLAMING
-    )
-    if len(red) >= FAILURES_OF_MAIN_BEFORE_HALT:
-        return (Halt(f"main is red at `{view.main.commit}` without any queued change", red, until_main_moves=True),)
-    if _runs_on_main(view):
-        return ()
-    if view.queue.infra_streak > LOST_BEFORE_HALT:
-        return (Halt(LOST, _last_infra(view)),)
+    if (halt := why_halt(view)) is not None:
+        return (halt,)
     rests = view.queue.infra_streak >= INFRA_BEFORE_CONTROL and not _waited_enough(view)
-    if rests or not may_start(view):
+    if _runs_on_main(view) or rests or not may_start(view):
         return ()
     return (start_run_of_main(view, Purpose.BASELINE),)
 
@@ -58,15 +51,67 @@ def check_health(view: View) -> tuple[Action, ...]:
     """Ask main itself when everything fails, or when a verdict has nothing that passed to compare with."""
     if not guards.main_is_verified(view.main) or _runs_on_main(view):
         return ()
+    if (halt := why_halt(view)) is not None:
+        return (halt,)
     queue = view.queue
-    if queue.infra_streak > LOST_BEFORE_HALT:
-        return (Halt(LOST, _last_infra(view)),)
     doubted = [c for c in view.at(Stage.CONVICTED) if not guards.machine_is_healthy(queue, c.standing.blame)]
     asked = bool(doubted) or queue.failure_streak >= FAILURES_BEFORE_CONTROL
     asked = asked or (queue.infra_streak >= INFRA_BEFORE_CONTROL and _waited_enough(view))
     if not asked or not may_start(view):
         return ()
     return (start_run_of_main(view, Purpose.CONTROL),)
+
+
+def why_halt(view: View) -> Halt | None:
+    """What the last runs of main say: it is red, its CI cannot run, or runs do not come back at all."""
+    failed = _failed_on_main(view)
+    if failed and failed[-1].cannot_run:
+        return _cannot_run(failed[-1], failed[-1].cannot_run)
+    verdicts = [run for run in failed if run.result in guards.BLAMING and not run.cannot_run]
+    if len(verdicts) >= FAILURES_OF_MAIN_BEFORE_HALT:
+        last = verdicts[-1]
+        if last.result is Result.TIMEOUT:
+            return _cannot_run(last, last.note or "it did not end in time")
+        red = tuple(run.id for run in verdicts)
+        reason = f"main is red at `{view.main.commit}` without any queued change"
+        return Halt(reason, red, until_main_moves=True, cause=HaltCause.MAIN_RED)
+    if view.queue.infra_streak > LOST_BEFORE_HALT and not _runs_on_main(view):
+        return _outage(view)
+    return None
+
+
+def probe_main(view: View) -> tuple[Action, ...]:
+    """While the queue is halted: main is asked again after a while, and the halt is over when it passes."""
+    halted = view.queue.halted
+    if halted is None or _runs_on_main(view):
+        return ()
+    halt = why_halt(view)
+    if halt is not None and (halt.cause, halt.reason) != (halted.cause, halted.reason):
+        return (halt,)
+    contradicted = halt is None and halted.cause is HaltCause.CI_CANNOT_RUN and bool(_failed_on_main(view))
+    if not may_start(view) or not (contradicted or probe_is_due(halted, view.facts, view.now)):
+        return ()
+    purpose = Purpose.CONTROL if guards.main_is_verified(view.main) else Purpose.BASELINE
+    return (start_run_of_main(view, purpose),)
+
+
+def _failed_on_main(view: View) -> list[Run]:
+    """Runs of main as it is that did not pass, since one did."""
+    queue, commit = view.queue, view.main.commit
+    of_main = [run for run in queue.ended.values() if not run.members and run.commit == commit and run.ci == queue.ci]
+    passed = max((n for n, run in enumerate(of_main) if run.result is Result.PASS), default=-1)
+    return of_main[passed + 1 :]
+
+
+def _cannot_run(run: Run, why: str) -> Halt:
+    return Halt(f"{CANNOT_RUN}: {why}", (run.id,), until_main_moves=True, cause=HaltCause.CI_CANNOT_RUN)
+
+
+def _outage(view: View) -> Halt:
+    lost = [run for run in view.queue.ended.values() if run.result is Result.INFRA]
+    note = f": {lost[-1].note}" if lost and lost[-1].note else ""
+    runs = tuple(run.id for run in lost[-view.queue.infra_streak :])
+    return Halt(f"{LOST}{note}", runs, cause=HaltCause.OUTAGE)
 
 
 def is_sound(view: View) -> bool:
@@ -76,11 +121,6 @@ def is_sound(view: View) -> bool:
 
 def _runs_on_main(view: View) -> bool:
     return any(not run.members and not run.cancelling for run in view.queue.running.values())
-
-
-def _last_infra(view: View) -> tuple[str, ...]:
-    lost = [run.id for run in view.queue.ended.values() if run.result is Result.INFRA]
-    return tuple(lost[-view.queue.infra_streak :])
 
 
 def _waited_enough(view: View) -> bool:

@@ -42,6 +42,15 @@ class Outcome(StrEnum):
     NOOP = "noop"
 
 
+class HaltCause(StrEnum):
+    """Why the queue stopped by itself. `OTHER` needs a person; the others are over when main passes again."""
+
+    OTHER = "other"
+    MAIN_RED = "main_red"
+    CI_CANNOT_RUN = "ci_cannot_run"
+    OUTAGE = "outage"
+
+
 class RefusalCause(StrEnum):
     """Why members could not be put together on a base."""
 
@@ -84,7 +93,7 @@ class Change(Struct, frozen=True):
 
 
 class Run(Struct, frozen=True):
-    """One CI run over one exact tree. `result` is None while it runs."""
+    """One CI run over one exact tree. `result` is None while it runs. `cannot_run`: why CI could not even begin."""
 
     id: str
     purpose: Purpose
@@ -104,6 +113,7 @@ class Run(Struct, frozen=True):
     exit: int | None = None
     reused: str | None = None
     note: str = ""
+    cannot_run: str = ""
 
     def holds(self, change_id: str) -> bool:
         return any(member.id == change_id for member in self.members)
@@ -119,7 +129,10 @@ class Refusal(Struct, frozen=True):
 
 
 class Entry(Struct, frozen=True):
-    """A change that is not decided yet. `evidence` are ids of ended runs that held it, oldest first."""
+    """A change that is not decided yet. `evidence` are ids of ended runs that held it, oldest first.
+
+    Of its `infra_failures`, `lost_in_company` were incidents that took other runs as well.
+    """
 
     change: Change
     queued_at: float
@@ -129,6 +142,7 @@ class Entry(Struct, frozen=True):
     evidence: tuple[str, ...] = ()
     refusals: tuple[Refusal, ...] = ()
     infra_failures: int = 0
+    lost_in_company: int = 0
 
 
 class Decided(Struct, frozen=True):
@@ -167,12 +181,26 @@ class Landing(Struct, frozen=True):
 
 
 class Halted(Struct, frozen=True):
-    """Why the queue stopped by itself. A person's resume clears it, and for `until_main_moves` whoever mends main."""
+    """Why the queue stopped by itself. A person's resume clears it, and for `until_main_moves` whoever mends main.
+
+    `probes` counts the runs of main that failed since, the last of which ended at `probed_at`.
+    """
 
     reason: str
     at: float
     runs: tuple[str, ...] = ()
     until_main_moves: bool = False
+    cause: HaltCause = HaltCause.OTHER
+    probes: int = 0
+    probed_at: float = 0.0
+
+
+class Incident(Struct, frozen=True):
+    """Runs that were lost together: `run` was the first, and the others were under way when it was lost at `at`."""
+
+    run: str
+    at: float
+    runs: int = 1
 
 
 class Tally(Struct, frozen=True):
@@ -206,7 +234,7 @@ class Queue(Struct, frozen=True):
     """The whole state of the merge queue.
 
     `running` holds runs that occupy a slot, `ended` the runs that still matter. `passes` maps `tree:ci` to the
-    run that passed it, so that nothing is tested twice.
+    run that passed it, so that nothing is tested twice. `infra_streak` counts incidents since the last verdict.
     """
 
     main: Main | None = None
@@ -222,6 +250,7 @@ class Queue(Struct, frozen=True):
     next_run: int = 1
     failure_streak: int = 0
     infra_streak: int = 0
+    incident: Incident | None = None
     landing_refusals: int = 0
     last_pass_at: float = 0.0
     frozen: bool = False

@@ -22,8 +22,9 @@ from paddock.core.merge.actions import (
     Reject,
     Withdraw,
 )
-from paddock.core.merge.health import check_health, verify_main
-from paddock.core.merge.model import Entry, Main, Purpose, Queue, RefusalCause, Run
+from paddock.core.merge.halts import heals_itself
+from paddock.core.merge.health import check_health, probe_main, verify_main
+from paddock.core.merge.model import Entry, Halted, Main, Purpose, Queue, RefusalCause, Run
 from paddock.core.merge.repair import start_repairs
 from paddock.core.merge.screens import start_screens
 from paddock.core.merge.standing import Stage
@@ -41,7 +42,7 @@ def plan(queue: Queue, facts: Facts, now: float) -> tuple[Action, ...]:
     if moved or queue.main is None:
         return moved
     if queue.halted is not None:
-        return _mend_main(queue, queue.main, facts, now) if queue.halted.until_main_moves else ()
+        return _while_halted(queue, queue.main, queue.halted, facts, now)
     for rule in (land, settle_refusals, cancel_superseded):
         actions = rule(queue, queue.main)
         if actions:
@@ -54,9 +55,16 @@ def plan(queue: Queue, facts: Facts, now: float) -> tuple[Action, ...]:
     return ()
 
 
-def _mend_main(queue: Queue, main: Main, facts: Facts, now: float) -> tuple[Action, ...]:
-    """While main is red nothing is tested but what somebody says repairs it; what passes on it lands."""
-    return land(queue, main) or settle_refusals(queue, main) or start_repairs(look(queue, main, facts, now))
+def _while_halted(queue: Queue, main: Main, halted: Halted, facts: Facts, now: float) -> tuple[Action, ...]:
+    """While main does not pass, what somebody says repairs it is tested, and main itself after a while."""
+    if not heals_itself(halted):
+        return ()
+    view = look(queue, main, facts, now)
+    if halted.until_main_moves:
+        actions = land(queue, main) or settle_refusals(queue, main) or start_repairs(view)
+        if actions:
+            return actions
+    return probe_main(view)
 
 
 def reconcile(queue: Queue, facts: Facts) -> tuple[Action, ...]:

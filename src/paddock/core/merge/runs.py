@@ -6,6 +6,8 @@ from msgspec.structs import replace
 
 from paddock.core.merge import events as ev
 from paddock.core.merge import guards, stats
+from paddock.core.merge.halts import count_probe, ends_halt, forget_failures
+from paddock.core.merge.incidents import entries_after_loss, incident_after, joins_incident
 from paddock.core.merge.legal import refusal
 from paddock.core.merge.model import Entry, Queue, Result, Run, pass_key
 from paddock.core.merge.passes import drop_dead_passes, without_pass
@@ -55,7 +57,17 @@ def end_run(queue: Queue, event: ev.RunEnded, at: float) -> Queue:
     running = {i: r for i, r in queue.running.items() if i != event.run}
     if event.result is Result.CANCELLED:
         return drop_dead_passes(replace(queue, running=running))
-    run = replace(run, ended_at=at, result=event.result, exit=event.exit, reused=event.reused, note=event.note)
+    run = replace(
+        run,
+        ended_at=at,
+        result=event.result,
+        exit=event.exit,
+        reused=event.reused,
+        note=event.note,
+        cannot_run=event.cannot_run,
+    )
+    if event.result is Result.PASS and ends_halt(queue, run):
+        queue = forget_failures(queue)
     counted = stats.after_run(queue, run)
     queue = replace(
         queue,
@@ -69,15 +81,14 @@ def end_run(queue: Queue, event: ev.RunEnded, at: float) -> Queue:
 
 
 def _entries_after(queue: Queue, run: Run) -> dict[str, Entry]:
+    if run.result is Result.INFRA:
+        return entries_after_loss(queue, run)
     entries = dict(queue.entries)
     for member in run.members:
         entry = entries.get(member.id)
-        if entry is None or entry.change.version != member.version:
-            continue
-        if run.result is Result.INFRA:
-            entries[member.id] = replace(entry, infra_failures=entry.infra_failures + 1)
-        else:
-            entries[member.id] = replace(entry, evidence=(*entry.evidence, run.id), infra_failures=0)
+        if entry is not None and entry.change.version == member.version:
+            evidence = (*entry.evidence, run.id)
+            entries[member.id] = replace(entry, evidence=evidence, infra_failures=0, lost_in_company=0)
     return entries
 
 
@@ -107,12 +118,15 @@ def _record_failure(queue: Queue, run: Run) -> Queue:
     if main is not None and not run.members and not infra and run.commit == main.commit:
         main = replace(main, verified_by=None)
         passes = without_pass(passes, pass_key(run.tree, run.ci))
+    more = 0 if infra and joins_incident(queue, run) else 1
     return replace(
         queue,
         main=main,
         passes=passes,
-        failure_streak=queue.failure_streak + 1,
-        infra_streak=queue.infra_streak + 1 if infra else 0,
+        failure_streak=queue.failure_streak + more,
+        infra_streak=queue.infra_streak + more if infra else 0,
+        incident=incident_after(queue, run) if infra else queue.incident,
+        halted=count_probe(queue.halted, run, run.ended_at or 0.0),
     )
 
 

@@ -16,7 +16,8 @@ from dataclasses import dataclass, replace
 from enum import Enum
 
 from paddock.core.merge import guards
-from paddock.core.merge.groups import INFRA_RETRIES, Part, place_in
+from paddock.core.merge.groups import Part, place_in
+from paddock.core.merge.incidents import lost_too_often
 from paddock.core.merge.model import Entry, Purpose, Queue, Result, Run
 
 # After this many failed trains a change is tried alone, so that it cannot meet the same partner for ever.
@@ -56,7 +57,7 @@ FRESH = Standing(Stage.FRESH)
 
 def standing_of(queue: Queue, entry: Entry, live: frozenset[str]) -> Standing:
     """`live` are the commits that are main or may still become main."""
-    if entry.infra_failures > INFRA_RETRIES:
+    if lost_too_often(entry):
         return Standing(Stage.STUCK)
     runs = [queue.ended[i] for i in entry.evidence if i in queue.ended]
     passed = max((n for n, run in enumerate(runs) if run.result is Result.PASS), default=None)

@@ -1,0 +1,21 @@
+"""Output of tools without what is meant for a terminal: colours, titles, lines that were drawn over."""
+
+import re
+
+_ESCAPES = re.compile(
+    r"\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)"  # a title, a link
+    r"|\x1b[\[][0-?]*[ -/]*[@-~]"  # a colour, a move of the cursor
+    r"|\x1b[ -/]*[0-~]"  # anything shorter
+)
+_CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]")
+
+
+def plain_lines(text: str) -> list[str]:
+    """Its lines. Of one that a progress bar wrote over and over, the last state."""
+    return [plain_line(line) for line in text.split("\n")] if not text.endswith("\n") else plain_lines(text[:-1])
+
+
+def plain_line(line: str) -> str:
+    """Without escape sequences and control characters; tabs stay."""
+    drawn = _ESCAPES.sub("", line).rstrip("\r")
+    return _CONTROLS.sub("", drawn.rpartition("\r")[2])
