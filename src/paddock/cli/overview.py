@@ -52,12 +52,10 @@ def tell_why_waiting(board: Board, state_dir: Path) -> None:
 
 
 def render(board: Board, convoy: str | None, *, show_all: bool, stopped: Collection[StoppedEngine] = ()) -> list[str]:
+    halted = _halted(board)
     if not board.tasks:
-        return ["no tasks yet", "", 'add one: paddock add "what to do"']
-    lines = [_counts(board, convoy)]
-    # Only with something queued: decoding the queue would slow down everybody else's status.
-    if board.counts.get(Phase.QUEUED) and (halted := board.queue.halted) is not None:
-        lines += ["", paint(f"merge queue halted: {cut(halted.reason, 200)}; see `paddock queue`", "red")]
+        return ["no tasks yet", *halted, "", 'add one: paddock add "what to do"']
+    lines = [_counts(board, convoy), *halted]
     shown = _chosen(board, convoy, show_all=show_all)
     needy = _needy(board, convoy)
     if needy or stopped:
@@ -80,6 +78,14 @@ def render(board: Board, convoy: str | None, *, show_all: bool, stopped: Collect
             paint(f"{plural(hidden, 'finished task')} not shown; `paddock status --all` shows them", dim=True),
         ]
     return lines
+
+
+def _halted(board: Board) -> list[str]:
+    if (halted := board.halted) is None:
+        return []
+    from paddock.cli.halts import halt_lines
+
+    return ["", *halt_lines(halted)]
 
 
 def _counts(board: Board, convoy: str | None) -> str:

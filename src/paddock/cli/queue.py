@@ -4,15 +4,16 @@ import time
 
 import click
 
+from paddock.cli.halts import cure_of, view_halt
 from paddock.cli.text import SCHEMA, age, cut, iso, paint, print_json
 from paddock.cli.workspace import Workspace, author, open_workspace
 from paddock.core.board import Board
 from paddock.core.errors import PaddockError
 from paddock.core.events import Draft
-from paddock.core.ids import TaskId
+from paddock.core.ids import TaskId, is_run, parse_run
 from paddock.core.merge import events as qe
 from paddock.core.merge.estimate import run_seconds
-from paddock.core.merge.model import Decided, Entry, Queue, Run
+from paddock.core.merge.model import Decided, Entry, Halted, Queue, Run
 from paddock.fleet.queueing import branch_change
 from paddock.git.behind import checkouts_behind
 from paddock.store.protocol import Query
@@ -37,8 +38,18 @@ def queue_command(ctx: click.Context, as_json: bool) -> None:
         return
     for line in render(queue, reason):
         click.echo(line)
+    if queue.halted is not None:
+        show_end_of_halt(workspace, queue.halted)
     for one in older:
         click.echo(f"\n{one.path} shows an older {one.branch}; update it: {one.command}", err=True)
+
+
+def show_end_of_halt(workspace: Workspace, halted: Halted) -> None:
+    """The last words of the run that halted the queue."""
+    from paddock.cli.ci_story import end_of_run, site_of
+
+    for line in end_of_run(site_of(workspace), halted.runs[-1:]):
+        click.echo(line)
 
 
 def why_stopped(workspace: Workspace, queue: Queue) -> str:
@@ -66,6 +77,7 @@ def view_queue(queue: Queue, reason: str) -> dict[str, object]:
         "verified": queue.main is not None and queue.main.verified_by is not None,
         "state": state_of(queue),
         "reason": reason,
+        "halted": view_halt(queue.halted),
         "running": [_view_run(run, typical) for run in queue.running.values()],
         "next": [_view_entry(queue, entry) for entry in in_order(queue)],
         "decided": [_view_decided(decided) for decided in queue.decided],
@@ -150,12 +162,7 @@ def state_words(queue: Queue, entry: Entry) -> str:
     return "failed once, is tried again" if entry.evidence else "waits for a slot"
 
 
-RED_MAIN = (
-    "push a commit that mends it, or queue one with `paddock land --repair`, and the queue goes on by itself; "
-    "`paddock queue resume` only tests main again"
-)
 CURES = {
-    "halted": "look into it, then `paddock queue resume`",
     "frozen": "nothing lands; `paddock queue unfreeze` lets it",
     "paused": "no run starts; `paddock queue resume` goes on",
     "draining": "later changes wait; `paddock queue resume` takes them",
@@ -169,10 +176,10 @@ def render(queue: Queue, reason: str) -> list[str]:
     )
     lines = [f"main {where}; queue {state_of(queue)}"]
     state = state_of(queue)
-    if state in CURES:
-        why = cut(reason, 300)
-        lines += [paint(f"{state} {why}" if state != "halted" else f"halted: {why}", "red")]
-        lines.append(RED_MAIN if queue.halted is not None and queue.halted.until_main_moves else CURES[state])
+    if queue.halted is not None:
+        lines += [paint(f"halted: {cut(reason, 300)}", "red"), *cure_of(queue.halted)]
+    elif state in CURES:
+        lines += [paint(f"{state} {cut(reason, 300)}", "red"), CURES[state]]
     typical = run_seconds(queue.stats, 0.5)
     if queue.running:
         lines += ["", paint("testing", bold=True)]
@@ -297,16 +304,25 @@ def _task(entry: Entry) -> TaskId | None:
 
 
 @queue_command.command("why")
-@click.argument("change")
+@click.argument("change", metavar="CHANGE|RUN|main")
 @click.option("--json", "as_json", is_flag=True, help="As JSON.")
 @click.pass_context
 def why_command(ctx: click.Context, change: str, as_json: bool) -> None:
-    """Every run the verdict on CHANGE, a task or a branch, rests on, with logs; also what it failed to merge with."""
-    workspace = open_workspace(ctx)
-    from paddock.cli.why import tell_story, view_story
+    """Why something stands where it does, with the end of CI's output.
 
+    Of a task or a branch: every run the verdict on it rests on, and what it failed to merge with. Of a run such
+    as r7: what it tested, how it ended, what came of it. Of main: who moved it, which runs tested it, what halted
+    the queue.
+    """
+    from paddock.cli import ci_story, why
+
+    workspace = open_workspace(ctx)
     name = change_named(workspace.board(), change)
-    if as_json:
-        print_json({"schema": SCHEMA, "id": name, **view_story(workspace, name)})
+    if name in ("main", workspace.config.landing_branch):
+        ci_story.tell_main(workspace, as_json=as_json)
+    elif is_run(name):
+        ci_story.tell_run(workspace, parse_run(name), as_json=as_json)
+    elif as_json:
+        print_json({"schema": SCHEMA, "id": name, **why.view_story(workspace, name)})
     else:
-        tell_story(workspace, name)
+        why.tell_story(workspace, name)

@@ -7,7 +7,9 @@ import sys
 
 import click
 
+from paddock.cli.ci_story import end_of_run
 from paddock.cli.edit import parse_tasks
+from paddock.cli.halts import halt_lines
 from paddock.cli.narration import narrate
 from paddock.cli.text import cut
 from paddock.cli.workspace import Workspace, open_workspace
@@ -86,9 +88,17 @@ async def run_fleet(workspace: Workspace, orders: Orders, *, wait: bool, live: b
         _tell_who_waits(workspace, board, orders.only)
         for what, trouble in daemon.troubles.now.items():
             click.echo(f"gave up {what}: {cut(trouble.problem, 200)}", err=True)
+    _tell_halt(site, board)
     for behind in checkouts_behind(workspace.repo, workspace.config.landing_branch):
         click.echo(f"\n{behind.path} shows an older {behind.branch}; update it: {behind.command}", err=True)
     return 130 if daemon.ending else int(bool(daemon.troubles.now)) or exit_code(board, orders.only)
+
+
+def _tell_halt(site: Site, board: Board) -> None:
+    if (halted := board.halted) is None:
+        return
+    for line in (*halt_lines(halted), *end_of_run(site, halted.runs[-1:])):
+        click.echo(line, err=True)
 
 
 def _end_orphans(site: Site, folder: int) -> str:
@@ -139,7 +149,7 @@ async def lead(store: SqliteStore, *, wait: bool) -> Ledger:
 
 def exit_code(board: Board, only: frozenset[TaskId] | None) -> int:
     """1 if something failed or needs a person's help, the merge queue included."""
-    if board.queue.halted is not None:
+    if board.halted is not None:
         return 1
     bad = {Phase.FAILED, Phase.BLOCKED}
     return int(any(task.phase in bad for task in board.open_tasks() if only is None or task.id in only))

@@ -6,20 +6,31 @@ from collections.abc import Sequence
 import click
 
 from paddock.cli.text import SCHEMA, age, badge, clock, cut, paint, plural, print_json
-from paddock.cli.workspace import open_workspace, warn_unknown
+from paddock.cli.workspace import Workspace, open_workspace, warn_unknown
+from paddock.core.board import Board
+from paddock.core.errors import Misuse
 from paddock.core.events import Record, TaskAdded, TaskEdited
-from paddock.core.ids import harmless, parse_task
-from paddock.core.task import Attempt, Task
+from paddock.core.ids import harmless, is_run, parse_run, parse_task
+from paddock.core.task import Attempt, Phase, Task
+
+CI_LINES = 20
 
 
 @click.command("show")
-@click.argument("task")
+@click.argument("task", metavar="TASK|RUN")
 @click.option("--prompt", is_flag=True, help="The prompt its agent gets.")
 @click.option("--json", "as_json", is_flag=True, help="As JSON.")
 @click.pass_context
 def show_command(ctx: click.Context, task: str, prompt: bool, as_json: bool) -> None:
-    """Show TASK: its brief, where it stands and why, and every attempt at it."""
+    """Show TASK: its brief, where it stands and why, and every attempt at it; or a CI run such as r7."""
     workspace = open_workspace(ctx)
+    if is_run(task):
+        if prompt:
+            raise Misuse(f"`{parse_run(task)}` is a CI run and has no prompt", f"`paddock show {parse_run(task)}`")
+        from paddock.cli.ci_story import tell_run
+
+        tell_run(workspace, parse_run(task), as_json=as_json)
+        return
     store = workspace.read()
     board = store.board()
     warn_unknown(board)
@@ -34,11 +45,34 @@ def show_command(ctx: click.Context, task: str, prompt: bool, as_json: bool) -> 
     brief = brief_of(store.record(found.brief_seq))
     dependents = list(board.dependents.get(found.id, ()))
     store.close()
+    failed = _failed_run(board, found)
     if as_json:
-        _print_json(found, brief, dependents)
+        _print_json(found, brief, dependents, _ci_view(workspace, failed))
         return
     for line in _lines(found, brief, dependents):
         click.echo(line)
+    if failed is not None:
+        from paddock.cli.ci_story import end_of_run, site_of
+
+        for line in end_of_run(site_of(workspace), (failed,), CI_LINES):
+            click.echo(line)
+
+
+def _failed_run(board: Board, task: Task) -> str | None:
+    if task.phase not in (Phase.QUEUED, Phase.BLOCKED):
+        return None
+    from paddock.cli.ci_story import failed_run
+
+    return failed_run(board.queue, task)
+
+
+def _ci_view(workspace: Workspace, failed: str | None) -> dict[str, object] | None:
+    if failed is None:
+        return None
+    from paddock.cli.ci_story import site_of
+    from paddock.fleet.ci_output import last_lines
+
+    return {"run": failed, "output": last_lines(site_of(workspace), failed).splitlines()}
 
 
 def brief_of(record: Record) -> str:
@@ -47,13 +81,13 @@ def brief_of(record: Record) -> str:
     return event.brief if isinstance(event.brief, str) else ""
 
 
-def _print_json(task: Task, brief: str, dependents: Sequence[str]) -> None:
+def _print_json(task: Task, brief: str, dependents: Sequence[str], ci: dict[str, object] | None) -> None:
     import msgspec
 
     from paddock.cli.views import view_task
 
     view = msgspec.to_builtins(view_task(task))
-    print_json({"schema": SCHEMA, **view, "brief": brief, "dependents": dependents})
+    print_json({"schema": SCHEMA, **view, "brief": brief, "dependents": dependents, "failed_ci": ci})
 
 
 def _lines(task: Task, brief: str, dependents: Sequence[str]) -> list[str]:

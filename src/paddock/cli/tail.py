@@ -12,7 +12,7 @@ from paddock.cli.workspace import Workspace, open_workspace
 from paddock.core import trace
 from paddock.core.board import Board
 from paddock.core.errors import PaddockError
-from paddock.core.ids import AttemptId, parse_task
+from paddock.core.ids import AttemptId, is_run, parse_run, parse_task
 from paddock.core.task import Attempt
 from paddock.engines.protocol import Parser, Source
 from paddock.fleet.attempts import SETUP_OUTPUT
@@ -25,14 +25,19 @@ POLL_SECONDS = 0.5
 
 
 @click.command("tail")
-@click.argument("task")
+@click.argument("task", metavar="TASK|RUN")
 @click.option("-f", "--follow", is_flag=True, help="Go on until the attempt ends.")
 @click.option("--raw", is_flag=True, help="The engine's own output, byte for byte.")
 @click.option("--json", "as_json", is_flag=True, help="Normalised trace entries, one JSON object a line.")
 @click.pass_context
 def tail_command(ctx: click.Context, task: str, follow: bool, raw: bool, as_json: bool) -> None:
-    """Show what the agent of TASK (or of an attempt such as t3.1) said and did."""
+    """Show what the agent of TASK (or of an attempt such as t3.1) said and did, or what a CI run such as r7 printed."""
     workspace = open_workspace(ctx)
+    if is_run(task):
+        from paddock.cli.tail_run import tail_run
+
+        tail_run(workspace, parse_run(task), follow=follow, raw=raw, as_json=as_json)
+        return
     store = workspace.read()
     site = open_site(workspace, store)
     attempt = _find(store.board(), task)

@@ -71,6 +71,7 @@ class StatusView(msgspec.Struct):
     tasks: list[TaskView]
     daemon: dict[str, object] | None = None
     stopped: list[StoppedEngine] = []
+    halted: dict[str, object] | None = None
 
 
 class RecordView(msgspec.Struct):
@@ -152,7 +153,17 @@ def view_status(
         tasks=[view_task(task) for task in tasks],
         daemon=view_daemon(board),
         stopped=list(stopped),
+        halted=_view_halt(board),
     )
+
+
+def _view_halt(board: Board) -> dict[str, object] | None:
+    """The merge queue's, whatever is queued."""
+    if (halted := board.halted) is None:
+        return None
+    from paddock.cli.halts import view_halt
+
+    return view_halt(halted)
 
 
 def view_daemon(board: Board) -> dict[str, object] | None:

@@ -20,13 +20,15 @@ from paddock.core.tasktable import TaskTable
 
 if TYPE_CHECKING:
     from paddock.core.lease import Leases
-    from paddock.core.merge.model import Queue
+    from paddock.core.merge.model import Halted, Queue
     from paddock.core.spending import Spending
 
 DAEMON_LEASE = "daemon"
 DECIDED = DEAD | SATISFIED
 LAYOUT = 3
 """Grows when the same records fold to another board; snapshots of another layout are folded again."""
+NOT_HALTED = b"\xa6halted\xc0"
+"""`halted: None` in an encoded queue. No text in it can look like that: the last byte is not UTF-8."""
 
 
 class Convoy(msgspec.Struct, frozen=True, array_like=True):
@@ -116,6 +118,13 @@ class Board:
 
             self._queue = _decode_part(self._encoded_queue, Queue)
         return self._queue
+
+    @property
+    def halted(self) -> "Halted | None":
+        """Why the merge queue stopped by itself; does not decode a queue that has not."""
+        if self._queue is None and (not self._encoded_queue or NOT_HALTED in self._encoded_queue):
+            return None
+        return self.queue.halted
 
     @property
     def spending(self) -> "Spending":

@@ -1,4 +1,4 @@
-"""Short ids that are never reused: tasks `t41`, attempts `t41.2`."""
+"""Short ids that are never reused: tasks `t41`, attempts `t41.2`, CI runs `r7`."""
 
 import re
 from typing import NewType
@@ -10,6 +10,7 @@ AttemptId = NewType("AttemptId", str)
 
 _TASK = re.compile(r"t[1-9][0-9]{0,8}")
 _ATTEMPT = re.compile(r"(t[1-9][0-9]{0,8})\.([1-9][0-9]{0,5})")
+_RUN = re.compile(r"r[1-9][0-9]{0,8}")
 _SLUG_GAP = re.compile(r"[^a-z0-9]+")
 
 
@@ -49,6 +50,19 @@ def parse_attempt(text: str) -> AttemptId:
     if _ATTEMPT.fullmatch(word):
         return AttemptId(word)
     raise Misuse(f"`{printable(text, 40)}` is not an attempt", "attempts look like `t41.2`; `paddock show` lists them")
+
+
+def is_run(text: str) -> bool:
+    """Whether it names a CI run, such as `r7`."""
+    return _RUN.fullmatch(text.strip().lower()) is not None
+
+
+def parse_run(text: str) -> str:
+    """Raises Misuse."""
+    word = text.strip().lower()
+    if _RUN.fullmatch(word):
+        return word
+    raise Misuse(f"`{printable(text, 40)}` is not a CI run", "CI runs look like `r7`; `paddock queue` lists them")
 
 
 def branch_slug(title: str, limit: int = 40) -> str:

@@ -1,0 +1,68 @@
+"""`paddock tail r7`: what a CI run printed, both streams in order, each check under its name."""
+
+import sys
+
+import click
+
+from paddock.cli.ci_story import find_run, site_of
+from paddock.cli.text import SCHEMA, cut, paint, print_json_line
+from paddock.cli.workspace import Workspace
+from paddock.core.errors import PaddockError
+from paddock.core.plaintext import plain_line
+from paddock.fleet.ci_output import Step, steps_of
+from paddock.sessions.output import LineReader
+from paddock.store.wake import Listener
+
+POLL_SECONDS = 0.5
+
+
+def tail_run(workspace: Workspace, run: str, *, follow: bool, raw: bool, as_json: bool) -> None:
+    story = find_run(workspace, run)
+    folder = site_of(workspace).run_folder(run)
+    if story.ended is not None and not steps_of(folder):
+        known = story.ended.reused
+        why = f"`{known}` had passed the same tree before" if known else "its output has been deleted"
+        raise PaddockError(f"CI run `{run}` has nothing to show: {why}", f"`paddock show {known or run}`")
+    showing = _Showing(run, raw=raw, as_json=as_json)
+    showing.show(steps_of(folder), to_the_end=story.ended is not None)
+    if not follow:
+        return
+    with Listener(workspace.log_path) as listener:
+        while run in workspace.board().queue.running:
+            listener.wait(POLL_SECONDS)
+            showing.show(steps_of(folder), to_the_end=False)
+    showing.show(steps_of(folder), to_the_end=True)
+    ended = find_run(workspace, run)
+    note = f": {cut(ended.ended.note, 140)}" if ended.ended is not None and ended.ended.note else ""
+    click.echo(paint(f"── {run} {ended.state}{note}", bold=True), err=True)
+
+
+class _Showing:
+    """Prints the lines of a run's steps, each once, as they come."""
+
+    def __init__(self, run: str, *, raw: bool, as_json: bool) -> None:
+        self._run, self._raw, self._as_json = run, raw, as_json
+        self._readers: dict[int, list[LineReader]] = {}
+
+    def show(self, steps: list[Step], *, to_the_end: bool) -> None:
+        for step in steps:
+            if step.number not in self._readers:
+                self._readers[step.number] = [LineReader(path) for path in step.outputs]
+                if not self._raw and not self._as_json:
+                    click.echo(paint(f"── {cut(step.name, 60)}", dim=True))
+            for reader in self._readers[step.number]:
+                while (lines := reader.read()) or not reader.at_end:
+                    for line in lines:
+                        self._print(step, line.text)
+                for line in reader.finish() if to_the_end else ():
+                    self._print(step, line.text)
+        sys.stdout.flush()
+
+    def _print(self, step: Step, text: str) -> None:
+        if self._raw:
+            sys.stdout.buffer.write(text.encode("utf-8", "surrogateescape") + b"\n")
+        elif self._as_json:
+            plain = plain_line(text.encode("utf-8", "surrogateescape").decode("utf-8", "replace"))
+            print_json_line({"schema": SCHEMA, "run": self._run, "check": step.name, "text": plain})
+        else:
+            click.echo(cut(plain_line(text).expandtabs(), 2000))
