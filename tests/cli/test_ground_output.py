@@ -26,7 +26,7 @@ def expect(text: str) -> str:
 def test_init_says_what_it_made_and_the_second_time_that_it_changed_nothing(fresh: Cli) -> None:
     (fresh.top / "Makefile").write_text("test:\n\ttrue\n")
     assert fresh.shown("init") == expect("""
-        wrote paddock.toml (main: main, CI: make test)
+        wrote paddock.toml (main: main, CI: make test, not tried yet)
         created the log in TOP/.git/paddock/log.db
 
         next: paddock add "what to do", then paddock run

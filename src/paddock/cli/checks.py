@@ -28,6 +28,7 @@ class Finding:
     verdict: Verdict
     detail: str
     mend: str = ""
+    output: tuple[str, ...] = ()
 
 
 def config_findings(config: Config) -> Iterator[str]:
@@ -70,6 +71,28 @@ def examine(workspace: Workspace) -> Iterator[Finding]:
             yield from check(workspace)
         except PaddockError as error:
             yield Finding(check.__name__.strip("_").replace("_", " "), Verdict.PROBLEM, error.message, error.hint or "")
+
+
+def examine_ci(workspace: Workspace) -> Iterator[Finding]:
+    """Runs CI once on main's tip."""
+    from paddock.cli.trial import SHOWN_LINES, cure_of_trial, tell_trial, try_once
+    from paddock.core.merge.model import Result
+
+    if not workspace.log_path.exists():
+        yield Finding("ci", Verdict.WARNING, "it was not tried: there is no log", "paddock init")
+        return
+    try:
+        trial = try_once(workspace)
+    except PaddockError as error:
+        yield Finding("ci", Verdict.PROBLEM, error.message, error.hint or "")
+        return
+    if trial is None:
+        yield Finding("ci", Verdict.PROBLEM, "no CI command is configured", 'set `[land] ci = "make test"`')
+    elif trial.ended.result is Result.PASS:
+        yield Finding("ci", Verdict.OK, tell_trial(trial))
+    else:
+        end = tuple(trial.output.splitlines()[-SHOWN_LINES:])
+        yield Finding("ci", Verdict.PROBLEM, tell_trial(trial), cure_of_trial(trial), end)
 
 
 def _python(_: Workspace) -> Iterator[Finding]:

@@ -2,22 +2,28 @@
 
 import click
 
-from paddock.cli.checks import Verdict, examine
-from paddock.cli.text import SCHEMA, paint, print_json
+from paddock.cli.checks import Verdict, examine, examine_ci
+from paddock.cli.text import SCHEMA, cut, paint, print_json
 from paddock.cli.workspace import open_workspace
 
 _COLOURS = {Verdict.OK: "green", Verdict.WARNING: "yellow", Verdict.PROBLEM: "red"}
 
 
 @click.command("doctor")
+@click.option("--ci", is_flag=True, help="Also run CI once on main, in a sandbox, for at most `[land] timeout`.")
 @click.option("--json", "as_json", is_flag=True, help="As JSON.")
 @click.pass_context
-def doctor_command(ctx: click.Context, as_json: bool) -> None:
-    """Look at git, disk, clock, engines and the log; exit 1 if something must be mended."""
-    findings = list(examine(open_workspace(ctx)))
+def doctor_command(ctx: click.Context, ci: bool, as_json: bool) -> None:
+    """Look at git, disk, clock, engines and the log; exit 1 if something must be fixed."""
+    workspace = open_workspace(ctx)
+    findings = list(examine(workspace))
+    findings += list(examine_ci(workspace)) if ci else []
     bad = any(finding.verdict is Verdict.PROBLEM for finding in findings)
     if as_json:
-        rows = [{"what": f.what, "verdict": f.verdict, "detail": f.detail, "mend": f.mend} for f in findings]
+        rows = [
+            {"what": f.what, "verdict": f.verdict, "detail": f.detail, "mend": f.mend, "output": list(f.output)}
+            for f in findings
+        ]
         print_json({"schema": SCHEMA, "ok": not bad, "findings": rows})
         ctx.exit(1 if bad else 0)
     for finding in findings:
@@ -25,4 +31,6 @@ def doctor_command(ctx: click.Context, as_json: bool) -> None:
         click.echo(f"{word} {finding.what:<12} {finding.detail}")
         if finding.mend:
             click.echo(f"{'':<21} {paint('mend: ' + finding.mend, dim=True)}")
+        for line in finding.output:
+            click.echo(f"{'':<21} {cut(line, 200)}")
     ctx.exit(1 if bad else 0)

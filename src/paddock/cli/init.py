@@ -9,23 +9,29 @@ from pathlib import Path
 import click
 
 from paddock.cli.text import SCHEMA, print_json
+from paddock.cli.trial import cure_of_trial, end_of_trial, tell_trial, try_once, view_trial
 from paddock.cli.workspace import Workspace, open_workspace
+from paddock.config.guess import Guess, guess_ci
 from paddock.config.load import FILE_NAME
-from paddock.config.template import guess_ci, render_config
+from paddock.config.template import render_config
 from paddock.core.errors import PaddockError
 from paddock.core.ids import printable
+from paddock.fleet.ci_trial import Trial
 from paddock.store.sqlite import SqliteStore
+
+INIT_SECONDS = 60.0
 
 
 @click.command("init")
-@click.option("--yes", is_flag=True, help="Do not ask; take what was found.")
+@click.option("--yes", is_flag=True, help="Do not ask; take what was found, untried.")
+@click.option("--try/--no-try", "tries", default=None, help="Run the CI command once, for at most a minute.")
 @click.option("--json", "as_json", is_flag=True, help="As JSON.")
 @click.pass_context
-def init_command(ctx: click.Context, yes: bool, as_json: bool) -> None:
+def init_command(ctx: click.Context, yes: bool, tries: bool | None, as_json: bool) -> None:
     """Set Paddock up in this repository: writes paddock.toml and creates the log.
 
-    Running it again changes nothing. The working tree gets one new file, paddock.toml; the log is
-    kept in git's own directory.
+    The CI command it writes is tried once in a sandbox, unless --yes, --json or --no-try says otherwise. Running it
+    again changes nothing. The working tree gets one new file, paddock.toml; the log is kept in git's own directory.
     """
     workspace = open_workspace(ctx)
     if not workspace.repo.has_commits():
@@ -35,33 +41,52 @@ def init_command(ctx: click.Context, yes: bool, as_json: bool) -> None:
         )
     path = workspace.top / FILE_NAME
     made_file, made_log = not path.exists(), not workspace.log_path.exists()
-    text = _config_text(workspace, ask=not yes and not as_json and sys.stdin.isatty()) if made_file else ""
+    ask = not yes and not as_json and sys.stdin.isatty()
+    guess = guess_ci(workspace.top) if made_file else Guess()
+    text = _config_text(workspace, guess, ask=ask) if made_file else ""
     SqliteStore(workspace.log_path, create=True).close()
     if made_file:
         _write(path, text)
     config = workspace.config
+    tries = made_file and not yes and not as_json if tries is None else tries
     if as_json:
-        print_json({"schema": SCHEMA, "config": made_file, "log": made_log, "main": config.main, "ci": config.land.ci})
+        trial = try_once(workspace, INIT_SECONDS) if tries else None
+        view = {"schema": SCHEMA, "config": made_file, "log": made_log, "main": config.main, "ci": config.land.ci}
+        print_json({**view, "missing": guess.missing, "tried": view_trial(trial)})
         return
     if not made_file and not made_log:
         click.echo(f"already set up in {printable(str(workspace.top))}: nothing changed")
-        return
     if made_file:
         place = FILE_NAME if workspace.repo.top == workspace.top else printable(str(path))
-        click.echo(f"wrote {place} (main: {config.main}, CI: {config.land.ci or 'none found; set [land] ci'})")
+        ci = config.land.ci or "none found; set [land] ci"
+        untried = ", not tried yet" if config.land.ci and not tries else ""
+        click.echo(f"wrote {place} (main: {config.main}, CI: {ci}{untried})")
+    if guess.missing and not config.land.ci:
+        click.echo(f"no CI command was written: {guess.missing}")
     if made_log:
         click.echo(f"created the log in {printable(str(workspace.log_path))}")
-    click.echo('\nnext: paddock add "what to do", then paddock run')
+    if tries:
+        _tell_trial(try_once(workspace, INIT_SECONDS))
+    if made_file or made_log:
+        click.echo('\nnext: paddock add "what to do", then paddock run')
 
 
-def _config_text(workspace: Workspace, *, ask: bool) -> str:
+def _tell_trial(trial: Trial | None) -> None:
+    if trial is None:
+        return
+    cure = cure_of_trial(trial)
+    for line in (tell_trial(trial), *end_of_trial(trial), *([cure] if cure else [])):
+        click.echo(line)
+
+
+def _config_text(workspace: Workspace, guess: Guess, *, ask: bool) -> str:
     main = workspace.repo.default_branch()
     if main is None:
         raise PaddockError(
             "HEAD is detached and there is no branch `main` or `master`: Paddock cannot tell where work lands",
             "check out the branch work shall land on: `git switch BRANCH`",
         )
-    ci = guess_ci(workspace.top)
+    ci = guess.command
     if ask:
         main = click.prompt("branch that work lands on", default=main)
         ci = click.prompt("command that must pass before anything lands (empty: none)", default=ci, show_default=True)

@@ -72,9 +72,10 @@ class CiCrew:
 
 
 class CiRun:
-    """Drives one run to its result. Set `cancelled` and `changed` to have it stopped."""
+    """Drives one run to its result, in `sandbox` if one is named. Set `cancelled` and `changed` to have it stopped."""
 
-    def __init__(self, crew: CiCrew, run: Run, timeout_seconds: float) -> None:
+    def __init__(self, crew: CiCrew, run: Run, timeout_seconds: float, sandbox: Sandbox | None = None) -> None:
+        self._own_sandbox = sandbox
         self.run = run
         self.cancelled = ""
         self.changed = asyncio.Event()
@@ -202,7 +203,10 @@ class CiRun:
         self.changed.clear()
 
     async def _claim_sandbox(self) -> Sandbox:
-        """The one that is this run's already, else a free one, else a new one."""
+        """The one it was given or that is this run's already, else a free one, else a new one."""
+        if self._own_sandbox is not None:
+            await asyncio.to_thread(reserve_sandbox, self._own_sandbox, self.run.id, fresh=True)
+            return self._own_sandbox
         async with self._crew.claims:
             return await asyncio.to_thread(self._find_sandbox)
 
