@@ -1,48 +1,11 @@
-"""The file `paddock init` writes, and its guess at the command that runs the tests."""
+"""The file `paddock init` writes."""
 
 from pathlib import Path
 
 import pytest
 
 from paddock.config.load import load_config
-from paddock.config.template import guess_ci, render_config
-
-PYTEST = {"pyproject.toml": "[tool.pytest.ini_options]\n"}
-
-
-@pytest.mark.parametrize(
-    ("files", "command"),
-    [
-        ({}, ""),
-        ({"Makefile": "build:\n\ttrue\ntest: build\n\ttrue\n"}, "make test"),
-        ({"Makefile": "check:\n\ttrue\n"}, "make check"),
-        ({"Makefile": "test := 1\nbuild:\n\ttrue\n"}, ""),
-        ({"package.json": '{"scripts": {"test": "vitest"}}'}, "npm test"),
-        ({"package.json": '{"scripts": {"test": "vitest"}}', "pnpm-lock.yaml": ""}, "pnpm test"),
-        ({"package.json": '{"scripts": {"test": "echo \\"Error: no test specified\\" && exit 1"}}'}, ""),
-        ({"package.json": "[1]"}, ""),
-        ({"package.json": "{"}, ""),
-        ({"Cargo.toml": ""}, "cargo test"),
-        ({"go.mod": ""}, "go test ./..."),
-        (PYTEST, "python -m pytest"),
-        ({"pytest.ini": ""}, "python -m pytest"),
-        ({"pyproject.toml": '[project]\noptional-dependencies.test = ["pytest>=8"]'}, "python -m pytest"),
-        ({"pyproject.toml": '[dependency-groups]\ndev = ["ruff", "pytest"]'}, "python -m pytest"),
-        ({"pyproject.toml": '[project]\nname = "pytes"\ndependencies = ["nopytest"]'}, ""),
-        ({"pyproject.toml": "", "tests/test_x.py": ""}, "python -m pytest"),
-        ({"pyproject.toml": "tool = 3"}, ""),
-        ({"pyproject.toml": "not toml"}, ""),
-        ({"Makefile": "test:\n\ttrue\n", "Cargo.toml": ""}, "make test"),
-    ],
-)
-def test_the_test_command_is_guessed_from_what_the_repository_has(
-    tmp_path: Path, files: dict[str, str], command: str
-) -> None:
-    for name, text in files.items():
-        path = tmp_path / name
-        path.parent.mkdir(exist_ok=True)
-        path.write_text(text)
-    assert guess_ci(tmp_path) == command
+from paddock.config.template import render_config
 
 
 @pytest.mark.parametrize("main", ["main", "größe", "weird'\"\\name", "🐎/x"])
