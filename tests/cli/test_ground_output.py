@@ -50,6 +50,7 @@ def test_status_of_an_empty_log(cli: Cli) -> None:
 def test_status_lists_open_work_and_counts_the_finished(busy: Cli) -> None:
     assert busy.shown("status") == expect("""
         3 tasks: 1 waiting, 1 ready, 1 cancelled
+        no daemon is running (`paddock up` starts one)
 
         convoy parser  0/2 done
           ○ ready     t1    Rewrite the lexer  AGE
@@ -59,6 +60,7 @@ def test_status_lists_open_work_and_counts_the_finished(busy: Cli) -> None:
     """)
     assert busy.shown("status", "--all") == expect("""
         3 tasks: 1 waiting, 1 ready, 1 cancelled
+        no daemon is running (`paddock up` starts one)
 
         convoy parser  0/2 done
           ○ ready     t1    Rewrite the lexer  AGE
@@ -74,6 +76,7 @@ def test_a_blocked_task_names_the_one_it_depends_on_and_cancel_says_what_that_bl
     assert busy.shown("cancel", "t1") == "cancelled t1\nnow blocked by that: t2\n"
     assert busy.shown("status") == expect("""
         3 tasks: 1 blocked, 2 cancelled
+        no daemon is running (`paddock up` starts one)
 
         convoy parser  0/2 done
           ! blocked   t2    Use the lexer  claude · depends on t1, which was cancelled · AGE
@@ -210,9 +213,9 @@ def test_a_convoy_is_added_from_a_file_and_from_standard_input(cli: Cli) -> None
 def test_a_group_too_long_for_a_screen_is_cut_and_says_so(cli: Cli) -> None:
     cli.good("add", "--file", "-", stdin="".join(f"- task {number}\n" for number in range(100)).encode())
     lines = cli.shown("status").splitlines()
-    assert len(lines) == 44
+    assert len(lines) == 45
     assert lines[-1] == "  … and 60 more; `paddock status --all` shows them"
-    assert len(cli.shown("status", "--all").splitlines()) == 103
+    assert len(cli.shown("status", "--all").splitlines()) == 104
 
 
 def test_text_from_people_cannot_move_the_terminal(cli: Cli) -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from paddock.sessions import marks, process, watch
+from paddock.sessions import identity, marks, process, watch
 from paddock.sessions.local import Exited, TurnFiles, TurnSpec, TurnState, observe_turn, start_turn
 from paddock.sessions.marks import Mark, find_marked
 from paddock.sessions.process import ProcessIdentity, block_until_exit
@@ -98,10 +98,10 @@ def any_system(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) 
     """Runs a test a second time on the paths that macOS takes."""
     if request.param == "this system":
         return
-    process.current_boot.cache_clear()
-    for module in (process, marks):
+    identity.current_boot.cache_clear()
+    for module in (identity, marks):
         monkeypatch.setattr(module, "HAS_PROCFS", False)
     for module in (process, watch):
         monkeypatch.setattr(module, "has_pidfd", lambda: False)
     monkeypatch.setattr(process, "POLL_SECONDS", 0.02)
-    monkeypatch.setattr(process, "current_boot", lambda: "-")
+    monkeypatch.setattr(identity, "current_boot", lambda: "-")

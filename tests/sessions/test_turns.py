@@ -7,6 +7,7 @@ from pathlib import Path
 
 import psutil
 import pytest
+from msgspec import structs
 
 from paddock.core.errors import PaddockError
 from paddock.sessions.local import NeverStarted, Running, Vanished, observe_turn, reap_children, start_turn
@@ -158,7 +159,7 @@ def test_a_shim_killed_outright_is_vanished_and_its_command_is_still_found(works
 
 def test_a_turn_of_an_earlier_boot_is_vanished_with_the_host(workshop: Workshop) -> None:
     shim = workshop.start_blocked()
-    workshop.files().pid.write_text(replace(shim, boot="another-boot").as_text())
+    workshop.files().pid.write_text(structs.replace(shim, boot="another-boot").as_text())
     state = workshop.state()
     assert isinstance(state, Vanished)
     assert state.rebooted

@@ -2,7 +2,7 @@
 
 import click
 
-from paddock.cli.overview import render
+from paddock.cli.overview import render_convoy
 from paddock.cli.text import SCHEMA, cut, paint, print_json
 from paddock.cli.workspace import open_workspace
 from paddock.core.errors import PaddockError
@@ -48,4 +48,4 @@ def show_convoy_command(ctx: click.Context, name: str, as_json: bool) -> None:
         tasks = [view_task(board.tasks[task]) for task in board.members[name]]
         print_json({"schema": SCHEMA, "convoy": view_convoy(board, name), "tasks": tasks})
         return
-    click.echo("\n".join(render(board, name, show_all=True)))
+    click.echo("\n".join(render_convoy(board, name)))

@@ -1,16 +1,20 @@
-"""What there is to do: counts, what needs a person, then convoys and tasks. Loads nothing that is not needed."""
+"""What there is to do: counts, how things stand, convoys and tasks, what needs a person. Loads only what is needed."""
 
+import os
 import time
 from collections.abc import Collection, Iterator
 from pathlib import Path
 
+from paddock.cli.attention import Notice, find_notices
+from paddock.cli.columns import columns
 from paddock.cli.text import age, badge, cut, paint, plural, say, width
 from paddock.cli.workspace import Workspace
 from paddock.core.board import Board
 from paddock.core.errors import PaddockError
 from paddock.core.ids import TaskId, task_number
+from paddock.core.spending import day_of
 from paddock.core.task import FINISHED, SATISFIED, Phase, Task
-from paddock.fleet.waiting import StoppedEngine, read_stopped
+from paddock.fleet.presence import Presence, look_for_daemon
 
 ROWS = 40  # of one group
 SCREEN = 400  # of all groups together
@@ -24,20 +28,22 @@ def show_status(
         raise PaddockError(f"there is no convoy `{convoy}`", "`paddock convoy list` lists them")
     if board.ready:
         tell_why_waiting(board, workspace.state_dir)
-    stopped = read_stopped(workspace.state_dir)
+    notices = find_notices(workspace, board)
     if as_json:
-        _print_json(board, convoy, stopped)
+        _print_json(workspace, board, convoy, notices)
     else:
-        say("\n".join(render(board, convoy, show_all=show_all, stopped=stopped)))
+        say("\n".join(render(board, convoy, notices, show_all=show_all)))
 
 
-def _print_json(board: Board, convoy: str | None, stopped: list[StoppedEngine]) -> None:
+def _print_json(workspace: Workspace, board: Board, convoy: str | None, notices: list[Notice]) -> None:
     from paddock.cli.text import print_json
     from paddock.cli.views import view_status
+    from paddock.fleet.waiting import read_stopped
 
     names = board.members[convoy] if convoy is not None else board.tasks
     convoys = [convoy] if convoy is not None else list(board.convoys)
-    print_json(view_status(board, [board.tasks[name] for name in names], convoys, stopped))
+    tasks, needy = [board.tasks[name] for name in names], _needy(board, convoy)
+    print_json(view_status(board, tasks, convoys, needy, notices, read_stopped(workspace.state_dir)))
 
 
 def tell_why_waiting(board: Board, state_dir: Path) -> None:
@@ -51,47 +57,86 @@ def tell_why_waiting(board: Board, state_dir: Path) -> None:
             board.tasks.put(replace(board.tasks[task], reason=reason))
 
 
-def render(board: Board, convoy: str | None, *, show_all: bool, stopped: Collection[StoppedEngine] = ()) -> list[str]:
-    halted = _halted(board)
+def render(board: Board, convoy: str | None, notices: list[Notice], *, show_all: bool) -> list[str]:
+    """Counts and how things stand, then the work, and last what needs a person."""
     if not board.tasks:
-        return ["no tasks yet", *halted, "", 'add one: paddock add "what to do"']
-    lines = [_counts(board, convoy), *halted]
-    shown = _chosen(board, convoy, show_all=show_all)
+        return [*_standing(board), "no tasks yet", "", 'add one: paddock add "what to do"', *_needs(board, [], notices)]
     needy = _needy(board, convoy)
-    if needy or stopped:
-        lines += ["", paint("needs you", bold=True)]
-        lines += [row for engine in stopped for row in _stopped_rows(engine)]
-        listed = needy if show_all else needy[:ROWS]
-        lines += [row for name in listed for row in _needy_rows(board.tasks[name])]
-        lines += _rest(len(needy) - len(listed))
+    lines = [*_counts(board, convoy, len(needy) + len(notices)), *_standing(board)]
+    lines += _work(board, convoy, needy, show_all=show_all)
+    hidden = sum(board.counts.get(phase, 0) for phase in FINISHED)
+    if hidden and not show_all and convoy is None:
+        told = f"{plural(hidden, 'finished task')} not shown; `paddock status --all` shows them"
+        lines += ["", paint(told, dim=True)]
+    listed = needy if show_all else needy[:ROWS]
+    return lines + _needs(board, listed, notices) + _rest(len(needy) - len(listed))
+
+
+def render_convoy(board: Board, convoy: str) -> list[str]:
+    """All its tasks as one tree, those that need a person among them."""
+    return [*_counts(board, convoy, 0), *_work(board, convoy, [], show_all=True)]
+
+
+def _work(board: Board, convoy: str | None, needy: list[TaskId], *, show_all: bool) -> list[str]:
+    """Tasks by convoy, without those that are listed under what needs a person."""
+    lines: list[str] = []
+    apart = set(needy)
     room = len(board.tasks) if show_all else SCREEN
-    for name, group in _groups(board, shown):
-        listed = group if show_all else _limited(board, group, min(ROWS, room))
+    for name, group in _groups(board, _chosen(board, convoy, show_all=show_all)):
+        rows = [task for task in group if task not in apart]
+        if name is None and not rows:
+            continue
+        listed = rows if show_all else _limited(board, rows, min(ROWS, room))
         room -= len(listed)
         lines += ["", _heading(board, name)]
         lines += [_row(task, depth) for task, depth in _tree([board.tasks[task] for task in listed])]
-        lines += _rest(len(group) - len(listed))
-    hidden = sum(board.counts.get(phase, 0) for phase in FINISHED)
-    if hidden and not show_all and convoy is None:
-        lines += [
-            "",
-            paint(f"{plural(hidden, 'finished task')} not shown; `paddock status --all` shows them", dim=True),
-        ]
+        lines += _rest(len(rows) - len(listed))
     return lines
 
 
-def _halted(board: Board) -> list[str]:
-    if (halted := board.halted) is None:
-        return []
-    from paddock.cli.halts import halt_lines
-
-    return ["", *halt_lines(halted)]
-
-
-def _counts(board: Board, convoy: str | None) -> str:
+def _counts(board: Board, convoy: str | None, needs: int) -> list[str]:
     counts = board.counts if convoy is None else board.convoy_counts[convoy]
+    total = plural(sum(counts.values()), "task")
     parts = [f"{counts[phase]:,} {phase.value}" for phase in Phase if counts.get(phase)]
-    return paint(plural(sum(counts.values()), "task"), bold=True) + ": " + ", ".join(parts)
+    if needs:
+        parts[-1] += f"; {needs:,} {'needs' if needs == 1 else 'need'} you"
+    first, *rest = _flow(f"{total}: ", parts, ", ")
+    return [paint(total, bold=True) + first.removeprefix(total), *rest]
+
+
+def _flow(lead: str, parts: list[str], between: str, indent: str = "  ") -> list[str]:
+    """The parts one after the other, on as many lines as it takes to stay within the screen."""
+    lines = [lead]
+    for index, part in enumerate(parts):
+        word = part + (between.rstrip() if index < len(parts) - 1 else "")
+        if lines[-1].strip() and columns(lines[-1]) + columns(word) > width():
+            lines.append(indent)
+        lines[-1] += word + between[len(between.rstrip()) :]
+    return [line.rstrip() for line in lines]
+
+
+def _standing(board: Board) -> list[str]:
+    """The daemon, a queue that does not go on, and what today has cost so far."""
+    parts = [_daemon_words(board)]
+    if (state := board.queue_switches.state) != "open":
+        parts.append(f"merge queue {state}")
+    if (cost := board.cost_of_day(day_of(time.time()))) is not None:
+        parts.append(f"${cost:.2f} today")
+    return [paint(line, dim=True) for line in _flow("", parts, " · ")] if board.tasks or parts[1:] else []
+
+
+def _daemon_words(board: Board) -> str:
+    seen = look_for_daemon(board, time.time())
+    match seen.presence:
+        case Presence.NONE:
+            return "no daemon is running (`paddock up` starts one)"
+        case Presence.GONE:
+            return "the daemon is gone"
+        case Presence.SILENT:
+            return "the daemon is silent"
+    lease = seen.lease
+    where = f" on {cut(lease.holder.host, 40)}" if lease and lease.holder.host != os.uname().nodename else ""
+    return f"daemon running for {age(lease.since)}{where}" if lease else "daemon running"
 
 
 def _chosen(board: Board, convoy: str | None, *, show_all: bool) -> Collection[TaskId]:
@@ -156,45 +201,47 @@ def _tree(tasks: list[Task]) -> list[tuple[Task, int]]:
 
 
 def _row(task: Task, depth: int) -> str:
+    """One line of the screen. Of what does not fit the reason is shortened first, then the title."""
     indent = "  " * depth
     lead = f"  {badge(task.phase)} {indent}{task.id:<5} "
-    detail = _detail(task)
-    room = width() - 20 - len(indent) - len(detail)
-    return f"{lead}{cut(task.title, max(room, 20))}  {paint(detail, dim=True)}".rstrip()
+    room = width() - 15 - len(indent) - max(5, len(task.id)) - len("  ")
+    before, reason, after = _details(task)
+    fixed = sum(columns(word) + 3 for word in (*before, *after)) - 3
+    title = cut(task.title, max(20, room - fixed - (min(columns(reason), 24) + 3 if reason else 0)))
+    left = room - columns(title) - fixed
+    words = (*before, *([cut(reason, left - 3)] if reason and left > 8 else []), *after)
+    detail = cut(" · ".join(words), room - columns(title))
+    return f"{lead}{title}  {paint(detail, dim=True)}".rstrip()
 
 
-def _detail(task: Task) -> str:
-    words = []
+def _details(task: Task) -> tuple[list[str], str, list[str]]:
+    """Words before the reason, the reason, and words after it."""
+    before, after = [], []
     if (attempt := task.live_attempt) is not None:
-        words.append(f"{attempt.id} {attempt.engine}")
+        before.append(f"{attempt.id} {attempt.engine}")
         if attempt.stop_requested:
-            words.append("stopping")
+            before.append("stopping")
         if attempt.inlined:
-            words.append(f"inlined {cut(attempt.inlined, 100)}")
+            before.append(f"inlined {cut(attempt.inlined, 30)}")
     elif task.agent or task.engine:
-        words.append("/".join(part for part in (task.agent, task.engine) if part))
-    if task.reason:
-        words.append(cut(task.reason, 100))
+        before.append(cut("/".join(part for part in (task.agent, task.engine) if part), 30))
     if task.phase is Phase.READY and (left := task.not_before - time.time()) > 0:
-        words.append(f"tried again in {age(0.0, left)}")
-    words.append(age(task.since))
-    return " · ".join(words)
+        after.append(f"tried again in {age(0.0, left)}")
+    return before, cut(task.reason, 100) if task.reason else "", [*after, age(task.since)]
 
 
-def _needy_rows(task: Task) -> list[str]:
-    rows = [_row(task, 0)]
-    command = task.unblock or _next_command(task)
-    if command:
-        rows.append(" " * 20 + paint(f"run: {command}", dim=True))
-    return rows
-
-
-def _stopped_rows(stopped: StoppedEngine) -> list[str]:
-    lead = "  " + paint("■ stopped  ", "red")
-    return [
-        f"{lead} {cut(stopped.reason, max(width() - 14, 40))}",
-        " " * 20 + paint(f"run: {stopped.unblock}", dim=True),
-    ]
+def _needs(board: Board, needy: list[TaskId], notices: list[Notice]) -> list[str]:
+    lines = ["", paint("needs you", bold=True)] if needy or notices else []
+    for notice in notices:
+        lines += _flow("  ! ", cut(notice.text, 300).split(" "), " ", indent="    ")
+        lines.append(paint(f"    run: {cut(notice.run, 300)}", dim=True))
+    for name in needy:
+        task = board.tasks[name]
+        lines.append(_row(task, 0))
+        if command := cut(task.unblock or _next_command(task), 300):
+            indent = " " * (20 if columns(command) + 25 <= width() else 4)
+            lines.append(paint(f"{indent}run: {command}", dim=True))
+    return lines
 
 
 def _next_command(task: Task) -> str:

@@ -14,6 +14,7 @@ from paddock.core.ids import TaskId, is_run, parse_run
 from paddock.core.merge import events as qe
 from paddock.core.merge.estimate import run_seconds
 from paddock.core.merge.model import Decided, Entry, Halted, Queue, Run
+from paddock.core.merge.switches import switches_of
 from paddock.fleet.queueing import branch_change
 from paddock.git.behind import checkouts_behind
 from paddock.store.protocol import Query
@@ -86,13 +87,7 @@ def view_queue(queue: Queue, reason: str) -> dict[str, object]:
 
 
 def state_of(queue: Queue) -> str:
-    if queue.halted is not None:
-        return "halted"
-    if queue.frozen:
-        return "frozen"
-    if queue.paused:
-        return "paused"
-    return "draining" if queue.draining_since is not None else "open"
+    return switches_of(queue).state
 
 
 def in_order(queue: Queue) -> list[Entry]:

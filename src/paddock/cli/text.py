@@ -7,6 +7,7 @@ from typing import Any
 
 import msgspec
 
+from paddock.cli.columns import shorten
 from paddock.core.ids import printable
 from paddock.core.task import Phase
 
@@ -56,6 +57,7 @@ def badge(phase: Phase) -> str:
 
 
 def width() -> int:
+    """Of the terminal. Without one lines may be longer: what reads them has no edge."""
     if not sys.stdout.isatty():
         return 160
     import shutil
@@ -64,8 +66,8 @@ def width() -> int:
 
 
 def cut(text: str, limit: int) -> str:
-    """Safe for a terminal and at most `limit` characters."""
-    return printable(text, max(limit, 2))
+    """Safe for a terminal and at most `limit` columns."""
+    return shorten(printable(text, len(text) + 1), max(limit, 2))
 
 
 def age(since: float, now: float | None = None) -> str:

@@ -25,29 +25,34 @@ from paddock.store.wake import Listener
 def up_command(ctx: click.Context, most: int | None, install: bool, as_json: bool) -> None:
     """Start the fleet in the background."""
     workspace = open_workspace(ctx)
-    running = _running(workspace)
-    if running is not None:
-        raise PaddockError(f"the fleet is already up: {running.words}", "`paddock status` shows what it does")
-    if install:
-        path, taken = install_unit(workspace.repo, workspace.top)
-        if not taken:
-            click.echo(f"wrote {path}, but systemd's user manager did not take it", err=True)
-            click.echo(f"hint: where systemd runs, `systemctl --user enable --now {path.name}`", err=True)
-        else:
-            click.echo(f"installed {path.name}; it starts again after a reboot", err=True)
+    found = _running(workspace)
+    taken = install and _install(workspace)
     log = workspace.state_dir / "daemon.log"
-    if not install or not taken:
-        arguments = [] if most is None else ["--max", str(most)]
-        spawn_daemon(workspace.top, log, arguments)
-    started = _await_daemon(workspace)
-    if started is None:
+    if found is None and not taken:
+        spawn_daemon(workspace.top, log, [] if most is None else ["--max", str(most)])
+    running = found or _await_daemon(workspace)
+    if running is None:
         raise PaddockError("the daemon did not come up", f"its last words are in `{log}`")
+    if found is not None and most is not None:
+        click.echo("--max changes nothing now: `paddock down`, then `paddock up --max` again", err=True)
     if as_json:
-        print_json(
-            {"schema": SCHEMA, "pid": started.lease.holder.pid, "host": started.lease.holder.host, "log": str(log)}
-        )
+        holder = running.lease.holder
+        was_up = found is not None
+        print_json({"schema": SCHEMA, "pid": holder.pid, "host": holder.host, "log": str(log), "was_up": was_up})
     else:
-        click.echo(f"the fleet is up ({started.words}); `paddock status` shows what it does, `paddock down` ends it")
+        up = "is up" if found is None else "is up already"
+        click.echo(f"the fleet {up} ({running.words}); `paddock status` shows what it does, `paddock down` ends it")
+
+
+def _install(workspace: Workspace) -> bool:
+    """Whether systemd starts it now and after a reboot."""
+    path, taken = install_unit(workspace.repo, workspace.top)
+    if taken:
+        click.echo(f"installed {path.name}; it starts again after a reboot", err=True)
+    else:
+        click.echo(f"wrote {path}, but systemd's user manager did not take it", err=True)
+        click.echo(f"hint: where systemd runs, `systemctl --user enable --now {path.name}`", err=True)
+    return taken
 
 
 @click.command("down")

@@ -1,13 +1,18 @@
 """What readers print as JSON, schema 1: documented in docs/contracts.md and only ever extended."""
 
-from collections.abc import Iterable
+import time
+from collections.abc import Sequence
 
 import msgspec
 
+from paddock.cli.attention import Notice
 from paddock.cli.text import SCHEMA, iso
 from paddock.core.board import Board
 from paddock.core.events import Record, Unknown
+from paddock.core.ids import TaskId
+from paddock.core.spending import day_of
 from paddock.core.task import SATISFIED, Attempt, Phase, Task
+from paddock.fleet.presence import Presence, look_for_daemon
 from paddock.fleet.waiting import StoppedEngine
 from paddock.store.codec import body_of, kind_of
 
@@ -63,15 +68,38 @@ class ConvoyView(msgspec.Struct):
     tasks: list[str]
 
 
+class QueueSwitchView(msgspec.Struct):
+    """`state` is open, halted, frozen, paused or draining; `reason` is why it halted."""
+
+    state: str
+    reason: str
+
+
+class TodayView(msgspec.Struct):
+    """The day is UTC's; `cost_usd` is None if no agent has worked on it."""
+
+    day: str
+    cost_usd: float | None
+
+
+class NeedsView(msgspec.Struct):
+    tasks: list[TaskId]
+    notices: list[Notice]
+
+
 class StatusView(msgspec.Struct):
     schema: int
     seq: int
     counts: dict[str, int]
     convoys: list[ConvoyView]
     tasks: list[TaskView]
-    daemon: dict[str, object] | None = None
-    stopped: list[StoppedEngine] = []
-    halted: dict[str, object] | None = None
+    daemon: dict[str, object] | None
+    daemon_state: str
+    queue: QueueSwitchView
+    today: TodayView
+    needs_you: NeedsView
+    stopped: list[StoppedEngine]
+    halted: dict[str, object] | None
 
 
 class RecordView(msgspec.Struct):
@@ -143,8 +171,16 @@ def view_convoy(board: Board, name: str) -> ConvoyView:
 
 
 def view_status(
-    board: Board, tasks: list[Task], convoys: list[str], stopped: Iterable[StoppedEngine] = ()
+    board: Board,
+    tasks: list[Task],
+    convoys: list[str],
+    needy: Sequence[TaskId] = (),
+    notices: Sequence[Notice] = (),
+    stopped: Sequence[StoppedEngine] = (),
 ) -> StatusView:
+    now = time.time()
+    switches = board.queue_switches
+    cost = board.cost_of_day(day_of(now))
     return StatusView(
         schema=SCHEMA,
         seq=board.seq,
@@ -152,7 +188,11 @@ def view_status(
         convoys=[view_convoy(board, name) for name in convoys],
         tasks=[view_task(task) for task in tasks],
         daemon=view_daemon(board),
-        stopped=list(stopped),
+        daemon_state=look_for_daemon(board, now).presence.value,
+        queue=QueueSwitchView(switches.state, switches.halted.reason if switches.halted else ""),
+        today=TodayView(day_of(now), None if cost is None else round(cost, 6)),
+        needs_you=NeedsView([*needy], [*notices]),
+        stopped=[*stopped],
         halted=_view_halt(board),
     )
 
@@ -168,19 +208,15 @@ def _view_halt(board: Board) -> dict[str, object] | None:
 
 def view_daemon(board: Board) -> dict[str, object] | None:
     """Who runs the fleet, None when nobody does or its process is known to be gone."""
-    from socket import gethostname
-
-    from paddock.fleet.service import find_daemon
-
-    running = find_daemon(board, gethostname())
-    if running is None:
+    seen = look_for_daemon(board, time.time())
+    if seen.lease is None or seen.presence is Presence.GONE:
         return None
-    holder = running.lease.holder
+    holder = seen.lease.holder
     return {
         "pid": holder.pid,
         "host": holder.host,
-        "since": iso(running.lease.since),
-        "generation": running.lease.generation,
+        "since": iso(seen.lease.since),
+        "generation": seen.lease.generation,
     }
 
 

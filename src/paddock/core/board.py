@@ -21,14 +21,13 @@ from paddock.core.tasktable import TaskTable
 if TYPE_CHECKING:
     from paddock.core.lease import Leases
     from paddock.core.merge.model import Halted, Queue
+    from paddock.core.merge.switches import QueueSwitches
     from paddock.core.spending import Spending
 
 DAEMON_LEASE = "daemon"
 DECIDED = DEAD | SATISFIED
 LAYOUT = 3
 """Grows when the same records fold to another board; snapshots of another layout are folded again."""
-NOT_HALTED = b"\xa6halted\xc0"
-"""`halted: None` in an encoded queue. No text in it can look like that: the last byte is not UTF-8."""
 
 
 class Convoy(msgspec.Struct, frozen=True, array_like=True):
@@ -121,10 +120,26 @@ class Board:
 
     @property
     def halted(self) -> "Halted | None":
-        """Why the merge queue stopped by itself; does not decode a queue that has not."""
-        if self._queue is None and (not self._encoded_queue or NOT_HALTED in self._encoded_queue):
-            return None
-        return self.queue.halted
+        """Why the merge queue stopped by itself; the rest of it stays encoded."""
+        return self.queue_switches.halted
+
+    @property
+    def queue_switches(self) -> "QueueSwitches":
+        """Whether the queue goes on; the rest of it stays encoded."""
+        from paddock.core.merge.switches import QueueSwitches, switches_of
+
+        return _decode_part(self._encoded_queue, QueueSwitches) if self._queue is None else switches_of(self._queue)
+
+    def cost_of_day(self, day: str) -> float | None:
+        """US dollars of the attempts that count towards that day, those at work included; None if there is none."""
+        from paddock.core.admission.budget import Booked
+        from paddock.core.spending import day_of, money_of
+
+        spending = _decode_part(self._encoded_spending, Booked) if self._spending is None else self._spending
+        attempts = (self.tasks[name].live_attempt for name in self.live)
+        live = [money_of(one) for one in attempts if one is not None and day_of(one.started) == day]
+        ended = spending.ledger.spent.get(f"day:{day}")
+        return None if ended is None and not live else ((ended and ended.money) or 0.0) + sum(live)
 
     @property
     def spending(self) -> "Spending":

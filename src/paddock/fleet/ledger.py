@@ -9,7 +9,7 @@ from paddock.core import lease
 from paddock.core.board import DAEMON_LEASE, Board
 from paddock.core.errors import PaddockError
 from paddock.core.events import Draft, Record
-from paddock.sessions.process import ProcessIdentity, current_boot, identify, same_process
+from paddock.sessions.identity import identify, is_certainly_gone
 from paddock.store.group import GroupWriter
 from paddock.store.protocol import Author, Store
 
@@ -99,15 +99,6 @@ def this_process() -> lease.Holder:
     return lease.Holder(
         name="daemon", host=socket.gethostname(), pid=identity.pid, started=identity.started, boot_id=identity.boot
     )
-
-
-def is_certainly_gone(holder: lease.Holder) -> bool:
-    """Only of a process of this host can one be certain."""
-    if holder.host != socket.gethostname() or not holder.pid:
-        return False
-    if holder.boot_id != current_boot():
-        return True
-    return not same_process(ProcessIdentity(holder.pid, int(holder.started), holder.boot_id))
 
 
 def _already_running(blocker: lease.Blocker) -> AlreadyRunning:

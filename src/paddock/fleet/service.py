@@ -13,9 +13,9 @@ from zlib import crc32
 from paddock.core.board import DAEMON_LEASE, Board
 from paddock.core.errors import PaddockError
 from paddock.core.lease import Lease
-from paddock.fleet.ledger import is_certainly_gone
 from paddock.git.repo import Repo
-from paddock.sessions.process import ProcessIdentity, block_until_exit, signal_process
+from paddock.sessions.identity import ProcessIdentity, is_certainly_gone
+from paddock.sessions.process import block_until_exit, signal_process
 
 START_SECONDS = 20.0
 LOG_BYTES = 8 * 1024 * 1024

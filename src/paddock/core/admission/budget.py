@@ -48,6 +48,18 @@ class Ledger(msgspec.Struct, frozen=True):
     reservations: dict[str, Reservation] = {}
 
 
+class Expenses(msgspec.Struct, frozen=True):
+    """What of a `Ledger` was spent."""
+
+    spent: dict[str, Cost] = {}
+
+
+class Booked(msgspec.Struct, frozen=True):
+    """Only the expenses of a `Spending`; decodes from a whole encoded one."""
+
+    ledger: Expenses = Expenses()
+
+
 class OverBudget(msgspec.Struct, frozen=True):
     """`scope` has no room for what was asked; `reason` says so in words."""
 

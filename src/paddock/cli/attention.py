@@ -1,0 +1,59 @@
+"""What needs a person and is no task: one list, shown last in `paddock status` and told in its JSON.
+
+A source looks at the board, and at the repository where that is quick, and yields a notice for each thing it finds.
+`paddock status` is asked all day: a source imports what it needs only once it has something to tell.
+"""
+
+import time
+from collections.abc import Callable, Iterator
+
+import msgspec
+
+from paddock.cli.text import age
+from paddock.cli.workspace import Workspace
+from paddock.core.board import Board
+from paddock.fleet.presence import Presence, look_for_daemon
+from paddock.fleet.waiting import read_stopped
+
+
+class Notice(msgspec.Struct, frozen=True):
+    """`kind` is for programs and never changes; `run` is the command, or the commands, that help."""
+
+    kind: str
+    text: str
+    run: str
+
+
+Source = Callable[[Workspace, Board], Iterator[Notice]]
+
+
+def find_notices(workspace: Workspace, board: Board) -> list[Notice]:
+    return [notice for source in SOURCES for notice in source(workspace, board)]
+
+
+def _lost_daemon(_workspace: Workspace, board: Board) -> Iterator[Notice]:
+    seen = look_for_daemon(board, time.time())
+    if seen.lease is None or seen.presence is Presence.RUNNING:
+        return
+    holder = seen.lease.holder
+    who = f"the daemon (pid {holder.pid} on {holder.host}, started {age(seen.lease.since)} ago)"
+    if seen.presence is Presence.GONE:
+        yield Notice("daemon-gone", f"{who} is gone: it was killed, or the machine restarted", "paddock up")
+    else:
+        yield Notice("daemon-silent", f"{who} has not renewed its lease: it hangs, or its host is off", "paddock up")
+
+
+def _stopped_engines(workspace: Workspace, _board: Board) -> Iterator[Notice]:
+    for stopped in read_stopped(workspace.state_dir):
+        yield Notice("engine-stopped", stopped.reason, stopped.unblock)
+
+
+def _halted_queue(_workspace: Workspace, board: Board) -> Iterator[Notice]:
+    if (halted := board.halted) is not None:
+        from paddock.cli.halts import cure_of
+
+        yield Notice("queue-halted", "; ".join((f"merge queue halted: {halted.reason}", *cure_of(halted))), DETAILS)
+
+
+DETAILS = "paddock queue why main"
+SOURCES: tuple[Source, ...] = (_lost_daemon, _halted_queue, _stopped_engines)

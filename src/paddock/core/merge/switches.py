@@ -1,0 +1,28 @@
+"""Whether the merge queue goes on, read without the rest of it: a large queue takes long to decode."""
+
+import msgspec
+
+from paddock.core.merge.model import Halted, Queue
+
+
+class QueueSwitches(msgspec.Struct, frozen=True):
+    """Those fields of `Queue` that stop it; decodes from a whole encoded queue."""
+
+    frozen: bool = False
+    paused: bool = False
+    draining_since: float | None = None
+    halted: Halted | None = None
+
+    @property
+    def state(self) -> str:
+        if self.halted is not None:
+            return "halted"
+        if self.frozen:
+            return "frozen"
+        if self.paused:
+            return "paused"
+        return "draining" if self.draining_since is not None else "open"
+
+
+def switches_of(queue: Queue) -> QueueSwitches:
+    return QueueSwitches(queue.frozen, queue.paused, queue.draining_since, queue.halted)
