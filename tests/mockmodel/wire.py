@@ -13,6 +13,8 @@ from paddock.engines.prompt import CONTINUE
 Json = dict[str, Any]
 
 OPENAI_ERRORS = {
+    400: ("invalid_request_error", "invalid_request", "Invalid request."),
+    404: ("invalid_request_error", "model_not_found", "The model does not exist or you do not have access to it."),
     401: ("invalid_request_error", "invalid_api_key", "Incorrect API key provided: mock-key."),
     429: ("rate_limit_error", "rate_limit_exceeded", "Rate limit reached for requests."),
     529: ("server_error", "server_overloaded", "The server is overloaded."),

@@ -155,7 +155,8 @@ def ask_for_more(
 
 def used_up(scope: str, used: Cost, ahead: Cost, limit: Amount, where: str = "") -> OverBudget:
     """An attempt's own limit has no room for another call."""
-    more = f", and another call may use {_words(ahead, limit)}" if ahead != NOTHING else ""
+    inside = (used.money or 0.0) <= (limit.money or 0.0) and used.tokens <= (limit.tokens or used.tokens)
+    more = f", and another call may use {_words(ahead, limit)}" if inside and ahead != NOTHING else ""
     return OverBudget(scope, f"{scope} has used {_words(used, limit)} of {_words(limit)}{where}{more}")
 
 

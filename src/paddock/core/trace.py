@@ -198,6 +198,7 @@ class TurnSummary(msgspec.Struct, frozen=True, omit_defaults=True):
     `trouble` is the provider's refusal that still stands: work done after it clears it, so a turn that timed
     out in backoff keeps its cause and one that recovered does not. `refusals` counts all of them. `fault` is likewise
     the refused request that still stands.
+    `calls` are those to a model that the engine told the use of by itself.
     `permission_denials` takes the greater of denied results seen and the engine's own count.
     """
 
@@ -210,6 +211,7 @@ class TurnSummary(msgspec.Struct, frozen=True, omit_defaults=True):
     last_step: str = ""
     usage: TokenUsage = TokenUsage()
     usage_scope: UsageScope = UsageScope.DELTA
+    calls: int = 0
     trouble: RateLimited | None = None
     refusals: int = 0
     fault: Error | None = None
@@ -311,7 +313,8 @@ def _observe_result(seen: TurnSummary, entry: ToolResult) -> TurnSummary:
 def _observe_usage(seen: TurnSummary, entry: Usage) -> TurnSummary:
     spoke = seen.saw_llm_call or entry.tokens.output > 0
     if entry.scope is UsageScope.DELTA:
-        return replace(seen, usage=seen.usage.plus(entry.tokens), saw_llm_call=spoke)
+        calls = seen.calls + (1 if entry.tokens.input_total else 0)
+        return replace(seen, usage=seen.usage.plus(entry.tokens), calls=calls, saw_llm_call=spoke)
     return replace(seen, usage=entry.tokens, usage_scope=entry.scope, saw_llm_call=spoke)
 
 

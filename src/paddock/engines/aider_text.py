@@ -11,7 +11,9 @@ from paddock.core.trace import (
     STEP_LIMIT,
     TEXT_LIMIT,
     End,
+    Error,
     Progress,
+    RequestFault,
     Text,
     TokenUsage,
     ToolCall,
@@ -59,6 +61,11 @@ class AiderParser:
             self._answered, self._error = False, clip(text, ERROR_LIMIT)
             yield from self._flush(model_spoke=False)
             yield describe_error(text)
+        elif text.startswith("Model ") and text.endswith("has hit a token limit!"):
+            self._answered, self._error = False, text
+            yield Error(text, RequestFault.TOO_LONG)
+        elif text.startswith("Tokens: ") and " sent, 0 received" in text:
+            yield Progress(text[:STEP_LIMIT])
         elif text.startswith("Tokens: ") and " received" in text:
             self._answered = self._has_answered = True
             yield from self._flush(model_spoke=True)

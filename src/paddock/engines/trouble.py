@@ -53,7 +53,8 @@ _WORDS: tuple[tuple[TroubleKind, re.Pattern[str]], ...] = (
         re.compile(
             r"overloaded|server[_ ]error|internal server error|service unavailable|bad gateway|gateway timeout"
             r"|high demand|at capacity|econnrefused|econnreset|connection (?:refused|error|reset)"
-            r"|unable to connect|fetch failed|stream disconnected|error sending request|enotfound|etimedout",
+            r"|unable to connect|fetch failed|stream disconnected|api error: terminated|error sending request"
+            r"|enotfound|etimedout",
             re.IGNORECASE,
         ),
     ),
@@ -88,6 +89,7 @@ _FAULT_WORDS: tuple[tuple[RequestFault, re.Pattern[str]], ...] = (
 )
 _REQUEST_STATUSES = frozenset({400, 404, 405, 413, 422})
 _INVALID = re.compile(r"invalid_request(?:_error)?\b|invalid_argument|bad ?request", re.IGNORECASE)
+_NOT_FOUND = re.compile(r"notfounderror", re.IGNORECASE)
 
 
 def kind_of_status(status: int | None) -> TroubleKind | None:
@@ -140,7 +142,7 @@ def describe_error(message: str, status: int | None = None, retry_after: float |
     if trouble is not None:
         return trouble
     fault = worded if status is None or is_request else None
-    if fault is None and status == 404:
+    if fault is None and (status == 404 or (status is None and _NOT_FOUND.search(message))):
         fault = RequestFault.NOT_FOUND
     elif fault is None and (is_request or (status is None and _INVALID.search(message))):
         fault = RequestFault.INVALID
@@ -153,7 +155,8 @@ def _worded_fault(message: str) -> RequestFault | None:
 
 def _words_in(message: str) -> str:
     """What the body of an answer says, where an engine passes it on as it is."""
-    body = read_object(message.encode("utf-8", "replace")) if message.startswith("{") else None
+    start, end = message.find("{"), message.rfind("}") + 1
+    body = read_object(message[start:end].encode("utf-8", "replace")) if 0 <= start < end else None
     said = body.text("error", "message") or body.text("message") if body is not None else ""
     return said or message
 

@@ -30,6 +30,7 @@ class Purse:
         self._task = task
         self._attempt = attempt
         self._seen = TokenUsage()
+        self._called = 0
         self._counted = Cost(money_of(attempt), float(tokens_of(attempt)))
         self._calls: deque[Cost] = deque(maxlen=KEPT_CALLS)
 
@@ -38,8 +39,8 @@ class Purse:
         if summary.usage == self._seen:
             return ""
         used, refused = self._used(summary), [""]
-        ahead = self._count(used, is_call=summary.usage.input_total > self._seen.input_total)
-        self._seen = summary.usage
+        ahead = self._look_ahead(used, summary.calls - self._called)
+        self._seen, self._called = summary.usage, summary.calls
         known = self._ledger.board
         if over := self._beyond_own_limit(known, used, ahead):
             return over
@@ -61,12 +62,13 @@ class Purse:
         checkpoint("budget.answered")
         return refused[0]
 
-    def _count(self, used: Cost, *, is_call: bool) -> Cost:
-        """What the next call may cost. A call is heard of once or twice: when it begins, and when it has ended."""
-        money = max(0.0, (used.money or 0.0) - (self._counted.money or 0.0))
-        grown = Cost(money, max(0.0, used.tokens - self._counted.tokens))
+    def _look_ahead(self, used: Cost, calls: int) -> Cost:
+        """What the next call may cost. Several may be heard of at once; and the rest of one, when it has ended."""
+        each = max(1, calls)
+        money = max(0.0, (used.money or 0.0) - (self._counted.money or 0.0)) / each
+        grown = Cost(money, max(0.0, used.tokens - self._counted.tokens) / each)
         self._counted = used
-        if is_call or not self._calls:
+        if calls or not self._calls:
             self._calls.append(grown)
         else:
             self._calls[-1] = self._calls[-1].plus(grown)

@@ -9,10 +9,13 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
+from paddock.core.outcome import AttemptFacts, Outcome, judge
 from paddock.core.trace import (
     End,
     Final,
+    Partial,
     Progress,
+    RequestFault,
     Text,
     TokenUsage,
     ToolCall,
@@ -50,6 +53,7 @@ def replay(name: str) -> tuple[TurnSummary, list[TraceEntry]]:
     return summary, entries
 
 
+EIGHT = ("claude", "codex", "aider", "opencode", "gemini", "qwen", "copilot", "cn")
 ENGINES_WITHOUT_IDS = ("aider", "cn")
 ENGINES_WITHOUT_USAGE = ("cn", "copilot")
 
@@ -210,6 +214,81 @@ def test_aider_edits_and_commits_are_its_steps_and_the_log_its_costs() -> None:
     assert [entry.tool for entry in entries if isinstance(entry, ToolCall)] == ["edit", "commit"]
     assert summary.usage.output > 0
     assert summary.usage.cost_usd is not None
+
+
+REFUSED_REQUESTS = [
+    *[(f"{engine}-400filter", RequestFault.CONTENT) for engine in EIGHT],
+    *[(f"{engine}-400long", RequestFault.TOO_LONG) for engine in EIGHT if engine != "opencode"],
+    *[(f"{engine}-404model", RequestFault.MODEL) for engine in EIGHT if engine != "aider"],
+    # aider breaks the line before it says what was not found.
+    ("aider-404model", RequestFault.NOT_FOUND),
+]
+
+
+@pytest.mark.parametrize(("name", "fault"), REFUSED_REQUESTS)
+def test_a_refused_request_is_known_by_its_fault_and_by_nothing_else(name: str, fault: RequestFault) -> None:
+    summary, _ = replay(name)
+    assert summary.fault is not None
+    assert (summary.fault.fault, summary.trouble_class) == (fault, TroubleClass.NONE)
+    assert (summary.saw_llm_call, summary.final) == (False, Final.ERROR)
+    assert "{" not in summary.fault.message, "the provider's words, not the body they came in"
+
+
+@pytest.mark.parametrize("name", [name for name, _ in REFUSED_REQUESTS])
+def test_a_refused_request_is_no_sign_of_a_broken_engine(name: str) -> None:
+    summary, _ = replay(name)
+    for status in (0, 1):
+        verdict = judge(AttemptFacts(exit=status, summary=summary, has_model=True))
+        expected = Outcome.MISCONFIGURED if "404" in name else Outcome.REFUSED
+        assert verdict.outcome is expected, verdict
+
+
+def test_a_stream_that_broke_off_is_the_providers_doing() -> None:
+    summary, _ = replay("gemini-cut")
+    assert (summary.trouble_class, summary.final) == (TroubleClass.OVERLOADED, Final.ERROR)
+
+
+def test_pieces_of_an_answer_are_signs_of_life_and_no_steps() -> None:
+    summary, entries = replay("claude-partial")
+    pieces = [entry.text for entry in entries if isinstance(entry, Partial)]
+    assert "All done now" in pieces
+    assert (summary.steps, summary.last_step, summary.final) == (1, "All done now", Final.SUCCESS)
+    assert (summary.usage.input_total, summary.usage.output) == (200, 20)
+
+
+def test_what_an_answer_used_is_known_as_soon_as_it_is_written_and_counted_once() -> None:
+    parser, summary, seen = load_engine("claude").parser(), TurnSummary(), []
+    for line in (RECORDED / "claude-partial.jsonl").read_bytes().splitlines()[:-1]:
+        for entry in parser.feed(line):
+            summary = observe(summary, entry)
+            seen.append(summary.usage.output)
+    assert seen == sorted(seen)
+    assert (summary.usage.input_total, summary.usage.output, summary.calls) == (200, 20, 2)
+
+
+def test_aider_that_recovered_and_committed_has_succeeded() -> None:
+    """The call for a commit message failed, for good; the edit is in all the same."""
+    parser, summary = load_engine("aider").parser(), TurnSummary()
+    said = [
+        "made.txt",
+        "Tokens: 2.5k sent, 16 received.",
+        "Applied edit to made.txt",
+        "litellm.RateLimitError: RateLimitError: OpenAIException - slow down",
+        "Commit 8eae654 (no commit message provided)",
+    ]
+    entries = [entry for line in said for entry in parser.feed(line.encode())] + list(parser.close())
+    for entry in entries:
+        summary = observe(summary, entry)
+    assert (summary.final, summary.trouble, summary.refusals) == (Final.SUCCESS, None, 1)
+    assert judge(AttemptFacts(exit=0, summary=summary, commits=1)).outcome is Outcome.DELIVERED
+
+
+def test_a_commit_that_an_answer_only_talks_about_is_no_step_of_aiders() -> None:
+    parser = load_engine("aider").parser()
+    entries = [entry for line in (b"Commit early and often.",) for entry in parser.feed(line)] + list(parser.close())
+    assert not [entry for entry in entries if isinstance(entry, ToolCall)]
+    assert isinstance(entries[-1], End)
+    assert not entries[-1].success
 
 
 def test_every_recording_is_used() -> None:

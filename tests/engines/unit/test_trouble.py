@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from paddock.core.trace import Error, RateLimited, TroubleKind
+from paddock.core.trace import Error, RateLimited, RequestFault, TroubleKind
 from paddock.engines.trouble import classify, describe_error
 
 
@@ -49,6 +49,39 @@ def test_the_words_of_each_provider_are_understood(message: str, kind: TroubleKi
 def test_our_own_mistakes_are_not_laid_at_the_providers_door(message: str) -> None:
     assert classify(message) is None
     assert describe_error(message) == Error(message)
+
+
+@pytest.mark.parametrize(
+    ("message", "status", "fault"),
+    [
+        ("model gpt-9 does not exist (404)", None, RequestFault.MODEL),
+        ("API Error: 400 prompt is too long", None, RequestFault.TOO_LONG),
+        ("This model's maximum context length is 8192 tokens", 400, RequestFault.TOO_LONG),
+        ("Your prompt was flagged as violating our usage policy", 400, RequestFault.CONTENT),
+        ("messages.3: all messages must have non-empty content", 400, RequestFault.INVALID),
+        ("Unprocessable", 422, RequestFault.INVALID),
+        ("Not Found", 404, RequestFault.NOT_FOUND),
+        ('{"error":{"type":"invalid_request_error","message":"no"}}', None, RequestFault.INVALID),
+    ],
+)
+def test_a_request_that_no_provider_takes_has_a_fault(message: str, status: int | None, fault: RequestFault) -> None:
+    told = describe_error(message, status)
+    assert isinstance(told, Error)
+    assert told.fault is fault
+
+
+@pytest.mark.parametrize(
+    ("message", "status", "kind"),
+    [
+        ("the context window is fine, you are too quick", 429, TroubleKind.PER_MINUTE),
+        ("content filter unavailable", 503, TroubleKind.OVERLOAD),
+        ("Your credit balance is too low to access the API", 400, TroubleKind.AUTH),
+    ],
+)
+def test_words_of_a_fault_do_not_hide_whose_doing_it_is(message: str, status: int, kind: TroubleKind) -> None:
+    told = describe_error(message, status)
+    assert isinstance(told, RateLimited)
+    assert told.kind is kind
 
 
 @pytest.mark.parametrize(
