@@ -1,5 +1,6 @@
 """What the ground-floor commands print, whole. Times, hashes, ages and paths are masked."""
 
+import os
 import re
 from pathlib import Path
 from textwrap import dedent
@@ -23,9 +24,12 @@ def expect(text: str) -> str:
     return dedent(text).lstrip("\n")
 
 
-def test_init_says_what_it_made_and_the_second_time_that_it_changed_nothing(fresh: Cli) -> None:
+def test_init_says_what_it_made_and_the_second_time_that_it_changed_nothing(
+    fresh: Cli, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PATH", f"{os.environ['PATH']}:/usr/bin:/bin")
     (fresh.top / "Makefile").write_text("test:\n\ttrue\n")
-    assert fresh.shown("init") == expect("""
+    assert fresh.shown("init", "--yes") == expect("""
         wrote paddock.toml (main: main, CI: make test, not tried yet)
         created the log in TOP/.git/paddock/log.db
 

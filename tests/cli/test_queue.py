@@ -69,6 +69,7 @@ def test_an_empty_queue_says_how_to_fill_it(cli: Cli) -> None:
         "verified": False,
         "state": "open",
         "reason": "",
+        "halted": None,
         "running": [],
         "next": [],
         "decided": [],

@@ -7,6 +7,7 @@ from paddock.core.board import decode_board, encode_board
 from paddock.core.errors import PaddockError
 from paddock.core.ids import AttemptId, TaskId
 from paddock.core.lease import Holder, LeaseGranted, LeaseReleased
+from paddock.core.merge.events import MainMoved, QueueHalted
 from paddock.core.task import IllegalTransition, Phase
 from tests.core.ledger import Ledger, assert_sound, fold, fold_from_snapshot
 
@@ -256,3 +257,17 @@ def test_a_board_encoded_again_and_again_says_the_same_as_one_folded_afresh(ledg
         assert encode_board(ledger.board) == encode_board(fold(ledger.records))
         assert encode_board(ledger.board) == encode_board(fold(ledger.records))
         ledger.board = decode_board(encode_board(ledger.board))
+
+
+def test_a_halted_queue_is_seen_without_decoding_one_that_is_not(ledger: Ledger) -> None:
+    assert ledger.board.halted is None
+    ledger.add()
+    ledger.write(ev.Draft(MainMoved("c1", "t1")))
+    running = decode_board(encode_board(ledger.board))
+    assert running.halted is None
+    assert running._queue is None
+    ledger.write(ev.Draft(QueueHalted("main is red")))
+    halted = decode_board(encode_board(ledger.board)).halted
+    assert halted is not None
+    assert halted.reason == "main is red"
+    assert ledger.board.halted == halted

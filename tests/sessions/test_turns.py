@@ -96,6 +96,14 @@ def test_output_goes_to_two_files(workshop: Workshop) -> None:
     assert workshop.files().err.read_text() == "err\n"
 
 
+def test_with_one_stream_both_are_in_one_file_in_the_order_they_were_written(workshop: Workshop) -> None:
+    lines = [f"line {number}" for number in range(50)]
+    script = "; ".join(f"echo {line} >&{1 + number % 2}" for number, line in enumerate(lines))
+    workshop.run(replace(workshop.shell(script), one_stream=True))
+    assert workshop.files().out.read_text().splitlines() == lines
+    assert not workshop.files().err.exists()
+
+
 def test_a_turn_leaves_only_its_record(workshop: Workshop) -> None:
     workshop.run(workshop.shell(":"))
     names = sorted(path.name for path in workshop.folder.iterdir())

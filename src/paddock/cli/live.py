@@ -40,7 +40,16 @@ async def watch_live(daemon: Daemon) -> None:
 def draw(daemon: Daemon, lines: list[str]) -> Group:
     history = Text("\n".join(cut(line, 200) for line in lines), style="dim", no_wrap=True, overflow="ellipsis")
     waiting = _waiting(daemon)
-    return Group(_header(daemon), _agents(daemon), *([waiting] if waiting else []), history)
+    halted = _halted(daemon)
+    above, below = [halted] if halted else [], [waiting] if waiting else []
+    return Group(_header(daemon), *above, _agents(daemon), *below, history)
+
+
+def _halted(daemon: Daemon) -> Text:
+    if (halted := daemon.ledger.board.halted) is None:
+        return Text()
+    words = f" merge queue halted: {cut(halted.reason, 200)}"
+    return Text(words, style="red", no_wrap=True, overflow="ellipsis")
 
 
 def _waiting(daemon: Daemon) -> Text:

@@ -338,10 +338,36 @@ def a_ci_that_cannot_run_halts_after_one_run_and_is_not_mains_fault() -> None:
     assert not lab.processes
 
 
-def cannot_run(lab: Lab) -> None:
-    (run,) = lab.processes
+def a_ci_that_stops_working_rejects_nobody() -> None:
+    """A run that had begun before passes in between; a change that breaks CI itself is still found out."""
+    lab = with_changes(started_lab(slots=4), "t1", "t2")
+    cannot_run(lab, run_of(lab, "t1"))
+    answer(lab, run_of(lab, "t2"))
+    for _ in range(4):
+        if lab.queue.halted is None:
+            cannot_run(lab, min(lab.processes, key=lambda run: int(run[1:])))
+    assert lab.queue.halted is not None
+    assert outcome(lab, "t1") is None
+    lab.now += 3600.0
+    lab.settle()
+    audit(lab)
+    assert outcome(lab, "t1") is outcome(lab, "t2") is Outcome.LANDED
+
+
+def a_change_that_breaks_ci_itself_is_rejected() -> None:
+    lab = with_changes(started_lab(slots=4), "t1")
+    for _ in range(6):
+        if outcome(lab, "t1") is None:
+            run = min(lab.processes)
+            cannot_run(lab, run) if lab.queue.running[run].members else answer(lab, run)
+    assert outcome(lab, "t1") is Outcome.REJECTED
+
+
+def cannot_run(lab: Lab, run: str = "") -> None:
+    run = run or min(lab.processes)
     lab.tick()
     lab.processes.discard(run)
+    lab.answers[run] = (lab.queue.running[run], Result.FAIL)
     lab.record(ev.RunEnded(run, Result.FAIL, 127, cannot_run="`pytest` was not found"))
     lab.wake()
 
@@ -479,4 +505,6 @@ CLAIMS = (
     a_new_daemon_asks_a_halted_main_at_once,
     two_timeouts_of_main_are_a_ci_that_cannot_run,
     what_ci_could_not_run_may_turn_out_to_be_red,
+    a_ci_that_stops_working_rejects_nobody,
+    a_change_that_breaks_ci_itself_is_rejected,
 )

@@ -51,6 +51,7 @@ SWITCHED_OFF: list[tuple[str, object, Callable[[], None]]] = [
     ("branch.waits_for_main", no, claims.a_main_that_somebody_mends_is_gone_on_with),
     ("plan.start_repairs", lambda *_: (), claims.a_change_that_repairs_a_red_main_lands_on_it),
     ("repair.TRIES", 10**6, claims.a_change_that_does_not_repair_a_red_main_leaves_the_queue_unblamed),
+    ("guards.machine_is_healthy", yes, claims.a_ci_that_stops_working_rejects_nobody),
     ("runs.joins_incident", no, claims.runs_lost_at_once_are_one_incident),
     ("incidents.INFRA_RETRIES", 10**6, claims.a_change_whose_runs_alone_are_lost_is_not_tried_for_ever),
     ("plan.probe_main", lambda *_: (), claims.an_outage_that_is_over_is_gone_on_with),

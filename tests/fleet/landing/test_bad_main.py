@@ -61,7 +61,7 @@ def test_a_red_commit_by_hand_halts_the_queue_and_blames_nobody(farm: Farm) -> N
     assert not farm.queue.decided
 
     shown = farm.yard.paddock("queue")
-    assert "push a commit that mends it" in shown
+    assert "push a commit that fixes it" in shown
     assert "paddock land --repair" in shown
 
     mended = farm.push({"parts/by-hand": "good\n"}, "Mend it")

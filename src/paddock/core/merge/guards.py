@@ -60,7 +60,13 @@ def slot_is_free(running: int, slots: int) -> bool:
 
 
 def machine_is_healthy(queue: Queue, blame: tuple[str, ...]) -> bool:
-    """Something passed since the first failure began, so the machine was able to pass things."""
+    """Something passed since the first failure began, so the machine was able to pass things.
+
+    Where CI could not even run, something that began after that: a run that was under way proves nothing.
+    """
+    unable = [run.ended_at or 0.0 for i in blame if (run := queue.ended[i]).cannot_run]
+    if unable and queue.last_pass_began < max(unable):
+        return False
     return queue.last_pass_at > queue.ended[blame[0]].started_at
 
 

@@ -12,7 +12,7 @@ from paddock.core.merge.actions import Facts
 from paddock.core.merge.events import QueueHalted
 from paddock.core.merge.model import Entry, HaltCause, Halted, Queue, Result, Run
 
-FIRST_PAUSE_SECONDS = 30.0
+FIRST_PAUSE_SECONDS = 10.0
 LONGEST_PAUSE_SECONDS = 1800.0
 
 

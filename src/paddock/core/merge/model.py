@@ -253,6 +253,7 @@ class Queue(Struct, frozen=True):
     incident: Incident | None = None
     landing_refusals: int = 0
     last_pass_at: float = 0.0
+    last_pass_began: float = 0.0
     frozen: bool = False
     paused: bool = False
     draining_since: float | None = None

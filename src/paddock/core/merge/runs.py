@@ -108,6 +108,7 @@ def _record_pass(queue: Queue, run: Run) -> Queue:
         failure_streak=0,
         infra_streak=0,
         last_pass_at=queue.last_pass_at if run.reused else run.ended_at or 0.0,
+        last_pass_began=queue.last_pass_began if run.reused else max(queue.last_pass_began, run.started_at),
     )
 
 
