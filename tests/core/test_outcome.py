@@ -10,6 +10,7 @@ from paddock.core.outcome import (
     CONTINUES,
     LONGEST_BACKOFF_SECONDS,
     NEVER_RAN_RETRIES,
+    RESUMED,
     UNCOUNTED,
     AttemptFacts,
     Next,
@@ -38,6 +39,13 @@ def refused_request(fault: RequestFault, **more: object) -> TurnSummary:
 
 ROWS = [
     pytest.param(AttemptFacts(exit=0, summary=WORKED, commits=2), "delivered", "2 commits", id="commits"),
+    pytest.param(
+        AttemptFacts(exit=0, summary=WORKED, commits=2, nothing_new=True),
+        "unchanged",
+        "nothing new: still the 2 commits delivered before",
+        id="follow-up-without-work",
+    ),
+    pytest.param(AttemptFacts(exit=0, summary=WORKED, nothing_new=True), "empty", "nothing is there", id="never-any"),
     pytest.param(AttemptFacts(exit=0, summary=WORKED, dirty=3), "unsaved", "3 uncommitted files", id="dirty"),
     pytest.param(AttemptFacts(exit=0, summary=WORKED, commits=1, dirty=1), "unsaved", "1 uncommitted", id="both"),
     pytest.param(AttemptFacts(exit=0, summary=WORKED), "empty", "nothing is there", id="nothing"),
@@ -280,6 +288,7 @@ def follow(outcome: Outcome, task: Task | None = None, **more: object) -> Next:
     [
         ("delivered", "approval", False),
         ("unsaved", "approval", False),
+        ("unchanged", "approval", False),
         ("noop", "noop", False),
         ("empty", "retry", True),
         ("crashed", "retry", True),
@@ -352,7 +361,10 @@ def test_an_engine_that_never_ran_is_tried_again_after_a_pause() -> None:
     assert 1005.0 <= first.retry_at <= 1010.0 <= second.retry_at <= 1020.0
 
 
-@pytest.mark.parametrize("outcome", [o for o in Outcome if o not in {Outcome.DELIVERED, Outcome.UNSAVED, Outcome.NOOP}])
+SETTLED = {Outcome.DELIVERED, Outcome.UNSAVED, Outcome.UNCHANGED, Outcome.NOOP}
+
+
+@pytest.mark.parametrize("outcome", [o for o in Outcome if o not in SETTLED])
 def test_what_a_person_stopped_is_never_started_again_by_itself(outcome: Outcome) -> None:
     assert follow(outcome, stop_requested="ana").step in ("block", "fail")
 
@@ -367,7 +379,8 @@ def test_backoff_is_repeatable_bounded_and_differs_between_attempts() -> None:
     assert backoff(10.0, 10_000, "t1.1") <= LONGEST_BACKOFF_SECONDS
 
 
-def test_only_uncounted_outcomes_are_continued() -> None:
+def test_what_is_nobodys_fault_is_always_continued_and_a_failure_unless_asked_otherwise() -> None:
     assert CONTINUES <= UNCOUNTED
+    assert not RESUMED & (CONTINUES | UNCOUNTED)
     facts = replace(AttemptFacts(), exit=1, summary=refused_by_provider(TroubleKind.AUTH))
     assert judge(facts).outcome in CONTINUES

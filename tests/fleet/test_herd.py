@@ -33,7 +33,7 @@ def bad_cases(note: Step) -> dict[str, Case]:
     hang = {"hang": 600}
     work = (write("a.txt"), commit(), note)
     return {
-        "crash": Case((*work, {"crash": 3}), ("crashed", "crashed"), "failed", attempts=2),
+        "crash": Case((*work, {"crash": 3, "always": True}), ("crashed", "crashed"), "failed", attempts=2),
         "segfault": Case((*work, {"crash": "SIGSEGV"}), ("crashed",), "failed"),
         "fail with exit 0": Case((*work, {"fail": "lost my way"}), ("crashed",), "failed"),
         "hang": Case((*work, hang), ("stalled",), "failed"),

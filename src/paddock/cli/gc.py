@@ -5,6 +5,7 @@ import click
 from paddock.cli.run import open_site
 from paddock.cli.text import SCHEMA, cut, print_json
 from paddock.cli.workspace import open_workspace
+from paddock.core.conversations import find_homes
 from paddock.core.events import Draft, WorktreeRemoved
 from paddock.core.task import Phase
 from paddock.git.gc import GcItem, apply_gc, plan_gc
@@ -12,7 +13,11 @@ from paddock.git.gc import GcItem, apply_gc, plan_gc
 
 @click.command("gc")
 @click.option("--dry-run", is_flag=True, help="Only say what would go.")
-@click.option("--force", is_flag=True, help="Also what was held back because it could not be saved.")
+@click.option(
+    "--force",
+    is_flag=True,
+    help="Also what was held back because it could not be saved, and folders that agents may come back to.",
+)
 @click.option("--json", "as_json", is_flag=True, help="As JSON.")
 @click.pass_context
 def gc_command(ctx: click.Context, dry_run: bool, force: bool, as_json: bool) -> None:
@@ -27,7 +32,7 @@ def gc_command(ctx: click.Context, dry_run: bool, force: bool, as_json: bool) ->
     live: set[str] = {attempt.id for name in board.live if (attempt := board.tasks[name].live_attempt) is not None}
     # In these a person may be at work on a conflict.
     live |= {f"{task.id}.resolve" for task in board.open_tasks() if task.phase is Phase.BLOCKED}
-    plan = plan_gc(site.root, live, workspace.config.worktrees.pool, force=force)
+    plan = plan_gc(site.root, live, workspace.config.worktrees.pool, force=force, homes=find_homes(board))
     if dry_run:
         _print(plan.items, "would free", sum(item.size_bytes for item in plan.items), as_json=as_json)
         return

@@ -7,6 +7,7 @@ from paddock.cli.edit import parse_tasks
 from paddock.cli.run import open_site
 from paddock.cli.text import SCHEMA, cut, print_json
 from paddock.cli.workspace import Workspace, author, open_workspace
+from paddock.core.conversations import Homes, find_homes
 from paddock.core.errors import Misuse, PaddockError
 from paddock.core.events import Draft, TaskRejected
 from paddock.core.ids import TaskId, parse_task, recordable
@@ -15,6 +16,7 @@ from paddock.core.task import Phase
 from paddock.fleet.queueing import hold_branch, hold_task, landable_head, main_ref, queue_change
 from paddock.fleet.site import Site
 from paddock.git.release import release
+from paddock.git.slots import RESOLVE_SUFFIX
 from paddock.git.worktrees import Order, prepare
 
 
@@ -114,13 +116,14 @@ def resolve_command(ctx: click.Context, task: str, as_json: bool) -> None:
     """Open a worktree on TASK's branch with main being merged into it, for you to resolve."""
     workspace = open_workspace(ctx)
     store = workspace.read()
-    site, found = open_site(workspace, store), store.board().task(parse_task(task))
+    board = store.board()
+    site, found = open_site(workspace, store), board.task(parse_task(task))
     store.close()
     if found.phase is not Phase.BLOCKED or found.head is None or found.branch is None:
         raise PaddockError(
             f"task `{found.id}` is {found.phase}: there is no conflict to resolve", f"see `paddock show {found.id}`"
         )
-    path, conflicts = open_conflict(site, found.id, found.branch, found.head)
+    path, conflicts = open_conflict(site, found.id, found.branch, found.head, find_homes(board))
     if as_json:
         print_json({"schema": SCHEMA, "worktree": path, "conflicts": conflicts})
         return
@@ -130,12 +133,12 @@ def resolve_command(ctx: click.Context, task: str, as_json: bool) -> None:
     click.echo(f"resolve, `git commit`, then `paddock land {found.id}`", err=True)
 
 
-def open_conflict(site: Site, task: TaskId, branch: str, head: str) -> tuple[str, list[str]]:
+def open_conflict(site: Site, task: TaskId, branch: str, head: str, homes: Homes) -> tuple[str, list[str]]:
     """The worktree and what conflicts in it. Opening it again finds the same one."""
     from paddock.git.command import run_git
 
     tip = site.repo.resolve(f"refs/heads/{branch}") or head
-    prepared = prepare(site.root, Order(f"{task}.resolve", branch, tip))
+    prepared = prepare(site.root, Order(f"{task}{RESOLVE_SUFFIX}", branch, tip, homes=homes))
     path = prepared.worktree.path
     merging = run_git(path, "rev-parse", "--verify", "--quiet", "MERGE_HEAD", check=False).ok
     if not merging:

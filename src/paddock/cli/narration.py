@@ -32,6 +32,8 @@ def describe(record: ev.Record, board: Board) -> str:
             return f"started with {engine}"
         case ev.AttemptStarted(engine=engine, continues=continues):
             return f"goes on with {engine} where {continues} ended"
+        case ev.TurnStarted(new_conversation=why) if why:
+            return f"begins a new conversation: {cut(why, 160)}"
         case ev.AttemptEnded() as ended:
             return describe_end(ended)
         case ev.StopRequested():

@@ -134,6 +134,8 @@ def _attempt_lines(attempt: Attempt) -> list[str]:
     if attempt.cost_usd is not None:
         words.append(f"${attempt.cost_usd:.2f}")
     lines = [f"  {attempt.id:<7} {attempt.outcome or 'running':<11} {' · '.join(words)}"]
+    if attempt.new_conversation:
+        lines.append(f"          began a new conversation: {cut(attempt.new_conversation, 200)}")
     if attempt.reason:
         lines.append(f"          {cut(attempt.reason, 140)}")
     return lines

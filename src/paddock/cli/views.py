@@ -34,6 +34,7 @@ class AttemptView(msgspec.Struct):
     output_tokens: int
     inlined: str
     account: str
+    new_conversation: str
 
 
 class TaskView(msgspec.Struct):
@@ -133,6 +134,7 @@ def view_attempt(attempt: Attempt) -> AttemptView:
         output_tokens=attempt.output_tokens,
         inlined=attempt.inlined,
         account=attempt.account,
+        new_conversation=attempt.new_conversation,
     )
 
 

@@ -22,6 +22,10 @@ class Limits(Section, frozen=True):
 
     max_agents: Annotated[int, Meta(ge=1, le=10000, description="agents running at the same time")] = 4
     attempts: Annotated[int, Meta(ge=1, le=100, description="tries a task gets before it is failed")] = 3
+    fresh: Annotated[
+        bool,
+        Meta(description="begin every further try at a task afresh, rather than go on after a crash or a timeout"),
+    ] = False
     backoff: Annotated[Seconds, Meta(description="first pause after a provider refused; doubles each time")] = 15.0
     merge_queue: Annotated[int, Meta(ge=1, description="changes waiting to land above which nothing starts")] = 200
     agent_memory_mb: Annotated[int, Meta(ge=1, description="memory one agent is expected to need")] = 300
@@ -83,6 +87,15 @@ class Worktrees(Section, frozen=True):
 
     root: Annotated[str, Meta(description="folder for worktrees; empty: `../NAME.paddock` beside the repository")] = ""
     pool: Annotated[int, Meta(ge=0, le=1000, description="warm worktrees kept ready")] = 2
+    most: Annotated[
+        int,
+        Meta(
+            ge=0,
+            le=10000,
+            description="worktrees before a new task gets one that a conversation may come back to; "
+            "0: twice `limits.max_agents`",
+        ),
+    ] = 0
     keep: Annotated[
         tuple[str, ...], Meta(description="ignored folders a reused worktree keeps, e.g. node_modules")
     ] = ()
@@ -147,6 +160,7 @@ class Agent(Section, frozen=True):
     max_turns: Annotated[
         Count | None, Meta(description="answers of the model in one turn; left out: `limits.max_turns`")
     ] = None
+    fresh: Annotated[bool, Meta(description="as `limits.fresh`, for the tasks of this agent")] = False
 
 
 class Engine(Section, frozen=True):

@@ -153,7 +153,8 @@ class AttemptStarted(Event, frozen=True):
 
     `inlined` says why it runs in the warm session of another task's agent instead of one of its own. What
     is reserved counts against the budgets until the attempt has ended. `session_used` is what the conversation
-    had used before: input, cache writes, cache reads and output, for engines that only tell totals.
+    had used before: input, cache writes, cache reads and output, for engines that only tell totals. `worktree` is
+    the folder that the conversation lives in, where it is one that goes on.
     """
 
     kind: ClassVar[str] = "attempt.started"
@@ -183,12 +184,18 @@ class AttemptExtended(Event, frozen=True):
 
 
 class TurnStarted(Event, frozen=True):
-    """Written before the process exists; its identity is in the attempt's folder, renamed into place."""
+    """Written before the process exists; its identity is in the attempt's folder, renamed into place.
+
+    `worktree` is the folder it works in, where its conversation lives from now on. `new_conversation` says why the
+    turn begins another conversation although there was one to go on with.
+    """
 
     kind: ClassVar[str] = "turn.started"
     turn: int
     session: str | None = None
     messages: tuple[int, ...] = ()
+    worktree: str = ""
+    new_conversation: str = ""
 
 
 class TurnEnded(Event, frozen=True):
@@ -198,7 +205,8 @@ class TurnEnded(Event, frozen=True):
     lingering), output, budget, looping, stop, down, reboot, vanished, or unstartable; `problem` says more.
 
     `startup_usd` is the part of the cost that went into the start-up context. A turn without a price counts
-    towards budgets with `assumed_usd`.
+    towards budgets with `assumed_usd`. `session_lost` is what the engine said when it could not find the
+    conversation it was to resume.
     """
 
     kind: ClassVar[str] = "turn.ended"
@@ -220,6 +228,7 @@ class TurnEnded(Event, frozen=True):
     swept: tuple[str, ...] = ()
     startup_usd: float | None = None
     assumed_usd: float = 0.0
+    session_lost: str = ""
 
 
 class AttemptEnded(Event, frozen=True):

@@ -17,6 +17,7 @@ from paddock.core.trace import Final, RequestFault, TroubleClass, TroubleKind, T
 class Outcome(StrEnum):
     DELIVERED = "delivered"
     UNSAVED = "unsaved"
+    UNCHANGED = "unchanged"
     EMPTY = "empty"
     NOOP = "noop"
     REFUSED = "refused"
@@ -45,7 +46,11 @@ UNCOUNTED = PROVIDERS_DOING | {
     Outcome.NO_SPACE,
 }
 CONTINUES = frozenset({Outcome.THROTTLED, Outcome.OVERLOADED, Outcome.AUTH, Outcome.LOST, Outcome.KILLED})
-"""After these the next attempt goes on with the branch and the conversation; after others it starts afresh."""
+"""After these the next attempt goes on with the branch and the conversation, whatever was asked for."""
+RESUMED = frozenset({Outcome.CRASHED, Outcome.TIMEOUT, Outcome.STALLED, Outcome.EMPTY})
+"""After these it goes on as well, unless every try shall start afresh; after others it always does that."""
+UNBEGUN = frozenset({Outcome.NEVER_RAN, Outcome.MISCONFIGURED, Outcome.SETUP_FAILED, Outcome.NO_SPACE})
+"""The engine did nothing: what the attempt was to go on with is still there to go on with."""
 
 NEVER_RAN_RETRIES = 3
 # What a shell says of a command that is not there, or that it may not run.
@@ -60,7 +65,8 @@ class AttemptFacts:
     """What was seen of an attempt's last turn and of its worktree.
 
     `exit` is negative for a signal and None when nobody saw the end. `ended_by` names the deadline
-    that was passed (startup, silence, tool, turn), or is empty. `commits` are ahead of the base.
+    that was passed (startup, silence, tool, turn), or is empty. `commits` are ahead of the base; `nothing_new`:
+    they are those that were delivered before.
 
     `has_model`: the engine waits for a provider's model, so that its silence is the provider's. `greets`: it prints
     something before its first call to a model. `streams`: it prints as it goes.
@@ -82,6 +88,7 @@ class AttemptFacts:
     summary: TurnSummary = field(default_factory=TurnSummary)
     commits: int = 0
     dirty: int = 0
+    nothing_new: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,7 +134,7 @@ def decide_next(verdict: Verdict, task: Task, attempt: Attempt, now: float, back
 
 def _follow_policy(verdict: Verdict, task: Task, attempt: Attempt, now: float, backoff_seconds: float) -> Next:
     match verdict.outcome:
-        case Outcome.DELIVERED | Outcome.UNSAVED:
+        case Outcome.DELIVERED | Outcome.UNSAVED | Outcome.UNCHANGED:
             return Next("approval", counted=False)
         case Outcome.NOOP:
             return Next("noop", counted=False)
@@ -330,8 +337,12 @@ def _what_is_there(facts: AttemptFacts) -> Verdict:
     if facts.dirty:
         files = f"{facts.dirty} uncommitted file{'s' if facts.dirty != 1 else ''}"
         return Verdict(Outcome.UNSAVED, f"{files}, saved in a rescue commit")
+    commits = f"{facts.commits} commit{'s' if facts.commits != 1 else ''}"
+    if facts.commits and facts.nothing_new:
+        said = f" ({summary.noop_reason})" if summary.noop_reason is not None else ""
+        return Verdict(Outcome.UNCHANGED, f"nothing new{said}: still the {commits} delivered before")
     if facts.commits:
-        return Verdict(Outcome.DELIVERED, f"{facts.commits} commit{'s' if facts.commits != 1 else ''}")
+        return Verdict(Outcome.DELIVERED, commits)
     if summary.noop_reason is not None:
         return Verdict(Outcome.NOOP, summary.noop_reason)
     if summary.permission_denials:

@@ -85,6 +85,9 @@ class Attempt(msgspec.Struct, frozen=True, array_like=True, gc=False):
     startup_tokens: int = 0
     startup_usd: float | None = None
     assumed_usd: float = 0.0
+    session_lost: str = ""
+    new_conversation: str = ""
+    moved_from: str = ""
 
     @property
     def live(self) -> bool:
@@ -255,15 +258,8 @@ def _evolve_attempt(task: Task, record: ev.Record) -> Task:
         raise IllegalTransition(record.attempt or task.id, task.phase, event)
     match event:
         case ev.TurnStarted() if not attempt.turn_open and event.turn == attempt.turn + 1:
-            opened = replace(
-                attempt,
-                turn=event.turn,
-                turn_open=True,
-                turn_started=record.at,
-                session=event.session or attempt.session,
-            )
             left = tuple(m for m in task.inbox if m not in event.messages)
-            return replace(_with_last(task, opened), inbox=left)
+            return replace(_with_last(task, _open_turn(attempt, event, record.at)), inbox=left)
         case ev.TurnEnded() if attempt.turn_open and event.turn == attempt.turn:
             return _with_last(task, _settle_turn(attempt, event))
         case ev.StopRequested():
@@ -279,6 +275,29 @@ def _with_last(task: Task, attempt: Attempt) -> Task:
     return replace(task, attempts=(*task.attempts[:-1], attempt))
 
 
+def _open_turn(attempt: Attempt, event: ev.TurnStarted, at: float) -> Attempt:
+    folder = event.worktree or attempt.worktree
+    opened = replace(
+        attempt,
+        turn=event.turn,
+        turn_open=True,
+        turn_started=at,
+        session=event.session or attempt.session,
+        worktree=folder,
+        moved_from=attempt.worktree if attempt.worktree != folder else "",
+        session_lost="",
+        new_conversation=event.new_conversation or attempt.new_conversation,
+    )
+    return _forget_conversation(opened) if event.new_conversation else opened
+
+
+def _forget_conversation(attempt: Attempt) -> Attempt:
+    """The next one has used nothing yet: what the attempt has used so far is taken off again."""
+    used = (attempt.input_tokens, attempt.cache_write_tokens, attempt.cache_read_tokens, attempt.output_tokens)
+    negated = (-used[0], -used[1], -used[2], -used[3])
+    return replace(attempt, session=None, session_used=negated, session_cost=-(attempt.cost_usd or 0.0))
+
+
 def _settle_turn(attempt: Attempt, event: ev.TurnEnded) -> Attempt:
     return replace(
         attempt,
@@ -291,6 +310,7 @@ def _settle_turn(attempt: Attempt, event: ev.TurnEnded) -> Attempt:
         startup_usd=_add(attempt.startup_usd, event.startup_usd),
         assumed_usd=attempt.assumed_usd + event.assumed_usd,
         session=event.session or attempt.session,
+        session_lost=event.session_lost,
         model=event.model or attempt.model,
         steps=attempt.steps + event.steps,
         input_tokens=attempt.input_tokens + event.input_tokens,

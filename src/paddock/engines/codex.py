@@ -42,6 +42,7 @@ class CodexEngine:
             model=True,
             greets=True,
             tool_starts=True,
+            bound_to_folder=False,
         )
 
     def launch(self, request: TurnRequest) -> Launch:

@@ -12,6 +12,11 @@ _LAST_WORDS_LIMIT = 2_000
 _LISTED_COMMITS = 20
 _LISTED_FILES = 40
 
+NOTHING_COMMITTED = """\
+You said that you were done, but nothing was committed on branch `{branch}`. Do the work and commit it there. If \
+nothing needs to change, end with this line:
+{noop} <reason>"""
+BEGUN_BEFORE = "Earlier work on this task was interrupted. Look at what is there and go on from it."
 CONTINUE = "Your last turn was interrupted. Look at the state of your worktree and go on where you left off."
 
 
@@ -46,11 +51,16 @@ def next_prompt(assignment: Assignment, message: str, so_far: Progress | None) -
 
     `so_far` is None where the engine resumes its own conversation: then the message alone is enough.
     """
-    message = message.strip() or CONTINUE
+    message = message.strip() or (CONTINUE if so_far is None else BEGUN_BEFORE)
     if so_far is None:
         return message
     sections = (*_assignment_sections(assignment), _progress_section(so_far), f"# Now\n{message}")
     return "\n\n".join((*sections, _finish_section(assignment)))
+
+
+def nothing_committed(assignment: Assignment) -> str:
+    """For an agent whose last attempt left nothing."""
+    return NOTHING_COMMITTED.format(branch=assignment.branch, noop=NOOP_WORD)
 
 
 def _assignment_sections(assignment: Assignment) -> list[str]:

@@ -32,6 +32,7 @@ class Capabilities:
     `model`: it waits for answers of a provider's model. `greets`: it prints something before its first call to one.
     `streams`: it prints as it goes, so that silence tells something. `tool_starts`: it tells when a tool begins.
     `meters`: it tells what it has used as it goes, not only at its end.
+    `bound_to_folder`: a conversation can only be resumed, or only safely, in the folder it began in.
     """
 
     resume: bool = False
@@ -46,6 +47,7 @@ class Capabilities:
     streams: bool = True
     tool_starts: bool = False
     meters: bool = False
+    bound_to_folder: bool = True
 
 
 @dataclass(frozen=True, slots=True)

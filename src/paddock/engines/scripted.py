@@ -35,7 +35,7 @@ class TurnOver(Exception):
 
 
 class Conversation:
-    """What is remembered between turns, in one small file."""
+    """What is remembered between turns, in one small file; found only in the folder it began in, as with most CLIs."""
 
     def __init__(self, folder: str, session: str) -> None:
         self.path = os.path.join(folder, f"scripted-{session}.json")
@@ -50,13 +50,16 @@ class Conversation:
                 kept = json.load(file)
         except (OSError, ValueError):
             return False
+        if kept.get("folder", os.getcwd()) != os.getcwd():
+            return False
         self.script, self.next, self.turn = kept["script"], kept["next"], kept["turn"]
         return True
 
     def save(self) -> None:
         os.makedirs(os.path.dirname(self.path), exist_ok=True)
         with open(self.path + ".new", "w", encoding="utf-8") as file:
-            json.dump({"script": self.script, "next": self.next, "turn": self.turn}, file)
+            kept = {"script": self.script, "next": self.next, "turn": self.turn, "folder": os.getcwd()}
+            json.dump(kept, file)
         os.replace(self.path + ".new", self.path)
 
 
@@ -400,7 +403,9 @@ def main(argv: list[str]) -> int:
         return int(number(first["never_start"], 127))
     agent.emit(type="system", subtype="init", model=MODEL, cwd=os.getcwd(), claude_code_version="scripted")
     if not known:
-        return agent.finish(TurnOver(f"No conversation found with session ID: {resumed}", error=True))
+        lost = f"No conversation found with session ID: {resumed}"
+        os.write(2, f"{lost}\n".encode())
+        return agent.finish(TurnOver(lost, error=True))
     return agent.finish(agent.play())
 
 

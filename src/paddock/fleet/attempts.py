@@ -12,6 +12,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from paddock.core.board import Board
+from paddock.core.conversations import find_homes
 from paddock.core.errors import PaddockError
 from paddock.core.events import AttemptEnded, Draft, TurnStarted
 from paddock.core.ids import AttemptId, TaskId
@@ -21,11 +22,13 @@ from paddock.core.task import Attempt, Phase, Task
 from paddock.core.trace import TurnSummary
 from paddock.engines.protocol import Engine
 from paddock.fleet.checkpoints import checkpoint
+from paddock.fleet.folders import prepare_in_place, why_new_conversation
 from paddock.fleet.gate import Gate
 from paddock.fleet.judging import judge_attempt
 from paddock.fleet.ledger import Ledger
-from paddock.fleet.prompts import plan_turn, read_messages
+from paddock.fleet.prompts import Said, TurnPlan, plan_turn, read_messages
 from paddock.fleet.purse import Purse
+from paddock.fleet.recollection import last_words, messages_to_tell
 from paddock.fleet.site import Site
 from paddock.fleet.space import Unprepared, explain_unprepared, judge_no_space
 from paddock.fleet.starting import renew_owned
@@ -35,6 +38,7 @@ from paddock.fleet.turns import (
     TurnRun,
     Wish,
     describe_launch,
+    lost_session,
     read_again,
     start,
     turn_ended,
@@ -43,9 +47,8 @@ from paddock.fleet.turns import (
 )
 from paddock.git.furnish import Worktree
 from paddock.git.release import Secured, release
-from paddock.git.worktrees import Order, prepare
+from paddock.git.worktrees import Order
 from paddock.sessions.watch import TurnWatch
-from paddock.store.protocol import Query
 
 SETUP_OUTPUT = "setup.log"
 
@@ -94,10 +97,11 @@ class AttemptRun:
         return attempt if attempt is not None and attempt.id == self.attempt_id else None
 
     def _may_go_on(self, task: Task, attempt: Attempt) -> bool:
-        """Another turn: the first one, or one for messages that came in meanwhile."""
+        """Another turn: the first one, one for messages that came in meanwhile, or one in a new conversation where the
+        engine has lost the old one."""
         if task.phase is Phase.CANCELLED or self.wish.stop:
             return False
-        if attempt.turn == 0:
+        if attempt.turn == 0 or attempt.session_lost:
             return attempt.stop_requested is None
         return bool(task.inbox) and not attempt.ended_by and attempt.stop_requested is None
 
@@ -114,10 +118,12 @@ class AttemptRun:
             return self._worktree
         self._site.attempt_folder(attempt.id).mkdir(parents=True, exist_ok=True)
         checkpoint("attempt.foldered")
-        order = Order(attempt.id, attempt.branch, start_commit(task, attempt))
+        place = Path(attempt.worktree) if attempt.worktree else None
         async with self._crew.preparing:
+            homes = find_homes(self._ledger.board)
+            order = Order(attempt.id, attempt.branch, start_commit(task, attempt), place, homes)
             try:
-                prepared = await asyncio.to_thread(prepare, self._site.root, order, checkpoint)
+                prepared = await asyncio.to_thread(prepare_in_place, self._site, order, checkpoint)
             except (PaddockError, OSError) as error:
                 return explain_unprepared(self._site, error)
         if not prepared.ready:
@@ -143,7 +149,16 @@ class AttemptRun:
         """Recorded before the process exists: a turn is started by whoever reads this, and only once."""
         self._secured = None
         number, attempt_id = attempt.turn + 1, attempt.id
-        claim = TurnStarted(turn=number, session=attempt.session, messages=task.inbox)
+        folder = attempt.worktree if self._worktree is None else str(self._worktree.path)
+        engine = self._engine(attempt)
+        why = why_new_conversation(self._site, engine, attempt, folder) if engine is not None else ""
+        claim = TurnStarted(
+            turn=number,
+            session=None if why else attempt.session,
+            messages=task.inbox,
+            worktree=folder,
+            new_conversation=why,
+        )
 
         def decide(board: Board) -> list[Draft]:
             drafts = self._if_live(board, Draft(claim, self.task_id, attempt_id))
@@ -169,8 +184,7 @@ class AttemptRun:
             worktree = await self._prepare(task, attempt)
             if isinstance(worktree, Unprepared):
                 raise PaddockError(worktree.reason)
-            messages = read_messages(self._ledger.store, self._delivered(engine, attempt))
-            plan = plan_turn(self._site, self._ledger.store, task, attempt, worktree, messages)
+            plan = await self._plan(engine, task, attempt, worktree)
             launch = describe_launch(self._site, engine, task, attempt, worktree, plan)
             checkpoint("turn.planned")
             adopted = was_started(self._site, attempt)
@@ -196,23 +210,17 @@ class AttemptRun:
         self._crew.watch.follow(self.turn.files, identity)
         checkpoint("turn.followed")
         try:
-            return await self.turn.follow()
+            ended = await self.turn.follow()
         finally:
             self._crew.watch.forget(self.turn.files)
+        return replace(ended, session_lost=lost_session(ended, self.turn.files)) if plan.session else ended
 
-    def _delivered(self, engine: Engine, attempt: Attempt) -> tuple[int, ...]:
-        """The messages this turn was claimed for, as the claim in the log names them; before them all that
-        earlier turns were told, where the engine does not remember."""
+    async def _plan(self, engine: Engine, task: Task, attempt: Attempt, worktree: Worktree) -> TurnPlan:
+        store = self._ledger.store
         remembers = engine.capabilities.resume and attempt.session is not None
-        earlier: tuple[int, ...] = ()
-        for record in self._ledger.store.records(Query(task=self.task_id, kind=TurnStarted.kind)):
-            event = record.event
-            if not isinstance(event, TurnStarted):
-                continue
-            if record.attempt == attempt.id and event.turn == attempt.turn:
-                return event.messages if remembers else (*earlier, *event.messages)
-            earlier += event.messages
-        return ()
+        told = read_messages(store, messages_to_tell(store, task, attempt, remembers=remembers))
+        words = "" if remembers else await last_words(self._site, task, attempt)
+        return plan_turn(self._site, store, task, attempt, worktree, Said(told, words))
 
     async def _end(self, task: Task, attempt: Attempt, unprepared: Unprepared | None = None) -> None:
         engine = self._engine(attempt)
@@ -262,8 +270,11 @@ class AttemptRun:
 
 
 def start_commit(task: Task, attempt: Attempt) -> str:
-    """Where the attempt's branch begins: at its base, or where the attempt it continues had come to."""
-    for earlier in task.attempts:
-        if earlier.id == attempt.continues and earlier.head is not None:
-            return earlier.head
+    """Where the attempt's branch begins: at its base, or where the attempts it continues had come to."""
+    continues = attempt.continues
+    for earlier in reversed(task.attempts):
+        if earlier.id == continues:
+            if earlier.head is not None:
+                return earlier.head
+            continues = earlier.continues
     return attempt.base

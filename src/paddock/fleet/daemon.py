@@ -91,7 +91,7 @@ class Daemon:
                 helpers = [
                     self._group.create_task(self._keep_lease()),
                     self._group.create_task(self._watch_turns()),
-                    self._group.create_task(fill_pool(self.site)),
+                    self._group.create_task(fill_pool(self.site, self.ledger)),
                     self._group.create_task(self._keep_clean()),
                 ]
                 await self._loop()

@@ -16,7 +16,7 @@ from paddock.fleet.gate import TICK_SECONDS, Gate
 from paddock.fleet.inlining import Link, link_tasks
 from paddock.fleet.ledger import Ledger
 from paddock.fleet.site import Site
-from paddock.fleet.starting import Claims, claim_tasks, lease_in_the_way, sessions_awaited, unrunnable
+from paddock.fleet.starting import Claims, claim_tasks, folders_awaited, lease_in_the_way, sessions_awaited, unrunnable
 
 NO_CLOCK_HELPS = frozenset({LimitedBy.BUDGET, LimitedBy.AUTH, LimitedBy.BREAKER, LimitedBy.CAP, LimitedBy.MERGE_QUEUE})
 """Only a person, or the end of something at work, and the log tells of both."""
@@ -92,12 +92,14 @@ class Dispatcher:
     def _unhindered(
         self, board: Board, tasks: list[Task], room: int, now: float
     ) -> tuple[list[Task], dict[str, tuple[str, float | None]]]:
-        """Those that wait neither for another's session nor for another's lease; why the rest wait, and until when
-        at most."""
+        """Those that wait neither for another's session or folder nor for another's lease; why the rest wait, and until
+        when at most."""
         if self.site.config.limits.inline:
             self._link(board, tasks, room)
         awaited = sessions_awaited(self.site, board, self.links, tasks)
         waiting: dict[str, tuple[str, float | None]] = {name: (reason, None) for name, reason in awaited.items()}
+        for name, reason in folders_awaited(self.site, board, self.links, tasks).items():
+            waiting.setdefault(name, (reason, now + TICK_SECONDS))
         for task in tasks:
             if task.id not in waiting and (held := lease_in_the_way(self.site, board.leases, task, now)) is not None:
                 reason = f"{held.holder.name} holds {held.name}"

@@ -33,12 +33,11 @@ from paddock.git.sandbox import (
     remove_sandbox,
     sweep_trash,
 )
-from paddock.git.slots import Slot, SlotRecord, SlotState, list_slots, read_record
+from paddock.git.slots import RESOLVE_SUFFIX, Slot, SlotRecord, SlotState, list_slots, read_record
 from paddock.sessions.marks import Mark, MarkedProcess, find_marked
 from paddock.sessions.sweep import sweep as sweep_processes
 
 RUN_PREFIX = "run-"
-RESOLVE_SUFFIX = ".resolve"
 # A commit is composed and held some moments before the run that tests it is recorded.
 FRESH_UNIT_SECONDS = 600.0
 

@@ -124,6 +124,7 @@ def judge_attempt(
         summary=summary,
         commits=delivery.commits,
         dirty=delivery.rescued,
+        nothing_new=task.head is not None and delivery.head == task.head,
     )
     verdict = judge(facts)
     following = decide_next(verdict, task, attempt, time.time(), site.config.limits.backoff)

@@ -5,16 +5,19 @@ from dataclasses import dataclass
 from paddock.core.errors import PaddockError
 from paddock.core.events import MessageSent, TaskAdded, TaskEdited, TaskRejected
 from paddock.core.ids import branch_name, recordable
+from paddock.core.outcome import Outcome
 from paddock.core.task import Attempt, Task
-from paddock.engines.prompt import Assignment, Progress, first_prompt, next_prompt
+from paddock.engines.prompt import Assignment, Progress, first_prompt, next_prompt, nothing_committed
 from paddock.fleet.site import Site
 from paddock.git.furnish import Worktree
 from paddock.git.rescue import dirty_files
 from paddock.store.protocol import Store
 
 NEXT_TASK = """\
-That task is done. What follows is another one, with a working tree and a branch of its own: your working \
-directory is now `{worktree}`. Work only there, and touch nothing in the directory you worked in before."""
+That task is done, and its commits are safe on its own branch. What follows is another one. You are in the same \
+folder, `{worktree}`, which is now on branch `{branch}`: it begins at main, without the work of the task before."""
+MOVED = """\
+Your working directory is now `{worktree}`. Work only there, and touch nothing in `{before}`, where you were before."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,6 +27,14 @@ class TurnPlan:
     prompt: str
     task_text: str
     session: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """What the turn is to answer, and the agent's last words where its engine does not remember them."""
+
+    messages: str = ""
+    last_words: str = ""
 
 
 def assignment_of(site: Site, store: Store, task: Task) -> Assignment:
@@ -55,19 +66,29 @@ def read_messages(store: Store, seqs: tuple[int, ...]) -> str:
     return "\n\n".join(texts)
 
 
-def plan_turn(site: Site, store: Store, task: Task, attempt: Attempt, worktree: Worktree, messages: str) -> TurnPlan:
+def plan_turn(site: Site, store: Store, task: Task, attempt: Attempt, worktree: Worktree, said: Said) -> TurnPlan:
     """A first turn gets the whole assignment, a later one only what is new, if the engine remembers the rest."""
     assignment = assignment_of(site, store, task)
-    engine = site.engine(attempt.engine)
-    begins = attempt.turn <= 1 and attempt.continues is None
-    if begins:
-        moved = NEXT_TASK.format(worktree=worktree.path) if attempt.inlined else ""
-        parts = (moved, first_prompt(assignment), lease_skill(site), messages)
-        warm = attempt.session if attempt.inlined and engine.capabilities.resume else None
-        return TurnPlan("\n\n".join(part for part in parts if part), assignment.text, warm)
-    session = attempt.session if engine.capabilities.resume else None
-    so_far = None if session else _progress(site, attempt, worktree)
-    return TurnPlan(next_prompt(assignment, messages, so_far), assignment.text, session)
+    session = attempt.session if site.engine(attempt.engine).capabilities.resume else None
+    moved = attempt.moved_from if session else ""
+    there = MOVED.format(worktree=worktree.path, before=moved) if moved else ""
+    if attempt.turn <= 1 and attempt.continues is None:
+        if attempt.inlined and session:
+            there = NEXT_TASK.format(worktree=worktree.path, branch=attempt.branch) + (f"\n{there}" if there else "")
+        failed = nothing_committed(assignment) if _left_nothing(task, attempt) else ""
+        parts = (there, first_prompt(assignment), lease_skill(site), failed, said.messages)
+        return TurnPlan("\n\n".join(part for part in parts if part), assignment.text, session)
+    so_far = None if session else _progress(site, attempt, worktree, said.last_words)
+    message = said.messages or (nothing_committed(assignment) if _left_nothing(task, attempt) else "")
+    skill = "" if session else lease_skill(site)
+    prompt = "\n\n".join(part for part in (there, next_prompt(assignment, message, so_far), skill) if part)
+    return TurnPlan(prompt, assignment.text, session)
+
+
+def _left_nothing(task: Task, attempt: Attempt) -> bool:
+    """Whether the attempt before ended as one that said it was done and had committed nothing."""
+    before = next((one for one in reversed(task.attempts) if one.id != attempt.id), None)
+    return attempt.turn <= 1 and before is not None and before.outcome == Outcome.EMPTY
 
 
 def preview_prompt(site: Site, store: Store, task: Task) -> str:
@@ -89,11 +110,11 @@ def lease_skill(site: Site) -> str:
     )
 
 
-def _progress(site: Site, attempt: Attempt, worktree: Worktree) -> Progress:
+def _progress(site: Site, attempt: Attempt, worktree: Worktree, last_words: str) -> Progress:
     try:
         log = site.repo.git("log", "--format=%s", "-20", f"{attempt.base}..refs/heads/{attempt.branch}", check=False)
         dirty = dirty_files(worktree.path).paths
     except (OSError, PaddockError):
-        return Progress()
+        return Progress(last_words=last_words)
     commits = log.lines if log.ok else ()
-    return Progress(commits=tuple(map(recordable, commits)), changed_files=tuple(map(recordable, dirty)))
+    return Progress(tuple(map(recordable, commits)), tuple(map(recordable, dirty)), last_words)

@@ -58,6 +58,7 @@ class Site:
         return WorktreeRoot(
             self.repo,
             path,
+            most=settings.most or 2 * self.config.limits.max_agents,
             keep=settings.keep,
             setup=shell_setup(settings.setup) if settings.setup else (),
             setup_timeout_seconds=settings.setup_timeout,
@@ -116,6 +117,10 @@ class Site:
         """What one attempt at the task may cost in dollars; 0 is no limit."""
         own = self.agent_of(task).attempt_usd
         return self.config.limits.attempt_usd if own is None else own
+
+    def starts_afresh(self, task: Task) -> bool:
+        """Whether a try after a failure begins from main, in a conversation of its own."""
+        return self.config.limits.fresh or self.agent_of(task).fresh
 
     def engine_name(self, task: Task) -> str:
         """Raises PaddockError when nobody said which engine shall do the task."""

@@ -2,16 +2,18 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 from paddock.core import lease
 from paddock.core.admission.budget import Cost, OverBudget
 from paddock.core.board import Board
+from paddock.core.conversations import continued_attempt, resumable_session
 from paddock.core.errors import PaddockError
 from paddock.core.events import AttemptStarted, Draft, TaskBlocked
 from paddock.core.ids import AttemptId, TaskId, attempt_id, branch_name
-from paddock.core.outcome import CONTINUES
 from paddock.core.spending import Spending, reserve_start
 from paddock.core.task import Attempt, Phase, Task
+from paddock.fleet.folders import can_have_folder, folder_user
 from paddock.fleet.inlining import Links, is_awaited, sessions_at_work, warm_session
 from paddock.fleet.pricing import expected_cost
 from paddock.fleet.site import Site
@@ -33,7 +35,7 @@ def claim_tasks(site: Site, board: Board, claims: Claims) -> list[Draft]:
     """An attempt for each task that is still ready, or a block for one that nobody can run."""
     drafts: list[Draft] = []
     leases, spending = board.leases, board.spending
-    resumed: set[str] = set()
+    claimed: set[str] = set()
     for name, account in claims.accounts.items():
         task = board.task(name)
         if task.phase is not Phase.READY or task.live_attempt is not None:
@@ -44,24 +46,31 @@ def claim_tasks(site: Site, board: Board, claims: Claims) -> list[Draft]:
             drafts.append(unrunnable(name, error))
             continue
         assert started.attempt is not None
-        session = _session(started)
-        if session in resumed:
+        wanted = _conversation(started)
+        if wanted & claimed or _waits_for_folder(site, board, started):
             continue
         reserved = _reserve(spending, task, started, claims.now)
         taken = _lease_owned(site, leases, task, started.attempt, claims.now)
         if taken is None or reserved is None:
             continue
         spending = reserved
-        resumed |= {session} if session else set()
+        claimed |= wanted
         for event in taken:
             leases = lease.evolve(leases, event, claims.now)
         drafts += [*(Draft(event) for event in taken), started]
     return drafts
 
 
-def _session(started: Draft) -> str | None:
+def _conversation(started: Draft) -> set[str]:
+    """What only one attempt may have at a time: the conversation it goes on with, and the folder that lives in."""
     assert isinstance(started.event, AttemptStarted)
-    return started.event.session
+    return {name for name in (started.event.session, started.event.worktree) if name}
+
+
+def _waits_for_folder(site: Site, board: Board, started: Draft) -> bool:
+    """Somebody may have come into it since the dispatcher looked."""
+    assert isinstance(started.event, AttemptStarted)
+    return bool(started.event.worktree) and bool(folder_user(site, board, started.event.worktree))
 
 
 def _reserve(spending: Spending, task: Task, started: Draft, now: float) -> Spending | None:
@@ -81,11 +90,14 @@ def unrunnable(task: TaskId, error: PaddockError) -> Draft:
 def _claim(site: Site, board: Board, task: Task, account: str, claims: Claims) -> Draft:
     engine = site.engine_name(task)
     site.engine(engine)
-    continued = continued_attempt(task, engine)
+    continued = continued_attempt(task, engine, fresh=site.starts_afresh(task))
     link = claims.links.get(task.id)
     warm = warm_session(board, link, engine) if link is not None and continued is None else None
+    warm = warm if warm is not None and can_have_folder(site, board, warm) else None
     cost = expected_cost(site, board, task, engine, claims.now)
     resumed = continued if continued is not None and continued.engine == engine else warm
+    session = resumable_session(resumed) if resumed is not None else None
+    resumed = resumed if session is not None else None
     event = AttemptStarted(
         engine=engine,
         base=continued.base if continued else claims.tip,
@@ -93,8 +105,9 @@ def _claim(site: Site, board: Board, task: Task, account: str, claims: Claims) -
         agent=task.agent,
         model=site.agent_of(task).model or None,
         host=site.host,
+        worktree=resumed.worktree if resumed is not None else "",
         continues=continued.id if continued else None,
-        session=resumed.session if resumed is not None else None,
+        session=session,
         session_used=resumed.conversation_used if resumed is not None else (0, 0, 0, 0),
         session_cost=resumed.conversation_cost if resumed is not None else 0.0,
         account=account,
@@ -151,17 +164,6 @@ def lease_in_the_way(site: Site, leases: lease.Leases, task: Task, now: float) -
     return None
 
 
-def continued_attempt(task: Task, engine: str) -> Attempt | None:
-    """The attempt whose branch and conversation the next one goes on with, None for a fresh start."""
-    last = task.last
-    if last is None:
-        return None
-    if task.inbox:
-        return last
-    same = last.engine == engine and last.turn > 0
-    return last if same and last.outcome in CONTINUES else None
-
-
 def sessions_awaited(site: Site, board: Board, links: Links, tasks: Sequence[Task]) -> dict[TaskId, str]:
     """Tasks that wait for a session to be free, with the reason."""
     waiting = {}
@@ -174,9 +176,37 @@ def sessions_awaited(site: Site, board: Board, links: Links, tasks: Sequence[Tas
     return waiting
 
 
+def folders_awaited(site: Site, board: Board, links: Links, tasks: Sequence[Task]) -> dict[TaskId, str]:
+    """Tasks that wait for the folder of their conversation, with the reason.
+
+    A task that is to go on in another's session waits only until that one has left; a folder that has got
+    into other hands is not worth it.
+    """
+    waiting = {}
+    for task in tasks:
+        engine, link = site.engine_name(task), links.get(task.id)
+        before = _continued(site, task)
+        warm = warm_session(board, link, engine) if link is not None and before is None else None
+        resumed = before or warm
+        user = folder_user(site, board, resumed.worktree) if resumed is not None and resumed.worktree else ""
+        if user and (warm is None or user == warm.id):
+            assert resumed is not None
+            waiting[task.id] = f"its folder {Path(resumed.worktree).name} is in use by {user}"
+    return waiting
+
+
 def _session_in_use(site: Site, board: Board, task: Task) -> Attempt | None:
     """Who works in the conversation that the task's next attempt is to go on with."""
-    continued = continued_attempt(task, site.engine_name(task))
+    continued = _continued(site, task)
     if continued is None or not continued.session:
         return None
     return next(iter(sessions_at_work(board, continued.session)), None)
+
+
+def _continued(site: Site, task: Task) -> Attempt | None:
+    """The attempt whose conversation the task's next one goes on with, None when it begins one."""
+    engine = site.engine_name(task)
+    continued = continued_attempt(task, engine, fresh=site.starts_afresh(task))
+    if continued is None or continued.engine != engine or resumable_session(continued) is None:
+        return None
+    return continued

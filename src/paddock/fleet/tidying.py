@@ -2,6 +2,7 @@
 
 import asyncio
 
+from paddock.core.conversations import find_homes
 from paddock.core.errors import PaddockError
 from paddock.core.events import DaemonTroubled, Draft, Swept
 from paddock.core.ids import recordable
@@ -45,13 +46,14 @@ def _claimed(site: Site) -> list[str]:
     return [record.attempt for record in records if record is not None and record.attempt]
 
 
-async def fill_pool(site: Site) -> None:
+async def fill_pool(site: Site, ledger: Ledger) -> None:
     """Keeps the pool full at main's tip, a little at a time, while the fleet has nothing better to do."""
     size = site.config.worktrees.pool
     while size:
         try:
             tip = await asyncio.to_thread(site.main_tip)
-            report = await asyncio.to_thread(fill, site.root, tip, size, 1)
+            homes = find_homes(ledger.board)
+            report = await asyncio.to_thread(fill, site.root, tip, size, 1, homes=homes)
             busy = bool(report.made or report.repointed) and not report.problems
         except (PaddockError, OSError):
             busy = False

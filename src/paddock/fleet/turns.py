@@ -15,6 +15,7 @@ from paddock.core.prices import PriceBook
 from paddock.core.repetition import LoopLimits, why_looping
 from paddock.core.task import Attempt, Task
 from paddock.core.trace import Final, TokenUsage, TurnSummary, turn_usage
+from paddock.engines.lost_session import find_lost_session
 from paddock.engines.protocol import Engine, Launch, TurnRequest
 from paddock.fleet.checkpoints import checkpoint
 from paddock.fleet.clock import TurnClock
@@ -36,6 +37,7 @@ from paddock.sessions.local import (
 from paddock.sessions.process import ProcessIdentity
 from paddock.sessions.stopping import TurnToStop, stop_turn
 
+LAST_BYTES = 16_384
 _NAMESPACE = uuid.UUID("6f2b7d3e-5c0a-4a51-9f0e-7a64646f636b")
 
 
@@ -66,11 +68,13 @@ class Ended:
     swept: tuple[str, ...] = ()
     startup_seconds: float | None = None
     startup: Startup = Startup()  # noqa: RUF009 (frozen)
+    session_lost: str = ""
 
 
-def new_session_id(attempt: AttemptId, marker: str) -> str:
-    """The same for the same attempt, so that a restarted daemon asks for the same conversation."""
-    return str(uuid.uuid5(_NAMESPACE, f"{marker}:{attempt}"))
+def new_session_id(attempt: AttemptId, marker: str, turn: int = 1) -> str:
+    """The same for the same turn, so that a restarted daemon asks for the same conversation."""
+    later = f":{turn}" if turn > 1 else ""
+    return str(uuid.uuid5(_NAMESPACE, f"{marker}:{attempt}{later}"))
 
 
 def describe_launch(
@@ -85,7 +89,7 @@ def describe_launch(
             memory=site.memory,
             task_text=plan.task_text,
             session_id=plan.session,
-            new_session_id=new_session_id(attempt.id, site.marker),
+            new_session_id=new_session_id(attempt.id, site.marker, attempt.turn),
             model=attempt.model or site.agent_of(task).model or None,
             attempt=attempt_number(attempt.id),
             turn=attempt.turn,
@@ -256,6 +260,22 @@ def _ending(state: object, ended_by: str, problem: str, summary: TurnSummary) ->
             return Ended(None, ended_by or "vanished", problem, summary)
 
 
+def lost_session(ended: Ended, files: TurnFiles) -> str:
+    """What the engine said if it could not find the conversation that this turn was to resume, else nothing."""
+    if ended.exit in (0, None) or ended.ended_by or ended.summary.saw_llm_call:
+        return ""
+    return find_lost_session("\n".join(_tail(path) for path in (files.err, files.out)))
+
+
+def _tail(path: Path) -> str:
+    try:
+        with path.open("rb") as file:
+            file.seek(max(0, path.stat().st_size - LAST_BYTES))
+            return file.read(LAST_BYTES).decode("utf-8", "replace")
+    except FileNotFoundError:
+        return ""
+
+
 def stop_reason_file(files: TurnFiles) -> Path:
     return files.record.with_name(f"{files.record.name}.stop")
 
@@ -268,11 +288,11 @@ def _logs_file(folder: Path, turn: int) -> Path:
     return folder / f"turn-{turn}.logs"
 
 
-async def read_again(engine: Engine, folder: Path, turn: int) -> TurnSummary:
+async def read_again(engine: Engine, folder: Path, turn: int, heard: Heard = nobody) -> TurnSummary:
     """The summary of a turn that has ended, from its files."""
     listed = _logs_file(folder, turn)
     logs = tuple(map(Path, listed.read_text(encoding="utf-8").splitlines())) if listed.exists() else ()
-    return await TurnReader(engine, TurnFiles.of(folder, turn), logs).finish()
+    return await TurnReader(engine, TurnFiles.of(folder, turn), logs, heard).finish()
 
 
 def turn_ended(attempt: Attempt, ended: Ended, prices: PriceBook, day: str) -> TurnEnded:
@@ -298,4 +318,5 @@ def turn_ended(attempt: Attempt, ended: Ended, prices: PriceBook, day: str) -> T
         assumed_usd=charged.assumed,
         model=ended.summary.model or None,
         swept=ended.swept,
+        session_lost=ended.session_lost,
     )

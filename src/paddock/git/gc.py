@@ -6,6 +6,7 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from pathlib import Path
 
+from paddock.core.conversations import NOWHERE, Homes
 from paddock.core.errors import PaddockError
 from paddock.git.checkout import admin_dir, all_admin_dirs, hold_commit, is_loose, worktree_of
 from paddock.git.disk import disk_usage, remove_tree
@@ -61,16 +62,22 @@ class GcReport:
     rescued: tuple[str, ...] = ()  # refs that now hold what was found
 
 
-def plan_gc(root: WorktreeRoot, live: Collection[str], idle: int, *, force: bool = False) -> GcPlan:
+def plan_gc(
+    root: WorktreeRoot, live: Collection[str], idle: int, *, force: bool = False, homes: Homes = NOWHERE
+) -> GcPlan:
     """What may go: worktrees of attempts not in `live`, all but `idle` idle ones, remains of crashes.
 
-    Worktrees that are not Paddock's are never in a plan. `force` adds those kept for a human.
+    Worktrees that are not Paddock's are never in a plan. `force` adds those kept for a human and those that a
+    conversation may come back to; such a one is made again where it was.
     """
     items: list[GcItem] = []
+    spared = set() if force else {*homes.due, *homes.kept}
     spare = 0
     for slot in list_slots(root):
         record = read_record(slot)
         if record is not None and record.state is SlotState.IDLE:
+            if str(slot.path) in spared:
+                continue
             spare += 1
             if spare <= idle:
                 continue

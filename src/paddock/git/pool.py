@@ -1,12 +1,15 @@
 """The warm pool: idle worktrees at main's tip, made and re-pointed in the background."""
 
 import contextlib
+from collections.abc import Collection
 from dataclasses import dataclass
 
 import msgspec
 
+from paddock.core.conversations import NOWHERE, Homes
 from paddock.core.errors import PaddockError
 from paddock.git.checkout import add_worktree, admin_dir, bring_to, check_out, clean, sharpen_index
+from paddock.git.claims import check_room
 from paddock.git.furnish import Checkpoint, furnish, is_setup_due, no_checkpoint
 from paddock.git.lock import Lock, hold
 from paddock.git.release import make_idle, remove_slot
@@ -22,7 +25,6 @@ from paddock.git.slots import (
     read_record,
     write_record,
 )
-from paddock.git.worktrees import check_room
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,12 +44,15 @@ def fill(
     size: int,
     most: int | None = None,
     checkpoint: Checkpoint = no_checkpoint,
+    homes: Homes = NOWHERE,
 ) -> FillReport:
     """Bring the pool to `size` idle worktrees at commit `tip`; stop after `most` pieces of work.
 
+    Those that a conversation may come back to do not count, and are left as they are.
     Entries a dead process left half done are finished or removed. Safe beside claims and other fills.
     """
     done: list[Slot] = []
+    lived_in = {*homes.due, *homes.kept}
     made = reclaimed = 0
     problems: list[str] = []
     limit = most if most is not None else size + len(list_slots(root))
@@ -61,19 +66,19 @@ def fill(
             try:
                 if record is None or record.state in (SlotState.MAKING, SlotState.RETURNING):
                     reclaimed += _reclaim(root, slot, record, lock, checkpoint)
-                elif record.state is SlotState.IDLE and (record.at != tip or is_setup_due(root, record, tip)):
+                elif _is_stale(root, record, tip) and str(slot.path) not in lived_in:
                     _repoint(root, slot, record, tip, lock, checkpoint, problems)
                     done.append(slot)
             except (PaddockError, OSError) as error:
                 problems.append(f"w{slot.number}: {error}")
-    while count_idle(root) < size and len(done) + reclaimed < limit and not problems:
+    while _is_short(root, size, lived_in) and len(done) + reclaimed < limit and not problems:
         try:
-            done.append(_make(root, tip, checkpoint, problems))
+            done.append(_make(root, tip, homes, checkpoint, problems))
             made += 1
         except (PaddockError, OSError) as error:
             problems.append(str(error))
     _sharpen(root, done)
-    return FillReport(count_idle(root), made, len(done) - made, reclaimed, tuple(problems))
+    return FillReport(count_idle(root, lived_in), made, len(done) - made, reclaimed, tuple(problems))
 
 
 def _sharpen(root: WorktreeRoot, done: list[Slot]) -> None:
@@ -85,16 +90,26 @@ def _sharpen(root: WorktreeRoot, done: list[Slot]) -> None:
                 sharpen_index(slot.path, admin, lock)
 
 
-def count_idle(root: WorktreeRoot) -> int:
-    records = (read_record(slot) for slot in list_slots(root))
+def count_idle(root: WorktreeRoot, besides: Collection[str] = ()) -> int:
+    records = (read_record(slot) for slot in list_slots(root) if str(slot.path) not in besides)
     return sum(record is not None and record.state is SlotState.IDLE for record in records)
 
 
-def _make(root: WorktreeRoot, tip: str, checkpoint: Checkpoint, problems: list[str]) -> Slot:
+def _is_stale(root: WorktreeRoot, record: SlotRecord, tip: str) -> bool:
+    return record.state is SlotState.IDLE and (record.at != tip or is_setup_due(root, record, tip))
+
+
+def _is_short(root: WorktreeRoot, size: int, lived_in: Collection[str]) -> bool:
+    """Beyond the root's bound, what conversations may come back to has to do for the pool as well."""
+    idle = count_idle(root, lived_in)
+    return idle < size and (len(list_slots(root)) < root.most or count_idle(root) < size)
+
+
+def _make(root: WorktreeRoot, tip: str, homes: Homes, checkpoint: Checkpoint, problems: list[str]) -> Slot:
     check_room(root)
     with contextlib.ExitStack() as stack:
         with hold_claims(root) as claims:
-            slot = next_slot(root, claims)
+            slot = next_slot(root, claims, homes)
             root.ports.block(slot.number)
             lock = stack.enter_context(hold(slot.lock_path))
             checkpoint("slot-taken")

@@ -12,17 +12,20 @@ import enum
 import os
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from itertools import count, pairwise
+from itertools import chain, count, pairwise
 from pathlib import Path
 from zlib import crc32
 
 import msgspec
 
+from paddock.core.conversations import NOWHERE, Homes
 from paddock.core.errors import PaddockError
 from paddock.git.disk import DiskFloor
 from paddock.git.lock import Lock, closing, hold, try_lock
 from paddock.git.repo import Repo
 
+RESOLVE_SUFFIX = ".resolve"
+"""Of names under which a person, rather than an attempt, has a worktree."""
 _SLOTS_FOLDER = ".slots"
 _FIRST_PORT = 20_000
 _PORT_AFTER_LAST = 32_768  # Linux hands out ephemeral ports from here on
@@ -86,11 +89,13 @@ def own_ports(root: Path, per_slot: int) -> PortPlan:
 class WorktreeRoot:
     """Where a repository's worktrees live and how they are furnished.
 
-    `keep` names the ignored folders that survive a clean-up; `setup` is an argv run once in every worktree.
+    `keep` names the ignored folders that survive a clean-up; `setup` is an argv run once in every worktree. With
+    `most` slots or more, a new one is made only where no idle one is left.
     """
 
     repo: Repo
     path: Path
+    most: int = 8
     keep: tuple[str, ...] = ()
     setup: tuple[str, ...] = ()
     setup_timeout_seconds: float = 600.0
@@ -131,6 +136,13 @@ class Slot:
 def slot_at(root: WorktreeRoot, number: int) -> Slot:
     name = f"w{number}"
     return Slot(number, root.path / name, root.slots_folder / name)
+
+
+def slot_of(root: WorktreeRoot, place: Path) -> Slot | None:
+    """The slot whose worktree is at `place`, whether it exists or not; None when that is no place of this root's."""
+    number = place.name.removeprefix("w")
+    is_ours = place.parent == root.path and number.isdecimal() and place.name == f"w{int(number)}"
+    return slot_at(root, int(number)) if is_ours else None
 
 
 def list_slots(root: WorktreeRoot) -> tuple[Slot, ...]:
@@ -223,12 +235,18 @@ def belongs_to(record: SlotRecord, attempt: str) -> bool:
     return record.attempt == attempt and record.state is not SlotState.IDLE
 
 
-def next_slot(root: WorktreeRoot, claims: Lock) -> Slot:
-    """The lowest number nobody uses; it is taken by writing its record before `claims` is let go."""
+def next_slot(root: WorktreeRoot, claims: Lock, homes: Homes = NOWHERE) -> Slot:
+    """The lowest number nobody uses; it is taken by writing its record before `claims` is let go.
+
+    Numbers whose removed slot a conversation may come back to are left out, as far as they are `most` or fewer.
+    """
     assert claims.path.parent == root.slots_folder
     used = {slot.number for slot in list_slots(root)}
-    number = next(n for n in count(1) if n not in used and not _is_occupied(root, n))
-    return slot_at(root, number)
+    free = [slot_at(root, n) for n in range(1, max(root.most, len(used)) + 2) if n not in used]
+    lived_in = {*homes.due, *homes.kept}
+    free.sort(key=lambda slot: str(slot.path) in lived_in)
+    beyond = (slot_at(root, n) for n in count(max(root.most, len(used)) + 2) if n not in used)
+    return next(slot for slot in chain(free, beyond) if not _is_occupied(root, slot.number))
 
 
 def _is_occupied(root: WorktreeRoot, number: int) -> bool:

@@ -114,7 +114,7 @@ def test_with_one_slot_one_session_does_a_convoy_and_a_slot_that_comes_free_is_u
 
 def test_after_a_failed_attempt_the_next_task_begins_a_session_of_its_own(make_yard: MakeYard) -> None:
     yard = inlining_yard(make_yard, PADDOCK_LIMITS_MAX_AGENTS="1")
-    a, b = add_convoy(yard, [{"brief": play({"crash": 3}), "attempts": 2}, small("b")])
+    a, b = add_convoy(yard, [{"brief": play({"crash": 3, "always": True}), "attempts": 2}, small("b")])
     yard.run(code=1)
     assert [attempt.outcome for attempt in yard.task(a).attempts] == ["crashed", "crashed"]
     attempt = yard.attempt(b)

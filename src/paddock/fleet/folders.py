@@ -1,0 +1,53 @@
+"""Folders of conversations: who is at work in one, and what a turn does that cannot have its own."""
+
+from pathlib import Path
+
+from paddock.core.board import Board
+from paddock.core.task import Attempt
+from paddock.engines.protocol import Engine
+from paddock.fleet.site import Site
+from paddock.git.claims import Order, PlaceTaken, look_at_place
+from paddock.git.furnish import Checkpoint
+from paddock.git.worktrees import Prepared, prepare
+
+
+def folder_user(site: Site, board: Board, folder: str) -> str:
+    """The attempt that a folder has to be waited for, empty when it can be had or never can.
+
+    The log knows who is to work there; only the folder itself knows whether the one before has left it clean.
+    """
+    live = (board.tasks[name].live_attempt for name in board.live)
+    user = next((attempt.id for attempt in live if attempt is not None and attempt.worktree == folder), "")
+    return user or look_at_place(site.root, Path(folder)).taken_by
+
+
+def can_have_folder(site: Site, board: Board, attempt: Attempt) -> bool:
+    """Whether another task can go on at once with the attempt's conversation."""
+    if not attempt.worktree:
+        return False
+    return not folder_user(site, board, attempt.worktree) and not look_at_place(site.root, Path(attempt.worktree)).lost
+
+
+def prepare_in_place(site: Site, order: Order, checkpoint: Checkpoint) -> Prepared:
+    """In the folder that is asked for, or in another one where that cannot be had. Blocks: call it in a thread."""
+    try:
+        return prepare(site.root, order, checkpoint)
+    except PlaceTaken:
+        checkpoint("place-taken")
+        elsewhere = Order(order.attempt, order.branch, order.start, homes=order.homes)
+        return prepare(site.root, elsewhere, checkpoint)
+
+
+def why_new_conversation(site: Site, engine: Engine, attempt: Attempt, folder: str) -> str:
+    """Why the attempt's next turn, in `folder`, cannot go on with its conversation; empty when it can, or has none."""
+    if attempt.session is None or not engine.capabilities.resume:
+        return ""
+    if attempt.session_lost:
+        return f"{attempt.engine} no longer has the one before: {attempt.session_lost}"
+    if attempt.worktree == folder or not engine.capabilities.bound_to_folder:
+        return ""
+    if not attempt.worktree:
+        return "the log does not say which folder the one before was held in"
+    vacancy = look_at_place(site.root, Path(attempt.worktree))
+    why = vacancy.lost or (f"{vacancy.taken_by} is at work there" if vacancy.taken_by else "another attempt had it")
+    return f"the folder of the one before, {attempt.worktree}, cannot be used: {why}"
