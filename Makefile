@@ -36,7 +36,7 @@ engines: ## Install the pinned agent CLIs the tests drive into your cache folder
 
 test-engines: ## Drive all eight real CLIs, not only claude and codex
 	@scripts/bootstrap dev
-	PADDOCK_TEST_ENGINES=all $(PY) -m pytest tests/engines/real
+	PADDOCK_TEST_ENGINES=all $(PY) -m pytest tests/engines/real tests/fleet/test_real_conversations.py
 
 docs: ## Regenerate the reference pages from the code
 	@scripts/bootstrap dev

@@ -131,7 +131,7 @@ class Ledger:
         with self._changed:
             for entry in entries:
                 struck = self._struck.get(entry.key, 0)
-                if entry.times is not None and struck >= entry.times:
+                if (entry.times is not None and struck >= entry.times) or entry.until in self._open_gates:
                     continue
                 if struck or len(self._struck) < COUNTED_FAULTS:
                     self._struck[entry.key] = struck + 1

@@ -4,8 +4,8 @@
 
 Steps answer one request each: `shell`, `commit`, `tool` call a tool, `text` ends the turn. Faults answer no
 round of their own: those written before a step strike first when that step is due, `times` times each (for
-ever when left out). A conversation's position is read off the request, so nothing is remembered but how often
-a fault has struck.
+ever when left out) or until the gate that `until` names is open. A conversation's position is read off the
+request, so nothing is remembered but how often a fault has struck.
 """
 
 from __future__ import annotations
@@ -91,6 +91,7 @@ class FaultEntry:
     fault: Fault
     key: str
     times: int | None
+    until: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,7 +147,8 @@ def _entries(playlist: str) -> Iterator[Step | FaultEntry]:
             continue
         digest = hashlib.sha256(f"{position} {playlist}".encode()).hexdigest()
         times = raw.get("times")
-        yield FaultEntry(fault, str(raw.get("key", digest)), None if times is None else int(times))
+        key, until = str(raw.get("key", digest)), str(raw.get("until", ""))
+        yield FaultEntry(fault, key, None if times is None else int(times), until)
 
 
 def _decode(playlist: str) -> list[Any]:

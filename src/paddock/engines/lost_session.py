@@ -14,9 +14,11 @@ _WORDS = (
     "No saved session found with ID",  # qwen
     "No session, task, or name matched",  # copilot
 )
+_COLOUR = re.compile(r"\x1b\[[0-9;]*m")
 _LOST = re.compile("|".join(map(re.escape, _WORDS)), re.IGNORECASE)
 
 
 def find_lost_session(said: str) -> str:
     """The line of a CLI's output that says so, empty when none does."""
-    return next((one_line(line, STEP_LIMIT) for line in said.splitlines() if _LOST.search(line)), "")
+    lines = _COLOUR.sub("", said).splitlines()
+    return next((one_line(line, STEP_LIMIT) for line in lines if _LOST.search(line)), "")

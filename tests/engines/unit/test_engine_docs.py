@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from paddock.engines.command import PLACEHOLDERS
+from paddock.engines.lost_session import find_lost_session
 from paddock.engines.registry import BUILT_IN, load_engine
 from paddock.engines.scripted import Agent
 from paddock.engines.settings import EngineSettings
@@ -17,7 +18,7 @@ PAGE = (Path(__file__).parents[3] / "docs" / "engines.md").read_text(encoding="u
 
 @pytest.mark.parametrize("name", sorted(BUILT_IN))
 def test_the_table_tells_each_engines_capabilities(name: str) -> None:
-    (row,) = re.findall(rf"^\| `{name}` \|(.*)\|$", PAGE, re.MULTILINE)
+    (row, *_) = re.findall(rf"^\| `{name}` \|(.*)\|$", PAGE, re.MULTILINE)
     _, resumes, session, usage, cost, _ = (cell.strip() for cell in row.split("|"))
     can = load_engine(name).capabilities
     assert (resumes == "yes", session == "ours", usage == "yes", cost == "yes") == (
@@ -26,6 +27,15 @@ def test_the_table_tells_each_engines_capabilities(name: str) -> None:
         can.usage,
         can.cost,
     )
+
+
+@pytest.mark.parametrize("name", sorted(BUILT_IN))
+def test_the_page_tells_what_binds_a_conversation_and_how_its_loss_is_worded(name: str) -> None:
+    can = load_engine(name).capabilities
+    rows = re.findall(rf"^\| `{name}` \| (bound|free):[^|]*\| ([^|]*) \| \d+ \|$", PAGE, re.MULTILINE)
+    assert [kind == "bound" for kind, _ in rows] == ([can.bound_to_folder] if can.resume else [])
+    for _, words in rows:
+        assert all(find_lost_session(f"Error: {said}: 12-34") for said in re.findall(r"`([^`]*)`", words))
 
 
 def test_every_step_of_the_scripted_agent_is_told() -> None:
