@@ -85,6 +85,11 @@ def _retry(_yard: Yard, hello: Step) -> list[dict[str, object]]:
     ]
 
 
+def _resumed(_yard: Yard, hello: Step) -> list[dict[str, object]]:
+    crash = {"crash": 1, "attempt": 1}
+    return [brief(hello, write("a.txt"), commit("Add a"), crash, hello, write("b.txt"), commit("Add b"))]
+
+
 def _timeout(_yard: Yard, hello: Step) -> list[dict[str, object]]:
     deaf: Step = {"ignore_sigterm": True}
     return [{**brief(hello, write("a.txt"), commit("Add a"), write("b.txt"), deaf, {"hang": 600}), "attempts": 1}]
@@ -169,7 +174,13 @@ SCENARIOS = {
     ),
     "stop": Scenario(_stop, (Life("blocked", ("killed",), (1,), A_AND_RESCUE, ("a.txt", "b.txt"), 5005),), _send_stop),
     "retry": Scenario(
-        _retry, (Life("approval", ("crashed", "throttled", "delivered"), (1, 1, 1), ("Add a",), ("a.txt",), 5203),)
+        _retry,
+        (Life("approval", ("crashed", "throttled", "delivered"), (1, 1, 1), ("Add a",), ("a.txt",), 5203),),
+        settings={"PADDOCK_LIMITS_FRESH": "true"},
+    ),
+    "resumed": Scenario(
+        _resumed,
+        (Life("approval", ("crashed", "delivered"), (1, 1), ("Add b", "Add a"), ("a.txt", "b.txt"), 4153),),
     ),
     "timeout": Scenario(
         _timeout,

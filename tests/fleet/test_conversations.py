@@ -138,15 +138,25 @@ def assert_began_anew(yard: Yard, words: str, said: str) -> None:
     assert subjects(yard) == ["Add more", "Add a"]
 
 
-def test_where_the_folder_is_kept_for_a_person_another_conversation_begins(yard: Yard) -> None:
+@pytest.mark.parametrize(
+    ("record", "why"),
+    [
+        (SlotRecord(SlotState.KEPT, attempt="t1.1", reason="a container's files"), "it is kept for you: a container's"),
+        (SlotRecord(SlotState.READY, attempt="t7.resolve"), "t7 is being resolved there"),
+    ],
+    ids=["kept", "resolved"],
+)
+def test_where_the_folder_is_in_other_hands_for_good_another_conversation_begins(
+    yard: Yard, record: SlotRecord, why: str
+) -> None:
     yard.add(*WORK)
     yard.run(code=0)
     slot = slot_at(yard.worktrees, 1)
     with hold_slot(slot) as lock:
-        write_record(slot, SlotRecord(SlotState.KEPT, attempt="t1.1", reason="a container's files"), lock)
+        write_record(slot, record, lock)
     yard.paddock("message", "t1", MORE)
     said = yard.run(code=0)
-    assert_began_anew(yard, "cannot be used: it is kept for you: a container's files", said)
+    assert_began_anew(yard, f"cannot be used: {why}", said)
     assert folders(yard) == ["w1", "w2"]
 
 

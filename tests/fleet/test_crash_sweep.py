@@ -25,6 +25,7 @@ SAMPLE = [
     ("stop", ["turn.stopping"]),
     ("stop", ["turn.ended_in_log", "daemon.adopted"]),
     ("retry", ["attempt.ended_in_log#2", "strays.recorded"]),
+    ("resumed", ["claimed#2", "turn.claimed_in_log"]),
     ("timeout", ["turn.graced"]),
     ("strayed", ["rescue.moved", "rescue.switched"]),
     ("down", ["down.wished", "turn.over"]),

@@ -36,6 +36,7 @@ _KEPT_FILES = re.compile(
     r"""/paddock/(log\.(db(-wal|-shm)?|lock|board)|(waiting|limits)\.json|worktree-add\.lock|daemon\.log)$
     |/paddock/memory/[^/]+\.json$
     |/paddock/attempts/t\d+/\d+/(turn-\d+\.(pid|out|err|exit|ending|stop|logs)|prompt[^/]*|setup\.log)$
+    |/paddock/attempts/t\d+/\d+/((gemini|qwen)-defaults\.json|aider\.[a-z.]+|turn-\d+\.aider\.jsonl)$
     |/paddock/(runs|workbench\.git)/
     |/\.slots/(claims\.lock|w\d+/(lock|record\.json|setup\.log))$""",
     re.VERBOSE,

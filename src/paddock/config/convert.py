@@ -11,6 +11,7 @@ from paddock.config.schema import Config
 from paddock.core.errors import Misuse
 
 Tree = dict[str, Any]
+_HINTS = {"agents.fresh": "for all agents set `[limits] fresh = true`, for one `[agents.NAME] fresh = true`"}
 
 
 def convert(tree: Tree, sources: Mapping[str, str], otherwise: str) -> Config:
@@ -21,7 +22,8 @@ def convert(tree: Tree, sources: Mapping[str, str], otherwise: str) -> Config:
     except msgspec.ValidationError as error:
         key, problem = _explain(plain, str(error))
         source = _source(key, sources, otherwise)
-        raise Misuse(f"{source}: `{key}`: {problem}", "`paddock config show` lists keys, values and defaults") from None
+        hint = _HINTS.get(key, "`paddock config show` lists keys, values and defaults")
+        raise Misuse(f"{source}: `{key}`: {problem}", hint) from None
 
 
 def _source(key: str, sources: Mapping[str, str], otherwise: str) -> str:

@@ -3,6 +3,7 @@
 from pathlib import Path
 
 from paddock.core.board import Board
+from paddock.core.ids import TaskId
 from paddock.core.task import Attempt
 from paddock.engines.protocol import Engine
 from paddock.fleet.site import Site
@@ -18,14 +19,25 @@ def folder_user(site: Site, board: Board, folder: str) -> str:
     """
     live = (board.tasks[name].live_attempt for name in board.live)
     user = next((attempt.id for attempt in live if attempt is not None and attempt.worktree == folder), "")
-    return user or look_at_place(site.root, Path(folder)).taken_by
+    if user:
+        return user
+    holder = look_at_place(site.root, Path(folder)).taken_by
+    return holder if _is_known(board, holder) else ""
+
+
+def _is_known(board: Board, attempt: str) -> bool:
+    """One that this log has never heard of will never give its folder back."""
+    name, _, number = attempt.partition(".")
+    task = board.tasks.get(TaskId(name))
+    return task is not None and number.isdecimal() and 1 <= int(number) <= task.started
 
 
 def can_have_folder(site: Site, board: Board, attempt: Attempt) -> bool:
     """Whether another task can go on at once with the attempt's conversation."""
     if not attempt.worktree:
         return False
-    return not folder_user(site, board, attempt.worktree) and not look_at_place(site.root, Path(attempt.worktree)).lost
+    vacancy = look_at_place(site.root, Path(attempt.worktree))
+    return not (folder_user(site, board, attempt.worktree) or vacancy.taken_by or vacancy.lost)
 
 
 def prepare_in_place(site: Site, order: Order, checkpoint: Checkpoint) -> Prepared:
