@@ -175,6 +175,8 @@ def test_gc_frees_what_ended_attempts_left_and_says_how_much(yard: Yard) -> None
     yard.add(*STEPS)
     yard.run()
     [slot] = [path for path in yard.worktrees.path.iterdir() if path.name.startswith("w")]
+    assert yard.paddock("gc") == "nothing to remove\n", "its agent may be told more"
+    yard.paddock("cancel", "t1")
     planned = yard.paddock("gc", "--dry-run")
     assert re.fullmatch(rf"surplus +\d+ KB  {slot}\nwould free \d+ KB\n", planned)
     assert slot.exists()

@@ -250,6 +250,7 @@ def test_what_a_turn_that_never_began_was_told_is_told_again(yard: Yard) -> None
     yard.run(code=0)
     assert [attempt.outcome for attempt in yard.task().attempts][::2] == ["delivered", "delivered"]
     assert subjects(yard) == ["Add more", "Add a"]
+    assert "the one before could not be resumed: exit 127" in yard.attempt().new_conversation
     assert len(yard.records(MessageSent)) == 1
     starts = [record.event for record in yard.records(AttemptStarted)]
     assert [event.continues for event in starts if isinstance(event, AttemptStarted)] == [None, "t1.1", "t1.2"]

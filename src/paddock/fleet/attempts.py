@@ -151,7 +151,7 @@ class AttemptRun:
         number, attempt_id = attempt.turn + 1, attempt.id
         folder = attempt.worktree if self._worktree is None else str(self._worktree.path)
         engine = self._engine(attempt)
-        why = why_new_conversation(self._site, engine, attempt, folder) if engine is not None else ""
+        why = why_new_conversation(self._site, engine, task, attempt, folder) if engine is not None else ""
         claim = TurnStarted(
             turn=number,
             session=None if why else attempt.session,

@@ -4,7 +4,7 @@ from pathlib import Path
 
 from paddock.core.board import Board
 from paddock.core.ids import TaskId
-from paddock.core.task import Attempt
+from paddock.core.task import Attempt, Task
 from paddock.engines.protocol import Engine
 from paddock.fleet.site import Site
 from paddock.git.claims import Order, PlaceTaken, look_at_place
@@ -50,10 +50,12 @@ def prepare_in_place(site: Site, order: Order, checkpoint: Checkpoint) -> Prepar
         return prepare(site.root, elsewhere, checkpoint)
 
 
-def why_new_conversation(site: Site, engine: Engine, attempt: Attempt, folder: str) -> str:
+def why_new_conversation(site: Site, engine: Engine, task: Task, attempt: Attempt, folder: str) -> str:
     """Why the attempt's next turn, in `folder`, cannot go on with its conversation; empty when it can, or has none."""
-    if attempt.session is None or not engine.capabilities.resume:
+    if not engine.capabilities.resume:
         return ""
+    if attempt.session is None:
+        return _why_given_up(task, attempt)
     if attempt.session_lost:
         return f"{attempt.engine} no longer has the one before: {attempt.session_lost}"
     if attempt.worktree == folder or not engine.capabilities.bound_to_folder:
@@ -63,3 +65,11 @@ def why_new_conversation(site: Site, engine: Engine, attempt: Attempt, folder: s
     vacancy = look_at_place(site.root, Path(attempt.worktree))
     why = vacancy.lost or (f"{vacancy.taken_by} is at work there" if vacancy.taken_by else "another attempt had it")
     return f"the folder of the one before, {attempt.worktree}, cannot be used: {why}"
+
+
+def _why_given_up(task: Task, attempt: Attempt) -> str:
+    """An attempt that goes on with another's work but not with its conversation says so in its first turn."""
+    before = next((earlier for earlier in task.attempts if earlier.id == attempt.continues), None)
+    if attempt.turn or before is None or before.session is None or before.engine != attempt.engine:
+        return ""
+    return f"the one before could not be resumed: {before.reason}"
