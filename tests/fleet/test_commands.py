@@ -84,7 +84,7 @@ def test_run_ends_with_1_when_a_task_failed(yard: Yard) -> None:
     assert without_clock(yard.run(code=1)) == [
         "t1.1    started with scripted",
         "t1.1    empty: said it was done, and nothing is there; will be tried again",
-        "t1.2    started with scripted",
+        "t1.2    goes on with scripted where t1.1 ended",
         "t1.2    empty: said it was done, and nothing is there; no attempts left",
     ]
 
