@@ -133,9 +133,8 @@ def test_a_queue_that_does_not_go_on_is_told_whatever_is_queued(cli: Cli) -> Non
     lines = cli.shown("status").splitlines()
     assert lines[0] == "1 task: 1 ready; 1 needs you"
     assert lines[1].endswith(" · merge queue halted")
-    assert lines[-2].startswith("  ! the merge queue halted ")
-    assert lines[-2].endswith(" ago: three runs in a row failed")
-    assert lines[-1] == "    run: paddock queue, then paddock queue resume"
+    assert lines[-2].startswith("  ! merge queue halted: three runs in a row failed; ")
+    assert lines[-1] == "    run: paddock queue why main"
     assert cli.good("status", "--json").json()["queue"] == {"state": "halted", "reason": "three runs in a row failed"}
 
 
