@@ -177,7 +177,7 @@ def test_limits_tell_what_each_number_was_made_from(cli: Cli) -> None:
             "met": Account(quota=Quota(target=4.0, capacity=120.0, rates={"requests": 30.0}, cut_at=now - 90)),
             "shut": Account(clocks=Clocks(auth="who are you?")),
         },
-        breakers={"odd": Breaker(2, "no such file")},
+        breakers={"odd": Breaker(2, "no such file"), "gone": Breaker(3, "exit 127", ("t1", "t2", "t3"))},
     )
     host = HostSample(now, 0.5, 3 * 2**30, 40 * 2**30)
     kept = LimitsFile(now, controls, {"t1": "4 of at most 4 agents run"}, host)
@@ -185,12 +185,15 @@ def test_limits_tell_what_each_number_was_made_from(cli: Cli) -> None:
     assert cli.good("limits").out.splitlines() == [
         "as of 0s ago; at most 4 agents",
         "account free         no quota",
-        "account new          quota bears 5.0 agents; no limit met so far",
-        "account shown        quota bears 50.0 agents; 120 of 200 requests a minute left 0s ago",
+        "account new          quota bears 16.0 agents; no limit met so far; starts are not spaced out",
+        "account shown        quota bears 50.0 agents; 120 of 200 requests a minute left 0s ago; starts are spaced out",
         "account met          quota bears 4.0 agents; fewer since calls were refused 1m ago; 120 a minute go through; "
-        "30.0 calls a minute by each",
-        "account shut         quota bears 4.0 agents; no limit met so far; paused: credentials refused: who are you?",
+        "30.0 calls a minute by each; starts are spaced out",
+        "account shut         quota bears 16.0 agents; no limit met so far; starts are not spaced out; "
+        "paused: credentials refused: who are you?",
         "engine  odd          2 attempts in a row never ran: no such file",
+        "engine  gone         3 attempts in a row never ran: exit 127",
+        "engine  gone         stopped; run paddock engines check gone, then paddock limits --reset gone",
         "host    0.50 busy per core, bears 4.0 agents; 3.0 GiB of memory and 40.0 GiB of disk free",
         "queue   0 changes wait to be merged, 200 at most",
         "t1      waits: 4 of at most 4 agents run",

@@ -30,7 +30,7 @@ def test_init_says_what_it_made_and_the_second_time_that_it_changed_nothing(
     monkeypatch.setenv("PATH", f"{os.environ['PATH']}:/usr/bin:/bin")
     (fresh.top / "Makefile").write_text("test:\n\ttrue\n")
     assert fresh.shown("init", "--yes") == expect("""
-        wrote paddock.toml (main: main, CI: make test, not tried yet)
+        wrote paddock.toml (main: main, CI: make test, not tried yet; an attempt may cost $20)
         created the log in TOP/.git/paddock/log.db
 
         next: paddock add "what to do", then paddock run

@@ -24,6 +24,7 @@ from paddock.core.admission.controls import (
     tick,
 )
 from paddock.core.admission.host import HostPace, HostSample
+from paddock.core.admission.pacing import Pace
 from paddock.core.admission.quota import INPUT, REQUESTS, Limit, Quota, note_call, note_rejected
 from paddock.core.admission.steering import ceiling_by_headers
 from paddock.core.trace import TokenUsage, TroubleKind
@@ -207,6 +208,45 @@ def test_cold_starts_are_spaced_out_and_warm_ones_hardly() -> None:
     later = NOW + 30.0
     seen = observe_limits(first.controls, "main", {INPUT: Limit(200_000.0, 100_000.0, later)})
     assert len(admit(snapshot(candidates=alike[1:], controls=seen), later).starts) == 5
+
+
+def many(count: int) -> tuple[Candidate, ...]:
+    return tuple(candidate(n, cold_tokens=41_000.0) for n in range(count))
+
+
+def test_on_an_account_that_has_shown_no_limit_twelve_start_at_once() -> None:
+    new = with_account(Account())
+    assert len(admit(snapshot(candidates=many(12), controls=new), NOW).starts) == 12
+    sixteen = admit(snapshot(candidates=many(40), controls=new), NOW)
+    assert (len(sixteen.starts), limited(sixteen)) == (16, LimitedBy.QUOTA), "nearly every account bears so many"
+
+
+@pytest.mark.parametrize(
+    "known",
+    [
+        Account(quota=Quota(cut_at=NOW - 3600)),
+        Account(quota=Quota(rejected=1, used={"requests": 100.0})),
+        account(4.0, requests=Limit(100.0, 90.0, NOW)),
+    ],
+    ids=["refused-before", "refused-just-now", "shown"],
+)
+def test_where_a_limit_is_known_or_was_hit_starts_are_spaced_out(known: Account) -> None:
+    admission = admit(snapshot(candidates=many(12), controls=with_account(known)), NOW)
+    assert (len(admission.starts), limited(admission)) == (2, LimitedBy.PACING)
+
+
+def test_the_setting_decides_over_what_is_known() -> None:
+    hit, new = with_account(Account(quota=Quota(target=9.0, cut_at=NOW - 3600))), with_account(Account())
+    always = admit(snapshot(candidates=many(12), controls=new, pace=Pace.ALWAYS), NOW)
+    assert (len(always.starts), limited(always)) == (2, LimitedBy.PACING)
+    assert len(admit(snapshot(candidates=many(40), controls=new, pace=Pace.NEVER), NOW).starts) == 40
+    never = admit(snapshot(candidates=many(12), controls=hit, pace=Pace.NEVER), NOW)
+    assert (len(never.starts), limited(never)) == (9, LimitedBy.QUOTA), "what was refused is never forgotten"
+
+
+def test_a_first_refusal_is_weighed_against_all_that_were_let_in() -> None:
+    controls = admit(snapshot(candidates=many(12), controls=with_account(Account())), NOW).controls
+    assert controls.accounts["main"].quota.target == 12.0
 
 
 def test_a_start_larger_than_the_limit_goes_through_when_the_bucket_is_full() -> None:

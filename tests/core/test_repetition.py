@@ -17,6 +17,10 @@ def result(name: str = "1", output: str = "no", status: ToolStatus = ToolStatus.
     return ToolResult(name, status, output)
 
 
+def again(times: int, *entries: TraceEntry) -> list[TraceEntry]:
+    return list(entries) * times
+
+
 def after(*entries: TraceEntry) -> ToolUse:
     use = ToolUse()
     for entry in entries:
@@ -25,42 +29,42 @@ def after(*entries: TraceEntry) -> ToolUse:
 
 
 def test_the_same_call_with_the_same_result_again_and_again_is_a_loop() -> None:
-    twice, thrice = after(*[call(), result()] * 2), after(*[call(), result()] * 3)
+    twice, thrice = after(*again(2, call(), result())), after(*again(3, call(), result()))
     assert why_looping(twice, LIMITS) == ""
     assert why_looping(thrice, LIMITS) == "the same call with the same result 3 times in a row: Bash make"
 
 
 def test_words_between_the_calls_do_not_hide_a_loop() -> None:
-    assert why_looping(after(*[Text("once more"), call(), Progress(), result()] * 3), LIMITS)
+    assert why_looping(after(*again(3, Text("once more"), call(), Progress(), result())), LIMITS)
 
 
 def test_parallel_calls_are_told_apart_by_their_ids() -> None:
-    pair = [call("1"), call("2", digest="d2"), result("2"), result("1")]
-    assert why_looping(after(*pair * 2), LIMITS) == ""
+    pair = again(1, call("1"), call("2", digest="d2"), result("2"), result("1"))
+    assert why_looping(after(*pair, *pair), LIMITS) == ""
     assert after(*pair).open == {}
 
 
 def test_another_argument_or_result_or_status_starts_the_count_again() -> None:
-    same = [call(), result()]
+    same = again(1, call(), result())
     for other in (
-        [call(digest="d2"), result()],
-        [call(), result(output="yes")],
-        [call(), result(status=ToolStatus.ERROR)],
-        [ToolCall("1", "Read", "make", "d1"), result()],
+        again(1, call(digest="d2"), result()),
+        again(1, call(), result(output="yes")),
+        again(1, call(), result(status=ToolStatus.ERROR)),
+        again(1, ToolCall("1", "Read", "make", "d1"), result()),
     ):
         use = after(*same, *same, *other)
         assert (use.repeats, why_looping(use, LIMITS)) == (1, "")
 
 
 def test_calls_whose_arguments_are_not_shown_are_never_the_same() -> None:
-    assert why_looping(after(*[call(digest=""), result()] * 9), LoopLimits(repeats=3)) == ""
+    assert why_looping(after(*again(9, call(digest=""), result())), LoopLimits(repeats=3)) == ""
 
 
 def test_a_turn_has_a_number_of_calls_and_of_answers() -> None:
     calls = [entry for n in range(11) for entry in (call(f"{n}", digest=f"{n}"),)]
     assert "more than 10 calls of tools" in why_looping(after(*calls), LoopLimits(calls=10))
     assert why_looping(after(*calls[:10]), LoopLimits(calls=10)) == ""
-    rounds = [entry for n in range(6) for entry in (Text("so"), call(f"{n}", digest=f"{n}"), result(f"{n}"))]
+    rounds = [entry for n in range(6) for entry in again(1, Text("so"), call(f"{n}", digest=f"{n}"), result(f"{n}"))]
     assert "more than 5 answers of the model" in why_looping(after(*rounds), LoopLimits(answers=5))
     assert why_looping(after(*rounds[:15]), LoopLimits(answers=5)) == ""
 
@@ -71,7 +75,7 @@ def test_an_answer_of_many_lines_is_one() -> None:
 
 
 def test_nothing_is_a_loop_where_no_limit_is_set() -> None:
-    assert why_looping(after(*[call(), result()] * 500), LoopLimits()) == ""
+    assert why_looping(after(*again(500, call(), result())), LoopLimits()) == ""
 
 
 def test_a_tool_runs_from_its_call_to_its_result_or_the_end() -> None:
@@ -111,5 +115,5 @@ def test_calls_that_never_end_are_forgotten(number: int) -> None:
 
 @given(entries, st.integers(1, 8))
 def test_a_loop_is_found_whatever_came_before(seen: list[TraceEntry], repeats: int) -> None:
-    use = after(*seen, *[call("z", digest="loop"), result("z")] * repeats)
+    use = after(*seen, *again(repeats, call("z", digest="loop"), result("z")))
     assert use.repeats == repeats

@@ -1,5 +1,6 @@
 """Budgets on the board: reserved with the start, extended while at work, settled with the end, never overshot."""
 
+import contextlib
 import threading
 from pathlib import Path
 
@@ -41,9 +42,11 @@ class Purse(Ledger):
     def taken(self, scope: str) -> float:
         return committed(self.board.spending.ledger, scope).money or 0.0
 
-    def ask(self, task: TaskId, usd: float, tokens: float = 0.0) -> ev.AttemptExtended | OverBudget | None:
+    def ask(
+        self, task: TaskId, usd: float, tokens: float = 0.0, ahead: float = 0.0
+    ) -> ev.AttemptExtended | OverBudget | None:
         """An attempt at work tells what it has used; what it needs more is recorded."""
-        answer = ask_for_more(self.board.spending, self.task(task), Cost(usd, tokens))
+        answer = ask_for_more(self.board.spending, self.task(task), Cost(usd, tokens), Cost(ahead))
         if isinstance(answer, ev.AttemptExtended):
             live = self.task(task).live_attempt
             assert live is not None
@@ -165,6 +168,57 @@ def test_an_attempt_may_not_exceed_its_own_budget_whatever_was_reserved(purse: P
     refusal = purse.ask(T1, 2.1)
     assert isinstance(refusal, OverBudget)
     assert (refusal.scope, refusal.reason) == ("attempt:t1.1", "attempt:t1.1 has used $2.10 of $2.00")
+
+
+def test_the_next_call_has_to_fit_before_it_is_made(purse: Purse) -> None:
+    purse.limit("fleet", usd=4.0)
+    purse.begin(T1, usd=1.5)
+    purse.begin(T2, usd=1.5)
+    assert purse.ask(T1, 1.0, ahead=0.5) is None
+    assert purse.ask(T1, 1.5, ahead=0.5) == ev.AttemptExtended(2.5, 100.0)
+    refusal = purse.ask(T1, 2.1, ahead=0.5)
+    assert isinstance(refusal, OverBudget)
+    assert refusal.reason == "fleet has $0.00 of $4.00 left, $0.10 needed"
+
+
+def test_what_another_has_overdrawn_holds_also_within_the_reservation(purse: Purse) -> None:
+    purse.limit("fleet", usd=4.0)
+    purse.begin(T1, usd=1.5)
+    purse.begin(T2, usd=1.5)
+    purse.finish(T2, usd=3.0, tokens=1)
+    assert purse.ask(T1, 0.5, ahead=0.5) is None
+    refusal = purse.ask(T1, 1.0, ahead=0.4)
+    assert isinstance(refusal, OverBudget)
+    assert refusal.reason == "fleet has $1.00 of $4.00 left, $1.40 needed"
+
+
+@given(
+    st.lists(st.tuples(st.integers(0, 3), st.floats(0.01, 0.6)), max_size=60),
+    st.floats(0.5, 6.0),
+)
+def test_agents_that_are_heard_after_every_call_spend_no_more_than_a_call_too_much(
+    calls: list[tuple[int, float]], limit: float
+) -> None:
+    """Whoever is told to stop makes no further call; no call costs more than the dearest before it, or a dime."""
+    purse = Purse()
+    for _ in range(4):
+        purse.add()
+    purse.limit("fleet", usd=limit)
+    names = [TaskId(f"t{n}") for n in range(1, 5)]
+    used, dearest = dict.fromkeys(names, 0.0), dict.fromkeys(names, 0.1)
+    for name in names:
+        with contextlib.suppress(BudgetExceeded):
+            purse.begin(name, usd=0.1)
+    for number, price in calls:
+        name = names[number]
+        if purse.task(name).live_attempt is None:
+            continue
+        cost = min(price, dearest[name])
+        used[name] += cost
+        dearest[name] = max(dearest[name], cost)
+        if isinstance(purse.ask(name, used[name], ahead=dearest[name]), OverBudget):
+            purse.finish(name, usd=used[name], tokens=1, then="block")
+    assert sum(used.values()) <= limit + 1e-6
 
 
 def test_a_tasks_budget_holds_while_its_second_attempt_works(purse: Purse) -> None:

@@ -1,5 +1,6 @@
 """The real claude and codex, run by the fleet against a mock model: from `paddock add` to the judge's verdict."""
 
+import json
 import os
 import signal
 from collections.abc import Callable, Mapping
@@ -116,12 +117,45 @@ def test_401_blocks_the_task_and_names_what_helps(engine_yard: Yard) -> None:
 
 
 @every_engine
-def test_a_silent_server_is_given_up(engine_yard: Yard) -> None:
+def test_a_silent_server_is_the_providers_doing(engine_yard: Yard) -> None:
     add(engine_yard, {"silence": 300}, ADD_A, DONE, attempts=1)
     task, verdict = run_to_first_verdict(engine_yard)
-    assert verdict.outcome in ("stalled", "never_ran")
-    assert task.phase in ("failed", "ready")
+    assert (verdict.outcome, verdict.counted, verdict.next) == ("overloaded", False, "retry")
+    assert (task.phase, task.counted) == ("ready", 0)
+    assert task.not_before > 0
     engine_yard.await_that(lambda: not engine_yard.processes(), "the end of all processes")
+
+
+@every_engine
+def test_a_tool_may_be_silent_for_longer_than_the_provider(engine_yard: Yard) -> None:
+    add(engine_yard, {"shell": "sleep 16"}, ADD_A, DONE, attempts=1)
+    engine_yard.run(code=0, env=IMPATIENT)
+    assert [attempt.outcome for attempt in engine_yard.task().attempts] == ["delivered"]
+
+
+@every_engine
+@pytest.mark.parametrize(
+    ("status", "words", "outcome", "counted"),
+    [
+        (400, "This content was flagged: blocked by the content filter", "refused", True),
+        (404, "The model `mock` does not exist or you do not have access to it.", "misconfigured", False),
+    ],
+)
+def test_a_request_that_the_provider_refuses_blocks_its_task_alone(
+    engine_yard: Yard, status: int, words: str, outcome: str, counted: bool
+) -> None:
+    """Also before any step was seen; and however many of them, the engine goes on for others."""
+    brief = f"Please do it. {play({'status': status, 'message': words}, DONE)}"
+    engine_yard.add_all([{"brief": brief, "title": f"Poison {n}"} for n in range(3)])
+    engine_yard.add_all([{"brief": f"Please do it. {play(ADD_A, DONE)}", "title": "Real work"}])
+    engine_yard.run(code=1)
+    for name in ("t1", "t2", "t3"):
+        task, attempt = engine_yard.task(name), engine_yard.attempt(name)
+        assert (task.phase, attempt.outcome, attempt.counted) == ("blocked", outcome, counted), attempt
+        assert outcome == "misconfigured" or words in attempt.reason
+        assert task.unblock
+    assert engine_yard.attempt("t4").outcome == "delivered"
+    assert json.loads(engine_yard.paddock("status", "--json"))["stopped"] == []
 
 
 @every_engine

@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -10,8 +12,9 @@ UNDATED = TurnTimes(started_at=1000, has_output=True, last_output_at=None)
 TALKING = TurnTimes(started_at=1000, has_output=True, last_output_at=1060)
 
 seconds = st.floats(0.1, 1e6)
-limits = st.builds(TurnLimits, st.none() | seconds, st.none() | seconds, st.none() | seconds)
-times = st.builds(TurnTimes, seconds, st.booleans(), st.none() | seconds)
+some = st.none() | seconds
+limits = st.builds(TurnLimits, some, some, some, some)
+times = st.builds(TurnTimes, seconds, st.booleans(), some, st.booleans(), some)
 
 
 @pytest.mark.parametrize(
@@ -24,6 +27,10 @@ times = st.builds(TurnTimes, seconds, st.booleans(), st.none() | seconds)
         (TALKING, 1089.9, None),
         (TALKING, 1090, Deadline.SILENCE),
         (TurnTimes(started_at=1000, has_output=True, last_output_at=1099), 1100, Deadline.TURN),
+        (TurnTimes(1000, has_output=True, last_output_at=1005, tool_runs=True), 1054.9, None),
+        (TurnTimes(1000, has_output=True, last_output_at=1005, tool_runs=True), 1055, Deadline.TOOL),
+        (TurnTimes(1000, has_output=True, last_output_at=1005, tool_ran_at=1040), 1069.9, None),
+        (TurnTimes(1000, has_output=True, last_output_at=1005, tool_ran_at=1040), 1070, Deadline.SILENCE),
     ],
 )
 def test_each_deadline_passes_at_its_own_time(turn: TurnTimes, now: float, passed: Deadline | None) -> None:
@@ -51,5 +58,6 @@ def test_a_deadline_has_passed_exactly_from_the_announced_moment_on(
 @given(limits, times, seconds)
 def test_an_event_never_brings_a_deadline_nearer(limits: TurnLimits, times: TurnTimes, later: float) -> None:
     before = next_expiry(limits, times)
-    after = next_expiry(limits, TurnTimes(times.started_at, True, (times.last_output_at or times.started_at) + later))
+    spoken = (times.last_output_at or times.started_at) + later
+    after = next_expiry(limits, replace(times, has_output=True, last_output_at=spoken))
     assert after is None or (before is not None and after.at >= before.at)

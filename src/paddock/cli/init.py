@@ -52,7 +52,9 @@ def init_command(ctx: click.Context, yes: bool, tries: bool | None, as_json: boo
     if as_json:
         trial = try_once(workspace, INIT_SECONDS) if tries else None
         view = {"schema": SCHEMA, "config": made_file, "log": made_log, "main": config.main, "ci": config.land.ci}
-        print_json({**view, "missing": guess.missing, "tried": view_trial(trial)})
+        print_json(
+            {**view, "attempt_usd": config.limits.attempt_usd, "missing": guess.missing, "tried": view_trial(trial)}
+        )
         return
     if not made_file and not made_log:
         click.echo(f"already set up in {printable(str(workspace.top))}: nothing changed")
@@ -60,7 +62,7 @@ def init_command(ctx: click.Context, yes: bool, tries: bool | None, as_json: boo
         place = FILE_NAME if workspace.repo.top == workspace.top else printable(str(path))
         ci = config.land.ci or "none found; set [land] ci"
         untried = ", not tried yet" if config.land.ci and not tries else ""
-        click.echo(f"wrote {place} (main: {config.main}, CI: {ci}{untried})")
+        click.echo(f"wrote {place} (main: {config.main}, CI: {ci}{untried}; {_budget(config.limits.attempt_usd)})")
     if guess.missing and not config.land.ci:
         click.echo(f"no CI command was written: {guess.missing}")
     if made_log:
@@ -69,6 +71,10 @@ def init_command(ctx: click.Context, yes: bool, tries: bool | None, as_json: boo
         _tell_trial(try_once(workspace, INIT_SECONDS))
     if made_file or made_log:
         click.echo('\nnext: paddock add "what to do", then paddock run')
+
+
+def _budget(most_usd: float) -> str:
+    return f"an attempt may cost ${most_usd:g}" if most_usd else "an attempt may cost anything"
 
 
 def _tell_trial(trial: Trial | None) -> None:

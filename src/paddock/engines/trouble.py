@@ -52,7 +52,7 @@ _WORDS: tuple[tuple[TroubleKind, re.Pattern[str]], ...] = (
         TroubleKind.OVERLOAD,
         re.compile(
             r"overloaded|server[_ ]error|internal server error|service unavailable|bad gateway|gateway timeout"
-            r"|high demand|at capacity|econnrefused|econnreset|connection (?:refused|error|reset)"
+            r"|high demand|at capacity|econnrefused|econnreset|connection ?(?:refused|error|reset)|peer closed"
             r"|unable to connect|fetch failed|stream disconnected|api error: terminated|error sending request"
             r"|enotfound|etimedout",
             re.IGNORECASE,

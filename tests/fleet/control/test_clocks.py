@@ -1,5 +1,6 @@
 """What a provider refuses is nobody's failure: four clocks, a breaker, and a reason for who waits."""
 
+import json
 import signal
 
 import pytest
@@ -115,9 +116,18 @@ def test_three_that_never_ran_in_a_row_stop_the_engine_and_no_other(yard: Yard) 
     waiting = [yard.row(f"t{number}") for number in (1, 2, 3) if yard.task(f"t{number}").phase.value == "ready"]
     assert waiting
     for row in waiting:
-        assert row["reason"].startswith("engine broken stopped: 3 agents in a row never ran (")
+        assert row["reason"].startswith("engine broken stopped: agents of 3 tasks in a row never ran (")
         assert "no-such-agent-cli" in row["reason"]
     assert "3 attempts in a row never ran" in yard.paddock("limits")
+    shown = yard.paddock("status")
+    needs_you = shown[shown.index("needs you") :]
+    assert "stopped   engine broken stopped: agents of 3 tasks in a row never ran" in needs_you
+    assert "run: paddock engines check broken, then paddock limits --reset broken" in needs_you
+    [stopped] = json.loads(yard.paddock("status", "--json"))["stopped"]
+    assert (stopped["engine"], stopped["unblock"]) == (
+        "broken",
+        "paddock engines check broken, then paddock limits --reset broken",
+    )
     (yard.folder / "bin").mkdir()
     cli = yard.folder / "bin" / "no-such-agent-cli"
     cli.write_text("#!/bin/sh\necho 'PADDOCK-NOOP: nothing to do'\n")
@@ -127,6 +137,7 @@ def test_three_that_never_ran_in_a_row_stop_the_engine_and_no_other(yard: Yard) 
     assert sum(yard.task(f"t{number}").started for number in (1, 2, 3)) == 3, "it stays stopped over a restart"
     yard.paddock("limits", "--reset", "broken")
     yard.run("--max", "1")
+    assert json.loads(yard.paddock("status", "--json"))["stopped"] == []
     assert [yard.attempt(row["id"]).outcome for row in waiting] == ["noop"] * len(waiting)
 
 

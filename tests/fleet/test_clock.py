@@ -1,0 +1,111 @@
+"""The clock of a running turn: bytes count, a running tool has time of its own, and an engine is asked only what it can
+tell."""
+
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+
+import pytest
+
+from paddock.core.repetition import ToolUse, follow
+from paddock.core.trace import ToolCall
+from paddock.engines.protocol import Capabilities
+from paddock.fleet.clock import TurnClock
+from paddock.sessions.deadlines import Deadline, TurnLimits
+from paddock.sessions.local import Running
+from paddock.sessions.process import ProcessIdentity, identify
+
+LIMITS = TurnLimits(startup_seconds=100, silence_seconds=600, turn_seconds=36000, tool_seconds=1800)
+TELLS = Capabilities(model=True, greets=True, tool_starts=True)
+HIDES_TOOLS = Capabilities(model=True, greets=True)
+AT_WORK = follow(ToolUse(), ToolCall("1", "Bash", "make test"))
+NOBODY = ProcessIdentity(2**22 + 1, 1, "no boot")
+
+
+def silent_for(seconds: float, identity: ProcessIdentity = NOBODY) -> Running:
+    now = time.time()
+    return Running(identity, started_at=now - 5000, last_output_at=now - seconds, output_bytes=1)
+
+
+def clock(can: Capabilities = TELLS, tools: ToolUse | None = None) -> TurnClock:
+    return TurnClock(LIMITS, can, lambda: tools or ToolUse())
+
+
+def test_a_byte_is_a_sign_of_life_before_any_line_is_whole() -> None:
+    assert clock().passed(silent_for(60)) is None
+    assert clock().passed(silent_for(700)) is Deadline.SILENCE
+
+
+def test_a_tool_may_be_silent_for_longer_than_a_model() -> None:
+    assert clock(tools=AT_WORK).passed(silent_for(700)) is None
+    assert clock(tools=AT_WORK).passed(silent_for(1900)) is Deadline.TOOL
+
+
+def test_who_says_nothing_before_the_model_does_is_not_asked_for_a_first_word() -> None:
+    now = time.time()
+    wordless = Running(NOBODY, started_at=now - 300, last_output_at=None, output_bytes=0)
+    assert clock().passed(wordless) is Deadline.STARTUP
+    assert clock(Capabilities(model=True)).passed(wordless) is None
+    assert clock(Capabilities()).passed(wordless) is Deadline.STARTUP, "a plain command has no model to wait for"
+
+
+def test_who_says_nothing_before_its_end_is_not_asked_to_speak() -> None:
+    at_its_end = Capabilities(model=True, streams=False)
+    assert clock(at_its_end).passed(silent_for(4000)) is None
+    late = Running(NOBODY, started_at=time.time() - 40_000, last_output_at=None, output_bytes=0)
+    assert clock(at_its_end).passed(late) is Deadline.TURN
+
+
+@pytest.fixture
+def engine() -> Iterator[subprocess.Popen[str]]:
+    """A process that starts a tool when it is told to, and ends it when it is told to."""
+    code = (
+        "import subprocess, sys\n"
+        "for line in sys.stdin:\n"
+        "    if line.strip() == 'start':\n"
+        "        tool = subprocess.Popen([sys.executable, '-c', 'import time; time.sleep(600)'])\n"
+        "    else:\n"
+        "        tool.kill(); tool.wait()\n"
+        "    print('ok', flush=True)\n"
+    )
+    process = subprocess.Popen([sys.executable, "-c", code], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    yield process
+    if process.poll() is None and process.stdin is not None and process.stdout is not None:
+        tell(process, "stop")
+    process.kill()
+    process.communicate()
+
+
+def tell(engine: subprocess.Popen[str], word: str) -> None:
+    assert engine.stdin is not None
+    assert engine.stdout is not None
+    engine.stdin.write(f"{word}\n")
+    engine.stdin.flush()
+    assert engine.stdout.readline() == "ok\n"
+
+
+def test_a_tool_that_nobody_told_of_is_seen_at_work(engine: subprocess.Popen[str]) -> None:
+    identity = identify(engine.pid)
+    assert identity is not None
+    tell(engine, "start")
+    watched = clock(HIDES_TOOLS)
+    assert watched.passed(silent_for(700, identity)) is None
+    looks = watched.look_again_at(silent_for(700, identity))
+    assert looks is not None
+    assert looks > time.time(), "not at once: looking costs something"
+    assert clock(TELLS).passed(silent_for(700, identity)) is Deadline.SILENCE, "who tells of tools has none at work"
+    assert clock(HIDES_TOOLS).passed(silent_for(1900, identity)) is Deadline.TOOL
+    tell(engine, "stop")
+    assert clock(HIDES_TOOLS).passed(silent_for(700, identity)) is Deadline.SILENCE
+    tell(engine, "start")
+
+
+def test_what_ran_before_the_last_word_is_no_tool(engine: subprocess.Popen[str]) -> None:
+    """Servers for editors and the like, which an engine starts once and keeps."""
+    identity = identify(engine.pid)
+    assert identity is not None
+    tell(engine, "start")
+    state = Running(identity, started_at=time.time() - 50, last_output_at=time.time() + 5, output_bytes=1)
+    impatient = TurnClock(TurnLimits(100, -10.0, 36000, 1800), HIDES_TOOLS, ToolUse)
+    assert impatient.passed(state) is Deadline.SILENCE
