@@ -22,6 +22,10 @@ def configure(yard: Yard, text: str) -> None:
     config.write_text(config.read_text() + text)
 
 
+def await_noop(yard: Yard, name: str) -> None:
+    yard.await_that(lambda: yard.task(name).phase.value == "noop", f"the end of {name}")
+
+
 def leave(fleet: RunningCommand) -> None:
     fleet.send(signal.SIGTERM)
     assert fleet.wait() == 130, fleet.words
@@ -111,14 +115,15 @@ def test_three_that_never_ran_in_a_row_stop_the_engine_and_no_other(yard: Yard) 
     yard.add(*WORK)
     yard.run("--max", "1")
     tried = sum(yard.task(f"t{number}").started for number in (1, 2, 3))
-    assert tried == 3, "the breaker opened with the third"
+    assert 3 <= tried <= 7, "the breaker opened with the first attempt of the third task"
+    assert yard.task("t3").started == 1
     assert yard.attempt("t4").outcome == "delivered"
     waiting = [yard.row(f"t{number}") for number in (1, 2, 3) if yard.task(f"t{number}").phase.value == "ready"]
     assert waiting
     for row in waiting:
         assert row["reason"].startswith("engine broken stopped: agents of 3 tasks in a row never ran (")
         assert "no-such-agent-cli" in row["reason"]
-    assert "3 attempts in a row never ran" in yard.paddock("limits")
+    assert f"{tried} attempts in a row never ran" in yard.paddock("limits")
     shown = yard.paddock("status")
     needs_you = shown[shown.index("needs you") :]
     assert "stopped   engine broken stopped: agents of 3 tasks in a row never ran" in needs_you
@@ -134,7 +139,7 @@ def test_three_that_never_ran_in_a_row_stop_the_engine_and_no_other(yard: Yard) 
     cli.chmod(0o755)
     yard.env["PATH"] = f"{cli.parent}:{yard.env['PATH']}"
     yard.run("--max", "1")
-    assert sum(yard.task(f"t{number}").started for number in (1, 2, 3)) == 3, "it stays stopped over a restart"
+    assert sum(yard.task(f"t{number}").started for number in (1, 2, 3)) == tried, "it stays stopped over a restart"
     yard.paddock("limits", "--reset", "broken")
     yard.run("--max", "1")
     assert json.loads(yard.paddock("status", "--json"))["stopped"] == []
@@ -147,17 +152,17 @@ def test_each_cure_clears_a_breaker_while_the_daemon_runs(make_yard: MakeYard, c
     program = yard.folder / "late-agent"
     configure(yard, f'[engines.odd]\ncommand = ["{program}"]\n')
     fleet = yard.start("run")
-    yard.add_all([{"brief": "Do it.", "engine": "odd", "title": f"T{n}"} for n in range(2)])
-    yard.await_that(lambda: any("stopped" in yard.row(name)["reason"] for name in ("t1", "t2")), "the breaker")
-    assert [yard.task(name).phase.value for name in ("t1", "t2")] == ["blocked", "ready"]
+    yard.add_all([{"brief": "Do it.", "engine": "odd", "title": f"T{n}"} for n in range(4)])
+    yard.await_that(lambda: "stopped" in yard.row("t4")["reason"], "the breaker")
+    assert (yard.task("t3").phase.value, yard.task("t4").phase.value) == ("ready", "ready")
     draft = yard.folder / "draft"
     draft.write_text("#!/bin/sh\necho 'PADDOCK-NOOP: nothing to do'\n")
     draft.chmod(0o755)
     draft.rename(program)
     words = {"limits": "limits --reset odd", "engines": "engines check odd", "retry": "retry t1"}
     yard.paddock(*words[cure].split())
-    yard.await_that(lambda: yard.task("t2").phase.value == "noop", "the second task's end")
-    assert yard.await_that(lambda: yard.task("t1").phase.value == ("noop" if cure == "retry" else "blocked"))
+    for name in ("t3", "t4", *(["t1"] if cure == "retry" else [])):
+        await_noop(yard, name)
     leave(fleet)
 
 
