@@ -70,9 +70,9 @@ def _envelope(ask: Ask, reply: Reply) -> Json:
         "stop_reason": None,
         "stop_sequence": None,
         "usage": {
-            "input_tokens": reply.input_tokens,
+            "input_tokens": reply.tokens.fresh,
             "cache_creation_input_tokens": 0,
-            "cache_read_input_tokens": 0,
+            "cache_read_input_tokens": reply.tokens.cached,
             "output_tokens": 1,
         },
     }
@@ -82,7 +82,7 @@ def write_whole(ask: Ask, reply: Reply) -> Json:
     message = _envelope(ask, reply)
     message["content"] = _blocks(reply)
     message["stop_reason"] = "tool_use" if reply.call else "end_turn"
-    message["usage"]["output_tokens"] = reply.output_tokens
+    message["usage"]["output_tokens"] = reply.tokens.output
     return message
 
 
@@ -101,7 +101,7 @@ def write_stream(ask: Ask, reply: Reply) -> list[bytes]:
             {"type": "content_block_stop", "index": index},
         ]
     stop = {"stop_reason": "tool_use" if reply.call else "end_turn", "stop_sequence": None}
-    usage = {"output_tokens": reply.output_tokens}
+    usage = {"output_tokens": reply.tokens.output}
     events += [{"type": "message_delta", "delta": stop, "usage": usage}, {"type": "message_stop"}]
     return [frame(str(event["type"]), event) for event in events]
 

@@ -44,9 +44,10 @@ def _message(reply: Reply) -> Json:
 
 def _usage(reply: Reply) -> Json:
     return {
-        "prompt_tokens": reply.input_tokens,
-        "completion_tokens": reply.output_tokens,
-        "total_tokens": reply.input_tokens + reply.output_tokens,
+        "prompt_tokens": reply.tokens.input,
+        "prompt_tokens_details": {"cached_tokens": reply.tokens.cached},
+        "completion_tokens": reply.tokens.output,
+        "total_tokens": reply.tokens.input + reply.tokens.output,
     }
 
 

@@ -8,6 +8,7 @@ import select
 import socket
 import sys
 import time
+from dataclasses import replace
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
@@ -26,7 +27,7 @@ from tests.mockmodel.playlist import (
 )
 from tests.mockmodel.reply import CLOSING_WORDS, SIDE_CALL_WORDS, is_side_call, plan_reply
 from tests.mockmodel.responses import RESPONSES
-from tests.mockmodel.wire import Ask, Dialect, Json, Reply
+from tests.mockmodel.wire import Ask, Dialect, Json, Reply, Tokens
 
 RECORDED_TEXTS = 20
 RECORDED_CHARS = 4000
@@ -80,11 +81,11 @@ class Connection(BaseHTTPRequestHandler):
 
     def _converse(self, dialect: Dialect, ask: Ask, path: str) -> None:
         ledger, started = self.server.ledger, time.monotonic()
-        outcome = "rejected"
+        outcome, tokens = "rejected", ledger.bill_next()
         try:
             if ledger.enter():
                 outcome = "gone"
-                outcome = self._answer(dialect, ask)
+                outcome = self._answer(dialect, ask, tokens)
             else:
                 retry = (("retry-after", str(ledger.settings.busy_retry_after_seconds)),)
                 self._send_json(429, dialect.write_error(429, "too many concurrent requests"), retry)
@@ -105,10 +106,11 @@ class Connection(BaseHTTPRequestHandler):
                     ),
                     started_monotonic=started,
                     seconds=time.monotonic() - started,
+                    tokens=tokens if outcome in ("answered", "side_call") else Tokens(),
                 )
             )
 
-    def _answer(self, dialect: Dialect, ask: Ask) -> str:
+    def _answer(self, dialect: Dialect, ask: Ask, tokens: Tokens) -> str:
         ledger = self.server.ledger
         if ledger.settings.latency_seconds:
             ledger.stopping.wait(ledger.settings.latency_seconds)
@@ -117,14 +119,14 @@ class Connection(BaseHTTPRequestHandler):
             if struck:
                 return struck
         if is_side_call(ask):
-            self._send_reply(dialect, ask, Reply(SIDE_CALL_WORDS))
+            self._send_reply(dialect, ask, Reply(SIDE_CALL_WORDS, tokens=tokens))
             return "side_call"
         try:
-            reply, faults = plan_reply(ask)
+            planned, faults = plan_reply(ask)
         except BadPlaylist as problem:
             self._send_json(400, dialect.write_error(400, f"mock: {problem}"))
             return "bad_playlist"
-        fault = ledger.next_fault(faults)
+        reply, fault = replace(planned, tokens=tokens), ledger.next_fault(faults)
         struck = self._strike(dialect, ask, reply, fault) if fault is not None else ""
         if not struck:
             self._send_reply(dialect, ask, reply)

@@ -47,9 +47,12 @@ def write_whole(ask: Ask, reply: Reply) -> Json:
     return {
         "candidates": [{"content": {"role": "model", "parts": parts}, "finishReason": "STOP", "index": 0}],
         "usageMetadata": {
-            "promptTokenCount": reply.input_tokens,
-            "candidatesTokenCount": reply.output_tokens,
-            "totalTokenCount": reply.input_tokens + reply.output_tokens,
+            "promptTokenCount": reply.tokens.input,
+            "cachedContentTokenCount": reply.tokens.cached,
+            # A third of the output is thought, which is told apart and billed alike.
+            "candidatesTokenCount": reply.tokens.output - reply.tokens.output // 3,
+            "thoughtsTokenCount": reply.tokens.output // 3,
+            "totalTokenCount": reply.tokens.input + reply.tokens.output,
         },
         "modelVersion": ask.model,
     }

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from dataclasses import asdict, dataclass
 
 from tests.mockmodel.playlist import Fault, FaultEntry
-from tests.mockmodel.wire import Json
+from tests.mockmodel.wire import Json, Tokens
 
 RECORDED_EXCHANGES = 2000
 COUNTED_FAULTS = 10_000
@@ -18,13 +18,17 @@ SETTLE_SECONDS = 10.0
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """What holds for every request, whatever its prompt says. `fault` strikes for ever."""
+    """What holds for every request, whatever its prompt says. `fault` strikes for ever.
+
+    With `varied_tokens` no two answers are billed alike, so that a sum tells which of them are in it.
+    """
 
     max_concurrent: int | None = None
     busy_retry_after_seconds: int = 1
     fault: Fault | None = None
     headers: tuple[tuple[str, str], ...] = ()
     latency_seconds: float = 0.0
+    varied_tokens: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +46,7 @@ class Exchange:
     had_credentials: bool
     started_monotonic: float
     seconds: float
+    tokens: Tokens = Tokens()  # noqa: RUF009 (frozen)
 
 
 class Ledger:
@@ -59,6 +64,7 @@ class Ledger:
         self._in_flight = 0
         self._most_in_flight = 0
         self._rejected = 0
+        self._billed = 0
 
     def stop(self) -> None:
         self.stopping.set()
@@ -90,6 +96,24 @@ class Ledger:
         with self._changed:
             self._changed.wait_for(lambda: self._open == 0, SETTLE_SECONDS)
             return [exchange.outcome for exchange in self._exchanges if exchange.outcome != "side_call"]
+
+    def billed(self) -> Tokens:
+        """All tokens that answers were billed for, side calls included, once the requests under way have ended."""
+        with self._changed:
+            self._changed.wait_for(lambda: self._open == 0, SETTLE_SECONDS)
+            total = Tokens()
+            for exchange in self._exchanges:
+                total = total.plus(exchange.tokens)
+            return total
+
+    def bill_next(self) -> Tokens:
+        """What the next answer is billed for."""
+        with self._changed:
+            self._billed += 1
+            number = self._billed
+        if not self.settings.varied_tokens:
+            return Tokens(100, 0, 10)
+        return Tokens(1000 + 2**number, 300 + 3 * 2**number, 30 + 6 * 2**number)
 
     def open_gate(self, gate: str) -> None:
         with self._changed:

@@ -70,11 +70,11 @@ def write_whole(ask: Ask, reply: Reply) -> Json:
         "model": ask.model,
         "output": _items(reply),
         "usage": {
-            "input_tokens": reply.input_tokens,
-            "input_tokens_details": {"cached_tokens": 0},
-            "output_tokens": reply.output_tokens,
+            "input_tokens": reply.tokens.input,
+            "input_tokens_details": {"cached_tokens": reply.tokens.cached},
+            "output_tokens": reply.tokens.output,
             "output_tokens_details": {"reasoning_tokens": 0},
-            "total_tokens": reply.input_tokens + reply.output_tokens,
+            "total_tokens": reply.tokens.input + reply.tokens.output,
         },
     }
 

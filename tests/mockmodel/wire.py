@@ -42,11 +42,26 @@ class ToolCall:
 
 
 @dataclass(frozen=True, slots=True)
+class Tokens:
+    """What one answer is billed for. `cached` input was read from a cache and is not among the `fresh`."""
+
+    fresh: int = 0
+    cached: int = 0
+    output: int = 0
+
+    @property
+    def input(self) -> int:
+        return self.fresh + self.cached
+
+    def plus(self, other: Tokens) -> Tokens:
+        return Tokens(self.fresh + other.fresh, self.cached + other.cached, self.output + other.output)
+
+
+@dataclass(frozen=True, slots=True)
 class Reply:
     text: str
     call: ToolCall | None = None
-    input_tokens: int = 100
-    output_tokens: int = 10
+    tokens: Tokens = Tokens(100, 0, 10)
 
 
 @dataclass(frozen=True, slots=True)

@@ -205,8 +205,10 @@ class TurnEnded(Event, frozen=True):
     lingering), output, budget, looping, stop, down, reboot, vanished, or unstartable; `problem` says more.
 
     `startup_usd` is the part of the cost that went into the start-up context. A turn without a price counts
-    towards budgets with `assumed_usd`. `session_lost` is what the engine said when it could not find the
-    conversation it was to resume.
+    towards budgets with `assumed_usd`. `cost_source` says who knows the cost: engine or table; unpriced when only
+    the tokens are known; unknown when the engine tells no tokens. `uncounted_calls` are calls of a model of which
+    it tells none, at the least. `session_lost` is what the engine said when it could not find the conversation it was
+    to resume.
     """
 
     kind: ClassVar[str] = "turn.ended"
@@ -229,6 +231,7 @@ class TurnEnded(Event, frozen=True):
     startup_usd: float | None = None
     assumed_usd: float = 0.0
     session_lost: str = ""
+    uncounted_calls: int = 0
 
 
 class AttemptEnded(Event, frozen=True):

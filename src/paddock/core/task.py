@@ -88,6 +88,7 @@ class Attempt(msgspec.Struct, frozen=True, array_like=True, gc=False):
     session_lost: str = ""
     new_conversation: str = ""
     moved_from: str = ""
+    uncounted_calls: int = 0
 
     @property
     def live(self) -> bool:
@@ -318,6 +319,7 @@ def _settle_turn(attempt: Attempt, event: ev.TurnEnded) -> Attempt:
         cache_read_tokens=attempt.cache_read_tokens + event.cache_read_tokens,
         output_tokens=attempt.output_tokens + event.output_tokens,
         cost_usd=_add(attempt.cost_usd, event.cost_usd),
+        uncounted_calls=attempt.uncounted_calls + event.uncounted_calls,
     )
 
 

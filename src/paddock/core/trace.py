@@ -20,6 +20,8 @@ ARGUMENT_LIMIT = 1_000
 ERROR_LIMIT = 2_000
 STEP_LIMIT = 200
 ID_LIMIT = 200
+DIFF_LIMIT = 1_500
+MODELS_LIMIT = 8
 
 NOOP_WORD = "PADDOCK-NOOP:"
 _NOOP = re.compile(rf"^[ \t>*`_]*{NOOP_WORD}[ \t]*(?P<reason>[^\r\n]*?)[ \t*`_]*$", re.MULTILINE)
@@ -115,6 +117,13 @@ class TokenUsage(msgspec.Struct, frozen=True, omit_defaults=True):
         )
 
 
+class ModelTokens(msgspec.Struct, frozen=True, omit_defaults=True):
+    """The share one model has in a usage figure."""
+
+    model: str
+    tokens: TokenUsage
+
+
 class SessionStarted(msgspec.Struct, frozen=True, omit_defaults=True, tag="session"):
     session_id: str
     model: str = ""
@@ -150,9 +159,27 @@ class ToolResult(msgspec.Struct, frozen=True, omit_defaults=True, tag="result"):
     exit_code: int | None = None
 
 
+class FileEdit(msgspec.Struct, frozen=True, omit_defaults=True, tag="edit"):
+    """What a tool call is about to change in a file, as the lines of a small diff; follows its `ToolCall`."""
+
+    call_id: str
+    path: str
+    diff: str = ""
+
+
 class Usage(msgspec.Struct, frozen=True, omit_defaults=True, tag="usage"):
+    """`models` splits the tokens by model, where several have a part in them and the engine says which."""
+
     tokens: TokenUsage
     scope: UsageScope
+    models: tuple[ModelTokens, ...] = ()
+
+
+class Uncounted(msgspec.Struct, frozen=True, omit_defaults=True, tag="uncounted"):
+    """Calls of a model whose tokens the engine does not tell."""
+
+    calls: int = 1
+    why: str = ""
 
 
 class RateLimited(msgspec.Struct, frozen=True, omit_defaults=True, tag="limited"):
@@ -188,7 +215,18 @@ class End(msgspec.Struct, frozen=True, omit_defaults=True, tag="end"):
 
 
 TraceEntry: TypeAlias = (
-    SessionStarted | Text | Partial | ToolCall | ToolResult | Usage | RateLimited | Error | Progress | End
+    SessionStarted
+    | Text
+    | Partial
+    | ToolCall
+    | FileEdit
+    | ToolResult
+    | Usage
+    | Uncounted
+    | RateLimited
+    | Error
+    | Progress
+    | End
 )
 
 
@@ -212,6 +250,9 @@ class TurnSummary(msgspec.Struct, frozen=True, omit_defaults=True):
     usage: TokenUsage = TokenUsage()
     usage_scope: UsageScope = UsageScope.DELTA
     calls: int = 0
+    usage_told: bool = False
+    models: tuple[ModelTokens, ...] = ()
+    uncounted: int = 0
     trouble: RateLimited | None = None
     refusals: int = 0
     fault: Error | None = None
@@ -261,7 +302,9 @@ def observe(summary: TurnSummary, entry: TraceEntry) -> TurnSummary:
             return _observe_refusal(seen, entry)
         case Error():
             return _observe_error(seen, entry)
-        case Progress():
+        case Uncounted():
+            return replace(seen, uncounted=seen.uncounted + entry.calls)
+        case Progress() | FileEdit():
             return seen
         case End():
             return _observe_end(seen, entry)
@@ -277,6 +320,19 @@ def turn_usage(summary: TurnSummary, before: TokenUsage) -> TokenUsage:
         return total.minus(before)
     # An engine whose total fell has started to count anew.
     return total
+
+
+def main_model(summary: TurnSummary) -> str:
+    """The model that did most of the turn, as far as the engine tells."""
+    if not summary.models:
+        return summary.model
+    return max(summary.models, key=lambda share: share.tokens.input_total + share.tokens.output).model
+
+
+def uncounted_calls(summary: TurnSummary) -> int:
+    """How many of the turn's calls are in no figure, at the least. A turn that has spoken has called a model."""
+    spoke = summary.saw_llm_call or (bool(summary.last_step) and summary.trouble is None)
+    return summary.uncounted if summary.usage_told or not spoke else max(1, summary.uncounted)
 
 
 def _observe_session(seen: TurnSummary, entry: SessionStarted) -> TurnSummary:
@@ -312,6 +368,7 @@ def _observe_result(seen: TurnSummary, entry: ToolResult) -> TurnSummary:
 
 def _observe_usage(seen: TurnSummary, entry: Usage) -> TurnSummary:
     spoke = seen.saw_llm_call or entry.tokens.output > 0
+    seen = replace(seen, usage_told=True, models=entry.models[:MODELS_LIMIT])
     if entry.scope is UsageScope.DELTA:
         calls = seen.calls + (1 if entry.tokens.input_total else 0)
         return replace(seen, usage=seen.usage.plus(entry.tokens), calls=calls, saw_llm_call=spoke)

@@ -28,11 +28,14 @@ class AiderEngine:
         )
 
     def launch(self, request: TurnRequest) -> Launch:
-        """The histories go to the attempt's folder: in the worktree they would be taken for work not committed."""
+        """The histories go to the attempt's folder: in the worktree they would be taken for work not committed.
+
+        While an answer streams aider only guesses its tokens; the usage that comes with a whole one is the provider's.
+        """
         prompt, files = prompt_argument(request)
         log = request.folder / f"turn-{request.turn}.aider.jsonl"
         said = ["--message-file", str(request.prompt_file)] if files else ["--message", prompt]
-        argv = [self._program, *self._common(request), *said, "--no-pretty"]
+        argv = [self._program, *self._common(request), *said, "--no-pretty", "--no-stream"]
         argv += ["--analytics-log", str(log), *self.settings.args]
         return Launch(tuple(argv), self._environment(request), request.worktree, files, logs=(log,))
 

@@ -20,6 +20,7 @@ from paddock.core.trace import (
     ToolResult,
     ToolStatus,
     TraceEntry,
+    Uncounted,
     Usage,
     UsageScope,
     clip,
@@ -84,6 +85,8 @@ class AiderParser:
         call = f"aider-{self._deeds}"
         yield ToolCall(call, _DEEDS[prefix], text[len(prefix) :][:STEP_LIMIT])
         yield ToolResult(call, ToolStatus.OK)
+        if _DEEDS[prefix] == "commit":
+            yield Uncounted(why="aider tells nothing of the call that words its commit message")
 
     def _remember(self, text: str) -> Iterator[TraceEntry]:
         if self._length + len(text) > TEXT_LIMIT:
@@ -107,6 +110,6 @@ def _sent_message(line: bytes) -> Iterator[TraceEntry]:
     tokens = TokenUsage(
         input_uncached=properties.count("prompt_tokens"),
         output=properties.count("completion_tokens"),
-        cost_usd=properties.number("cost"),
+        cost_usd=properties.price("cost"),
     )
     yield Usage(tokens, UsageScope.DELTA)

@@ -1,6 +1,6 @@
 """The stream-json format of claude, which qwen, the scripted agent and configured commands speak too."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from msgspec.structs import replace
 
@@ -41,10 +41,13 @@ _BAD_ENDS = ("error", "max_turns", "aborted", "interrupted", "cancelled")
 class ClaudeStreamParser:
     """Per-message usage is the value at the message's start and repeated on each of its lines, so only what is
     new for a message id is passed on; the figures of `result` then replace the sum. `result_scope` says what
-    those cover: claude's the turn, qwen's the conversation."""
+    those cover: claude's the turn, qwen's the conversation. `read_usage` splits one of them into price classes."""
 
-    def __init__(self, result_scope: UsageScope = UsageScope.TURN) -> None:
+    def __init__(
+        self, result_scope: UsageScope = UsageScope.TURN, read_usage: Callable[[Node], TokenUsage] | None = None
+    ) -> None:
         self._result_scope = result_scope
+        self._read_usage = read_usage or read_tokens
         self._session = ""
         self._messages: dict[str, TokenUsage] = {}
         self._finished = TokenUsage()
@@ -122,7 +125,7 @@ class ClaudeStreamParser:
 
     def _message_usage(self, message: Node) -> Iterator[TraceEntry]:
         if message.has("usage"):
-            yield from self._count(message.text("id", limit=ID_LIMIT), read_tokens(message.at("usage")))
+            yield from self._count(message.text("id", limit=ID_LIMIT), self._read_usage(message.at("usage")))
 
     def _count(self, message_id: str, now: TokenUsage) -> Iterator[TraceEntry]:
         known = self._messages.pop(message_id, TokenUsage())
@@ -158,7 +161,7 @@ class ClaudeStreamParser:
                 self._finished = self._finished.plus(_model_tokens(model))
             return replace(self._finished, cost_usd=self._finished.cost_usd or 0.0)
         earlier = self._finished if self._result_scope is UsageScope.TURN else TokenUsage()
-        self._finished = earlier.plus(read_tokens(event.at("usage")))
+        self._finished = earlier.plus(self._read_usage(event.at("usage")))
         return replace(self._finished, cost_usd=event.number("total_cost_usd"))
 
     def _synthetic(self, event: Node) -> Iterator[TraceEntry]:
@@ -187,6 +190,16 @@ def read_tokens(usage: Node) -> TokenUsage:
         input_uncached=usage.count("input_tokens"),
         cache_write=usage.count("cache_creation_input_tokens"),
         cache_read=usage.count("cache_read_input_tokens"),
+        output=usage.count("output_tokens"),
+    )
+
+
+def read_tokens_of_all_input(usage: Node) -> TokenUsage:
+    """Where `input_tokens` is all the model read, as qwen has it: what came from the cache is within."""
+    cached = usage.count("cache_read_input_tokens")
+    return TokenUsage(
+        input_uncached=max(0, usage.count("input_tokens") - cached),
+        cache_read=cached,
         output=usage.count("output_tokens"),
     )
 

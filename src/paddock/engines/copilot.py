@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from pathlib import Path
 
 from paddock.engines.copilot_json import CopilotParser
 from paddock.engines.environment import build_environment, prompt_argument
@@ -25,6 +26,7 @@ class CopilotEngine:
             chooses_session_id=True,
             json_stream=True,
             final_event=True,
+            usage=True,
             interactive=True,
             model=True,
             greets=True,
@@ -36,7 +38,8 @@ class CopilotEngine:
         argv = [self._program, "-p", prompt, *self._common(request), "--output-format", "json"]
         if not request.session_id and request.new_session_id:
             argv += ["--session-id", request.new_session_id]
-        return Launch((*argv, *self.settings.args), self._environment(request), request.worktree, files)
+        env = self._environment(request)
+        return Launch((*argv, *self.settings.args), env, request.worktree, files, logs=_session_events(request, env))
 
     def interactive(self, request: TurnRequest) -> Launch | None:
         argv = (self._program, *self._common(request))
@@ -71,3 +74,10 @@ class CopilotEngine:
         """A provider of one's own needs no login at GitHub, and works only when told to stay offline."""
         own = {"COPILOT_OFFLINE": "true"} if request.base_env.get("COPILOT_PROVIDER_BASE_URL") else {}
         return build_environment(request, self.settings, allow=_ALLOWED, values={**_VALUES, **own})
+
+
+def _session_events(request: TurnRequest, env: Mapping[str, str]) -> tuple[Path, ...]:
+    """Where copilot writes down the conversation, its tokens included."""
+    session = request.session_id or request.new_session_id
+    home = Path(env["COPILOT_HOME"]) if env.get("COPILOT_HOME") else Path(env.get("HOME", "/")) / ".copilot"
+    return (home / "session-state" / session / "events.jsonl",) if session else ()

@@ -1,4 +1,7 @@
-"""The JSON events of `copilot -p … --output-format json`. They tell durations and no tokens."""
+"""The JSON events of `copilot -p … --output-format json`, and those it keeps of the session.
+
+What is printed tells durations and no tokens; the session's own file ends with the tokens of the whole conversation.
+"""
 
 from collections.abc import Iterator
 
@@ -12,10 +15,13 @@ from paddock.core.trace import (
     Progress,
     SessionStarted,
     Text,
+    TokenUsage,
     ToolCall,
     ToolResult,
     ToolStatus,
     TraceEntry,
+    Usage,
+    UsageScope,
 )
 from paddock.engines.claude_stream import tool_argument
 from paddock.engines.jsonline import Node, read_object
@@ -24,7 +30,13 @@ from paddock.engines.trouble import describe_error, read_complaint
 
 
 class CopilotParser:
+    def __init__(self) -> None:
+        self._accounts: Node | None = None
+
     def feed(self, line: bytes, source: Source = Source.STDOUT) -> Iterator[TraceEntry]:
+        if source is Source.LOG:
+            self._note(line)
+            return
         if source is not Source.STDOUT:
             yield from read_complaint(line)
             return
@@ -36,7 +48,24 @@ class CopilotParser:
         yield from _translate(event)
 
     def close(self) -> Iterator[TraceEntry]:
-        return iter(())
+        if self._accounts is None:
+            return
+        model = self._accounts.text("currentModel", limit=ID_LIMIT)
+        if model:
+            yield SessionStarted("", model)
+        total = TokenUsage()
+        for used in self._accounts.children("modelMetrics"):
+            total = total.plus(_tokens(used.at("usage")))
+        yield Usage(total, UsageScope.CONVERSATION)
+
+    def _note(self, line: bytes) -> None:
+        """The accounts of an earlier turn say nothing of one that was killed before it could write its own."""
+        event = read_object(line)
+        match event.text("type") if event is not None else "":
+            case "session.shutdown":
+                self._accounts = event.at("data") if event is not None else None
+            case "session.start" | "session.resume":
+                self._accounts = None
 
 
 def _translate(event: Node) -> Iterator[TraceEntry]:
@@ -62,6 +91,17 @@ def _translate(event: Node) -> Iterator[TraceEntry]:
             yield End(success=code == 0, reason="completed" if code == 0 else f"exit code {code}")
         case kind:
             yield Progress(kind[:ID_LIMIT])
+
+
+def _tokens(usage: Node) -> TokenUsage:
+    """All input is in the first figure, also what came from the cache."""
+    read, written = usage.count("cacheReadTokens"), usage.count("cacheWriteTokens")
+    return TokenUsage(
+        input_uncached=max(0, usage.count("inputTokens") - read - written),
+        cache_write=written,
+        cache_read=read,
+        output=usage.count("outputTokens"),
+    )
 
 
 def _tool_result(data: Node) -> ToolResult:

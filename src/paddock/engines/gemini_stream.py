@@ -8,6 +8,7 @@ from paddock.core.trace import (
     OUTPUT_LIMIT,
     TEXT_LIMIT,
     End,
+    ModelTokens,
     Progress,
     SessionStarted,
     Text,
@@ -84,18 +85,26 @@ def _translate(event: Node) -> Iterator[TraceEntry]:
 
 def _result(event: Node) -> Iterator[TraceEntry]:
     stats = event.at("stats")
-    cached = stats.count("cached")
-    tokens = TokenUsage(
-        input_uncached=max(0, stats.count("input_tokens") - cached),
-        cache_read=cached,
-        output=stats.count("output_tokens"),
-    )
-    yield Usage(tokens, UsageScope.TURN)
+    shares = tuple(ModelTokens(name, _tokens(part)) for name, part in stats.named("models"))
+    total = TokenUsage()
+    for share in shares:
+        total = total.plus(share.tokens)
+    yield Usage(total if shares else _tokens(stats), UsageScope.TURN, shares)
     success = event.text("status") == "success"
     message = event.text("error", "message", limit=ERROR_LIMIT)
     if not success:
         yield describe_error(message or "error")
     yield End(success, "completed" if success else message or "error")
+
+
+def _tokens(stats: Node) -> TokenUsage:
+    """Thoughts are billed as output; only the total has them."""
+    read, cached = stats.count("input_tokens"), stats.count("cached")
+    return TokenUsage(
+        input_uncached=max(0, read - cached),
+        cache_read=cached,
+        output=max(stats.count("output_tokens"), stats.count("total_tokens") - read),
+    )
 
 
 def _complaint(line: bytes) -> Iterator[TraceEntry]:

@@ -51,6 +51,11 @@ class Node:
         number = self.number(*path)
         return 0 if number is None else int(min(max(number, 0), 2**53))
 
+    def price(self, *path: str) -> float | None:
+        """A cost in dollars. Nothing is what a CLI says of a model it knows no price of, so it counts as not said."""
+        number = self.number(*path)
+        return number if number is not None and number > 0 else None
+
     def whole(self, *path: str) -> int | None:
         number = self.number(*path)
         return None if number is None or abs(number) > 2**53 else int(number)
@@ -65,6 +70,13 @@ class Node:
         value = self.at(*path).value
         if isinstance(value, dict):
             yield from map(Node, value.values())
+
+    def named(self, *path: str, limit: int = 200) -> Iterator[tuple[str, "Node"]]:
+        """The members of an object with their names."""
+        value = self.at(*path).value
+        if isinstance(value, dict):
+            for name, member in value.items():
+                yield clip(name, limit), Node(member)
 
     def has(self, *path: str) -> bool:
         return self.at(*path).value is not None

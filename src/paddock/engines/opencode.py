@@ -3,7 +3,8 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from paddock.engines.environment import build_environment, prompt_argument
+from paddock.core.trace import one_line
+from paddock.engines.environment import argument_text, build_environment, prompt_argument
 from paddock.engines.opencode_json import OpencodeParser
 from paddock.engines.probe import probe_program
 from paddock.engines.protocol import Capabilities, Launch, Parser, Probe, TurnRequest
@@ -15,6 +16,7 @@ _ALLOWED = (
     *("OPENROUTER_API_KEY", "GROQ_API_KEY", "XAI_API_KEY", "DEEPSEEK_API_KEY", "MISTRAL_API_KEY"),
 )
 _VALUES = {"OPENCODE_DISABLE_AUTOUPDATE": "1", "OPENCODE_DISABLE_SHARE": "1", "OPENCODE_DISABLE_TERMINAL_TITLE": "1"}
+TITLE_LIMIT = 60
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,8 +39,10 @@ class OpencodeEngine:
 
     def launch(self, request: TurnRequest) -> Launch:
         prompt, files = prompt_argument(request)
-        argv = (self._program, "run", "--format", "json", "--auto", *self._common(request), *self.settings.args)
-        return Launch((*argv, prompt), self._environment(request), request.worktree, files)
+        argv = [self._program, "run", "--format", "json", "--auto", *self._common(request)]
+        # A conversation that has a title asks no model for one, in a call of which opencode tells no tokens.
+        argv += [] if request.session_id else ["--title", _title(request)]
+        return Launch((*argv, *self.settings.args, prompt), self._environment(request), request.worktree, files)
 
     def interactive(self, request: TurnRequest) -> Launch | None:
         argv = (self._program, "--auto", *self._common(request))
@@ -70,3 +74,7 @@ class OpencodeEngine:
 
     def _environment(self, request: TurnRequest) -> dict[str, str]:
         return build_environment(request, self.settings, allow=_ALLOWED, values=_VALUES)
+
+
+def _title(request: TurnRequest) -> str:
+    return argument_text(one_line(request.task_text or request.prompt, TITLE_LIMIT)) or "Paddock"

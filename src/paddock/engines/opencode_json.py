@@ -79,7 +79,7 @@ def _step_finish(part: Node) -> Iterator[TraceEntry]:
         cache_write=part.count("tokens", "cache", "write"),
         cache_read=part.count("tokens", "cache", "read"),
         output=part.count("tokens", "output") + part.count("tokens", "reasoning"),
-        cost_usd=part.number("cost"),
+        cost_usd=part.price("cost"),
     )
     yield Usage(tokens, UsageScope.DELTA)
     reason = part.text("reason", limit=ID_LIMIT)

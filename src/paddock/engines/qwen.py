@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from paddock.core.trace import UsageScope
-from paddock.engines.claude_stream import ClaudeStreamParser
+from paddock.engines.claude_stream import ClaudeStreamParser, read_tokens_of_all_input
 from paddock.engines.environment import build_environment, prompt_argument
 from paddock.engines.probe import probe_program
 from paddock.engines.protocol import Capabilities, Launch, LaunchFile, Parser, Probe, TurnRequest
@@ -50,7 +50,7 @@ class QwenEngine:
         return Launch(argv, env, request.worktree, (_defaults_file(request),))
 
     def parser(self) -> Parser:
-        return ClaudeStreamParser(UsageScope.CONVERSATION)
+        return ClaudeStreamParser(UsageScope.CONVERSATION, read_tokens_of_all_input)
 
     def probe(self, environment: Mapping[str, str]) -> Probe:
         return probe_program(

@@ -12,7 +12,7 @@ from paddock.core.estimates import Learnt
 from paddock.core.prices import Price, PriceBook, Rates, cost_of, find_price
 from paddock.core.spending import day_of, expect, expected_money, expected_tokens
 from paddock.core.task import Task
-from paddock.core.trace import TokenUsage
+from paddock.core.trace import ModelTokens, TokenUsage
 from paddock.fleet.site import Site
 
 # As dear as the dearest model in common use: a budget that is wrong about a price should be too careful.
@@ -43,11 +43,23 @@ class Bill:
     assumed: float = 0.0
 
 
-def bill(usage: TokenUsage, model: str | None, startup: Startup, prices: PriceBook, day: str) -> Bill:
-    """What a turn cost and who says so: the engine itself, else the price table, else nobody."""
+def bill(
+    usage: TokenUsage,
+    model: str | None,
+    startup: Startup,
+    prices: PriceBook,
+    day: str,
+    shares: tuple[ModelTokens, ...] = (),
+) -> Bill:
+    """What a turn cost and who says so: the engine itself, else the price table, else nobody.
+
+    `shares` split the usage where several models have a part in it; each is paid at its own price.
+    """
     known = find_price(prices, model, day) if model else None
     cost, source = usage.cost_usd, "engine"
-    if cost is None and known is not None:
+    if cost is None and len(shares) > 1:
+        cost, source = _cost_of_shares(shares, prices, day), "table"
+    elif cost is None and known is not None:
         # Single calls are not kept: where long ones cost more, the mean call decides which price holds.
         each = usage.input_total // startup.calls if startup.calls else 0
         cost, source = cost_of(known, usage, call_tokens=each), "table"
@@ -55,6 +67,17 @@ def bill(usage: TokenUsage, model: str | None, startup: Startup, prices: PriceBo
         used = bool(usage.input_total or usage.output)
         return Bill(source="unpriced" if used else "", assumed=cost_of(ASSUMED, usage))
     return Bill(cost, source, _startup_cost(cost, usage, startup, known or ASSUMED))
+
+
+def _cost_of_shares(shares: tuple[ModelTokens, ...], prices: PriceBook, day: str) -> float | None:
+    """None when one of the models has no price: a part is not the whole."""
+    total = 0.0
+    for share in shares:
+        price = find_price(prices, share.model, day)
+        if price is None:
+            return None
+        total += cost_of(price, share.tokens)
+    return total
 
 
 def _startup_cost(cost: float, usage: TokenUsage, startup: Startup, price: Price) -> float | None:
@@ -99,8 +122,7 @@ def _price_before(site: Site, task: Task, engine: str, at: float) -> Price | Non
     """The price to go by while no attempt has been priced; often the engine's own default model is not known."""
     if _is_scripted(site, engine):
         return Price("scripted", "", Rates(0.0, 0.0))
-    settings = site.config.engines.get(engine)
-    model = site.agent_of(task).model or (settings.model if settings is not None else "")
+    model = site.model_of(task, engine)
     return find_price(site.prices, model, day_of(at)) if model else ASSUMED
 
 

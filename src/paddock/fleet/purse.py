@@ -9,7 +9,7 @@ from paddock.core.events import Draft
 from paddock.core.ids import AttemptId, TaskId
 from paddock.core.spending import ask_for_more, day_of, money_of, tokens_of, used_up
 from paddock.core.task import Attempt
-from paddock.core.trace import TokenUsage, TurnSummary, turn_usage
+from paddock.core.trace import TokenUsage, TurnSummary, main_model, turn_usage
 from paddock.fleet.checkpoints import checkpoint
 from paddock.fleet.ledger import Ledger
 from paddock.fleet.pricing import Startup, bill
@@ -85,6 +85,7 @@ class Purse:
         """By the whole attempt, earlier turns included."""
         attempt = self._attempt
         usage = turn_usage(summary, TokenUsage(*attempt.conversation_used, attempt.conversation_cost))
-        charged = bill(usage, summary.model or attempt.model, Startup(), self._site.prices, day_of(time.time()))
+        model, day = main_model(summary) or attempt.model, day_of(time.time())
+        charged = bill(usage, model, Startup(), self._site.prices, day, summary.models)
         money = charged.assumed if charged.cost is None else charged.cost
         return Cost(money_of(attempt) + money, float(tokens_of(attempt) + usage.input_total + usage.output))

@@ -132,6 +132,11 @@ class Site:
             )
         return name
 
+    def model_of(self, task: Task, engine: str) -> str:
+        """The model that somebody has named for the task: its agent, or else its engine's table."""
+        settings = self.config.engines.get(engine)
+        return self.agent_of(task).model or (settings.model if settings is not None else None) or ""
+
     def account_of(self, engine: str) -> str:
         """Whose quota an engine draws on."""
         settings = self.config.engines.get(engine)

@@ -103,7 +103,7 @@ def _claim(site: Site, board: Board, task: Task, account: str, claims: Claims) -
         base=continued.base if continued else claims.tip,
         branch=task.branch or branch_name(task.id, task.title),
         agent=task.agent,
-        model=site.agent_of(task).model or None,
+        model=site.model_of(task, engine) or None,
         host=site.host,
         worktree=resumed.worktree if resumed is not None else "",
         continues=continued.id if continued else None,

@@ -14,7 +14,7 @@ from paddock.core.ids import AttemptId, attempt_number, task_of
 from paddock.core.prices import PriceBook
 from paddock.core.repetition import LoopLimits, why_looping
 from paddock.core.task import Attempt, Task
-from paddock.core.trace import Final, TokenUsage, TurnSummary, turn_usage
+from paddock.core.trace import Final, TokenUsage, TurnSummary, main_model, turn_usage, uncounted_calls
 from paddock.engines.lost_session import find_lost_session
 from paddock.engines.protocol import Engine, Launch, TurnRequest
 from paddock.fleet.checkpoints import checkpoint
@@ -298,7 +298,8 @@ async def read_again(engine: Engine, folder: Path, turn: int, heard: Heard = nob
 def turn_ended(attempt: Attempt, ended: Ended, prices: PriceBook, day: str) -> TurnEnded:
     before = TokenUsage(*attempt.conversation_used, attempt.conversation_cost)
     usage = turn_usage(ended.summary, before)
-    charged = bill(usage, ended.summary.model or attempt.model, ended.startup, prices, day)
+    model, uncounted = main_model(ended.summary), uncounted_calls(ended.summary)
+    charged = bill(usage, model or attempt.model, ended.startup, prices, day, ended.summary.models)
     return TurnEnded(
         turn=attempt.turn,
         exit=ended.exit,
@@ -311,12 +312,13 @@ def turn_ended(attempt: Attempt, ended: Ended, prices: PriceBook, day: str) -> T
         cache_read_tokens=usage.cache_read,
         output_tokens=usage.output,
         cost_usd=charged.cost,
-        cost_source=charged.source,
+        cost_source=charged.source or ("unknown" if uncounted else ""),
         startup_seconds=ended.startup_seconds,
         startup_tokens=ended.startup.tokens,
         startup_usd=charged.startup,
         assumed_usd=charged.assumed,
-        model=ended.summary.model or None,
+        model=model or None,
+        uncounted_calls=uncounted,
         swept=ended.swept,
         session_lost=ended.session_lost,
     )

@@ -146,7 +146,7 @@ class LiveTurn:
                 with suppress(subprocess.TimeoutExpired):
                     self._process.wait(LINGER_SECONDS)
                     return self.read()
-                said = self.read()
+                said = self.read(has_ended=False)
                 if said.summary.final is not Final.NONE and time.time() - self._out.stat().st_mtime > LINGER_SECONDS:
                     return replace(said, returncode=0 if said.summary.final is Final.SUCCESS else 1)
             raise AssertionError(f"still running:\n{self.read().output[-4000:]}")
@@ -169,8 +169,8 @@ class LiveTurn:
             self._end(self._family())
         return self.read()
 
-    def read(self) -> Finished:
-        """All that the turn has said so far, as the adapter's parser reads it."""
+    def read(self, *, has_ended: bool = True) -> Finished:
+        """All that the turn has said so far, as the adapter's parser reads it: what it will yet say is not missing."""
         parser = self._engine.parser()
         entries: list[TraceEntry] = []
         # Two files tell no common order; standard output goes last, for there stands the engine's final word.
@@ -180,7 +180,7 @@ class LiveTurn:
         for path, source in sources:
             for line in path.read_bytes().splitlines(keepends=True):
                 entries += parser.feed(line, source)
-        entries += parser.close()
+        entries += parser.close() if has_ended else ()
         summary = TurnSummary()
         for entry in entries:
             summary = observe(summary, entry)
@@ -205,6 +205,11 @@ class LiveTurn:
         psutil.wait_procs(family, timeout=GRACE_SECONDS)
 
 
+def session_of(turn: int) -> str:
+    """The id we choose for a conversation that begins with this turn."""
+    return f"00000000-0000-4000-8000-{turn:012d}"
+
+
 @dataclass(frozen=True, slots=True)
 class RealAgent:
     """A pinned CLI behind its adapter, in a workplace, talking to the mock model through `provider`."""
@@ -216,14 +221,13 @@ class RealAgent:
 
     @contextmanager
     def start(self, prompt: str, *, turn: int = 1, session_id: str | None = None) -> Iterator[LiveTurn]:
-        chosen = f"00000000-0000-4000-8000-{turn:012d}"
         request = TurnRequest(
             prompt=prompt,
             task_text=prompt,
             worktree=self.place.worktree,
             folder=self.place.folder,
             session_id=session_id,
-            new_session_id=None if session_id else chosen,
+            new_session_id=None if session_id else session_of(turn),
             model=self.model,
             turn=turn,
             git_dir=self.place.repository / ".git" / "worktrees" / self.place.worktree.name,
