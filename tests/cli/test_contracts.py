@@ -94,7 +94,9 @@ def test_a_task_and_its_attempts(delivered: Cli) -> None:
 def test_show_is_the_same_task_with_its_brief(delivered: Cli) -> None:
     shown = delivered.good("show", "t1", "--json").json()
     first, _ = delivered.good("status", "--json").json()["tasks"]
+    work = shown.pop("work")
     assert shown == {"schema": 1, **first, "brief": "Rewrite the lexer", "dependents": ["t2"], "failed_ci": None}
+    assert set(work["t1.1"]) == {"worktree", "files", "tool_calls", "last_error", "stderr", "stopped"}
 
 
 def test_status_of_one_convoy_holds_its_tasks_only(delivered: Cli) -> None:

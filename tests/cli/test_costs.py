@@ -70,6 +70,8 @@ def test_costs_split_start_up_from_work_and_tell_the_cost_of_a_landed_change(sea
         "work_usd": 1.5,
         "startup_tokens": 400,
         "unpriced_turns": 0,
+        "unknown_turns": 0,
+        "uncounted_calls": 0,
     }
     assert (said["total"]["cost_usd"], said["total"]["unpriced_turns"]) == (3.0, 1)
     assert (said["landed"], said["per_landed_usd"]) == (0, None)

@@ -17,18 +17,23 @@ STEPS = (
 )
 
 TAIL = """\
-── session SESSION scripted
-▸ Write a.txt
-  ok: ok
-▸ Bash git add -A && git commit -m 'Add a'
-  ok
-▸ Bash seq 5
-  ok: 1  (+4 lines)
-▸ Bash false
-  error
-�[31mred�[0m done
-  1,500 tokens in, 20 out, $0.0200
-── done: completed
+── turn 1 at TIME
+task from tester@HOST:
+│ PROMPT
+TIME ── session SESSION scripted
+TIME ▸ Write a.txt
+TIME     +hi
+             +there
+TIME   ok: ok
+TIME ▸ Bash git add -A && git commit -m 'Add a'
+TIME   ok
+TIME ▸ Bash seq 5
+TIME   ok: 1  (+4 lines)
+TIME ▸ Bash false
+TIME   error
+TIME �[31mred�[0m done
+TIME   1,500 tokens in, 20 out, $0.0200
+TIME ── done: completed
 """
 
 DIFF = """\
@@ -66,7 +71,14 @@ def without_clock(text: str) -> list[str]:
 
 
 def without_session(text: str) -> str:
-    return re.sub(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", "SESSION", text)
+    for pattern, word in (
+        (r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", "SESSION"),
+        (r"\d\d:\d\d:\d\d", "TIME"),
+        (r"(?m)^│ .*$", "│ PROMPT"),
+        (r"(?m)@\S+:$", "@HOST:"),
+    ):
+        text = re.sub(pattern, word, text)
+    return text
 
 
 def test_run_tells_plainly_what_happens_and_ends_with_0_when_nothing_failed(yard: Yard) -> None:
@@ -129,7 +141,7 @@ def test_tail_raw_is_byte_for_byte_and_json_is_one_entry_a_line(yard: Yard) -> N
     raw = yard.attempt_folder("t1.1") / "turn-1.out"
     assert yard.paddock("tail", "t1", "--raw") == raw.read_text()
     kinds = [json.loads(line)["type"] for line in yard.paddock("tail", "t1", "--json").splitlines()]
-    assert kinds[0] == "session"
+    assert kinds[:2] == ["turn", "session"]
     assert kinds[-1] == "end"
     assert kinds.count("call") == 4
 
@@ -140,13 +152,15 @@ def test_tail_follows_a_running_agent_through_its_turns_to_the_end(yard: Yard) -
     fleet = yard.start("run", "--until-idle")
     yard.await_that(ready.exists, "the agent")
     tail = yard.start("tail", "-f", "t1")
-    tail.await_words("first words")
-    assert "last words" not in tail.words
+    tail.await_words(" first words")
+    assert " last words" not in tail.words
     yard.paddock("message", "t1", play(write("a.txt"), commit("Add a"), {"say": "second turn"}))
     gate.touch()
     assert tail.wait() == 0
     fleet.wait()
-    said = tail.words
+    asked = [line for line in tail.words.splitlines() if line.startswith("│")]
+    assert ["second turn" in line for line in asked] == [False, True], "what began each turn is told"
+    said = "\n".join(line for line in tail.words.splitlines() if line not in asked)
     assert said.index("first words") < said.index("last words") < said.index("second turn")
     assert said.splitlines()[-1] == "── t1.1 delivered: 1 commit"
     for words in ("first words", "last words", "second turn"):

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import click
 
+from paddock.cli.amounts import UNKNOWN, UNPRICED, money_words, token_words
 from paddock.cli.text import SCHEMA, cut, plural, print_json
 from paddock.cli.workspace import Workspace, open_workspace
 from paddock.core.admission.budget import Amount, Cost, committed
@@ -23,7 +24,7 @@ SCOPES = ("fleet", "day", "convoy", "task", "attempt")
 
 @dataclass
 class Row:
-    """What one group has cost. `unpriced` counts turns nobody could price."""
+    """What one group has cost. `unpriced` counts turns nobody could price, `unknown` those whose tokens nobody told."""
 
     turns: int = 0
     tokens_in: int = 0
@@ -32,11 +33,19 @@ class Row:
     startup_money: float = 0.0
     startup_tokens: int = 0
     unpriced: int = 0
+    unknown: int = 0
+    uncounted: int = 0
 
     @property
     def is_priced(self) -> bool:
         """Whether at least a part of it has a price; otherwise nobody knows, and that is not nothing."""
-        return bool(self.money) or not self.unpriced
+        return bool(self.money) or not (self.unpriced or self.unknown)
+
+    @property
+    def words(self) -> str:
+        if not self.is_priced:
+            return UNPRICED if self.unpriced else UNKNOWN
+        return money_words(self.money, uncounted=self.uncounted, is_part=bool(self.unpriced))
 
 
 @click.command("costs")
@@ -70,6 +79,9 @@ def costs_command(ctx: click.Context, by: str, as_json: bool) -> None:
         click.echo(f"\n${total.money / landed:.4f} per landed change ({landed} landed)")
     if total.unpriced:
         click.echo(f"warning: {plural(total.unpriced, 'turn')} unpriced: the model is not in the price table", err=True)
+    if total.uncounted:
+        calls = plural(total.uncounted, "call")
+        click.echo(f"warning: at least {calls} of a model come on top: their engines do not tell the tokens", err=True)
 
 
 def _collect(workspace: Workspace, board: Board, by: str) -> dict[str, Row]:
@@ -84,6 +96,8 @@ def _collect(workspace: Workspace, board: Board, by: str) -> dict[str, Row]:
         row.tokens_in += tokens_in
         row.tokens_out += event.output_tokens
         row.startup_tokens += event.startup_tokens
+        row.unknown += event.cost_source == "unknown"
+        row.uncounted += event.uncounted_calls
         if event.cost_usd is None:
             row.unpriced += event.cost_source == "unpriced"
             continue
@@ -124,13 +138,15 @@ def _view(row: Row) -> dict[str, object]:
         "work_usd": round(row.money - row.startup_money, 6) if row.is_priced else None,
         "startup_tokens": row.startup_tokens,
         "unpriced_turns": row.unpriced,
+        "unknown_turns": row.unknown,
+        "uncounted_calls": row.uncounted,
     }
 
 
 def _line(name: str, row: Row) -> str:
     share = f"{row.startup_money / row.money:.0%}" if row.money else "-"
-    money = f"{'>' if row.unpriced else ''}${row.money:.4f}" if row.is_priced else "unpriced"
-    return f"{cut(name, 24):<24} {row.turns:>6} {row.tokens_in:>12,} {row.tokens_out:>9,} {money:>10} {share:>9}"
+    tokens_in, tokens_out = (token_words(tokens, row.uncounted) for tokens in (row.tokens_in, row.tokens_out))
+    return f"{cut(name, 24):<24} {row.turns:>6} {tokens_in:>12} {tokens_out:>9} {row.words:>10} {share:>9}"
 
 
 @click.group("budget")

@@ -1,10 +1,11 @@
 """`paddock show t3`: one task with its brief and attempts."""
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import click
 
+from paddock.cli.attempt_work import look_into, stop_reasons, usage_words, view_all_work, work_lines
 from paddock.cli.text import SCHEMA, age, badge, clock, cut, paint, plural, print_json
 from paddock.cli.workspace import Workspace, open_workspace, warn_unknown
 from paddock.core.board import Board
@@ -12,8 +13,10 @@ from paddock.core.errors import Misuse
 from paddock.core.events import Record, TaskAdded, TaskEdited
 from paddock.core.ids import harmless, is_run, parse_run, parse_task
 from paddock.core.task import Attempt, Phase, Task
+from paddock.fleet.evidence import Evidence
 
 CI_LINES = 20
+NO_EVIDENCE = Evidence()
 
 
 @click.command("show")
@@ -44,12 +47,14 @@ def show_command(ctx: click.Context, task: str, prompt: bool, as_json: bool) -> 
         return
     brief = brief_of(store.record(found.brief_seq))
     dependents = list(board.dependents.get(found.id, ()))
+    works, stopped = look_into(workspace, store, found), stop_reasons(store, found)
     store.close()
     failed = _failed_run(board, found)
     if as_json:
-        _print_json(found, brief, dependents, _ci_view(workspace, failed))
+        more = {"failed_ci": _ci_view(workspace, failed), "work": view_all_work(works, stopped)}
+        _print_json(found, brief, dependents, more)
         return
-    for line in _lines(found, brief, dependents):
+    for line in (*_lines(found, brief, dependents), *_attempts_lines(found, works, stopped)):
         click.echo(line)
     if failed is not None:
         from paddock.cli.ci_story import end_of_run, site_of
@@ -81,13 +86,13 @@ def brief_of(record: Record) -> str:
     return event.brief if isinstance(event.brief, str) else ""
 
 
-def _print_json(task: Task, brief: str, dependents: Sequence[str], ci: dict[str, object] | None) -> None:
+def _print_json(task: Task, brief: str, dependents: Sequence[str], more: Mapping[str, object]) -> None:
     import msgspec
 
     from paddock.cli.views import view_task
 
     view = msgspec.to_builtins(view_task(task))
-    print_json({"schema": SCHEMA, **view, "brief": brief, "dependents": dependents, "failed_ci": ci})
+    print_json({"schema": SCHEMA, **view, "brief": brief, "dependents": dependents, **more})
 
 
 def _lines(task: Task, brief: str, dependents: Sequence[str]) -> list[str]:
@@ -111,9 +116,14 @@ def _lines(task: Task, brief: str, dependents: Sequence[str]) -> list[str]:
         if value:
             lines.append(f"  {name:<9} {cut(value, 140)}")
     lines += ["", paint("brief", bold=True), *(f"  {cut(line, 400)}" for line in brief.splitlines())]
-    if task.attempts:
-        lines += ["", paint("attempts", bold=True)]
-        lines += [line for attempt in task.attempts for line in _attempt_lines(attempt)]
+    return lines
+
+
+def _attempts_lines(task: Task, works: Mapping[str, Evidence], stopped: Mapping[str, str]) -> list[str]:
+    lines = ["", paint("attempts", bold=True)] if task.attempts else []
+    for attempt in task.attempts:
+        lines += _attempt_lines(attempt)
+        lines += work_lines(attempt, works.get(attempt.id, NO_EVIDENCE), stopped.get(attempt.id, ""))
     return lines
 
 
@@ -131,8 +141,7 @@ def _attempt_lines(attempt: Attempt) -> list[str]:
         words.append(plural(attempt.commits, "commit"))
     if attempt.exit is not None:
         words.append(f"exit {attempt.exit}")
-    if attempt.cost_usd is not None:
-        words.append(f"${attempt.cost_usd:.2f}")
+    words += usage_words(attempt)
     lines = [f"  {attempt.id:<7} {attempt.outcome or 'running':<11} {' · '.join(words)}"]
     if attempt.new_conversation:
         lines.append(f"          began a new conversation: {cut(attempt.new_conversation, 200)}")

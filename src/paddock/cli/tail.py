@@ -4,20 +4,19 @@ import sys
 from pathlib import Path
 
 import click
-import msgspec
 
+from paddock.cli.openings import find_opening
 from paddock.cli.run import open_site
-from paddock.cli.text import SCHEMA, cut, paint, print_json_line
+from paddock.cli.showing import Manner, Showing, print_entry
+from paddock.cli.text import cut, paint
 from paddock.cli.workspace import Workspace, open_workspace
 from paddock.core import trace
 from paddock.core.board import Board
 from paddock.core.errors import PaddockError
-from paddock.core.ids import AttemptId, is_run, parse_run, parse_task
+from paddock.core.ids import AttemptId, is_run, parse_run, parse_task, task_of
 from paddock.core.task import Attempt
-from paddock.engines.protocol import Parser, Source
 from paddock.fleet.attempts import SETUP_OUTPUT
 from paddock.fleet.site import Site
-from paddock.sessions.local import TurnFiles
 from paddock.sessions.output import LineReader
 from paddock.store.wake import Listener
 
@@ -40,28 +39,36 @@ def tail_command(ctx: click.Context, task: str, follow: bool, raw: bool, as_json
         return
     store = workspace.read()
     site = open_site(workspace, store)
-    attempt = _find(store.board(), task)
+    board = store.board()
+    attempt = _find(board, task)
+    how = Manner(raw=raw, as_json=as_json, live=follow)
     current = None
     if not attempt.turn:
-        _show_setup(site.attempt_folder(attempt.id) / SETUP_OUTPUT, raw=raw, as_json=as_json)
+        _show_setup(site.attempt_folder(attempt.id) / SETUP_OUTPUT, how)
     for turn in range(1, attempt.turn + 1):
-        current = _Showing(site, attempt, turn, raw=raw, as_json=as_json)
-        current.show_new() if attempt.turn_open and turn == attempt.turn else current.show_rest()
+        current = Showing(site, attempt, turn, how)
+        current.open(find_opening(store, board.task(task_of(attempt.id)), attempt, turn))
+        if attempt.turn_open and turn == attempt.turn:
+            current.show_new()
+        else:
+            current.show_rest()
     if follow:
-        _follow(workspace, site, attempt, current, raw=raw, as_json=as_json)
+        _follow(workspace, site, attempt, current, how)
+    elif current is not None:
+        current.show_unfinished()
 
 
-def _show_setup(output: Path, *, raw: bool, as_json: bool) -> None:
+def _show_setup(output: Path, how: Manner) -> None:
     """Of an attempt whose worktree could not be made ready: it has said nothing itself."""
     reader = LineReader(output)
     while (lines := reader.read()) or not reader.at_end:
         for line in lines:
-            if raw:
+            if how.raw:
                 sys.stdout.buffer.write(line.text.encode("utf-8", "surrogateescape") + b"\n")
             else:
-                _print_entry(trace.Text(line.text), as_json=as_json)
+                print_entry(trace.Text(line.text), None, as_json=how.as_json)
     for line in reader.finish():
-        _print_entry(trace.Text(line.text), as_json=as_json)
+        print_entry(trace.Text(line.text), None, as_json=how.as_json)
 
 
 def _find(board: Board, word: str) -> Attempt:
@@ -75,88 +82,26 @@ def _find(board: Board, word: str) -> Attempt:
     return chosen[0] if chosen else task.attempts[-1]
 
 
-class _Showing:
-    """Prints the lines of one turn as they come."""
-
-    def __init__(self, site: Site, attempt: Attempt, turn: int, *, raw: bool, as_json: bool) -> None:
-        files = TurnFiles.of(site.attempt_folder(attempt.id), turn)
-        self._raw, self._as_json = raw, as_json
-        self._parser: Parser = site.engine(attempt.engine).parser()
-        self._readers = [(LineReader(files.out), Source.STDOUT), (LineReader(files.err), Source.STDERR)]
-
-    def show_new(self) -> None:
-        for reader, source in self._readers:
-            while (lines := reader.read()) or not reader.at_end:
-                for line in lines:
-                    self._show(line.text, source)
-        sys.stdout.flush()
-
-    def show_rest(self) -> None:
-        self.show_new()
-        for reader, source in self._readers:
-            for line in reader.finish():
-                self._show(line.text, source)
-        for entry in self._parser.close():
-            _print_entry(entry, as_json=self._as_json)
-
-    def _show(self, line: str, source: Source) -> None:
-        if self._raw:
-            sys.stdout.buffer.write(line.encode("utf-8", "surrogateescape") + b"\n")
-            return
-        for entry in self._parser.feed(line.encode("utf-8", "surrogateescape"), source):
-            _print_entry(entry, as_json=self._as_json)
-
-
-def _follow(
-    workspace: Workspace, site: Site, attempt: Attempt, showing: "_Showing | None", *, raw: bool, as_json: bool
-) -> None:
+def _follow(workspace: Workspace, site: Site, attempt: Attempt, showing: Showing | None, how: Manner) -> None:
     """From where the first look ended; the log says when the attempt is over."""
     turn = attempt.turn
     with Listener(workspace.log_path) as listener:
         while True:
-            now = _find(workspace.board(), attempt.id)
+            board = workspace.board()
+            now = _find(board, attempt.id)
             if showing is not None:
                 showing.show_new()
             if now.turn > turn:
                 turn = now.turn
-                showing = _Showing(site, now, turn, raw=raw, as_json=as_json)
+                if showing is not None:
+                    showing.show_rest()
+                showing = Showing(site, now, turn, how)
+                store = workspace.read()
+                showing.open(find_opening(store, board.task(task_of(now.id)), now, turn))
+                store.close()
             elif not now.live:
+                if showing is not None:
+                    showing.show_rest()
                 click.echo(paint(f"── {now.id} {now.outcome}: {cut(now.reason, 140)}", bold=True), err=True)
                 return
             listener.wait(POLL_SECONDS)
-
-
-def _print_entry(entry: trace.TraceEntry, *, as_json: bool) -> None:
-    if as_json:
-        print_json_line({**msgspec.to_builtins(entry), "schema": SCHEMA})
-    elif words := render_entry(entry):
-        click.echo(words)
-
-
-def render_entry(entry: trace.TraceEntry) -> str:
-    match entry:
-        case trace.SessionStarted(session_id=session, model=model):
-            return paint(f"── session {cut(session, 40)} {cut(model, 40)}".rstrip(), dim=True)
-        case trace.Text(text=text):
-            return "\n".join(cut(line, 2000) for line in text.splitlines())
-        case trace.ToolCall(tool=tool, argument=argument):
-            return paint(f"▸ {cut(tool, 30)}", "cyan") + f" {cut(' '.join(argument.split()), 160)}"
-        case trace.ToolResult(status=status, output=output):
-            lines = output.strip().splitlines()
-            first = cut(lines[0], 140) if lines else ""
-            more = f"  (+{len(lines) - 1} lines)" if len(lines) > 1 else ""
-            colour = None if status is trace.ToolStatus.OK else "red"
-            return paint(f"  {status.value}: {first}{more}".rstrip(": "), colour, dim=colour is None)
-        case trace.Usage(scope=trace.UsageScope.DELTA, tokens=trace.TokenUsage(cost_usd=None)):
-            return ""
-        case trace.Usage(tokens=tokens):
-            cost = f", ${tokens.cost_usd:.4f}" if tokens.cost_usd is not None else ""
-            return paint(f"  {tokens.input_total:,} tokens in, {tokens.output:,} out{cost}", dim=True)
-        case trace.RateLimited(kind=kind, message=message):
-            return paint(f"! {kind.value}: {cut(message, 140)}", "yellow")
-        case trace.Error(message=message):
-            return paint(f"! {cut(message, 200)}", "red")
-        case trace.End(success=success, reason=reason):
-            return paint(f"── {'done' if success else 'failed'}: {cut(reason, 140)}".rstrip(": "), bold=True)
-        case _:
-            return ""

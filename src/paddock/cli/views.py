@@ -35,6 +35,10 @@ class AttemptView(msgspec.Struct):
     inlined: str
     account: str
     new_conversation: str
+    worktree: str | None
+    model: str | None
+    cached_tokens: int
+    uncounted_calls: int
 
 
 class TaskView(msgspec.Struct):
@@ -135,6 +139,10 @@ def view_attempt(attempt: Attempt) -> AttemptView:
         inlined=attempt.inlined,
         account=attempt.account,
         new_conversation=attempt.new_conversation,
+        worktree=attempt.worktree or None,
+        model=attempt.model,
+        cached_tokens=attempt.cache_read_tokens,
+        uncounted_calls=attempt.uncounted_calls,
     )
 
 

@@ -207,8 +207,8 @@ class TurnEnded(Event, frozen=True):
     `startup_usd` is the part of the cost that went into the start-up context. A turn without a price counts
     towards budgets with `assumed_usd`. `cost_source` says who knows the cost: engine or table; unpriced when only
     the tokens are known; unknown when the engine tells no tokens. `uncounted_calls` are calls of a model of which
-    it tells none, at the least. `session_lost` is what the engine said when it could not find the conversation it was
-    to resume.
+    it tells none, at the least; budgets count `assumed_tokens` for them. `session_lost` is what the engine said when
+    it could not find the conversation it was to resume.
     """
 
     kind: ClassVar[str] = "turn.ended"
@@ -232,6 +232,7 @@ class TurnEnded(Event, frozen=True):
     assumed_usd: float = 0.0
     session_lost: str = ""
     uncounted_calls: int = 0
+    assumed_tokens: int = 0
 
 
 class AttemptEnded(Event, frozen=True):

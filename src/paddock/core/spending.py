@@ -172,6 +172,12 @@ def extend(spending: Spending, task: Task, attempt: str, event: ev.AttemptExtend
     return _reserved(spending, attempt, replace(held, amount=amount))
 
 
+def still_reserved(spending: Spending, attempt: Attempt) -> Cost:
+    """What of an attempt's reservation its earlier turns have left."""
+    held = spending.ledger.reservations.get(attempt.id)
+    return NOTHING if held is None else _minus(held.amount, Cost(money_of(attempt), float(tokens_of(attempt))))
+
+
 def end(spending: Spending, task: Task, attempt: Attempt, at: float) -> Spending:
     """Books what the attempt really cost and remembers how long it took. `attempt` has ended."""
     ledger = spending.ledger
@@ -185,13 +191,16 @@ def end(spending: Spending, task: Task, attempt: Attempt, at: float) -> Spending
                 spent[scope] = spent.get(scope, Cost()).plus(cost)
         left = {name: other for name, other in ledger.reservations.items() if name != attempt.id}
         spending = replace(spending, ledger=replace(ledger, spent=spent, reservations=left))
-    if attempt.outcome not in USEFUL:
+    if attempt.outcome not in USEFUL or attempt.assumed_tokens:
+        # What was assumed teaches nothing.
         return spending
     return replace(spending, experience=remember(spending.experience, _sample(task, attempt, at)))
 
 
 def tokens_of(attempt: Attempt) -> int:
-    return attempt.input_tokens + attempt.cache_write_tokens + attempt.cache_read_tokens + attempt.output_tokens
+    """As budgets count them: what nobody has told is taken as it was expected, never as nothing."""
+    told = attempt.input_tokens + attempt.cache_write_tokens + attempt.cache_read_tokens + attempt.output_tokens
+    return told + attempt.assumed_tokens
 
 
 def money_of(attempt: Attempt) -> float:

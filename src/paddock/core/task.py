@@ -89,6 +89,7 @@ class Attempt(msgspec.Struct, frozen=True, array_like=True, gc=False):
     new_conversation: str = ""
     moved_from: str = ""
     uncounted_calls: int = 0
+    assumed_tokens: int = 0
 
     @property
     def live(self) -> bool:
@@ -320,6 +321,7 @@ def _settle_turn(attempt: Attempt, event: ev.TurnEnded) -> Attempt:
         output_tokens=attempt.output_tokens + event.output_tokens,
         cost_usd=_add(attempt.cost_usd, event.cost_usd),
         uncounted_calls=attempt.uncounted_calls + event.uncounted_calls,
+        assumed_tokens=attempt.assumed_tokens + event.assumed_tokens,
     )
 
 

@@ -330,9 +330,10 @@ def main_model(summary: TurnSummary) -> str:
 
 
 def uncounted_calls(summary: TurnSummary) -> int:
-    """How many of the turn's calls are in no figure, at the least. A turn that has spoken has called a model."""
-    spoke = summary.saw_llm_call or (bool(summary.last_step) and summary.trouble is None)
-    return summary.uncounted if summary.usage_told or not spoke else max(1, summary.uncounted)
+    """How many of the turn's calls are in no figure, at the least. A model that has spoken was called."""
+    if summary.usage_told or not summary.saw_llm_call:
+        return summary.uncounted
+    return max(1, summary.uncounted)
 
 
 def _observe_session(seen: TurnSummary, entry: SessionStarted) -> TurnSummary:

@@ -27,13 +27,14 @@ from paddock.core.trace import (
     UsageScope,
     clip,
 )
+from paddock.engines.edits import read_edits
 from paddock.engines.jsonline import Node, line_text, read_object
 from paddock.engines.protocol import Source
 from paddock.engines.trouble import classify, describe_error
 
 # Messages of parallel sub-agents interleave; older ones than these are finished.
 _REMEMBERED_MESSAGES = 64
-_ARGUMENT_NAMES = ("command", "file_path", "path", "pattern", "url", "query", "description", "prompt")
+_ARGUMENT_NAMES = ("command", "file_path", "filePath", "path", "pattern", "url", "query", "description", "prompt")
 _DENIED = ("requested permissions to", "haven't granted it")
 _BAD_ENDS = ("error", "max_turns", "aborted", "interrupted", "cancelled")
 
@@ -110,6 +111,7 @@ class ClaudeStreamParser:
                     argument = tool_argument(block.at("input"))
                     name, call = block.text("name", limit=ID_LIMIT), block.text("id", limit=ID_LIMIT)
                     yield ToolCall(call, name, argument, block.digest("input"))
+                    yield from read_edits(call, block.at("input"))
                 case kind:
                     yield Progress(kind[:ID_LIMIT])
         yield from self._message_usage(message)

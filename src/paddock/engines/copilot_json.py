@@ -12,6 +12,7 @@ from paddock.core.trace import (
     TEXT_LIMIT,
     End,
     Error,
+    Partial,
     Progress,
     SessionStarted,
     Text,
@@ -24,6 +25,7 @@ from paddock.core.trace import (
     UsageScope,
 )
 from paddock.engines.claude_stream import tool_argument
+from paddock.engines.edits import read_edits
 from paddock.engines.jsonline import Node, read_object
 from paddock.engines.protocol import Source
 from paddock.engines.trouble import describe_error, read_complaint
@@ -77,6 +79,9 @@ def _translate(event: Node) -> Iterator[TraceEntry]:
         case "tool.execution_start":
             call, tool = data.text("toolCallId", limit=ID_LIMIT), data.text("toolName", limit=ID_LIMIT)
             yield ToolCall(call, tool, tool_argument(data.at("arguments")), data.digest("arguments"))
+            yield from read_edits(call, data.at("arguments"))
+        case "assistant.message_delta":
+            yield Partial(data.text("deltaContent", limit=TEXT_LIMIT))
         case "tool.execution_complete":
             yield _tool_result(data)
         case "model.call_failure":

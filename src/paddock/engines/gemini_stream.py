@@ -9,6 +9,7 @@ from paddock.core.trace import (
     TEXT_LIMIT,
     End,
     ModelTokens,
+    Partial,
     Progress,
     SessionStarted,
     Text,
@@ -21,6 +22,7 @@ from paddock.core.trace import (
     UsageScope,
 )
 from paddock.engines.claude_stream import tool_argument
+from paddock.engines.edits import read_edits
 from paddock.engines.jsonline import Node, line_text, read_object
 from paddock.engines.protocol import Source
 from paddock.engines.trouble import classify, describe_error
@@ -55,7 +57,7 @@ class GeminiParser:
             yield from self._flush()
         self._pieces.append(piece[:TEXT_LIMIT])
         self._length += len(piece)
-        yield Progress("answer")
+        yield Partial(piece[:TEXT_LIMIT])
 
     def _flush(self) -> Iterator[TraceEntry]:
         text = "".join(self._pieces)
@@ -71,6 +73,7 @@ def _translate(event: Node) -> Iterator[TraceEntry]:
         case "tool_use":
             call, tool = event.text("tool_id", limit=ID_LIMIT), event.text("tool_name", limit=ID_LIMIT)
             yield ToolCall(call, tool, tool_argument(event.at("parameters")), event.digest("parameters"))
+            yield from read_edits(call, event.at("parameters"))
         case "tool_result":
             status = ToolStatus.OK if event.text("status") == "success" else ToolStatus.ERROR
             output = event.brief("output", limit=OUTPUT_LIMIT) or event.text("error", "message", limit=OUTPUT_LIMIT)

@@ -20,6 +20,7 @@ from paddock.core.trace import (
     UsageScope,
 )
 from paddock.engines.claude_stream import tool_argument
+from paddock.engines.edits import read_edits
 from paddock.engines.jsonline import Node, read_object
 from paddock.engines.protocol import Source
 from paddock.engines.trouble import describe_error, read_complaint
@@ -67,6 +68,7 @@ def _tool(part: Node) -> Iterator[TraceEntry]:
     """A tool is reported once, when it has ended."""
     call, state = part.text("callID", limit=ID_LIMIT), part.at("state")
     yield ToolCall(call, part.text("tool", limit=ID_LIMIT), tool_argument(state.at("input")), state.digest("input"))
+    yield from read_edits(call, state.at("input"))
     code = state.whole("metadata", "exit")
     failed = state.text("status") == "error" or code not in (None, 0)
     output = state.text("output", limit=OUTPUT_LIMIT) or state.text("error", limit=OUTPUT_LIMIT)

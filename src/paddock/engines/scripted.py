@@ -156,10 +156,12 @@ class Agent:
         time.sleep(number(step["think"], 0.1))
 
     def do_write(self, step: Step) -> None:
-        self.edit("Write", str(step["write"]), str(step.get("text", "")), "w")
+        text = str(step.get("text", ""))
+        self.edit("Write", str(step["write"]), text, "w", {"content": text})
 
     def do_append(self, step: Step) -> None:
-        self.edit("Edit", str(step["append"]), str(step.get("text", "")), "a")
+        text = str(step.get("text", ""))
+        self.edit("Edit", str(step["append"]), text, "a", {"old_string": "", "new_string": text})
 
     def do_replace(self, step: Step) -> None:
         path, old, new = str(step["replace"]), str(step.get("old", "")), str(step.get("new", ""))
@@ -168,10 +170,10 @@ class Agent:
         if old not in text:
             self.answer(self.use("Edit", {"file_path": path}), f"{old!r} is not in {path}", error=True)
             return
-        self.edit("Edit", path, text.replace(old, new, 1), "w")
+        self.edit("Edit", path, text.replace(old, new, 1), "w", {"old_string": old, "new_string": new})
 
-    def edit(self, tool: str, path: str, text: str, mode: str) -> None:
-        call = self.use(tool, {"file_path": path})
+    def edit(self, tool: str, path: str, text: str, mode: str, told: dict[str, object]) -> None:
+        call = self.use(tool, {"file_path": path, **told})
         if os.path.dirname(path):
             os.makedirs(os.path.dirname(path), exist_ok=True)
         with open(path, mode, encoding="utf-8") as file:

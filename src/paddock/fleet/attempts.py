@@ -17,7 +17,7 @@ from paddock.core.errors import PaddockError
 from paddock.core.events import AttemptEnded, Draft, TurnStarted
 from paddock.core.ids import AttemptId, TaskId
 from paddock.core.lease import end_attempt
-from paddock.core.spending import day_of
+from paddock.core.spending import day_of, still_reserved
 from paddock.core.task import Attempt, Phase, Task
 from paddock.core.trace import TurnSummary
 from paddock.engines.protocol import Engine
@@ -174,7 +174,9 @@ class AttemptRun:
         swept = await self._crew.sweeper.sweep(self._site.mark(attempt.id))
         checkpoint("turn.swept")
         words = tuple(process.command for process in swept.ended[:20])
-        event = turn_ended(attempt, replace(ended, swept=words), self._site.prices, day_of(time.time()))
+        expected = still_reserved(self._ledger.board.spending, attempt)
+        ended = replace(ended, swept=words)
+        event = turn_ended(attempt, ended, self._site.prices, day_of(time.time()), expected)
         await self._ledger.record(lambda board: self._if_live(board, Draft(event, self.task_id, attempt.id)))
         checkpoint("turn.ended_in_log")
 

@@ -8,6 +8,7 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+from paddock.core.admission.budget import Cost
 from paddock.core.errors import PaddockError
 from paddock.core.events import TurnEnded
 from paddock.core.ids import AttemptId, attempt_number, task_of
@@ -34,6 +35,7 @@ from paddock.sessions.local import (
     observe_turn,
     start_turn,
 )
+from paddock.sessions.moments import MomentsWriter
 from paddock.sessions.process import ProcessIdentity
 from paddock.sessions.stopping import TurnToStop, stop_turn
 
@@ -42,6 +44,7 @@ _NAMESPACE = uuid.UUID("6f2b7d3e-5c0a-4a51-9f0e-7a64646f636b")
 
 
 NO_LIMITS = LoopLimits()
+NOTHING_EXPECTED = Cost()
 Afford = Callable[[TurnSummary], Awaitable[str]]
 """Asked as a turn goes on; answers why it must not, if it must not."""
 
@@ -154,6 +157,7 @@ class TurnRun:
         self._wish = wish
         self._folder = site.attempt_folder(attempt.id)
         self.files = TurnFiles.of(self._folder, attempt.turn)
+        self._moments = MomentsWriter(self.files.out)
         self._afford = afford
         self._loops = loops
         self.reader = TurnReader(engine, self.files, launch.logs, heard)
@@ -165,6 +169,7 @@ class TurnRun:
         while True:
             state = observe_turn(self._folder, self._attempt.turn)
             more = await self.reader.read()
+            self._moments.note()
             ended_by, problem = self._read_reason()
             if not isinstance(state, Running):
                 break
@@ -177,6 +182,7 @@ class TurnRun:
             if not more:
                 await self._sleep(state)
         checkpoint("turn.gone")
+        self._moments.note(is_last=True)
         # First, so that what a flood has left is not read for nothing.
         self.reader.bound(self._site.config.limits.output_mb * 1024 * 1024)
         summary = await self.reader.finish()
@@ -290,16 +296,24 @@ def _logs_file(folder: Path, turn: int) -> Path:
 
 async def read_again(engine: Engine, folder: Path, turn: int, heard: Heard = nobody) -> TurnSummary:
     """The summary of a turn that has ended, from its files."""
+    return await TurnReader(engine, TurnFiles.of(folder, turn), turn_logs(folder, turn), heard).finish()
+
+
+def turn_logs(folder: Path, turn: int) -> tuple[Path, ...]:
+    """The files beside the output in which the engine of a started turn tells more."""
     listed = _logs_file(folder, turn)
-    logs = tuple(map(Path, listed.read_text(encoding="utf-8").splitlines())) if listed.exists() else ()
-    return await TurnReader(engine, TurnFiles.of(folder, turn), logs, heard).finish()
+    return tuple(map(Path, listed.read_text(encoding="utf-8").splitlines())) if listed.exists() else ()
 
 
-def turn_ended(attempt: Attempt, ended: Ended, prices: PriceBook, day: str) -> TurnEnded:
+def turn_ended(
+    attempt: Attempt, ended: Ended, prices: PriceBook, day: str, expected: Cost = NOTHING_EXPECTED
+) -> TurnEnded:
+    """The facts of a turn. One whose engine tells no tokens is taken to have used what was `expected` of it."""
     before = TokenUsage(*attempt.conversation_used, attempt.conversation_cost)
     usage = turn_usage(ended.summary, before)
     model, uncounted = main_model(ended.summary), uncounted_calls(ended.summary)
     charged = bill(usage, model or attempt.model, ended.startup, prices, day, ended.summary.models)
+    is_unknown = bool(uncounted) and charged.cost is None and not charged.source
     return TurnEnded(
         turn=attempt.turn,
         exit=ended.exit,
@@ -312,11 +326,12 @@ def turn_ended(attempt: Attempt, ended: Ended, prices: PriceBook, day: str) -> T
         cache_read_tokens=usage.cache_read,
         output_tokens=usage.output,
         cost_usd=charged.cost,
-        cost_source=charged.source or ("unknown" if uncounted else ""),
+        cost_source="unknown" if is_unknown else charged.source,
         startup_seconds=ended.startup_seconds,
         startup_tokens=ended.startup.tokens,
         startup_usd=charged.startup,
-        assumed_usd=charged.assumed,
+        assumed_usd=(expected.money or 0.0) if is_unknown else charged.assumed,
+        assumed_tokens=round(expected.tokens) if is_unknown else 0,
         model=model or None,
         uncounted_calls=uncounted,
         swept=ended.swept,

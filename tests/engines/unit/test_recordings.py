@@ -140,6 +140,8 @@ def test_gemini_puts_the_pieces_of_an_answer_together_before_what_comes_next() -
     entries = [entry for line in lines for entry in parser.feed(line.encode())]
     told = [entry for entry in entries if not isinstance(entry, Progress)]
     assert [replace(entry, digest="") if isinstance(entry, ToolCall) else entry for entry in told] == [
+        Partial("I lo"),
+        Partial("ok."),
         Text("I look."),
         ToolCall("1", "ls", "{}"),
     ]

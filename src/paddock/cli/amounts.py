@@ -1,0 +1,17 @@
+"""Tokens and money in words. What nobody has told is `unknown`, what is more than the figure has a `>`."""
+
+UNKNOWN, UNPRICED = "unknown", "unpriced"
+
+
+def token_words(tokens: int, uncounted: int) -> str:
+    """`uncounted` are calls of a model that are in no figure."""
+    if uncounted and not tokens:
+        return UNKNOWN
+    return f">{tokens:,}" if uncounted else f"{tokens:,}"
+
+
+def money_words(dollars: float | None, *, uncounted: int = 0, is_part: bool = False, places: int = 4) -> str:
+    """`dollars` is None where nobody knows a price; `is_part` where something else has none."""
+    if dollars is None:
+        return UNKNOWN if uncounted else UNPRICED
+    return f"{'>' if uncounted or is_part else ''}${dollars:.{places}f}"

@@ -1,0 +1,65 @@
+"""What began a turn: the task itself, or the messages it was claimed for."""
+
+from dataclasses import dataclass
+
+from paddock.cli.text import cut, iso, paint
+from paddock.core.events import MessageSent, TaskAdded, TaskEdited, TaskRejected, TurnStarted
+from paddock.core.ids import harmless
+from paddock.core.task import Attempt, Task
+from paddock.store.protocol import Query, Store
+
+SHOWN_LINES = 12
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """`by` is the person, program or agent whose words these are."""
+
+    by: str
+    what: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Opening:
+    turn: int
+    at: float
+    said: tuple[Said, ...] = ()
+
+    @property
+    def view(self) -> dict[str, object]:
+        said = [{"by": one.by, "what": one.what, "text": harmless(one.text)} for one in self.said]
+        return {"type": "turn", "turn": self.turn, "at": iso(self.at), "said": said}
+
+    def lines(self, clock: str) -> list[str]:
+        lines = [paint(f"── turn {self.turn} at {clock}", bold=True)]
+        for one in self.said:
+            lines.append(paint(f"{one.what} from {cut(one.by, 40)}:", dim=True))
+            text = one.text.strip().splitlines()
+            lines += [f"│ {cut(line, 200)}" for line in text[:SHOWN_LINES]]
+            lines += [f"│ … {len(text) - SHOWN_LINES} more lines"] if len(text) > SHOWN_LINES else []
+        return lines
+
+
+def find_opening(store: Store, task: Task, attempt: Attempt, turn: int) -> Opening | None:
+    for record in store.records(Query(task=task.id, kind=TurnStarted.kind)):
+        event = record.event
+        if isinstance(event, TurnStarted) and record.attempt == attempt.id and event.turn == turn:
+            begins = turn == 1 and attempt.continues is None
+            seqs = (*((task.brief_seq,) if begins else ()), *event.messages)
+            said = [words for seq in seqs if (words := _read(store, seq)) is not None]
+            return Opening(turn, record.at, tuple(said))
+    return None
+
+
+def _read(store: Store, seq: int) -> Said | None:
+    record = store.record(seq)
+    match record.event:
+        case TaskAdded(brief=str(brief)) | TaskEdited(brief=str(brief)):
+            return Said(record.actor, "task", brief)
+        case MessageSent(text=text):
+            return Said(record.actor, "message", text)
+        case TaskRejected(message=message):
+            return Said(record.actor, "rejection", message)
+        case _:
+            return None

@@ -1,0 +1,113 @@
+"""One turn of an attempt, printed as it is read: lines become trace entries, entries become words or JSON."""
+
+import sys
+import time
+from dataclasses import dataclass
+
+import click
+import msgspec
+
+from paddock.cli.openings import Opening
+from paddock.cli.text import SCHEMA, iso, paint, print_json_line
+from paddock.cli.transcript import PartialText, render_entry, stamp
+from paddock.core import trace
+from paddock.core.task import Attempt
+from paddock.engines.protocol import Source
+from paddock.fleet.site import Site
+from paddock.fleet.turns import turn_logs
+from paddock.sessions.local import TurnFiles
+from paddock.sessions.moments import Moments
+from paddock.sessions.output import Line, LineReader
+
+
+@dataclass(frozen=True, slots=True)
+class Manner:
+    """How to show it. `live`: somebody watches it come."""
+
+    raw: bool = False
+    as_json: bool = False
+    live: bool = False
+
+
+class Showing:
+    def __init__(self, site: Site, attempt: Attempt, turn: int, how: Manner) -> None:
+        folder = site.attempt_folder(attempt.id)
+        files = TurnFiles.of(folder, turn)
+        self._how = how
+        self._parser = site.engine(attempt.engine).parser()
+        self._summary = trace.TurnSummary()
+        self._partial = PartialText()
+        self._is_over = False
+        self._moments = Moments(files.out)
+        self._readers = [(LineReader(files.out), Source.STDOUT), (LineReader(files.err), Source.STDERR)]
+        if not how.raw:
+            self._readers += [(LineReader(path), Source.LOG) for path in turn_logs(folder, turn)]
+
+    def open(self, opening: Opening | None) -> None:
+        """What began the turn."""
+        if opening is None or self._how.raw:
+            return
+        if self._how.as_json:
+            print_json_line({**opening.view, "schema": SCHEMA})
+        else:
+            click.echo("\n".join(opening.lines(time.strftime("%H:%M:%S", time.localtime(opening.at)))))
+
+    def show_new(self) -> None:
+        for reader, source in self._readers:
+            while (lines := reader.read()) or not reader.at_end:
+                for line in lines:
+                    self._show(line, source)
+        sys.stdout.flush()
+
+    def show_rest(self) -> None:
+        """All of a turn that is over; once."""
+        if self._is_over:
+            return
+        self._is_over = True
+        self.show_new()
+        for reader, source in self._readers:
+            for line in reader.finish():
+                self._show(line, source)
+        if self._how.raw:
+            return
+        for entry in self._parser.close():
+            self._print(entry, None)
+        self.show_unfinished()
+        if not self._summary.usage_told and trace.uncounted_calls(self._summary) and not self._how.as_json:
+            click.echo(paint("  tokens unknown: the engine has not told them", dim=True))
+
+    def show_unfinished(self) -> None:
+        """The beginning of an answer that has not come to its end."""
+        if not self._how.as_json and (text := self._partial.unfinished()):
+            click.echo(paint(f"{text} …", dim=True))
+
+    def _show(self, line: Line, source: Source) -> None:
+        if self._how.raw:
+            sys.stdout.buffer.write(line.text.encode("utf-8", "surrogateescape") + b"\n")
+            return
+        at = self._moments.at(line.offset) if source is Source.STDOUT else None
+        if at is None and self._how.live and source is Source.STDOUT:
+            at = time.time()
+        for entry in self._parser.feed(line.text.encode("utf-8", "surrogateescape"), source):
+            self._print(entry, at)
+
+    def _print(self, entry: trace.TraceEntry, at: float | None) -> None:
+        self._summary = trace.observe(self._summary, entry)
+        if self._how.as_json:
+            print_entry(entry, at, as_json=True)
+        elif isinstance(entry, trace.Partial):
+            self._partial.add(entry.text)
+            if self._how.live and (piece := self._partial.fresh()):
+                sys.stdout.write(piece)
+        elif isinstance(entry, trace.Text) and (rest := self._partial.settle(entry.text)) is not None:
+            sys.stdout.write(f"{rest}\n")
+        else:
+            print_entry(entry, at, as_json=False)
+
+
+def print_entry(entry: trace.TraceEntry, at: float | None, *, as_json: bool) -> None:
+    if as_json:
+        known = {"at": iso(at)} if at is not None else {}
+        print_json_line({**msgspec.to_builtins(entry), **known, "schema": SCHEMA})
+    elif words := render_entry(entry):
+        click.echo(stamp(at, words))

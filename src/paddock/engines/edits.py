@@ -1,0 +1,44 @@
+"""What a tool call is about to change in a file, read from its arguments whatever the CLI calls them."""
+
+import difflib
+from collections.abc import Iterator
+
+from paddock.core.trace import ARGUMENT_LIMIT, DIFF_LIMIT, FileEdit
+from paddock.engines.jsonline import Node
+
+DIFF_LINES = 14
+CONTEXT_LINES = 1
+_PATHS = ("file_path", "filePath", "path", "absolute_path", "notebook_path")
+_OLD = ("old_string", "oldString", "old_str")
+_NEW = ("new_string", "newString", "new_str")
+_WHOLE = ("content", "file_text", "contents")
+# What is compared of each side: an edit of a generated file may be megabytes.
+_TEXT_LIMIT = 40_000
+
+
+def read_edits(call_id: str, arguments: Node) -> Iterator[FileEdit]:
+    """One for every replacement in the call; none for a call that writes no file, or only tells which."""
+    path = _first(arguments, _PATHS, ARGUMENT_LIMIT)
+    if not path:
+        return
+    several = list(arguments.items("edits"))
+    for part in several or [arguments]:
+        old, new = _first(part, _OLD, _TEXT_LIMIT), _first(part, _NEW, _TEXT_LIMIT)
+        if old or new:
+            yield FileEdit(call_id, path, small_diff(old, new))
+    whole = "" if several else _first(arguments, _WHOLE, _TEXT_LIMIT)
+    if whole:
+        yield FileEdit(call_id, path, small_diff("", whole))
+
+
+def small_diff(old: str, new: str) -> str:
+    """The lines taken out and put in, with `-` and `+`, and how many more there are."""
+    compared = difflib.unified_diff(old.splitlines(), new.splitlines(), n=CONTEXT_LINES, lineterm="")
+    lines = [line for line in compared if not line.startswith(("---", "+++", "@@"))]
+    shown = lines if len(lines) <= DIFF_LINES else lines[: DIFF_LINES - 1]
+    rest = [f"… {len(lines) - len(shown)} more lines"] if len(lines) > len(shown) else []
+    return "\n".join((*shown, *rest))[:DIFF_LIMIT]
+
+
+def _first(node: Node, names: tuple[str, ...], limit: int) -> str:
+    return next((text for name in names if (text := node.text(name, limit=limit))), "")
