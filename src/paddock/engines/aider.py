@@ -5,13 +5,21 @@ from dataclasses import dataclass
 
 from paddock.engines.aider_text import AiderParser
 from paddock.engines.environment import build_environment, prompt_argument
+from paddock.engines.passage import AWS_LOGIN, GOOGLE_LOGIN, Cloud, Passage
 from paddock.engines.probe import probe_program
 from paddock.engines.protocol import Capabilities, Launch, Parser, Probe, TurnRequest
 from paddock.engines.settings import NO_SETTINGS, EngineSettings
 
-_ALLOWED = (
-    *("OPENAI_API_BASE", "OPENAI_API_KEY", "ANTHROPIC_API_KEY", "GEMINI_API_KEY", "OPENROUTER_API_KEY"),
-    *("DEEPSEEK_API_KEY", "GROQ_API_KEY", "XAI_API_KEY", "OLLAMA_API_BASE", "AIDER_*"),
+PASSAGE = Passage(
+    always=(
+        *("OPENAI_API_BASE", "OPENAI_BASE_URL", "OPENAI_API_KEY", "ANTHROPIC_BASE_URL", "ANTHROPIC_API_BASE"),
+        *("ANTHROPIC_API_KEY", "GEMINI_API_KEY", "OPENROUTER_API_KEY", "DEEPSEEK_API_KEY", "GROQ_API_KEY"),
+        *("XAI_API_KEY", "OLLAMA_API_BASE", "AIDER_*"),
+    ),
+    clouds=(
+        Cloud(AWS_LOGIN, models=("bedrock/", "bedrock_converse/")),
+        Cloud((*GOOGLE_LOGIN, "VERTEXAI_PROJECT", "VERTEXAI_LOCATION"), models=("vertex_ai/", "vertex_ai_beta/")),
+    ),
 )
 _VALUES = {"LITELLM_LOCAL_MODEL_COST_MAP": "True"}
 
@@ -73,4 +81,4 @@ class AiderEngine:
         ]
 
     def _environment(self, request: TurnRequest) -> dict[str, str]:
-        return build_environment(request, self.settings, allow=_ALLOWED, values=_VALUES)
+        return build_environment(request, self.settings, allow=PASSAGE, values=_VALUES)

@@ -6,13 +6,24 @@ from dataclasses import dataclass
 
 from paddock.engines.claude_stream import ClaudeStreamParser
 from paddock.engines.environment import build_environment, prompt_argument
+from paddock.engines.passage import AWS_LOGIN, GOOGLE_LOGIN, Cloud, Passage
 from paddock.engines.probe import probe_program
 from paddock.engines.protocol import Capabilities, Launch, Parser, Probe, TurnRequest
 from paddock.engines.settings import NO_SETTINGS, EngineSettings
 
-_ALLOWED = (
-    *("ANTHROPIC_*", "CLAUDE_CONFIG_DIR", "CLAUDE_CODE_OAUTH_TOKEN", "CLAUDE_CODE_MAX_OUTPUT_TOKENS"),
-    *("CLAUDE_CODE_USE_BEDROCK", "CLAUDE_CODE_USE_VERTEX", "CLAUDE_CODE_USE_FOUNDRY", "MAX_THINKING_TOKENS"),
+PASSAGE = Passage(
+    always=(
+        *("ANTHROPIC_*", "CLAUDE_CONFIG_DIR", "CLAUDE_CODE_OAUTH_TOKEN", "CLAUDE_CODE_MAX_OUTPUT_TOKENS"),
+        *("CLAUDE_CODE_USE_BEDROCK", "CLAUDE_CODE_USE_VERTEX", "CLAUDE_CODE_USE_FOUNDRY", "MAX_THINKING_TOKENS"),
+    ),
+    clouds=(
+        Cloud((*AWS_LOGIN, "CLAUDE_CODE_SKIP_BEDROCK_AUTH"), flags=("CLAUDE_CODE_USE_BEDROCK",)),
+        Cloud(
+            (*GOOGLE_LOGIN, "VERTEX_REGION_*", "CLAUDE_CODE_SKIP_VERTEX_AUTH"),
+            flags=("CLAUDE_CODE_USE_VERTEX",),
+        ),
+        Cloud(("AZURE_*", "CLAUDE_CODE_SKIP_FOUNDRY_AUTH"), flags=("CLAUDE_CODE_USE_FOUNDRY",)),
+    ),
 )
 
 # Left to itself claude retries a refusal for three minutes; Paddock has its own clocks for that. The request
@@ -88,4 +99,4 @@ class ClaudeEngine:
     def _environment(self, request: TurnRequest) -> dict[str, str]:
         # Without it claude refuses to skip permissions for root.
         root = {"IS_SANDBOX": "1"} if os.geteuid() == 0 else {}
-        return build_environment(request, self.settings, allow=_ALLOWED, values={**_VALUES, **root})
+        return build_environment(request, self.settings, allow=PASSAGE, values={**_VALUES, **root})

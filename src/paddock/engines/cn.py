@@ -5,11 +5,12 @@ from dataclasses import dataclass
 
 from paddock.engines.cn_json import CnParser
 from paddock.engines.environment import build_environment, prompt_argument
+from paddock.engines.passage import Passage
 from paddock.engines.probe import probe_program
 from paddock.engines.protocol import Capabilities, Launch, Parser, Probe, TurnRequest
 from paddock.engines.settings import NO_SETTINGS, EngineSettings
 
-_ALLOWED = ("CONTINUE_*", "ANTHROPIC_API_KEY", "OPENAI_API_KEY", "OPENAI_BASE_URL")
+PASSAGE = Passage(("CONTINUE_*", "ANTHROPIC_API_KEY", "OPENAI_API_KEY", "OPENAI_BASE_URL"))
 _VALUES = {"CONTINUE_CLI_AUTO_UPDATED": "true", "CONTINUE_TELEMETRY_ENABLED": "0"}
 
 
@@ -53,4 +54,4 @@ class CnEngine:
         return self.settings.program or "cn"
 
     def _environment(self, request: TurnRequest) -> dict[str, str]:
-        return build_environment(request, self.settings, allow=_ALLOWED, values=_VALUES)
+        return build_environment(request, self.settings, allow=PASSAGE, values=_VALUES)

@@ -11,11 +11,12 @@ from pathlib import Path
 
 from paddock.engines.codex_jsonl import CodexParser
 from paddock.engines.environment import build_environment, prompt_argument
+from paddock.engines.passage import Passage
 from paddock.engines.probe import probe_program
 from paddock.engines.protocol import Capabilities, Launch, Parser, Probe, TurnRequest
 from paddock.engines.settings import NO_SETTINGS, EngineSettings
 
-_ALLOWED = ("OPENAI_*", "CODEX_HOME", "CODEX_API_KEY", "CODEX_ACCESS_TOKEN", "AZURE_OPENAI_API_KEY")
+PASSAGE = Passage(("OPENAI_*", "CODEX_HOME", "CODEX_API_KEY", "CODEX_ACCESS_TOKEN", "AZURE_OPENAI_API_KEY"))
 _OVERRIDES = (
     "features.plugins=false",
     "features.unbounded_connection_retries=false",
@@ -81,7 +82,7 @@ class CodexEngine:
         return self.settings.program or "codex"
 
     def _environment(self, request: TurnRequest) -> dict[str, str]:
-        return build_environment(request, self.settings, allow=_ALLOWED)
+        return build_environment(request, self.settings, allow=PASSAGE)
 
     def _freedom(self, request: TurnRequest) -> list[str]:
         if not self.settings.sandbox:

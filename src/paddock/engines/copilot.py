@@ -6,11 +6,12 @@ from pathlib import Path
 
 from paddock.engines.copilot_json import CopilotParser
 from paddock.engines.environment import build_environment, prompt_argument
+from paddock.engines.passage import Passage
 from paddock.engines.probe import probe_program
 from paddock.engines.protocol import Capabilities, Launch, Parser, Probe, TurnRequest
 from paddock.engines.settings import NO_SETTINGS, EngineSettings
 
-_ALLOWED = ("COPILOT_*", "GH_TOKEN", "GITHUB_TOKEN", "GH_HOST")
+PASSAGE = Passage(("COPILOT_*", "GH_TOKEN", "GITHUB_TOKEN", "GH_HOST"))
 _VALUES = {"COPILOT_AUTO_UPDATE": "false"}
 
 
@@ -73,7 +74,7 @@ class CopilotEngine:
     def _environment(self, request: TurnRequest) -> dict[str, str]:
         """A provider of one's own needs no login at GitHub, and works only when told to stay offline."""
         own = {"COPILOT_OFFLINE": "true"} if request.base_env.get("COPILOT_PROVIDER_BASE_URL") else {}
-        return build_environment(request, self.settings, allow=_ALLOWED, values={**_VALUES, **own})
+        return build_environment(request, self.settings, allow=PASSAGE, values={**_VALUES, **own})
 
 
 def _session_events(request: TurnRequest, env: Mapping[str, str]) -> tuple[Path, ...]:

@@ -1,7 +1,8 @@
 """What of the parent's environment an agent gets: an allow-list, so secrets stay home unless an engine needs them."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 
+from paddock.engines.passage import Passage
 from paddock.engines.protocol import LaunchFile, TurnRequest
 from paddock.engines.settings import EngineSettings
 
@@ -19,20 +20,22 @@ COMMON_NAMES = (
     *("UV_CACHE_DIR", "PIP_CACHE_DIR", "npm_config_cache"),
     *("PADDOCK_*",),
 )
+NOTHING_MORE = Passage()
 
 
 def build_environment(
     request: TurnRequest,
     settings: EngineSettings,
     *,
-    allow: Iterable[str] = (),
+    allow: Passage = NOTHING_MORE,
     values: Mapping[str, str] | None = None,
 ) -> dict[str, str]:
     """The complete environment of a turn.
 
     Later wins: allowed names of the parent, the adapter's `values`, the attempt's own, the user's `set`.
     """
-    patterns = (*COMMON_NAMES, *allow, *settings.env)
+    model = request.model or settings.model
+    patterns = (*COMMON_NAMES, *allow.names({**request.base_env, **settings.set}, model), *settings.env)
     exact = {pattern for pattern in patterns if not pattern.endswith("*")}
     prefixes = tuple(pattern[:-1] for pattern in patterns if pattern.endswith("*"))
     passed = {name: value for name, value in request.base_env.items() if name in exact or name.startswith(prefixes)}

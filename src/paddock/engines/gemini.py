@@ -6,13 +6,17 @@ from dataclasses import dataclass
 
 from paddock.engines.environment import build_environment, prompt_argument
 from paddock.engines.gemini_stream import GeminiParser
+from paddock.engines.passage import GOOGLE_LOGIN, Cloud, Passage
 from paddock.engines.probe import probe_program
 from paddock.engines.protocol import Capabilities, Launch, LaunchFile, Parser, Probe, TurnRequest
 from paddock.engines.settings import NO_SETTINGS, EngineSettings
 
-_ALLOWED = (
-    *("GEMINI_API_KEY", "GOOGLE_GEMINI_BASE_URL", "GEMINI_MODEL", "GOOGLE_API_KEY", "GOOGLE_CLOUD_PROJECT"),
-    *("GOOGLE_CLOUD_LOCATION", "GOOGLE_GENAI_USE_VERTEXAI", "GOOGLE_APPLICATION_CREDENTIALS"),
+PASSAGE = Passage(
+    always=(
+        *("GEMINI_API_KEY", "GOOGLE_GEMINI_BASE_URL", "GEMINI_MODEL", "GOOGLE_API_KEY", "GOOGLE_CLOUD_PROJECT"),
+        *("GOOGLE_CLOUD_LOCATION", "GOOGLE_GENAI_USE_VERTEXAI", "GOOGLE_VERTEX_BASE_URL"),
+    ),
+    clouds=(Cloud(GOOGLE_LOGIN, flags=("GOOGLE_GENAI_USE_VERTEXAI",)),),
 )
 # Without the first, gemini runs as a child of itself and the parent swallows SIGTERM.
 _VALUES = {"GEMINI_CLI_NO_RELAUNCH": "true"}
@@ -76,7 +80,7 @@ class GeminiEngine:
         """Retries are bounded through gemini's lowest layer of settings, so the user's own still win."""
         defaults = request.folder / "gemini-defaults.json"
         values = {**_VALUES, "GEMINI_CLI_SYSTEM_DEFAULTS_PATH": str(defaults)}
-        env = build_environment(request, self.settings, allow=_ALLOWED, values=values)
+        env = build_environment(request, self.settings, allow=PASSAGE, values=values)
         written = LaunchFile(defaults, _defaults(has_key="GEMINI_API_KEY" in env))
         return Launch(argv, env, request.worktree, (*files, written))
 

@@ -6,14 +6,30 @@ from dataclasses import dataclass
 from paddock.core.trace import one_line
 from paddock.engines.environment import argument_text, build_environment, prompt_argument
 from paddock.engines.opencode_json import OpencodeParser
+from paddock.engines.passage import AWS_LOGIN, GOOGLE_LOGIN, Cloud, Passage
 from paddock.engines.probe import probe_program
 from paddock.engines.protocol import Capabilities, Launch, Parser, Probe, TurnRequest
 from paddock.engines.settings import NO_SETTINGS, EngineSettings
 
-_ALLOWED = (
-    *("OPENCODE_CONFIG", "OPENCODE_CONFIG_DIR", "OPENCODE_CONFIG_CONTENT", "OPENCODE_API_KEY", "OPENCODE_MODELS_PATH"),
-    *("ANTHROPIC_API_KEY", "OPENAI_API_KEY", "OPENAI_BASE_URL", "GEMINI_API_KEY", "GOOGLE_GENERATIVE_AI_API_KEY"),
-    *("OPENROUTER_API_KEY", "GROQ_API_KEY", "XAI_API_KEY", "DEEPSEEK_API_KEY", "MISTRAL_API_KEY"),
+PASSAGE = Passage(
+    always=(
+        *(
+            "OPENCODE_CONFIG",
+            "OPENCODE_CONFIG_DIR",
+            "OPENCODE_CONFIG_CONTENT",
+            "OPENCODE_API_KEY",
+            "OPENCODE_MODELS_PATH",
+        ),
+        *("ANTHROPIC_API_KEY", "OPENAI_API_KEY", "OPENAI_BASE_URL", "GEMINI_API_KEY", "GOOGLE_GENERATIVE_AI_API_KEY"),
+        *("OPENROUTER_API_KEY", "GROQ_API_KEY", "XAI_API_KEY", "DEEPSEEK_API_KEY", "MISTRAL_API_KEY"),
+    ),
+    clouds=(
+        Cloud(AWS_LOGIN, models=("amazon-bedrock/",)),
+        Cloud(
+            (*GOOGLE_LOGIN, "GOOGLE_VERTEX_LOCATION", "VERTEX_LOCATION", "GCLOUD_PROJECT"),
+            models=("google-vertex/", "google-vertex-anthropic/"),
+        ),
+    ),
 )
 _VALUES = {"OPENCODE_DISABLE_AUTOUPDATE": "1", "OPENCODE_DISABLE_SHARE": "1", "OPENCODE_DISABLE_TERMINAL_TITLE": "1"}
 TITLE_LIMIT = 60
@@ -73,7 +89,7 @@ class OpencodeEngine:
         return words + (["-s", request.session_id] if request.session_id else [])
 
     def _environment(self, request: TurnRequest) -> dict[str, str]:
-        return build_environment(request, self.settings, allow=_ALLOWED, values=_VALUES)
+        return build_environment(request, self.settings, allow=PASSAGE, values=_VALUES)
 
 
 def _title(request: TurnRequest) -> str:

@@ -6,11 +6,18 @@ from dataclasses import dataclass
 from paddock.core.trace import UsageScope
 from paddock.engines.claude_stream import ClaudeStreamParser, read_tokens_of_all_input
 from paddock.engines.environment import build_environment, prompt_argument
+from paddock.engines.passage import GOOGLE_LOGIN, Cloud, Passage
 from paddock.engines.probe import probe_program
 from paddock.engines.protocol import Capabilities, Launch, LaunchFile, Parser, Probe, TurnRequest
 from paddock.engines.settings import NO_SETTINGS, EngineSettings
 
-_ALLOWED = ("OPENAI_API_KEY", "OPENAI_BASE_URL", "OPENAI_MODEL", "DASHSCOPE_API_KEY", "QWEN_HOME", "QWEN_MODEL")
+PASSAGE = Passage(
+    always=(
+        *("OPENAI_API_KEY", "OPENAI_BASE_URL", "OPENAI_MODEL", "DASHSCOPE_API_KEY", "QWEN_HOME", "QWEN_MODEL"),
+        "GOOGLE_GENAI_USE_VERTEXAI",
+    ),
+    clouds=(Cloud((*GOOGLE_LOGIN, "GOOGLE_CLOUD_LOCATION", "GOOGLE_API_KEY"), flags=("GOOGLE_GENAI_USE_VERTEXAI",)),),
+)
 _VALUES = {"QWEN_CODE_NO_RELAUNCH": "true"}
 # Of its own accord qwen waits a minute after a refusal, ten times over.
 _DEFAULTS = '{"model":{"generationConfig":{"maxRetries":1,"retryInitialDelayMs":1000,"retryMaxDelayMs":5000}}}'
@@ -70,7 +77,7 @@ class QwenEngine:
 
     def _environment(self, request: TurnRequest) -> dict[str, str]:
         values = {**_VALUES, "QWEN_CODE_SYSTEM_DEFAULTS_PATH": str(_defaults_file(request).path)}
-        return build_environment(request, self.settings, allow=_ALLOWED, values=values)
+        return build_environment(request, self.settings, allow=PASSAGE, values=values)
 
     def _common(self, request: TurnRequest, env: Mapping[str, str]) -> list[str]:
         model = request.model or self.settings.model

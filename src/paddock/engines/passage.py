@@ -1,0 +1,35 @@
+"""Which variables of yours an engine lets through to its CLI, and which only where a cloud's own login is chosen."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+_OFF = ("", "0", "false", "no", "off")
+
+
+@dataclass(frozen=True, slots=True)
+class Cloud:
+    """`names` pass when one of the variables `flags` is switched on, or the model begins with one of `models`."""
+
+    names: tuple[str, ...]
+    flags: tuple[str, ...] = ()
+    models: tuple[str, ...] = ()
+
+    def is_chosen(self, environment: Mapping[str, str], model: str) -> bool:
+        by_flag = any(environment.get(flag, "").strip().lower() not in _OFF for flag in self.flags)
+        return by_flag or (bool(self.models) and model.startswith(self.models))
+
+
+@dataclass(frozen=True, slots=True)
+class Passage:
+    """A name may end in `*`. Flags of clouds are among the names that always pass."""
+
+    always: tuple[str, ...] = ()
+    clouds: tuple[Cloud, ...] = ()
+
+    def names(self, environment: Mapping[str, str], model: str | None = None) -> tuple[str, ...]:
+        chosen = [cloud for cloud in self.clouds if cloud.is_chosen(environment, model or "")]
+        return (*self.always, *(name for cloud in chosen for name in cloud.names))
+
+
+GOOGLE_LOGIN = ("GOOGLE_APPLICATION_CREDENTIALS", "GOOGLE_CLOUD_PROJECT", "CLOUD_ML_REGION")
+AWS_LOGIN = ("AWS_*",)
