@@ -1,24 +1,23 @@
 """`paddock engines`: which agent CLIs are here, and whether they answer."""
 
 import os
-import tempfile
 from collections.abc import Mapping
-from pathlib import Path
+from concurrent.futures import ThreadPoolExecutor
 
 import click
 
 from paddock.cli.text import SCHEMA, cut, paint, print_json
-from paddock.cli.workspace import open_workspace
+from paddock.cli.workspace import Workspace, open_workspace
 from paddock.core.errors import PaddockError
 from paddock.core.events import Draft, LimitsReset
-from paddock.core.trace import Final
-from paddock.engines.probe import ROUND_TRIP_PROMPT, run_round_trip
-from paddock.engines.protocol import Engine, Probe, TurnRequest
+from paddock.engines.protocol import Engine, Probe
 from paddock.engines.registry import engine_names, load_engine
 from paddock.engines.settings import EngineSettings
-from paddock.git.command import run_git
+from paddock.fleet.site import Site
+from paddock.fleet.tryout import Tryout, try_engine
 
-ROUND_TRIP_SECONDS = 120.0
+CHECK_SECONDS = 20.0
+LEAST_SECONDS = 1.0
 
 
 @click.group("engines", invoke_without_command=True)
@@ -30,7 +29,10 @@ def engines_command(ctx: click.Context, as_json: bool) -> None:
         return
     workspace = open_workspace(ctx)
     settings = workspace.config.engines
-    probes = [_probe(name, settings) for name in engine_names(settings)]
+    names = engine_names(settings)
+    # Each starts a program to ask for its version; together they take as long as the slowest.
+    with ThreadPoolExecutor(len(names)) as pool:
+        probes = list(pool.map(lambda name: _probe(name, settings), names))
     if as_json:
         print_json({"schema": SCHEMA, "engines": [_row(probe) for probe in probes]})
         return
@@ -40,52 +42,37 @@ def engines_command(ctx: click.Context, as_json: bool) -> None:
 
 @engines_command.command("check")
 @click.argument("name")
+@click.option(
+    "--timeout", type=click.FloatRange(LEAST_SECONDS), default=CHECK_SECONDS, show_default=True, help="Seconds to wait."
+)
 @click.option("--json", "as_json", is_flag=True, help="As JSON.")
 @click.pass_context
-def check_command(ctx: click.Context, name: str, as_json: bool) -> None:
-    """Probe engine NAME and let it answer one word. This spends a few tokens."""
+def check_command(ctx: click.Context, name: str, timeout: float, as_json: bool) -> None:
+    """Probe engine NAME and let it answer one word, in a worktree as its attempts have. This spends a few tokens."""
     workspace = open_workspace(ctx)
     engine = load_engine(name, workspace.config.engines)
-    probe = engine.probe(os.environ)
-    answer, problem = round_trip(engine) if probe.installed else ("", "it is not installed")
+    with ThreadPoolExecutor(1) as pool:
+        # At the same time: a cold CLI takes long enough to answer once.
+        probing = pool.submit(engine.probe, os.environ)
+        tried = _try(workspace, engine, timeout)
+        probe = probing.result()
+    answer, problem = tried.answer, tried.problem if probe.installed else "it is not installed"
     if as_json:
-        print_json({"schema": SCHEMA, **_row(probe), "answer": answer, "problem": problem})
+        print_json({"schema": SCHEMA, **_row(probe), "answer": answer, "problem": problem, "worktree": tried.where})
     else:
         click.echo(_line(probe))
         click.echo(f"  answer: {cut(answer, 100)}" if not problem else f"  no answer: {cut(problem, 300)}")
-        for hint in probe.hints if problem else ():
+        hints = (*probe.hints, *((f"`--timeout {timeout * 3:g}` waits longer",) if "within" in problem else ()))
+        for hint in hints if problem else ():
             click.echo(f"  hint: {hint}")
     if not problem and workspace.log_path.exists():
         workspace.record(lambda _board: [Draft(LimitsReset(name))])
     ctx.exit(1 if problem else 0)
 
 
-def round_trip(engine: Engine) -> tuple[str, str]:
-    """The engine's answer to a one-word question, or what went wrong, in an empty repository of its own."""
-    with tempfile.TemporaryDirectory(prefix="paddock-check-") as scratch:
-        folder, worktree = Path(scratch) / "side", Path(scratch) / "work"
-        folder.mkdir()
-        worktree.mkdir()
-        run_git(worktree, "init", "--quiet")
-        request = TurnRequest(
-            prompt=ROUND_TRIP_PROMPT,
-            task_text="echo ready",
-            worktree=worktree,
-            folder=folder,
-            base_env=os.environ,
-            common_dir=worktree / ".git",
-        )
-        try:
-            trip = run_round_trip(engine, request, ROUND_TRIP_SECONDS)
-        except OSError as error:
-            return "", str(error.strerror)
-    summary = trip.summary
-    if trip.exit_code is None:
-        return "", f"no answer within {ROUND_TRIP_SECONDS:.0f} s"
-    if trip.exit_code == 0 and summary.trouble is None and summary.final is not Final.ERROR:
-        return summary.last_step or "(nothing)", ""
-    said = summary.last_error or summary.final_reason or trip.stderr_tail.strip()[-300:]
-    return "", f"exit {trip.exit_code}: {said}"
+def _try(workspace: Workspace, engine: Engine, timeout: float) -> Tryout:
+    site = Site(workspace.repo, workspace.config, workspace.state_dir, "check")
+    return try_engine(site, engine, timeout)
 
 
 def _probe(name: str, settings: Mapping[str, EngineSettings]) -> Probe:
@@ -103,6 +90,7 @@ def _row(probe: Probe) -> dict[str, object]:
         "version": probe.version,
         "path": str(probe.path) if probe.path else None,
         "authenticated": probe.authenticated,
+        "login": probe.login,
         "hints": list(probe.hints),
     }
 
@@ -110,5 +98,5 @@ def _row(probe: Probe) -> dict[str, object]:
 def _line(probe: Probe) -> str:
     if not probe.installed:
         return f"{probe.engine:<10} {paint('not installed', dim=True)}  {'; '.join(probe.hints[:1])}".rstrip()
-    login = {True: "logged in", False: "not logged in", None: "login unknown"}[probe.authenticated]
+    login = probe.login or "login unknown"
     return f"{probe.engine:<10} {paint('installed', 'green')}  {probe.version or '?'}  {login}  {probe.path}"

@@ -61,7 +61,7 @@ class GeminiEngine:
             "gemini",
             self.settings,
             environment,
-            keys=("GEMINI_API_KEY", "GOOGLE_API_KEY", "GOOGLE_APPLICATION_CREDENTIALS"),
+            keys=("GEMINI_API_KEY", "GOOGLE_API_KEY"),
             logins=(".gemini/oauth_creds.json",),
             install="install it with `npm i -g @google/gemini-cli`",
             login="run `gemini` once and log in, or set GEMINI_API_KEY",

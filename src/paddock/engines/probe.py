@@ -5,18 +5,17 @@ import re
 import shutil
 import signal
 import subprocess
-import sys
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from paddock.core.trace import TurnSummary, observe
+from paddock.engines.login import find_login
 from paddock.engines.protocol import Engine, Launch, Probe, Source, TurnRequest
 from paddock.engines.settings import EngineSettings
 
-# Cold starts of the slowest CLIs take 13 s on two busy cores.
-VERSION_TIMEOUT_SECONDS = 30.0
+VERSION_TIMEOUT_SECONDS = 15.0
 DRAIN_SECONDS = 2.0
 ROUND_TRIP_PROMPT = "Reply with the single word: ready"
 
@@ -45,18 +44,18 @@ def probe_program(
     install: str = "",
     login: str = "",
 ) -> Probe:
-    """Look for a CLI. `keys` are variables and `logins` files (below HOME, or absolute): any of them is a login."""
+    """Look for a CLI. `keys` are variables and `logins` files (below HOME, or absolute) that may hold a login."""
     program = settings.program or program
     environment = {**environment, **settings.set}
     found = shutil.which(program, path=environment.get("PATH", os.defpath))
     if found is None:
         return Probe(engine, program, None, hints=(f"`{program}` is not on PATH; {install}",) if install else ())
     version = read_version((found, "--version"), environment)
-    authenticated = _authenticated(environment, keys, logins)
+    seen = find_login(environment, keys, logins)
     hints = [] if version else [f"`{program} --version` gave no answer within {VERSION_TIMEOUT_SECONDS:g} s"]
-    if authenticated is False and login:
+    if seen.known is False and login:
         hints.append(login)
-    return Probe(engine, program, Path(found), version, authenticated, tuple(hints))
+    return Probe(engine, program, Path(found), version, seen.known, seen.words, tuple(hints))
 
 
 def read_version(argv: Sequence[str], environment: Mapping[str, str]) -> str:
@@ -123,13 +122,3 @@ def _drain(process: "subprocess.Popen[bytes]") -> tuple[bytes, bytes]:
         return process.communicate(timeout=DRAIN_SECONDS)
     except subprocess.TimeoutExpired as said:
         return said.stdout or b"", said.stderr or b""
-
-
-def _authenticated(environment: Mapping[str, str], keys: Sequence[str], logins: Sequence[str]) -> bool | None:
-    if not keys and not logins:
-        return None
-    home = Path(environment.get("HOME") or Path.home())
-    if any(environment.get(key) for key in keys) or any((home / login).exists() for login in logins):
-        return True
-    # On macOS a login may lie in the keychain.
-    return None if sys.platform == "darwin" else False

@@ -108,7 +108,8 @@ class Launch:
 class Probe:
     """What is known of an installation without spending a token.
 
-    `authenticated` is None where the CLI keeps its login in a place that cannot be seen from outside.
+    `authenticated` is None where the CLI keeps its login in a place that cannot be seen from outside; `login` says
+    what was seen.
     """
 
     engine: str
@@ -116,6 +117,7 @@ class Probe:
     path: Path | None
     version: str = ""
     authenticated: bool | None = None
+    login: str = ""
     hints: tuple[str, ...] = ()
 
     @property

@@ -58,4 +58,11 @@ class ScriptedEngine:
 
     def probe(self, environment: Mapping[str, str]) -> Probe:
         del environment
-        return Probe(self.name, sys.executable, Path(scripted.__file__), version="built in", authenticated=True)
+        return Probe(
+            self.name,
+            sys.executable,
+            Path(scripted.__file__),
+            version="built in",
+            authenticated=True,
+            login="needs no login",
+        )

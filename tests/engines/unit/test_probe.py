@@ -46,9 +46,10 @@ def test_a_key_in_the_environment_or_the_settings_is_a_login(name: str, key: str
 )
 def test_a_login_is_found_where_the_cli_keeps_it(name: str, file: str, variable: str, tmp_path: Path) -> None:
     executable(tmp_path / name, "#!/bin/sh\necho 1.2.3\n")
-    executable(tmp_path / f".{name}" / file, "{}")
+    login = '{"tokens": {"access_token": "secret", "refresh_token": "more"}}'
+    executable(tmp_path / f".{name}" / file, login)
     assert load_engine(name).probe(path_with(tmp_path)).authenticated
-    executable(tmp_path / "moved" / file, "{}")
+    executable(tmp_path / "moved" / file, login)
     (tmp_path / f".{name}" / file).unlink()
     assert load_engine(name).probe(path_with(tmp_path, **{variable: str(tmp_path / "moved")})).authenticated
 

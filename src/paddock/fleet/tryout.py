@@ -1,0 +1,128 @@
+"""One word from an engine, asked where an attempt would run and with what it would have: for `engines check`."""
+
+import contextlib
+import os
+import shutil
+import tempfile
+import time
+import uuid
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from paddock.core.errors import PaddockError
+from paddock.core.trace import Final
+from paddock.engines.probe import ROUND_TRIP_PROMPT, RoundTrip, run_round_trip
+from paddock.engines.protocol import Engine, TurnRequest
+from paddock.fleet.site import Site
+from paddock.git.command import run_git
+from paddock.git.lock import hold
+
+CHECKS = ".check"
+LOCK_SECONDS = 5.0
+STALE_SECONDS = 3600.0
+
+
+@dataclass(frozen=True, slots=True)
+class Tryout:
+    """`problem` is empty when the engine answered. `where` is the folder it was asked in."""
+
+    answer: str
+    problem: str
+    where: str
+
+
+def try_engine(site: Site, engine: Engine, timeout_seconds: float) -> Tryout:
+    """Ends within the time whatever the engine does; a killed one leaves nothing but its own session behind."""
+    deadline = time.monotonic() + timeout_seconds
+    with _place(site) as (worktree, side):
+        left = deadline - time.monotonic()
+        where = str(worktree)
+        if left <= 0:
+            return Tryout("", f"making a worktree took all of the {timeout_seconds:g} s", where)
+        try:
+            trip = run_round_trip(engine, _request(site, worktree, side), left)
+        except (OSError, PaddockError) as error:
+            return Tryout("", str(error), where)
+    return _judge(trip, timeout_seconds, where)
+
+
+def _judge(trip: RoundTrip, timeout_seconds: float, where: str) -> Tryout:
+    summary = trip.summary
+    said = summary.last_error or summary.final_reason or trip.stderr_tail.strip()[-300:]
+    if trip.exit_code is None:
+        heard = f"; it had said: {said or summary.last_step}" if said or summary.last_step else "; it had said nothing"
+        return Tryout("", f"no answer within {timeout_seconds:g} s: its turn was still running{heard}", where)
+    if trip.exit_code == 0 and summary.trouble is None and summary.final is not Final.ERROR:
+        return Tryout(summary.last_step or "(nothing)", "", where)
+    return Tryout("", f"exit {trip.exit_code}: {said}", where)
+
+
+def _request(site: Site, worktree: Path, side: Path) -> TurnRequest:
+    attempt_env = {**site.identity, "PADDOCK_WORKTREE": str(worktree), "TMPDIR": str(side / "tmp")}
+    if site.config.worktrees.isolate_home:
+        attempt_env["HOME"] = str(side / "home")
+    for name in ("tmp", "home"):
+        (side / name).mkdir()
+    return TurnRequest(
+        prompt=ROUND_TRIP_PROMPT,
+        task_text="echo ready",
+        worktree=worktree,
+        folder=side,
+        new_session_id=str(uuid.uuid4()),
+        git_dir=_git_dir(worktree),
+        common_dir=site.repo.common_dir,
+        base_env=os.environ,
+        attempt_env=attempt_env,
+    )
+
+
+def _git_dir(worktree: Path) -> Path:
+    told = run_git(worktree, "rev-parse", "--absolute-git-dir", check=False)
+    return Path(told.text) if told.ok else worktree / ".git"
+
+
+@contextlib.contextmanager
+def _place(site: Site) -> Iterator[tuple[Path, Path]]:
+    """A worktree of the repository beside those of attempts, and a folder for side files. An empty repository of its
+    own where there is no commit to check out yet."""
+    with tempfile.TemporaryDirectory(prefix="paddock-check-", ignore_cleanup_errors=True) as scratch:
+        side = Path(scratch) / "side"
+        side.mkdir()
+        tip = site.repo.branch_tip(site.config.landing_branch)
+        if tip is None:
+            worktree = Path(scratch) / "work"
+            worktree.mkdir()
+            run_git(worktree, "init", "--quiet")
+            yield worktree, side
+            return
+        folder = site.root.path / CHECKS
+        _remove_stale(site, folder)
+        worktree = folder / f"{os.getpid()}-{uuid.uuid4().hex[:6]}"
+        worktree.parent.mkdir(parents=True, exist_ok=True)
+        try:
+            # `git worktree add` is not safe in parallel: others read a file it has only half written.
+            lock = site.repo.common_dir / "paddock" / "worktree-add.lock"
+            with hold(lock, timeout_seconds=LOCK_SECONDS) as adding:
+                words = ("worktree", "add", "--quiet", "--detach", str(worktree), tip)
+                site.repo.git(*words, inherit=adding.inherit)
+            yield worktree, side
+        finally:
+            _remove(site, worktree)
+
+
+def _remove_stale(site: Site, folder: Path) -> None:
+    """What a killed check has left."""
+    if not folder.is_dir():
+        return
+    for left in folder.iterdir():
+        with contextlib.suppress(OSError):
+            if time.time() - left.stat().st_mtime > STALE_SECONDS:
+                _remove(site, left)
+
+
+def _remove(site: Site, worktree: Path) -> None:
+    site.repo.git("worktree", "remove", "--force", "--force", str(worktree), check=False)
+    shutil.rmtree(worktree, ignore_errors=True)
+    with contextlib.suppress(OSError):
+        worktree.parent.rmdir()
