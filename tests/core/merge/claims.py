@@ -383,6 +383,20 @@ def a_fixed_command_is_tried_at_once() -> None:
     assert outcome(lab, "t1") is Outcome.LANDED
 
 
+def a_command_that_is_edited_while_main_is_tested_is_tried_without_waiting() -> None:
+    lab = Lab()
+    with_changes(lab, "t1")
+    (hanging,) = lab.processes
+    lab.ci = "ci2"
+    lab.wake()
+    (run,) = lab.processes
+    assert run != hanging
+    assert lab.queue.running[run].ci == "ci2"
+    lab.settle()
+    audit(lab)
+    assert outcome(lab, "t1") is Outcome.LANDED
+
+
 def a_new_daemon_asks_a_halted_main_at_once() -> None:
     lab = Lab()
     with_changes(lab, "t1")
@@ -502,6 +516,7 @@ CLAIMS = (
     a_red_main_that_passes_again_is_gone_on_with,
     a_ci_that_cannot_run_halts_after_one_run_and_is_not_mains_fault,
     a_fixed_command_is_tried_at_once,
+    a_command_that_is_edited_while_main_is_tested_is_tried_without_waiting,
     a_new_daemon_asks_a_halted_main_at_once,
     two_timeouts_of_main_are_a_ci_that_cannot_run,
     what_ci_could_not_run_may_turn_out_to_be_red,

@@ -51,9 +51,10 @@ def check_health(view: View) -> tuple[Action, ...]:
     """Ask main itself when everything fails, or when a verdict has nothing that passed to compare with."""
     if not guards.main_is_verified(view.main) or _runs_on_main(view):
         return ()
-    if (halt := why_halt(view)) is not None:
-        return (halt,)
     queue = view.queue
+    # A verified main has not failed, so only runs that got lost can speak against it.
+    if queue.infra_streak and (halt := why_halt(view)) is not None:
+        return (halt,)
     doubted = [c for c in view.at(Stage.CONVICTED) if not guards.machine_is_healthy(queue, c.standing.blame)]
     asked = bool(doubted) or queue.failure_streak >= FAILURES_BEFORE_CONTROL
     asked = asked or (queue.infra_streak >= INFRA_BEFORE_CONTROL and _waited_enough(view))

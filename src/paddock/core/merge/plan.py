@@ -128,10 +128,12 @@ def cancel_superseded(queue: Queue, main: Main) -> tuple[Action, ...]:
 
 def _why_superseded(queue: Queue, run: Run, main: Main, live: frozenset[str]) -> str | None:
     current = [guards.is_current(queue, member) for member in run.members]
-    if not run.members:
-        return None if run.commit == main.commit else "main moved"
+    if not run.members and run.commit != main.commit:
+        return "main moved"
     if not guards.ci_is_in_force(queue, run):
         return "the CI definition changed"
+    if not run.members:
+        return None
     if run.purpose is Purpose.TRAIN:
         if not all(current):
             return "a member was decided"
