@@ -9,8 +9,8 @@ from paddock.core.merge.model import HaltCause, Halted
 _CURES = {
     HaltCause.MAIN_RED: "push a commit that fixes it, or queue one: `paddock land --repair`",
     HaltCause.CI_CANNOT_RUN: (
-        "edit `[land]` in paddock.toml (ci, checks, setup, timeout), or install\n"
-        "what is missing; `paddock doctor --ci` tries it"
+        "edit `[land]` in paddock.toml (ci, checks, setup, timeout), or install what it needs\n"
+        "`paddock doctor --ci` tries it"
     ),
     HaltCause.OUTAGE: "look at the machine: memory, disk, what ends processes",
     HaltCause.OTHER: "look into it, then run `paddock queue resume`",
@@ -51,6 +51,6 @@ def view_halt(halted: Halted | None) -> dict[str, object] | None:
         "cause": _cause(halted).value,
         "since": iso(halted.at),
         "runs": list(halted.runs),
-        "cure": " ".join(_CURES[_cause(halted)].split()),
+        "cure": "; ".join(_CURES[_cause(halted)].split("\n")),
         "tested_again": iso(at) if at is not None else None,
     }
