@@ -248,7 +248,7 @@ def test_text_from_people_cannot_move_the_terminal(cli: Cli) -> None:
         (("add", "--file", "/dev/zero"), 2, "error: `/dev/zero` has more than 16,777,216 bytes", "hint: split"),
         (("show", "t9"), 1, "error: there is no task `t9`: there are none", "hint: `paddock status --all`"),
         (("show", "nine"), 2, "error: `nine` is not a task id", "hint: task ids look like `t41`"),
-        (("cancel", ","), 2, "error: no task was named", "hint: `paddock status`"),
+        (("cancel", ","), 2, "error: no task was named", "`paddock status`"),
         (("cancel", "t1"), 1, "error: there is no task `t1`", "hint:"),
         (("retry", "t1", "--attempts", "0"), 2, "error: 0 attempts is not between 1 and 100", "hint: 3"),
         (("edit", "t1"), 1, "error: there is no task `t1`", "hint:"),

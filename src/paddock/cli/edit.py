@@ -1,21 +1,21 @@
 """`paddock edit`, `retry` and `cancel`: a person changes what is to be done."""
 
+from typing import Any
+
 import click
 from msgspec import UNSET
 
 from paddock.cli.add import known_names
+from paddock.cli.selection import Refused, Wanted, choose, go_ahead, record_each, report, takes_tasks, wanted_tasks
 from paddock.cli.text import SCHEMA, print_json
 from paddock.cli.workspace import open_workspace
 from paddock.config.taskfile import split_list
-from paddock.core.errors import Misuse
-from paddock.core.events import TaskEdited
-from paddock.core.ids import TaskId, parse_task
+from paddock.core.events import Record, TaskEdited
+from paddock.core.ids import parse_task
 from paddock.core.intent import cancel_tasks, edit_task, retry_tasks
+from paddock.core.task import FINISHED, Phase
 
-
-def parse_tasks(words: tuple[str, ...]) -> list[TaskId]:
-    """Several words, each one id or several with commas between."""
-    return [parse_task(part) for word in words for part in split_list(word)]
+_STUCK = {Phase.FAILED, Phase.BLOCKED}
 
 
 @click.command("edit")
@@ -60,48 +60,53 @@ def edit_command(
     )
     name, known = parse_task(task), known_names(workspace.config)
     records = workspace.record(lambda board: edit_task(board, name, edit, known))
-    _report("edited", [name], as_json=as_json, seq=records[-1].seq)
+    if as_json:
+        print_json({"schema": SCHEMA, "ids": [name], "seq": records[-1].seq})
+    else:
+        click.echo(f"edited {name}")
 
 
 @click.command("retry")
-@click.argument("tasks", nargs=-1, required=True)
+@takes_tasks
 @click.option("--attempts", type=int, default=1, show_default=True, help="How many more tries each gets.")
 @click.option("-m", "--message", default="", help="Why; kept in the log.")
-@click.option("--json", "as_json", is_flag=True, help="As JSON.")
 @click.pass_context
-def retry_command(ctx: click.Context, tasks: tuple[str, ...], attempts: int, message: str, as_json: bool) -> None:
-    """Try TASKS again that failed, are blocked, were cancelled, or whose result you do not want."""
-    names = _some(parse_tasks(tasks))
-    records = open_workspace(ctx).record(lambda board: retry_tasks(board, names, attempts, message))
-    _report("will retry", names, as_json=as_json, seq=records[-1].seq)
+def retry_command(ctx: click.Context, /, tasks: tuple[str, ...], attempts: int, message: str, **chosen: Any) -> None:
+    """Try TASKS again that failed, are blocked, were cancelled, or whose result you do not want.
+
+    With --all or --convoy: those that failed or are blocked.
+    """
+    wanted, workspace = wanted_tasks(tasks, chosen), open_workspace(ctx)
+    board = workspace.board()
+    names = choose(board, wanted, lambda task: task.phase in _STUCK and task.blocked_on is None)
+    if not go_ahead(board, wanted, names, "retry"):
+        return
+    records, refused = record_each(workspace, names, lambda board, name: retry_tasks(board, [name], attempts, message))
+    _report(ctx, wanted, "will retry", records, refused)
 
 
 @click.command("cancel")
-@click.argument("tasks", nargs=-1, required=True)
+@takes_tasks
 @click.option("-m", "--message", default="", help="Why; kept in the log.")
-@click.option("--json", "as_json", is_flag=True, help="As JSON.")
 @click.pass_context
-def cancel_command(ctx: click.Context, tasks: tuple[str, ...], message: str, as_json: bool) -> None:
+def cancel_command(ctx: click.Context, /, tasks: tuple[str, ...], message: str, **chosen: Any) -> None:
     """Give TASKS up. A running agent is stopped; its commits stay on its branch."""
-    names = _some(parse_tasks(tasks))
-    workspace = open_workspace(ctx)
-    records = workspace.record(lambda board: cancel_tasks(board, names, message))
-    _report("cancelled", names, as_json=as_json, seq=records[-1].seq)
-    if not as_json:
-        board = workspace.board()
-        waiting = [task.id for task in board.open_tasks() if task.blocked_on in names]
-        if waiting:
-            click.echo(f"now blocked by that: {', '.join(waiting)}")
+    wanted, workspace = wanted_tasks(tasks, chosen), open_workspace(ctx)
+    board = workspace.board()
+    names = choose(board, wanted, lambda task: task.phase not in FINISHED)
+    if not go_ahead(board, wanted, names, "cancel", ask=True):
+        return
+    records, refused = record_each(workspace, names, lambda board, name: cancel_tasks(board, [name], message))
+    gone = {record.task for record in records}
+    waiting = [task.id for task in workspace.board().open_tasks() if task.blocked_on in gone]
+    _report(
+        ctx, wanted, "cancelled", records, refused, f"\nnow blocked by that: {', '.join(waiting)}" if waiting else ""
+    )
 
 
-def _some(names: list[TaskId]) -> list[TaskId]:
-    if not names:
-        raise Misuse("no task was named", "`paddock status` lists them")
-    return names
-
-
-def _report(verb: str, names: list[TaskId], *, as_json: bool, seq: int) -> None:
-    if as_json:
-        print_json({"schema": SCHEMA, "ids": names, "seq": seq})
-    else:
-        click.echo(f"{verb} {', '.join(dict.fromkeys(names))}")
+def _report(
+    ctx: click.Context, wanted: Wanted, verb: str, records: list[Record], refused: list[Refused], more: str = ""
+) -> None:
+    names = [str(record.task) for record in records]
+    said = f"{verb} {', '.join(names)}{more}" if names else ""
+    report(ctx, wanted, said, {"ids": names, "seq": records[-1].seq if records else None}, refused)

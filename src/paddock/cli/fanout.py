@@ -2,7 +2,7 @@
 
 import click
 
-from paddock.cli.edit import parse_tasks
+from paddock.cli.selection import parse_tasks
 from paddock.cli.text import SCHEMA, print_json
 from paddock.cli.workspace import Workspace, open_workspace
 from paddock.config.duration import format_duration, parse_duration

@@ -1,14 +1,16 @@
 """`paddock land`, `approve`, `reject` and `resolve`: the human gate before main."""
 
+from typing import Any
+
 import click
 from msgspec.structs import replace
 
-from paddock.cli.edit import parse_tasks
 from paddock.cli.run import open_site
+from paddock.cli.selection import Refused, Wanted, choose, go_ahead, report, takes_tasks, wanted_tasks
 from paddock.cli.text import SCHEMA, cut, print_json
-from paddock.cli.workspace import Workspace, author, open_workspace
+from paddock.cli.workspace import author, open_workspace
 from paddock.core.conversations import Homes, find_homes
-from paddock.core.errors import Misuse, PaddockError
+from paddock.core.errors import PaddockError
 from paddock.core.events import Draft, TaskRejected
 from paddock.core.ids import TaskId, parse_task, recordable
 from paddock.core.merge.model import Change
@@ -21,49 +23,49 @@ from paddock.git.worktrees import Order, prepare
 
 
 @click.command("land")
-@click.argument("tasks", nargs=-1)
+@takes_tasks
 @click.option("--branch", "branches", multiple=True, metavar="NAME", help="Any branch, also one you wrote yourself.")
-@click.option("--repair", is_flag=True, help="It mends main: test it although main itself is red.")
-@click.option("--json", "as_json", is_flag=True, help="As JSON.")
+@click.option("--repair", is_flag=True, help="It fixes main: test it although main itself is red.")
 @click.pass_context
 def land_command(
-    ctx: click.Context, tasks: tuple[str, ...], branches: tuple[str, ...], repair: bool, as_json: bool
+    ctx: click.Context, /, tasks: tuple[str, ...], branches: tuple[str, ...], repair: bool, **chosen: Any
 ) -> None:
     """Approve TASKS and put them into the merge queue."""
-    names = parse_tasks(tasks)
-    if not names and not branches:
-        raise Misuse("nothing to land was named", "`paddock status` shows what waits for approval")
-    workspace = open_workspace(ctx)
-    queue_all(workspace, names, branches, as_json=as_json, repairs=repair)
+    queue_all(ctx, wanted_tasks(tasks, chosen, others=bool(branches)), branches, repairs=repair)
 
 
 @click.command("approve")
-@click.argument("tasks", nargs=-1, required=True)
+@takes_tasks
 @click.option("-m", "--message", default="", help="Kept in the log.")
-@click.option("--json", "as_json", is_flag=True, help="As JSON.")
 @click.pass_context
-def approve_command(ctx: click.Context, tasks: tuple[str, ...], message: str, as_json: bool) -> None:
+def approve_command(ctx: click.Context, /, tasks: tuple[str, ...], message: str, **chosen: Any) -> None:
     """Approve TASKS; they are queued and land when their tests pass."""
-    queue_all(open_workspace(ctx), parse_tasks(tasks), (), as_json=as_json, message=message)
+    queue_all(ctx, wanted_tasks(tasks, chosen), (), message=message)
 
 
 def queue_all(
-    workspace: Workspace,
-    names: list[TaskId],
-    branches: tuple[str, ...],
-    *,
-    as_json: bool,
-    message: str = "",
-    repairs: bool = False,
+    ctx: click.Context, wanted: Wanted, branches: tuple[str, ...], *, message: str = "", repairs: bool = False
 ) -> None:
+    """Those that cannot be queued are told one by one; the others are queued."""
+    workspace = open_workspace(ctx)
+    board = workspace.board()
+    names = choose(board, wanted, lambda task: task.phase is Phase.APPROVAL)
+    if not branches and not go_ahead(board, wanted, names, "land"):
+        return
     store = workspace.write()
     site = open_site(workspace, store)
     who = author()
     changes: list[Change] = []
-    for name in dict.fromkeys(names):
+    refused: list[Refused] = []
+    for name in names:
         board = store.board()
-        task = board.task(name)
-        changes.append(hold_task(site, board, task, landable_head(site, board, task)))
+        try:
+            task = board.task(name)
+            changes.append(hold_task(site, board, task, landable_head(site, board, task)))
+        except PaddockError as error:
+            if len(names) == 1:
+                raise
+            refused.append(Refused(name, error))
     for branch in branches:
         changes.append(hold_branch(site, store.board(), branch, who.name))
     changes = [replace(change, repairs=repairs) for change in changes]
@@ -74,14 +76,11 @@ def queue_all(
             release(site.root, f"{change.task}.resolve", "its conflict was resolved")
     daemon = store.board().leases.held.get("daemon")
     store.close()
-    if as_json:
-        rows = [{"id": change.id, "version": change.version, "head": change.head} for change in changes]
-        print_json({"schema": SCHEMA, "queued": rows})
-        return
-    for change in changes:
-        click.echo(f"queued {change.id} at {change.head[:10]}  {cut(change.title, 100)}")
-    if daemon is None:
-        click.echo("\nno daemon is running: `paddock up` or `paddock run` tests and lands what is queued")
+    rows = [{"id": change.id, "version": change.version, "head": change.head} for change in changes]
+    lines = [f"queued {change.id} at {change.head[:10]}  {cut(change.title, 100)}" for change in changes]
+    if daemon is None and lines:
+        lines += ["", "no daemon is running: `paddock up` or `paddock run` tests and lands what is queued"]
+    report(ctx, wanted, "\n".join(lines), {"queued": rows}, refused)
 
 
 @click.command("reject")

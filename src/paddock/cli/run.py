@@ -8,9 +8,9 @@ import sys
 import click
 
 from paddock.cli.ci_story import end_of_run
-from paddock.cli.edit import parse_tasks
 from paddock.cli.halts import halt_lines
 from paddock.cli.narration import narrate
+from paddock.cli.selection import parse_tasks
 from paddock.cli.text import cut
 from paddock.cli.workspace import Workspace, open_workspace
 from paddock.core.board import Board

@@ -1,8 +1,10 @@
 """`paddock stop` and `paddock message`: talking to agents at work."""
 
+from typing import Any
+
 import click
 
-from paddock.cli.edit import parse_tasks
+from paddock.cli.selection import choose, go_ahead, parse_tasks, record_each, report, takes_tasks, wanted_tasks
 from paddock.cli.text import SCHEMA, print_json
 from paddock.cli.workspace import Workspace, open_workspace
 from paddock.core.errors import Misuse, PaddockError
@@ -12,18 +14,20 @@ from paddock.core.task import Phase
 
 
 @click.command("stop")
-@click.argument("tasks", nargs=-1, required=True)
+@takes_tasks
 @click.option("-m", "--message", default="", help="Why; kept in the log.")
-@click.option("--json", "as_json", is_flag=True, help="As JSON.")
 @click.pass_context
-def stop_command(ctx: click.Context, tasks: tuple[str, ...], message: str, as_json: bool) -> None:
+def stop_command(ctx: click.Context, /, tasks: tuple[str, ...], message: str, **chosen: Any) -> None:
     """Stop the agents at work on TASKS. What they committed stays; `paddock retry` starts them again."""
-    names = parse_tasks(tasks)
-    records = open_workspace(ctx).record(lambda board: stop_tasks(board, names, message))
-    if as_json:
-        print_json({"schema": SCHEMA, "ids": names, "stopping": [record.attempt for record in records]})
-    else:
-        click.echo(f"stopping {', '.join(str(record.attempt) for record in records) or 'nothing: already stopping'}")
+    wanted, workspace = wanted_tasks(tasks, chosen), open_workspace(ctx)
+    board = workspace.board()
+    names = choose(board, wanted, lambda task: task.live_attempt is not None)
+    if not go_ahead(board, wanted, names, "stop", ask=True):
+        return
+    records, refused = record_each(workspace, names, lambda board, name: stop_tasks(board, [name], message))
+    stopping = [str(record.attempt) for record in records]
+    said = f"stopping {', '.join(stopping)}" if stopping else "" if refused else "stopping nothing: already stopping"
+    report(ctx, wanted, said, {"ids": names, "stopping": stopping}, refused)
 
 
 @click.command("message")

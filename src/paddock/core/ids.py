@@ -11,7 +11,10 @@ AttemptId = NewType("AttemptId", str)
 _TASK = re.compile(r"t[1-9][0-9]{0,8}")
 _ATTEMPT = re.compile(r"(t[1-9][0-9]{0,8})\.([1-9][0-9]{0,5})")
 _RUN = re.compile(r"r[1-9][0-9]{0,8}")
+_TASK_RANGE = re.compile(r"t([1-9][0-9]{0,8})(?:-|\.\.)t?([1-9][0-9]{0,8})")
 _SLUG_GAP = re.compile(r"[^a-z0-9]+")
+
+MOST_IN_A_RANGE = 10_000
 
 
 def task_id(number: int) -> TaskId:
@@ -42,6 +45,19 @@ def parse_task(text: str) -> TaskId:
     if match := _ATTEMPT.fullmatch(word):
         return TaskId(match[1])
     raise Misuse(f"`{printable(text, 40)}` is not a task id", "task ids look like `t41`; `paddock status` lists them")
+
+
+def parse_task_range(text: str) -> list[TaskId]:
+    """One id, or all from the first to the last of `t3-t7`, `t3..t7`, `t3-7`. Raises Misuse."""
+    match = _TASK_RANGE.fullmatch(text.strip().lower())
+    if match is None:
+        return [parse_task(text)]
+    first, last = int(match[1]), int(match[2])
+    if first > last:
+        raise Misuse(f"`{printable(text, 40)}` is no range: t{first} comes after t{last}", f"write `t{last}-t{first}`")
+    if last - first >= MOST_IN_A_RANGE:
+        raise Misuse(f"`{printable(text, 40)}` holds {last - first + 1:,} tasks", f"at most {MOST_IN_A_RANGE:,} go")
+    return [task_id(number) for number in range(first, last + 1)]
 
 
 def parse_attempt(text: str) -> AttemptId:

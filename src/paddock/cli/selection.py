@@ -1,0 +1,149 @@
+"""Which tasks a command is about: ids, ranges of them, a convoy, or all it can apply to; and what became of each."""
+
+import sys
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+import click
+
+from paddock.cli.complaint import complain
+from paddock.cli.text import SCHEMA, cut, plural, print_json
+from paddock.cli.workspace import Workspace
+from paddock.config.taskfile import split_list
+from paddock.core.board import Board
+from paddock.core.errors import Misuse, PaddockError
+from paddock.core.events import Draft, Record
+from paddock.core.ids import TaskId, parse_task_range, task_number
+from paddock.core.task import Task
+
+SHOWN = 20
+_Command = TypeVar("_Command", bound=Callable[..., Any])
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """What was typed. `named` are ids in the order they were given."""
+
+    named: list[TaskId]
+    everything: bool
+    convoy: str | None
+    yes: bool
+    dry_run: bool
+    as_json: bool
+
+    @property
+    def in_bulk(self) -> bool:
+        return self.everything or self.convoy is not None
+
+
+@dataclass(frozen=True, slots=True)
+class Refused:
+    task: TaskId
+    error: PaddockError
+
+
+def parse_tasks(words: tuple[str, ...]) -> list[TaskId]:
+    """Several words, each an id, a range of ids, or several of both with commas between."""
+    return [name for word in words for part in split_list(word) for name in parse_task_range(part)]
+
+
+def takes_tasks(command: _Command) -> _Command:
+    """The argument and options of every command that can be about many tasks."""
+    for add in (
+        click.option("--json", "as_json", is_flag=True, help="As JSON."),
+        click.option("--dry-run", is_flag=True, help="Only say which tasks it would be."),
+        click.option("--yes", is_flag=True, help="Do not ask."),
+        click.option("--convoy", help="All of this convoy it can apply to."),
+        click.option("--all", "everything", is_flag=True, help="All tasks it can apply to."),
+        click.argument("tasks", nargs=-1),
+    ):
+        command = add(command)
+    return command
+
+
+def wanted_tasks(tasks: tuple[str, ...], chosen: dict[str, Any], *, others: bool = False) -> Wanted:
+    """Raises Misuse for no tasks (unless there are `others`), and for tasks named beside --all or --convoy."""
+    wanted = Wanted(parse_tasks(tasks), **chosen)
+    if wanted.named and wanted.in_bulk:
+        raise Misuse("tasks were named, and --all or --convoy was given too", "use one of them")
+    if not wanted.named and not wanted.in_bulk and not others:
+        raise Misuse(
+            "no task was named", "name some (`t3`, `t3-t7`), or use --all or --convoy; `paddock status` lists them"
+        )
+    return wanted
+
+
+def choose(board: Board, wanted: Wanted, applies: Callable[[Task], bool]) -> list[TaskId]:
+    """Those named, or all to which the command applies. Raises PaddockError for a convoy nobody knows."""
+    if not wanted.in_bulk:
+        return list(dict.fromkeys(wanted.named))
+    if wanted.convoy is not None and wanted.convoy not in board.convoys:
+        raise PaddockError(f"there is no convoy `{cut(wanted.convoy, 60)}`", "`paddock convoy list` lists them")
+    names = board.tasks if wanted.convoy is None else board.members[wanted.convoy]
+    return sorted((name for name in names if applies(board.tasks[name])), key=task_number)
+
+
+def go_ahead(board: Board, wanted: Wanted, names: Sequence[TaskId], verb: str, *, ask: bool = False) -> bool:
+    """Whether to do it. Not on a dry run, nor with no task to apply to: both say so. Raises Misuse where nobody
+    can be asked."""
+    if wanted.dry_run or not names:
+        if wanted.as_json:
+            print_json({"schema": SCHEMA, "ids": list(names), "refused": [], "dry_run": wanted.dry_run})
+        elif not names:
+            click.echo(f"no task to {verb}")
+        else:
+            click.echo(f"would {verb} {plural(len(names), 'task')}:\n" + "\n".join(_listed(board, names)))
+        return False
+    if ask and wanted.in_bulk and not wanted.yes:
+        if wanted.as_json or not sys.stdin.isatty():
+            raise Misuse(f"this would {verb} {plural(len(names), 'task')}", "add --yes, or look first with --dry-run")
+        click.echo("\n".join(_listed(board, names)), err=True)
+        click.confirm(f"{verb} {plural(len(names), 'task')}?", abort=True, err=True)
+    return True
+
+
+def _listed(board: Board, names: Sequence[TaskId]) -> list[str]:
+    rows = [
+        f"  {name:<5} {board.task(name).phase.value:<9} {cut(board.task(name).title, 60)}" for name in names[:SHOWN]
+    ]
+    return [*rows, *([f"  … and {len(names) - SHOWN:,} more"] if len(names) > SHOWN else [])]
+
+
+def record_each(
+    workspace: Workspace, names: Sequence[TaskId], decide: Callable[[Board, TaskId], Sequence[Draft]]
+) -> tuple[list[Record], list[Refused]]:
+    """In one transaction, for those it can be done for. Raises the refusal where there is only one task."""
+    refused: list[Refused] = []
+
+    def decide_all(board: Board) -> list[Draft]:
+        refused.clear()
+        drafts: list[Draft] = []
+        for name in names:
+            try:
+                drafts += decide(board, name)
+            except Misuse:
+                raise
+            except PaddockError as error:
+                refused.append(Refused(name, error))
+        return drafts
+
+    records = workspace.record(decide_all)
+    if refused and len(names) == 1:
+        raise refused[0].error
+    return records, refused
+
+
+def report(
+    ctx: click.Context, wanted: Wanted, said: str, fields: dict[str, object], refused: Sequence[Refused]
+) -> None:
+    """What was done, then each refusal; ends the command with 1 if there was one."""
+    if wanted.as_json:
+        rows = [{"id": one.task, "error": one.error.message, "hint": one.error.hint} for one in refused]
+        print_json({"schema": SCHEMA, **fields, "refused": rows})
+    elif said:
+        click.echo(said)
+    for one in refused if not wanted.as_json else ():
+        complain(one.error.message, one.error.hint)
+    if refused:
+        ctx.exit(1)
