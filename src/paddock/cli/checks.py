@@ -66,7 +66,7 @@ def _kinds_taken_twice(config: Config) -> Iterator[str]:
 
 def examine(workspace: Workspace) -> Iterator[Finding]:
     """Every check runs, whatever the others find."""
-    for check in (_python, _git, _branch, _file_system, _disk, _clock, _config, _engines, _tmux, _log):
+    for check in (_python, _git, _branch, _checkout, _file_system, _disk, _clock, _config, _engines, _tmux, _log):
         try:
             yield from check(workspace)
         except PaddockError as error:
@@ -116,6 +116,20 @@ def _branch(workspace: Workspace) -> Iterator[Finding]:
         yield Finding("branch", Verdict.WARNING, "HEAD is detached here", f"git switch {main}")
     else:
         yield Finding("branch", Verdict.OK, f"work lands on {main}")
+
+
+def _checkout(workspace: Workspace) -> Iterator[Finding]:
+    from paddock.cli.checkouts import know_checkouts, update_command
+
+    notes = know_checkouts(workspace) if workspace.log_path.exists() else None
+    branch = workspace.config.landing_branch
+    for stale in notes.stale if notes else ():
+        files = f": {', '.join(stale.files[:8])}" if stale.files else ""
+        detail = f"{stale.folder} shows an older {branch}: {stale.reason}{files}"
+        yield Finding("checkout", Verdict.WARNING, detail, update_command(stale))
+    for undone in notes.undone if notes else ():
+        detail = f"{undone.commit[:10]} takes back landed work: {', '.join(undone.files[:8])}"
+        yield Finding("checkout", Verdict.WARNING, detail, f"paddock queue restore {undone.commit[:10]}")
 
 
 def _file_system(workspace: Workspace) -> Iterator[Finding]:

@@ -27,6 +27,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "reject": ("land", "Turn a change down."),
     "resolve": ("land", "Open a conflict for a person to resolve."),
     "queue": ("queue", "The merge queue: what is tested, what lands, why."),
+    "sync": ("sync", "Bring your checkout up to date with main."),
     "convoy": ("convoy", "List convoys or show one."),
     "edit": ("edit", "Change a task."),
     "retry": ("edit", "Try tasks again."),

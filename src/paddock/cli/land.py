@@ -5,6 +5,7 @@ from typing import Any
 import click
 from msgspec.structs import replace
 
+from paddock.cli.lostwork import record_lost_work
 from paddock.cli.run import open_site
 from paddock.cli.selection import Refused, Wanted, choose, go_ahead, report, takes_tasks, wanted_tasks
 from paddock.cli.text import SCHEMA, cut, print_json
@@ -55,6 +56,7 @@ def queue_all(
     store = workspace.write()
     site = open_site(workspace, store)
     who = author()
+    record_lost_work(workspace, store, names)
     changes: list[Change] = []
     refused: list[Refused] = []
     for name in names:

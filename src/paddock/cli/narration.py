@@ -57,6 +57,10 @@ def describe(record: ev.Record, board: Board) -> str:
             return f"rejected {name}: {cut(reason, 100)}"
         case qe.ChangeConflicted(id=name, paths=paths, against=against):
             return f"conflict: {name} with {against or 'what has landed'} in {cut(', '.join(paths), 80)}"
+        case qe.WorkLost(ids=ids):
+            return f"lost from main: {cut(', '.join(ids), 100)}; `paddock land` queues a task again"
+        case qe.WorkFound(ids=ids):
+            return f"in main again: {cut(', '.join(ids), 100)}"
         case qe.QueueHalted(reason=reason):
             return f"merge queue halted: {cut(reason, 120)}"
         case ev.DaemonTroubled(what=what, problem=problem):

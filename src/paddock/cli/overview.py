@@ -6,7 +6,9 @@ from collections.abc import Collection, Iterator
 from pathlib import Path
 
 from paddock.cli.attention import Notice, find_notices
+from paddock.cli.checkouts import checkout_lines
 from paddock.cli.columns import columns
+from paddock.cli.lostwork import tell_lost_work
 from paddock.cli.text import age, badge, cut, paint, plural, say, width
 from paddock.cli.workspace import Workspace
 from paddock.core.board import Board
@@ -26,16 +28,18 @@ def show_status(
     board = workspace.board()
     if convoy is not None and convoy not in board.convoys:
         raise PaddockError(f"there is no convoy `{convoy}`", "`paddock convoy list` lists them")
+    tell_lost_work(workspace, board)
     if board.ready:
         tell_why_waiting(board, workspace.state_dir)
     notices = find_notices(workspace, board)
     if as_json:
         _print_json(workspace, board, convoy, notices)
     else:
-        say("\n".join(render(board, convoy, notices, show_all=show_all)))
+        say("\n".join([*render(board, convoy, notices, show_all=show_all), *checkout_lines(workspace)]))
 
 
 def _print_json(workspace: Workspace, board: Board, convoy: str | None, notices: list[Notice]) -> None:
+    from paddock.cli.checkouts import know_checkouts, view_stale, view_undone
     from paddock.cli.text import print_json
     from paddock.cli.views import view_status
     from paddock.fleet.waiting import read_stopped
@@ -43,7 +47,10 @@ def _print_json(workspace: Workspace, board: Board, convoy: str | None, notices:
     names = board.members[convoy] if convoy is not None else board.tasks
     convoys = [convoy] if convoy is not None else list(board.convoys)
     tasks, needy = [board.tasks[name] for name in names], _needy(board, convoy)
-    print_json(view_status(board, tasks, convoys, needy, notices, read_stopped(workspace.state_dir)))
+    view = view_status(board, tasks, convoys, needy, notices, read_stopped(workspace.state_dir))
+    known = know_checkouts(workspace)
+    view.behind, view.undone = view_stale(known), view_undone(known)
+    print_json(view)
 
 
 def tell_why_waiting(board: Board, state_dir: Path) -> None:

@@ -4,19 +4,21 @@ import time
 
 import click
 
+from paddock.cli.checkouts import checkout_lines, know_checkouts, view_stale, view_undone
 from paddock.cli.halts import cure_of, view_halt
+from paddock.cli.restore import restore_command
 from paddock.cli.text import SCHEMA, age, cut, iso, paint, print_json
 from paddock.cli.workspace import Workspace, author, open_workspace
 from paddock.core.board import Board
 from paddock.core.errors import PaddockError
 from paddock.core.events import Draft
 from paddock.core.ids import TaskId, is_run, parse_run
+from paddock.core.landing import LOST
 from paddock.core.merge import events as qe
 from paddock.core.merge.estimate import run_seconds
 from paddock.core.merge.model import Decided, Entry, Halted, Queue, Run
 from paddock.core.merge.switches import switches_of
 from paddock.fleet.queueing import branch_change
-from paddock.git.behind import checkouts_behind
 from paddock.store.protocol import Query
 
 SHOWN_DECIDED = 5
@@ -32,17 +34,16 @@ def queue_command(ctx: click.Context, as_json: bool) -> None:
     workspace = open_workspace(ctx)
     queue = workspace.board().queue
     reason = why_stopped(workspace, queue)
-    older = checkouts_behind(workspace.repo, workspace.config.landing_branch)
     if as_json:
-        behind = [{"path": str(one.path), "at": one.at, "update": one.command} for one in older]
-        print_json({**view_queue(queue, reason), "behind": behind})
+        known = know_checkouts(workspace)
+        print_json({**view_queue(queue, reason), "behind": view_stale(known), "undone": view_undone(known)})
         return
     for line in render(queue, reason):
         click.echo(line)
     if queue.halted is not None:
         show_end_of_halt(workspace, queue.halted)
-    for one in older:
-        click.echo(f"\n{one.path} shows an older {one.branch}; update it: {one.command}", err=True)
+    for line in checkout_lines(workspace):
+        click.echo(line, err=True)
 
 
 def show_end_of_halt(workspace: Workspace, halted: Halted) -> None:
@@ -136,6 +137,7 @@ def _view_decided(decided: Decided) -> dict[str, object]:
         "paths": list(decided.paths),
         "against": decided.against,
         "runs": list(decided.runs),
+        "lost": decided.lost,
     }
 
 
@@ -190,12 +192,15 @@ def render(queue: Queue, reason: str) -> list[str]:
     if queue.decided:
         lines += ["", paint("lately", bold=True)]
         for decided in list(queue.decided)[-SHOWN_DECIDED:]:
-            words = decided.reason or (decided.commit or "")[:10]
+            words = LOST if decided.lost else decided.reason or (decided.commit or "")[:10]
             what = f"{decided.id:<10} {decided.outcome.value:<10} {cut(decided.title, 24):<24}"
             lines.append(f"  {what} {cut(words, 90)}  {age(decided.at)} ago".rstrip())
     if not queue.entries and not queue.running:
         lines += ["", "nothing is queued; `paddock land t3` queues a task's change"]
     return lines
+
+
+queue_command.add_command(restore_command)
 
 
 def _switch(ctx: click.Context, event: qe.Switch, words: str) -> None:

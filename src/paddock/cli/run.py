@@ -7,6 +7,7 @@ import sys
 
 import click
 
+from paddock.cli.checkouts import checkout_lines
 from paddock.cli.ci_story import end_of_run
 from paddock.cli.halts import halt_lines
 from paddock.cli.narration import narrate
@@ -20,7 +21,6 @@ from paddock.fleet.daemon import Daemon, Orders
 from paddock.fleet.ledger import AlreadyRunning, Ledger, take_lead
 from paddock.fleet.site import Site, marker_of
 from paddock.fleet.waiting import read_waiting
-from paddock.git.behind import checkouts_behind
 from paddock.sessions.marks import find_marked
 from paddock.sessions.sweep import sweep
 from paddock.store.sqlite import SqliteStore
@@ -89,8 +89,8 @@ async def run_fleet(workspace: Workspace, orders: Orders, *, wait: bool, live: b
         for what, trouble in daemon.troubles.now.items():
             click.echo(f"gave up {what}: {cut(trouble.problem, 200)}", err=True)
     _tell_halt(site, board)
-    for behind in checkouts_behind(workspace.repo, workspace.config.landing_branch):
-        click.echo(f"\n{behind.path} shows an older {behind.branch}; update it: {behind.command}", err=True)
+    for line in checkout_lines(workspace):
+        click.echo(line, err=True)
     return 130 if daemon.ending else int(bool(daemon.troubles.now)) or exit_code(board, orders.only)
 
 

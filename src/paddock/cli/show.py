@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 import click
 
 from paddock.cli.attempt_work import look_into, stop_reasons, usage_words, view_all_work, work_lines
+from paddock.cli.lostwork import tell_lost_work
 from paddock.cli.text import SCHEMA, age, badge, clock, cut, paint, plural, print_json
 from paddock.cli.workspace import Workspace, open_workspace, warn_unknown
 from paddock.core.board import Board
@@ -37,6 +38,7 @@ def show_command(ctx: click.Context, task: str, prompt: bool, as_json: bool) -> 
     store = workspace.read()
     board = store.board()
     warn_unknown(board)
+    tell_lost_work(workspace, board)
     found = board.task(parse_task(task))
     if prompt:
         from paddock.cli.run import open_site

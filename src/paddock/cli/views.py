@@ -61,6 +61,7 @@ class TaskView(msgspec.Struct):
     attempts_allowed: int
     not_before: str | None
     kind: str | None
+    lost: bool = False
 
 
 class ConvoyView(msgspec.Struct):
@@ -105,6 +106,8 @@ class StatusView(msgspec.Struct):
     needs_you: NeedsView
     stopped: list[StoppedEngine]
     halted: dict[str, object] | None
+    behind: list[dict[str, object]] = []
+    undone: list[dict[str, object]] = []
 
 
 class RecordView(msgspec.Struct):
@@ -168,6 +171,7 @@ def view_task(task: Task) -> TaskView:
         attempts_allowed=task.allowed,
         not_before=iso(task.not_before) if task.phase is Phase.READY and task.not_before else None,
         kind=task.work,
+        lost=task.lost,
     )
 
 

@@ -131,6 +131,10 @@ class Land(Section, frozen=True):
         Literal["human", "review", "none"], Meta(description="who has to agree before a change is queued")
     ] = "human"
     remote: Annotated[str, Meta(description="remote to push main to; empty: none")] = ""
+    checkout: Annotated[
+        Literal["update", "never"],
+        Meta(description="what happens to a working tree that has main checked out when something lands"),
+    ] = "update"
     keep_branches: Annotated[bool, Meta(description="keep a task's branch after it landed")] = True
     keep: Annotated[tuple[str, ...], Meta(description="ignored folders a CI sandbox keeps between runs")] = ()
     notify: Annotated[

@@ -2,12 +2,16 @@
 
 from collections.abc import Iterator, Mapping
 
+from msgspec.structs import replace
+
 from paddock.core import events as ev
 from paddock.core.ids import TaskId
 from paddock.core.merge import events as qe
 from paddock.core.merge.evolve import evolve
 from paddock.core.merge.model import Decided, Outcome, Queue
 from paddock.core.task import FINISHED, IllegalTransition, Phase, Task, move
+
+LOST = "landed, then lost from main"
 
 
 def fold_queue_event(queue: Queue, tasks: Mapping[TaskId, Task], record: ev.Record) -> tuple[Queue, list[Task]]:
@@ -20,6 +24,9 @@ def fold_queue_event(queue: Queue, tasks: Mapping[TaskId, Task], record: ev.Reco
         if task.phase in FINISHED or task.live_attempt is not None:
             raise IllegalTransition(task.id, task.phase, event)
         moved.append(move(task, Phase.QUEUED, record.at, "in the merge queue"))
+    if isinstance(event, qe.WorkLost | qe.WorkFound):
+        moved += _lose_or_find(tasks, event, record.at)
+        return after, moved
     for decided in _newly_decided(queue, after):
         task = _task_of(tasks, decided.task)
         if task is not None and task.phase is Phase.QUEUED:
@@ -29,6 +36,17 @@ def fold_queue_event(queue: Queue, tasks: Mapping[TaskId, Task], record: ev.Reco
 
 def _task_of(tasks: Mapping[TaskId, Task], name: str | None) -> Task | None:
     return tasks.get(TaskId(name)) if name is not None else None
+
+
+def _lose_or_find(tasks: Mapping[TaskId, Task], event: qe.WorkLost | qe.WorkFound, at: float) -> Iterator[Task]:
+    for name in dict.fromkeys(event.ids):
+        task = _task_of(tasks, name)
+        if task is None:
+            continue
+        if isinstance(event, qe.WorkFound) and task.lost:
+            yield move(task, Phase.LANDED, at, f"in main again, at {event.main[:10]}")
+        elif isinstance(event, qe.WorkLost) and task.phase is Phase.LANDED:
+            yield replace(move(task, Phase.BLOCKED, at, LOST, f"paddock land {task.id}"), lost=True)
 
 
 def _newly_decided(before: Queue, after: Queue) -> Iterator[Decided]:

@@ -112,7 +112,10 @@ class Attempt(msgspec.Struct, frozen=True, array_like=True, gc=False):
 
 
 class Task(msgspec.Struct, frozen=True, array_like=True, gc=False):
-    """`brief_seq` is the record that holds the brief: briefs stay in the log so that boards stay small."""
+    """`brief_seq` is the record that holds the brief: briefs stay in the log so that boards stay small.
+
+    `lost`: it landed, and main no longer has it.
+    """
 
     id: TaskId
     title: str
@@ -139,6 +142,7 @@ class Task(msgspec.Struct, frozen=True, array_like=True, gc=False):
     base: str | None = None
     approved: str | None = None
     work: str | None = None
+    lost: bool = False
 
     @property
     def last(self) -> Attempt | None:
@@ -204,7 +208,7 @@ def may_retry(task: Task) -> bool:
 
 
 def move(task: Task, phase: Phase, at: float, reason: str = "", unblock: str = "") -> Task:
-    return replace(task, phase=phase, since=at, reason=reason, unblock=unblock, blocked_on=None)
+    return replace(task, phase=phase, since=at, reason=reason, unblock=unblock, blocked_on=None, lost=False)
 
 
 def _edit(task: Task, event: ev.TaskEdited, seq: int) -> Task:

@@ -25,10 +25,12 @@ from paddock.core.merge.model import Change, Entry, Queue, Result, reusable_pass
 from paddock.core.merge.plan import plan
 from paddock.core.task import Phase, Task
 from paddock.fleet.aftermath import Aftermath
+from paddock.fleet.checkouts import Checkouts
 from paddock.fleet.checkpoints import checkpoint
 from paddock.fleet.ci_runs import CiCrew, CiRun, RunResult
 from paddock.fleet.conflicts import landed_against
 from paddock.fleet.ledger import Ledger, Succeeded
+from paddock.fleet.lostwork import compare_mains
 from paddock.fleet.queueing import ci_of, hold_task, main_ref, queue_change
 from paddock.fleet.site import Site
 from paddock.git.audit import Move
@@ -63,6 +65,7 @@ class Lander:
 
     def __post_init__(self) -> None:
         self._aftermath = Aftermath.of(self.site, self.ledger)
+        self._checkouts = Checkouts(self.site)
 
     async def step(self) -> float | None:
         """Does all there is to do now; returns when to look again even if nothing happens, if at all."""
@@ -120,6 +123,7 @@ class Lander:
     async def _look_after(self) -> None:
         if untold := await self._aftermath.look_after():
             await self._note_trouble(untold, "telling what landed")
+        await self._note_trouble(await self._checkouts.look_after(), "bringing a checkout up to date")
 
     async def _note_trouble(self, problem: str, what: str = "landing") -> None:
         """Once, however often it is tried again; empty: it is over."""
@@ -203,11 +207,20 @@ class Lander:
                 return await self._land(action)
             case act.Bounce():
                 await self._bounce(action)
+            case act.RecordMain():
+                await self._record_main(action)
             case _:
                 event = act.decision_event(action)
                 assert event is not None
                 await self._record(event)
         return True
+
+    async def _record_main(self, action: act.RecordMain) -> None:
+        """With what it means for work that had landed, in one transaction."""
+        event = act.decision_event(action)
+        assert event is not None
+        changes = await asyncio.to_thread(compare_mains, self.site.repo, self.ledger.board, action.commit)
+        await self._record(event, *changes)
 
     async def _bounce(self, action: act.Bounce) -> None:
         entry = self.ledger.board.queue.entries.get(action.id)
@@ -287,7 +300,10 @@ class Lander:
         move = Move(
             self.site.config.landing_branch, action.old, action.new, action.tree, action.members, Policy(land.policy)
         )
-        result = await asyncio.to_thread(move_main, self.site.repo, move, land.remote or None, checkpoint=checkpoint)
+        follow = land.checkout == "update"
+        result = await asyncio.to_thread(
+            move_main, self.site.repo, move, land.remote or None, checkpoint=checkpoint, update_checkouts=follow
+        )
         checkpoint("land.done")
         events = _landing_events(action, result)
         if not events:

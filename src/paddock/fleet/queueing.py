@@ -47,6 +47,8 @@ def landable_head(site: Site, board: Board, task: Task) -> str:
     if task.live_attempt is not None:
         raise PaddockError(f"`{task.live_attempt.id}` is still at work", f"`paddock stop {task.id}` ends it")
     tip = site.repo.resolve(f"refs/heads/{task.branch}")
+    if tip is None and task.lost and task.head is not None:
+        tip = site.repo.resolve(task.head)  # branches of landed tasks may be deleted; their commits are held
     if task.phase is Phase.APPROVAL and task.head is not None:
         return task.head
     conflicted = {old.head for old in board.queue.decided if old.outcome is Outcome.CONFLICTED and old.id == task.id}

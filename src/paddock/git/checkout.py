@@ -17,7 +17,7 @@ _CHECKOUT_WORKERS = "checkout.workers=4"
 _INDEX_WORTH_SHARPENING_BYTES = 200_000  # some 2,000 files; reading fewer takes less than asking
 _INDEX_WITH_HIDDEN_FILES = b"DIRC\0\0\0\3"
 _HEAD_BYTES = 65_536
-_WATCHER_MARKER = "skip-auto-rebase-watcher"
+WATCHER_MARKER = "skip-auto-rebase-watcher"
 _OPERATION_FILES = (
     "MERGE_HEAD",
     "MERGE_MSG",
@@ -229,7 +229,7 @@ def remove_worktree(root: WorktreeRoot, slot: Slot, lock: Lock) -> None:
 
 def mark_for_watchers(admin: Path) -> None:
     """Tools that rebase worktrees on their own leave those alone that carry this file."""
-    (admin / _WATCHER_MARKER).touch()
+    (admin / WATCHER_MARKER).touch()
 
 
 def is_cut_differently(repo: Repo, admin: Path) -> bool:

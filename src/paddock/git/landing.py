@@ -1,6 +1,7 @@
-"""Moving main: audit, compare-and-swap, look again. The user's working tree is never touched.
+"""Moving main: audit, compare-and-swap, look again. Checkouts of main follow it where that touches nobody's work.
 
-With a remote, its branch is main and the push is the compare-and-swap; the local branch follows if it can.
+With a remote, its branch is main and the push is the compare-and-swap; the local branch follows if it can and is not
+checked out.
 Every step may be repeated: a main that already has the new commit counts as landed.
 """
 
@@ -20,9 +21,10 @@ from paddock.git.publish import (
     read_remote,
 )
 from paddock.git.repo import Repo
+from paddock.git.usertree.following import following, is_checked_out
 from paddock.git.workbench import Workbench, open_workbench
 
-LAND_CHECKPOINTS = ("land.held", "land.audited", "land.flushed", "land.moved", "land.verified")
+LAND_CHECKPOINTS = ("land.held", "land.audited", "land.flushed", "land.swapped", "land.moved", "land.verified")
 REMOTE_LAND_CHECKPOINTS = ("land.held", "land.audited", "land.flushed", "land.pushed", "land.moved", "land.verified")
 
 
@@ -65,8 +67,13 @@ def land(
     remote: str | None = None,
     push_timeout: float = PUSH_TIMEOUT_SECONDS,
     checkpoint: Callable[[str], None] = lambda _name: None,
+    *,
+    update_checkouts: bool = True,
 ) -> LandResult:
-    """Take main from `move.old` to `move.new`, or say why not. Seconds at most, besides the push."""
+    """Take main from `move.old` to `move.new`, or say why not. Seconds at most, besides the push.
+
+    Without `update_checkouts` it is only noted which working trees show an older main.
+    """
     bench = open_workbench(repo)
     earlier = _landed_before(repo, bench, move, remote)
     if earlier is not None:
@@ -84,7 +91,16 @@ def land(
         if not isinstance(pushed, Pushed):
             return pushed
         checkpoint("land.pushed")
-    moved = _swap(repo, bench, move, follows=remote is not None)
+    if remote is not None:
+        moved = _swap(repo, bench, move, follows=True)
+    else:
+        with following(
+            repo, move.branch, move.old, move.new, update=update_checkouts, checkpoint=checkpoint
+        ) as checkouts:
+            moved = _swap(repo, bench, move, follows=False)
+            if isinstance(moved, Landed):
+                checkpoint("land.swapped")
+                checkouts.follow()
     if not isinstance(moved, Landed):
         return moved
     checkpoint("land.moved")
@@ -97,12 +113,14 @@ def land(
 def follow_remote(repo: Repo, branch: str, new: str) -> bool:
     """Fast-forward the local branch to `new`, which the remote has; False when it has commits of its own.
 
-    A branch that does not exist locally is left so.
+    A branch that does not exist locally is left so, and one that is checked out: `git pull` is for its user to say.
     """
     ref = f"refs/heads/{branch}"
     at = repo.resolve(ref)
     if at is None or at == new:
         return True
+    if is_checked_out(repo, branch):
+        return False
     if not repo.is_ancestor(at, new):
         return repo.is_ancestor(new, at)
     return move_ref(repo, ref, new, at, "paddock: follow the remote")

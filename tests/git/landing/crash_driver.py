@@ -18,6 +18,7 @@ from paddock.git.landing import Landed, follow_remote, land
 from paddock.git.messages import Part
 from paddock.git.publish import RemoteTip, read_remote
 from paddock.git.repo import Repo, discover
+from paddock.git.usertree.following import catch_up
 from paddock.git.workbench import open_workbench
 
 
@@ -62,6 +63,8 @@ def current_main(repo: Repo, remote: str | None) -> str:
 def finish_landing(repo: Repo, remote: str | None, tip: str) -> None:
     if remote is not None:
         follow_remote(repo, "main", tip)
+    else:
+        catch_up(repo, "main")
     release_unit(repo, tip)
 
 

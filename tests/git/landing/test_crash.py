@@ -12,11 +12,15 @@ from paddock.git.compose import COMPOSE_CHECKPOINTS, Policy
 from paddock.git.held import HOLD_CHECKPOINTS, held_units
 from paddock.git.landing import LAND_CHECKPOINTS, REMOTE_LAND_CHECKPOINTS
 from paddock.git.repo import discover
+from paddock.git.usertree.following import FOLLOW_CHECKPOINTS
+from paddock.git.usertree.update import UPDATE_CHECKPOINTS
 from tests.git.conftest import git
 from tests.git.landing.auditor import audit_history
 from tests.git.landing.lab import Lab
 
 ROOT = Path(__file__).parents[3]
+# Nothing is taken away where files are only added.
+CREATING = tuple(point for point in UPDATE_CHECKPOINTS if point != "sync.taken")
 BEFORE = (*HOLD_CHECKPOINTS, *COMPOSE_CHECKPOINTS, "unit.held")
 
 
@@ -31,6 +35,7 @@ def sweep(lab: Lab, tmp_path: Path, policy: Policy, remote: str, points: tuple[s
     start = lab.main
     parts = [lab.branch(name, {f"{name}.txt": "x\n"}) for name in ("t1", "t2")]
     changes = [f"{part.member.id}={part.member.head}" for part in parts]
+    (lab.top / "README.md").write_text("being edited\n")
     outcomes: dict[str, str] = {}
     for point in ("-", *points):
         copy = tmp_path / f"copy-{point}" / "app"
@@ -39,12 +44,17 @@ def sweep(lab: Lab, tmp_path: Path, policy: Policy, remote: str, points: tuple[s
             hub = copy.with_name("hub.git")
             git(tmp_path, "clone", "--quiet", "--bare", str(copy), str(hub))
             git(copy, "remote", "add", "origin", str(hub))
+            git(copy, "switch", "--quiet", "--detach")  # a branch that is checked out does not follow
         killed = drive(copy, policy, start, remote, point, changes) if point != "-" else 0
         assert killed == (0 if point == "-" else -signal.SIGKILL), f"{point} was never reached"
         drive(copy, policy, start, remote, "-", changes)
         outcomes[point] = git(copy, "rev-parse", "refs/heads/main")
         assert held_units(discover(copy)) == ()
-        assert not list((copy / ".git").rglob("*.lock"))
+        assert not [lock for lock in (copy / ".git").rglob("*.lock") if lock.name != "checkouts.lock"]
+        if remote == "-":
+            assert git(copy, "status", "--porcelain") == " M README.md", point
+            assert (copy / "README.md").read_text() == "being edited\n"
+            assert not (copy / ".git" / "paddock-sync").exists()
         if remote != "-":
             assert git(hub, "rev-parse", "refs/heads/main") == outcomes[point]
     assert len(set(outcomes.values())) == 1, outcomes
@@ -53,7 +63,7 @@ def sweep(lab: Lab, tmp_path: Path, policy: Policy, remote: str, points: tuple[s
 
 
 def test_a_kill_anywhere_ends_in_the_same_main(lab: Lab, tmp_path: Path) -> None:
-    sweep(lab, tmp_path, Policy.MERGE, "-", (*BEFORE, *LAND_CHECKPOINTS))
+    sweep(lab, tmp_path, Policy.MERGE, "-", (*BEFORE, *LAND_CHECKPOINTS, *FOLLOW_CHECKPOINTS, *CREATING))
 
 
 @pytest.mark.parametrize("policy", [Policy.SQUASH, Policy.REBASE])

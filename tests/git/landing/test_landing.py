@@ -1,5 +1,5 @@
 import json
-import shutil
+import subprocess
 from dataclasses import replace
 from pathlib import Path
 
@@ -7,7 +7,6 @@ import pytest
 
 from paddock.core.merge.model import Member
 from paddock.git.audit import Move, audit
-from paddock.git.behind import checkouts_behind
 from paddock.git.compose import Policy, Signature
 from paddock.git.held import (
     FLUSHED_ONE_BY_ONE,
@@ -23,8 +22,9 @@ from paddock.git.held import (
 )
 from paddock.git.history import Relation, observe_main, read_landed
 from paddock.git.landing import Landed, MainMoved, Stuck, Unsound, land
+from paddock.git.usertree.notes import read_notes
 from paddock.git.workbench import CommitDraft
-from tests.git.conftest import commit, git
+from tests.git.conftest import git
 from tests.git.landing.auditor import audit_history
 from tests.git.landing.lab import MAIN, Lab, part
 from tests.git.landing.test_compose import poem
@@ -360,41 +360,76 @@ class TestObserving:
 
 
 class TestCheckedOutMain:
-    def test_the_checked_out_tree_is_untouched_and_reported_with_a_command_that_works(self, lab: Lab) -> None:
+    def test_a_checkout_follows_main_with_the_users_edits_in_place(self, lab: Lab) -> None:
         git(lab.top, "switch", "--quiet", "main")
-        for name in ("t1", "t2"):
-            land(lab.repo, lab.move(lab.branch_elsewhere(name, {f"{name}.txt": "x\n"})))
-        assert not (lab.top / "t1.txt").exists()
         (lab.top / "README.md").write_text("being edited\n")
-        (behind,) = checkouts_behind(lab.repo, "main")
-        assert (behind.path, behind.exact) == (lab.top, True)
-        git(Path("/"), *behind.command.split()[1:])
-        assert (lab.top / "t1.txt").exists()
-        assert (lab.top / "t2.txt").exists()
-        assert (lab.top / "README.md").read_text() == "being edited\n"
-        assert checkouts_behind(lab.repo, "main") == ()
+        for name in ("t1", "t2"):
+            assert land(lab.repo, lab.move(lab.branch_elsewhere(name, {f"{name}.txt": "x\n"}))) == Landed()
+        assert (lab.top / "t1.txt").read_text() == (lab.top / "t2.txt").read_text() == "x\n"
+        assert git(lab.top, "status", "--porcelain") == " M README.md"
+        assert read_notes(lab.repo.common_dir / "paddock").stale == ()
 
-    def test_a_linked_worktree_with_main_is_found_too(self, lab: Lab, tmp_path: Path) -> None:
+    def test_a_checkout_with_work_in_the_way_is_left_alone_and_remembered(self, lab: Lab) -> None:
+        old = lab.main
+        (lab.top / "README.md").write_text("being edited\n")
+        assert (
+            land(lab.repo, lab.move(lab.branch_elsewhere("t1", {"README.md": "landed\n", "1.txt": "1\n"}))) == Landed()
+        )
+        assert (lab.top / "README.md").read_text() == "being edited\n"
+        assert not (lab.top / "1.txt").exists()
+        (stale,) = read_notes(lab.repo.common_dir / "paddock").stale
+        assert (stale.folder, stale.at, stale.main, stale.files) == (lab.top, old, lab.main, ("README.md",))
+
+    def test_a_checkout_that_was_left_alone_follows_later_from_the_main_it_shows(self, lab: Lab) -> None:
+        (lab.top / "README.md").write_text("being edited\n")
+        land(lab.repo, lab.move(lab.branch_elsewhere("t1", {"README.md": "landed\n", "1.txt": "1\n"})))
+        (lab.top / "README.md").write_text("hello\n")
+        land(lab.repo, lab.move(lab.branch_elsewhere("t2", {"2.txt": "2\n"})))
+        assert git(lab.top, "status", "--porcelain") == ""
+        assert (lab.top / "README.md").read_text() == "landed\n"
+
+    def test_switched_off_nothing_is_written_and_it_is_remembered(self, lab: Lab) -> None:
+        old = lab.main
+        move = lab.move(lab.branch_elsewhere("t1", {"1.txt": "1\n"}))
+        assert land(lab.repo, move, update_checkouts=False) == Landed()
+        assert not (lab.top / "1.txt").exists()
+        (stale,) = read_notes(lab.repo.common_dir / "paddock").stale
+        assert (stale.at, stale.main) == (old, move.new)
+
+    def test_a_landing_that_loses_the_race_touches_no_checkout(self, lab: Lab) -> None:
+        move = lab.move(lab.branch_elsewhere("t1", {"1.txt": "1\n"}))
+        other = lab.branch_elsewhere("x", {"x.txt": "x\n"}).member.head
+
+        def somebody_else(name: str) -> None:
+            if name == "sync.held":
+                git(lab.top, "update-ref", MAIN, other)
+
+        assert land(lab.repo, move, checkpoint=somebody_else) == MainMoved(other)
+        assert not (lab.top / "1.txt").exists()
+        assert not (lab.repo.common_dir / "index.lock").exists()
+        assert read_notes(lab.repo.common_dir / "paddock").stale == ()
+
+    def test_a_commit_in_the_very_moment_main_moves_is_refused_by_git(self, lab: Lab) -> None:
+        move = lab.move(lab.branch_elsewhere("t1", {"1.txt": "1\n"}))
+        (lab.top / "README.md").write_text("mine\n")
+        said: list[str] = []
+
+        def commit_now(name: str) -> None:
+            if name == "land.swapped":
+                argv = ("git", "-C", str(lab.top), "commit", "-qam", "mine")
+                said.append(subprocess.run(argv, check=False, capture_output=True, text=True, timeout=60).stderr)
+
+        assert land(lab.repo, move, checkpoint=commit_now) == Landed()
+        assert "index.lock" in said[0]
+        assert lab.main == move.new
+        git(lab.top, "commit", "-qam", "mine")
+        assert set(lab.ls("main")) >= {"1.txt", "README.md"}
+
+    def test_a_linked_worktree_follows_too(self, lab: Lab, tmp_path: Path) -> None:
         git(lab.top, "switch", "--quiet", "--detach")
         linked = tmp_path / "a linked one"
         git(lab.top, "worktree", "add", "--quiet", str(linked), "main")
-        old = lab.main
         land(lab.repo, lab.move(lab.branch_elsewhere("t1", {"1.txt": "1\n"})))
-        (behind,) = checkouts_behind(lab.repo, "main")
-        assert (behind.path, behind.at) == (linked, old)
-        shutil.rmtree(linked)
-        assert checkouts_behind(lab.repo, "main") == ()
-
-    def test_staged_work_does_not_hide_that_main_moved(self, lab: Lab) -> None:
-        old = lab.main
-        land(lab.repo, lab.move(lab.branch_elsewhere("t1", {"1.txt": "1\n", "2.txt": "2\n"})))
-        (lab.top / "mine.txt").write_text("m\n")
-        git(lab.top, "add", "mine.txt")
-        (behind,) = checkouts_behind(lab.repo, "main")
-        assert (behind.at, behind.exact) == (old, False)
-
-    def test_a_tree_that_only_has_staged_work_is_not_behind(self, lab: Lab) -> None:
-        commit(lab.top, {"a.txt": "a\n"})
-        (lab.top / "mine.txt").write_text("m\n")
-        git(lab.top, "add", "mine.txt")
-        assert checkouts_behind(lab.repo, "main") == ()
+        assert (linked / "1.txt").exists()
+        assert git(linked, "status", "--porcelain") == ""
+        assert not (lab.top / "1.txt").exists()

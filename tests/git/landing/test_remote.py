@@ -51,6 +51,7 @@ def hub(lab: Lab, tmp_path: Path) -> Hub:
 def test_landing_moves_the_remote_and_the_local_branch_follows(lab: Lab, hub: Hub) -> None:
     start = lab.main
     move = lab.move(lab.branch("t1", {"1.txt": "1\n"}), lab.branch("t2", {"2.txt": "2\n"}))
+    git(lab.top, "switch", "--quiet", "--detach")
     assert land(lab.repo, move, "origin") == Landed()
     assert hub.main == lab.main == git(lab.top, "rev-parse", "origin/main") == move.new
     assert audit_history(hub.bare, start, hub.main, "merge").complaints == ()
@@ -113,6 +114,7 @@ def test_an_answer_lost_on_the_way_back_still_counts_as_pushed(lab: Lab, hub: Hu
 
 def test_an_unreachable_remote_is_a_value_and_main_stays(lab: Lab, hub: Hub) -> None:
     move = lab.move(lab.branch("t1", {"1.txt": "1\n"}))
+    git(lab.top, "switch", "--quiet", "--detach")
     hub.bare.rename(hub.bare.with_name("gone.git"))
     assert isinstance(land(lab.repo, move, "origin"), Unreachable)
     assert isinstance(push_main(lab.repo, "origin", "main", move.new, move.old), Unreachable)
@@ -139,7 +141,21 @@ def test_a_local_branch_with_commits_of_its_own_is_left_behind(lab: Lab, hub: Hu
 
 def test_landing_again_after_a_push_lets_the_local_branch_follow(lab: Lab, hub: Hub) -> None:
     move = lab.move(lab.branch("t1", {"1.txt": "1\n"}))
+    git(lab.top, "switch", "--quiet", "--detach")
     assert push_main(lab.repo, "origin", "main", move.new, move.old) == Pushed()
     assert lab.main == move.old
     assert land(lab.repo, move, "origin") == Landed(already=True)
     assert lab.main == hub.main == move.new
+
+
+def test_a_local_branch_that_is_checked_out_is_not_moved_and_git_pull_brings_it_up_to_date(lab: Lab, hub: Hub) -> None:
+    move = lab.move(lab.branch("t1", {"1.txt": "1\n"}))
+    git(lab.top, "branch", "--quiet", "--set-upstream-to=origin/main", "main")
+    (lab.top / "README.md").write_text("being edited\n")
+    assert land(lab.repo, move, "origin") == Landed(followed=False)
+    assert (hub.main, lab.main) == (move.new, move.old)
+    assert git(lab.top, "status", "--porcelain") == " M README.md"
+    git(lab.top, "pull", "--quiet")
+    assert lab.main == hub.main
+    assert (lab.top / "1.txt").exists()
+    assert git(lab.top, "status", "--porcelain") == " M README.md"

@@ -48,8 +48,15 @@ def _known_version(queue: Queue, change_id: str) -> int | None:
 def _unlanded(queue: Queue, change: Change) -> tuple[str, ...]:
     if not change.depends_on:
         return ()
-    landed = {d.id for d in queue.decided if d.outcome is Outcome.LANDED}
+    landed = {d.id for d in queue.decided if d.outcome is Outcome.LANDED and not d.lost}
     return tuple(i for i in change.depends_on if i not in landed)
+
+
+def mark_lost(queue: Queue, ids: tuple[str, ...], *, lost: bool) -> Queue:
+    decided = tuple(
+        replace(old, lost=lost) if old.id in ids and old.outcome is Outcome.LANDED else old for old in queue.decided
+    )
+    return replace(queue, decided=decided)
 
 
 def approve_change(queue: Queue, event: ev.ChangeApproved) -> Queue:

@@ -20,6 +20,22 @@ class MainMoved(Event, frozen=True):
     descends: bool = True
 
 
+class WorkLost(Event, frozen=True):
+    """Changes that had landed are no longer in main, which is at `main`: it was rewound, or pushed over."""
+
+    kind: ClassVar[str] = "queue.work_lost"
+    main: str
+    ids: tuple[str, ...]
+
+
+class WorkFound(Event, frozen=True):
+    """Changes that were lost from main are in it again."""
+
+    kind: ClassVar[str] = "queue.work_found"
+    main: str
+    ids: tuple[str, ...]
+
+
 class CiDefined(Event, frozen=True):
     """The hash of the CI definition in force: command, environment, checks, set-up."""
 
@@ -231,6 +247,8 @@ Switch: TypeAlias = QueueHalted | QueueFrozen | QueueUnfrozen | QueuePaused | Qu
 
 QueueEvent: TypeAlias = (
     MainMoved
+    | WorkLost
+    | WorkFound
     | CiDefined
     | ChangeQueued
     | ChangeApproved

@@ -48,6 +48,8 @@ def evolve(queue: Queue, event: ev.QueueEvent, at: float) -> Queue:
             return changes.retry_change(queue, event)
         case ev.MainMoved():
             return branch.move_main(queue, event, at)
+        case ev.WorkLost() | ev.WorkFound():
+            return changes.mark_lost(queue, event.ids, lost=isinstance(event, ev.WorkLost))
         case ev.CiDefined():
             return branch.define_ci(queue, event)
         case ev.LandingRefused():

@@ -146,7 +146,7 @@ class Entry(Struct, frozen=True):
 
 
 class Decided(Struct, frozen=True):
-    """How a change ended and the runs this rests on."""
+    """How a change ended and the runs this rests on. `lost`: it landed, and main no longer has it."""
 
     id: str
     version: int
@@ -162,6 +162,7 @@ class Decided(Struct, frozen=True):
     paths: tuple[str, ...] = ()
     against: str | None = None
     title: str = ""
+    lost: bool = False
 
 
 class Main(Struct, frozen=True):

@@ -1,0 +1,66 @@
+"""`paddock queue restore`: landed work that a commit from an older checkout took back returns through the queue."""
+
+import click
+from msgspec.structs import replace
+
+from paddock.cli.text import SCHEMA, print_json
+from paddock.cli.workspace import Workspace, open_workspace
+from paddock.core.errors import PaddockError
+from paddock.core.ids import printable
+from paddock.git.usertree.notes import CheckoutNotes, UndoneWork, hold_checkouts, read_notes, write_notes
+from paddock.git.usertree.undone import notice_undone, restore_commit
+
+SHORTEST = 4
+MOST_BRANCHES = 20
+
+
+@click.command("restore")
+@click.argument("commit")
+@click.option("--dismiss", is_flag=True, help="It was meant: do not mention it any more.")
+@click.option("--json", "as_json", is_flag=True, help="As JSON.")
+@click.pass_context
+def restore_command(ctx: click.Context, commit: str, dismiss: bool, as_json: bool) -> None:
+    """Bring back landed work that COMMIT, made from an older checkout, took back.
+
+    A branch with the landed lines and all later edits is queued; it lands when its tests pass, like any other.
+    """
+    workspace = open_workspace(ctx)
+    with hold_checkouts(workspace.repo) as folder:
+        notes = notice_undone(workspace.repo, workspace.config.landing_branch, read_notes(folder))
+        work = _find(notes, commit)
+        if dismiss:
+            left = tuple(one for one in notes.undone if one != work)
+            notes = replace(notes, undone=left)
+        write_notes(folder, notes)
+    if dismiss:
+        if as_json:
+            print_json({"schema": SCHEMA, "dismissed": work.commit})
+        else:
+            click.echo(f"{work.commit[:10]} is not mentioned any more")
+        return
+    from paddock.cli.land import queue_all
+
+    queue_all(workspace, [], (_make_branch(workspace, work),), as_json=as_json)
+
+
+def _find(notes: CheckoutNotes, said: str) -> UndoneWork:
+    found = [one for one in notes.undone if len(said) >= SHORTEST and one.commit.startswith(said.lower())]
+    if len(found) == 1:
+        return found[0]
+    known = ", ".join(one.commit[:10] for one in notes.undone)
+    raise PaddockError(
+        f"`{printable(said, 50)}` is not a commit that is known to have taken back landed work",
+        f"known: {known}" if known else "none is known; `paddock status` names them",
+    )
+
+
+def _make_branch(workspace: Workspace, work: UndoneWork) -> str:
+    main = workspace.repo.resolve(f"refs/heads/{workspace.config.landing_branch}")
+    short = work.commit[:10]
+    names = (f"restore-{short}" + (f"-{number}" if number else "") for number in range(MOST_BRANCHES))
+    branch = next((name for name in names if workspace.repo.resolve(f"refs/heads/{name}") is None), None)
+    if branch is None:
+        raise PaddockError(f"there are {MOST_BRANCHES} branches `restore-{short}…` already", "delete some of them")
+    if main is None or restore_commit(workspace.repo, work, branch, main) is None:
+        raise PaddockError(f"main has all that {short} took back", "nothing is left to restore")
+    return branch

@@ -1,0 +1,99 @@
+"""What is known about checkouts of main: which show an older one, and what was undone from such a tree.
+
+A small file in git's common directory. An entry is written before main moves, so that a checkout that was not brought
+up to date is known by the main it shows, whatever happens to its index. Without an entry there is nothing to tell.
+"""
+
+import contextlib
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+import msgspec
+from msgspec.structs import replace
+
+from paddock.git.lock import hold
+from paddock.git.repo import Repo
+
+FILE = "checkouts"
+
+
+class StaleTree(msgspec.Struct, frozen=True):
+    """A checkout that shows `at` while main is `main`; `files` are those in the way.
+
+    As long as its `index` is the very same file, nobody has brought it up to date.
+    """
+
+    path: bytes
+    at: str
+    main: str
+    reason: str = ""
+    files: tuple[str, ...] = ()
+    index: tuple[int, int, int] | None = None
+
+    @property
+    def folder(self) -> Path:
+        return Path(os.fsdecode(self.path))
+
+
+class UndoneWork(msgspec.Struct, frozen=True):
+    """`commit` was made from a tree that showed `base`, and took back in `files` what main had in `landed`.
+
+    `changes` are the ids of those whose work that is.
+    """
+
+    commit: str
+    base: str
+    landed: str
+    files: tuple[str, ...]
+    changes: tuple[str, ...] = ()
+
+
+class CheckoutNotes(msgspec.Struct, frozen=True):
+    """`main` is where main was when `undone` was last looked at."""
+
+    stale: tuple[StaleTree, ...] = ()
+    undone: tuple[UndoneWork, ...] = ()
+    main: str = ""
+
+    def stale_at(self, path: Path) -> StaleTree | None:
+        name = os.fsencode(path)
+        return next((one for one in self.stale if one.path == name), None)
+
+    def with_stale(self, entry: StaleTree) -> "CheckoutNotes":
+        return replace(self, stale=(*(one for one in self.stale if one.path != entry.path), entry))
+
+    def without_stale(self, path: Path) -> "CheckoutNotes":
+        name = os.fsencode(path)
+        return replace(self, stale=tuple(one for one in self.stale if one.path != name))
+
+
+def read_notes(state_dir: Path) -> CheckoutNotes:
+    """Empty also for a file that cannot be read: it is a memory, and sync can do without."""
+    try:
+        return msgspec.msgpack.decode((state_dir / FILE).read_bytes(), type=CheckoutNotes)
+    except (OSError, msgspec.DecodeError):
+        return CheckoutNotes()
+
+
+def write_notes(state_dir: Path, notes: CheckoutNotes) -> None:
+    path = state_dir / FILE
+    if not notes.stale and not notes.undone:
+        path.unlink(missing_ok=True)
+        return
+    state_dir.mkdir(exist_ok=True)
+    draft = path.with_suffix(".new")
+    draft.write_bytes(msgspec.msgpack.encode(notes))
+    os.replace(draft, path)
+
+
+def notes_folder(repo: Repo) -> Path:
+    return repo.common_dir / "paddock"
+
+
+@contextlib.contextmanager
+def hold_checkouts(repo: Repo, timeout_seconds: float = 60.0) -> Iterator[Path]:
+    """One process at a time changes checkouts and what is known about them; gives the folder of the notes."""
+    folder = notes_folder(repo)
+    with hold(folder / "checkouts.lock", timeout_seconds):
+        yield folder
