@@ -22,12 +22,17 @@ FILE = "main-compared"
 
 
 class _Remembered(msgspec.Struct, frozen=True):
-    """Two commits never compare differently, so an answer holds for ever."""
+    """What comparing the main the log knows with the one that is there gave; two commits never compare differently.
+
+    `ref` is main, as the configuration of that size and time names it.
+    """
 
     known: str
     main: str
     lost: tuple[str, ...]
     found: tuple[str, ...]
+    ref: str
+    config: tuple[int, int]
 
 
 def tell_lost_work(workspace: Workspace, board: Board) -> None:
@@ -52,29 +57,56 @@ def record_lost_work(workspace: Workspace, store: "SqliteStore", names: Collecti
 
 
 def _unrecorded(workspace: Workspace, board: Board) -> "list[QueueEvent]":
+    """What is to be recorded about main. Loads nothing as long as main is where it was at the last look."""
     if not board.counts.get(Phase.LANDED) and not board.counts.get(Phase.BLOCKED):
         return []
-    known = board.queue.main
-    main = _main_tip(workspace)
-    if known is None or main is None or main == known.commit:
+    old = _recall(workspace.state_dir)
+    if old is None or old.config != _config_identity(workspace) or _read_ref(workspace, old.ref) != old.main:
+        old = _compare(workspace, board)
+    if old is None or not (old.lost or old.found):
         return []
     from paddock.fleet.lostwork import loss_events
-    from paddock.git.lost import MainsCompared, compare_landed
+    from paddock.git.lost import MainsCompared
 
-    old = _recall(workspace.state_dir)
-    if old is not None and (old.known, old.main) == (known.commit, main):
-        compared = MainsCompared(old.lost, old.found)
-    else:
-        compared = compare_landed(workspace.repo, known.commit, main)
-        _remember(workspace.state_dir, _Remembered(known.commit, main, compared.lost, compared.found))
-    return loss_events(board, main, compared)
+    return loss_events(board, old.main, MainsCompared(old.lost, old.found))
 
 
-def _main_tip(workspace: Workspace) -> str | None:
+def _compare(workspace: Workspace, board: Board) -> _Remembered | None:
+    from paddock.git.lost import compare_landed
+
     land, branch = workspace.config.land, workspace.config.landing_branch
-    if land.remote:
-        return workspace.repo.resolve(f"refs/remotes/{land.remote}/{branch}")
-    return workspace.repo.branch_tip(branch)
+    ref = f"refs/remotes/{land.remote}/{branch}" if land.remote else f"refs/heads/{branch}"
+    known, main = board.queue.main, workspace.repo.resolve(ref)
+    if known is None or main is None:
+        return None
+    compared = compare_landed(workspace.repo, known.commit, main)
+    config = _config_identity(workspace)
+    found = _Remembered(known.commit, main, compared.lost, compared.found, ref, config)
+    _remember(workspace.state_dir, found)
+    return found
+
+
+def _config_identity(workspace: Workspace) -> tuple[int, int]:
+    try:
+        found = (workspace.top / "paddock.toml").stat()
+    except OSError:
+        return 0, 0
+    return found.st_mtime_ns, found.st_size
+
+
+def _read_ref(workspace: Workspace, ref: str) -> str | None:
+    """Without a process; None where the files do not tell."""
+    folder = workspace.repo.common_dir
+    try:
+        return (folder / ref).read_text("ascii").strip()
+    except (OSError, UnicodeDecodeError):
+        pass
+    try:
+        packed = (folder / "packed-refs").read_bytes().splitlines()
+    except OSError:
+        return None
+    name = b" " + ref.encode()
+    return next((line[: -len(name)].decode() for line in packed if line.endswith(name)), None)
 
 
 def _recall(state_dir: Path) -> _Remembered | None:

@@ -6,6 +6,7 @@ import click
 
 from paddock.cli.checkouts import checkout_lines, know_checkouts, view_stale, view_undone
 from paddock.cli.halts import cure_of, view_halt
+from paddock.cli.lostwork import tell_lost_work
 from paddock.cli.restore import restore_command
 from paddock.cli.text import SCHEMA, age, cut, iso, paint, print_json
 from paddock.cli.workspace import Workspace, author, open_workspace
@@ -32,7 +33,9 @@ def queue_command(ctx: click.Context, as_json: bool) -> None:
     if ctx.invoked_subcommand is not None:
         return
     workspace = open_workspace(ctx)
-    queue = workspace.board().queue
+    board = workspace.board()
+    tell_lost_work(workspace, board)
+    queue = board.queue
     reason = why_stopped(workspace, queue)
     if as_json:
         known = know_checkouts(workspace)

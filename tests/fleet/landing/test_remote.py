@@ -23,6 +23,7 @@ def farm(make_farm: MakeFarm, remote: Path) -> Farm:
     farm.yard.git("init", "-q", "--bare", "-b", "main", str(remote))
     farm.yard.git("remote", "add", "origin", str(remote))
     farm.yard.git("push", "-q", "origin", "main")
+    farm.yard.git("switch", "-q", "--detach")  # a main that is checked out does not follow
     return farm
 
 
@@ -43,6 +44,19 @@ def test_what_lands_is_pushed_and_the_local_branch_follows(farm: Farm, remote: P
     assert {"parts/a", "parts/one"} <= set(farm.files())
     farm.assert_green()
     farm.assert_at_rest()
+
+
+def test_a_local_main_that_is_checked_out_stays_and_git_pull_brings_it_up_to_date(farm: Farm, remote: Path) -> None:
+    farm.yard.git("switch", "-q", "main")
+    farm.yard.git("branch", "-q", "--set-upstream-to=origin/main")
+    farm.branch("one", {"parts/one": "good\n"})
+    farm.land("one")
+    farm.yard.run(code=0)
+    assert (farm.main, farm.yard.git("status", "--porcelain")) == (farm.first, "")
+    assert "`git pull`" in farm.yard.paddock("sync")
+    farm.yard.git("pull", "-q")
+    assert farm.main == tip(remote) != farm.first
+    assert (farm.top / "parts" / "one").exists()
 
 
 def test_a_local_main_with_commits_of_its_own_is_left_alone(farm: Farm, remote: Path) -> None:

@@ -3,7 +3,7 @@
     paddock-sync/guard      a file that becomes index.lock by a hard link: so a lock left behind is known to be ours
     paddock-sync/index      the index to be
     paddock-sync/journal    which paths are to change, and what was there
-    paddock-sync/placed     every file is in place; from here on nothing is undone
+    paddock-sync/placed     every file is in place; from here on nothing is undone, and the index must follow
     YARD/new/…, YARD/old/N  files to be put in place, and those they took the place of
 
 YARD is the same folder where it is on the working tree's file system, else one inside the working tree. No file is
@@ -98,10 +98,15 @@ class Stage:
                     return False
                 time.sleep(_PAUSE_SECONDS)
 
+    def holds_index(self) -> bool:
+        try:
+            return os.path.samestat(self.tree.index_lock.lstat(), (self.folder / "guard").lstat())
+        except FileNotFoundError:
+            return False
+
     def unlock_index(self) -> None:
-        with contextlib.suppress(FileNotFoundError):
-            if os.path.samestat(self.tree.index_lock.lstat(), (self.folder / "guard").lstat()):
-                self.tree.index_lock.unlink()
+        if self.holds_index():
+            self.tree.index_lock.unlink()
 
     def place(self, items: tuple[Item, ...]) -> None:
         """Puts every file in its place. Raises InTheWay or OSError with nothing changed."""
@@ -145,6 +150,8 @@ class Stage:
         """Puts right what a process that was killed left behind. Does nothing when there is nothing."""
         if not self.folder.exists():
             return
+        if (self.folder / "placed").exists() and self.index.exists() and self.holds_index():
+            self.commit_index()  # nobody can have written another index meanwhile
         self.undo()
         self.close()
 

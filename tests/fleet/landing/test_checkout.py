@@ -1,0 +1,159 @@
+"""Main is checked out by somebody while the fleet lands on it, is committed to from an older tree, and is rewound."""
+
+import json
+import signal
+from pathlib import Path
+
+import pytest
+
+from paddock.core.merge.events import WorkFound, WorkLost
+from tests.fleet.landing.conftest import MakeFarm
+from tests.fleet.landing.lab import TEN_LINES, Farm
+from tests.fleet.yard import commit, write
+
+
+def land_lines(farm: Farm, name: str = "five") -> str:
+    """A change of line 5 and a new file, landed."""
+    farm.branch(name, {"ten.txt": TEN_LINES.replace("line 5", "landed"), f"parts/{name}": "good\n"})
+    farm.land(name)
+    return farm.yard.run(code=0)
+
+
+def edit_line_ten(farm: Farm) -> None:
+    (farm.top / "ten.txt").write_text(TEN_LINES.replace("line 10", "mine"))
+
+
+def status(farm: Farm) -> dict[str, list[dict[str, object]]]:
+    return json.loads(farm.yard.paddock("status", "--json"))
+
+
+def test_a_checkout_follows_what_lands_with_its_edits_in_place(farm: Farm) -> None:
+    (farm.top / "mine.txt").write_text("mine\n")
+    (farm.top / "ci.sh").write_text("# being edited\n")
+    land_lines(farm)
+    assert farm.yard.git("status", "--porcelain") == "M ci.sh\n?? mine.txt"
+    assert (farm.top / "ten.txt").read_text() == TEN_LINES.replace("line 5", "landed")
+    assert status(farm)["behind"] == []
+
+
+def test_work_in_the_way_is_named_everywhere_and_the_next_daemon_goes_on_when_it_is_gone(farm: Farm) -> None:
+    edit_line_ten(farm)
+    said = land_lines(farm)
+    assert "shows an older main" in said
+    assert "ten.txt" in said
+    assert not (farm.top / "parts" / "five").exists()
+    (behind,) = status(farm)["behind"]
+    assert (behind["files"], behind["update"], behind["at"]) == (["ten.txt"], "paddock sync --stash", farm.first)
+    for command in ("status", "doctor"):
+        assert "ten.txt" in farm.yard.paddock(command)
+
+    (farm.top / "ten.txt").write_text(TEN_LINES)
+    farm.yard.run(code=0)
+
+    assert farm.yard.git("status", "--porcelain") == ""
+    assert "older main" not in farm.yard.paddock("status")
+
+
+def test_switched_off_nothing_is_written_until_somebody_asks_for_it(make_farm: MakeFarm) -> None:
+    farm = make_farm('checkout = "never"')
+    land_lines(farm)
+    farm.yard.run(code=0)
+    assert (farm.top / "ten.txt").read_text() == TEN_LINES
+    assert "run: paddock sync;" in farm.yard.paddock("status")
+    assert "wrote 2 files" in farm.yard.paddock("sync")
+    assert farm.yard.git("status", "--porcelain") == ""
+
+
+@pytest.mark.parametrize("point", ["sync.claimed", "land.swapped", "sync.put", "sync.placed"])
+def test_a_daemon_killed_while_a_checkout_follows_is_made_good_by_the_next(farm: Farm, point: str) -> None:
+    (farm.top / "mine.txt").write_text("mine\n")
+    farm.branch("five", {"ten.txt": TEN_LINES.replace("line 5", "landed"), "parts/five": "good\n"})
+    farm.land("five")
+    assert farm.yard.start("run", "--until-idle", env={"PADDOCK_TEST_CRASH_AT": point}).wait() == -signal.SIGKILL
+    farm.yard.run(code=0)
+    assert farm.outcomes() == {"five": "landed"}
+    assert farm.yard.git("status", "--porcelain") == "?? mine.txt"
+    assert not (farm.top / ".git" / "index.lock").exists()
+
+
+def test_a_commit_from_an_older_checkout_is_named_and_its_loss_comes_back_through_the_queue(farm: Farm) -> None:
+    edit_line_ten(farm)
+    land_lines(farm)
+    farm.yard.git("commit", "-q", "-am", "From an older checkout")
+    (undone,) = status(farm)["undone"]
+    assert undone["files"] == ["parts/five", "ten.txt"]
+    restore = str(undone["restore"])
+    assert restore in farm.yard.paddock("status")
+
+    farm.yard.paddock(*restore.split()[1:])
+    farm.yard.run(code=0)
+
+    both = TEN_LINES.replace("line 5", "landed").replace("line 10", "mine")
+    assert (farm.top / "ten.txt").read_text() == both
+    assert farm.yard.git("status", "--porcelain") == ""
+    assert status(farm)["undone"] == []
+    farm.assert_at_rest()
+
+
+def test_a_loss_that_was_meant_is_dismissed(farm: Farm) -> None:
+    edit_line_ten(farm)
+    land_lines(farm)
+    farm.yard.git("commit", "-q", "-am", "On purpose")
+    farm.yard.paddock("queue", "restore", farm.main[:10], "--dismiss")
+    assert status(farm)["undone"] == []
+    said = farm.yard.paddock("queue", "restore", farm.main[:10], code=1)
+    assert "is not a commit that is known to have taken back landed work" in said
+
+
+class TestRewound:
+    def rewind(self, farm: Farm) -> str:
+        landed = farm.main
+        farm.yard.git("reset", "-q", "--hard", farm.first)
+        return landed
+
+    def test_a_task_main_was_rewound_over_is_not_landed_and_can_be_queued_again(self, farm: Farm) -> None:
+        farm.yard.add(write("parts/a"), commit("Add a"), {"say": "done"})
+        farm.yard.run(code=0)
+        assert farm.yard.task().phase == "landed"
+        self.rewind(farm)
+
+        (task,) = status(farm)["tasks"]
+        assert (task["phase"], task["lost"], task["reason"]) == ("blocked", True, "landed, then lost from main")
+        assert task["unblock"] == "paddock land t1"
+        assert "landed, then lost from main" in farm.yard.paddock("show", "t1")
+        assert "landed, then lost from main" in farm.yard.paddock("queue")
+        assert farm.yard.task().phase == "landed", "a reader writes nothing into the log"
+
+        farm.yard.paddock("land", "t1")
+        farm.yard.run()
+        farm.yard.paddock("queue", "resume")
+        farm.yard.run(code=0)
+
+        assert farm.yard.task().phase == "landed"
+        assert "parts/a" in farm.files()
+        assert len(farm.yard.records(WorkLost)) == 1
+
+    def test_the_daemon_records_it_and_also_that_main_has_the_work_again(self, farm: Farm) -> None:
+        farm.yard.add(write("parts/a"), commit("Add a"), {"say": "done"})
+        farm.yard.run(code=0)
+        landed = self.rewind(farm)
+        farm.branch("next", {"parts/next": "good\n"}, start=farm.first)
+        farm.land("next")
+        farm.yard.run()
+        assert farm.yard.task().lost
+
+        farm.yard.git("reset", "-q", "--hard", landed)
+        assert status(farm)["tasks"][0]["phase"] == "landed"
+        farm.yard.paddock("queue", "resume")
+        farm.yard.run(code=0)
+        assert farm.yard.task().phase == "landed"
+        assert len(farm.yard.records(WorkFound)) == 1
+        assert farm.outcomes()["next"] == "landed"
+
+    def test_a_main_that_was_only_rewritten_has_lost_nothing(self, farm: Farm, tmp_path: Path) -> None:
+        farm.yard.add(write("parts/a"), commit("Add a"), {"say": "done"})
+        farm.yard.run(code=0)
+        farm.yard.git("rebase", "-q", "--force-rebase", farm.first)
+        assert farm.yard.git("rev-list", "--count", "--merges", f"{farm.first}..main") == "0"
+        (task,) = status(farm)["tasks"]
+        assert (task["phase"], task["lost"]) == ("landed", False)
