@@ -39,8 +39,10 @@ def restore_command(ctx: click.Context, commit: str, dismiss: bool, as_json: boo
             click.echo(f"{work.commit[:10]} is not mentioned any more")
         return
     from paddock.cli.land import queue_all
+    from paddock.cli.selection import Wanted
 
-    queue_all(workspace, [], (_make_branch(workspace, work),), as_json=as_json)
+    wanted = Wanted([], everything=False, convoy=None, yes=True, dry_run=False, as_json=as_json)
+    queue_all(ctx, wanted, (_make_branch(workspace, work),))
 
 
 def _find(notes: CheckoutNotes, said: str) -> UndoneWork:

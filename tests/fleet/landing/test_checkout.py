@@ -24,7 +24,8 @@ def edit_line_ten(farm: Farm) -> None:
 
 
 def status(farm: Farm) -> dict[str, list[dict[str, object]]]:
-    return json.loads(farm.yard.paddock("status", "--json"))
+    told: dict[str, list[dict[str, object]]] = json.loads(farm.yard.paddock("status", "--json"))
+    return told
 
 
 def test_a_checkout_follows_what_lands_with_its_edits_in_place(farm: Farm) -> None:
