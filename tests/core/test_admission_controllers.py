@@ -281,3 +281,27 @@ def test_a_start_that_would_be_refused_is_not_made() -> None:
     assert not may_start(pacer, quota, 41_000.0, NOW)
     fuller = replace(quota, limits={INPUT: Limit(1_000_000.0, 300_000.0, NOW)})
     assert may_start(pacer, fuller, 41_000.0, NOW)
+
+
+def test_refusals_before_any_smaller_number_was_tried_halve_it_once() -> None:
+    """Sixteen that began at once say nothing of what the account bears but that it is less."""
+    quota = Quota(target=16.0, peak=16, stepped_at=NOW)
+    for _ in range(20):
+        quota = note_rejected(note_call(quota, 10.0, 10.0))
+    cut = step_quota(quota, NOW + 10.0, running=16)
+    assert cut.target == 8.0
+    for _ in range(20):
+        cut = replace(note_rejected(note_call(cut, 10.0, 10.0)), peak=8)
+    assert step_quota(cut, NOW + 20.0 + COOL_SECONDS, running=8).target == 7.0
+
+
+def test_the_first_limits_shown_take_back_what_was_let_in_unseen() -> None:
+    shown = note_limits(Quota(target=16.0), {REQUESTS: Limit(100.0, 100.0, NOW)})
+    assert shown.target == 4.0
+    later = note_limits(replace(shown, target=12.0), {REQUESTS: Limit(100.0, 90.0, NOW)})
+    assert later.target == 12.0, "only once"
+
+
+def test_the_rest_of_a_call_is_no_call() -> None:
+    quota = note_call(note_call(Quota(), 100.0, 1.0), 0.0, 500.0, calls=0)
+    assert (quota.used[REQUESTS], quota.used["output"]) == (1.0, 501.0)

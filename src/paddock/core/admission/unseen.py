@@ -72,9 +72,11 @@ def _ceiling(quota: Quota) -> float | None:
 
 
 def _clean_number(quota: Quota) -> float:
-    """The most agents that were at work lately without a refusal."""
+    """The most agents that were at work lately without a refusal. Where so many began at once that no smaller number
+    was ever tried, half of them."""
     before = max(quota.peaks, default=0)
-    return float(max(1, before if 0 < before < quota.peak else quota.peak - 1))
+    fewer = quota.peak // 2 if quota.cut_at is None else quota.peak - 1
+    return float(max(1, before if 0 < before < quota.peak else fewer))
 
 
 def _measure_capacity(quota: Quota, minutes: float, now: float) -> Quota:
