@@ -57,6 +57,14 @@ def test_only_the_end_of_the_output_counts() -> None:
     assert why_cannot_run(1, early) == ""
 
 
+def test_of_a_long_path_the_end_is_named() -> None:
+    path = "/home/" + "deep/" * 40 + "tool"
+    why = why_cannot_run(127, f"sh: 1: {path}: not found")
+    assert why.startswith("`…")
+    assert why.endswith("/deep/tool` was not found")
+    assert len(why) < 110
+
+
 @given(st.none() | st.integers(0, 255), st.text())
 def test_any_output_can_be_looked_at(exit: int | None, output: str) -> None:
     assert len(why_cannot_run(exit, output)) < 200

@@ -1,7 +1,6 @@
 """CI that cannot run, machines that go down, outages that end: nobody is blamed, and the queue goes on by itself."""
 
 import json
-import os
 import signal
 from collections.abc import Callable
 from pathlib import Path
@@ -9,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from paddock.core.merge.model import HaltCause
+from paddock.sessions.process import signal_process
 from tests.fleet.landing.conftest import MakeFarm
 from tests.fleet.landing.lab import Farm, is_settled
 
@@ -115,7 +115,7 @@ def test_a_machine_that_goes_down_with_all_its_runs_halts_nothing_and_blames_nob
         daemon.send(signal.SIGKILL)
         daemon.wait()
         for process in farm.yard.processes():
-            os.kill(process.identity.pid, signal.SIGKILL)
+            signal_process(process.identity, signal.SIGKILL)
     assert farm.queue.halted is None
 
     go.touch()

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 
 LOOKED_AT_LINES = 40
+LONGEST_NAME = 80
 _EXITS = {127: "a command was not found", 126: "a command is not executable"}
 _RECIPE_EXIT = re.compile(r"^make(?:\[\d+\])?: \*\*\* \[.*\] Error (\d+)$")
 _SHELL = r"(?:^|/)(?:ba|da|z|k)?sh: (?:line )?(?:\d+: )?"
@@ -56,5 +57,10 @@ def _named(lines: list[str], signs: tuple[tuple[str, str], ...]) -> str:
     for line in reversed(lines):
         for pattern, words in signs:
             if found := re.search(pattern, line):
-                return words.format((found[1] or "")[:80])
+                return words.format(_shortened(found[1] or ""))
     return ""
+
+
+def _shortened(name: str) -> str:
+    """Of a long path the end, which names the file."""
+    return name if len(name) <= LONGEST_NAME else f"…{name[1 - LONGEST_NAME :]}"
