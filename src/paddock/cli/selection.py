@@ -69,7 +69,7 @@ def wanted_tasks(tasks: tuple[str, ...], chosen: dict[str, Any], *, others: bool
         raise Misuse("tasks were named, and --all or --convoy was given too", "use one of them")
     if not wanted.named and not wanted.in_bulk and not others:
         raise Misuse(
-            "no task was named", "name some (`t3`, `t3-t7`), or use --all or --convoy; `paddock status` lists them"
+            "no task was named", "name some (`t3`, `t3-t7`), or use --all or --convoy; see `paddock status`"
         )
     return wanted
 
