@@ -55,5 +55,13 @@ def _halted_queue(_workspace: Workspace, board: Board) -> Iterator[Notice]:
         yield Notice("queue-halted", "; ".join((f"merge queue halted: {halted.reason}", *cure_of(halted))), DETAILS)
 
 
+def _checkouts(workspace: Workspace, _board: Board) -> Iterator[Notice]:
+    """The file is there only while there is something to tell."""
+    if (workspace.state_dir / "checkouts").exists():
+        from paddock.cli.checkouts import checkout_notices
+
+        yield from checkout_notices(workspace)
+
+
 DETAILS = "paddock queue why main"
-SOURCES: tuple[Source, ...] = (_lost_daemon, _halted_queue, _stopped_engines)
+SOURCES: tuple[Source, ...] = (_lost_daemon, _halted_queue, _stopped_engines, _checkouts)

@@ -1,16 +1,18 @@
 """What there is to say about checkouts of main: which show an older one, and what was undone from one."""
 
 import os
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from paddock.cli.text import cut, paint
+from paddock.cli.attention import Notice
+from paddock.cli.text import paint
 from paddock.cli.workspace import Workspace
 from paddock.core.errors import PaddockError
 from paddock.core.ids import printable
 
 if TYPE_CHECKING:
-    from paddock.git.usertree.notes import CheckoutNotes, StaleTree, UndoneWork
+    from paddock.git.usertree.notes import CheckoutNotes, StaleTree
 
 FILES_SHOWN = 8
 LOOK_SECONDS = 1.0
@@ -49,50 +51,37 @@ def _is_unmoved(entry: "StaleTree", main: str | None) -> bool:
     return UserTree(entry.folder, discover(entry.folder).git_dir, "").index_identity() == entry.index
 
 
-def checkout_lines(workspace: Workspace) -> list[str]:
-    """For people: empty when there is nothing to tell."""
+def checkout_notices(workspace: Workspace) -> Iterator[Notice]:
     notes = know_checkouts(workspace)
-    if notes is None:
-        return []
     branch = workspace.config.landing_branch
-    lines = ["", paint("your checkout", bold=True)]
-    for stale in notes.stale:
-        lines += stale_lines(stale, branch)
-    for undone in notes.undone:
-        lines += undone_lines(undone, branch)
+    for stale in notes.stale if notes else ():
+        words = f"{_shown(stale.folder)} shows an older {branch} ({stale.at[:10]}): {stale.reason}"
+        yield Notice("checkout-behind", f"{words}{_named(stale.files)}", update_command(stale))
+    for undone in notes.undone if notes else ():
+        whose = f" of {', '.join(undone.changes[:5])}" if undone.changes else ""
+        short = undone.commit[:10]
+        words = f"{short} takes back landed work{whose}, for it was committed from an older checkout"
+        command = f"paddock queue restore {short}, or with --dismiss if it was meant"
+        yield Notice("work-undone", f"{words}{_named(undone.files)}", command)
+
+
+def checkout_lines(workspace: Workspace) -> list[str]:
+    """For the end of a command; empty when there is nothing to tell."""
+    lines = []
+    for notice in checkout_notices(workspace):
+        lines += ["", notice.text, paint(f"run: {notice.run}", dim=True)]
     return lines
 
 
-def stale_lines(stale: "StaleTree", branch: str) -> list[str]:
-    words = f"  {_shown(stale.folder)} shows an older {branch} ({stale.at[:10]}): {cut(stale.reason, 200)}"
-    lines = [words, *_file_lines(stale.files)]
-    return [*lines, _run(f"{update_command(stale)}; a commit made there before that takes back what has landed")]
-
-
-def undone_lines(undone: "UndoneWork", branch: str) -> list[str]:
-    whose = f" of {', '.join(undone.changes[:5])}" if undone.changes else ""
-    short = undone.commit[:10]
-    return [
-        f"  {short} on {branch} takes back landed work{whose}: it was committed from an older checkout",
-        *_file_lines(undone.files),
-        _run(f"paddock queue restore {short}, or with --dismiss if it was meant"),
-    ]
+def _named(files: tuple[str, ...]) -> str:
+    more = f" and {len(files) - FILES_SHOWN:,} more" if len(files) > FILES_SHOWN else ""
+    return f": {', '.join(printable(name, 80) for name in files[:FILES_SHOWN])}{more}" if files else ""
 
 
 def update_command(stale: "StaleTree") -> str:
     from paddock.git.usertree.update import IN_THE_WAY
 
     return "paddock sync --stash" if stale.reason == IN_THE_WAY else "paddock sync"
-
-
-def _file_lines(files: tuple[str, ...]) -> list[str]:
-    more = f" and {len(files) - FILES_SHOWN:,} more" if len(files) > FILES_SHOWN else ""
-    shown = ", ".join(printable(name, 80) for name in files[:FILES_SHOWN])
-    return [f"    {shown}{more}"] if files else []
-
-
-def _run(command: str) -> str:
-    return paint(f"    run: {command}", dim=True)
 
 
 def _shown(path: Path) -> str:

@@ -119,17 +119,11 @@ def _branch(workspace: Workspace) -> Iterator[Finding]:
 
 
 def _checkout(workspace: Workspace) -> Iterator[Finding]:
-    from paddock.cli.checkouts import know_checkouts, update_command
+    """Only while there is something to tell."""
+    from paddock.cli.checkouts import checkout_notices
 
-    notes = know_checkouts(workspace) if workspace.log_path.exists() else None
-    branch = workspace.config.landing_branch
-    for stale in notes.stale if notes else ():
-        files = f": {', '.join(stale.files[:8])}" if stale.files else ""
-        detail = f"{stale.folder} shows an older {branch}: {stale.reason}{files}"
-        yield Finding("checkout", Verdict.WARNING, detail, update_command(stale))
-    for undone in notes.undone if notes else ():
-        detail = f"{undone.commit[:10]} takes back landed work: {', '.join(undone.files[:8])}"
-        yield Finding("checkout", Verdict.WARNING, detail, f"paddock queue restore {undone.commit[:10]}")
+    for notice in checkout_notices(workspace):
+        yield Finding("checkout", Verdict.WARNING, notice.text, notice.run)
 
 
 def _file_system(workspace: Workspace) -> Iterator[Finding]:

@@ -6,7 +6,6 @@ from collections.abc import Collection, Iterator
 from pathlib import Path
 
 from paddock.cli.attention import Notice, find_notices
-from paddock.cli.checkouts import checkout_lines
 from paddock.cli.columns import columns
 from paddock.cli.lostwork import tell_lost_work
 from paddock.cli.text import age, badge, cut, paint, plural, say, width
@@ -35,7 +34,7 @@ def show_status(
     if as_json:
         _print_json(workspace, board, convoy, notices)
     else:
-        say("\n".join([*render(board, convoy, notices, show_all=show_all), *checkout_lines(workspace)]))
+        say("\n".join(render(board, convoy, notices, show_all=show_all)))
 
 
 def _print_json(workspace: Workspace, board: Board, convoy: str | None, notices: list[Notice]) -> None:

@@ -199,28 +199,6 @@ def test_what_the_system_refuses_is_said_and_tried_again(farm: Farm) -> None:
     assert farm.outcomes() == {"one": "landed"}
 
 
-def test_the_persons_working_tree_is_never_touched_and_told_how_to_update(farm: Farm) -> None:
-    (farm.top / "mine.txt").write_text("not committed\n")
-    (farm.top / "ten.txt").write_text("edited by hand\n")
-    before = {path.name: path.read_bytes() for path in farm.top.iterdir() if path.is_file()}
-    farm.branch("one", {"parts/one": "good\n"})
-    farm.land("one")
-    farm.yard.run(code=0)
-
-    assert {path.name: path.read_bytes() for path in farm.top.iterdir() if path.is_file()} == before
-    assert not (farm.top / "parts").exists()
-    ended = subprocess.run(
-        farm.yard.argv("queue"), cwd=farm.top, env=farm.yard.env, capture_output=True, text=True, check=True, timeout=60
-    )
-    advice = ended.stderr.strip().splitlines()[-1]
-    assert "shows an older main" in advice
-    command = advice.split("update it: ")[1]
-    subprocess.run(("sh", "-c", command), cwd="/", check=True, env=farm.yard.env, timeout=60)
-    assert (farm.top / "parts" / "one").read_text() == "good\n"
-    assert (farm.top / "ten.txt").read_text() == "edited by hand\n"
-    assert farm.yard.git("status", "--porcelain").splitlines() == ["M ten.txt", "?? mine.txt"]
-
-
 def test_a_branch_deleted_or_rewritten_while_it_waits_changes_nothing(farm: Farm) -> None:
     farm.branch("deleted", {"parts/deleted": "good\n"})
     approved = farm.branch("rewritten", {"parts/rewritten": "good\n"})
