@@ -73,6 +73,21 @@ class TestSubmodules:
         assert desk.contents() == before
 
 
+@pytest.mark.parametrize(
+    "setting", ["core.splitIndex=true", "feature.manyFiles=true", "core.untrackedCache=true", "core.checkStat=minimal"]
+)
+def test_every_kind_of_index_follows(desk: Desk, setting: str) -> None:
+    git(desk.top, "config", *setting.split("="))
+    git(desk.top, "update-index", "--force-write-index")
+    write(desk.top, {"src/app.py": "staged\n", "run.sh": "mine\n"})
+    git(desk.top, "add", "src/app.py")
+    move = desk.land({"README.md": "landed\n", "new.txt": "landed\n"})
+    assert desk.update(move) == UpToDate(2)
+    assert desk.status() == [" M run.sh", "M  src/app.py"]
+    git(desk.top, "commit", "--quiet", "-am", "the user goes on")
+    git(desk.top, "fsck", "--strict")
+
+
 @pytest.mark.parametrize("cone", ["--cone", "--no-cone"])
 class TestSparse:
     def test_what_is_left_out_stays_out_and_the_rest_follows(self, desk: Desk, cone: str) -> None:

@@ -59,7 +59,6 @@ def following(
         before = notice_undone(repo, branch, read_notes(folder))
         held = Following(before, new)
         for tree in trees:
-            Stage(tree, checkpoint).recover()
             known = held.notes.stale_at(tree.path)
             claim = StaleTree(os.fsencode(tree.path), known.at if known else old, new, "main is being moved")
             held.notes = held.notes.with_stale(claim)

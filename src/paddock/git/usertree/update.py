@@ -4,6 +4,7 @@ Git makes the new index and the new files in a folder of ours, so filters, attri
 its business; the files are then put in place under the index lock, one by one, each after a look at what it replaces.
 """
 
+import contextlib
 import os
 import shutil
 from collections.abc import Callable, Mapping
@@ -107,7 +108,8 @@ def prepare_update(
         stage.open()
         prepared = _prepare(stage, at, new, saved or {})
     except (OSError, GitFailed) as error:
-        stage.close()
+        with contextlib.suppress(OSError):
+            stage.close()
         return LeftAlone(str(error))
     if not isinstance(prepared, Prepared):
         stage.close()
