@@ -60,7 +60,7 @@ def filled(cli: Cli) -> Cli:
         ("paddock engines check sc", ["scripted"]),
         ("paddock status --convoy ", ["red"]),
         ("paddock convoy show r", ["red"]),
-        ("paddock config show limits.max", ["limits.max_agents"]),
+        ("paddock config show limits.max", ["limits.max_agents", "limits.max_calls", "limits.max_turns"]),
         ("paddock show x", []),
     ],
 )

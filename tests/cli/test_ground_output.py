@@ -166,9 +166,10 @@ def test_edit_retry_and_cancel(busy: Cli) -> None:
 
 def test_config_tells_the_source_of_every_value(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PADDOCK_TIMEOUTS_TURN", "6s")
-    assert cli.shown("config", "show", "timeouts").splitlines()[:4] == [
+    assert cli.shown("config", "show", "timeouts").splitlines()[:5] == [
         "timeouts.start    2m                        paddock.toml",
         "timeouts.silence  10m                       paddock.toml",
+        "timeouts.tool     30m                       paddock.toml",
         "timeouts.turn     6s                        PADDOCK_TIMEOUTS_TURN",
         "timeouts.grace    10s                       paddock.toml",
     ]

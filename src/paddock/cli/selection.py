@@ -68,9 +68,7 @@ def wanted_tasks(tasks: tuple[str, ...], chosen: dict[str, Any], *, others: bool
     if wanted.named and wanted.in_bulk:
         raise Misuse("tasks were named, and --all or --convoy was given too", "use one of them")
     if not wanted.named and not wanted.in_bulk and not others:
-        raise Misuse(
-            "no task was named", "name some (`t3`, `t3-t7`), or use --all or --convoy; see `paddock status`"
-        )
+        raise Misuse("no task was named", "name some (`t3`, `t3-t7`), or use --all or --convoy; see `paddock status`")
     return wanted
 
 

@@ -24,6 +24,7 @@ attempt_usd = 20.0     # what one attempt may cost before it is stopped; 0: anyt
 [timeouts]
 start = "2m"           # until the engine's first output
 silence = "10m"        # without any output, while no tool runs
+tool = "30m"           # the same, while one runs
 turn = "1h"            # for a whole turn
 grace = "10s"          # between asking a process to stop and killing it
 
