@@ -68,6 +68,11 @@ class Report:
     def median_latency(self) -> float:
         return median(self.latencies) if self.latencies else float("inf")
 
+    @property
+    def late_latency(self) -> float:
+        """P95."""
+        return sorted(self.latencies)[int(0.95 * len(self.latencies))] if self.latencies else float("inf")
+
 
 class Engine:
     def __init__(self, world: World, policy: Policy) -> None:

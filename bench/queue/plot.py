@@ -13,6 +13,8 @@ COLOURS = {
     "batch-8": "#c49a6c",
     "zuul aimd": "#6a9fd4",
     "zuul w=k": "#1f5fa8",
+    "check+gate": "#8a6fb0",
+    "check+gate-8": "#5b3a8c",
     "ours": "#c8102e",
     "oracle": "#2e8b57",
 }

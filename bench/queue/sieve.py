@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from bench.queue.engine import Cancel, Drop, LandAll, Order, Start
 from paddock.core.merge import events as ev
@@ -15,8 +15,9 @@ CI = "ci"
 
 
 class SieveAndTrain:
-    def __init__(self, slots: int) -> None:
+    def __init__(self, slots: int, authors: Sequence[int] = ()) -> None:
         self.slots = slots
+        self.authors = authors
         self.queue = Queue()
         self.trees: dict[str, frozenset[int]] = {"c0": frozenset()}
         self.names: dict[frozenset[int], str] = {frozenset(): "t0"}
@@ -30,7 +31,8 @@ class SieveAndTrain:
         self.queue = evolve(self.queue, event, now)
 
     def arrived(self, change: int, now: float) -> None:
-        made = Change(f"b{change}", 1, f"h{change}", "c0")
+        author = f"agent{self.authors[change]}" if self.authors else ""
+        made = Change(f"b{change}", 1, f"h{change}", "c0", author=author)
         self._record(ev.ChangeQueued(made, approved_by="sim"), now)
 
     def ended(self, run: int, passed: bool, now: float) -> None:

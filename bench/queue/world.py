@@ -12,7 +12,10 @@ JITTER = 0.1
 
 @dataclass(frozen=True, slots=True)
 class Scenario:
-    """Times are in units of one CI run. `arrivals_per_run` None means that all changes wait at the start."""
+    """Times are in units of one CI run. `arrivals_per_run` None means that all changes wait at the start.
+
+    `agents` are the shares of bad changes of several authors, who take turns at random; empty: all are alike.
+    """
 
     changes: int
     slots: int
@@ -21,6 +24,7 @@ class Scenario:
     flake: float = 0.0
     arrivals_per_run: float | None = None
     seed: int = 1
+    agents: tuple[float, ...] = ()
 
 
 @dataclass(slots=True)
@@ -32,12 +36,15 @@ class World:
     partner: dict[int, int] = field(default_factory=dict)
     arrivals: list[float] = field(default_factory=list)
     _dice: random.Random = field(default_factory=random.Random)
+    authors: list[int] = field(default_factory=list)
 
     @classmethod
     def draw(cls, scenario: Scenario) -> World:
         dice = random.Random(scenario.seed)
         numbers = range(scenario.changes)
-        bad = frozenset(n for n in numbers if dice.random() < scenario.bad)
+        authors = [dice.randrange(len(scenario.agents)) if scenario.agents else 0 for _ in numbers]
+        shares = [scenario.agents[author] if scenario.agents else scenario.bad for author in authors]
+        bad = frozenset(n for n in numbers if dice.random() < shares[n])
         partner = {
             n: dice.randrange(max(0, n - CLASH_WINDOW), n) for n in numbers if dice.random() < scenario.clash and n > 0
         }
@@ -46,7 +53,7 @@ class World:
             if scenario.arrivals_per_run is not None:
                 now += dice.expovariate(scenario.arrivals_per_run)
             arrivals.append(now)
-        return cls(scenario, bad, partner, arrivals, random.Random(scenario.seed + 1))
+        return cls(scenario, bad, partner, arrivals, random.Random(scenario.seed + 1), authors)
 
     def is_green(self, tree: Collection[int]) -> bool:
         present = tree if isinstance(tree, (set, frozenset)) else frozenset(tree)

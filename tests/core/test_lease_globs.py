@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from paddock.core.globs import globs_overlap
+from paddock.core.globs import globs_overlap, matches_path
 
 NAMES = ["a", "b", "c", "ab", "ba", "ac", "aab", "abc"]
 PATHS = ["/".join(parts) for length in (1, 2, 3, 4) for parts in itertools.product(NAMES[:6], repeat=length)]
@@ -60,6 +60,36 @@ def test_globs_that_share_a_path_are_never_called_disjoint(first: str, second: s
 def test_overlap_is_symmetric_and_reflexive(first: str, second: str) -> None:
     assert globs_overlap(first, second) == globs_overlap(second, first)
     assert globs_overlap(first, first)
+
+
+@settings(max_examples=200, deadline=None)
+@given(pattern=glob)
+def test_a_path_that_a_glob_matches_is_never_missed(pattern: str) -> None:
+    assert all(matches_path(pattern, path) for path in matching(pattern))
+
+
+@pytest.mark.parametrize("path", ["a*b", "src/[id]/page.ts", "a{b,c}", "x?y", "back\\slash", "!a", "ü/é"])
+def test_a_path_is_taken_literally(path: str) -> None:
+    assert matches_path("**", path)
+    assert matches_path(path.split("/")[0] + "/**", path) or "/" not in path
+    assert not matches_path("docs/**", path)
+
+
+@pytest.mark.parametrize(
+    ("pattern", "path", "matches"),
+    [
+        ("web/**", "web/src/a.ts", True),
+        ("web/**", "webapp/a.ts", False),
+        ("*.py", "a.py", True),
+        ("*.py", "src/a.py", False),
+        ("**/*.py", "src/a.py", True),
+        ("web", "web/a.ts", True),
+        ("src/{api,db}/**", "src/db/x", True),
+        ("src/{api,db}/**", "src/ui/x", False),
+    ],
+)
+def test_globs_of_paths_mean_what_they_say(pattern: str, path: str, matches: bool) -> None:
+    assert matches_path(pattern, path) is matches
 
 
 WORDS = ["".join(letters) for length in range(1, 8) for letters in itertools.product("abc", repeat=length)]

@@ -8,6 +8,7 @@ from paddock.cli.checkouts import checkout_lines, know_checkouts, view_stale, vi
 from paddock.cli.halts import cure_of, view_halt
 from paddock.cli.lostwork import tell_lost_work
 from paddock.cli.restore import restore_command
+from paddock.cli.suite import run_scope, suite_lines, view_suite
 from paddock.cli.text import SCHEMA, age, cut, iso, paint, print_json
 from paddock.cli.workspace import Workspace, author, open_workspace
 from paddock.core.board import Board
@@ -39,12 +40,15 @@ def queue_command(ctx: click.Context, as_json: bool) -> None:
     reason = why_stopped(workspace, queue)
     if as_json:
         known = know_checkouts(workspace)
-        print_json({**view_queue(queue, reason), "behind": view_stale(known), "undone": view_undone(known)})
+        trees = {"behind": view_stale(known), "undone": view_undone(known)}
+        print_json({**view_queue(queue, reason), **trees, "ci": view_suite(workspace.config.land.checks, queue.stats)})
         return
     for line in render(queue, reason):
         click.echo(line)
     if queue.halted is not None:
         show_end_of_halt(workspace, queue.halted)
+    if flaky := suite_lines(workspace.config.land.checks, queue.stats):
+        click.echo("\n".join(["", paint("checks", bold=True), *flaky]))
     for line in checkout_lines(workspace):
         click.echo(line, err=True)
 
@@ -111,6 +115,7 @@ def _view_run(run: Run, typical: float | None) -> dict[str, object]:
         "eta_seconds": left,
         "log": run.log,
         "cancelling": run.cancelling,
+        "checks": list(run.checks) if run.since else None,
     }
 
 
@@ -186,7 +191,8 @@ def render(queue: Queue, reason: str) -> list[str]:
         for run in queue.running.values():
             left = "" if typical is None else f"  about {max(0, run.started_at + typical - time.time()):.0f} s left"
             names = ", ".join(member.id for member in run.members) or "main itself"
-            lines.append(f"  {run.id:<6} {run.purpose.value:<9} {names}  since {age(run.started_at)}{left}")
+            scope = f"  {run_scope(run)}" if run.since else ""
+            lines.append(f"  {run.id:<6} {run.purpose.value:<9} {names}{scope}  since {age(run.started_at)}{left}")
     if queue.entries:
         lines += ["", paint("queued", bold=True)]
         for entry in in_order(queue):

@@ -147,6 +147,12 @@ def _requests(store: SqliteStore, change: str) -> list[StoryLine]:
     ]
 
 
+def _scope(event: qe.RunStarted) -> str:
+    if not event.since:
+        return ""
+    return f", only {', '.join(event.checks)}" if event.checks else ", which no check looks at"
+
+
 def _line(record: Record, change: str, mine: dict[str, qe.RunStarted]) -> StoryLine | None:
     event = record.event
     words, run, failed, conflict, head = "", "", False, None, ""
@@ -158,10 +164,8 @@ def _line(record: Record, change: str, mine: dict[str, qe.RunStarted]) -> StoryL
             mine[event.run] = event
             with_ = ", ".join(member.id for member in event.members if member.id != change)
             together = f" together with {with_}" if with_ else ""
-            words, run = (
-                f"{event.purpose.value} {event.run}{together} on {event.base[:10]}, tree {event.tree[:10]}",
-                event.run,
-            )
+            where = f"on {event.base[:10]}, tree {event.tree[:10]}{_scope(event)}"
+            words, run = f"{event.purpose.value} {event.run}{together} {where}", event.run
         case qe.RunEnded() if event.run in mine:
             note = f": {event.note}" if event.note else ""
             again = f" (already known from {event.reused})" if event.reused else ""
@@ -177,7 +181,9 @@ def _line(record: Record, change: str, mine: dict[str, qe.RunStarted]) -> StoryL
             words = f"sent back: conflicts with {event.against or event.base[:10]} in {', '.join(event.paths)}"
             conflict = event
         case qe.ChangeRejected(id=name) if name == change:
-            words = f"rejected: {event.reason}, on the evidence of {', '.join(event.runs) or event.by or 'nobody'}"
+            flaky = f"; {event.needed} failures were needed, because CI flakes" if event.needed > 2 else ""
+            proof = ", ".join(event.runs) or event.by or "nobody"
+            words = f"rejected: {event.reason}, on the evidence of {proof}{flaky}"
         case qe.ChangeCancelled(id=name) | qe.ChangeFoundEmpty(id=name) if name == change:
             words = f"taken out: {getattr(event, 'reason', 'everything it does is in main already')}"
         case qe.ChangeMoved(id=name) if name == change:

@@ -115,7 +115,17 @@ class Worktrees(Section, frozen=True):
 class Check(Section, frozen=True):
     name: str
     run: str
-    timeout: Seconds | None = None
+    timeout: Annotated[Seconds | None, Meta(description="for this check alone")] = None
+    paths: Annotated[
+        tuple[str, ...],
+        Meta(description="globs of all it depends on: it runs where one of them changes; none: it always runs"),
+    ] = ()
+    retry: Annotated[
+        int, Meta(ge=0, le=10, description="how often it is run again within a run before it has failed")
+    ] = 0
+    quarantine: Annotated[bool, Meta(description="known to fail for no reason: run and shown, but never decides")] = (
+        False
+    )
 
 
 class Land(Section, frozen=True):

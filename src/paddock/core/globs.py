@@ -42,6 +42,15 @@ def globs_overlap(first: str, second: str) -> bool:
     return any(_paths_meet(a, b) for a in _compile(first) for b in _compile(second))
 
 
+def matches_path(pattern: str, path: str) -> bool:
+    """False only if the pattern certainly does not match this path."""
+    return globs_overlap(pattern, _quote(path))
+
+
+def _quote(path: str) -> str:
+    return "".join(f"\\{char}" if char in "*?[]{},\\!" else char for char in path)
+
+
 @lru_cache(maxsize=4096)
 def _compile(pattern: str) -> tuple[Path, ...]:
     normal = unicodedata.normalize("NFC", pattern)

@@ -1,24 +1,26 @@
 """One CI run: a sandbox at an exact commit, its set-up and checks as detached processes, a result.
 
 A run is found again after a crash by its folder and its sandbox's record; driving it again goes on where
-it was. The turns of a run are: 0 set-up, then one per check.
+it was. The turns of a run are: 0 set-up, then one for each time a check is run.
 """
 
 import asyncio
 import os
 import signal
 import time
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
 
 from paddock.core.errors import PaddockError
 from paddock.core.merge.cannot_run import why_cannot_run
+from paddock.core.merge.guards import BLAMING
 from paddock.core.merge.model import Purpose, Result, Run
 from paddock.fleet.checkpoints import checkpoint
 from paddock.fleet.ci_output import last_lines_of, note_step
 from paddock.fleet.queueing import ci_of
 from paddock.fleet.site import Site
 from paddock.fleet.sweeping import Sweeper
-from paddock.git.ci import CiCommand, CiDefinition, check_command, setup_command
+from paddock.git.ci import CiCheck, CiCommand, CiDefinition, check_command, setup_command
 from paddock.git.sandbox import (
     InUse,
     NotPrepared,
@@ -61,6 +63,19 @@ class RunResult:
     exit: int | None = None
     note: str = ""
     cannot_run: str = ""
+    ran: tuple[str, ...] = ()
+    failed: tuple[str, ...] = ()
+    flaked: tuple[str, ...] = ()
+    quarantined: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Tried:
+    """A check that was run `times` times; `failed` is what the last time came to, None for a pass."""
+
+    check: CiCheck
+    times: int
+    failed: RunResult | None
 
 
 @dataclass
@@ -92,6 +107,10 @@ class CiRun:
     async def drive(self) -> RunResult:
         self._folder.mkdir(parents=True, exist_ok=True)
         definition = ci_of(self._site)
+        if definition.digest != self.run.ci:
+            self.cancelled = self.cancelled or "the CI definition changed"
+        if self.run.since and not self.run.checks:
+            return RunResult(Result.PASS, 0, "no check looks at what it changes")
         sandbox = await self._claim_sandbox()
         try:
             result = await self._drive_in(sandbox, definition)
@@ -117,12 +136,32 @@ class CiRun:
             finished = await asyncio.to_thread(finish_setup, sandbox, order)
             if not isinstance(finished, Prepared):
                 return RunResult(Result.INFRA, None, "the sandbox was lost during set-up")
-        for number, check in enumerate(definition.checks, 1):
+        return await self._check(sandbox, definition)
+
+    async def _check(self, sandbox: Sandbox, definition: CiDefinition) -> RunResult:
+        """One check after the other; the first that fails decides, unless it is in quarantine."""
+        tried: list[Tried] = []
+        for check in self._in_order(definition):
             command = check_command(sandbox, definition, check, self.run.commit, os.environ)
-            failed = await self._step(number, command, check.name)
-            if failed is not None:
-                return failed
-        return RunResult(Result.PASS, 0)
+            tried.append(await self._try(check, command, sum(one.times for one in tried)))
+            failed = tried[-1].failed
+            if failed is not None and not (check.quarantine and failed.result in BLAMING):
+                return _summed_up(failed, tried)
+        return _summed_up(RunResult(Result.PASS, 0), tried)
+
+    async def _try(self, check: CiCheck, command: CiCommand, turn: int) -> Tried:
+        """A check that fails is run again in the same sandbox, as often as it may be."""
+        failed = None
+        for times in range(1, check.retry + 2):
+            failed = await self._step(turn + times, command, check.name)
+            if failed is None or failed.result is not Result.FAIL or failed.cannot_run:
+                break
+        return Tried(check, times, failed)
+
+    def _in_order(self, definition: CiDefinition) -> list[CiCheck]:
+        """Those in quarantine come last: they must not use up the time of one that decides."""
+        asked = [check for check in definition.checks if not self.run.since or check.name in self.run.checks]
+        return sorted(asked, key=lambda check: check.quarantine)
 
     def _order(self, definition: CiDefinition) -> Order:
         name = self._site.config.landing_branch
@@ -221,6 +260,24 @@ class CiRun:
             # Nothing left behind may decide a run that somebody will be blamed for.
             reserve_sandbox(sandbox, self.run.id, fresh=self.run.purpose is Purpose.CONFIRM)
         return sandbox
+
+
+def _summed_up(result: RunResult, tried: Sequence[Tried]) -> RunResult:
+    ended = [one for one in tried if one.failed is None or one.failed.result in BLAMING]
+    failed = [one.check for one in ended if one.failed is not None]
+    flaked = [one.check.name for one in ended if one.failed is None and one.times > 1]
+    ignored = [check.name for check in failed if check.quarantine]
+    words = [result.note] if result.note else []
+    words += [f"`{name}` failed, then passed when it was run again" for name in flaked]
+    words += [f"`{name}` failed, which does not count: it is in quarantine" for name in ignored]
+    return replace(
+        result,
+        note="; ".join(words),
+        ran=tuple(one.check.name for one in ended),
+        failed=tuple(check.name for check in failed if not check.quarantine),
+        flaked=tuple(flaked),
+        quarantined=tuple(ignored),
+    )
 
 
 def _bound(files: TurnFiles) -> None:

@@ -21,7 +21,7 @@ from paddock.core.merge.halts import heals_itself
 from paddock.core.merge.health import INFRA_BEFORE_CONTROL
 from paddock.core.merge.incidents import lost_too_often
 from paddock.core.merge.legal import IllegalTransition
-from paddock.core.merge.model import Change, Entry, Queue, Result, reusable_pass
+from paddock.core.merge.model import Change, Entry, Queue, Result, reusable_pass, tree_to_lean_on
 from paddock.core.merge.plan import plan
 from paddock.core.task import Phase, Task
 from paddock.fleet.aftermath import Aftermath
@@ -239,9 +239,11 @@ class Lander:
         commit, tree = composed
         checkpoint("run.composed")
         digest = ci_of(self.site).digest
+        since = tree_to_lean_on(self.ledger.board.queue, action.purpose, digest)
+        checks, since = await asyncio.to_thread(self._choose_checks, action, tree, since)
         started = qe.RunStarted(
             action.run, action.purpose, action.base, action.base_tree, action.members, tree, commit, digest,
-            str(self.site.run_folder(action.run)), action.confirms,
+            str(self.site.run_folder(action.run)), action.confirms, checks, since,
         )  # fmt: skip
         reused = reusable_pass(self.ledger.board.queue, action.purpose, tree, digest)
         events: list[qe.QueueEvent] = [started]
@@ -250,6 +252,20 @@ class Lander:
         await self._record(*events)
         checkpoint("run.started_in_log")
         self._adopt(self.ledger.board.queue)
+
+    def _choose_checks(self, action: act.StartRun, tree: str, since: str) -> tuple[tuple[str, ...], str]:
+        """The checks to run and the tree on which the others have passed; empty and none when all are to run.
+
+        Compared is with the tree that passed, not with the base: what trains below bring counts as well.
+        """
+        definition = ci_of(self.site)
+        if not since or not any(check.paths for check in definition.checks):
+            return (), ""
+        entries = self.ledger.board.queue.entries
+        members = [entries[member.id].change.paths for member in action.members if member.id in entries]
+        changed = {*self.site.repo.changed_paths(since, tree), *(path for paths in members for path in paths)}
+        chosen = definition.checks_for(changed)
+        return ((), "") if chosen == definition.checks else (tuple(check.name for check in chosen), since)
 
     def _compose(self, action: act.StartRun) -> tuple[str, str] | qe.CompositionRefused:
         if not action.members:
@@ -287,7 +303,10 @@ class Lander:
             ended = RunResult(Result.INFRA, None, str(error))
         run = driver.run.id
         checkpoint("run.over")
-        event = qe.RunEnded(run, ended.result, ended.exit, note=ended.note, cannot_run=ended.cannot_run)
+        event = qe.RunEnded(
+            run, ended.result, ended.exit, None, ended.note, ended.cannot_run,
+            ended.ran, ended.failed, ended.flaked, ended.quarantined,
+        )  # fmt: skip
         await self.ledger.record(lambda board: [Draft(event)] if run in board.queue.running else [])
         checkpoint("run.ended_in_log")
         self.runs.pop(run, None)

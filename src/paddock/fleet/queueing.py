@@ -24,6 +24,11 @@ def ci_of(site: Site) -> CiDefinition:
         raise PaddockError(
             "no CI command is configured: nothing would test what lands", 'set `[land] ci = "make test"`'
         )
+    if not definition.gates:
+        raise PaddockError(
+            "every check is in quarantine: nothing would test what lands",
+            "remove `quarantine` from at least one of the `[[land.checks]]`",
+        )
     return definition
 
 

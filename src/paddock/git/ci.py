@@ -12,6 +12,7 @@ from pathlib import Path
 import msgspec
 
 from paddock.config.schema import Land
+from paddock.core.globs import matches_path
 from paddock.git.sandbox import Sandbox
 
 _PASSED_ON = (
@@ -27,8 +28,17 @@ _MAKEFILES = ("Makefile", "makefile", "GNUmakefile")
 
 @dataclass(frozen=True, slots=True)
 class CiCheck:
+    """`paths` are globs of everything its verdict depends on besides what CI itself is; none: the whole tree."""
+
     name: str
     command: str
+    paths: tuple[str, ...] = ()
+    retry: int = 0
+    quarantine: bool = False
+
+    def looks_at(self, paths: Iterable[str]) -> bool:
+        """Whether its verdict may change with these paths. Errs on the side of yes."""
+        return not self.paths or any(matches_path(glob, path) for path in paths for glob in self.paths)
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,14 +52,26 @@ class CiDefinition:
 
     @property
     def digest(self) -> str:
-        """The key of verdicts. Kept caches change how long a run takes, not what it means."""
-        checks = [(check.name, check.command) for check in self.checks]
+        """The key of verdicts. Kept caches and retries change how long a run takes, not what a pass means."""
+        checks = [(check.name, check.command, *_scope(check)) for check in self.checks]
         return _digest(("ci", checks, self.setup, sorted(self.env)))
 
     @property
     def setup_digest(self) -> str:
         """Sandboxes set up under another one are built anew; empty when there is nothing to set up."""
         return _digest(("setup", self.setup, sorted(self.env))) if self.setup else ""
+
+    @property
+    def gates(self) -> bool:
+        """Whether there is a check that can keep anything off main."""
+        return any(not check.quarantine for check in self.checks)
+
+    def checks_for(self, paths: Iterable[str]) -> tuple[CiCheck, ...]:
+        """The checks whose verdict may change with these paths; all of them where CI itself changes."""
+        changed = tuple(paths)
+        if self.touched_by(changed):
+            return self.checks
+        return tuple(check for check in self.checks if check.looks_at(changed))
 
     def touched_by(self, paths: Iterable[str]) -> bool:
         """Whether a change of `paths` changes what CI is: the configuration, or a file its commands name."""
@@ -68,7 +90,7 @@ class CiCommand:
 
 def define_ci(land: Land, keep: tuple[str, ...] = ()) -> CiDefinition | None:
     """The definition `[land]` gives; None when it names neither a command nor checks."""
-    checks = tuple(CiCheck(check.name, check.run) for check in land.checks)
+    checks = tuple(CiCheck(check.name, check.run, check.paths, check.retry, check.quarantine) for check in land.checks)
     if not checks and land.ci.strip():
         checks = (CiCheck("ci", land.ci),)
     return CiDefinition(checks, land.setup, tuple(land.env.items()), keep) if checks else None
@@ -115,6 +137,11 @@ def ci_environment(
         "PADDOCK_COMMIT": commit,
     }
     return {**passed, **own, **dict(definition.env)}
+
+
+def _scope(check: CiCheck) -> tuple[object, ...]:
+    """What a pass does not vouch for; nothing for a plain check, so that older verdicts keep their key."""
+    return (sorted(check.paths), check.quarantine) if check.paths or check.quarantine else ()
 
 
 def _named_files(commands: tuple[str, ...]) -> Iterable[str]:

@@ -7,7 +7,8 @@ from msgspec.structs import replace
 from paddock.core.merge import events as ev
 from paddock.core.merge.health import INFRA_BEFORE_CONTROL, LOST_BEFORE_HALT
 from paddock.core.merge.incidents import lost_too_often
-from paddock.core.merge.model import HaltCause, Outcome, Purpose, Result
+from paddock.core.merge.model import HaltCause, Outcome, Purpose, Result, Tally
+from paddock.core.merge.screens import screen_units
 from paddock.core.merge.view import look
 from tests.core.merge.audit import audit
 from tests.core.merge.lab import Lab, change, refused, running, started_lab
@@ -485,7 +486,147 @@ def a_change_that_does_not_repair_a_red_main_leaves_the_queue_unblamed() -> None
     assert outcome(lab, "t1") is None
 
 
+def with_areas(lab: Lab, **seen_by: str) -> Lab:
+    """Changes that only the named check looks at."""
+    for name, check in seen_by.items():
+        lab.truth.seen_by[name, 1] = frozenset({check})
+    return lab
+
+
+def only_what_a_train_touches_is_run() -> None:
+    lab = with_areas(started_lab(), t1="lint", t2="unit")
+    with_changes(lab, "t1", "t2")
+    first, second = (lab.queue.running[run_of(lab, name)] for name in ("t1", "t2"))
+    assert first.checks == ("lint",)
+    assert second.checks == ("lint", "unit"), "it stands on the first, whose checks have not passed yet"
+    lab.settle()
+    audit(lab)
+    assert outcome(lab, "t1") is outcome(lab, "t2") is Outcome.LANDED
+
+
+def main_itself_is_tested_whole() -> None:
+    lab = with_areas(started_lab(), t1="lint", hotfix="unit")
+    lab.push_foreign("hotfix")
+    with_changes(lab, "t1")
+    assert [(run.purpose, run.since) for run in lab.queue.running.values()] == [(Purpose.BASELINE, "")]
+    lab.settle()
+    audit(lab)
+    assert outcome(lab, "t1") is Outcome.LANDED
+
+
+def checks_that_never_passed_are_not_left_out() -> None:
+    lab = with_changes(started_lab(), "t1")
+    lab.settle()
+    assert lab.queue.main is not None
+    main = lab.queue.main
+    run = ev.RunStarted("r90", Purpose.SCREEN, main.commit, main.tree, (), main.tree, main.commit, "ci1")
+    assert refused(lab, replace(run, checks=("lint",), since="a tree nobody tested"))
+
+
+def a_red_control(lab: Lab) -> None:
+    """CI is asked about main once more and says no."""
+    assert lab.queue.main is not None
+    main = lab.queue.main
+    lab.record(ev.RunStarted("r90", Purpose.CONTROL, main.commit, main.tree, (), main.tree, main.commit, "ci1"))
+    lab.tick()
+    lab.record(ev.RunEnded("r90", Result.FAIL))
+
+
+def what_left_out_checks_of_a_doubted_main_does_not_land() -> None:
+    lab = with_areas(started_lab(), t1="lint")
+    lab.record(ev.QueueFrozen())
+    with_changes(lab, "t1")
+    answer(lab, run_of(lab, "t1"))
+    landable = lab.queue.landable
+    assert landable
+    a_red_control(lab)
+    assert not lab.queue.landable
+    assert refused(lab, ev.LandingStarted(landable[0], "c0", lab.queue.ended[landable[0]].commit))
+    lab.record(ev.QueueUnfrozen())
+    lab.settle()
+    audit(lab)
+    assert outcome(lab, "t1") is Outcome.LANDED
+
+
+def a_run_that_left_out_checks_of_a_doubted_main_says_nothing() -> None:
+    lab = with_areas(started_lab(), t1="lint")
+    with_changes(lab, "t1")
+    run = run_of(lab, "t1")
+    a_red_control(lab)
+    lab.tick()
+    lab.finish(run)
+    assert not lab.queue.landable
+    assert run not in lab.queue.entries["t1"].evidence
+    lab.settle()
+    audit(lab)
+    assert outcome(lab, "t1") is Outcome.LANDED
+
+
+def a_flaky_suite_takes_more_failures_to_reject() -> None:
+    lab = started_lab()
+    lab.queue = replace(lab.queue, stats=replace(lab.queue.stats, verdicts=200.0, flakes=10.0))
+    with_changes(lab, "t1", "t2")
+    answer_without_audit(lab, run_of(lab, "t2"), Result.PASS)
+    for _ in range(2):
+        answer_without_audit(lab, run_of(lab, "t1"), Result.FAIL)
+    assert outcome(lab, "t1") is None
+    answer_without_audit(lab, run_of(lab, "t1"), Result.FAIL)
+    while outcome(lab, "t1") is None and lab.processes:
+        answer_without_audit(lab, min(lab.processes), None)
+    rejected = next(event for event, _ in lab.log if isinstance(event, ev.ChangeRejected))
+    assert rejected.needed == len(rejected.runs) == 3
+
+
+def answer_without_audit(lab: Lab, run: str, result: Result | None) -> None:
+    """For a lab whose estimators were set by hand, so that its log does not give its state."""
+    lab.tick()
+    lab.finish(run, result)
+    lab.wake()
+
+
+def what_conflicts_with_a_train_in_flight_is_not_screened() -> None:
+    lab = started_lab(slots=4)
+    lab.truth.conflicts.add(frozenset({("t1", 1), ("t2", 1)}))
+    with_changes(lab, "t1", "t2")
+    assert lab.queue.entries["t2"].refusals
+    assert not any(run.holds("t2") for run in lab.queue.running.values())
+    answer(lab, run_of(lab, "t1"), Result.FAIL)
+    assert any(run.holds("t2") for run in lab.queue.running.values()), "nothing is in its way any more"
+    lab.settle()
+    audit(lab)
+
+
+def pools_of_agents(*, bad: float) -> list[set[str]]:
+    """Who shares a pool when one agent's record is this bad and another's is spotless."""
+    lab = started_lab(slots=1)
+    records = {"careless": Tally(40.0 * (1 - bad), 40.0 * bad), "careful": Tally(120.0, 0.0)}
+    overall = Tally(sum(t.good for t in records.values()), sum(t.bad for t in records.values()))
+    lab.queue = replace(lab.queue, stats=replace(lab.queue.stats, by_author=records, overall=overall))
+    for number in range(24):
+        lab.submit(change(f"t{number}", author=("careless", "careful")[number % 2]))
+    assert lab.queue.main is not None
+    units = screen_units(look(lab.queue, lab.queue.main, lab.facts(), lab.now), 4)
+    return [{candidate.entry.change.author for candidate in unit} for unit in units]
+
+
+def a_careless_agent_is_screened_apart() -> None:
+    assert all(len(authors) == 1 for authors in pools_of_agents(bad=0.8))
+
+
+def agents_that_may_be_alike_share_pools() -> None:
+    assert any(len(authors) == 2 for authors in pools_of_agents(bad=0.05))
+
+
 CLAIMS = (
+    only_what_a_train_touches_is_run,
+    main_itself_is_tested_whole,
+    checks_that_never_passed_are_not_left_out,
+    what_left_out_checks_of_a_doubted_main_does_not_land,
+    a_run_that_left_out_checks_of_a_doubted_main_says_nothing,
+    a_flaky_suite_takes_more_failures_to_reject,
+    what_conflicts_with_a_train_in_flight_is_not_screened,
+    a_careless_agent_is_screened_apart,
+    agents_that_may_be_alike_share_pools,
     a_tree_without_a_pass_never_lands,
     a_train_waits_for_the_one_it_stands_on,
     a_superseded_version_does_not_land,

@@ -12,12 +12,23 @@ from paddock.core.merge import events as ev
 from paddock.core.merge.actions import Action, CancelRun, Facts, Land, StartRun, decision_event
 from paddock.core.merge.evolve import evolve
 from paddock.core.merge.legal import IllegalTransition
-from paddock.core.merge.model import Change, Member, Purpose, Queue, RefusalCause, Result, Run, reusable_pass
+from paddock.core.merge.model import (
+    Change,
+    Member,
+    Purpose,
+    Queue,
+    RefusalCause,
+    Result,
+    Run,
+    reusable_pass,
+    tree_to_lean_on,
+)
 from paddock.core.merge.plan import plan
 
 Atom = tuple[str, int]
 Tree = frozenset[Atom]
 PLANS_PER_WAKE = 400
+CHECKS = frozenset({"lint", "unit", "e2e"})
 
 
 class Crashed(Exception):
@@ -32,17 +43,35 @@ class Commit:
 
 @dataclass(slots=True)
 class Truth:
-    """What is wrong with the changes. `clashes` break together, `conflicts` do not merge, `mends` heal what is bad."""
+    """What is wrong with the changes. `clashes` break together, `conflicts` do not merge, `mends` heal what is bad.
+
+    `seen_by` are the checks that look at what a change touches, all of them unless it says otherwise: it breaks
+    no others, and two changes clash only in a check that looks at both.
+    """
 
     bad: set[Atom] = field(default_factory=set)
     clashes: set[frozenset[Atom]] = field(default_factory=set)
     conflicts: set[frozenset[Atom]] = field(default_factory=set)
     empty: set[Atom] = field(default_factory=set)
     mends: dict[Atom, Atom] = field(default_factory=dict)
+    seen_by: dict[Atom, frozenset[str]] = field(default_factory=dict)
 
     def is_green(self, tree: Tree) -> bool:
+        return not self.red_checks(tree)
+
+    def red_checks(self, tree: Tree) -> set[str]:
         healed = {self.mends[atom] for atom in tree if atom in self.mends}
-        return tree.isdisjoint(self.bad - healed) and not any(pair <= tree for pair in self.clashes)
+        red = {check for atom in tree & (self.bad - healed) for check in self.checks_of(atom)}
+        for one, other in (tuple(pair) for pair in self.clashes if pair <= tree):
+            red |= self.checks_of(one) & self.checks_of(other)
+        return red
+
+    def checks_of(self, atom: Atom) -> frozenset[str]:
+        return self.seen_by.get(atom, CHECKS)
+
+    def view_of(self, check: str, tree: Tree) -> Tree:
+        """All that a check sees of a tree."""
+        return frozenset(atom for atom in tree if check in self.checks_of(atom))
 
 
 @dataclass(slots=True)
@@ -57,7 +86,7 @@ class Lab:
     now: float = 1000.0
     watched_since: float = 0.0
     processes: set[str] = field(default_factory=set)
-    passed: set[tuple[Tree, str]] = field(default_factory=set)
+    passed: set[tuple[str, Tree, str]] = field(default_factory=set)
     moves: list[tuple[str, str, tuple[Member, ...], bool]] = field(default_factory=list)
     answers: dict[str, tuple[Run, Result]] = field(default_factory=dict)
     approved: set[tuple[str, int, str]] = field(default_factory=set)
@@ -152,6 +181,7 @@ class Lab:
             self.ci,
             f"{action.run}.log",
             action.confirms,
+            *self._choose_checks(action, tree),
         )
         self.record(started)
         reused = reusable_pass(self.queue, action.purpose, self.tree_name(commit), self.ci)
@@ -160,6 +190,18 @@ class Lab:
             return
         self.step()
         self.processes.add(action.run)
+
+    def _choose_checks(self, action: StartRun, tree: Tree) -> tuple[tuple[str, ...], str]:
+        since = tree_to_lean_on(self.queue, action.purpose, self.ci)
+        trees = {self.tree_name(commit): self.commits[commit].tree for commit in self.commits}
+        if not since:
+            return (), ""
+        chosen = {check for atom in trees[since] ^ tree for check in self.truth.checks_of(atom)}
+        return ((), "") if chosen == CHECKS else (tuple(sorted(chosen)), since)
+
+    def has_passed(self, tree: Tree, ci: str) -> bool:
+        """Every check has passed on a tree that looked the same to it."""
+        return all((check, self.truth.view_of(check, tree), ci) in self.passed for check in CHECKS)
 
     def _refusal(self, action: StartRun, tree: Tree, member: Member) -> ev.CompositionRefused | None:
         atom = (member.id, member.version)
@@ -182,7 +224,7 @@ class Lab:
             if self.main != action.old:
                 self.record(ev.LandingRefused(action.run, action.old, action.new, "main moved"))
                 return
-            tested = (self.commits[action.new].tree, self.queue.ended[action.run].ci) in self.passed
+            tested = self.has_passed(self.commits[action.new].tree, self.queue.ended[action.run].ci)
             self.moves.append((action.old, action.new, action.members, tested))
             self.main = action.new
             self.step()
@@ -192,10 +234,11 @@ class Lab:
         """CI ends with `result`, by default the honest one."""
         run = self.queue.running[run_id]
         tree = self.commits[run.commit].tree
-        honest = Result.PASS if self.truth.is_green(tree) else Result.FAIL
+        asked = frozenset(run.checks) if run.since else CHECKS
+        honest = Result.FAIL if asked & self.truth.red_checks(tree) else Result.PASS
         result = honest if result is None else result
         if result is Result.PASS:
-            self.passed.add((tree, run.ci))
+            self.passed |= {(check, self.truth.view_of(check, tree), run.ci) for check in asked}
         self.answers[run_id] = (run, result)
         self.processes.discard(run_id)
         self.record(ev.RunEnded(run_id, result))

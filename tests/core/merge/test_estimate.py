@@ -6,8 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from paddock.core.merge import estimate
-from paddock.core.merge.model import Result, Sample, Stats, Tally
+from paddock.core.merge import estimate, guards
+from paddock.core.merge.events import RunEnded
+from paddock.core.merge.model import CheckTally, Result, Sample, Stats, Tally
 from tests.core.merge.lab import change, started_lab
 
 
@@ -70,5 +71,62 @@ def test_a_failure_that_a_second_run_contradicts_counts_as_a_flake() -> None:
     lab.tick()
     lab.finish(min(lab.processes), Result.FAIL)
     lab.settle()
-    assert lab.queue.stats.flakes == 1.0
+    assert lab.queue.stats.flakes == pytest.approx(1.0, abs=0.01)
     assert estimate.flake_share(lab.queue.stats) > before
+
+
+def test_a_pool_that_failed_and_whose_members_all_landed_counts_as_a_flake_and_one_with_a_culprit_does_not() -> None:
+    for bad, flakes in ((False, 1.0), (True, 0.0)):
+        lab = started_lab(slots=1)
+        lab.truth.bad = {("t3", 1)} if bad else set()
+        for number in range(1, 7):
+            lab.submit(change(f"t{number}"))
+        lab.wake()
+        pool = lab.queue.running[min(lab.processes)]
+        assert pool.holds("t3")
+        assert len(pool.members) > 1
+        lab.tick()
+        lab.finish(pool.id, Result.FAIL)
+        lab.settle()
+        assert lab.queue.stats.flakes == pytest.approx(flakes, abs=0.01)
+
+
+@pytest.mark.parametrize(("flakes", "needed"), [(0.0, 2), (0.01, 2), (0.02, 2), (0.05, 3), (0.11, 4), (0.5, 5)])
+def test_the_more_a_suite_flakes_the_more_failures_reject(flakes: float, needed: int) -> None:
+    stats = Stats(verdicts=2000.0, flakes=2000.0 * flakes)
+    assert guards.failures_needed(stats) == needed
+    assert flakes**needed <= estimate.FALSE_REJECTIONS or needed == estimate.MOST_FAILURES
+
+
+def test_two_failures_reject_before_anything_is_known() -> None:
+    assert guards.failures_needed(Stats()) == 2
+
+
+@given(st.integers(0, 60), st.integers(0, 60), st.integers(1, 20))
+def test_agents_with_the_same_record_are_never_told_apart(good: int, bad: int, agents: int) -> None:
+    assert not estimate.agents_differ(Stats(by_author={str(n): Tally(good, bad) for n in range(agents)}))
+
+
+def test_a_careless_agent_is_noticed_after_a_dozen_changes_and_chance_is_not() -> None:
+    careful = {str(n): Tally(12.0, 0.0) for n in range(9)}
+    assert estimate.agents_differ(Stats(by_author={**careful, "careless": Tally(3.0, 9.0)}))
+    assert not estimate.agents_differ(Stats(by_author={**careful, "unlucky": Tally(11.0, 1.0)}))
+    assert not estimate.agents_differ(Stats(by_author={**careful, "new": Tally(1.0, 4.0)}))
+
+
+def test_a_run_that_left_out_checks_says_nothing_about_slots() -> None:
+    short = tuple(Sample(10.0 * busy, busy, partial=True) for busy in (1, 2, 4) for _ in range(5))
+    assert estimate.effective_slots(Stats(samples=short), 4) == 4
+
+
+def test_flakes_and_quarantine_are_counted_by_check() -> None:
+    lab = started_lab()
+    lab.submit(change("t1"))
+    lab.wake()
+    lab.tick()
+    run = min(lab.processes)
+    lab.processes.discard(run)
+    ended = RunEnded(run, Result.PASS, ran=("lint", "unit", "e2e"), flaked=("unit",), quarantined=("e2e",))
+    lab.record(ended)
+    checks = lab.queue.stats.checks
+    assert checks == {"lint": CheckTally(1, 0, 0), "unit": CheckTally(1, 1, 0), "e2e": CheckTally(1, 0, 1)}

@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import pytest
+from msgspec.structs import replace
 
 from paddock.core.merge.legal import IllegalTransition
+from paddock.core.merge.model import Queue
 from tests.core.merge import claims
 
 MERGE = "paddock.core.merge"
@@ -26,6 +28,10 @@ def priority_only(entry: object, _: float) -> float:
 
 def everyone(suspects: list[str]) -> list[str]:
     return suspects
+
+
+def forget_one_pass(queue: Queue, key: str) -> Queue:
+    return replace(queue, passes={k: run for k, run in queue.passes.items() if k != key})
 
 
 SWITCHED_OFF: list[tuple[str, object, Callable[[], None]]] = [
@@ -59,6 +65,13 @@ SWITCHED_OFF: list[tuple[str, object, Callable[[], None]]] = [
     ("health.probe_is_due", yes, claims.a_red_main_that_passes_again_is_gone_on_with),
     ("health.probe_is_due", no, claims.a_new_daemon_asks_a_halted_main_at_once),
     ("branch.heals_itself", no, claims.a_fixed_command_is_tried_at_once),
+    ("guards.lean_holds", yes, claims.checks_that_never_passed_are_not_left_out),
+    ("guards.lean_holds", yes, claims.a_run_that_left_out_checks_of_a_doubted_main_says_nothing),
+    ("runs.withdraw_pass", forget_one_pass, claims.what_left_out_checks_of_a_doubted_main_does_not_land),
+    ("guards.extra_failures", lambda _: 0, claims.a_flaky_suite_takes_more_failures_to_reject),
+    ("screens.waits_for_a_train", no, claims.what_conflicts_with_a_train_in_flight_is_not_screened),
+    ("estimate.agents_differ", no, claims.a_careless_agent_is_screened_apart),
+    ("estimate.agents_differ", yes, claims.agents_that_may_be_alike_share_pools),
     ("plan.LANDING_REFUSALS_BEFORE_HALT", 10**6, claims.a_landing_that_keeps_failing_halts),
 ]
 
@@ -68,7 +81,9 @@ def test_the_planner_keeps_its_claim(claim: Callable[[], None]) -> None:
     claim()
 
 
-@pytest.mark.parametrize(("guard", "off", "claim"), SWITCHED_OFF, ids=[name for name, _, _ in SWITCHED_OFF])
+@pytest.mark.parametrize(
+    ("guard", "off", "claim"), SWITCHED_OFF, ids=[f"{name} {claim.__name__}" for name, _, claim in SWITCHED_OFF]
+)
 def test_a_guard_switched_off_is_noticed(
     guard: str, off: object, claim: Callable[[], None], monkeypatch: pytest.MonkeyPatch
 ) -> None:

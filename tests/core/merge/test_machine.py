@@ -9,7 +9,7 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, pr
 from paddock.core.merge import events as ev
 from paddock.core.merge.model import Result
 from tests.core.merge.audit import audit
-from tests.core.merge.lab import Crashed, Lab, change, refused
+from tests.core.merge.lab import CHECKS, Crashed, Lab, change, refused
 
 KINDS = st.sampled_from(["good", "good", "good", "bad", "clash", "conflict", "empty", "ci", "repair"])
 
@@ -39,15 +39,16 @@ class QueueMachine(RuleBasedStateMachine):
         priority=st.integers(0, 2),
         approved=st.sampled_from([True, True, True, False]),
         stacked=st.booleans(),
+        area=st.none() | st.sampled_from(sorted(CHECKS)),
     )
-    def queue_changes(self, kinds: list[str], priority: int, approved: bool, stacked: bool) -> None:
+    def queue_changes(self, kinds: list[str], priority: int, approved: bool, stacked: bool, area: str | None) -> None:
         for kind in kinds:
-            self._queue(kind, priority, stacked)
+            self._queue(kind, priority, stacked, area)
         if not approved:
-            self._queue("unapproved", priority, stacked)
+            self._queue("unapproved", priority, stacked, area)
         self._work(None)
 
-    def _queue(self, kind: str, priority: int, stacked: bool) -> None:
+    def _queue(self, kind: str, priority: int, stacked: bool, area: str | None) -> None:
         self.made += 1
         name, earlier = f"t{self.made}", sorted(self.lab.queue.entries)
         atom = (name, 1)
@@ -56,6 +57,8 @@ class QueueMachine(RuleBasedStateMachine):
             self.lab.truth.mends[atom] = slips[-1]
         if kind == "bad":
             self.lab.truth.bad.add(atom)
+        if area is not None:
+            self.lab.truth.seen_by[atom] = frozenset({area})
         if kind == "empty":
             self.lab.truth.empty.add(atom)
         if kind in ("clash", "conflict") and self.lab.queued:

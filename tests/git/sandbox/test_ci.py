@@ -15,6 +15,8 @@ class TestDefinition:
             Land(ci="make test", env={"A": "1"}),
             Land(checks=(Check("ci", "make test"), Check("lint", "make lint"))),
             Land(checks=(Check("lint", "make lint"), Check("ci", "make test"))),
+            Land(checks=(Check("ci", "make test", paths=("src/**",)),)),
+            Land(checks=(Check("ci", "make test", quarantine=True),)),
         ]
         keys = [definition.digest for land in variants if (definition := define_ci(land))]
         assert len(set(keys)) == len(variants)
@@ -22,10 +24,27 @@ class TestDefinition:
     def test_the_key_does_not_change_with_what_decides_none(self) -> None:
         one = define_ci(Land(ci="make test", timeout=60.0, slots=4, env={"A": "1", "B": "2"}))
         two = define_ci(Land(ci="make test", timeout=90.0, slots=8, env={"B": "2", "A": "1"}), keep=("node_modules",))
-        named = define_ci(Land(checks=(Check("ci", "make test", timeout=5.0),), env={"A": "1", "B": "2"}))
+        named = define_ci(Land(checks=(Check("ci", "make test", timeout=5.0, retry=2),), env={"A": "1", "B": "2"}))
         digests = [definition.digest for definition in (one, two, named) if definition]
         assert len(digests) == 3
         assert len(set(digests)) == 1
+
+    def test_only_checks_that_look_at_a_path_are_asked_about_it(self) -> None:
+        everywhere, web, api = (
+            CiCheck("lint", "tools/lint"),
+            CiCheck("web", "npm test", ("web/**",)),
+            CiCheck("api", "pytest api", ("api/**", "*.lock")),
+        )
+        definition = CiDefinition((everywhere, web, api))
+        assert definition.checks_for(("web/a.ts",)) == (everywhere, web)
+        assert definition.checks_for(("web/a.ts", "uv.lock")) == (everywhere, web, api)
+        assert definition.checks_for(("README.md",)) == (everywhere,)
+        assert definition.checks_for(()) == (everywhere,)
+
+    def test_a_change_of_what_ci_is_is_put_to_every_check(self) -> None:
+        definition = CiDefinition((CiCheck("web", "tools/web", ("web/**",)), CiCheck("api", "make api", ("api/**",))))
+        for path in ("paddock.toml", "Makefile", "tools/web", ".ci/anything"):
+            assert definition.checks_for((path,)) == definition.checks
 
     def test_no_command_is_no_definition(self) -> None:
         assert define_ci(Land(ci="  ")) is None

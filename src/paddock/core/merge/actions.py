@@ -5,7 +5,8 @@ Contract of the effects layer, which calls `plan` again after recording what cam
 - `RecordMain`, `RecordCi`, `Halt`, `Reject`, `Bounce`, `MarkNoop`, `Withdraw`: record `decision_event(action)`.
 - `StartRun`: merge the members onto `base` in order. Refused: record `CompositionRefused` and start nothing. Else
   record `RunStarted`; if `reusable_pass` knows it, record `RunEnded(result=PASS, reused=…)` at once,
-  otherwise run CI and record `RunEnded` when it is over.
+  otherwise run CI and record `RunEnded` when it is over. CI may leave out a check only if the tree does not differ
+  in any path the check looks at from the one `tree_to_lean_on` names; then `RunStarted` says so.
 - `CancelRun`: record `RunCancelAsked`, stop the processes, then record `RunEnded(result=CANCELLED)`.
 - `Land`: safe to repeat after a crash. Record `LandingStarted` unless `queue.landing` holds it already. If `new` is
   main or an ancestor of it, record `TrainLanded`. Else audit, compare-and-swap main from `old` to `new`, record
@@ -101,6 +102,7 @@ class Reject:
     version: int
     reason: str
     runs: tuple[str, ...]
+    needed: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,8 +144,8 @@ def decision_event(action: Action) -> QueueEvent | None:
             return CiDefined(ci)
         case Halt(reason, runs, until_main_moves, cause):
             return QueueHalted(reason, runs, until_main_moves, cause)
-        case Reject(id, version, reason, runs):
-            return ChangeRejected(id, version, reason, runs)
+        case Reject(id, version, reason, runs, needed):
+            return ChangeRejected(id, version, reason, runs, needed=needed)
         case Bounce(id, version, base, paths, against):
             return ChangeConflicted(id, version, base, paths, against)
         case MarkNoop(id, version, base):

@@ -5,12 +5,12 @@ from __future__ import annotations
 from msgspec.structs import replace
 
 from paddock.core.merge import events as ev
-from paddock.core.merge import guards
+from paddock.core.merge import guards, stats
 from paddock.core.merge.changes import decide
 from paddock.core.merge.halts import forget_failures, heals_itself, waits_for_main
 from paddock.core.merge.legal import refusal
 from paddock.core.merge.model import Halted, Landing, Main, Outcome, Queue, Run, pass_key
-from paddock.core.merge.passes import drop_dead_passes, without_pass
+from paddock.core.merge.passes import drop_dead_passes, withdraw_pass
 
 
 def move_main(queue: Queue, event: ev.MainMoved, at: float) -> Queue:
@@ -71,7 +71,8 @@ def land_train(queue: Queue, event: ev.TrainLanded, at: float) -> Queue:
         if entry is None or entry.change.version != member.version:
             raise refusal(event, f"`{member.id}` was decided while it landed")
         queue = decide(queue, entry, Outcome.LANDED, at, runs=(run.id,), commit=run.commit)
-    return drop_dead_passes(queue)
+    landed = frozenset(member.id for member in run.members)
+    return drop_dead_passes(replace(queue, stats=stats.after_landing(queue, landed)))
 
 
 def refuse_landing(queue: Queue, event: ev.LandingRefused, at: float) -> Queue:
@@ -85,10 +86,8 @@ def refuse_landing(queue: Queue, event: ev.LandingRefused, at: float) -> Queue:
 
 def resume_queue(queue: Queue) -> Queue:
     queue = replace(queue, paused=False, draining_since=None)
-    if queue.halted is None or queue.main is None:
+    main = queue.main
+    if queue.halted is None or main is None:
         return replace(queue, halted=None)
-    return replace(
-        forget_failures(queue),
-        main=replace(queue.main, verified_by=None),
-        passes=without_pass(queue.passes, pass_key(queue.main.tree, queue.ci)),
-    )
+    queue = withdraw_pass(forget_failures(queue), pass_key(main.tree, queue.ci))
+    return drop_dead_passes(replace(queue, main=replace(main, verified_by=None)))

@@ -83,7 +83,7 @@ def refuse_composition(queue: Queue, event: ev.CompositionRefused) -> Queue:
 
 def reject_change(queue: Queue, event: ev.ChangeRejected, at: float) -> Queue:
     entry = _undecided(queue, event, event.id, event.version)
-    if event.by is None and not guards.blame_is_enough(queue, event.id, event.runs):
+    if event.by is None and not guards.blame_is_enough(queue, event.id, event.runs, event.needed):
         raise refusal(event, f"the runs {event.runs} do not prove `{event.id}` wrong")
     return decide(queue, entry, Outcome.REJECTED, at, reason=event.reason, runs=event.runs)
 

@@ -94,7 +94,11 @@ class CompositionRefused(Event, frozen=True):
 
 
 class RunStarted(Event, frozen=True):
-    """CI began on an exact tree. For `baseline` and `control` there are no members and commit equals base."""
+    """CI began on an exact tree. For `baseline` and `control` there are no members and commit equals base.
+
+    `checks` are the ones to run; those left out have passed on tree `since` and look at nothing in which this
+    tree differs from it. Without `since` all are run.
+    """
 
     kind: ClassVar[str] = "queue.run_started"
     run: str
@@ -107,6 +111,8 @@ class RunStarted(Event, frozen=True):
     ci: str
     log: str = ""
     confirms: str | None = None
+    checks: tuple[str, ...] = ()
+    since: str = ""
 
 
 class RunCancelAsked(Event, frozen=True):
@@ -121,6 +127,8 @@ class RunEnded(Event, frozen=True):
     """A run is over and its slot free. `reused` names an earlier pass of the same tree that made it unnecessary.
 
     `cannot_run` says why CI could not even begin: a command that is missing, a module that is not installed.
+    Checks: `ran` to an end, `failed`, `flaked` (failed, then passed within the run), `quarantined` (failed without
+    consequence).
     """
 
     kind: ClassVar[str] = "queue.run_ended"
@@ -130,6 +138,10 @@ class RunEnded(Event, frozen=True):
     reused: str | None = None
     note: str = ""
     cannot_run: str = ""
+    ran: tuple[str, ...] = ()
+    failed: tuple[str, ...] = ()
+    flaked: tuple[str, ...] = ()
+    quarantined: tuple[str, ...] = ()
 
 
 class LandingStarted(Event, frozen=True):
@@ -162,7 +174,10 @@ class LandingRefused(Event, frozen=True):
 
 
 class ChangeRejected(Event, frozen=True):
-    """`runs` are the failing runs on verified bases the verdict rests on; empty when a person rejected it."""
+    """`runs` are the failing runs on verified bases the verdict rests on; empty when a person rejected it.
+
+    `needed` is how many failures were asked for: more where CI has been seen to fail for no reason.
+    """
 
     kind: ClassVar[str] = "queue.change_rejected"
     id: str
@@ -170,6 +185,7 @@ class ChangeRejected(Event, frozen=True):
     reason: str
     runs: tuple[str, ...] = ()
     by: str | None = None
+    needed: int = 2
 
 
 class ChangeConflicted(Event, frozen=True):

@@ -6,7 +6,8 @@ became stale in between is refused. Tests switch each one off and expect to noti
 
 from __future__ import annotations
 
-from paddock.core.merge.model import Entry, Main, Member, Purpose, Queue, Result, Run, pass_key
+from paddock.core.merge.estimate import extra_failures
+from paddock.core.merge.model import Entry, Main, Member, Purpose, Queue, Result, Run, Stats, pass_key
 
 BLAMING = (Result.FAIL, Result.TIMEOUT)
 FAILURES_TO_REJECT = 2
@@ -31,6 +32,11 @@ def members_are_current(queue: Queue, run_id: str) -> bool:
 def tree_has_passed(queue: Queue, run: Run) -> bool:
     """A pass of exactly this tree under the run's CI definition is recorded."""
     return pass_key(run.tree, run.ci) in queue.passes
+
+
+def lean_holds(queue: Queue, since: str, ci: str) -> bool:
+    """The checks that a run leaves out have passed on tree `since`, and nobody has contradicted that."""
+    return not since or pass_key(since, ci) in queue.passes
 
 
 def base_is_main(queue: Queue, run: Run) -> bool:
@@ -70,11 +76,16 @@ def machine_is_healthy(queue: Queue, blame: tuple[str, ...]) -> bool:
     return queue.last_pass_at > queue.ended[blame[0]].started_at
 
 
-def blame_is_enough(queue: Queue, change_id: str, blame: tuple[str, ...]) -> bool:
+def failures_needed(stats: Stats) -> int:
+    """How many failures reject a change: the more often CI fails for no reason, the more."""
+    return FAILURES_TO_REJECT + extra_failures(stats)
+
+
+def blame_is_enough(queue: Queue, change_id: str, blame: tuple[str, ...], needed: int) -> bool:
     """Several failures on verified bases, one of them of the change alone."""
     runs = [queue.ended[i] for i in dict.fromkeys(blame) if i in queue.ended]
     return (
-        len(runs) >= FAILURES_TO_REJECT
+        len(runs) >= max(needed, FAILURES_TO_REJECT)
         and all(run.holds(change_id) and run.result in BLAMING for run in runs)
         and all(base_is_verified(queue, run) for run in runs)
         and any(len(run.members) == 1 for run in runs)

@@ -93,7 +93,12 @@ class Change(Struct, frozen=True):
 
 
 class Run(Struct, frozen=True):
-    """One CI run over one exact tree. `result` is None while it runs. `cannot_run`: why CI could not even begin."""
+    """One CI run over one exact tree. `result` is None while it runs. `cannot_run`: why CI could not even begin.
+
+    `checks` are the ones it is to run; those left out have passed on tree `since`, which does not differ from this
+    one in anything they look at. Without `since` all are run. `ran` (to an end), `failed`, `flaked` (failed, then
+    passed within the run) and `quarantined` (failed, but in quarantine) name checks too.
+    """
 
     id: str
     purpose: Purpose
@@ -114,6 +119,12 @@ class Run(Struct, frozen=True):
     reused: str | None = None
     note: str = ""
     cannot_run: str = ""
+    checks: tuple[str, ...] = ()
+    since: str = ""
+    ran: tuple[str, ...] = ()
+    failed: tuple[str, ...] = ()
+    flaked: tuple[str, ...] = ()
+    quarantined: tuple[str, ...] = ()
 
     def holds(self, change_id: str) -> bool:
         return any(member.id == change_id for member in self.members)
@@ -212,14 +223,26 @@ class Tally(Struct, frozen=True):
 
 
 class Sample(Struct, frozen=True):
-    """How long a passing run took, and how many slots were busy meanwhile."""
+    """How long a passing run took, and how many slots were busy meanwhile; `partial`: not all checks ran."""
 
     seconds: float
     slots_busy: float
+    partial: bool = False
+
+
+class CheckTally(Struct, frozen=True):
+    """Decayed counts of one check: runs that had it, times it failed for no reason, failures in quarantine."""
+
+    runs: float = 0.0
+    flakes: float = 0.0
+    quarantined: float = 0.0
 
 
 class Stats(Struct, frozen=True):
-    """What the estimators read; bounded, fed by events only."""
+    """What the estimators read; bounded, fed by events only.
+
+    `verdicts` counts runs that should have passed, as far as that came out; `flakes` those of them that did not.
+    """
 
     overall: Tally = Tally()
     by_author: dict[str, Tally] = {}
@@ -229,13 +252,15 @@ class Stats(Struct, frozen=True):
     train_runs: float = 0.0
     train_failures: float = 0.0
     samples: tuple[Sample, ...] = ()
+    checks: dict[str, CheckTally] = {}
 
 
 class Queue(Struct, frozen=True):
     """The whole state of the merge queue.
 
     `running` holds runs that occupy a slot, `ended` the runs that still matter. `passes` maps `tree:ci` to the
-    run that passed it, so that nothing is tested twice. `infra_streak` counts incidents since the last verdict.
+    run that passed it, so that nothing is tested twice; `leans` maps such a key to the key of the pass it rests on.
+    `infra_streak` counts incidents since the last verdict.
     """
 
     main: Main | None = None
@@ -259,6 +284,7 @@ class Queue(Struct, frozen=True):
     paused: bool = False
     draining_since: float | None = None
     halted: Halted | None = None
+    leans: dict[str, str] = {}
 
 
 def pass_key(tree: str, ci: str) -> str:
@@ -273,3 +299,13 @@ def reusable_pass(queue: Queue, purpose: Purpose, tree: str, ci: str) -> str | N
     if purpose is Purpose.CONTROL:
         return None
     return queue.passes.get(pass_key(tree, ci))
+
+
+def tree_to_lean_on(queue: Queue, purpose: Purpose, ci: str) -> str:
+    """The tree against which a run may leave out checks: main's, if all of CI has passed on it. Empty for none.
+
+    A run of main itself leaves out nothing.
+    """
+    if purpose in (Purpose.BASELINE, Purpose.CONTROL) or queue.main is None:
+        return ""
+    return queue.main.tree if pass_key(queue.main.tree, ci) in queue.passes else ""

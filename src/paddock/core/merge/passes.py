@@ -13,9 +13,21 @@ def drop_dead_passes(queue: Queue) -> Queue:
     if not queue.landable or queue.main is None:
         return queue
     live = guards.live_bases(queue)
-    kept = tuple(i for i in queue.landable if queue.ended[i].base in live and guards.members_are_current(queue, i))
+    kept = tuple(i for i in queue.landable if queue.ended[i].base in live and _may_land(queue, i))
     return queue if kept == queue.landable else drop_dead_passes(replace(queue, landable=kept))
 
 
-def without_pass(passes: dict[str, str], key: str) -> dict[str, str]:
-    return {k: run for k, run in passes.items() if k != key}
+def _may_land(queue: Queue, run_id: str) -> bool:
+    return guards.members_are_current(queue, run_id) and guards.tree_has_passed(queue, queue.ended[run_id])
+
+
+def withdraw_pass(queue: Queue, key: str) -> Queue:
+    """Forget a pass that was contradicted, and every one that left out checks because of it."""
+    gone = {key}
+    while more := {leaning for leaning, on in queue.leans.items() if on in gone} - gone:
+        gone |= more
+    return replace(
+        queue,
+        passes={k: run for k, run in queue.passes.items() if k not in gone},
+        leans={k: on for k, on in queue.leans.items() if k not in gone},
+    )

@@ -134,6 +134,8 @@ def _why_superseded(queue: Queue, run: Run, main: Main, live: frozenset[str]) ->
         return "the CI definition changed"
     if not run.members:
         return None
+    if not guards.lean_holds(queue, run.since, run.ci):
+        return "main is in doubt, and this run leaves out checks that main passed"
     if run.purpose is Purpose.TRAIN:
         if not all(current):
             return "a member was decided"
@@ -145,10 +147,12 @@ def _why_superseded(queue: Queue, run: Run, main: Main, live: frozenset[str]) ->
 def convict(view: View) -> tuple[Action, ...]:
     """Rules 3 and 4. Reject what failed alone and again, on verified bases and a machine that passes others."""
     queue = view.queue
+    needed = guards.failures_needed(queue.stats)
     return tuple(
-        Reject(c.id, c.entry.change.version, _reason(queue, c.standing.blame), c.standing.blame)
+        Reject(c.id, c.entry.change.version, _reason(queue, c.standing.blame), c.standing.blame, needed)
         for c in view.at(Stage.CONVICTED)
-        if guards.blame_is_enough(queue, c.id, c.standing.blame) and guards.machine_is_healthy(queue, c.standing.blame)
+        if guards.blame_is_enough(queue, c.id, c.standing.blame, needed)
+        and guards.machine_is_healthy(queue, c.standing.blame)
     )
 
 

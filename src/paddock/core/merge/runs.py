@@ -10,7 +10,7 @@ from paddock.core.merge.halts import count_probe, ends_halt, forget_failures
 from paddock.core.merge.incidents import entries_after_loss, incident_after, joins_incident
 from paddock.core.merge.legal import refusal
 from paddock.core.merge.model import Entry, Queue, Result, Run, pass_key
-from paddock.core.merge.passes import drop_dead_passes, without_pass
+from paddock.core.merge.passes import drop_dead_passes, withdraw_pass
 
 KEPT_PASSES = 1024
 ENDED_RUNS_PRUNED_ABOVE = 1024
@@ -23,6 +23,8 @@ def start_run(queue: Queue, event: ev.RunStarted, at: float) -> Queue:
     for member in event.members:
         if not guards.is_current(queue, member):
             raise refusal(event, f"version {member.version} of `{member.id}` is not in the queue")
+    if not guards.lean_holds(queue, event.since, event.ci):
+        raise refusal(event, f"it leaves out checks that never passed on tree `{event.since}`")
     run = Run(
         event.run,
         event.purpose,
@@ -36,6 +38,8 @@ def start_run(queue: Queue, event: ev.RunStarted, at: float) -> Queue:
         at,
         event.confirms,
         slots_busy=len(queue.running) + 1,
+        checks=event.checks,
+        since=event.since,
     )
     number = int(event.run[1:]) if event.run[1:].isdigit() else queue.next_run
     return replace(queue, running={**queue.running, run.id: run}, next_run=max(queue.next_run, number + 1))
@@ -55,17 +59,10 @@ def end_run(queue: Queue, event: ev.RunEnded, at: float) -> Queue:
     if event.reused is not None and queue.passes.get(pass_key(run.tree, run.ci)) != event.reused:
         raise refusal(event, f"`{event.reused}` is no recorded pass of tree `{run.tree}`")
     running = {i: r for i, r in queue.running.items() if i != event.run}
-    if event.result is Result.CANCELLED:
+    if event.result is Result.CANCELLED or not guards.lean_holds(queue, run.since, run.ci):
+        # What it left out is in doubt, so even a pass says too little.
         return drop_dead_passes(replace(queue, running=running))
-    run = replace(
-        run,
-        ended_at=at,
-        result=event.result,
-        exit=event.exit,
-        reused=event.reused,
-        note=event.note,
-        cannot_run=event.cannot_run,
-    )
+    run = _ended(run, event, at)
     if event.result is Result.PASS and ends_halt(queue, run):
         queue = forget_failures(queue)
     counted = stats.after_run(queue, run)
@@ -78,6 +75,22 @@ def end_run(queue: Queue, event: ev.RunEnded, at: float) -> Queue:
     )
     queue = _record_pass(queue, run) if event.result is Result.PASS else _record_failure(queue, run)
     return _prune_ended(drop_dead_passes(queue))
+
+
+def _ended(run: Run, event: ev.RunEnded, at: float) -> Run:
+    return replace(
+        run,
+        ended_at=at,
+        result=event.result,
+        exit=event.exit,
+        reused=event.reused,
+        note=event.note,
+        cannot_run=event.cannot_run,
+        ran=event.ran,
+        failed=event.failed,
+        flaked=event.flaked,
+        quarantined=event.quarantined,
+    )
 
 
 def _entries_after(queue: Queue, run: Run) -> dict[str, Entry]:
@@ -93,9 +106,15 @@ def _entries_after(queue: Queue, run: Run) -> dict[str, Entry]:
 
 
 def _record_pass(queue: Queue, run: Run) -> Queue:
-    passes = {**queue.passes, pass_key(run.tree, run.ci): run.id}
+    key = pass_key(run.tree, run.ci)
+    passes, leans = {**queue.passes, key: run.id}, queue.leans
+    if run.since and run.reused is None:
+        leans = {**leans, key: pass_key(run.since, run.ci)}
+    elif not run.since:
+        leans = {k: on for k, on in leans.items() if k != key}
     if len(passes) > KEPT_PASSES:
         passes = dict(list(passes.items())[-KEPT_PASSES // 2 :])
+        leans = {k: on for k, on in leans.items() if k in passes}
     main = queue.main
     if main is not None and main.tree == run.tree and run.ci == queue.ci:
         main = replace(main, verified_by=run.id)
@@ -103,6 +122,7 @@ def _record_pass(queue: Queue, run: Run) -> Queue:
     return replace(
         queue,
         passes=passes,
+        leans=leans,
         main=main,
         landable=landable,
         failure_streak=0,
@@ -115,15 +135,14 @@ def _record_pass(queue: Queue, run: Run) -> Queue:
 def _record_failure(queue: Queue, run: Run) -> Queue:
     """A red run of main itself takes main's verification back: either it flaked or the machine is broken."""
     infra = run.result is Result.INFRA
-    main, passes = queue.main, queue.passes
+    main = queue.main
     if main is not None and not run.members and not infra and run.commit == main.commit:
         main = replace(main, verified_by=None)
-        passes = without_pass(passes, pass_key(run.tree, run.ci))
+        queue = withdraw_pass(queue, pass_key(run.tree, run.ci))
     more = 0 if infra and joins_incident(queue, run) else 1
     return replace(
         queue,
         main=main,
-        passes=passes,
         failure_streak=queue.failure_streak + more,
         infra_streak=queue.infra_streak + more if infra else 0,
         incident=incident_after(queue, run) if infra else queue.incident,

@@ -10,7 +10,7 @@ from paddock.core.merge.actions import Action, StartRun
 from paddock.core.merge.health import is_sound, may_start
 from paddock.core.merge.model import Purpose
 from paddock.core.merge.standing import Stage
-from paddock.core.merge.view import Candidate, View, dependencies_met, may_join
+from paddock.core.merge.view import Candidate, View, dependencies_met, may_join, waits_for_a_train
 
 SCREENED = (Stage.FRESH, Stage.SINGLE, Stage.LATER, Stage.CONFIRM)
 # Whose pools were broken by others this often has waited long enough.
@@ -32,35 +32,46 @@ def screens_wanted(view: View) -> int:
 
 
 def _waiting(view: View) -> list[Candidate]:
-    return [c for c in view.at(*SCREENED) if dependencies_met(c, NOTHING) and may_join(c, view.main.commit, NOTHING)]
+    return [
+        c
+        for c in view.at(*SCREENED)
+        if dependencies_met(c, NOTHING)
+        and may_join(c, view.main.commit, NOTHING)
+        and not waits_for_a_train(c, view.tip)
+    ]
 
 
 def screen_units(view: View, wanted: int) -> list[list[Candidate]]:
     """Fresh changes pooled by what p̂ makes cheapest; of a failed pool the half that is suspected first.
 
-    The rest of it only gets slots nobody else wants. Stops when `wanted` units are found.
+    The rest of it only gets slots nobody else wants. Stops when `wanted` units are found. Where agents are known
+    to differ, only changes of about the same risk share a pool.
     """
     waiting = _waiting(view)
     halves = _halves(waiting)
-    fresh = _Pool(_fresh_size(view, len(waiting)))
+    sizes = _pool_sizes(view, waiting)
+    pools = {size: _Pool(size) for size in sorted(set(sizes.values()))}
     units: list[list[Candidate]] = []
     for candidate in sorted(waiting, key=lambda c: c.standing.stage is Stage.LATER):
         if len(units) >= wanted:
             return units
         if may_be_pooled(candidate):
-            units += fresh.take(candidate, view.main.commit)
+            units += pools[sizes[candidate.risk]].take(candidate, view.main.commit)
         elif candidate.standing.stage is Stage.SINGLE:
             half = halves.pop(candidate.standing.suspected_in, ())
             units += _apart(half, view.main.commit)
         else:
             units.append([candidate])
-    return [*units, *fresh.rest()]
+    return [*units, *(group for pool in pools.values() for group in pool.rest())]
 
 
-def _fresh_size(view: View, waiting: int) -> int:
-    if waiting <= view.free:
-        return 1
-    return min(estimate.pool_size(view.queue.stats), ceil(waiting / max(1, view.free)))
+def _pool_sizes(view: View, waiting: Sequence[Candidate]) -> dict[float, int]:
+    """For each risk that occurs the pool such changes go into; there is one pool for each size."""
+    room = 1 if len(waiting) <= view.free else ceil(len(waiting) / max(1, view.free))
+    risks = {candidate.risk for candidate in waiting}
+    if len(risks) == 1:
+        return dict.fromkeys(risks, min(room, estimate.pool_size(view.queue.stats)))
+    return {risk: min(room, estimate.pool_size_at(view.queue.stats, risk)) for risk in risks}
 
 
 def _halves(waiting: Sequence[Candidate]) -> dict[str | None, list[Candidate]]:

@@ -16,7 +16,7 @@ from dataclasses import dataclass, replace
 from enum import Enum
 
 from paddock.core.merge import guards
-from paddock.core.merge.groups import Part, place_in
+from paddock.core.merge.groups import Part, Place, place_in
 from paddock.core.merge.incidents import lost_too_often
 from paddock.core.merge.model import Entry, Purpose, Queue, Result, Run
 
@@ -82,15 +82,15 @@ def _weigh(queue: Queue, before: Standing, run: Run, change_id: str, live: froze
     if not guards.base_is_verified(queue, run):
         return before
     if len(run.members) == 1:
-        return _blame(before, run.id)
+        return _blame(before, run.id, guards.failures_needed(queue.stats))
     if run.purpose is Purpose.SCREEN:
         return _weigh_pool(queue, before, run, change_id)
     return _weigh_train(queue, before, run, change_id)
 
 
-def _blame(before: Standing, run_id: str) -> Standing:
+def _blame(before: Standing, run_id: str, needed: int) -> Standing:
     blame = (*before.blame, run_id)
-    if len(blame) >= guards.FAILURES_TO_REJECT:
+    if len(blame) >= needed:
         return Standing(Stage.CONVICTED, blame, train_failures=before.train_failures)
     stage = Stage.HELD if before.open else Stage.CONFIRM
     return Standing(stage, blame, train_failures=before.train_failures)
@@ -99,7 +99,7 @@ def _blame(before: Standing, run_id: str) -> Standing:
 def _weigh_pool(queue: Queue, before: Standing, run: Run, change_id: str) -> Standing:
     place = place_in(queue, run, change_id)
     stage = {Part.NEXT: Stage.SINGLE, Part.LATER: Stage.LATER, Part.FREED: Stage.FRESH}[place.part]
-    blame = (run.id,) if place.last_suspect else ()
+    blame = _shared_blame(before, run, place)
     return Standing(stage, blame, run.id, before.pool_failures + 1, before.train_failures, place.open)
 
 
@@ -109,5 +109,10 @@ def _weigh_train(queue: Queue, before: Standing, run: Run, change_id: str) -> St
     if place.part is Part.FREED:
         return replace(before, train_failures=failures)
     stage = Stage.SUSPECT if place.part is Part.NEXT else Stage.BEHIND
-    blame = (run.id,) if place.last_suspect else ()
+    blame = _shared_blame(before, run, place)
     return Standing(stage, blame, run.id, before.pool_failures, failures, place.open)
+
+
+def _shared_blame(before: Standing, run: Run, place: Place) -> tuple[str, ...]:
+    """A failure in company counts once everybody else in it has passed; so do those of the larger groups before."""
+    return (*before.blame, run.id) if place.last_suspect else before.blame

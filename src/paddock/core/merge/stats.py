@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from msgspec.structs import replace
 
 from paddock.core.merge import guards
 from paddock.core.merge.estimate import bad_share
-from paddock.core.merge.model import Decided, Outcome, Purpose, Queue, Result, Run, Sample, Stats, Tally
+from paddock.core.merge.model import CheckTally, Decided, Outcome, Purpose, Queue, Result, Run, Sample, Stats, Tally
 
 # Half of what is known is forgotten after about 700 observations: agents and test suites change.
 MEMORY = 0.999
 KEPT_SAMPLES = 64
 KEPT_AUTHORS = 64
+KEPT_CHECKS = 64
 
 
 def after_run(queue: Queue, run: Run) -> Stats:
@@ -19,9 +22,9 @@ def after_run(queue: Queue, run: Run) -> Stats:
     stats = queue.stats
     if run.result is Result.INFRA or run.reused is not None:
         return stats
-    stats = replace(stats, verdicts=stats.verdicts * MEMORY + 1)
-    if _contradicts(queue, run):
-        stats = replace(stats, flakes=stats.flakes * MEMORY + 1)
+    if not run.members and (run.result is Result.PASS or guards.tree_has_passed(queue, run)):
+        stats = _count_verdict(stats, run)
+    stats = _count_checks(stats, run.ran, run.flaked, run.quarantined)
     if run.purpose is Purpose.TRAIN and run.confirms is None and guards.base_is_verified(queue, run):
         stats = _count_train(queue, stats, run)
     stats = _count_first_verdicts(queue, stats, run)
@@ -51,11 +54,44 @@ def _is_unknown(queue: Queue, change_id: str) -> bool:
     return entry is not None and not entry.evidence
 
 
-def _contradicts(queue: Queue, run: Run) -> bool:
-    """The same question got another answer than before."""
-    if run.result is Result.PASS:
-        return run.purpose is Purpose.CONFIRM
-    return guards.tree_has_passed(queue, run)
+def after_landing(queue: Queue, landed: frozenset[str]) -> Stats:
+    """The counts once `landed` are in main: of the runs whose members are all there now, those that failed flaked.
+
+    Passes are counted no earlier, or flakes would seem rarer than they are for as long as their members wait.
+    """
+    stats = queue.stats
+    inside = {(d.id, d.version) for d in queue.decided if d.outcome is Outcome.LANDED}
+    for run in _runs_of(queue, landed):
+        if all((member.id, member.version) in inside for member in run.members) and guards.base_is_verified(queue, run):
+            stats = _count_verdict(stats, run)
+    return stats
+
+
+def _runs_of(queue: Queue, landed: frozenset[str]) -> list[Run]:
+    mine = [decided for decided in queue.decided[-len(landed) :] if decided.id in landed]
+    runs = dict.fromkeys(i for decided in mine for i in decided.runs if i in queue.ended)
+    return [queue.ended[i] for i in runs if queue.ended[i].reused is None]
+
+
+def _count_verdict(stats: Stats, run: Run) -> Stats:
+    """Of a run that should have passed."""
+    flaked = run.result is not Result.PASS
+    stats = replace(stats, verdicts=stats.verdicts * MEMORY + 1, flakes=stats.flakes * MEMORY + flaked)
+    return _count_checks(stats, (), run.failed, ())
+
+
+def _count_checks(stats: Stats, ran: Sequence[str], flaked: Sequence[str], quarantined: Sequence[str]) -> Stats:
+    if not ran and not flaked and not quarantined:
+        return stats
+    checks = dict(stats.checks)
+    for name in dict.fromkeys((*ran, *flaked, *quarantined)):
+        known = checks.pop(name, CheckTally())
+        checks[name] = CheckTally(
+            known.runs * MEMORY + (name in ran),
+            known.flakes * MEMORY + (name in flaked),
+            known.quarantined * MEMORY + (name in quarantined),
+        )
+    return replace(stats, checks=dict(list(checks.items())[-KEPT_CHECKS:]))
 
 
 def _count_train(queue: Queue, stats: Stats, run: Run) -> Stats:
@@ -75,7 +111,7 @@ def _count_pass(queue: Queue, stats: Stats, run: Run) -> Stats:
         if entry is not None and not _passed_before(queue, member.id):
             stats = _count_change(stats, entry.change.author, good=1.0, bad=0.0)
     seconds = max(0.0, (run.ended_at or run.started_at) - run.started_at)
-    sample = Sample(seconds, (run.slots_busy + len(queue.running)) / 2)
+    sample = Sample(seconds, (run.slots_busy + len(queue.running)) / 2, partial=bool(run.since))
     return replace(stats, samples=(*stats.samples, sample)[-KEPT_SAMPLES:])
 
 

@@ -21,8 +21,11 @@ DOUBTED = (Stage.SUSPECT, Stage.BEHIND)
 
 
 def prefix_mode(view: View) -> bool:
-    """Rule 7, the load switch: with few changes about, the first run of a change is its place in the chain."""
-    few = min(view.slots, BAD_CHANGES_A_CHAIN_BEARS / estimate.bad_share(view.queue.stats))
+    """Rule 7, the load switch: with few changes about, the first run of a change is its place in the chain.
+
+    Twice as many as there are slots are few: the second half waits for one T, a screen before the train costs one too.
+    """
+    few = min(2 * view.slots, BAD_CHANGES_A_CHAIN_BEARS / estimate.bad_share(view.queue.stats))
     return len(view.tip.ids) + len(view.at(Stage.FRESH, Stage.READY)) <= few
 
 

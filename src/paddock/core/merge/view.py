@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from paddock.core.merge import estimate, guards
 from paddock.core.merge.actions import Facts
-from paddock.core.merge.model import Entry, Main, Purpose, Queue, RefusalCause, Run
+from paddock.core.merge.model import Entry, Main, Purpose, Queue, RefusalCause, Run, Stats
 from paddock.core.merge.standing import Stage, Standing, standing_of
 
 # One step of priority is worth this many runs of waiting, so age wins in the end.
@@ -31,12 +31,16 @@ class Candidate:
 
 @dataclass(frozen=True, slots=True)
 class Tip:
-    """Where the next train stands: main, or the last train of the chain. `ids` are the changes on the way."""
+    """Where the next train stands: main, or the last train of the chain.
+
+    `ids` are the changes on the way, `commits` those of the trains that carry them.
+    """
 
     commit: str
     tree: str
     ids: frozenset[str]
     closed: bool
+    commits: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,8 +70,7 @@ def look(queue: Queue, main: Main, facts: Facts, now: float) -> View:
     busy = _busy_ids(queue, chain)
     idle = [entry for entry in eligible if entry.change.id not in busy]
     head_start = PRIORITY_HEAD_START_RUNS * (estimate.run_seconds(queue.stats, 0.5) or UNKNOWN_RUN_SECONDS)
-    authors = {entry.change.author for entry in idle}
-    risks = {author: estimate.bad_share_of(queue.stats, author) for author in authors}
+    risks = _risks(queue.stats, {entry.change.author for entry in idle})
     candidates = [
         Candidate(entry, standing_of(queue, entry, live), rank_of(entry, head_start), risks[entry.change.author])
         for entry in idle
@@ -84,6 +87,13 @@ def look(queue: Queue, main: Main, facts: Facts, now: float) -> View:
         tuple(candidates),
         len(eligible),
     )
+
+
+def _risks(stats: Stats, authors: set[str]) -> dict[str, float]:
+    """Of each author the share of bad changes; the same for all while nothing shows that they differ."""
+    if not estimate.agents_differ(stats):
+        return dict.fromkeys(authors, estimate.bad_share(stats))
+    return {author: estimate.bad_share_of(stats, author) for author in authors}
 
 
 def rank_of(entry: Entry, head_start: float) -> float:
@@ -120,13 +130,22 @@ def _tip_of(queue: Queue, main: Main, chain: list[Run]) -> Tip:
     if not chain:
         return Tip(main.commit, main.tree, ids, closed=False)
     closed = any(queue.entries[i].change.touches_ci for i in ids)
-    return Tip(chain[-1].commit, chain[-1].tree, ids, closed)
+    return Tip(chain[-1].commit, chain[-1].tree, ids, closed, frozenset(run.commit for run in chain))
 
 
 def may_join(candidate: Candidate, base: str, ids: frozenset[str] | set[str]) -> bool:
     """Git did not already refuse to merge the change onto this base or with one of these changes."""
     return not candidate.entry.refusals or not any(
         refusal.against in ids if refusal.against is not None else refusal.base == base
+        for refusal in candidate.entry.refusals
+        if refusal.cause is not RefusalCause.MISSING
+    )
+
+
+def waits_for_a_train(candidate: Candidate, tip: Tip) -> bool:
+    """It does not merge with what is on its way: if that lands, whatever a run says now is of no use."""
+    return any(
+        refusal.against in tip.ids if refusal.against is not None else refusal.base in tip.commits
         for refusal in candidate.entry.refusals
         if refusal.cause is not RefusalCause.MISSING
     )
