@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from paddock.core.merge.model import Purpose, Run
 from paddock.fleet.ci_output import last_lines
 from paddock.fleet.ci_runs import CiCrew, CiRun, RunResult
+from paddock.fleet.queueing import ci_of
 from paddock.fleet.site import Site
 from paddock.fleet.sweeping import Sweeper
 from paddock.git.disk import remove_tree
@@ -52,7 +53,7 @@ async def _drive(site: Site, name: str, commit: str, timeout_seconds: float, bea
     began = time.time()
     watch = TurnWatch(tick_seconds=BEAT_SECONDS)
     tree = site.repo.git("rev-parse", f"{commit}^{{tree}}").text
-    run = Run(name, Purpose.CONTROL, commit, tree, (), tree, commit, "", "", began)
+    run = Run(name, Purpose.CONTROL, commit, tree, (), tree, commit, ci_of(site).digest, "", began)
     sandbox = Sandbox(site.repo, site.sandbox_root, name)
     driver = CiRun(CiCrew(site, watch, Sweeper()), run, timeout_seconds, sandbox)
     helpers = [asyncio.ensure_future(_pass_on(watch, driver)), asyncio.ensure_future(_beat(beat, began))]
