@@ -35,7 +35,7 @@ PATIENCE_SECONDS = 200.0
 _KEPT_FILES = re.compile(
     r"""/paddock/(log\.(db(-wal|-shm)?|lock|board)|(waiting|limits)\.json|(worktree-add|checkouts)\.lock|main-compared|daemon\.log)$
     |/paddock/memory/[^/]+\.json$
-    |/paddock/attempts/t\d+/\d+/(turn-\d+\.(pid|out|err|exit|ending|stop|logs)|prompt[^/]*|setup\.log)$
+    |/paddock/attempts/t\d+/\d+/(turn-\d+\.(pid|out|err|exit|ending|stop|logs|times)|prompt[^/]*|setup\.log)$
     |/paddock/attempts/t\d+/\d+/((gemini|qwen)-defaults\.json|aider\.[a-z.]+|turn-\d+\.aider\.jsonl)$
     |/paddock/(runs|workbench\.git)/
     |/\.slots/(claims\.lock|w\d+/(lock|record\.json|setup\.log))$""",
