@@ -71,9 +71,10 @@ def look(queue: Queue, main: Main, facts: Facts, now: float) -> View:
     idle = [entry for entry in eligible if entry.change.id not in busy]
     head_start = PRIORITY_HEAD_START_RUNS * (estimate.run_seconds(queue.stats, 0.5) or UNKNOWN_RUN_SECONDS)
     risks = _risks(queue.stats, {entry.change.author for entry in idle})
+    standings = [(entry, standing_of(queue, entry, live)) for entry in idle]
     candidates = [
-        Candidate(entry, standing_of(queue, entry, live), rank_of(entry, head_start), risks[entry.change.author])
-        for entry in idle
+        Candidate(entry, standing, place_in_line(queue, entry, standing, head_start), risks[entry.change.author])
+        for entry, standing in standings
     ]
     candidates.sort(key=lambda candidate: (candidate.rank, candidate.id))
     return View(
@@ -99,6 +100,14 @@ def _risks(stats: Stats, authors: set[str]) -> dict[str, float]:
 def rank_of(entry: Entry, head_start: float) -> float:
     """Lower goes first. Priority is a head start in time, so a change that waits long enough overtakes any."""
     return entry.queued_at - entry.priority * head_start
+
+
+def place_in_line(queue: Queue, entry: Entry, standing: Standing, head_start: float) -> float:
+    """What failed twice is most likely bad: a third try, where one is needed, waits at the end of the line."""
+    rank = rank_of(entry, head_start)
+    if standing.stage is Stage.CONFIRM and len(standing.blame) >= guards.FAILURES_TO_REJECT:
+        return max(rank, queue.ended[standing.blame[-1]].ended_at or rank)
+    return rank
 
 
 def _is_eligible(queue: Queue, entry: Entry) -> bool:
