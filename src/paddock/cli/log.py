@@ -1,16 +1,19 @@
 """`paddock log`: reading, following, checking and mirroring the event log."""
 
 import time
+from collections.abc import Callable, Iterable
 from contextlib import AbstractContextManager, nullcontext
 from typing import TYPE_CHECKING
 
 import click
 from msgspec.structs import replace
 
-from paddock.cli.text import SCHEMA, clock, cut, paint, plural, print_json, print_json_line
-from paddock.cli.views import view_record
+from paddock.cli.narration import describe
+from paddock.cli.text import SCHEMA, clock, cut, paint, plural, print_json, print_json_line, say
+from paddock.cli.views import RecordView, view_record
 from paddock.cli.workspace import Workspace, open_workspace
 from paddock.config.duration import parse_duration
+from paddock.core.board import Board
 from paddock.core.errors import Misuse, PaddockError
 from paddock.core.events import Record
 from paddock.core.ids import TaskId, parse_task
@@ -20,6 +23,9 @@ from paddock.store.sqlite import SqliteStore
 
 if TYPE_CHECKING:
     from paddock.store.wake import Listener
+
+Line = Callable[[Record], str | RecordView]
+"""What is printed of a record; empty: nothing."""
 
 _SLOW_CLOCK_SECONDS = 5.0
 _POLL_SECONDS = 0.2
@@ -31,7 +37,7 @@ _POLL_SECONDS = 0.2
 @click.option("--since", metavar="TIME", help="A time such as 2026-11-15T10:00, or an age such as 2h.")
 @click.option("-n", "--last", type=click.IntRange(1), metavar="N", help="Only the last N of them.")
 @click.option("-f", "--follow", is_flag=True, help="Go on as events arrive.")
-@click.option("--json", "as_json", is_flag=True, help="One JSON object a line.")
+@click.option("--json", "as_json", is_flag=True, help="Every record as it is, one JSON object a line.")
 @click.pass_context
 def log_command(
     ctx: click.Context,
@@ -42,7 +48,10 @@ def log_command(
     follow: bool,
     as_json: bool,
 ) -> None:
-    """Show what happened, oldest first."""
+    """Show what happened, oldest first, in the words of `paddock run`.
+
+    What is not worth a line, such as renewed leases, is left out, unless --kind asks for it.
+    """
     if ctx.invoked_subcommand is not None:
         return
     workspace = open_workspace(ctx)
@@ -55,9 +64,10 @@ def log_command(
     if query.task is not None and next(store.records(Query(task=query.task)), None) is None:
         store.board().task(TaskId(query.task))
     head = store.head()
-    _print_records(store, replace(query, until=head), last, as_json=as_json)
+    line: Line = view_record if as_json else _narrator(store.board(), every=kind is not None)
+    _print_records(store, replace(query, until=head), last, line)
     if follow:
-        _follow(workspace, store, replace(query, after=head), as_json=as_json)
+        _follow(workspace, store, replace(query, after=head), line)
 
 
 def _check_kind(store: SqliteStore, kind: str) -> None:
@@ -72,26 +82,29 @@ def _check_kind(store: SqliteStore, kind: str) -> None:
         return
     if next(iter(store.records(Query(kind=kind))), None) is None:
         near = get_close_matches(wanted, known, 1)
-        hint = f"did you mean `{near[0]}`?" if near else "`paddock log` shows kinds in its fifth column"
+        hint = f"did you mean `{near[0]}`?" if near else "`paddock log --json` shows the kind of each"
         raise Misuse(f"there is no kind of event `{cut(kind, 60)}`", hint)
 
 
-def _print_records(store: SqliteStore, query: Query, last: int | None, *, as_json: bool) -> None:
-    records = store.records(query)
+def _print_records(store: SqliteStore, query: Query, last: int | None, line: Line) -> None:
+    lines: Iterable[str | RecordView] = (words for record in store.records(query) if (words := line(record)))
     if last is not None:
         from collections import deque
 
-        records = iter(deque(records, maxlen=last))
-    for record in records:
-        _print(record, as_json=as_json)
+        lines = deque(lines, maxlen=last)
+    for words in lines:
+        if isinstance(words, str):
+            say(words)
+        else:
+            print_json_line(words)
 
 
-def _follow(workspace: Workspace, store: SqliteStore, query: Query, *, as_json: bool) -> None:
+def _follow(workspace: Workspace, store: SqliteStore, query: Query, line: Line) -> None:
     """The head is read first: what is appended while we print belongs to the next round."""
     with _nudges(workspace) as listener:
         while True:
             head = store.head()
-            _print_records(store, replace(query, until=head), None, as_json=as_json)
+            _print_records(store, replace(query, until=head), None, line)
             query = replace(query, after=head)
             if listener is None:
                 time.sleep(_POLL_SECONDS)
@@ -109,14 +122,17 @@ def _nudges(workspace: Workspace) -> AbstractContextManager["Listener | None"]:
         return nullcontext()
 
 
-def _print(record: Record, *, as_json: bool) -> None:
-    if as_json:
-        print_json_line(view_record(record))
-        return
-    subject = record.attempt or record.task or ""
-    body = body_of(record.event).decode(errors="replace")
-    head = f"{record.seq:>6}  {clock(record.at)}  {cut(record.actor, 40):<16} {cut(subject, 20):<7}"
-    click.echo(f"{paint(head, dim=True)} {cut(kind_of(record.event), 40):<22} {cut(body, 160)}")
+def _narrator(board: Board, *, every: bool) -> Line:
+    """Lines for people. `every`: what has no words of its own is told by its kind and body."""
+
+    def line(record: Record) -> str:
+        words = describe(record, board)
+        if not words and every:
+            words = f"{cut(kind_of(record.event), 40)} {cut(body_of(record.event).decode(errors='replace'), 160)}"
+        subject = cut(record.attempt or record.task or "", 20)
+        return f"{paint(clock(record.at), dim=True)}  {subject:<7} {words}" if words else ""
+
+    return line
 
 
 def parse_since(text: str, now: float) -> float:

@@ -43,7 +43,17 @@ def describe(record: ev.Record, board: Board) -> str:
         case ev.TaskBlocked(reason=reason, unblock=unblock):
             return f"blocked: {cut(reason, 120)}; {unblock}"
         case ev.MessageSent(text=text):
-            return f"message: {cut(' '.join(text.split()), 80)}"
+            return f"message queued: {cut(' '.join(text.split()), 80)}"
+        case ev.TurnStarted(messages=messages) if messages:
+            return f"{plural(len(messages), 'message')} delivered"
+        case ev.DaemonTroubled(what=what, problem=problem):
+            return f"trouble {cut(what, 60)}: {cut(problem.removeprefix('PaddockError: '), 160)}"
+        case _:
+            return _describe_queue(record, board)
+
+
+def _describe_queue(record: ev.Record, board: Board) -> str:
+    match record.event:
         case qe.ChangeQueued(change=change):
             return f"queued {change.id}: {cut(change.title, 60)}"
         case qe.RunEnded(run=run, result=result, reused=None):
@@ -63,8 +73,6 @@ def describe(record: ev.Record, board: Board) -> str:
             return f"in main again: {cut(', '.join(ids), 100)}"
         case qe.QueueHalted(reason=reason):
             return f"merge queue halted: {cut(reason, 120)}"
-        case ev.DaemonTroubled(what=what, problem=problem):
-            return f"trouble {cut(what, 60)}: {cut(problem, 160)}"
         case _:
             return ""
 

@@ -231,6 +231,8 @@ def _details(task: Task) -> tuple[list[str], str, list[str]]:
             before.append(f"inlined {cut(attempt.inlined, 30)}")
     elif task.agent or task.engine:
         before.append(cut("/".join(part for part in (task.agent, task.engine) if part), 30))
+    if task.inbox:
+        before.append(f"{plural(len(task.inbox), 'message')} queued")
     if task.phase is Phase.READY and (left := task.not_before - time.time()) > 0:
         after.append(f"tried again in {age(0.0, left)}")
     return before, cut(task.reason, 100) if task.reason else "", [*after, age(task.since)]

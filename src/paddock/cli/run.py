@@ -53,6 +53,7 @@ def run_command(ctx: click.Context, until_idle: bool, most: int | None, only: tu
 async def run_fleet(workspace: Workspace, orders: Orders, *, wait: bool, live: bool) -> int:
     store = workspace.write()
     site = open_site(workspace, store)
+    site.require_root()
     folder = os.open(workspace.repo.common_dir, os.O_RDONLY | os.O_DIRECTORY)
     ledger = await lead(store, wait=wait)
     daemon = Daemon(site, ledger, workspace.log_path, orders)

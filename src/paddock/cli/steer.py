@@ -1,5 +1,6 @@
 """`paddock stop` and `paddock message`: talking to agents at work."""
 
+import time
 from typing import Any
 
 import click
@@ -11,6 +12,7 @@ from paddock.core.errors import Misuse, PaddockError
 from paddock.core.ids import TaskId
 from paddock.core.intent import send_message, stop_tasks
 from paddock.core.task import Phase
+from paddock.fleet.presence import Presence, look_for_daemon
 
 
 @click.command("stop")
@@ -49,7 +51,9 @@ def message_command(
     if as_json:
         print_json({"schema": SCHEMA, "ids": names, "messages": [record.seq for record in records]})
     else:
-        click.echo(f"sent to {', '.join(names)}")
+        click.echo(f"queued for {', '.join(names)}; delivered as the next turn")
+        if look_for_daemon(workspace.board(), time.time()).presence in {Presence.NONE, Presence.GONE}:
+            click.echo("\nno daemon is running: `paddock up` or `paddock run` delivers it")
 
 
 def _matching(workspace: Workspace, phase: str | None, convoy: str | None) -> list[TaskId]:

@@ -26,6 +26,8 @@ def up_command(ctx: click.Context, most: int | None, install: bool, as_json: boo
     """Start the fleet in the background."""
     workspace = open_workspace(ctx)
     found = _running(workspace)
+    if found is None:
+        _require_root(workspace)
     taken = install and _install(workspace)
     log = workspace.state_dir / "daemon.log"
     if found is None and not taken:
@@ -42,6 +44,14 @@ def up_command(ctx: click.Context, most: int | None, install: bool, as_json: boo
     else:
         up = "is up" if found is None else "is up already"
         click.echo(f"the fleet {up} ({running.words}); `paddock status` shows what it does, `paddock down` ends it")
+
+
+def _require_root(workspace: Workspace) -> None:
+    """The daemon would say it too, where nobody reads it."""
+    store = workspace.read()
+    site = open_site(workspace, store)
+    store.close()
+    site.require_root()
 
 
 def _install(workspace: Workspace) -> bool:

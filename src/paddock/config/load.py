@@ -98,12 +98,13 @@ def _check_keys(tree: Mapping[str, Any], struct: type, prefix: tuple[str, ...], 
 
 def _unknown_key(where: str, dotted: str, section: str, key: str, known: Mapping[str, Field]) -> Misuse:
     near = get_close_matches(key, known, 1, 0.5)
+    elsewhere = [name for name in known_keys() if name.endswith(f".{key}")]
+    if elsewhere and key not in fields_of(Config):
+        near = [elsewhere[0]]
     place = f"in [{section}]" if section else "at the top"
     hint = f"did you mean `{near[0]}`?" if near else f"known {place}: {', '.join(known)}"
     if section and not near and key in fields_of(Config):
         hint = f"`{key}` belongs at the top of the file, above the first [section]"
-    elif not near and (elsewhere := [k for k in known_keys() if k.endswith(f".{key}")]):
-        hint = f"did you mean `{elsewhere[0]}`?"
     return Misuse(f"{where}: unknown key `{printable(dotted, 80)}`", hint)
 
 
@@ -177,7 +178,7 @@ def _set(tree: Tree, key: tuple[str, ...], text: str, source: str, sources: dict
     try:
         value = field.from_text(text)
     except ValueError as error:
-        raise Misuse(f"{source}: {error}") from None
+        raise Misuse(f"{source}: `{'.'.join(key)}`: {error}", "`paddock config show` lists keys and values") from None
     if field.section is not None and isinstance(value, list):
         for entry in value:
             if isinstance(entry, dict):

@@ -63,6 +63,11 @@ def _read_json(text: str, name: str) -> Any:
         raise Misuse(f"{name}: nested too deeply", _FORM) from None
 
 
+def _begins_with_tab(text: str, line: int) -> bool:
+    lines = text.split("\n")
+    return line < len(lines) and "\t" in lines[line][: len(lines[line]) - len(lines[line].lstrip())]
+
+
 def _read_yaml(text: str, name: str) -> Any:
     import yaml
 
@@ -72,6 +77,8 @@ def _read_yaml(text: str, name: str) -> Any:
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
         place = f"{name}:{mark.line + 1}:{mark.column + 1}" if mark else name
+        if mark is not None and _begins_with_tab(text, mark.line):
+            raise Misuse(f"{place}: the line is indented with a tab", "YAML wants spaces there") from None
         raise Misuse(
             f"{place}: {error.problem or error.context}", "is a string with `:` or `#` in it unquoted?"
         ) from None

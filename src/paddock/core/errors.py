@@ -15,6 +15,11 @@ class PaddockError(Exception):
         self.hint = hint
 
 
+def words_of(error: Exception) -> str:
+    """What a person may read of it: of our own only what they say, of others also what they are."""
+    return error.message if isinstance(error, PaddockError) else f"{type(error).__name__}: {error}"
+
+
 class Misuse(PaddockError):
     """The call itself is wrong: a bad flag, a malformed file, an unknown id."""
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from paddock.core.board import Board
-from paddock.core.errors import PaddockError
+from paddock.core.errors import PaddockError, words_of
 from paddock.core.events import DaemonTroubled, Draft, LimitsReset, Record, TaskRetried
 from paddock.core.ids import TaskId, recordable
 from paddock.core.task import Phase
@@ -204,7 +204,7 @@ class Daemon:
             self._woken.set()
 
     async def _note_trouble(self, what: str, error: Exception) -> None:
-        event = DaemonTroubled(what, recordable(f"{type(error).__name__}: {error}")[:2000])
+        event = DaemonTroubled(what, recordable(words_of(error))[:2000])
         await self.ledger.record(lambda _board: [Draft(event)])
 
     async def _note_repeated(self, what: str, error: Exception) -> float:

@@ -4,6 +4,7 @@ import os
 import socket
 from collections.abc import Callable
 from dataclasses import dataclass
+from errno import EACCES
 from functools import cached_property
 from pathlib import Path
 
@@ -64,6 +65,23 @@ class Site:
             setup_timeout_seconds=settings.setup_timeout,
             ports=_ports(path, settings),
             floor=DiskFloor(free_bytes=settings.disk_floor_mb * 1024 * 1024, free_inodes=10_000),
+        )
+
+    def require_root(self) -> None:
+        """Raises PaddockError where the folder that `worktrees.root` names cannot be made."""
+        if not self.config.worktrees.root:
+            return
+        path = self.root.path
+        try:
+            path.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            reason = error.strerror or str(error)
+        else:
+            if os.access(path, os.W_OK | os.X_OK):
+                return
+            reason = os.strerror(EACCES)
+        raise PaddockError(
+            f"no worktree can be made in `{path}`: {reason}", "set `[worktrees] root` to a folder you may write to"
         )
 
     @property
