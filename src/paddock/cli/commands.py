@@ -43,8 +43,35 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "with-lease": ("lease", "Run a command under a lease."),
     "janitor": ("janitor", "Sweep what nobody owns any more."),
     "config": ("config", "Show and check the configuration."),
-    "doctor": ("doctor", "Look for what is wrong and how to mend it."),
+    "doctor": ("doctor", "Look for what is wrong and how to fix it."),
     "completion": ("completion", "Print a shell completion script."),
+}
+
+# In the order in which help lists them; every command is in one group.
+GROUPS: dict[str, tuple[str, ...]] = {
+    "Set up": ("init", "doctor", "config", "engines", "completion"),
+    "Say what to do": ("add", "edit", "retry", "cancel", "convoy"),
+    "Run agents": ("run", "up", "down", "stop", "message"),
+    "Look": ("status", "show", "tail", "diff", "log"),
+    "Land": ("land", "approve", "reject", "resolve", "queue", "sync"),
+    "Spend": ("costs", "budget", "limits", "fanout"),
+    "Share and tidy": ("lease", "with-lease", "gc", "janitor"),
+}
+# What people type who come from other tools.
+MEANT = {
+    "ls": "status",
+    "list": "status",
+    "ps": "status",
+    "watch": "run",
+    "attach": "tail",
+    "logs": "tail",
+    "start": "up",
+    "help": "--help",
+    "kill": "stop",
+    "rm": "cancel",
+    "merge": "land",
+    "new": "add",
+    "version": "--version",
 }
 
 
@@ -70,7 +97,7 @@ class LazyGroup(click.Group):
         if args and args[0] not in COMMANDS and not args[0].startswith("-"):
             from difflib import get_close_matches
 
-            near = get_close_matches(args[0], COMMANDS, 1)
+            near = [MEANT[args[0]]] if args[0] in MEANT else get_close_matches(args[0], COMMANDS, 1)
             raise PaddockUsage(
                 f"there is no command `{args[0]}`",
                 f"did you mean `paddock {near[0]}`?" if near else "`paddock --help` lists the commands",
@@ -78,8 +105,10 @@ class LazyGroup(click.Group):
         return super().resolve_command(ctx, args)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        with formatter.section("Commands"):
-            formatter.write_dl([(name, text) for name, (_, text) in COMMANDS.items()])
+        wide = max(map(len, COMMANDS))
+        for title, names in GROUPS.items():
+            with formatter.section(title):
+                formatter.write_dl([(f"{name:<{wide}}", COMMANDS[name][1]) for name in names])
 
 
 class PaddockUsage(click.UsageError):
@@ -113,7 +142,8 @@ def run_command(arguments: list[str]) -> int:
     except click.exceptions.Exit as ending:
         return ending.exit_code
     except click.Abort:
-        complain("interrupted", None)
+        if "_PADDOCK_COMPLETE" not in os.environ:
+            complain("interrupted", None)
         return 130
     except click.exceptions.NoArgsIsHelpError as asked:
         click.echo(asked.format_message(), err=True)

@@ -33,7 +33,8 @@ def run(arguments: list[str]) -> int:
         complain(refusal.message, refusal.hint)
         return refusal.exit_code
     except KeyboardInterrupt:
-        complain("interrupted", None)
+        if "_PADDOCK_COMPLETE" not in os.environ:  # whoever presses tab wants no error
+            complain("interrupted", None)
         return 130
     except BrokenPipeError:
         # Whoever read our output has seen enough; Python would complain once more while closing it.

@@ -178,7 +178,8 @@ def _set(tree: Tree, key: tuple[str, ...], text: str, source: str, sources: dict
     try:
         value = field.from_text(text)
     except ValueError as error:
-        raise Misuse(f"{source}: `{'.'.join(key)}`: {error}", "`paddock config show` lists keys and values") from None
+        named = f"`{'.'.join(key)}`: " if source == "--set" else ""  # a variable names its key itself
+        raise Misuse(f"{source}: {named}{error}", "`paddock config show` lists keys and values") from None
     if field.section is not None and isinstance(value, list):
         for entry in value:
             if isinstance(entry, dict):
