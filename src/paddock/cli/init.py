@@ -8,7 +8,7 @@ from pathlib import Path
 
 import click
 
-from paddock.cli.text import SCHEMA, print_json
+from paddock.cli.text import SCHEMA, plural, print_json
 from paddock.cli.trial import cure_of_trial, end_of_trial, tell_trial, try_once, view_trial
 from paddock.cli.workspace import Workspace, open_workspace
 from paddock.config.guess import Guess, guess_ci
@@ -20,6 +20,7 @@ from paddock.fleet.ci_trial import Trial
 from paddock.store.sqlite import SqliteStore
 
 INIT_SECONDS = 60.0
+REMOTE_SECONDS = 15.0
 
 
 @click.command("init")
@@ -29,6 +30,8 @@ INIT_SECONDS = 60.0
 @click.pass_context
 def init_command(ctx: click.Context, yes: bool, tries: bool | None, as_json: bool) -> None:
     """Set Paddock up in this repository: writes paddock.toml and creates the log.
+
+    If `origin` has a log of this repository, that one is taken.
 
     The CI command it writes is tried once in a sandbox, unless --yes, --json or --no-try says otherwise. Running it
     again changes nothing. The working tree gets one new file, paddock.toml; the log is kept in git's own directory.
@@ -40,11 +43,12 @@ def init_command(ctx: click.Context, yes: bool, tries: bool | None, as_json: boo
             "make a first one: `git commit --allow-empty -m 'First commit'`",
         )
     path = workspace.top / FILE_NAME
-    made_file, made_log = not path.exists(), not workspace.log_path.exists()
+    made_file, made_log = not path.exists(), _has_no_log(workspace)
     ask = not yes and not as_json and sys.stdin.isatty()
     guess = guess_ci(workspace.top) if made_file else Guess()
     text = _config_text(workspace, guess, ask=ask) if made_file else ""
-    SqliteStore(workspace.log_path, create=True).close()
+    taken = _take_remote_log(workspace, ask=ask) if made_log else None
+    SqliteStore(workspace.log_path, create=True, announce=taken is None).close()
     if made_file:
         _write(path, text)
     config = workspace.config
@@ -52,8 +56,15 @@ def init_command(ctx: click.Context, yes: bool, tries: bool | None, as_json: boo
     if as_json:
         trial = try_once(workspace, INIT_SECONDS) if tries else None
         view = {"schema": SCHEMA, "config": made_file, "log": made_log, "main": config.main, "ci": config.land.ci}
+        view["fetched_from"] = taken
         print_json(
-            {**view, "attempt_usd": config.limits.attempt_usd, "missing": guess.missing, "tried": view_trial(trial)}
+            {
+                **view,
+                "attempt_usd": config.limits.attempt_usd,
+                "missing": guess.missing,
+                "tried": view_trial(trial),
+                "fetched_from": taken,
+            }
         )
         return
     if not made_file and not made_log:
@@ -65,7 +76,9 @@ def init_command(ctx: click.Context, yes: bool, tries: bool | None, as_json: boo
         click.echo(f"wrote {place} (main: {config.main}, CI: {ci}{untried}; {_budget(config.limits.attempt_usd)})")
     if guess.missing and not config.land.ci:
         click.echo(f"no CI command was written: {guess.missing}")
-    if made_log:
+    if taken is not None:
+        click.echo(f"fetched the log of `{taken}`: {plural(workspace.board().seq, 'record')}")
+    elif made_log:
         click.echo(f"created the log in {printable(str(workspace.log_path))}")
     if tries:
         _tell_trial(try_once(workspace, INIT_SECONDS))
@@ -83,6 +96,32 @@ def _tell_trial(trial: Trial | None) -> None:
     cure = cure_of_trial(trial)
     for line in (tell_trial(trial), *end_of_trial(trial), *([cure] if cure else [])):
         click.echo(line)
+
+
+def _has_no_log(workspace: Workspace) -> bool:
+    """Nor one that is still empty: whoever began to fetch it was interrupted."""
+    if not workspace.log_path.exists():
+        return True
+    store = SqliteStore(workspace.log_path, read_only=True)
+    empty = store.head() == 0
+    store.close()
+    return empty
+
+
+def _take_remote_log(workspace: Workspace, *, ask: bool) -> str | None:
+    """The remote whose log was taken. Two logs of one repository could never be joined."""
+    from paddock.store.mirror import fetch_commit, remote_has_log, restore_mirror
+
+    remote = "origin"
+    if remote not in workspace.repo.git("remote").lines or not remote_has_log(workspace.repo, remote, REMOTE_SECONDS):
+        return None
+    if ask and not click.confirm(f"`{remote}` has a log of this repository; go on with it?", default=True):
+        return None
+    commit = fetch_commit(workspace.repo, remote)
+    store = SqliteStore(workspace.log_path, create=True, announce=False)
+    restore_mirror(store, workspace.repo, commit)
+    store.close()
+    return remote
 
 
 def _config_text(workspace: Workspace, guess: Guess, *, ask: bool) -> str:

@@ -90,7 +90,10 @@ class Workspace:
                 f"the log `{self.log_path}` is gone; what belonged to it is still there",
                 "bring it back from its mirror with `paddock log fetch`, or start a new one: `paddock init`",
             )
-        raise LogUnusable(f"Paddock is not set up in `{self.top}`", "run `paddock init` there")
+        hint = "run `paddock init` there"
+        if self.repo.git("config", "--get", "remote.origin.url", check=False).ok:
+            hint += "; if `origin` has a log, `paddock log fetch` brings it, and so does init"
+        raise LogUnusable(f"Paddock is not set up in `{self.top}`", hint)
 
 
 def log_path(repo: Repo) -> Path:

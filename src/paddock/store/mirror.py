@@ -99,6 +99,12 @@ def push_mirror(store: Store, repo: Repo, remote: str | None) -> Pushed:
     return Pushed(seq, new, remote)
 
 
+def remote_has_log(repo: Repo, remote: str, timeout_seconds: float) -> bool:
+    """Whether the remote holds a log. One that does not answer in time, or wants a password, has none for us."""
+    answer = repo.git("ls-remote", remote, REF, check=False, timeout=timeout_seconds, env={"GIT_TERMINAL_PROMPT": "0"})
+    return answer.ok and any(line.endswith(f"\t{REF}") for line in answer.lines)
+
+
 def fetch_commit(repo: Repo, remote: str | None) -> str:
     """The mirror's newest commit, fetched from `remote` or found in this repository."""
     ref = REF

@@ -1,0 +1,102 @@
+"""What `paddock diff` shows, on a terminal and elsewhere."""
+
+import os
+import pty
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from paddock.core import events as ev
+from paddock.core.ids import TaskId
+from tests.cli.conftest import Cli, git
+from tests.cli.test_overview import record
+
+
+@pytest.fixture
+def changed(cli: Cli) -> Cli:
+    """t1 adds a file, t2 changes nothing, t3 has had no agent."""
+    cli.good("add", "--file", "-", stdin=b"- one\n- two\n- three\n")
+    base = git(cli.top, "rev-parse", "HEAD")
+    git(cli.top, "checkout", "-q", "-b", "work")
+    (cli.top / "new.txt").write_text("a line \x1b[2Jhidden\n")
+    git(cli.top, "add", "new.txt")
+    git(cli.top, "commit", "-qm", "Add a file")
+    head = git(cli.top, "rev-parse", "HEAD")
+    git(cli.top, "checkout", "-q", "-")
+    for task, tip in (("t1", head), ("t2", base)):
+        started = ev.AttemptStarted(engine="claude", base=base, branch="work", host="h", worktree="/w")
+        ended = ev.AttemptEnded("delivered", "approval", True, head=tip, base=base, commits=1, reason="1 commit")
+        for event in (started, ended):
+            record(cli, ev.Draft(event, task=TaskId(task), attempt=f"{task}.1"))  # type: ignore[arg-type]
+    return cli
+
+
+def on_terminal(cli: Cli, *words: str, **variables: str) -> str:
+    program = "import sys; from paddock.cli.main import main; main()"
+    keep = {
+        "PATH": f"{os.environ['PATH']}:/usr/bin:/bin",
+        "HOME": str(cli.top),
+        "TERM": "xterm",
+        "GIT_CONFIG_NOSYSTEM": "1",
+    }
+    ours, theirs = pty.openpty()
+    argv = (sys.executable, "-c", program, *words)
+    process = subprocess.Popen(argv, cwd=cli.top, env={**keep, **variables}, stdin=theirs, stdout=theirs, stderr=theirs)
+    os.close(theirs)
+    said = b""
+    try:
+        while part := os.read(ours, 4096):
+            said += part
+    except OSError:
+        pass  # how Linux says that nobody holds the other end any more
+    os.close(ours)
+    assert process.wait(60) == 0, said
+    return said.decode().replace("\r\n", "\n")
+
+
+def test_elsewhere_than_on_a_terminal_a_patch_is_a_patch(changed: Cli, tmp_path: Path) -> None:
+    patch = changed.good("diff", "t1").out
+    (tmp_path / "patch").write_text(patch)
+    git(changed.top, "apply", "--check", str(tmp_path / "patch"))
+
+
+def test_a_diff_of_nothing_says_so(changed: Cli) -> None:
+    assert changed.shown("diff", "t2") == "--- stderr\nt2 changes nothing\n"
+    assert changed.shown("diff", "t3").startswith("--- stderr\nerror: task `t3` has had no agent yet\n")
+
+
+def test_several_tasks_are_shown_each_under_its_name(changed: Cli) -> None:
+    said = changed.good("diff", "t1-t2", "--stat")
+    assert said.out.startswith("t1  one\n new.txt | 1 +\n")
+    assert said.err == "t2 changes nothing\n"
+
+
+def test_a_terminal_gets_git_s_colours_and_no_control_characters_of_the_change(changed: Cli) -> None:
+    git(changed.top, "config", "color.diff.new", "yellow")
+    said = on_terminal(changed, "diff", "t1", PAGER="cat")
+    assert "\x1b[33m+a line �[2Jhidden\x1b[m\n" in said
+    assert "\x1b[36m@@ -0,0 +1 @@\x1b[m\n" in said
+
+
+@pytest.mark.parametrize(("key", "variables"), [("true", {"NO_COLOR": "1"}), ("false", {})])
+def test_colours_can_be_off(changed: Cli, key: str, variables: dict[str, str]) -> None:
+    git(changed.top, "config", "color.diff", key)
+    assert "\x1b" not in on_terminal(changed, "diff", "t1", PAGER="cat", **variables)
+
+
+def test_the_pager_is_git_s_but_never_one_that_the_repository_names(changed: Cli) -> None:
+    git(changed.top, "config", "core.pager", "touch stolen; cat")
+    assert on_terminal(changed, "diff", "t1", "--name-only", PAGER="sed s/^/P:/") == "P:new.txt\n"
+    (changed.top / ".gitconfig").write_text("[core]\n\tpager = sed s/^/C:/\n")
+    assert on_terminal(changed, "diff", "t1", "--name-only", PAGER="sed s/^/P:/") == "C:new.txt\n"
+    assert on_terminal(changed, "diff", "t1", "--name-only", GIT_PAGER="sed s/^/G:/") == "G:new.txt\n"
+    (changed.top / ".gitconfig").write_text("[pager]\n\tdiff = false\n")
+    assert on_terminal(changed, "diff", "t1", "--name-only", GIT_PAGER="sed s/^/G:/") == "new.txt\n"
+    assert on_terminal(changed, "diff", "t2") == "t2 changes nothing\n"
+    assert not (changed.top / "stolen").exists()
+
+
+def test_a_pager_that_is_not_there_loses_nothing(changed: Cli) -> None:
+    assert on_terminal(changed, "diff", "t1", "--name-only", PAGER="no-such-pager 2>/dev/null").endswith("new.txt\n")
