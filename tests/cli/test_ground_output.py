@@ -7,6 +7,10 @@ from textwrap import dedent
 
 import pytest
 
+from paddock.core import events as ev
+from paddock.core.ids import AttemptId, TaskId
+from paddock.store.protocol import Author
+from paddock.store.sqlite import SqliteStore
 from tests.cli.conftest import Cli, git
 
 
@@ -213,6 +217,28 @@ def test_a_convoy_is_added_from_a_file_and_from_standard_input(cli: Cli) -> None
     assert cli.shown("add", "-", stdin=b"from a pipe\n") == "added t25  from a pipe\n"
 
 
+def test_a_tab_in_yaml_and_a_key_in_the_wrong_place_are_named(cli: Cli) -> None:
+    (cli.top / "tasks.yaml").write_text("tasks:\n\t- brief: x\n")
+    assert cli("add", "--file", "tasks.yaml").err.startswith("error: tasks.yaml:2:1: the line is indented with a tab\n")
+    (cli.top / "paddock.toml").write_text("max_agents = 3\n")
+    assert cli("config", "check").err.endswith("hint: did you mean `limits.max_agents`?\n")
+
+
+def test_a_message_is_queued_until_an_agent_gets_it(cli: Cli) -> None:
+    cli.good("add", "Rewrite the lexer")
+    started = ev.AttemptStarted(engine="claude", base="a" * 40, branch="b", host="h", worktree="/w")
+    store = SqliteStore(cli.log)
+    store.append(lambda _: [ev.Draft(started, task=TaskId("t1"), attempt=AttemptId("t1.1"))], Author("daemon"))
+    store.close()
+    assert cli.shown("message", "t1", "Use tabs") == expect("""
+        queued for t1; delivered as the next turn
+
+        no daemon is running: `paddock up` or `paddock run` delivers it
+    """)
+    assert "message queued: Use tabs" in cli.shown("log")
+    assert "1 message queued" in cli.shown("status")
+
+
 def test_a_group_too_long_for_a_screen_is_cut_and_says_so(cli: Cli) -> None:
     cli.good("add", "--file", "-", stdin="".join(f"- task {number}\n" for number in range(100)).encode())
     lines = cli.shown("status").splitlines()
@@ -242,6 +268,10 @@ def test_text_from_people_cannot_move_the_terminal(cli: Cli) -> None:
         (("add", "x", "--engine", "claud"), 2, "error: there is no engine `claud`", "hint: did you mean `claude`?"),
         (("add", "x", "--title", "a\x1b[1mb"), 2, "error: the title holds the control character U+001B", "hint:"),
         (("add", "y" * 1_000_000), 2, "error: the brief has 1,000,000 bytes; the limit is 262,144", "hint: put long"),
+        (("--set", "limits.max_agents=many", "status"), 2, "error: --set: `limits.max_agents`: `many` is not", "hint:"),
+        (("--set", "max_agents=3", "status"), 2, "error: --set: unknown key `max_agents`", "`limits.max_agents`"),
+        (("--set", "worktrees.root=/proc/x", "run"), 1, "error: no worktree can be made in `/proc/x`", "hint: set"),
+        (("--set", "worktrees.root=/proc/x", "up"), 1, "error: no worktree can be made in `/proc/x`", "hint: set"),
         (("add", "--file", "absent.yaml"), 2, "error: `absent.yaml` cannot be read: No such file", "hint: name a"),
         (("add", "--file", "."), 2, "error: `.` cannot be read: Is a directory", "hint: name a file"),
         (("add", "--file", "/dev/zero"), 2, "error: `/dev/zero` has more than 16,777,216 bytes", "hint: split"),
