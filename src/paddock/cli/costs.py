@@ -35,14 +35,19 @@ class Row:
     unpriced: int = 0
     unknown: int = 0
     uncounted: int = 0
+    told: int = 0
 
     @property
     def is_priced(self) -> bool:
         """Whether at least a part of it has a price; otherwise nobody knows, and that is not nothing."""
-        return bool(self.money) or not (self.unpriced or self.unknown)
+        if not self.turns or self.money:
+            return True
+        return bool(self.told) and not (self.unpriced or self.unknown)
 
     @property
     def words(self) -> str:
+        if not self.is_priced and not self.unpriced and not self.unknown:
+            return "-"
         if not self.is_priced:
             return UNPRICED if self.unpriced else UNKNOWN
         return money_words(self.money, uncounted=self.uncounted, is_part=bool(self.unpriced))
@@ -101,6 +106,7 @@ def _collect(workspace: Workspace, board: Board, by: str) -> dict[str, Row]:
         if event.cost_usd is None:
             row.unpriced += event.cost_source == "unpriced"
             continue
+        row.told += 1
         row.money += event.cost_usd
         row.startup_money += event.startup_usd or 0.0
     store.close()

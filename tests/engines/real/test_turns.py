@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import pytest
 
@@ -166,6 +167,18 @@ def test_a_follow_up_message_continues_the_conversation(
     said = mock_model.exchanges[-1].user_texts
     assert any("Add the first file." in text for text in said)
     assert any("Now another." in text for text in said)
+
+
+@engines("aider")
+def test_a_gateway_of_anthropics_kind_is_where_aider_asks(
+    name: str, real_agent: AgentMaker, mock_model: MockModel
+) -> None:
+    gateway = (("ANTHROPIC_BASE_URL", mock_model.base_url), ("ANTHROPIC_API_KEY", "mock-key"))
+    agent = replace(real_agent(name), provider=gateway, model="anthropic/claude-opus-5-5")
+    done = agent.run(f"Add the first file. {play(ADD_A)}")
+    assert done.summary.final is Final.SUCCESS, done.output[-4000:]
+    assert {exchange.dialect for exchange in mock_model.exchanges} == {"anthropic"}
+    assert agent.place.subjects() == ["Add a"]
 
 
 @engines("aider")

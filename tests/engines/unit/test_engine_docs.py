@@ -2,6 +2,7 @@
 
 import re
 import tomllib
+from importlib import import_module
 from pathlib import Path
 
 import pytest
@@ -16,9 +17,41 @@ from tests.engines.unit.conftest import read_table
 PAGE = (Path(__file__).parents[3] / "docs" / "engines.md").read_text(encoding="utf-8")
 
 
+def row_of(name: str, text: str) -> str:
+    (row,) = re.findall(rf"^\| `{name}` \|(.*)\|$", text, re.MULTILINE)
+    assert isinstance(row, str)
+    return row
+
+
+def section(title: str) -> str:
+    return PAGE.partition(f"\n## {title}\n")[2].partition("\n## ")[0]
+
+
+def code_words(cell: str) -> list[str]:
+    return re.findall(r"`([^`]+)`", cell)
+
+
+@pytest.mark.parametrize("name", sorted(set(BUILT_IN) - {"scripted"}))
+def test_the_table_tells_what_each_engine_lets_through(name: str) -> None:
+    passage = import_module(f"paddock.engines.{name}").PASSAGE
+    always, clouds, gateway = (cell.strip() for cell in row_of(name, section("Environment")).split("|"))
+    told = [code_words(cloud) for cloud in clouds.split("; ")] if passage.clouds else []
+    assert code_words(always) == list(passage.always)
+    assert told == [[*cloud.flags, *cloud.models, *cloud.names] for cloud in passage.clouds]
+    assert gateway
+
+
+@pytest.mark.parametrize("name", sorted(BUILT_IN))
+def test_the_table_tells_whose_tokens_are_exact(name: str) -> None:
+    tokens = row_of(name, section("Tokens")).split("|")[0].strip()
+    by_test = {"aider": "a lower bound", "cn": "unknown"}
+    assert tokens == by_test.get(name, "exact")
+    assert (tokens != "unknown") is load_engine(name).capabilities.usage
+
+
 @pytest.mark.parametrize("name", sorted(BUILT_IN))
 def test_the_table_tells_each_engines_capabilities(name: str) -> None:
-    (row, *_) = re.findall(rf"^\| `{name}` \|(.*)\|$", PAGE, re.MULTILINE)
+    row = row_of(name, PAGE.partition('\n"Ours" means')[0])
     _, resumes, session, usage, cost, _ = (cell.strip() for cell in row.split("|"))
     can = load_engine(name).capabilities
     assert (resumes == "yes", session == "ours", usage == "yes", cost == "yes") == (
