@@ -6,7 +6,8 @@ import pytest
 
 from paddock.config.load import load_config
 from paddock.core.errors import Misuse
-from paddock.core.trace import TokenUsage
+from paddock.core.events import AttemptStarted
+from paddock.core.trace import ModelTokens, TokenUsage
 from paddock.fleet.pricing import Startup, bill, expected_cost
 from paddock.fleet.site import Site
 from paddock.git.repo import discover
@@ -48,6 +49,27 @@ def test_own_prices_replace_the_tables_and_add_to_them(yard: Yard) -> None:
     house = bill(USED, "openrouter/house-model", Startup(), prices, DAY)
     assert house.cost == pytest.approx((11_000 * 3 + 100_000 * 0 + 2_000 * 4) / 1e6)
     assert bill(USED, "claude-sonnet-5", Startup(), prices, DAY).source == "table"
+
+
+def test_each_model_of_a_turn_is_paid_at_its_own_price_and_one_without_leaves_all_unpriced(yard: Yard) -> None:
+    prices, part = site_with(yard).prices, TokenUsage(input_uncached=1_000_000)
+    dear, cheap, odd = (ModelTokens(name, part) for name in ("gemini-2.5-pro", "gemini-2.5-flash", "mystery-9"))
+    both = part.plus(part)
+    charged = bill(both, dear.model, Startup(), prices, DAY, (dear, cheap))
+    alone = [bill(part, share.model, Startup(), prices, DAY).cost for share in (dear, cheap)]
+    assert charged.cost == pytest.approx(sum(cost or 0.0 for cost in alone))
+    assert charged.source == "table"
+    assert alone[0] != alone[1]
+    assert bill(both, dear.model, Startup(), prices, DAY, (dear, odd)).source == "unpriced"
+
+
+def test_a_model_named_in_the_engines_table_is_the_attempts(yard: Yard) -> None:
+    (yard.top / "paddock.toml").write_text('engine = "scripted"\n[engines.scripted]\nmodel = "claude-opus-5"\n')
+    yard.add({"say": "hi"}, {"noop": "nothing to do"})
+    yard.run(code=0)
+    started = yard.records(AttemptStarted)[0].event
+    assert isinstance(started, AttemptStarted)
+    assert started.model == "claude-opus-5"
 
 
 @pytest.mark.parametrize(
