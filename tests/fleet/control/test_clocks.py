@@ -126,7 +126,7 @@ def test_three_that_never_ran_in_a_row_stop_the_engine_and_no_other(yard: Yard) 
     assert f"{tried} attempts in a row never ran" in yard.paddock("limits")
     shown = yard.paddock("status")
     needs_you = shown[shown.index("needs you") :]
-    assert "stopped   engine broken stopped: agents of 3 tasks in a row never ran" in needs_you
+    assert "! engine broken stopped: agents of 3 tasks in a row never ran" in needs_you
     assert "run: paddock engines check broken, then paddock limits --reset broken" in needs_you
     [stopped] = json.loads(yard.paddock("status", "--json"))["stopped"]
     assert (stopped["engine"], stopped["unblock"]) == (
