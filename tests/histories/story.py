@@ -119,6 +119,10 @@ def queue() -> Iterator[ev.Draft]:
     for event in (qe.QueuePaused("lunch"), qe.QueueResumed(), qe.QueueFrozen("release"), qe.QueueUnfrozen()):
         yield draft(event)
     yield draft(qe.QueueDrained())
+    yield draft(qe.MainMoved(MAIN, "0" * 40, descends=False))
+    yield draft(qe.WorkLost(MAIN, ("t1",)))
+    yield draft(qe.WorkFound("e" * 40, ("t1",)))
+    yield draft(qe.WorkLost(MAIN, ("t1",)))
 
 
 def leases() -> Iterator[ev.Draft]:
