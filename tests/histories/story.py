@@ -25,6 +25,7 @@ def story() -> Iterator[ev.Draft]:
     yield from people()
     yield from agents()
     yield from queue()
+    yield from stacks()
     yield from leases()
     yield from upkeep()
 
@@ -123,6 +124,20 @@ def queue() -> Iterator[ev.Draft]:
     yield draft(qe.WorkLost(MAIN, ("t1",)))
     yield draft(qe.WorkFound("e" * 40, ("t1",)))
     yield draft(qe.WorkLost(MAIN, ("t1",)))
+
+
+def stacks() -> Iterator[ev.Draft]:
+    base = Change("feature/low", 1, "8" * 40, BASE, author="ana", title="Lower half", branch="feature/low")
+    upper = Change("feature/top", 1, "9" * 40, BASE, author="ana", title="Upper half", branch="feature/top")
+    yield draft(qe.ChangeQueued(upper, approved_by="ana"))
+    yield draft(qe.ChangeQueued(base, approved_by="ana"))
+    yield draft(qe.ChangeRestacked("feature/top", 1, ("feature/low",), (base.member,)))
+    yield draft(qe.RemoteLost("origin", "no route to host"))
+    yield draft(qe.RemoteReached("origin"))
+    yield draft(qe.ChangeRejected("feature/low", 1, "not wanted", by="ana"))
+    reason = "it is stacked on `feature/low`, which was rejected"
+    yield draft(qe.ChangeCancelled("feature/top", 1, reason, fell_with="feature/low"))
+    yield draft(ev.SettingsAdopted(("land.slots",), ("engine",)))
 
 
 def leases() -> Iterator[ev.Draft]:

@@ -465,6 +465,7 @@ _FOLDS: dict[type[ev.Event], Callable[[Board, ev.Record], None]] = {
     ev.WorktreeRemoved: _note,
     ev.Swept: _note,
     ev.DaemonTroubled: _note,
+    ev.SettingsAdopted: _note,
     ev.LimitsReset: _note,
     ev.Unknown: _skip_unknown,
 }

@@ -277,6 +277,14 @@ class DaemonTroubled(Event, frozen=True):
     problem: str
 
 
+class SettingsAdopted(Event, frozen=True):
+    """`paddock.toml` was edited: `keys` have their new value from now on, `later` get it with the next daemon."""
+
+    kind: ClassVar[str] = "daemon.settings_adopted"
+    keys: tuple[str, ...] = ()
+    later: tuple[str, ...] = ()
+
+
 class BudgetSet(Event, frozen=True):
     """A limit for a scope such as `fleet`, `day`, `convoy:x`, `task:t4`, `attempt`; neither value lifts it."""
 

@@ -67,7 +67,8 @@ def _decide(task: Task, decided: Decided, at: float) -> Task:
         case Outcome.CONFLICTED | Outcome.REJECTED:
             return move(task, Phase.BLOCKED, at, *why_sent_back(decided, task.id))
         case _:
-            return move(task, Phase.APPROVAL, at, decided.reason or "taken out of the merge queue")
+            unblock = f"paddock land {task.id}" if decided.against else ""
+            return move(task, Phase.APPROVAL, at, decided.reason or "taken out of the merge queue", unblock)
 
 
 def why_sent_back(decided: Decided, task: TaskId) -> tuple[str, str]:
@@ -77,6 +78,24 @@ def why_sent_back(decided: Decided, task: TaskId) -> tuple[str, str]:
     paths = ", ".join(decided.paths[:5]) + (" …" if len(decided.paths) > 5 else "")
     whom = f" with {decided.against}" if decided.against else " with what has landed"
     return f"conflicts{whom}: {paths}", f"paddock resolve {task}"
+
+
+def next_step(decided: Decided) -> str:
+    """What whoever queued a branch can do about its end; empty where nothing is left to do."""
+    again = f"`paddock land --branch {decided.branch}`"
+    match decided.outcome:
+        case _ if not decided.branch:
+            return ""
+        case Outcome.REJECTED:
+            return f"fix it, then {again}; as it is, `paddock retry {decided.branch}` tests it once more"
+        case Outcome.CONFLICTED:
+            return f"`paddock resolve {decided.branch}`"
+        case Outcome.CANCELLED if decided.against:
+            return f"fix `{decided.against}`, rebase onto it, then {again}"
+        case Outcome.CANCELLED:
+            return f"{again} queues it again"
+        case _:
+            return ""
 
 
 def unchanged_since(queue: Queue, task: Task) -> Decided | None:

@@ -38,7 +38,8 @@ def no_foreign_effect(lab: Lab) -> None:
     """5. What a move changed is explained by its members."""
     for old, new, members, _ in lab.moves:
         effect = lab.commits[new].tree - lab.commits[old].tree
-        assert effect == {(m.id, m.version) for m in members}
+        explained = {atom for m in members for atom in lab.truth.commits_of((m.id, m.version))}
+        assert effect == explained - lab.commits[old].tree
 
 
 def exactly_once_and_none_lost(lab: Lab) -> None:
@@ -102,6 +103,45 @@ def definition_changes_ride_alone(lab: Lab) -> None:
             assert len(event.members) == 1
 
 
+def nobody_lands_without_its_base(lab: Lab) -> None:
+    """What a landed change builds on landed before it, or goes before it in the same train, as a change of its own."""
+    for old, _, members, _ in lab.moves:
+        there = lab.commits[old].tree
+        for m in members:
+            assert lab.truth.bases_of((m.id, m.version)) <= there, m
+            there |= lab.truth.commits_of((m.id, m.version))
+
+
+def nobody_is_tested_without_its_base(lab: Lab) -> None:
+    """Known when the run started: what is decided or in the tree by then is no base any more."""
+    waits: dict[str, tuple[str, ...]] = {}
+    in_main: set[str] = set()
+    for event, _ in lab.log:
+        match event:
+            case ev.ChangeFoundEmpty():
+                in_main.add(event.id)
+            case ev.ChangeQueued(change=made):
+                waits[made.id] = tuple(member.id for member in made.stacked_on)
+            case ev.ChangeRestacked():
+                waits[event.id] = tuple(member.id for member in event.stacked_on)
+            case ev.RunStarted():
+                there = in_main | {atom[0] for atom in lab.commits[event.base].tree}
+                for m in event.members:
+                    assert there.issuperset(waits.get(m.id, ())), event
+                    there.add(m.id)
+
+
+def nobody_is_blamed_for_its_base(lab: Lab) -> None:
+    """Every failure a rejection rests on has the change's base in the tree it was tested on, or beside it."""
+    for event, _ in lab.log:
+        if not isinstance(event, ev.ChangeRejected) or event.by is not None:
+            continue
+        below = lab.truth.bases_of((event.id, event.version))
+        for run, _ in (lab.answers[name] for name in event.runs):
+            beside = {atom for m in run.members if m.id != event.id for atom in lab.truth.commits_of((m.id, m.version))}
+            assert below <= lab.commits[run.base].tree | beside, event
+
+
 INVARIANTS = (
     every_tip_was_tested,
     no_tip_is_red,
@@ -115,6 +155,9 @@ INVARIANTS = (
     slots_are_kept,
     conflicts_are_with_landed_work,
     definition_changes_ride_alone,
+    nobody_lands_without_its_base,
+    nobody_is_tested_without_its_base,
+    nobody_is_blamed_for_its_base,
 )
 
 

@@ -163,6 +163,17 @@ def an_old_definition_of_ci_lands_nothing() -> None:
     assert not lab.moves
 
 
+def what_passed_under_an_old_definition_holds_nobody_up() -> None:
+    lab = with_changes(started_lab(), "t1")
+    lab.record(ev.QueueFrozen())
+    answer(lab, run_of(lab, "t1"))
+    lab.ci = "ci2"
+    lab.record(ev.QueueUnfrozen())
+    lab.settle()
+    audit(lab)
+    assert outcome(lab, "t1") is Outcome.LANDED
+
+
 def a_change_to_the_definition_is_screened_alone() -> None:
     lab = started_lab(slots=1)
     lab.submit(change("t1", touches_ci=True))
@@ -186,10 +197,170 @@ def a_change_to_the_definition_rides_alone() -> None:
 def a_dependent_lands_after_what_it_needs() -> None:
     lab = started_lab(slots=4)
     lab.submit(change("t1", depends_on=("t2",)))
-    with_changes(lab, "t2")
+    lab.submit(change("t2"), approved=False)
+    lab.settle()
+    assert not lab.moves
+    lab.record(ev.ChangeApproved("t2", 1))
+    lab.approved.add(("t2", 1, "t2@1"))
     lab.settle()
     landed = [d.id for d in lab.queue.decided]
     assert landed == ["t2", "t1"]
+
+
+def stacked_lab(slots: int = 4, *, bad: tuple[str, ...] = ()) -> Lab:
+    """t3 builds on t2, which builds on t1."""
+    lab = started_lab(slots)
+    lab.truth.bad |= {(name, 1) for name in bad}
+    lab.submit(change("t1"))
+    lab.submit_on("t1", change("t2"))
+    lab.submit_on("t2", change("t3"))
+    return lab
+
+
+def a_stack_lands_in_order() -> None:
+    for slots in (1, 2, 4):
+        lab = stacked_lab(slots)
+        lab.settle()
+        audit(lab)
+        assert [d.id for d in lab.queue.decided if d.outcome is Outcome.LANDED] == ["t1", "t2", "t3"]
+
+
+def a_stack_may_land_in_one_train() -> None:
+    lab = stacked_lab(slots=4)
+    lab.wake()
+    assert len(running(lab, Purpose.TRAIN)) == 3
+    for run in list(lab.queue.running):
+        lab.tick()
+        lab.finish(run)
+    lab.wake()
+    audit(lab)
+    assert [outcome(lab, name) for name in ("t1", "t2", "t3")] == [Outcome.LANDED] * 3
+
+
+def dependents_fall_with_a_rejected_base() -> None:
+    for slots in (1, 2, 4):
+        lab = stacked_lab(slots, bad=("t1",))
+        with_changes(lab, "t4")
+        lab.settle()
+        audit(lab)
+        assert outcome(lab, "t1") is Outcome.REJECTED
+        assert outcome(lab, "t4") is Outcome.LANDED
+        ends = {d.id: (d.outcome, d.against, d.reason) for d in lab.queue.decided}
+        fell = (Outcome.CANCELLED, "t1", "it is stacked on `t1`, which was rejected")
+        assert (ends.get("t2"), ends.get("t3")) == (fell, fell)
+
+
+def dependents_fall_while_the_queue_is_halted() -> None:
+    lab = on_a_red_main("t1")
+    lab.submit_on("t1", change("t2"))
+    lab.record(ev.ChangeCancelled("t1", 1, by="someone"))
+    lab.wake()
+    assert lab.queue.halted is not None
+    assert outcome(lab, "t2") is Outcome.CANCELLED
+
+
+def a_bad_dependent_is_rejected_and_its_base_lands() -> None:
+    for slots in (1, 2, 4):
+        lab = stacked_lab(slots, bad=("t2",))
+        lab.settle()
+        audit(lab)
+        ends = [outcome(lab, name) for name in ("t1", "t2", "t3")]
+        assert ends == [Outcome.LANDED, Outcome.REJECTED, Outcome.CANCELLED]
+
+
+def dependents_of_a_rewritten_base_leave() -> None:
+    lab = stacked_lab()
+    lab.wake()
+    lab.submit(change("t1", 2))
+    lab.settle()
+    audit(lab)
+    assert lab.commits[lab.main].tree == {("t1", 2)}
+    assert outcome(lab, "t2") is Outcome.CANCELLED
+    assert any(d.id == "t2" and "whose version 2 does not include" in d.reason for d in lab.queue.decided)
+
+
+def late_base_lab(*, bad: bool = False) -> Lab:
+    """t2 is being tested alone when t1 is queued, whose commits it has."""
+    lab = started_lab(slots=1)
+    lab.truth.builds_on["t2", 1] = frozenset({("t1", 1)})
+    lab.truth.bad |= {("t1", 1)} if bad else set()
+    with_changes(lab, "t2")
+    lab.tick()
+    return lab
+
+
+def queue_late_base(lab: Lab) -> None:
+    lab.submit(change("t1"))
+    lab.record(ev.ChangeRestacked("t2", 1, ("t1",), (change("t1").member,)))
+
+
+def what_was_tested_without_its_base_is_not_landed() -> None:
+    lab = late_base_lab()
+    lab.record(ev.QueueFrozen())
+    lab.finish(run_of(lab, "t2"))
+    queue_late_base(lab)
+    lab.record(ev.QueueUnfrozen())
+    lab.settle()
+    audit(lab)
+    assert [d.id for d in lab.queue.decided] == ["t1", "t2"]
+
+
+def a_run_without_the_base_is_stopped() -> None:
+    lab = late_base_lab()
+    alone = run_of(lab, "t2")
+    queue_late_base(lab)
+    lab.wake()
+    assert alone not in lab.queue.running
+    lab.settle()
+    audit(lab)
+    assert [d.id for d in lab.queue.decided] == ["t1", "t2"]
+
+
+def a_failure_without_the_base_is_nobodys_blame() -> None:
+    lab = late_base_lab(bad=True)
+    alone = run_of(lab, "t2")
+    queue_late_base(lab)
+    lab.finish(alone)
+    assert not lab.queue.entries["t2"].evidence
+    lab.settle()
+    audit(lab)
+    assert (outcome(lab, "t1"), outcome(lab, "t2")) == (Outcome.REJECTED, Outcome.CANCELLED)
+
+
+def a_run_without_the_base_is_no_fact() -> None:
+    lab = started_lab()
+    lab.submit(change("t1"))
+    lab.submit_on("t1", change("t2"))
+    main = lab.queue.main
+    assert main is not None
+    alone = (lab.queue.entries["t2"].change.member,)
+    assert refused(lab, ev.RunStarted("r9", Purpose.SCREEN, main.commit, main.tree, alone, "tree", "c9", "ci1"))
+
+
+def changes_that_would_wait_for_each_other_are_refused() -> None:
+    lab = started_lab()
+    lab.submit(change("t1", depends_on=("t2",)))
+    lab.submit(change("t2", depends_on=("t3",)))
+    assert refused(lab, ev.ChangeQueued(change("t3", depends_on=("t1",)), "someone"))
+    lab.submit(change("t3"))
+    assert refused(lab, ev.ChangeRestacked("t3", 1, ("t1",)))
+
+
+def a_base_goes_as_early_as_its_most_urgent_dependent() -> None:
+    lab = started_lab(slots=1)
+    lab.submit(change("t1"))
+    lab.submit(change("t2"))
+    lab.submit_on("t2", change("t3", priority=3))
+    assert first_in_line(lab) == "t2"
+
+
+def a_base_that_main_has_already_holds_nobody_up() -> None:
+    lab = started_lab()
+    lab.truth.empty.add(("t1", 1))
+    lab.submit(change("t1"))
+    lab.submit(change("t2", depends_on=("t1",)))
+    lab.settle()
+    assert (outcome(lab, "t1"), outcome(lab, "t2")) == (Outcome.NOOP, Outcome.LANDED)
 
 
 def conflicting_work_in_flight_is_waited_for() -> None:
@@ -476,6 +647,20 @@ def a_change_that_repairs_a_red_main_lands_on_it() -> None:
     assert landed == ["t2", "t1"]
 
 
+def a_repair_that_passed_while_nothing_may_land_is_not_tried_again() -> None:
+    lab = on_a_red_main("t1")
+    lab.truth.mends["t2", 1] = ("slip", 1)
+    lab.record(ev.QueueFrozen())
+    lab.submit(change("t2", repairs=True))
+    lab.settle()
+    assert not lab.moves
+    assert not lab.processes
+    lab.record(ev.QueueUnfrozen())
+    lab.settle()
+    audit(lab)
+    assert outcome(lab, "t2") is Outcome.LANDED
+
+
 def a_change_that_does_not_repair_a_red_main_leaves_the_queue_unblamed() -> None:
     lab = on_a_red_main("t1")
     lab.submit(change("t2", repairs=True))
@@ -639,9 +824,23 @@ CLAIMS = (
     a_broken_machine_rejects_nobody,
     a_lost_machine_starts_no_new_work,
     an_old_definition_of_ci_lands_nothing,
+    what_passed_under_an_old_definition_holds_nobody_up,
     a_change_to_the_definition_is_screened_alone,
     a_change_to_the_definition_rides_alone,
     a_dependent_lands_after_what_it_needs,
+    a_stack_lands_in_order,
+    a_stack_may_land_in_one_train,
+    dependents_fall_with_a_rejected_base,
+    dependents_fall_while_the_queue_is_halted,
+    a_bad_dependent_is_rejected_and_its_base_lands,
+    dependents_of_a_rewritten_base_leave,
+    what_was_tested_without_its_base_is_not_landed,
+    a_run_without_the_base_is_stopped,
+    a_failure_without_the_base_is_nobodys_blame,
+    a_run_without_the_base_is_no_fact,
+    changes_that_would_wait_for_each_other_are_refused,
+    a_base_goes_as_early_as_its_most_urgent_dependent,
+    a_base_that_main_has_already_holds_nobody_up,
     conflicting_work_in_flight_is_waited_for,
     age_beats_priority,
     a_suspected_half_is_smaller,
@@ -650,6 +849,7 @@ CLAIMS = (
     a_main_that_somebody_mends_is_gone_on_with,
     a_main_that_stays_red_stays_untouched,
     a_change_that_repairs_a_red_main_lands_on_it,
+    a_repair_that_passed_while_nothing_may_land_is_not_tried_again,
     a_change_that_does_not_repair_a_red_main_leaves_the_queue_unblamed,
     runs_lost_at_once_are_one_incident,
     a_change_whose_runs_alone_are_lost_is_not_tried_for_ever,

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from msgspec.structs import replace
+
 from paddock.core.merge import events as ev
 from paddock.core.merge.actions import Action, CancelRun, Facts, Land, StartRun, decision_event
 from paddock.core.merge.evolve import evolve
@@ -47,6 +49,7 @@ class Truth:
 
     `seen_by` are the checks that look at what a change touches, all of them unless it says otherwise: it breaks
     no others, and two changes clash only in a check that looks at both.
+    `builds_on` is what a change's commits include beside its own.
     """
 
     bad: set[Atom] = field(default_factory=set)
@@ -55,6 +58,14 @@ class Truth:
     empty: set[Atom] = field(default_factory=set)
     mends: dict[Atom, Atom] = field(default_factory=dict)
     seen_by: dict[Atom, frozenset[str]] = field(default_factory=dict)
+    builds_on: dict[Atom, Tree] = field(default_factory=dict)
+
+    def commits_of(self, atom: Atom) -> Tree:
+        return (self.builds_on.get(atom, frozenset()) - self.empty) | {atom}
+
+    def bases_of(self, atom: Atom) -> Tree:
+        """Work of others; an older version of the change itself is its own."""
+        return frozenset(other for other in self.commits_of(atom) if other[0] != atom[0])
 
     def is_green(self, tree: Tree) -> bool:
         return not self.red_checks(tree)
@@ -118,6 +129,15 @@ class Lab:
         if approved:
             self.approved.add((change.id, change.version, change.head))
 
+    def submit_on(self, base: str, made: Change) -> None:
+        """A change whose commits include those of the queued change `base`."""
+        member = self.queue.entries[base].change.member
+        below = self.truth.commits_of((member.id, member.version))
+        self.truth.builds_on[made.id, made.version] = below
+        named = dict.fromkeys(atom[0] for atom in below if atom[0] in self.queue.entries)
+        bases = tuple(self.queue.entries[name].change.member for name in named)
+        self.submit(replace(made, depends_on=tuple(named), stacked_on=bases))
+
     def facts(self) -> Facts:
         known = self.queue.main.commit if self.queue.main else None
         descends = known is None or self.descends(self.main, known)
@@ -167,7 +187,7 @@ class Lab:
             if refused is not None:
                 self.record(refused)
                 return
-            tree |= {(member.id, member.version)}
+            tree |= self.truth.commits_of((member.id, member.version))
         commit = f"c{len(self.commits)}" if action.members else action.base
         self.commits.setdefault(commit, Commit(action.base, tree))
         started = ev.RunStarted(

@@ -73,7 +73,9 @@ def check_end(lab: Lab) -> None:
     ends = {d.id: d.outcome for d in lab.queue.decided}
     clashing = {atom[0] for pair in lab.truth.clashes for atom in pair}
     for name, end in ends.items():
-        if (name, 1) in lab.truth.bad:
+        if not lab.truth.bases_of((name, 1)).isdisjoint(lab.truth.bad):
+            assert end is Outcome.CANCELLED, name
+        elif (name, 1) in lab.truth.bad:
             assert end is Outcome.REJECTED, name
         elif name not in clashing:
             assert end is Outcome.LANDED, name
@@ -100,6 +102,20 @@ def test_every_order_of_answers_ends_well(slots: int, count: int) -> None:
         lab.truth.clashes = {frozenset((name, 1) for name in pair)} if pair else set()
         for name in NAMES[:count]:
             lab.submit(change(name))
+        assert explore(lab, 1, set()) >= 1
+
+
+@pytest.mark.parametrize("slots", [1, 2])
+@pytest.mark.parametrize("bases", [{"t2": "t1"}, {"t3": "t2"}, {"t2": "t1", "t3": "t1"}, {"t2": "t1", "t3": "t2"}])
+def test_every_order_of_answers_ends_well_for_stacks(slots: int, bases: dict[str, str]) -> None:
+    for bad, _ in scenarios(3)[::4]:
+        lab = started_lab(slots)
+        lab.truth.bad = {(name, 1) for name in bad}
+        for name in NAMES:
+            if name in bases:
+                lab.submit_on(bases[name], change(name))
+            else:
+                lab.submit(change(name))
         assert explore(lab, 1, set()) >= 1
 
 

@@ -8,7 +8,7 @@ import pytest
 from msgspec.structs import replace
 
 from paddock.core.merge.legal import IllegalTransition
-from paddock.core.merge.model import Queue
+from paddock.core.merge.model import Outcome, Queue
 from tests.core.merge import claims
 
 MERGE = "paddock.core.merge"
@@ -50,6 +50,16 @@ SWITCHED_OFF: list[tuple[str, object, Callable[[], None]]] = [
     ("screens.may_be_pooled", yes, claims.a_change_to_the_definition_is_screened_alone),
     ("trains.rides_alone", no, claims.a_change_to_the_definition_rides_alone),
     ("trains.dependencies_met", yes, claims.a_dependent_lands_after_what_it_needs),
+    ("guards.stands_on_its_base", yes, claims.a_failure_without_the_base_is_nobodys_blame),
+    ("guards.stacks_are_whole", yes, claims.a_run_without_the_base_is_stopped),
+    ("guards.stacks_are_whole", yes, claims.what_was_tested_without_its_base_is_not_landed),
+    ("guards.stacks_are_whole", yes, claims.a_run_without_the_base_is_no_fact),
+    ("plan.leave_with_base", lambda _: (), claims.dependents_fall_with_a_rejected_base),
+    ("plan.leave_with_base", lambda _: (), claims.dependents_of_a_rewritten_base_leave),
+    ("plan.leave_with_base", lambda _: (), claims.dependents_fall_while_the_queue_is_halted),
+    ("changes.circle", lambda *_: (), claims.changes_that_would_wait_for_each_other_are_refused),
+    ("changes.IN_MAIN", (Outcome.LANDED,), claims.a_base_that_main_has_already_holds_nobody_up),
+    ("view.bases_first", list, claims.a_base_goes_as_early_as_its_most_urgent_dependent),
     ("trains.may_join", yes, claims.conflicting_work_in_flight_is_waited_for),
     ("view.rank_of", priority_only, claims.age_beats_priority),
     ("groups.first_half", everyone, claims.a_suspected_half_is_smaller),

@@ -5,9 +5,10 @@ from __future__ import annotations
 import hypothesis.strategies as st
 from hypothesis import HealthCheck, settings
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
+from msgspec.structs import replace
 
 from paddock.core.merge import events as ev
-from paddock.core.merge.model import Result
+from paddock.core.merge.model import Change, Member, Result
 from tests.core.merge.audit import audit
 from tests.core.merge.lab import CHECKS, Crashed, Lab, change, refused
 
@@ -64,9 +65,13 @@ class QueueMachine(RuleBasedStateMachine):
         if kind in ("clash", "conflict") and self.lab.queued:
             pair = frozenset({atom, self.lab.queued[-1 - self.made % min(4, len(self.lab.queued))]})
             (self.lab.truth.clashes if kind == "clash" else self.lab.truth.conflicts).add(pair)
-        depends = tuple(earlier[-1:]) if stacked and kind == "good" else ()
-        made = change(name, priority=priority, touches_ci=kind == "ci", depends_on=depends, repairs=kind == "repair")
-        self.lab.submit(made, approved=kind != "unapproved")
+        made = change(name, priority=priority, touches_ci=kind == "ci", repairs=kind == "repair")
+        if stacked and earlier and kind in ("good", "bad"):
+            self.lab.submit_on(earlier[-1], made)
+        elif stacked and earlier and kind == "ci":
+            self.lab.submit(replace(made, depends_on=(earlier[0],)))
+        else:
+            self.lab.submit(made, approved=kind != "unapproved")
 
     @precondition(lambda self: self.lab.queue.entries and self.lab.queue.landing is None)
     @rule(data=st.data())
@@ -75,7 +80,21 @@ class QueueMachine(RuleBasedStateMachine):
         version = self.lab.queue.entries[name].change.version + 1
         if data.draw(st.booleans()):
             self.lab.truth.bad.add((name, version))
-        self.lab.submit(change(name, version))
+        grown = data.draw(st.booleans())
+        standing_on_it = [e.change for e in self.lab.queue.entries.values() if self._stands_on(e.change, name)]
+        old = self.lab.queue.entries[name].change
+        if grown:
+            self.lab.truth.builds_on[name, version] = self.lab.truth.commits_of((name, version - 1))
+            self.lab.submit(replace(old, version=version, head=f"{name}@{version}"))
+        else:
+            self.lab.submit(change(name, version))
+        for other in standing_on_it if grown else ():
+            bases = tuple(m for m in other.stacked_on if m.id != name)
+            now = (*bases, Member(name, version, f"{name}@{version}"))
+            self.lab.record(ev.ChangeRestacked(other.id, other.version, other.depends_on, now))
+
+    def _stands_on(self, made: Change, name: str) -> bool:
+        return any(member.id == name for member in made.stacked_on)
 
     @precondition(lambda self: self.lab.queue.entries)
     @rule(data=st.data())
@@ -172,7 +191,10 @@ class QueueMachine(RuleBasedStateMachine):
             if lab.queue.halted is not None and not lab.truth.is_green(lab.commits[lab.main].tree):
                 lab.truth.bad -= lab.commits[lab.main].tree
         audit(lab)
-        left = [e for e in lab.queue.entries.values() if e.approved and not e.waits_on]
+        entries = lab.queue.entries
+        left = {name: e.waits_on for name, e in entries.items() if e.approved}
+        while free := [name for name, waits in left.items() if any(w in entries and w not in left for w in waits)]:
+            left = {name: waits for name, waits in left.items() if name not in free}
         assert not left, left
 
 

@@ -125,11 +125,12 @@ class MarkNoop:
 
 @dataclass(frozen=True, slots=True)
 class Withdraw:
-    """The approved bytes are gone: record `ChangeCancelled`."""
+    """The approved bytes are gone, or what the change depends on (`fell_with`) is: record `ChangeCancelled`."""
 
     id: str
     version: int
     reason: str
+    fell_with: str | None = None
 
 
 Action: TypeAlias = RecordMain | RecordCi | Halt | StartRun | CancelRun | Land | Reject | Bounce | MarkNoop | Withdraw
@@ -150,7 +151,7 @@ def decision_event(action: Action) -> QueueEvent | None:
             return ChangeConflicted(id, version, base, paths, against)
         case MarkNoop(id, version, base):
             return ChangeFoundEmpty(id, version, base)
-        case Withdraw(id, version, reason):
-            return ChangeCancelled(id, version, reason)
+        case Withdraw(id, version, reason, fell_with):
+            return ChangeCancelled(id, version, reason, fell_with=fell_with)
         case StartRun() | CancelRun() | Land():
             return None

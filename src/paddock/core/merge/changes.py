@@ -7,11 +7,13 @@ from msgspec.structs import replace
 from paddock.core.merge import events as ev
 from paddock.core.merge import guards, stats
 from paddock.core.merge.legal import entry_of, refusal
-from paddock.core.merge.model import Change, Decided, Entry, Outcome, Queue, Refusal
+from paddock.core.merge.model import Decided, Entry, Outcome, Queue, Refusal
 from paddock.core.merge.passes import drop_dead_passes
+from paddock.core.merge.stacks import circle
 
 KEPT_DECIDED = 256
 KEPT_REFUSALS = 8
+IN_MAIN = (Outcome.LANDED, Outcome.NOOP)
 
 
 def _with_entry(queue: Queue, entry: Entry) -> Queue:
@@ -29,12 +31,14 @@ def queue_change(queue: Queue, event: ev.ChangeQueued, at: float) -> Queue:
     if old is not None:
         _undecided(queue, event, change.id, old.change.version)
         queue = decide(queue, old, Outcome.SUPERSEDED, at, reason=f"version {change.version} was queued")
+    waits_on = _unlanded(queue, change.depends_on)
+    _refuse_circle(queue, event, change.id, waits_on)
     entry = Entry(
         change,
         queued_at=at,
         approved=event.approved_by is not None,
         priority=change.priority,
-        waits_on=_unlanded(queue, change),
+        waits_on=waits_on,
     )
     return _with_entry(queue, entry)
 
@@ -45,11 +49,26 @@ def _known_version(queue: Queue, change_id: str) -> int | None:
     return max((d.version for d in queue.decided if d.id == change_id), default=None)
 
 
-def _unlanded(queue: Queue, change: Change) -> tuple[str, ...]:
-    if not change.depends_on:
+def _unlanded(queue: Queue, depends_on: tuple[str, ...]) -> tuple[str, ...]:
+    if not depends_on:
         return ()
-    landed = {d.id for d in queue.decided if d.outcome is Outcome.LANDED and not d.lost}
-    return tuple(i for i in change.depends_on if i not in landed)
+    landed = {d.id for d in queue.decided if d.outcome in IN_MAIN and not d.lost}
+    return tuple(i for i in depends_on if i in queue.entries or i not in landed)
+
+
+def _refuse_circle(queue: Queue, event: ev.QueueEvent, change_id: str, waits_on: tuple[str, ...]) -> None:
+    if found := circle(queue.entries, change_id, waits_on):
+        raise refusal(event, f"`{change_id}` would wait for itself: {' → '.join((change_id, *found))}")
+
+
+def restack_change(queue: Queue, event: ev.ChangeRestacked) -> Queue:
+    """Runs without what it turned out to build on say nothing about the change itself."""
+    entry = _undecided(queue, event, event.id, event.version)
+    waits_on = _unlanded(queue, event.depends_on)
+    _refuse_circle(queue, event, event.id, waits_on)
+    change = replace(entry.change, depends_on=event.depends_on, stacked_on=event.stacked_on)
+    fresh = replace(entry, change=change, waits_on=waits_on, evidence=(), refusals=(), infra_failures=0)
+    return drop_dead_passes(_with_entry(queue, fresh))
 
 
 def mark_lost(queue: Queue, ids: tuple[str, ...], *, lost: bool) -> Queue:
@@ -96,7 +115,7 @@ def bounce_change(queue: Queue, event: ev.ChangeConflicted, at: float) -> Queue:
 
 def cancel_change(queue: Queue, event: ev.ChangeCancelled, at: float) -> Queue:
     entry = _undecided(queue, event, event.id, event.version)
-    return decide(queue, entry, Outcome.CANCELLED, at, reason=event.reason)
+    return decide(queue, entry, Outcome.CANCELLED, at, reason=event.reason, against=event.fell_with)
 
 
 def close_empty_change(queue: Queue, event: ev.ChangeFoundEmpty, at: float) -> Queue:
@@ -140,9 +159,10 @@ def decide(
         paths,
         against,
         change.title,
+        branch=change.branch,
     )
     entries = {i: e for i, e in queue.entries.items() if i != change.id}
-    if outcome is Outcome.LANDED:
+    if outcome in IN_MAIN:
         for i, waiting in entries.items():
             if change.id in waiting.waits_on:
                 rest = tuple(w for w in waiting.waits_on if w != change.id)

@@ -76,6 +76,16 @@ class ChangeRetried(Event, frozen=True):
     by: str = ""
 
 
+class ChangeRestacked(Event, frozen=True):
+    """Another change was queued that this one builds on, so it depends on that; earlier runs say nothing about it."""
+
+    kind: ClassVar[str] = "queue.change_restacked"
+    id: str
+    version: int
+    depends_on: tuple[str, ...]
+    stacked_on: tuple[Member, ...] = ()
+
+
 class CompositionRefused(Event, frozen=True):
     """Members could not be put together on `base`, because of member `id`; no run was started.
 
@@ -98,6 +108,7 @@ class RunStarted(Event, frozen=True):
 
     `checks` are the ones to run; those left out have passed on tree `since` and look at nothing in which this
     tree differs from it. Without `since` all are run.
+    `policy` is the shape of history the commit was written in; empty: the one configured when it lands.
     """
 
     kind: ClassVar[str] = "queue.run_started"
@@ -113,6 +124,7 @@ class RunStarted(Event, frozen=True):
     confirms: str | None = None
     checks: tuple[str, ...] = ()
     since: str = ""
+    policy: str = ""
 
 
 class RunCancelAsked(Event, frozen=True):
@@ -200,11 +212,14 @@ class ChangeConflicted(Event, frozen=True):
 
 
 class ChangeCancelled(Event, frozen=True):
+    """The change left the queue undecided; `fell_with` is the change it depended on, when that was the cause."""
+
     kind: ClassVar[str] = "queue.change_cancelled"
     id: str
     version: int
     reason: str = ""
     by: str | None = None
+    fell_with: str | None = None
 
 
 class ChangeFoundEmpty(Event, frozen=True):
@@ -259,7 +274,23 @@ class QueueDrained(Event, frozen=True):
     kind: ClassVar[str] = "queue.drained"
 
 
+class RemoteLost(Event, frozen=True):
+    """The remote main lives on could not be reached; what is to land waits for it."""
+
+    kind: ClassVar[str] = "queue.remote_lost"
+    remote: str
+    problem: str
+
+
+class RemoteReached(Event, frozen=True):
+    """It answered again."""
+
+    kind: ClassVar[str] = "queue.remote_reached"
+    remote: str
+
+
 Switch: TypeAlias = QueueHalted | QueueFrozen | QueueUnfrozen | QueuePaused | QueueResumed | QueueDrained
+Remote: TypeAlias = RemoteLost | RemoteReached
 
 QueueEvent: TypeAlias = (
     MainMoved
@@ -270,6 +301,7 @@ QueueEvent: TypeAlias = (
     | ChangeApproved
     | ChangeMoved
     | ChangeRetried
+    | ChangeRestacked
     | CompositionRefused
     | RunStarted
     | RunCancelAsked
@@ -281,6 +313,7 @@ QueueEvent: TypeAlias = (
     | ChangeConflicted
     | ChangeCancelled
     | ChangeFoundEmpty
+    | Remote
     | Switch
 )
 

@@ -9,7 +9,7 @@ from msgspec.structs import replace
 from paddock.core.merge import branch, changes, runs
 from paddock.core.merge import events as ev
 from paddock.core.merge.halts import halt
-from paddock.core.merge.model import Queue
+from paddock.core.merge.model import LostRemote, Queue
 
 
 def evolve(queue: Queue, event: ev.QueueEvent, at: float) -> Queue:
@@ -46,6 +46,8 @@ def evolve(queue: Queue, event: ev.QueueEvent, at: float) -> Queue:
             return changes.move_change(queue, event)
         case ev.ChangeRetried():
             return changes.retry_change(queue, event)
+        case ev.ChangeRestacked():
+            return changes.restack_change(queue, event)
         case ev.MainMoved():
             return branch.move_main(queue, event, at)
         case ev.WorkLost() | ev.WorkFound():
@@ -58,8 +60,12 @@ def evolve(queue: Queue, event: ev.QueueEvent, at: float) -> Queue:
             return _switch(queue, event, at)
 
 
-def _switch(queue: Queue, event: ev.Switch, at: float) -> Queue:
+def _switch(queue: Queue, event: ev.Switch | ev.Remote, at: float) -> Queue:
     match event:
+        case ev.RemoteLost():
+            return replace(queue, lost_remote=LostRemote(event.remote, event.problem, at))
+        case ev.RemoteReached():
+            return replace(queue, lost_remote=None)
         case ev.QueueHalted():
             return replace(queue, halted=halt(queue.halted, event, at))
         case ev.QueueFrozen():

@@ -92,6 +92,25 @@ def blame_is_enough(queue: Queue, change_id: str, blame: tuple[str, ...], needed
     )
 
 
+def stands_on_its_base(queue: Queue, run: Run, change_id: str) -> bool:
+    """All that a member waits for goes before it in the run, or in a train the run stands on."""
+    entry = queue.entries.get(change_id)
+    if entry is None or not entry.waits_on:
+        return True
+    ids = [member.id for member in run.members]
+    before = set(ids[: ids.index(change_id)])
+    by_commit = {other.commit: other for other in (*queue.ended.values(), *queue.running.values()) if other.members}
+    base = run.base
+    while base in by_commit:
+        before.update(member.id for member in by_commit[base].members)
+        base = by_commit[base].base
+    return before.issuperset(entry.waits_on)
+
+
+def stacks_are_whole(queue: Queue, run: Run) -> bool:
+    return all(stands_on_its_base(queue, run, member.id) for member in run.members)
+
+
 def landing_problem(queue: Queue, run_id: str) -> str | None:
     """Why main may not be moved to this run's commit; None when it may."""
     if run_id not in queue.landable:
@@ -105,6 +124,8 @@ def landing_problem(queue: Queue, run_id: str) -> str | None:
         return f"a member of run `{run_id}` changed or is not approved"
     if not ci_is_in_force(queue, run):
         return f"run `{run_id}` used an old CI definition"
+    if not stacks_are_whole(queue, run):
+        return f"run `{run_id}` lacks what a member of it waits for"
     return None
 
 

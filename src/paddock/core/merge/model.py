@@ -70,7 +70,9 @@ class Member(Struct, frozen=True):
 class Change(Struct, frozen=True):
     """One immutable version of somebody's work.
 
-    `depends_on` names changes that must land first and have not landed yet. A higher `priority` goes earlier.
+    `depends_on` names changes that must land first and have not landed yet, `stacked_on` those of them whose commits
+    it includes, in the version it was last seen to build on. A higher `priority` goes earlier.
+    `branch` is the one it was queued by, when it is no task's.
     `paths` are those the change touches between `base` and `head`. One that `repairs` may land on a red main.
     """
 
@@ -86,6 +88,8 @@ class Change(Struct, frozen=True):
     paths: tuple[str, ...] = ()
     touches_ci: bool = False
     repairs: bool = False
+    stacked_on: tuple[Member, ...] = ()
+    branch: str = ""
 
     @property
     def member(self) -> Member:
@@ -125,6 +129,7 @@ class Run(Struct, frozen=True):
     failed: tuple[str, ...] = ()
     flaked: tuple[str, ...] = ()
     quarantined: tuple[str, ...] = ()
+    policy: str = ""
 
     def holds(self, change_id: str) -> bool:
         return any(member.id == change_id for member in self.members)
@@ -174,6 +179,7 @@ class Decided(Struct, frozen=True):
     against: str | None = None
     title: str = ""
     lost: bool = False
+    branch: str = ""
 
 
 class Main(Struct, frozen=True):
@@ -213,6 +219,14 @@ class Incident(Struct, frozen=True):
     run: str
     at: float
     runs: int = 1
+
+
+class LostRemote(Struct, frozen=True):
+    """The remote main lives on could not be reached since `at`, and what git said."""
+
+    remote: str
+    problem: str
+    at: float
 
 
 class Tally(Struct, frozen=True):
@@ -285,6 +299,7 @@ class Queue(Struct, frozen=True):
     draining_since: float | None = None
     halted: Halted | None = None
     leans: dict[str, str] = {}
+    lost_remote: LostRemote | None = None
 
 
 def pass_key(tree: str, ci: str) -> str:

@@ -9,7 +9,8 @@ from paddock.core.merge.model import Queue
 
 
 def drop_dead_passes(queue: Queue) -> Queue:
-    """Forget passed runs that can no longer land: their base is neither main nor a live train."""
+    """Forget passed runs that can no longer land: their base is neither main nor a live train, a member is
+    another version now, or it turned out to build on something the run lacks."""
     if not queue.landable or queue.main is None:
         return queue
     live = guards.live_bases(queue)
@@ -21,7 +22,7 @@ def _may_land(queue: Queue, run_id: str) -> bool:
     """Else it would stand at the head of the chain for ever."""
     run = queue.ended[run_id]
     current = guards.members_are_current(queue, run_id) and guards.ci_is_in_force(queue, run)
-    return current and guards.tree_has_passed(queue, run)
+    return current and guards.tree_has_passed(queue, run) and guards.stacks_are_whole(queue, run)
 
 
 def withdraw_pass(queue: Queue, key: str) -> Queue:

@@ -27,6 +27,7 @@ from paddock.core.merge.health import check_health, probe_main, verify_main
 from paddock.core.merge.model import Entry, Halted, Main, Purpose, Queue, RefusalCause, Run
 from paddock.core.merge.repair import start_repairs
 from paddock.core.merge.screens import start_screens
+from paddock.core.merge.stacks import leave_with_base
 from paddock.core.merge.standing import Stage
 from paddock.core.merge.trains import start_suspects, start_train
 from paddock.core.merge.view import View, look, train_chain
@@ -41,6 +42,8 @@ def plan(queue: Queue, facts: Facts, now: float) -> tuple[Action, ...]:
     moved = reconcile(queue, facts)
     if moved or queue.main is None:
         return moved
+    if fallen := leave_with_base(queue):
+        return fallen
     if queue.halted is not None:
         return _while_halted(queue, queue.main, queue.halted, facts, now)
     for rule in (land, settle_refusals, cancel_superseded):
@@ -136,6 +139,8 @@ def _why_superseded(queue: Queue, run: Run, main: Main, live: frozenset[str]) ->
         return None
     if not guards.lean_holds(queue, run.since, run.ci):
         return "main is in doubt, and this run leaves out checks that main passed"
+    if not guards.stacks_are_whole(queue, run):
+        return "it lacks what a member of it waits for"
     if run.purpose is Purpose.TRAIN:
         if not all(current):
             return "a member was decided"

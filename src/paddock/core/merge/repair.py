@@ -15,8 +15,9 @@ TRIES = 2
 
 def start_repairs(view: View) -> tuple[Action, ...]:
     """Try each change that is said to repair main on main as it is; give up those that do not."""
+    passed = {member.id for i in view.queue.landable for member in view.queue.ended[i].members}
     able = [c for c in view.candidates if not c.entry.waits_on and c.standing.stage is not Stage.STUCK]
-    repairs = [c for c in able if c.entry.change.repairs]
+    repairs = [c for c in able if c.entry.change.repairs and c.id not in passed]
     for candidate in repairs:
         failed = _failures_on(view, candidate)
         if len(failed) >= TRIES:

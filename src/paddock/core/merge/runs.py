@@ -40,7 +40,10 @@ def start_run(queue: Queue, event: ev.RunStarted, at: float) -> Queue:
         slots_busy=len(queue.running) + 1,
         checks=event.checks,
         since=event.since,
+        policy=event.policy,
     )
+    if not guards.stacks_are_whole(queue, run):
+        raise refusal(event, f"`{event.run}` lacks what a member of it waits for")
     number = int(event.run[1:]) if event.run[1:].isdigit() else queue.next_run
     return replace(queue, running={**queue.running, run.id: run}, next_run=max(queue.next_run, number + 1))
 
@@ -99,7 +102,9 @@ def _entries_after(queue: Queue, run: Run) -> dict[str, Entry]:
     entries = dict(queue.entries)
     for member in run.members:
         entry = entries.get(member.id)
-        if entry is not None and entry.change.version == member.version:
+        if entry is None or entry.change.version != member.version:
+            continue
+        if guards.stands_on_its_base(queue, run, member.id):
             evidence = (*entry.evidence, run.id)
             entries[member.id] = replace(entry, evidence=evidence, infra_failures=0, lost_in_company=0)
     return entries

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from paddock.core.merge import estimate, guards
 from paddock.core.merge.actions import Facts
 from paddock.core.merge.model import Entry, Main, Purpose, Queue, RefusalCause, Run, Stats
+from paddock.core.merge.stacks import bases_first
 from paddock.core.merge.standing import Stage, Standing, standing_of
 
 # One step of priority is worth this many runs of waiting, so age wins in the end.
@@ -77,6 +78,8 @@ def look(queue: Queue, main: Main, facts: Facts, now: float) -> View:
         for entry, standing in standings
     ]
     candidates.sort(key=lambda candidate: (candidate.rank, candidate.id))
+    if any(entry.waits_on for entry in idle):
+        candidates = bases_first(candidates)
     return View(
         queue,
         facts,
