@@ -1,6 +1,7 @@
 """Short ids that are never reused: tasks `t41`, attempts `t41.2`, CI runs `r7`."""
 
 import re
+from hashlib import blake2b
 from typing import NewType
 
 from paddock.core.errors import Misuse
@@ -12,6 +13,8 @@ _TASK = re.compile(r"t[1-9][0-9]{0,8}")
 _ATTEMPT = re.compile(r"(t[1-9][0-9]{0,8})\.([1-9][0-9]{0,5})")
 _RUN = re.compile(r"r[1-9][0-9]{0,8}")
 _TASK_RANGE = re.compile(r"t([1-9][0-9]{0,8})(?:-|\.\.)t?([1-9][0-9]{0,8})")
+_PLAIN_BRANCH = re.compile(r"[A-Za-z0-9][A-Za-z0-9._/-]{0,63}")
+_TAKEN = re.compile(r"main|[tr][0-9]+(\.[0-9]+)?|b-[0-9a-f]{8}", re.IGNORECASE)
 _SLUG_GAP = re.compile(r"[^a-z0-9]+")
 
 MOST_IN_A_RANGE = 10_000
@@ -79,6 +82,35 @@ def parse_run(text: str) -> str:
     if _RUN.fullmatch(word):
         return word
     raise Misuse(f"`{printable(text, 40)}` is not a CI run", "CI runs look like `r7`; `paddock queue` lists them")
+
+
+def is_task(text: str) -> bool:
+    return _TASK.fullmatch(text) is not None
+
+
+def branch_change(branch: str) -> str:
+    """The id of the change a branch becomes that is queued by name: that name, wherever it can be one.
+
+    A name that looks like a task or a run, is too long, or has letters a ref of ours cannot have is shortened and
+    gets a number of its own.
+    """
+    if _PLAIN_BRANCH.fullmatch(branch) and not _TAKEN.fullmatch(branch):
+        return branch
+    return f"{branch_slug(branch) or 'branch'}-{_number_of(branch)}"
+
+
+def resolve_folder(change: str) -> str:
+    """The name of the worktree in which a person resolves a change's conflict."""
+    return f"{change if is_task(change) else f'{branch_slug(change)}-{_number_of(change)}'}.resolve"
+
+
+def former_branch_change(branch: str) -> str:
+    """The id it had before ids could be read."""
+    return f"b-{_number_of(branch)}"
+
+
+def _number_of(branch: str) -> str:
+    return blake2b(branch.encode("utf-8", "surrogateescape"), digest_size=4).hexdigest()
 
 
 def branch_slug(title: str, limit: int = 40) -> str:

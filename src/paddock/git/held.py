@@ -1,7 +1,8 @@
 """Refs the queue owns: the approved bytes of each change, and the commits built from them.
 
-A change is held at `refs/paddock/changes/ID/vN`. The ref is written once and never moved, so a branch that is
-rewritten or deleted while it waits changes nothing. What it names is on disk before the ref is.
+A change is held at `refs/paddock/changes/ID/vN`, `/` in its id written `+`: a ref cannot be a folder too. The ref
+is written once and never moved, so a branch that is rewritten or deleted while it waits changes nothing. What it
+names is on disk before the ref is.
 """
 
 import os
@@ -23,7 +24,7 @@ FLUSHED_ONE_BY_ONE = 256  # above that one pack with one fsync is quicker than a
 
 LOCK_WAIT_MILLISECONDS = 2000  # others hold a ref's lock for some milliseconds; longer, it was left behind
 
-_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,63}")
+_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._/-]{0,63}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,15 +45,19 @@ class NotHeld:
     reason: str
 
 
+def change_folder(change_id: str) -> str:
+    return f"{CHANGES}/{change_id.replace('/', '+')}"
+
+
 def change_ref(member: Member) -> str:
-    return f"{CHANGES}/{member.id}/v{member.version}"
+    return f"{change_folder(member.id)}/v{member.version}"
 
 
 def hold_change(
     repo: Repo, member: Member, main: str, checkpoint: Callable[[str], None] = lambda _name: None
 ) -> Held | NotHeld:
     """Take the change into the queue's keeping. Doing it again is harmless."""
-    if not _ID.fullmatch(member.id) or member.version < 1:
+    if not _can_be_a_ref(member.id) or member.version < 1:
         return NotHeld(member, f"`{member.id}@v{member.version}` cannot be part of a ref name")
     bench = open_workbench(repo)
     checked = _check(bench, member, main)
@@ -66,6 +71,11 @@ def hold_change(
         return NotHeld(member, f"version {member.version} of {member.id} is already another commit")
     checkpoint("hold.held")
     return checked
+
+
+def _can_be_a_ref(change_id: str) -> bool:
+    forbidden = any(part in change_id for part in ("..", "//", "/."))
+    return _ID.fullmatch(change_id) is not None and not forbidden and not change_id.endswith((".lock", ".", "/"))
 
 
 def missing_holds(repo: Repo, members: tuple[Member, ...]) -> tuple[Member, ...]:

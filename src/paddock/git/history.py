@@ -77,13 +77,33 @@ def read_landed(bench: Workbench, tip: str, since: str | None = None) -> tuple[L
 
 
 def landed_heads(bench: Workbench, base: str, heads: tuple[str, ...]) -> tuple[str, ...]:
-    """Commits in the members' own history that landed on `base` in another shape (squashed, rebased)."""
-    not_in_base = set(bench.git("rev-list", *heads, f"^{base}").lines)
-    if not not_in_base:
+    """The last commits in the members' own history that landed on `base` in another shape (squashed, rebased).
+
+    That is a landed change's head, or an earlier commit of it where a member forked before its end.
+    """
+    own = _parents(bench, heads, (base,))
+    if not own:
         return ()
-    landed = _read_tips(bench, base, tuple(f"^{head}" for head in heads))
-    named = (member.head for tip in landed for member in tip.members)
-    return tuple(dict.fromkeys(head for head in named if head in not_in_base))
+    landed = [m.head for tip in _read_tips(bench, base, tuple(f"^{head}" for head in heads)) for m in tip.members]
+    if not landed:
+        return ()
+    still_new = _parents(bench, heads, (base, *landed))
+    known = [commit for commit in own if commit not in still_new]
+    below = {parent for commit in known for parent in own[commit]}
+    return tuple(commit for commit in known if commit not in below)
+
+
+def _parents(bench: Workbench, heads: tuple[str, ...], excluded: tuple[str, ...]) -> dict[str, tuple[str, ...]]:
+    """Commit → parents for what `heads` have beyond `excluded`; what is not in the repository excludes nothing."""
+    words = "".join(f"{sha}\n" for sha in (*heads, *(f"^{sha}" for sha in excluded)))
+    listed = bench.git("rev-list", "--parents", "--ignore-missing", "--stdin", input=words.encode())
+    rows = (line.split(" ") for line in listed.lines)
+    return {row[0]: tuple(row[1:]) for row in rows}
+
+
+def history_beyond(bench: Workbench, main: str, heads: tuple[str, ...]) -> dict[str, tuple[str, ...]]:
+    """Commit → parents for everything the heads have that `main` has not."""
+    return _parents(bench, heads, (main,)) if heads else {}
 
 
 def _read_tips(bench: Workbench, tip: str, excluded: tuple[str, ...]) -> tuple[LandedTip, ...]:

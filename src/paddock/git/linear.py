@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from paddock.git.messages import Part, change_trailer, squash_message, with_trailers
+from paddock.git.messages import Part, change_trailer, squash_message, with_trailers, without_claims
 from paddock.git.workbench import Clash, CommitDraft, CommitFacts, Workbench, is_plain_identity
 
 REPLAYED_COMMITS_LIMIT = 200  # three git processes each; a longer branch lands as one commit
@@ -29,11 +29,12 @@ def write_squashed(bench: Workbench, span: Span, trailers: tuple[str, ...]) -> s
     others = {_name_and_address(_author_in_utf8(commit, span)): None for commit in commits}
     others.pop(_name_and_address(author), None)
     coauthors = [f"Co-authored-by: {name.decode('utf-8', 'replace')}" for name in others]
-    message = squash_message(span.part, tuple(commit.text for commit in commits))
-    all_trailers = (*coauthors[:_COAUTHORS_LIMIT], change_trailer(span.part.member), *trailers)
-    draft = CommitDraft(
-        span.tree, (span.parent,), author, span.committer, with_trailers(message.encode(), all_trailers)
-    )
+    squashed = squash_message(span.part, tuple(without_claims(commit.text.encode()).decode() for commit in commits))
+    said = {line.casefold() for line in squashed.trailers}
+    named = [line for line in coauthors if line.casefold() not in said][:_COAUTHORS_LIMIT]
+    all_trailers = (*squashed.trailers, *named, change_trailer(span.part.member), *trailers)
+    message = with_trailers(squashed.text.encode(), all_trailers)
+    draft = CommitDraft(span.tree, (span.parent,), author, span.committer, message)
     return bench.write_commit(draft)
 
 

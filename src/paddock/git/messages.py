@@ -3,17 +3,19 @@
 import re
 from dataclasses import dataclass
 
-from paddock.core.ids import printable
+from paddock.core.ids import is_task, printable
 from paddock.core.merge.model import Member
 
 CHANGE_TRAILER = "Paddock-Change"
 TESTED_TRAILER = "Paddock-Tested"
 
-_CLAIM = re.compile(r"(?P<id>[A-Za-z0-9][A-Za-z0-9._-]{0,63})@v(?P<version>[0-9]{1,9}) (?P<head>[0-9a-f]{40,64})")
+_CLAIM = re.compile(r"(?P<id>[A-Za-z0-9][A-Za-z0-9._/-]{0,63})@v(?P<version>[0-9]{1,9}) (?P<head>[0-9a-f]{40,64})")
 _TRAILER_LINE = re.compile(rb"[A-Za-z0-9][A-Za-z0-9-]*: ")
 _OURS = re.compile(rb"^[ \t]*Paddock-(Change|Tested)[ \t]*:.*(\n|\Z)", re.IGNORECASE | re.MULTILINE)
 _TITLE_LIMIT = 100
 _LISTED_SUBJECTS = 50
+_KEPT_TRAILERS = 100
+_BODY_LIMIT = 65_536
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,15 +55,53 @@ def train_message(parts: tuple[Part, ...]) -> str:
     return "\n\n".join(filter(None, (f"Land {shown}", "\n".join(lines[:_LISTED_SUBJECTS]))))
 
 
-def squash_message(part: Part, messages: tuple[str, ...]) -> str:
-    """One commit's message for the whole member: its own if it has one commit, else their subjects."""
-    subjects = [printable(text.strip().split("\n")[0], _TITLE_LIMIT) for text in messages if text.strip()]
-    if len(messages) == 1 and subjects:
-        subject, _, body = messages[0].strip().partition("\n")
-    else:
-        subject, body = "", "\n".join(f"* {text}" for text in subjects[:_LISTED_SUBJECTS])
-    subject = part.shown_title or printable(subject, _TITLE_LIMIT) or next(iter(subjects), "Change")
-    return "\n\n".join(filter(None, (f"{subject} ({part.member.id})", body.strip("\n"))))
+@dataclass(frozen=True, slots=True)
+class SquashText:
+    """What several messages become: the text of one, and the trailers they ended with, each once."""
+
+    text: str
+    trailers: tuple[str, ...] = ()
+
+
+def squash_message(part: Part, messages: tuple[str, ...]) -> SquashText:
+    """The message of a single commit as it is; of several all subjects and bodies, under the member's title."""
+    suffix = f" ({part.member.id})" if is_task(part.member.id) else ""
+    told = [text.strip() for text in messages if text.strip()]
+    if len(messages) == 1 and told:
+        subject, _, body = told[0].partition("\n")
+        return SquashText(_joined(subject.rstrip() + suffix, body.strip("\n")))
+    parts = [split_trailers(text) for text in told]
+    subject = part.shown_title or next((printable(_subject(text), _TITLE_LIMIT) for text, _ in parts), "Change")
+    kept = tuple(dict.fromkeys(line for _, lines in parts for line in lines))[:_KEPT_TRAILERS]
+    return SquashText(_joined(subject + suffix, _told_in_turn([text for text, _ in parts])), kept)
+
+
+def _told_in_turn(texts: list[str]) -> str:
+    """`* subject` for each commit, with its body below where it has one."""
+    shown = [f"* {text}" for text in texts[:_LISTED_SUBJECTS]]
+    if len(texts) > _LISTED_SUBJECTS:
+        shown.append(f"* and {len(texts) - _LISTED_SUBJECTS} more commits")
+    if all("\n" not in text for text in shown):
+        return "\n".join(shown)
+    told = "\n\n".join(shown)
+    return told if len(told) <= _BODY_LIMIT else f"{told[:_BODY_LIMIT]}\n…"
+
+
+def _joined(*paragraphs: str) -> str:
+    return "\n\n".join(filter(None, paragraphs))
+
+
+def _subject(text: str) -> str:
+    return text.split("\n")[0]
+
+
+def split_trailers(text: str) -> tuple[str, tuple[str, ...]]:
+    """A message without its last paragraph, where that is nothing but trailers, and those."""
+    rest, gap, last = text.rpartition("\n\n")
+    lines = last.split("\n")
+    if not gap or not all(_TRAILER_LINE.match(line.encode()) for line in lines):
+        return text, ()
+    return rest.rstrip(), tuple(line.rstrip() for line in lines)
 
 
 def with_trailers(message: bytes, trailers: tuple[str, ...]) -> bytes:

@@ -91,6 +91,33 @@ class TestPolicies:
         assert lab.show("%an", built.commit) == "Ann"
         assert "Co-authored-by: Bob <bob@example.invalid>" in lab.show("%(trailers:only)", built.commit)
 
+    def test_squash_keeps_a_single_commit_as_it_was_written(self, lab: Lab) -> None:
+        text = "Teach the parser to wait\n\nBecause it must.\n\nReviewed-by: Bob <bob@example.invalid>"
+        one = lab.branch("feature/wait", {"1.txt": "1\n"}, message=text)
+        built = lab.composed(one, policy=Policy.SQUASH)
+        told = lab.show("%B", built.commit)
+        assert told.startswith(f"{text}\nPaddock-Change: feature/wait@v1 {one.member.head}\n")
+        named = lab.show("%s", lab.composed(lab.branch("t1", {"2.txt": "2\n"}), policy=Policy.SQUASH).commit)
+        assert named == "t1 work (t1)", "a task is named behind the title of its commit"
+
+    def test_squash_keeps_every_message_body_and_trailer_once(self, lab: Lab) -> None:
+        signed = "Signed-off-by: Ann <ann@example.invalid>"
+        with_eve = "Co-authored-by: Eve <eve@example.invalid>"
+        with_bob = "Co-authored-by: Bob <bob@example.invalid>"
+        one = lab.grow(
+            "feature/long",
+            ("commit", "--allow-empty", "-qm", f"First step\n\nIt has\na reason.\n\n{signed}\n{with_eve}"),
+            ("commit", "--allow-empty", "-qm", "Second step", "--author=Bob <bob@example.invalid>"),
+            ("rm", "-q", "README.md"),
+            ("commit", "-qam", f"Third step\n\n{signed}\n{with_bob}", "--author=Ann <ann@example.invalid>"),
+        )
+        built = lab.composed(one, policy=Policy.SQUASH)
+        text, _, trailers = lab.show("%B", built.commit).strip().rpartition("\n\n")
+        assert text == ("Title of feature/long\n\n* First step\n\nIt has\na reason.\n\n* Second step\n\n* Third step")
+        assert trailers.splitlines()[:3] == [signed, with_eve, with_bob]
+        assert trailers.count("Bob") == 1
+        assert lab.show("%(trailers:key=Paddock-Change,valueonly)", built.commit).startswith("feature/long@v1")
+
     @pytest.mark.parametrize("policy", list(Policy))
     def test_the_same_unit_gives_the_same_commit(self, lab: Lab, policy: Policy) -> None:
         parts = (lab.branch("t1", {"1.txt": "1\n"}), lab.branch("t2", {"2.txt": "2\n"}))
@@ -189,6 +216,18 @@ class TestStacks:
         git(lab.top, "reset", "--quiet", "--hard", lab.composed(one, policy=policy).commit)
         built = lab.composed(two, policy=policy)
         expected = poem(3, "second", poem(30, "thirty"))
+        assert git(lab.top, "show", f"{built.commit}:poem.txt") + "\n" == expected
+        assert git(lab.top, "rev-list", "--count", f"{lab.main}..{built.commit}") == "1"
+
+    @pytest.mark.parametrize("policy", LINEAR)
+    def test_a_change_that_forked_before_the_end_of_one_that_landed_merges(self, lab: Lab, policy: Policy) -> None:
+        """What they share is in main in another shape, though under a head the second change does not have."""
+        lab.branch("early", {"poem.txt": poem(3, "shared")})
+        one = lab.branch("t1", {"poem.txt": poem(3, "shared and more")}, start="early")
+        two = lab.branch("t2", {"poem.txt": poem(30, "thirty", poem(3, "shared"))}, start="early")
+        git(lab.top, "reset", "--quiet", "--hard", lab.composed(one, policy=policy).commit)
+        built = lab.composed(two, policy=policy)
+        expected = poem(30, "thirty", poem(3, "shared and more"))
         assert git(lab.top, "show", f"{built.commit}:poem.txt") + "\n" == expected
         assert git(lab.top, "rev-list", "--count", f"{lab.main}..{built.commit}") == "1"
 
