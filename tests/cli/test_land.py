@@ -29,6 +29,8 @@ def cli(fresh: Cli) -> Cli:
         (("reject", "t1"), "task `t1` is ready: there is nothing to reject", "see `paddock show t1`"),
         (("resolve", "t1"), "task `t1` is ready: there is no conflict to resolve", ""),
         (("land", "--branch", "nowhere"), "there is no branch `nowhere`", "`git branch` lists them"),
+        (("land", "--branch", "main"), "`main` is the branch that changes land on", "git branch NAME main"),
+        (("land", "--branch", "main", "--after", "t1"), "`t1` is not in the merge queue", "`paddock land t1`"),
     ],
 )
 def test_what_cannot_be_done_is_refused_with_the_next_step(
@@ -71,3 +73,34 @@ def test_without_a_ci_command_a_branch_is_refused(cli: Cli) -> None:
     assert said.code == 1
     assert "no CI command is configured" in said.err
     assert "[land] ci" in said.err
+
+
+def test_a_branch_named_like_a_task_id_would_be_hints_at_the_option(cli: Cli) -> None:
+    git(cli.top, "branch", "feature/x", "main")
+    said = cli("land", "feature/x")
+    assert said.code == 2
+    assert "`feature/x` is a branch, not a task id" in said.err
+    assert "hint: run `paddock land --branch feature/x`" in said.err
+
+
+def test_retry_takes_branches(cli: Cli) -> None:
+    git(cli.top, "branch", "feature/x", "main")
+    cli.good("land", "--branch", "feature/x")
+    assert cli.good("retry", "feature/x").out == "will test feature/x afresh\n"
+    cli.good("queue", "cancel", "feature/x")
+    assert cli.good("retry", "feature/x", "--json").json()["queued"][0]["version"] == 2
+    assert [entry["id"] for entry in cli.good("queue", "--json").json()["next"]] == ["feature/x"]
+    said = cli("retry", "feature/x", "t1")
+    assert said.code == 2
+    assert "tasks and branches cannot be retried together" in said.err
+    assert cli("retry", "feature/y").code == 2
+
+
+def test_a_branch_without_a_conflict_has_nothing_to_resolve(cli: Cli) -> None:
+    git(cli.top, "branch", "feature/x", "main")
+    cli.good("land", "--branch", "feature/x")
+    cli.good("queue", "cancel", "feature/x")
+    said = cli("resolve", "feature/x")
+    assert said.code == 1
+    assert "branch `feature/x` is cancelled: there is no conflict to resolve" in said.err
+    assert cli("resolve", "feature/y").code == 2

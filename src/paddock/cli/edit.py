@@ -10,6 +10,8 @@ from paddock.cli.selection import Refused, Wanted, choose, go_ahead, record_each
 from paddock.cli.text import SCHEMA, print_json
 from paddock.cli.workspace import open_workspace
 from paddock.config.taskfile import split_list
+from paddock.core.board import Board
+from paddock.core.errors import Misuse
 from paddock.core.events import Record, TaskEdited
 from paddock.core.ids import parse_task
 from paddock.core.intent import cancel_tasks, edit_task, retry_tasks
@@ -74,15 +76,31 @@ def edit_command(
 def retry_command(ctx: click.Context, /, tasks: tuple[str, ...], attempts: int, message: str, **chosen: Any) -> None:
     """Try TASKS again that failed, are blocked, were cancelled, or whose result you do not want.
 
-    With --all or --convoy: those that failed or are blocked.
+    With --all or --convoy: those that failed or are blocked. A branch that was queued by name is tested again: what
+    earlier runs said about it no longer counts.
     """
-    wanted, workspace = wanted_tasks(tasks, chosen), open_workspace(ctx)
+    workspace = open_workspace(ctx)
     board = workspace.board()
+    if branches := _branches_among(board, tasks):
+        from paddock.cli.land import retry_branches
+
+        retry_branches(ctx, workspace, branches, message, as_json=chosen["as_json"])
+        return
+    wanted = wanted_tasks(tasks, chosen)
     names = choose(board, wanted, lambda task: task.phase in _STUCK and task.blocked_on is None)
     if not go_ahead(board, wanted, names, "retry"):
         return
     records, refused = record_each(workspace, names, lambda board, name: retry_tasks(board, [name], attempts, message))
     _report(ctx, wanted, "will retry", records, refused)
+
+
+def _branches_among(board: Board, words: tuple[str, ...]) -> tuple[str, ...]:
+    from paddock.fleet.queueing import queued_branch
+
+    branches = tuple(word for word in words if queued_branch(board, word))
+    if branches and len(branches) < len(words):
+        raise Misuse("tasks and branches cannot be retried together", "name one kind after the other")
+    return branches
 
 
 @click.command("cancel")

@@ -1,5 +1,6 @@
 """`paddock land`, `approve`, `reject` and `resolve`: the human gate before main."""
 
+from dataclasses import dataclass
 from typing import Any
 
 import click
@@ -9,30 +10,61 @@ from paddock.cli.lostwork import record_lost_work
 from paddock.cli.run import open_site
 from paddock.cli.selection import Refused, Wanted, choose, go_ahead, report, takes_tasks, wanted_tasks
 from paddock.cli.text import SCHEMA, cut, print_json
-from paddock.cli.workspace import author, open_workspace
+from paddock.cli.workspace import Workspace, author, open_workspace
+from paddock.core.board import Board
 from paddock.core.conversations import Homes, find_homes
-from paddock.core.errors import PaddockError
+from paddock.core.errors import Misuse, PaddockError
 from paddock.core.events import Draft, TaskRejected
-from paddock.core.ids import TaskId, parse_task, recordable
-from paddock.core.merge.model import Change
+from paddock.core.ids import TaskId, parse_task, recordable, resolve_folder
+from paddock.core.merge.events import ChangeRetried
+from paddock.core.merge.model import Change, Outcome
 from paddock.core.task import Phase
-from paddock.fleet.queueing import hold_branch, hold_task, landable_head, main_ref, queue_change
+from paddock.fleet.queueing import (
+    base_named,
+    change_named,
+    hold_branch,
+    hold_task,
+    landable_head,
+    last_end,
+    lineage_of,
+    main_ref,
+    queue_change,
+    queued_branch,
+)
 from paddock.fleet.site import Site
 from paddock.git.release import release
-from paddock.git.slots import RESOLVE_SUFFIX
 from paddock.git.worktrees import Order, prepare
 
 
 @click.command("land")
 @takes_tasks
 @click.option("--branch", "branches", multiple=True, metavar="NAME", help="Any branch, also one you wrote yourself.")
+@click.option("--after", "bases", multiple=True, metavar="CHANGE", help="Land it only after this queued change.")
 @click.option("--repair", is_flag=True, help="It fixes main: test it although main itself is red.")
 @click.pass_context
 def land_command(
-    ctx: click.Context, /, tasks: tuple[str, ...], branches: tuple[str, ...], repair: bool, **chosen: Any
+    ctx: click.Context,
+    /,
+    tasks: tuple[str, ...],
+    branches: tuple[str, ...],
+    bases: tuple[str, ...],
+    repair: bool,
+    **chosen: Any,
 ) -> None:
     """Approve TASKS and put them into the merge queue."""
-    queue_all(ctx, wanted_tasks(tasks, chosen, others=bool(branches)), branches, repairs=repair)
+    try:
+        wanted = wanted_tasks(tasks, chosen, others=bool(branches))
+    except Misuse:
+        _hint_at_branch(open_workspace(ctx), tasks)
+        raise
+    queue_all(ctx, wanted, branches, repairs=repair, bases=bases)
+
+
+def _hint_at_branch(workspace: Workspace, words: tuple[str, ...]) -> None:
+    branch = next((word for word in words if workspace.repo.resolve(f"refs/heads/{word}") is not None), None)
+    if branch is not None:
+        shown = cut(branch, 60)
+        raise Misuse(f"`{shown}` is a branch, not a task id", f"run `paddock land --branch {shown}`") from None
 
 
 @click.command("approve")
@@ -45,7 +77,13 @@ def approve_command(ctx: click.Context, /, tasks: tuple[str, ...], message: str,
 
 
 def queue_all(
-    ctx: click.Context, wanted: Wanted, branches: tuple[str, ...], *, message: str = "", repairs: bool = False
+    ctx: click.Context,
+    wanted: Wanted,
+    branches: tuple[str, ...],
+    *,
+    message: str = "",
+    repairs: bool = False,
+    bases: tuple[str, ...] = (),
 ) -> None:
     """Those that cannot be queued are told one by one; the others are queued."""
     workspace = open_workspace(ctx)
@@ -56,6 +94,7 @@ def queue_all(
     store = workspace.write()
     site = open_site(workspace, store)
     who = author()
+    waits_for = tuple(name for said in bases if (name := base_named(store.board(), said)) is not None)
     record_lost_work(workspace, store, names)
     changes: list[Change] = []
     refused: list[Refused] = []
@@ -70,19 +109,58 @@ def queue_all(
             refused.append(Refused(name, error))
     for branch in branches:
         changes.append(hold_branch(site, store.board(), branch, who.name))
-    changes = [replace(change, repairs=repairs) for change in changes]
+    changes = [
+        replace(change, repairs=repairs, depends_on=tuple(dict.fromkeys((*change.depends_on, *waits_for))))
+        for change in changes
+    ]
     approved = f"{who.name}: {message}" if message else who.name
+    lineage = lineage_of(site)
     for change in changes:
-        store.append(lambda board, change=change: queue_change(board, change, approved), who)  # type: ignore[misc]
-        if change.task:
-            release(site.root, f"{change.task}.resolve", "its conflict was resolved")
-    daemon = store.board().leases.held.get("daemon")
+        lineage.queue(store.board().queue, change, approved)
+    for change in changes:
+        store.append(lambda board, change=change: queue_change(board, change, approved, lineage), who)  # type: ignore[misc]
+        release(site.root, resolve_folder(change.id), "its conflict was resolved")
+    board = store.board()
+    daemon = board.leases.held.get("daemon")
+    waits = {name: entry.waits_on for name, entry in board.queue.entries.items()}
     store.close()
-    rows = [{"id": change.id, "version": change.version, "head": change.head} for change in changes]
-    lines = [f"queued {change.id} at {change.head[:10]}  {cut(change.title, 100)}" for change in changes]
+    rows = [
+        {"id": one.id, "version": one.version, "head": one.head, "waits_on": list(waits.get(one.id, ()))}
+        for one in changes
+    ]
+    lines = [_queued_line(change, waits.get(change.id, ())) for change in changes]
     if daemon is None and lines:
         lines += ["", "no daemon is running: `paddock up` or `paddock run` tests and lands what is queued"]
     report(ctx, wanted, "\n".join(lines), {"queued": rows}, refused)
+
+
+def _queued_line(change: Change, waits_on: tuple[str, ...]) -> str:
+    after = f"  after {', '.join(waits_on)}" if waits_on else ""
+    return f"queued {change.id} at {change.head[:10]}  {cut(change.title, 100)}{after}"
+
+
+def retry_branches(
+    ctx: click.Context, workspace: Workspace, words: tuple[str, ...], message: str, *, as_json: bool
+) -> None:
+    """Those that wait are tested afresh; those that have left the queue enter it again, as they are now."""
+    board = workspace.board()
+    waiting = [entry for word in words if (entry := board.queue.entries.get(change_named(board, word))) is not None]
+    left = [
+        branch
+        for word in words
+        if change_named(board, word) not in board.queue.entries and (branch := queued_branch(board, word)) is not None
+    ]
+    if waiting:
+        events = [ChangeRetried(entry.change.id, entry.change.version, author().name) for entry in waiting]
+        workspace.record(lambda _board: [Draft(event) for event in events])
+        if not as_json:
+            click.echo(f"will test {', '.join(event.id for event in events)} afresh")
+        elif not left:
+            rows = [{"id": one.change.id, "version": one.change.version, "head": one.change.head} for one in waiting]
+            print_json({"schema": SCHEMA, "queued": rows})
+    if left:
+        nothing = Wanted([], everything=False, convoy=None, yes=False, dry_run=False, as_json=as_json)
+        queue_all(ctx, nothing, tuple(left), message=message)
 
 
 @click.command("reject")
@@ -110,36 +188,64 @@ def reject_command(ctx: click.Context, task: str, message: str, as_json: bool) -
 
 
 @click.command("resolve")
-@click.argument("task")
+@click.argument("change")
 @click.option("--json", "as_json", is_flag=True, help="As JSON.")
 @click.pass_context
-def resolve_command(ctx: click.Context, task: str, as_json: bool) -> None:
-    """Open a worktree on TASK's branch with main being merged into it, for you to resolve."""
+def resolve_command(ctx: click.Context, change: str, as_json: bool) -> None:
+    """Open a worktree for you to resolve CHANGE, a task or a branch: main is being merged into its branch there."""
     workspace = open_workspace(ctx)
     store = workspace.read()
-    board = store.board()
-    site, found = open_site(workspace, store), board.task(parse_task(task))
+    site, board = open_site(workspace, store), store.board()
     store.close()
-    if found.phase is not Phase.BLOCKED or found.head is None or found.branch is None:
-        raise PaddockError(
-            f"task `{found.id}` is {found.phase}: there is no conflict to resolve", f"see `paddock show {found.id}`"
-        )
-    path, conflicts = open_conflict(site, found.id, found.branch, found.head, find_homes(board))
+    found = _conflicted_branch(board, change) or _conflicted_task(board, parse_task(change))
+    path, conflicts = open_conflict(site, found, find_homes(board))
     if as_json:
         print_json({"schema": SCHEMA, "worktree": path, "conflicts": conflicts})
         return
     click.echo(path)
     listed = cut(", ".join(conflicts), 1000) or "none"
     click.echo(f"merging {site.config.landing_branch} into {found.branch}; conflicts: {listed}", err=True)
-    click.echo(f"resolve, `git commit`, then `paddock land {found.id}`", err=True)
+    click.echo(f"resolve, `git commit`, then `{found.then}`", err=True)
 
 
-def open_conflict(site: Site, task: TaskId, branch: str, head: str, homes: Homes) -> tuple[str, list[str]]:
+@dataclass(frozen=True, slots=True)
+class Conflicted:
+    """A change that does not merge: its branch, its head when that is gone, and the command that queues it again."""
+
+    id: str
+    branch: str
+    head: str
+    then: str
+
+
+def _conflicted_task(board: Board, name: TaskId) -> Conflicted:
+    found = board.task(name)
+    if found.phase is not Phase.BLOCKED or found.head is None or found.branch is None:
+        raise PaddockError(
+            f"task `{found.id}` is {found.phase}: there is no conflict to resolve", f"see `paddock show {found.id}`"
+        )
+    return Conflicted(found.id, found.branch, found.head, f"paddock land {found.id}")
+
+
+def _conflicted_branch(board: Board, said: str) -> Conflicted | None:
+    """None when it is no branch that was queued by name."""
+    end = last_end(board, said)
+    if end is None:
+        return None
+    if end.id in board.queue.entries or end.outcome is not Outcome.CONFLICTED:
+        state = "in the merge queue" if end.id in board.queue.entries else end.outcome.value
+        raise PaddockError(
+            f"branch `{end.branch}` is {state}: there is no conflict to resolve", f"see `paddock queue why {end.id}`"
+        )
+    return Conflicted(end.id, end.branch, end.head, f"paddock land --branch {end.branch}")
+
+
+def open_conflict(site: Site, found: Conflicted, homes: Homes) -> tuple[str, list[str]]:
     """The worktree and what conflicts in it. Opening it again finds the same one."""
     from paddock.git.command import run_git
 
-    tip = site.repo.resolve(f"refs/heads/{branch}") or head
-    prepared = prepare(site.root, Order(f"{task}{RESOLVE_SUFFIX}", branch, tip, homes=homes))
+    tip = site.repo.resolve(f"refs/heads/{found.branch}") or found.head
+    prepared = prepare(site.root, Order(resolve_folder(found.id), found.branch, tip, homes=homes))
     path = prepared.worktree.path
     merging = run_git(path, "rev-parse", "--verify", "--quiet", "MERGE_HEAD", check=False).ok
     if not merging:

@@ -46,6 +46,9 @@ def describe(record: ev.Record, board: Board) -> str:
             return f"message queued: {cut(' '.join(text.split()), 80)}"
         case ev.TurnStarted(messages=messages) if messages:
             return f"{plural(len(messages), 'message')} delivered"
+        case ev.SettingsAdopted(keys=keys, later=later):
+            now = f"paddock.toml: {', '.join(keys)} in force" if keys else "paddock.toml was edited"
+            return f"{now}; {', '.join(later)} with the next daemon" if later else now
         case ev.DaemonTroubled(what=what, problem=problem):
             return f"trouble {cut(what, 60)}: {cut(problem.removeprefix('PaddockError: '), 160)}"
         case _:
@@ -57,7 +60,7 @@ def _describe_queue(record: ev.Record, board: Board) -> str:
         case qe.ChangeQueued(change=change):
             return f"queued {change.id}: {cut(change.title, 60)}"
         case qe.RunEnded(run=run, result=result, reused=None):
-            return f"CI run {run}: {result.value}{': ' + cut(record.event.note, 80) if record.event.note else ''}"
+            return f"CI run {run}: {result.value}{': ' + cut(event.note, 80) if event.note else ''}"
         case qe.TrainLanded(run=run, new=new):
             names = ", ".join(old.id for old in board.queue.decided if old.commit == new) or run
             return f"landed {names}: main is at {new[:10]} now, tested by {run}"
@@ -71,6 +74,8 @@ def _describe_queue(record: ev.Record, board: Board) -> str:
             return f"lost from main: {cut(', '.join(ids), 100)}; `paddock land` queues a task again"
         case qe.WorkFound(ids=ids):
             return f"in main again: {cut(', '.join(ids), 100)}"
+        case qe.ChangeCancelled(id=name, reason=reason, fell_with=base) if base is not None:
+            return f"took {name} out of the queue: {cut(reason, 120)}"
         case qe.QueueHalted(reason=reason):
             return f"merge queue halted: {cut(reason, 120)}"
         case _:

@@ -1,6 +1,7 @@
 """`paddock queue`: what is being tested, what lands next, and why."""
 
 import time
+from collections.abc import Mapping
 
 import click
 
@@ -11,7 +12,7 @@ from paddock.cli.restore import restore_command
 from paddock.cli.suite import run_scope, suite_lines, view_suite
 from paddock.cli.text import SCHEMA, age, cut, iso, paint, print_json
 from paddock.cli.workspace import Workspace, author, open_workspace
-from paddock.core.board import Board
+from paddock.core.board import DAEMON_LEASE, Board
 from paddock.core.errors import PaddockError
 from paddock.core.events import Draft
 from paddock.core.ids import TaskId, is_run, parse_run
@@ -19,17 +20,21 @@ from paddock.core.landing import LOST
 from paddock.core.merge import events as qe
 from paddock.core.merge.estimate import run_seconds
 from paddock.core.merge.model import Decided, Entry, Halted, Queue, Run
+from paddock.core.merge.prospects import in_order, landing_seconds, state_words
 from paddock.core.merge.switches import switches_of
-from paddock.fleet.queueing import branch_change
+from paddock.fleet.queueing import change_named
 from paddock.store.protocol import Query
 
+SHOWN_QUEUED = 30
 SHOWN_DECIDED = 5
+WIDEST_ID = 30
 
 
 @click.group("queue", invoke_without_command=True)
-@click.option("--json", "as_json", is_flag=True, help="As JSON.")
+@click.option("--all", "everything", is_flag=True, help=f"List every queued change, not the first {SHOWN_QUEUED}.")
+@click.option("--json", "as_json", is_flag=True, help="As JSON, always complete.")
 @click.pass_context
-def queue_command(ctx: click.Context, as_json: bool) -> None:
+def queue_command(ctx: click.Context, everything: bool, as_json: bool) -> None:
     """The merge queue: what is tested where, what lands next, what waits for whom."""
     if ctx.invoked_subcommand is not None:
         return
@@ -37,18 +42,23 @@ def queue_command(ctx: click.Context, as_json: bool) -> None:
     board = workspace.board()
     tell_lost_work(workspace, board)
     queue = board.queue
+    is_up = DAEMON_LEASE in board.leases.held
     reason = why_stopped(workspace, queue)
+    lands_in = landing_seconds(queue, workspace.config.land.slots, time.time()) if is_up else {}
     if as_json:
         known = know_checkouts(workspace)
         trees = {"behind": view_stale(known), "undone": view_undone(known)}
-        print_json({**view_queue(queue, reason), **trees, "ci": view_suite(workspace.config.land.checks, queue.stats)})
+        suite = view_suite(workspace.config.land.checks, queue.stats)
+        print_json({**view_queue(queue, reason, lands_in), **trees, "ci": suite})
         return
-    for line in render(queue, reason):
+    for line in render(queue, reason, lands_in, None if everything else SHOWN_QUEUED):
         click.echo(line)
     if queue.halted is not None:
         show_end_of_halt(workspace, queue.halted)
     if flaky := suite_lines(workspace.config.land.checks, queue.stats):
         click.echo("\n".join(["", paint("checks", bold=True), *flaky]))
+    if queue.entries and not is_up:
+        click.echo("\nno daemon is running: `paddock up` or `paddock run` tests and lands what is queued")
     for line in checkout_lines(workspace):
         click.echo(line, err=True)
 
@@ -78,8 +88,13 @@ def why_stopped(workspace: Workspace, queue: Queue) -> str:
     return f"by {last.actor}: {said}" if said else f"by {last.actor}"
 
 
-def view_queue(queue: Queue, reason: str) -> dict[str, object]:
+LandsIn = Mapping[str, float | None]
+"""Seconds until each queued change may land; None: nobody can tell."""
+
+
+def view_queue(queue: Queue, reason: str, lands_in: LandsIn) -> dict[str, object]:
     typical = run_seconds(queue.stats, 0.5)
+    lost = queue.lost_remote
     return {
         "schema": SCHEMA,
         "main": queue.main.commit if queue.main else None,
@@ -88,18 +103,15 @@ def view_queue(queue: Queue, reason: str) -> dict[str, object]:
         "reason": reason,
         "halted": view_halt(queue.halted),
         "running": [_view_run(run, typical) for run in queue.running.values()],
-        "next": [_view_entry(queue, entry) for entry in in_order(queue)],
+        "next": [_view_entry(queue, entry, lands_in) for entry in in_order(queue)],
         "decided": [_view_decided(decided) for decided in queue.decided],
         "typical_seconds": typical,
+        "unreachable": lost and {"remote": lost.remote, "problem": lost.problem, "since": iso(lost.at)},
     }
 
 
 def state_of(queue: Queue) -> str:
     return switches_of(queue).state
-
-
-def in_order(queue: Queue) -> list[Entry]:
-    return sorted(queue.entries.values(), key=lambda entry: (-entry.priority, entry.queued_at))
 
 
 def _view_run(run: Run, typical: float | None) -> dict[str, object]:
@@ -119,7 +131,8 @@ def _view_run(run: Run, typical: float | None) -> dict[str, object]:
     }
 
 
-def _view_entry(queue: Queue, entry: Entry) -> dict[str, object]:
+def _view_entry(queue: Queue, entry: Entry, lands_in: LandsIn) -> dict[str, object]:
+    seconds = lands_in.get(entry.change.id)
     return {
         "id": entry.change.id,
         "version": entry.change.version,
@@ -130,6 +143,9 @@ def _view_entry(queue: Queue, entry: Entry) -> dict[str, object]:
         "approved": entry.approved,
         "state": state_words(queue, entry),
         "waits_on": list(entry.waits_on),
+        "stacked_on": [member.id for member in entry.change.stacked_on if member.id in entry.waits_on],
+        "branch": entry.change.branch or None,
+        "eta_seconds": None if seconds is None else round(seconds, 1),
     }
 
 
@@ -149,24 +165,6 @@ def _view_decided(decided: Decided) -> dict[str, object]:
     }
 
 
-def state_words(queue: Queue, entry: Entry) -> str:
-    """What a queued change is doing, in a few words."""
-    change = entry.change
-    running = [run for run in queue.running.values() if run.holds(change.id)]
-    if running:
-        return f"in {running[0].purpose.value} {running[0].id}"
-    if not entry.approved:
-        return "waits for approval"
-    if entry.waits_on:
-        return f"waits for {', '.join(entry.waits_on)}"
-    if entry.refusals and entry.refusals[-1].against:
-        return f"waits for {entry.refusals[-1].against}, which it conflicts with"
-    passed = [run for name in entry.evidence if (run := queue.ended.get(name)) and run.result == "pass"]
-    if passed:
-        return "passed, waits for a train"
-    return "failed once, is tried again" if entry.evidence else "waits for a slot"
-
-
 CURES = {
     "frozen": "nothing lands; `paddock queue unfreeze` lets it",
     "paused": "no run starts; `paddock queue resume` goes on",
@@ -174,7 +172,27 @@ CURES = {
 }
 
 
-def render(queue: Queue, reason: str) -> list[str]:
+def _width(names: list[str]) -> int:
+    return min(WIDEST_ID, max([10, *map(len, names)]))
+
+
+def _render_queued(queue: Queue, lands_in: LandsIn, most: int | None) -> list[str]:
+    entries = in_order(queue)
+    shown = entries[:most]
+    width = _width([entry.change.id for entry in shown])
+    lines = []
+    for entry in shown:
+        name, title = cut(entry.change.id, width), cut(entry.change.title, 60 - width)
+        seconds = lands_in.get(entry.change.id)
+        when = "" if seconds is None else f" · lands in about {age(0.0, seconds)}"
+        words = f"{state_words(queue, entry)} · {age(entry.queued_at)}{when}"
+        lines.append(f"  {name:<{width}} {title:<{60 - width}}  {words}")
+    if len(entries) > len(shown):
+        lines.append(f"  and {len(entries) - len(shown):,} more; `paddock queue --all` lists them")
+    return lines
+
+
+def render(queue: Queue, reason: str, lands_in: LandsIn, most: int | None = SHOWN_QUEUED) -> list[str]:
     main = queue.main
     where = (
         f"{main.commit[:10]}{', verified' if main.verified_by else ', not verified yet'}" if main else "not seen yet"
@@ -185,6 +203,9 @@ def render(queue: Queue, reason: str) -> list[str]:
         lines += [paint(f"halted: {cut(reason, 300)}", "red"), *cure_of(queue.halted)]
     elif state in CURES:
         lines += [paint(f"{state} {cut(reason, 300)}", "red"), CURES[state]]
+    if (lost := queue.lost_remote) is not None:
+        told = f"the remote {lost.remote} could not be reached for {age(lost.at)}: {cut(lost.problem, 200)}"
+        lines += [paint(told, "red"), "what has passed lands when it answers again; nothing needs to be done here"]
     typical = run_seconds(queue.stats, 0.5)
     if queue.running:
         lines += ["", paint("testing", bold=True)]
@@ -195,14 +216,14 @@ def render(queue: Queue, reason: str) -> list[str]:
             lines.append(f"  {run.id:<6} {run.purpose.value:<9} {names}{scope}  since {age(run.started_at)}{left}")
     if queue.entries:
         lines += ["", paint("queued", bold=True)]
-        for entry in in_order(queue):
-            words = state_words(queue, entry)
-            lines.append(f"  {entry.change.id:<10} {cut(entry.change.title, 50):<50}  {words} · {age(entry.queued_at)}")
+        lines += _render_queued(queue, lands_in, most)
     if queue.decided:
         lines += ["", paint("lately", bold=True)]
-        for decided in list(queue.decided)[-SHOWN_DECIDED:]:
+        shown = queue.decided[-SHOWN_DECIDED:]
+        width = _width([decided.id for decided in shown])
+        for decided in shown:
             words = LOST if decided.lost else decided.reason or (decided.commit or "")[:10]
-            what = f"{decided.id:<10} {decided.outcome.value:<10} {cut(decided.title, 24):<24}"
+            what = f"{cut(decided.id, width):<{width}} {decided.outcome.value:<10} {cut(decided.title, 24):<24}"
             lines.append(f"  {what} {cut(words, 90)}  {age(decided.at)} ago".rstrip())
     if not queue.entries and not queue.running:
         lines += ["", "nothing is queued; `paddock land t3` queues a task's change"]
@@ -290,15 +311,6 @@ def cancel_command(ctx: click.Context, change: str, message: str) -> None:
 
     workspace.record(decide)
     click.echo(f"took {name} out of the queue")
-
-
-def change_named(board: Board, said: str) -> str:
-    """The id of the change somebody means; a branch that was queued by name is known by that name too."""
-    name = said.strip()
-    queue = board.queue
-    known = {*queue.entries, *(old.id for old in queue.decided)}
-    named = branch_change(name)
-    return named if name not in known and named in known else name
 
 
 def _entry(board: Board, name: str) -> Entry:

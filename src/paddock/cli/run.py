@@ -14,11 +14,13 @@ from paddock.cli.narration import narrate
 from paddock.cli.selection import parse_tasks
 from paddock.cli.text import cut
 from paddock.cli.workspace import Workspace, open_workspace
+from paddock.config.load import FILE_NAME
 from paddock.core.board import Board
 from paddock.core.ids import TaskId, task_number
 from paddock.core.task import Phase
 from paddock.fleet.daemon import Daemon, Orders
 from paddock.fleet.ledger import AlreadyRunning, Ledger, take_lead
+from paddock.fleet.settings import SettingsFile
 from paddock.fleet.site import Site, marker_of
 from paddock.fleet.waiting import read_waiting
 from paddock.sessions.marks import find_marked
@@ -56,7 +58,8 @@ async def run_fleet(workspace: Workspace, orders: Orders, *, wait: bool, live: b
     site.require_root()
     folder = os.open(workspace.repo.common_dir, os.O_RDONLY | os.O_DIRECTORY)
     ledger = await lead(store, wait=wait)
-    daemon = Daemon(site, ledger, workspace.log_path, orders)
+    settings = SettingsFile(workspace.top / FILE_NAME, lambda: workspace.load().config)
+    daemon = Daemon(site, ledger, workspace.log_path, orders, settings=settings)
     loop = asyncio.get_running_loop()
     for signum in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         loop.add_signal_handler(signum, daemon.end, signum.name)

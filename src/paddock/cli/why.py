@@ -12,6 +12,7 @@ from paddock.cli.workspace import Workspace
 from paddock.core.errors import PaddockError
 from paddock.core.events import MessageSent, Record
 from paddock.core.ids import TaskId
+from paddock.core.landing import next_step
 from paddock.core.merge import events as qe
 from paddock.fleet.ci_output import last_lines
 from paddock.fleet.conflicts import BothSides, both_sides
@@ -63,9 +64,13 @@ def tell_story(workspace: Workspace, change: str) -> None:
     if clash is not None:
         _show_both_sides(clash, _sides(site, clash))
     _point_to_logs(site, [line.run for line in story if line.run and line.failed])
-    task = workspace.board().tasks.get(TaskId(change))
-    if task is not None and task.unblock and "queue why" not in task.unblock:
-        click.echo(f"\nnext: {task.unblock}")
+    board = workspace.board()
+    task = board.tasks.get(TaskId(change))
+    step = task.unblock if task is not None and "queue why" not in task.unblock else ""
+    if task is None and change not in board.queue.entries:
+        step = next((next_step(old) for old in reversed(board.queue.decided) if old.id == change), "")
+    if step:
+        click.echo(f"\nnext: {step}")
 
 
 def _site(workspace: Workspace) -> Site:
@@ -160,6 +165,9 @@ def _line(record: Record, change: str, mine: dict[str, qe.RunStarted]) -> StoryL
         case qe.ChangeQueued(change=queued) if queued.id == change:
             approved, head = event.approved_by or "nobody yet", queued.head
             words = f"queued version {queued.version} at {queued.head[:10]}, approved by {approved}"
+            words += f", after {', '.join(queued.depends_on)}" if queued.depends_on else ""
+        case qe.ChangeRestacked(id=name) if name == change:
+            words = f"found to build on {', '.join(member.id for member in event.stacked_on)}: waits for it"
         case qe.RunStarted() if any(member.id == change for member in event.members):
             mine[event.run] = event
             with_ = ", ".join(member.id for member in event.members if member.id != change)

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from paddock.core.board import Board
 from paddock.core.errors import PaddockError, words_of
-from paddock.core.events import DaemonTroubled, Draft, LimitsReset, Record, TaskRetried
+from paddock.core.events import DaemonTroubled, Draft, LimitsReset, Record, SettingsAdopted, TaskRetried
 from paddock.core.ids import TaskId, recordable
 from paddock.core.task import Phase
 from paddock.fleet.attempts import AttemptRun, Crew
@@ -20,6 +20,7 @@ from paddock.fleet.gate import Gate
 from paddock.fleet.janitor import judge, lease_drafts, look, note_drafts, sweep
 from paddock.fleet.land import Lander
 from paddock.fleet.ledger import RENEW_SECONDS, Ledger, Succeeded
+from paddock.fleet.settings import Adopted, SettingsFile, Unreadable
 from paddock.fleet.site import Site
 from paddock.fleet.sweeping import Sweeper
 from paddock.fleet.tidying import fill_pool, release_strays
@@ -51,6 +52,7 @@ class Daemon:
     log_path: Path
     orders: Orders = field(default_factory=Orders)
     observe: Callable[[Record], None] = lambda _record: None
+    settings: SettingsFile | None = None
     runs: dict[TaskId, AttemptRun] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -110,6 +112,7 @@ class Daemon:
             self._woken.clear()
             if not self.log_path.exists():
                 return
+            look_at = await self._notice_settings()
             board = self.ledger.board
             self._report(board)
             self._steer(board)
@@ -120,8 +123,20 @@ class Daemon:
             if self.orders.until_idle and (self._is_idle(seq, start_at) or self._is_stuck()):
                 self._report(self.ledger.board)
                 return
-            await self._sleep(min((at for at in (start_at, land_at) if at is not None), default=None))
+            await self._sleep(min((at for at in (start_at, land_at, look_at) if at is not None), default=None))
             await asyncio.sleep(max(0.0, next_round_at - time.monotonic()))
+
+    async def _notice_settings(self) -> float | None:
+        """Takes over what was edited in paddock.toml; returns when to look again at an edit that may go on."""
+        if self.settings is None:
+            return None
+        match self.settings.read_edit(self.site.config, time.time()):
+            case Unreadable(error=error):
+                await self._note_trouble("reading paddock.toml; what it said before stays in force", error)
+            case Adopted(config=config, keys=keys, later=later):
+                self.site.config = config
+                await self.ledger.record(lambda _board: [Draft(SettingsAdopted(keys, later))])
+        return self.settings.settled_at
 
     def end(self, why: str) -> None:
         """Leave. Agents go on without a daemon."""

@@ -13,7 +13,7 @@ from functools import partial
 from paddock.core.board import Board
 from paddock.core.errors import PaddockError
 from paddock.core.events import DaemonTroubled, Draft, TaskBlocked
-from paddock.core.ids import TaskId
+from paddock.core.ids import TaskId, recordable
 from paddock.core.merge import actions as act
 from paddock.core.merge import events as qe
 from paddock.core.merge.estimate import timeout_seconds
@@ -30,8 +30,9 @@ from paddock.fleet.checkpoints import checkpoint
 from paddock.fleet.ci_runs import CiCrew, CiRun, RunResult
 from paddock.fleet.conflicts import landed_against
 from paddock.fleet.ledger import Ledger, Succeeded
+from paddock.fleet.lineage import Lineage
 from paddock.fleet.lostwork import compare_mains
-from paddock.fleet.queueing import ci_of, hold_task, main_ref, queue_change
+from paddock.fleet.queueing import ci_of, hold_task, lineage_of, main_ref, queue_change
 from paddock.fleet.site import Site
 from paddock.git.audit import Move
 from paddock.git.compose import Composed, Policy, Unit, compose
@@ -131,6 +132,14 @@ class Lander:
         if problem and problem != known:
             await self.ledger.record(lambda _board: [Draft(DaemonTroubled(what, problem[:2000]))])
 
+    async def _note_remote(self, remote: str, problem: str) -> None:
+        """Once when it is lost and once when it is back; empty: it answered."""
+        lost = self.ledger.board.queue.lost_remote
+        if problem and lost is None:
+            await self._record(qe.RemoteLost(remote, recordable(problem)[:2000]))
+        elif not problem and lost is not None:
+            await self._record(qe.RemoteReached(remote))
+
     async def _queue_approved(self, board: Board) -> None:
         """With approval by nobody, what was delivered is queued at once."""
         if self.site.config.land.approval != "none":
@@ -139,12 +148,19 @@ class Lander:
         for task in [task for task in needy if _waits_for_nobody(task)]:
             try:
                 change = await asyncio.to_thread(hold_task, self.site, board, task, str(task.head))
+                lineage = await asyncio.to_thread(self._lineage, board.queue, change)
             except PaddockError as error:
                 await self._block(task, error)
                 continue
             checkpoint("queue.held")
-            await self.ledger.record(partial(_queue_if_it_still_waits, change))
+            await self.ledger.record(partial(_queue_if_it_still_waits, change, lineage))
             checkpoint("queue.queued")
+
+    def _lineage(self, queue: Queue, change: Change) -> Lineage:
+        """Read outside the log's transaction; raises PaddockError where the change would wait for itself."""
+        lineage = lineage_of(self.site)
+        lineage.queue(queue, change, "policy")
+        return lineage
 
     async def _block(self, task: Task, error: PaddockError) -> None:
         reason = f"{error.message}; {error.hint}" if error.hint else error.message
@@ -178,6 +194,7 @@ class Lander:
         if land.remote and time.time() - self.fetched_at > FETCH_SECONDS:
             fetched = await asyncio.to_thread(self.site.repo.fetch, land.remote, self.site.config.landing_branch)
             await self._note_trouble(fetched.problem, f"fetching from {land.remote}")
+            await self._note_remote(land.remote, fetched.problem)
             self.fetched_at = time.time()
         known = queue.main.commit if queue.main is not None else None
         seen = await asyncio.to_thread(observe_main, self.site.repo, main_ref(self.site), known)
@@ -243,7 +260,7 @@ class Lander:
         checks, since = await asyncio.to_thread(self._choose_checks, action, tree, since)
         started = qe.RunStarted(
             action.run, action.purpose, action.base, action.base_tree, action.members, tree, commit, digest,
-            str(self.site.run_folder(action.run)), action.confirms, checks, since,
+            str(self.site.run_folder(action.run)), action.confirms, checks, since, self.site.config.land.policy,
         )  # fmt: skip
         reused = reusable_pass(self.ledger.board.queue, action.purpose, tree, digest)
         events: list[qe.QueueEvent] = [started]
@@ -316,9 +333,9 @@ class Lander:
             await self._record(qe.LandingStarted(action.run, action.old, action.new))
             checkpoint("land.announced")
         land = self.site.config.land
-        move = Move(
-            self.site.config.landing_branch, action.old, action.new, action.tree, action.members, Policy(land.policy)
-        )
+        # The policy may have been edited since the commit was written, and the audit asks for the shape it has.
+        policy = Policy(self.ledger.board.queue.ended[action.run].policy or land.policy)
+        move = Move(self.site.config.landing_branch, action.old, action.new, action.tree, action.members, policy)
         follow = land.checkout == "update"
         result = await asyncio.to_thread(
             move_main, self.site.repo, move, land.remote or None, checkpoint=checkpoint, update_checkouts=follow
@@ -328,8 +345,11 @@ class Lander:
         if not events:
             assert isinstance(result, Unreachable | Stuck)
             await self._note_trouble(f"main cannot be moved: {result.reason}")
+            if isinstance(result, Unreachable):
+                await self._note_remote(land.remote, result.reason)
             return False
         if land.remote and isinstance(result, Landed):
+            await self._note_remote(land.remote, "")
             await asyncio.to_thread(self._track, action)
         elif land.remote:
             self.fetched_at = 0.0
@@ -357,11 +377,11 @@ def _waits_for_nobody(task: Task) -> bool:
     return task.phase is Phase.APPROVAL and task.head is not None and task.approved != task.head
 
 
-def _queue_if_it_still_waits(change: Change, board: Board) -> Sequence[Draft]:
+def _queue_if_it_still_waits(change: Change, lineage: Lineage, board: Board) -> Sequence[Draft]:
     """A person may have rejected or cancelled the task since it was looked at."""
     task = board.task(TaskId(change.id))
     waits = _waits_for_nobody(task) and task.head == change.head
-    return queue_change(board, change, "policy") if waits else []
+    return queue_change(board, change, "policy", lineage) if waits else []
 
 
 def _task_is_cancelled(board: Board, entry: Entry) -> bool:

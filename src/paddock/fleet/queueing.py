@@ -1,20 +1,18 @@
 """Putting changes into the merge queue: held by a ref first, then recorded, so approved bytes cannot be lost."""
 
-import os
 from collections.abc import Sequence
-from hashlib import blake2b
 
 from paddock.core.board import Board
 from paddock.core.errors import PaddockError
 from paddock.core.events import ChangeRevised, Draft, TaskApproved
-from paddock.core.ids import TaskId, attempt_number, recordable
-from paddock.core.merge.events import ChangeQueued
-from paddock.core.merge.model import Change, Member, Outcome
+from paddock.core.ids import TaskId, attempt_number, branch_change, former_branch_change, printable, recordable
+from paddock.core.merge.model import Change, Decided, Member, Outcome
 from paddock.core.task import SATISFIED, Phase, Task
 from paddock.fleet.checkpoints import checkpoint
+from paddock.fleet.lineage import Lineage
 from paddock.fleet.site import Site
 from paddock.git.ci import CiDefinition, define_ci
-from paddock.git.held import CHANGES, Held, NotHeld, hold_change
+from paddock.git.held import Held, NotHeld, change_folder, hold_change
 
 
 def ci_of(site: Site) -> CiDefinition:
@@ -87,36 +85,100 @@ def hold_task(site: Site, board: Board, task: Task, head: str) -> Change:
     )
 
 
-def branch_change(branch: str) -> str:
-    """The id of the change that a branch queued by name becomes."""
-    return f"b-{blake2b(os.fsencode(branch), digest_size=4).hexdigest()}"
-
-
 def hold_branch(site: Site, board: Board, branch: str, author: str) -> Change:
     """Any branch, also one a person wrote."""
     definition = ci_of(site)
+    if branch == site.config.landing_branch:
+        raise PaddockError(
+            f"`{branch}` is the branch that changes land on, it cannot land on itself",
+            f"put your commits on a branch of their own: `git branch NAME {branch}`, then `paddock land --branch NAME`",
+        )
     head = site.repo.resolve(f"refs/heads/{branch}")
     if head is None:
         raise PaddockError(f"there is no branch `{branch}`", "`git branch` lists them")
     if branch != recordable(branch):
         raise PaddockError(f"the name of branch `{branch}` is not UTF-8", "rename it with `git branch -m`")
-    name = branch_change(branch)
+    name = change_of_branch(board, branch)
     version = _next_version(site, board, name, head)
     held = _hold(site, Member(name, version, head))
     touches_ci = definition.touched_by(held.paths)
-    return Change(name, version, head, held.base, None, author, branch, 0, (), held.paths, touches_ci)
+    title = recordable(site.repo.git("log", "-1", "--format=%s", head).text)
+    return Change(
+        id=name,
+        version=version,
+        head=head,
+        base=held.base,
+        author=author,
+        title=title or branch,
+        paths=held.paths,
+        touches_ci=touches_ci,
+        branch=branch,
+    )
 
 
-def queue_change(board: Board, change: Change, approved_by: str) -> Sequence[Draft]:
-    """The events of an approval. Nothing when the task has moved on meanwhile."""
-    queued = Draft(ChangeQueued(change, approved_by), task=TaskId(change.task) if change.task else None)
+def change_of_branch(board: Board, branch: str) -> str:
+    """The id of the change that a branch queued by name becomes, or is waiting as."""
+    former = former_branch_change(branch)
+    return former if former in board.queue.entries else branch_change(branch)
+
+
+def change_named(board: Board, said: str) -> str:
+    """The id of the change somebody means: a task, or a branch that was queued by name."""
+    name = said.strip()
+    queue = board.queue
+    known = {*queue.entries, *(old.id for old in queue.decided)}
+    meant = (name, name.lower(), branch_change(name), former_branch_change(name))
+    return next((one for one in meant if one in known), name)
+
+
+def queued_branch(board: Board, said: str) -> str | None:
+    """The branch somebody means, when it is or was in the queue by its own name."""
+    name = change_named(board, said)
+    waiting = board.queue.entries.get(name)
+    end = last_end(board, said)
+    return (waiting.change.branch if waiting is not None else end.branch if end is not None else "") or None
+
+
+def last_end(board: Board, said: str) -> Decided | None:
+    """How the branch somebody means last left the queue; None when it is no branch or never did."""
+    name = change_named(board, said)
+    return next((old for old in reversed(board.queue.decided) if old.id == name and old.branch), None)
+
+
+def base_named(board: Board, said: str) -> str | None:
+    """What `land --after` means; None when it is in main already. Raises PaddockError when it is not queued."""
+    name = change_named(board, said)
+    if name in board.queue.entries:
+        return name
+    ends = [old.outcome for old in board.queue.decided if old.id == name]
+    task = board.tasks.get(TaskId(name))
+    if (ends and ends[-1] in (Outcome.LANDED, Outcome.NOOP)) or (task is not None and task.phase in SATISFIED):
+        return None
+    shown = printable(name, 60)
+    if ends:
+        raise PaddockError(
+            f"`{shown}` is not in the merge queue any more: it was {ends[-1].value}",
+            f"see `paddock queue why {shown}`; queue it again before what is to land after it",
+        )
+    first = f"`paddock land {shown}`" if task is not None else f"`paddock land --branch {shown}`"
+    queued = ", ".join(list(board.queue.entries)[:10]) or "nothing"
+    raise PaddockError(f"`{shown}` is not in the merge queue", f"queue it first with {first}; queued now: {queued}")
+
+
+def lineage_of(site: Site) -> Lineage:
+    return Lineage(site, _main_tip(site))
+
+
+def queue_change(board: Board, change: Change, approved_by: str, lineage: Lineage) -> Sequence[Draft]:
+    """The events of an approval. Raises PaddockError when the change would wait for itself."""
+    queued = lineage.queue(board.queue, change, approved_by)
     if change.task is None:
-        return [queued]
+        return queued
     task = board.task(TaskId(change.task))
     drafts = []
     if task.phase is not Phase.APPROVAL or task.head != change.head:
         drafts.append(Draft(ChangeRevised(change.head, change.base), task=task.id))
-    return [*drafts, Draft(TaskApproved(change.head), task=task.id), queued]
+    return [*drafts, Draft(TaskApproved(change.head), task=task.id), *queued]
 
 
 def _hold(site: Site, member: Member) -> Held:
@@ -141,8 +203,8 @@ def _main_tip(site: Site) -> str:
 def _next_version(site: Site, board: Board, change: str, head: str) -> int:
     """Above every version the queue knows or a ref holds; one that was held and never queued is used again."""
     known = _known_version(board, change)
-    folder = f"{CHANGES}/{change}/v"
-    refs = site.repo.refs(f"{CHANGES}/{change}")
+    folder = f"{change_folder(change)}/v"
+    refs = site.repo.refs(change_folder(change))
     versions = {ref: ref.removeprefix(folder) for ref in refs}
     # Agents can write refs, too: others than ours stand for no version.
     held = {int(number): refs[ref] for ref, number in versions.items() if number.isdecimal()}

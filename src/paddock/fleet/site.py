@@ -38,9 +38,12 @@ def marker_of(common_dir: Path, first_hash: bytes) -> str:
     return blake2b(first_hash + f"{place.st_dev}:{place.st_ino}".encode(), digest_size=8).hexdigest()
 
 
-@dataclass(frozen=True)
+@dataclass(eq=False)
 class Site:
-    """Every process of the fleet carries `marker`; see `marker_of`."""
+    """Every process of the fleet carries `marker`; see `marker_of`.
+
+    One object for everybody: where an edit of [land] or [limits] counts at once, `config` is replaced in it.
+    """
 
     repo: Repo
     config: Config

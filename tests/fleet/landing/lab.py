@@ -71,9 +71,10 @@ class Farm:
         return self.yard.board().queue
 
     def outcomes(self) -> dict[str, str]:
-        """Titles of changes (the branch, for one made by hand) to how they ended, last version only."""
+        """Titles of tasks, and branches queued by name, to how they ended, last version only."""
         board = self.yard.board()
-        titles = {queued.change.id: queued.change.title for queued in self.queued()}
+        made = [queued.change for queued in self.queued()]
+        titles = {change.id: change.title if change.task else change.id for change in made}
         return {titles[old.id]: old.outcome.value for old in board.queue.decided}
 
     def queued(self) -> list[ChangeQueued]:

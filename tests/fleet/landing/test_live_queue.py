@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 
 from paddock.core.board import Board
-from paddock.core.events import DaemonTroubled
+from paddock.core.events import DaemonTroubled, SettingsAdopted
 from paddock.core.merge import events as qe
 from tests.fleet.landing.conftest import MakeFarm
-from tests.fleet.landing.lab import Farm
+from tests.fleet.landing.lab import Farm, is_settled
 from tests.fleet.yard import commit, write
 
 
@@ -31,7 +31,8 @@ def holds(name: str) -> Callable[[Board], bool]:
 
 
 def name_of(farm: Farm, title: str) -> str:
-    return next(queued.change.id for queued in farm.queued() if queued.change.title == title)
+    changes = [queued.change for queued in farm.queued()]
+    return next(change.id for change in changes if title in (change.branch, change.title))
 
 
 def test_what_is_tested_is_shown_with_its_members_its_age_and_what_waits(farm: Farm, gate: Path) -> None:
@@ -137,3 +138,32 @@ def test_where_nobody_has_to_agree_a_change_taken_out_stays_out(make_farm: MakeF
     farm.yard.run(code=0)
     assert farm.yard.task().phase == "approval"
     assert farm.main == farm.first
+
+
+def test_edits_of_land_and_limits_reach_a_running_daemon_and_a_slip_is_told_once(farm: Farm, gate: Path) -> None:
+    """The policy changes while a train is under way: that one lands as it was written, the next one squashed."""
+    for name in ("one", "two"):
+        farm.branch(name, {f"parts/{name}": "good\n"})
+    farm.land("one")
+    daemon = farm.yard.start("run")
+    farm.yard.await_board(holds("one"), "the run of one")
+    file = farm.top / "paddock.toml"
+    whole = file.read_text()
+    file.write_text(whole.replace('policy = "merge"', 'policy = "sqosh"'))
+    farm.yard.await_that(lambda: farm.yard.records(DaemonTroubled) or None)
+    file.write_text(whole.replace('policy = "merge"', 'policy = "squash"').replace("slots = 4", "slots = 3"))
+    (adopted,) = farm.yard.await_that(lambda: farm.yard.records(SettingsAdopted) or None)
+    assert adopted.event == SettingsAdopted(("land.policy", "land.slots"))
+    gate.touch()
+    farm.yard.await_board(is_settled, "the landing of one")
+    farm.land("two")
+    farm.yard.await_board(lambda board: len(board.queue.decided) == 2, "the landing of two")
+    farm.yard.paddock("down")
+    daemon.wait()
+
+    troubles = [record.event for record in farm.yard.records(DaemonTroubled)]
+    assert [trouble.what for trouble in troubles if isinstance(trouble, DaemonTroubled)] == [
+        "reading paddock.toml; what it said before stays in force"
+    ]
+    assert farm.subjects() == ["Work on two", "Merge one: Work on one"]
+    assert farm.outcomes() == {"one": "landed", "two": "landed"}

@@ -1,5 +1,6 @@
 """Main lives on a remote: pushed with a lease, moved by others, away for a while, unwilling."""
 
+import json
 import os
 import subprocess
 from pathlib import Path
@@ -95,12 +96,19 @@ def test_a_remote_that_is_away_when_we_push_is_waited_for_and_named_once(
     daemon = farm.yard.start("run", "--until-idle")
     daemon.await_words("main cannot be moved")
     assert "one" not in farm.outcomes()
+    farm.yard.await_board(lambda board: board.queue.lost_remote is not None, "the remote to be missed")
+    told = json.loads(farm.yard.paddock("queue", "--json"))
+    assert told["unreachable"]["remote"] == "origin"
+    assert told["next"][0]["state"] == "passed, waits for the remote `origin`, which cannot be reached"
+    assert told["next"][0]["eta_seconds"] is None
+    assert "the remote origin could not be reached for" in farm.yard.paddock("queue")
 
     os.rename(away, remote)
     assert daemon.wait() == 0, daemon.words
 
     assert daemon.words.count("main cannot be moved") == 1
     assert farm.outcomes() == {"one": "landed"}
+    assert farm.queue.lost_remote is None
     assert tip(remote) == farm.main
     farm.assert_at_rest()
 

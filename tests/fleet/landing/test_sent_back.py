@@ -99,6 +99,30 @@ def test_what_still_conflicts_after_that_is_a_persons_and_resolve_opens_it(farm:
     farm.assert_at_rest()
 
 
+def test_resolve_opens_the_conflict_of_a_branch_that_was_queued_by_name(farm: Farm) -> None:
+    farm.branch("feature/mine", {"ten.txt": MINE})
+    farm.branch("theirs", {"ten.txt": THEIRS})
+    farm.land("theirs")
+    farm.yard.run(code=0)
+    farm.land("feature/mine")
+    farm.yard.run(code=0)
+    assert farm.outcomes()["feature/mine"] == "conflicted"
+    assert "next: `paddock resolve feature/mine`" in farm.yard.paddock("queue", "why", "feature/mine")
+
+    resolved = json.loads(farm.yard.paddock("resolve", "feature/mine", "--json"))
+    assert resolved["conflicts"] == ["ten.txt"]
+    place = Path(resolved["worktree"])
+    (place / "ten.txt").write_text(BOTH)
+    for words in (("add", "ten.txt"), ("commit", "-q", "--no-edit")):
+        subprocess.run(("git", *words), cwd=place, env=farm.yard.env, check=True, timeout=60)
+    farm.yard.paddock("land", "--branch", "feature/mine")
+    farm.yard.run(code=0)
+
+    assert farm.outcomes()["feature/mine"] == "landed"
+    assert (farm.yard.git("show", "main:ten.txt") + "\n") == BOTH
+    farm.assert_green()
+
+
 def test_why_tells_the_whole_story_of_a_conflict_with_both_diffs(farm: Farm) -> None:
     two_that_conflict(farm, {"say": "no", "turn": 2})
     run_until_both_are_done(farm)

@@ -1,0 +1,104 @@
+"""Edits of `paddock.toml` while the daemon runs: [land] and [limits] count at once, the rest with the next daemon."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from msgspec import structs
+
+from paddock.config.schema import Config
+from paddock.core.errors import PaddockError
+
+SETTLE_SECONDS = 0.3
+LIVE_SECTIONS = ("land", "limits")
+LANDING_PLACE = frozenset({"land.branch", "land.remote"})
+"""Where main is: a queue that tests on one main cannot land on another, so these wait for the next daemon."""
+
+Stamp = tuple[int, int, int] | None
+
+
+@dataclass(frozen=True, slots=True)
+class Adopted:
+    """`config` is what counts now; `keys` have a new value in it, `later` will have one with the next daemon."""
+
+    config: Config
+    keys: tuple[str, ...] = ()
+    later: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Unreadable:
+    """The file as it is now is no configuration; the one before stays in force."""
+
+    error: PaddockError
+
+
+@dataclass
+class SettingsFile:
+    """`load` reads the whole configuration, with the environment and the command line this daemon was started with."""
+
+    path: Path
+    load: Callable[[], Config]
+    seen: Stamp = field(init=False)
+    pending: Stamp = None
+    settled_at: float | None = None
+
+    def __post_init__(self) -> None:
+        self.seen = self._stamp()
+
+    def read_edit(self, current: Config, now: float) -> Adopted | Unreadable | None:
+        """What an edit since the last look means; None when there was none, or it changes nothing.
+
+        Editors empty a file before they write it, so it is read when it has stayed as it is for a moment; until
+        then `settled_at` says when to look again.
+        """
+        stamp = self._stamp()
+        if stamp == self.seen:
+            self.settled_at = None
+            return None
+        if self.settled_at is None or stamp != self.pending:
+            self.pending, self.settled_at = stamp, now + SETTLE_SECONDS
+        if now < self.settled_at:
+            return None
+        self.seen, self.settled_at = stamp, None
+        try:
+            wanted = self.load()
+        except PaddockError as error:
+            return Unreadable(error)
+        keys = tuple(_differences(current, wanted))
+        live = tuple(key for key in keys if key.partition(".")[0] in LIVE_SECTIONS and key not in LANDING_PLACE)
+        later = tuple(key for key in keys if key not in live)
+        return Adopted(_with(current, wanted, live), live, later) if keys else None
+
+    def _stamp(self) -> Stamp:
+        try:
+            found = self.path.stat()
+        except OSError:
+            return None
+        return found.st_mtime_ns, found.st_size, found.st_ino
+
+
+def _differences(old: Config, new: Config) -> Iterator[str]:
+    for section in structs.fields(Config):
+        before, after = getattr(old, section.name), getattr(new, section.name)
+        if before == after:
+            continue
+        if section.name not in LIVE_SECTIONS:
+            yield section.name
+            continue
+        for entry in structs.fields(type(after)):
+            if getattr(before, entry.name) != getattr(after, entry.name):
+                yield f"{section.name}.{entry.name}"
+
+
+def _with(old: Config, new: Config, keys: tuple[str, ...]) -> Config:
+    sections = {}
+    for section in LIVE_SECTIONS:
+        own = {name: getattr(getattr(new, section), name) for key in keys if (name := _inside(key, section))}
+        sections[section] = structs.replace(getattr(old, section), **own)
+    return structs.replace(old, **sections)
+
+
+def _inside(key: str, section: str) -> str:
+    head, _, name = key.partition(".")
+    return name if head == section else ""
