@@ -52,15 +52,15 @@ def describe(record: ev.Record, board: Board) -> str:
         case ev.DaemonTroubled(what=what, problem=problem):
             return f"trouble {cut(what, 60)}: {cut(problem.removeprefix('PaddockError: '), 160)}"
         case _:
-            return _describe_queue(record, board)
+            return _describe_queue(record.event, board)
 
 
-def _describe_queue(record: ev.Record, board: Board) -> str:
-    match record.event:
+def _describe_queue(event: ev.Event, board: Board) -> str:
+    match event:
         case qe.ChangeQueued(change=change):
             return f"queued {change.id}: {cut(change.title, 60)}"
-        case qe.RunEnded(run=run, result=result, reused=None):
-            return f"CI run {run}: {result.value}{': ' + cut(event.note, 80) if event.note else ''}"
+        case qe.RunEnded(run=run, result=result, reused=None, note=note):
+            return f"CI run {run}: {result.value}{': ' + cut(note, 80) if note else ''}"
         case qe.TrainLanded(run=run, new=new):
             names = ", ".join(old.id for old in board.queue.decided if old.commit == new) or run
             return f"landed {names}: main is at {new[:10]} now, tested by {run}"
