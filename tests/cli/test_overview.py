@@ -96,7 +96,7 @@ def test_a_daemon_at_work_is_named_with_its_age_and_what_today_has_cost(cli: Cli
     assert second.endswith(" · $1.25 today")
     said = cli.good("status", "--json").json()
     assert (said["daemon_state"], said["daemon"]["pid"]) == ("running", os.getpid())
-    assert said["today"] == {"day": time.strftime("%Y-%m-%d", time.gmtime()), "cost_usd": 1.25}
+    assert said["today"] == {"day": time.strftime("%Y-%m-%d", time.gmtime()), "cost_usd": 1.25, "assumed_usd": 0.0}
 
 
 def test_a_daemon_that_was_killed_is_told_though_its_lease_outlives_it(cli: Cli) -> None:

@@ -186,7 +186,7 @@ def test_a_message_to_a_running_agent_is_its_next_turn_in_the_same_conversation(
     yard.add(write("a.txt"), commit("Add a"), touch(ready), {"wait_for": str(gate)})
     fleet = yard.start("run", "--until-idle")
     await_agent(yard, ready)
-    assert yard.paddock("message", "t1", more) == "sent to t1\n"
+    assert yard.paddock("message", "t1", more) == "queued for t1; delivered as the next turn\n"
     gate.touch()
     assert fleet.wait() == 0, fleet.words
     attempt = yard.attempt()

@@ -38,10 +38,11 @@ def test_a_title_that_looks_like_markup_is_drawn_as_it_is(yard: Yard) -> None:
 def test_a_diff_in_a_terminal_can_hide_nothing_from_who_reviews_it(yard: Yard) -> None:
     yard.add(write("a.py", "good()\n\x1b[8mevil()\x1b[0m\r\u202egood\n"), commit())
     yard.run()
+    yard.env["GIT_PAGER"] = "cat"
     code, shown = in_terminal(yard, "diff", "t1")
     assert code == 0
-    assert "\x1b[32m+�[8mevil()�[0m��good\x1b[0m" in shown
-    assert "\x1b[32m+good()\x1b[0m" in shown
+    assert "\x1b[32m+�[8mevil()�[0m��good\x1b[m" in shown
+    assert "\x1b[32m+good()\x1b[m" in shown
     assert "\x1b[8mevil" in yard.paddock("diff", "t1"), "a pipe gets the patch as it is"
 
 

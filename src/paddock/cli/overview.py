@@ -127,7 +127,7 @@ def _standing(board: Board) -> list[str]:
     if (state := board.queue_switches.state) != "open":
         parts.append(f"merge queue {state}")
     if (cost := board.cost_of_day(day_of(time.time()))) is not None:
-        parts.append(f"${cost:.2f} today")
+        parts.append(f"${cost.known:.2f} today" + (" and more that is unknown" if cost.assumed else ""))
     return [paint(line, dim=True) for line in _flow("", parts, " · ")] if board.tasks or parts[1:] else []
 
 

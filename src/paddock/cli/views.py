@@ -82,10 +82,12 @@ class QueueSwitchView(msgspec.Struct):
 
 
 class TodayView(msgspec.Struct):
-    """The day is UTC's; `cost_usd` is None if no agent has worked on it."""
+    """The day is UTC's; `cost_usd` is None if no agent has worked on it. `assumed_usd` is what budgets count for usage
+    that nobody has told."""
 
     day: str
     cost_usd: float | None
+    assumed_usd: float
 
 
 class NeedsView(msgspec.Struct):
@@ -204,7 +206,7 @@ def view_status(
         daemon=view_daemon(board),
         daemon_state=look_for_daemon(board, now).presence.value,
         queue=QueueSwitchView(switches.state, switches.halted.reason if switches.halted else ""),
-        today=TodayView(day_of(now), None if cost is None else round(cost, 6)),
+        today=TodayView(day_of(now), round(cost.known, 6) if cost else None, round(cost.assumed, 6) if cost else 0.0),
         needs_you=NeedsView([*needy], [*notices]),
         stopped=[*stopped],
         halted=_view_halt(board),

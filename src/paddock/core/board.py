@@ -19,6 +19,7 @@ from paddock.core.task import DEAD, FINISHED, NEEDS_HUMAN, SATISFIED, IllegalTra
 from paddock.core.tasktable import TaskTable
 
 if TYPE_CHECKING:
+    from paddock.core.admission.budget import DayCost
     from paddock.core.lease import Leases
     from paddock.core.merge.model import Halted, Queue
     from paddock.core.merge.switches import QueueSwitches
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
 
 DAEMON_LEASE = "daemon"
 DECIDED = DEAD | SATISFIED
-LAYOUT = 3
+LAYOUT = 4
 """Grows when the same records fold to another board; snapshots of another layout are folded again."""
 
 
@@ -130,16 +131,20 @@ class Board:
 
         return _decode_part(self._encoded_queue, QueueSwitches) if self._queue is None else switches_of(self._queue)
 
-    def cost_of_day(self, day: str) -> float | None:
-        """US dollars of the attempts that count towards that day, those at work included; None if there is none."""
-        from paddock.core.admission.budget import Booked
-        from paddock.core.spending import day_of, money_of
+    def cost_of_day(self, day: str) -> "DayCost | None":
+        """Of the attempts that count towards that day, those at work included; None if there is none."""
+        from paddock.core.admission.budget import Booked, Cost, DayCost
+        from paddock.core.spending import day_of
 
         spending = _decode_part(self._encoded_spending, Booked) if self._spending is None else self._spending
         attempts = (self.tasks[name].live_attempt for name in self.live)
-        live = [money_of(one) for one in attempts if one is not None and day_of(one.started) == day]
-        ended = spending.ledger.spent.get(f"day:{day}")
-        return None if ended is None and not live else ((ended and ended.money) or 0.0) + sum(live)
+        live = [one for one in attempts if one is not None and day_of(one.started) == day]
+        ended, scope = spending.ledger.spent, f"day:{day}"
+        if scope not in ended and not live:
+            return None
+        assumed = spending.ledger.assumed.get(scope, 0.0)
+        known = (ended.get(scope, Cost()).money or 0.0) - assumed + sum(one.cost_usd or 0.0 for one in live)
+        return DayCost(max(0.0, known), assumed + sum(one.assumed_usd for one in live))
 
     @property
     def spending(self) -> "Spending":

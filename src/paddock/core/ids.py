@@ -1,7 +1,6 @@
 """Short ids that are never reused: tasks `t41`, attempts `t41.2`, CI runs `r7`."""
 
 import re
-from hashlib import blake2b
 from typing import NewType
 
 from paddock.core.errors import Misuse
@@ -110,6 +109,8 @@ def former_branch_change(branch: str) -> str:
 
 
 def _number_of(branch: str) -> str:
+    from hashlib import blake2b  # loads OpenSSL, which every command would wait for
+
     return blake2b(branch.encode("utf-8", "surrogateescape"), digest_size=4).hexdigest()
 
 

@@ -185,12 +185,14 @@ def end(spending: Spending, task: Task, attempt: Attempt, at: float) -> Spending
     cost = Cost(money_of(attempt), float(tokens_of(attempt)))
     if held is not None or cost.tokens or cost.money:
         counted = held.scopes if held is not None else scopes_of(attempt.id, task.id, task.convoy, day_of(at))
-        spent = ledger.spent.copy()
+        spent, assumed = ledger.spent.copy(), ledger.assumed
         for scope in counted:
             if not scope.startswith(("attempt:", "task:")):
                 spent[scope] = spent.get(scope, Cost()).plus(cost)
+            if scope.startswith("day:") and attempt.assumed_usd:
+                assumed = {**assumed, scope: assumed.get(scope, 0.0) + attempt.assumed_usd}
         left = {name: other for name, other in ledger.reservations.items() if name != attempt.id}
-        spending = replace(spending, ledger=replace(ledger, spent=spent, reservations=left))
+        spending = replace(spending, ledger=replace(ledger, spent=spent, reservations=left, assumed=assumed))
     if attempt.outcome not in USEFUL or attempt.assumed_tokens:
         # What was assumed teaches nothing.
         return spending

@@ -33,10 +33,12 @@ def _names(tips: tuple[LandedTip, ...]) -> tuple[str, ...]:
 
 
 def _rewritten(repo: Repo, tips: tuple[LandedTip, ...], known: str, main: str) -> frozenset[str]:
-    """Tips whose every patch is in `main` under another name: a rebase of main drops merges, not work."""
+    """Tips whose every patch is in `main`, as it was or under another name: a rebase drops merges, not work."""
     marked = repo.git("rev-list", "--cherry-mark", "--right-only", "--no-merges", f"{main}...{known}").lines
     same = {line[1:] for line in marked if line.startswith("=")}
-    if not same:
-        return frozenset()
-    parts = {tip.commit: repo.git("rev-list", "--no-merges", f"{tip.commit}^1..{tip.commit}").lines for tip in tips}
-    return frozenset(commit for commit, own in parts.items() if own and same.issuperset(own))
+    return frozenset(tip.commit for tip in tips if _is_kept(repo, tip.commit, main, same))
+
+
+def _is_kept(repo: Repo, tip: str, main: str, same: set[str]) -> bool:
+    own = ("rev-list", "--no-merges", f"{tip}^1..{tip}")
+    return bool(repo.git(*own).lines) and same.issuperset(repo.git(*own, f"^{main}").lines)

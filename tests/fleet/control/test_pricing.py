@@ -129,8 +129,8 @@ def test_what_is_expected_before_anything_was_seen(yard: Yard) -> None:
     assert named is not None
     assert unnamed is not None
     assert 0 < named < unnamed < 10, "a default model nobody named is taken to be dear"
-    assert money('[engines.claude]\nmodel = "mystery-9"\n') is None, "a named one without a price has none"
+    assert money('[engines.claude]\nmodel = "mystery-9"\n') == unnamed, "so is one whose price nobody knows"
     priced = money('[engines.claude]\nmodel = "mystery-9"\n[prices."mystery-9"]\ninput = 1\noutput = 5\n')
     assert priced is not None
     assert priced > 0
-    assert money("", engine="scripted") == 0
+    assert money("", engine="scripted") == unnamed, "nothing is expected to be free before it was seen to be"

@@ -89,7 +89,7 @@ def test_no_uncommitted_work_ever_changes(
 
         result = desk.update((first, second))
 
-        landed = set(git(top, "diff", "--name-only", first, second).splitlines())
+        landed = set(git(top, "diff", "--no-renames", "--name-only", first, second).splitlines())
         if isinstance(result, LeftAlone):
             assert desk.contents() == before
             assert result.files

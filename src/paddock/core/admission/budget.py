@@ -40,18 +40,28 @@ class Reservation(msgspec.Struct, frozen=True):
 class Ledger(msgspec.Struct, frozen=True):
     """Limits and expenses by scope: `fleet`, `day:2026-11-15`, `convoy:x`, `task:t4`, `attempt:t4.1`.
 
-    A limit named `task` or `day` without a colon holds for every task or day that has none of its own.
+    A limit named `task` or `day` without a colon holds for every task or day that has none of its own. `assumed` is
+    the part of the money spent on a day that nobody knows for certain.
     """
 
     limits: dict[str, Amount] = {}
     spent: dict[str, Cost] = {}
     reservations: dict[str, Reservation] = {}
+    assumed: dict[str, float] = {}
 
 
 class Expenses(msgspec.Struct, frozen=True):
     """What of a `Ledger` was spent."""
 
     spent: dict[str, Cost] = {}
+    assumed: dict[str, float] = {}
+
+
+class DayCost(msgspec.Struct, frozen=True):
+    """US dollars of one day: `known`, and `assumed` for what nobody could tell."""
+
+    known: float = 0.0
+    assumed: float = 0.0
 
 
 class Booked(msgspec.Struct, frozen=True):
