@@ -17,7 +17,7 @@ ci = "true"
 def cli(fresh: Cli) -> Cli:
     (fresh.top / "paddock.toml").write_text(CONFIGURATION)
     fresh.good("init", "--yes")
-    fresh.good("add", "Mend the gate")
+    fresh.good("add", "Fix the gate")
     return fresh
 
 
@@ -104,3 +104,32 @@ def test_a_branch_without_a_conflict_has_nothing_to_resolve(cli: Cli) -> None:
     assert said.code == 1
     assert "branch `feature/x` is cancelled: there is no conflict to resolve" in said.err
     assert cli("resolve", "feature/y").code == 2
+
+
+def test_a_dry_run_looks_at_branches_and_queues_none(cli: Cli) -> None:
+    git(cli.top, "branch", "fix", "main")
+    before = cli.log.read_bytes()
+    assert cli.shown("land", "--branch", "fix", "--dry-run") == "would land branch fix\n"
+    assert cli.shown("land", "t1", "--branch", "fix", "--dry-run") == (
+        "would land 1 task:\n  t1    ready     Fix the gate\nwould land branch fix\n"
+    )
+    assert cli.good("land", "--branch", "fix", "--dry-run", "--json").json() == {
+        "schema": 1, "ids": [], "branches": ["fix"], "refused": [], "dry_run": True,
+    }  # fmt: skip
+    for name in ("nowhere", "main"):
+        said = cli("land", "--branch", name, "--dry-run")
+        assert (said.code, said.out) == (1, "")
+        assert f"`{name}`" in said.err
+    assert cli.log.read_bytes() == before
+    assert not git(cli.top, "for-each-ref", "refs/paddock/changes")
+
+
+def test_a_dry_run_of_retry_leaves_a_branch_as_it_is(cli: Cli) -> None:
+    git(cli.top, "branch", "fix", "main")
+    cli.good("land", "--branch", "fix")
+    before = cli.log.read_bytes()
+    assert cli.shown("retry", "fix", "--dry-run") == "would retry branch fix\n"
+    said = cli("retry", "fix", "--all")
+    assert (said.code, said.out) == (2, "")
+    assert "--all or --convoy was given too" in said.err
+    assert cli.log.read_bytes() == before

@@ -84,7 +84,10 @@ def retry_command(ctx: click.Context, /, tasks: tuple[str, ...], attempts: int, 
     if branches := _branches_among(board, tasks):
         from paddock.cli.land import retry_branches
 
-        retry_branches(ctx, workspace, branches, message, as_json=chosen["as_json"])
+        wanted = wanted_tasks((), chosen, others=True)
+        if wanted.in_bulk:
+            raise Misuse("branches were named, and --all or --convoy was given too", "use one of them")
+        retry_branches(ctx, workspace, branches, message, wanted)
         return
     wanted = wanted_tasks(tasks, chosen)
     names = choose(board, wanted, lambda task: task.phase in _STUCK and task.blocked_on is None)

@@ -21,6 +21,7 @@ from paddock.core.merge.model import Change, Outcome
 from paddock.core.task import Phase
 from paddock.fleet.queueing import (
     base_named,
+    branch_head,
     change_named,
     hold_branch,
     hold_task,
@@ -89,7 +90,9 @@ def queue_all(
     workspace = open_workspace(ctx)
     board = workspace.board()
     names = choose(board, wanted, lambda task: task.phase is Phase.APPROVAL)
-    if not branches and not go_ahead(board, wanted, names, "land"):
+    if wanted.dry_run:
+        _look_at_branches(workspace, branches)
+    if not go_ahead(board, wanted, names, "land", branches=branches):
         return
     store = workspace.write()
     site = open_site(workspace, store)
@@ -134,16 +137,27 @@ def queue_all(
     report(ctx, wanted, "\n".join(lines), {"queued": rows}, refused)
 
 
+def _look_at_branches(workspace: Workspace, branches: tuple[str, ...]) -> None:
+    """Raises PaddockError for the first that could not be queued."""
+    store = workspace.read()
+    site = open_site(workspace, store)
+    store.close()
+    for branch in branches:
+        branch_head(site, branch)
+
+
 def _queued_line(change: Change, waits_on: tuple[str, ...]) -> str:
     after = f"  after {', '.join(waits_on)}" if waits_on else ""
     return f"queued {change.id} at {change.head[:10]}  {cut(change.title, 100)}{after}"
 
 
 def retry_branches(
-    ctx: click.Context, workspace: Workspace, words: tuple[str, ...], message: str, *, as_json: bool
+    ctx: click.Context, workspace: Workspace, words: tuple[str, ...], message: str, wanted: Wanted
 ) -> None:
     """Those that wait are tested afresh; those that have left the queue enter it again, as they are now."""
     board = workspace.board()
+    if not go_ahead(board, wanted, [], "retry", branches=words):
+        return
     waiting = [entry for word in words if (entry := board.queue.entries.get(change_named(board, word))) is not None]
     left = [
         branch
@@ -153,14 +167,13 @@ def retry_branches(
     if waiting:
         events = [ChangeRetried(entry.change.id, entry.change.version, author().name) for entry in waiting]
         workspace.record(lambda _board: [Draft(event) for event in events])
-        if not as_json:
+        if not wanted.as_json:
             click.echo(f"will test {', '.join(event.id for event in events)} afresh")
         elif not left:
             rows = [{"id": one.change.id, "version": one.change.version, "head": one.change.head} for one in waiting]
             print_json({"schema": SCHEMA, "queued": rows})
     if left:
-        nothing = Wanted([], everything=False, convoy=None, yes=False, dry_run=False, as_json=as_json)
-        queue_all(ctx, nothing, tuple(left), message=message)
+        queue_all(ctx, wanted, tuple(left), message=message)
 
 
 @click.command("reject")

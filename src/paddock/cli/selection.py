@@ -82,16 +82,25 @@ def choose(board: Board, wanted: Wanted, applies: Callable[[Task], bool]) -> lis
     return sorted((name for name in names if applies(board.tasks[name])), key=task_number)
 
 
-def go_ahead(board: Board, wanted: Wanted, names: Sequence[TaskId], verb: str, *, ask: bool = False) -> bool:
-    """Whether to do it. Not on a dry run, nor with no task to apply to: both say so. Raises Misuse where nobody
+def go_ahead(
+    board: Board,
+    wanted: Wanted,
+    names: Sequence[TaskId],
+    verb: str,
+    *,
+    ask: bool = False,
+    branches: Sequence[str] = (),
+) -> bool:
+    """Whether to do it. Not on a dry run, nor with nothing to apply to: both say so. Raises Misuse where nobody
     can be asked."""
-    if wanted.dry_run or not names:
+    if wanted.dry_run or not (names or branches):
         if wanted.as_json:
-            print_json({"schema": SCHEMA, "ids": list(names), "refused": [], "dry_run": wanted.dry_run})
-        elif not names:
-            click.echo(f"no task to {verb}")
+            others = {"branches": list(branches)} if branches else {}
+            print_json({"schema": SCHEMA, "ids": list(names), **others, "refused": [], "dry_run": wanted.dry_run})
+        elif names or branches:
+            click.echo("\n".join(_would(board, names, branches, verb)))
         else:
-            click.echo(f"would {verb} {plural(len(names), 'task')}:\n" + "\n".join(_listed(board, names)))
+            click.echo(f"no task to {verb}")
         return False
     if ask and wanted.in_bulk and not wanted.yes:
         if wanted.as_json or not sys.stdin.isatty():
@@ -99,6 +108,11 @@ def go_ahead(board: Board, wanted: Wanted, names: Sequence[TaskId], verb: str, *
         click.echo("\n".join(_listed(board, names)), err=True)
         click.confirm(f"{verb} {plural(len(names), 'task')}?", abort=True, err=True)
     return True
+
+
+def _would(board: Board, names: Sequence[TaskId], branches: Sequence[str], verb: str) -> list[str]:
+    tasks = [f"would {verb} {plural(len(names), 'task')}:", *_listed(board, names)] if names else []
+    return [*tasks, *(f"would {verb} branch {cut(branch, 100)}" for branch in branches)]
 
 
 def _listed(board: Board, names: Sequence[TaskId]) -> list[str]:

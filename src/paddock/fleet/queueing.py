@@ -85,9 +85,8 @@ def hold_task(site: Site, board: Board, task: Task, head: str) -> Change:
     )
 
 
-def hold_branch(site: Site, board: Board, branch: str, author: str) -> Change:
-    """Any branch, also one a person wrote."""
-    definition = ci_of(site)
+def branch_head(site: Site, branch: str) -> str:
+    """The commit `land --branch` would take. Raises PaddockError when it could not be queued."""
     if branch == site.config.landing_branch:
         raise PaddockError(
             f"`{branch}` is the branch that changes land on, it cannot land on itself",
@@ -98,6 +97,13 @@ def hold_branch(site: Site, board: Board, branch: str, author: str) -> Change:
         raise PaddockError(f"there is no branch `{branch}`", "`git branch` lists them")
     if branch != recordable(branch):
         raise PaddockError(f"the name of branch `{branch}` is not UTF-8", "rename it with `git branch -m`")
+    return head
+
+
+def hold_branch(site: Site, board: Board, branch: str, author: str) -> Change:
+    """Any branch, also one a person wrote."""
+    definition = ci_of(site)
+    head = branch_head(site, branch)
     name = change_of_branch(board, branch)
     version = _next_version(site, board, name, head)
     held = _hold(site, Member(name, version, head))
