@@ -6,7 +6,7 @@ PY := .venv/bin/python
 help: ## Show the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 16
 
-demo: ## A fleet of scripted agents mends a throw-away project; about a minute, no account
+demo: ## A fleet of scripted agents fixes a throw-away project; about a minute, no account
 	@scripts/bootstrap
 	@$(PY) scripts/demo.py
 

@@ -1,6 +1,6 @@
-"""`make demo`: a fleet of scripted agents mends a throw-away project, live, and the merge queue lands it.
+"""`make demo`: a fleet of scripted agents fixes a throw-away project, live, and the merge queue lands it.
 
-Twelve tests of the project are known to fail. Twelve agents mend one function each; one crashes first, one
+Twelve tests of the project are known to fail. Twelve agents fix one function each; one crashes first, one
 hangs, one says it is done and is not, two are at odds over the same line. No account, no network.
 """
 
@@ -111,12 +111,12 @@ def convoy() -> dict[str, object]:
     for number, name in enumerate(FIXES):
         script: list[Step] = [{"say": f"Looking at {name}.py"}, {"think": 1.0 + (number // 2 % 4) * 0.5}]
         script += trouble_of(name)
-        script += mend(name)
+        script += fix(name)
         if name in ("clamp", "words"):
             script += quarrel(name)
         script.append({"done": f"{name} works now"})
-        brief = f"Mend `{name}` so that its test passes.\n\n<<SCRIPT {json.dumps(script)} SCRIPT>>"
-        tasks.append({"key": name, "title": f"Mend {name}", "brief": brief})
+        brief = f"Fix `{name}` so that its test passes.\n\n<<SCRIPT {json.dumps(script)} SCRIPT>>"
+        tasks.append({"key": name, "title": f"Fix {name}", "brief": brief})
     return {"convoy": "toolbox", "title": "Make every test pass", "tasks": tasks}
 
 
@@ -129,14 +129,14 @@ def trouble_of(name: str) -> list[Step]:
     return first_time.get(name, [])
 
 
-def mend(name: str) -> list[Step]:
+def fix(name: str) -> list[Step]:
     _, wrong, right = FIXES[name]
     test = f"tests/test_{name}.py"
     return [
         {"replace": f"{name}.py", "old": f"return {wrong}", "new": f"return {right}"},
         {"replace": test, "old": "    @unittest.expectedFailure\n", "new": ""},
         {"run": [sys.executable, "-m", "unittest", "-q", f"tests.test_{name}"]},
-        {"commit": f"Mend {name}"},
+        {"commit": f"Fix {name}"},
     ]
 
 

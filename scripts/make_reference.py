@@ -18,7 +18,7 @@ from paddock.core.events import Event
 from paddock.core.kinds import all_kinds
 
 FOLDER = Path(__file__).resolve().parent.parent / "docs" / "reference"
-MADE = "<!-- Written by scripts/make_reference.py from the code: `make docs` writes it anew. -->"
+MADE = "<!-- Written by scripts/make_reference.py from the code: `make docs` writes it again. -->"
 
 CLI_INTRO = f"""\
 # Commands

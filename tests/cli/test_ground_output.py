@@ -190,20 +190,20 @@ def test_config_tells_the_source_of_every_value(cli: Cli, monkeypatch: pytest.Mo
     """)
 
 
-def test_doctor_names_every_check_and_what_mends_it(busy: Cli) -> None:
+def test_doctor_names_every_check_and_how_to_fix_it(busy: Cli) -> None:
     said = busy.shown("doctor").splitlines()
     found = {line[9:21].strip(): line[:8].strip() for line in said if not line.startswith(" ")}
     assert {"python", "git", "branch", "file system", "disk", "clock", "config", "engines", "tmux", "log"} <= set(found)
     assert (found["git"], found["branch"], found["log"], found["engines"]) == ("ok", "ok", "ok", "warning")
-    mends = [line.strip() for line in said if line.startswith(" ")]
-    assert "mend: edit TOP/paddock.toml" in mends
+    fixes = [line.strip() for line in said if line.startswith(" ")]
+    assert "fix: edit TOP/paddock.toml" in fixes
 
 
-def test_doctor_fails_where_something_must_be_mended(cli: Cli) -> None:
+def test_doctor_fails_where_something_must_be_fixed(cli: Cli) -> None:
     (cli.top / "paddock.toml").write_text('main = "trunk"\n')
     said = cli.shown("doctor")
     assert "problem  branch       there is no branch `trunk`" in said
-    assert "mend: git branch trunk, or set `main` in paddock.toml" in said
+    assert "fix: git branch trunk, or set `main` in paddock.toml" in said
     assert said.endswith("[exit 1]\n")
 
 

@@ -77,7 +77,7 @@ def test_edits_in_the_way_are_named_with_what_to_do(cli: Cli) -> None:
     assert (told["current"], told["files"], told["reason"]) == (False, ["poem"], "your uncommitted work is in the way")
     (finding,) = [one for one in cli("doctor", "--json").json()["findings"] if one["what"] == "checkout"]
     assert finding["verdict"] == "warning"
-    assert finding["mend"] == "paddock sync --stash"
+    assert finding["fix"] == "paddock sync --stash"
     assert "poem" in finding["detail"]
     (notice,) = cli.good("status", "--json").json()["needs_you"]["notices"]
     assert (notice["kind"], notice["run"]) == ("checkout-behind", "paddock sync --stash")

@@ -16,7 +16,15 @@ from paddock.core.task import Phase
 from tests.docs.markdown import ROOT, blocks
 
 PAGE = ROOT / "docs" / "contracts.md"
-CONFIG = 'engine = "scripted"\n[land]\nci = "make test"\napproval = "none"\n'
+CONFIG = """\
+engine = "scripted"
+[land]
+approval = "none"
+[[land.checks]]
+name = "web"
+run = "make test"
+retry = 2
+"""
 _ROW = re.compile(r"^\| `(paddock [^`]+ --json)` \| ([^|]+) \|$")
 EXAMPLES = {block.heading.strip("`"): json.loads(block.text) for block in blocks(PAGE) if block.language == "json"}
 ROWS = {match[1]: match[2] for line in PAGE.read_text().splitlines() if (match := _ROW.match(line))}

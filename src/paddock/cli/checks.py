@@ -1,4 +1,4 @@
-"""What `paddock doctor` and `paddock config check` look at, each finding with what mends it."""
+"""What `paddock doctor` and `paddock config check` look at, each finding with how to fix it."""
 
 import os
 import shutil
@@ -27,7 +27,7 @@ class Finding:
     what: str
     verdict: Verdict
     detail: str
-    mend: str = ""
+    fix: str = ""
     output: tuple[str, ...] = ()
 
 
@@ -110,8 +110,8 @@ def _branch(workspace: Workspace) -> Iterator[Finding]:
         return
     main = workspace.config.main
     if workspace.repo.resolve(f"refs/heads/{main}") is None:
-        mend = f"git branch {main}, or set `main` in paddock.toml"
-        yield Finding("branch", Verdict.PROBLEM, f"there is no branch `{main}`", mend)
+        fix = f"git branch {main}, or set `main` in paddock.toml"
+        yield Finding("branch", Verdict.PROBLEM, f"there is no branch `{main}`", fix)
     elif workspace.repo.head_branch() is None:
         yield Finding("branch", Verdict.WARNING, "HEAD is detached here", f"git switch {main}")
     else:
@@ -133,8 +133,8 @@ def _file_system(workspace: Workspace) -> Iterator[Finding]:
         return
     kind = _kind_of_file_system(folder)
     if kind in ("nfs", "nfs4", "cifs", "smb3", "fuse.sshfs", "9p"):
-        mend = "keep the repository on a local disk: SQLite's locks are not safe over a network"
-        yield Finding("file system", Verdict.PROBLEM, f"{folder} is on {kind}", mend)
+        fix = "keep the repository on a local disk: SQLite's locks are not safe over a network"
+        yield Finding("file system", Verdict.PROBLEM, f"{folder} is on {kind}", fix)
     else:
         yield Finding("file system", Verdict.OK, kind or "writable")
 
@@ -153,8 +153,8 @@ def _disk(workspace: Workspace) -> Iterator[Finding]:
     free = shutil.disk_usage(workspace.repo.common_dir).free // (1024 * 1024)
     floor = workspace.config.worktrees.disk_floor_mb
     if free < floor:
-        mend = "free some space, or lower [worktrees] disk_floor_mb"
-        yield Finding("disk", Verdict.PROBLEM, f"{free:,} MB free; the floor is {floor:,} MB", mend)
+        fix = "free some space, or lower [worktrees] disk_floor_mb"
+        yield Finding("disk", Verdict.PROBLEM, f"{free:,} MB free; the floor is {floor:,} MB", fix)
         return
     inodes = os.statvfs(workspace.repo.common_dir)
     if inodes.f_files and inodes.f_favail < 10_000:
@@ -168,8 +168,8 @@ def _clock(workspace: Workspace) -> Iterator[Finding]:
     if now < 1_735_689_600:
         yield Finding("clock", Verdict.PROBLEM, "it is before 2025", "set the clock, or start an NTP client")
     elif (ahead := _log_time(workspace) - now) > 5:
-        mend = "set this host's clock, or start an NTP client"
-        yield Finding("clock", Verdict.WARNING, f"the log is {ahead:.0f} s ahead of this host", mend)
+        fix = "set this host's clock, or start an NTP client"
+        yield Finding("clock", Verdict.WARNING, f"the log is {ahead:.0f} s ahead of this host", fix)
     else:
         yield Finding("clock", Verdict.OK, time.strftime("%Y-%m-%d %H:%M:%S %Z"))
 
@@ -203,14 +203,14 @@ def _engines(workspace: Workspace) -> Iterator[Finding]:
     if found:
         yield Finding("engines", Verdict.OK, ", ".join(dict.fromkeys(found)))
     else:
-        mend = "install an agent CLI, e.g. `npm install -g @anthropic-ai/claude-code`, or configure [engines.NAME]"
-        yield Finding("engines", Verdict.WARNING, "no agent CLI on PATH", mend)
+        fix = "install an agent CLI, e.g. `npm install -g @anthropic-ai/claude-code`, or configure [engines.NAME]"
+        yield Finding("engines", Verdict.WARNING, "no agent CLI on PATH", fix)
 
 
 def _tmux(_: Workspace) -> Iterator[Finding]:
     path = shutil.which("tmux")
-    mend = "install it to open an agent's own terminal: `apt-get install tmux` or `brew install tmux`"
-    yield Finding("tmux", Verdict.OK, path) if path else Finding("tmux", Verdict.WARNING, "not on PATH", mend)
+    fix = "install it to open an agent's own terminal: `apt-get install tmux` or `brew install tmux`"
+    yield Finding("tmux", Verdict.OK, path) if path else Finding("tmux", Verdict.WARNING, "not on PATH", fix)
 
 
 def _log(workspace: Workspace) -> Iterator[Finding]:

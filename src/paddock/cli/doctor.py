@@ -1,8 +1,8 @@
-"""`paddock doctor`: what is wrong here, and what mends it."""
+"""`paddock doctor`: what is wrong here, and how to fix it."""
 
 import click
 
-from paddock.cli.checks import Verdict, examine, examine_ci
+from paddock.cli.checks import Finding, Verdict, examine, examine_ci
 from paddock.cli.text import SCHEMA, cut, paint, print_json
 from paddock.cli.workspace import open_workspace
 
@@ -20,17 +20,24 @@ def doctor_command(ctx: click.Context, ci: bool, as_json: bool) -> None:
     findings += list(examine_ci(workspace)) if ci else []
     bad = any(finding.verdict is Verdict.PROBLEM for finding in findings)
     if as_json:
-        rows = [
-            {"what": f.what, "verdict": f.verdict, "detail": f.detail, "mend": f.mend, "output": list(f.output)}
-            for f in findings
-        ]
-        print_json({"schema": SCHEMA, "ok": not bad, "findings": rows})
+        print_json({"schema": SCHEMA, "ok": not bad, "findings": [_row(finding) for finding in findings]})
         ctx.exit(1 if bad else 0)
     for finding in findings:
         word = paint(f"{finding.verdict.value:<8}", _COLOURS[finding.verdict])
         click.echo(f"{word} {finding.what:<12} {finding.detail}")
-        if finding.mend:
-            click.echo(f"{'':<21} {paint('mend: ' + finding.mend, dim=True)}")
+        if finding.fix:
+            click.echo(f"{'':<21} {paint('fix: ' + finding.fix, dim=True)}")
         for line in finding.output:
             click.echo(f"{'':<21} {cut(line, 200)}")
     ctx.exit(1 if bad else 0)
+
+
+def _row(finding: Finding) -> dict[str, object]:
+    return {
+        "what": finding.what,
+        "verdict": finding.verdict,
+        "detail": finding.detail,
+        "fix": finding.fix,
+        "mend": finding.fix,  # what `fix` was called first; keys are never removed within a schema
+        "output": list(finding.output),
+    }

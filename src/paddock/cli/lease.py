@@ -124,10 +124,10 @@ def list_command(ctx: click.Context, as_json: bool) -> None:
         return
     for one in leases.held.values():
         left = one.expires_at - now
-        words = f"for another {format_duration(left)}" if left > 0 else "ran out"
-        click.echo(f"{cut(one.name, 40):<24} {cut(one.holder.name, 40):<20} since {age(one.since)}, {words}")
+        words = f"expires in {format_duration(left)}" if left > 0 else "expired"
+        click.echo(f"{cut(one.name, 40):<24} {cut(one.holder.name, 40):<20} for {age(one.since)}, {words}")
     for waiter in leases.waiting:
-        click.echo(f"{cut(waiter.name, 40):<24} {cut(waiter.holder.name, 40):<20} waits since {age(waiter.since)}")
+        click.echo(f"{cut(waiter.name, 40):<24} {cut(waiter.holder.name, 40):<20} waiting for {age(waiter.since)}")
     if not leases.held and not leases.waiting:
         click.echo("nobody holds a lease")
 
@@ -318,7 +318,7 @@ def _refused(name: str, answer: lease.Waiting | lease.Refused) -> PaddockError:
     if isinstance(answer, lease.Refused) and answer.deadlock:
         return PaddockError(f"waiting for `{name}` would never end: {blocker.holder.name} waits for what you hold")
     return PaddockError(
-        f"`{name}` is taken: {blocker.holder.name}{where} holds `{blocker.name}` since {age(blocker.since)}, "
+        f"`{name}` is taken: {blocker.holder.name}{where} holds `{blocker.name}`: for {age(blocker.since)} so far, "
         f"for at most {format_duration(max(0.0, blocker.expires_in_seconds))} more",
         "wait in line with `--wait 5m`",
     )

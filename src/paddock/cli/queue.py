@@ -213,7 +213,7 @@ def render(queue: Queue, reason: str, lands_in: LandsIn, most: int | None = SHOW
             left = "" if typical is None else f"  about {max(0, run.started_at + typical - time.time()):.0f} s left"
             names = ", ".join(member.id for member in run.members) or "main itself"
             scope = f"  {run_scope(run)}" if run.since else ""
-            lines.append(f"  {run.id:<6} {run.purpose.value:<9} {names}{scope}  since {age(run.started_at)}{left}")
+            lines.append(f"  {run.id:<6} {run.purpose.value:<9} {names}{scope}  for {age(run.started_at)}{left}")
     if queue.entries:
         lines += ["", paint("queued", bold=True)]
         lines += _render_queued(queue, lands_in, most)

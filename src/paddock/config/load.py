@@ -69,7 +69,7 @@ def read_toml(path: Path) -> Tree:
     try:
         return tomllib.loads(path.read_text(encoding="utf-8"))
     except tomllib.TOMLDecodeError as error:
-        raise Misuse(f"{path}: {error}", "mend the file, then run `paddock config check`") from None
+        raise Misuse(f"{path}: {error}", "fix the file, then run `paddock config check`") from None
     except UnicodeDecodeError as error:
         raise Misuse(f"{path}: byte {error.start} is not UTF-8") from None
     except OSError as error:

@@ -318,7 +318,7 @@ def turn_usage(summary: TurnSummary, before: TokenUsage) -> TokenUsage:
     counted_on = total.input_total >= before.input_total and total.output >= before.output
     if summary.usage_scope is UsageScope.CONVERSATION and counted_on:
         return total.minus(before)
-    # An engine whose total fell has started to count anew.
+    # An engine whose total fell has started counting from zero again.
     return total
 
 

@@ -31,7 +31,7 @@ def check_brief(text: str, what: str) -> None:
 
 def check_title(title: str) -> None:
     if not title.strip():
-        raise Misuse("the title is empty", "leave --title away to use the first line of the brief")
+        raise Misuse("the title is empty", "omit --title to use the first line of the brief")
     if len(title) > TITLE_LIMIT:
         raise Misuse(f"the title has {len(title)} characters; the limit is {TITLE_LIMIT}", "say more in the brief")
     for position, character in enumerate(title, 1):

@@ -173,7 +173,7 @@ class Daemon:
             self._seen = board.seq
 
     def _reset_limits(self, board: Board, record: Record) -> None:
-        """Who tries a task again, or says so, has mended what kept its engine from running."""
+        """Trying a task again, or resetting its engine, means that what kept the engine from running is fixed."""
         match record.event:
             case LimitsReset(name=name):
                 self._crew.gate.reset(name)

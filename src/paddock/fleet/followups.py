@@ -1,4 +1,4 @@
-"""Sending work back to the agent that did it, once: a conflict to rebase, a failed test to mend.
+"""Sending work back to the agent that did it, once: a conflict to rebase, a failed test to fix.
 
 How often that has happened is read from the log, so no restart forgets it.
 """

@@ -1,6 +1,6 @@
 """Small tasks of one convoy and agent, done in turn by one warm session where fanning out does not pay.
 
-Which task follows which is worked out anew whenever tasks become ready, end, or slots come free; nothing of it
+Which task follows which is worked out again whenever tasks become ready, end, or slots come free; nothing of it
 needs to be remembered. What was done is in the log: an inlined attempt says so, and why.
 """
 

@@ -50,7 +50,7 @@ class Judged:
 
 
 def secure(site: Site, attempt: Attempt) -> Delivery:
-    """Commits what lies about and holds the result by a ref. Doing it again finds the same."""
+    """Commits what was left uncommitted and holds the result by a ref. Doing it again finds the same."""
     worktree = find(site.root, attempt.id)
     if worktree is None:
         return _from_branch(site, attempt)

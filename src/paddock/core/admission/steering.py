@@ -25,7 +25,7 @@ KEPT_STEPS = 3
 
 
 def step_quota(quota: Quota, now: float, running: int) -> Quota:
-    """Take stock of the last ten seconds or more and set the target anew."""
+    """Take stock of the last ten seconds or more and set the target again."""
     quota = note_running(quota, running)
     if quota.stepped_at == 0.0:
         return replace(quota, stepped_at=now, ran=(running,))

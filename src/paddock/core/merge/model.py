@@ -199,7 +199,7 @@ class Landing(Struct, frozen=True):
 
 
 class Halted(Struct, frozen=True):
-    """Why the queue stopped by itself. A person's resume clears it, and for `until_main_moves` whoever mends main.
+    """Why the queue stopped by itself. A person's resume clears it, and for `until_main_moves` whoever fixes main.
 
     `probes` counts the runs of main that failed since, the last of which ended at `probed_at`.
     """
