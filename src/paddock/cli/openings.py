@@ -12,8 +12,8 @@ SHOWN_LINES = 12
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
-    """`by` is the person, program or agent whose words these are."""
+class TurnInput:
+    """One text a turn began with; `by` is the person, program or agent whose words these are."""
 
     by: str
     what: str
@@ -24,7 +24,7 @@ class Said:
 class Opening:
     turn: int
     at: float
-    said: tuple[Said, ...] = ()
+    said: tuple[TurnInput, ...] = ()
 
     @property
     def view(self) -> dict[str, object]:
@@ -52,14 +52,14 @@ def find_opening(store: Store, task: Task, attempt: Attempt, turn: int) -> Openi
     return None
 
 
-def _read(store: Store, seq: int) -> Said | None:
+def _read(store: Store, seq: int) -> TurnInput | None:
     record = store.record(seq)
     match record.event:
         case TaskAdded(brief=str(brief)) | TaskEdited(brief=str(brief)):
-            return Said(record.actor, "task", brief)
+            return TurnInput(record.actor, "task", brief)
         case MessageSent(text=text):
-            return Said(record.actor, "message", text)
+            return TurnInput(record.actor, "message", text)
         case TaskRejected(message=message):
-            return Said(record.actor, "rejection", message)
+            return TurnInput(record.actor, "rejection", message)
         case _:
             return None

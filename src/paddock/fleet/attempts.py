@@ -26,7 +26,7 @@ from paddock.fleet.folders import prepare_in_place, why_new_conversation
 from paddock.fleet.gate import Gate
 from paddock.fleet.judging import judge_attempt
 from paddock.fleet.ledger import Ledger
-from paddock.fleet.prompts import Said, TurnPlan, plan_turn, read_messages
+from paddock.fleet.prompts import TurnContext, TurnPlan, plan_turn, read_messages
 from paddock.fleet.purse import Purse
 from paddock.fleet.recollection import last_words, messages_to_tell
 from paddock.fleet.site import Site
@@ -222,7 +222,7 @@ class AttemptRun:
         remembers = engine.capabilities.resume and attempt.session is not None
         told = read_messages(store, messages_to_tell(store, task, attempt, remembers=remembers))
         words = "" if remembers else await last_words(self._site, task, attempt)
-        return plan_turn(self._site, store, task, attempt, worktree, Said(told, words))
+        return plan_turn(self._site, store, task, attempt, worktree, TurnContext(told, words))
 
     async def _end(self, task: Task, attempt: Attempt, unprepared: Unprepared | None = None) -> None:
         engine = self._engine(attempt)

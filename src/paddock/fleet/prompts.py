@@ -30,7 +30,7 @@ class TurnPlan:
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
+class TurnContext:
     """What the turn is to answer, and the agent's last words where its engine does not remember them."""
 
     messages: str = ""
@@ -66,7 +66,9 @@ def read_messages(store: Store, seqs: tuple[int, ...]) -> str:
     return "\n\n".join(texts)
 
 
-def plan_turn(site: Site, store: Store, task: Task, attempt: Attempt, worktree: Worktree, said: Said) -> TurnPlan:
+def plan_turn(
+    site: Site, store: Store, task: Task, attempt: Attempt, worktree: Worktree, said: TurnContext
+) -> TurnPlan:
     """A first turn gets the whole assignment, a later one only what is new, if the engine remembers the rest."""
     assignment = assignment_of(site, store, task)
     session = attempt.session if site.engine(attempt.engine).capabilities.resume else None

@@ -13,7 +13,7 @@ from paddock.core.errors import PaddockError
 from paddock.git.repo import Repo
 from paddock.git.usertree.notes import CheckoutNotes, StaleTree, hold_checkouts, read_notes, write_notes
 from paddock.git.usertree.places import UserTree, trees_on
-from paddock.git.usertree.stage import Stage
+from paddock.git.usertree.stage import TreeStage
 from paddock.git.usertree.undone import notice_undone
 from paddock.git.usertree.update import LeftAlone, Prepared, UpToDate, prepare_update, update_tree
 
@@ -128,7 +128,7 @@ def catch_up(
         notes = notice_undone(repo, branch, read_notes(folder))
         reports = []
         for tree in trees:
-            Stage(tree, checkpoint).recover()
+            TreeStage(tree, checkpoint).recover()
             known = notes.stale_at(tree.path)
             if known is None or known.at == main:
                 notes = notes.without_stale(tree.path)

@@ -55,7 +55,7 @@ class InTheWay(PaddockError):
 
 
 @dataclass(frozen=True, slots=True)
-class Stage:
+class TreeStage:
     """The caller holds the lock on all updates of this repository's checkouts."""
 
     tree: UserTree

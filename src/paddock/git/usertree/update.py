@@ -17,7 +17,7 @@ from paddock.core.ids import recordable
 from paddock.git.command import GitFailed
 from paddock.git.usertree.facts import TreeFacts, read_facts
 from paddock.git.usertree.places import UserTree, fingerprint
-from paddock.git.usertree.stage import InTheWay, Item, Stage
+from paddock.git.usertree.stage import InTheWay, Item, TreeStage
 from paddock.git.usertree.versions import index_row
 
 UPDATE_CHECKPOINTS = (
@@ -52,7 +52,7 @@ class UpToDate:
 class Prepared:
     """All is ready in the stage. `take` and then `place`, or `drop`."""
 
-    stage: Stage
+    stage: TreeStage
     items: tuple[Item, ...]
     index_seen: tuple[int, int, int] | None
     at: str
@@ -103,7 +103,7 @@ def prepare_update(
     """
     if reason := tree.obstacle():
         return LeftAlone(reason)
-    stage = Stage(tree, checkpoint)
+    stage = TreeStage(tree, checkpoint)
     try:
         stage.open()
         prepared = _prepare(stage, at, new, saved or {})
@@ -136,7 +136,7 @@ def update_tree(
 
 def clashing_paths(tree: UserTree, at: str, new: str) -> tuple[TreeFacts, tuple[str, ...]]:
     """What the tree has, and the paths at which uncommitted work is in the way. Nothing stays written."""
-    stage = Stage(tree, lambda _name: None)
+    stage = TreeStage(tree, lambda _name: None)
     stage.open()
     try:
         _copy_index(tree, stage.index)
@@ -147,7 +147,7 @@ def clashing_paths(tree: UserTree, at: str, new: str) -> tuple[TreeFacts, tuple[
     return facts, tuple(path for path, what in todo.items() if what is Todo.CLASH)
 
 
-def _prepare(stage: Stage, at: str, new: str, saved: Mapping[str, str | None]) -> Prepared | UpToDate | LeftAlone:
+def _prepare(stage: TreeStage, at: str, new: str, saved: Mapping[str, str | None]) -> Prepared | UpToDate | LeftAlone:
     tree = stage.tree
     seen = _copy_index(tree, stage.index)
     facts = read_facts(tree, stage.index, at, new)
@@ -186,7 +186,7 @@ def _name_clashes(facts: TreeFacts, todo: dict[str, Todo]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(map(recordable, names)))
 
 
-def _hidden(stage: Stage) -> set[str]:
+def _hidden(stage: TreeStage) -> set[str]:
     if stage.tree.git("config", "--type=bool", "--get", "core.sparseCheckout", check=False).text != "true":
         return set()
     told = stage.tree.git("ls-files", "-t", "-z", index=stage.index).records
@@ -194,7 +194,7 @@ def _hidden(stage: Stage) -> set[str]:
 
 
 def _make_index(
-    stage: Stage, facts: TreeFacts, todo: dict[str, Todo], saved: Mapping[str, str | None], at: str, new: str
+    stage: TreeStage, facts: TreeFacts, todo: dict[str, Todo], saved: Mapping[str, str | None], at: str, new: str
 ) -> None:
     """The index of `new` with the user's staged work carried over, and every file it takes, in the stage."""
     tree = stage.tree
@@ -211,12 +211,12 @@ def _make_index(
         tree.git("checkout-index", "-q", "-z", "--stdin", index=stage.index, work=stage.new, input=listed)
 
 
-def _stage_versions(stage: Stage, versions: dict[str, str | None]) -> None:
+def _stage_versions(stage: TreeStage, versions: dict[str, str | None]) -> None:
     rows = b"".join(index_row(os.fsencode(path), version) for path, version in versions.items())
     stage.tree.git("update-index", "-z", "--add", "--replace", "--index-info", index=stage.index, input=rows)
 
 
-def _item(stage: Stage, one: PathFacts, before: str | None) -> Item | None:
+def _item(stage: TreeStage, one: PathFacts, before: str | None) -> Item | None:
     """What happens on disk, None for nothing. A submodule's folder is made, and otherwise left alone."""
     if is_gitlink(one.old) and (one.new is None or is_gitlink(one.new)):
         return None
