@@ -13,7 +13,7 @@ SAME = {"run": ["echo", "the same"], "always": True}
     ("settings", "reason"),
     [
         ({"PADDOCK_LIMITS_REPEATS": "5"}, "the same call with the same result "),
-        ({"PADDOCK_LIMITS_REPEATS": "0", "PADDOCK_LIMITS_MAX_CALLS": "8"}, "more than 8 calls of tools in one turn"),
+        ({"PADDOCK_LIMITS_REPEATS": "0", "PADDOCK_LIMITS_MAX_CALLS": "8"}, "more than 8 tool calls in one turn"),
         ({"PADDOCK_LIMITS_REPEATS": "0", "PADDOCK_LIMITS_MAX_TURNS": "8"}, "more than 8 answers of the model"),
     ],
 )

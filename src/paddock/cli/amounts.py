@@ -1,4 +1,4 @@
-"""Tokens and money in words. What nobody has told is `unknown`, what is more than the figure has a `>`."""
+"""Tokens and money in words. What nobody reported is `unknown`; a `>` stands before a figure that is only a part."""
 
 UNKNOWN, UNPRICED = "unknown", "unpriced"
 
@@ -10,8 +10,8 @@ def token_words(tokens: int, uncounted: int) -> str:
     return f">{tokens:,}" if uncounted else f"{tokens:,}"
 
 
-def money_words(dollars: float | None, *, uncounted: int = 0, is_part: bool = False, places: int = 4) -> str:
+def money_words(dollars: float | None, *, uncounted: int = 0, is_part: bool = False) -> str:
     """`dollars` is None where nobody knows a price; `is_part` where something else has none."""
     if dollars is None:
         return UNKNOWN if uncounted else UNPRICED
-    return f"{'>' if uncounted or is_part else ''}${dollars:.{places}f}"
+    return f"{'>' if uncounted or is_part else ''}${dollars:.4f}"

@@ -12,7 +12,7 @@ from paddock.fleet.evidence import Evidence, gather
 from paddock.store.protocol import Query
 from paddock.store.sqlite import SqliteStore
 
-GOOD_ENDS = ("delivered", "noop")
+GOOD_ENDS = ("delivered", "unsaved", "unchanged", "noop")
 SHOWN_FILES = 8
 SHOWN_TOOLS = 8
 ERROR_LINES = 6

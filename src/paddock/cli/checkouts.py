@@ -60,8 +60,8 @@ def checkout_notices(workspace: Workspace) -> Iterator[Notice]:
     for undone in notes.undone if notes else ():
         whose = f" of {', '.join(undone.changes[:5])}" if undone.changes else ""
         short = undone.commit[:10]
-        words = f"{short} takes back landed work{whose}, for it was committed from an older checkout"
-        command = f"paddock queue restore {short}, or with --dismiss if it was meant"
+        words = f"{short} takes back landed work{whose}: it was committed from an older checkout"
+        command = f"paddock queue restore {short}, or with --dismiss if it was intended"
         yield Notice("work-undone", f"{words}{_named(undone.files)}", command)
 
 

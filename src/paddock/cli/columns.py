@@ -18,7 +18,7 @@ def columns(text: str) -> int:
 
 
 def shorten(text: str, limit: int) -> str:
-    """At most `limit` columns; what is cut off leaves an `…`, and no mark is parted from its letter."""
+    """At most `limit` columns; what is cut off leaves an `…`, and no mark is separated from its letter."""
     if len(text) * 2 <= limit or columns(text) <= limit:
         return text
     kept = used = 0

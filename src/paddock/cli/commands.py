@@ -57,7 +57,7 @@ GROUPS: dict[str, tuple[str, ...]] = {
     "Spend": ("costs", "budget", "limits", "fanout"),
     "Share and tidy": ("lease", "with-lease", "gc", "janitor"),
 }
-# What people type who come from other tools.
+# What people who come from other tools type.
 MEANT = {
     "ls": "status",
     "list": "status",

@@ -24,7 +24,7 @@ SCOPES = ("fleet", "day", "convoy", "task", "attempt")
 
 @dataclass
 class Row:
-    """What one group has cost. `unpriced` counts turns nobody could price, `unknown` those whose tokens nobody told."""
+    """What one group has cost. `unpriced` counts turns nobody could price, `unknown` those with unreported tokens."""
 
     turns: int = 0
     tokens_in: int = 0
@@ -86,7 +86,7 @@ def costs_command(ctx: click.Context, by: str, as_json: bool) -> None:
         click.echo(f"warning: {plural(total.unpriced, 'turn')} unpriced: the model is not in the price table", err=True)
     if total.uncounted:
         calls = plural(total.uncounted, "call")
-        click.echo(f"warning: at least {calls} of a model come on top: their engines do not tell the tokens", err=True)
+        click.echo(f"warning: at least {calls} of a model not included: their engines report no tokens", err=True)
 
 
 def _collect(workspace: Workspace, board: Board, by: str) -> dict[str, Row]:

@@ -74,7 +74,7 @@ def edit_command(
 @click.option("-m", "--message", default="", help="Why; kept in the log.")
 @click.pass_context
 def retry_command(ctx: click.Context, /, tasks: tuple[str, ...], attempts: int, message: str, **chosen: Any) -> None:
-    """Try TASKS again that failed, are blocked, were cancelled, or whose result you do not want.
+    """Try again TASKS that failed, are blocked, were cancelled, or whose result you do not want.
 
     With --all or --convoy: those that failed or are blocked. A branch that was queued by name is tested again: what
     earlier runs said about it no longer counts.
@@ -102,7 +102,7 @@ def _branches_among(board: Board, words: tuple[str, ...]) -> tuple[str, ...]:
 
     branches = tuple(word for word in words if queued_branch(board, word))
     if branches and len(branches) < len(words):
-        raise Misuse("tasks and branches cannot be retried together", "name one kind after the other")
+        raise Misuse("tasks and branches cannot be retried together", "retry the tasks and the branches separately")
     return branches
 
 

@@ -48,11 +48,11 @@ def engines_command(ctx: click.Context, as_json: bool) -> None:
 @click.option("--json", "as_json", is_flag=True, help="As JSON.")
 @click.pass_context
 def check_command(ctx: click.Context, name: str, timeout: float, as_json: bool) -> None:
-    """Probe engine NAME and let it answer one word, in a worktree as its attempts have. This spends a few tokens."""
+    """Probe engine NAME and let it answer one word, in a worktree like its attempts'. This spends a few tokens."""
     workspace = open_workspace(ctx)
     engine = load_engine(name, workspace.config.engines)
     with ThreadPoolExecutor(1) as pool:
-        # At the same time: a cold CLI takes long enough to answer once.
+        # At the same time: a cold CLI is slow enough to answer one of them.
         probing = pool.submit(engine.probe, os.environ)
         tried = _try(workspace, engine, timeout)
         probe = probing.result()

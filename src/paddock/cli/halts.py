@@ -1,4 +1,4 @@
-"""A merge queue that stopped by itself, in words: why, what to do, and when it goes on alone."""
+"""A merge queue that stopped by itself, in words: why, what to do, and when it goes on by itself."""
 
 import time
 
@@ -12,13 +12,13 @@ _CURES = {
         "edit `[land]` in paddock.toml (ci, checks, setup, timeout), or install what it needs\n"
         "`paddock doctor --ci` tries it"
     ),
-    HaltCause.OUTAGE: "look at the machine: memory, disk, what ends processes",
+    HaltCause.OUTAGE: "look at the machine: memory, disk, and what kills processes",
     HaltCause.OTHER: "look into it, then run `paddock queue resume`",
 }
 
 
 def cure_of(halted: Halted) -> list[str]:
-    """What a person can do, and what happens without."""
+    """What a person can do, and what happens otherwise."""
     lines = _CURES[_cause(halted)].split("\n")
     if (at := next_probe_at(halted)) is None:
         return lines
@@ -34,7 +34,7 @@ def _cause(halted: Halted) -> HaltCause:
 
 
 def halt_lines(halted: Halted) -> list[str]:
-    """For whoever looks at something else than the queue."""
+    """For whoever looks at something other than the queue."""
     return [
         paint(f"merge queue halted: {cut(halted.reason, 200)}", "red"),
         *(f"  {line}" for line in cure_of(halted)),

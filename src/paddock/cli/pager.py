@@ -52,7 +52,7 @@ class DiffColours:
         return {slot: answer.text for slot, answer in asked.items() if answer.ok}
 
     def paint(self, patch: str) -> str:
-        """Whoever wrote the change must not be able to hide a part of it from who reviews it."""
+        """Whoever wrote the change must not be able to hide a part of it from its reviewer."""
         return "".join(self._lines(harmless(patch).removesuffix("\n").split("\n")))
 
     def _lines(self, lines: list[str]) -> Iterator[str]:

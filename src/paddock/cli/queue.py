@@ -31,7 +31,7 @@ WIDEST_ID = 30
 
 
 @click.group("queue", invoke_without_command=True)
-@click.option("--all", "everything", is_flag=True, help=f"List every queued change, not the first {SHOWN_QUEUED}.")
+@click.option("--all", "everything", is_flag=True, help=f"List every queued change, not only the first {SHOWN_QUEUED}.")
 @click.option("--json", "as_json", is_flag=True, help="As JSON, always complete.")
 @click.pass_context
 def queue_command(ctx: click.Context, everything: bool, as_json: bool) -> None:

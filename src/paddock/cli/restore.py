@@ -16,7 +16,7 @@ MOST_BRANCHES = 20
 
 @click.command("restore")
 @click.argument("commit")
-@click.option("--dismiss", is_flag=True, help="It was meant: do not mention it any more.")
+@click.option("--dismiss", is_flag=True, help="It was intended: do not mention it again.")
 @click.option("--json", "as_json", is_flag=True, help="As JSON.")
 @click.pass_context
 def restore_command(ctx: click.Context, commit: str, dismiss: bool, as_json: bool) -> None:
@@ -36,7 +36,7 @@ def restore_command(ctx: click.Context, commit: str, dismiss: bool, as_json: boo
         if as_json:
             print_json({"schema": SCHEMA, "dismissed": work.commit})
         else:
-            click.echo(f"{work.commit[:10]} is not mentioned any more")
+            click.echo(f"{work.commit[:10]} will not be mentioned again")
         return
     from paddock.cli.land import queue_all
     from paddock.cli.selection import Wanted

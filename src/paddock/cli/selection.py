@@ -52,7 +52,7 @@ def takes_tasks(command: _Command) -> _Command:
     """The argument and options of every command that can be about many tasks."""
     for add in (
         click.option("--json", "as_json", is_flag=True, help="As JSON."),
-        click.option("--dry-run", is_flag=True, help="Only say which tasks it would be."),
+        click.option("--dry-run", is_flag=True, help="Only say what it would apply to."),
         click.option("--yes", is_flag=True, help="Do not ask."),
         click.option("--convoy", help="All of this convoy it can apply to."),
         click.option("--all", "everything", is_flag=True, help="All tasks it can apply to."),

@@ -57,7 +57,7 @@ def badge(phase: Phase) -> str:
 
 
 def width() -> int:
-    """Of the terminal. Without one lines may be longer: what reads them has no edge."""
+    """Of the terminal. Without one, lines may be longer: whatever reads them has no edge."""
     if not sys.stdout.isatty():
         return 160
     import shutil

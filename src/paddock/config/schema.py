@@ -40,17 +40,15 @@ class Limits(Section, frozen=True):
     output_mb: Annotated[int, Meta(ge=1, description="output kept of one turn: its head and its tail")] = 64
     pace: Annotated[
         Literal["auto", "always", "never"],
-        Meta(
-            description="space out starts: once a limit of the account is known or was hit, from the first on, or not"
-        ),
+        Meta(description="space out starts once a limit of the account is known or was hit, always, or never"),
     ] = "auto"
     attempt_usd: Annotated[
         float, Meta(ge=0, le=1e6, description="what one attempt may cost in dollars before it is stopped; 0: anything")
     ] = 20.0
     repeats: Annotated[
-        int, Meta(ge=0, description="the same call with the same result so often in a row is a loop; 0: never")
+        int, Meta(ge=0, description="the same call with the same result this many times in a row is a loop; 0: never")
     ] = 20
-    max_calls: Annotated[int, Meta(ge=0, description="calls of tools in one turn; 0: any number")] = 1000
+    max_calls: Annotated[int, Meta(ge=0, description="tool calls in one turn; 0: any number")] = 1000
     max_turns: Annotated[
         int, Meta(ge=0, description="answers of the model in one turn, which CLIs call turns; 0: any number")
     ] = 500
@@ -92,7 +90,7 @@ class Worktrees(Section, frozen=True):
         Meta(
             ge=0,
             le=10000,
-            description="worktrees before a new task gets one that a conversation may come back to; "
+            description="worktrees before a new task takes one that a conversation may come back to; "
             "0: twice `limits.max_agents`",
         ),
     ] = 0
@@ -168,9 +166,7 @@ class Agent(Section, frozen=True):
     attempt_usd: Annotated[
         Dollars | None, Meta(description="what one attempt may cost in dollars; left out: `limits.attempt_usd`")
     ] = None
-    max_calls: Annotated[Count | None, Meta(description="calls of tools in one turn; left out: `limits.max_calls`")] = (
-        None
-    )
+    max_calls: Annotated[Count | None, Meta(description="tool calls in one turn; left out: `limits.max_calls`")] = None
     max_turns: Annotated[
         Count | None, Meta(description="answers of the model in one turn; left out: `limits.max_turns`")
     ] = None

@@ -88,7 +88,7 @@ def is_task(text: str) -> bool:
 
 
 def branch_change(branch: str) -> str:
-    """The id of the change a branch becomes that is queued by name: that name, wherever it can be one.
+    """The id of the change that a branch queued by name becomes: that name, wherever it can be an id.
 
     A name that looks like a task or a run, is too long, or has letters a ref of ours cannot have is shortened and
     gets a number of its own.

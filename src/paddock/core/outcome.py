@@ -48,7 +48,7 @@ UNCOUNTED = PROVIDERS_DOING | {
 CONTINUES = frozenset({Outcome.THROTTLED, Outcome.OVERLOADED, Outcome.AUTH, Outcome.LOST, Outcome.KILLED})
 """After these the next attempt goes on with the branch and the conversation, whatever was asked for."""
 RESUMED = frozenset({Outcome.CRASHED, Outcome.TIMEOUT, Outcome.STALLED, Outcome.EMPTY})
-"""After these it goes on as well, unless every try shall start afresh; after others it always does that."""
+"""After these it goes on as well, unless every try is to start afresh; after others it always does that."""
 UNBEGUN = frozenset({Outcome.NEVER_RAN, Outcome.MISCONFIGURED, Outcome.SETUP_FAILED, Outcome.NO_SPACE})
 """The engine did nothing: what the attempt was to go on with is still there to go on with."""
 

@@ -1,4 +1,4 @@
-"""Is a turn going round in circles? The calls of tools it makes, followed one entry at a time.
+"""Is a turn going round in circles? The tool calls it makes, followed one entry at a time.
 
 An agent that calls the same tool with the same arguments and gets the same result, over and over, has stopped
 working. Nothing else is a loop by itself; but there is a number of calls and answers that no sensible turn needs.
@@ -67,7 +67,7 @@ def why_looping(use: ToolUse, limits: LoopLimits) -> str:
     if limits.repeats and use.repeats >= limits.repeats:
         return f"the same call with the same result {use.repeats} times in a row: {use.what}"
     if limits.calls and use.calls > limits.calls:
-        return f"more than {limits.calls:,} calls of tools in one turn (`limits.max_calls`), the latest: {use.what}"
+        return f"more than {limits.calls:,} tool calls in one turn (`limits.max_calls`), the latest: {use.what}"
     if limits.answers and use.answers > limits.answers:
         return f"more than {limits.answers:,} answers of the model in one turn (`limits.max_turns`)"
     return ""

@@ -200,7 +200,7 @@ def end(spending: Spending, task: Task, attempt: Attempt, at: float) -> Spending
 
 
 def tokens_of(attempt: Attempt) -> int:
-    """As budgets count them: what nobody has told is taken as it was expected, never as nothing."""
+    """As budgets count them: what nobody reported counts as expected, never as nothing."""
     told = attempt.input_tokens + attempt.cache_write_tokens + attempt.cache_read_tokens + attempt.output_tokens
     return told + attempt.assumed_tokens
 

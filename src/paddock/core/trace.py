@@ -176,7 +176,7 @@ class Usage(msgspec.Struct, frozen=True, omit_defaults=True, tag="usage"):
 
 
 class Uncounted(msgspec.Struct, frozen=True, omit_defaults=True, tag="uncounted"):
-    """Calls of a model whose tokens the engine does not tell."""
+    """Calls of a model whose tokens the engine does not report."""
 
     calls: int = 1
     why: str = ""

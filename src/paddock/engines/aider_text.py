@@ -86,7 +86,7 @@ class AiderParser:
         yield ToolCall(call, _DEEDS[prefix], text[len(prefix) :][:STEP_LIMIT])
         yield ToolResult(call, ToolStatus.OK)
         if _DEEDS[prefix] == "commit":
-            yield Uncounted(why="aider tells nothing of the call that words its commit message")
+            yield Uncounted(why="aider does not report the call that writes its commit message")
 
     def _remember(self, text: str) -> Iterator[TraceEntry]:
         if self._length + len(text) > TEXT_LIMIT:

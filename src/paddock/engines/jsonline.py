@@ -11,7 +11,7 @@ from typing import Any
 
 import msgspec
 
-from paddock.core.trace import clip
+from paddock.core.trace import ID_LIMIT, clip
 from paddock.engines.protocol import MAX_LINE_BYTES
 
 
@@ -71,12 +71,12 @@ class Node:
         if isinstance(value, dict):
             yield from map(Node, value.values())
 
-    def named(self, *path: str, limit: int = 200) -> Iterator[tuple[str, "Node"]]:
+    def named(self, *path: str) -> Iterator[tuple[str, "Node"]]:
         """The members of an object with their names."""
         value = self.at(*path).value
         if isinstance(value, dict):
             for name, member in value.items():
-                yield clip(name, limit), Node(member)
+                yield clip(name, ID_LIMIT), Node(member)
 
     def has(self, *path: str) -> bool:
         return self.at(*path).value is not None

@@ -56,7 +56,7 @@ class OpencodeEngine:
     def launch(self, request: TurnRequest) -> Launch:
         prompt, files = prompt_argument(request)
         argv = [self._program, "run", "--format", "json", "--auto", *self._common(request)]
-        # A conversation that has a title asks no model for one, in a call of which opencode tells no tokens.
+        # A conversation that has a title asks no model for one, in a call whose tokens opencode does not report.
         argv += [] if request.session_id else ["--title", _title(request)]
         return Launch((*argv, *self.settings.args, prompt), self._environment(request), request.worktree, files)
 

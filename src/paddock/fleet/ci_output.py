@@ -28,7 +28,7 @@ class Step:
 
 
 def note_step(folder: Path, number: int, name: str) -> None:
-    """Before its process is started: which check this is, for who reads its output later."""
+    """Before its process is started: which check this is, for whoever reads its output later."""
     _name_file(folder, number).write_text(name, encoding="utf-8")
 
 

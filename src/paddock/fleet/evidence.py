@@ -83,7 +83,7 @@ def _lines(path: Path, last_bytes: int) -> Iterator[Line]:
 
 
 def _touched(site: Site, attempt: Attempt, worktree: Path | None) -> tuple[TouchedFile, ...]:
-    """Committed by the attempt, and after them what lies in its worktree and is not."""
+    """What the attempt committed, then what is uncommitted in its worktree."""
     head = attempt.head or (f"refs/heads/{attempt.branch}" if attempt.live else None)
     found: list[TouchedFile] = []
     if head is not None:

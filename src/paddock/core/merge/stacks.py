@@ -70,7 +70,7 @@ def stack(queue: Queue, change: Change, ancestry: Ancestry) -> Change:
 
 
 def restack(queue: Queue, change: Change, ancestry: Ancestry) -> list[Restacked]:
-    """What queueing `change` means for the others: who is built on it, and who stays on its new version.
+    """What queueing `change` means for the others: which build on it, and which stay on its new version.
 
     Nothing for one built on an older version that the new one does not include: it leaves the queue.
     """
@@ -106,7 +106,7 @@ def circle(entries: Mapping[str, Entry], change_id: str, depends_on: Iterable[st
 
 
 def leave_with_base(queue: Queue) -> tuple[Action, ...]:
-    """Whose base was decided without landing, or was replaced by other commits, leaves the queue with that reason."""
+    """A change whose base was decided without landing, or was rewritten, leaves the queue with that reason."""
     actions = []
     for entry in queue.entries.values():
         if entry.waits_on and (found := _lost_base(queue, entry)) is not None:
@@ -156,7 +156,7 @@ def ranks_by_stack(ranks: Mapping[str, float], waits: Mapping[str, tuple[str, ..
 
 
 def _depths(waits: Mapping[str, tuple[str, ...]]) -> dict[str, int]:
-    """How many others a change stands on, one on the other."""
+    """How many others a change stands on, one upon another."""
     depths = {name: 0 for name, bases in waits.items() if not bases}
     left = {name: [base for base in bases if base in waits] for name, bases in waits.items() if bases}
     while left:

@@ -86,9 +86,9 @@ class TreeStage:
         (self.yard / "old").mkdir()
         (self.folder / "guard").touch()
 
-    def lock_index(self, seconds: float = LOCK_SECONDS) -> bool:
+    def lock_index(self) -> bool:
         """False when another git process keeps it."""
-        deadline = time.monotonic() + seconds
+        deadline = time.monotonic() + LOCK_SECONDS
         while True:
             try:
                 os.link(self.folder / "guard", self.tree.index_lock)
