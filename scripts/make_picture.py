@@ -16,7 +16,8 @@ from rich.terminal_theme import DIMMED_MONOKAI
 
 from paddock.cli.live import LAST_LINES, REFRESH_SECONDS, draw
 from paddock.cli.narration import tell
-from paddock.cli.run import lead, open_site
+from paddock.cli.run import lead
+from paddock.cli.sites import open_site
 from paddock.cli.workspace import Workspace
 from paddock.core.events import Record
 from paddock.core.task import Phase

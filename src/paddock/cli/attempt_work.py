@@ -23,7 +23,7 @@ def look_into(workspace: Workspace, store: SqliteStore, task: Task) -> dict[str,
     """By attempt. An engine, a folder or a commit that is gone hides none of the rest."""
     if not task.attempts:
         return {}
-    from paddock.cli.run import open_site
+    from paddock.cli.sites import open_site
 
     site = open_site(workspace, store)
     return {attempt.id: gather(site, attempt) for attempt in task.attempts}

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 import click
 
 from paddock.cli.halts import cure_of, view_halt
+from paddock.cli.sites import site_of
 from paddock.cli.text import SCHEMA, age, clock, cut, iso, paint, print_json
 from paddock.cli.workspace import Workspace
 from paddock.core.errors import PaddockError
@@ -14,7 +15,7 @@ from paddock.core.merge import events as qe
 from paddock.core.merge.model import Outcome, Queue, Result
 from paddock.core.task import Task
 from paddock.fleet.ci_output import last_lines, steps_of
-from paddock.fleet.site import Site, marker_of
+from paddock.fleet.site import Site
 from paddock.store.protocol import Query
 
 SHOWN_OUTPUT = 20
@@ -55,15 +56,6 @@ class RunStory:
     @property
     def tested(self) -> str:
         return ", ".join(member.id for member in self.started.members) or "main itself"
-
-
-def site_of(workspace: Workspace) -> Site:
-    store = workspace.read()
-    try:
-        marker = marker_of(workspace.repo.common_dir, store.record(1).hash)
-    finally:
-        store.close()
-    return Site(workspace.repo, workspace.config, workspace.state_dir, marker)
 
 
 def end_of_run(site: Site, runs: Sequence[str], count: int = 5) -> list[str]:

@@ -81,7 +81,7 @@ def _worth(limits: Limits, hour_usd: float | None, hour_tokens: float | None) ->
 
 
 def _of_tasks(workspace: Workspace, words: str | None, slots: int | None, worth: Worth) -> FanOut:
-    from paddock.cli.run import open_site
+    from paddock.cli.sites import open_site
     from paddock.fleet.inlining import decide
 
     store = workspace.read()

@@ -2,7 +2,7 @@
 
 import click
 
-from paddock.cli.run import open_site
+from paddock.cli.sites import open_site
 from paddock.cli.text import SCHEMA, cut, print_json
 from paddock.cli.workspace import open_workspace
 from paddock.core.conversations import find_homes

@@ -4,7 +4,7 @@ import time
 
 import click
 
-from paddock.cli.run import open_site
+from paddock.cli.sites import open_site
 from paddock.cli.text import SCHEMA, cut, print_json
 from paddock.cli.workspace import author, open_workspace
 from paddock.fleet.janitor import Found, What, judge, lease_drafts, look, note_drafts, sweep

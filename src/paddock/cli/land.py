@@ -7,8 +7,8 @@ import click
 from msgspec.structs import replace
 
 from paddock.cli.lostwork import record_lost_work
-from paddock.cli.run import open_site
 from paddock.cli.selection import Refused, Wanted, choose, go_ahead, report, takes_tasks, wanted_tasks
+from paddock.cli.sites import open_site, site_of
 from paddock.cli.text import SCHEMA, cut, print_json
 from paddock.cli.workspace import Workspace, author, open_workspace
 from paddock.core.board import Board
@@ -139,9 +139,7 @@ def queue_all(
 
 def _look_at_branches(workspace: Workspace, branches: tuple[str, ...]) -> None:
     """Raises PaddockError for the first that could not be queued."""
-    store = workspace.read()
-    site = open_site(workspace, store)
-    store.close()
+    site = site_of(workspace)
     for branch in branches:
         branch_head(site, branch)
 

@@ -65,7 +65,8 @@ def queue_command(ctx: click.Context, everything: bool, as_json: bool) -> None:
 
 def show_end_of_halt(workspace: Workspace, halted: Halted) -> None:
     """The last words of the run that halted the queue."""
-    from paddock.cli.ci_story import end_of_run, site_of
+    from paddock.cli.ci_story import end_of_run
+    from paddock.cli.sites import site_of
 
     for line in end_of_run(site_of(workspace), halted.runs[-1:]):
         click.echo(line)

@@ -12,6 +12,7 @@ from paddock.cli.ci_story import end_of_run
 from paddock.cli.halts import halt_lines
 from paddock.cli.narration import narrate
 from paddock.cli.selection import parse_tasks
+from paddock.cli.sites import open_site
 from paddock.cli.text import cut
 from paddock.cli.workspace import Workspace, open_workspace
 from paddock.config.load import FILE_NAME
@@ -21,7 +22,7 @@ from paddock.core.task import Phase
 from paddock.fleet.daemon import Daemon, Orders
 from paddock.fleet.ledger import AlreadyRunning, Ledger, take_lead
 from paddock.fleet.settings import SettingsFile
-from paddock.fleet.site import Site, marker_of
+from paddock.fleet.site import Site
 from paddock.fleet.waiting import read_waiting
 from paddock.sessions.marks import find_marked
 from paddock.sessions.sweep import sweep
@@ -130,11 +131,6 @@ def _tell_who_waits(workspace: Workspace, board: Board, only: frozenset[TaskId] 
         first = min(done, key=task_number)
         count = "1 task waits" if len(done) == 1 else f"{len(done):,} tasks wait"
         click.echo(f"{count} for your approval: `paddock diff {first}`, then `paddock land {first}`", err=True)
-
-
-def open_site(workspace: Workspace, store: SqliteStore) -> Site:
-    marker = marker_of(workspace.repo.common_dir, store.record(1).hash)
-    return Site(workspace.repo, workspace.config, workspace.state_dir, marker)
 
 
 async def lead(store: SqliteStore, *, wait: bool) -> Ledger:

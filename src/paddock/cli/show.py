@@ -41,7 +41,7 @@ def show_command(ctx: click.Context, task: str, prompt: bool, as_json: bool) -> 
     tell_lost_work(workspace, board)
     found = board.task(parse_task(task))
     if prompt:
-        from paddock.cli.run import open_site
+        from paddock.cli.sites import open_site
         from paddock.fleet.prompts import preview_prompt
 
         text = preview_prompt(open_site(workspace, store), store, found)
@@ -59,7 +59,8 @@ def show_command(ctx: click.Context, task: str, prompt: bool, as_json: bool) -> 
     for line in (*_lines(found, brief, dependents), *_attempts_lines(found, works, stopped)):
         click.echo(line)
     if failed is not None:
-        from paddock.cli.ci_story import end_of_run, site_of
+        from paddock.cli.ci_story import end_of_run
+        from paddock.cli.sites import site_of
 
         for line in end_of_run(site_of(workspace), (failed,), CI_LINES):
             click.echo(line)
@@ -76,7 +77,7 @@ def _failed_run(board: Board, task: Task) -> str | None:
 def _ci_view(workspace: Workspace, failed: str | None) -> dict[str, object] | None:
     if failed is None:
         return None
-    from paddock.cli.ci_story import site_of
+    from paddock.cli.sites import site_of
     from paddock.fleet.ci_output import last_lines
 
     return {"run": failed, "output": last_lines(site_of(workspace), failed).splitlines()}

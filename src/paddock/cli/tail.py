@@ -6,9 +6,9 @@ from pathlib import Path
 import click
 
 from paddock.cli.openings import find_opening
-from paddock.cli.run import open_site
-from paddock.cli.showing import Manner, Showing, print_entry
+from paddock.cli.sites import open_site
 from paddock.cli.text import cut, paint
+from paddock.cli.turn_output import Manner, TurnOutput, print_entry
 from paddock.cli.workspace import Workspace, open_workspace
 from paddock.core import trace
 from paddock.core.board import Board
@@ -46,7 +46,7 @@ def tail_command(ctx: click.Context, task: str, follow: bool, raw: bool, as_json
     if not attempt.turn:
         _show_setup(site.attempt_folder(attempt.id) / SETUP_OUTPUT, how)
     for turn in range(1, attempt.turn + 1):
-        current = Showing(site, attempt, turn, how)
+        current = TurnOutput(site, attempt, turn, how)
         current.open(find_opening(store, board.task(task_of(attempt.id)), attempt, turn))
         if attempt.turn_open and turn == attempt.turn:
             current.show_new()
@@ -82,7 +82,7 @@ def _find(board: Board, word: str) -> Attempt:
     return chosen[0] if chosen else task.attempts[-1]
 
 
-def _follow(workspace: Workspace, site: Site, attempt: Attempt, showing: Showing | None, how: Manner) -> None:
+def _follow(workspace: Workspace, site: Site, attempt: Attempt, showing: TurnOutput | None, how: Manner) -> None:
     """From where the first look ended; the log says when the attempt is over."""
     turn = attempt.turn
     with Listener(workspace.log_path) as listener:
@@ -95,7 +95,7 @@ def _follow(workspace: Workspace, site: Site, attempt: Attempt, showing: Showing
                 turn = now.turn
                 if showing is not None:
                     showing.show_rest()
-                showing = Showing(site, now, turn, how)
+                showing = TurnOutput(site, now, turn, how)
                 store = workspace.read()
                 showing.open(find_opening(store, board.task(task_of(now.id)), now, turn))
                 store.close()

@@ -4,7 +4,8 @@ import sys
 
 import click
 
-from paddock.cli.ci_story import find_run, site_of
+from paddock.cli.ci_story import find_run
+from paddock.cli.sites import site_of
 from paddock.cli.text import SCHEMA, cut, paint, print_json_line
 from paddock.cli.workspace import Workspace
 from paddock.core.errors import PaddockError

@@ -4,7 +4,7 @@ import sys
 
 import click
 
-from paddock.cli.ci_story import site_of
+from paddock.cli.sites import site_of
 from paddock.cli.text import cut
 from paddock.cli.workspace import Workspace
 from paddock.core.merge.model import Result

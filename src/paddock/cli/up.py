@@ -5,7 +5,7 @@ import time
 
 import click
 
-from paddock.cli.run import open_site
+from paddock.cli.sites import open_site
 from paddock.cli.text import SCHEMA, print_json
 from paddock.cli.workspace import Workspace, open_workspace
 from paddock.core.errors import PaddockError

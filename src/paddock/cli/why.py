@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import click
 
-from paddock.cli.run import open_site
+from paddock.cli.sites import site_of
 from paddock.cli.text import clock, cut, iso, plural
 from paddock.cli.workspace import Workspace
 from paddock.core.errors import PaddockError
@@ -51,13 +51,13 @@ class Clash:
 def view_story(workspace: Workspace, change: str) -> dict[str, object]:
     story = history_of(workspace, change)
     clash = open_clash(story)
-    both = None if clash is None else _view_clash(clash, _sides(_site(workspace), clash))
+    both = None if clash is None else _view_clash(clash, _sides(site_of(workspace), clash))
     return {"events": [line.view() for line in story], "conflict": both}
 
 
 def tell_story(workspace: Workspace, change: str) -> None:
     story = history_of(workspace, change)
-    site = _site(workspace)
+    site = site_of(workspace)
     for line in story:
         click.echo(line.text())
     clash = open_clash(story)
@@ -71,14 +71,6 @@ def tell_story(workspace: Workspace, change: str) -> None:
         step = next((next_step(old) for old in reversed(board.queue.decided) if old.id == change), "")
     if step:
         click.echo(f"\nnext: {step}")
-
-
-def _site(workspace: Workspace) -> Site:
-    store = workspace.read()
-    try:
-        return open_site(workspace, store)
-    finally:
-        store.close()
 
 
 def _sides(site: Site, clash: Clash) -> BothSides:

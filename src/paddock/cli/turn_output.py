@@ -22,14 +22,14 @@ from paddock.sessions.output import Line, LineReader
 
 @dataclass(frozen=True, slots=True)
 class Manner:
-    """How to show it. `live`: somebody watches it come."""
+    """How to show it. `live`: somebody is watching it arrive."""
 
     raw: bool = False
     as_json: bool = False
     live: bool = False
 
 
-class Showing:
+class TurnOutput:
     def __init__(self, site: Site, attempt: Attempt, turn: int, how: Manner) -> None:
         folder = site.attempt_folder(attempt.id)
         files = TurnFiles.of(folder, turn)
