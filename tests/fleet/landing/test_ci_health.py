@@ -10,7 +10,7 @@ import pytest
 from paddock.core.merge.model import HaltCause
 from paddock.sessions.process import signal_process
 from tests.fleet.landing.conftest import MakeFarm
-from tests.fleet.landing.lab import Farm, is_settled
+from tests.fleet.landing.lab import CI, Farm, is_settled
 
 
 def land_some(farm: Farm, *names: str) -> None:
@@ -100,6 +100,22 @@ def test_a_running_daemon_goes_on_by_itself_when_the_machine_is_fixed(make_farm:
     tool.chmod(0o755)
     farm.yard.await_board(lambda board: is_settled(board) and board.queue.halted is None, "the landing")
     assert farm.outcomes() == {"one": "landed"}
+
+
+def test_a_running_daemon_goes_on_by_itself_when_the_command_is_fixed_in_paddock_toml(make_farm: MakeFarm) -> None:
+    farm = make_farm(ci="no-such-program --at-all")
+    land_some(farm, "one")
+    daemon = farm.yard.start("run")
+    farm.yard.await_board(lambda board: board.queue.halted is not None, "the halt")
+
+    file = farm.top / "paddock.toml"
+    file.write_text(file.read_text().replace("no-such-program --at-all", CI))
+
+    farm.yard.await_board(lambda board: is_settled(board) and board.queue.halted is None, "the landing")
+    farm.yard.paddock("down")
+    daemon.wait()
+    assert farm.outcomes() == {"one": "landed"}
+    farm.assert_green()
 
 
 def test_a_machine_that_goes_down_with_all_its_runs_halts_nothing_and_blames_nobody(
