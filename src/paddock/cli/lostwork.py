@@ -24,6 +24,7 @@ FILE = "main-compared"
 class _Remembered(msgspec.Struct, frozen=True):
     """What comparing the main the log knows with the one that is there gave; two commits never compare differently.
 
+    Either may have moved since: a main that was rewound is often one that was looked at before.
     `ref` is main, as the configuration of that size and time names it.
     """
 
@@ -61,7 +62,7 @@ def _unrecorded(workspace: Workspace, board: Board) -> "list[QueueEvent]":
     if not board.counts.get(Phase.LANDED) and not board.counts.get(Phase.BLOCKED):
         return []
     old = _recall(workspace.state_dir)
-    if old is None or old.config != _config_identity(workspace) or _read_ref(workspace, old.ref) != old.main:
+    if old is None or not _holds(workspace, board, old):
         old = _compare(workspace, board)
     if old is None or not (old.lost or old.found):
         return []
@@ -69,6 +70,13 @@ def _unrecorded(workspace: Workspace, board: Board) -> "list[QueueEvent]":
     from paddock.git.lost import MainsCompared
 
     return loss_events(board, old.main, MainsCompared(old.lost, old.found))
+
+
+def _holds(workspace: Workspace, board: Board, old: _Remembered) -> bool:
+    known = board.queue_switches.main
+    if known is None or known.commit != old.known or old.config != _config_identity(workspace):
+        return False
+    return _read_ref(workspace, old.ref) == old.main
 
 
 def _compare(workspace: Workspace, board: Board) -> _Remembered | None:

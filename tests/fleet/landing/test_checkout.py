@@ -134,6 +134,17 @@ class TestRewound:
         assert "parts/a" in farm.files()
         assert len(farm.yard.records(WorkLost)) == 1
 
+    def test_it_is_told_also_of_a_main_that_was_looked_at_before_the_work_landed(self, farm: Farm) -> None:
+        farm.yard.add(write("parts/a"), commit("Add a"), {"say": "done"})
+        farm.yard.run(code=0)
+        assert [task["lost"] for task in status(farm)["tasks"]] == [False]
+        farm.yard.add(write("parts/b"), commit("Add b"), {"say": "done"})
+        farm.yard.run(code=0)
+        farm.yard.git("reset", "-q", "--hard", "main~1")
+
+        assert [task["lost"] for task in status(farm)["tasks"]] == [False, True]
+        assert "queued t2" in farm.yard.paddock("land", "t2")
+
     def test_the_daemon_records_it_and_also_that_main_has_the_work_again(self, farm: Farm) -> None:
         farm.yard.add(write("parts/a"), commit("Add a"), {"say": "done"})
         farm.yard.run(code=0)

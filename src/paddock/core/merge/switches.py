@@ -1,17 +1,18 @@
-"""Whether the merge queue goes on, read without the rest of it: a large queue takes long to decode."""
+"""Whether the merge queue goes on and which main it knows, read without the rest of it: a large queue takes long to decode."""
 
 import msgspec
 
-from paddock.core.merge.model import Halted, Queue
+from paddock.core.merge.model import Halted, Main, Queue
 
 
 class QueueSwitches(msgspec.Struct, frozen=True):
-    """Those fields of `Queue` that stop it; decodes from a whole encoded queue."""
+    """Those fields of `Queue` that stop it, and main as it knows it; decodes from a whole encoded queue."""
 
     frozen: bool = False
     paused: bool = False
     draining_since: float | None = None
     halted: Halted | None = None
+    main: Main | None = None
 
     @property
     def state(self) -> str:
@@ -25,4 +26,4 @@ class QueueSwitches(msgspec.Struct, frozen=True):
 
 
 def switches_of(queue: Queue) -> QueueSwitches:
-    return QueueSwitches(queue.frozen, queue.paused, queue.draining_since, queue.halted)
+    return QueueSwitches(queue.frozen, queue.paused, queue.draining_since, queue.halted, queue.main)
