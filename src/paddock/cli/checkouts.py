@@ -62,7 +62,8 @@ def checkout_notices(workspace: Workspace) -> Iterator[Notice]:
         short = undone.commit[:10]
         words = f"{short} takes back landed work{whose}: it was committed from an older checkout"
         command = f"paddock queue restore {short}, or with --dismiss if it was intended"
-        yield Notice("work-undone", f"{words}{_named(undone.files)}", command)
+        edited = f"; it edited the landed lines themselves{_named(undone.contested)}" if undone.contested else ""
+        yield Notice("work-undone", f"{words}{_named(undone.files)}{edited}", command)
 
 
 def checkout_lines(workspace: Workspace) -> list[str]:
@@ -108,6 +109,7 @@ def view_undone(notes: "CheckoutNotes | None") -> list[dict[str, object]]:
             "commit": undone.commit,
             "files": list(undone.files),
             "changes": list(undone.changes),
+            "contested": list(undone.contested),
             "restore": f"paddock queue restore {undone.commit[:10]}",
         }
         for undone in (notes.undone if notes else ())

@@ -3,6 +3,7 @@
 import click
 from msgspec.structs import replace
 
+from paddock.cli.checkouts import FILES_SHOWN
 from paddock.cli.text import SCHEMA, print_json
 from paddock.cli.workspace import Workspace, open_workspace
 from paddock.core.errors import PaddockError
@@ -22,7 +23,8 @@ MOST_BRANCHES = 20
 def restore_command(ctx: click.Context, commit: str, dismiss: bool, as_json: bool) -> None:
     """Bring back landed work that COMMIT, made from an older checkout, took back.
 
-    A branch with the landed lines and all later edits is queued; it lands when its tests pass, like any other.
+    A branch with the landed lines and all later edits is queued; it lands when its tests pass, like any other. Landed
+    lines that COMMIT replaced with its own are left to you.
     """
     workspace = open_workspace(ctx)
     with hold_checkouts(workspace.repo) as folder:
@@ -43,6 +45,8 @@ def restore_command(ctx: click.Context, commit: str, dismiss: bool, as_json: boo
 
     wanted = Wanted([], everything=False, convoy=None, yes=True, dry_run=False, as_json=as_json)
     queue_all(ctx, wanted, (_make_branch(workspace, work),))
+    if work.contested and not as_json:
+        click.echo(f"\n{_left_to_a_person(work)}\n{_how_to_settle(work)}")
 
 
 def _find(notes: CheckoutNotes, said: str) -> UndoneWork:
@@ -64,5 +68,21 @@ def _make_branch(workspace: Workspace, work: UndoneWork) -> str:
     if branch is None:
         raise PaddockError(f"there are {MOST_BRANCHES} branches `restore-{short}…` already", "delete some of them")
     if main is None or restore_commit(workspace.repo, work, branch, main) is None:
+        if work.contested:
+            raise PaddockError(_left_to_a_person(work), _how_to_settle(work))
         raise PaddockError(f"main has all that {short} took back", "nothing is left to restore")
     return branch
+
+
+def _left_to_a_person(work: UndoneWork) -> str:
+    return f"{work.commit[:10]} replaced landed lines with its own, which stay: {_named(work.contested)}"
+
+
+def _how_to_settle(work: UndoneWork) -> str:
+    shown = f"`git diff {work.base[:10]} {work.landed[:10]}` shows what had landed"
+    return f"{shown}; bring back by hand what is missing, or run `paddock queue restore {work.commit[:10]} --dismiss`"
+
+
+def _named(files: tuple[str, ...]) -> str:
+    more = f" and {len(files) - FILES_SHOWN:,} more" if len(files) > FILES_SHOWN else ""
+    return f"{', '.join(printable(name, 80) for name in files[:FILES_SHOWN])}{more}"

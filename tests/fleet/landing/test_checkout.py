@@ -2,7 +2,6 @@
 
 import json
 import signal
-from pathlib import Path
 
 import pytest
 
@@ -96,6 +95,30 @@ def test_a_commit_from_an_older_checkout_is_named_and_its_loss_comes_back_throug
     farm.assert_at_rest()
 
 
+def test_landed_lines_that_an_older_checkout_had_edited_itself_are_named_and_left_to_a_person(farm: Farm) -> None:
+    (farm.top / "ten.txt").write_text(TEN_LINES.replace("line 5", "mine"))
+    land_lines(farm)
+    farm.branch("six", {"ten.txt": TEN_LINES.replace("line 5", "landed twice")}, start="main")
+    farm.land("six")
+    farm.yard.run(code=0)
+    assert status(farm)["undone"] == [], "a change that lands is not made from an older checkout"
+
+    farm.yard.git("commit", "-q", "-am", "From an older checkout")
+
+    (undone,) = status(farm)["undone"]
+    assert (undone["files"], undone["contested"]) == (["parts/five", "ten.txt"], ["ten.txt"])
+    assert "it edited the landed lines themselves: ten.txt" in " ".join(farm.yard.paddock("status").split())
+    short = farm.main[:10]
+    said = farm.yard.paddock("queue", "restore", short)
+    assert f"{short} replaced landed lines with its own, which stay: ten.txt" in said
+    farm.yard.run(code=0)
+    assert "parts/five" in farm.files()
+    assert [one["files"] for one in status(farm)["undone"]] == [["ten.txt"]]
+    assert "replaced landed lines with its own" in farm.yard.paddock("queue", "restore", short, code=1)
+    farm.yard.paddock("queue", "restore", short, "--dismiss")
+    assert status(farm)["undone"] == []
+
+
 def test_a_loss_that_was_meant_is_dismissed(farm: Farm) -> None:
     edit_line_ten(farm)
     land_lines(farm)
@@ -162,10 +185,11 @@ class TestRewound:
         assert len(farm.yard.records(WorkFound)) == 1
         assert farm.outcomes()["next"] == "landed"
 
-    def test_a_main_that_was_only_rewritten_has_lost_nothing(self, farm: Farm, tmp_path: Path) -> None:
+    @pytest.mark.parametrize("rewrite", ["rebase -q --force-rebase main^1", "reset -q --hard main^2"])
+    def test_a_main_that_was_only_rewritten_has_lost_nothing(self, farm: Farm, rewrite: str) -> None:
         farm.yard.add(write("parts/a"), commit("Add a"), {"say": "done"})
         farm.yard.run(code=0)
-        farm.yard.git("rebase", "-q", "--force-rebase", farm.first)
+        farm.yard.git(*rewrite.split())
         assert farm.yard.git("rev-list", "--count", "--merges", f"{farm.first}..main") == "0"
         (task,) = status(farm)["tasks"]
         assert (task["phase"], task["lost"]) == ("landed", False)

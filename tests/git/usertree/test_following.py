@@ -204,10 +204,19 @@ class TestUndone:
     def test_lines_that_both_changed_count_as_the_later_ones(self, desk: Desk) -> None:
         old, new = desk.land({"lines.txt": lines(_3="landed", _12="landed")})
         _, later = desk.land({"lines.txt": lines(_3="changed on purpose", _12="landed")})
-        assert find_losses(desk.repo, old, new, later) == ()
+        (loss,) = find_losses(desk.repo, old, new, later)
+        assert (loss.contested, loss.can_be_restored) == (True, False)
+        kept = lines(_3="landed\nand more", _12="landed")
+        assert find_losses(desk.repo, old, new, desk.land({"lines.txt": kept})[1]) == ()
         _, lacking = desk.land({"lines.txt": lines(_3="changed on purpose")})
         (loss,) = find_losses(desk.repo, old, new, lacking)
         assert loss.content == lines(_3="changed on purpose", _12="landed").encode()
+
+    def test_a_file_of_the_same_name_that_both_made_is_contested(self, desk: Desk) -> None:
+        old, new = desk.land({"made.txt": "landed\n"})
+        _, later = desk.land({"made.txt": "mine\n"})
+        (loss,) = find_losses(desk.repo, old, new, later)
+        assert (loss.path, loss.contested, loss.can_be_restored) == ("made.txt", True, False)
 
     def test_binary_files_links_and_removals_are_compared_whole(self, desk: Desk) -> None:
         def first(place: Path) -> None:

@@ -1,4 +1,4 @@
-"""Whether the merge queue goes on and which main it knows, read without the rest of it: a large queue takes long to decode."""
+"""Whether the merge queue goes on, and which main it knows; all of a large queue takes long to decode."""
 
 import msgspec
 

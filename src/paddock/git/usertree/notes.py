@@ -39,7 +39,8 @@ class StaleTree(msgspec.Struct, frozen=True):
 class UndoneWork(msgspec.Struct, frozen=True):
     """`commit` was made from a tree that showed `base`, and took back in `files` what main had in `landed`.
 
-    `changes` are the ids of those whose work that is.
+    `changes` are the ids of those whose work that is. In the `contested` ones of the files it edited the very lines
+    that had landed, so that only a person can say which are right.
     """
 
     commit: str
@@ -47,6 +48,7 @@ class UndoneWork(msgspec.Struct, frozen=True):
     landed: str
     files: tuple[str, ...]
     changes: tuple[str, ...] = ()
+    contested: tuple[str, ...] = ()
 
 
 class CheckoutNotes(msgspec.Struct, frozen=True):

@@ -27,11 +27,19 @@ MOST_MERGED = 200  # files of which the lines are compared; beyond that only who
 
 @dataclass(frozen=True, slots=True)
 class Loss:
-    """`content` is the file with the landed work in it again; None: exactly `version`, which None removes."""
+    """`content` is the file with the landed work in it again; None: exactly `version`, which None removes.
+
+    `contested`: landed lines were replaced by others. Those stay, for somebody wrote them.
+    """
 
     path: str
     version: str | None
     content: bytes | None = None
+    contested: bool = False
+
+    @property
+    def can_be_restored(self) -> bool:
+        return self.content is not None or not self.contested
 
 
 def notice_undone(repo: Repo, branch: str, notes: CheckoutNotes) -> CheckoutNotes:
@@ -56,23 +64,43 @@ def _still_undone(repo: Repo, notes: CheckoutNotes, main: str) -> tuple[UndoneWo
     for one in notes.undone:
         if not repo.resolve(one.commit) or not repo.is_ancestor(one.commit, main):
             continue
-        if losses := find_losses(repo, one.base, one.landed, main):
-            kept.append(replace(one, files=tuple(recordable(loss.path) for loss in losses)))
+        settled = set(repo.changed_paths(one.commit, main))
+        losses = find_losses(repo, one.base, one.landed, main)
+        if losses := tuple(loss for loss in losses if loss.can_be_restored or loss.path not in settled):
+            kept.append(replace(one, files=_paths(losses), contested=_contested(losses)))
     return tuple(kept)
 
 
 def _examine(repo: Repo, entry: StaleTree, main: str) -> UndoneWork | None:
     if not all(map(repo.resolve, (entry.at, entry.main))) or not repo.is_ancestor(entry.main, main):
         return None
-    losses = find_losses(repo, entry.at, entry.main, main)
+    losses = _not_of_the_queue(repo, entry.main, main, find_losses(repo, entry.at, entry.main, main))
     if not losses:
         return None
     paths = [loss.path for loss in losses]
     literal = [f":(literal,top){path}" for path in paths[:MOST_MERGED]]
     listed = repo.git("rev-list", "--first-parent", "--reverse", f"{entry.main}..{main}", "--", *literal).lines
     commit = listed[0] if listed else main
-    files = tuple(recordable(path) for path in paths)
-    return UndoneWork(commit, entry.at, entry.main, files, _whose(repo, entry, set(paths)))
+    whose = _whose(repo, entry, set(paths))
+    return UndoneWork(commit, entry.at, entry.main, _paths(losses), whose, _contested(losses))
+
+
+def _not_of_the_queue(repo: Repo, landed: str, main: str, losses: tuple[Loss, ...]) -> tuple[Loss, ...]:
+    """Without lines that were replaced by what landed later: that was made from a main that had them."""
+    if all(loss.can_be_restored for loss in losses):
+        return losses
+    tips = {tip.commit for tip in read_landed(open_workbench(repo), main, landed)}
+    by_hand = [line for line in repo.git("rev-list", "--first-parent", f"{landed}..{main}").lines if line not in tips]
+    edited = {path for commit in by_hand for path in repo.changed_paths(f"{commit}^1", commit)}
+    return tuple(loss for loss in losses if loss.can_be_restored or loss.path in edited)
+
+
+def _paths(losses: tuple[Loss, ...]) -> tuple[str, ...]:
+    return tuple(recordable(loss.path) for loss in losses)
+
+
+def _contested(losses: tuple[Loss, ...]) -> tuple[str, ...]:
+    return tuple(recordable(loss.path) for loss in losses if loss.contested)
 
 
 def _whose(repo: Repo, entry: StaleTree, paths: set[str]) -> tuple[str, ...]:
@@ -92,8 +120,8 @@ def find_losses(repo: Repo, base: str, landed: str, main: str) -> tuple[Loss, ..
         now = since[path][1]
         if now == old:
             losses.append(Loss(path, new))
-        elif number < MOST_MERGED and (content := _merge_again(repo, now, old, new)) is not None:
-            losses.append(Loss(path, now, content))
+        elif number < MOST_MERGED and (loss := _merge_again(repo, path, now, brought[path])) is not None:
+            losses.append(loss)
     return tuple(losses)
 
 
@@ -101,26 +129,34 @@ def _changes(repo: Repo, one: str, other: str) -> dict[str, Change]:
     return parse_differences(repo.git(*DIFFERENCES, one, other).records)
 
 
-def _merge_again(repo: Repo, now: str | None, old: str | None, new: str | None) -> bytes | None:
-    """The lines of `now` with what `new` has over `old`; None when nothing is missing or lines do not tell.
+def _merge_again(repo: Repo, path: str, now: str | None, landed: Change) -> Loss | None:
+    """The lines of `now` with what landed; None when nothing is missing or the file is gone.
 
     Where both changed the same lines, those of `now` count: somebody wrote them.
     """
-    if now is None or old is None or new is None:
+    old, new = landed
+    if now is None or new is None or now == new:
         return None
-    if any(version.startswith((SYMLINK, GITLINK)) for version in (now, old, new)):
-        return None
+    if old is None or any(version.startswith((SYMLINK, GITLINK)) for version in (now, old, new)):
+        return Loss(path, now, contested=True)
     contents = [repo.git("cat-file", "blob", version.split(" ")[1]).stdout for version in (now, old, new)]
     with tempfile.TemporaryDirectory() as folder:
         for name, content in zip(("now", "old", "new"), contents, strict=True):
             (Path(folder) / name).write_bytes(content)
-        merged = run_git(Path(folder), "merge-file", "-p", "--ours", "now", "old", "new", check=False)
-    return merged.stdout if merged.ok and merged.stdout != contents[0] else None
+        merged, both = (
+            run_git(Path(folder), "merge-file", "-p", side, "now", "old", "new", check=False)
+            for side in ("--ours", "--union")
+        )
+    if not merged.ok:
+        return Loss(path, now, contested=True)
+    again = merged.stdout if merged.stdout != contents[0] else None
+    contested = both.stdout != merged.stdout
+    return Loss(path, now, again, contested) if again is not None or contested else None
 
 
 def restore_commit(repo: Repo, work: UndoneWork, branch: str, main: str) -> str | None:
     """A commit on `main` that brings the landed work back, held by the new branch; None when nothing is missing."""
-    losses = find_losses(repo, work.base, work.landed, main)
+    losses = [loss for loss in find_losses(repo, work.base, work.landed, main) if loss.can_be_restored]
     if not losses:
         return None
     with tempfile.TemporaryDirectory() as folder:
