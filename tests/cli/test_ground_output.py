@@ -179,7 +179,7 @@ def test_config_tells_the_source_of_every_value(cli: Cli, monkeypatch: pytest.Mo
     assert cli.shown("config", "check") == expect("""
         paddock.toml: 1 warning
         --- stderr
-        warning: [land] ci is empty: nothing checks what lands
+        warning: [land] ci is empty: nothing can land
     """)
     (cli.top / "paddock.toml").unlink()
     assert cli.shown("config", "show", "main") == expect("""

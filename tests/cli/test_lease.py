@@ -104,7 +104,7 @@ def test_what_is_taken_is_refused_with_the_holder_named(cli: Cli, monkeypatch: p
 def test_overlapping_globs_are_a_conflict_and_other_paths_are_not(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
     cli.good("lease", "acquire", "file:src/api/**")
     monkeypatch.setenv("USER", "bo")
-    assert "holds `file:src/api/**`" in cli("lease", "acquire", "file:src/*/users.py").err
+    assert "has held `file:src/api/**`" in cli("lease", "acquire", "file:src/*/users.py").err
     cli.good("lease", "acquire", "file:src/web/**")
     assert holders(cli) == ["file:src/api/**", "file:src/web/**"]
 

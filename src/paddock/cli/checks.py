@@ -48,7 +48,7 @@ def config_findings(config: Config) -> Iterator[str]:
             yield f"{error.message}{f': {error.hint}' if error.hint else ''}"
     yield from _kinds_taken_twice(config)
     if not config.land.ci and not config.land.checks:
-        yield "[land] ci is empty: nothing checks what lands"
+        yield "[land] ci is empty: nothing can land"
 
 
 def _meant(name: str, known: tuple[str, ...]) -> str:
