@@ -318,8 +318,8 @@ def _refused(name: str, answer: lease.Waiting | lease.Refused) -> PaddockError:
     if isinstance(answer, lease.Refused) and answer.deadlock:
         return PaddockError(f"waiting for `{name}` would never end: {blocker.holder.name} waits for what you hold")
     return PaddockError(
-        f"`{name}` is taken: {blocker.holder.name}{where} holds `{blocker.name}`: for {age(blocker.since)} so far, "
-        f"for at most {format_duration(max(0.0, blocker.expires_in_seconds))} more",
+        f"`{name}` is taken: {blocker.holder.name}{where} has held `{blocker.name}` for {age(blocker.since)}; "
+        f"the lease expires in {format_duration(max(0.0, blocker.expires_in_seconds))}",
         "wait in line with `--wait 5m`",
     )
 
