@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from paddock.core.errors import Misuse
 from paddock.core.ids import parse_task_range, task_id
-from tests.cli.conftest import Cli
+from tests.cli.conftest import Cli, git
 from tests.cli.test_overview import deliver
 
 
@@ -74,11 +74,33 @@ def test_all_that_waits_for_approval_is_shown_before_it_lands(many: Cli, command
     deliver(many, "t1")
     deliver(many, "t4")
     assert many.shown(command, "--all", "--dry-run") == (
-        "would land 2 tasks:\n  t1    approval  one\n  t4    approval  four\n"
+        f"would {command} 2 tasks:\n  t1    approval  one\n  t4    approval  four\n"
     )
     assert many.good(command, "--convoy", "parser", "--dry-run", "--json").json() == {
         "schema": 1, "ids": ["t1"], "refused": [], "dry_run": True,
     }  # fmt: skip
+
+
+def test_a_dry_run_queues_no_branch_either(many: Cli) -> None:
+    deliver(many, "t1")
+    git(many.top, "branch", "mine")
+    assert many.shown("land", "t1", "--branch", "mine", "--dry-run") == (
+        "would land 1 task and 1 branch:\n  t1    approval  one\n  branch mine\n"
+    )
+    assert many.good("land", "--branch", "mine", "--dry-run", "--json").json()["ids"] == ["mine"]
+    assert many.good("queue", "--json").json()["next"] == []
+
+
+def test_what_a_person_decides_is_in_the_log(many: Cli) -> None:
+    deliver(many, "t1")
+    many.good("reject", "t1", "-m", "Not like this")
+    many.good("queue", "freeze", "-m", "holidays")
+    many.good("queue", "unfreeze")
+    rejected, frozen, unfrozen = many.good("log").out.splitlines()[-3:]
+    assert "t1      rejected by ana@" in rejected
+    assert rejected.endswith(": Not like this")
+    assert frozen.endswith("merge queue frozen: nothing lands: holidays")
+    assert unfrozen.endswith("merge queue unfrozen")
 
 
 def test_misuse_is_told(many: Cli) -> None:

@@ -42,6 +42,11 @@ def describe(record: ev.Record, board: Board) -> str:
             return "cancelled"
         case ev.TaskBlocked(reason=reason, unblock=unblock):
             return f"blocked: {cut(reason, 120)}; {unblock}"
+        case ev.TaskRejected(message=message):
+            words = f": {cut(' '.join(message.split()), 80)}" if message else ""
+            return f"rejected by {printable(record.actor, 40)}{words}"
+        case ev.TaskRetried():
+            return f"to be tried again, says {printable(record.actor, 40)}"
         case ev.MessageSent(text=text):
             return f"message queued: {cut(' '.join(text.split()), 80)}"
         case ev.TurnStarted(messages=messages) if messages:
@@ -78,6 +83,26 @@ def _describe_queue(event: ev.Event, board: Board) -> str:
             return f"took {name} out of the queue: {cut(reason, 120)}"
         case qe.QueueHalted(reason=reason):
             return f"merge queue halted: {cut(reason, 120)}"
+        case _:
+            return _describe_switch(event)
+
+
+def _describe_switch(event: ev.Event) -> str:
+    match event:
+        case qe.QueueFrozen(reason=reason):
+            return f"merge queue frozen: nothing lands{': ' + cut(reason, 100) if reason else ''}"
+        case qe.QueueUnfrozen():
+            return "merge queue unfrozen"
+        case qe.QueuePaused(reason=reason):
+            return f"merge queue paused: nothing is tested{': ' + cut(reason, 100) if reason else ''}"
+        case qe.QueueDrained():
+            return "merge queue draining: what is queued from now on waits"
+        case qe.QueueResumed():
+            return "merge queue resumed"
+        case qe.RemoteLost(remote=remote, problem=problem):
+            return f"cannot reach the remote `{printable(remote, 40)}`: {cut(problem, 120)}"
+        case qe.RemoteReached(remote=remote):
+            return f"the remote `{printable(remote, 40)}` answers again"
         case _:
             return ""
 
