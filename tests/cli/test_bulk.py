@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from paddock.core.errors import Misuse
 from paddock.core.ids import parse_task_range, task_id
-from tests.cli.conftest import Cli, git
+from tests.cli.conftest import Cli
 from tests.cli.test_overview import deliver
 
 
@@ -79,16 +79,6 @@ def test_all_that_waits_for_approval_is_shown_before_it_lands(many: Cli, command
     assert many.good(command, "--convoy", "parser", "--dry-run", "--json").json() == {
         "schema": 1, "ids": ["t1"], "refused": [], "dry_run": True,
     }  # fmt: skip
-
-
-def test_a_dry_run_queues_no_branch_either(many: Cli) -> None:
-    deliver(many, "t1")
-    git(many.top, "branch", "mine")
-    assert many.shown("land", "t1", "--branch", "mine", "--dry-run") == (
-        "would land 1 task and 1 branch:\n  t1    approval  one\n  branch mine\n"
-    )
-    assert many.good("land", "--branch", "mine", "--dry-run", "--json").json()["ids"] == ["mine"]
-    assert many.good("queue", "--json").json()["next"] == []
 
 
 def test_what_a_person_decides_is_in_the_log(many: Cli) -> None:

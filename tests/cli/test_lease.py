@@ -94,7 +94,7 @@ def test_what_is_taken_is_refused_with_the_holder_named(cli: Cli, monkeypatch: p
     said = cli("lease", "acquire", "service:db")
     assert said.code == 1
     assert f"`service:db` is taken: ana@{os.uname().nodename} (pid {os.getppid()}" in said.err
-    assert "for at most 5m more" in said.err or "for at most 4m59s more" in said.err
+    assert "the lease expires in 5m" in said.err or "the lease expires in 4m59s" in said.err
     assert "hint: wait in line with `--wait 5m`" in said.err
     for command in ("renew", "release"):
         assert "is held by ana@" in cli("lease", command, "service:db").err

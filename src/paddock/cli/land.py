@@ -92,7 +92,7 @@ def queue_all(
     names = choose(board, wanted, lambda task: task.phase is Phase.APPROVAL)
     if wanted.dry_run:
         _look_at_branches(workspace, branches)
-    if not go_ahead(board, wanted, names, "land", branches=branches):
+    if not go_ahead(board, wanted, names, ctx.info_name or "land", branches=branches):
         return
     store = workspace.write()
     site = open_site(workspace, store)
