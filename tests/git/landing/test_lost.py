@@ -39,5 +39,13 @@ def test_a_main_whose_commits_were_only_rewritten_has_lost_nothing(lab: Lab) -> 
     assert compare_landed(lab.repo, known, lab.main) == MainsCompared(lost=("t2",))
 
 
+def test_a_main_that_has_the_commits_themselves_without_their_merge_has_lost_nothing(lab: Lab) -> None:
+    change = lab.branch("t1", {"t1.txt": "x\n"})
+    land(lab.repo, lab.move(change))
+    known = lab.main
+    git(lab.top, "reset", "--quiet", "--hard", change.member.head)
+    assert compare_landed(lab.repo, known, lab.main) == MainsCompared()
+
+
 def test_of_a_commit_that_is_gone_nothing_is_told(lab: Lab) -> None:
     assert compare_landed(lab.repo, "d" * 40, lab.main) == MainsCompared()
