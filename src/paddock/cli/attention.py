@@ -55,6 +55,12 @@ def _halted_queue(_workspace: Workspace, board: Board) -> Iterator[Notice]:
         yield Notice("queue-halted", "; ".join((f"merge queue halted: {halted.reason}", *cure_of(halted))), DETAILS)
 
 
+def _untested_queue(workspace: Workspace, board: Board) -> Iterator[Notice]:
+    if board.queue_switches.entries and not workspace.config.land.ci and not workspace.config.land.checks:
+        words = "nothing can land: no CI command is configured; set `[land] ci` in paddock.toml"
+        yield Notice("no-ci", words, "paddock doctor --ci")
+
+
 def _checkouts(workspace: Workspace, _board: Board) -> Iterator[Notice]:
     """The file is there only while there is something to tell."""
     if (workspace.state_dir / "checkouts").exists():
@@ -64,4 +70,4 @@ def _checkouts(workspace: Workspace, _board: Board) -> Iterator[Notice]:
 
 
 DETAILS = "paddock queue why main"
-SOURCES: tuple[Source, ...] = (_lost_daemon, _halted_queue, _stopped_engines, _checkouts)
+SOURCES: tuple[Source, ...] = (_lost_daemon, _halted_queue, _untested_queue, _stopped_engines, _checkouts)

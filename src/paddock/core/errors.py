@@ -16,8 +16,10 @@ class PaddockError(Exception):
 
 
 def words_of(error: Exception) -> str:
-    """What a person may read of it: of our own only what they say, of others also what they are."""
-    return error.message if isinstance(error, PaddockError) else f"{type(error).__name__}: {error}"
+    """What a person may read of it: of our own what they say and advise, of others also what they are."""
+    if not isinstance(error, PaddockError):
+        return f"{type(error).__name__}: {error}"
+    return f"{error.message} ({error.hint})" if error.hint else error.message
 
 
 class Misuse(PaddockError):

@@ -225,7 +225,7 @@ class Daemon:
     async def _note_repeated(self, what: str, error: Exception) -> float:
         """Returns when to try again."""
         now = time.time()
-        if self.troubles.note(what, str(error), now):
+        if self.troubles.note(what, words_of(error), now):
             await self._note_trouble(what, error)
         return now + SLOW_CLOCK_SECONDS
 

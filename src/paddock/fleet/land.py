@@ -29,7 +29,7 @@ from paddock.fleet.checkouts import Checkouts
 from paddock.fleet.checkpoints import checkpoint
 from paddock.fleet.ci_runs import CiCrew, CiRun, RunResult
 from paddock.fleet.conflicts import landed_against
-from paddock.fleet.ledger import Ledger, Succeeded
+from paddock.fleet.ledger import Ledger
 from paddock.fleet.lineage import Lineage
 from paddock.fleet.lostwork import compare_mains
 from paddock.fleet.queueing import ci_of, hold_task, lineage_of, main_ref, queue_change
@@ -70,15 +70,6 @@ class Lander:
 
     async def step(self) -> float | None:
         """Does all there is to do now; returns when to look again even if nothing happens, if at all."""
-        try:
-            return await self._step()
-        except Succeeded:
-            raise
-        except PaddockError as error:
-            await self._note_trouble(f"{error.message} ({error.hint})" if error.hint else error.message)
-            return self._later()
-
-    async def _step(self) -> float | None:
         await self._aftermath.sent_back.block_unchanged(self.ledger.board)
         await self._queue_approved(self.ledger.board)
         await self._look_after()

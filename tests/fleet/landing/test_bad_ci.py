@@ -29,6 +29,17 @@ def results(farm: Farm) -> list[str]:
     return [str(run.result) for run in ended_runs(farm)]
 
 
+def test_a_run_ends_and_status_tells_when_the_ci_command_is_gone_while_something_is_queued(farm: Farm) -> None:
+    farm.branch("mine", {"parts/mine": "good\n"})
+    farm.land("mine")
+    farm.yard.env["PADDOCK_LAND_CI"] = ""
+    told = farm.yard.run(code=1)
+    assert "gave up landing: no CI command is configured" in told
+    assert 'set `[land] ci = "make test"`' in told
+    assert "nothing can land: no CI command is configured" in farm.yard.paddock("status")
+    assert farm.main == farm.first
+
+
 def test_without_a_ci_command_nothing_lands_and_everybody_is_told_what_to_set(make_farm: MakeFarm) -> None:
     farm = make_farm(ci="")
     farm.yard.add(write("parts/a"), commit("Add a"), {"say": "done"})

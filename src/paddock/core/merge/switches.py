@@ -6,13 +6,17 @@ from paddock.core.merge.model import Halted, Main, Queue
 
 
 class QueueSwitches(msgspec.Struct, frozen=True):
-    """Those fields of `Queue` that stop it, and main as it knows it; decodes from a whole encoded queue."""
+    """Those fields of `Queue` that stop it, and main as it knows it; decodes from a whole encoded queue.
+
+    Of `entries` only the names are read.
+    """
 
     frozen: bool = False
     paused: bool = False
     draining_since: float | None = None
     halted: Halted | None = None
     main: Main | None = None
+    entries: dict[str, msgspec.Raw] = {}
 
     @property
     def state(self) -> str:
@@ -26,4 +30,5 @@ class QueueSwitches(msgspec.Struct, frozen=True):
 
 
 def switches_of(queue: Queue) -> QueueSwitches:
-    return QueueSwitches(queue.frozen, queue.paused, queue.draining_since, queue.halted, queue.main)
+    names = dict.fromkeys(queue.entries, msgspec.Raw())
+    return QueueSwitches(queue.frozen, queue.paused, queue.draining_since, queue.halted, queue.main, names)
