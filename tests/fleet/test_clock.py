@@ -11,7 +11,7 @@ import pytest
 from paddock.core.repetition import ToolUse, follow
 from paddock.core.trace import ToolCall
 from paddock.engines.protocol import Capabilities
-from paddock.fleet.clock import TurnClock
+from paddock.fleet.clock import LOOK_SECONDS, TurnClock
 from paddock.sessions.deadlines import Deadline, TurnLimits
 from paddock.sessions.local import Running
 from paddock.sessions.process import ProcessIdentity, identify
@@ -89,11 +89,11 @@ def test_a_tool_that_nobody_told_of_is_seen_at_work(engine: subprocess.Popen[str
     identity = identify(engine.pid)
     assert identity is not None
     tell(engine, "start")
-    watched = clock(HIDES_TOOLS)
+    watched, before = clock(HIDES_TOOLS), time.time()
     assert watched.passed(silent_for(700, identity)) is None
     looks = watched.look_again_at(silent_for(700, identity))
     assert looks is not None
-    assert looks > time.time(), "not at once: looking costs something"
+    assert looks >= before + LOOK_SECONDS, "not at once: looking costs something"
     assert clock(TELLS).passed(silent_for(700, identity)) is Deadline.SILENCE, "who tells of tools has none at work"
     assert clock(HIDES_TOOLS).passed(silent_for(1900, identity)) is Deadline.TOOL
     tell(engine, "stop")

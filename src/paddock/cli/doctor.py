@@ -38,6 +38,5 @@ def _row(finding: Finding) -> dict[str, object]:
         "verdict": finding.verdict,
         "detail": finding.detail,
         "fix": finding.fix,
-        "mend": finding.fix,  # what `fix` was called first; keys are never removed within a schema
         "output": list(finding.output),
     }
