@@ -310,10 +310,13 @@ class Daemon:
             await asyncio.sleep(self.site.config.janitor.every)
 
     async def _clean(self) -> None:
+        """What a drive of ours still clears up after its attempt's end is not for the janitor."""
         seen = await asyncio.to_thread(look, self.site)
         checkpoint("janitor.looked")
         found = judge(self.site.config, self.ledger.board, seen, time.time())
-        done = await asyncio.to_thread(sweep, self.site, found)
+        driven = {str(run.attempt_id) for run in self.runs.values()}
+        orphaned = [item for item in found if item.name not in driven]
+        done = await asyncio.to_thread(sweep, self.site, orphaned)
         checkpoint("janitor.swept")
         now = time.time()
         await self.ledger.record(lambda fresh: [*lease_drafts(fresh, now), *note_drafts(done)])

@@ -246,7 +246,8 @@ def sweep(site: Site, found: list[Found]) -> list[Found]:
 def _sweep_one(site: Site, item: Found) -> bool:
     match item.what:
         case What.WORKTREE:
-            return not release(site.root, AttemptId(item.name), "its attempt had ended").kept
+            released = release(site.root, AttemptId(item.name), "its attempt had ended")
+            return released.slot is not None and not released.kept
         case What.POOL:
             assert item.waste is not None
             return bool(apply_gc(site.root, GcPlan((item.waste,))).removed)

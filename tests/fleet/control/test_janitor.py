@@ -325,4 +325,5 @@ def test_many_agents_come_and_go_under_an_eager_janitor(make_yard: MakeYard) -> 
     board = yard.board()
     assert {board.tasks[name].phase.value for name in board.tasks} == {"landed"}
     assert not [event for event in swept(yard) if "sandbox" in event.what or "ref" in event.what]
+    assert not [event for event in swept(yard) if "worktree" in event.what or "process" in event.what]
     yard.assert_nothing_is_left()
