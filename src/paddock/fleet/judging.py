@@ -11,7 +11,7 @@ from paddock.core.trace import Final, TurnSummary
 from paddock.engines.protocol import Capabilities, Engine
 from paddock.fleet.checkpoints import checkpoint
 from paddock.fleet.site import Site
-from paddock.git.checkout import mend
+from paddock.git.checkout import repair_worktree
 from paddock.git.facts import DiffStat, diffstat, read_stretch
 from paddock.git.release import Secured
 from paddock.git.rescue import count_rescued, hold_change, rescue
@@ -54,7 +54,7 @@ def secure(site: Site, attempt: Attempt) -> Delivery:
     worktree = find(site.root, attempt.id)
     if worktree is None:
         return _from_branch(site, attempt)
-    admin = mend(site.repo, worktree.path)
+    admin = repair_worktree(site.repo, worktree.path)
     if admin is None:
         return Delivery(problem=f"`{worktree.path}` is not a worktree of this repository any more")
     try:

@@ -159,7 +159,7 @@ class Lander:
         await self.ledger.record(lambda _board: [Draft(event, task=task.id)])
 
     async def _drop_cancelled(self, board: Board) -> None:
-        """Who cancels a task does not want its change either, unless main is being moved to it already."""
+        """A cancelled task takes its change with it, unless main is already being moved to it."""
         queue = board.queue
         landing = queue.ended[queue.landing.run] if queue.landing is not None else None
         unwanted = [entry for entry in queue.entries.values() if _task_is_cancelled(board, entry)]

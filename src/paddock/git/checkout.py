@@ -74,7 +74,7 @@ def admin_dirs_of(repo: Repo, worktree: Path) -> list[Path]:
     return [admin for admin in all_admin_dirs(repo) if worktree_of(admin) == worktree.resolve()]
 
 
-def mend(repo: Repo, worktree: Path) -> Path | None:
+def repair_worktree(repo: Repo, worktree: Path) -> Path | None:
     """admin_dir, after giving back a `.git` file that an agent deleted."""
     admin = admin_dir(repo, worktree)
     if admin is None and worktree.is_dir() and not os.path.lexists(worktree / ".git"):

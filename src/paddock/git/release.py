@@ -16,9 +16,9 @@ from paddock.git.checkout import (
     drop_stale_locks,
     forget_operation,
     is_cut_differently,
-    mend,
     operation_in_progress,
     remove_worktree,
+    repair_worktree,
     set_head,
 )
 from paddock.git.disk import remove_tree
@@ -182,7 +182,7 @@ def secure(
     root: WorktreeRoot, slot: Slot, record: SlotRecord, why: str, checkpoint: Checkpoint = no_checkpoint
 ) -> tuple[Rescued | None, tuple[str, ...]]:
     """A rescue commit for dirty files, refs for loose commits. PaddockError when something cannot be saved."""
-    admin = mend(root.repo, slot.path)
+    admin = repair_worktree(root.repo, slot.path)
     if admin is None:
         if slot.path.exists():
             raise PaddockError(f"`{slot.path}` is not a worktree of this repository any more")

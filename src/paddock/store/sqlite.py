@@ -169,7 +169,7 @@ class SqliteStore:
         with explained(self.path), self._locked():
             with self._writing():
                 if self._board is None:
-                    self._start(mend=True)
+                    self._start(repair=True)
                 board = self._catch_up()
                 first = board.seq
                 for row in rows:
@@ -263,11 +263,11 @@ class SqliteStore:
             raise damaged(self.path, error.message) from error
         return board
 
-    def _start(self, *, mend: bool = False) -> Board:
+    def _start(self, *, repair: bool = False) -> Board:
         """The file is read before the transaction's first look at the log, so its record is visible there.
 
         Snapshots are written after the commit: a record that one tells of was there, and somebody may have acted
-        on it. To `mend` is to bring such records back.
+        on it. To `repair` is to bring such records back.
         """
         self._board, self._tip, self._snapshot_seq = Board(), GENESIS, 0
         snapshot = load_snapshot(self.path, mapped=self._lock < 0)
@@ -277,7 +277,7 @@ class SqliteStore:
         found = self._hash_at(board.seq)
         if found == tip:
             self._board, self._tip, self._snapshot_seq = board, tip, board.seq
-        elif found is None and not mend:
+        elif found is None and not repair:
             self.forget()
             raise cut_short(self.path, board.seq)
         return self._board

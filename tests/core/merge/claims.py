@@ -619,7 +619,7 @@ def on_a_red_main(*names: str) -> Lab:
 
 def a_main_that_somebody_mends_is_gone_on_with() -> None:
     lab = on_a_red_main("t1", "t2")
-    lab.truth.mends["mended", 1] = ("slip", 1)
+    lab.truth.fixes["mended", 1] = ("slip", 1)
     lab.push_foreign("mended")
     lab.settle()
     audit(lab)
@@ -639,7 +639,7 @@ def a_main_that_stays_red_stays_untouched() -> None:
 
 def a_change_that_repairs_a_red_main_lands_on_it() -> None:
     lab = on_a_red_main("t1")
-    lab.truth.mends["t2", 1] = ("slip", 1)
+    lab.truth.fixes["t2", 1] = ("slip", 1)
     lab.submit(change("t2", repairs=True))
     lab.settle()
     audit(lab)
@@ -649,7 +649,7 @@ def a_change_that_repairs_a_red_main_lands_on_it() -> None:
 
 def a_repair_that_passed_while_nothing_may_land_is_not_tried_again() -> None:
     lab = on_a_red_main("t1")
-    lab.truth.mends["t2", 1] = ("slip", 1)
+    lab.truth.fixes["t2", 1] = ("slip", 1)
     lab.record(ev.QueueFrozen())
     lab.submit(change("t2", repairs=True))
     lab.settle()

@@ -45,7 +45,7 @@ class Commit:
 
 @dataclass(slots=True)
 class Truth:
-    """What is wrong with the changes. `clashes` break together, `conflicts` do not merge, `mends` heal what is bad.
+    """What is wrong with the changes. `clashes` break together, `conflicts` do not merge, `fixes` repair what is bad.
 
     `seen_by` are the checks that look at what a change touches, all of them unless it says otherwise: it breaks
     no others, and two changes clash only in a check that looks at both.
@@ -56,7 +56,7 @@ class Truth:
     clashes: set[frozenset[Atom]] = field(default_factory=set)
     conflicts: set[frozenset[Atom]] = field(default_factory=set)
     empty: set[Atom] = field(default_factory=set)
-    mends: dict[Atom, Atom] = field(default_factory=dict)
+    fixes: dict[Atom, Atom] = field(default_factory=dict)
     seen_by: dict[Atom, frozenset[str]] = field(default_factory=dict)
     builds_on: dict[Atom, Tree] = field(default_factory=dict)
 
@@ -71,7 +71,7 @@ class Truth:
         return not self.red_checks(tree)
 
     def red_checks(self, tree: Tree) -> set[str]:
-        healed = {self.mends[atom] for atom in tree if atom in self.mends}
+        healed = {self.fixes[atom] for atom in tree if atom in self.fixes}
         red = {check for atom in tree & (self.bad - healed) for check in self.checks_of(atom)}
         for one, other in (tuple(pair) for pair in self.clashes if pair <= tree):
             red |= self.checks_of(one) & self.checks_of(other)

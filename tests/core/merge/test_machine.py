@@ -55,7 +55,7 @@ class QueueMachine(RuleBasedStateMachine):
         atom = (name, 1)
         slips = sorted({atom for atom in self.lab.truth.bad if atom[0].startswith("foreign")})
         if kind == "repair" and slips:
-            self.lab.truth.mends[atom] = slips[-1]
+            self.lab.truth.fixes[atom] = slips[-1]
         if kind == "bad":
             self.lab.truth.bad.add(atom)
         if area is not None:
