@@ -13,7 +13,7 @@ demo: ## A fleet of scripted agents fixes a throw-away project; about a minute, 
 test: ## Everything a change must pass: lint, types, tests
 	@scripts/bootstrap dev
 	@$(MAKE) --no-print-directory lint
-	$(PY) -m pytest -n 3 --dist loadgroup
+	$(PY) -m pytest -n 3 --dist loadgroup --reruns 1 --rerun-show-tracebacks
 
 check: test ## The same as test: what CI runs
 
