@@ -134,7 +134,8 @@ class Yard:
 
 @contextlib.contextmanager
 def make_yard() -> Iterator[Yard]:
-    with tempfile.TemporaryDirectory(prefix="paddock-fleet-") as name:
+    # What a killed daemon has started, such as a git that makes a worktree, may still be writing at the end.
+    with tempfile.TemporaryDirectory(prefix="paddock-fleet-", ignore_cleanup_errors=True) as name:
         top = Path(name) / "app"
         top.mkdir()
         identity = {
@@ -233,10 +234,10 @@ def measure_idle(sizes: Sizes) -> list[Line]:
         time.sleep(sizes.settle_seconds)
         cpu = cpu_share(daemon, sizes.watch_seconds)
         yard.add(["true"])
-        yard.await_board(lambda board: bool(board.live))
+        yard.await_board(lambda board: any(board.tasks[name].attempts for name in board.tasks))
         with yard.log() as log:
             [added] = log.records(Query(kind=TaskAdded.kind))
-            [started] = log.records(Query(kind=AttemptStarted.kind, after=added.seq))
+            started, *_ = log.records(Query(kind=AttemptStarted.kind, after=added.seq))
     return [
         Line("daemon with nothing to do: CPU", cpu, "%", goal=0.5),
         Line("idle daemon: from a new task to its claim", started.at - added.at, "s"),
