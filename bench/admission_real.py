@@ -38,7 +38,8 @@ def main() -> int:
     tasks, calls = (2, 2) if quick else (24, 6)
     suffix = "-quick" if quick else ""
     settings = Settings(max_concurrent=LIMIT, latency_seconds=0.1 if quick else 1.5)
-    with tempfile.TemporaryDirectory(prefix="paddock-bench-") as scratch, MockModel(settings) as model:
+    place = tempfile.TemporaryDirectory(prefix="paddock-bench-", ignore_cleanup_errors=True)
+    with place as scratch, MockModel(settings) as model:
         yard = build_yard(build_template(Path(scratch) / "template"), Path(scratch))
         try:
             prepare(yard, model, programs, most=12)
