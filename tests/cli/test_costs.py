@@ -12,7 +12,6 @@ from paddock.core.admission.host import HostSample
 from paddock.core.admission.quota import Limit, Quota
 from paddock.core.events import AttemptEnded, AttemptStarted, Draft, LimitsReset, TurnEnded, TurnStarted
 from paddock.core.ids import AttemptId, TaskId
-from paddock.core.spending import day_of
 from paddock.fleet.gate import NO_QUOTA, LimitsFile
 from paddock.store.protocol import Author, Query
 from paddock.store.sqlite import SqliteStore
@@ -95,12 +94,17 @@ def test_a_model_without_a_price_is_unpriced_with_a_warning_and_never_nothing(se
         ("engine", {"claude": 2.0, "codex": 1.0}),
         ("model", {"claude-opus-5": 3.0, "mystery-9": None}),
         ("convoy", {"api": 3.0, "none": None}),
-        ("day", {day_of(time.time()): 3.0}),
     ],
 )
 def test_costs_can_be_grouped(seasoned: Cli, by: str, expected: dict[str, float | None]) -> None:
     rows = seasoned.good("costs", "--by", by, "--json").json()["rows"]
     assert {row[by]: row["cost_usd"] for row in rows} == expected
+
+
+def test_costs_are_those_of_the_day_they_were_recorded_on(seasoned: Cli) -> None:
+    day = seasoned.good("log", "--json").lines[-1]["at"][:10]
+    rows = seasoned.good("costs", "--by", "day", "--json").json()["rows"]
+    assert {row["day"]: row["cost_usd"] for row in rows} == {day: 3.0}
 
 
 def test_costs_before_anything_ran_are_nothing(cli: Cli) -> None:
@@ -171,6 +175,7 @@ def test_before_a_daemon_ran_only_the_cap_is_known(cli: Cli) -> None:
 
 def test_limits_tell_what_each_number_was_made_from(cli: Cli) -> None:
     now = time.time()
+    cli.monkeypatch.setattr(time, "time", lambda: now)
     controls = Controls(
         accounts={
             "free": Account(quota=Quota(target=NO_QUOTA)),
