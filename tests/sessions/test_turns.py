@@ -173,6 +173,16 @@ def test_a_turn_of_an_earlier_boot_is_vanished_with_the_host(workshop: Workshop)
     assert state.rebooted
 
 
+def test_a_turn_runs_until_its_shim_has_left_for_a_sweep_would_take_that_for_a_leftover(workshop: Workshop) -> None:
+    program, left = workshop.root / "mv", workshop.fifo("left")
+    program.write_text(f'#!/bin/sh\n/bin/mv "$@"; echo recorded >"{left}"; exec sleep 600\n')
+    program.chmod(0o755)
+    start_turn(replace(workshop.shell(":"), env={"PATH": f"{workshop.root}:{os.environ['PATH']}"}))
+    assert left.read_text() == "recorded\n"
+    assert workshop.files().exit.exists()
+    assert isinstance(workshop.state(), Running)
+
+
 @pytest.mark.parametrize("text", ["", "Terminated\n", "\0\0\0\0"])
 def test_a_torn_exit_record_says_nothing(workshop: Workshop, text: str) -> None:
     workshop.run(workshop.shell(":"))

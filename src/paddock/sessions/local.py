@@ -261,14 +261,12 @@ def observe_turn(folder: Path, turn: int) -> TurnState:
     claim = _read_claim(files)
     if claim is None:
         return NeverStarted()
-    alive = same_process(claim.identity)
-    # Asked for after the process: a shim that is gone by now has renamed the file into place before, or never will.
-    exited = _read_exit(files.exit, claim.started_at)
-    if exited is None and not alive:
-        exited = _read_exit(files.ending, claim.started_at)
-    if exited is not None:
-        return exited
-    if not alive:
+    if not same_process(claim.identity):
+        # Asked for after the process: a shim that is gone by now has renamed the file into place before, or never will.
+        # While it lives it is about to leave, and would be taken for something that the command left behind.
+        for path in (files.exit, files.ending):
+            if (exited := _read_exit(path, claim.started_at)) is not None:
+                return exited
         return Vanished(claim.identity, claim.started_at, rebooted=claim.identity.boot != current_boot())
     sizes = [stat for stat in (_stat(files.out), _stat(files.err)) if stat is not None and stat.st_size]
     return Running(
