@@ -182,10 +182,17 @@ def _lost_admin_dirs(root: WorktreeRoot) -> list[Path]:
     for admin in all_admin_dirs(root.repo):
         worktree = worktree_of(admin)
         ours = worktree is not None and worktree.parent == home and worktree not in slots
-        old = now - admin.stat().st_mtime > _HALF_MADE_SECONDS
-        if ours and worktree is not None and not worktree.exists() and old:
+        if ours and worktree is not None and not worktree.exists() and now - _modified(admin, now) > _HALF_MADE_SECONDS:
             found.append(admin)
     return found
+
+
+def _modified(admin: Path, now: float) -> float:
+    """`now` when it is gone meanwhile: whoever makes its worktree again has removed it."""
+    try:
+        return admin.stat().st_mtime
+    except FileNotFoundError:
+        return now
 
 
 def _remove_admin(root: WorktreeRoot, admin: Path) -> list[str]:
