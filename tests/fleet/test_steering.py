@@ -56,7 +56,8 @@ def test_a_stop_ends_an_agent_that_will_not_listen(yard: Yard) -> None:
 
 def test_retry_after_a_stop_goes_on_where_the_agent_was(yard: Yard) -> None:
     ready = yard.folder / "ready"
-    yard.add(write("a.txt"), commit("Add a"), touch(ready), {"hang": 600}, write("b.txt"), commit("Add b"))
+    hang = {"hang": 600, "attempt": 1}
+    yard.add(write("a.txt"), commit("Add a"), touch(ready), hang, write("b.txt"), commit("Add b"))
     fleet = yard.start("run", "--until-idle")
     await_agent(yard, ready)
     yard.paddock("stop", "t1")
@@ -128,7 +129,7 @@ def test_down_now_ends_every_agent_and_spares_their_work(yard: Yard) -> None:
                     {"ignore_sigterm": True},
                     {"orphan": 600, "own_session": True},
                     touch(path),
-                    {"hang": 600},
+                    {"hang": 600, "attempt": 1},
                     {"say": "went on"},
                 )
             }
