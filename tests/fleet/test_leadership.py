@@ -8,7 +8,7 @@ import socket
 
 import psutil
 
-from paddock.core.board import DAEMON_LEASE
+from paddock.core.board import DAEMON_LEASE, Board
 from paddock.core.events import Draft
 from paddock.core.ids import TaskId
 from paddock.core.lease import LeaseReleased
@@ -67,8 +67,7 @@ def test_a_daemon_that_slept_through_its_succession_says_nothing_that_counts(yar
     yard.add(touch, {"wait_for": str(gate)}, write("a.txt"), commit("Add a"))
     first = start_daemon(yard)
     yard.await_that(ready.exists, "the agent")
-    first.send(signal.SIGSTOP)
-    give_lease_away(yard)
+    put_to_sleep_and_give_lease_away(yard, first)
     second = start_daemon(yard, "--until-idle")
     gate.touch()
     assert second.wait() == 0, second.words
@@ -84,13 +83,22 @@ def test_a_daemon_that_slept_through_its_succession_says_nothing_that_counts(yar
     yard.assert_nothing_is_left()
 
 
-def give_lease_away(yard: Yard) -> None:
-    """What happens when the lease of a daemon that cannot renew it runs out, without the minute's wait."""
+def put_to_sleep_and_give_lease_away(yard: Yard, daemon: RunningCommand) -> None:
+    """What happens when the lease of a daemon that cannot renew it runs out, without the minute's wait.
+
+    It falls asleep while the log is locked by another: one that slept in the middle of writing would keep all out.
+    """
+    process = psutil.Process(daemon.pid)
+
+    def decide(board: Board) -> list[Draft]:
+        daemon.send(signal.SIGSTOP)
+        yard.await_that(lambda: process.status() == psutil.STATUS_STOPPED, "its sleep")
+        held = board.leases.held[DAEMON_LEASE]
+        return [Draft(LeaseReleased(DAEMON_LEASE, held.generation, "ran out"))]
+
     store = SqliteStore(yard.log_path)
     try:
-        held = store.board().leases.held[DAEMON_LEASE]
-        release = LeaseReleased(DAEMON_LEASE, held.generation, "ran out")
-        store.append(lambda _board: [Draft(release)], Author("test"))
+        store.append(decide, Author("test"))
     finally:
         store.close()
 
