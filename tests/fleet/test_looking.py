@@ -85,7 +85,8 @@ def test_an_engine_is_checked_in_a_worktree_with_what_an_attempt_has(make_yard: 
 def test_a_check_ends_in_time_and_says_what_was_heard(make_yard: MakeYard) -> None:
     yard = make_yard()
     engine(yard, '[engines.slow]\ncommand = ["sh", "-c", "echo thinking; sleep 600"]\n')
-    said = yard.paddock("engines", "check", "slow", "--timeout", "1", code=1)
-    assert "no answer within 1 s: its turn was still running; it had said: thinking" in said
-    assert "hint: `--timeout 3` waits longer" in said
+    # Making the worktree and starting the shell are part of it.
+    said = yard.paddock("engines", "check", "slow", "--timeout", "5", code=1)
+    assert "no answer within 5 s: its turn was still running; it had said: thinking" in said
+    assert "hint: `--timeout 15` waits longer" in said
     assert ".check" not in yard.git("worktree", "list")
