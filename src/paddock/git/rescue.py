@@ -170,7 +170,8 @@ def hold_change(repo: Repo, attempt: str, commit: str) -> bool:
 def _write_tree(worktree: Path, admin: Path, index: Path, left: tuple[str, ...]) -> str:
     env = {"GIT_INDEX_FILE": str(index)}
     try:
-        shutil.copyfile(admin / "index", index)
+        # With its time: git reads a file again that is as old as its index, so a later one would hide a late change.
+        shutil.copy2(admin / "index", index)
         return _add_all(worktree, env, left)
     except (FileNotFoundError, GitFailed):
         index.unlink(missing_ok=True)

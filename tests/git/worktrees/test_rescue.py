@@ -218,6 +218,17 @@ class TestOddStates:
         assert save(repo, tree).files == 3
         assert content(tree.path, BRANCH, "half") == "2"
 
+    def test_a_file_changed_in_the_second_it_was_staged(self, repo: Repo, tree: Worktree) -> None:
+        repo.git("config", "core.trustctime", "false")  # a test can set the other time only
+        for text in ("1", "2"):
+            write(tree.path, {"half": text})
+            os.utime(tree.path / "half", (1000, 1000))
+            if text == "1":
+                git(tree.path, "add", "half")
+                os.utime(tree.git_dir / "index", (1000, 1000))
+        save(repo, tree)
+        assert content(tree.path, BRANCH, "half") == "2"
+
 
 class TestWhatCannotBeSaved:
     def released(self, root: WorktreeRoot) -> Released:
