@@ -293,7 +293,9 @@ def toml(value: object) -> str:
             return repr(value)
 
 
-@settings(deadline=None, max_examples=150, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(
+    deadline=None, max_examples=150, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
+)
 @given(tree=st.dictionaries(words, trees, max_size=4), variable=words, value=st.text("a1.,=-", max_size=5))
 def test_whatever_the_file_holds_it_loads_or_is_misuse(
     tmp_path: Path, tree: dict[str, object], variable: str, value: str

@@ -70,7 +70,9 @@ def top(tmp_path_factory: pytest.TempPathFactory) -> Path:
 numbers = count()
 
 
-@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(
+    max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
+)
 @example(
     ours=[Edit("b", ((2, "P"),))],
     theirs=[Edit("b", moved_to="moved"), Edit("a", ((0, "P"),), moved_to="moved")],
