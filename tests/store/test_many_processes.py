@@ -60,14 +60,17 @@ def read_until(writer: "subprocess.Popen[str]", lines: int) -> list[str]:
 
 def kill_somewhere(log: Path, chance: random.Random) -> list[str]:
     """What a writer had acknowledged when it was killed at no particular moment."""
-    writer = start("acknowledge", log, 0)
-    assert read_until(writer, 1) == ["ready\n"]
-    seen = read_until(writer, chance.randint(1, 30))
-    try:
-        writer.wait(chance.random() * 0.004)
-    except subprocess.TimeoutExpired:
-        writer.send_signal(signal.SIGKILL)
-    rest, errors = writer.communicate(timeout=30)
+    with start("acknowledge", log, 0) as writer:
+        assert writer.stdout is not None
+        assert writer.stderr is not None
+        assert read_until(writer, 1) == ["ready\n"]
+        seen = read_until(writer, chance.randint(1, 30))
+        try:
+            writer.wait(chance.random() * 0.004)
+        except subprocess.TimeoutExpired:
+            writer.send_signal(signal.SIGKILL)
+        # Not `communicate`, which passes over what `readline` has read ahead.
+        rest, errors = writer.stdout.read(), writer.stderr.read()
     assert writer.returncode == -signal.SIGKILL, errors
     return [line for line in "".join((*seen, rest)).splitlines(keepends=True) if line.endswith("\n")]
 
