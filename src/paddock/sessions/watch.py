@@ -97,12 +97,13 @@ class TurnWatch:
     def _look_at_output(self) -> frozenset[TurnFiles]:
         grown = set()
         for files, followed in self._followed.items():
+            # Asked for before its output: the last words of one that has ended are there by now.
+            if followed.pidfd is None and not same_process(followed.identity):
+                self._ended.add(files)
             sizes = tuple(_size(path) for path in followed.paths)
             if sizes != followed.sizes:
                 followed.sizes = sizes
                 grown.add(files)
-            if followed.pidfd is None and not same_process(followed.identity):
-                self._ended.add(files)
         return frozenset(grown)
 
     def _note_end(self, files: TurnFiles) -> None:
