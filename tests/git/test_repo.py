@@ -25,7 +25,10 @@ def has_ended(pid: int, within_seconds: float = 10) -> bool:
     """A zombie nobody has reaped yet has ended."""
     deadline = time.monotonic() + within_seconds
     while time.monotonic() < deadline:
-        if not psutil.pid_exists(pid) or psutil.Process(pid).status() == psutil.STATUS_ZOMBIE:
+        try:
+            if psutil.Process(pid).status() == psutil.STATUS_ZOMBIE:
+                return True
+        except psutil.NoSuchProcess:
             return True
     return False
 
@@ -186,9 +189,12 @@ class TestRunGit:
         hang = executable(tmp_path / "hang", f"#!/bin/sh\necho $$ > {pid_file}\nexec sleep 600\n")
         repo.git("config", "core.sshCommand", str(hang))
         repo.git("remote", "add", "origin", "ssh://nobody@host.invalid/app.git")
-        fetched = repo.fetch("origin", "main", timeout=1)
-        assert fetched.sha is None
-        assert "within 1 s" in fetched.problem
+        for seconds in (1, 10, 60):  # a busy machine has not come to the hanging within the first
+            fetched = repo.fetch("origin", "main", timeout=seconds)
+            assert fetched.sha is None
+            assert f"within {seconds} s" in fetched.problem
+            if pid_file.exists() and pid_file.read_text():
+                break
         assert has_ended(int(pid_file.read_text()))
 
     def test_importing_it_does_not_import_subprocess(self) -> None:

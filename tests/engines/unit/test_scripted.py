@@ -236,7 +236,7 @@ def test_it_leaves_an_orphan_behind(place: Place, own_session: bool) -> None:
     turn = play(
         place, {"orphan": seconds, "own_session": own_session, "ignore_sigterm": True}, attempt_env={"MARK": str(place)}
     )
-    (orphan,) = [process for process in _sleepers(seconds) if process.environ().get("MARK") == str(place)]
+    orphan = _await_sleeper(seconds, str(place))
     try:
         assert turn.exit_code == 0
         assert (os.getsid(orphan.pid) == orphan.pid) == own_session
@@ -246,10 +246,15 @@ def test_it_leaves_an_orphan_behind(place: Place, own_session: bool) -> None:
         orphan.kill()
 
 
-def _sleepers(seconds: int) -> list[psutil.Process]:
-    return [
-        process for process in psutil.process_iter(["cmdline"]) if process.info["cmdline"] == ["sleep", str(seconds)]
-    ]
+def _await_sleeper(seconds: int, mark: str) -> psutil.Process:
+    """It shows neither words nor variables while it is still becoming `sleep`."""
+    deadline = time.monotonic() + 30
+    while True:
+        for process in psutil.process_iter(["cmdline", "environ"]):
+            words, variables = process.info["cmdline"], process.info["environ"] or {}
+            if words == ["sleep", str(seconds)] and variables.get("MARK") == mark:
+                return process
+        assert time.monotonic() < deadline
 
 
 def test_a_prompt_too_long_for_an_argument_is_read_from_a_file(place: Place) -> None:
