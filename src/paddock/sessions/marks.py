@@ -23,8 +23,10 @@ ATTEMPT_VARIABLE = "PADDOCK_ATTEMPT"
 INHERITED_MARKS = 8
 COMMAND_CHARACTERS = 200
 LIST_PASSES = 10
-EXEC_SECONDS = 0.2
-"""How long one pass waits, in all, for processes that are just being started."""
+EXEC_PAUSES = 200
+EXEC_PAUSE_SECONDS = 0.001
+"""How often one pass waits, in all, for processes that are just being started. Counted, because a machine that stalls
+stalls them too."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,28 +136,28 @@ def _pids() -> Iterator[int]:
 
 
 def _scan() -> Iterator[_Row]:
-    give_up_at = time.monotonic() + EXEC_SECONDS
+    pauses = iter(range(EXEC_PAUSES))
     for pid in _pids():
         stat = read_stat(pid)
         if stat is None:
             continue
-        marks = () if stat.kernel else _read_marks(pid, give_up_at)
+        marks = () if stat.kernel else _read_marks(pid, pauses)
         # A pid may change hands between the two reads; marks count only when it provably did not.
         if marks and identify(pid) != stat.identity:
             continue
         yield _Row(stat, marks)
 
 
-def _read_marks(pid: int, give_up_at: float) -> tuple[str, ...]:
+def _read_marks(pid: int, pauses: Iterator[int]) -> tuple[str, ...]:
     try:
-        environment = _settled_environment(pid, give_up_at)
+        environment = _settled_environment(pid, pauses)
     except (OSError, psutil.Error):
         return ()
     _, found, rest = (b"\0" + environment).partition(b"\0" + MARK_VARIABLE.encode() + b"=")
     return tuple(os.fsdecode(rest.split(b"\0", 1)[0]).split()) if found else ()
 
 
-def _settled_environment(pid: int, give_up_at: float) -> bytes:
+def _settled_environment(pid: int, pauses: Iterator[int]) -> bytes:
     """Both the environment and the arguments read as empty while a process is inside `execve`, so one that shows
     neither is asked again: a process must not be missed because it was just starting."""
     while True:
@@ -164,9 +166,9 @@ def _settled_environment(pid: int, give_up_at: float) -> bytes:
             return environment
         if _arguments(pid):
             return _environment(pid)
-        if time.monotonic() >= give_up_at:
+        if next(pauses, None) is None:
             return b""
-        time.sleep(0.001)
+        time.sleep(EXEC_PAUSE_SECONDS)
 
 
 def _environment(pid: int) -> bytes:
