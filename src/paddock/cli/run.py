@@ -4,6 +4,8 @@ import asyncio
 import os
 import signal
 import sys
+import time
+from pathlib import Path
 
 import click
 
@@ -26,9 +28,11 @@ from paddock.fleet.site import Site
 from paddock.fleet.waiting import read_waiting
 from paddock.sessions.marks import find_marked
 from paddock.sessions.sweep import sweep
+from paddock.store.protocol import LogUnusable
 from paddock.store.sqlite import SqliteStore
 
 WAIT_SECONDS = 2.0
+VANISH_SECONDS = 2.0
 TOLD = 5  # waiting tasks at the end of a run
 
 
@@ -73,8 +77,8 @@ async def run_fleet(workspace: Workspace, orders: Orders, *, wait: bool, live: b
         else:
             daemon.observe = lambda record: narrate(record, ledger.board)
             await daemon.run()
-    except Exception:
-        if workspace.log_path.exists():
+    except Exception as error:
+        if await _is_left(workspace.log_path, error):
             raise
     finally:
         if workspace.log_path.exists():
@@ -97,6 +101,14 @@ async def run_fleet(workspace: Workspace, orders: Orders, *, wait: bool, live: b
     for line in checkout_lines(workspace):
         click.echo(line, err=True)
     return 130 if daemon.ending else int(bool(daemon.troubles.now)) or exit_code(board, orders.only)
+
+
+async def _is_left(log: Path, error: Exception) -> bool:
+    """Whether the repository is still there. One that is being deleted loses the files of its log one by one."""
+    give_up_at = time.monotonic() + (VANISH_SECONDS if isinstance(error, LogUnusable) else 0.0)
+    while log.exists() and time.monotonic() < give_up_at:
+        await asyncio.sleep(0.05)
+    return log.exists()
 
 
 def _tell_halt(site: Site, board: Board) -> None:
