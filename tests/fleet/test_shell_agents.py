@@ -66,9 +66,11 @@ def test_a_run_gives_up_and_says_so_once_when_an_agent_has_deleted_main(shell_ya
 
 
 def test_the_agents_of_a_deleted_repository_are_ended_with_it(shell_yard: Yard) -> None:
-    task = add(shell_yard, "sleep 600")
-    daemon = shell_yard.start("run")
+    task, trace = add(shell_yard, "sleep 600"), shell_yard.folder / "trace"
+    daemon = shell_yard.start("run", env={"PADDOCK_TEST_TRACE": str(trace)})
     shell_yard.await_that(lambda: len(shell_yard.processes()) > 1, "the agent")
+    # One that is still starting its agent finds the turn's files gone first, and ends the agent for that.
+    shell_yard.await_that(lambda: "turn.followed" in trace.read_text(), "the daemon at rest")
     marker = shell_yard.marker
     shutil.rmtree(shell_yard.top)
     assert daemon.wait() == 0
