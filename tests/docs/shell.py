@@ -19,6 +19,7 @@ _VARYING = (
     (r"\b(?=[a-f]*\d)[0-9a-f]{7,40}\b", r"[0-9a-f]{7,40}"),
     (r"\b\d+[smhd]\b", r"\\d+[smhd]"),
     (r"/tmp/", r"/\\S*"),
+    (r"\.paddock/w\d+", r"\\.paddock/w\\d+"),
     (r"\b\d+ records", r"\\d+ records"),
     (r"\bCI run r\d+", r"CI run r\\d+"),
     ("…", ".*"),

@@ -48,6 +48,7 @@ def test_transcripts_on_the_readme_are_marked_as_played() -> None:
         ("10:14:02  t1.1    started", "23:59:59  t1.1    started", True),
         ("10:14:02  t1.1    started", "23:59:59  t1.2    started", False),
         ("in /tmp/shop/.git", "in /var/x/y/shop/.git", True),
+        ("in /tmp/shop.paddock/w2", "in /var/x/shop.paddock/w1", True),
         ("fails: … · 1s", "fails: r8 fail, r9 fail · 12s", True),
         ("1 commit", "2 commits", False),
     ],
