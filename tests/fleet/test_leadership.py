@@ -5,6 +5,7 @@ import os
 import shutil
 import signal
 import socket
+from pathlib import Path
 
 import psutil
 
@@ -110,13 +111,18 @@ def test_a_daemon_ends_when_its_repository_is_moved_away(yard: Yard) -> None:
     assert daemon.words == f"`{yard.top}` is gone: nothing left to run here\n"
 
 
+def deleted(folder: Path) -> bool:
+    shutil.rmtree(folder, ignore_errors=True)
+    return not folder.exists()
+
+
 def test_a_daemon_ends_when_its_repository_is_deleted_under_its_agents(yard: Yard) -> None:
     ready = yard.folder / "ready"
     yard.add({"run": ["touch", str(ready)]}, {"chatter": 600, "every": 0.05})
     daemon = start_daemon(yard)
     marker = yard.marker
     yard.await_that(ready.exists, "the agent")
-    shutil.rmtree(yard.top)
+    yard.await_that(lambda: deleted(yard.top), "an end of what is written meanwhile")
     try:
         assert daemon.wait() == 0, daemon.words
         assert "is gone: nothing left to run here" in daemon.words
