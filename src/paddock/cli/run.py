@@ -63,13 +63,19 @@ async def run_fleet(workspace: Workspace, orders: Orders, *, wait: bool, live: b
     site.require_root()
     folder = os.open(workspace.repo.common_dir, os.O_RDONLY | os.O_DIRECTORY)
     ledger = await lead(store, wait=wait)
+    # At once: whoever sees the lease may ask its holder to end. The loop hears it, and runs once there is a `daemon`.
+    daemon: Daemon
+
+    def end(name: str) -> None:
+        daemon.end(name)
+
+    loop = asyncio.get_running_loop()
+    for signum in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        loop.add_signal_handler(signum, end, signum.name)
+    loop.add_signal_handler(signal.SIGUSR1, lambda: loop.create_task(daemon.end_agents()))
     try:
         settings = SettingsFile(workspace.top / FILE_NAME, lambda: workspace.load().config)
         daemon = Daemon(site, ledger, workspace.log_path, orders, settings=settings)
-        loop = asyncio.get_running_loop()
-        for signum in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-            loop.add_signal_handler(signum, daemon.end, signum.name)
-        loop.add_signal_handler(signal.SIGUSR1, lambda: loop.create_task(daemon.end_agents()))
         if live:
             from paddock.cli.live import watch_live
 
