@@ -28,6 +28,8 @@ SOON, IN_AN_HOUR = {"retry-after": "1"}, {"retry-after": "3600"}
 # less of it has to do.
 SILENCE_SECONDS = 120
 IMPATIENT = {"PADDOCK_TIMEOUTS_SILENCE": "12s"}
+# So that a verdict can be looked at before the next attempt begins.
+UNHURRIED = {"PADDOCK_LIMITS_BACKOFF": "600s"}
 
 pytestmark = pytest.mark.xdist_group("real-engines")
 every_engine = pytest.mark.parametrize(
@@ -59,7 +61,7 @@ def subjects(yard: Yard) -> list[str]:
 
 def run_to_first_verdict(yard: Yard) -> tuple[Task, AttemptEnded]:
     """Runs the fleet until an attempt is judged; the task as it stands then."""
-    fleet = yard.start("run", env=IMPATIENT)
+    fleet = yard.start("run", env={**IMPATIENT, **UNHURRIED})
     yard.await_that(lambda: yard.records(AttemptEnded), "a verdict")
     fleet.send(signal.SIGTERM)
     assert fleet.wait() == 130, fleet.words
