@@ -51,7 +51,8 @@ def test_what_is_tested_is_shown_with_its_members_its_age_and_what_waits(farm: F
     assert running["members"] == [one]
     assert running["base"] == farm.first
     assert running["eta_seconds"] is not None
-    assert "began" in farm.yard.await_that(lambda: Path(running["log"], "turn-1.out").read_text() or None)
+    said = Path(running["log"], "turn-1.out")
+    farm.yard.await_that(lambda: said.exists() and "began" in said.read_text(), "what it says")
     waiting = [entry for entry in told["next"] if entry["id"] == two]
     assert [entry["state"] for entry in waiting] == ["waits for a slot"]
     shown = farm.yard.paddock("queue")
