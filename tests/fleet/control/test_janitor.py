@@ -299,6 +299,7 @@ def test_the_daemon_sweeps_when_it_starts_and_spares_who_works(make_yard: MakeYa
     finally:
         stray.kill()
     yard.await_that(ready.exists, "the agent")
+    yard.await_that(lambda: swept(yard) and yard.records(LeaseExpired), "what the first round has to tell")
     rounds = len(yard.records())
     time.sleep(0.5)
     assert not [event for event in swept(yard) if "t2.1" in event.what]
