@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from paddock.core.ids import TaskId
+from paddock.core.merge.health import CONTROL_BACKOFF_SECONDS
 from paddock.core.merge.model import Result, Run
 from tests.fleet.landing.conftest import MakeFarm
 from tests.fleet.landing.lab import CI, Farm
@@ -27,6 +28,11 @@ def ended_runs(farm: Farm) -> list[Run]:
 
 def results(farm: Farm) -> list[str]:
     return [str(run.result) for run in ended_runs(farm)]
+
+
+def timeouts(farm: Farm) -> list[str]:
+    """What is said of runs that tested a change and were ended: on a machine that stalls, main's may take too long."""
+    return [run.note for run in ended_runs(farm) if run.result is Result.TIMEOUT and run.members]
 
 
 def test_a_run_ends_and_status_tells_when_the_ci_command_is_gone_while_something_is_queued(farm: Farm) -> None:
@@ -78,14 +84,13 @@ def test_a_ci_command_that_does_not_exist_halts_names_it_and_is_gone_on_with_onc
 def test_a_hanging_run_is_ended_and_tried_again_before_anybody_is_blamed(make_farm: MakeFarm, tmp_path: Path) -> None:
     hung = tmp_path / "hung"
     trap = f"if [ -e parts/one ] && [ ! -e {hung} ]; then touch {hung}; trap '' TERM; sleep 600 & wait; sleep 600; fi"
-    farm = make_farm(ci=f"{trap}; sh ./ci.sh", PADDOCK_LAND_TIMEOUT="2s")
+    farm = make_farm(ci=f"{trap}; sh ./ci.sh", PADDOCK_LAND_TIMEOUT="5s")
     land_one(farm)
 
     farm.yard.run(code=0)
 
     assert farm.outcomes() == {"one": "landed"}
-    lost = [run for run in ended_runs(farm) if run.result is Result.TIMEOUT]
-    assert [run.note for run in lost] == ["`ci` did not end within 2 s"]
+    assert timeouts(farm) == ["`ci` did not end within 5 s"]
     farm.assert_green()
     farm.assert_at_rest()
 
@@ -95,7 +100,7 @@ def test_what_hangs_every_time_is_rejected(make_farm: MakeFarm) -> None:
     land_one(farm)
     farm.yard.run()
     assert farm.outcomes() == {"one": "rejected"}
-    assert results(farm).count("timeout") == 2
+    assert len(timeouts(farm)) == 2
     farm.assert_at_rest()
 
 
@@ -106,17 +111,17 @@ def test_a_daemon_killed_while_it_ends_a_hanging_run_does_not_make_it_anybodys_a
     assert killed.wait() == -signal.SIGKILL
     farm.yard.run()
     assert farm.outcomes() == {"one": "rejected"}
-    assert results(farm).count("timeout") == 2
+    assert len(timeouts(farm)) == 2
     farm.assert_at_rest()
 
 
 def test_time_without_a_daemon_is_not_held_against_a_run(make_farm: MakeFarm) -> None:
-    farm = make_farm(PADDOCK_LAND_TIMEOUT="1s")
+    farm = make_farm(PADDOCK_LAND_TIMEOUT="5s")
     land_one(farm)
     killed = farm.yard.start("run", "--until-idle", env={"PADDOCK_TEST_CRASH_AT": "run.started_in_log#2"})
     assert killed.wait() == -signal.SIGKILL
     (run,) = farm.queue.running.values()
-    farm.yard.await_that(lambda: time.time() > run.started_at + 1.5 or None, "the time the run may take")
+    farm.yard.await_that(lambda: time.time() > run.started_at + 5.5 or None, "the time the run may take")
     farm.yard.run(code=0)
     assert farm.outcomes() == {"one": "landed"}
     assert set(results(farm)) == {"pass"}
@@ -257,7 +262,9 @@ def test_while_set_up_fails_main_is_asked_ever_more_rarely(make_farm: MakeFarm) 
     daemon.send(signal.SIGTERM)
     daemon.wait()
     assert set(results(farm)) == {"infra"}
-    assert len(results(farm)) == 4, "after that it rests before it tries again"
+    fourth, *later = [*ended_runs(farm), *farm.queue.running.values()][3:]
+    rested = [run.started_at - (fourth.ended_at or 0.0) for run in later]
+    assert all(seconds >= CONTROL_BACKOFF_SECONDS for seconds in rested), "it rests before it tries again"
     assert farm.main == farm.first
     why = (farm.yard.log_path.parent / "runs" / "r1" / "turn-0.out").read_text()
     assert why == "no compiler here\n"

@@ -53,7 +53,7 @@ CANNOT_RUN = {
         "echo still waiting; while [ ! -e {folder}/gate ]; do sleep 0.05; done",
         nothing,
         open_gate,
-        "`ci` did not end within 1 s",
+        "`ci` did not end within 3 s",
     ),
 }
 
@@ -66,7 +66,7 @@ def test_a_ci_that_cannot_run_on_main_is_named_and_gone_on_with_once_the_machine
     folder = tmp_path / "machine"
     folder.mkdir()
     before(folder)
-    farm = make_farm(ci=command.format(folder=folder), PADDOCK_LAND_TIMEOUT="1s" if what == "hangs" else "60s")
+    farm = make_farm(ci=command.format(folder=folder), PADDOCK_LAND_TIMEOUT="3s" if what == "hangs" else "60s")
     land_some(farm, "one")
 
     said = farm.yard.run(code=1)
