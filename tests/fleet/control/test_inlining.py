@@ -25,8 +25,8 @@ def add_convoy(yard: Yard, tasks: list[dict[str, object]], convoy: str = "small"
 
 
 def teach(yard: Yard) -> None:
-    """Three lone tasks of the convoy tell how long a start and the work take."""
-    add_convoy(yard, [small(f"first{n}") for n in range(3)])
+    """Three lone tasks of the convoy tell how long a start and the work take, by far the most of it the start."""
+    add_convoy(yard, [{"brief": play({"think": 4.0}, write(f"{n}.txt"), commit(f"Add {n}"))} for n in range(3)])
     yard.run(env={"PADDOCK_LIMITS_INLINE": "false"}, code=0)
 
 
