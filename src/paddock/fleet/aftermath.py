@@ -1,16 +1,18 @@
 """After a decision: what landed is let go of, what was sent back goes to its agent, the outside world is told."""
 
 import asyncio
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from paddock.core.ids import TaskId
 from paddock.core.merge.model import Decided, Outcome, Queue
+from paddock.core.task import Task
 from paddock.fleet.followups import SentBack
 from paddock.fleet.ledger import Ledger
 from paddock.fleet.notices import Notices
 from paddock.fleet.site import Site
 from paddock.git.held import held_units, release_unit
+from paddock.git.release import release
 from paddock.git.repo import ABSENT, Repo
 
 
@@ -41,13 +43,21 @@ class Aftermath:
             return
         branches = {}
         if not self.site.config.land.keep_branches:
-            branches = {ref: old.head for old in fresh if (ref := self._branch_of(old)) is not None}
+            landed_tasks = [(task, old.head) for old in fresh if (task := self._task_of(old)) is not None]
+            await asyncio.to_thread(_give_back, self.site, [task for task, _ in landed_tasks])
+            branches = {f"refs/heads/{task.branch}": head for task, head in landed_tasks}
         await asyncio.to_thread(_let_go, self.site.repo, {old.commit for old in fresh}, branches)
 
-    def _branch_of(self, old: Decided) -> str | None:
-        """The task's own branch; one that a person queued by name is theirs to delete."""
+    def _task_of(self, old: Decided) -> Task | None:
+        """Whose branch it is; one that a person queued by name is theirs to delete."""
         task = self.ledger.board.tasks.get(TaskId(old.task)) if old.task else None
-        return f"refs/heads/{task.branch}" if task is not None and task.branch is not None else None
+        return task if task is not None and task.branch is not None else None
+
+
+def _give_back(site: Site, tasks: Sequence[Task]) -> None:
+    """A worktree that is still on its way to the pool: without its branch all its files would look uncommitted."""
+    for attempt in (attempt for task in tasks for attempt in task.attempts if not attempt.live):
+        release(site.root, attempt.id, f"{attempt.id} ended")
 
 
 def _let_go(repo: Repo, units: Collection[str | None], branches: Mapping[str, str]) -> None:
