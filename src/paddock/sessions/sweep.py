@@ -45,9 +45,11 @@ def sweep(
     seen: dict[ProcessIdentity, MarkedProcess] = {process.identity: process for process in suspects}
     killed: set[ProcessIdentity] = set()
     while True:
-        seen.update((process.identity, process) for process in find_attempts(marks))
+        found = {process.identity: process for process in find_attempts(marks)}
+        seen.update(found)
         alive = [identity for identity in seen if same_process(identity)]
-        if not alive or time.monotonic() >= give_up_at:
+        # Those found may have ended since, and left children that nobody has seen.
+        if (not found and not alive) or time.monotonic() >= give_up_at:
             break
         killed.update(identity for identity in alive if signal_process(identity, signal.SIGKILL))
         _wait_for_all(alive, min(PASS_SECONDS, give_up_at - time.monotonic()))
