@@ -26,7 +26,7 @@ import psutil
 from bench.measure import Line, print_table, write_json
 from paddock.core.board import Board
 from paddock.core.events import AttemptStarted, TaskAdded
-from paddock.core.task import Phase
+from paddock.core.tasks.task import Phase
 from paddock.fleet.site import marker_of
 from paddock.sessions.marks import find_marked
 from paddock.sessions.sweep import sweep

@@ -21,10 +21,10 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from paddock.git.disk import DiskFloor
-from paddock.git.pool import fill
 from paddock.git.repo import discover
-from paddock.git.slots import PortPlan, WorktreeRoot, default_root
-from paddock.git.worktrees import Order, prepare, release
+from paddock.git.worktrees.pool import fill
+from paddock.git.worktrees.prepare import Order, prepare, release
+from paddock.git.worktrees.slots import PortPlan, WorktreeRoot, default_root
 
 OUT = Path(__file__).parent / "out"
 GOALS = {

@@ -14,13 +14,13 @@ import demo
 from rich.console import Console
 from rich.terminal_theme import DIMMED_MONOKAI
 
+from paddock.cli.commands.run import lead
 from paddock.cli.live import LAST_LINES, REFRESH_SECONDS, draw
 from paddock.cli.narration import tell
-from paddock.cli.run import lead
 from paddock.cli.sites import open_site
 from paddock.cli.workspace import Workspace
 from paddock.core.events import Record
-from paddock.core.task import Phase
+from paddock.core.tasks.task import Phase
 from paddock.fleet.daemon import Daemon, Orders
 from paddock.git.repo import discover
 

@@ -10,7 +10,7 @@ import click
 import msgspec
 from msgspec import NODEFAULT, UNSET, UnsetType
 
-from paddock.cli.commands import COMMANDS, paddock
+from paddock.cli.registry import COMMANDS, paddock
 from paddock.config.duration import format_duration
 from paddock.config.fields import Field, fields_of
 from paddock.config.schema import Config

@@ -2,7 +2,6 @@
 
 from bench.admission.world import Call
 from paddock.core.admission.admit import Candidate, Snapshot, admit
-from paddock.core.admission.budget import Cost, Ledger
 from paddock.core.admission.controls import (
     Controls,
     Trouble,
@@ -13,6 +12,7 @@ from paddock.core.admission.controls import (
 )
 from paddock.core.admission.host import HostSample
 from paddock.core.admission.quota import Limit
+from paddock.core.money.budget import Cost, Ledger
 from paddock.core.trace import TokenUsage, TroubleKind
 
 ACCOUNT = "account"

@@ -6,7 +6,7 @@ import pytest
 
 from paddock.core import events as ev
 from paddock.core.ids import AttemptId, TaskId
-from paddock.core.task import Phase
+from paddock.core.tasks.task import Phase
 from paddock.store.protocol import Author
 from paddock.store.sqlite import SqliteStore
 from tests.cli.conftest import Cli

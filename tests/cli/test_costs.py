@@ -12,7 +12,7 @@ from paddock.core.admission.host import HostSample
 from paddock.core.admission.quota import Limit, Quota
 from paddock.core.events import AttemptEnded, AttemptStarted, Draft, LimitsReset, TurnEnded, TurnStarted
 from paddock.core.ids import AttemptId, TaskId
-from paddock.fleet.gate import NO_QUOTA, LimitsFile
+from paddock.fleet.dispatch.gate import NO_QUOTA, LimitsFile
 from paddock.store.protocol import Author, Query
 from paddock.store.sqlite import SqliteStore
 from tests.cli.conftest import Cli

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from paddock.cli.commands import COMMANDS, GROUPS, MEANT
+from paddock.cli.registry import COMMANDS, GROUPS, MEANT
 from tests.cli.conftest import Cli
 
 

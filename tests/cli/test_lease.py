@@ -14,7 +14,7 @@ import pytest
 
 from paddock.core.events import AttemptEnded, AttemptStarted, Draft
 from paddock.core.ids import AttemptId, TaskId
-from paddock.core.lease import LeaseExpired, LeaseGranted, LeaseRenewed, end_attempt
+from paddock.core.leases.lease import LeaseExpired, LeaseGranted, LeaseRenewed, end_attempt
 from paddock.store.protocol import Author, Query
 from paddock.store.sqlite import SqliteStore
 from tests.cli.conftest import SOURCE, Cli

@@ -14,7 +14,7 @@ from paddock.cli.columns import columns
 from paddock.core import events as ev
 from paddock.core.board import Board
 from paddock.core.ids import TaskId
-from paddock.core.lease import Granted, Holder, acquire
+from paddock.core.leases.lease import Granted, Holder, acquire
 from paddock.core.merge import events as qe
 from paddock.fleet.ledger import LEASE_SECONDS, this_process
 from paddock.sessions.identity import current_boot

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from paddock.config.taskfile import TASK_LIMIT, parse_task_file
 from paddock.core.errors import Misuse
-from paddock.core.intent import Batch, TaskSpec
+from paddock.core.intent.tasks import Batch, TaskSpec
 
 YAML = """\
 convoy: parser

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 from paddock.core import events as ev
 from paddock.core.board import Board, decode_board, encode_board
 from paddock.core.ids import AttemptId, TaskId, attempt_id, task_id
-from paddock.core.task import FINISHED, NEEDS_HUMAN, Phase, Task
+from paddock.core.tasks.task import FINISHED, NEEDS_HUMAN, Phase, Task
 
 START = 1_800_000_000.0
 

@@ -10,7 +10,6 @@ from msgspec.structs import replace
 
 from paddock.core.admission.admit import Admission, Candidate, LimitedBy, Snapshot, admit
 from paddock.core.admission.breaker import NEVER_RAN_TASKS
-from paddock.core.admission.budget import Amount, Cost, Ledger, committed, limit_of, set_limit
 from paddock.core.admission.controls import (
     Account,
     Controls,
@@ -27,6 +26,7 @@ from paddock.core.admission.host import HostPace, HostSample
 from paddock.core.admission.pacing import Pace
 from paddock.core.admission.quota import INPUT, REQUESTS, Limit, Quota, note_call, note_rejected
 from paddock.core.admission.steering import ceiling_by_headers
+from paddock.core.money.budget import Amount, Cost, Ledger, committed, limit_of, set_limit
 from paddock.core.trace import TokenUsage, TroubleKind
 
 NOW = 1_800_000_000.0

@@ -1,6 +1,6 @@
 """Limits, what counts towards them, and reservations; `test_spending` has the whole life of a budget."""
 
-from paddock.core.admission.budget import (
+from paddock.core.money.budget import (
     Amount,
     Cost,
     Ledger,

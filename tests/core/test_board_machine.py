@@ -8,13 +8,13 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
 from paddock.core import events as ev
-from paddock.core import intent
 from paddock.core.board import Board, encode_board
 from paddock.core.errors import PaddockError
 from paddock.core.ids import TaskId, task_id
+from paddock.core.intent import tasks as intent
 from paddock.core.merge import events as qe
 from paddock.core.merge.model import Change
-from paddock.core.task import Phase
+from paddock.core.tasks.task import Phase
 from tests.core.ledger import Ledger, assert_sound, fold, fold_from_snapshot
 
 KNOWN = intent.Known(frozenset({"parser"}), frozenset({"claude", "codex"}))

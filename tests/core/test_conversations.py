@@ -8,10 +8,10 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from paddock.core import events as ev
-from paddock.core.conversations import Homes, continued_attempt, find_homes, resumable_session
 from paddock.core.ids import AttemptId, TaskId
-from paddock.core.outcome import CONTINUES, RESUMED, UNBEGUN, Outcome
-from paddock.core.task import Attempt, Phase
+from paddock.core.tasks.conversations import Homes, continued_attempt, find_homes, resumable_session
+from paddock.core.tasks.outcome import CONTINUES, RESUMED, UNBEGUN, Outcome
+from paddock.core.tasks.task import Attempt, Phase
 from tests.core.ledger import Ledger
 
 HEAD = "c" * 40

@@ -5,8 +5,8 @@ from hypothesis import strategies as st
 
 from paddock.core import events as ev
 from paddock.core.board import Board
-from paddock.core.dispatch import AGING_SECONDS, plan_starts, urgency
 from paddock.core.ids import TaskId, attempt_id, task_id
+from paddock.core.tasks.dispatch import AGING_SECONDS, plan_starts, urgency
 
 
 class Scene:

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from paddock.core.fanout import (
+from paddock.core.economics.fanout import (
     FanOut,
     Piece,
     Spawn,

@@ -4,7 +4,7 @@ import msgspec
 from hypothesis import given
 from hypothesis import strategies as st
 
-from paddock.core.estimates import (
+from paddock.core.economics.estimates import (
     ENOUGH_SAMPLES,
     KEPT_KEYS,
     KEPT_SAMPLES,

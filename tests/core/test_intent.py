@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from paddock.core import events as ev
 from paddock.core.errors import Misuse, PaddockError
 from paddock.core.ids import TaskId
-from paddock.core.intent import (
+from paddock.core.intent.tasks import (
     Batch,
     Known,
     TaskSpec,
@@ -18,7 +18,7 @@ from paddock.core.intent import (
     send_message,
     stop_tasks,
 )
-from paddock.core.task import Phase
+from paddock.core.tasks.task import Phase
 from tests.core.ledger import Ledger
 
 KNOWN = Known(frozenset({"parser"}), frozenset({"claude", "codex"}))

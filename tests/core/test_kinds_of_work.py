@@ -5,8 +5,8 @@ import pytest
 from paddock.core import events as ev
 from paddock.core.errors import Misuse
 from paddock.core.ids import TaskId
-from paddock.core.intent import Batch, Known, TaskSpec, add_tasks, edit_task
-from paddock.core.spending import kind_of_work
+from paddock.core.intent.tasks import Batch, Known, TaskSpec, add_tasks, edit_task
+from paddock.core.money.spending import kind_of_work
 from tests.core.ledger import Ledger
 
 KNOWN = Known(frozenset({"writer", "tester"}), frozenset({"claude"}), {"docs": "writer", "tests": "tester"})

@@ -4,7 +4,7 @@ import msgspec
 import pytest
 
 from paddock.core.errors import Misuse
-from paddock.core.lease import (
+from paddock.core.leases.lease import (
     CLOCK_STEP_SECONDS,
     REMEMBERED_NAMES,
     Granted,

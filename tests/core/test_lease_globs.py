@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from paddock.core.globs import globs_overlap, matches_path
+from paddock.core.leases.globs import globs_overlap, matches_path
 
 NAMES = ["a", "b", "c", "ab", "ba", "ac", "aab", "abc"]
 PATHS = ["/".join(parts) for length in (1, 2, 3, 4) for parts in itertools.product(NAMES[:6], repeat=length)]

@@ -5,7 +5,7 @@ from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 
-from paddock.core.lease import (
+from paddock.core.leases.lease import (
     Granted,
     Holder,
     Lease,

@@ -6,7 +6,7 @@ import msgspec
 import pytest
 
 from paddock.core.ids import AttemptId, TaskId
-from paddock.core.outcome import (
+from paddock.core.tasks.outcome import (
     CONTINUES,
     LONGEST_BACKOFF_SECONDS,
     NEVER_RAN_RETRIES,
@@ -20,7 +20,7 @@ from paddock.core.outcome import (
     decide_next,
     judge,
 )
-from paddock.core.task import Attempt, Phase, Task
+from paddock.core.tasks.task import Attempt, Phase, Task
 from paddock.core.trace import Error, Final, RateLimited, RequestFault, TroubleKind, TurnSummary
 
 WORKED = TurnSummary(entries=9, saw_llm_call=True, final=Final.SUCCESS, last_step="Bash make")

@@ -5,8 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from paddock.core.ids import AttemptId, TaskId
-from paddock.core.outcome import PROVIDERS_DOING, AttemptFacts, Outcome, decide_next, judge
-from paddock.core.task import Attempt, Phase, Task
+from paddock.core.tasks.outcome import PROVIDERS_DOING, AttemptFacts, Outcome, decide_next, judge
+from paddock.core.tasks.task import Attempt, Phase, Task
 from paddock.core.trace import Error, Final, RateLimited, RequestFault, TroubleKind, TurnSummary
 
 words = st.sampled_from(["", "boom"])

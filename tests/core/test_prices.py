@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from paddock.core.errors import PaddockError
-from paddock.core.prices import (
+from paddock.core.money.prices import (
     Price,
     Rates,
     canonical_model,
@@ -16,7 +16,7 @@ from paddock.core.prices import (
     price_book,
     read_table,
 )
-from paddock.core.pricetable import TABLE
+from paddock.core.money.pricetable import TABLE
 from paddock.core.trace import TokenUsage
 
 TODAY = "2026-11-20"

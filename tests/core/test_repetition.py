@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from paddock.core.repetition import KEPT_OPEN_CALLS, LoopLimits, ToolUse, follow, why_looping
+from paddock.core.tasks.repetition import KEPT_OPEN_CALLS, LoopLimits, ToolUse, follow, why_looping
 from paddock.core.trace import End, Progress, Text, ToolCall, ToolResult, ToolStatus, TraceEntry
 
 LIMITS = LoopLimits(repeats=3, calls=10, answers=5)

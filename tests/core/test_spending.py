@@ -9,10 +9,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from paddock.core import events as ev
-from paddock.core.admission.budget import Cost, OverBudget, committed, limit_of
 from paddock.core.board import Board
 from paddock.core.ids import AttemptId, TaskId
-from paddock.core.spending import BudgetExceeded, ask_for_more, day_of, expect, expected_tokens, with_tasks
+from paddock.core.money.budget import Cost, OverBudget, committed, limit_of
+from paddock.core.money.spending import BudgetExceeded, ask_for_more, day_of, expect, expected_tokens, with_tasks
 from paddock.store.protocol import Author
 from paddock.store.sqlite import SqliteStore
 from tests.core.ledger import START, Ledger, fold_from_snapshot

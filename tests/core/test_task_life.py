@@ -4,7 +4,7 @@ import pytest
 
 from paddock.core import events as ev
 from paddock.core.ids import TaskId
-from paddock.core.task import KEPT_ATTEMPTS, IllegalTransition, Phase
+from paddock.core.tasks.task import KEPT_ATTEMPTS, IllegalTransition, Phase
 from tests.core.ledger import Ledger
 
 HEAD = "c" * 40

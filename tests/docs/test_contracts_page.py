@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from paddock.core.merge.model import Outcome, Purpose
-from paddock.core.task import Phase
+from paddock.core.tasks.task import Phase
 from tests.docs.markdown import ROOT, blocks
 
 PAGE = ROOT / "docs" / "contracts.md"
@@ -123,7 +123,7 @@ def test_words_of_the_queue_are_all_named() -> None:
 
 
 def test_every_phase_and_outcome_is_explained() -> None:
-    from paddock.core.outcome import Outcome as AttemptOutcome
+    from paddock.core.tasks.outcome import Outcome as AttemptOutcome
 
     text = (ROOT / "docs" / "concepts.md").read_text()
     for word in (*Phase, *AttemptOutcome):

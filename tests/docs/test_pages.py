@@ -8,7 +8,7 @@ from xml.etree import ElementTree
 import click
 import pytest
 
-from paddock.cli.commands import COMMANDS, paddock
+from paddock.cli.registry import COMMANDS, paddock
 from tests.docs.markdown import PAGES, ROOT, anchors, blocks, commands, links, paddock_calls, prose, shown
 
 LANGUAGES = {"console", "text", "toml", "yaml", "json", "markdown", "python", "sh", ""}

@@ -6,7 +6,7 @@ from types import ModuleType
 import click
 import pytest
 
-from paddock.cli.commands import paddock
+from paddock.cli.registry import paddock
 from paddock.config.fields import known_keys
 from paddock.core.kinds import all_kinds
 from tests.docs.markdown import ROOT

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from paddock.core.events import AttemptEnded, DaemonTroubled, Event, TurnEnded, TurnStarted
-from paddock.core.spending import tokens_of
+from paddock.core.money.spending import tokens_of
 from tests.fleet.relay import Relay
 from tests.fleet.scenarios import Life, Scenario
 from tests.fleet.yard import Step, Yard

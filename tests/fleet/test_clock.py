@@ -8,10 +8,10 @@ from collections.abc import Iterator
 
 import pytest
 
-from paddock.core.repetition import ToolUse, follow
+from paddock.core.tasks.repetition import ToolUse, follow
 from paddock.core.trace import ToolCall
 from paddock.engines.protocol import Capabilities
-from paddock.fleet.clock import LOOK_SECONDS, TurnClock
+from paddock.fleet.attempts.deadlines import LOOK_SECONDS, TurnClock
 from paddock.sessions.deadlines import Deadline, TurnLimits
 from paddock.sessions.local import Running
 from paddock.sessions.process import ProcessIdentity, identify

@@ -12,7 +12,7 @@ import psutil
 from paddock.core.board import DAEMON_LEASE, Board
 from paddock.core.events import Draft
 from paddock.core.ids import TaskId
-from paddock.core.lease import LeaseReleased
+from paddock.core.leases.lease import LeaseReleased
 from paddock.sessions.marks import find_marked
 from paddock.sessions.sweep import sweep
 from paddock.store.protocol import Author

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from paddock.core.ids import TaskId
-from paddock.core.task import Attempt
+from paddock.core.tasks.task import Attempt
 from paddock.engines.registry import load_engine
 from tests.engines.real.agents import seed_home
 from tests.engines.real.fixtures import engine_table, mock_model, provider_of, real_cli

@@ -11,7 +11,7 @@ import pytest
 
 from paddock.core.events import AttemptEnded
 from paddock.core.ids import TaskId
-from paddock.core.task import Task
+from paddock.core.tasks.task import Task
 from paddock.sessions.local import TurnFiles
 from tests.engines.real.fixtures import mock_model, provider_of, real_cli
 from tests.fleet.conftest import MakeYard

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from paddock.fleet.service import LOG_BYTES, install_unit, render_unit, spawn_daemon
+from paddock.fleet.service.background import LOG_BYTES, install_unit, render_unit, spawn_daemon
 from paddock.git.repo import Repo
 
 

@@ -5,7 +5,7 @@ import sys
 
 SCRIPT = """
 import asyncio, os, resource
-from paddock.fleet.sweeping import Sweeper
+from paddock.fleet.upkeep.sweeper import Sweeper
 from paddock.sessions.marks import Mark
 
 async def main():

@@ -18,10 +18,10 @@ from typing import Any, TypeVar
 from paddock.core.board import Board
 from paddock.core.events import Event, Record
 from paddock.core.ids import AttemptId, TaskId
-from paddock.core.task import Attempt, Task
+from paddock.core.tasks.task import Attempt, Task
 from paddock.fleet.site import marker_of
 from paddock.git.repo import discover
-from paddock.git.slots import SlotState, WorktreeRoot, default_root, list_slots, read_record
+from paddock.git.worktrees.slots import SlotState, WorktreeRoot, default_root, list_slots, read_record
 from paddock.sessions.marks import MarkedProcess, find_marked
 from paddock.sessions.sweep import sweep
 from paddock.store.protocol import Query

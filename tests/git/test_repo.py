@@ -11,7 +11,7 @@ import pytest
 
 from paddock.core.errors import PaddockError
 from paddock.git.repo import ABSENT, GitFailed, Repo, discover, run_git
-from paddock.git.slots import default_root
+from paddock.git.worktrees.slots import default_root
 from tests.git.conftest import MakeRepo, commit, git
 
 

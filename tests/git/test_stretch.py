@@ -6,7 +6,7 @@ import pytest
 
 from paddock.git.facts import read_stretch
 from paddock.git.repo import Repo
-from paddock.git.rescue import count_rescued
+from paddock.git.worktrees.rescue import count_rescued
 from tests.git.conftest import commit, git
 
 MAIN = "refs/heads/main"

@@ -6,8 +6,8 @@ Histories that were recorded are never changed: a new kind goes into a new chapt
 from collections.abc import Iterator
 
 from paddock.core import events as ev
-from paddock.core import lease
 from paddock.core.ids import AttemptId, TaskId
+from paddock.core.leases import lease
 from paddock.core.merge import events as qe
 from paddock.core.merge.model import Change, Member, Purpose, RefusalCause, Result
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import pytest
 
-from paddock.fleet.sweeping import Sweeper
+from paddock.fleet.upkeep.sweeper import Sweeper
 from paddock.sessions.local import Exited, TurnSpec, observe_turn, start_turn
 from paddock.sessions.marks import Mark, find_marked
 from paddock.sessions.process import wait_for_exit

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from paddock.core import events as ev
 from paddock.core.board import Board
-from paddock.core.intent import Batch, Known, TaskSpec, add_tasks, cancel_tasks
+from paddock.core.intent.tasks import Batch, Known, TaskSpec, add_tasks, cancel_tasks
 from paddock.store.protocol import Author
 from paddock.store.sqlite import SqliteStore
 

@@ -7,8 +7,8 @@ from paddock.cli.text import cut
 from paddock.cli.workspace import Workspace
 from paddock.core.events import StopRequested
 from paddock.core.ids import harmless
-from paddock.core.task import Attempt, Task
-from paddock.fleet.evidence import Evidence, gather
+from paddock.core.tasks.task import Attempt, Task
+from paddock.fleet.attempts.evidence import Evidence, gather
 from paddock.store.protocol import Query
 from paddock.store.sqlite import SqliteStore
 

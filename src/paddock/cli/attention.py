@@ -12,8 +12,8 @@ import msgspec
 from paddock.cli.text import age
 from paddock.cli.workspace import Workspace
 from paddock.core.board import Board
-from paddock.fleet.presence import Presence, look_for_daemon
-from paddock.fleet.waiting import read_stopped
+from paddock.fleet.dispatch.refusals import read_stopped
+from paddock.fleet.service.presence import Presence, look_for_daemon
 
 
 class Notice(msgspec.Struct, frozen=True):

@@ -32,7 +32,7 @@ def know_checkouts(workspace: Workspace) -> "CheckoutNotes | None":
     main = workspace.repo.branch_tip(branch)
     unmoved = all(_is_unmoved(entry, main) for entry in notes.stale) and (not notes.undone or notes.main == main)
     if not unmoved and not workspace.config.land.remote:
-        from paddock.git.usertree.following import catch_up
+        from paddock.git.usertree.checkouts import catch_up
 
         try:
             catch_up(workspace.repo, branch, update=False, timeout_seconds=LOOK_SECONDS)

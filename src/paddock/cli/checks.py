@@ -195,7 +195,7 @@ def _config(workspace: Workspace) -> Iterator[Finding]:
 
 
 def _engines(workspace: Workspace) -> Iterator[Finding]:
-    from paddock.cli.init import found_engines
+    from paddock.cli.commands.init import found_engines
     from paddock.engines.registry import BUILT_IN, engine_names
 
     found = [*found_engines(), *(name for name in engine_names(workspace.config.engines) if name not in BUILT_IN)]

@@ -13,8 +13,8 @@ from paddock.core.errors import PaddockError
 from paddock.core.events import Record
 from paddock.core.merge import events as qe
 from paddock.core.merge.model import Outcome, Queue, Result
-from paddock.core.task import Task
-from paddock.fleet.ci_output import last_lines, steps_of
+from paddock.core.tasks.task import Task
+from paddock.fleet.landing.ci_output import last_lines, steps_of
 from paddock.fleet.site import Site
 from paddock.store.protocol import Query
 

@@ -12,7 +12,7 @@ from paddock.cli.narration import tell
 from paddock.cli.text import BADGES, age, cut
 from paddock.core.events import Record
 from paddock.core.ids import task_number
-from paddock.core.task import SATISFIED, Phase
+from paddock.core.tasks.task import SATISFIED, Phase
 from paddock.fleet.daemon import Daemon
 
 REFRESH_SECONDS = 0.5

@@ -12,7 +12,7 @@ from paddock.core.board import Board
 from paddock.core.errors import PaddockError
 from paddock.core.events import Draft, Record
 from paddock.core.ids import TaskId
-from paddock.core.task import Phase
+from paddock.core.tasks.task import Phase
 
 if TYPE_CHECKING:
     from paddock.core.merge.events import QueueEvent
@@ -66,8 +66,8 @@ def _unrecorded(workspace: Workspace, board: Board) -> "list[QueueEvent]":
         old = _compare(workspace, board)
     if old is None or not (old.lost or old.found):
         return []
-    from paddock.fleet.lostwork import loss_events
-    from paddock.git.lost import MainsCompared
+    from paddock.fleet.landing.lost_work import loss_events
+    from paddock.git.landing.lost import MainsCompared
 
     return loss_events(board, old.main, MainsCompared(old.lost, old.found))
 
@@ -80,7 +80,7 @@ def _holds(workspace: Workspace, board: Board, old: _Remembered) -> bool:
 
 
 def _compare(workspace: Workspace, board: Board) -> _Remembered | None:
-    from paddock.git.lost import compare_landed
+    from paddock.git.landing.lost import compare_landed
 
     land, branch = workspace.config.land, workspace.config.landing_branch
     ref = f"refs/remotes/{land.remote}/{branch}" if land.remote else f"refs/heads/{branch}"

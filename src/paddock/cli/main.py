@@ -85,6 +85,6 @@ def _answer(arguments: list[str]) -> int:
 
         show_status(workspace_at(None), as_json="--json" in flags, show_all="--all" in flags)
         return 0
-    from paddock.cli.commands import run_command
+    from paddock.cli.registry import run_command
 
     return run_command(arguments)

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from paddock.cli.text import cut, iso, paint
 from paddock.core.events import MessageSent, TaskAdded, TaskEdited, TaskRejected, TurnStarted
 from paddock.core.ids import harmless
-from paddock.core.task import Attempt, Task
+from paddock.core.tasks.task import Attempt, Task
 from paddock.store.protocol import Query, Store
 
 SHOWN_LINES = 12

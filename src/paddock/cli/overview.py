@@ -13,9 +13,9 @@ from paddock.cli.workspace import Workspace
 from paddock.core.board import Board
 from paddock.core.errors import PaddockError
 from paddock.core.ids import TaskId, task_number
-from paddock.core.spending import day_of
-from paddock.core.task import FINISHED, SATISFIED, Phase, Task
-from paddock.fleet.presence import Presence, look_for_daemon
+from paddock.core.money.spending import day_of
+from paddock.core.tasks.task import FINISHED, SATISFIED, Phase, Task
+from paddock.fleet.service.presence import Presence, look_for_daemon
 
 ROWS = 40  # of one group
 SCREEN = 400  # of all groups together
@@ -41,7 +41,7 @@ def _print_json(workspace: Workspace, board: Board, convoy: str | None, notices:
     from paddock.cli.checkouts import know_checkouts, view_stale, view_undone
     from paddock.cli.text import print_json
     from paddock.cli.views import view_status
-    from paddock.fleet.waiting import read_stopped
+    from paddock.fleet.dispatch.refusals import read_stopped
 
     names = board.members[convoy] if convoy is not None else board.tasks
     convoys = [convoy] if convoy is not None else list(board.convoys)
@@ -56,7 +56,7 @@ def tell_why_waiting(board: Board, state_dir: Path) -> None:
     """Ready tasks get the reason the daemon last had for not starting them; only this reader's board changes."""
     from msgspec.structs import replace
 
-    from paddock.fleet.waiting import read_waiting
+    from paddock.fleet.dispatch.refusals import read_waiting
 
     for name, reason in read_waiting(state_dir).items():
         if (task := TaskId(name)) in board.ready:

@@ -40,7 +40,7 @@ def restore_command(ctx: click.Context, commit: str, dismiss: bool, as_json: boo
         else:
             click.echo(f"{work.commit[:10]} will not be mentioned again")
         return
-    from paddock.cli.land import queue_all
+    from paddock.cli.commands.land import queue_all
     from paddock.cli.selection import Wanted
 
     wanted = Wanted([], everything=False, convoy=None, yes=True, dry_run=False, as_json=as_json)

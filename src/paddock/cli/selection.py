@@ -15,7 +15,7 @@ from paddock.core.board import Board
 from paddock.core.errors import Misuse, PaddockError
 from paddock.core.events import Draft, Record
 from paddock.core.ids import TaskId, parse_task_range, task_number
-from paddock.core.task import Task
+from paddock.core.tasks.task import Task
 
 SHOWN = 20
 _Command = TypeVar("_Command", bound=Callable[..., Any])

@@ -10,7 +10,7 @@ from paddock.cli.text import SCHEMA, cut, paint, print_json_line
 from paddock.cli.workspace import Workspace
 from paddock.core.errors import PaddockError
 from paddock.core.plaintext import plain_line
-from paddock.fleet.ci_output import Step, steps_of
+from paddock.fleet.landing.ci_output import Step, steps_of
 from paddock.sessions.output import LineReader
 from paddock.store.wake import Listener
 

@@ -9,7 +9,7 @@ import msgspec
 
 from paddock.cli.columns import shorten
 from paddock.core.ids import printable
-from paddock.core.task import Phase
+from paddock.core.tasks.task import Phase
 
 SCHEMA = 1
 

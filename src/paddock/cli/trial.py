@@ -8,8 +8,8 @@ from paddock.cli.sites import site_of
 from paddock.cli.text import cut
 from paddock.cli.workspace import Workspace
 from paddock.core.merge.model import Result
-from paddock.fleet.ci_trial import Trial, try_ci
-from paddock.git.ci import define_ci
+from paddock.fleet.landing.ci_trial import Trial, try_ci
+from paddock.git.sandboxes.ci import define_ci
 
 SHOWN_LINES = 10
 

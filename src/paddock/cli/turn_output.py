@@ -11,10 +11,10 @@ from paddock.cli.openings import Opening
 from paddock.cli.text import SCHEMA, iso, paint, print_json_line
 from paddock.cli.transcript import PartialText, render_entry, stamp
 from paddock.core import trace
-from paddock.core.task import Attempt
+from paddock.core.tasks.task import Attempt
 from paddock.engines.protocol import Source
+from paddock.fleet.attempts.turn import turn_logs
 from paddock.fleet.site import Site
-from paddock.fleet.turns import turn_logs
 from paddock.sessions.local import TurnFiles
 from paddock.sessions.moments import Moments
 from paddock.sessions.output import Line, LineReader

@@ -10,10 +10,10 @@ from paddock.cli.text import SCHEMA, iso
 from paddock.core.board import Board
 from paddock.core.events import Record, Unknown
 from paddock.core.ids import TaskId
-from paddock.core.spending import day_of
-from paddock.core.task import SATISFIED, Attempt, Phase, Task
-from paddock.fleet.presence import Presence, look_for_daemon
-from paddock.fleet.waiting import StoppedEngine
+from paddock.core.money.spending import day_of
+from paddock.core.tasks.task import SATISFIED, Attempt, Phase, Task
+from paddock.fleet.dispatch.refusals import StoppedEngine
+from paddock.fleet.service.presence import Presence, look_for_daemon
 from paddock.store.codec import body_of, kind_of
 
 

@@ -12,10 +12,10 @@ from paddock.cli.workspace import Workspace
 from paddock.core.errors import PaddockError
 from paddock.core.events import MessageSent, Record
 from paddock.core.ids import TaskId
-from paddock.core.landing import next_step
 from paddock.core.merge import events as qe
-from paddock.fleet.ci_output import last_lines
-from paddock.fleet.conflicts import BothSides, both_sides
+from paddock.core.tasks.landing import next_step
+from paddock.fleet.landing.ci_output import last_lines
+from paddock.fleet.landing.conflicts import BothSides, both_sides
 from paddock.fleet.site import Site
 from paddock.store.protocol import Query
 from paddock.store.sqlite import SqliteStore

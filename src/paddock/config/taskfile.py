@@ -8,7 +8,7 @@ from typing import Any
 
 from paddock.core.errors import Misuse
 from paddock.core.ids import branch_slug, printable
-from paddock.core.intent import Batch, TaskSpec
+from paddock.core.intent.tasks import Batch, TaskSpec
 from paddock.core.wording import check_known
 
 SIZE_LIMIT = 16 * 1024 * 1024

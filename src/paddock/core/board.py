@@ -15,15 +15,15 @@ from msgspec.structs import replace
 from paddock.core import events as ev
 from paddock.core.errors import PaddockError
 from paddock.core.ids import TaskId, task_id
-from paddock.core.task import DEAD, FINISHED, NEEDS_HUMAN, SATISFIED, IllegalTransition, Phase, Task, evolve, move
-from paddock.core.tasktable import TaskTable
+from paddock.core.tasks.table import TaskTable
+from paddock.core.tasks.task import DEAD, FINISHED, NEEDS_HUMAN, SATISFIED, IllegalTransition, Phase, Task, evolve, move
 
 if TYPE_CHECKING:
-    from paddock.core.admission.budget import DayCost
-    from paddock.core.lease import Leases
+    from paddock.core.leases.lease import Leases
     from paddock.core.merge.model import Halted, Queue
     from paddock.core.merge.switches import QueueSwitches
-    from paddock.core.spending import Spending
+    from paddock.core.money.budget import DayCost
+    from paddock.core.money.spending import Spending
 
 DAEMON_LEASE = "daemon"
 DECIDED = DEAD | SATISFIED
@@ -106,7 +106,7 @@ class Board:
     @property
     def leases(self) -> "Leases":
         if self._leases is None:
-            from paddock.core.lease import Leases
+            from paddock.core.leases.lease import Leases
 
             self._leases = _decode_part(self._encoded_leases, Leases)
         return self._leases
@@ -133,8 +133,8 @@ class Board:
 
     def cost_of_day(self, day: str) -> "DayCost | None":
         """Of the attempts that count towards that day, those at work included; None if there is none."""
-        from paddock.core.admission.budget import Booked, Cost, DayCost
-        from paddock.core.spending import day_of
+        from paddock.core.money.budget import Booked, Cost, DayCost
+        from paddock.core.money.spending import day_of
 
         spending = _decode_part(self._encoded_spending, Booked) if self._spending is None else self._spending
         attempts = (self.tasks[name].live_attempt for name in self.live)
@@ -149,7 +149,7 @@ class Board:
     @property
     def spending(self) -> "Spending":
         if self._spending is None:
-            from paddock.core.spending import Spending
+            from paddock.core.money.spending import Spending
 
             self._spending = _decode_part(self._encoded_spending, Spending)
         return self._spending
@@ -287,7 +287,7 @@ def _fold_of(event: type[ev.Event]) -> Callable[[Board, ev.Record], None]:
 
 
 def _fold_lease(board: Board, record: ev.Record) -> None:
-    from paddock.core import lease
+    from paddock.core.leases import lease
 
     event = record.event
     assert isinstance(event, lease.LEASE_EVENTS)
@@ -297,7 +297,7 @@ def _fold_lease(board: Board, record: ev.Record) -> None:
 
 
 def _fold_queue(board: Board, record: ev.Record) -> None:
-    from paddock.core.landing import fold_queue_event
+    from paddock.core.tasks.landing import fold_queue_event
 
     queue, moved = fold_queue_event(board.queue, board.tasks, record)
     board._queue = queue
@@ -313,19 +313,19 @@ def _fold_fenced(board: Board, record: ev.Record) -> None:
         return
     event = record.event
     if isinstance(event, ev.AttemptStarted) and record.task is not None and record.task in board.tasks:
-        from paddock.core.spending import start
+        from paddock.core.money.spending import start
 
         spending = start(board.spending, board.tasks[record.task], record, event)
         _apply_to_task(board, record)
         board._spending = spending
     elif isinstance(event, ev.AttemptExtended) and record.task is not None and record.task in board.tasks:
-        from paddock.core.spending import extend
+        from paddock.core.money.spending import extend
 
         spending = extend(board.spending, board.tasks[record.task], record.attempt or "", event)
         _apply_to_task(board, record)
         board._spending = spending
     elif isinstance(event, ev.AttemptEnded):
-        from paddock.core.spending import end
+        from paddock.core.money.spending import end
 
         _apply_to_task(board, record)
         assert record.task is not None
@@ -337,7 +337,7 @@ def _fold_fenced(board: Board, record: ev.Record) -> None:
 
 
 def _fold_budget(board: Board, record: ev.Record) -> None:
-    from paddock.core.spending import set_budget
+    from paddock.core.money.spending import set_budget
 
     assert isinstance(record.event, ev.BudgetSet)
     board._spending = set_budget(board.spending, record.event)

@@ -5,7 +5,7 @@ from importlib import import_module
 
 from paddock.core.events import Event, Unknown
 
-_FAMILIES = {"lease": "paddock.core.lease", "queue": "paddock.core.merge.events"}
+_FAMILIES = {"lease": "paddock.core.leases.lease", "queue": "paddock.core.merge.events"}
 _ORDINARY = "paddock.core.events"
 
 

@@ -11,20 +11,20 @@ from paddock.core.board import Board
 from paddock.core.errors import PaddockError, words_of
 from paddock.core.events import DaemonTroubled, Draft, LimitsReset, Record, SettingsAdopted, TaskRetried
 from paddock.core.ids import TaskId, recordable
-from paddock.core.task import Phase
-from paddock.fleet.attempts import AttemptRun, Crew
+from paddock.core.tasks.task import Phase
+from paddock.fleet.attempts.attempt import AttemptRun, Crew
 from paddock.fleet.checkpoints import checkpoint
-from paddock.fleet.ci_runs import CiCrew, CiRun
-from paddock.fleet.dispatch import Dispatcher
-from paddock.fleet.gate import Gate
-from paddock.fleet.janitor import judge, lease_drafts, look, note_drafts, sweep
-from paddock.fleet.land import Lander
+from paddock.fleet.dispatch.dispatcher import Dispatcher
+from paddock.fleet.dispatch.gate import Gate
+from paddock.fleet.landing.ci_run import CiCrew, CiRun
+from paddock.fleet.landing.lander import Lander
 from paddock.fleet.ledger import RENEW_SECONDS, Ledger, Succeeded
-from paddock.fleet.settings import Adopted, SettingsFile, Unreadable
+from paddock.fleet.service.settings import Adopted, SettingsFile, Unreadable
 from paddock.fleet.site import Site
-from paddock.fleet.sweeping import Sweeper
-from paddock.fleet.tidying import fill_pool, release_strays
 from paddock.fleet.troubles import Troubles
+from paddock.fleet.upkeep.janitor import judge, lease_drafts, look, note_drafts, sweep
+from paddock.fleet.upkeep.pool import fill_pool, release_strays
+from paddock.fleet.upkeep.sweeper import Sweeper
 from paddock.sessions.local import TurnFiles
 from paddock.sessions.watch import TurnWatch
 from paddock.store.protocol import Query

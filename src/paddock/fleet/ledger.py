@@ -5,10 +5,10 @@ import socket
 import time
 from collections.abc import Callable, Sequence
 
-from paddock.core import lease
 from paddock.core.board import DAEMON_LEASE, Board
 from paddock.core.errors import PaddockError
 from paddock.core.events import Draft, Record
+from paddock.core.leases import lease
 from paddock.sessions.identity import identify, is_certainly_gone
 from paddock.store.group import GroupWriter
 from paddock.store.protocol import Author, Store

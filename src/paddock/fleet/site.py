@@ -11,16 +11,16 @@ from pathlib import Path
 from paddock.config.schema import Agent, Config, Worktrees
 from paddock.core.errors import PaddockError
 from paddock.core.ids import AttemptId, TaskId, attempt_number, task_of
-from paddock.core.prices import Price, PriceBook, Rates, price_book, read_table
-from paddock.core.pricetable import TABLE
-from paddock.core.repetition import LoopLimits
-from paddock.core.task import Task
+from paddock.core.money.prices import Price, PriceBook, Rates, price_book, read_table
+from paddock.core.money.pricetable import TABLE
+from paddock.core.tasks.repetition import LoopLimits
+from paddock.core.tasks.task import Task
 from paddock.engines.protocol import Capabilities, Engine
 from paddock.engines.registry import load_engine
 from paddock.git.disk import DiskFloor
 from paddock.git.repo import Fetched, Repo
-from paddock.git.setup import shell_setup
-from paddock.git.slots import PortPlan, WorktreeRoot, default_root, own_ports
+from paddock.git.worktrees.setup import shell_setup
+from paddock.git.worktrees.slots import PortPlan, WorktreeRoot, default_root, own_ports
 from paddock.sessions.deadlines import TurnLimits
 from paddock.sessions.marks import Mark
 from paddock.store.digest import blake2b

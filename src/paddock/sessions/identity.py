@@ -11,7 +11,7 @@ from pathlib import Path
 
 import msgspec
 
-from paddock.core.lease import Holder
+from paddock.core.leases.lease import Holder
 
 HAS_PROCFS = sys.platform == "linux"
 PF_KTHREAD = 0x00200000

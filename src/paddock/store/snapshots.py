@@ -18,7 +18,7 @@ import msgspec
 
 from paddock import __version__
 from paddock.core.board import LAYOUT, Board, BoardState, Convoy, decode_board, encode_board
-from paddock.core.task import Attempt, Task
+from paddock.core.tasks.task import Attempt, Task
 
 _MAGIC = b"Padkboard"
 _HEAD = struct.Struct(f">{len(_MAGIC)}sIQI20s")  # magic, layout, seq, checksum, hash of the record

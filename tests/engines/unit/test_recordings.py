@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
-from paddock.core.outcome import AttemptFacts, Outcome, judge
+from paddock.core.tasks.outcome import AttemptFacts, Outcome, judge
 from paddock.core.trace import (
     End,
     Final,

@@ -3,9 +3,9 @@
 import json
 import re
 
-from paddock.core.admission.budget import committed
 from paddock.core.board import Board
 from paddock.core.events import AttemptEnded, AttemptExtended, AttemptStarted, TurnEnded
+from paddock.core.money.budget import committed
 from paddock.store.protocol import Query
 from tests.fleet.conftest import MakeYard
 from tests.fleet.yard import Step, Yard, commit, play, write

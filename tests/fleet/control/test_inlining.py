@@ -5,7 +5,7 @@ import signal
 
 from paddock.core.events import AttemptStarted
 from paddock.core.ids import TaskId
-from paddock.core.task import Task
+from paddock.core.tasks.task import Task
 from tests.fleet.conftest import MakeYard
 from tests.fleet.yard import Step, Yard, commit, play, write
 

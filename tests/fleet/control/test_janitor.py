@@ -10,18 +10,18 @@ from pathlib import Path
 from paddock.config.load import load_config
 from paddock.core.events import AttemptEnded, AttemptStarted, DaemonTroubled, Draft, Swept
 from paddock.core.ids import AttemptId, TaskId
-from paddock.core.lease import LeaseExpired
+from paddock.core.leases.lease import LeaseExpired
 from paddock.core.merge.events import RunEnded, RunStarted
 from paddock.core.merge.model import Purpose, Result
-from paddock.fleet.janitor import Found, What, judge, look, sweep
 from paddock.fleet.site import Site
-from paddock.git.held import hold_unit
-from paddock.git.pool import fill
+from paddock.fleet.upkeep.janitor import Found, What, judge, look, sweep
+from paddock.git.landing.held import hold_unit
 from paddock.git.repo import discover
-from paddock.git.sandbox import Sandbox, SandboxRecord, list_sandboxes, reserve_sandbox, write_record
-from paddock.git.slots import SlotRecord, SlotState, hold_slot, list_slots
-from paddock.git.slots import write_record as write_slot
-from paddock.git.worktrees import Order, find, prepare
+from paddock.git.sandboxes.sandbox import Sandbox, SandboxRecord, list_sandboxes, reserve_sandbox, write_record
+from paddock.git.worktrees.pool import fill
+from paddock.git.worktrees.prepare import Order, find, prepare
+from paddock.git.worktrees.slots import SlotRecord, SlotState, hold_slot, list_slots
+from paddock.git.worktrees.slots import write_record as write_slot
 from paddock.sessions.marks import Mark
 from paddock.store.protocol import Author
 from paddock.store.sqlite import SqliteStore

@@ -4,7 +4,7 @@ import sys
 from itertools import pairwise
 
 from paddock.core.events import AttemptStarted
-from paddock.core.lease import LeaseGranted, LeaseReleased, LeaseRenewed
+from paddock.core.leases.lease import LeaseGranted, LeaseReleased, LeaseRenewed
 from tests.fleet.conftest import MakeYard
 from tests.fleet.yard import Step, Yard, commit, play, write
 

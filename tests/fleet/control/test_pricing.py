@@ -8,7 +8,7 @@ from paddock.config.load import load_config
 from paddock.core.errors import Misuse
 from paddock.core.events import AttemptStarted
 from paddock.core.trace import ModelTokens, TokenUsage
-from paddock.fleet.pricing import Startup, bill, expected_cost
+from paddock.fleet.dispatch.pricing import Startup, bill, expected_cost
 from paddock.fleet.site import Site
 from paddock.git.repo import discover
 from tests.core.ledger import START, Ledger

@@ -7,7 +7,7 @@ import pytest
 
 from paddock.config.load import load_config
 from paddock.config.schema import Config
-from paddock.fleet.settings import SETTLE_SECONDS, Adopted, SettingsFile, Unreadable
+from paddock.fleet.service.settings import SETTLE_SECONDS, Adopted, SettingsFile, Unreadable
 
 
 @pytest.fixture

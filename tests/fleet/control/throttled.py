@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from paddock.core.events import AttemptEnded, AttemptStarted
-from paddock.fleet.gate import LimitsFile, read_limits
+from paddock.fleet.dispatch.gate import LimitsFile, read_limits
 from tests.engines.real.fixtures import provider_of
 from tests.fleet.yard import Yard
 from tests.mockmodel import MockModel, play

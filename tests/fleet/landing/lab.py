@@ -9,7 +9,7 @@ from pathlib import Path
 from paddock.core.board import Board
 from paddock.core.merge.events import ChangeQueued
 from paddock.core.merge.model import Decided, Queue
-from paddock.git.sandbox import list_sandboxes
+from paddock.git.sandboxes.sandbox import list_sandboxes
 from tests.fleet.yard import Yard
 from tests.git.landing.auditor import Report, audit_history
 

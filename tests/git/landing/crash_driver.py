@@ -10,16 +10,16 @@ import sys
 from pathlib import Path
 
 from paddock.core.merge.model import Member
-from paddock.git.audit import Move
-from paddock.git.compose import Composed, Policy, Unit, compose
-from paddock.git.held import Held, hold_change, hold_unit, release_unit
-from paddock.git.history import read_landed
-from paddock.git.landing import Landed, follow_remote, land
-from paddock.git.messages import Part
-from paddock.git.publish import RemoteTip, read_remote
+from paddock.git.landing.audit import Move
+from paddock.git.landing.compose import Composed, Policy, Unit, compose
+from paddock.git.landing.held import Held, hold_change, hold_unit, release_unit
+from paddock.git.landing.history import read_landed
+from paddock.git.landing.land import Landed, follow_remote, land
+from paddock.git.landing.messages import Part
+from paddock.git.landing.publish import RemoteTip, read_remote
+from paddock.git.landing.workbench import open_workbench
 from paddock.git.repo import Repo, discover
-from paddock.git.usertree.following import catch_up
-from paddock.git.workbench import open_workbench
+from paddock.git.usertree.checkouts import catch_up
 
 
 def main(top: str, policy: str, start: str, remote: str, point: str, *changes: str) -> None:

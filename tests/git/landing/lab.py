@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from paddock.core.merge.model import Member
-from paddock.git.audit import Move
-from paddock.git.compose import Composed, Policy, Refused, Unit, compose
-from paddock.git.held import Held, hold_change
-from paddock.git.messages import Part
+from paddock.git.landing.audit import Move
+from paddock.git.landing.compose import Composed, Policy, Refused, Unit, compose
+from paddock.git.landing.held import Held, hold_change
+from paddock.git.landing.messages import Part
+from paddock.git.landing.workbench import Workbench, open_workbench
 from paddock.git.repo import Repo
-from paddock.git.workbench import Workbench, open_workbench
 from tests.git.conftest import commit, git
 
 MAIN = "refs/heads/main"

@@ -6,9 +6,9 @@ import pytest
 
 from paddock.core.errors import PaddockError
 from paddock.core.merge.model import Member, RefusalCause
-from paddock.git.compose import Policy, Unit, compose
-from paddock.git.history import read_landed
-from paddock.git.messages import Part
+from paddock.git.landing.compose import Policy, Unit, compose
+from paddock.git.landing.history import read_landed
+from paddock.git.landing.messages import Part
 from tests.git.conftest import MakeRepo, commit, git
 from tests.git.landing.conftest import POEM
 from tests.git.landing.lab import Lab, part

@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from paddock.core.merge.model import RefusalCause
-from paddock.git.audit import audit
-from paddock.git.compose import Policy
-from paddock.git.messages import Part
+from paddock.git.landing.audit import audit
+from paddock.git.landing.compose import Policy
+from paddock.git.landing.messages import Part
 from tests.git.conftest import commit, git
 from tests.git.landing.lab import Lab, merged_in_a_worktree, part
 from tests.git.landing.test_compose import poem

@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from paddock.git.compose import COMPOSE_CHECKPOINTS, Policy
-from paddock.git.held import HOLD_CHECKPOINTS, held_units
-from paddock.git.landing import LAND_CHECKPOINTS, REMOTE_LAND_CHECKPOINTS
+from paddock.git.landing.compose import COMPOSE_CHECKPOINTS, Policy
+from paddock.git.landing.held import HOLD_CHECKPOINTS, held_units
+from paddock.git.landing.land import LAND_CHECKPOINTS, REMOTE_LAND_CHECKPOINTS
 from paddock.git.repo import discover
-from paddock.git.usertree.following import FOLLOW_CHECKPOINTS
+from paddock.git.usertree.checkouts import FOLLOW_CHECKPOINTS
 from paddock.git.usertree.update import UPDATE_CHECKPOINTS
 from tests.git.conftest import git
 from tests.git.landing.auditor import audit_history

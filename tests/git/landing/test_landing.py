@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 
 from paddock.core.merge.model import Member
-from paddock.git.audit import Move, audit
-from paddock.git.compose import Policy, Signature
-from paddock.git.held import (
+from paddock.git.landing.audit import Move, audit
+from paddock.git.landing.compose import Policy, Signature
+from paddock.git.landing.held import (
     FLUSHED_ONE_BY_ONE,
     Held,
     NotHeld,
@@ -20,10 +20,10 @@ from paddock.git.held import (
     release_change,
     release_unit,
 )
-from paddock.git.history import Relation, observe_main, read_landed
-from paddock.git.landing import Landed, MainMoved, Stuck, Unsound, land
+from paddock.git.landing.history import Relation, observe_main, read_landed
+from paddock.git.landing.land import Landed, MainMoved, Stuck, Unsound, land
+from paddock.git.landing.workbench import CommitDraft
 from paddock.git.usertree.notes import read_notes
-from paddock.git.workbench import CommitDraft
 from tests.git.conftest import git
 from tests.git.landing.auditor import audit_history
 from tests.git.landing.lab import MAIN, Lab, part

@@ -2,9 +2,9 @@
 
 import pytest
 
-from paddock.git.compose import Policy
-from paddock.git.landing import land
-from paddock.git.lost import MainsCompared, compare_landed
+from paddock.git.landing.compose import Policy
+from paddock.git.landing.land import land
+from paddock.git.landing.lost import MainsCompared, compare_landed
 from tests.git.conftest import git
 from tests.git.landing.lab import Lab
 

@@ -11,10 +11,10 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from paddock.core.merge.model import RefusalCause
-from paddock.git.audit import Move, audit
-from paddock.git.compose import Composed, Policy, Unit, compose
+from paddock.git.landing.audit import Move, audit
+from paddock.git.landing.compose import Composed, Policy, Unit, compose
+from paddock.git.landing.workbench import open_workbench
 from paddock.git.repo import discover
-from paddock.git.workbench import open_workbench
 from tests.git.conftest import git
 from tests.git.landing.lab import merged_in_a_worktree, part
 

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from paddock.git.history import Relation, observe_main
-from paddock.git.landing import Landed, MainMoved, land
-from paddock.git.publish import Pushed, Rejected, RemoteMoved, RemoteTip, Unreachable, push_main, read_remote
+from paddock.git.landing.history import Relation, observe_main
+from paddock.git.landing.land import Landed, MainMoved, land
+from paddock.git.landing.publish import Pushed, Rejected, RemoteMoved, RemoteTip, Unreachable, push_main, read_remote
 from tests.git.conftest import commit, git
 from tests.git.landing.auditor import audit_history
 from tests.git.landing.lab import Lab

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from paddock.git.ci import CiCheck, CiDefinition, check_command, setup_command
 from paddock.git.repo import Repo
-from paddock.git.sandbox import Order, Prepared, Sandbox, finish_setup, prepare_sandbox, release_sandbox
+from paddock.git.sandboxes.ci import CiCheck, CiDefinition, check_command, setup_command
+from paddock.git.sandboxes.sandbox import Order, Prepared, Sandbox, finish_setup, prepare_sandbox, release_sandbox
 from paddock.sessions.local import Exited, TurnFiles, TurnSpec, observe_turn, start_turn
 from paddock.sessions.marks import Mark
 from paddock.sessions.process import block_until_exit

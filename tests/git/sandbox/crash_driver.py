@@ -9,7 +9,7 @@ import sys
 from pathlib import Path
 
 from paddock.git.repo import discover
-from paddock.git.sandbox import Order, Prepared, Sandbox, prepare_sandbox
+from paddock.git.sandboxes.sandbox import Order, Prepared, Sandbox, prepare_sandbox
 
 
 def main(top: str, root: str, commit: str, point: str) -> None:

@@ -1,6 +1,6 @@
 from paddock.config.schema import Check, Land
-from paddock.git.ci import CiCheck, CiDefinition, check_command, ci_environment, define_ci
-from paddock.git.sandbox import Order, release_sandbox
+from paddock.git.sandboxes.ci import CiCheck, CiDefinition, check_command, ci_environment, define_ci
+from paddock.git.sandboxes.sandbox import Order, release_sandbox
 from tests.git.conftest import commit, git
 from tests.git.sandbox.conftest import Yard
 

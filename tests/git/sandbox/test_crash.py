@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from paddock.git.sandbox import SANDBOX_CHECKPOINTS, changed_files, read_record
+from paddock.git.sandboxes.sandbox import SANDBOX_CHECKPOINTS, changed_files, read_record
 from tests.git.conftest import commit, git
 from tests.git.sandbox.conftest import Yard
 

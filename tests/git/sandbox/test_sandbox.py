@@ -6,10 +6,10 @@ from pathlib import Path
 import pytest
 
 from paddock.core.errors import PaddockError
-from paddock.git.history import Relation, observe_main
-from paddock.git.landing import MainMoved, Unsound, land
+from paddock.git.landing.history import Relation, observe_main
+from paddock.git.landing.land import MainMoved, Unsound, land
 from paddock.git.repo import discover
-from paddock.git.sandbox import (
+from paddock.git.sandboxes.sandbox import (
     InUse,
     NotPrepared,
     Order,

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from paddock.git.repo import discover
-from paddock.git.usertree.following import catch_up
+from paddock.git.usertree.checkouts import catch_up
 from paddock.git.usertree.notes import CheckoutNotes, StaleTree, notes_folder, write_notes
 from paddock.git.usertree.update import UPDATE_CHECKPOINTS, LeftAlone
 from tests.git.conftest import git, write

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from paddock.git.repo import Repo
-from paddock.git.usertree.following import READY, catch_up
+from paddock.git.usertree.checkouts import READY, catch_up
 from paddock.git.usertree.notes import CheckoutNotes, StaleTree, notes_folder, read_notes, write_notes
 from paddock.git.usertree.stash import StashReport, catch_up_with_stash
 from paddock.git.usertree.undone import find_losses, restore_commit

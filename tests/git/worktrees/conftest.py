@@ -4,7 +4,7 @@ import pytest
 
 from paddock.git.disk import DiskFloor
 from paddock.git.repo import Repo
-from paddock.git.slots import WorktreeRoot, default_root
+from paddock.git.worktrees.slots import WorktreeRoot, default_root
 from tests.git.conftest import git
 
 

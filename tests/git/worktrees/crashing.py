@@ -11,12 +11,12 @@ from collections.abc import Callable
 from pathlib import Path
 
 from paddock.git.disk import DiskFloor
-from paddock.git.gc import apply_gc, plan_gc
-from paddock.git.pool import fill
-from paddock.git.release import Secured, release
 from paddock.git.repo import discover
-from paddock.git.slots import WorktreeRoot, default_root
-from paddock.git.worktrees import Order, prepare
+from paddock.git.worktrees.gc import apply_gc, plan_gc
+from paddock.git.worktrees.pool import fill
+from paddock.git.worktrees.prepare import Order, prepare
+from paddock.git.worktrees.release import Secured, release
+from paddock.git.worktrees.slots import WorktreeRoot, default_root
 
 SETUP = ("/bin/sh", "-c", "echo done >> set-up.ignored")
 

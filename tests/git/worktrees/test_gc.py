@@ -3,11 +3,11 @@ import time
 from pathlib import Path
 
 from paddock.git.disk import disk_usage, free_space
-from paddock.git.gc import Waste, apply_gc, plan_gc
-from paddock.git.pool import count_idle, fill
 from paddock.git.repo import Repo
-from paddock.git.slots import SlotState, WorktreeRoot, hold_slot, list_slots, read_record
-from paddock.git.worktrees import Order, prepare, release
+from paddock.git.worktrees.gc import Waste, apply_gc, plan_gc
+from paddock.git.worktrees.pool import count_idle, fill
+from paddock.git.worktrees.prepare import Order, prepare, release
+from paddock.git.worktrees.slots import SlotState, WorktreeRoot, hold_slot, list_slots, read_record
 from tests.git.conftest import commit, git, write
 
 

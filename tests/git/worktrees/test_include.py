@@ -7,10 +7,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from paddock.git.include import copy_included, find_included, matches, parse_patterns
-from paddock.git.pool import fill
-from paddock.git.slots import WorktreeRoot
-from paddock.git.worktrees import Order, prepare
+from paddock.git.worktrees.include import copy_included, find_included, matches, parse_patterns
+from paddock.git.worktrees.pool import fill
+from paddock.git.worktrees.prepare import Order, prepare
+from paddock.git.worktrees.slots import WorktreeRoot
 from tests.git.conftest import commit, write
 
 IGNORE = ".env*\nsecrets/\nnode_modules/\n*.pem\n"

@@ -5,11 +5,12 @@ from pathlib import Path
 
 import pytest
 
-from paddock.core.conversations import Homes
-from paddock.git.claims import look_at_place
-from paddock.git.gc import apply_gc, plan_gc
-from paddock.git.pool import count_idle, fill
-from paddock.git.slots import (
+from paddock.core.tasks.conversations import Homes
+from paddock.git.worktrees.claims import look_at_place
+from paddock.git.worktrees.gc import apply_gc, plan_gc
+from paddock.git.worktrees.pool import count_idle, fill
+from paddock.git.worktrees.prepare import Order, PlaceTaken, prepare, release
+from paddock.git.worktrees.slots import (
     SlotRecord,
     SlotState,
     WorktreeRoot,
@@ -19,7 +20,6 @@ from paddock.git.slots import (
     slot_of,
     write_record,
 )
-from paddock.git.worktrees import Order, PlaceTaken, prepare, release
 from tests.git.conftest import git
 
 

@@ -4,14 +4,14 @@ from pathlib import Path
 
 import pytest
 
-import paddock.git.rescue
-from paddock.git.checkout import admin_dir, operation_in_progress
+import paddock.git.worktrees.rescue
 from paddock.git.facts import DiffStat, diffstat
-from paddock.git.release import Released
 from paddock.git.repo import Repo
-from paddock.git.rescue import Rescued, dirty_files, hold_change, loose_commits, rescue
-from paddock.git.slots import SlotState, WorktreeRoot, list_slots, read_record
-from paddock.git.worktrees import Order, Worktree, find, prepare, release
+from paddock.git.worktrees.checkout import admin_dir, operation_in_progress
+from paddock.git.worktrees.prepare import Order, Worktree, find, prepare, release
+from paddock.git.worktrees.release import Released
+from paddock.git.worktrees.rescue import Rescued, dirty_files, hold_change, loose_commits, rescue
+from paddock.git.worktrees.slots import SlotState, WorktreeRoot, list_slots, read_record
 from tests.git.conftest import commit, git, write
 
 BRANCH = "paddock/t1-work"
@@ -257,7 +257,7 @@ class TestWhatCannotBeSaved:
     def test_a_file_too_large_keeps_the_worktree(
         self, root: WorktreeRoot, tree: Worktree, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        monkeypatch.setattr(paddock.git.rescue, "LARGEST_RESCUED_BYTES", 100)
+        monkeypatch.setattr(paddock.git.worktrees.rescue, "LARGEST_RESCUED_BYTES", 100)
         write(tree.path, {"dump": "x" * 101, "small": "1"})
         assert "dump" in self.released(root).kept
         assert (tree.path / "dump").exists()

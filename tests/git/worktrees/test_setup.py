@@ -8,11 +8,11 @@ from pathlib import Path
 import psutil
 import pytest
 
-import paddock.git.setup
-from paddock.git.pool import fill
-from paddock.git.setup import needs_setup_again, run_setup, shell_setup, stop_leftover
-from paddock.git.slots import SlotState, WorktreeRoot, list_slots, read_record
-from paddock.git.worktrees import Order, find, prepare, release
+import paddock.git.worktrees.setup
+from paddock.git.worktrees.pool import fill
+from paddock.git.worktrees.prepare import Order, find, prepare, release
+from paddock.git.worktrees.setup import needs_setup_again, run_setup, shell_setup, stop_leftover
+from paddock.git.worktrees.slots import SlotState, WorktreeRoot, list_slots, read_record
 from tests.git.conftest import commit
 
 ORDER = ("t1.1", "paddock/t1")
@@ -41,7 +41,7 @@ class TestRun:
     def test_a_command_that_hangs_is_ended_with_its_children(
         self, tmp_path: Path, home: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        monkeypatch.setattr(paddock.git.setup, "_GRACE_SECONDS", 1.0)
+        monkeypatch.setattr(paddock.git.worktrees.setup, "_GRACE_SECONDS", 1.0)
         child = tmp_path / "child"
         command = f"trap '' TERM; sleep 600 & echo $! > {child}; wait"
         for seconds in (0.5, 10, 60):  # a busy machine has not come to the hanging within the first
@@ -53,7 +53,7 @@ class TestRun:
         assert not is_running(int(child.read_text()))
 
     def test_a_flood_of_output_is_ended(self, tmp_path: Path, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr(paddock.git.setup, "MOST_OUTPUT_BYTES", 1000)
+        monkeypatch.setattr(paddock.git.worktrees.setup, "MOST_OUTPUT_BYTES", 1000)
         result = run_setup(("/bin/sh", "-c", "yes | head -c 100000; exec sleep 600"), tmp_path, home, {}, 60)
         assert "more than 1000 bytes" in result.stopped
 
@@ -64,7 +64,7 @@ class TestRun:
 
     def test_a_run_that_outlived_its_starter_is_ended(self, tmp_path: Path, home: Path) -> None:
         code = (
-            "import os, sys; from pathlib import Path; from paddock.git import setup\n"
+            "import os, sys; from pathlib import Path; from paddock.git.worktrees import setup\n"
             "setup._wait = lambda *a: os.kill(os.getpid(), 9)\n"
             f"setup.run_setup(('sleep', '600'), Path({str(tmp_path)!r}), Path({str(home)!r}), {{}}, 60)"
         )

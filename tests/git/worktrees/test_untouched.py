@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from paddock.git.pool import count_idle, fill
-from paddock.git.release import Secured
 from paddock.git.repo import Repo
-from paddock.git.slots import SlotState, WorktreeRoot, list_slots, read_record
-from paddock.git.worktrees import Order, Worktree, prepare, release
+from paddock.git.worktrees.pool import count_idle, fill
+from paddock.git.worktrees.prepare import Order, Worktree, prepare, release
+from paddock.git.worktrees.release import Secured
+from paddock.git.worktrees.slots import SlotState, WorktreeRoot, list_slots, read_record
 from tests.git.conftest import commit, git, write
 from tests.git.worktrees.crashing import crash_at, root_of
 

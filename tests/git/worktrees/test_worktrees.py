@@ -9,11 +9,12 @@ from pathlib import Path
 import pytest
 
 from paddock.core.errors import PaddockError
-from paddock.git.checkout import add_worktree, admin_dir
 from paddock.git.disk import DiskFloor
-from paddock.git.pool import count_idle, fill
 from paddock.git.repo import Repo
-from paddock.git.slots import (
+from paddock.git.worktrees.checkout import add_worktree, admin_dir
+from paddock.git.worktrees.pool import count_idle, fill
+from paddock.git.worktrees.prepare import Order, Prepared, find, prepare, release
+from paddock.git.worktrees.slots import (
     PortPlan,
     SlotState,
     WorktreeRoot,
@@ -23,7 +24,6 @@ from paddock.git.slots import (
     own_ports,
     read_record,
 )
-from paddock.git.worktrees import Order, Prepared, find, prepare, release
 from tests.git.conftest import MakeRepo, commit, git, write
 
 

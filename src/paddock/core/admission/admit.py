@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from paddock.core.admission.breaker import Breaker, why_stopped
-from paddock.core.admission.budget import Cost, Ledger, OverBudget, reserve, scopes_of
 from paddock.core.admission.clocks import current_pause
 from paddock.core.admission.controls import Account, Controls, account_of, observe_start
 from paddock.core.admission.host import AGENT_MEMORY_BYTES, Floor, HostSample, lack_of_disk, load_room, memory_room
@@ -22,6 +21,7 @@ from paddock.core.admission.pacing import (
     refill,
     start_tokens,
 )
+from paddock.core.money.budget import Cost, Ledger, OverBudget, reserve, scopes_of
 
 # Refusals are weighed every ten seconds or so; until then nobody starts into them.
 UNWEIGHED_SECONDS = 20.0

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from paddock.core.errors import PaddockError
-from paddock.git.checkout import WATCHER_MARKER, operation_in_progress
 from paddock.git.command import GitResult, run_git
 from paddock.git.repo import Repo, branch_of, discover
+from paddock.git.worktrees.checkout import WATCHER_MARKER, operation_in_progress
 
 TREE_TIMEOUT_SECONDS = 120.0
 _CHUNK_BYTES = 1 << 20

@@ -13,15 +13,15 @@ from pathlib import Path
 
 from paddock.core.catchup import SYMLINK, UNMERGED
 from paddock.core.ids import recordable
-from paddock.git.compose import Signature
+from paddock.git.landing.compose import Signature
+from paddock.git.landing.workbench import CommitDraft, open_workbench
 from paddock.git.repo import Repo
+from paddock.git.usertree.checkouts import TreeReport
 from paddock.git.usertree.facts import TreeFacts
-from paddock.git.usertree.following import TreeReport
 from paddock.git.usertree.notes import hold_checkouts, read_notes, write_notes
 from paddock.git.usertree.places import UserTree, fingerprint
 from paddock.git.usertree.update import IN_THE_WAY, LeftAlone, UpToDate, clashing_paths, update_tree
 from paddock.git.usertree.versions import index_row
-from paddock.git.workbench import CommitDraft, open_workbench
 
 
 @dataclass(frozen=True, slots=True)

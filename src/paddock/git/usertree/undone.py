@@ -15,12 +15,12 @@ from msgspec.structs import replace
 from paddock.core.catchup import GITLINK, SYMLINK
 from paddock.core.ids import recordable
 from paddock.git.command import run_git
-from paddock.git.compose import Signature
-from paddock.git.history import read_landed
+from paddock.git.landing.compose import Signature
+from paddock.git.landing.history import read_landed
+from paddock.git.landing.workbench import CommitDraft, open_workbench
 from paddock.git.repo import Repo
 from paddock.git.usertree.notes import CheckoutNotes, StaleTree, UndoneWork
 from paddock.git.usertree.versions import DIFFERENCES, Change, index_row, parse_differences
-from paddock.git.workbench import CommitDraft, open_workbench
 
 MOST_MERGED = 200  # files of which the lines are compared; beyond that only whole files are
 

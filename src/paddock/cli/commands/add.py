@@ -1,0 +1,127 @@
+"""`paddock add`: one task, or a convoy from a file, in one transaction."""
+
+import sys
+from pathlib import Path
+
+import click
+from click.core import ParameterSource
+
+from paddock.cli.text import SCHEMA, plural, print_json
+from paddock.cli.workspace import open_workspace
+from paddock.config.schema import Config
+from paddock.config.taskfile import SIZE_LIMIT, parse_task_file, split_list
+from paddock.core.errors import Misuse
+from paddock.core.events import Record, TaskAdded
+from paddock.core.ids import printable
+from paddock.core.intent.tasks import Batch, Known, TaskSpec, add_tasks
+
+
+@click.command("add")
+@click.argument("brief", required=False)
+@click.option("--title", help="One line; the brief's first line if left out.")
+@click.option("--agent", help="Who does it; see `paddock config show`.")
+@click.option("--engine", help="Which CLI does it: claude, codex, …")
+@click.option("--kind", help="What sort of work it is; without --agent, the agent that takes that kind gets it.")
+@click.option("--convoy", help="Group it belongs to; made if it is new.")
+@click.option("--after", default="", metavar="t3,t4", help="Tasks that must land first.")
+@click.option("--priority", type=int, default=0, show_default=True, help="Higher starts earlier.")
+@click.option("--paths", multiple=True, metavar="GLOB", help="Paths it may change. May be given several times.")
+@click.option("--attempts", type=int, help="Tries before it is failed.")
+@click.option("--file", "file", metavar="FILE", help="A convoy as .yaml, .json or .md; `-` reads standard input.")
+@click.option("--json", "as_json", is_flag=True, help="Print the ids as JSON.")
+@click.pass_context
+def add_command(
+    ctx: click.Context,
+    brief: str | None,
+    title: str | None,
+    agent: str | None,
+    engine: str | None,
+    kind: str | None,
+    convoy: str | None,
+    after: str,
+    priority: int,
+    paths: tuple[str, ...],
+    attempts: int | None,
+    file: str | None,
+    as_json: bool,
+) -> None:
+    """Add a task that says what to do, or a whole convoy with its dependencies from a file.
+
+    A BRIEF of `-` is read from standard input.
+    """
+    workspace = open_workspace(ctx)
+    allowed = attempts if attempts is not None else workspace.config.limits.attempts
+    if file is not None:
+        if brief is not None:
+            raise Misuse("both a brief and --file were given", "use one of them")
+        _refuse_ignored(ctx)
+        batch = parse_task_file(_read(file), "standard input" if file == "-" else file, attempts=allowed)
+        batch = Batch(batch.tasks, convoy or batch.convoy, batch.title)
+    else:
+        if brief is None:
+            raise Misuse("there is no brief", 'say what to do: `paddock add "fix the parser"`, or use --file')
+        spec = TaskSpec(
+            brief=_read("-") if brief == "-" else brief,
+            title=title,
+            agent=agent,
+            engine=engine,
+            after=split_list(after),
+            priority=priority,
+            paths=tuple(part for entry in paths for part in split_list(entry)),
+            attempts=allowed,
+            work=kind,
+        )
+        batch = Batch((spec,), convoy)
+    known = known_names(workspace.config)
+    records = workspace.record(lambda board: add_tasks(board, batch, known))
+    _report(records, as_json=as_json, convoy=batch.convoy)
+
+
+def _refuse_ignored(ctx: click.Context) -> None:
+    """A file says these itself; an option that changes nothing would only seem to."""
+    fields = ("title", "agent", "engine", "kind", "after", "priority", "paths")
+    given = [name for name in fields if ctx.get_parameter_source(name) is ParameterSource.COMMANDLINE]
+    if given:
+        hint = "say it in the file: for one task, or below `defaults` for all"
+        raise Misuse(f"--{given[0]} does nothing with --file", hint)
+
+
+def known_names(config: Config) -> Known:
+    from paddock.engines.registry import engine_names
+
+    takers = {kind: name for name, agent in reversed(config.agents.items()) for kind in agent.kinds}
+    return Known(frozenset(config.agents), frozenset((*engine_names(), *config.engines)), takers)
+
+
+def _read(file: str) -> str:
+    try:
+        if file == "-":
+            data = sys.stdin.buffer.read(SIZE_LIMIT + 1)
+        else:
+            with Path(file).open("rb") as opened:
+                data = opened.read(SIZE_LIMIT + 1)
+    except OSError as error:
+        raise Misuse(f"`{printable(file)}` cannot be read: {error.strerror}", "name a file; `-` is the input") from None
+    if len(data) > SIZE_LIMIT:
+        raise Misuse(f"`{printable(file)}` has more than {SIZE_LIMIT:,} bytes", "split it into several files")
+    try:
+        return data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = data[: error.start].count(b"\n") + 1
+        raise Misuse(f"{file}:{line}: byte {error.start + 1} is not UTF-8", "save it as UTF-8") from None
+
+
+def _report(records: list[Record], *, as_json: bool, convoy: str | None) -> None:
+    added = [record for record in records if isinstance(record.event, TaskAdded)]
+    if as_json:
+        ids = [record.task for record in added]
+        print_json({"schema": SCHEMA, "ids": ids, "convoy": convoy, "seq": records[-1].seq})
+        return
+    if len(added) > 12:
+        click.echo(f"added {plural(len(added), 'task')}: {added[0].task} to {added[-1].task}")
+        return
+    for record in added:
+        assert isinstance(record.event, TaskAdded)
+        agent = f"  for {printable(record.event.agent, 40)}" if record.event.agent else ""
+        after = f"  after {', '.join(record.event.after)}" if record.event.after else ""
+        click.echo(f"added {record.task}  {printable(record.event.title, 80)}{agent}{after}")

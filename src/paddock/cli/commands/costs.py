@@ -1,0 +1,245 @@
+"""`paddock costs` and `paddock budget`: what was spent, and what may be."""
+
+import math
+import time
+from dataclasses import dataclass
+
+import click
+
+from paddock.cli.amounts import UNKNOWN, UNPRICED, money_words, token_words
+from paddock.cli.text import SCHEMA, cut, plural, print_json
+from paddock.cli.workspace import Workspace, open_workspace
+from paddock.core.board import Board
+from paddock.core.errors import Misuse, PaddockError
+from paddock.core.events import BudgetSet, Draft, TurnEnded
+from paddock.core.ids import TaskId, parse_attempt, parse_task, task_of
+from paddock.core.money.budget import Amount, Cost, committed
+from paddock.core.money.spending import day_of, with_tasks
+from paddock.core.tasks.task import Phase
+from paddock.store.protocol import Query
+
+GROUPS = ("task", "agent", "engine", "model", "convoy", "day")
+SCOPES = ("fleet", "day", "convoy", "task", "attempt")
+
+
+@dataclass
+class Row:
+    """What one group has cost. `unpriced` counts turns nobody could price, `unknown` those with unreported tokens."""
+
+    turns: int = 0
+    tokens_in: int = 0
+    tokens_out: int = 0
+    money: float = 0.0
+    startup_money: float = 0.0
+    startup_tokens: int = 0
+    unpriced: int = 0
+    unknown: int = 0
+    uncounted: int = 0
+    told: int = 0
+
+    @property
+    def is_priced(self) -> bool:
+        """Whether at least a part of it has a price; otherwise nobody knows, and that is not nothing."""
+        if not self.turns or self.money:
+            return True
+        return bool(self.told) and not (self.unpriced or self.unknown)
+
+    @property
+    def words(self) -> str:
+        if not self.is_priced and not self.unpriced and not self.unknown:
+            return "-"
+        if not self.is_priced:
+            return UNPRICED if self.unpriced else UNKNOWN
+        return money_words(self.money, uncounted=self.uncounted, is_part=bool(self.unpriced))
+
+
+@click.command("costs")
+@click.option("--by", type=click.Choice(GROUPS), default="task", show_default=True)
+@click.option("--json", "as_json", is_flag=True, help="As JSON.")
+@click.pass_context
+def costs_command(ctx: click.Context, by: str, as_json: bool) -> None:
+    """What agents have cost, with the start-up context apart from the work, and per landed change."""
+    workspace = open_workspace(ctx)
+    board = workspace.board()
+    rows = _collect(workspace, board, by)
+    total = _sum(rows)
+    landed = board.counts.get(Phase.LANDED, 0)
+    if as_json:
+        print_json(
+            {
+                "schema": SCHEMA,
+                "by": by,
+                "rows": [{by: name, **_view(row)} for name, row in rows.items()],
+                "total": _view(total),
+                "landed": landed,
+                "per_landed_usd": round(total.money / landed, 6) if landed and total.is_priced else None,
+            }
+        )
+        return
+    click.echo(f"{by:<24} {'turns':>6} {'tokens in':>12} {'out':>9} {'cost':>10} {'start-up':>9}")
+    for name, row in rows.items():
+        click.echo(_line(name, row))
+    click.echo(_line("total", total))
+    if landed and total.is_priced:
+        click.echo(f"\n${total.money / landed:.4f} per landed change ({landed} landed)")
+    if total.unpriced:
+        click.echo(f"warning: {plural(total.unpriced, 'turn')} unpriced: the model is not in the price table", err=True)
+    if total.uncounted:
+        calls = plural(total.uncounted, "call")
+        click.echo(f"warning: at least {calls} of a model not included: their engines report no tokens", err=True)
+
+
+def _collect(workspace: Workspace, board: Board, by: str) -> dict[str, Row]:
+    rows: dict[str, Row] = {}
+    store = workspace.read()
+    for record in store.records(Query(kind=TurnEnded.kind)):
+        event = record.event
+        assert isinstance(event, TurnEnded)
+        row = rows.setdefault(_group(board, record.task, record.attempt, event, record.at, by), Row())
+        tokens_in = event.input_tokens + event.cache_write_tokens + event.cache_read_tokens
+        row.turns += 1
+        row.tokens_in += tokens_in
+        row.tokens_out += event.output_tokens
+        row.startup_tokens += event.startup_tokens
+        row.unknown += event.cost_source == "unknown"
+        row.uncounted += event.uncounted_calls
+        if event.cost_usd is None:
+            row.unpriced += event.cost_source == "unpriced"
+            continue
+        row.told += 1
+        row.money += event.cost_usd
+        row.startup_money += event.startup_usd or 0.0
+    store.close()
+    return rows
+
+
+def _group(board: Board, task: TaskId | None, attempt: str | None, event: TurnEnded, at: float, by: str) -> str:
+    found = board.tasks.get(task) if task is not None else None
+    if by == "day":
+        return day_of(at)
+    if by == "model":
+        return event.model or "unknown"
+    if found is None:
+        return "unknown"
+    engine = next((a.engine for a in found.attempts if a.id == attempt), "unknown")
+    names = {"task": found.id, "agent": found.agent or engine, "engine": engine, "convoy": found.convoy or "none"}
+    return names[by]
+
+
+def _sum(rows: dict[str, Row]) -> Row:
+    total = Row()
+    for row in rows.values():
+        for name in Row.__dataclass_fields__:
+            setattr(total, name, getattr(total, name) + getattr(row, name))
+    return total
+
+
+def _view(row: Row) -> dict[str, object]:
+    return {
+        "turns": row.turns,
+        "input_tokens": row.tokens_in,
+        "output_tokens": row.tokens_out,
+        "cost_usd": round(row.money, 6) if row.is_priced else None,
+        "startup_usd": round(row.startup_money, 6) if row.is_priced else None,
+        "work_usd": round(row.money - row.startup_money, 6) if row.is_priced else None,
+        "startup_tokens": row.startup_tokens,
+        "unpriced_turns": row.unpriced,
+        "unknown_turns": row.unknown,
+        "uncounted_calls": row.uncounted,
+    }
+
+
+def _line(name: str, row: Row) -> str:
+    share = f"{row.startup_money / row.money:.0%}" if row.money else "-"
+    tokens_in, tokens_out = (token_words(tokens, row.uncounted) for tokens in (row.tokens_in, row.tokens_out))
+    return f"{cut(name, 24):<24} {row.turns:>6} {tokens_in:>12} {tokens_out:>9} {row.words:>10} {share:>9}"
+
+
+@click.group("budget")
+def budget_command() -> None:
+    """Limits in money and tokens; no attempt starts that could overshoot one."""
+
+
+@budget_command.command("set")
+@click.argument("scope")
+@click.option("--usd", type=float, help="Dollars.")
+@click.option("--tokens", type=float, help="Tokens.")
+@click.option("--none", "lift", is_flag=True, help="Lift the limit.")
+@click.pass_context
+def set_command(ctx: click.Context, scope: str, usd: float | None, tokens: float | None, lift: bool) -> None:
+    """Limit SCOPE: fleet, day, convoy:NAME, task:t4, or attempt and task for every one of them."""
+    if lift == (usd is not None or tokens is not None):
+        raise Misuse("say how much", "--usd 5, --tokens 1000000, or --none to lift the limit")
+    if any(value is not None and not 0 < value < math.inf for value in (usd, tokens)):
+        raise Misuse("a budget is more than nothing", "`paddock down` stops everything; --none lifts the limit")
+    workspace = open_workspace(ctx)
+    wanted = _scope(workspace.board(), scope)
+    workspace.record(lambda _board: [Draft(BudgetSet(wanted, usd, tokens))])
+    click.echo(f"{wanted}: {'no limit' if lift else _words(usd, tokens)}")
+
+
+def _scope(board: Board, text: str) -> str:
+    """The scope as it is written in the log. Raises Misuse or PaddockError for one that means nothing."""
+    kind, colon, name = text.partition(":")
+    if kind not in SCOPES or (colon and (kind in ("fleet", "day") or not name)):
+        raise Misuse(f"`{cut(text, 40)}` is not a scope", "use fleet, day, convoy:NAME, task:t4, task or attempt")
+    if kind == "task" and name:
+        return f"task:{board.task(parse_task(name)).id}"
+    if kind == "attempt" and name:
+        attempt = parse_attempt(name)
+        board.task(task_of(attempt))
+        return f"attempt:{attempt}"
+    if kind == "convoy" and name and name not in board.convoys:
+        raise PaddockError(f"there is no convoy `{cut(name, 60)}`", "`paddock convoy list` lists them")
+    return text
+
+
+@budget_command.command("show")
+@click.option("--json", "as_json", is_flag=True, help="As JSON.")
+@click.pass_context
+def show_command(ctx: click.Context, as_json: bool) -> None:
+    """Show every limit with what is spent and reserved."""
+    board = open_workspace(ctx).board()
+    rows = [_budget(board, scope, limit) for scope, limit in board.spending.ledger.limits.items()]
+    if as_json:
+        print_json({"schema": SCHEMA, "budgets": rows})
+        return
+    for row in rows:
+        most = _words(row["limit_usd"], row["limit_tokens"])  # type: ignore[arg-type]
+        click.echo(f"{row['scope']:<20} {most:<28} {_used(row)}")
+    if not rows:
+        click.echo("no budgets; `paddock budget set day --usd 20` sets one")
+
+
+def _budget(board: Board, scope: str, limit: Amount) -> dict[str, object]:
+    """A limit for each task, attempt or convoy has no account of its own: its figures are None."""
+    kind, _, name = scope.partition(":")
+    row: dict[str, object] = {"scope": scope, "limit_usd": limit.money, "limit_tokens": limit.tokens}
+    ledger = board.spending.ledger
+    if kind == "task" and name:
+        ledger = with_tasks(ledger, [board.task(TaskId(name))])
+    shown = f"day:{day_of(time.time())}" if scope == "day" else scope
+    spent, taken = ledger.spent.get(shown, Cost()), committed(ledger, shown)
+    if not name and kind not in ("fleet", "day"):
+        return {**row, **dict.fromkeys(("spent_usd", "spent_tokens", "committed_usd", "committed_tokens"))}
+    return {
+        **row,
+        "spent_usd": round(spent.money or 0.0, 6),
+        "spent_tokens": spent.tokens,
+        "committed_usd": round(taken.money or 0.0, 6),
+        "committed_tokens": taken.tokens,
+    }
+
+
+def _used(row: dict[str, object]) -> str:
+    if row["spent_usd"] is None:
+        return "each"
+    spent, taken = (
+        f"${row[f'{word}_usd']:.4f} and {row[f'{word}_tokens']:,.0f} tokens" for word in ("spent", "committed")
+    )
+    return f"{spent} spent; {taken} with reservations"
+
+
+def _words(usd: float | None, tokens: float | None) -> str:
+    parts = [f"${usd:,.2f}" if usd is not None else "", f"{tokens:,.0f} tokens" if tokens is not None else ""]
+    return " and ".join(part for part in parts if part)

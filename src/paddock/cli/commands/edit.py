@@ -1,0 +1,133 @@
+"""`paddock edit`, `retry` and `cancel`: a person changes what is to be done."""
+
+from typing import Any
+
+import click
+from msgspec import UNSET
+
+from paddock.cli.commands.add import known_names
+from paddock.cli.selection import Refused, Wanted, choose, go_ahead, record_each, report, takes_tasks, wanted_tasks
+from paddock.cli.text import SCHEMA, print_json
+from paddock.cli.workspace import open_workspace
+from paddock.config.taskfile import split_list
+from paddock.core.board import Board
+from paddock.core.errors import Misuse
+from paddock.core.events import Record, TaskEdited
+from paddock.core.ids import parse_task
+from paddock.core.intent.tasks import cancel_tasks, edit_task, retry_tasks
+from paddock.core.tasks.task import FINISHED, Phase
+
+_STUCK = {Phase.FAILED, Phase.BLOCKED}
+
+
+@click.command("edit")
+@click.argument("task")
+@click.option("--title")
+@click.option("--brief", help="The whole new brief.")
+@click.option("--agent", help="Empty: none in particular.")
+@click.option("--engine", help="Empty: the agent's or the default one.")
+@click.option("--kind", help="Its agent becomes the one that takes this kind; empty: none in particular.")
+@click.option("--after", metavar="t3,t4", help="All tasks it waits for; empty: none.")
+@click.option("--priority", type=int)
+@click.option("--paths", metavar="GLOB,GLOB", help="All paths it may change; empty: any.")
+@click.option("--attempts", type=int)
+@click.option("--json", "as_json", is_flag=True, help="As JSON.")
+@click.pass_context
+def edit_command(
+    ctx: click.Context,
+    task: str,
+    title: str | None,
+    brief: str | None,
+    agent: str | None,
+    engine: str | None,
+    kind: str | None,
+    after: str | None,
+    priority: int | None,
+    paths: str | None,
+    attempts: int | None,
+    as_json: bool,
+) -> None:
+    """Change TASK. Only the options you give change anything."""
+    workspace = open_workspace(ctx)
+    edit = TaskEdited(
+        title=UNSET if title is None else title,
+        brief=UNSET if brief is None else brief,
+        agent=UNSET if agent is None else agent or None,
+        engine=UNSET if engine is None else engine or None,
+        after=UNSET if after is None else tuple(parse_task(part) for part in split_list(after)),
+        priority=UNSET if priority is None else priority,
+        paths=UNSET if paths is None else split_list(paths),
+        attempts=UNSET if attempts is None else attempts,
+        work=UNSET if kind is None else kind or None,
+    )
+    name, known = parse_task(task), known_names(workspace.config)
+    records = workspace.record(lambda board: edit_task(board, name, edit, known))
+    if as_json:
+        print_json({"schema": SCHEMA, "ids": [name], "seq": records[-1].seq})
+    else:
+        click.echo(f"edited {name}")
+
+
+@click.command("retry")
+@takes_tasks
+@click.option("--attempts", type=int, default=1, show_default=True, help="How many more tries each gets.")
+@click.option("-m", "--message", default="", help="Why; kept in the log.")
+@click.pass_context
+def retry_command(ctx: click.Context, /, tasks: tuple[str, ...], attempts: int, message: str, **chosen: Any) -> None:
+    """Try again TASKS that failed, are blocked, were cancelled, or whose result you do not want.
+
+    With --all or --convoy: those that failed or are blocked. A branch that was queued by name is tested again: what
+    earlier runs said about it no longer counts.
+    """
+    workspace = open_workspace(ctx)
+    board = workspace.board()
+    if branches := _branches_among(board, tasks):
+        from paddock.cli.commands.land import retry_branches
+
+        wanted = wanted_tasks((), chosen, others=True)
+        if wanted.in_bulk:
+            raise Misuse("branches were named, and --all or --convoy was given too", "use one of them")
+        retry_branches(ctx, workspace, branches, message, wanted)
+        return
+    wanted = wanted_tasks(tasks, chosen)
+    names = choose(board, wanted, lambda task: task.phase in _STUCK and task.blocked_on is None)
+    if not go_ahead(board, wanted, names, "retry"):
+        return
+    records, refused = record_each(workspace, names, lambda board, name: retry_tasks(board, [name], attempts, message))
+    _report(ctx, wanted, "will retry", records, refused)
+
+
+def _branches_among(board: Board, words: tuple[str, ...]) -> tuple[str, ...]:
+    from paddock.fleet.landing.entrance import queued_branch
+
+    branches = tuple(word for word in words if queued_branch(board, word))
+    if branches and len(branches) < len(words):
+        raise Misuse("tasks and branches cannot be retried together", "retry the tasks and the branches separately")
+    return branches
+
+
+@click.command("cancel")
+@takes_tasks
+@click.option("-m", "--message", default="", help="Why; kept in the log.")
+@click.pass_context
+def cancel_command(ctx: click.Context, /, tasks: tuple[str, ...], message: str, **chosen: Any) -> None:
+    """Give TASKS up. A running agent is stopped; its commits stay on its branch."""
+    wanted, workspace = wanted_tasks(tasks, chosen), open_workspace(ctx)
+    board = workspace.board()
+    names = choose(board, wanted, lambda task: task.phase not in FINISHED)
+    if not go_ahead(board, wanted, names, "cancel", ask=True):
+        return
+    records, refused = record_each(workspace, names, lambda board, name: cancel_tasks(board, [name], message))
+    gone = {record.task for record in records}
+    waiting = [task.id for task in workspace.board().open_tasks() if task.blocked_on in gone]
+    _report(
+        ctx, wanted, "cancelled", records, refused, f"\nnow blocked by that: {', '.join(waiting)}" if waiting else ""
+    )
+
+
+def _report(
+    ctx: click.Context, wanted: Wanted, verb: str, records: list[Record], refused: list[Refused], more: str = ""
+) -> None:
+    names = [str(record.task) for record in records]
+    said = f"{verb} {', '.join(names)}{more}" if names else ""
+    report(ctx, wanted, said, {"ids": names, "seq": records[-1].seq if records else None}, refused)

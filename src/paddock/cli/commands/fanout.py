@@ -1,0 +1,163 @@
+"""`paddock fanout`: does it pay to use several agents? The arithmetic, shown."""
+
+import click
+
+from paddock.cli.selection import parse_tasks
+from paddock.cli.text import SCHEMA, print_json
+from paddock.cli.workspace import Workspace, open_workspace
+from paddock.config.duration import format_duration, parse_duration
+from paddock.config.schema import Limits
+from paddock.core.economics.fanout import FanOut, Piece, Plan, Spawn, Worth, decide_fan_out
+from paddock.core.errors import Misuse, PaddockError
+from paddock.core.tasks.task import Phase
+
+
+@click.command("fanout")
+@click.option(
+    "--tasks", "tasks", metavar="t1,t2", help="These tasks; all that are ready if neither this nor --n is given."
+)
+@click.option("--n", "count", type=click.IntRange(1, 10_000), help="So many equal pieces.")
+@click.option("--t", "each", metavar="DURATION", default="10m", show_default=True, help="How long each takes.")
+@click.option("--spawn", metavar="DURATION", default="60s", show_default=True, help="What one more agent costs.")
+@click.option(
+    "--slots",
+    type=click.IntRange(1),
+    help="Agents at the same time; left out: max_agents for tasks, any number for --n.",
+)
+@click.option("--tokens", type=click.FloatRange(0), default=0.0, help="Tokens one more agent reads at its start (--n).")
+@click.option("--usd", type=click.FloatRange(0), default=0.0, help="Dollars one more agent costs at its start (--n).")
+@click.option("--hour-usd", type=click.FloatRange(0), help="What an hour is worth; left out: limits.hour_usd.")
+@click.option("--hour-tokens", type=click.FloatRange(0), help="The same in tokens; left out: limits.hour_tokens.")
+@click.option("--explain", is_flag=True, help="Every number of agents that was looked at.")
+@click.option("--json", "as_json", is_flag=True, help="As JSON.")
+@click.pass_context
+def fanout_command(
+    ctx: click.Context,
+    tasks: str | None,
+    count: int | None,
+    each: str,
+    spawn: str,
+    slots: int | None,
+    tokens: float,
+    usd: float,
+    hour_usd: float | None,
+    hour_tokens: float | None,
+    explain: bool,
+    as_json: bool,
+) -> None:
+    """Decide between one agent doing pieces in turn and several at once, in time, tokens and money."""
+    if count is not None and tasks is not None:
+        raise Misuse("--n and --tasks exclude each other")
+    if count is None and (tokens or usd):
+        raise Misuse("--tokens and --usd go with --n", "what tasks cost is learnt from the log")
+    if count is not None:
+        worth = _worth(_limits(ctx), hour_usd, hour_tokens)
+        pieces = [Piece(f"p{number}", _seconds(each)) for number in range(1, count + 1)]
+        outcome = decide_fan_out(pieces, Spawn(_seconds(spawn), tokens, usd), slots, worth)
+    else:
+        workspace = open_workspace(ctx)
+        worth = _worth(workspace.config.limits, hour_usd, hour_tokens)
+        outcome = _of_tasks(workspace, tasks, slots, worth)
+    if as_json:
+        print_json(_view(outcome, worth))
+        return
+    for line in _lines(outcome, worth, explain=explain):
+        click.echo(line)
+
+
+def _limits(ctx: click.Context) -> Limits:
+    """The repository's, or the defaults outside of one: plain arithmetic needs no repository."""
+    try:
+        workspace = open_workspace(ctx)
+    except PaddockError:
+        return Limits()
+    return workspace.config.limits
+
+
+def _worth(limits: Limits, hour_usd: float | None, hour_tokens: float | None) -> Worth:
+    return Worth(
+        limits.hour_usd if hour_usd is None else hour_usd, limits.hour_tokens if hour_tokens is None else hour_tokens
+    )
+
+
+def _of_tasks(workspace: Workspace, words: str | None, slots: int | None, worth: Worth) -> FanOut:
+    from paddock.cli.sites import open_site
+    from paddock.fleet.dispatch.warm_session import decide
+
+    store = workspace.read()
+    board, site = store.board(), open_site(workspace, store)
+    store.close()
+    names = (
+        list(dict.fromkeys(parse_tasks((words,))))
+        if words
+        else [task.id for task in board.open_tasks() if task.phase is Phase.READY]
+    )
+    if not names:
+        raise PaddockError("no task is ready", "name tasks with --tasks, or pieces with --n")
+    chosen = [board.task(name) for name in names]
+    free = slots or workspace.config.limits.max_agents
+    return decide(site, board, chosen, site.engine_name(chosen[0]), free, worth)
+
+
+def _seconds(text: str) -> float:
+    try:
+        return parse_duration(text)
+    except ValueError as error:
+        raise Misuse(str(error)) from None
+
+
+def _view(outcome: FanOut, worth: Worth) -> dict[str, object]:
+    return {
+        "schema": SCHEMA,
+        "fan_out": len(outcome.chosen.shares) > 1,
+        "agents": len(outcome.chosen.shares),
+        "hour_usd": worth.money_per_hour,
+        "hour_tokens": worth.tokens_per_hour,
+        "chosen": _view_plan(outcome.chosen),
+        "serial": _view_plan(outcome.serial),
+        "plans": [_view_plan(plan) for plan in outcome.plans],
+        "reasons": list(outcome.reasons),
+    }
+
+
+def _view_plan(plan: Plan) -> dict[str, object]:
+    return {
+        "agents": len(plan.shares),
+        "shares": [list(share) for share in plan.shares],
+        "wall_seconds": round(plan.wall_seconds, 3),
+        "straggle_seconds": round(plan.straggle_seconds, 3),
+        "extra_tokens": plan.extra_tokens,
+        "extra_money": plan.extra_money,
+        "price_seconds": round(plan.price_seconds, 3),
+        "gain_seconds": round(plan.gain_seconds, 3),
+    }
+
+
+def _lines(outcome: FanOut, worth: Worth, *, explain: bool) -> list[str]:
+    agents = len(outcome.chosen.shares)
+    verdict = f"{agents} agents" if agents > 1 else "one agent, one piece after the other"
+    chosen, serial = format_duration(outcome.chosen.wall_seconds), format_duration(outcome.serial.wall_seconds)
+    lines = [f"{verdict}: {chosen}" + (f", one agent alone {serial}" if agents > 1 else "")]
+    lines += [f"  {reason}" for reason in outcome.reasons]
+    if explain:
+        lines += ["", _rule(worth), ""]
+        lines.append("agents        wall  waiting for the last  extra tokens  extra cost     = wait        gain")
+        lines += [_row(plan) for plan in (outcome.serial, *outcome.plans)]
+    return lines
+
+
+def _rule(worth: Worth) -> str:
+    hour = [f"${worth.money_per_hour:,.2f}"] if worth.money_per_hour else []
+    hour += [f"{worth.tokens_per_hour:,.0f} tokens"] if worth.tokens_per_hour else []
+    if not hour:
+        return "gain = time saved over one agent; tokens and money are not counted (limits.hour_usd = 0)"
+    price = " and as ".join(hour)
+    return f"gain = time saved over one agent, less what extra starts cost; an hour counts as {price} (limits.hour_usd)"
+
+
+def _row(plan: Plan) -> str:
+    wall, straggle = format_duration(plan.wall_seconds), format_duration(plan.straggle_seconds)
+    money = "?" if plan.extra_money is None else f"${plan.extra_money:.2f}"
+    waits = f"{plan.price_seconds:,.0f} s"
+    gain = f"{plan.gain_seconds:,.0f} s"
+    return f"{plan.agents:>6} {wall:>11} {straggle:>21} {plan.extra_tokens:>13,.0f} {money:>11} {waits:>10} {gain:>11}"

@@ -1,0 +1,159 @@
+"""`paddock init`: a commented paddock.toml and an empty log."""
+
+import os
+import shutil
+import sys
+from contextlib import suppress
+from pathlib import Path
+
+import click
+
+from paddock.cli.text import SCHEMA, plural, print_json
+from paddock.cli.trial import cure_of_trial, end_of_trial, tell_trial, try_once, view_trial
+from paddock.cli.workspace import Workspace, open_workspace
+from paddock.config.guess import Guess, guess_ci
+from paddock.config.load import FILE_NAME
+from paddock.config.template import render_config
+from paddock.core.errors import PaddockError
+from paddock.core.ids import printable
+from paddock.fleet.landing.ci_trial import Trial
+from paddock.store.sqlite import SqliteStore
+
+INIT_SECONDS = 60.0
+REMOTE_SECONDS = 15.0
+
+
+@click.command("init")
+@click.option("--yes", is_flag=True, help="Do not ask; take what was found, untried.")
+@click.option("--try/--no-try", "tries", default=None, help="Run the CI command once, for at most a minute.")
+@click.option("--json", "as_json", is_flag=True, help="As JSON.")
+@click.pass_context
+def init_command(ctx: click.Context, yes: bool, tries: bool | None, as_json: bool) -> None:
+    """Set Paddock up in this repository: writes paddock.toml and creates the log.
+
+    If `origin` has a log of this repository, that one is taken.
+
+    The CI command it writes is tried once in a sandbox, unless --yes, --json or --no-try says otherwise. Running it
+    again changes nothing. The working tree gets one new file, paddock.toml; the log is kept in git's own directory.
+    """
+    workspace = open_workspace(ctx)
+    if not workspace.repo.has_commits():
+        raise PaddockError(
+            f"`{workspace.top}` has no commits yet, and agents need one to start from",
+            "make a first one: `git commit --allow-empty -m 'First commit'`",
+        )
+    path = workspace.top / FILE_NAME
+    made_file, made_log = not path.exists(), _has_no_log(workspace)
+    ask = not yes and not as_json and sys.stdin.isatty()
+    guess = guess_ci(workspace.top) if made_file else Guess()
+    text = _config_text(workspace, guess, ask=ask) if made_file else ""
+    taken = _take_remote_log(workspace, ask=ask) if made_log else None
+    SqliteStore(workspace.log_path, create=True, announce=taken is None).close()
+    if made_file:
+        _write(path, text)
+    config = workspace.config
+    tries = made_file and not yes and not as_json if tries is None else tries
+    if as_json:
+        trial = try_once(workspace, INIT_SECONDS) if tries else None
+        view = {"schema": SCHEMA, "config": made_file, "log": made_log, "main": config.main, "ci": config.land.ci}
+        view["fetched_from"] = taken
+        print_json(
+            {
+                **view,
+                "attempt_usd": config.limits.attempt_usd,
+                "missing": guess.missing,
+                "tried": view_trial(trial),
+                "fetched_from": taken,
+            }
+        )
+        return
+    if not made_file and not made_log:
+        click.echo(f"already set up in {printable(str(workspace.top))}: nothing changed")
+    if made_file:
+        place = FILE_NAME if workspace.repo.top == workspace.top else printable(str(path))
+        ci = config.land.ci or "none found; set [land] ci"
+        untried = ", not tried yet" if config.land.ci and not tries else ""
+        click.echo(f"wrote {place} (main: {config.main}, CI: {ci}{untried}; {_budget(config.limits.attempt_usd)})")
+    if guess.missing and not config.land.ci:
+        click.echo(f"no CI command was written: {guess.missing}")
+    if taken is not None:
+        click.echo(f"fetched the log of `{taken}`: {plural(workspace.board().seq, 'record')}")
+    elif made_log:
+        click.echo(f"created the log in {printable(str(workspace.log_path))}")
+    if tries:
+        _tell_trial(try_once(workspace, INIT_SECONDS))
+    if made_file or made_log:
+        click.echo('\nnext: paddock add "what to do", then paddock run')
+
+
+def _budget(most_usd: float) -> str:
+    return f"an attempt may cost ${most_usd:g}" if most_usd else "an attempt may cost anything"
+
+
+def _tell_trial(trial: Trial | None) -> None:
+    if trial is None:
+        return
+    cure = cure_of_trial(trial)
+    for line in (tell_trial(trial), *end_of_trial(trial), *([cure] if cure else [])):
+        click.echo(line)
+
+
+def _has_no_log(workspace: Workspace) -> bool:
+    """Nor one that is still empty: whoever began to fetch it was interrupted."""
+    if not workspace.log_path.exists():
+        return True
+    store = SqliteStore(workspace.log_path, read_only=True)
+    empty = store.head() == 0
+    store.close()
+    return empty
+
+
+def _take_remote_log(workspace: Workspace, *, ask: bool) -> str | None:
+    """The remote whose log was taken. Two logs of one repository could never be joined."""
+    from paddock.store.mirror import fetch_commit, remote_has_log, restore_mirror
+
+    remote = "origin"
+    if remote not in workspace.repo.git("remote").lines or not remote_has_log(workspace.repo, remote, REMOTE_SECONDS):
+        return None
+    if ask and not click.confirm(f"`{remote}` has a log of this repository; go on with it?", default=True):
+        return None
+    commit = fetch_commit(workspace.repo, remote)
+    store = SqliteStore(workspace.log_path, create=True, announce=False)
+    restore_mirror(store, workspace.repo, commit)
+    store.close()
+    return remote
+
+
+def _config_text(workspace: Workspace, guess: Guess, *, ask: bool) -> str:
+    main = workspace.repo.default_branch()
+    if main is None:
+        raise PaddockError(
+            "HEAD is detached and there is no branch `main` or `master`: Paddock cannot tell where work lands",
+            "check out the branch work shall land on: `git switch BRANCH`",
+        )
+    ci = guess.command
+    if ask:
+        main = click.prompt("branch that work lands on", default=main)
+        ci = click.prompt("command that must pass before anything lands (empty: none)", default=ci, show_default=True)
+    return render_config(main, ci, found_engines())
+
+
+def _write(path: Path, text: str) -> None:
+    """Whole or not at all."""
+    draft = path.with_name(f".{FILE_NAME}.{os.getpid()}")
+    try:
+        draft.write_text(text, encoding="utf-8")
+        os.replace(draft, path)
+    except OSError as error:
+        hint = f"check the folder: `ls -ld {path.parent}`, and its disk: `df {path.parent}`"
+        raise PaddockError(f"`{printable(str(path))}` cannot be written: {error.strerror}", hint) from None
+    finally:
+        with suppress(OSError):
+            draft.unlink(missing_ok=True)
+
+
+def found_engines() -> list[str]:
+    """Built-in engines whose program is on PATH. The demo's scripted one does not count."""
+    from paddock.engines.registry import BUILT_IN
+
+    return [name for name in BUILT_IN if name != "scripted" and shutil.which(name)]

@@ -1,0 +1,51 @@
+"""`paddock janitor`: what nobody owns any more."""
+
+import time
+
+import click
+
+from paddock.cli.sites import open_site
+from paddock.cli.text import SCHEMA, cut, print_json
+from paddock.cli.workspace import author, open_workspace
+from paddock.fleet.upkeep.janitor import Found, What, judge, lease_drafts, look, note_drafts, sweep
+
+
+@click.command("janitor")
+@click.option("--dry-run", is_flag=True, help="Only say what would be done.")
+@click.option("--json", "as_json", is_flag=True, help="As JSON.")
+@click.pass_context
+def janitor_command(ctx: click.Context, dry_run: bool, as_json: bool) -> None:
+    """Sweep expired leases, orphan processes, worktrees and sandboxes of what has ended, old transcripts.
+
+    The daemon does this by itself on a slow clock. What cannot be identified is reported and left alone.
+    """
+    workspace = open_workspace(ctx)
+    store = workspace.read() if dry_run else workspace.write()
+    site = open_site(workspace, store)
+    seen = look(site)
+    found = judge(site.config, store.board(), seen, time.time())
+    done = [item for item in found if item.what is not What.UNKNOWN]
+    if not dry_run:
+        leases = [item for item in found if item.what is What.LEASE]
+        swept = sweep(site, found)
+        done = [*leases, *swept]
+        now = time.time()
+        store.append(lambda fresh: [*lease_drafts(fresh, now), *note_drafts(swept)], author())
+    store.close()
+    left = [item for item in found if item not in done]
+    if as_json:
+        print_json(
+            {"schema": SCHEMA, "dry_run": dry_run, "swept": [_row(i) for i in done], "left": [_row(i) for i in left]}
+        )
+        return
+    verb = "would sweep" if dry_run else "swept"
+    for item in done:
+        click.echo(f"{verb} {item.what.value}: {cut(item.name, 200)}  {cut(item.evidence, 120)}")
+    for item in left:
+        click.echo(f"left alone: {cut(item.name, 200)}  {cut(item.evidence, 120)}")
+    if not found:
+        click.echo("nothing to sweep")
+
+
+def _row(item: Found) -> dict[str, object]:
+    return {"what": item.what.value, "name": item.name, "evidence": item.evidence, "bytes": item.size_bytes}

@@ -1,0 +1,265 @@
+"""`paddock land`, `approve`, `reject` and `resolve`: the human gate before main."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import click
+from msgspec.structs import replace
+
+from paddock.cli.lostwork import record_lost_work
+from paddock.cli.selection import Refused, Wanted, choose, go_ahead, report, takes_tasks, wanted_tasks
+from paddock.cli.sites import open_site, site_of
+from paddock.cli.text import SCHEMA, cut, print_json
+from paddock.cli.workspace import Workspace, author, open_workspace
+from paddock.core.board import Board
+from paddock.core.errors import Misuse, PaddockError
+from paddock.core.events import Draft, TaskRejected
+from paddock.core.ids import TaskId, parse_task, recordable, resolve_folder
+from paddock.core.merge.events import ChangeRetried
+from paddock.core.merge.model import Change, Outcome
+from paddock.core.tasks.conversations import Homes, find_homes
+from paddock.core.tasks.task import Phase
+from paddock.fleet.landing.entrance import (
+    base_named,
+    branch_head,
+    change_named,
+    hold_branch,
+    hold_task,
+    landable_head,
+    last_end,
+    lineage_of,
+    main_ref,
+    queue_change,
+    queued_branch,
+)
+from paddock.fleet.site import Site
+from paddock.git.worktrees.prepare import Order, prepare
+from paddock.git.worktrees.release import release
+
+
+@click.command("land")
+@takes_tasks
+@click.option("--branch", "branches", multiple=True, metavar="NAME", help="Any branch, also one you wrote yourself.")
+@click.option("--after", "bases", multiple=True, metavar="CHANGE", help="Land it only after this queued change.")
+@click.option("--repair", is_flag=True, help="It fixes main: test it although main itself is red.")
+@click.pass_context
+def land_command(
+    ctx: click.Context,
+    /,
+    tasks: tuple[str, ...],
+    branches: tuple[str, ...],
+    bases: tuple[str, ...],
+    repair: bool,
+    **chosen: Any,
+) -> None:
+    """Approve TASKS and put them into the merge queue."""
+    try:
+        wanted = wanted_tasks(tasks, chosen, others=bool(branches))
+    except Misuse:
+        _hint_at_branch(open_workspace(ctx), tasks)
+        raise
+    queue_all(ctx, wanted, branches, repairs=repair, bases=bases)
+
+
+def _hint_at_branch(workspace: Workspace, words: tuple[str, ...]) -> None:
+    branch = next((word for word in words if workspace.repo.resolve(f"refs/heads/{word}") is not None), None)
+    if branch is not None:
+        shown = cut(branch, 60)
+        raise Misuse(f"`{shown}` is a branch, not a task id", f"run `paddock land --branch {shown}`") from None
+
+
+@click.command("approve")
+@takes_tasks
+@click.option("-m", "--message", default="", help="Kept in the log.")
+@click.pass_context
+def approve_command(ctx: click.Context, /, tasks: tuple[str, ...], message: str, **chosen: Any) -> None:
+    """Approve TASKS; they are queued and land when their tests pass."""
+    queue_all(ctx, wanted_tasks(tasks, chosen), (), message=message)
+
+
+def queue_all(
+    ctx: click.Context,
+    wanted: Wanted,
+    branches: tuple[str, ...],
+    *,
+    message: str = "",
+    repairs: bool = False,
+    bases: tuple[str, ...] = (),
+) -> None:
+    """Those that cannot be queued are told one by one; the others are queued."""
+    workspace = open_workspace(ctx)
+    board = workspace.board()
+    names = choose(board, wanted, lambda task: task.phase is Phase.APPROVAL)
+    if wanted.dry_run:
+        _look_at_branches(workspace, branches)
+    if not go_ahead(board, wanted, names, ctx.info_name or "land", branches=branches):
+        return
+    store = workspace.write()
+    site = open_site(workspace, store)
+    who = author()
+    waits_for = tuple(name for said in bases if (name := base_named(store.board(), said)) is not None)
+    record_lost_work(workspace, store, names)
+    changes: list[Change] = []
+    refused: list[Refused] = []
+    for name in names:
+        board = store.board()
+        try:
+            task = board.task(name)
+            changes.append(hold_task(site, board, task, landable_head(site, board, task)))
+        except PaddockError as error:
+            if len(names) == 1:
+                raise
+            refused.append(Refused(name, error))
+    for branch in branches:
+        changes.append(hold_branch(site, store.board(), branch, who.name))
+    changes = [
+        replace(change, repairs=repairs, depends_on=tuple(dict.fromkeys((*change.depends_on, *waits_for))))
+        for change in changes
+    ]
+    approved = f"{who.name}: {message}" if message else who.name
+    lineage = lineage_of(site)
+    for change in changes:
+        lineage.queue(store.board().queue, change, approved)
+    for change in changes:
+        store.append(lambda board, change=change: queue_change(board, change, approved, lineage), who)  # type: ignore[misc]
+        release(site.root, resolve_folder(change.id), "its conflict was resolved")
+    board = store.board()
+    daemon = board.leases.held.get("daemon")
+    waits = {name: entry.waits_on for name, entry in board.queue.entries.items()}
+    store.close()
+    rows = [
+        {"id": one.id, "version": one.version, "head": one.head, "waits_on": list(waits.get(one.id, ()))}
+        for one in changes
+    ]
+    lines = [_queued_line(change, waits.get(change.id, ())) for change in changes]
+    if daemon is None and lines:
+        lines += ["", "no daemon is running: `paddock up` or `paddock run` tests and lands what is queued"]
+    report(ctx, wanted, "\n".join(lines), {"queued": rows}, refused)
+
+
+def _look_at_branches(workspace: Workspace, branches: tuple[str, ...]) -> None:
+    """Raises PaddockError for the first that could not be queued."""
+    site = site_of(workspace)
+    for branch in branches:
+        branch_head(site, branch)
+
+
+def _queued_line(change: Change, waits_on: tuple[str, ...]) -> str:
+    after = f"  after {', '.join(waits_on)}" if waits_on else ""
+    return f"queued {change.id} at {change.head[:10]}  {cut(change.title, 100)}{after}"
+
+
+def retry_branches(
+    ctx: click.Context, workspace: Workspace, words: tuple[str, ...], message: str, wanted: Wanted
+) -> None:
+    """Those that wait are tested afresh; those that have left the queue enter it again, as they are now."""
+    board = workspace.board()
+    if not go_ahead(board, wanted, [], "retry", branches=words):
+        return
+    waiting = [entry for word in words if (entry := board.queue.entries.get(change_named(board, word))) is not None]
+    left = [
+        branch
+        for word in words
+        if change_named(board, word) not in board.queue.entries and (branch := queued_branch(board, word)) is not None
+    ]
+    if waiting:
+        events = [ChangeRetried(entry.change.id, entry.change.version, author().name) for entry in waiting]
+        workspace.record(lambda _board: [Draft(event) for event in events])
+        if not wanted.as_json:
+            click.echo(f"will test {', '.join(event.id for event in events)} afresh")
+        elif not left:
+            rows = [{"id": one.change.id, "version": one.change.version, "head": one.change.head} for one in waiting]
+            print_json({"schema": SCHEMA, "queued": rows})
+    if left:
+        queue_all(ctx, wanted, tuple(left), message=message)
+
+
+@click.command("reject")
+@click.argument("task")
+@click.option("-m", "--message", default="", help="What the agent is told; without it a fresh attempt is made.")
+@click.option("--json", "as_json", is_flag=True, help="As JSON.")
+@click.pass_context
+def reject_command(ctx: click.Context, task: str, message: str, as_json: bool) -> None:
+    """Turn TASK's change down and have it done again, with what you say."""
+    workspace = open_workspace(ctx)
+    name = parse_task(task)
+    found = workspace.board().task(name)
+    if found.phase is Phase.QUEUED:
+        raise PaddockError(
+            f"task `{name}` is in the merge queue", f"`paddock queue cancel {name}` takes it out, then reject it"
+        )
+    if found.phase is not Phase.APPROVAL or found.head is None:
+        raise PaddockError(f"task `{name}` is {found.phase}: there is nothing to reject", f"see `paddock show {name}`")
+    event = TaskRejected(found.head, message)
+    workspace.record(lambda _board: [Draft(event, task=name)])
+    if as_json:
+        print_json({"schema": SCHEMA, "ids": [name]})
+    else:
+        click.echo(f"rejected {name}; it will be tried again")
+
+
+@click.command("resolve")
+@click.argument("change")
+@click.option("--json", "as_json", is_flag=True, help="As JSON.")
+@click.pass_context
+def resolve_command(ctx: click.Context, change: str, as_json: bool) -> None:
+    """Open a worktree for you to resolve CHANGE, a task or a branch: main is being merged into its branch there."""
+    workspace = open_workspace(ctx)
+    store = workspace.read()
+    site, board = open_site(workspace, store), store.board()
+    store.close()
+    found = _conflicted_branch(board, change) or _conflicted_task(board, parse_task(change))
+    path, conflicts = open_conflict(site, found, find_homes(board))
+    if as_json:
+        print_json({"schema": SCHEMA, "worktree": path, "conflicts": conflicts})
+        return
+    click.echo(path)
+    listed = cut(", ".join(conflicts), 1000) or "none"
+    click.echo(f"merging {site.config.landing_branch} into {found.branch}; conflicts: {listed}", err=True)
+    click.echo(f"resolve, `git commit`, then `{found.then}`", err=True)
+
+
+@dataclass(frozen=True, slots=True)
+class Conflicted:
+    """A change that does not merge: its branch, its head when that is gone, and the command that queues it again."""
+
+    id: str
+    branch: str
+    head: str
+    then: str
+
+
+def _conflicted_task(board: Board, name: TaskId) -> Conflicted:
+    found = board.task(name)
+    if found.phase is not Phase.BLOCKED or found.head is None or found.branch is None:
+        raise PaddockError(
+            f"task `{found.id}` is {found.phase}: there is no conflict to resolve", f"see `paddock show {found.id}`"
+        )
+    return Conflicted(found.id, found.branch, found.head, f"paddock land {found.id}")
+
+
+def _conflicted_branch(board: Board, said: str) -> Conflicted | None:
+    """None when it is no branch that was queued by name."""
+    end = last_end(board, said)
+    if end is None:
+        return None
+    if end.id in board.queue.entries or end.outcome is not Outcome.CONFLICTED:
+        state = "in the merge queue" if end.id in board.queue.entries else end.outcome.value
+        raise PaddockError(
+            f"branch `{end.branch}` is {state}: there is no conflict to resolve", f"see `paddock queue why {end.id}`"
+        )
+    return Conflicted(end.id, end.branch, end.head, f"paddock land --branch {end.branch}")
+
+
+def open_conflict(site: Site, found: Conflicted, homes: Homes) -> tuple[str, list[str]]:
+    """The worktree and what conflicts in it. Opening it again finds the same one."""
+    from paddock.git.command import run_git
+
+    tip = site.repo.resolve(f"refs/heads/{found.branch}") or found.head
+    prepared = prepare(site.root, Order(resolve_folder(found.id), found.branch, tip, homes=homes))
+    path = prepared.worktree.path
+    merging = run_git(path, "rev-parse", "--verify", "--quiet", "MERGE_HEAD", check=False).ok
+    if not merging:
+        run_git(path, "merge", "--no-edit", site.repo.resolve(main_ref(site)) or "HEAD", check=False)
+    conflicts = run_git(path, "diff", "--name-only", "--diff-filter=U", "-z").records
+    return str(path), [recordable(name) for name in conflicts]

@@ -1,0 +1,369 @@
+"""`paddock lease` and `paddock with-lease`: things that only one may use at a time."""
+
+import contextlib
+import os
+import signal
+import socket
+import subprocess
+import threading
+import time
+from dataclasses import dataclass
+
+import click
+import psutil
+
+from paddock.cli.text import SCHEMA, age, cut, iso, print_json
+from paddock.cli.workspace import Workspace, author, open_workspace
+from paddock.config.duration import format_duration, parse_duration
+from paddock.core.board import DAEMON_LEASE, Board
+from paddock.core.errors import Misuse, PaddockError
+from paddock.core.events import Draft
+from paddock.core.ids import parse_attempt, task_of
+from paddock.core.leases import lease
+from paddock.store.wake import Listener
+
+PATIENCE_SECONDS = 30.0
+"""A place in the queue lapses so long after its owner was last heard of."""
+PASSED_ON = (signal.SIGTERM, signal.SIGHUP, signal.SIGINT)
+END_SECONDS = 5.0
+"""Between asking a command that has lost its lease to end, and killing it."""
+
+
+class NotYours(PaddockError):
+    """The generation shown is not the one in force."""
+
+
+@click.group("lease")
+def lease_command() -> None:
+    """Leases on named things: `file:GLOB`, `port:N`, `service:NAME`, anything.
+
+    Only one holder at a time; a lease ends when it is released, when its time runs out, or with its attempt.
+    """
+
+
+@lease_command.command("acquire")
+@click.argument("name")
+@click.option("--ttl", metavar="DURATION", help="How long it holds unless renewed; [leases] ttl by default.")
+@click.option("--wait", metavar="DURATION", help="Wait in line this long instead of giving up at once.")
+@click.option("--for", "attempt", metavar="t3.1", help="The attempt it is for; yours, if you are an agent.")
+@click.option("--json", "as_json", is_flag=True, help="As JSON.")
+@click.pass_context
+def acquire_command(
+    ctx: click.Context, name: str, ttl: str | None, wait: str | None, attempt: str | None, as_json: bool
+) -> None:
+    """Take the lease on NAME and print its generation."""
+    workspace = open_workspace(ctx)
+    held = acquire(workspace, name, holder_of(attempt), _ttl(workspace, ttl), _seconds(wait) if wait else 0.0)
+    if as_json:
+        print_json({"schema": SCHEMA, "name": held.name, "generation": held.generation})
+    else:
+        click.echo(f"{held.name} is yours, generation {held.generation}")
+
+
+@lease_command.command("renew")
+@click.argument("name")
+@click.option("--ttl", metavar="DURATION", help="From now; without it [leases] ttl, but no less than what is left.")
+@click.option("--generation", type=int, help="The one `acquire` printed; the lease in force if left out.")
+@click.option("--for", "attempt", metavar="t3.1")
+@click.pass_context
+def renew_command(ctx: click.Context, name: str, ttl: str | None, generation: int | None, attempt: str | None) -> None:
+    """Hold NAME longer."""
+    workspace = open_workspace(ctx)
+    seconds = _ttl(workspace, ttl)
+
+    def decide(board: Board) -> list[Draft]:
+        nonlocal seconds
+        mine, now = _mine(board, name, generation, attempt), time.time()
+        if ttl is None:
+            seconds = max(seconds, mine.expires_at - lease.log_time(board.leases, now))
+        return _drafts(lease.renew(board.leases, mine.name, mine.generation, seconds, now), mine.name)
+
+    workspace.record(decide)
+    click.echo(f"{name} is yours for another {format_duration(seconds)}")
+
+
+@lease_command.command("release")
+@click.argument("name")
+@click.option("--generation", type=int, help="The one `acquire` printed; the lease in force if left out.")
+@click.option("--for", "attempt", metavar="t3.1")
+@click.pass_context
+def release_command(ctx: click.Context, name: str, generation: int | None, attempt: str | None) -> None:
+    """Give NAME back."""
+
+    def decide(board: Board) -> list[Draft]:
+        mine = _mine(board, name, generation, attempt)
+        return _drafts(lease.release(board.leases, mine.name, mine.generation), mine.name)
+
+    open_workspace(ctx).record(decide)
+    click.echo(f"released {name}")
+
+
+@lease_command.command("list")
+@click.option("--json", "as_json", is_flag=True, help="As JSON.")
+@click.pass_context
+def list_command(ctx: click.Context, as_json: bool) -> None:
+    """Show who holds what, and who waits."""
+    leases = open_workspace(ctx).board().leases
+    now = lease.log_time(leases, time.time())
+    if as_json:
+        held = [
+            {
+                "name": one.name,
+                "generation": one.generation,
+                "holder": one.holder.name,
+                "attempt": one.holder.attempt or None,
+                "host": one.holder.host,
+                "pid": one.holder.pid or None,
+                "since": iso(one.since),
+                "expires_in": round(one.expires_at - now, 1),
+            }
+            for one in leases.held.values()
+        ]
+        waiting = [{"name": w.name, "holder": w.holder.name, "since": iso(w.since)} for w in leases.waiting]
+        print_json({"schema": SCHEMA, "held": held, "waiting": waiting})
+        return
+    for one in leases.held.values():
+        left = one.expires_at - now
+        words = f"expires in {format_duration(left)}" if left > 0 else "expired"
+        click.echo(f"{cut(one.name, 40):<24} {cut(one.holder.name, 40):<20} for {age(one.since)}, {words}")
+    for waiter in leases.waiting:
+        click.echo(f"{cut(waiter.name, 40):<24} {cut(waiter.holder.name, 40):<20} waiting for {age(waiter.since)}")
+    if not leases.held and not leases.waiting:
+        click.echo("nobody holds a lease")
+
+
+@click.command("with-lease")
+@click.argument("name")
+@click.argument("command", nargs=-1, required=True, type=click.UNPROCESSED)
+@click.option("--ttl", metavar="DURATION", help="Renewed while the command runs.")
+@click.option("--wait", default="10m", show_default=True, metavar="DURATION", help="How long to wait in line.")
+@click.pass_context
+def with_lease_command(ctx: click.Context, name: str, command: tuple[str, ...], ttl: str | None, wait: str) -> None:
+    """Run COMMAND while holding the lease on NAME: `paddock with-lease port:5432 -- make itest`.
+
+    Exits with the command's own status.
+    """
+    workspace = open_workspace(ctx)
+    seconds = _ttl(workspace, ttl)
+    held = acquire(workspace, name, this_command(), seconds, _seconds(wait))
+    lost = threading.Event()
+    ended = threading.Event()
+    keeper = threading.Thread(target=_keep, args=(workspace, held, seconds, ended, lost), daemon=True)
+    keeper.start()
+    try:
+        code = _run(command, held, lost)
+    finally:
+        ended.set()
+        keeper.join()
+        if not lost.is_set():
+            workspace.record(lambda board: _drafts(lease.release(board.leases, held.name, held.generation), held.name))
+    if lost.is_set():
+        raise PaddockError(f"the lease on `{held.name}` was lost while the command ran; it was ended")
+    ctx.exit(code)
+
+
+def _run(words: tuple[str, ...], held: lease.Granted, lost: threading.Event) -> int:
+    env = {**os.environ, "PADDOCK_LEASE": held.name, "PADDOCK_LEASE_GENERATION": str(held.generation)}
+    started: list[subprocess.Popen[bytes]] = []
+    early: list[int] = []
+
+    def pass_on(number: int, _frame: object) -> None:
+        if not started:
+            early.append(number)
+        elif number != signal.SIGINT or not _is_in_foreground():
+            started[0].send_signal(number)
+
+    # Before the command starts: a signal that came first would end us and leave the command without its lease.
+    heard = [number for number in PASSED_ON if signal.getsignal(number) is not signal.SIG_IGN]
+    previous = [signal.signal(number, pass_on) for number in heard]
+    try:
+        started.append(subprocess.Popen(words, env=env))
+        for number in early:
+            started[0].send_signal(number)
+        return _wait_for(started[0], lost)
+    except OSError as error:
+        raise PaddockError(f"`{words[0]}` cannot be run: {error.strerror}") from None
+    finally:
+        for number, handler in zip(heard, previous, strict=True):
+            signal.signal(number, handler)
+
+
+def _wait_for(process: "subprocess.Popen[bytes]", lost: threading.Event) -> int:
+    while True:
+        try:
+            code = process.wait(timeout=0.2)
+            return code if code >= 0 else 128 - code
+        except subprocess.TimeoutExpired:
+            if lost.is_set():
+                _end_tree(process.pid)
+
+
+def _is_in_foreground() -> bool:
+    """Then the terminal has sent Ctrl-C to the command, too, and many take a second one for impatience."""
+    try:
+        return os.tcgetpgrp(0) == os.getpgrp()
+    except OSError:
+        return False
+
+
+def _end_tree(pid: int) -> None:
+    """The command and all it has started, politely first: somebody else may use the thing from now on."""
+    try:
+        command = psutil.Process(pid)
+        family = [command, *command.children(recursive=True)]
+    except psutil.NoSuchProcess:
+        return
+    for stop in (psutil.Process.terminate, psutil.Process.kill):
+        for member in family:
+            with contextlib.suppress(psutil.NoSuchProcess):
+                stop(member)
+        _, family = psutil.wait_procs(family, timeout=END_SECONDS)
+
+
+def _keep(
+    workspace: Workspace, held: lease.Granted, seconds: float, ended: threading.Event, lost: threading.Event
+) -> None:
+    """Renews in good time; tells when the lease has become somebody else's, or may have."""
+    good_until = time.monotonic() + seconds
+    while not ended.wait(max(0.05, seconds / 3)):
+        began = time.monotonic()
+        try:
+            workspace.record(lambda board: _renewed(board, held, seconds))
+            good_until = began + seconds
+        except NotYours:
+            lost.set()
+            return
+        except PaddockError:
+            # A log that is busy or full may be written again before the time is up.
+            if time.monotonic() >= good_until:
+                lost.set()
+                return
+
+
+def _renewed(board: Board, held: lease.Granted, seconds: float) -> list[Draft]:
+    return _drafts(lease.renew(board.leases, held.name, held.generation, seconds, time.time()), held.name)
+
+
+def acquire(
+    workspace: Workspace, name: str, holder: lease.Holder, ttl_seconds: float, wait_seconds: float
+) -> lease.Granted:
+    """Raises PaddockError naming who is in the way; then the place in the queue is given up, too."""
+    give_up_at = time.monotonic() + wait_seconds
+    name = _leasable(name)
+    store = workspace.write()
+    try:
+        with Listener(workspace.log_path) as listener:
+            while True:
+                left = max(0.0, give_up_at - time.monotonic())
+                asked = _Asked(name, holder, ttl_seconds, min(left, PATIENCE_SECONDS))
+                store.append(asked.decide, author())
+                answer = asked.answer
+                assert answer is not None
+                if isinstance(answer, lease.Granted):
+                    return answer
+                if isinstance(answer, lease.Refused):
+                    raise _refused(name, answer)
+                free_in = min(blocker.expires_in_seconds for blocker in answer.blockers)
+                listener.wait(min(left, max(0.05, free_in), 2.0))
+    except BaseException:
+        store.append(lambda board: [Draft(event) for event in lease.withdraw(board.leases, name, holder)], author())
+        raise
+    finally:
+        store.close()
+
+
+@dataclass
+class _Asked:
+    """One request for a lease, decided within a transaction."""
+
+    name: str
+    holder: lease.Holder
+    ttl_seconds: float
+    wait_seconds: float
+    answer: lease.Granted | lease.Waiting | lease.Refused | None = None
+
+    def decide(self, board: Board) -> list[Draft]:
+        _require_live(board, self.holder)
+        self.answer = lease.acquire(
+            board.leases, self.name, self.holder, self.ttl_seconds, time.time(), wait_seconds=self.wait_seconds
+        )
+        if isinstance(self.answer, lease.Refused):
+            return []
+        return [Draft(event) for event in self.answer.events]
+
+
+def _require_live(board: Board, holder: lease.Holder) -> None:
+    """A lease dies with its attempt, so an attempt that has ended gets none."""
+    if not holder.attempt:
+        return
+    attempt = parse_attempt(holder.attempt)
+    live = board.task(task_of(attempt)).live_attempt
+    if live is None or live.id != attempt:
+        raise PaddockError(
+            f"`{attempt}` is not at work: it can hold no lease", f"see `paddock show {task_of(attempt)}`"
+        )
+
+
+def _leasable(name: str) -> str:
+    """The daemon's and the attempts' own leases are not for others to take."""
+    canonical = lease.canonical_name(name)
+    if canonical == DAEMON_LEASE or canonical.startswith("attempt:"):
+        raise Misuse(f"`{canonical}` is Paddock's own lease", "name another thing, as in `service:NAME`")
+    return canonical
+
+
+def _refused(name: str, answer: lease.Waiting | lease.Refused) -> PaddockError:
+    blocker = answer.blockers[0]
+    where = f" (pid {blocker.holder.pid} on {blocker.holder.host})" if blocker.holder.pid else ""
+    if isinstance(answer, lease.Refused) and answer.deadlock:
+        return PaddockError(f"waiting for `{name}` would never end: {blocker.holder.name} waits for what you hold")
+    return PaddockError(
+        f"`{name}` is taken: {blocker.holder.name}{where} has held `{blocker.name}` for {age(blocker.since)}; "
+        f"the lease expires in {format_duration(max(0.0, blocker.expires_in_seconds))}",
+        "wait in line with `--wait 5m`",
+    )
+
+
+def this_command() -> lease.Holder:
+    """Two commands are two holders, also in one shell or one attempt."""
+    attempt = os.environ.get("PADDOCK_ATTEMPT", "")
+    return lease.Holder(attempt or author().name, socket.gethostname(), os.getpid(), attempt=attempt)
+
+
+def holder_of(attempt: str | None) -> lease.Holder:
+    """Whoever asks: an agent is known by its attempt, a person by name, host and the calling process."""
+    own = attempt or os.environ.get("PADDOCK_ATTEMPT", "")
+    if own:
+        return lease.Holder(name=own, host=socket.gethostname(), attempt=own)
+    return lease.Holder(name=author().name, host=socket.gethostname(), pid=os.getppid())
+
+
+def _mine(board: Board, name: str, generation: int | None, attempt: str | None) -> lease.Lease:
+    canonical = _leasable(name)
+    held = board.leases.held.get(canonical)
+    if held is None:
+        raise PaddockError(f"nobody holds `{cut(name, 60)}`", "`paddock lease list` shows what is held")
+    if generation is not None and held.generation != generation:
+        raise PaddockError(
+            f"`{canonical}` is at generation {held.generation}, not {generation}: it is not yours any more"
+        )
+    if generation is None and held.holder.name != holder_of(attempt).name:
+        raise PaddockError(f"`{canonical}` is held by {held.holder.name}, not by you")
+    return held
+
+
+def _drafts(answer: tuple[lease.LeaseEvent, ...] | lease.Stale, name: str) -> list[Draft]:
+    if isinstance(answer, lease.Stale):
+        raise NotYours(f"`{name}` is not yours any more: it is at generation {answer.latest_generation}")
+    return [Draft(event) for event in answer]
+
+
+def _ttl(workspace: Workspace, text: str | None) -> float:
+    return _seconds(text) if text else workspace.config.leases.ttl
+
+
+def _seconds(text: str) -> float:
+    try:
+        return parse_duration(text)
+    except ValueError as error:
+        raise Misuse(str(error)) from None

@@ -1,0 +1,111 @@
+"""`paddock limits`: the state of every controller that decides how many agents may run."""
+
+import time
+from collections.abc import Iterator
+from difflib import get_close_matches
+
+import click
+
+from paddock.cli.text import SCHEMA, age, cut, print_json
+from paddock.cli.workspace import Workspace, open_workspace
+from paddock.core.admission.breaker import how_to_restart
+from paddock.core.admission.clocks import current_pause
+from paddock.core.admission.controls import Account, Controls
+from paddock.core.admission.pacing import Pace, agents_borne, is_paced
+from paddock.core.admission.quota import REQUESTS, Quota
+from paddock.core.errors import Misuse
+from paddock.core.events import Draft, LimitsReset
+from paddock.engines.registry import engine_names
+from paddock.fleet.dispatch.gate import NO_QUOTA, LimitsFile, read_limits
+
+
+@click.command("limits")
+@click.option("--reset", metavar="ENGINE", help="The engine or account works again: clear its breaker and auth clock.")
+@click.option("--json", "as_json", is_flag=True, help="As JSON.")
+@click.pass_context
+def limits_command(ctx: click.Context, reset: str | None, as_json: bool) -> None:
+    """Show every controller that decides how many agents may run."""
+    workspace = open_workspace(ctx)
+    kept = read_limits(workspace.state_dir)
+    if reset is not None:
+        _require_known(workspace, kept, reset)
+        workspace.record(lambda _board: [Draft(LimitsReset(reset))])
+        click.echo(f"{reset}: its breaker and its auth clock are cleared")
+        return
+    if as_json:
+        _print_json(kept)
+        return
+    for line in _lines(workspace, kept, time.time()):
+        click.echo(line)
+
+
+def _print_json(kept: LimitsFile | None) -> None:
+    import msgspec
+
+    nothing: dict[str, object] = {"at": None, "controls": Controls(), "waiting": {}, "host": None}
+    print_json({"schema": SCHEMA, **msgspec.to_builtins(nothing if kept is None else kept)})
+
+
+def _lines(workspace: Workspace, kept: LimitsFile | None, now: float) -> Iterator[str]:
+    limits, board = workspace.config.limits, workspace.board()
+    most = f"at most {limits.max_agents} agents"
+    if kept is None:
+        yield f"{most}; nothing else is known before a daemon has run (`paddock run`)"
+        return
+    yield f"as of {age(kept.at)} ago; {most}"
+    for name, account in kept.controls.accounts.items():
+        yield f"account {name:<12} {'; '.join(_account(account, Pace(limits.pace), now))}"
+    for engine, breaker in kept.controls.breakers.items():
+        if breaker.never_ran:
+            evidence = cut(breaker.evidence, 80)
+            yield f"engine  {engine:<12} {breaker.never_ran} attempts in a row never ran: {evidence}"
+        if breaker.is_open:
+            yield f"engine  {engine:<12} stopped; run {how_to_restart(engine)}"
+    if kept.host is not None:
+        host, slots = kept.host, kept.controls.host.slots
+        load = f"bears {slots:.1f} agents" if limits.adapt_to_load else "load is not looked at"
+        yield (
+            f"host    {host.busy:.2f} busy per core, {load}; {host.free_memory_bytes / 2**30:.1f} GiB of memory and "
+            f"{host.free_disk_bytes / 2**30:.1f} GiB of disk free"
+        )
+    yield f"queue   {len(board.queue.entries)} changes wait to be merged, {limits.merge_queue} at most"
+    for task, reason in kept.waiting.items():
+        yield f"{task:<7} waits: {cut(reason, 120)}"
+
+
+def _account(account: Account, pace: Pace, now: float) -> Iterator[str]:
+    quota = account.quota
+    if quota.target >= NO_QUOTA:
+        yield "no quota"
+    else:
+        borne = agents_borne(quota, pace)
+        shown = quota.target if quota.has_limit else borne
+        yield "any number of agents" if shown is None else f"quota bears {shown:.1f} agents"
+        yield from _why(quota, now)
+        yield "starts are spaced out" if is_paced(quota, pace) else "starts are not spaced out"
+    if (pause := current_pause(account.clocks, now)) is not None:
+        yield f"paused: {pause.reason}"
+
+
+def _why(quota: Quota, now: float) -> Iterator[str]:
+    """What the number was made from."""
+    for name, seen in quota.limits.items():
+        yield f"{seen.remaining:,.0f} of {seen.limit:,.0f} {name} a minute left {age(seen.at, now)} ago"
+    if not quota.limits and quota.cut_at is not None:
+        yield f"fewer since calls were refused {age(quota.cut_at, now)} ago"
+        if quota.capacity is not None:
+            yield f"{quota.capacity:,.0f} a minute go through"
+    elif not quota.limits:
+        yield "no limit met so far"
+    if rate := quota.rates.get(REQUESTS):
+        yield f"{rate:.1f} calls a minute by each"
+
+
+def _require_known(workspace: Workspace, kept: LimitsFile | None, name: str) -> None:
+    engines = workspace.config.engines
+    seen = {*kept.controls.accounts, *kept.controls.breakers} if kept is not None else set()
+    known = {*engine_names(), *engines, *(engine.account for engine in engines.values() if engine.account), *seen}
+    if name not in known:
+        near = get_close_matches(name, known, 1)
+        hint = f"did you mean `{near[0]}`?" if near else f"known: {', '.join(sorted(known))}"
+        raise Misuse(f"there is no engine or account `{cut(name, 60)}`", hint)

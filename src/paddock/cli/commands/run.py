@@ -1,0 +1,173 @@
+"""`paddock run`: the fleet in the foreground."""
+
+import asyncio
+import os
+import signal
+import sys
+import time
+from pathlib import Path
+
+import click
+
+from paddock.cli.checkouts import checkout_lines
+from paddock.cli.ci_story import end_of_run
+from paddock.cli.halts import halt_lines
+from paddock.cli.narration import narrate
+from paddock.cli.selection import parse_tasks
+from paddock.cli.sites import open_site
+from paddock.cli.text import cut
+from paddock.cli.workspace import Workspace, open_workspace
+from paddock.config.load import FILE_NAME
+from paddock.core.board import Board
+from paddock.core.ids import TaskId, task_number
+from paddock.core.tasks.task import Phase
+from paddock.fleet.daemon import Daemon, Orders
+from paddock.fleet.dispatch.refusals import read_waiting
+from paddock.fleet.ledger import AlreadyRunning, Ledger, take_lead
+from paddock.fleet.service.settings import SettingsFile
+from paddock.fleet.site import Site
+from paddock.sessions.marks import find_marked
+from paddock.sessions.sweep import sweep
+from paddock.store.protocol import LogUnusable
+from paddock.store.sqlite import SqliteStore
+
+WAIT_SECONDS = 2.0
+VANISH_SECONDS = 2.0
+TOLD = 5  # waiting tasks at the end of a run
+
+
+@click.command("run")
+@click.option("--until-idle", is_flag=True, help="End when there is nothing left to do.")
+@click.option("--max", "most", type=click.IntRange(0), metavar="N", help="Agents at the same time.")
+@click.option("--only", multiple=True, metavar="t1,t2", help="Only these tasks.")
+@click.option("--wait", is_flag=True, help="Wait for another daemon to end instead of refusing.")
+@click.pass_context
+def run_command(ctx: click.Context, until_idle: bool, most: int | None, only: tuple[str, ...], wait: bool) -> None:
+    """Run agents on what is ready, in the foreground.
+
+    Ctrl-C ends Paddock, not the agents: they work on, and the next `paddock run` or `paddock up` picks
+    them up. `paddock down --now` ends them. Exit 0 if nothing failed, 1 otherwise.
+    """
+    workspace = open_workspace(ctx)
+    chosen = frozenset(parse_tasks(only)) if only else None
+    board = workspace.board()
+    for name in chosen or ():
+        board.task(name)
+    orders = Orders(until_idle=until_idle, max_agents=most, only=chosen)
+    ctx.exit(asyncio.run(run_fleet(workspace, orders, wait=wait, live=sys.stdout.isatty())))
+
+
+async def run_fleet(workspace: Workspace, orders: Orders, *, wait: bool, live: bool) -> int:
+    store = workspace.write()
+    site = open_site(workspace, store)
+    site.require_root()
+    folder = os.open(workspace.repo.common_dir, os.O_RDONLY | os.O_DIRECTORY)
+    ledger = await lead(store, wait=wait)
+    # At once: whoever sees the lease may ask its holder to end. The loop hears it, and runs once there is a `daemon`.
+    daemon: Daemon
+
+    def end(name: str) -> None:
+        daemon.end(name)
+
+    loop = asyncio.get_running_loop()
+    for signum in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        loop.add_signal_handler(signum, end, signum.name)
+    loop.add_signal_handler(signal.SIGUSR1, lambda: loop.create_task(daemon.end_agents()))
+    try:
+        settings = SettingsFile(workspace.top / FILE_NAME, lambda: workspace.load().config)
+        daemon = Daemon(site, ledger, workspace.log_path, orders, settings=settings)
+        if live:
+            from paddock.cli.live import watch_live
+
+            await watch_live(daemon)
+        else:
+            daemon.observe = lambda record: narrate(record, ledger.board)
+            await daemon.run()
+    except Exception as error:
+        if await _is_left(workspace.log_path, error):
+            raise
+    finally:
+        if workspace.log_path.exists():
+            ledger.give_up()
+    if not workspace.log_path.exists():
+        ended = _end_orphans(site, folder)
+        click.echo(f"`{workspace.top}` is gone: nothing left to run here{ended}", err=True)
+        return 0
+    os.close(folder)
+    board = ledger.board
+    still = [attempt.id for name in board.live if (attempt := board.tasks[name].live_attempt) is not None]
+    store.close()
+    if still:
+        click.echo(f"still working: {', '.join(still)}; `paddock run` picks them up", err=True)
+    if not daemon.ending:
+        _tell_who_waits(workspace, board, orders.only)
+        for what, trouble in daemon.troubles.now.items():
+            click.echo(f"gave up {what}: {cut(trouble.problem, 200)}", err=True)
+    _tell_halt(site, board)
+    for line in checkout_lines(workspace):
+        click.echo(line, err=True)
+    return 130 if daemon.ending else int(bool(daemon.troubles.now)) or exit_code(board, orders.only)
+
+
+async def _is_left(log: Path, error: Exception) -> bool:
+    """Whether the repository is still there. One that is being deleted loses the files of its log one by one."""
+    give_up_at = time.monotonic() + (VANISH_SECONDS if isinstance(error, LogUnusable) else 0.0)
+    while log.exists() and time.monotonic() < give_up_at:
+        await asyncio.sleep(0.05)
+    return log.exists()
+
+
+def _tell_halt(site: Site, board: Board) -> None:
+    if (halted := board.halted) is None:
+        return
+    for line in (*halt_lines(halted), *end_of_run(site, halted.runs[-1:])):
+        click.echo(line, err=True)
+
+
+def _end_orphans(site: Site, folder: int) -> str:
+    """Agents of a repository that was deleted: nothing they do counts and nobody could find them again.
+
+    One that was only moved keeps them; the next daemon there picks them up.
+    """
+    if os.fstat(folder).st_nlink:
+        return ""
+    ended = len(sweep({process.mark for process in find_marked(site.marker)}).ended)
+    return f"; ended {'1 process' if ended == 1 else f'{ended} processes'} of its agents" if ended else ""
+
+
+def _tell_who_waits(workspace: Workspace, board: Board, only: frozenset[TaskId] | None) -> None:
+    """The fleet came to rest and tasks are left: only a person can help them."""
+    reasons = read_waiting(workspace.state_dir)
+    left = [name for name in board.ready if name in reasons and (only is None or name in only)]
+    for name in left[:TOLD]:
+        click.echo(f"{name} waits: {cut(reasons[name], 160)}", err=True)
+    if len(left) > TOLD:
+        click.echo(f"and {len(left) - TOLD:,} more; `paddock status` shows why", err=True)
+    chosen = (task for task in board.open_tasks() if only is None or task.id in only)
+    done = [task.id for task in chosen if task.phase is Phase.APPROVAL]
+    if done:
+        first = min(done, key=task_number)
+        count = "1 task waits" if len(done) == 1 else f"{len(done):,} tasks wait"
+        click.echo(f"{count} for your approval: `paddock diff {first}`, then `paddock land {first}`", err=True)
+
+
+async def lead(store: SqliteStore, *, wait: bool) -> Ledger:
+    told = False
+    while True:
+        try:
+            return take_lead(store)
+        except AlreadyRunning as refusal:
+            if not wait:
+                raise
+            if not told:
+                click.echo(f"waiting: {refusal.message}", err=True)
+                told = True
+        await asyncio.sleep(WAIT_SECONDS)
+
+
+def exit_code(board: Board, only: frozenset[TaskId] | None) -> int:
+    """1 if something failed or needs a person's help, the merge queue included."""
+    if board.halted is not None:
+        return 1
+    bad = {Phase.FAILED, Phase.BLOCKED}
+    return int(any(task.phase in bad for task in board.open_tasks() if only is None or task.id in only))

@@ -1,0 +1,153 @@
+"""`paddock show t3`: one task with its brief and attempts."""
+
+import sys
+from collections.abc import Mapping, Sequence
+
+import click
+
+from paddock.cli.attempt_work import look_into, stop_reasons, usage_words, view_all_work, work_lines
+from paddock.cli.lostwork import tell_lost_work
+from paddock.cli.text import SCHEMA, age, badge, clock, cut, paint, plural, print_json
+from paddock.cli.workspace import Workspace, open_workspace, warn_unknown
+from paddock.core.board import Board
+from paddock.core.errors import Misuse
+from paddock.core.events import Record, TaskAdded, TaskEdited
+from paddock.core.ids import harmless, is_run, parse_run, parse_task
+from paddock.core.tasks.task import Attempt, Phase, Task
+from paddock.fleet.attempts.evidence import Evidence
+
+CI_LINES = 20
+NO_EVIDENCE = Evidence()
+
+
+@click.command("show")
+@click.argument("task", metavar="TASK|RUN")
+@click.option("--prompt", is_flag=True, help="The prompt its agent gets.")
+@click.option("--json", "as_json", is_flag=True, help="As JSON.")
+@click.pass_context
+def show_command(ctx: click.Context, task: str, prompt: bool, as_json: bool) -> None:
+    """Show TASK: its brief, where it stands and why, and every attempt at it; or a CI run such as r7."""
+    workspace = open_workspace(ctx)
+    if is_run(task):
+        if prompt:
+            raise Misuse(f"`{parse_run(task)}` is a CI run and has no prompt", f"`paddock show {parse_run(task)}`")
+        from paddock.cli.ci_story import tell_run
+
+        tell_run(workspace, parse_run(task), as_json=as_json)
+        return
+    store = workspace.read()
+    board = store.board()
+    warn_unknown(board)
+    tell_lost_work(workspace, board)
+    found = board.task(parse_task(task))
+    if prompt:
+        from paddock.cli.sites import open_site
+        from paddock.fleet.attempts.prompts import preview_prompt
+
+        text = preview_prompt(open_site(workspace, store), store, found)
+        click.echo(harmless(text) if sys.stdout.isatty() else text)
+        return
+    brief = brief_of(store.record(found.brief_seq))
+    dependents = list(board.dependents.get(found.id, ()))
+    works, stopped = look_into(workspace, store, found), stop_reasons(store, found)
+    store.close()
+    failed = _failed_run(board, found)
+    if as_json:
+        more = {"failed_ci": _ci_view(workspace, failed), "work": view_all_work(works, stopped)}
+        _print_json(found, brief, dependents, more)
+        return
+    for line in (*_lines(found, brief, dependents), *_attempts_lines(found, works, stopped)):
+        click.echo(line)
+    if failed is not None:
+        from paddock.cli.ci_story import end_of_run
+        from paddock.cli.sites import site_of
+
+        for line in end_of_run(site_of(workspace), (failed,), CI_LINES):
+            click.echo(line)
+
+
+def _failed_run(board: Board, task: Task) -> str | None:
+    if task.phase not in (Phase.QUEUED, Phase.BLOCKED):
+        return None
+    from paddock.cli.ci_story import failed_run
+
+    return failed_run(board.queue, task)
+
+
+def _ci_view(workspace: Workspace, failed: str | None) -> dict[str, object] | None:
+    if failed is None:
+        return None
+    from paddock.cli.sites import site_of
+    from paddock.fleet.landing.ci_output import last_lines
+
+    return {"run": failed, "output": last_lines(site_of(workspace), failed).splitlines()}
+
+
+def brief_of(record: Record) -> str:
+    event = record.event
+    assert isinstance(event, TaskAdded | TaskEdited)
+    return event.brief if isinstance(event.brief, str) else ""
+
+
+def _print_json(task: Task, brief: str, dependents: Sequence[str], more: Mapping[str, object]) -> None:
+    import msgspec
+
+    from paddock.cli.views import view_task
+
+    view = msgspec.to_builtins(view_task(task))
+    print_json({"schema": SCHEMA, **view, "brief": brief, "dependents": dependents, **more})
+
+
+def _lines(task: Task, brief: str, dependents: Sequence[str]) -> list[str]:
+    lines = [f"{paint(task.id, bold=True)}  {cut(task.title, 100)}", f"  {badge(task.phase)} for {age(task.since)}"]
+    for name, value in (
+        ("because", task.reason),
+        ("unblock", task.unblock),
+        ("agent", task.agent),
+        ("engine", task.engine),
+        ("kind", task.work),
+        ("convoy", task.convoy),
+        ("after", ", ".join(task.after)),
+        ("before", ", ".join(dependents)),
+        ("priority", str(task.priority) if task.priority else ""),
+        ("paths", ", ".join(task.paths)),
+        ("branch", task.branch),
+        ("head", task.head),
+        ("attempts", _attempts(task)),
+        ("added", clock(task.created)),
+    ):
+        if value:
+            lines.append(f"  {name:<9} {cut(value, 140)}")
+    lines += ["", paint("brief", bold=True), *(f"  {cut(line, 400)}" for line in brief.splitlines())]
+    return lines
+
+
+def _attempts_lines(task: Task, works: Mapping[str, Evidence], stopped: Mapping[str, str]) -> list[str]:
+    lines = ["", paint("attempts", bold=True)] if task.attempts else []
+    for attempt in task.attempts:
+        lines += _attempt_lines(attempt)
+        lines += work_lines(attempt, works.get(attempt.id, NO_EVIDENCE), stopped.get(attempt.id, ""))
+    return lines
+
+
+def _attempts(task: Task) -> str:
+    """A provider's refusals use up none, so there may be more than are allowed."""
+    if task.started <= task.allowed:
+        return f"{task.started} of {task.allowed}"
+    return f"{task.counted} of {task.allowed} used up, {task.started} started"
+
+
+def _attempt_lines(attempt: Attempt) -> list[str]:
+    took = f"{age(attempt.started, attempt.ended)}" if attempt.ended else f"running for {age(attempt.started)}"
+    words = [attempt.engine, took, plural(attempt.turn, "turn")]
+    if attempt.commits:
+        words.append(plural(attempt.commits, "commit"))
+    if attempt.exit is not None:
+        words.append(f"exit {attempt.exit}")
+    words += usage_words(attempt)
+    lines = [f"  {attempt.id:<7} {attempt.outcome or 'running':<11} {' · '.join(words)}"]
+    if attempt.new_conversation:
+        lines.append(f"          began a new conversation: {cut(attempt.new_conversation, 200)}")
+    if attempt.reason:
+        lines.append(f"          {cut(attempt.reason, 140)}")
+    return lines

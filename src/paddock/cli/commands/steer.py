@@ -1,0 +1,69 @@
+"""`paddock stop` and `paddock message`: talking to agents at work."""
+
+import time
+from typing import Any
+
+import click
+
+from paddock.cli.selection import choose, go_ahead, parse_tasks, record_each, report, takes_tasks, wanted_tasks
+from paddock.cli.text import SCHEMA, print_json
+from paddock.cli.workspace import Workspace, open_workspace
+from paddock.core.errors import Misuse, PaddockError
+from paddock.core.ids import TaskId
+from paddock.core.intent.tasks import send_message, stop_tasks
+from paddock.core.tasks.task import Phase
+from paddock.fleet.service.presence import Presence, look_for_daemon
+
+
+@click.command("stop")
+@takes_tasks
+@click.option("-m", "--message", default="", help="Why; kept in the log.")
+@click.pass_context
+def stop_command(ctx: click.Context, /, tasks: tuple[str, ...], message: str, **chosen: Any) -> None:
+    """Stop the agents at work on TASKS. What they committed stays; `paddock retry` starts them again."""
+    wanted, workspace = wanted_tasks(tasks, chosen), open_workspace(ctx)
+    board = workspace.board()
+    names = choose(board, wanted, lambda task: task.live_attempt is not None)
+    if not go_ahead(board, wanted, names, "stop", ask=True):
+        return
+    records, refused = record_each(workspace, names, lambda board, name: stop_tasks(board, [name], message))
+    stopping = [str(record.attempt) for record in records]
+    said = f"stopping {', '.join(stopping)}" if stopping else "" if refused else "stopping nothing: already stopping"
+    report(ctx, wanted, said, {"ids": names, "stopping": stopping}, refused)
+
+
+@click.command("message")
+@click.argument("words", nargs=-1, required=True, metavar="[TASKS]… TEXT")
+@click.option("--phase", type=click.Choice([phase.value for phase in Phase]), help="All tasks in this phase.")
+@click.option("--convoy", help="All tasks of this convoy that have had an agent.")
+@click.option("--json", "as_json", is_flag=True, help="As JSON.")
+@click.pass_context
+def message_command(
+    ctx: click.Context, words: tuple[str, ...], phase: str | None, convoy: str | None, as_json: bool
+) -> None:
+    """Send TEXT to the agents of TASKS, or of all that match. It is delivered as their next turn."""
+    workspace = open_workspace(ctx)
+    *tasks, text = words
+    names = parse_tasks(tuple(tasks)) or _matching(workspace, phase, convoy)
+    if not names:
+        raise Misuse("nobody to send it to", "name tasks before the text, or use --phase or --convoy")
+    records = workspace.record(lambda board: send_message(board, names, text))
+    if as_json:
+        print_json({"schema": SCHEMA, "ids": names, "messages": [record.seq for record in records]})
+    else:
+        click.echo(f"queued for {', '.join(names)}; delivered as the next turn")
+        if look_for_daemon(workspace.board(), time.time()).presence in {Presence.NONE, Presence.GONE}:
+            click.echo("\nno daemon is running: `paddock up` or `paddock run` delivers it")
+
+
+def _matching(workspace: Workspace, phase: str | None, convoy: str | None) -> list[TaskId]:
+    if phase is None and convoy is None:
+        return []
+    board = workspace.board()
+    if convoy is not None and convoy not in board.convoys:
+        raise PaddockError(f"there is no convoy `{convoy}`", "`paddock convoy list` lists them")
+    return [
+        task.id
+        for task in board.open_tasks()
+        if task.started and (phase is None or task.phase == phase) and (convoy is None or task.convoy == convoy)
+    ]

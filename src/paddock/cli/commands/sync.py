@@ -1,0 +1,96 @@
+"""`paddock sync`: bring checkouts of main up to date with it."""
+
+import click
+
+from paddock.cli.checkouts import FILES_SHOWN
+from paddock.cli.text import SCHEMA, plural, print_json
+from paddock.cli.workspace import Workspace, open_workspace
+from paddock.core.errors import PaddockError
+from paddock.core.ids import printable
+from paddock.fleet.checkpoints import checkpoint
+from paddock.git.usertree.checkouts import catch_up
+from paddock.git.usertree.stash import StashReport, catch_up_with_stash
+from paddock.git.usertree.update import IN_THE_WAY, LeftAlone
+
+
+@click.command("sync")
+@click.option("--stash", is_flag=True, help="Stash edits that are in the way, and apply them again afterwards.")
+@click.option("--json", "as_json", is_flag=True, help="As JSON.")
+@click.pass_context
+def sync_command(ctx: click.Context, stash: bool, as_json: bool) -> None:
+    """Bring every working tree that has main checked out up to date with what has landed.
+
+    Only files that are exactly as the older main had them are written. If your own edits are in the way nothing
+    is touched, unless you say --stash. Exit 1 if a checkout still shows an older main.
+    """
+    workspace = open_workspace(ctx)
+    reports = _sync(workspace, stash=stash)
+    if as_json:
+        print_json({"schema": SCHEMA, "checkouts": [_view(report) for report in reports]})
+    else:
+        for report in reports:
+            _tell(workspace, report)
+        if not reports:
+            click.echo(_nothing(workspace))
+    ctx.exit(int(any(not found.report.is_current for found in reports)))
+
+
+def _sync(workspace: Workspace, *, stash: bool) -> list[StashReport]:
+    land = workspace.config.land
+    branch = workspace.config.landing_branch
+    if land.remote:
+        return []
+    if workspace.repo.resolve(f"refs/heads/{branch}") is None:
+        raise PaddockError(f"there is no branch `{branch}`", "set `main` in paddock.toml")
+    reports = catch_up(workspace.repo, branch, checkpoint=checkpoint)
+    if stash:
+        return [catch_up_with_stash(workspace.repo, report) for report in reports]
+    return [StashReport(report) for report in reports]
+
+
+def _nothing(workspace: Workspace) -> str:
+    land, branch = workspace.config.land, workspace.config.landing_branch
+    if land.remote:
+        return f"main is {land.remote}/{branch}: your {branch} is yours to move, with `git pull`"
+    return f"{branch} is checked out nowhere: nothing to bring up to date"
+
+
+def _tell(workspace: Workspace, found: StashReport) -> None:
+    report, branch = found.report, workspace.config.landing_branch
+    where = printable(str(report.tree.path))
+    if isinstance(report.result, LeftAlone):
+        _complain(where, branch, report.at, report.result)
+        return
+    wrote = f"; wrote {plural(report.result.wrote, 'file')}" if report.result.wrote else ""
+    click.echo(f"{where} shows {branch} ({report.main[:10]}){wrote}")
+    if found.commit is None:
+        return
+    if found.applied:
+        click.echo("your edits were stashed and are back in their files")
+    else:
+        click.echo("your edits do not merge with what has landed: they are in the stash; `git stash pop` merges them")
+
+
+def _complain(where: str, branch: str, at: str, left: LeftAlone) -> None:
+    click.echo(f"{where} still shows an older {branch} ({at[:10]}): {left.reason}", err=True)
+    for name in left.files[:FILES_SHOWN]:
+        click.echo(f"  {printable(name, 200)}", err=True)
+    if len(left.files) > FILES_SHOWN:
+        click.echo(f"  and {len(left.files) - FILES_SHOWN:,} more", err=True)
+    if left.reason == IN_THE_WAY:
+        click.echo("\nhint: `paddock sync --stash` stashes these edits and applies them again", err=True)
+
+
+def _view(found: StashReport) -> dict[str, object]:
+    report, left = found.report, found.report.result
+    return {
+        "path": printable(str(report.tree.path), 1000),
+        "at": report.at,
+        "main": report.main,
+        "current": report.is_current,
+        "wrote": 0 if isinstance(left, LeftAlone) else left.wrote,
+        "reason": left.reason if isinstance(left, LeftAlone) else "",
+        "files": list(left.files) if isinstance(left, LeftAlone) else [],
+        "stash": found.commit if not found.applied else None,
+        "applied": found.applied,
+    }

@@ -1,0 +1,107 @@
+"""`paddock tail t3`: what an agent is doing, readable."""
+
+import sys
+from pathlib import Path
+
+import click
+
+from paddock.cli.openings import find_opening
+from paddock.cli.sites import open_site
+from paddock.cli.text import cut, paint
+from paddock.cli.turn_output import Manner, TurnOutput, print_entry
+from paddock.cli.workspace import Workspace, open_workspace
+from paddock.core import trace
+from paddock.core.board import Board
+from paddock.core.errors import PaddockError
+from paddock.core.ids import AttemptId, is_run, parse_run, parse_task, task_of
+from paddock.core.tasks.task import Attempt
+from paddock.fleet.attempts.attempt import SETUP_OUTPUT
+from paddock.fleet.site import Site
+from paddock.sessions.output import LineReader
+from paddock.store.wake import Listener
+
+POLL_SECONDS = 0.5
+
+
+@click.command("tail")
+@click.argument("task", metavar="TASK|RUN")
+@click.option("-f", "--follow", is_flag=True, help="Go on until the attempt ends.")
+@click.option("--raw", is_flag=True, help="The engine's own output, byte for byte.")
+@click.option("--json", "as_json", is_flag=True, help="Normalised trace entries, one JSON object a line.")
+@click.pass_context
+def tail_command(ctx: click.Context, task: str, follow: bool, raw: bool, as_json: bool) -> None:
+    """Show what the agent of TASK (or of an attempt such as t3.1) said and did, or what a CI run such as r7 printed."""
+    workspace = open_workspace(ctx)
+    if is_run(task):
+        from paddock.cli.tail_run import tail_run
+
+        tail_run(workspace, parse_run(task), follow=follow, raw=raw, as_json=as_json)
+        return
+    store = workspace.read()
+    site = open_site(workspace, store)
+    board = store.board()
+    attempt = _find(board, task)
+    how = Manner(raw=raw, as_json=as_json, live=follow)
+    current = None
+    if not attempt.turn:
+        _show_setup(site.attempt_folder(attempt.id) / SETUP_OUTPUT, how)
+    for turn in range(1, attempt.turn + 1):
+        current = TurnOutput(site, attempt, turn, how)
+        current.open(find_opening(store, board.task(task_of(attempt.id)), attempt, turn))
+        if attempt.turn_open and turn == attempt.turn:
+            current.show_new()
+        else:
+            current.show_rest()
+    if follow:
+        _follow(workspace, site, attempt, current, how)
+    elif current is not None:
+        current.show_unfinished()
+
+
+def _show_setup(output: Path, how: Manner) -> None:
+    """Of an attempt whose worktree could not be made ready: it has said nothing itself."""
+    reader = LineReader(output)
+    while (lines := reader.read()) or not reader.at_end:
+        for line in lines:
+            if how.raw:
+                sys.stdout.buffer.write(line.text.encode("utf-8", "surrogateescape") + b"\n")
+            else:
+                print_entry(trace.Text(line.text), None, as_json=how.as_json)
+    for line in reader.finish():
+        print_entry(trace.Text(line.text), None, as_json=how.as_json)
+
+
+def _find(board: Board, word: str) -> Attempt:
+    task = board.task(parse_task(word))
+    if not task.attempts:
+        raise PaddockError(f"task `{task.id}` has had no agent yet", "`paddock run` starts one when it is ready")
+    wanted = AttemptId(word.strip().lower())
+    chosen = [attempt for attempt in task.attempts if attempt.id == wanted]
+    if "." in word and not chosen:
+        raise PaddockError(f"there is no attempt `{cut(word, 20)}`", f"`paddock show {task.id}` lists them")
+    return chosen[0] if chosen else task.attempts[-1]
+
+
+def _follow(workspace: Workspace, site: Site, attempt: Attempt, showing: TurnOutput | None, how: Manner) -> None:
+    """From where the first look ended; the log says when the attempt is over."""
+    turn = attempt.turn
+    with Listener(workspace.log_path) as listener:
+        while True:
+            board = workspace.board()
+            now = _find(board, attempt.id)
+            if showing is not None:
+                showing.show_new()
+            if now.turn > turn:
+                turn = now.turn
+                if showing is not None:
+                    showing.show_rest()
+                showing = TurnOutput(site, now, turn, how)
+                store = workspace.read()
+                showing.open(find_opening(store, board.task(task_of(now.id)), now, turn))
+                store.close()
+            elif not now.live:
+                if showing is not None:
+                    showing.show_rest()
+                click.echo(paint(f"── {now.id} {now.outcome}: {cut(now.reason, 140)}", bold=True), err=True)
+                return
+            listener.wait(POLL_SECONDS)

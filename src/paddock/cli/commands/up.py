@@ -1,0 +1,124 @@
+"""`paddock up` and `paddock down`: the fleet in the background."""
+
+import socket
+import time
+
+import click
+
+from paddock.cli.sites import open_site
+from paddock.cli.text import SCHEMA, print_json
+from paddock.cli.workspace import Workspace, open_workspace
+from paddock.core.errors import PaddockError
+from paddock.fleet.attempts.turn import stop_reason_file
+from paddock.fleet.service.background import (
+    START_SECONDS,
+    RunningDaemon,
+    end_daemon,
+    find_daemon,
+    install_unit,
+    spawn_daemon,
+)
+from paddock.sessions.local import TurnFiles
+from paddock.sessions.marks import find_marked
+from paddock.sessions.sweep import sweep
+from paddock.store.wake import Listener
+
+
+@click.command("up")
+@click.option("--max", "most", type=click.IntRange(0), metavar="N", help="Agents at the same time.")
+@click.option("--install", is_flag=True, help="Also start it after a reboot, by a systemd user unit.")
+@click.option("--json", "as_json", is_flag=True, help="As JSON.")
+@click.pass_context
+def up_command(ctx: click.Context, most: int | None, install: bool, as_json: bool) -> None:
+    """Start the fleet in the background."""
+    workspace = open_workspace(ctx)
+    found = _running(workspace)
+    if found is None:
+        _require_root(workspace)
+    taken = install and _install(workspace)
+    log = workspace.state_dir / "daemon.log"
+    if found is None and not taken:
+        spawn_daemon(workspace.top, log, [] if most is None else ["--max", str(most)])
+    running = found or _await_daemon(workspace)
+    if running is None:
+        raise PaddockError("the daemon did not come up", f"its last words are in `{log}`")
+    if found is not None and most is not None:
+        click.echo("--max changes nothing now: `paddock down`, then `paddock up --max` again", err=True)
+    if as_json:
+        holder = running.lease.holder
+        was_up = found is not None
+        print_json({"schema": SCHEMA, "pid": holder.pid, "host": holder.host, "log": str(log), "was_up": was_up})
+    else:
+        up = "is up" if found is None else "is up already"
+        click.echo(f"the fleet {up} ({running.words}); `paddock status` shows what it does, `paddock down` ends it")
+
+
+def _require_root(workspace: Workspace) -> None:
+    """The daemon would say it too, where nobody reads it."""
+    store = workspace.read()
+    site = open_site(workspace, store)
+    store.close()
+    site.require_root()
+
+
+def _install(workspace: Workspace) -> bool:
+    """Whether systemd starts it now and after a reboot."""
+    path, taken = install_unit(workspace.repo, workspace.top)
+    if taken:
+        click.echo(f"installed {path.name}; it starts again after a reboot", err=True)
+    else:
+        click.echo(f"wrote {path}, but systemd's user manager did not take it", err=True)
+        click.echo(f"hint: where systemd runs, `systemctl --user enable --now {path.name}`", err=True)
+    return taken
+
+
+@click.command("down")
+@click.option("--now", is_flag=True, help="Emergency stop: end every agent process too, and spending with it.")
+@click.option("--json", "as_json", is_flag=True, help="As JSON.")
+@click.pass_context
+def down_command(ctx: click.Context, now: bool, as_json: bool) -> None:
+    """End the daemon. Agents at work go on until they are done; --now ends them as well."""
+    workspace = open_workspace(ctx)
+    running = _running(workspace)
+    ended = 0
+    if running is not None:
+        end_daemon(running, agents_too=now, timeout_seconds=60.0 if now else 20.0)
+    if now:
+        ended = _end_leftovers(workspace)
+    board = workspace.board()
+    working = [attempt.id for name in board.live if (attempt := board.tasks[name].live_attempt) is not None]
+    if as_json:
+        print_json({"schema": SCHEMA, "was_up": running is not None, "working": working, "ended_processes": ended})
+        return
+    click.echo(f"ended the daemon ({running.words})" if running else "no daemon was running")
+    if ended:
+        click.echo(f"ended {'1 process' if ended == 1 else f'{ended} processes'} without a daemon")
+    if working and not now:
+        click.echo(f"still working: {', '.join(working)}; `paddock up` picks them up, `paddock down --now` ends them")
+
+
+def _running(workspace: Workspace) -> RunningDaemon | None:
+    return find_daemon(workspace.board(), socket.gethostname())
+
+
+def _await_daemon(workspace: Workspace) -> RunningDaemon | None:
+    give_up_at = time.monotonic() + START_SECONDS
+    with Listener(workspace.log_path) as listener:
+        while time.monotonic() < give_up_at:
+            if (running := _running(workspace)) is not None:
+                return running
+            listener.wait(0.5)
+    return None
+
+
+def _end_leftovers(workspace: Workspace) -> int:
+    """Agents whose daemon had died before it could end them. Why they end is left for the next one to read."""
+    store = workspace.read()
+    site, board = open_site(workspace, store), store.board()
+    for name in board.live:
+        attempt = board.tasks[name].live_attempt
+        if attempt is not None and attempt.turn_open and (folder := site.attempt_folder(attempt.id)).is_dir():
+            stop_reason_file(TurnFiles.of(folder, attempt.turn)).write_text("down", encoding="utf-8")
+    store.close()
+    marks = {process.mark for process in find_marked(site.marker)}
+    return len(sweep(marks).ended)

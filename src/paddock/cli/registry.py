@@ -1,0 +1,162 @@
+"""The commands, each imported when it runs, so that each one starts quickly."""
+
+import os
+from importlib import import_module
+from typing import NamedTuple
+
+import click
+
+from paddock import __version__
+from paddock.cli.complaint import complain
+
+# name -> (module, one line of help); listed in the order a newcomer meets them
+COMMANDS: dict[str, tuple[str, str]] = {
+    "init": ("init", "Set Paddock up in this repository."),
+    "add": ("add", "Add a task, or a whole convoy from a file."),
+    "status": ("status", "Show tasks, what runs, and what needs you."),
+    "show": ("show", "Show one task with its attempts."),
+    "run": ("run", "Run agents on what is ready, in the foreground."),
+    "up": ("up", "Start the fleet in the background."),
+    "down": ("up", "End the daemon; --now ends every agent too."),
+    "stop": ("steer", "Stop agents at work."),
+    "message": ("steer", "Send a follow-up to agents."),
+    "tail": ("tail", "Show what an agent says and does."),
+    "diff": ("diff", "Show what an agent changed."),
+    "land": ("land", "Approve changes and queue them for main."),
+    "approve": ("land", "Approve changes."),
+    "reject": ("land", "Turn a change down."),
+    "resolve": ("land", "Open a conflict for a person to resolve."),
+    "queue": ("queue", "The merge queue: what is tested, what lands, why."),
+    "sync": ("sync", "Bring your checkout up to date with main."),
+    "convoy": ("convoy", "List convoys or show one."),
+    "edit": ("edit", "Change a task."),
+    "retry": ("edit", "Try tasks again."),
+    "cancel": ("edit", "Give tasks up."),
+    "log": ("log", "Read, check and mirror the event log."),
+    "engines": ("engines", "List agent CLIs and check that they answer."),
+    "gc": ("gc", "Remove worktrees nobody needs."),
+    "costs": ("costs", "What agents have cost."),
+    "budget": ("costs", "Set and show budgets."),
+    "limits": ("limits", "What holds agents back."),
+    "fanout": ("fanout", "Does it pay to use several agents?"),
+    "lease": ("lease", "Hold things only one may use."),
+    "with-lease": ("lease", "Run a command under a lease."),
+    "janitor": ("janitor", "Sweep what nobody owns any more."),
+    "config": ("config", "Show and check the configuration."),
+    "doctor": ("doctor", "Look for what is wrong and how to fix it."),
+    "completion": ("completion", "Print a shell completion script."),
+}
+
+# In the order in which help lists them; every command is in one group.
+GROUPS: dict[str, tuple[str, ...]] = {
+    "Set up": ("init", "doctor", "config", "engines", "completion"),
+    "Say what to do": ("add", "edit", "retry", "cancel", "convoy"),
+    "Run agents": ("run", "up", "down", "stop", "message"),
+    "Look": ("status", "show", "tail", "diff", "log"),
+    "Land": ("land", "approve", "reject", "resolve", "queue", "sync"),
+    "Spend": ("costs", "budget", "limits", "fanout"),
+    "Share and tidy": ("lease", "with-lease", "gc", "janitor"),
+}
+# What people who come from other tools type.
+MEANT = {
+    "ls": "status",
+    "list": "status",
+    "ps": "status",
+    "watch": "run",
+    "attach": "tail",
+    "logs": "tail",
+    "start": "up",
+    "help": "--help",
+    "kill": "stop",
+    "rm": "cancel",
+    "merge": "land",
+    "new": "add",
+    "version": "--version",
+}
+
+
+class LazyGroup(click.Group):
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name not in COMMANDS:
+            return None
+        module = import_module(f"paddock.cli.commands.{COMMANDS[cmd_name][0]}")
+        command = getattr(module, f"{cmd_name.replace('-', '_')}_command")
+        assert isinstance(command, click.Command)
+        if "_PADDOCK_COMPLETE" in os.environ:
+            from paddock.cli.completing import offer_to
+
+            offer_to(command, (cmd_name,))
+        return command
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        if args and args[0] not in COMMANDS and not args[0].startswith("-"):
+            from difflib import get_close_matches
+
+            near = [MEANT[args[0]]] if args[0] in MEANT else get_close_matches(args[0], COMMANDS, 1)
+            raise PaddockUsage(
+                f"there is no command `{args[0]}`",
+                f"did you mean `paddock {near[0]}`?" if near else "`paddock --help` lists the commands",
+            )
+        return super().resolve_command(ctx, args)
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        wide = max(map(len, COMMANDS))
+        for title, names in GROUPS.items():
+            with formatter.section(title):
+                formatter.write_dl([(f"{name:<{wide}}", COMMANDS[name][1]) for name in names])
+
+
+class PaddockUsage(click.UsageError):
+    def __init__(self, message: str, hint: str) -> None:
+        super().__init__(message)
+        self.hint = hint
+
+
+@click.group(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+@click.version_option(__version__, message="paddock %(version)s")
+@click.option("-C", "directory", type=click.Path(), metavar="DIR", help="Run as if started in DIR.")
+@click.option("--set", "settings", multiple=True, metavar="KEY=VALUE", help="A setting for this call only.")
+@click.pass_context
+def paddock(ctx: click.Context, directory: str | None, settings: tuple[str, ...]) -> None:
+    """Run a fleet of coding agents on this git repository."""
+    ctx.obj = Start(directory, settings)
+
+
+class Start(NamedTuple):
+    """What was said before the command's name."""
+
+    directory: str | None = None
+    settings: tuple[str, ...] = ()
+
+
+def run_command(arguments: list[str]) -> int:
+    """The exit code; what is wrong with the arguments themselves is told here. Raises what the command raises."""
+    try:
+        result = paddock.main(args=arguments, prog_name="paddock", standalone_mode=False)
+        return result if isinstance(result, int) else 0
+    except click.exceptions.Exit as ending:
+        return ending.exit_code
+    except click.Abort:
+        if "_PADDOCK_COMPLETE" not in os.environ:
+            complain("interrupted", None)
+        return 130
+    except click.exceptions.NoArgsIsHelpError as asked:
+        click.echo(asked.format_message(), err=True)
+        return 2
+    except click.UsageError as misuse:
+        complain(misuse.format_message(), _usage_hint(misuse))
+        return 2
+    except click.ClickException as failure:
+        complain(failure.format_message(), None)
+        return 1
+
+
+def _usage_hint(misuse: click.UsageError) -> str | None:
+    if isinstance(misuse, PaddockUsage):
+        return misuse.hint
+    return f"see `{misuse.ctx.command_path} --help`" if misuse.ctx else None

@@ -1,0 +1,299 @@
+"""What people ask for, turned into events or refused: pure decisions over the board."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from difflib import get_close_matches
+
+from msgspec import UNSET
+from msgspec.structs import replace
+
+from paddock.core import events as ev
+from paddock.core.board import Board
+from paddock.core.errors import Misuse, PaddockError
+from paddock.core.ids import TaskId, printable, task_id
+from paddock.core.tasks.task import FINISHED, Phase, Task, may_retry
+from paddock.core.wording import (
+    ATTEMPTS_LIMIT,
+    check_brief,
+    check_known,
+    check_name,
+    check_numbers,
+    check_paths,
+    check_title,
+    derive_title,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class TaskSpec:
+    """One task to add. `after` names existing tasks (`t3`) or the `key` of another task of the same batch.
+
+    `work` is what kind of work it is.
+    """
+
+    brief: str
+    title: str | None = None
+    key: str | None = None
+    agent: str | None = None
+    engine: str | None = None
+    after: tuple[str, ...] = ()
+    priority: int = 0
+    paths: tuple[str, ...] = ()
+    attempts: int = 3
+    where: str = ""
+    work: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """The agents and engines the configuration knows; `takers` is the agent that takes a kind of work."""
+
+    agents: frozenset[str] = frozenset()
+    engines: frozenset[str] = frozenset()
+    takers: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Batch:
+    tasks: tuple[TaskSpec, ...]
+    convoy: str | None = None
+    title: str = ""
+
+
+def add_tasks(board: Board, batch: Batch, known: Known) -> list[ev.Draft]:
+    """Events for a whole batch, in dependency order, or a refusal for the first thing wrong with it."""
+    if not batch.tasks:
+        raise Misuse("there is no task to add", 'give a brief: `paddock add "fix the parser"`')
+    for spec in batch.tasks:
+        _check_spec(spec, known)
+    drafts: list[ev.Draft] = []
+    if batch.convoy is not None:
+        check_name("convoy", batch.convoy)
+        if batch.title:
+            check_title(batch.title)
+        if batch.convoy not in board.convoys:
+            drafts.append(ev.Draft(ev.ConvoyAdded(batch.convoy, batch.title)))
+    keys = _keys(batch.tasks)
+    ids: dict[str, TaskId] = {}
+    for offset, index in enumerate(_dependency_order(batch.tasks, keys)):
+        spec = batch.tasks[index]
+        new = task_id(board.next_task + offset)
+        after = tuple(dict.fromkeys(_resolve(board, spec, name, ids) for name in spec.after))
+        if spec.key is not None:
+            ids[spec.key] = new
+        drafts.append(ev.Draft(_added(spec, after, batch.convoy, known), task=new))
+    return drafts
+
+
+def cancel_tasks(board: Board, tasks: Iterable[TaskId], reason: str) -> list[ev.Draft]:
+    drafts = []
+    for name in dict.fromkeys(tasks):
+        task = board.task(name)
+        if task.phase in FINISHED:
+            raise PaddockError(f"task `{name}` cannot be cancelled: it is {task.phase}", f"see `paddock show {name}`")
+        drafts.append(ev.Draft(ev.TaskCancelled(reason), task=name))
+    return drafts
+
+
+def retry_tasks(board: Board, tasks: Iterable[TaskId], attempts: int, reason: str) -> list[ev.Draft]:
+    if not 1 <= attempts <= ATTEMPTS_LIMIT:
+        raise Misuse(f"{attempts} attempts is not between 1 and {ATTEMPTS_LIMIT}", "3 is usual")
+    drafts = []
+    for name in dict.fromkeys(tasks):
+        task = board.task(name)
+        if (live := task.live_attempt) is not None and task.phase is not Phase.RUNNING:
+            raise PaddockError(f"task `{name}` cannot be retried yet: `{live.id}` is still being stopped")
+        if task.blocked_on is not None:
+            raise PaddockError(
+                f"task `{name}` {task.reason}", f"run `{task.unblock}`, or `paddock edit {name} --after …`"
+            )
+        if not may_retry(task):
+            raise PaddockError(
+                f"task `{name}` is {task.phase}: there is nothing to retry", f"see `paddock show {name}`"
+            )
+        drafts.append(ev.Draft(ev.TaskRetried(attempts, reason), task=name))
+    return drafts
+
+
+def edit_task(board: Board, name: TaskId, edit: ev.TaskEdited, known: Known) -> list[ev.Draft]:
+    task = board.task(name)
+    if task.phase in FINISHED:
+        raise PaddockError(f"task `{name}` cannot be edited: it is {task.phase}", f"see `paddock show {name}`")
+    if edit == ev.TaskEdited():
+        raise Misuse(f"nothing to change in `{name}`", "say what: --title, --brief, --after, --priority, …")
+    if task.live_attempt is not None and (edit.brief, edit.agent, edit.engine, edit.work) != (UNSET,) * 4:
+        raise PaddockError(
+            f"task `{name}` is running: brief, agent, engine and kind are fixed until `{task.live_attempt.id}` ends",
+            f"run `paddock stop {name}` first, or send a follow-up with `paddock message {name} …`",
+        )
+    _check_edit(board, task, edit, known)
+    if edit.work is not UNSET and edit.agent is UNSET and (taker := known.takers.get(edit.work or "")) is not None:
+        edit = replace(edit, agent=taker)
+    return [ev.Draft(edit, task=name)]
+
+
+def stop_tasks(board: Board, tasks: Iterable[TaskId], reason: str) -> list[ev.Draft]:
+    drafts = []
+    for name in dict.fromkeys(tasks):
+        task = board.task(name)
+        live = task.live_attempt
+        if live is None:
+            raise PaddockError(f"task `{name}` is {task.phase}: no agent is working on it", "see `paddock status`")
+        if live.stop_requested is None:
+            drafts.append(ev.Draft(ev.StopRequested(reason), task=name, attempt=live.id))
+    return drafts
+
+
+def send_message(board: Board, tasks: Iterable[TaskId], text: str) -> list[ev.Draft]:
+    check_brief(text, "the message")
+    drafts = []
+    for name in dict.fromkeys(tasks):
+        task = board.task(name)
+        if not task.started:
+            raise PaddockError(f"task `{name}` has no agent yet", f"change its brief: `paddock edit {name} --brief …`")
+        if task.phase in {Phase.LANDED, Phase.CANCELLED, Phase.QUEUED}:
+            raise PaddockError(f"task `{name}` is {task.phase}: its agent is gone", "add a new task for the rest")
+        drafts.append(ev.Draft(ev.MessageSent(text), task=name))
+    return drafts
+
+
+def _check_spec(spec: TaskSpec, known: Known) -> None:
+    try:
+        check_brief(spec.brief, "the brief")
+        if spec.title is not None:
+            check_title(spec.title)
+        check_numbers(spec.priority, spec.attempts)
+        check_paths(spec.paths)
+        if spec.agent is not None:
+            check_known("agent", spec.agent, known.agents)
+        if spec.engine is not None:
+            check_known("engine", spec.engine, known.engines)
+        if spec.work is not None:
+            _check_work(spec.work, known)
+    except Misuse as refusal:
+        if not spec.where:
+            raise
+        raise Misuse(f"{spec.where}: {refusal.message}", refusal.hint) from None
+
+
+def _check_work(work: str, known: Known) -> None:
+    """Any word, until agents say which kinds they take: then another is a slip."""
+    check_name("kind", work)
+    if known.takers:
+        check_known("kind", work, known.takers)
+
+
+def _added(spec: TaskSpec, after: tuple[TaskId, ...], convoy: str | None, known: Known) -> ev.TaskAdded:
+    return ev.TaskAdded(
+        title=spec.title if spec.title is not None else derive_title(spec.brief),
+        brief=spec.brief,
+        agent=spec.agent or known.takers.get(spec.work or ""),
+        engine=spec.engine,
+        convoy=convoy,
+        after=after,
+        priority=spec.priority,
+        paths=spec.paths,
+        attempts=spec.attempts,
+        work=spec.work,
+    )
+
+
+def _keys(specs: Sequence[TaskSpec]) -> dict[str, int]:
+    keys: dict[str, int] = {}
+    for index, spec in enumerate(specs):
+        if spec.key is None:
+            continue
+        if spec.key in keys:
+            raise Misuse(
+                f"{spec.where or 'a task'}: the key `{printable(spec.key)}` is used twice", "give each task its own key"
+            )
+        keys[spec.key] = index
+    return keys
+
+
+def _dependency_order(specs: Sequence[TaskSpec], keys: dict[str, int]) -> list[int]:
+    """Indexes so that every task follows what it depends on; file order otherwise. Refuses a cycle."""
+    order: list[int] = []
+    state = [0] * len(specs)
+    for start in range(len(specs)):
+        stack = [start]
+        while stack:
+            index = stack[-1]
+            if state[index] == 2:
+                stack.pop()
+                continue
+            state[index] = 1
+            ahead = [keys[name] for name in specs[index].after if name in keys and state[keys[name]] != 2]
+            if cycle := [other for other in ahead if state[other] == 1]:
+                raise Misuse(_describe_cycle(specs, stack, cycle[0]), "remove one of these dependencies")
+            if ahead:
+                stack.append(ahead[0])
+            else:
+                state[index] = 2
+                order.append(stack.pop())
+    return order
+
+
+def _describe_cycle(specs: Sequence[TaskSpec], stack: Sequence[int], back_to: int) -> str:
+    names = [str(specs[index].key) for index in [*stack[stack.index(back_to) :], back_to]]
+    return f"the dependencies form a cycle: {' → '.join(printable(name, 40) for name in names)}"
+
+
+def _resolve(board: Board, spec: TaskSpec, name: str, ids: dict[str, TaskId]) -> TaskId:
+    if name in ids:
+        return ids[name]
+    if TaskId(name) in board.tasks:
+        return TaskId(name)
+    where = f"{spec.where}: " if spec.where else ""
+    near = get_close_matches(name, [*ids, *board.tasks], 1)
+    raise Misuse(
+        f"{where}it depends on `{printable(name, 80)}`, which is neither a task nor a key of this batch",
+        f"did you mean `{near[0]}`?" if near else "`paddock status --all` lists the tasks",
+    )
+
+
+def _check_edit(board: Board, task: Task, edit: ev.TaskEdited, known: Known) -> None:
+    if edit.title is not UNSET:
+        check_title(edit.title)
+    if edit.brief is not UNSET:
+        check_brief(edit.brief, "the brief")
+    if edit.agent is not UNSET and edit.agent is not None:
+        check_known("agent", edit.agent, known.agents)
+    if edit.engine is not UNSET and edit.engine is not None:
+        check_known("engine", edit.engine, known.engines)
+    if edit.work is not UNSET and edit.work is not None:
+        _check_work(edit.work, known)
+    check_numbers(
+        0 if edit.priority is UNSET else edit.priority,
+        task.allowed if edit.attempts is UNSET else edit.attempts,
+    )
+    if edit.paths is not UNSET:
+        check_paths(edit.paths)
+    if edit.after is not UNSET:
+        _check_no_cycle(board, task, edit.after)
+
+
+def _check_no_cycle(board: Board, task: Task, after: tuple[TaskId, ...]) -> None:
+    came_from: dict[TaskId, TaskId] = {}
+    stack = list(after)
+    for other in after:
+        board.task(other)
+        came_from[other] = task.id
+    while stack:
+        name = stack.pop()
+        if name == task.id:
+            raise Misuse(
+                f"`{task.id}` would wait for itself: {_path_back(task.id, came_from)}",
+                "leave one of them out of --after; `--after ''` makes a task wait for nobody",
+            )
+        for other in board.tasks[name].after:
+            if other not in came_from:
+                came_from[other] = name
+                stack.append(other)
+
+
+def _path_back(task: TaskId, came_from: dict[TaskId, TaskId]) -> str:
+    names = [task]
+    while (names[-1] != task or len(names) == 1) and names[-1] in came_from:
+        names.append(came_from[names[-1]])
+    return " → ".join(reversed(names))

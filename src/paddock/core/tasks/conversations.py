@@ -1,0 +1,70 @@
+"""Which conversation a task goes on with, and the folders conversations live in.
+
+Most CLIs bind a conversation to the folder it began in: some find it only there, some go on working there
+wherever they are started, and all of them remember its path. So a conversation is resumed in its own folder
+or not at all, and a folder that one may come back to is given to others last.
+"""
+
+from dataclasses import dataclass
+
+from paddock.core.board import Board
+from paddock.core.tasks.outcome import CONTINUES, RESUMED, UNBEGUN, Outcome
+from paddock.core.tasks.task import Attempt, Phase, Task
+
+LIKELIHOOD = {Phase.QUEUED: 0, Phase.FAILED: 1, Phase.REVIEWING: 2, Phase.BLOCKED: 3, Phase.APPROVAL: 4}
+"""How likely it is that a person or the merge queue sends a task of that phase back to its agent."""
+
+
+@dataclass(frozen=True, slots=True)
+class Homes:
+    """Folders of conversations that may go on: `due` at the task's next start or already under way; `kept` perhaps,
+    the least likely first."""
+
+    due: frozenset[str] = frozenset()
+    kept: tuple[str, ...] = ()
+
+
+NOWHERE = Homes()
+
+
+def find_homes(board: Board) -> Homes:
+    """Of all tasks that are not finished: what has landed or was cancelled frees its folder."""
+    due: set[str] = set()
+    kept: dict[str, tuple[int, float]] = {}
+    for task in board.open_tasks():
+        last = task.last
+        if last is None or not last.worktree or not (last.session or last.live):
+            continue
+        if last.live or task.phase in (Phase.READY, Phase.WAITING):
+            due.add(last.worktree)
+        else:
+            worth = (LIKELIHOOD.get(task.phase, 0), task.since)
+            kept[last.worktree] = max(worth, kept.get(last.worktree, worth))
+    return Homes(frozenset(due), tuple(sorted(kept.keys() - due, key=kept.__getitem__)))
+
+
+def continued_attempt(task: Task, engine: str, *, fresh: bool = False) -> Attempt | None:
+    """The attempt whose branch the next one goes on with, None for a start from main.
+
+    `fresh`: failures start afresh. What people say and what providers do never throws work away.
+    """
+    last = task.last
+    if last is None:
+        return None
+    if task.inbox:
+        return last
+    if last.engine != engine:
+        return None
+    interrupted = last.turn > 0 and (last.outcome in CONTINUES or (last.outcome in RESUMED and not fresh))
+    return last if interrupted or (last.outcome in UNBEGUN and last.continues is not None) else None
+
+
+def resumable_session(attempt: Attempt) -> str | None:
+    """Its conversation, None where that could not be resumed the last time.
+
+    Words that mean "no such session" are recognised; this is for CLIs that word it in another way, or hang in it.
+    """
+    was_resumed = attempt.turn > 1 or attempt.continues is not None or attempt.inlined != ""
+    did_nothing = attempt.steps == 0 and attempt.output_tokens == 0
+    failed = attempt.outcome in (Outcome.NEVER_RAN, Outcome.MISCONFIGURED, Outcome.CRASHED) and not attempt.ended_by
+    return None if was_resumed and did_nothing and failed else attempt.session

@@ -1,0 +1,47 @@
+"""Which ready tasks start next: dependencies are met, the clock has come, and age slowly beats priority."""
+
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass
+
+from paddock.core.board import Board
+from paddock.core.ids import TaskId, task_number
+from paddock.core.tasks.task import Task
+
+AGING_SECONDS = 600.0
+"""A task gains one point of priority for every ten minutes it has been ready, so nothing waits for ever."""
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """`start` in order; `wake_at` is when a task that has to wait may start, None if none has."""
+
+    start: tuple[TaskId, ...]
+    wake_at: float | None = None
+
+
+def plan_starts(
+    board: Board, now: float, slots: int, *, only: Collection[TaskId] | None = None, skip: Collection[TaskId] = ()
+) -> Plan:
+    """Up to `slots` tasks to start now."""
+    waiting: list[Task] = []
+    wake_at: float | None = None
+    for name in board.ready:
+        if (only is not None and name not in only) or name in skip:
+            continue
+        task = board.tasks[name]
+        if task.live_attempt is not None:
+            continue
+        if task.not_before > now:
+            wake_at = task.not_before if wake_at is None else min(wake_at, task.not_before)
+        else:
+            waiting.append(task)
+    ordered = in_order(waiting, now)
+    return Plan(tuple(task.id for task in ordered[: max(slots, 0)]), wake_at)
+
+
+def in_order(tasks: Iterable[Task], now: float) -> list[Task]:
+    return sorted(tasks, key=lambda task: (-urgency(task, now), task_number(task.id)))
+
+
+def urgency(task: Task, now: float) -> int:
+    return task.priority + int(max(0.0, now - task.since) / AGING_SECONDS)

@@ -1,0 +1,367 @@
+"""What an attempt really did, judged from facts; and what follows from it.
+
+The agent's word decides nothing by itself: success is exit 0, the engine's own final event where it has
+one, and commits that are there. Each rule below is one question, asked in this order; the first that
+answers wins.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from enum import StrEnum
+from zlib import crc32
+
+from paddock.core.tasks.task import Attempt, Task
+from paddock.core.trace import Final, RequestFault, TroubleClass, TroubleKind, TurnSummary
+
+
+class Outcome(StrEnum):
+    DELIVERED = "delivered"
+    UNSAVED = "unsaved"
+    UNCHANGED = "unchanged"
+    EMPTY = "empty"
+    NOOP = "noop"
+    REFUSED = "refused"
+    MISCONFIGURED = "misconfigured"
+    CRASHED = "crashed"
+    TIMEOUT = "timeout"
+    STALLED = "stalled"
+    LOOPING = "looping"
+    NEVER_RAN = "never_ran"
+    SETUP_FAILED = "setup_failed"
+    NO_SPACE = "no_space"
+    THROTTLED = "throttled"
+    OVERLOADED = "overloaded"
+    AUTH = "auth"
+    OVER_BUDGET = "over_budget"
+    KILLED = "killed"
+    LOST = "lost"
+
+
+PROVIDERS_DOING = frozenset({Outcome.THROTTLED, Outcome.OVERLOADED, Outcome.AUTH})
+UNCOUNTED = PROVIDERS_DOING | {
+    Outcome.KILLED,
+    Outcome.LOST,
+    Outcome.NEVER_RAN,
+    Outcome.MISCONFIGURED,
+    Outcome.NO_SPACE,
+}
+CONTINUES = frozenset({Outcome.THROTTLED, Outcome.OVERLOADED, Outcome.AUTH, Outcome.LOST, Outcome.KILLED})
+"""After these the next attempt goes on with the branch and the conversation, whatever was asked for."""
+RESUMED = frozenset({Outcome.CRASHED, Outcome.TIMEOUT, Outcome.STALLED, Outcome.EMPTY})
+"""After these it goes on as well, unless every try is to start afresh; after others it always does that."""
+UNBEGUN = frozenset({Outcome.NEVER_RAN, Outcome.MISCONFIGURED, Outcome.SETUP_FAILED, Outcome.NO_SPACE})
+"""The engine did nothing: what the attempt was to go on with is still there to go on with."""
+
+NEVER_RAN_RETRIES = 3
+# What a shell says of a command that is not there, or that it may not run.
+UNRUNNABLE_EXITS = frozenset({126, 127})
+# A refused call costs next to nothing, and a task that slept through the provider's recovery costs its time.
+LONGEST_BACKOFF_SECONDS = 1800.0
+LONGEST_WAIT_SECONDS = 7 * 86400.0
+
+
+@dataclass(frozen=True, slots=True)
+class AttemptFacts:
+    """What was seen of an attempt's last turn and of its worktree.
+
+    `exit` is negative for a signal and None when nobody saw the end. `ended_by` names the deadline
+    that was passed (startup, silence, tool, turn), or is empty. `commits` are ahead of the base; `nothing_new`:
+    they are those that were delivered before.
+
+    `has_model`: the engine waits for a provider's model, so that its silence is the provider's. `greets`: it prints
+    something before its first call to a model. `streams`: it prints as it goes.
+    """
+
+    exit: int | None = None
+    ended_by: str = ""
+    stopped_by: str | None = None
+    no_space: str = ""
+    setup_problem: str = ""
+    start_problem: str = ""
+    rebooted: bool = False
+    over_budget: str = ""
+    looping: str = ""
+    expects_final: bool = True
+    has_model: bool = False
+    greets: bool = True
+    streams: bool = True
+    summary: TurnSummary = field(default_factory=TurnSummary)
+    commits: int = 0
+    dirty: int = 0
+    nothing_new: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """`wait_seconds` is how long the provider asked to be left alone, if it said so."""
+
+    outcome: Outcome
+    reason: str
+    wait_seconds: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Next:
+    """What is decided after a verdict: `step` is one of approval, noop, retry, fail, block."""
+
+    step: str
+    counted: bool
+    retry_at: float | None = None
+    unblock: str = ""
+
+
+Rule = Callable[[AttemptFacts], Verdict | None]
+
+
+def judge(facts: AttemptFacts) -> Verdict:
+    for rule in _RULES:
+        verdict = rule(facts)
+        if verdict is not None:
+            return verdict
+    return _what_is_there(facts)
+
+
+def decide_next(verdict: Verdict, task: Task, attempt: Attempt, now: float, backoff_seconds: float) -> Next:
+    """Retry policy per outcome. Providers' doings never use up one of the task's attempts.
+
+    What a person has stopped waits for a person, also when it ended by itself before the stop reached it.
+    """
+    following = _follow_policy(verdict, task, attempt, now, backoff_seconds)
+    if following.step == "retry" and attempt.stop_requested is not None:
+        return Next("block", counted=following.counted, unblock=f"paddock retry {task.id}")
+    return following
+
+
+def _follow_policy(verdict: Verdict, task: Task, attempt: Attempt, now: float, backoff_seconds: float) -> Next:
+    match verdict.outcome:
+        case Outcome.DELIVERED | Outcome.UNSAVED | Outcome.UNCHANGED:
+            return Next("approval", counted=False)
+        case Outcome.NOOP:
+            return Next("noop", counted=False)
+        case Outcome.AUTH | Outcome.MISCONFIGURED:
+            return Next("block", counted=False, unblock=_check_engine(task, attempt))
+        case Outcome.REFUSED | Outcome.OVER_BUDGET:
+            return Next("block", counted=True, unblock=f"paddock retry {task.id}")
+        case Outcome.THROTTLED | Outcome.OVERLOADED:
+            return _after_provider(verdict, task, attempt, now, backoff_seconds)
+        case Outcome.NO_SPACE:
+            pause = backoff(backoff_seconds, _run_of(task, {Outcome.NO_SPACE}), attempt.id)
+            return Next("retry", counted=False, retry_at=now + pause)
+        case Outcome.NEVER_RAN:
+            return _after_never_ran(task, attempt, now, backoff_seconds)
+        case Outcome.KILLED | Outcome.LOST:
+            return Next("retry", counted=False)
+        case _:
+            spent = task.counted + 1 >= task.allowed
+            return Next("fail" if spent else "retry", counted=True)
+
+
+def _after_provider(verdict: Verdict, task: Task, attempt: Attempt, now: float, backoff_seconds: float) -> Next:
+    """However often a provider refuses, the task only waits, longer each time: there is nothing to be done to it."""
+    earlier = _run_of(task, {Outcome.THROTTLED, Outcome.OVERLOADED})
+    pause = backoff(backoff_seconds, earlier, attempt.id)
+    if verdict.wait_seconds is not None:
+        pause = min(verdict.wait_seconds, LONGEST_WAIT_SECONDS) + pause / 10
+    return Next("retry", counted=False, retry_at=now + pause)
+
+
+def _after_never_ran(task: Task, attempt: Attempt, now: float, backoff_seconds: float) -> Next:
+    """After a pause: a program that is just being replaced is back in a moment."""
+    earlier = _run_of(task, {Outcome.NEVER_RAN})
+    if earlier + 1 >= NEVER_RAN_RETRIES:
+        return Next("block", counted=False, unblock=_check_engine(task, attempt))
+    return Next("retry", counted=False, retry_at=now + backoff(backoff_seconds, earlier, attempt.id))
+
+
+def _check_engine(task: Task, attempt: Attempt) -> str:
+    return f"paddock engines check {attempt.engine}, then paddock retry {task.id}"
+
+
+def _run_of(task: Task, outcomes: set[Outcome]) -> int:
+    """How many ended attempts in a row, counted from the newest, had one of these outcomes."""
+    count = 0
+    for attempt in reversed(task.attempts):
+        if attempt.outcome is None:
+            continue
+        if attempt.outcome not in outcomes:
+            break
+        count += 1
+    return count
+
+
+def backoff(base_seconds: float, earlier: int, seed: str) -> float:
+    """Exponential with jitter between half and full, bounded. The seed makes it repeatable."""
+    ceiling: float = min(LONGEST_BACKOFF_SECONDS, base_seconds * 2.0 ** min(earlier, 20))
+    return ceiling * (0.5 + 0.5 * crc32(seed.encode()) / 0xFFFFFFFF)
+
+
+def _no_space(facts: AttemptFacts) -> Verdict | None:
+    return Verdict(Outcome.NO_SPACE, facts.no_space) if facts.no_space else None
+
+
+def _setup_failed(facts: AttemptFacts) -> Verdict | None:
+    return Verdict(Outcome.SETUP_FAILED, facts.setup_problem) if facts.setup_problem else None
+
+
+def _killed(facts: AttemptFacts) -> Verdict | None:
+    return Verdict(Outcome.KILLED, f"stopped by {facts.stopped_by}") if facts.stopped_by is not None else None
+
+
+def _over_budget(facts: AttemptFacts) -> Verdict | None:
+    return Verdict(Outcome.OVER_BUDGET, facts.over_budget) if facts.over_budget else None
+
+
+def _provider_said_no(facts: AttemptFacts) -> Verdict | None:
+    """Before deadlines and crashes: a turn that timed out in backoff was throttled, not slow."""
+    summary = facts.summary
+    trouble = summary.trouble
+    if trouble is None or (facts.exit == 0 and summary.final is Final.SUCCESS):
+        return None
+    said = trouble.message or summary.last_error or f"status {trouble.status}"
+    match summary.trouble_class:
+        case TroubleClass.AUTH:
+            return Verdict(Outcome.AUTH, f"the provider does not accept the credentials: {said}")
+        case TroubleClass.OVERLOADED:
+            return Verdict(Outcome.OVERLOADED, f"the provider is overloaded: {said}")
+        case _:
+            kind = "the quota window is used up" if trouble.kind is TroubleKind.WINDOW else "rate limit"
+            return Verdict(Outcome.THROTTLED, f"{kind}: {said}", trouble.retry_after)
+
+
+def _request_refused(facts: AttemptFacts) -> Verdict | None:
+    """The provider has looked at the request and will not take it: the same request would be refused again."""
+    fault = facts.summary.fault
+    if fault is None or (facts.exit == 0 and facts.summary.final is Final.SUCCESS):
+        return None
+    match fault.fault:
+        case RequestFault.NOT_FOUND:
+            return Verdict(Outcome.MISCONFIGURED, f"the provider knows no such address or model: {fault.message}")
+        case RequestFault.MODEL:
+            return Verdict(Outcome.MISCONFIGURED, f"the provider does not offer the model: {fault.message}")
+        case RequestFault.TOO_LONG:
+            return Verdict(Outcome.REFUSED, f"the prompt is too long for the model: {fault.message}")
+        case RequestFault.CONTENT:
+            return Verdict(Outcome.REFUSED, f"the provider's content filter: {fault.message}")
+        case _:
+            return Verdict(Outcome.REFUSED, f"the provider refused the request: {fault.message}")
+
+
+def _looping(facts: AttemptFacts) -> Verdict | None:
+    if facts.looping:
+        return Verdict(Outcome.LOOPING, facts.looping)
+    summary = facts.summary
+    if summary.final is Final.ERROR and "max_turns" in summary.final_reason:
+        return Verdict(Outcome.LOOPING, f"the engine's own limit on turns: {summary.final_reason}")
+    return None
+
+
+def _could_not_start(facts: AttemptFacts) -> Verdict | None:
+    return Verdict(Outcome.NEVER_RAN, facts.start_problem) if facts.start_problem else None
+
+
+def _passed_deadline(facts: AttemptFacts) -> Verdict | None:
+    after = facts.summary.last_step or "its start"
+    match facts.ended_by:
+        case "startup" | "silence" if _waits_for_provider(facts):
+            return Verdict(Outcome.OVERLOADED, f"the provider has not answered for too long, after: {after}")
+        case "startup" if _left_no_trace(facts):
+            return Verdict(Outcome.NEVER_RAN, "the engine said nothing before the start-up deadline")
+        case "silence" if _left_no_trace(facts):
+            return Verdict(Outcome.NEVER_RAN, "the engine gave no sign of work before the silence deadline")
+        case "startup" | "silence":
+            return Verdict(Outcome.STALLED, f"silent after: {after}")
+        case "tool":
+            return Verdict(Outcome.STALLED, f"a tool was silent for too long: {after}")
+        case "turn" if facts.has_model and not facts.streams and _left_no_trace(facts):
+            return Verdict(Outcome.OVERLOADED, "a whole turn without a sign of work: no answer from the provider")
+        case "turn":
+            return Verdict(Outcome.TIMEOUT, f"the turn ran out of time after: {facts.summary.last_step or 'nothing'}")
+        case "output":
+            return Verdict(Outcome.CRASHED, "its output outgrew the disk limit")
+        case _:
+            return None
+
+
+def _waits_for_provider(facts: AttemptFacts) -> bool:
+    """A running tool has a deadline of its own. An engine that greets and did not has not come as far as a call."""
+    return facts.has_model and (facts.ended_by == "silence" or not facts.greets)
+
+
+def _left_no_trace(facts: AttemptFacts) -> bool:
+    """No call reached a model, nothing was said, nothing is there."""
+    summary = facts.summary
+    said = summary.saw_llm_call or summary.last_step or summary.fault is not None or summary.trouble is not None
+    return not (said or facts.commits or facts.dirty)
+
+
+def _vanished(facts: AttemptFacts) -> Verdict | None:
+    if facts.exit is not None:
+        return None
+    if facts.rebooted:
+        return Verdict(Outcome.LOST, "the host restarted while it ran")
+    return Verdict(Outcome.CRASHED, "it vanished without an exit status")
+
+
+def _refused(facts: AttemptFacts) -> Verdict | None:
+    if not facts.summary.refused:
+        return None
+    said = facts.summary.last_step or facts.summary.final_reason
+    return Verdict(Outcome.REFUSED, f"the model refused: {said}" if said else "the model refused")
+
+
+def _failed_exit(facts: AttemptFacts) -> Verdict | None:
+    if facts.exit == 0 or facts.exit is None:
+        return None
+    how = f"signal {-facts.exit}" if facts.exit < 0 else f"exit {facts.exit}"
+    said = facts.summary.last_error or facts.summary.final_reason
+    words = f"{how}: {said}" if said else how
+    if facts.expects_final and _left_no_trace(facts):
+        return Verdict(Outcome.NEVER_RAN, f"{words}, before any call to a model")
+    if not facts.expects_final and facts.exit in UNRUNNABLE_EXITS and not facts.commits and not facts.dirty:
+        return Verdict(Outcome.NEVER_RAN, f"{words}: its command was not found or may not be run")
+    return Verdict(Outcome.CRASHED, words)
+
+
+def _bad_ending(facts: AttemptFacts) -> Verdict | None:
+    summary = facts.summary
+    if summary.final is Final.ERROR:
+        words = summary.final_reason or summary.last_error or "no reason given"
+        return Verdict(Outcome.CRASHED, f"exit 0, but the engine said it failed: {words}")
+    if facts.expects_final and summary.final is Final.NONE:
+        return Verdict(Outcome.CRASHED, "exit 0 without the engine's final event")
+    return None
+
+
+def _what_is_there(facts: AttemptFacts) -> Verdict:
+    summary = facts.summary
+    if facts.dirty:
+        files = f"{facts.dirty} uncommitted file{'s' if facts.dirty != 1 else ''}"
+        return Verdict(Outcome.UNSAVED, f"{files}, saved in a rescue commit")
+    commits = f"{facts.commits} commit{'s' if facts.commits != 1 else ''}"
+    if facts.commits and facts.nothing_new:
+        said = f" ({summary.noop_reason})" if summary.noop_reason is not None else ""
+        return Verdict(Outcome.UNCHANGED, f"nothing new{said}: still the {commits} delivered before")
+    if facts.commits:
+        return Verdict(Outcome.DELIVERED, commits)
+    if summary.noop_reason is not None:
+        return Verdict(Outcome.NOOP, summary.noop_reason)
+    if summary.permission_denials:
+        return Verdict(Outcome.REFUSED, f"{summary.permission_denials} tool calls were denied and nothing was changed")
+    return Verdict(Outcome.EMPTY, "said it was done, and nothing is there")
+
+
+_RULES: tuple[Rule, ...] = (
+    _no_space,
+    _setup_failed,
+    _could_not_start,
+    _killed,
+    _over_budget,
+    _looping,
+    _provider_said_no,
+    _request_refused,
+    _passed_deadline,
+    _vanished,
+    _refused,
+    _failed_exit,
+    _bad_ending,
+)

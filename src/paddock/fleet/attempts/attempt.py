@@ -1,0 +1,282 @@
+"""Driving one attempt. Every step looks at what is recorded and does the next thing; after a crash the
+next daemon does exactly the same, so there is no separate recovery.
+
+    started ─▶ worktree ─▶ turn claimed ─▶ process ─▶ turn ended ─▶ message? another turn : judged ─▶ worktree back
+"""
+
+import asyncio
+import contextlib
+import shutil
+import time
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from paddock.core.board import Board
+from paddock.core.errors import PaddockError
+from paddock.core.events import AttemptEnded, Draft, TurnStarted
+from paddock.core.ids import AttemptId, TaskId
+from paddock.core.leases.lease import end_attempt
+from paddock.core.money.spending import day_of, still_reserved
+from paddock.core.tasks.conversations import find_homes
+from paddock.core.tasks.task import Attempt, Phase, Task
+from paddock.core.trace import TurnSummary
+from paddock.engines.protocol import Engine
+from paddock.fleet.attempts.allowance import Purse
+from paddock.fleet.attempts.folders import prepare_in_place, why_new_conversation
+from paddock.fleet.attempts.memory import last_words, messages_to_tell
+from paddock.fleet.attempts.prompts import TurnContext, TurnPlan, plan_turn, read_messages
+from paddock.fleet.attempts.turn import (
+    Ended,
+    TurnRun,
+    Wish,
+    describe_launch,
+    lost_session,
+    read_again,
+    start,
+    turn_ended,
+    unstartable,
+    was_started,
+)
+from paddock.fleet.attempts.verdict import judge_attempt
+from paddock.fleet.checkpoints import checkpoint
+from paddock.fleet.dispatch.claims import renew_owned
+from paddock.fleet.dispatch.gate import Gate
+from paddock.fleet.ledger import Ledger
+from paddock.fleet.site import Site
+from paddock.fleet.upkeep.space import Unprepared, explain_unprepared, judge_no_space
+from paddock.fleet.upkeep.sweeper import Sweeper
+from paddock.git.worktrees.furnish import Worktree
+from paddock.git.worktrees.prepare import Order
+from paddock.git.worktrees.release import Secured, release
+from paddock.sessions.watch import TurnWatch
+
+SETUP_OUTPUT = "setup.log"
+
+
+@dataclass
+class Crew:
+    """What the runs of all attempts share."""
+
+    site: Site
+    ledger: Ledger
+    watch: TurnWatch
+    sweeper: Sweeper
+    gate: Gate
+    preparing: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(8))
+
+
+class AttemptRun:
+    def __init__(self, crew: Crew, task: TaskId, attempt: AttemptId) -> None:
+        self.task_id = task
+        self.attempt_id = attempt
+        self.wish = Wish()
+        self.turn: TurnRun | None = None
+        self._crew = crew
+        self._site = crew.site
+        self._ledger = crew.ledger
+        self._summary: TurnSummary | None = None
+        self._worktree: Worktree | None = None
+        self._secured: Secured | None = None
+
+    async def drive(self) -> None:
+        """To its end. Raises only what no attempt is to blame for: a full disk, a lost lease."""
+        while (attempt := self._live()) is not None:
+            task = self._ledger.board.task(self.task_id)
+            if attempt.turn_open:
+                await self._run_turn(task, attempt)
+            elif not self._may_go_on(task, attempt):
+                await self._end(task, attempt)
+            elif attempt.turn == 0:
+                await self._begin(task, attempt)
+            else:
+                await self._claim_turn(task, attempt)
+        await self._give_back()
+
+    def _live(self) -> Attempt | None:
+        attempt = self._ledger.board.task(self.task_id).live_attempt
+        return attempt if attempt is not None and attempt.id == self.attempt_id else None
+
+    def _may_go_on(self, task: Task, attempt: Attempt) -> bool:
+        """Another turn: the first one, one for messages that came in meanwhile, or one in a new conversation where the
+        engine has lost the old one."""
+        if task.phase is Phase.CANCELLED or self.wish.stop:
+            return False
+        if attempt.turn == 0 or attempt.session_lost:
+            return attempt.stop_requested is None
+        return bool(task.inbox) and not attempt.ended_by and attempt.stop_requested is None
+
+    async def _begin(self, task: Task, attempt: Attempt) -> None:
+        prepared = await self._prepare(task, attempt)
+        if isinstance(prepared, Unprepared):
+            await self._end(task, attempt, prepared)
+        else:
+            await self._claim_turn(task, attempt)
+
+    async def _prepare(self, task: Task, attempt: Attempt) -> Worktree | Unprepared:
+        """The worktree, or why there is none."""
+        if self._worktree is not None:
+            return self._worktree
+        self._site.attempt_folder(attempt.id).mkdir(parents=True, exist_ok=True)
+        checkpoint("attempt.foldered")
+        place = Path(attempt.worktree) if attempt.worktree else None
+        async with self._crew.preparing:
+            homes = find_homes(self._ledger.board)
+            order = Order(attempt.id, attempt.branch, start_commit(task, attempt), place, homes)
+            try:
+                prepared = await asyncio.to_thread(prepare_in_place, self._site, order, checkpoint)
+            except (PaddockError, OSError) as error:
+                return explain_unprepared(self._site, error)
+        if not prepared.ready:
+            setup = prepared.setup
+            assert setup is not None
+            how = setup.stopped or f"exit {setup.code}"
+            await asyncio.to_thread(self._keep_setup_output, setup.output)
+            shown = f"`paddock tail {self.attempt_id}` shows its output"
+            problem = PaddockError(f"the setup command failed ({how}); {shown}")
+            return explain_unprepared(self._site, problem)
+        self._worktree = prepared.worktree
+        checkpoint("attempt.prepared")
+        return prepared.worktree
+
+    def _keep_setup_output(self, output: Path) -> None:
+        """The worktree's next setup writes over it."""
+        kept = self._site.attempt_folder(self.attempt_id) / SETUP_OUTPUT
+        kept.parent.mkdir(parents=True, exist_ok=True)
+        with contextlib.suppress(FileNotFoundError):
+            shutil.copyfile(output, kept)
+
+    async def _claim_turn(self, task: Task, attempt: Attempt) -> None:
+        """Recorded before the process exists: a turn is started by whoever reads this, and only once."""
+        self._secured = None
+        number, attempt_id = attempt.turn + 1, attempt.id
+        folder = attempt.worktree if self._worktree is None else str(self._worktree.path)
+        engine = self._engine(attempt)
+        why = why_new_conversation(self._site, engine, task, attempt, folder) if engine is not None else ""
+        claim = TurnStarted(
+            turn=number,
+            session=None if why else attempt.session,
+            messages=task.inbox,
+            worktree=folder,
+            new_conversation=why,
+        )
+
+        def decide(board: Board) -> list[Draft]:
+            drafts = self._if_live(board, Draft(claim, self.task_id, attempt_id))
+            return [*drafts, *renew_owned(self._site, board.leases, task, attempt_id, time.time())] if drafts else []
+
+        await self._ledger.record(decide)
+        checkpoint("turn.claimed_in_log")
+
+    async def _run_turn(self, task: Task, attempt: Attempt) -> None:
+        ended = await self._start_and_follow(task, attempt)
+        self._summary = ended.summary
+        checkpoint("turn.over")
+        swept = await self._crew.sweeper.sweep(self._site.mark(attempt.id))
+        checkpoint("turn.swept")
+        words = tuple(process.command for process in swept.ended[:20])
+        expected = still_reserved(self._ledger.board.spending, attempt)
+        ended = replace(ended, swept=words)
+        event = turn_ended(attempt, ended, self._site.prices, day_of(time.time()), expected)
+        await self._ledger.record(lambda board: self._if_live(board, Draft(event, self.task_id, attempt.id)))
+        checkpoint("turn.ended_in_log")
+
+    async def _start_and_follow(self, task: Task, attempt: Attempt) -> Ended:
+        try:
+            engine = self._site.engine(attempt.engine)
+            worktree = await self._prepare(task, attempt)
+            if isinstance(worktree, Unprepared):
+                raise PaddockError(worktree.reason)
+            plan = await self._plan(engine, task, attempt, worktree)
+            launch = describe_launch(self._site, engine, task, attempt, worktree, plan)
+            checkpoint("turn.planned")
+            adopted = was_started(self._site, attempt)
+            identity = await asyncio.to_thread(start, self._site, attempt, launch)
+        except PaddockError as error:
+            return unstartable(error)
+        checkpoint("turn.started")
+        account = attempt.account or self._site.account_of(attempt.engine)
+        hear = self._crew.gate.hear
+        self.turn = TurnRun(
+            self._site,
+            engine,
+            attempt,
+            launch,
+            self.wish,
+            lambda entry, is_first: hear(account, entry, is_first=is_first),
+            Purse(self._site, self._ledger, self.task_id, attempt).afford,
+            self._site.loop_limits(task),
+        )
+        if adopted:
+            await self.turn.reader.catch_up()
+            checkpoint("turn.caught_up")
+        self._crew.watch.follow(self.turn.files, identity)
+        checkpoint("turn.followed")
+        try:
+            ended = await self.turn.follow()
+        finally:
+            self._crew.watch.forget(self.turn.files)
+        return replace(ended, session_lost=lost_session(ended, self.turn.files)) if plan.session else ended
+
+    async def _plan(self, engine: Engine, task: Task, attempt: Attempt, worktree: Worktree) -> TurnPlan:
+        store = self._ledger.store
+        remembers = engine.capabilities.resume and attempt.session is not None
+        told = read_messages(store, messages_to_tell(store, task, attempt, remembers=remembers))
+        words = "" if remembers else await last_words(self._site, task, attempt)
+        return plan_turn(self._site, store, task, attempt, worktree, TurnContext(told, words))
+
+    async def _end(self, task: Task, attempt: Attempt, unprepared: Unprepared | None = None) -> None:
+        engine = self._engine(attempt)
+        summary = self._summary or await self._read_again(engine, attempt)
+        if unprepared is not None and unprepared.no_space:
+            verdict = judge_no_space(self._site, task, attempt, unprepared.reason)
+        elif attempt.turn == 0 and unprepared is None:
+            step = "retry" if attempt.stop_requested is None else "block"
+            verdict = AttemptEnded(outcome="killed", next=step, counted=False, reason="stopped before it began")
+        else:
+            problem = unprepared.reason if unprepared is not None else ""
+            judged = await asyncio.to_thread(judge_attempt, self._site, engine, task, attempt, summary, problem)
+            verdict, self._secured = judged.event, judged.secured
+        self._crew.gate.hear_end(attempt.engine, task.id, verdict.outcome, verdict.reason)
+        checkpoint("attempt.judged")
+
+        def decide(board: Board) -> list[Draft]:
+            drafts = self._if_live(board, Draft(verdict, self.task_id, attempt.id))
+            # A message that came while it was judged is still answered by this attempt.
+            if not drafts or (attempt.turn and self._may_go_on(board.task(self.task_id), attempt)):
+                return []
+            return [*drafts, *(Draft(event) for event in end_attempt(board.leases, attempt.id))]
+
+        await self._ledger.record(decide)
+        checkpoint("attempt.ended_in_log")
+
+    def _engine(self, attempt: Attempt) -> Engine | None:
+        try:
+            return self._site.engine(attempt.engine)
+        except PaddockError:
+            return None
+
+    async def _read_again(self, engine: Engine | None, attempt: Attempt) -> TurnSummary:
+        if engine is None or attempt.turn == 0:
+            return TurnSummary()
+        return await read_again(engine, self._site.attempt_folder(attempt.id), attempt.turn)
+
+    async def _give_back(self) -> None:
+        why = f"{self.attempt_id} ended"
+        await asyncio.to_thread(release, self._site.root, self.attempt_id, why, checkpoint, self._secured)
+        checkpoint("attempt.released")
+
+    def _if_live(self, board: Board, draft: Draft) -> list[Draft]:
+        """Nothing, when somebody has ended the attempt meanwhile."""
+        live = board.task(self.task_id).live_attempt
+        return [draft] if live is not None and live.id == self.attempt_id else []
+
+
+def start_commit(task: Task, attempt: Attempt) -> str:
+    """Where the attempt's branch begins: at its base, or where the attempts it continues had come to."""
+    continues = attempt.continues
+    for earlier in reversed(task.attempts):
+        if earlier.id == continues:
+            if earlier.head is not None:
+                return earlier.head
+            continues = earlier.continues
+    return attempt.base

@@ -1,0 +1,73 @@
+"""The clock of one running turn: which of its deadlines has passed, and when to look again.
+
+What an engine can tell decides what may be asked of it. One that says nothing before its model does cannot be asked for
+a first word; one that does not tell when a tool begins is looked at closely before its silence is held against it.
+"""
+
+import time
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+from paddock.core.tasks.repetition import ToolUse
+from paddock.engines.protocol import Capabilities
+from paddock.sessions.deadlines import Deadline, TurnLimits, TurnTimes, next_expiry, passed_deadline
+from paddock.sessions.local import Running
+from paddock.sessions.process import has_child_since
+
+LOOK_SECONDS = 15.0  # between two looks at whether a tool that nobody told of still runs
+
+
+class TurnClock:
+    def __init__(
+        self, limits: TurnLimits, can: Capabilities, tools: Callable[[], ToolUse], logs: tuple[Path, ...] = ()
+    ) -> None:
+        self._limits = replace(
+            limits,
+            startup_seconds=limits.startup_seconds if can.greets or not can.model else None,
+            silence_seconds=limits.silence_seconds if can.streams else None,
+        )
+        self._may_hide_tools = can.model and not can.tool_starts
+        self._tools = tools
+        self._logs = logs
+        self._tool_seen_at: float | None = None
+
+    def passed(self, state: Running) -> Deadline | None:
+        now = time.time()
+        times = self._times(state, now)
+        passed = passed_deadline(self._limits, times, now)
+        if passed is not Deadline.SILENCE or not self._may_hide_tools:
+            return passed
+        if not has_child_since(state.identity, times.last_output_at or state.started_at):
+            return passed
+        self._tool_seen_at = now
+        return passed_deadline(self._limits, self._times(state, now), now)
+
+    def look_again_at(self, state: Running) -> float | None:
+        """When the next deadline passes if nothing more happens; None when there is none."""
+        now = time.time()
+        expiry = next_expiry(self._limits, self._times(state, now))
+        moments = [] if expiry is None else [expiry.at]
+        if self._tool_seen_at is not None and self._is_tool_seen(now):
+            moments.append(self._tool_seen_at + LOOK_SECONDS)
+        return min(moments, default=None)
+
+    def _times(self, state: Running, now: float) -> TurnTimes:
+        written = [state.last_output_at, *(_written_at(path) for path in self._logs)]
+        return TurnTimes(
+            state.started_at,
+            has_output=state.output_bytes > 0,
+            last_output_at=max((at for at in written if at is not None), default=None),
+            tool_runs=self._tools().is_running or self._is_tool_seen(now),
+            tool_ran_at=self._tool_seen_at,
+        )
+
+    def _is_tool_seen(self, now: float) -> bool:
+        return self._tool_seen_at is not None and now - self._tool_seen_at < LOOK_SECONDS
+
+
+def _written_at(path: Path) -> float | None:
+    try:
+        return path.stat().st_mtime
+    except OSError:
+        return None

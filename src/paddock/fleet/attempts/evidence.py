@@ -1,0 +1,106 @@
+"""What an attempt has left to look at: the calls it made, the files it touched, the last words of a failure."""
+
+import contextlib
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from paddock.core.errors import PaddockError
+from paddock.core.ids import recordable
+from paddock.core.tasks.task import Attempt
+from paddock.core.trace import Error, RateLimited, ToolCall, TraceEntry
+from paddock.engines.protocol import Engine, Source
+from paddock.fleet.site import Site
+from paddock.git.worktrees.prepare import find
+from paddock.git.worktrees.rescue import dirty_files
+from paddock.sessions.local import TurnFiles
+from paddock.sessions.output import Line, LineReader
+
+FILES_LIMIT = 1_000
+STDERR_BYTES = 16 * 1024
+STDERR_LINES = 10
+# Of a longer output only the end is read: looking must not take longer than a person waits.
+OUTPUT_BYTES = 16 * 1024 * 1024
+
+
+@dataclass(frozen=True, slots=True)
+class TouchedFile:
+    """`how` is git's letter: A added, M changed, D deleted, T another kind of file; `?` is not committed."""
+
+    how: str
+    path: str
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """`tools` counts calls by tool. `worktree` is where it works, or has worked as far as the log tells."""
+
+    worktree: str = ""
+    files: tuple[TouchedFile, ...] = ()
+    tools: tuple[tuple[str, int], ...] = ()
+    last_error: str = ""
+    stderr: tuple[str, ...] = ()
+
+
+def gather(site: Site, attempt: Attempt) -> Evidence:
+    """Blocks on git and on files; what is gone is left out."""
+    tools: Counter[str] = Counter()
+    last_error = ""
+    for turn in range(1, attempt.turn + 1):
+        for entry in _entries(site, attempt, turn):
+            if isinstance(entry, ToolCall):
+                tools[entry.tool] += 1
+            elif isinstance(entry, Error | RateLimited) and entry.message:
+                last_error = entry.message
+    worktree = find(site.root, attempt.id)
+    path = worktree.path if worktree is not None else None
+    return Evidence(
+        worktree=str(path) if path is not None else attempt.worktree,
+        files=_touched(site, attempt, path),
+        tools=tuple(tools.most_common()),
+        last_error=last_error,
+        stderr=_stderr(site, attempt),
+    )
+
+
+def _entries(site: Site, attempt: Attempt, turn: int) -> Iterator[TraceEntry]:
+    try:
+        engine: Engine = site.engine(attempt.engine)
+    except PaddockError:
+        return
+    parser = engine.parser()
+    for line in _lines(TurnFiles.of(site.attempt_folder(attempt.id), turn).out, OUTPUT_BYTES):
+        yield from parser.feed(line.text.encode("utf-8", "surrogateescape"), Source.STDOUT)
+
+
+def _lines(path: Path, last_bytes: int) -> Iterator[Line]:
+    reader = LineReader(path)
+    reader.skip_to_tail(last_bytes)
+    while (lines := reader.read()) or not reader.at_end:
+        yield from lines
+    yield from reader.finish()
+
+
+def _touched(site: Site, attempt: Attempt, worktree: Path | None) -> tuple[TouchedFile, ...]:
+    """What the attempt committed, then what is uncommitted in its worktree."""
+    head = attempt.head or (f"refs/heads/{attempt.branch}" if attempt.live else None)
+    found: list[TouchedFile] = []
+    if head is not None:
+        words = ("diff-tree", "-r", "-z", "--name-status", "--no-renames", "--no-ext-diff", attempt.base, head)
+        told = site.repo.git(*words, check=False)
+        fields = told.records if told.ok else []
+        found += [TouchedFile(how, recordable(path)) for how, path in zip(fields[::2], fields[1::2], strict=False)]
+    if attempt.live and worktree is not None:
+        with contextlib.suppress(OSError, PaddockError):
+            found += [TouchedFile("?", recordable(path)) for path in dirty_files(worktree).paths]
+    return tuple(found[:FILES_LIMIT])
+
+
+def _stderr(site: Site, attempt: Attempt) -> tuple[str, ...]:
+    """The last lines of the last turn's standard error."""
+    if not attempt.turn:
+        return ()
+    path = TurnFiles.of(site.attempt_folder(attempt.id), attempt.turn).err
+    lines = [line.text for line in _lines(path, STDERR_BYTES) if line.text.strip()]
+    return tuple(lines[-STDERR_LINES:])

@@ -1,0 +1,75 @@
+"""Folders of conversations: who is at work in one, and what a turn does that cannot have its own."""
+
+from pathlib import Path
+
+from paddock.core.board import Board
+from paddock.core.ids import TaskId
+from paddock.core.tasks.task import Attempt, Task
+from paddock.engines.protocol import Engine
+from paddock.fleet.site import Site
+from paddock.git.worktrees.claims import Order, PlaceTaken, look_at_place
+from paddock.git.worktrees.furnish import Checkpoint
+from paddock.git.worktrees.prepare import Prepared, prepare
+
+
+def folder_user(site: Site, board: Board, folder: str) -> str:
+    """The attempt that a folder has to be waited for, empty when it can be had or never can.
+
+    The log knows who is to work there; only the folder itself knows whether the one before has left it clean.
+    """
+    live = (board.tasks[name].live_attempt for name in board.live)
+    user = next((attempt.id for attempt in live if attempt is not None and attempt.worktree == folder), "")
+    if user:
+        return user
+    holder = look_at_place(site.root, Path(folder)).taken_by
+    return holder if _is_known(board, holder) else ""
+
+
+def _is_known(board: Board, attempt: str) -> bool:
+    """One that this log has never heard of will never give its folder back."""
+    name, _, number = attempt.partition(".")
+    task = board.tasks.get(TaskId(name))
+    return task is not None and number.isdecimal() and 1 <= int(number) <= task.started
+
+
+def can_have_folder(site: Site, board: Board, attempt: Attempt) -> bool:
+    """Whether another task can go on at once with the attempt's conversation."""
+    if not attempt.worktree:
+        return False
+    vacancy = look_at_place(site.root, Path(attempt.worktree))
+    return not (folder_user(site, board, attempt.worktree) or vacancy.taken_by or vacancy.lost)
+
+
+def prepare_in_place(site: Site, order: Order, checkpoint: Checkpoint) -> Prepared:
+    """In the folder that is asked for, or in another one where that cannot be had. Blocks: call it in a thread."""
+    try:
+        return prepare(site.root, order, checkpoint)
+    except PlaceTaken:
+        checkpoint("place-taken")
+        elsewhere = Order(order.attempt, order.branch, order.start, homes=order.homes)
+        return prepare(site.root, elsewhere, checkpoint)
+
+
+def why_new_conversation(site: Site, engine: Engine, task: Task, attempt: Attempt, folder: str) -> str:
+    """Why the attempt's next turn, in `folder`, cannot go on with its conversation; empty when it can, or has none."""
+    if not engine.capabilities.resume:
+        return ""
+    if attempt.session is None:
+        return _why_given_up(task, attempt)
+    if attempt.session_lost:
+        return f"{attempt.engine} no longer has the one before: {attempt.session_lost}"
+    if attempt.worktree == folder or not engine.capabilities.bound_to_folder:
+        return ""
+    if not attempt.worktree:
+        return "the log does not say which folder the one before was held in"
+    vacancy = look_at_place(site.root, Path(attempt.worktree))
+    why = vacancy.lost or (f"{vacancy.taken_by} is at work there" if vacancy.taken_by else "another attempt had it")
+    return f"the folder of the one before, {attempt.worktree}, cannot be used: {why}"
+
+
+def _why_given_up(task: Task, attempt: Attempt) -> str:
+    """An attempt that goes on with another's work but not with its conversation says so in its first turn."""
+    before = next((earlier for earlier in task.attempts if earlier.id == attempt.continues), None)
+    if attempt.turn or before is None or before.session is None or before.engine != attempt.engine:
+        return ""
+    return f"the one before could not be resumed: {before.reason}"

@@ -1,0 +1,122 @@
+"""The prompt of each turn, put together from the task, its agent and what was said since."""
+
+from dataclasses import dataclass
+
+from paddock.core.errors import PaddockError
+from paddock.core.events import MessageSent, TaskAdded, TaskEdited, TaskRejected
+from paddock.core.ids import branch_name, recordable
+from paddock.core.tasks.outcome import Outcome
+from paddock.core.tasks.task import Attempt, Task
+from paddock.engines.prompt import Assignment, Progress, first_prompt, next_prompt, nothing_committed
+from paddock.fleet.site import Site
+from paddock.git.worktrees.furnish import Worktree
+from paddock.git.worktrees.rescue import dirty_files
+from paddock.store.protocol import Store
+
+NEXT_TASK = """\
+That task is done, and its commits are safe on its own branch. What follows is another one. You are in the same \
+folder, `{worktree}`, which is now on branch `{branch}`: it begins at main, without the work of the task before."""
+MOVED = """\
+Your working directory is now `{worktree}`. Work only there, and touch nothing in `{before}`, where you were before."""
+
+
+@dataclass(frozen=True, slots=True)
+class TurnPlan:
+    """`session` is the conversation to resume, None for a new one."""
+
+    prompt: str
+    task_text: str
+    session: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class TurnContext:
+    """What the turn is to answer, and the agent's last words where its engine does not remember them."""
+
+    messages: str = ""
+    last_words: str = ""
+
+
+def assignment_of(site: Site, store: Store, task: Task) -> Assignment:
+    agent = site.agent_of(task)
+    return Assignment(
+        task=task.id,
+        text=read_brief(store, task),
+        branch=task.branch or branch_name(task.id, task.title),
+        brief=agent.brief,
+        title=task.title,
+        paths=tuple(dict.fromkeys((*task.paths, *agent.owns))),
+    )
+
+
+def read_brief(store: Store, task: Task) -> str:
+    event = store.record(task.brief_seq).event
+    assert isinstance(event, TaskAdded | TaskEdited)
+    return event.brief if isinstance(event.brief, str) else ""
+
+
+def read_messages(store: Store, seqs: tuple[int, ...]) -> str:
+    texts = []
+    for seq in seqs:
+        event = store.record(seq).event
+        if isinstance(event, MessageSent):
+            texts.append(event.text)
+        elif isinstance(event, TaskRejected):
+            texts.append(f"Your change was not accepted: {event.message}")
+    return "\n\n".join(texts)
+
+
+def plan_turn(
+    site: Site, store: Store, task: Task, attempt: Attempt, worktree: Worktree, said: TurnContext
+) -> TurnPlan:
+    """A first turn gets the whole assignment, a later one only what is new, if the engine remembers the rest."""
+    assignment = assignment_of(site, store, task)
+    session = attempt.session if site.engine(attempt.engine).capabilities.resume else None
+    moved = attempt.moved_from if session else ""
+    there = MOVED.format(worktree=worktree.path, before=moved) if moved else ""
+    if attempt.turn <= 1 and attempt.continues is None:
+        if attempt.inlined and session:
+            there = NEXT_TASK.format(worktree=worktree.path, branch=attempt.branch) + (f"\n{there}" if there else "")
+        failed = nothing_committed(assignment) if _left_nothing(task, attempt) else ""
+        parts = (there, first_prompt(assignment), lease_skill(site), failed, said.messages)
+        return TurnPlan("\n\n".join(part for part in parts if part), assignment.text, session)
+    so_far = None if session else _progress(site, attempt, worktree, said.last_words)
+    message = said.messages or (nothing_committed(assignment) if _left_nothing(task, attempt) else "")
+    skill = "" if session else lease_skill(site)
+    prompt = "\n\n".join(part for part in (there, next_prompt(assignment, message, so_far), skill) if part)
+    return TurnPlan(prompt, assignment.text, session)
+
+
+def _left_nothing(task: Task, attempt: Attempt) -> bool:
+    """Whether the attempt before ended as one that said it was done and had committed nothing."""
+    before = next((one for one in reversed(task.attempts) if one.id != attempt.id), None)
+    return attempt.turn <= 1 and before is not None and before.outcome == Outcome.EMPTY
+
+
+def preview_prompt(site: Site, store: Store, task: Task) -> str:
+    """What a first turn is told."""
+    parts = (first_prompt(assignment_of(site, store, task)), lease_skill(site))
+    return "\n\n".join(part for part in parts if part)
+
+
+def lease_skill(site: Site) -> str:
+    """How to share things other agents use too; nothing where the repository declares none."""
+    resources = site.config.leases.resources
+    if not resources:
+        return ""
+    names = ", ".join(f"`{name}`" for name in resources)
+    return (
+        f"# Shared things\nOther agents work on this machine. Before you use {names}, take a lease: "
+        f"`paddock with-lease NAME -- COMMAND` runs one command under it; "
+        f"`paddock lease acquire NAME --wait 5m` and `paddock lease release NAME` hold it longer."
+    )
+
+
+def _progress(site: Site, attempt: Attempt, worktree: Worktree, last_words: str) -> Progress:
+    try:
+        log = site.repo.git("log", "--format=%s", "-20", f"{attempt.base}..refs/heads/{attempt.branch}", check=False)
+        dirty = dirty_files(worktree.path).paths
+    except (OSError, PaddockError):
+        return Progress(last_words=last_words)
+    commits = log.lines if log.ok else ()
+    return Progress(tuple(map(recordable, commits)), tuple(map(recordable, dirty)), last_words)

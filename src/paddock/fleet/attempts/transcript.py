@@ -1,0 +1,128 @@
+"""Following a turn's output: lines to trace entries to a summary, in constant memory."""
+
+import asyncio
+import time
+from collections.abc import Callable, Iterable
+from pathlib import Path
+
+from paddock.core.tasks.repetition import ToolUse, follow
+from paddock.core.trace import (
+    Partial,
+    Text,
+    TokenUsage,
+    ToolCall,
+    TraceEntry,
+    TurnSummary,
+    Usage,
+    UsageScope,
+    observe,
+)
+from paddock.engines.protocol import Engine, Source
+from paddock.fleet.dispatch.pricing import Startup
+from paddock.sessions.local import TurnFiles
+from paddock.sessions.output import Line, LineReader, bound_output
+
+BREATH_SECONDS = 0.02  # the longest that reading one turn holds up the rest of the fleet
+FLOOD_LINES = 200_000  # no CLI says so much in a turn: from here on only what came last is read
+FLOOD_TAIL_BYTES = 1 << 16
+LAST_TAIL_BYTES = 1 << 20
+
+Heard = Callable[[TraceEntry, bool], None]
+"""Told of every entry as it is read; the flag says that it is the turn's first use of tokens."""
+
+
+def nobody(_entry: TraceEntry, _is_first: bool) -> None:
+    """For who listens to nothing."""
+
+
+class TurnReader:
+    """Reads what a turn has written so far, each line once. Times are wall-clock.
+
+    `first_step_at` is when the first word or tool call was read; `startup` tells of calls, where the engine does.
+    """
+
+    def __init__(self, engine: Engine, files: TurnFiles, logs: Iterable[Path], heard: Heard = nobody) -> None:
+        self.summary = TurnSummary()
+        self.tools = ToolUse()
+        self.last_event_at: float | None = None
+        self.first_step_at: float | None = None
+        self.startup = Startup()
+        self._heard = heard
+        self._lines = 0
+        self._files = files
+        self._parser = engine.parser()
+        self._readers = [
+            (LineReader(files.out), Source.STDOUT),
+            (LineReader(files.err), Source.STDERR),
+            *((LineReader(path), Source.LOG) for path in logs),
+        ]
+
+    async def read(self) -> bool:
+        """A part of what is new; whether the caller should ask for more at once."""
+        is_flood = self._lines > FLOOD_LINES
+        for reader, source in self._readers:
+            if is_flood:
+                reader.skip_to_tail(FLOOD_TAIL_BYTES)
+            await self._feed(reader.read(), source)
+        await asyncio.sleep(0)
+        return not is_flood and not all(reader.at_end for reader, _ in self._readers)
+
+    async def catch_up(self) -> None:
+        """What was written under an earlier daemon, which has told of it: it is no news any more."""
+        heard, self._heard = self._heard, nobody
+        while await self.read():
+            pass
+        self._heard = heard
+
+    async def finish(self) -> TurnSummary:
+        """The whole turn, once its process has ended."""
+        while await self.read():
+            pass
+        for reader, source in self._readers:
+            reader.skip_to_tail(LAST_TAIL_BYTES)
+            await self._feed(reader.read(), source)
+            while not reader.at_end:
+                await self._feed(reader.read(), source)
+            await self._feed(reader.finish(), source)
+        self._take(self._parser.close())
+        return self.summary
+
+    async def _feed(self, lines: Iterable[Line], source: Source) -> None:
+        """Lets the loop breathe: a megabyte may be half a million lines."""
+        breath_at = time.monotonic() + BREATH_SECONDS
+        for line in lines:
+            self._lines += self._take(self._parser.feed(line.text.encode("utf-8", "surrogateescape"), source))
+            if time.monotonic() > breath_at:
+                await asyncio.sleep(0)
+                breath_at = time.monotonic() + BREATH_SECONDS
+
+    def bound(self, limit_bytes: int) -> bool:
+        """Keeps the output's head and tail within the limit. False if this file system cannot."""
+        return all(
+            bound_output(path, limit_bytes).supported for path in (self._files.out, self._files.err) if path.exists()
+        )
+
+    def _take(self, entries: Iterable[TraceEntry]) -> int:
+        """1 for a line that counts towards a flood: pieces of answers are many and small, and no reason to skip."""
+        counts = 1
+        for entry in entries:
+            self.last_event_at = time.time()
+            if isinstance(entry, Partial):
+                counts = 0
+                continue
+            self.summary = observe(self.summary, entry)
+            self.tools = follow(self.tools, entry)
+            is_first = self._count_call(entry)
+            if self.first_step_at is None and isinstance(entry, Text | ToolCall):
+                self.first_step_at = self.last_event_at
+            self._heard(entry, is_first)
+        return counts
+
+    def _count_call(self, entry: TraceEntry) -> bool:
+        """Whether this is the first call that the engine tells the use of. Totals tell of no single call."""
+        if not isinstance(entry, Usage) or entry.scope is not UsageScope.DELTA or not entry.tokens.input_total:
+            return False
+        is_first = not self.startup.calls
+        first: TokenUsage = entry.tokens if is_first else self.startup.first
+        self.startup = Startup(first, self.startup.calls + 1)
+        return is_first

@@ -1,0 +1,339 @@
+"""One turn, from a recorded claim to a recorded end; the same path for a new turn and an adopted one."""
+
+import asyncio
+import os
+import time
+import uuid
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from paddock.core.errors import PaddockError
+from paddock.core.events import TurnEnded
+from paddock.core.ids import AttemptId, attempt_number, task_of
+from paddock.core.money.budget import Cost
+from paddock.core.money.prices import PriceBook
+from paddock.core.tasks.repetition import LoopLimits, why_looping
+from paddock.core.tasks.task import Attempt, Task
+from paddock.core.trace import Final, TokenUsage, TurnSummary, main_model, turn_usage, uncounted_calls
+from paddock.engines.lost_session import find_lost_session
+from paddock.engines.protocol import Engine, Launch, TurnRequest
+from paddock.fleet.attempts.deadlines import TurnClock
+from paddock.fleet.attempts.prompts import TurnPlan
+from paddock.fleet.attempts.transcript import Heard, TurnReader, nobody
+from paddock.fleet.checkpoints import checkpoint
+from paddock.fleet.dispatch.pricing import Startup, bill
+from paddock.fleet.site import Site
+from paddock.git.worktrees.furnish import Worktree
+from paddock.sessions.local import (
+    Exited,
+    NeverStarted,
+    Running,
+    TurnFiles,
+    TurnSpec,
+    Vanished,
+    observe_turn,
+    start_turn,
+)
+from paddock.sessions.moments import MomentsWriter
+from paddock.sessions.process import ProcessIdentity
+from paddock.sessions.stopping import TurnToStop, stop_turn
+
+LAST_BYTES = 16_384
+_NAMESPACE = uuid.UUID("6f2b7d3e-5c0a-4a51-9f0e-7a64646f636b")
+
+
+NO_LIMITS = LoopLimits()
+NOTHING_EXPECTED = Cost()
+Afford = Callable[[TurnSummary], Awaitable[str]]
+"""Asked as a turn goes on; answers why it must not, if it must not."""
+
+
+async def anything(_summary: TurnSummary) -> str:
+    """For who is rich."""
+    return ""
+
+
+@dataclass
+class Wish:
+    """What others want of a running turn. Set `changed` after touching it."""
+
+    stop: str = ""
+    changed: asyncio.Event = field(default_factory=asyncio.Event)
+
+
+@dataclass(frozen=True, slots=True)
+class Ended:
+    exit: int | None
+    ended_by: str
+    problem: str
+    summary: TurnSummary
+    swept: tuple[str, ...] = ()
+    startup_seconds: float | None = None
+    startup: Startup = Startup()  # noqa: RUF009 (frozen)
+    session_lost: str = ""
+
+
+def new_session_id(attempt: AttemptId, marker: str, turn: int = 1) -> str:
+    """The same for the same turn, so that a restarted daemon asks for the same conversation."""
+    later = f":{turn}" if turn > 1 else ""
+    return str(uuid.uuid5(_NAMESPACE, f"{marker}:{attempt}{later}"))
+
+
+def describe_launch(
+    site: Site, engine: Engine, task: Task, attempt: Attempt, worktree: Worktree, plan: TurnPlan
+) -> Launch:
+    folder = site.attempt_folder(attempt.id)
+    return engine.launch(
+        TurnRequest(
+            prompt=plan.prompt,
+            worktree=worktree.path,
+            folder=folder,
+            memory=site.memory,
+            task_text=plan.task_text,
+            session_id=plan.session,
+            new_session_id=new_session_id(attempt.id, site.marker, attempt.turn),
+            model=attempt.model or site.agent_of(task).model or None,
+            attempt=attempt_number(attempt.id),
+            turn=attempt.turn,
+            git_dir=worktree.git_dir,
+            common_dir=site.repo.common_dir,
+            base_env=os.environ,
+            attempt_env=_attempt_environment(site, attempt, worktree),
+        )
+    )
+
+
+def _attempt_environment(site: Site, attempt: Attempt, worktree: Worktree) -> dict[str, str]:
+    values = {
+        **site.identity,
+        **worktree.environment(),
+        "PADDOCK_TASK": task_of(attempt.id),
+        "PADDOCK_BRANCH": attempt.branch,
+    }
+    if site.config.worktrees.isolate_home:
+        home = site.attempt_folder(attempt.id) / "home"
+        home.mkdir(parents=True, exist_ok=True)
+        values["HOME"] = str(home)
+    return values
+
+
+def was_started(site: Site, attempt: Attempt) -> bool:
+    """Whether an earlier daemon has started the open turn."""
+    return not isinstance(observe_turn(site.attempt_folder(attempt.id), attempt.turn), NeverStarted)
+
+
+def start(site: Site, attempt: Attempt, launch: Launch) -> ProcessIdentity:
+    """Starts the turn unless it has been started. Raises PaddockError when it cannot be."""
+    folder = site.attempt_folder(attempt.id)
+    for file in launch.files:
+        file.path.parent.mkdir(parents=True, exist_ok=True)
+        file.path.write_text(file.content, encoding="utf-8")
+        file.path.chmod(file.mode)
+    if launch.logs:
+        _logs_file(folder, attempt.turn).write_text("\n".join(map(str, launch.logs)), encoding="utf-8")
+    checkpoint("turn.files_written")
+    spec = TurnSpec(attempt.id, attempt.turn, launch.argv, launch.env, launch.cwd, folder, site.marker)
+    return start_turn(spec, checkpoint)
+
+
+class TurnRun:
+    """Follows one started turn to its end. `wish` is how the rest of the daemon talks to it."""
+
+    def __init__(
+        self,
+        site: Site,
+        engine: Engine,
+        attempt: Attempt,
+        launch: Launch,
+        wish: Wish,
+        heard: Heard = nobody,
+        afford: Afford = anything,
+        loops: LoopLimits = NO_LIMITS,
+    ) -> None:
+        self._site = site
+        self._attempt = attempt
+        self._launch = launch
+        self._wish = wish
+        self._folder = site.attempt_folder(attempt.id)
+        self.files = TurnFiles.of(self._folder, attempt.turn)
+        self._moments = MomentsWriter(self.files.out)
+        self._afford = afford
+        self._loops = loops
+        self.reader = TurnReader(engine, self.files, launch.logs, heard)
+        self._clock = TurnClock(site.limits, engine.capabilities, lambda: self.reader.tools, launch.logs)
+
+    async def follow(self) -> Ended:
+        """Until the process has ended, by itself or because a deadline passed or somebody wished it."""
+        ended_by = problem = ""
+        while True:
+            state = observe_turn(self._folder, self._attempt.turn)
+            more = await self.reader.read()
+            self._moments.note()
+            ended_by, problem = self._read_reason()
+            if not isinstance(state, Running):
+                break
+            if not ended_by:
+                ended_by, problem = await self._reason_to_stop(state)
+            if ended_by:
+                problem = await self._stop(state, ended_by, problem)
+                state = observe_turn(self._folder, self._attempt.turn)
+                break
+            if not more:
+                await self._sleep(state)
+        checkpoint("turn.gone")
+        self._moments.note(is_last=True)
+        # First, so that what a flood has left is not read for nothing.
+        self.reader.bound(self._site.config.limits.output_mb * 1024 * 1024)
+        summary = await self.reader.finish()
+        checkpoint("turn.read")
+        ended = _ending(state, ended_by, problem, summary)
+        first = self.reader.first_step_at
+        seconds = None if first is None else max(0.0, first - self._attempt.started)
+        return replace(ended, startup_seconds=seconds, startup=self.reader.startup)
+
+    async def _reason_to_stop(self, state: Running) -> tuple[str, str]:
+        """What ends the turn, and more words about it."""
+        if self._wish.stop:
+            return self._wish.stop, ""
+        if (until := self._lingers_until()) is not None and time.time() >= until:
+            return "lingering", ""
+        if (deadline := self._clock.passed(state)) is not None:
+            return deadline.value, ""
+        limit = self._site.config.limits.output_mb * 1024 * 1024
+        if state.output_bytes > limit and not self.reader.bound(limit):
+            return "output", ""
+        if self.reader.summary.final is not Final.NONE:
+            # It has said its last word: nothing more is spent or called.
+            return "", ""
+        if looping := why_looping(self.reader.tools, self._loops):
+            return "looping", looping
+        if overspent := await self._afford(self.reader.summary):
+            return "budget", overspent
+        return "", ""
+
+    @property
+    def _reason_file(self) -> Path:
+        """Why the turn is being stopped, written down before the first signal: who finds it dead knows why."""
+        return stop_reason_file(self.files)
+
+    def _read_reason(self) -> tuple[str, str]:
+        try:
+            why, _, problem = self._reason_file.read_text(encoding="utf-8").partition("\n")
+        except FileNotFoundError:
+            return "", ""
+        return why, problem
+
+    def _lingers_until(self) -> float | None:
+        """Some CLIs have said their last word and never end; by then their process has to go."""
+        if self.reader.summary.final is Final.NONE or self.reader.last_event_at is None:
+            return None
+        return self.reader.last_event_at + self._site.config.timeouts.linger
+
+    async def _sleep(self, state: Running) -> None:
+        moments = [self._clock.look_again_at(state), self._lingers_until()]
+        next_moment = min((moment for moment in moments if moment is not None), default=None)
+        pause = max(0.05, next_moment - time.time()) if next_moment is not None else None
+        try:
+            async with asyncio.timeout(pause):
+                await self._wish.changed.wait()
+        except TimeoutError:
+            pass
+        self._wish.changed.clear()
+
+    async def _stop(self, state: Running, why: str, problem: str) -> str:
+        self._reason_file.write_text(f"{why}\n{problem}" if problem else why, encoding="utf-8")
+        checkpoint("turn.stopping")
+        grace = 0.2 if why == "down" else self._site.config.timeouts.grace
+        mark = self._site.mark(self._attempt.id)
+        turn = TurnToStop(mark, state.identity, grace, self._launch.stop_signal)
+        report = await stop_turn(turn, checkpoint)
+        checkpoint("turn.stopped")
+        forced = "it ignored the request to stop and was killed" if report.forced else ""
+        return "; ".join(part for part in (problem, forced) if part)
+
+
+def _ending(state: object, ended_by: str, problem: str, summary: TurnSummary) -> Ended:
+    match state:
+        case Exited(code=code, signal=signum):
+            status = code if code is not None else -(signum or 0)
+            return Ended(status, ended_by, problem, summary)
+        case Vanished(rebooted=True):
+            return Ended(None, ended_by or "reboot", problem, summary)
+        case NeverStarted():
+            return Ended(None, ended_by or "unstartable", problem, summary)
+        case _:
+            return Ended(None, ended_by or "vanished", problem, summary)
+
+
+def lost_session(ended: Ended, files: TurnFiles) -> str:
+    """What the engine said if it could not find the conversation that this turn was to resume, else nothing."""
+    if ended.exit in (0, None) or ended.ended_by or ended.summary.saw_llm_call:
+        return ""
+    return find_lost_session("\n".join(_tail(path) for path in (files.err, files.out)))
+
+
+def _tail(path: Path) -> str:
+    try:
+        with path.open("rb") as file:
+            file.seek(max(0, path.stat().st_size - LAST_BYTES))
+            return file.read(LAST_BYTES).decode("utf-8", "replace")
+    except FileNotFoundError:
+        return ""
+
+
+def stop_reason_file(files: TurnFiles) -> Path:
+    return files.record.with_name(f"{files.record.name}.stop")
+
+
+def unstartable(error: PaddockError) -> Ended:
+    return Ended(None, "unstartable", error.message, TurnSummary())
+
+
+def _logs_file(folder: Path, turn: int) -> Path:
+    return folder / f"turn-{turn}.logs"
+
+
+async def read_again(engine: Engine, folder: Path, turn: int, heard: Heard = nobody) -> TurnSummary:
+    """The summary of a turn that has ended, from its files."""
+    return await TurnReader(engine, TurnFiles.of(folder, turn), turn_logs(folder, turn), heard).finish()
+
+
+def turn_logs(folder: Path, turn: int) -> tuple[Path, ...]:
+    """The files beside the output in which the engine of a started turn tells more."""
+    listed = _logs_file(folder, turn)
+    return tuple(map(Path, listed.read_text(encoding="utf-8").splitlines())) if listed.exists() else ()
+
+
+def turn_ended(
+    attempt: Attempt, ended: Ended, prices: PriceBook, day: str, expected: Cost = NOTHING_EXPECTED
+) -> TurnEnded:
+    """The facts of a turn. One whose engine tells no tokens is taken to have used what was `expected` of it."""
+    before = TokenUsage(*attempt.conversation_used, attempt.conversation_cost)
+    usage = turn_usage(ended.summary, before)
+    model, uncounted = main_model(ended.summary), uncounted_calls(ended.summary)
+    charged = bill(usage, model or attempt.model, ended.startup, prices, day, ended.summary.models)
+    is_unknown = bool(uncounted) and charged.cost is None and not charged.source
+    return TurnEnded(
+        turn=attempt.turn,
+        exit=ended.exit,
+        ended_by=ended.ended_by,
+        problem=ended.problem,
+        session=ended.summary.session_id or None,
+        steps=ended.summary.steps,
+        input_tokens=usage.input_uncached,
+        cache_write_tokens=usage.cache_write,
+        cache_read_tokens=usage.cache_read,
+        output_tokens=usage.output,
+        cost_usd=charged.cost,
+        cost_source="unknown" if is_unknown else charged.source,
+        startup_seconds=ended.startup_seconds,
+        startup_tokens=ended.startup.tokens,
+        startup_usd=charged.startup,
+        assumed_usd=(expected.money or 0.0) if is_unknown else charged.assumed,
+        assumed_tokens=round(expected.tokens) if is_unknown else 0,
+        model=model or None,
+        uncounted_calls=uncounted,
+        swept=ended.swept,
+        session_lost=ended.session_lost,
+    )

@@ -1,0 +1,212 @@
+"""Claiming ready tasks: what is recorded when the dispatcher has decided to start them."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from paddock.core.board import Board
+from paddock.core.errors import PaddockError
+from paddock.core.events import AttemptStarted, Draft, TaskBlocked
+from paddock.core.ids import AttemptId, TaskId, attempt_id, branch_name
+from paddock.core.leases import lease
+from paddock.core.money.budget import Cost, OverBudget
+from paddock.core.money.spending import Spending, reserve_start
+from paddock.core.tasks.conversations import continued_attempt, resumable_session
+from paddock.core.tasks.task import Attempt, Phase, Task
+from paddock.fleet.attempts.folders import can_have_folder, folder_user
+from paddock.fleet.dispatch.pricing import expected_cost
+from paddock.fleet.dispatch.warm_session import Links, is_awaited, sessions_at_work, warm_session
+from paddock.fleet.site import Site
+
+LEASE_MARGIN_SECONDS = 600.0
+
+
+@dataclass(frozen=True, slots=True)
+class Claims:
+    """What a round of dispatch wants: tasks with the account each was admitted on, and where they begin."""
+
+    accounts: Mapping[TaskId, str]
+    links: Links
+    tip: str
+    now: float
+
+
+def claim_tasks(site: Site, board: Board, claims: Claims) -> list[Draft]:
+    """An attempt for each task that is still ready, or a block for one that nobody can run."""
+    drafts: list[Draft] = []
+    leases, spending = board.leases, board.spending
+    claimed: set[str] = set()
+    for name, account in claims.accounts.items():
+        task = board.task(name)
+        if task.phase is not Phase.READY or task.live_attempt is not None:
+            continue
+        try:
+            started = _claim(site, board, task, account, claims)
+        except PaddockError as error:
+            drafts.append(unrunnable(name, error))
+            continue
+        assert started.attempt is not None
+        wanted = _conversation(started)
+        if wanted & claimed or _waits_for_folder(site, board, started):
+            continue
+        reserved = _reserve(spending, task, started, claims.now)
+        taken = _lease_owned(site, leases, task, started.attempt, claims.now)
+        if taken is None or reserved is None:
+            continue
+        spending = reserved
+        claimed |= wanted
+        for event in taken:
+            leases = lease.evolve(leases, event, claims.now)
+        drafts += [*(Draft(event) for event in taken), started]
+    return drafts
+
+
+def _conversation(started: Draft) -> set[str]:
+    """What only one attempt may have at a time: the conversation it goes on with, and the folder that lives in."""
+    assert isinstance(started.event, AttemptStarted)
+    return {name for name in (started.event.session, started.event.worktree) if name}
+
+
+def _waits_for_folder(site: Site, board: Board, started: Draft) -> bool:
+    """Somebody may have come into it since the dispatcher looked."""
+    assert isinstance(started.event, AttemptStarted)
+    return bool(started.event.worktree) and bool(folder_user(site, board, started.event.worktree))
+
+
+def _reserve(spending: Spending, task: Task, started: Draft, now: float) -> Spending | None:
+    """None when a budget that was set a moment ago has no room for it."""
+    event = started.event
+    assert isinstance(event, AttemptStarted)
+    cost = Cost(event.reserved_usd, event.reserved_tokens)
+    reserved = reserve_start(spending, task, started.attempt or "", cost, now)
+    return None if isinstance(reserved, OverBudget) else reserved
+
+
+def unrunnable(task: TaskId, error: PaddockError) -> Draft:
+    unblock = f"paddock edit {task} --engine …, then paddock retry {task}"
+    return Draft(TaskBlocked(error.message, unblock=unblock), task=task)
+
+
+def _claim(site: Site, board: Board, task: Task, account: str, claims: Claims) -> Draft:
+    engine = site.engine_name(task)
+    site.engine(engine)
+    continued = continued_attempt(task, engine, fresh=site.starts_afresh(task))
+    link = claims.links.get(task.id)
+    warm = warm_session(board, link, engine) if link is not None and continued is None else None
+    warm = warm if warm is not None and can_have_folder(site, board, warm) else None
+    cost = expected_cost(site, board, task, engine, claims.now)
+    resumed = continued if continued is not None and continued.engine == engine else warm
+    session = resumable_session(resumed) if resumed is not None else None
+    resumed = resumed if session is not None else None
+    event = AttemptStarted(
+        engine=engine,
+        base=continued.base if continued else claims.tip,
+        branch=task.branch or branch_name(task.id, task.title),
+        agent=task.agent,
+        model=site.model_of(task, engine) or None,
+        host=site.host,
+        worktree=resumed.worktree if resumed is not None else "",
+        continues=continued.id if continued else None,
+        session=session,
+        session_used=resumed.conversation_used if resumed is not None else (0, 0, 0, 0),
+        session_cost=resumed.conversation_cost if resumed is not None else 0.0,
+        account=account,
+        inlined=f"in the session of {warm.id}: {link.why}" if warm is not None and link is not None else "",
+        reserved_usd=cost.money,
+        reserved_tokens=cost.tokens,
+    )
+    return Draft(event, task=task.id, attempt=attempt_id(task.id, task.started + 1))
+
+
+def _lease_owned(
+    site: Site, leases: lease.Leases, task: Task, attempt: AttemptId, now: float
+) -> list[lease.LeaseEvent] | None:
+    """Leases on the paths the agent owns; None while somebody else holds one of them."""
+    agent = site.agent_of(task)
+    if not agent.lease_owned:
+        return []
+    holder = _holder(site, attempt)
+    events: list[lease.LeaseEvent] = []
+    for path in agent.owns:
+        ttl = site.config.timeouts.turn + LEASE_MARGIN_SECONDS
+        answer = lease.acquire(leases, f"file:{path}", holder, ttl, now)
+        if not isinstance(answer, lease.Granted):
+            return None
+        for event in answer.events:
+            leases = lease.evolve(leases, event, now)
+        events += answer.events
+    return events
+
+
+def renew_owned(site: Site, leases: lease.Leases, task: Task, attempt: AttemptId, now: float) -> list[Draft]:
+    """The attempt begins another turn: its leases have to last for it."""
+    ttl = site.config.timeouts.turn + LEASE_MARGIN_SECONDS
+    owned = {f"file:{path}" for path in site.agent_of(task).owns}
+    mine = [one for one in leases.held.values() if one.name in owned and one.holder == _holder(site, attempt)]
+    answers = [lease.renew(leases, held.name, held.generation, ttl, now) for held in mine]
+    return [Draft(event) for answer in answers if not isinstance(answer, lease.Stale) for event in answer]
+
+
+def _holder(site: Site, attempt: AttemptId) -> lease.Holder:
+    return lease.Holder(name=attempt, host=site.host, attempt=attempt)
+
+
+def lease_in_the_way(site: Site, leases: lease.Leases, task: Task, now: float) -> lease.Blocker | None:
+    """Who holds what the task's agent owns; None when nobody does."""
+    agent = site.agent_of(task)
+    if not agent.lease_owned:
+        return None
+    holder = lease.Holder(name=f"{task.id}.{task.started + 1}")
+    for path in agent.owns:
+        answer = lease.acquire(leases, f"file:{path}", holder, 1.0, now)
+        if not isinstance(answer, lease.Granted):
+            return answer.blockers[0]
+    return None
+
+
+def sessions_awaited(site: Site, board: Board, links: Links, tasks: Sequence[Task]) -> dict[TaskId, str]:
+    """Tasks that wait for a session to be free, with the reason."""
+    waiting = {}
+    for task in tasks:
+        link = links.get(task.id)
+        if link is not None and is_awaited(board.tasks[link.after]):
+            waiting[task.id] = f"inlined after {link.after}: {link.why}"
+        elif (busy := _session_in_use(site, board, task)) is not None:
+            waiting[task.id] = f"its conversation is in use by {busy.id}"
+    return waiting
+
+
+def folders_awaited(site: Site, board: Board, links: Links, tasks: Sequence[Task]) -> dict[TaskId, str]:
+    """Tasks that wait for the folder of their conversation, with the reason.
+
+    A task that is to go on in another's session waits only until that one has left; a folder that has got
+    into other hands is not worth it.
+    """
+    waiting = {}
+    for task in tasks:
+        engine, link = site.engine_name(task), links.get(task.id)
+        before = _continued(site, task)
+        warm = warm_session(board, link, engine) if link is not None and before is None else None
+        resumed = before or warm
+        user = folder_user(site, board, resumed.worktree) if resumed is not None and resumed.worktree else ""
+        if user and (warm is None or user == warm.id):
+            assert resumed is not None
+            waiting[task.id] = f"its folder {Path(resumed.worktree).name} is in use by {user}"
+    return waiting
+
+
+def _session_in_use(site: Site, board: Board, task: Task) -> Attempt | None:
+    """Who works in the conversation that the task's next attempt is to go on with."""
+    continued = _continued(site, task)
+    if continued is None or not continued.session:
+        return None
+    return next(iter(sessions_at_work(board, continued.session)), None)
+
+
+def _continued(site: Site, task: Task) -> Attempt | None:
+    """The attempt whose conversation the task's next one goes on with, None when it begins one."""
+    engine = site.engine_name(task)
+    continued = continued_attempt(task, engine, fresh=site.starts_afresh(task))
+    if continued is None or continued.engine != engine or resumable_session(continued) is None:
+        return None
+    return continued

@@ -1,0 +1,128 @@
+"""Deciding what starts: order, fan-out, admission; then the claim, in one transaction."""
+
+import asyncio
+import time
+from collections import Counter
+from dataclasses import dataclass, field
+
+from paddock.core.admission.admit import LimitedBy, Refusal
+from paddock.core.board import Board
+from paddock.core.errors import PaddockError
+from paddock.core.ids import TaskId
+from paddock.core.tasks.dispatch import Plan, plan_starts
+from paddock.core.tasks.task import Task
+from paddock.fleet.checkpoints import checkpoint
+from paddock.fleet.dispatch.claims import (
+    Claims,
+    claim_tasks,
+    folders_awaited,
+    lease_in_the_way,
+    sessions_awaited,
+    unrunnable,
+)
+from paddock.fleet.dispatch.gate import TICK_SECONDS, Gate
+from paddock.fleet.dispatch.warm_session import Link, link_tasks
+from paddock.fleet.ledger import Ledger
+from paddock.fleet.site import Site
+
+NO_CLOCK_HELPS = frozenset({LimitedBy.BUDGET, LimitedBy.AUTH, LimitedBy.BREAKER, LimitedBy.CAP, LimitedBy.MERGE_QUEUE})
+"""Only a person, or the end of something at work, and the log tells of both."""
+CANDIDATES_PER_SLOT = 4
+SHOW_SECONDS = 0.25
+"""How often a full fleet looks at those who wait: nobody can start, it only shows people why."""
+
+
+@dataclass
+class Dispatcher:
+    site: Site
+    ledger: Ledger
+    gate: Gate
+    links: dict[TaskId, Link] = field(default_factory=dict)
+    linked_for: tuple[object, ...] = ()
+    stale_because: str = ""
+    """Why the remote's main could not be fetched, so that agents begin where it was last seen."""
+    shown_at: float = 0.0
+
+    async def start(
+        self, board: Board, running: Counter[str], cap: int, only: frozenset[TaskId] | None
+    ) -> float | None:
+        """Starts what may start; returns when to look again, None if only a change in the log can help."""
+        now = time.time()
+        room = cap - running.total()
+        if cap > 0 >= room and 0 <= now - self.shown_at < SHOW_SECONDS:
+            return self.shown_at + SHOW_SECONDS
+        self.shown_at = now
+        plan = plan_starts(board, now, max(room, 1) * CANDIDATES_PER_SLOT + 16, only=only)
+        tasks = await self._runnable(board, plan)
+        if not tasks:
+            self.gate.rest(running)
+            return plan.wake_at
+        free, waiting = self._unhindered(board, tasks, max(room, 0), now)
+        admission = self.gate.admit(board, free, running, cap)
+        self.gate.waiting |= {name: reason for name, (reason, _) in waiting.items()}
+        self.gate.save()
+        checkpoint("dispatch.admitted")
+        accounts = {TaskId(start.attempt.partition(".")[0]): start.account for start in admission.starts}
+        times = [plan.wake_at, *(until for _, until in waiting.values())]
+        again = _ask_again(admission.refusals, [at for at in times if at is not None], now)
+        if not accounts:
+            return again
+        try:
+            near = self.site.near_tip()
+            tip = near if near is not None else await asyncio.to_thread(self.site.main_tip, self._note_fetch)
+        except PaddockError as error:
+            self.gate.waiting |= dict.fromkeys(accounts, f"no commit to start from: {error.message}")
+            self.gate.save()
+            raise PaddockError(f"no commit to start from: {error.message}", error.hint) from error
+        checkpoint("dispatch.decided")
+        claims = Claims(accounts, self.links, tip, now)
+        await self.ledger.record(lambda fresh: claim_tasks(self.site, fresh, claims))
+        checkpoint("dispatch.claimed")
+        return again
+
+    def _note_fetch(self, problem: str) -> None:
+        self.stale_because = problem
+
+    async def _runnable(self, board: Board, plan: Plan) -> list[Task]:
+        """Tasks with an engine; the others are blocked, for nobody can run them."""
+        tasks = []
+        for name in plan.start:
+            try:
+                self.site.engine(self.site.engine_name(board.tasks[name]))
+            except PaddockError as error:
+                draft = unrunnable(name, error)
+                await self.ledger.record(lambda _board, draft=draft: [draft])  # type: ignore[misc]
+            else:
+                tasks.append(board.tasks[name])
+        return tasks
+
+    def _unhindered(
+        self, board: Board, tasks: list[Task], room: int, now: float
+    ) -> tuple[list[Task], dict[str, tuple[str, float | None]]]:
+        """Those that wait neither for another's session or folder nor for another's lease; why the rest wait, and until
+        when at most."""
+        if self.site.config.limits.inline:
+            self._link(board, tasks, room)
+        awaited = sessions_awaited(self.site, board, self.links, tasks)
+        waiting: dict[str, tuple[str, float | None]] = {name: (reason, None) for name, reason in awaited.items()}
+        for name, reason in folders_awaited(self.site, board, self.links, tasks).items():
+            waiting.setdefault(name, (reason, now + TICK_SECONDS))
+        for task in tasks:
+            if task.id not in waiting and (held := lease_in_the_way(self.site, board.leases, task, now)) is not None:
+                reason = f"{held.holder.name} holds {held.name}"
+                waiting[task.id] = (reason, now + max(TICK_SECONDS, held.expires_in_seconds))
+        return [task for task in tasks if task.id not in waiting], waiting
+
+    def _link(self, board: Board, tasks: list[Task], room: int) -> None:
+        """Only when something has changed: most wakings of the daemon change nothing here."""
+        stand = (room, tuple(board.live), tuple(task.id for task in tasks))
+        if stand != self.linked_for:
+            self.links = link_tasks(self.site, board, tasks, room, self.links)
+            self.linked_for = stand
+
+
+def _ask_again(refusals: tuple[Refusal, ...], times: list[float], now: float) -> float | None:
+    for refusal in refusals:
+        if refusal.by not in NO_CLOCK_HELPS:
+            times.append(refusal.until if refusal.until is not None else now + TICK_SECONDS)
+    return min(times, default=None)

@@ -1,0 +1,241 @@
+"""May it start? The admission controllers with their ears to the fleet, and a file that tells others how they stand.
+
+What the controllers have learnt is a hint, not a fact: it is kept in a small file so that a restart does not
+forget a quota window, and is rebuilt by itself if the file is lost.
+"""
+
+import asyncio
+import contextlib
+import os
+import time
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from zlib import crc32
+
+import msgspec
+import psutil
+from msgspec.structs import replace
+
+from paddock.core.admission.admit import Admission, Candidate, Snapshot, admit
+from paddock.core.admission.clocks import backoff_seconds
+from paddock.core.admission.controls import (
+    Account,
+    Controls,
+    Trouble,
+    observe_call,
+    observe_end,
+    observe_trouble,
+    reset_auth,
+    reset_engine,
+    tick,
+)
+from paddock.core.admission.host import Floor, HostPace, HostSample
+from paddock.core.admission.pacing import Pace
+from paddock.core.admission.quota import Quota
+from paddock.core.board import Board
+from paddock.core.ids import attempt_id
+from paddock.core.money.spending import day_of, expect, with_tasks
+from paddock.core.tasks.outcome import PROVIDERS_DOING, Outcome
+from paddock.core.tasks.task import Task
+from paddock.core.trace import RateLimited, TraceEntry, Usage, UsageScope
+from paddock.fleet.dispatch.pricing import expected_cost
+from paddock.fleet.dispatch.refusals import LIMITS_FILE, write_waiting
+from paddock.fleet.site import Site
+from paddock.git.disk import free_space
+
+TICK_SECONDS = 5.0
+SAVE_SECONDS = 0.25
+NO_QUOTA = 1_000_000.0
+DISK_BASE_SECONDS, DISK_CAP_SECONDS = 10.0, 300.0
+SAYS_NOTHING_OF_THE_ENGINE = PROVIDERS_DOING | {Outcome.KILLED, Outcome.SETUP_FAILED, Outcome.NO_SPACE}
+
+
+class LimitsFile(msgspec.Struct):
+    """What `paddock limits` and `paddock status` read. `waiting` maps a ready task to why it has not started."""
+
+    at: float
+    controls: Controls
+    waiting: dict[str, str]
+    host: HostSample | None = None
+
+
+@dataclass
+class Gate:
+    site: Site
+    controls: Controls = field(default_factory=Controls)
+    waiting: dict[str, str] = field(default_factory=dict)
+    known_at: float = 0.0
+    _ticked_at: float = 0.0
+    _saved_at: float = 0.0
+    _unsaved: bool = False
+    _host: HostSample | None = None
+    _disk_trouble: str = ""
+    _disk_until: float = 0.0
+    _disk_strikes: int = 0
+
+    def __post_init__(self) -> None:
+        kept = read_limits(self.site.state_dir)
+        if kept is not None:
+            self.controls, self.known_at = kept.controls, kept.at
+
+    def hear(self, account: str, entry: TraceEntry, *, is_first: bool) -> None:
+        """A step of a running agent: a call that went through, or one that was refused."""
+        now = time.time()
+        if isinstance(entry, Usage) and entry.scope is UsageScope.DELTA:
+            self.controls = observe_call(self.controls, account, entry.tokens, now, is_first=is_first)
+        elif isinstance(entry, RateLimited):
+            trouble = Trouble(entry.kind, entry.retry_after, entry.resets_at, entry.message[:200])
+            seed = crc32(f"{account}:{int(now)}".encode())
+            self.controls = observe_trouble(self.controls, account, trouble, now, seed)
+            self.save()
+
+    def reset(self, name: str) -> None:
+        """A person says the engine or account works again."""
+        engines = [engine for engine in self.controls.breakers if self.site.account_of(engine) == name]
+        for engine in {name, *engines}:
+            self.controls = reset_engine(self.controls, engine)
+        self.controls = reset_auth(self.controls, self.site.account_of(name))
+        self.save()
+
+    def hear_end(self, engine: str, task: str, outcome: str, reason: str) -> None:
+        if outcome == Outcome.NO_SPACE:
+            self._hear_full_disk(reason)
+        never_ran = reason if outcome == Outcome.NEVER_RAN else None
+        if never_ran is not None or outcome not in SAYS_NOTHING_OF_THE_ENGINE:
+            self._disk_strikes = 0
+            self.controls = observe_end(self.controls, engine, never_ran, task)
+            if never_ran is not None:
+                self.save()
+
+    def _hear_full_disk(self, reason: str) -> None:
+        """Something could not be written, whatever the file system says is free: nothing starts for a while."""
+        self._disk_strikes += 1
+        pause = backoff_seconds(self._disk_strikes, DISK_BASE_SECONDS, DISK_CAP_SECONDS, crc32(reason.encode()))
+        self._disk_trouble, self._disk_until = reason, time.time() + max(DISK_BASE_SECONDS, pause)
+        self._ticked_at = 0.0
+
+    def _floor(self) -> Floor:
+        kept = self.site.root.floor
+        return Floor(disk_bytes=kept.free_bytes, inodes=kept.free_inodes)
+
+    def admit(self, board: Board, tasks: Sequence[Task], running: Mapping[str, int], cap: int) -> Admission:
+        """Who of these may start now, in this order of preference."""
+        now = time.time()
+        self._take_stock(dict(running), now)
+        queue_depth = len(board.queue.entries)
+        self._lift_quotas({self.site.engine_name(task) for task in tasks})
+        snapshot = Snapshot(
+            candidates=tuple(self._candidate(board, task, now) for task in tasks),
+            running=dict(running),
+            controls=self.controls,
+            ledger=with_tasks(board.spending.ledger, tasks),
+            day=day_of(now),
+            cap=cap,
+            host=self._host,
+            adapts_to_load=self.site.config.limits.adapt_to_load,
+            floor=self._floor(),
+            disk_trouble=self._disk_trouble if now < self._disk_until else None,
+            agent_memory_bytes=self.site.config.limits.agent_memory_mb * 1024 * 1024,
+            merge_queue_depth=queue_depth,
+            merge_queue_limit=self.site.config.limits.merge_queue,
+            pace=Pace(self.site.config.limits.pace),
+        )
+        admission = admit(snapshot, now)
+        self.controls = admission.controls
+        self.waiting = {refusal.attempt.partition(".")[0]: refusal.reason for refusal in admission.refusals}
+        return admission
+
+    def rest(self, running: Mapping[str, int]) -> None:
+        """Nobody wants to start: take stock all the same, for those at work go on teaching."""
+        now = time.time()
+        if now - self._ticked_at >= TICK_SECONDS or self.waiting:
+            self._take_stock(dict(running), now)
+            self.waiting = {}
+            self.save()
+
+    def _lift_quotas(self, engines: set[str]) -> None:
+        """Engines without a provider have no quota to find out; their refusals still count on the clocks."""
+        accounts = dict(self.controls.accounts)
+        for engine in engines:
+            if not self._has_provider(engine):
+                name = self.site.account_of(engine)
+                accounts[name] = replace(accounts.get(name, Account()), quota=Quota(target=NO_QUOTA))
+        self.controls = replace(self.controls, accounts=accounts)
+
+    def _has_provider(self, engine: str) -> bool:
+        settings = self.site.config.engines.get(engine)
+        kind = engine if settings is None else settings.like or engine
+        return kind != "scripted" and (settings is None or not settings.command)
+
+    def _candidate(self, board: Board, task: Task, now: float) -> Candidate:
+        engine = self.site.engine_name(task)
+        learnt = expect(board.spending, task, engine)
+        return Candidate(
+            attempt=attempt_id(task.id, task.started + 1),
+            task=task.id,
+            engine=engine,
+            accounts=(self.site.account_of(engine),),
+            cost=expected_cost(self.site, board, task, engine, now),
+            convoy=task.convoy,
+            prefix=f"{engine}/{task.agent or ''}",
+            cold_tokens=learnt.spawn_tokens.median,
+        )
+
+    def _take_stock(self, running: dict[str, int], now: float) -> None:
+        if now - self._ticked_at < TICK_SECONDS:
+            return
+        self._ticked_at = now
+        self._host = sample_host((self.site.state_dir, self.site.root.path), now)
+        if not self.controls.host.stepped_at:
+            cap = float(self.site.config.limits.max_agents)
+            self.controls = replace(self.controls, host=HostPace(slots=cap))
+        self.controls = tick(self.controls, running, self._host, now)
+        # Agents wait for a model most of the time: one per core is never too many, whoever else loads the machine.
+        slots = max(self.controls.host.slots, float(self._host.cores))
+        self.controls = replace(self.controls, host=replace(self.controls.host, slots=slots))
+
+    def save(self) -> None:
+        """For other processes to read: at once, or soon if a busy fleet has just done so."""
+        if time.time() - self._saved_at >= SAVE_SECONDS:
+            self._write()
+        elif not self._unsaved:
+            self._unsaved = True
+            asyncio.get_running_loop().call_later(SAVE_SECONDS, self.flush)
+
+    def flush(self) -> None:
+        """What is not saved yet, if it can be: the repository may have gone meanwhile."""
+        if self._unsaved:
+            with contextlib.suppress(OSError):
+                self._write()
+
+    def _write(self) -> None:
+        self._saved_at, self._unsaved = time.time(), False
+        kept = LimitsFile(self._saved_at, self.controls, self.waiting, self._host)
+        path = self.site.state_dir / LIMITS_FILE
+        draft = path.with_suffix(".new")
+        draft.write_bytes(msgspec.json.encode(kept))
+        os.replace(draft, path)
+        write_waiting(self.site.state_dir, self.waiting)
+
+
+def read_limits(state_dir: Path) -> LimitsFile | None:
+    """None when there is none, or one of another version."""
+    try:
+        return msgspec.json.decode((state_dir / LIMITS_FILE).read_bytes(), type=LimitsFile)
+    except (OSError, msgspec.DecodeError):
+        return None
+
+
+def sample_host(folders: Iterable[Path], now: float) -> HostSample:
+    """Of disks the one with least room; what does not exist yet will be on the disk of what it will be in."""
+    disks = [free_space(folder) for folder in folders]
+    inodes = [disk.free_inodes for disk in disks if disk.free_inodes is not None]
+    return HostSample(
+        at=now,
+        busy=os.getloadavg()[0] / (os.cpu_count() or 1),
+        free_memory_bytes=psutil.virtual_memory().available,
+        free_disk_bytes=min(disk.free_bytes for disk in disks),
+        free_inodes=min(inodes, default=None),
+        cores=os.cpu_count() or 1,
+    )

@@ -1,0 +1,136 @@
+"""What turns cost, and what attempts are expected to cost before anybody knows.
+
+The engine's own figure comes first, then the user's prices, then the table shipped with Paddock. A model without
+a price is unpriced and shown so; budgets count it at an assumed price, never at nothing.
+"""
+
+from dataclasses import dataclass
+
+from paddock.core.board import Board
+from paddock.core.economics.estimates import Learnt
+from paddock.core.money.budget import Cost
+from paddock.core.money.prices import Price, PriceBook, Rates, cost_of, find_price
+from paddock.core.money.spending import day_of, expect, expected_money, expected_tokens
+from paddock.core.tasks.task import Task
+from paddock.core.trace import ModelTokens, TokenUsage
+from paddock.fleet.site import Site
+
+# As dear as the dearest model in common use: a budget that is wrong about a price should be too careful.
+ASSUMED = Price("assumed", "", Rates(10.0, 50.0, 1.0, 12.5))
+# Most of what an agent reads comes from the cache, call after call: shares of a median session's tokens.
+CACHED_SHARE, FRESH_SHARE, OUTPUT_SHARE = 0.9, 0.08, 0.02
+
+
+@dataclass(frozen=True, slots=True)
+class Startup:
+    """The first call of a turn, which reads the start-up context, and how many calls read it in all."""
+
+    first: TokenUsage = TokenUsage()  # noqa: RUF009 (frozen)
+    calls: int = 0
+
+    @property
+    def tokens(self) -> int:
+        return self.first.input_total
+
+
+@dataclass(frozen=True, slots=True)
+class Bill:
+    """`cost` is None when nobody can tell; `assumed` is what budgets take instead."""
+
+    cost: float | None = None
+    source: str = ""
+    startup: float | None = None
+    assumed: float = 0.0
+
+
+def bill(
+    usage: TokenUsage,
+    model: str | None,
+    startup: Startup,
+    prices: PriceBook,
+    day: str,
+    shares: tuple[ModelTokens, ...] = (),
+) -> Bill:
+    """What a turn cost and who says so: the engine itself, else the price table, else nobody.
+
+    `shares` split the usage where several models have a part in it; each is paid at its own price.
+    """
+    known = find_price(prices, model, day) if model else None
+    cost, source = usage.cost_usd, "engine"
+    if cost is None and len(shares) > 1:
+        cost, source = _cost_of_shares(shares, prices, day), "table"
+    elif cost is None and known is not None:
+        # Single calls are not kept: where long ones cost more, the mean call decides which price holds.
+        each = usage.input_total // startup.calls if startup.calls else 0
+        cost, source = cost_of(known, usage, call_tokens=each), "table"
+    if cost is None:
+        used = bool(usage.input_total or usage.output)
+        return Bill(source="unpriced" if used else "", assumed=cost_of(ASSUMED, usage))
+    return Bill(cost, source, _startup_cost(cost, usage, startup, known or ASSUMED))
+
+
+def _cost_of_shares(shares: tuple[ModelTokens, ...], prices: PriceBook, day: str) -> float | None:
+    """None when one of the models has no price: a part is not the whole."""
+    total = 0.0
+    for share in shares:
+        price = find_price(prices, share.model, day)
+        if price is None:
+            return None
+        total += cost_of(price, share.tokens)
+    return total
+
+
+def _startup_cost(cost: float, usage: TokenUsage, startup: Startup, price: Price) -> float | None:
+    """The part of the cost that went into the start-up context: read or written once, read again by each later
+    call. None where the engine does not tell of single calls. Prices of one vendor or another differ much, but
+    hardly in their proportions, so any price tells the share."""
+    whole = cost_of(price, usage)
+    if not startup.calls or not whole:
+        return None
+    again = TokenUsage(cache_read=min(usage.cache_read, startup.tokens * (startup.calls - 1)))
+    return cost * min(1.0, cost_of(price, _input_of(startup.first).plus(again)) / whole)
+
+
+def _input_of(tokens: TokenUsage) -> TokenUsage:
+    return TokenUsage(tokens.input_uncached, tokens.cache_write, tokens.cache_read)
+
+
+def expected_cost(site: Site, board: Board, task: Task, engine: str, at: float) -> Cost:
+    """What nine of ten attempts stay below; where the engine tells only at its end what it used, what all did so far.
+
+    Nothing is ever expected to be free: what has no price yet is taken at an assumed one.
+    """
+    learnt = expect(board.spending, task, engine)
+    at_most = not site.capabilities_of(engine).meters
+    tokens, money = expected_tokens(learnt, at_most=at_most), expected_money(learnt, at_most=at_most)
+    if money is None:
+        named = None if _is_scripted(site, engine) else _price_before(site, task, engine, at)
+        money = cost_of(named or ASSUMED, _typical(tokens))
+    most = site.attempt_usd(task)
+    return Cost(min(money, most) if most else money, tokens)
+
+
+def spawn_money(site: Site, learnt: Learnt, task: Task, engine: str, at: float) -> float:
+    """What an agent's start-up context costs: as learnt, else at the price of its model or an assumed one."""
+    if learnt.spawn_money is not None:
+        return learnt.spawn_money.median
+    price = _price_before(site, task, engine, at) or ASSUMED
+    return cost_of(price, TokenUsage(cache_write=round(learnt.spawn_tokens.median)))
+
+
+def _price_before(site: Site, task: Task, engine: str, at: float) -> Price | None:
+    """The price to go by while no attempt has been priced; often the engine's own default model is not known."""
+    if _is_scripted(site, engine):
+        return Price("scripted", "", Rates(0.0, 0.0))
+    model = site.model_of(task, engine)
+    return find_price(site.prices, model, day_of(at)) if model else ASSUMED
+
+
+def _is_scripted(site: Site, engine: str) -> bool:
+    settings = site.config.engines.get(engine)
+    return engine == "scripted" or (settings is not None and settings.like == "scripted")
+
+
+def _typical(tokens: float) -> TokenUsage:
+    fresh, cached, output = (round(tokens * share) for share in (FRESH_SHARE, CACHED_SHARE, OUTPUT_SHARE))
+    return TokenUsage(cache_write=fresh, cache_read=cached, output=output)

@@ -1,0 +1,308 @@
+"""One CI run: a sandbox at an exact commit, its set-up and checks as detached processes, a result.
+
+A run is found again after a crash by its folder and its sandbox's record; driving it again goes on where
+it was. The turns of a run are: 0 set-up, then one for each time a check is run.
+"""
+
+import asyncio
+import os
+import signal
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+
+from paddock.core.errors import PaddockError
+from paddock.core.merge.cannot_run import why_cannot_run
+from paddock.core.merge.guards import BLAMING
+from paddock.core.merge.model import Purpose, Result, Run
+from paddock.fleet.checkpoints import checkpoint
+from paddock.fleet.landing.ci_output import last_lines_of, note_step
+from paddock.fleet.landing.entrance import ci_of
+from paddock.fleet.site import Site
+from paddock.fleet.upkeep.sweeper import Sweeper
+from paddock.git.sandboxes.ci import CiCheck, CiCommand, CiDefinition, check_command, setup_command
+from paddock.git.sandboxes.sandbox import (
+    InUse,
+    NotPrepared,
+    Order,
+    Prepared,
+    Sandbox,
+    finish_setup,
+    list_sandboxes,
+    prepare_sandbox,
+    release_sandbox,
+    reserve_sandbox,
+)
+from paddock.sessions.local import (
+    Exited,
+    NeverStarted,
+    Running,
+    TurnFiles,
+    TurnSpec,
+    TurnState,
+    Vanished,
+    observe_turn,
+    start_turn,
+)
+from paddock.sessions.marks import Mark
+from paddock.sessions.output import bound_output
+from paddock.sessions.stopping import TurnToStop, stop_turn
+from paddock.sessions.watch import TurnWatch
+
+OUTPUT_LIMIT_BYTES = 64 * 1024 * 1024
+INFRASTRUCTURE_EXIT = 75
+SHELL_SIGNAL_BASE = 128
+STOP_GRACE_SECONDS = 2.0
+# Sent by somebody else: the kernel out of memory, an administrator, a shutdown. Others are the program's own doing.
+OUTSIDE_SIGNALS = (signal.SIGKILL, signal.SIGTERM, signal.SIGHUP, signal.SIGINT, signal.SIGQUIT)
+
+
+@dataclass(frozen=True, slots=True)
+class RunResult:
+    result: Result
+    exit: int | None = None
+    note: str = ""
+    cannot_run: str = ""
+    ran: tuple[str, ...] = ()
+    failed: tuple[str, ...] = ()
+    flaked: tuple[str, ...] = ()
+    quarantined: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Tried:
+    """A check that was run `times` times; `failed` is what the last time came to, None for a pass."""
+
+    check: CiCheck
+    times: int
+    failed: RunResult | None
+
+
+@dataclass
+class CiCrew:
+    site: Site
+    watch: TurnWatch
+    sweeper: Sweeper
+    claims: asyncio.Lock = field(default_factory=asyncio.Lock)
+
+
+class CiRun:
+    """Drives one run to its result, in `sandbox` if one is named. Set `cancelled` and `changed` to have it stopped."""
+
+    def __init__(self, crew: CiCrew, run: Run, timeout_seconds: float, sandbox: Sandbox | None = None) -> None:
+        self._own_sandbox = sandbox
+        self.run = run
+        self.cancelled = ""
+        self.changed = asyncio.Event()
+        self.files: TurnFiles | None = None
+        self._crew = crew
+        self._site = crew.site
+        self._folder = crew.site.run_folder(run.id)
+        self._began: float | None = None
+        self._deadline = run.started_at + timeout_seconds
+        self._timeout = timeout_seconds
+        self._check_timeouts = {check.name: check.timeout for check in crew.site.config.land.checks}
+        self._mark = Mark(crew.site.marker, f"run-{run.id}")
+
+    async def drive(self) -> RunResult:
+        self._folder.mkdir(parents=True, exist_ok=True)
+        definition = ci_of(self._site)
+        if definition.digest != self.run.ci:
+            self.cancelled = self.cancelled or "the CI definition changed"
+        if self.run.since and not self.run.checks:
+            return RunResult(Result.PASS, 0, "no check looks at what it changes")
+        sandbox = await self._claim_sandbox()
+        try:
+            result = await self._drive_in(sandbox, definition)
+        except PaddockError as error:
+            result = RunResult(Result.INFRA, None, error.message)
+        await self._crew.sweeper.sweep(self._mark)
+        checkpoint("ci.swept")
+        await asyncio.to_thread(release_sandbox, sandbox, self.run.id)
+        checkpoint("ci.released")
+        return RunResult(Result.CANCELLED, None, self.cancelled) if self.cancelled else result
+
+    async def _drive_in(self, sandbox: Sandbox, definition: CiDefinition) -> RunResult:
+        order = self._order(definition)
+        prepared = await self._prepare(sandbox, order)
+        if isinstance(prepared, RunResult):
+            return prepared
+        if prepared.needs_setup:
+            command = setup_command(sandbox, definition, self.run.commit, os.environ)
+            failed = await self._step(0, command, "set-up")
+            if failed is not None:
+                cannot_run = f"set-up: {failed.cannot_run}" if failed.cannot_run else ""
+                return RunResult(Result.INFRA, failed.exit, f"set-up: {failed.note}", cannot_run)
+            finished = await asyncio.to_thread(finish_setup, sandbox, order)
+            if not isinstance(finished, Prepared):
+                return RunResult(Result.INFRA, None, "the sandbox was lost during set-up")
+        return await self._check(sandbox, definition)
+
+    async def _check(self, sandbox: Sandbox, definition: CiDefinition) -> RunResult:
+        """One check after the other; the first that fails decides, unless it is in quarantine."""
+        tried: list[Tried] = []
+        for check in self._in_order(definition):
+            command = check_command(sandbox, definition, check, self.run.commit, os.environ)
+            tried.append(await self._try(check, command, sum(one.times for one in tried)))
+            failed = tried[-1].failed
+            if failed is not None and not (check.quarantine and failed.result in BLAMING):
+                return _summed_up(failed, tried)
+        return _summed_up(RunResult(Result.PASS, 0), tried)
+
+    async def _try(self, check: CiCheck, command: CiCommand, turn: int) -> Tried:
+        """A check that fails is run again in the same sandbox, as often as it may be."""
+        failed = None
+        for times in range(1, check.retry + 2):
+            failed = await self._step(turn + times, command, check.name)
+            if failed is None or failed.result is not Result.FAIL or failed.cannot_run:
+                break
+        return Tried(check, times, failed)
+
+    def _in_order(self, definition: CiDefinition) -> list[CiCheck]:
+        """Those in quarantine come last: they must not use up the time of one that decides."""
+        asked = [check for check in definition.checks if not self.run.since or check.name in self.run.checks]
+        return sorted(asked, key=lambda check: check.quarantine)
+
+    def _order(self, definition: CiDefinition) -> Order:
+        name = self._site.config.landing_branch
+        refs = ((f"refs/heads/{name}", self.run.base),)
+        return Order(self.run.id, self.run.commit, definition.setup_digest, definition.keep, refs)
+
+    async def _prepare(self, sandbox: Sandbox, order: Order) -> Prepared | RunResult:
+        """Only before the first process: afterwards the sandbox is the run's own mess."""
+        started = any(not isinstance(observe_turn(self._folder, turn), NeverStarted) for turn in range(2))
+        if started:
+            setup_done = not isinstance(observe_turn(self._folder, 1), NeverStarted)
+            return Prepared(order.commit, needs_setup=bool(order.setup) and not setup_done)
+        prepared = await asyncio.to_thread(prepare_sandbox, sandbox, order, checkpoint)
+        match prepared:
+            case InUse(run=other):
+                return RunResult(Result.INFRA, None, f"its sandbox is taken by run {other}")
+            case NotPrepared(reason=reason):
+                return RunResult(Result.INFRA, None, f"no sandbox: {reason}")
+        return prepared
+
+    async def _step(self, number: int, command: CiCommand, name: str) -> RunResult | None:
+        """None when the command passed."""
+        if self.cancelled:
+            return RunResult(Result.CANCELLED)
+        spec = TurnSpec(
+            self._mark.attempt, number, command.argv, command.env, command.cwd, self._folder, self._mark.marker,
+            one_stream=True,
+        )  # fmt: skip
+        note_step(self._folder, number, name)
+        identity = await asyncio.to_thread(start_turn, spec, checkpoint)
+        checkpoint("ci.started")
+        self.files = TurnFiles.of(self._folder, number)
+        self._crew.watch.follow(self.files, identity)
+        try:
+            return await self._follow(number, name)
+        finally:
+            self._crew.watch.forget(self.files)
+
+    async def _follow(self, number: int, name: str) -> RunResult | None:
+        files = TurnFiles.of(self._folder, number)
+        too_long = files.record.with_name(f"{files.record.name}.timeout")
+        while isinstance(state := observe_turn(self._folder, number), Running):
+            self._set_deadline(name, state.started_at)
+            if self.cancelled:
+                await stop_turn(TurnToStop(self._mark, state.identity, STOP_GRACE_SECONDS))
+                return RunResult(Result.CANCELLED)
+            if time.time() >= self._deadline:
+                # Written before the first signal: who finds it dead after a crash knows why.
+                too_long.write_text(f"`{name}` did not end within {self._deadline - state.started_at:.0f} s")
+                checkpoint("ci.stopping")
+                await stop_turn(TurnToStop(self._mark, state.identity, STOP_GRACE_SECONDS))
+                break
+            if state.output_bytes > OUTPUT_LIMIT_BYTES:
+                _bound(files)
+            await self._sleep()
+        _bound(files)
+        if too_long.exists():
+            return RunResult(Result.TIMEOUT, None, too_long.read_text())
+        if isinstance(state, Exited):
+            self._set_deadline(name, state.started_at)
+            return _judge(state, name, await asyncio.to_thread(last_lines_of, files))
+        return _vanished(state, name)
+
+    def _set_deadline(self, check: str, started_at: float) -> None:
+        """The run's clock starts with its first process: time without a daemon is not held against it."""
+        if self._began is None:
+            self._began = started_at
+        own = self._check_timeouts.get(check)
+        limit = self._began + self._timeout
+        self._deadline = limit if own is None else min(limit, started_at + own)
+
+    async def _sleep(self) -> None:
+        try:
+            async with asyncio.timeout(max(0.05, self._deadline - time.time())):
+                await self.changed.wait()
+        except TimeoutError:
+            pass
+        self.changed.clear()
+
+    async def _claim_sandbox(self) -> Sandbox:
+        """The one it was given or that is this run's already, else a free one, else a new one."""
+        if self._own_sandbox is not None:
+            await asyncio.to_thread(reserve_sandbox, self._own_sandbox, self.run.id, fresh=True)
+            return self._own_sandbox
+        async with self._crew.claims:
+            return await asyncio.to_thread(self._find_sandbox)
+
+    def _find_sandbox(self) -> Sandbox:
+        root = self._site.sandbox_root
+        seen = list_sandboxes(self._site.repo, root)
+        mine = [box.name for box in seen if box.record.run == self.run.id]
+        free = [box.name for box in seen if box.record.run is None]
+        names = [*mine, *free, next(f"ci{n}" for n in range(1, 10_000) if f"ci{n}" not in {b.name for b in seen})]
+        sandbox = Sandbox(self._site.repo, root, names[0])
+        if not mine:
+            # Nothing left behind may decide a run that somebody will be blamed for.
+            reserve_sandbox(sandbox, self.run.id, fresh=self.run.purpose is Purpose.CONFIRM)
+        return sandbox
+
+
+def _summed_up(result: RunResult, tried: Sequence[Tried]) -> RunResult:
+    ended = [one for one in tried if one.failed is None or one.failed.result in BLAMING]
+    failed = [one.check for one in ended if one.failed is not None]
+    flaked = [one.check.name for one in ended if one.failed is None and one.times > 1]
+    ignored = [check.name for check in failed if check.quarantine]
+    words = [result.note] if result.note else []
+    words += [f"`{name}` failed, then passed when it was run again" for name in flaked]
+    words += [f"`{name}` failed, which does not count: it is in quarantine" for name in ignored]
+    return replace(
+        result,
+        note="; ".join(words),
+        ran=tuple(one.check.name for one in ended),
+        failed=tuple(check.name for check in failed if not check.quarantine),
+        flaked=tuple(flaked),
+        quarantined=tuple(ignored),
+    )
+
+
+def _bound(files: TurnFiles) -> None:
+    for path in (files.out, files.err):
+        bound_output(path, OUTPUT_LIMIT_BYTES)
+
+
+def _judge(state: Exited, name: str, words: str) -> RunResult | None:
+    """None when it passed. `words` is the end of what it printed."""
+    if state.code == 0:
+        return None
+    # A shell that waits for its last command says 128 + n for signal n.
+    number = state.signal if state.signal is not None else (state.code or 0) - SHELL_SIGNAL_BASE
+    if number in OUTSIDE_SIGNALS:
+        return RunResult(Result.INFRA, state.code, f"`{name}` was ended by {signal.Signals(number).name}")
+    if state.code == INFRASTRUCTURE_EXIT:
+        return RunResult(Result.INFRA, state.code, f"`{name}` asked for another try with exit {state.code}")
+    if state.code is None:
+        return RunResult(Result.FAIL, None, f"`{name}` crashed with signal {state.signal}")
+    missing = why_cannot_run(state.code, words)
+    note = f"`{name}` failed with exit {state.code}{f': {missing}' if missing else ''}"
+    return RunResult(Result.FAIL, state.code, note, note if missing else "")
+
+
+def _vanished(state: TurnState, name: str) -> RunResult:
+    rebooted = isinstance(state, Vanished) and state.rebooted
+    why = "the machine was restarted" if rebooted else "something killed all of it"
+    return RunResult(Result.INFRA, None, f"`{name}` vanished without an exit status: {why}")

@@ -1,0 +1,117 @@
+"""Trying CI once, outside the merge queue: the same sandbox, environment and judgement, and nothing is recorded.
+
+A trial has a sandbox and a folder of its own, named after its process; those of processes that died are removed by
+the next trial.
+"""
+
+import asyncio
+import contextlib
+import os
+import signal
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+from paddock.core.merge.model import Purpose, Run
+from paddock.fleet.landing.ci_output import last_lines
+from paddock.fleet.landing.ci_run import CiCrew, CiRun, RunResult
+from paddock.fleet.landing.entrance import ci_of
+from paddock.fleet.site import Site
+from paddock.fleet.upkeep.sweeper import Sweeper
+from paddock.git.disk import remove_tree
+from paddock.git.sandboxes.sandbox import Sandbox, list_sandboxes, release_sandbox, remove_sandbox
+from paddock.sessions.marks import Mark
+from paddock.sessions.process import identify
+from paddock.sessions.sweep import sweep
+from paddock.sessions.watch import TurnWatch
+
+PREFIX = "trial-"
+BEAT_SECONDS = 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class Trial:
+    """How CI ended on `commit`; `output` is the end of what it printed. Stopped by a person: CANCELLED."""
+
+    commit: str
+    ended: RunResult
+    seconds: float
+    output: str
+
+
+def try_ci(site: Site, commit: str, timeout_seconds: float, beat: Callable[[float], None]) -> Trial:
+    """Runs all checks on `commit`, at most that long. `beat` hears every second how long it has been running."""
+    _clear_left_over(site)
+    name = f"{PREFIX}{os.getpid()}"
+    try:
+        return asyncio.run(_drive(site, name, commit, timeout_seconds, beat))
+    finally:
+        _remove(site, name)
+
+
+async def _drive(site: Site, name: str, commit: str, timeout_seconds: float, beat: Callable[[float], None]) -> Trial:
+    began = time.time()
+    watch = TurnWatch(tick_seconds=BEAT_SECONDS)
+    tree = site.repo.git("rev-parse", f"{commit}^{{tree}}").text
+    run = Run(name, Purpose.CONTROL, commit, tree, (), tree, commit, ci_of(site).digest, "", began)
+    sandbox = Sandbox(site.repo, site.sandbox_root, name)
+    driver = CiRun(CiCrew(site, watch, Sweeper()), run, timeout_seconds, sandbox)
+    helpers = [asyncio.ensure_future(_pass_on(watch, driver)), asyncio.ensure_future(_beat(beat, began))]
+    try:
+        with _stopped_by_a_person(driver):
+            ended = await driver.drive()
+    finally:
+        for helper in helpers:
+            helper.cancel()
+        watch.close()
+    return Trial(commit, ended, time.time() - began, last_lines(site, name))
+
+
+async def _pass_on(watch: TurnWatch, driver: CiRun) -> None:
+    while True:
+        news = await watch.news(60.0)
+        if news.ended or news.grown:
+            driver.changed.set()
+
+
+async def _beat(beat: Callable[[float], None], began: float) -> None:
+    while True:
+        await asyncio.sleep(BEAT_SECONDS)
+        beat(time.time() - began)
+
+
+@contextlib.contextmanager
+def _stopped_by_a_person(driver: CiRun) -> Iterator[None]:
+    """Ctrl-C ends CI's processes first: they are sessions of their own and would go on."""
+
+    def stop() -> None:
+        driver.cancelled = "interrupted"
+        driver.changed.set()
+
+    loop = asyncio.get_running_loop()
+    signals = (signal.SIGINT, signal.SIGTERM)
+    for number in signals:
+        loop.add_signal_handler(number, stop)
+    try:
+        yield
+    finally:
+        for number in signals:
+            loop.remove_signal_handler(number)
+
+
+def _clear_left_over(site: Site) -> None:
+    """Of trials whose process was killed."""
+    folders = {path.name for path in (site.state_dir / "runs").glob(f"{PREFIX}*")}
+    boxes = {seen.name for seen in list_sandboxes(site.repo, site.sandbox_root) if seen.name.startswith(PREFIX)}
+    for name in folders | boxes:
+        number = name.removeprefix(PREFIX)
+        if number.isdecimal() and identify(int(number)) is None:
+            sweep({Mark(site.marker, f"run-{name}")})
+            _remove(site, name)
+
+
+def _remove(site: Site, name: str) -> None:
+    sandbox = Sandbox(site.repo, site.sandbox_root, name)
+    release_sandbox(sandbox, name)
+    remove_sandbox(sandbox)
+    remove_tree(site.run_folder(name))

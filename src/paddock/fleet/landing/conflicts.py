@@ -1,0 +1,60 @@
+"""What a change conflicts with: which landed work it is, and what each side did to the files in question."""
+
+from dataclasses import dataclass
+
+from paddock.fleet.site import Site
+from paddock.git.landing.history import LandedTip, read_landed
+from paddock.git.landing.workbench import open_workbench
+
+_TIPS_SEARCHED = 200
+_PATHS_SHOWN = 20
+_DIFF_CHARACTERS = 6000
+
+
+@dataclass(frozen=True, slots=True)
+class BothSides:
+    """Since commit `fork`: what the change did to the conflicting paths, and what main did up to `base`."""
+
+    fork: str
+    head: str
+    base: str
+    paths: tuple[str, ...]
+    ours: str
+    theirs: str
+
+
+def landed_against(site: Site, head: str, base: str, paths: tuple[str, ...]) -> str | None:
+    """The landed changes, newest first, that touched `paths` since `head` forked from `base`; else a commit's name."""
+    fork = site.repo.merge_base(head, base)
+    if fork is None or not paths:
+        return None
+    tips = read_landed(open_workbench(site.repo), base, fork)[-_TIPS_SEARCHED:]
+    names = [name for tip in reversed(tips) for name in _touching(site, tip, fork, paths)]
+    if names:
+        return ", ".join(dict.fromkeys(names))
+    words = ("rev-list", "--first-parent", "--max-count=1", "--abbrev-commit", f"{fork}..{base}", "--")
+    commit = site.repo.git("--literal-pathspecs", *words, *paths[:_PATHS_SHOWN], check=False).text
+    return f"commit {commit}" if commit else None
+
+
+def _touching(site: Site, tip: LandedTip, fork: str, paths: tuple[str, ...]) -> list[str]:
+    wanted = set(paths)
+    found = []
+    for member in tip.members:
+        start = site.repo.merge_base(member.head, fork) or fork
+        named = site.repo.git("diff", "--no-renames", "--name-only", "-z", start, member.head, check=False)
+        if wanted.intersection(named.records):
+            found.append(member.id)
+    return found
+
+
+def both_sides(site: Site, head: str, base: str, paths: tuple[str, ...]) -> BothSides:
+    fork = site.repo.merge_base(head, base) or base
+    shown = paths[:_PATHS_SHOWN]
+    return BothSides(fork, head, base, shown, _diff(site, fork, head, shown), _diff(site, fork, base, shown))
+
+
+def _diff(site: Site, before: str, after: str, paths: tuple[str, ...]) -> str:
+    argv = ("--literal-pathspecs", "diff", "--no-ext-diff", "--no-textconv", before, after, "--", *paths)
+    text = site.repo.git(*argv, check=False).stdout.decode("utf-8", "replace")
+    return text if len(text) <= _DIFF_CHARACTERS else f"{text[:_DIFF_CHARACTERS]}\n… {len(text)} characters in all\n"

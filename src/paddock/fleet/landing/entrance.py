@@ -1,0 +1,225 @@
+"""Putting changes into the merge queue: held by a ref first, then recorded, so approved bytes cannot be lost."""
+
+from collections.abc import Sequence
+
+from paddock.core.board import Board
+from paddock.core.errors import PaddockError
+from paddock.core.events import ChangeRevised, Draft, TaskApproved
+from paddock.core.ids import TaskId, attempt_number, branch_change, former_branch_change, printable, recordable
+from paddock.core.merge.model import Change, Decided, Member, Outcome
+from paddock.core.tasks.task import SATISFIED, Phase, Task
+from paddock.fleet.checkpoints import checkpoint
+from paddock.fleet.landing.lineage import Lineage
+from paddock.fleet.site import Site
+from paddock.git.landing.held import Held, NotHeld, change_folder, hold_change
+from paddock.git.sandboxes.ci import CiDefinition, define_ci
+
+
+def ci_of(site: Site) -> CiDefinition:
+    """Raises PaddockError when nothing would test what lands."""
+    definition = define_ci(site.config.land, site.config.land.keep)
+    if definition is None:
+        raise PaddockError(
+            "no CI command is configured: nothing would test what lands", 'set `[land] ci = "make test"`'
+        )
+    if not definition.gates:
+        raise PaddockError(
+            "every check is in quarantine: nothing would test what lands",
+            "remove `quarantine` from at least one of the `[[land.checks]]`",
+        )
+    return definition
+
+
+def main_ref(site: Site) -> str:
+    land = site.config.land
+    branch = site.config.landing_branch
+    return f"refs/remotes/{land.remote}/{branch}" if land.remote else f"refs/heads/{branch}"
+
+
+def landable_head(site: Site, board: Board, task: Task) -> str:
+    """The commit `land` would take: the judged one, or what a person has committed on the branch since.
+
+    What CI rejected may be tried again; what does not merge has to be resolved first.
+    """
+    if task.phase is Phase.QUEUED:
+        raise PaddockError(f"task `{task.id}` is in the merge queue already", "see `paddock queue`")
+    if task.phase not in {Phase.APPROVAL, Phase.BLOCKED, Phase.FAILED} or task.branch is None:
+        raise PaddockError(
+            f"task `{task.id}` is {task.phase}: there is nothing to land", f"see `paddock show {task.id}`"
+        )
+    if task.live_attempt is not None:
+        raise PaddockError(f"`{task.live_attempt.id}` is still at work", f"`paddock stop {task.id}` ends it")
+    tip = site.repo.resolve(f"refs/heads/{task.branch}")
+    if tip is None and task.lost and task.head is not None:
+        tip = site.repo.resolve(task.head)  # branches of landed tasks may be deleted; their commits are held
+    if task.phase is Phase.APPROVAL and task.head is not None:
+        return task.head
+    conflicted = {old.head for old in board.queue.decided if old.outcome is Outcome.CONFLICTED and old.id == task.id}
+    if tip is None or tip in conflicted or site.repo.is_ancestor(tip, main_ref(site)):
+        raise PaddockError(
+            f"task `{task.id}` is {task.phase}: {task.reason}",
+            f"run `{task.unblock or f'paddock retry {task.id}'}` first",
+        )
+    return tip
+
+
+def hold_task(site: Site, board: Board, task: Task, head: str) -> Change:
+    """The change as the queue will know it. Raises PaddockError when its bytes cannot be held."""
+    definition = ci_of(site)
+    attempt = task.last
+    assert attempt is not None
+    version = max(_next_version(site, board, task.id, head), attempt_number(attempt.id))
+    held = _hold(site, Member(task.id, version, head))
+    return Change(
+        id=task.id,
+        version=version,
+        head=head,
+        base=held.base,
+        task=task.id,
+        author=task.agent or attempt.engine,
+        title=task.title,
+        priority=task.priority,
+        depends_on=tuple(other for other in task.after if board.tasks[other].phase not in SATISFIED),
+        paths=held.paths,
+        touches_ci=definition.touched_by(held.paths),
+    )
+
+
+def branch_head(site: Site, branch: str) -> str:
+    """The commit `land --branch` would take. Raises PaddockError when it could not be queued."""
+    if branch == site.config.landing_branch:
+        raise PaddockError(
+            f"`{branch}` is the branch that changes land on, it cannot land on itself",
+            f"put your commits on a branch of their own: `git branch NAME {branch}`, then `paddock land --branch NAME`",
+        )
+    head = site.repo.resolve(f"refs/heads/{branch}")
+    if head is None:
+        raise PaddockError(f"there is no branch `{branch}`", "`git branch` lists them")
+    if branch != recordable(branch):
+        raise PaddockError(f"the name of branch `{branch}` is not UTF-8", "rename it with `git branch -m`")
+    return head
+
+
+def hold_branch(site: Site, board: Board, branch: str, author: str) -> Change:
+    """Any branch, also one a person wrote."""
+    definition = ci_of(site)
+    head = branch_head(site, branch)
+    name = change_of_branch(board, branch)
+    version = _next_version(site, board, name, head)
+    held = _hold(site, Member(name, version, head))
+    touches_ci = definition.touched_by(held.paths)
+    title = recordable(site.repo.git("log", "-1", "--format=%s", head).text)
+    return Change(
+        id=name,
+        version=version,
+        head=head,
+        base=held.base,
+        author=author,
+        title=title or branch,
+        paths=held.paths,
+        touches_ci=touches_ci,
+        branch=branch,
+    )
+
+
+def change_of_branch(board: Board, branch: str) -> str:
+    """The id of the change that a branch queued by name becomes, or is waiting as."""
+    former = former_branch_change(branch)
+    return former if former in board.queue.entries else branch_change(branch)
+
+
+def change_named(board: Board, said: str) -> str:
+    """The id of the change somebody means: a task, or a branch that was queued by name."""
+    name = said.strip()
+    queue = board.queue
+    known = {*queue.entries, *(old.id for old in queue.decided)}
+    meant = (name, name.lower(), branch_change(name), former_branch_change(name))
+    return next((one for one in meant if one in known), name)
+
+
+def queued_branch(board: Board, said: str) -> str | None:
+    """The branch somebody means, when it is or was in the queue by its own name."""
+    name = change_named(board, said)
+    waiting = board.queue.entries.get(name)
+    end = last_end(board, said)
+    return (waiting.change.branch if waiting is not None else end.branch if end is not None else "") or None
+
+
+def last_end(board: Board, said: str) -> Decided | None:
+    """How the branch somebody means last left the queue; None when it is no branch or never did."""
+    name = change_named(board, said)
+    return next((old for old in reversed(board.queue.decided) if old.id == name and old.branch), None)
+
+
+def base_named(board: Board, said: str) -> str | None:
+    """What `land --after` means; None when it is in main already. Raises PaddockError when it is not queued."""
+    name = change_named(board, said)
+    if name in board.queue.entries:
+        return name
+    ends = [old.outcome for old in board.queue.decided if old.id == name]
+    task = board.tasks.get(TaskId(name))
+    if (ends and ends[-1] in (Outcome.LANDED, Outcome.NOOP)) or (task is not None and task.phase in SATISFIED):
+        return None
+    shown = printable(name, 60)
+    if ends:
+        raise PaddockError(
+            f"`{shown}` is not in the merge queue any more: it was {ends[-1].value}",
+            f"see `paddock queue why {shown}`; queue it again before what is to land after it",
+        )
+    first = f"`paddock land {shown}`" if task is not None else f"`paddock land --branch {shown}`"
+    queued = ", ".join(list(board.queue.entries)[:10]) or "nothing"
+    raise PaddockError(f"`{shown}` is not in the merge queue", f"queue it first with {first}; queued now: {queued}")
+
+
+def lineage_of(site: Site) -> Lineage:
+    return Lineage(site, _main_tip(site))
+
+
+def queue_change(board: Board, change: Change, approved_by: str, lineage: Lineage) -> Sequence[Draft]:
+    """The events of an approval. Raises PaddockError when the change would wait for itself."""
+    queued = lineage.queue(board.queue, change, approved_by)
+    if change.task is None:
+        return queued
+    task = board.task(TaskId(change.task))
+    drafts = []
+    if task.phase is not Phase.APPROVAL or task.head != change.head:
+        drafts.append(Draft(ChangeRevised(change.head, change.base), task=task.id))
+    return [*drafts, Draft(TaskApproved(change.head), task=task.id), *queued]
+
+
+def _hold(site: Site, member: Member) -> Held:
+    main = _main_tip(site)
+    held = hold_change(site.repo, member, main, checkpoint)
+    if isinstance(held, NotHeld):
+        raise PaddockError(f"`{member.id}` cannot be queued: {held.reason}")
+    return held
+
+
+def _main_tip(site: Site) -> str:
+    remote, branch = site.config.land.remote, site.config.landing_branch
+    main = site.repo.resolve(main_ref(site))
+    if main is None and remote:
+        main = site.repo.fetch(remote, branch).sha
+    if main is None:
+        hint = f"`git push {remote} {branch}` puts it there" if remote else "set `main` in paddock.toml"
+        raise PaddockError(f"there is no `{main_ref(site)}` to land on", hint)
+    return main
+
+
+def _next_version(site: Site, board: Board, change: str, head: str) -> int:
+    """Above every version the queue knows or a ref holds; one that was held and never queued is used again."""
+    known = _known_version(board, change)
+    folder = f"{change_folder(change)}/v"
+    refs = site.repo.refs(change_folder(change))
+    versions = {ref: ref.removeprefix(folder) for ref in refs}
+    # Agents can write refs, too: others than ours stand for no version.
+    held = {int(number): refs[ref] for ref, number in versions.items() if number.isdecimal()}
+    last = max(held, default=0)
+    return last if last > known and held[last] == head else max(known, last) + 1
+
+
+def _known_version(board: Board, change: str) -> int:
+    queue = board.queue
+    entry = queue.entries.get(change)
+    known = [decided.version for decided in queue.decided if decided.id == change]
+    return max([*known, entry.change.version if entry else 0, 0])

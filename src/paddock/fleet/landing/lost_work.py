@@ -1,0 +1,41 @@
+"""Main was moved by somebody else: which tasks had landed and are no longer in it, which are in it again."""
+
+from paddock.core.board import Board
+from paddock.core.ids import TaskId
+from paddock.core.merge import events as qe
+from paddock.core.merge.model import Outcome
+from paddock.core.tasks.task import Phase
+from paddock.git.landing.lost import MainsCompared, compare_landed
+from paddock.git.repo import Repo
+
+
+def compare_mains(repo: Repo, board: Board, main: str) -> list[qe.QueueEvent]:
+    """The events that follow from main being at `main` instead of where the queue knows it."""
+    known = board.queue.main
+    if known is None:
+        return []
+    return loss_events(board, main, compare_landed(repo, known.commit, main))
+
+
+def loss_events(board: Board, main: str, compared: MainsCompared) -> list[qe.QueueEvent]:
+    """Only what is new to the board."""
+    lost = tuple(name for name in compared.lost if _has_landed(board, name))
+    found = tuple(name for name in compared.found if _is_lost(board, name))
+    events: list[qe.QueueEvent] = []
+    if lost:
+        events.append(qe.WorkLost(main, lost))
+    if found:
+        events.append(qe.WorkFound(main, found))
+    return events
+
+
+def _has_landed(board: Board, name: str) -> bool:
+    task = board.tasks.get(TaskId(name))
+    if task is not None:
+        return task.phase is Phase.LANDED
+    return any(old.id == name and old.outcome is Outcome.LANDED and not old.lost for old in board.queue.decided)
+
+
+def _is_lost(board: Board, name: str) -> bool:
+    task = board.tasks.get(TaskId(name))
+    return task.lost if task is not None else any(old.id == name and old.lost for old in board.queue.decided)

@@ -1,0 +1,121 @@
+"""The daemon in the background: starting it detached, finding it, ending it, and a systemd user unit."""
+
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from zlib import crc32
+
+from paddock.core.board import DAEMON_LEASE, Board
+from paddock.core.errors import PaddockError
+from paddock.core.leases.lease import Lease
+from paddock.git.repo import Repo
+from paddock.sessions.identity import ProcessIdentity, is_certainly_gone
+from paddock.sessions.process import block_until_exit, signal_process
+
+START_SECONDS = 20.0
+LOG_BYTES = 8 * 1024 * 1024
+"""What a daemon's words may have come to; then a new file is begun at the next start, and one old one is kept."""
+
+
+@dataclass(frozen=True, slots=True)
+class RunningDaemon:
+    """`identity` is None for one on another host."""
+
+    lease: Lease
+    identity: ProcessIdentity | None
+
+    @property
+    def words(self) -> str:
+        since = time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(self.lease.since))
+        return f"pid {self.lease.holder.pid} on {self.lease.holder.host}, since {since}"
+
+
+def find_daemon(board: Board, host: str) -> RunningDaemon | None:
+    """The daemon that holds the lease, unless its process is known to be gone."""
+    lease = board.leases.held.get(DAEMON_LEASE)
+    if lease is None or is_certainly_gone(lease.holder):
+        return None
+    holder = lease.holder
+    here = holder.host == host
+    return RunningDaemon(lease, ProcessIdentity(holder.pid, int(holder.started), holder.boot_id) if here else None)
+
+
+def spawn_daemon(top: Path, log: Path, arguments: list[str]) -> int:
+    """Starts `paddock run` detached, its words going to `log`; returns its pid."""
+    argv = [sys.executable, "-m", "paddock", "-C", str(top), "run", *arguments]
+    log.parent.mkdir(parents=True, exist_ok=True)
+    if log.exists() and log.stat().st_size > LOG_BYTES:
+        os.replace(log, log.with_name(f"{log.name}.1"))
+    with open(log, "ab") as output, open(os.devnull, "rb") as nothing:
+        process = subprocess.Popen(
+            argv, cwd=top, stdin=nothing, stdout=output, stderr=output, start_new_session=True, close_fds=True
+        )
+    process.returncode = 0  # it outlives us; nobody here waits for it
+    return process.pid
+
+
+def end_daemon(daemon: RunningDaemon, *, agents_too: bool, timeout_seconds: float) -> bool:
+    """Asks it to end, and with `agents_too` to end every agent first. False if it had to be killed."""
+    if daemon.identity is None:
+        raise PaddockError(f"the daemon runs elsewhere: {daemon.words}", "run `paddock down` on that host")
+    signal_process(daemon.identity, signal.SIGUSR1 if agents_too else signal.SIGTERM)
+    if block_until_exit(daemon.identity, timeout_seconds):
+        return True
+    signal_process(daemon.identity, signal.SIGKILL)
+    block_until_exit(daemon.identity, 5.0)
+    return False
+
+
+def unit_path(repo: Repo, top: Path) -> Path:
+    """`paddock-NAME.service`; with a number of its own where another repository of that name has taken it."""
+    config = Path(os.environ.get("XDG_CONFIG_HOME") or Path.home() / ".config")
+    name = re.sub(r"[^A-Za-z0-9_.-]", "-", repo.name)
+    path = config / "systemd" / "user" / f"paddock-{name}.service"
+    if path.exists() and _place_line(top) not in path.read_text(encoding="utf-8", errors="replace").splitlines():
+        return path.with_stem(f"{path.stem}-{crc32(os.fsencode(top)):08x}")
+    return path
+
+
+def _place_line(top: Path) -> str:
+    return f"WorkingDirectory={top}".replace("%", "%%")
+
+
+def render_unit(top: Path) -> str:
+    return f"""\
+[Unit]
+Description=Paddock fleet of {str(top).replace("%", "%%")}
+
+[Service]
+{_place_line(top)}
+ExecStart={_quoted(sys.executable)} -m paddock -C {_quoted(str(top))} run --wait
+Restart=on-failure
+RestartSec=5
+KillMode=process
+
+[Install]
+WantedBy=default.target
+"""
+
+
+def _quoted(word: str) -> str:
+    """As systemd reads a command line: `%` and `$` stand for something there."""
+    plain = word.replace("\\", "\\\\").replace('"', '\\"').replace("%", "%%").replace("$", "$$")
+    return f'"{plain}"'
+
+
+def install_unit(repo: Repo, top: Path) -> tuple[Path, bool]:
+    """Writes and enables the unit. The second value tells whether systemd took it."""
+    path = unit_path(repo, top)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(render_unit(top), encoding="utf-8")
+    try:
+        for words in (["daemon-reload"], ["enable", "--now", path.name]):
+            subprocess.run(["systemctl", "--user", *words], check=True, capture_output=True, timeout=30)
+    except (OSError, subprocess.SubprocessError):
+        return path, False
+    return path, True

@@ -1,0 +1,258 @@
+"""Building the commit that main would become: members merged onto a base in order, without a worktree.
+
+The trees come from one chain of true merges whatever the policy, so a policy decides only how history looks
+and stacked changes merge against what they were written on. The same unit always gives the same commit.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from enum import StrEnum
+
+from paddock.core.errors import PaddockError
+from paddock.core.ids import recordable
+from paddock.core.merge.model import Member, RefusalCause
+from paddock.git.command import GitFailed
+from paddock.git.landing.history import landed_heads
+from paddock.git.landing.linear import Span, write_rebased, write_squashed
+from paddock.git.landing.messages import (
+    Part,
+    change_trailer,
+    merge_message,
+    tested_trailer,
+    train_message,
+    with_trailers,
+)
+from paddock.git.landing.workbench import Clash, CommitDraft, CommitFacts, Workbench
+
+COMPOSE_CHECKPOINTS = ("compose.read", "compose.merged", "compose.committed")
+_LANDED_SHOWN = 20
+
+
+class Policy(StrEnum):
+    """How landed work looks in main's history."""
+
+    MERGE = "merge"
+    SQUASH = "squash"
+    REBASE = "rebase"
+
+
+@dataclass(frozen=True, slots=True)
+class Signature:
+    """Who commits on the queue's behalf."""
+
+    name: str = "Paddock"
+    email: str = "paddock@localhost"
+
+    def at(self, seconds: int) -> bytes:
+        clean = "".join(c for c in self.name if c not in "<>\n\0").strip() or "Paddock"
+        address = "".join(c for c in self.email if c not in "<>\n\0 ")
+        return f"{clean} <{address}> {seconds} +0000".encode()
+
+
+@dataclass(frozen=True, slots=True)
+class Unit:
+    """Members in the order they go onto commit `base`.
+
+    `at` is the committer date in seconds since the epoch; None takes the newest date of base and heads, so
+    that composing again needs no memory.
+    """
+
+    base: str
+    parts: tuple[Part, ...]
+    policy: Policy = Policy.MERGE
+    committer: Signature = Signature()
+    at: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class MemberTip:
+    """A member in the finished history: its last commit there, and the tree up to and including it."""
+
+    member: Member
+    commit: str
+    tree: str
+
+
+@dataclass(frozen=True, slots=True)
+class Composed:
+    """`flattened` names members that policy rebase had to land as one commit each."""
+
+    base: str
+    commit: str
+    tree: str
+    tips: tuple[MemberTip, ...]
+    flattened: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Refused:
+    """`member` does not go onto the base with those before it.
+
+    `against` is the id of the earlier member in the way, None when it is the base. `landed` are commits of
+    main since the member forked that touch the conflicting paths, newest first.
+    """
+
+    member: Member
+    cause: RefusalCause
+    paths: tuple[str, ...] = ()
+    against: str | None = None
+    messages: tuple[str, ...] = ()
+    landed: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class _Step:
+    """`merge` is empty where no commit of the history needs it."""
+
+    part: Part
+    merge: str
+    tree: str
+
+
+@dataclass(frozen=True, slots=True)
+class _Ground:
+    """What a chain stands on, and who commits it. `landed` are changes the base has in another shape."""
+
+    base: CommitFacts
+    landed: tuple[str, ...]
+    committer: bytes
+
+
+def compose(bench: Workbench, unit: Unit, checkpoint: Callable[[str], None] = lambda _name: None) -> Composed | Refused:
+    """The commit that lands `unit`, or which member stands in the way and why."""
+    if not unit.parts:
+        raise PaddockError("a unit without members cannot be composed")
+    facts = bench.read_commits((unit.base, *(part.member.head for part in unit.parts)))
+    base, *heads = facts
+    if base is None:
+        raise PaddockError(f"commit `{unit.base}` is not in the repository", "fetch it and try again")
+    for part, head in zip(unit.parts, heads, strict=True):
+        if head is None:
+            return Refused(part.member, RefusalCause.MISSING, messages=("the approved commit is gone",))
+    seconds = max(fact.committed_at for fact in facts if fact) if unit.at is None else unit.at
+    members = tuple(part.member.head for part in unit.parts)
+    ground = _Ground(base, landed_heads(bench, unit.base, members), unit.committer.at(seconds))
+    checkpoint("compose.read")
+    chain = _merge_in_order(bench, ground, unit)
+    if isinstance(chain, Refused):
+        return chain
+    checkpoint("compose.merged")
+    composed = _write_history(bench, ground, unit, chain)
+    checkpoint("compose.committed")
+    return composed
+
+
+def _merge_in_order(bench: Workbench, ground: _Ground, unit: Unit) -> tuple[_Step, ...] | Refused:
+    steps: list[_Step] = []
+    # The last merge is somebody's parent only in a train of several.
+    in_history = unit.policy is Policy.MERGE and len(unit.parts) > 1
+    for number, part in enumerate(unit.parts, 1):
+        tip, tree = (steps[-1].merge, steps[-1].tree) if steps else (ground.base.sha, ground.base.tree)
+        merged = _merge_onto(bench, ground, tip, tree, part.member.head)
+        if isinstance(merged, Clash):
+            return _name_the_obstacle(bench, ground, steps, part, merged)
+        if merged == tree:
+            return _name_the_obstacle(bench, ground, steps, part, None)
+        needed = in_history or number < len(unit.parts)
+        steps.append(_Step(part, _write_merge(bench, ground, tip, part, merged) if needed else "", merged))
+    return tuple(steps)
+
+
+def _write_merge(bench: Workbench, ground: _Ground, tip: str, part: Part, tree: str) -> str:
+    message = with_trailers(merge_message(part).encode(), ())
+    return bench.write_commit(CommitDraft(tree, (tip, part.member.head), ground.committer, ground.committer, message))
+
+
+def _merge_onto(bench: Workbench, ground: _Ground, tip: str, tree: str, head: str) -> str | Clash:
+    """The tree of `head` merged onto `tip`.
+
+    A change that landed squashed or rebased is in main's content and not in its ancestry. Where `head` is
+    stacked on such a change, a stand-in for `tip` that has it as a parent gives git the right merge base.
+    """
+    ours = tip
+    if ground.landed:
+        parents = (tip, *ground.landed)
+        ours = bench.write_commit(CommitDraft(tree, parents, ground.committer, ground.committer, b"stand-in\n"))
+    try:
+        merged = bench.merge(ours, head)
+    except GitFailed:
+        if bench.merge_bases(tip, head):
+            raise
+        return Clash((), ("the change shares no history with the branch it is to land on",))
+    return merged if isinstance(merged, Clash) else merged.tree
+
+
+def _name_the_obstacle(
+    bench: Workbench, ground: _Ground, steps: list[_Step], part: Part, clash: Clash | None
+) -> Refused:
+    """Which is the first to stand in the way: the base, or one of the members merged so far."""
+    head = part.member.head
+    against: str | None = None
+    tip, tree = ground.base.sha, ground.base.tree
+    for step in (*steps, None):
+        merged = _merge_onto(bench, ground, tip, tree, head)
+        if isinstance(merged, Clash):
+            landed = _landed_on(bench, tip, head, merged.paths) if against is None else ()
+            paths = tuple(map(recordable, merged.paths))
+            return Refused(part.member, RefusalCause.CONFLICT, paths, against, merged.messages, landed)
+        if clash is None and merged == tree:
+            break
+        if step is not None:
+            against, tip, tree = step.part.member.id, step.merge, step.tree
+    return Refused(part.member, RefusalCause.EMPTY, against=against)
+
+
+def _landed_on(bench: Workbench, base: str, head: str, paths: tuple[str, ...]) -> tuple[str, ...]:
+    if not paths:
+        return ()
+    arguments = (
+        "rev-list",
+        "--first-parent",
+        f"--max-count={_LANDED_SHOWN}",
+        base,
+        f"^{head}",
+        "--",
+        *paths[:100],
+    )
+    return tuple(bench.git("--literal-pathspecs", *arguments).lines)
+
+
+def _write_history(bench: Workbench, ground: _Ground, unit: Unit, chain: tuple[_Step, ...]) -> Composed:
+    tree = chain[-1].tree
+    if unit.policy is Policy.MERGE:
+        commit = _write_train(bench, ground, chain)
+        merges = [step.merge for step in chain] if len(chain) > 1 else [commit]
+        tips = (MemberTip(s.part.member, m, s.tree) for s, m in zip(chain, merges, strict=True))
+        return Composed(unit.base, commit, tree, tuple(tips))
+    parent, parent_tree = ground.base.sha, ground.base.tree
+    tips_so_far: list[MemberTip] = []
+    flattened: list[str] = []
+    excluded = (ground.base.sha, *ground.landed)
+    for step in chain:
+        span = Span(step.part, excluded, parent, parent_tree, step.tree, ground.committer)
+        tested = (tested_trailer(tree),) if step is chain[-1] else ()
+        written = write_rebased(bench, span, tested) if unit.policy is Policy.REBASE else None
+        if written is None:
+            written = write_squashed(bench, span, tested)
+            flattened += [step.part.member.id] if unit.policy is Policy.REBASE else []
+        tips_so_far.append(MemberTip(step.part.member, written, step.tree))
+        parent, parent_tree = written, step.tree
+        excluded = (*excluded, step.part.member.head)
+    return Composed(unit.base, parent, tree, tuple(tips_so_far), tuple(flattened))
+
+
+def _write_train(bench: Workbench, ground: _Ground, chain: tuple[_Step, ...]) -> str:
+    """The one commit main moves to. Its first parent is the base, so every first-parent tip was tested."""
+    parts = tuple(step.part for step in chain)
+    alone = len(chain) == 1
+    message = merge_message(parts[0]) if alone else train_message(parts)
+    second = parts[0].member.head if alone else chain[-1].merge
+    trailers = (*(change_trailer(part.member) for part in parts), tested_trailer(chain[-1].tree))
+    draft = CommitDraft(
+        chain[-1].tree,
+        (ground.base.sha, second),
+        ground.committer,
+        ground.committer,
+        with_trailers(message.encode(), trailers),
+    )
+    return bench.write_commit(draft)

@@ -1,0 +1,130 @@
+"""Reading main itself: what landed, whether it was rewound, what a stacked change stands on."""
+
+from dataclasses import dataclass
+from enum import StrEnum
+from functools import lru_cache
+
+from paddock.core.merge.model import Member
+from paddock.git.landing.messages import CHANGE_TRAILER, TESTED_TRAILER, parse_claim
+from paddock.git.landing.workbench import Workbench
+from paddock.git.repo import Repo
+
+_READ_BACK_LIMIT = 5000
+_TRAILERS = "%(trailers:key={},valueonly,unfold,separator=%x02)"
+_FORMAT = "%x00".join(("%H", "%T", _TRAILERS.format(CHANGE_TRAILER), _TRAILERS.format(TESTED_TRAILER), "%x01"))
+
+
+@dataclass(frozen=True, slots=True)
+class LandedTip:
+    """A first-parent commit of main that says what it landed. `tested` is the tree its trailer names."""
+
+    commit: str
+    tree: str
+    members: tuple[Member, ...]
+    tested: str | None
+
+
+class Relation(StrEnum):
+    """Where main stands, seen from the last value the queue knew."""
+
+    SAME = "same"
+    AHEAD = "ahead"
+    REWOUND = "rewound"
+    MISSING = "missing"
+
+
+@dataclass(frozen=True, slots=True)
+class MainSeen:
+    """`commit` and `tree` are None when there is no such branch."""
+
+    relation: Relation
+    commit: str | None
+    tree: str | None
+
+    @property
+    def descends(self) -> bool:
+        return self.relation in (Relation.SAME, Relation.AHEAD)
+
+
+def observe_main(repo: Repo, ref: str, known: str | None) -> MainSeen:
+    """Read `ref` afresh and compare it with `known` (None: nothing is known yet, so anything is fine).
+
+    A `known` commit that is no longer in the repository counts as rewound.
+    """
+    commit = repo.resolve(ref)
+    if commit is None:
+        return MainSeen(Relation.MISSING, None, None)
+    tree = _tree_of(repo, commit)
+    if known is None or known == commit:
+        return MainSeen(Relation.SAME, commit, tree)
+    ahead = repo.resolve(known) is not None and repo.is_ancestor(known, commit)
+    return MainSeen(Relation.AHEAD if ahead else Relation.REWOUND, commit, tree)
+
+
+@lru_cache(maxsize=64)
+def _tree_of(repo: Repo, commit: str) -> str:
+    """Main is looked at before every step of the queue, and a commit's tree never changes."""
+    return repo.tree_of(commit)
+
+
+def read_landed(bench: Workbench, tip: str, since: str | None = None) -> tuple[LandedTip, ...]:
+    """What main's own first-parent commits say landed after `since`, oldest first.
+
+    Only first parents speak for the queue: a message further down was written by whoever made the change.
+    """
+    excluded = (f"^{since}",) if since else ()
+    return _read_tips(bench, tip, excluded)
+
+
+def landed_heads(bench: Workbench, base: str, heads: tuple[str, ...]) -> tuple[str, ...]:
+    """The last commits in the members' own history that landed on `base` in another shape (squashed, rebased).
+
+    That is a landed change's head, or an earlier commit of it where a member forked before its end.
+    """
+    own = _parents(bench, heads, (base,))
+    if not own:
+        return ()
+    landed = [m.head for tip in _read_tips(bench, base, tuple(f"^{head}" for head in heads)) for m in tip.members]
+    if not landed:
+        return ()
+    still_new = _parents(bench, heads, (base, *landed))
+    known = [commit for commit in own if commit not in still_new]
+    below = {parent for commit in known for parent in own[commit]}
+    return tuple(commit for commit in known if commit not in below)
+
+
+def _parents(bench: Workbench, heads: tuple[str, ...], excluded: tuple[str, ...]) -> dict[str, tuple[str, ...]]:
+    """Commit → parents for what `heads` have beyond `excluded`; what is not in the repository excludes nothing."""
+    words = "".join(f"{sha}\n" for sha in (*heads, *(f"^{sha}" for sha in excluded)))
+    listed = bench.git("rev-list", "--parents", "--ignore-missing", "--stdin", input=words.encode())
+    rows = (line.split(" ") for line in listed.lines)
+    return {row[0]: tuple(row[1:]) for row in rows}
+
+
+def history_beyond(bench: Workbench, main: str, heads: tuple[str, ...]) -> dict[str, tuple[str, ...]]:
+    """Commit → parents for everything the heads have that `main` has not."""
+    return _parents(bench, heads, (main,)) if heads else {}
+
+
+def _read_tips(bench: Workbench, tip: str, excluded: tuple[str, ...]) -> tuple[LandedTip, ...]:
+    listed = bench.git(
+        "log",
+        "--first-parent",
+        "--reverse",
+        f"--max-count={_READ_BACK_LIMIT}",
+        f"--format={_FORMAT}",
+        "--encoding=UTF-8",
+        tip,
+        *excluded,
+    )
+    read = (_read_tip(entry) for entry in listed.text.split("\x01") if entry.strip())
+    return tuple(found for found in read if found is not None)
+
+
+def _read_tip(entry: str) -> LandedTip | None:
+    commit, tree, changes, tested, _ = entry.lstrip("\n").split("\0")
+    claims = (parse_claim(value) for value in changes.split("\x02"))
+    members = tuple(member for member in claims if member is not None)
+    if not members:
+        return None
+    return LandedTip(commit, tree, members, tested.split("\x02")[-1].strip() or None)

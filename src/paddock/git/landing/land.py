@@ -1,0 +1,176 @@
+"""Moving main: audit, compare-and-swap, look again. Checkouts of main follow it where that touches nobody's work.
+
+With a remote, its branch is main and the push is the compare-and-swap; the local branch follows if it can and is not
+checked out.
+Every step may be repeated: a main that already has the new commit counts as landed.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from paddock.git.command import GitFailed
+from paddock.git.landing.audit import Move, audit
+from paddock.git.landing.held import flush_objects, missing_holds, move_ref
+from paddock.git.landing.publish import (
+    PUSH_TIMEOUT_SECONDS,
+    Pushed,
+    Rejected,
+    RemoteMoved,
+    Unreachable,
+    push_main,
+    read_remote,
+)
+from paddock.git.landing.workbench import Workbench, open_workbench
+from paddock.git.repo import Repo
+from paddock.git.usertree.checkouts import following, is_checked_out
+
+LAND_CHECKPOINTS = ("land.held", "land.audited", "land.flushed", "land.swapped", "land.moved", "land.verified")
+REMOTE_LAND_CHECKPOINTS = ("land.held", "land.audited", "land.flushed", "land.pushed", "land.moved", "land.verified")
+
+
+@dataclass(frozen=True, slots=True)
+class Landed:
+    """Main contains the new commit. `followed` is False when a local branch had to be left behind the remote."""
+
+    followed: bool = True
+    already: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class MainMoved:
+    """Main is not at the old commit, so nothing was done; `actual` is None when the branch is gone."""
+
+    actual: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Unsound:
+    """The audit objects. `moved` tells that main had been moved when it did: a person must look."""
+
+    problems: tuple[str, ...]
+    moved: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Stuck:
+    """Git cannot move the branch though it is at the old commit: a lock left behind, a full disk, no rights."""
+
+    reason: str
+
+
+LandResult = Landed | MainMoved | Unsound | Stuck | Unreachable | Rejected
+
+
+def land(
+    repo: Repo,
+    move: Move,
+    remote: str | None = None,
+    push_timeout: float = PUSH_TIMEOUT_SECONDS,
+    checkpoint: Callable[[str], None] = lambda _name: None,
+    *,
+    update_checkouts: bool = True,
+) -> LandResult:
+    """Take main from `move.old` to `move.new`, or say why not. Seconds at most, besides the push.
+
+    Without `update_checkouts` it is only noted which working trees show an older main.
+    """
+    bench = open_workbench(repo)
+    earlier = _landed_before(repo, bench, move, remote)
+    if earlier is not None:
+        return earlier
+    checkpoint("land.held")
+    if problems := (*_not_held(repo, move), *audit(bench, move)):
+        return Unsound(problems)
+    checkpoint("land.audited")
+    flush_objects(bench, move.new, move.old)
+    checkpoint("land.flushed")
+    if remote is not None:
+        pushed = push_main(repo, remote, move.branch, move.new, move.old, push_timeout)
+        if isinstance(pushed, RemoteMoved):
+            return MainMoved(pushed.actual)
+        if not isinstance(pushed, Pushed):
+            return pushed
+        checkpoint("land.pushed")
+    if remote is not None:
+        moved = _swap(repo, bench, move, follows=True)
+    else:
+        with following(
+            repo, move.branch, move.old, move.new, update=update_checkouts, checkpoint=checkpoint
+        ) as checkouts:
+            moved = _swap(repo, bench, move, follows=False)
+            if isinstance(moved, Landed):
+                checkpoint("land.swapped")
+                checkouts.follow()
+    if not isinstance(moved, Landed):
+        return moved
+    checkpoint("land.moved")
+    if problems := _look_again(repo, bench, move, remote):
+        return Unsound(problems, moved=True)
+    checkpoint("land.verified")
+    return moved
+
+
+def follow_remote(repo: Repo, branch: str, new: str) -> bool:
+    """Fast-forward the local branch to `new`, which the remote has; False when it has commits of its own.
+
+    A branch that does not exist locally is left so, and one that is checked out: `git pull` is for its user to say.
+    """
+    ref = f"refs/heads/{branch}"
+    at = repo.resolve(ref)
+    if at is None or at == new:
+        return True
+    if is_checked_out(repo, branch):
+        return False
+    if not repo.is_ancestor(at, new):
+        return repo.is_ancestor(new, at)
+    return move_ref(repo, ref, new, at, "paddock: follow the remote")
+
+
+def _landed_before(repo: Repo, bench: Workbench, move: Move, remote: str | None) -> LandResult | None:
+    """What there is to say before trying: landed by an earlier try, or main is elsewhere. None: go on."""
+    if remote is None:
+        at = repo.resolve(move.ref)
+    else:
+        asked = read_remote(repo, remote, move.branch)
+        if isinstance(asked, Unreachable):
+            return asked
+        at = asked.commit
+    if at == move.old:
+        return None
+    if at is not None and repo.resolve(move.new) and repo.resolve(at) and bench.is_ancestor(move.new, at):
+        followed = remote is None or follow_remote(repo, move.branch, move.new)
+        return Landed(followed, already=True)
+    return MainMoved(at)
+
+
+def _not_held(repo: Repo, move: Move) -> tuple[str, ...]:
+    gone = missing_holds(repo, move.members)
+    return tuple(f"the approved bytes of {member.id}@v{member.version} are not held any more" for member in gone)
+
+
+def _swap(repo: Repo, bench: Workbench, move: Move, follows: bool) -> Landed | MainMoved | Stuck:
+    try:
+        if follows:
+            return Landed(followed=follow_remote(repo, move.branch, move.new))
+        reason = "paddock: land " + " ".join(f"{member.id}@v{member.version}" for member in move.members)
+        if move_ref(repo, move.ref, move.new, move.old, reason):
+            return Landed()
+    except GitFailed as failed:
+        return Landed(followed=False) if follows else Stuck(failed.result.stderr.strip())
+    actual = repo.resolve(move.ref)
+    if actual is not None and bench.is_ancestor(move.new, actual):
+        return Landed(already=True)
+    return MainMoved(actual)
+
+
+def _look_again(repo: Repo, bench: Workbench, move: Move, remote: str | None) -> tuple[str, ...]:
+    """Main is read afresh: a correct commit is not enough if main came to name another one.
+
+    The audit of the commit itself stands, for a commit's name is the hash of its bytes.
+    """
+    if remote is not None:
+        return ()
+    actual = repo.resolve(move.ref)
+    if actual == move.new or (actual is not None and bench.is_ancestor(move.new, actual)):
+        return ()
+    return (f"main was moved to `{move.new}` and is at `{actual}`",)

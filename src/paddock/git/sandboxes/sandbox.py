@@ -1,0 +1,287 @@
+"""CI sandboxes: prepared at an exact commit, reused warm, rebuilt when damaged, claimed by one run at a time.
+
+What a sandbox is doing is on disk, so a daemon that was killed finds its runs again: a sandbox with a run in
+its record is taken until that run is released. Running the command is not done here.
+"""
+
+import contextlib
+import os
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import msgspec
+
+from paddock.core.errors import PaddockError
+from paddock.git.command import GitFailed
+from paddock.git.disk import disk_usage, remove_tree
+from paddock.git.lock import Lock, hold
+from paddock.git.repo import Repo
+from paddock.git.sandboxes.tree import Layout, build, damage_of, differing, furnish, switch, untracked
+
+SANDBOX_CHECKPOINTS = ("sandbox.claimed", "sandbox.built", "sandbox.switched", "sandbox.furnished", "sandbox.recorded")
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,63}")
+_TRASH = ".trash-"
+_LOCK_TIMEOUT_SECONDS = 120.0
+
+
+class SandboxRecord(msgspec.Struct, frozen=True, omit_defaults=True):
+    """What is known about a sandbox. An empty `commit` means that it was left half way.
+
+    `setup` is the digest the set-up command last succeeded under, `kept` the patterns of what it made.
+    """
+
+    run: str | None = None
+    commit: str = ""
+    setup: str = ""
+    kept: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Sandbox:
+    """A place to run CI: `name` is usually the slot's. Its folder need not exist yet."""
+
+    repo: Repo
+    root: Path
+    name: str
+
+    def __post_init__(self) -> None:
+        if not _NAME.fullmatch(self.name):
+            raise PaddockError(f"`{self.name}` is not a name for a sandbox")
+
+    @property
+    def path(self) -> Path:
+        return self.root / self.name
+
+    @property
+    def tree(self) -> Path:
+        return self.layout.tree
+
+    @property
+    def home(self) -> Path:
+        return self.layout.home
+
+    @property
+    def tmp(self) -> Path:
+        return self.layout.tmp
+
+    @property
+    def layout(self) -> Layout:
+        return Layout(self.repo, self.path)
+
+    @property
+    def record_path(self) -> Path:
+        return self.root / f"{self.name}.json"
+
+    @property
+    def lock_path(self) -> Path:
+        return self.root / f"{self.name}.lock"
+
+
+@dataclass(frozen=True, slots=True)
+class Order:
+    """What a run needs. `refs` (name, commit) exist in the repository CI sees, so that it can compare with main.
+
+    `fresh` builds the sandbox anew: for a run that somebody will be blamed for.
+    """
+
+    run: str
+    commit: str
+    setup: str = ""
+    keep: tuple[str, ...] = ()
+    refs: tuple[tuple[str, str], ...] = ()
+    fresh: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Prepared:
+    """The tree is exactly the commit. `rebuilt` says why it was not warm, empty when it was."""
+
+    commit: str
+    needs_setup: bool
+    rebuilt: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class InUse:
+    """Another run has the sandbox and has not been released."""
+
+    run: str
+
+
+@dataclass(frozen=True, slots=True)
+class NotPrepared:
+    """Nobody's fault and not the change's: no room, no rights, a commit that is gone."""
+
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class SandboxSeen:
+    name: str
+    record: SandboxRecord
+    damage: str | None
+
+
+def reserve_sandbox(sandbox: Sandbox, run: str, *, fresh: bool) -> None:
+    """So that two runs that begin at once do not choose the same one, and nobody removes it meanwhile.
+
+    `fresh` forgets what is known about it, so that it is built anew: nothing left behind may decide the run.
+    """
+    with _locked(sandbox):
+        known = None if fresh else read_record(sandbox)
+        write_record(sandbox, msgspec.structs.replace(known or SandboxRecord(), run=run))
+
+
+def prepare_sandbox(
+    sandbox: Sandbox, order: Order, checkpoint: Callable[[str], None] = lambda _name: None
+) -> Prepared | InUse | NotPrepared:
+    """Claim the sandbox for `order.run` and make it exactly `order.commit`. Repeating it converges."""
+    with _locked(sandbox) as lock:
+        record = read_record(sandbox) or SandboxRecord()
+        if record.run not in (None, order.run):
+            return InUse(record.run)
+        reason = _why_rebuild(sandbox, record, order)
+        try:
+            return _prepare(sandbox, order, record, reason, lock, checkpoint)
+        except (GitFailed, OSError) as failed:
+            if reason:
+                return NotPrepared(str(failed))
+        try:
+            return _prepare(sandbox, order, SandboxRecord(), "it could not be switched", lock, checkpoint)
+        except (GitFailed, OSError) as failed:
+            return NotPrepared(str(failed))
+
+
+def finish_setup(sandbox: Sandbox, order: Order) -> Prepared | InUse | NotPrepared:
+    """After the set-up command succeeded: remember what it made, and put back tracked files it changed."""
+    with _locked(sandbox) as lock:
+        record = read_record(sandbox)
+        if record is None or record.run != order.run:
+            return InUse(record.run) if record and record.run else NotPrepared("the sandbox was given up")
+        try:
+            kept = untracked(sandbox.layout, lock)
+            switch(sandbox.layout, order.commit, (*order.keep, *kept), lock)
+            furnish(sandbox.layout, order.commit, order.refs, keep_home=True)
+        except (GitFailed, OSError) as failed:
+            return NotPrepared(str(failed))
+        write_record(sandbox, SandboxRecord(order.run, order.commit, order.setup, kept))
+    return Prepared(order.commit, needs_setup=False)
+
+
+def release_sandbox(sandbox: Sandbox, run: str) -> bool:
+    """The run is over and its processes are gone; False when the sandbox is not that run's."""
+    with _locked(sandbox):
+        record = read_record(sandbox)
+        if record is None or record.run != run:
+            return False
+        write_record(sandbox, msgspec.structs.replace(record, run=None))
+    return True
+
+
+def remove_sandbox(sandbox: Sandbox) -> int | InUse:
+    """Delete a sandbox no run has; returns the bytes freed."""
+    with _locked(sandbox) as lock:
+        record = read_record(sandbox)
+        if record is not None and record.run is not None:
+            return InUse(record.run)
+        freed = disk_usage(sandbox.path)
+        sandbox.record_path.unlink(missing_ok=True)
+        _discard(sandbox, lock)
+        sandbox.lock_path.unlink(missing_ok=True)
+    return freed
+
+
+def sweep_trash(root: Path) -> int:
+    """Delete what a killed process was about to delete; returns the bytes freed. For who owns all of `root`."""
+    left = tuple(root.glob(f"*{_TRASH}*"))
+    freed = sum(disk_usage(path) for path in left)
+    for path in left:
+        remove_tree(path)
+    return freed
+
+
+def list_sandboxes(repo: Repo, root: Path) -> tuple[SandboxSeen, ...]:
+    """What is there, by name; a record's run tells a restarted daemon what to adopt or release."""
+    if not root.is_dir():
+        return ()
+    names = sorted({path.stem for path in root.iterdir() if _NAME.fullmatch(path.stem)})
+    sandboxes = [Sandbox(repo, root, name) for name in names if _TRASH not in name]
+    return tuple(
+        SandboxSeen(box.name, read_record(box) or SandboxRecord(), damage_of(box.layout))
+        for box in sandboxes
+        if box.path.exists() or box.record_path.exists()
+    )
+
+
+def changed_files(sandbox: Sandbox) -> tuple[str, ...]:
+    """Tracked files that are not as the prepared commit has them."""
+    with _locked(sandbox) as lock:
+        return differing(sandbox.layout, lock)
+
+
+def read_record(sandbox: Sandbox) -> SandboxRecord | None:
+    try:
+        return msgspec.json.decode(sandbox.record_path.read_bytes(), type=SandboxRecord)
+    except (FileNotFoundError, msgspec.DecodeError):
+        return None
+
+
+def write_record(sandbox: Sandbox, record: SandboxRecord) -> None:
+    sandbox.root.mkdir(parents=True, exist_ok=True)
+    draft = sandbox.record_path.with_suffix(".json.new")
+    draft.write_bytes(msgspec.json.encode(record))
+    os.replace(draft, sandbox.record_path)
+
+
+def _locked(sandbox: Sandbox) -> contextlib.AbstractContextManager[Lock]:
+    return hold(sandbox.lock_path, _LOCK_TIMEOUT_SECONDS)
+
+
+def _why_rebuild(sandbox: Sandbox, record: SandboxRecord, order: Order) -> str:
+    if order.fresh and record.run != order.run:
+        return "a fresh one was asked for"
+    if not sandbox.path.exists():
+        return "there was none"
+    if not record.commit:
+        return "it was left half way"
+    if record.setup and record.setup != order.setup:
+        return "the set-up changed"
+    return damage_of(sandbox.layout) or ""
+
+
+def _prepare(
+    sandbox: Sandbox,
+    order: Order,
+    record: SandboxRecord,
+    rebuild: str,
+    lock: Lock,
+    checkpoint: Callable[[str], None],
+) -> Prepared:
+    layout = sandbox.layout
+    write_record(sandbox, SandboxRecord(run=order.run))
+    checkpoint("sandbox.claimed")
+    kept, setup = ((), "") if rebuild else (record.kept, record.setup)
+    if rebuild:
+        _discard(sandbox, lock)
+        build(layout, lock)
+        checkpoint("sandbox.built")
+    switch(layout, order.commit, (*order.keep, *kept), lock)
+    checkpoint("sandbox.switched")
+    furnish(layout, order.commit, order.refs, keep_home=bool(setup))
+    checkpoint("sandbox.furnished")
+    write_record(sandbox, SandboxRecord(order.run, order.commit, setup, kept))
+    checkpoint("sandbox.recorded")
+    return Prepared(order.commit, needs_setup=setup != order.setup, rebuilt=rebuild)
+
+
+def _discard(sandbox: Sandbox, lock: Lock) -> None:
+    """Out of the way in one step, then deleted: a crash leaves rubbish and never half a sandbox."""
+    assert lock.path == sandbox.lock_path
+    trash = sandbox.root / f"{sandbox.name}{_TRASH}{os.getpid()}"
+    for left in (trash, *sandbox.root.glob(f"{sandbox.name}{_TRASH}*")):
+        remove_tree(left)
+    if os.path.lexists(sandbox.path):
+        os.rename(sandbox.path, trash)
+        remove_tree(trash)

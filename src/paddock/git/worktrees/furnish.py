@@ -1,0 +1,86 @@
+"""What a worktree gets besides its commit: included files, ports, a folder for temporary ones, the setup command."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import msgspec
+
+from paddock.git.lock import Lock
+from paddock.git.worktrees.checkout import admin_dir
+from paddock.git.worktrees.include import copy_included
+from paddock.git.worktrees.setup import SetupResult, needs_setup_again, run_setup
+from paddock.git.worktrees.slots import Slot, SlotRecord, WorktreeRoot, write_record
+
+Checkpoint = Callable[[str], None]
+
+
+def no_checkpoint(name: str) -> None:
+    """For production: nothing happens at the named points."""
+
+
+@dataclass(frozen=True, slots=True)
+class Worktree:
+    slot: int
+    path: Path
+    git_dir: Path
+    attempt: str
+    branch: str
+    start: str
+    tmp: Path
+    ports: range
+
+    def environment(self) -> dict[str, str]:
+        """What an engine in this worktree finds in its environment."""
+        return {
+            "PADDOCK_PORT": str(self.ports.start),
+            "PADDOCK_PORT_LAST": str(self.ports.stop - 1),
+            "PADDOCK_PORT_COUNT": str(len(self.ports)),
+            "PADDOCK_WORKTREE": str(self.path),
+            "TMPDIR": str(self.tmp),
+        }
+
+
+def furnish(
+    root: WorktreeRoot, slot: Slot, record: SlotRecord, at: str, lock: Lock, checkpoint: Checkpoint
+) -> tuple[SlotRecord, SetupResult | None, tuple[str, ...]]:
+    """Included files, a folder for temporary ones, the setup command where it is due."""
+    tmp = _tmp(slot, record)
+    tmp.mkdir(parents=True, exist_ok=True)
+    skipped: tuple[str, ...] = ()
+    if root.repo.main is not None:
+        inclusion = copy_included(root.repo.main, slot.path, slot.home, record.included)
+        skipped = inclusion.skipped
+        if record.included != inclusion.copied:
+            record = msgspec.structs.replace(record, included=inclusion.copied)
+            write_record(slot, record, lock)
+        checkpoint("included")
+    if not is_setup_due(root, record, at):
+        return record, None, skipped
+    env = describe(root, slot, record).environment()
+    result = run_setup(root.setup, slot.path, slot.home, env, root.setup_timeout_seconds)
+    if result.ok:
+        record = msgspec.structs.replace(record, setup_at=at, setup_by=root.setup)
+        write_record(slot, record, lock)
+    checkpoint("set-up")
+    return record, result, skipped
+
+
+def is_setup_due(root: WorktreeRoot, record: SlotRecord, at: str) -> bool:
+    if not root.setup:
+        return False
+    if not record.setup_at or record.setup_by != root.setup:
+        return True
+    return record.setup_at != at and needs_setup_again(root.repo.changed_paths(record.setup_at, at))
+
+
+def describe(root: WorktreeRoot, slot: Slot, record: SlotRecord) -> Worktree:
+    git_dir = admin_dir(root.repo, slot.path) or slot.path / ".git"
+    ports = root.ports.block(slot.number)
+    return Worktree(
+        slot.number, slot.path, git_dir, record.attempt, record.branch, record.start, _tmp(slot, record), ports
+    )
+
+
+def _tmp(slot: Slot, record: SlotRecord) -> Path:
+    return slot.home / "tmp" / (record.attempt or "pool")

@@ -1,0 +1,178 @@
+"""The warm pool: idle worktrees at main's tip, made and re-pointed in the background."""
+
+import contextlib
+from collections.abc import Collection
+from dataclasses import dataclass
+
+import msgspec
+
+from paddock.core.errors import PaddockError
+from paddock.core.tasks.conversations import NOWHERE, Homes
+from paddock.git.lock import Lock, hold
+from paddock.git.worktrees.checkout import add_worktree, admin_dir, bring_to, check_out, clean, sharpen_index
+from paddock.git.worktrees.claims import check_room
+from paddock.git.worktrees.furnish import Checkpoint, furnish, is_setup_due, no_checkpoint
+from paddock.git.worktrees.release import make_idle, remove_slot
+from paddock.git.worktrees.slots import (
+    Slot,
+    SlotRecord,
+    SlotState,
+    WorktreeRoot,
+    hold_claims,
+    hold_if_free,
+    list_slots,
+    next_slot,
+    read_record,
+    write_record,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class FillReport:
+    """`idle` entries are in the pool now. `problems` are worth a delay before the next call."""
+
+    idle: int
+    made: int = 0
+    repointed: int = 0
+    reclaimed: int = 0
+    problems: tuple[str, ...] = ()
+
+
+def fill(
+    root: WorktreeRoot,
+    tip: str,
+    size: int,
+    most: int | None = None,
+    checkpoint: Checkpoint = no_checkpoint,
+    homes: Homes = NOWHERE,
+) -> FillReport:
+    """Bring the pool to `size` idle worktrees at commit `tip`; stop after `most` pieces of work.
+
+    Those that a conversation may come back to do not count, and are left as they are.
+    Entries a dead process left half done are finished or removed. Safe beside claims and other fills.
+    """
+    done: list[Slot] = []
+    lived_in = {*homes.due, *homes.kept}
+    made = reclaimed = 0
+    problems: list[str] = []
+    limit = most if most is not None else size + len(list_slots(root))
+    for slot in list_slots(root):
+        if len(done) + reclaimed >= limit:
+            break
+        with hold_if_free(slot) as lock:
+            if lock is None:
+                continue
+            record = read_record(slot)
+            try:
+                if record is None or record.state in (SlotState.MAKING, SlotState.RETURNING):
+                    reclaimed += _reclaim(root, slot, record, lock, checkpoint)
+                elif _is_stale(root, record, tip) and str(slot.path) not in lived_in:
+                    _repoint(root, slot, record, tip, lock, checkpoint, problems)
+                    done.append(slot)
+            except (PaddockError, OSError) as error:
+                problems.append(f"w{slot.number}: {error}")
+    while _is_short(root, size, lived_in) and len(done) + reclaimed < limit and not problems:
+        try:
+            done.append(_make(root, tip, homes, checkpoint, problems))
+            made += 1
+        except (PaddockError, OSError) as error:
+            problems.append(str(error))
+    _sharpen(root, done)
+    return FillReport(count_idle(root, lived_in), made, len(done) - made, reclaimed, tuple(problems))
+
+
+def _sharpen(root: WorktreeRoot, done: list[Slot]) -> None:
+    """Comes last, so that entries can be claimed meanwhile and the wait inside is mostly over."""
+    for slot in done:
+        with hold_if_free(slot) as lock:
+            record, admin = read_record(slot), admin_dir(root.repo, slot.path)
+            if lock is not None and admin is not None and record is not None and record.state is SlotState.IDLE:
+                sharpen_index(slot.path, admin, lock)
+
+
+def count_idle(root: WorktreeRoot, besides: Collection[str] = ()) -> int:
+    records = (read_record(slot) for slot in list_slots(root) if str(slot.path) not in besides)
+    return sum(record is not None and record.state is SlotState.IDLE for record in records)
+
+
+def _is_stale(root: WorktreeRoot, record: SlotRecord, tip: str) -> bool:
+    return record.state is SlotState.IDLE and (record.at != tip or is_setup_due(root, record, tip))
+
+
+def _is_short(root: WorktreeRoot, size: int, lived_in: Collection[str]) -> bool:
+    """Beyond the root's bound, what conversations may come back to has to do for the pool as well."""
+    idle = count_idle(root, lived_in)
+    return idle < size and (len(list_slots(root)) < root.most or count_idle(root) < size)
+
+
+def _make(root: WorktreeRoot, tip: str, homes: Homes, checkpoint: Checkpoint, problems: list[str]) -> Slot:
+    check_room(root)
+    with contextlib.ExitStack() as stack:
+        with hold_claims(root) as claims:
+            slot = next_slot(root, claims, homes)
+            root.ports.block(slot.number)
+            lock = stack.enter_context(hold(slot.lock_path))
+            checkpoint("slot-taken")
+            write_record(slot, SlotRecord(SlotState.MAKING), lock)
+        checkpoint("making")
+        admin = add_worktree(root, slot, tip, lock)
+        checkpoint("added")
+        check_out(slot.path, admin, tip, lock)
+        checkpoint("checked-out")
+        _settle(root, slot, SlotRecord(SlotState.MAKING), tip, lock, checkpoint, problems)
+        return slot
+
+
+def _repoint(
+    root: WorktreeRoot,
+    slot: Slot,
+    record: SlotRecord,
+    tip: str,
+    lock: Lock,
+    checkpoint: Checkpoint,
+    problems: list[str],
+) -> None:
+    admin = admin_dir(root.repo, slot.path)
+    if admin is None:
+        remove_slot(root, slot, lock)
+        return
+    # MAKING while it is neither here nor there: a claim after a crash must not trust it.
+    making = msgspec.structs.replace(record, state=SlotState.MAKING, at="", unswept=False)
+    write_record(slot, making, lock)
+    checkpoint("repointing")
+    if record.unswept:
+        check_out(slot.path, admin, tip, lock)
+        clean(slot.path, (), lock)
+    else:
+        bring_to(slot.path, admin, tip, lock)
+    checkpoint("checked-out")
+    _settle(root, slot, making, tip, lock, checkpoint, problems)
+
+
+def _settle(
+    root: WorktreeRoot,
+    slot: Slot,
+    record: SlotRecord,
+    tip: str,
+    lock: Lock,
+    checkpoint: Checkpoint,
+    problems: list[str],
+) -> None:
+    """Furnish and enter into the pool. A failing setup command is tried again when the worktree is claimed."""
+    record, setup, _ = furnish(root, slot, record, tip, lock, checkpoint)
+    if setup is not None and not setup.ok:
+        problems.append(f"w{slot.number}: the setup command failed, see `{setup.output}`")
+    write_record(slot, msgspec.structs.replace(record, state=SlotState.IDLE, at=tip), lock)
+    checkpoint("idle")
+
+
+def _reclaim(root: WorktreeRoot, slot: Slot, record: SlotRecord | None, lock: Lock, checkpoint: Checkpoint) -> int:
+    """Returns 1 when something was done about a half-made or half-returned entry."""
+    if record is None:
+        # Without a record nobody knows what is in there; an empty place is free, anything else is for gc.
+        if slot.path.exists():
+            return 0
+        remove_slot(root, slot, lock)
+    else:
+        make_idle(root, slot, lock, checkpoint)
+    return 1

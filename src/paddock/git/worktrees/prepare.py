@@ -1,0 +1,103 @@
+"""A worktree for an attempt: claimed from the pool or made, on its own branch, furnished, and given back.
+
+`prepare` and `release` may be killed anywhere and called again; the second call does what is left to do. Each
+takes a `checkpoint` that is told the name of every point between two effects.
+"""
+
+import re
+from dataclasses import dataclass
+
+import msgspec
+
+from paddock.core.errors import PaddockError
+from paddock.git.worktrees.checkout import (
+    add_worktree,
+    admin_dir,
+    attach_branch,
+    bring_to,
+    check_out,
+    clean,
+    drop_stale_locks,
+    mark_for_watchers,
+    start_branch,
+)
+from paddock.git.worktrees.claims import Order, PlaceTaken, claim_slot
+from paddock.git.worktrees.furnish import Checkpoint, Worktree, describe, furnish, no_checkpoint
+from paddock.git.worktrees.release import Released, release
+from paddock.git.worktrees.setup import SetupResult
+from paddock.git.worktrees.slots import SlotRecord, SlotState, WorktreeRoot, find_slot, read_record, write_record
+
+__all__ = ["Order", "PlaceTaken", "Prepared", "Released", "Worktree", "find", "prepare", "release"]
+
+_ATTEMPT = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
+
+
+@dataclass(frozen=True, slots=True)
+class Prepared:
+    """`setup` is None when no command had to run. The engine may start only if `ready`."""
+
+    worktree: Worktree
+    warm: bool
+    setup: SetupResult | None = None
+    skipped: tuple[str, ...] = ()  # of .worktreeinclude, and why
+
+    @property
+    def ready(self) -> bool:
+        return self.setup is None or self.setup.ok
+
+
+def prepare(root: WorktreeRoot, order: Order, checkpoint: Checkpoint = no_checkpoint) -> Prepared:
+    """A worktree on `order.branch` at `order.start`; the same one as before if the attempt has one already.
+
+    PlaceTaken when it has to be `order.place` and cannot; nothing was done then. Where it raises another PaddockError
+    the slot stays the attempt's: call it again, or `release`.
+    """
+    if not _ATTEMPT.fullmatch(order.attempt):
+        raise PaddockError(f"`{order.attempt}` cannot name an attempt's folder")
+    with claim_slot(root, order, checkpoint) as (slot, lock):
+        record = read_record(slot)
+        assert record is not None
+        if record.state is SlotState.READY:
+            return Prepared(describe(root, slot, record), warm=True)
+        admin = admin_dir(root.repo, slot.path)
+        warm = admin is not None and record.at != ""
+        attached = False
+        if admin is None:
+            admin = add_worktree(root, slot, order.start, lock)
+            checkpoint("added")
+            check_out(slot.path, admin, order.start, lock)
+            checkpoint("checked-out")
+        elif record.unswept:
+            attached = start_branch(root.repo, slot.path, admin, order.branch, order.start, lock)
+            if not attached:
+                check_out(slot.path, admin, order.start, lock)
+            clean(slot.path, (), lock)
+            record = msgspec.structs.replace(record, unswept=False)
+            checkpoint("checked-out")
+        elif not _is_known_clean(record, order) and bring_to(slot.path, admin, order.start, lock):
+            checkpoint("checked-out")
+        if not attached:
+            drop_stale_locks(admin)
+            attach_branch(root.repo, slot.path, admin, order.branch, order.start, lock)
+        checkpoint("attached")
+        mark_for_watchers(admin)
+        checkpoint("watchers-marked")
+        record, setup, skipped = furnish(root, slot, record, order.start, lock, checkpoint)
+        worktree = describe(root, slot, record)
+        if setup is None or setup.ok:
+            write_record(slot, msgspec.structs.replace(record, state=SlotState.READY), lock)
+            checkpoint("ready")
+        return Prepared(worktree, warm, setup, skipped)
+
+
+def find(root: WorktreeRoot, attempt: str) -> Worktree | None:
+    """The worktree an attempt works in, None when it has none that is ready."""
+    found = find_slot(root, attempt)
+    if found is None or found[1].state not in (SlotState.READY, SlotState.KEPT):
+        return None
+    return describe(root, *found)
+
+
+def _is_known_clean(record: SlotRecord, order: Order) -> bool:
+    """Made for the pool at this very commit and never lived in: asking git would cost more than the claim."""
+    return record.at == order.start and not record.used

@@ -1,0 +1,254 @@
+"""Slots: the numbered places worktrees live in, and the record each keeps on disk.
+
+    ROOT/w3/              the worktree; its path never changes, so kept caches (.venv) stay valid
+    ROOT/.slots/w3/       lock, record.json, setup.log, tmp/ATTEMPT/
+
+Who holds a slot's lock may change the slot. A record that says MAKING, CLAIMED or RETURNING while nobody holds
+the lock was left by a process that died; every step can be done again.
+"""
+
+import contextlib
+import enum
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from itertools import chain, count, pairwise
+from pathlib import Path
+from zlib import crc32
+
+import msgspec
+
+from paddock.core.errors import PaddockError
+from paddock.core.tasks.conversations import NOWHERE, Homes
+from paddock.git.disk import DiskFloor
+from paddock.git.lock import Lock, closing, hold, try_lock
+from paddock.git.repo import Repo
+
+RESOLVE_SUFFIX = ".resolve"
+"""Of names under which a person, rather than an attempt, has a worktree."""
+_SLOTS_FOLDER = ".slots"
+_FIRST_PORT = 20_000
+_PORT_AFTER_LAST = 32_768  # Linux hands out ephemeral ports from here on
+
+
+class SlotState(enum.Enum):
+    MAKING = "making"  # being created for the pool; holds nothing of value
+    IDLE = "idle"  # in the pool: clean, detached at `at`
+    CLAIMED = "claimed"  # being prepared for `attempt`; no agent has seen it
+    READY = "ready"  # handed to `attempt`; only its release may touch it
+    RETURNING = "returning"  # its work is secured; being cleaned
+    KEPT = "kept"  # holds something that could not be secured; for a human, see `reason`
+
+
+class SlotRecord(msgspec.Struct, frozen=True, omit_defaults=True):
+    state: SlotState
+    attempt: str = ""
+    branch: str = ""
+    start: str = ""
+    at: str = ""
+    setup_at: str = ""  # the commit the setup command last succeeded on, "" if never since the last clean-up
+    setup_by: tuple[str, ...] = ()
+    used: bool = False  # an attempt has worked here: a process it left behind may still write
+    unswept: bool = False  # returned as it was, for nothing lay about; empty folders may, and the index is the agent's
+    included: tuple[str, ...] = ()  # what .worktreeinclude brought in, hence ours to refresh
+    reason: str = ""
+
+
+_RECORDS = msgspec.json.Decoder(SlotRecord)
+
+
+@dataclass(frozen=True, slots=True)
+class PortPlan:
+    """A block of `per_slot` ports for each slot; blocks never overlap.
+
+    The first slot gets the block number `shift` after `first`; behind the last block comes the first.
+    """
+
+    first: int = _FIRST_PORT
+    per_slot: int = 10
+    after_last: int = _PORT_AFTER_LAST
+    shift: int = 0
+
+    def block(self, slot: int) -> range:
+        blocks = (self.after_last - self.first) // self.per_slot
+        if slot > blocks:
+            raise PaddockError(
+                f"no ports left for worktree {slot}: {self.per_slot} each from {self.first} reach {self.after_last}",
+                "lower the ports per worktree or the first port in paddock.toml",
+            )
+        start = self.first + (slot - 1 + self.shift) % blocks * self.per_slot
+        return range(start, start + self.per_slot)
+
+
+def own_ports(root: Path, per_slot: int) -> PortPlan:
+    """A plan that begins elsewhere for most pairs of repositories on one machine."""
+    return PortPlan(per_slot=per_slot, shift=crc32(os.fsencode(root)))
+
+
+@dataclass(frozen=True, slots=True)
+class WorktreeRoot:
+    """Where a repository's worktrees live and how they are furnished.
+
+    `keep` names the ignored folders that survive a clean-up; `setup` is an argv run once in every worktree. With
+    `most` slots or more, a new one is made only where no idle one is left.
+    """
+
+    repo: Repo
+    path: Path
+    most: int = 8
+    keep: tuple[str, ...] = ()
+    setup: tuple[str, ...] = ()
+    setup_timeout_seconds: float = 600.0
+    ports: PortPlan = field(default_factory=PortPlan)
+    floor: DiskFloor = field(default_factory=DiskFloor)
+
+    def __post_init__(self) -> None:
+        for outer in (self.repo.main, self.repo.common_dir):
+            if outer is not None and self.path.is_relative_to(outer):
+                raise PaddockError(
+                    f"worktrees cannot live in `{self.path}`: it lies inside `{outer}`",
+                    "choose a folder beside the repository",
+                )
+
+    @property
+    def slots_folder(self) -> Path:
+        return self.path / _SLOTS_FOLDER
+
+
+def default_root(repo: Repo) -> Path:
+    """`../NAME.paddock`, beside the repository; of a submodule, which lies in another tree, its git directory."""
+    is_submodule = (".git", "modules") in pairwise(repo.common_dir.parts)
+    home = repo.common_dir if is_submodule or repo.main is None else repo.main
+    return home.parent / f"{repo.name}.paddock"
+
+
+@dataclass(frozen=True, slots=True)
+class Slot:
+    number: int
+    path: Path  # the worktree
+    home: Path  # what we keep about it
+
+    @property
+    def lock_path(self) -> Path:
+        return self.home / "lock"
+
+
+def slot_at(root: WorktreeRoot, number: int) -> Slot:
+    name = f"w{number}"
+    return Slot(number, root.path / name, root.slots_folder / name)
+
+
+def slot_of(root: WorktreeRoot, place: Path) -> Slot | None:
+    """The slot whose worktree is at `place`, whether it exists or not; None when that is no place of this root's."""
+    number = place.name.removeprefix("w")
+    is_ours = place.parent == root.path and number.isdecimal() and place.name == f"w{int(number)}"
+    return slot_at(root, int(number)) if is_ours else None
+
+
+def list_slots(root: WorktreeRoot) -> tuple[Slot, ...]:
+    try:
+        names = os.listdir(root.slots_folder)
+    except FileNotFoundError:
+        return ()
+    numbers = sorted(int(name[1:]) for name in names if name[:1] == "w" and name[1:].isdecimal())
+    return tuple(slot_at(root, number) for number in numbers)
+
+
+def read_record(slot: Slot) -> SlotRecord | None:
+    """What is recorded of the slot; None when nothing readable is."""
+    try:
+        with open(f"{slot.home}/record.json", "rb", buffering=0) as file:
+            return _RECORDS.decode(file.read())
+    except (FileNotFoundError, msgspec.DecodeError, UnicodeDecodeError):
+        return None
+
+
+def write_record(slot: Slot, record: SlotRecord, lock: Lock) -> None:
+    assert lock.path == slot.lock_path
+    fresh = f"{slot.home}/record.json.new"
+    with open(fresh, "wb") as file:
+        file.write(msgspec.json.encode(record))
+    os.replace(fresh, f"{slot.home}/record.json")
+    _remember_place(slot, record)
+
+
+@contextlib.contextmanager
+def hold_slot(slot: Slot, timeout_seconds: float = 120.0) -> Iterator[Lock]:
+    with hold(slot.lock_path, timeout_seconds) as lock:
+        yield lock
+
+
+@contextlib.contextmanager
+def hold_if_free(slot: Slot) -> Iterator[Lock | None]:
+    """The slot's lock, None when someone is at work in it or it has just been removed."""
+    lock = try_lock(slot.lock_path) if slot.home.is_dir() else None
+    if lock is None:
+        yield None
+        return
+    with closing(lock):
+        yield lock
+
+
+@contextlib.contextmanager
+def hold_claims(root: WorktreeRoot) -> Iterator[Lock]:
+    """Held for the moment in which an attempt finds its slot or a new number is taken."""
+    with hold(root.slots_folder / "claims.lock") as lock:
+        yield lock
+
+
+_places: dict[tuple[Path, str], int] = {}
+"""Where attempts were last seen, only to look there first: with many slots a search reads them all."""
+_MOST_PLACES = 4096
+
+
+def find_slot(root: WorktreeRoot, attempt: str) -> tuple[Slot, SlotRecord] | None:
+    """The slot recorded for `attempt`, None when it has none."""
+    return recall_slot(root, attempt) or next(
+        (pair for pair in read_records(root) if belongs_to(pair[1], attempt)), None
+    )
+
+
+def recall_slot(root: WorktreeRoot, attempt: str) -> tuple[Slot, SlotRecord] | None:
+    """`find_slot` where the attempt was last seen, None when it is not there."""
+    number = _places.get((root.path, attempt))
+    slot = slot_at(root, number) if number is not None else None
+    record = read_record(slot) if slot is not None else None
+    return (slot, record) if slot is not None and record is not None and belongs_to(record, attempt) else None
+
+
+def read_records(root: WorktreeRoot) -> list[tuple[Slot, SlotRecord]]:
+    """Every slot that has a readable record."""
+    records = [(slot, record) for slot in list_slots(root) if (record := read_record(slot)) is not None]
+    for slot, record in records:
+        _remember_place(slot, record)
+    return records
+
+
+def _remember_place(slot: Slot, record: SlotRecord) -> None:
+    if len(_places) > _MOST_PLACES:
+        _places.clear()
+    if record.attempt:
+        _places[slot.path.parent, record.attempt] = slot.number
+
+
+def belongs_to(record: SlotRecord, attempt: str) -> bool:
+    return record.attempt == attempt and record.state is not SlotState.IDLE
+
+
+def next_slot(root: WorktreeRoot, claims: Lock, homes: Homes = NOWHERE) -> Slot:
+    """The lowest number nobody uses; it is taken by writing its record before `claims` is let go.
+
+    Numbers whose removed slot a conversation may come back to are left out, as far as they are `most` or fewer.
+    """
+    assert claims.path.parent == root.slots_folder
+    used = {slot.number for slot in list_slots(root)}
+    free = [slot_at(root, n) for n in range(1, max(root.most, len(used)) + 2) if n not in used]
+    lived_in = {*homes.due, *homes.kept}
+    free.sort(key=lambda slot: str(slot.path) in lived_in)
+    beyond = (slot_at(root, n) for n in count(max(root.most, len(used)) + 2) if n not in used)
+    return next(slot for slot in chain(free, beyond) if not _is_occupied(root, slot.number))
+
+
+def _is_occupied(root: WorktreeRoot, number: int) -> bool:
+    """A folder that is in our way but not ours: a slot's home is removed only after its worktree."""
+    return os.path.lexists(slot_at(root, number).path)
