@@ -23,7 +23,7 @@ from pathlib import Path
 from paddock.git.disk import DiskFloor
 from paddock.git.repo import discover
 from paddock.git.worktrees.pool import fill
-from paddock.git.worktrees.prepare import Order, prepare, release
+from paddock.git.worktrees.prepare import WorktreeOrder, prepare, release
 from paddock.git.worktrees.slots import PortPlan, WorktreeRoot, default_root
 
 OUT = Path(__file__).parent / "out"
@@ -144,7 +144,7 @@ def plain(ground: Ground, name: str) -> bool:
 
 
 def ours(ground: Ground, name: str) -> bool:
-    prepared = prepare(ground.root, Order(f"{name}.1", f"paddock/{name}", ground.tip))
+    prepared = prepare(ground.root, WorktreeOrder(f"{name}.1", f"paddock/{name}", ground.tip))
     start_engine(prepared.worktree.path)
     return prepared.ready
 

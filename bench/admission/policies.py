@@ -4,7 +4,7 @@ from bench.admission.world import Call
 from paddock.core.admission.admit import Candidate, Snapshot, admit
 from paddock.core.admission.controls import (
     Controls,
-    Trouble,
+    ProviderTrouble,
     observe_call,
     observe_limits,
     observe_trouble,
@@ -12,7 +12,7 @@ from paddock.core.admission.controls import (
 )
 from paddock.core.admission.host import HostSample
 from paddock.core.admission.quota import Limit
-from paddock.core.money.budget import Cost, Ledger
+from paddock.core.money.budget import BudgetBook, Cost
 from paddock.core.trace import TokenUsage, TroubleKind
 
 ACCOUNT = "account"
@@ -126,7 +126,7 @@ class Paddock(Silent):
         self.controls = observe_call(self.controls, ACCOUNT, usage, clock, is_first=call.is_first)
 
     def on_reject(self, now: float, retry_after: float | None) -> None:
-        trouble = Trouble(TroubleKind.PER_MINUTE, retry_after=retry_after)
+        trouble = ProviderTrouble(TroubleKind.PER_MINUTE, retry_after=retry_after)
         self.controls = observe_trouble(self.controls, ACCOUNT, trouble, self._clock(now), seed=int(now * 1000))
 
     def on_headers(self, now: float, limits: dict[str, tuple[float, float]]) -> None:
@@ -143,7 +143,7 @@ class Paddock(Silent):
             Candidate(f"t{n}.1", f"t{n}", "engine", (ACCOUNT,), Cost(), prefix=prefix)
             for n, prefix in enumerate(prefixes)
         )
-        snapshot = Snapshot(candidates, {ACCOUNT: running}, self.controls, Ledger(), "", MOST_AGENTS, self.host)
+        snapshot = Snapshot(candidates, {ACCOUNT: running}, self.controls, BudgetBook(), "", MOST_AGENTS, self.host)
         admission = admit(snapshot, self._clock(now))
         self.controls = admission.controls
         return len(admission.starts)

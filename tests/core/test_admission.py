@@ -13,7 +13,7 @@ from paddock.core.admission.breaker import NEVER_RAN_TASKS
 from paddock.core.admission.controls import (
     Account,
     Controls,
-    Trouble,
+    ProviderTrouble,
     observe_call,
     observe_end,
     observe_limits,
@@ -26,7 +26,7 @@ from paddock.core.admission.host import HostPace, HostSample
 from paddock.core.admission.pacing import Pace
 from paddock.core.admission.quota import INPUT, REQUESTS, Limit, Quota, note_call, note_rejected
 from paddock.core.admission.steering import ceiling_by_headers
-from paddock.core.money.budget import Amount, Cost, Ledger, committed, limit_of, set_limit
+from paddock.core.money.budget import Amount, BudgetBook, Cost, committed, limit_of, set_limit
 from paddock.core.trace import TokenUsage, TroubleKind
 
 NOW = 1_800_000_000.0
@@ -56,7 +56,7 @@ def snapshot(count: int = 4, **changes: object) -> Snapshot:
         candidates=tuple(candidate(n) for n in range(count)),
         running={},
         controls=Controls(accounts={"main": account(100.0)}, host=HostPace(slots=100.0)),
-        ledger=Ledger(),
+        ledger=BudgetBook(),
         day="2026-11-15",
         cap=100,
         host=CALM,
@@ -98,12 +98,12 @@ def test_with_room_everywhere_all_may_start() -> None:
         ),
         ({"controls": with_account(refused_before(2.0))}, LimitedBy.QUOTA, "2 agents run, its quota bears 2"),
         (
-            {"ledger": Ledger(limits={"fleet": Amount(money=2.5)})},
+            {"ledger": BudgetBook(limits={"fleet": Amount(money=2.5)})},
             LimitedBy.BUDGET,
             "fleet has $0.50 of $2.50 left, $1.00 needed",
         ),
         (
-            {"ledger": Ledger(limits={"day": Amount(tokens=2000.0)})},
+            {"ledger": BudgetBook(limits={"day": Amount(tokens=2000.0)})},
             LimitedBy.BUDGET,
             "day:2026-11-15 has 0 of 2,000 tokens left, 1,000 needed",
         ),
@@ -120,7 +120,7 @@ def test_every_limit_holds_and_says_so(changes: dict[str, object], by: LimitedBy
 
 @pytest.mark.parametrize("kind", list(TroubleKind))
 def test_each_kind_of_trouble_has_a_clock_of_its_own(kind: TroubleKind) -> None:
-    trouble = Trouble(kind, retry_after=20.0, resets_at=NOW + 7200.0, message="no")
+    trouble = ProviderTrouble(kind, retry_after=20.0, resets_at=NOW + 7200.0, message="no")
     controls = observe_trouble(snapshot().controls, "main", trouble, NOW, seed=1)
     admission = admit(snapshot(1, controls=controls), NOW + 1)
     assert limited(admission) == LimitedBy(kind.value)
@@ -140,15 +140,15 @@ def test_each_kind_of_trouble_has_a_clock_of_its_own(kind: TroubleKind) -> None:
 def test_only_a_per_minute_throttle_counts_against_the_number_of_agents() -> None:
     controls = snapshot().controls
     for kind in (TroubleKind.WINDOW, TroubleKind.OVERLOAD, TroubleKind.AUTH):
-        controls = observe_trouble(controls, "main", Trouble(kind), NOW, seed=1)
+        controls = observe_trouble(controls, "main", ProviderTrouble(kind), NOW, seed=1)
     assert controls.accounts["main"].quota.rejected == 0
-    controls = observe_trouble(controls, "main", Trouble(TroubleKind.PER_MINUTE), NOW, seed=1)
+    controls = observe_trouble(controls, "main", ProviderTrouble(TroubleKind.PER_MINUTE), NOW, seed=1)
     assert controls.accounts["main"].quota.rejected == 1
 
 
 def test_a_second_account_takes_over_when_the_first_is_throttled() -> None:
     controls = Controls(accounts={"a": account(9.0), "b": account(9.0)}, host=HostPace(slots=100.0))
-    controls = observe_trouble(controls, "a", Trouble(TroubleKind.PER_MINUTE, retry_after=30.0), NOW, seed=1)
+    controls = observe_trouble(controls, "a", ProviderTrouble(TroubleKind.PER_MINUTE, retry_after=30.0), NOW, seed=1)
     one = candidate(1, accounts=("a", "b"))
     admission = admit(snapshot(candidates=(one,), controls=controls), NOW + 1)
     assert [start.account for start in admission.starts] == ["b"]
@@ -158,7 +158,7 @@ def test_a_second_account_takes_over_when_the_first_is_throttled() -> None:
 
 def test_one_refused_candidate_does_not_hold_up_the_others() -> None:
     dear, cheap = candidate(1, Cost(50.0, 1.0)), candidate(2, Cost(1.0, 1.0))
-    ledger = Ledger(limits={"fleet": Amount(money=10.0)})
+    ledger = BudgetBook(limits={"fleet": Amount(money=10.0)})
     admission = admit(snapshot(candidates=(dear, cheap), ledger=ledger), NOW)
     assert [start.attempt for start in admission.starts] == ["t2.1"]
     assert [refusal.attempt for refusal in admission.refusals] == ["t1.1"]
@@ -287,12 +287,12 @@ def test_nobody_starts_into_refusals_that_nobody_has_weighed_yet() -> None:
 def test_controls_survive_a_snapshot() -> None:
     controls = admit(snapshot(3), NOW).controls
     controls = observe_call(controls, "main", TokenUsage(input_uncached=5, output=7), NOW)
-    controls = observe_trouble(controls, "main", Trouble(TroubleKind.WINDOW), NOW, seed=1)
+    controls = observe_trouble(controls, "main", ProviderTrouble(TroubleKind.WINDOW), NOW, seed=1)
     controls = observe_end(controls, "claude", "gone", "t1")
     controls = tick(controls, {"main": 3}, CALM, NOW)
     assert msgspec.json.decode(msgspec.json.encode(controls), type=Controls) == controls
-    ledger = admit(snapshot(3, ledger=Ledger(limits={"fleet": Amount(9.0)})), NOW).ledger
-    assert msgspec.json.decode(msgspec.json.encode(ledger), type=Ledger) == ledger
+    ledger = admit(snapshot(3, ledger=BudgetBook(limits={"fleet": Amount(9.0)})), NOW).ledger
+    assert msgspec.json.decode(msgspec.json.encode(ledger), type=BudgetBook) == ledger
 
 
 counts = st.integers(0, 12)
@@ -325,7 +325,7 @@ def test_more_of_anything_never_means_fewer_agents(
             candidates=tuple(candidate(n, accounts=route) for n, route in enumerate(routes)),
             controls=Controls(accounts=accounts, host=HostPace(slots=100.0)),
             cap=cap[0] + step * cap[1],
-            ledger=Ledger(limits={"fleet": Amount(money=float(money[0] + step * money[1]))}),
+            ledger=BudgetBook(limits={"fleet": Amount(money=float(money[0] + step * money[1]))}),
             host=replace(CALM, free_memory_bytes=free),
             agent_memory_bytes=GIB // 4,
             merge_queue_limit=queue[0] + step * queue[1],
@@ -375,7 +375,7 @@ def test_a_higher_limit_or_more_left_of_it_never_lowers_the_ceiling(
     tokens=st.integers(0, 9000),
 )
 def test_what_is_admitted_fits_every_budget(costs: list[tuple[int, int]], money: int, tokens: int) -> None:
-    ledger = set_limit(Ledger(), "fleet", Amount(float(money), float(tokens)))
+    ledger = set_limit(BudgetBook(), "fleet", Amount(float(money), float(tokens)))
     ledger = set_limit(ledger, "convoy", Amount(money=money / 2))
     made = snapshot(
         candidates=tuple(

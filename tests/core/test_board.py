@@ -4,11 +4,11 @@ from hypothesis import strategies as st
 
 from paddock.core import events as ev
 from paddock.core.board import decode_board, encode_board
-from paddock.core.errors import PaddockError
+from paddock.core.errors import IllegalTransition, PaddockError
 from paddock.core.ids import AttemptId, TaskId
 from paddock.core.leases.lease import Holder, LeaseGranted, LeaseReleased
 from paddock.core.merge.events import MainMoved, QueueHalted
-from paddock.core.tasks.task import IllegalTransition, Phase
+from paddock.core.tasks.task import Phase
 from tests.core.ledger import Ledger, assert_sound, fold, fold_from_snapshot
 
 

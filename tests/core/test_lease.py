@@ -14,11 +14,11 @@ from paddock.core.leases.lease import (
     LeaseEvent,
     LeaseExpired,
     LeaseGranted,
+    LeaseRefused,
     LeaseRenewed,
     Leases,
     LeaseWaited,
     LeaseWithdrawn,
-    Refused,
     Stale,
     Waiting,
     acquire,
@@ -63,7 +63,7 @@ def queue(leases: Leases, name: str, holder: Holder, at: float, patience: float 
 def test_a_refusal_says_who_holds_it_where_and_since_when() -> None:
     leases, _ = take(Leases(), "port:5432", ANN, at=100.0)
     answer = acquire(leases, "port:5432", BOB, 10.0, 103.0)
-    assert isinstance(answer, Refused)
+    assert isinstance(answer, LeaseRefused)
     (blocker,) = answer.blockers
     assert (blocker.holder, blocker.since, blocker.expires_in_seconds) == (ANN, 100.0, 7.0)
 
@@ -78,7 +78,7 @@ def test_the_generation_grows_with_every_grant_of_a_name() -> None:
 
 def test_a_hung_holder_loses_the_lease_when_its_time_is_up() -> None:
     leases, old = take(Leases(), "service:db", ANN, at=0.0)
-    assert isinstance(acquire(leases, "service:db", BOB, 10.0, 9.9), Refused)
+    assert isinstance(acquire(leases, "service:db", BOB, 10.0, 9.9), LeaseRefused)
     leases, new = take(leases, "service:db", BOB, at=10.0)
     assert isinstance(check_generation(leases, "service:db", old), Stale)
     lease = check_generation(leases, "service:db", new)
@@ -95,7 +95,7 @@ def test_asking_again_for_what_one_holds_keeps_the_generation() -> None:
 def test_a_second_process_of_one_attempt_is_another_holder() -> None:
     one, two = Holder("t3.1", pid=1, attempt="t3.1"), Holder("t3.1", pid=2, attempt="t3.1")
     leases, _ = take(Leases(), "port:80", one, at=0.0)
-    assert isinstance(acquire(leases, "port:80", two, 10.0, 1.0), Refused)
+    assert isinstance(acquire(leases, "port:80", two, 10.0, 1.0), LeaseRefused)
 
 
 def test_a_renewed_lease_outlives_its_first_term() -> None:
@@ -138,7 +138,7 @@ def test_a_lease_cannot_be_expired_early_or_granted_twice() -> None:
 def test_overlapping_file_globs_conflict_and_disjoint_ones_do_not() -> None:
     leases, _ = take(Leases(), "file:src/api/**", ANN, at=0.0)
     answer = acquire(leases, "file:src/**/*.py", BOB, 10.0, 1.0)
-    assert isinstance(answer, Refused)
+    assert isinstance(answer, LeaseRefused)
     assert answer.blockers[0].name == "file:src/api/**"
     take(leases, "file:src/web/**", BOB, at=1.0)
     take(leases, "service:src/api/**", BOB, at=1.0)
@@ -158,7 +158,7 @@ def test_waiting_is_first_come_first_served() -> None:
     assert isinstance(cat, Waiting)
     assert (cat.position, [b.holder for b in cat.blockers]) == (2, [BOB])
     dan = acquire(leases, "port:80", Holder("dan"), 10.0, 3.0)
-    assert isinstance(dan, Refused)
+    assert isinstance(dan, LeaseRefused)
     leases, _ = take(leases, "port:80", BOB, at=3.0)
     assert [waiter.holder for waiter in leases.waiting] == [CAT]
 
@@ -166,7 +166,7 @@ def test_waiting_is_first_come_first_served() -> None:
 def test_a_waiter_for_a_wide_glob_is_not_starved_by_narrow_ones() -> None:
     leases, generation = take(Leases(), "file:src/a.py", ANN, at=0.0)
     leases = queue(leases, "file:src/**", BOB, at=1.0)
-    assert isinstance(acquire(leases, "file:src/b.py", CAT, 10.0, 2.0), Refused)
+    assert isinstance(acquire(leases, "file:src/b.py", CAT, 10.0, 2.0), LeaseRefused)
     leases = fold(leases, _events(release(leases, "file:src/a.py", generation)), 3.0)
     take(leases, "file:src/**", BOB, at=3.0)
 
@@ -193,7 +193,7 @@ def test_a_wait_that_could_never_end_is_refused() -> None:
     leases, _ = take(leases, "port:2", BOB, at=0.0, ttl=100.0)
     leases = queue(leases, "port:2", ANN, at=1.0)
     answer = acquire(leases, "port:1", BOB, 10.0, 2.0, wait_seconds=60.0)
-    assert isinstance(answer, Refused)
+    assert isinstance(answer, LeaseRefused)
     assert answer.deadlock
 
 
@@ -220,7 +220,7 @@ def test_leaving_the_queue_lets_the_next_one_in() -> None:
 def test_a_clock_behind_the_log_neither_grants_nor_expires() -> None:
     leases, _ = take(Leases(), "daemon", ANN, at=1000.0)
     leases = observe_time(leases, 1009.0)
-    assert isinstance(acquire(leases, "daemon", BOB, 10.0, 500.0), Refused)
+    assert isinstance(acquire(leases, "daemon", BOB, 10.0, 500.0), LeaseRefused)
     assert expire(leases, 500.0) == ()
 
 
@@ -234,7 +234,7 @@ def test_time_goes_on_after_a_clock_was_set_back_by_a_year() -> None:
     year = 365 * 86400.0
     leases, _ = take(Leases(), "daemon", ANN, at=year)
     leases = observe_time(leases, 5.0)
-    assert isinstance(acquire(leases, "daemon", BOB, 10.0, 14.9), Refused)
+    assert isinstance(acquire(leases, "daemon", BOB, 10.0, 14.9), LeaseRefused)
     take(leases, "daemon", BOB, at=15.0)
 
 
@@ -282,7 +282,7 @@ def test_a_name_nothing_can_be_leased_under_is_misuse(name: str) -> None:
 
 def test_two_spellings_of_a_port_are_one_port() -> None:
     leases, _ = take(Leases(), "port:080", ANN, at=0.0)
-    assert isinstance(acquire(leases, "port:80", BOB, 10.0, 1.0), Refused)
+    assert isinstance(acquire(leases, "port:80", BOB, 10.0, 1.0), LeaseRefused)
 
 
 @pytest.mark.parametrize("ttl", [0.0, -1.0, float("inf"), float("nan")])

@@ -11,8 +11,8 @@ from paddock.core.leases.lease import (
     Lease,
     LeaseEvent,
     LeaseGranted,
+    LeaseRefused,
     Leases,
-    Refused,
     Stale,
     acquire,
     check_generation,
@@ -60,7 +60,7 @@ class Fleet(RuleBasedStateMachine):
     def acquires(self, name: str, holder: Holder, wait: float, crash: bool) -> None:
         now = self.clock[holder.host]
         answer = acquire(self.leases, name, holder, 10.0, now, wait_seconds=wait)
-        if isinstance(answer, Refused):
+        if isinstance(answer, LeaseRefused):
             assert answer.blockers
         elif not crash:
             self.append(answer.events, now)

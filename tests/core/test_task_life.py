@@ -3,8 +3,9 @@
 import pytest
 
 from paddock.core import events as ev
+from paddock.core.errors import IllegalTransition
 from paddock.core.ids import TaskId
-from paddock.core.tasks.task import KEPT_ATTEMPTS, IllegalTransition, Phase
+from paddock.core.tasks.task import KEPT_ATTEMPTS, Phase
 from tests.core.ledger import Ledger
 
 HEAD = "c" * 40

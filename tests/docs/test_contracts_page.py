@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from paddock.core.merge.model import Outcome, Purpose
+from paddock.core.merge.model import Ending, Purpose
 from paddock.core.tasks.task import Phase
 from tests.docs.markdown import ROOT, blocks
 
@@ -118,15 +118,15 @@ def test_show_is_the_task_of_status_with_its_brief(repository: Repository) -> No
 
 def test_words_of_the_queue_are_all_named() -> None:
     text = PAGE.read_text()
-    for word in (*Outcome, *Purpose):
+    for word in (*Ending, *Purpose):
         assert f"`{word.value}`" in text
 
 
 def test_every_phase_and_outcome_is_explained() -> None:
-    from paddock.core.tasks.outcome import Outcome as AttemptOutcome
+    from paddock.core.tasks.outcome import Outcome
 
     text = (ROOT / "docs" / "concepts.md").read_text()
-    for word in (*Phase, *AttemptOutcome):
+    for word in (*Phase, *Outcome):
         assert f"`{word.value}`" in text, word
     assert set(EXAMPLES["paddock status --json"]["counts"]) == {phase.value for phase in Phase}
 

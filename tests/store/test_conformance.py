@@ -8,9 +8,8 @@ import pytest
 from paddock import __version__
 from paddock.core import events as ev
 from paddock.core.board import Board, encode_board
-from paddock.core.errors import PaddockError
+from paddock.core.errors import IllegalTransition, PaddockError
 from paddock.core.ids import AttemptId, TaskId, task_id
-from paddock.core.tasks.task import IllegalTransition
 from paddock.store.codec import Row, chain
 from paddock.store.protocol import Author, LogUnusable, Query, Store
 from tests.store.conftest import Shelf

@@ -16,7 +16,7 @@ from paddock.config.schema import Config
 from paddock.core.errors import PaddockError
 
 
-class Verdict(StrEnum):
+class Health(StrEnum):
     OK = "ok"
     WARNING = "warning"
     PROBLEM = "problem"
@@ -25,7 +25,7 @@ class Verdict(StrEnum):
 @dataclass(frozen=True, slots=True)
 class Finding:
     what: str
-    verdict: Verdict
+    verdict: Health
     detail: str
     fix: str = ""
     output: tuple[str, ...] = ()
@@ -70,7 +70,7 @@ def examine(workspace: Workspace) -> Iterator[Finding]:
         try:
             yield from check(workspace)
         except PaddockError as error:
-            yield Finding(check.__name__.strip("_").replace("_", " "), Verdict.PROBLEM, error.message, error.hint or "")
+            yield Finding(check.__name__.strip("_").replace("_", " "), Health.PROBLEM, error.message, error.hint or "")
 
 
 def examine_ci(workspace: Workspace) -> Iterator[Finding]:
@@ -79,43 +79,43 @@ def examine_ci(workspace: Workspace) -> Iterator[Finding]:
     from paddock.core.merge.model import Result
 
     if not workspace.log_path.exists():
-        yield Finding("ci", Verdict.WARNING, "it was not tried: there is no log", "paddock init")
+        yield Finding("ci", Health.WARNING, "it was not tried: there is no log", "paddock init")
         return
     try:
         trial = try_once(workspace)
     except PaddockError as error:
-        yield Finding("ci", Verdict.PROBLEM, error.message, error.hint or "")
+        yield Finding("ci", Health.PROBLEM, error.message, error.hint or "")
         return
     if trial is None:
-        yield Finding("ci", Verdict.PROBLEM, "no CI command is configured", 'set `[land] ci = "make test"`')
+        yield Finding("ci", Health.PROBLEM, "no CI command is configured", 'set `[land] ci = "make test"`')
     elif trial.ended.result is Result.PASS:
-        yield Finding("ci", Verdict.OK, tell_trial(trial))
+        yield Finding("ci", Health.OK, tell_trial(trial))
     else:
         end = tuple(trial.output.splitlines()[-SHOWN_LINES:])
-        yield Finding("ci", Verdict.PROBLEM, tell_trial(trial), cure_of_trial(trial), end)
+        yield Finding("ci", Health.PROBLEM, tell_trial(trial), cure_of_trial(trial), end)
 
 
 def _python(_: Workspace) -> Iterator[Finding]:
-    yield Finding("python", Verdict.OK, sys.version.split()[0])
+    yield Finding("python", Health.OK, sys.version.split()[0])
 
 
 def _git(workspace: Workspace) -> Iterator[Finding]:
     version = workspace.repo.git("version").text.removeprefix("git version ")
-    yield Finding("git", Verdict.OK, version)
+    yield Finding("git", Health.OK, version)
 
 
 def _branch(workspace: Workspace) -> Iterator[Finding]:
     if not workspace.repo.has_commits():
-        yield Finding("branch", Verdict.PROBLEM, "no commits yet", "git commit --allow-empty -m 'First commit'")
+        yield Finding("branch", Health.PROBLEM, "no commits yet", "git commit --allow-empty -m 'First commit'")
         return
     main = workspace.config.main
     if workspace.repo.resolve(f"refs/heads/{main}") is None:
         fix = f"git branch {main}, or set `main` in paddock.toml"
-        yield Finding("branch", Verdict.PROBLEM, f"there is no branch `{main}`", fix)
+        yield Finding("branch", Health.PROBLEM, f"there is no branch `{main}`", fix)
     elif workspace.repo.head_branch() is None:
-        yield Finding("branch", Verdict.WARNING, "HEAD is detached here", f"git switch {main}")
+        yield Finding("branch", Health.WARNING, "HEAD is detached here", f"git switch {main}")
     else:
-        yield Finding("branch", Verdict.OK, f"work lands on {main}")
+        yield Finding("branch", Health.OK, f"work lands on {main}")
 
 
 def _checkout(workspace: Workspace) -> Iterator[Finding]:
@@ -123,20 +123,20 @@ def _checkout(workspace: Workspace) -> Iterator[Finding]:
     from paddock.cli.checkouts import checkout_notices
 
     for notice in checkout_notices(workspace):
-        yield Finding("checkout", Verdict.WARNING, notice.text, notice.run)
+        yield Finding("checkout", Health.WARNING, notice.text, notice.run)
 
 
 def _file_system(workspace: Workspace) -> Iterator[Finding]:
     folder = workspace.state_dir if workspace.state_dir.exists() else workspace.repo.common_dir
     if not os.access(folder, os.W_OK):
-        yield Finding("file system", Verdict.PROBLEM, f"{folder} is not writable", f"chmod -R u+rwX {folder}")
+        yield Finding("file system", Health.PROBLEM, f"{folder} is not writable", f"chmod -R u+rwX {folder}")
         return
     kind = _kind_of_file_system(folder)
     if kind in ("nfs", "nfs4", "cifs", "smb3", "fuse.sshfs", "9p"):
         fix = "keep the repository on a local disk: SQLite's locks are not safe over a network"
-        yield Finding("file system", Verdict.PROBLEM, f"{folder} is on {kind}", fix)
+        yield Finding("file system", Health.PROBLEM, f"{folder} is on {kind}", fix)
     else:
-        yield Finding("file system", Verdict.OK, kind or "writable")
+        yield Finding("file system", Health.OK, kind or "writable")
 
 
 def _kind_of_file_system(folder: Path) -> str:
@@ -154,24 +154,24 @@ def _disk(workspace: Workspace) -> Iterator[Finding]:
     floor = workspace.config.worktrees.disk_floor_mb
     if free < floor:
         fix = "free some space, or lower [worktrees] disk_floor_mb"
-        yield Finding("disk", Verdict.PROBLEM, f"{free:,} MB free; the floor is {floor:,} MB", fix)
+        yield Finding("disk", Health.PROBLEM, f"{free:,} MB free; the floor is {floor:,} MB", fix)
         return
     inodes = os.statvfs(workspace.repo.common_dir)
     if inodes.f_files and inodes.f_favail < 10_000:
-        yield Finding("disk", Verdict.WARNING, f"only {inodes.f_favail:,} inodes free", "remove small files")
+        yield Finding("disk", Health.WARNING, f"only {inodes.f_favail:,} inodes free", "remove small files")
         return
-    yield Finding("disk", Verdict.OK, f"{free:,} MB free")
+    yield Finding("disk", Health.OK, f"{free:,} MB free")
 
 
 def _clock(workspace: Workspace) -> Iterator[Finding]:
     now = time.time()
     if now < 1_735_689_600:
-        yield Finding("clock", Verdict.PROBLEM, "it is before 2025", "set the clock, or start an NTP client")
+        yield Finding("clock", Health.PROBLEM, "it is before 2025", "set the clock, or start an NTP client")
     elif (ahead := _log_time(workspace) - now) > 5:
         fix = "set this host's clock, or start an NTP client"
-        yield Finding("clock", Verdict.WARNING, f"the log is {ahead:.0f} s ahead of this host", fix)
+        yield Finding("clock", Health.WARNING, f"the log is {ahead:.0f} s ahead of this host", fix)
     else:
-        yield Finding("clock", Verdict.OK, time.strftime("%Y-%m-%d %H:%M:%S %Z"))
+        yield Finding("clock", Health.OK, time.strftime("%Y-%m-%d %H:%M:%S %Z"))
 
 
 def _log_time(workspace: Workspace) -> float:
@@ -185,13 +185,13 @@ def _log_time(workspace: Workspace) -> float:
 def _config(workspace: Workspace) -> Iterator[Finding]:
     loaded = workspace.load()
     if loaded.path is None:
-        yield Finding("config", Verdict.WARNING, "there is no paddock.toml", "paddock init")
+        yield Finding("config", Health.WARNING, "there is no paddock.toml", "paddock init")
         return
     findings = [*loaded.warnings, *config_findings(loaded.config)]
     for finding in findings:
-        yield Finding("config", Verdict.WARNING, finding, f"edit {loaded.path}")
+        yield Finding("config", Health.WARNING, finding, f"edit {loaded.path}")
     if not findings:
-        yield Finding("config", Verdict.OK, str(loaded.path))
+        yield Finding("config", Health.OK, str(loaded.path))
 
 
 def _engines(workspace: Workspace) -> Iterator[Finding]:
@@ -201,21 +201,21 @@ def _engines(workspace: Workspace) -> Iterator[Finding]:
     found = [*found_engines(), *(name for name in engine_names(workspace.config.engines) if name not in BUILT_IN)]
     found += [name for name in workspace.config.engines if name not in found]
     if found:
-        yield Finding("engines", Verdict.OK, ", ".join(dict.fromkeys(found)))
+        yield Finding("engines", Health.OK, ", ".join(dict.fromkeys(found)))
     else:
         fix = "install an agent CLI, e.g. `npm install -g @anthropic-ai/claude-code`, or configure [engines.NAME]"
-        yield Finding("engines", Verdict.WARNING, "no agent CLI on PATH", fix)
+        yield Finding("engines", Health.WARNING, "no agent CLI on PATH", fix)
 
 
 def _tmux(_: Workspace) -> Iterator[Finding]:
     path = shutil.which("tmux")
     fix = "install it to open an agent's own terminal: `apt-get install tmux` or `brew install tmux`"
-    yield Finding("tmux", Verdict.OK, path) if path else Finding("tmux", Verdict.WARNING, "not on PATH", fix)
+    yield Finding("tmux", Health.OK, path) if path else Finding("tmux", Health.WARNING, "not on PATH", fix)
 
 
 def _log(workspace: Workspace) -> Iterator[Finding]:
     if not workspace.log_path.exists():
-        yield Finding("log", Verdict.WARNING, "there is none", "paddock init")
+        yield Finding("log", Health.WARNING, "there is none", "paddock init")
         return
     store = workspace.read()
     found = store.verify()
@@ -223,10 +223,10 @@ def _log(workspace: Workspace) -> Iterator[Finding]:
     store.close()
     if found.bad is not None:
         detail = f"record {found.bad.seq} is bad: {found.bad.problem}"
-        yield Finding("log", Verdict.PROBLEM, detail, "paddock log fetch, after moving the damaged file away")
+        yield Finding("log", Health.PROBLEM, detail, "paddock log fetch, after moving the damaged file away")
     elif board.unknown:
         detail = f"it holds events of a newer Paddock: {', '.join(board.unknown)}"
-        yield Finding("log", Verdict.PROBLEM, detail, f"pip install --upgrade 'paddock>={board.version}'")
+        yield Finding("log", Health.PROBLEM, detail, f"pip install --upgrade 'paddock>={board.version}'")
     else:
         size = workspace.log_path.stat().st_size // 1024
-        yield Finding("log", Verdict.OK, f"{plural(found.records, 'record')}, {size:,} KB, every hash holds")
+        yield Finding("log", Health.OK, f"{plural(found.records, 'record')}, {size:,} KB, every hash holds")

@@ -12,7 +12,7 @@ from paddock.cli.workspace import Workspace
 from paddock.core.errors import PaddockError
 from paddock.core.events import Record
 from paddock.core.merge import events as qe
-from paddock.core.merge.model import Outcome, Queue, Result
+from paddock.core.merge.model import Ending, Queue, Result
 from paddock.core.tasks.task import Task
 from paddock.fleet.landing.ci_output import last_lines, steps_of
 from paddock.fleet.site import Site
@@ -92,7 +92,7 @@ def failed_run(queue: Queue, task: Task) -> str | None:
         last = queue.ended.get(entry.evidence[-1]) if entry.evidence else None
         return last.id if last is not None and last.result is not Result.PASS else None
     decided = next((old for old in reversed(queue.decided) if old.task == task.id), None)
-    rejected = decided is not None and decided.outcome is Outcome.REJECTED and decided.head == task.head
+    rejected = decided is not None and decided.outcome is Ending.REJECTED and decided.head == task.head
     return decided.runs[-1] if decided is not None and rejected and decided.runs else None
 
 

@@ -124,10 +124,10 @@ class PaddockUsage(click.UsageError):
 @click.pass_context
 def paddock(ctx: click.Context, directory: str | None, settings: tuple[str, ...]) -> None:
     """Run a fleet of coding agents on this git repository."""
-    ctx.obj = Start(directory, settings)
+    ctx.obj = Invocation(directory, settings)
 
 
-class Start(NamedTuple):
+class Invocation(NamedTuple):
     """What was said before the command's name."""
 
     directory: str | None = None

@@ -38,7 +38,7 @@ class Wanted:
 
 
 @dataclass(frozen=True, slots=True)
-class Refused:
+class RefusedTask:
     task: TaskId
     error: PaddockError
 
@@ -124,9 +124,9 @@ def _listed(board: Board, names: Sequence[TaskId]) -> list[str]:
 
 def record_each(
     workspace: Workspace, names: Sequence[TaskId], decide: Callable[[Board, TaskId], Sequence[Draft]]
-) -> tuple[list[Record], list[Refused]]:
+) -> tuple[list[Record], list[RefusedTask]]:
     """In one transaction, for those it can be done for. Raises the refusal where there is only one task."""
-    refused: list[Refused] = []
+    refused: list[RefusedTask] = []
 
     def decide_all(board: Board) -> list[Draft]:
         refused.clear()
@@ -137,7 +137,7 @@ def record_each(
             except Misuse:
                 raise
             except PaddockError as error:
-                refused.append(Refused(name, error))
+                refused.append(RefusedTask(name, error))
         return drafts
 
     records = workspace.record(decide_all)
@@ -147,7 +147,7 @@ def record_each(
 
 
 def report(
-    ctx: click.Context, wanted: Wanted, said: str, fields: dict[str, object], refused: Sequence[Refused]
+    ctx: click.Context, wanted: Wanted, said: str, fields: dict[str, object], refused: Sequence[RefusedTask]
 ) -> None:
     """What was done, then each refusal; ends the command with 1 if there was one."""
     if wanted.as_json:

@@ -39,7 +39,7 @@ class StoryLine:
 
 
 @dataclass(frozen=True, slots=True)
-class Clash:
+class OpenConflict:
     """A conflict nobody has resolved yet: the version that was sent back, and on what."""
 
     head: str
@@ -73,11 +73,11 @@ def tell_story(workspace: Workspace, change: str) -> None:
         click.echo(f"\nnext: {step}")
 
 
-def _sides(site: Site, clash: Clash) -> BothSides:
+def _sides(site: Site, clash: OpenConflict) -> BothSides:
     return both_sides(site, clash.head, clash.base, clash.paths)
 
 
-def _view_clash(clash: Clash, sides: BothSides) -> dict[str, object]:
+def _view_clash(clash: OpenConflict, sides: BothSides) -> dict[str, object]:
     return {
         "against": clash.against,
         "paths": list(clash.paths),
@@ -89,7 +89,7 @@ def _view_clash(clash: Clash, sides: BothSides) -> dict[str, object]:
     }
 
 
-def _show_both_sides(clash: Clash, sides: BothSides) -> None:
+def _show_both_sides(clash: OpenConflict, sides: BothSides) -> None:
     files = " ".join(shlex.quote(path) for path in sides.paths)
     for whose, tip, text in (
         ("what it changes there", sides.head, sides.ours),
@@ -126,12 +126,12 @@ def history_of(workspace: Workspace, change: str) -> list[StoryLine]:
     return sorted(story, key=lambda line: line.seq)
 
 
-def open_clash(story: list[StoryLine]) -> Clash | None:
+def open_clash(story: list[StoryLine]) -> OpenConflict | None:
     """The conflict the story ends with, None when it went on after it or never had one."""
     heads = [line.head for line in story if line.head]
     ends = [line.conflict for line in story if line.head or line.conflict is not None]
     last = ends[-1] if ends else None
-    return None if last is None else Clash(heads[-1], last.base, last.paths, last.against)
+    return None if last is None else OpenConflict(heads[-1], last.base, last.paths, last.against)
 
 
 def _requests(store: SqliteStore, change: str) -> list[StoryLine]:

@@ -62,7 +62,7 @@ class Janitor(Section, frozen=True):
     transcripts_mb: Annotated[int, Meta(ge=1, description="how much of it is kept; the oldest goes first")] = 4096
 
 
-class Leases(Section, frozen=True):
+class LeaseSettings(Section, frozen=True):
     """Named things agents may lease; they are told about it only if there are any."""
 
     resources: Annotated[tuple[str, ...], Meta(description='e.g. "port:5432" or "service:postgres"')] = ()
@@ -126,7 +126,7 @@ class Check(Section, frozen=True):
     )
 
 
-class Land(Section, frozen=True):
+class LandSettings(Section, frozen=True):
     """How work reaches main."""
 
     branch: Annotated[str, Meta(description="branch to land on; empty: the value of `main`")] = ""
@@ -173,7 +173,7 @@ class Agent(Section, frozen=True):
     fresh: Annotated[bool, Meta(description="as `limits.fresh`, for the tasks of this agent")] = False
 
 
-class Engine(Section, frozen=True):
+class EngineSettings(Section, frozen=True):
     """A coding agent's command line: one that Paddock knows, or any other through `command`."""
 
     program: Annotated[str, Meta(description="another name or path of the CLI")] = ""
@@ -191,7 +191,7 @@ class Engine(Section, frozen=True):
     format: Annotated[Literal["text", "claude-stream", "codex-jsonl"], Meta(description="what the output is")] = "text"
 
 
-class Price(Section, frozen=True):
+class PriceSettings(Section, frozen=True):
     """What a model costs, in US dollars per million tokens; instead of the price Paddock ships."""
 
     input: Annotated[Dollars, Meta(description="fresh input")]
@@ -205,13 +205,13 @@ class Config(Section, frozen=True):
     engine: Annotated[str, Meta(description="engine for tasks that name none")] = ""
     limits: Limits = Limits()
     timeouts: Timeouts = Timeouts()
-    leases: Leases = Leases()
+    leases: LeaseSettings = LeaseSettings()
     janitor: Janitor = Janitor()
     worktrees: Worktrees = Worktrees()
-    land: Land = Land()
+    land: LandSettings = LandSettings()
     agents: dict[str, Agent] = {}
-    engines: dict[str, Engine] = {}
-    prices: dict[str, Price] = {}
+    engines: dict[str, EngineSettings] = {}
+    prices: dict[str, PriceSettings] = {}
 
     @property
     def landing_branch(self) -> str:

@@ -16,7 +16,7 @@ from paddock.core import events as ev
 from paddock.core.errors import PaddockError
 from paddock.core.ids import TaskId, task_id
 from paddock.core.tasks.table import TaskTable
-from paddock.core.tasks.task import DEAD, FINISHED, NEEDS_HUMAN, SATISFIED, IllegalTransition, Phase, Task, evolve, move
+from paddock.core.tasks.task import DEAD, FINISHED, NEEDS_HUMAN, SATISFIED, Phase, Task, evolve, illegal, move
 
 if TYPE_CHECKING:
     from paddock.core.leases.lease import Leases
@@ -347,7 +347,7 @@ def _apply_to_task(board: Board, record: ev.Record) -> None:
     try:
         before = board.tasks[record.task or TaskId("")]
     except KeyError:
-        raise IllegalTransition(record.task or "nothing", "unknown", record.event) from None
+        raise illegal(record.task or "nothing", "unknown", record.event) from None
     task = evolve(before, record)
     if task.after is not before.after:
         _require_tasks(board, task.after, record.event)
@@ -363,7 +363,7 @@ def _apply_to_task(board: Board, record: ev.Record) -> None:
 def _require_tasks(board: Board, names: tuple[TaskId, ...], event: ev.Event) -> None:
     for name in names:
         if name not in board.tasks:
-            raise IllegalTransition(name, "unknown", event)
+            raise illegal(name, "unknown", event)
 
 
 def _waits_for_others(task: Task) -> bool:
@@ -409,9 +409,9 @@ def _add_task(board: Board, record: ev.Record) -> None:
     event = record.event
     assert isinstance(event, ev.TaskAdded)
     if record.task != task_id(board.next_task):
-        raise IllegalTransition(record.task or "nothing", "already used", event)
+        raise illegal(record.task or "nothing", "already used", event)
     if event.convoy is not None and event.convoy not in board.convoys:
-        raise IllegalTransition(event.convoy, "not a convoy", event)
+        raise illegal(event.convoy, "not a convoy", event)
     if event.after:
         _require_tasks(board, event.after, event)
     task = Task(
@@ -442,7 +442,7 @@ def _add_convoy(board: Board, record: ev.Record) -> None:
     event = record.event
     assert isinstance(event, ev.ConvoyAdded)
     if event.name in board.convoys:
-        raise IllegalTransition(event.name, "there already", event)
+        raise illegal(event.name, "there already", event)
     board.convoys[event.name] = Convoy(event.name, event.title, record.at)
     board.members[event.name] = []
     board.convoy_counts[event.name] = {}

@@ -26,3 +26,7 @@ class Misuse(PaddockError):
     """The call itself is wrong: a bad flag, a malformed file, an unknown id."""
 
     exit_code = 2
+
+
+class IllegalTransition(PaddockError):
+    """The event does not fit the state it would change, so it is not a fact and must not be recorded."""

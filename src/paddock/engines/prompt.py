@@ -33,7 +33,7 @@ class Assignment:
 
 
 @dataclass(frozen=True, slots=True)
-class Progress:
+class EarlierWork:
     """What earlier turns left behind, for an engine that remembers nothing."""
 
     commits: tuple[str, ...] = ()
@@ -46,7 +46,7 @@ def first_prompt(assignment: Assignment) -> str:
     return "\n\n".join((*_assignment_sections(assignment), _finish_section(assignment)))
 
 
-def next_prompt(assignment: Assignment, message: str, so_far: Progress | None) -> str:
+def next_prompt(assignment: Assignment, message: str, so_far: EarlierWork | None) -> str:
     """The prompt of a later turn.
 
     `so_far` is None where the engine resumes its own conversation: then the message alone is enough.
@@ -87,7 +87,7 @@ def _finish_section(assignment: Assignment) -> str:
     )
 
 
-def _progress_section(so_far: Progress) -> str:
+def _progress_section(so_far: EarlierWork) -> str:
     lines = ["# Done so far, in earlier turns"]
     lines += _listed("Commits on this branch:", so_far.commits, _LISTED_COMMITS)
     lines += _listed("Changed and not committed:", so_far.changed_files, _LISTED_FILES)

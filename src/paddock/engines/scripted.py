@@ -63,7 +63,7 @@ class Conversation:
         os.replace(self.path + ".new", self.path)
 
 
-class Agent:
+class ScriptPlayer:
     """Plays the steps; each method named `do_…` is one kind of step and takes the step itself."""
 
     def __init__(self, talk: Conversation, attempt: int) -> None:
@@ -347,7 +347,7 @@ def run(argv: list[str]) -> tuple[int, str]:
 
 
 def git_environment() -> dict[str, str]:
-    who = {"NAME": "Scripted Agent", "EMAIL": "scripted@localhost"}
+    who = {"NAME": "Scripted ScriptPlayer", "EMAIL": "scripted@localhost"}
     fallback = {f"GIT_{role}_{key}": value for role in ("AUTHOR", "COMMITTER") for key, value in who.items()}
     return {**fallback, **os.environ}
 
@@ -389,7 +389,7 @@ def main(argv: list[str]) -> int:
             prompt = file.read()
     resumed = given.get("resume")
     talk = Conversation(given.get("state", "."), resumed or given.get("session") or new_session())
-    agent = Agent(talk, int(given.get("attempt", "1")))
+    agent = ScriptPlayer(talk, int(given.get("attempt", "1")))
     known = talk.load() if resumed else True
     talk.turn += 1
     try:

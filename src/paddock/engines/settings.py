@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 
-from paddock.config.schema import Engine as EngineSettings
+from paddock.config.schema import EngineSettings
 
 __all__ = ["NO_SETTINGS", "EngineSettings", "nearest"]
 

@@ -47,7 +47,7 @@ _decode = msgspec.json.Decoder(_Line).decode
 
 
 @dataclass(frozen=True, slots=True)
-class Pushed:
+class MirrorPushed:
     """`seq` is the newest record the mirror holds now; `remote` is None when it stayed in this repository."""
 
     seq: int
@@ -87,7 +87,7 @@ def write_mirror(store: Store, repo: Repo) -> tuple[int, int]:
     return last, new
 
 
-def push_mirror(store: Store, repo: Repo, remote: str | None) -> Pushed:
+def push_mirror(store: Store, repo: Repo, remote: str | None) -> MirrorPushed:
     seq, new = write_mirror(store, repo)
     if remote is not None:
         pushed = repo.talk("push", "--quiet", remote, f"{REF}:{REF}", timeout=_TIMEOUT_SECONDS)
@@ -96,7 +96,7 @@ def push_mirror(store: Store, repo: Repo, remote: str | None) -> Pushed:
                 f"the mirror could not be pushed to `{remote}`: {_first_line(pushed.stderr)}",
                 f"if somebody else pushed first, run `paddock log fetch {remote}`",
             )
-    return Pushed(seq, new, remote)
+    return MirrorPushed(seq, new, remote)
 
 
 def remote_has_log(repo: Repo, remote: str, timeout_seconds: float) -> bool:

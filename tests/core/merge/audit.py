@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 
 from paddock.core.merge import events as ev
-from paddock.core.merge.model import Outcome, Purpose, Result
+from paddock.core.merge.model import Ending, Purpose, Result
 from tests.core.merge.lab import Lab, fold
 
 BLAMING = (Result.FAIL, Result.TIMEOUT)
@@ -50,7 +50,7 @@ def exactly_once_and_none_lost(lab: Lab) -> None:
     landed = [(m.id, m.version) for _, _, members, _ in lab.moves for m in members]
     assert len(landed) == len(set(landed))
     if lab.queue.landing is None:
-        recorded = {(d.id, d.version) for d in lab.queue.decided if d.outcome is Outcome.LANDED}
+        recorded = {(d.id, d.version) for d in lab.queue.decided if d.outcome is Ending.LANDED}
         assert recorded == set(landed)
 
 

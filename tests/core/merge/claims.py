@@ -7,14 +7,14 @@ from msgspec.structs import replace
 from paddock.core.merge import events as ev
 from paddock.core.merge.health import INFRA_BEFORE_CONTROL, LOST_BEFORE_HALT
 from paddock.core.merge.incidents import lost_too_often
-from paddock.core.merge.model import HaltCause, Outcome, Purpose, Result, Tally
+from paddock.core.merge.model import Ending, HaltCause, Purpose, Result, Tally
 from paddock.core.merge.screens import screen_units
 from paddock.core.merge.view import look
 from tests.core.merge.audit import audit
 from tests.core.merge.lab import Lab, change, refused, running, started_lab
 
 
-def outcome(lab: Lab, name: str) -> Outcome | None:
+def outcome(lab: Lab, name: str) -> Ending | None:
     return next((d.outcome for d in reversed(lab.queue.decided) if d.id == name), None)
 
 
@@ -86,15 +86,15 @@ def a_failure_on_a_red_base_is_nobodys_blame() -> None:
     answer(lab, run_of(lab, "t1"))
     answer(lab, run_of(lab, "t2"), Result.FAIL)
     lab.settle()
-    assert outcome(lab, "t2") is Outcome.LANDED
-    assert outcome(lab, "t1") is Outcome.REJECTED
+    assert outcome(lab, "t2") is Ending.LANDED
+    assert outcome(lab, "t1") is Ending.REJECTED
 
 
 def one_failure_rejects_nobody() -> None:
     lab = with_changes(started_lab(), "t1", "t2")
     answer(lab, run_of(lab, "t1"), Result.FAIL)
     lab.settle()
-    assert outcome(lab, "t1") is Outcome.LANDED
+    assert outcome(lab, "t1") is Ending.LANDED
 
 
 def a_rejection_needs_runs_that_prove_it() -> None:
@@ -120,7 +120,7 @@ def a_broken_machine_rejects_nobody() -> None:
     assert outcome(lab, "t1") is None
     lab.record(ev.QueueResumed())
     lab.settle()
-    assert outcome(lab, "t1") is Outcome.LANDED
+    assert outcome(lab, "t1") is Ending.LANDED
 
 
 def lose_everything(lab: Lab, incidents: int) -> None:
@@ -171,7 +171,7 @@ def what_passed_under_an_old_definition_holds_nobody_up() -> None:
     lab.record(ev.QueueUnfrozen())
     lab.settle()
     audit(lab)
-    assert outcome(lab, "t1") is Outcome.LANDED
+    assert outcome(lab, "t1") is Ending.LANDED
 
 
 def a_change_to_the_definition_is_screened_alone() -> None:
@@ -222,7 +222,7 @@ def a_stack_lands_in_order() -> None:
         lab = stacked_lab(slots)
         lab.settle()
         audit(lab)
-        assert [d.id for d in lab.queue.decided if d.outcome is Outcome.LANDED] == ["t1", "t2", "t3"]
+        assert [d.id for d in lab.queue.decided if d.outcome is Ending.LANDED] == ["t1", "t2", "t3"]
 
 
 def a_stack_may_land_in_one_train() -> None:
@@ -234,7 +234,7 @@ def a_stack_may_land_in_one_train() -> None:
         lab.finish(run)
     lab.wake()
     audit(lab)
-    assert [outcome(lab, name) for name in ("t1", "t2", "t3")] == [Outcome.LANDED] * 3
+    assert [outcome(lab, name) for name in ("t1", "t2", "t3")] == [Ending.LANDED] * 3
 
 
 def dependents_fall_with_a_rejected_base() -> None:
@@ -243,10 +243,10 @@ def dependents_fall_with_a_rejected_base() -> None:
         with_changes(lab, "t4")
         lab.settle()
         audit(lab)
-        assert outcome(lab, "t1") is Outcome.REJECTED
-        assert outcome(lab, "t4") is Outcome.LANDED
+        assert outcome(lab, "t1") is Ending.REJECTED
+        assert outcome(lab, "t4") is Ending.LANDED
         ends = {d.id: (d.outcome, d.against, d.reason) for d in lab.queue.decided}
-        fell = (Outcome.CANCELLED, "t1", "it is stacked on `t1`, which was rejected")
+        fell = (Ending.CANCELLED, "t1", "it is stacked on `t1`, which was rejected")
         assert (ends.get("t2"), ends.get("t3")) == (fell, fell)
 
 
@@ -256,7 +256,7 @@ def dependents_fall_while_the_queue_is_halted() -> None:
     lab.record(ev.ChangeCancelled("t1", 1, by="someone"))
     lab.wake()
     assert lab.queue.halted is not None
-    assert outcome(lab, "t2") is Outcome.CANCELLED
+    assert outcome(lab, "t2") is Ending.CANCELLED
 
 
 def a_bad_dependent_is_rejected_and_its_base_lands() -> None:
@@ -265,7 +265,7 @@ def a_bad_dependent_is_rejected_and_its_base_lands() -> None:
         lab.settle()
         audit(lab)
         ends = [outcome(lab, name) for name in ("t1", "t2", "t3")]
-        assert ends == [Outcome.LANDED, Outcome.REJECTED, Outcome.CANCELLED]
+        assert ends == [Ending.LANDED, Ending.REJECTED, Ending.CANCELLED]
 
 
 def dependents_of_a_rewritten_base_leave() -> None:
@@ -275,7 +275,7 @@ def dependents_of_a_rewritten_base_leave() -> None:
     lab.settle()
     audit(lab)
     assert lab.commits[lab.main].tree == {("t1", 2)}
-    assert outcome(lab, "t2") is Outcome.CANCELLED
+    assert outcome(lab, "t2") is Ending.CANCELLED
     assert any(d.id == "t2" and "whose version 2 does not include" in d.reason for d in lab.queue.decided)
 
 
@@ -324,7 +324,7 @@ def a_failure_without_the_base_is_nobodys_blame() -> None:
     assert not lab.queue.entries["t2"].evidence
     lab.settle()
     audit(lab)
-    assert (outcome(lab, "t1"), outcome(lab, "t2")) == (Outcome.REJECTED, Outcome.CANCELLED)
+    assert (outcome(lab, "t1"), outcome(lab, "t2")) == (Ending.REJECTED, Ending.CANCELLED)
 
 
 def a_run_without_the_base_is_no_fact() -> None:
@@ -360,7 +360,7 @@ def a_base_that_main_has_already_holds_nobody_up() -> None:
     lab.submit(change("t1"))
     lab.submit(change("t2", depends_on=("t1",)))
     lab.settle()
-    assert (outcome(lab, "t1"), outcome(lab, "t2")) == (Outcome.NOOP, Outcome.LANDED)
+    assert (outcome(lab, "t1"), outcome(lab, "t2")) == (Ending.NOOP, Ending.LANDED)
 
 
 def conflicting_work_in_flight_is_waited_for() -> None:
@@ -370,8 +370,8 @@ def conflicting_work_in_flight_is_waited_for() -> None:
     assert outcome(lab, "t2") is None
     lab.settle()
     audit(lab)
-    assert outcome(lab, "t2") is Outcome.CONFLICTED
-    assert outcome(lab, "t3") is Outcome.LANDED
+    assert outcome(lab, "t2") is Ending.CONFLICTED
+    assert outcome(lab, "t3") is Ending.LANDED
 
 
 def age_beats_priority() -> None:
@@ -399,7 +399,7 @@ def a_suspected_half_is_smaller() -> None:
     audit(lab)
     assert any(isinstance(e, ev.RunStarted) and e.purpose is Purpose.TRAIN and e.confirms for e, _ in lab.log)
     ends = {outcome(lab, "t1"), outcome(lab, "t2")}
-    assert ends == {Outcome.LANDED, Outcome.REJECTED}
+    assert ends == {Ending.LANDED, Ending.REJECTED}
 
 
 def a_train_without_its_base_is_stopped() -> None:
@@ -468,7 +468,7 @@ def an_outage_that_is_over_is_gone_on_with() -> None:
     lab.settle()
     audit(lab)
     assert lab.queue.halted is None
-    assert outcome(lab, "t1") is outcome(lab, "t2") is Outcome.LANDED
+    assert outcome(lab, "t1") is outcome(lab, "t2") is Ending.LANDED
 
 
 def a_red_main_that_passes_again_is_gone_on_with() -> None:
@@ -496,7 +496,7 @@ def a_red_main_that_passes_again_is_gone_on_with() -> None:
     lab.now += 3600.0
     lab.settle()
     audit(lab)
-    assert outcome(lab, "t1") is outcome(lab, "t2") is Outcome.LANDED
+    assert outcome(lab, "t1") is outcome(lab, "t2") is Ending.LANDED
 
 
 def a_ci_that_cannot_run_halts_after_one_run_and_is_not_mains_fault() -> None:
@@ -523,7 +523,7 @@ def a_ci_that_stops_working_rejects_nobody() -> None:
     lab.now += 3600.0
     lab.settle()
     audit(lab)
-    assert outcome(lab, "t1") is outcome(lab, "t2") is Outcome.LANDED
+    assert outcome(lab, "t1") is outcome(lab, "t2") is Ending.LANDED
 
 
 def a_change_that_breaks_ci_itself_is_rejected() -> None:
@@ -532,7 +532,7 @@ def a_change_that_breaks_ci_itself_is_rejected() -> None:
         if outcome(lab, "t1") is None:
             run = min(lab.processes)
             cannot_run(lab, run) if lab.queue.running[run].members else answer(lab, run)
-    assert outcome(lab, "t1") is Outcome.REJECTED
+    assert outcome(lab, "t1") is Ending.REJECTED
 
 
 def cannot_run(lab: Lab, run: str = "") -> None:
@@ -552,7 +552,7 @@ def a_fixed_command_is_tried_at_once() -> None:
     lab.settle()
     audit(lab)
     assert lab.queue.halted is None
-    assert outcome(lab, "t1") is Outcome.LANDED
+    assert outcome(lab, "t1") is Ending.LANDED
 
 
 def a_command_that_is_edited_while_main_is_tested_is_tried_without_waiting() -> None:
@@ -566,7 +566,7 @@ def a_command_that_is_edited_while_main_is_tested_is_tried_without_waiting() -> 
     assert lab.queue.running[run].ci == "ci2"
     lab.settle()
     audit(lab)
-    assert outcome(lab, "t1") is Outcome.LANDED
+    assert outcome(lab, "t1") is Ending.LANDED
 
 
 def a_new_daemon_asks_a_halted_main_at_once() -> None:
@@ -624,7 +624,7 @@ def a_main_that_somebody_mends_is_gone_on_with() -> None:
     lab.settle()
     audit(lab)
     assert lab.queue.halted is None
-    assert outcome(lab, "t1") is outcome(lab, "t2") is Outcome.LANDED
+    assert outcome(lab, "t1") is outcome(lab, "t2") is Ending.LANDED
 
 
 def a_main_that_stays_red_stays_untouched() -> None:
@@ -643,7 +643,7 @@ def a_change_that_repairs_a_red_main_lands_on_it() -> None:
     lab.submit(change("t2", repairs=True))
     lab.settle()
     audit(lab)
-    landed = [d.id for d in lab.queue.decided if d.outcome is Outcome.LANDED]
+    landed = [d.id for d in lab.queue.decided if d.outcome is Ending.LANDED]
     assert landed == ["t2", "t1"]
 
 
@@ -658,7 +658,7 @@ def a_repair_that_passed_while_nothing_may_land_is_not_tried_again() -> None:
     lab.record(ev.QueueUnfrozen())
     lab.settle()
     audit(lab)
-    assert outcome(lab, "t2") is Outcome.LANDED
+    assert outcome(lab, "t2") is Ending.LANDED
 
 
 def a_change_that_does_not_repair_a_red_main_leaves_the_queue_unblamed() -> None:
@@ -666,7 +666,7 @@ def a_change_that_does_not_repair_a_red_main_leaves_the_queue_unblamed() -> None
     lab.submit(change("t2", repairs=True))
     lab.settle()
     audit(lab)
-    assert outcome(lab, "t2") is Outcome.CANCELLED
+    assert outcome(lab, "t2") is Ending.CANCELLED
     assert lab.queue.halted is not None
     assert outcome(lab, "t1") is None
 
@@ -686,7 +686,7 @@ def only_what_a_train_touches_is_run() -> None:
     assert second.checks == ("lint", "unit"), "it stands on the first, whose checks have not passed yet"
     lab.settle()
     audit(lab)
-    assert outcome(lab, "t1") is outcome(lab, "t2") is Outcome.LANDED
+    assert outcome(lab, "t1") is outcome(lab, "t2") is Ending.LANDED
 
 
 def main_itself_is_tested_whole() -> None:
@@ -696,7 +696,7 @@ def main_itself_is_tested_whole() -> None:
     assert [(run.purpose, run.since) for run in lab.queue.running.values()] == [(Purpose.BASELINE, "")]
     lab.settle()
     audit(lab)
-    assert outcome(lab, "t1") is Outcome.LANDED
+    assert outcome(lab, "t1") is Ending.LANDED
 
 
 def checks_that_never_passed_are_not_left_out() -> None:
@@ -730,7 +730,7 @@ def what_left_out_checks_of_a_doubted_main_does_not_land() -> None:
     lab.record(ev.QueueUnfrozen())
     lab.settle()
     audit(lab)
-    assert outcome(lab, "t1") is Outcome.LANDED
+    assert outcome(lab, "t1") is Ending.LANDED
 
 
 def a_run_that_left_out_checks_of_a_doubted_main_says_nothing() -> None:
@@ -744,7 +744,7 @@ def a_run_that_left_out_checks_of_a_doubted_main_says_nothing() -> None:
     assert run not in lab.queue.entries["t1"].evidence
     lab.settle()
     audit(lab)
-    assert outcome(lab, "t1") is Outcome.LANDED
+    assert outcome(lab, "t1") is Ending.LANDED
 
 
 def a_flaky_suite_takes_more_failures_to_reject() -> None:

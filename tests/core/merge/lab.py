@@ -10,10 +10,10 @@ from dataclasses import dataclass, field
 
 from msgspec.structs import replace
 
+from paddock.core.errors import IllegalTransition
 from paddock.core.merge import events as ev
 from paddock.core.merge.actions import Action, CancelRun, Facts, Land, StartRun, decision_event
 from paddock.core.merge.evolve import evolve
-from paddock.core.merge.legal import IllegalTransition
 from paddock.core.merge.model import (
     Change,
     Member,

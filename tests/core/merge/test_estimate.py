@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from paddock.core.merge import estimate, guards
 from paddock.core.merge.events import RunEnded
-from paddock.core.merge.model import CheckTally, Result, Sample, Stats, Tally
+from paddock.core.merge.model import CheckTally, Result, RunSample, Stats, Tally
 from tests.core.merge.lab import change, started_lab
 
 
@@ -49,15 +49,15 @@ def test_trains_get_shorter_when_they_break() -> None:
 
 
 def test_a_run_may_take_three_times_what_slow_passes_took_but_never_less_than_the_floor() -> None:
-    stats = Stats(samples=tuple(Sample(float(n), 1) for n in range(1, 101)))
+    stats = Stats(samples=tuple(RunSample(float(n), 1) for n in range(1, 101)))
     assert estimate.timeout_seconds(stats, 10.0) == pytest.approx(3 * 96)
     assert estimate.timeout_seconds(stats, 900.0) == 900.0
     assert estimate.timeout_seconds(Stats(), 60.0) == 60.0
 
 
 def test_slots_that_only_slow_each_other_down_are_not_counted() -> None:
-    shared = tuple(Sample(10.0 * busy, busy) for busy in (1, 2, 4) for _ in range(5))
-    real = tuple(Sample(10.0, busy) for busy in (1, 2, 4) for _ in range(5))
+    shared = tuple(RunSample(10.0 * busy, busy) for busy in (1, 2, 4) for _ in range(5))
+    real = tuple(RunSample(10.0, busy) for busy in (1, 2, 4) for _ in range(5))
     assert estimate.effective_slots(Stats(samples=shared), 4) == 1
     assert estimate.effective_slots(Stats(samples=real), 4) == 4
     assert estimate.effective_slots(Stats(), 4) == 4
@@ -115,7 +115,7 @@ def test_a_careless_agent_is_noticed_after_a_dozen_changes_and_chance_is_not() -
 
 
 def test_a_run_that_left_out_checks_says_nothing_about_slots() -> None:
-    short = tuple(Sample(10.0 * busy, busy, partial=True) for busy in (1, 2, 4) for _ in range(5))
+    short = tuple(RunSample(10.0 * busy, busy, partial=True) for busy in (1, 2, 4) for _ in range(5))
     assert estimate.effective_slots(Stats(samples=short), 4) == 4
 
 

@@ -8,7 +8,7 @@ from bench.queue.sieve import SieveAndTrain
 from bench.queue.world import Scenario
 
 from paddock.core.merge import events as ev
-from paddock.core.merge.model import Outcome, Queue, Result
+from paddock.core.merge.model import Ending, Queue, Result
 from tests.core.merge.claims import answer, outcome, run_of, with_changes
 from tests.core.merge.lab import Commit, change, refused, started_lab
 
@@ -82,14 +82,14 @@ def test_a_rewound_main_halts_until_a_person_resumes() -> None:
     assert "rewound" in lab.queue.halted.reason
     lab.record(ev.QueueResumed())
     lab.settle()
-    assert outcome(lab, "t2") is Outcome.LANDED
+    assert outcome(lab, "t2") is Ending.LANDED
 
 
 def test_a_foreign_commit_is_verified_before_anything_is_judged_on_it() -> None:
     lab = with_changes(started_lab(), "t1", "t2")
     lab.push_foreign("hotfix")
     lab.settle()
-    assert {outcome(lab, "t1"), outcome(lab, "t2")} == {Outcome.LANDED}
+    assert {outcome(lab, "t1"), outcome(lab, "t2")} == {Ending.LANDED}
     assert ("hotfix", 1) in lab.commits[lab.main].tree
 
 

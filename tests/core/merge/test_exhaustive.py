@@ -8,7 +8,7 @@ from itertools import combinations, product
 import pytest
 
 from paddock.core.merge import events as ev
-from paddock.core.merge.model import Outcome, Result
+from paddock.core.merge.model import Ending, Result
 from tests.core.merge.audit import audit, every_tip_was_tested, no_tip_is_red, slots_are_kept
 from tests.core.merge.lab import Lab, change, settle_through_a_crash, started_lab
 
@@ -74,15 +74,15 @@ def check_end(lab: Lab) -> None:
     clashing = {atom[0] for pair in lab.truth.clashes for atom in pair}
     for name, end in ends.items():
         if not lab.truth.bases_of((name, 1)).isdisjoint(lab.truth.bad):
-            assert end is Outcome.CANCELLED, name
+            assert end is Ending.CANCELLED, name
         elif (name, 1) in lab.truth.bad:
-            assert end is Outcome.REJECTED, name
+            assert end is Ending.REJECTED, name
         elif name not in clashing:
-            assert end is Outcome.LANDED, name
+            assert end is Ending.LANDED, name
     if clashing:
         assert sorted(ends[name] for name in clashing) in (
-            [Outcome.LANDED, Outcome.REJECTED],
-            [Outcome.REJECTED, Outcome.REJECTED],
+            [Ending.LANDED, Ending.REJECTED],
+            [Ending.REJECTED, Ending.REJECTED],
         ) or not lab.truth.bad.isdisjoint((name, 1) for name in clashing)
 
 
@@ -130,8 +130,8 @@ def test_a_crash_at_any_step_changes_nothing_that_matters(slots: int) -> None:
         settle_through_a_crash(lab)
         audit(lab)
         assert {d.id: d.outcome for d in lab.queue.decided} == {
-            "t1": Outcome.LANDED,
-            "t2": Outcome.REJECTED,
-            "t3": Outcome.LANDED,
+            "t1": Ending.LANDED,
+            "t2": Ending.REJECTED,
+            "t3": Ending.LANDED,
         }
         assert sum(isinstance(event, ev.TrainLanded) for event, _ in lab.log) == len(lab.moves)

@@ -7,8 +7,8 @@ from collections.abc import Callable
 import pytest
 from msgspec.structs import replace
 
-from paddock.core.merge.legal import IllegalTransition
-from paddock.core.merge.model import Outcome, Queue
+from paddock.core.errors import IllegalTransition
+from paddock.core.merge.model import Ending, Queue
 from tests.core.merge import claims
 
 MERGE = "paddock.core.merge"
@@ -58,7 +58,7 @@ SWITCHED_OFF: list[tuple[str, object, Callable[[], None]]] = [
     ("plan.leave_with_base", lambda _: (), claims.dependents_of_a_rewritten_base_leave),
     ("plan.leave_with_base", lambda _: (), claims.dependents_fall_while_the_queue_is_halted),
     ("changes.circle", lambda *_: (), claims.changes_that_would_wait_for_each_other_are_refused),
-    ("changes.IN_MAIN", (Outcome.LANDED,), claims.a_base_that_main_has_already_holds_nobody_up),
+    ("changes.IN_MAIN", (Ending.LANDED,), claims.a_base_that_main_has_already_holds_nobody_up),
     ("view.bases_first", list, claims.a_base_goes_as_early_as_its_most_urgent_dependent),
     ("trains.may_join", yes, claims.conflicting_work_in_flight_is_waited_for),
     ("view.rank_of", priority_only, claims.age_beats_priority),

@@ -10,7 +10,7 @@ import pytest
 from paddock.engines.command import PLACEHOLDERS
 from paddock.engines.lost_session import find_lost_session
 from paddock.engines.registry import BUILT_IN, load_engine
-from paddock.engines.scripted import Agent
+from paddock.engines.scripted import ScriptPlayer
 from paddock.engines.settings import EngineSettings
 from tests.engines.unit.conftest import read_table
 
@@ -72,7 +72,7 @@ def test_the_page_tells_what_binds_a_conversation_and_how_its_loss_is_worded(nam
 
 
 def test_every_step_of_the_scripted_agent_is_told() -> None:
-    steps = {name.removeprefix("do_") for name in vars(Agent) if name.startswith("do_")} | {"never_start"}
+    steps = {name.removeprefix("do_") for name in vars(ScriptPlayer) if name.startswith("do_")} | {"never_start"}
     assert {step for step in steps if f'"{step}"' not in PAGE and f"`{step}`" not in PAGE} == set()
 
 

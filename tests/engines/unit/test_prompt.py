@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from paddock.core.trace import find_noop
-from paddock.engines.prompt import CONTINUE, Assignment, Progress, first_prompt, next_prompt
+from paddock.engines.prompt import CONTINUE, Assignment, EarlierWork, first_prompt, next_prompt
 
 TASK = Assignment(
     task="t41",
@@ -50,7 +50,7 @@ def test_an_engine_that_remembers_gets_the_message_alone() -> None:
 
 
 def test_an_engine_that_forgets_is_told_what_was_done() -> None:
-    so_far = Progress(("1a2b Add cache",), ("src/parse/a.py",), "I was about to run the tests.")
+    so_far = EarlierWork(("1a2b Add cache",), ("src/parse/a.py",), "I was about to run the tests.")
     prompt = next_prompt(TASK, "Mend the test.", so_far)
     order = ["You tune", "# Task t41", "# Your paths", "1a2b Add cache", "src/parse/a.py", "about to run", "# Now"]
     places = [prompt.index(words) for words in (*order, "Mend the test.", "# How to finish")]
@@ -58,11 +58,13 @@ def test_an_engine_that_forgets_is_told_what_was_done() -> None:
 
 
 def test_an_engine_that_forgets_is_told_when_nothing_was_done() -> None:
-    assert "earlier turns\nNothing." in next_prompt(TASK, "Go.", Progress())
+    assert "earlier turns\nNothing." in next_prompt(TASK, "Go.", EarlierWork())
 
 
 def test_long_histories_are_cut_and_say_so() -> None:
-    so_far = Progress(tuple(f"commit {n}" for n in range(500)), tuple(f"file {n}" for n in range(500)), "w " * 50_000)
+    so_far = EarlierWork(
+        tuple(f"commit {n}" for n in range(500)), tuple(f"file {n}" for n in range(500)), "w " * 50_000
+    )
     prompt = next_prompt(TASK, "Go.", so_far)
     assert "- and 480 more" in prompt
     assert len(prompt) < 5_000

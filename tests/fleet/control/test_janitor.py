@@ -19,7 +19,7 @@ from paddock.git.landing.held import hold_unit
 from paddock.git.repo import discover
 from paddock.git.sandboxes.sandbox import Sandbox, SandboxRecord, list_sandboxes, reserve_sandbox, write_record
 from paddock.git.worktrees.pool import fill
-from paddock.git.worktrees.prepare import Order, find, prepare
+from paddock.git.worktrees.prepare import WorktreeOrder, find, prepare
 from paddock.git.worktrees.slots import SlotRecord, SlotState, hold_slot, list_slots
 from paddock.git.worktrees.slots import write_record as write_slot
 from paddock.sessions.marks import Mark
@@ -123,7 +123,7 @@ def test_a_worktree_whose_attempt_has_ended_goes_back_with_its_work_saved(yard: 
     yard.add(write("a.txt"))
     begin(yard, "t1")
     site, main = site_of(yard), yard.git("rev-parse", "main")
-    held = prepare(site.root, Order("t1.1", "paddock/t1", main)).worktree
+    held = prepare(site.root, WorktreeOrder("t1.1", "paddock/t1", main)).worktree
     (held.path / "precious.txt").write_text("not committed\n")
     assert kinds(janitor(yard)["swept"]) == [], "it is at work"
     end(yard, "t1")
@@ -137,7 +137,7 @@ def test_a_worktree_that_does_not_come_back_keeps_no_fleet_from_starting(yard: Y
     yard.add(write("a.txt"))
     site = site_of(yard)
     begin(yard, "t1")
-    prepare(site.root, Order("t1.1", "paddock/t1", yard.git("rev-parse", "main")))
+    prepare(site.root, WorktreeOrder("t1.1", "paddock/t1", yard.git("rev-parse", "main")))
     end(yard, "t1")
     [slot] = list_slots(site.root)
     (slot.home / "setup.pid").mkdir()
@@ -155,9 +155,9 @@ def test_worktrees_nobody_knows_or_a_person_uses_are_left(yard: Yard) -> None:
     begin(yard, "t1")
     end(yard, "t1")
     site, main = site_of(yard), yard.git("rev-parse", "main")
-    prepare(site.root, Order("t1.resolve", "paddock/t1-resolve", main))
-    prepare(site.root, Order("t7.1", "paddock/t7", main))
-    prepare(site.root, Order("t1.1", "paddock/t1", main))
+    prepare(site.root, WorktreeOrder("t1.resolve", "paddock/t1-resolve", main))
+    prepare(site.root, WorktreeOrder("t7.1", "paddock/t7", main))
+    prepare(site.root, WorktreeOrder("t1.1", "paddock/t1", main))
     [kept] = [slot for slot in list_slots(site.root) if slot.number == 3]
     with hold_slot(kept) as lock:
         write_slot(kept, SlotRecord(SlotState.KEPT, "t1.1", "paddock/t1", reason="could not be saved"), lock)
@@ -176,7 +176,7 @@ def test_an_attempt_that_starts_while_the_janitor_looks_keeps_its_worktree(yard:
     site, main = site_of(yard), yard.git("rev-parse", "main")
     before = yard.board()
     begin(yard, "t1")
-    prepare(site.root, Order("t1.1", "paddock/t1", main))
+    prepare(site.root, WorktreeOrder("t1.1", "paddock/t1", main))
     seen = look(site)
     assert judge(site.config, yard.board(), seen, time.time()) == []
     # Even by a board that is too old it is unknown, which is not dead.

@@ -15,7 +15,7 @@ from paddock.git.landing.compose import Composed, Policy, Unit, compose
 from paddock.git.landing.held import Held, hold_change, hold_unit, release_unit
 from paddock.git.landing.history import read_landed
 from paddock.git.landing.land import Landed, follow_remote, land
-from paddock.git.landing.messages import Part
+from paddock.git.landing.messages import NamedMember
 from paddock.git.landing.publish import RemoteTip, read_remote
 from paddock.git.landing.workbench import open_workbench
 from paddock.git.repo import Repo, discover
@@ -39,7 +39,7 @@ def main(top: str, policy: str, start: str, remote: str, point: str, *changes: s
         return
     for member in members:
         assert isinstance(hold_change(repo, member, base, checkpoint), Held)
-    built = compose(bench, Unit(base, tuple(Part(member) for member in members), Policy(policy)), checkpoint)
+    built = compose(bench, Unit(base, tuple(NamedMember(member) for member in members), Policy(policy)), checkpoint)
     assert isinstance(built, Composed), built
     hold_unit(repo, built.commit)
     checkpoint("unit.held")

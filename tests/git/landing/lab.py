@@ -8,9 +8,9 @@ from pathlib import Path
 
 from paddock.core.merge.model import Member
 from paddock.git.landing.audit import Move
-from paddock.git.landing.compose import Composed, Policy, Refused, Unit, compose
+from paddock.git.landing.compose import Composed, DoesNotMerge, Policy, Unit, compose
 from paddock.git.landing.held import Held, hold_change
-from paddock.git.landing.messages import Part
+from paddock.git.landing.messages import NamedMember
 from paddock.git.landing.workbench import Workbench, open_workbench
 from paddock.git.repo import Repo
 from tests.git.conftest import commit, git
@@ -31,7 +31,9 @@ class Lab:
     def main(self) -> str:
         return git(self.top, "rev-parse", MAIN)
 
-    def branch(self, name: str, files: Mapping[str, str], start: str = "main", message: str | None = None) -> Part:
+    def branch(
+        self, name: str, files: Mapping[str, str], start: str = "main", message: str | None = None
+    ) -> NamedMember:
         """One commit with `files` on a new branch; the user's checkout goes back to where it was."""
         git(self.top, "checkout", "--quiet", "--detach", start)
         git(self.top, "switch", "--quiet", "-C", name)
@@ -39,7 +41,7 @@ class Lab:
         git(self.top, "switch", "--quiet", "main")
         return part(name, head)
 
-    def branch_elsewhere(self, name: str, files: Mapping[str, str]) -> Part:
+    def branch_elsewhere(self, name: str, files: Mapping[str, str]) -> NamedMember:
         """One commit on main's tip, made in a worktree of its own as an agent would."""
         place = self.top.parent / f"{name}.worktree"
         git(self.top, "worktree", "add", "--quiet", "-b", name, str(place), "main")
@@ -51,7 +53,7 @@ class Lab:
         git(self.top, "switch", "--quiet", "main")
         return commit(self.top, files, message)
 
-    def grow(self, name: str, *commands: tuple[str, ...], start: str = "main") -> Part:
+    def grow(self, name: str, *commands: tuple[str, ...], start: str = "main") -> NamedMember:
         """A branch made by plain git commands run in the working tree."""
         git(self.top, "switch", "--quiet", "-C", name, start)
         for command in commands:
@@ -60,25 +62,27 @@ class Lab:
         git(self.top, "switch", "--quiet", "-f", "main")
         return part(name, head)
 
-    def compose(self, *parts: Part, policy: Policy = Policy.MERGE, base: str | None = None) -> Composed | Refused:
+    def compose(
+        self, *parts: NamedMember, policy: Policy = Policy.MERGE, base: str | None = None
+    ) -> Composed | DoesNotMerge:
         return compose(self.bench, Unit(base or self.main, parts, policy))
 
-    def composed(self, *parts: Part, policy: Policy = Policy.MERGE, base: str | None = None) -> Composed:
+    def composed(self, *parts: NamedMember, policy: Policy = Policy.MERGE, base: str | None = None) -> Composed:
         result = self.compose(*parts, policy=policy, base=base)
         assert isinstance(result, Composed), result
         return result
 
-    def refused(self, *parts: Part, policy: Policy = Policy.MERGE) -> Refused:
+    def refused(self, *parts: NamedMember, policy: Policy = Policy.MERGE) -> DoesNotMerge:
         result = self.compose(*parts, policy=policy)
-        assert isinstance(result, Refused), result
+        assert isinstance(result, DoesNotMerge), result
         return result
 
-    def held(self, *parts: Part) -> None:
+    def held(self, *parts: NamedMember) -> None:
         for part in parts:
             kept = hold_change(self.repo, part.member, self.main)
             assert isinstance(kept, Held), kept
 
-    def move(self, *parts: Part, policy: Policy = Policy.MERGE) -> Move:
+    def move(self, *parts: NamedMember, policy: Policy = Policy.MERGE) -> Move:
         """The members held, composed on main, and ready to land."""
         self.held(*parts)
         built = self.composed(*parts, policy=policy)
@@ -95,8 +99,8 @@ class Lab:
         return {path: " ".join(facts.split()[::2]) for facts, path in pairs}
 
 
-def part(name: str, head: str, version: int = 1) -> Part:
-    return Part(Member(name, version, head), f"Title of {name}")
+def part(name: str, head: str, version: int = 1) -> NamedMember:
+    return NamedMember(Member(name, version, head), f"Title of {name}")
 
 
 def merged_in_a_worktree(top: Path, place: Path, base: str, head: str) -> str | None:

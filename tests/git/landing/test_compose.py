@@ -8,7 +8,7 @@ from paddock.core.errors import PaddockError
 from paddock.core.merge.model import Member, RefusalCause
 from paddock.git.landing.compose import Policy, Unit, compose
 from paddock.git.landing.history import read_landed
-from paddock.git.landing.messages import Part
+from paddock.git.landing.messages import NamedMember
 from tests.git.conftest import MakeRepo, commit, git
 from tests.git.landing.conftest import POEM
 from tests.git.landing.lab import Lab, part
@@ -240,7 +240,7 @@ class TestStacks:
 
 
 class TestHistoryInsideABranch:
-    def branch_that_merged_main(self, lab: Lab) -> Part:
+    def branch_that_merged_main(self, lab: Lab) -> NamedMember:
         """The branch resolved a conflict with main by hand, in a merge commit."""
         lab.branch("t1", {"poem.txt": poem(3, "mine")})
         lab.on_main({"poem.txt": poem(3, "theirs")})
@@ -309,7 +309,7 @@ class TestHistoryInsideABranch:
                 check=True,
                 capture_output=True,
             ).stdout.decode()
-            built = lab.composed(Part(Member("t1", 1, head.strip())), policy=policy)
+            built = lab.composed(NamedMember(Member("t1", 1, head.strip())), policy=policy)
             if policy is Policy.REBASE:
                 assert lab.show("%s", built.commit) == "déjà vu"
             author = "José" if body is raw else "Paddock"

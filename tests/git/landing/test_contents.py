@@ -9,16 +9,16 @@ import pytest
 from paddock.core.merge.model import RefusalCause
 from paddock.git.landing.audit import audit
 from paddock.git.landing.compose import Policy
-from paddock.git.landing.messages import Part
+from paddock.git.landing.messages import NamedMember
 from tests.git.conftest import commit, git
 from tests.git.landing.lab import Lab, merged_in_a_worktree, part
 from tests.git.landing.test_compose import poem
 
 POINTER = "version https://git-lfs.github.com/spec/v1\noid sha256:{}\nsize 12345\n"
-Case = Callable[[Lab], Part]
+Case = Callable[[Lab], NamedMember]
 
 
-def work(lab: Lab, change: Callable[[Path], object]) -> Part:
+def work(lab: Lab, change: Callable[[Path], object]) -> NamedMember:
     """A branch `t1` whose one commit is whatever `change` does to the working tree."""
     git(lab.top, "switch", "--quiet", "-c", "t1")
     change(lab.top)
@@ -30,7 +30,7 @@ def work(lab: Lab, change: Callable[[Path], object]) -> Part:
     return part("t1", head)
 
 
-def submodule(lab: Lab) -> Part:
+def submodule(lab: Lab) -> NamedMember:
     """A gitlink that is added on the branch; main has another that stays."""
     inner = lab.main
     git(lab.top, "update-index", "--add", "--cacheinfo", f"160000,{inner},vendor/kept")
@@ -43,12 +43,12 @@ def submodule(lab: Lab) -> Part:
     )
 
 
-def lfs_pointer(lab: Lab) -> Part:
+def lfs_pointer(lab: Lab) -> NamedMember:
     lab.on_main({".gitattributes": "*.bin filter=lfs diff=lfs merge=lfs -text\n", "a.bin": POINTER.format("a" * 64)})
     return work(lab, lambda top: (top / "a.bin").write_text(POINTER.format("b" * 64)))
 
 
-def symlink(lab: Lab) -> Part:
+def symlink(lab: Lab) -> NamedMember:
     def change(top: Path) -> None:
         (top / "link").symlink_to("src/app.py")
         (top / "dangling").symlink_to("/nowhere/at/all")
@@ -58,30 +58,30 @@ def symlink(lab: Lab) -> Part:
     return work(lab, change)
 
 
-def rename(lab: Lab) -> Part:
+def rename(lab: Lab) -> NamedMember:
     one = work(lab, lambda top: os.rename(top / "poem.txt", top / "verse.txt"))
     lab.on_main({"poem.txt": poem(3, "three")})
     return one
 
 
-def rename_in_main(lab: Lab) -> Part:
+def rename_in_main(lab: Lab) -> NamedMember:
     one = work(lab, lambda top: (top / "poem.txt").write_text(poem(3, "three")))
     git(lab.top, "mv", "poem.txt", "verse.txt")
     git(lab.top, "commit", "-qm", "rename")
     return one
 
 
-def mode(lab: Lab) -> Part:
+def mode(lab: Lab) -> NamedMember:
     one = work(lab, lambda top: (top / "src/app.py").chmod(0o755))
     lab.on_main({"src/app.py": "print('hello')\nprint('again')\n"})
     return one
 
 
-def binary(lab: Lab) -> Part:
+def binary(lab: Lab) -> NamedMember:
     return work(lab, lambda top: (top / "blob.bin").write_bytes(bytes(range(256)) * 40))
 
 
-def crlf(lab: Lab) -> Part:
+def crlf(lab: Lab) -> NamedMember:
     (lab.top / "dos.txt").write_bytes(b"".join(b"line %d\r\n" % n for n in range(30)))
     commit(lab.top, {}, "dos")
     text = (lab.top / "dos.txt").read_bytes()
@@ -91,22 +91,22 @@ def crlf(lab: Lab) -> Part:
     return one
 
 
-def case_only_rename(lab: Lab) -> Part:
+def case_only_rename(lab: Lab) -> NamedMember:
     one = lab.grow("t1", ("mv", "-f", "README.md", "readme.md"), ("commit", "-qm", "case"))
     lab.on_main({"other.txt": "o\n"})
     return one
 
 
-def odd_names(lab: Lab) -> Part:
+def odd_names(lab: Lab) -> NamedMember:
     names = ("with space.txt", "tab\there.txt", "new\nline.txt", "ünïcode.txt", "-dash", '"quoted"')
     return work(lab, lambda top: [(top / name).write_text("x\n") for name in names])
 
 
-def not_utf8(lab: Lab) -> Part:
+def not_utf8(lab: Lab) -> NamedMember:
     return work(lab, lambda top: (top / os.fsdecode(b"caf\xe9.txt")).write_text("x\n"))
 
 
-def file_becomes_folder(lab: Lab) -> Part:
+def file_becomes_folder(lab: Lab) -> NamedMember:
     def change(top: Path) -> None:
         (top / "README.md").unlink()
         (top / "README.md").mkdir()
@@ -115,11 +115,11 @@ def file_becomes_folder(lab: Lab) -> Part:
     return work(lab, change)
 
 
-def deletion(lab: Lab) -> Part:
+def deletion(lab: Lab) -> NamedMember:
     return work(lab, lambda top: (top / "poem.txt").unlink())
 
 
-def empty_commits_around_work(lab: Lab) -> Part:
+def empty_commits_around_work(lab: Lab) -> NamedMember:
     return lab.grow(
         "t1",
         ("commit", "--allow-empty", "-qm", "before"),

@@ -21,7 +21,7 @@ from paddock.git.landing.held import (
     release_unit,
 )
 from paddock.git.landing.history import Relation, observe_main, read_landed
-from paddock.git.landing.land import Landed, MainMoved, Stuck, Unsound, land
+from paddock.git.landing.land import Landed, StaleMain, Stuck, Unsound, land
 from paddock.git.landing.workbench import CommitDraft
 from paddock.git.usertree.notes import read_notes
 from tests.git.conftest import git
@@ -130,7 +130,7 @@ class TestLanding:
     def test_main_that_moved_is_left_alone(self, lab: Lab) -> None:
         move = lab.move(lab.branch("t1", {"1.txt": "1\n"}))
         foreign = lab.on_main({"human.txt": "h\n"})
-        assert land(lab.repo, move) == MainMoved(foreign)
+        assert land(lab.repo, move) == StaleMain(foreign)
         assert lab.main == foreign
 
     def test_a_rewound_main_is_left_alone(self, lab: Lab) -> None:
@@ -138,13 +138,13 @@ class TestLanding:
         lab.on_main({"2.txt": "2\n"})
         move = lab.move(lab.branch("t1", {"1.txt": "1\n"}))
         git(lab.top, "reset", "--quiet", "--hard", first)
-        assert land(lab.repo, move) == MainMoved(first)
+        assert land(lab.repo, move) == StaleMain(first)
 
     def test_main_that_is_gone_is_not_made_again(self, lab: Lab) -> None:
         move = lab.move(lab.branch("t1", {"1.txt": "1\n"}))
         git(lab.top, "switch", "--quiet", "--detach")
         git(lab.top, "branch", "-D", "main")
-        assert land(lab.repo, move) == MainMoved(None)
+        assert land(lab.repo, move) == StaleMain(None)
 
     def test_a_race_lost_between_audit_and_swap_changes_nothing(self, lab: Lab) -> None:
         move = lab.move(lab.branch("t1", {"1.txt": "1\n"}))
@@ -154,7 +154,7 @@ class TestLanding:
             if name == "land.flushed":
                 won.append(lab.on_main({"human.txt": "h\n"}))
 
-        assert land(lab.repo, move, checkpoint=somebody_else) == MainMoved(*won)
+        assert land(lab.repo, move, checkpoint=somebody_else) == StaleMain(*won)
 
     def test_landing_again_says_it_is_landed(self, lab: Lab) -> None:
         move = lab.move(lab.branch("t1", {"1.txt": "1\n"}))
@@ -404,7 +404,7 @@ class TestCheckedOutMain:
             if name == "sync.held":
                 git(lab.top, "update-ref", MAIN, other)
 
-        assert land(lab.repo, move, checkpoint=somebody_else) == MainMoved(other)
+        assert land(lab.repo, move, checkpoint=somebody_else) == StaleMain(other)
         assert not (lab.top / "1.txt").exists()
         assert not (lab.repo.common_dir / "index.lock").exists()
         assert read_notes(lab.repo.common_dir / "paddock").stale == ()

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from paddock.git.landing.history import Relation, observe_main
-from paddock.git.landing.land import Landed, MainMoved, land
+from paddock.git.landing.land import Landed, StaleMain, land
 from paddock.git.landing.publish import Pushed, Rejected, RemoteMoved, RemoteTip, Unreachable, push_main, read_remote
 from tests.git.conftest import commit, git
 from tests.git.landing.auditor import audit_history
@@ -60,7 +60,7 @@ def test_landing_moves_the_remote_and_the_local_branch_follows(lab: Lab, hub: Hu
 def test_a_remote_somebody_pushed_to_is_left_alone(lab: Lab, hub: Hub) -> None:
     move = lab.move(lab.branch("t1", {"1.txt": "1\n"}))
     foreign = hub.colleague_pushes()
-    assert land(lab.repo, move, "origin") == MainMoved(foreign)
+    assert land(lab.repo, move, "origin") == StaleMain(foreign)
     assert (hub.main, lab.main) == (foreign, move.old)
 
 
@@ -72,7 +72,7 @@ def test_a_push_that_loses_the_race_says_where_main_went(lab: Lab, hub: Hub) -> 
         if name == "land.flushed":
             won.append(hub.colleague_pushes())
 
-    assert land(lab.repo, move, "origin", checkpoint=colleague) == MainMoved(*won)
+    assert land(lab.repo, move, "origin", checkpoint=colleague) == StaleMain(*won)
     assert lab.main == move.old
 
 

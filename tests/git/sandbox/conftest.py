@@ -10,7 +10,14 @@ import pytest
 
 from paddock.git.repo import Repo
 from paddock.git.sandboxes.ci import CiCheck, CiDefinition, check_command, setup_command
-from paddock.git.sandboxes.sandbox import Order, Prepared, Sandbox, finish_setup, prepare_sandbox, release_sandbox
+from paddock.git.sandboxes.sandbox import (
+    PreparedSandbox,
+    Sandbox,
+    SandboxOrder,
+    finish_setup,
+    prepare_sandbox,
+    release_sandbox,
+)
 from paddock.sessions.local import Exited, TurnFiles, TurnSpec, observe_turn, start_turn
 from paddock.sessions.marks import Mark
 from paddock.sessions.process import block_until_exit
@@ -41,10 +48,10 @@ class Yard:
     def main(self) -> str:
         return git(self.top, "rev-parse", "main")
 
-    def prepare(self, sandbox: Sandbox, commit: str | None = None, run: str = "r1", **more: object) -> Prepared:
-        order = Order(run, commit or self.main, **more)  # type: ignore[arg-type]
+    def prepare(self, sandbox: Sandbox, commit: str | None = None, run: str = "r1", **more: object) -> PreparedSandbox:
+        order = SandboxOrder(run, commit or self.main, **more)  # type: ignore[arg-type]
         ready = prepare_sandbox(sandbox, order)
-        assert isinstance(ready, Prepared), ready
+        assert isinstance(ready, PreparedSandbox), ready
         return ready
 
     def start(self, sandbox: Sandbox, command: str, definition: CiDefinition | None = None) -> Ran:
@@ -52,11 +59,11 @@ class Yard:
         planned = check_command(sandbox, definition or CiDefinition((check,)), check, self.main, os.environ)
         return self.finish(planned.argv, dict(planned.env), planned.cwd)
 
-    def set_up(self, sandbox: Sandbox, definition: CiDefinition, order: Order) -> Ran:
+    def set_up(self, sandbox: Sandbox, definition: CiDefinition, order: SandboxOrder) -> Ran:
         planned = setup_command(sandbox, definition, order.commit, os.environ)
         ran = self.finish(planned.argv, dict(planned.env), planned.cwd)
         if ran.exited.code == 0:
-            assert isinstance(finish_setup(sandbox, order), Prepared)
+            assert isinstance(finish_setup(sandbox, order), PreparedSandbox)
         return ran
 
     def finish(self, argv: tuple[str, ...], env: dict[str, str], cwd: Path) -> Ran:

@@ -9,7 +9,7 @@ import sys
 from pathlib import Path
 
 from paddock.git.repo import discover
-from paddock.git.sandboxes.sandbox import Order, Prepared, Sandbox, prepare_sandbox
+from paddock.git.sandboxes.sandbox import PreparedSandbox, Sandbox, SandboxOrder, prepare_sandbox
 
 
 def main(top: str, root: str, commit: str, point: str) -> None:
@@ -18,7 +18,7 @@ def main(top: str, root: str, commit: str, point: str) -> None:
             os.kill(os.getpid(), signal.SIGKILL)
 
     sandbox = Sandbox(discover(Path(top)), Path(root), "s1")
-    assert isinstance(prepare_sandbox(sandbox, Order("r1", commit), checkpoint), Prepared)
+    assert isinstance(prepare_sandbox(sandbox, SandboxOrder("r1", commit), checkpoint), PreparedSandbox)
 
 
 if __name__ == "__main__":

@@ -1,30 +1,34 @@
-from paddock.config.schema import Check, Land
+from paddock.config.schema import Check, LandSettings
 from paddock.git.sandboxes.ci import CiCheck, CiDefinition, check_command, ci_environment, define_ci
-from paddock.git.sandboxes.sandbox import Order, release_sandbox
+from paddock.git.sandboxes.sandbox import SandboxOrder, release_sandbox
 from tests.git.conftest import commit, git
 from tests.git.sandbox.conftest import Yard
 
 
 class TestDefinition:
     def test_the_key_changes_with_everything_that_decides_a_verdict(self) -> None:
-        plain = Land(ci="make test")
+        plain = LandSettings(ci="make test")
         variants = [
             plain,
-            Land(ci="make check"),
-            Land(ci="make test", setup="make deps"),
-            Land(ci="make test", env={"A": "1"}),
-            Land(checks=(Check("ci", "make test"), Check("lint", "make lint"))),
-            Land(checks=(Check("lint", "make lint"), Check("ci", "make test"))),
-            Land(checks=(Check("ci", "make test", paths=("src/**",)),)),
-            Land(checks=(Check("ci", "make test", quarantine=True),)),
+            LandSettings(ci="make check"),
+            LandSettings(ci="make test", setup="make deps"),
+            LandSettings(ci="make test", env={"A": "1"}),
+            LandSettings(checks=(Check("ci", "make test"), Check("lint", "make lint"))),
+            LandSettings(checks=(Check("lint", "make lint"), Check("ci", "make test"))),
+            LandSettings(checks=(Check("ci", "make test", paths=("src/**",)),)),
+            LandSettings(checks=(Check("ci", "make test", quarantine=True),)),
         ]
         keys = [definition.digest for land in variants if (definition := define_ci(land))]
         assert len(set(keys)) == len(variants)
 
     def test_the_key_does_not_change_with_what_decides_none(self) -> None:
-        one = define_ci(Land(ci="make test", timeout=60.0, slots=4, env={"A": "1", "B": "2"}))
-        two = define_ci(Land(ci="make test", timeout=90.0, slots=8, env={"B": "2", "A": "1"}), keep=("node_modules",))
-        named = define_ci(Land(checks=(Check("ci", "make test", timeout=5.0, retry=2),), env={"A": "1", "B": "2"}))
+        one = define_ci(LandSettings(ci="make test", timeout=60.0, slots=4, env={"A": "1", "B": "2"}))
+        two = define_ci(
+            LandSettings(ci="make test", timeout=90.0, slots=8, env={"B": "2", "A": "1"}), keep=("node_modules",)
+        )
+        named = define_ci(
+            LandSettings(checks=(Check("ci", "make test", timeout=5.0, retry=2),), env={"A": "1", "B": "2"})
+        )
         digests = [definition.digest for definition in (one, two, named) if definition]
         assert len(digests) == 3
         assert len(set(digests)) == 1
@@ -47,7 +51,7 @@ class TestDefinition:
             assert definition.checks_for((path,)) == definition.checks
 
     def test_no_command_is_no_definition(self) -> None:
-        assert define_ci(Land(ci="  ")) is None
+        assert define_ci(LandSettings(ci="  ")) is None
 
     def test_a_change_of_what_ci_is_is_recognised(self) -> None:
         definition = CiDefinition(
@@ -94,7 +98,7 @@ class TestSetup:
             (CiCheck("ci", "true"),), setup="mkdir -p 'dep [1]'; date +%N > 'dep [1]/stamp'; touch $HOME/cache"
         )
         box = yard.sandbox()
-        order = Order("r1", yard.main, setup=definition.setup_digest)
+        order = SandboxOrder("r1", yard.main, setup=definition.setup_digest)
         assert yard.prepare(box, setup=order.setup).needs_setup
         yard.set_up(box, definition, order)
         stamp = (box.tree / "dep [1]" / "stamp").read_text()
@@ -109,7 +113,7 @@ class TestSetup:
     def test_tracked_files_that_setup_changed_are_put_back(self, yard: Yard) -> None:
         definition = CiDefinition((CiCheck("ci", "true"),), setup="echo changed > README.md; touch made")
         box = yard.sandbox()
-        order = Order("r1", yard.main, setup=definition.setup_digest)
+        order = SandboxOrder("r1", yard.main, setup=definition.setup_digest)
         yard.prepare(box, setup=order.setup)
         yard.set_up(box, definition, order)
         assert (box.tree / "README.md").read_text() == "hello\n"
@@ -118,7 +122,7 @@ class TestSetup:
     def test_a_setup_that_failed_is_tried_again(self, yard: Yard) -> None:
         definition = CiDefinition((CiCheck("ci", "true"),), setup="exit 3")
         box = yard.sandbox()
-        order = Order("r1", yard.main, setup=definition.setup_digest)
+        order = SandboxOrder("r1", yard.main, setup=definition.setup_digest)
         yard.prepare(box, setup=order.setup)
         assert yard.set_up(box, definition, order).exited.code == 3
         release_sandbox(box, "r1")
@@ -127,7 +131,7 @@ class TestSetup:
     def test_another_setup_means_another_sandbox(self, yard: Yard) -> None:
         definition = CiDefinition((CiCheck("ci", "true"),), setup="touch made")
         box = yard.sandbox()
-        order = Order("r1", yard.main, setup=definition.setup_digest)
+        order = SandboxOrder("r1", yard.main, setup=definition.setup_digest)
         yard.prepare(box, setup=order.setup)
         yard.set_up(box, definition, order)
         release_sandbox(box, "r1")

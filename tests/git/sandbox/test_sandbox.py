@@ -7,14 +7,14 @@ import pytest
 
 from paddock.core.errors import PaddockError
 from paddock.git.landing.history import Relation, observe_main
-from paddock.git.landing.land import MainMoved, Unsound, land
+from paddock.git.landing.land import StaleMain, Unsound, land
 from paddock.git.repo import discover
 from paddock.git.sandboxes.sandbox import (
     InUse,
     NotPrepared,
-    Order,
-    Prepared,
+    PreparedSandbox,
     Sandbox,
+    SandboxOrder,
     changed_files,
     list_sandboxes,
     prepare_sandbox,
@@ -36,7 +36,7 @@ class TestPreparing:
         repo = make_repo('new\nline "quoted" \\')
         box = Sandbox(repo, tmp_path / "ci", "s1")
         commit = repo.resolve("main") or ""
-        assert isinstance(prepare_sandbox(box, Order("r1", commit)), Prepared)
+        assert isinstance(prepare_sandbox(box, SandboxOrder("r1", commit)), PreparedSandbox)
         assert git(box.tree, "rev-parse", "HEAD") == commit
         assert (box.tree / "README.md").read_text() == "hello\n"
 
@@ -113,7 +113,7 @@ class TestPreparing:
         assert ran.out.split() == ["new.txt", "2"]
 
     def test_a_commit_that_is_gone_is_nobodys_fault(self, yard: Yard) -> None:
-        result = prepare_sandbox(yard.sandbox(), Order("r1", "d" * 40))
+        result = prepare_sandbox(yard.sandbox(), SandboxOrder("r1", "d" * 40))
         assert isinstance(result, NotPrepared)
         assert "d" * 40 in result.reason
 
@@ -164,11 +164,11 @@ class TestClaims:
     def test_a_sandbox_has_one_run_until_it_is_released(self, yard: Yard) -> None:
         box = yard.sandbox()
         yard.prepare(box, run="r1")
-        assert prepare_sandbox(box, Order("r2", yard.main)) == InUse("r1")
+        assert prepare_sandbox(box, SandboxOrder("r2", yard.main)) == InUse("r1")
         assert remove_sandbox(box) == InUse("r1")
         assert not release_sandbox(box, "r2")
         assert release_sandbox(box, "r1")
-        assert isinstance(prepare_sandbox(box, Order("r2", yard.main)), Prepared)
+        assert isinstance(prepare_sandbox(box, SandboxOrder("r2", yard.main)), PreparedSandbox)
 
     def test_a_restarted_daemon_finds_which_run_is_where(self, yard: Yard) -> None:
         for name, run in (("s1", "r7"), ("s2", "r8")):
@@ -299,7 +299,7 @@ class TestHostileCi:
         yard.run(box, f"{evil} refs/paddock/changes/t1/v1 $(git -C {yard.top} rev-parse main)")
         assert isinstance(land(yard.repo, move), Unsound)
         yard.run(box, f"{evil} refs/heads/main $(git -C {yard.top} commit-tree -m evil HEAD^{{tree}})")
-        assert isinstance(land(yard.repo, move), MainMoved)
+        assert isinstance(land(yard.repo, move), StaleMain)
         assert observe_main(yard.repo, "refs/heads/main", move.old).relation is Relation.REWOUND
 
     def test_exit_by_signal_and_a_missing_command_are_told_apart(self, yard: Yard) -> None:
@@ -324,7 +324,7 @@ class TestDamageByTheMachine:
         box.path.write_text("a file in the way")
         os.chmod(box.root, 0o500)
         try:
-            result = prepare_sandbox(box, Order("r1", yard.main))
+            result = prepare_sandbox(box, SandboxOrder("r1", yard.main))
         finally:
             os.chmod(box.root, 0o700)
-        assert isinstance(result, Prepared if os.geteuid() == 0 else NotPrepared)
+        assert isinstance(result, PreparedSandbox if os.geteuid() == 0 else NotPrepared)

@@ -14,7 +14,7 @@ from paddock.git.disk import DiskFloor
 from paddock.git.repo import discover
 from paddock.git.worktrees.gc import apply_gc, plan_gc
 from paddock.git.worktrees.pool import fill
-from paddock.git.worktrees.prepare import Order, prepare
+from paddock.git.worktrees.prepare import WorktreeOrder, prepare
 from paddock.git.worktrees.release import Secured, release
 from paddock.git.worktrees.slots import WorktreeRoot, default_root
 
@@ -30,7 +30,7 @@ def perform(operation: str, top: Path, arguments: list[str], checkpoint: Callabl
     root = root_of(top)
     match operation, arguments:
         case "prepare", [attempt, branch, start]:
-            prepare(root, Order(attempt, branch, start), checkpoint)
+            prepare(root, WorktreeOrder(attempt, branch, start), checkpoint)
         case "release", [attempt]:
             release(root, attempt, "the test said so", checkpoint)
         case "return", [attempt, head, *held]:

@@ -12,7 +12,7 @@ from paddock.git.lock import try_lock
 from paddock.git.repo import Repo
 from paddock.git.worktrees.gc import apply_gc, plan_gc
 from paddock.git.worktrees.pool import count_idle, fill
-from paddock.git.worktrees.prepare import Order, prepare, release
+from paddock.git.worktrees.prepare import WorktreeOrder, prepare, release
 from paddock.git.worktrees.slots import SlotState, WorktreeRoot, list_slots, read_record
 from tests.git.conftest import commit, git, write
 from tests.git.worktrees.crashing import crash_at, root_of
@@ -33,7 +33,7 @@ def furnished(top: Path) -> WorktreeRoot:
 
 
 def check_ready(root: WorktreeRoot, start: str) -> None:
-    tree = prepare(root, Order("t1.1", BRANCH, start))
+    tree = prepare(root, WorktreeOrder("t1.1", BRANCH, start))
     assert tree.ready
     path = tree.worktree.path
     assert git(path, "symbolic-ref", "--short", "HEAD") == BRANCH
@@ -79,7 +79,7 @@ def test_a_fill_killed_anywhere_converges(furnished: WorktreeRoot, top: Path, st
     assert report.problems == ()
     assert count_idle(furnished) == len(list_slots(furnished)) == 2
     check_consistent(furnished)
-    assert prepare(furnished, Order("t1.1", BRANCH, start)).warm
+    assert prepare(furnished, WorktreeOrder("t1.1", BRANCH, start)).warm
 
 
 @pytest.mark.parametrize("point", ["repointing", "checked-out", "included", "idle"])
@@ -97,7 +97,7 @@ def test_a_repointing_killed_anywhere_converges(furnished: WorktreeRoot, top: Pa
 
 
 def leave_work(root: WorktreeRoot, start: str) -> str:
-    path = prepare(root, Order("t1.1", BRANCH, start)).worktree.path
+    path = prepare(root, WorktreeOrder("t1.1", BRANCH, start)).worktree.path
     git(path, "checkout", "-q", "--detach")
     loose = commit(path, {"loose": "1"})
     git(path, "checkout", "-q", BRANCH)
@@ -174,6 +174,6 @@ def test_git_that_outlives_a_killed_prepare_is_waited_for(
         repo.git("config", "filter.slow.smudge", "cat")
     finally:
         pipe.write_text("")
-    assert prepare(furnished, Order("t1.1", BRANCH, start)).ready
+    assert prepare(furnished, WorktreeOrder("t1.1", BRANCH, start)).ready
     assert (slot.path / "slow.txt").read_text() == "content\n"
     assert git(slot.path, "status", "--porcelain") == ""

@@ -6,13 +6,13 @@ from paddock.git.disk import disk_usage, free_space
 from paddock.git.repo import Repo
 from paddock.git.worktrees.gc import Waste, apply_gc, plan_gc
 from paddock.git.worktrees.pool import count_idle, fill
-from paddock.git.worktrees.prepare import Order, prepare, release
+from paddock.git.worktrees.prepare import WorktreeOrder, prepare, release
 from paddock.git.worktrees.slots import SlotState, WorktreeRoot, hold_slot, list_slots, read_record
 from tests.git.conftest import commit, git, write
 
 
-def order(number: int, start: str) -> Order:
-    return Order(f"t{number}.1", f"paddock/t{number}-work", start)
+def order(number: int, start: str) -> WorktreeOrder:
+    return WorktreeOrder(f"t{number}.1", f"paddock/t{number}-work", start)
 
 
 class TestPlan:
@@ -136,7 +136,7 @@ class TestApply:
         tree = prepare(root, order(1, tip)).worktree
         work = commit(tree.path, {"a": "1"})
         root.path.rename(root.path.parent / "away")
-        again = prepare(root, Order("t1.2", "paddock/t1-work", work)).worktree
+        again = prepare(root, WorktreeOrder("t1.2", "paddock/t1-work", work)).worktree
         assert git(again.path, "rev-parse", "HEAD") == work
         assert release(root, "t1.1", "test").slot is None
 

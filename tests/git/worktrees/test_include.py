@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from paddock.git.worktrees.include import copy_included, find_included, matches, parse_patterns
 from paddock.git.worktrees.pool import fill
-from paddock.git.worktrees.prepare import Order, prepare
+from paddock.git.worktrees.prepare import WorktreeOrder, prepare
 from paddock.git.worktrees.slots import WorktreeRoot
 from tests.git.conftest import commit, write
 
@@ -172,7 +172,7 @@ def test_a_warm_worktree_gets_the_files_as_they_are_at_the_claim(root: WorktreeR
     fill(root, tip, 1)
     assert (root.path / "w1/.env").read_text() == "old"
     write(main, {".env": "new"})
-    prepared = prepare(root, Order("t1.1", "paddock/t1", tip))
+    prepared = prepare(root, WorktreeOrder("t1.1", "paddock/t1", tip))
     assert prepared.warm
     assert prepared.skipped == ()
     assert (prepared.worktree.path / ".env").read_text() == "new"

@@ -9,7 +9,7 @@ from paddock.core.tasks.conversations import Homes
 from paddock.git.worktrees.claims import look_at_place
 from paddock.git.worktrees.gc import apply_gc, plan_gc
 from paddock.git.worktrees.pool import count_idle, fill
-from paddock.git.worktrees.prepare import Order, PlaceTaken, prepare, release
+from paddock.git.worktrees.prepare import PlaceTaken, WorktreeOrder, prepare, release
 from paddock.git.worktrees.slots import (
     SlotRecord,
     SlotState,
@@ -23,8 +23,8 @@ from paddock.git.worktrees.slots import (
 from tests.git.conftest import git
 
 
-def order(number: int, start: str, place: Path | None = None, homes: Homes | None = None) -> Order:
-    return Order(f"t{number}.1", f"paddock/t{number}-work", start, place, homes or Homes())
+def order(number: int, start: str, place: Path | None = None, homes: Homes | None = None) -> WorktreeOrder:
+    return WorktreeOrder(f"t{number}.1", f"paddock/t{number}-work", start, place, homes or Homes())
 
 
 def take(root: WorktreeRoot, number: int, start: str, **more: object) -> Path:

@@ -8,7 +8,7 @@ import paddock.git.worktrees.rescue
 from paddock.git.facts import DiffStat, diffstat
 from paddock.git.repo import Repo
 from paddock.git.worktrees.checkout import admin_dir, operation_in_progress
-from paddock.git.worktrees.prepare import Order, Worktree, find, prepare, release
+from paddock.git.worktrees.prepare import Worktree, WorktreeOrder, find, prepare, release
 from paddock.git.worktrees.release import Released
 from paddock.git.worktrees.rescue import Rescued, dirty_files, hold_change, loose_commits, rescue
 from paddock.git.worktrees.slots import SlotState, WorktreeRoot, list_slots, read_record
@@ -19,7 +19,7 @@ BRANCH = "paddock/t1-work"
 
 @pytest.fixture
 def tree(root: WorktreeRoot, tip: str) -> Worktree:
-    return prepare(root, Order("t1.1", BRANCH, tip)).worktree
+    return prepare(root, WorktreeOrder("t1.1", BRANCH, tip)).worktree
 
 
 def save(repo: Repo, tree: Worktree) -> Rescued:
@@ -324,7 +324,7 @@ class TestLookingOnly:
         commit(tree.path, {"a": "1"})
         release(root, "t1.1", "test")
         git(repo.common_dir, "branch", "-D", BRANCH)
-        again = prepare(root, Order("t2.1", "paddock/t2", tree.start)).worktree
+        again = prepare(root, WorktreeOrder("t2.1", "paddock/t2", tree.start)).worktree
         assert again.path == tree.path
         assert loose_commits(repo, again.path, again.git_dir) == ()
 

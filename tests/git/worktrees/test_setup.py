@@ -10,7 +10,7 @@ import pytest
 
 import paddock.git.worktrees.setup
 from paddock.git.worktrees.pool import fill
-from paddock.git.worktrees.prepare import Order, find, prepare, release
+from paddock.git.worktrees.prepare import WorktreeOrder, find, prepare, release
 from paddock.git.worktrees.setup import needs_setup_again, run_setup, shell_setup, stop_leftover
 from paddock.git.worktrees.slots import SlotState, WorktreeRoot, list_slots, read_record
 from tests.git.conftest import commit
@@ -91,13 +91,13 @@ class TestRun:
 class TestInWorktrees:
     def test_a_failing_setup_is_told_and_can_be_tried_again(self, root: WorktreeRoot, tip: str, tmp_path: Path) -> None:
         picky = replace(root, setup=shell_setup(f"echo trying; test -e {tmp_path}/fixed"))
-        first = prepare(picky, Order(*ORDER, tip))
+        first = prepare(picky, WorktreeOrder(*ORDER, tip))
         assert not first.ready
         assert first.setup is not None
         assert first.setup.output.read_text() == "trying\n"
         assert find(picky, "t1.1") is None
         (tmp_path / "fixed").touch()
-        again = prepare(picky, Order(*ORDER, tip))
+        again = prepare(picky, WorktreeOrder(*ORDER, tip))
         assert again.ready
         assert again.worktree.path == first.worktree.path
 
@@ -106,7 +106,7 @@ class TestInWorktrees:
     ) -> None:
         counting = replace(root, setup=shell_setup(f"echo x >> {tmp_path}/runs"))
         fill(counting, tip, 1)
-        prepared = prepare(counting, Order(*ORDER, tip))
+        prepared = prepare(counting, WorktreeOrder(*ORDER, tip))
         assert prepared.warm
         assert prepared.setup is None
         assert (tmp_path / "runs").read_text() == "x\n"
@@ -121,13 +121,13 @@ class TestInWorktrees:
         fill(counting, commit(top, {"web/package-lock.json": "{}"}), 1)
         assert (tmp_path / "runs").read_text() == "x\nx\n"
         changed = replace(root, setup=shell_setup(f"echo y >> {tmp_path}/runs"))
-        assert prepare(changed, Order(*ORDER, root.repo.resolve("main") or "")).setup is not None
+        assert prepare(changed, WorktreeOrder(*ORDER, root.repo.resolve("main") or "")).setup is not None
 
     def test_a_returned_worktree_is_set_up_again_in_the_background(
         self, root: WorktreeRoot, tip: str, tmp_path: Path
     ) -> None:
         counting = replace(root, setup=shell_setup(f"echo x >> {tmp_path}/runs"))
-        prepare(counting, Order(*ORDER, tip))
+        prepare(counting, WorktreeOrder(*ORDER, tip))
         release(counting, "t1.1", "test")
         fill(counting, tip, 1)
         assert (tmp_path / "runs").read_text() == "x\nx\n"
@@ -137,11 +137,11 @@ class TestInWorktrees:
         report = fill(failing, tip, 3)
         assert report.idle == 1
         assert "setup command failed" in report.problems[0]
-        assert not prepare(failing, Order(*ORDER, tip)).ready
+        assert not prepare(failing, WorktreeOrder(*ORDER, tip)).ready
 
     def test_files_made_by_a_failed_setup_are_nobodys_work(self, root: WorktreeRoot, tip: str) -> None:
         messy = replace(root, setup=shell_setup("echo x > mess; echo y > README.md; exit 1"))
-        prepare(messy, Order(*ORDER, tip))
+        prepare(messy, WorktreeOrder(*ORDER, tip))
         released = release(messy, "t1.1", "test")
         assert released.rescued is None
         slot = list_slots(root)[0]

@@ -8,7 +8,7 @@ import pytest
 
 from paddock.git.repo import Repo
 from paddock.git.worktrees.pool import count_idle, fill
-from paddock.git.worktrees.prepare import Order, Worktree, prepare, release
+from paddock.git.worktrees.prepare import Worktree, WorktreeOrder, prepare, release
 from paddock.git.worktrees.release import Secured
 from paddock.git.worktrees.slots import SlotState, WorktreeRoot, list_slots, read_record
 from tests.git.conftest import commit, git, write
@@ -20,7 +20,7 @@ NEXT = "paddock/t2-work"
 
 @pytest.fixture
 def tree(root: WorktreeRoot, tip: str) -> Worktree:
-    return prepare(root, Order("t1.1", BRANCH, tip)).worktree
+    return prepare(root, WorktreeOrder("t1.1", BRANCH, tip)).worktree
 
 
 def hand_back(root: WorktreeRoot, tree: Worktree, head: str) -> None:
@@ -37,7 +37,7 @@ def record_of(root: WorktreeRoot) -> tuple[SlotState, bool]:
 
 def check_next(root: WorktreeRoot, start: str) -> Worktree:
     """The next attempt gets the same worktree, new on its own branch."""
-    prepared = prepare(root, Order("t2.1", NEXT, start))
+    prepared = prepare(root, WorktreeOrder("t2.1", NEXT, start))
     assert prepared.warm
     path = prepared.worktree.path
     assert path.name == "w1"
@@ -69,7 +69,7 @@ def test_it_takes_no_process_to_hand_it_back_and_two_to_claim_it_again(
     calls.write_text("")
     hand_back(root, tree, head)
     assert calls.read_text() == ""
-    prepare(root, Order("t2.1", NEXT, tip))
+    prepare(root, WorktreeOrder("t2.1", NEXT, tip))
     asked = [line for line in calls.read_text().splitlines() if line != "--version"]
     assert len(asked) == 2, asked
 
@@ -113,7 +113,7 @@ def test_a_branch_that_exists_is_started_over_and_its_commits_stay_held(
 ) -> None:
     head = commit(tree.path, {"new": "1"})
     hand_back(root, tree, head)
-    again = prepare(root, Order("t1.2", BRANCH, tip)).worktree
+    again = prepare(root, WorktreeOrder("t1.2", BRANCH, tip)).worktree
     assert git(again.path, "rev-parse", "HEAD", BRANCH).split() == [tip, tip]
     assert git(again.path, "status", "--porcelain") == ""
     assert list(repo.refs("refs/paddock/kept").values()) == [head]
@@ -149,7 +149,7 @@ class TestWhatIsNotAsSeenIsSavedFirst:
 @pytest.mark.parametrize("point", ["secured", "detached", "idle"])
 def test_a_return_killed_anywhere_converges(top: Path, repo: Repo, tip: str, point: str) -> None:
     root = root_of(top)
-    tree = prepare(root, Order("t1.1", BRANCH, tip)).worktree
+    tree = prepare(root, WorktreeOrder("t1.1", BRANCH, tip)).worktree
     (tree.path / "set-up.ignored").unlink()
     head = commit(tree.path, {"new": "1"})
     crash_at("return", point, top, "t1.1", head, tip)
@@ -161,13 +161,13 @@ def test_a_return_killed_anywhere_converges(top: Path, repo: Repo, tip: str, poi
 @pytest.mark.parametrize("point", ["claimed", "checked-out", "attached", "ready"])
 def test_a_claim_killed_anywhere_converges(top: Path, tip: str, point: str) -> None:
     root = root_of(top)
-    tree = prepare(root, Order("t1.1", BRANCH, tip)).worktree
+    tree = prepare(root, WorktreeOrder("t1.1", BRANCH, tip)).worktree
     (tree.path / "set-up.ignored").unlink()
     head = commit(tree.path, {"new": "1"})
     (tree.path / "empty").mkdir()
     hand_back(root, tree, head)
     crash_at("prepare", point, top, "t2.1", NEXT, tip)
-    again = prepare(root, Order("t2.1", NEXT, tip)).worktree
+    again = prepare(root, WorktreeOrder("t2.1", NEXT, tip)).worktree
     assert git(again.path, "symbolic-ref", "--short", "HEAD") == NEXT
     assert git(again.path, "rev-parse", "HEAD", NEXT).split() == [tip, tip]
     assert git(again.path, "status", "--porcelain") == "?? set-up.ignored"

@@ -13,7 +13,7 @@ from paddock.git.disk import DiskFloor
 from paddock.git.repo import Repo
 from paddock.git.worktrees.checkout import add_worktree, admin_dir
 from paddock.git.worktrees.pool import count_idle, fill
-from paddock.git.worktrees.prepare import Order, Prepared, find, prepare, release
+from paddock.git.worktrees.prepare import PreparedWorktree, WorktreeOrder, find, prepare, release
 from paddock.git.worktrees.slots import (
     PortPlan,
     SlotState,
@@ -27,8 +27,8 @@ from paddock.git.worktrees.slots import (
 from tests.git.conftest import MakeRepo, commit, git, write
 
 
-def order(number: int, start: str) -> Order:
-    return Order(f"t{number}.1", f"paddock/t{number}-work", start)
+def order(number: int, start: str) -> WorktreeOrder:
+    return WorktreeOrder(f"t{number}.1", f"paddock/t{number}-work", start)
 
 
 def status(path: Path) -> str:
@@ -76,7 +76,7 @@ class TestPrepare:
     ) -> None:
         work = commit(prepare(root, order(1, tip)).worktree.path, {"a": "1"})
         release(root, "t1.1", "test")
-        again = prepare(root, Order("t1.2", "paddock/t1-work", tip)).worktree
+        again = prepare(root, WorktreeOrder("t1.2", "paddock/t1-work", tip)).worktree
         assert git(again.path, "rev-parse", "HEAD") == tip
         assert list(repo.refs("refs/paddock/kept").values()) == [work]
 
@@ -111,7 +111,7 @@ class TestPrepare:
 
     def test_an_attempt_name_cannot_leave_the_folder(self, root: WorktreeRoot, tip: str) -> None:
         with pytest.raises(PaddockError, match="cannot name"):
-            prepare(root, Order("../x", "paddock/x", tip))
+            prepare(root, WorktreeOrder("../x", "paddock/x", tip))
 
 
 class TestPortsAndEnvironment:
@@ -274,7 +274,7 @@ class TestManyAtOnce:
     def test_fifty_threads_get_fifty_worktrees(self, root: WorktreeRoot, tip: str) -> None:
         gate = threading.Barrier(50)
 
-        def claim(number: int) -> Prepared:
+        def claim(number: int) -> PreparedWorktree:
             gate.wait()
             return prepare(root, order(number, tip))
 

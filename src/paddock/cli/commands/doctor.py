@@ -2,11 +2,11 @@
 
 import click
 
-from paddock.cli.checks import Finding, Verdict, examine, examine_ci
+from paddock.cli.checks import Finding, Health, examine, examine_ci
 from paddock.cli.text import SCHEMA, cut, paint, print_json
 from paddock.cli.workspace import open_workspace
 
-_COLOURS = {Verdict.OK: "green", Verdict.WARNING: "yellow", Verdict.PROBLEM: "red"}
+_COLOURS = {Health.OK: "green", Health.WARNING: "yellow", Health.PROBLEM: "red"}
 
 
 @click.command("doctor")
@@ -18,7 +18,7 @@ def doctor_command(ctx: click.Context, ci: bool, as_json: bool) -> None:
     workspace = open_workspace(ctx)
     findings = list(examine(workspace))
     findings += list(examine_ci(workspace)) if ci else []
-    bad = any(finding.verdict is Verdict.PROBLEM for finding in findings)
+    bad = any(finding.verdict is Health.PROBLEM for finding in findings)
     if as_json:
         print_json({"schema": SCHEMA, "ok": not bad, "findings": [_row(finding) for finding in findings]})
         ctx.exit(1 if bad else 0)

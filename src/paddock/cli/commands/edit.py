@@ -6,7 +6,7 @@ import click
 from msgspec import UNSET
 
 from paddock.cli.commands.add import known_names
-from paddock.cli.selection import Refused, Wanted, choose, go_ahead, record_each, report, takes_tasks, wanted_tasks
+from paddock.cli.selection import RefusedTask, Wanted, choose, go_ahead, record_each, report, takes_tasks, wanted_tasks
 from paddock.cli.text import SCHEMA, print_json
 from paddock.cli.workspace import open_workspace
 from paddock.config.taskfile import split_list
@@ -126,7 +126,7 @@ def cancel_command(ctx: click.Context, /, tasks: tuple[str, ...], message: str, 
 
 
 def _report(
-    ctx: click.Context, wanted: Wanted, verb: str, records: list[Record], refused: list[Refused], more: str = ""
+    ctx: click.Context, wanted: Wanted, verb: str, records: list[Record], refused: list[RefusedTask], more: str = ""
 ) -> None:
     names = [str(record.task) for record in records]
     said = f"{verb} {', '.join(names)}{more}" if names else ""

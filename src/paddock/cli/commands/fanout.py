@@ -7,7 +7,7 @@ from paddock.cli.text import SCHEMA, print_json
 from paddock.cli.workspace import Workspace, open_workspace
 from paddock.config.duration import format_duration, parse_duration
 from paddock.config.schema import Limits
-from paddock.core.economics.fanout import FanOut, Piece, Plan, Spawn, Worth, decide_fan_out
+from paddock.core.economics.fanout import FanOut, FanoutPlan, Piece, Spawn, Worth, decide_fan_out
 from paddock.core.errors import Misuse, PaddockError
 from paddock.core.tasks.task import Phase
 
@@ -120,7 +120,7 @@ def _view(outcome: FanOut, worth: Worth) -> dict[str, object]:
     }
 
 
-def _view_plan(plan: Plan) -> dict[str, object]:
+def _view_plan(plan: FanoutPlan) -> dict[str, object]:
     return {
         "agents": len(plan.shares),
         "shares": [list(share) for share in plan.shares],
@@ -155,7 +155,7 @@ def _rule(worth: Worth) -> str:
     return f"gain = time saved over one agent, less what extra starts cost; an hour counts as {price} (limits.hour_usd)"
 
 
-def _row(plan: Plan) -> str:
+def _row(plan: FanoutPlan) -> str:
     wall, straggle = format_duration(plan.wall_seconds), format_duration(plan.straggle_seconds)
     money = "?" if plan.extra_money is None else f"${plan.extra_money:.2f}"
     waits = f"{plan.price_seconds:,.0f} s"

@@ -7,7 +7,7 @@ from paddock.cli.text import SCHEMA, cut, print_json
 from paddock.cli.workspace import open_workspace
 from paddock.core.events import Draft, WorktreeRemoved
 from paddock.core.ids import resolve_folder
-from paddock.core.merge.model import Outcome
+from paddock.core.merge.model import Ending
 from paddock.core.tasks.conversations import find_homes
 from paddock.core.tasks.task import Phase
 from paddock.git.worktrees.gc import GcItem, apply_gc, plan_gc
@@ -34,7 +34,7 @@ def gc_command(ctx: click.Context, dry_run: bool, force: bool, as_json: bool) ->
     live: set[str] = {attempt.id for name in board.live if (attempt := board.tasks[name].live_attempt) is not None}
     # In these a person may be at work on a conflict.
     live |= {resolve_folder(task.id) for task in board.open_tasks() if task.phase is Phase.BLOCKED}
-    live |= {resolve_folder(old.id) for old in board.queue.decided if old.branch and old.outcome is Outcome.CONFLICTED}
+    live |= {resolve_folder(old.id) for old in board.queue.decided if old.branch and old.outcome is Ending.CONFLICTED}
     plan = plan_gc(site.root, live, workspace.config.worktrees.pool, force=force, homes=find_homes(board))
     if dry_run:
         _print(plan.items, "would free", sum(item.size_bytes for item in plan.items), as_json=as_json)

@@ -7,7 +7,7 @@ import click
 from msgspec.structs import replace
 
 from paddock.cli.lostwork import record_lost_work
-from paddock.cli.selection import Refused, Wanted, choose, go_ahead, report, takes_tasks, wanted_tasks
+from paddock.cli.selection import RefusedTask, Wanted, choose, go_ahead, report, takes_tasks, wanted_tasks
 from paddock.cli.sites import open_site, site_of
 from paddock.cli.text import SCHEMA, cut, print_json
 from paddock.cli.workspace import Workspace, author, open_workspace
@@ -16,7 +16,7 @@ from paddock.core.errors import Misuse, PaddockError
 from paddock.core.events import Draft, TaskRejected
 from paddock.core.ids import TaskId, parse_task, recordable, resolve_folder
 from paddock.core.merge.events import ChangeRetried
-from paddock.core.merge.model import Change, Outcome
+from paddock.core.merge.model import Change, Ending
 from paddock.core.tasks.conversations import Homes, find_homes
 from paddock.core.tasks.task import Phase
 from paddock.fleet.landing.entrance import (
@@ -33,7 +33,7 @@ from paddock.fleet.landing.entrance import (
     queued_branch,
 )
 from paddock.fleet.site import Site
-from paddock.git.worktrees.prepare import Order, prepare
+from paddock.git.worktrees.prepare import WorktreeOrder, prepare
 from paddock.git.worktrees.release import release
 
 
@@ -100,7 +100,7 @@ def queue_all(
     waits_for = tuple(name for said in bases if (name := base_named(store.board(), said)) is not None)
     record_lost_work(workspace, store, names)
     changes: list[Change] = []
-    refused: list[Refused] = []
+    refused: list[RefusedTask] = []
     for name in names:
         board = store.board()
         try:
@@ -109,7 +109,7 @@ def queue_all(
         except PaddockError as error:
             if len(names) == 1:
                 raise
-            refused.append(Refused(name, error))
+            refused.append(RefusedTask(name, error))
     for branch in branches:
         changes.append(hold_branch(site, store.board(), branch, who.name))
     changes = [
@@ -243,7 +243,7 @@ def _conflicted_branch(board: Board, said: str) -> Conflicted | None:
     end = last_end(board, said)
     if end is None:
         return None
-    if end.id in board.queue.entries or end.outcome is not Outcome.CONFLICTED:
+    if end.id in board.queue.entries or end.outcome is not Ending.CONFLICTED:
         state = "in the merge queue" if end.id in board.queue.entries else end.outcome.value
         raise PaddockError(
             f"branch `{end.branch}` is {state}: there is no conflict to resolve", f"see `paddock queue why {end.id}`"
@@ -256,7 +256,7 @@ def open_conflict(site: Site, found: Conflicted, homes: Homes) -> tuple[str, lis
     from paddock.git.command import run_git
 
     tip = site.repo.resolve(f"refs/heads/{found.branch}") or found.head
-    prepared = prepare(site.root, Order(resolve_folder(found.id), found.branch, tip, homes=homes))
+    prepared = prepare(site.root, WorktreeOrder(resolve_folder(found.id), found.branch, tip, homes=homes))
     path = prepared.worktree.path
     merging = run_git(path, "rev-parse", "--verify", "--quiet", "MERGE_HEAD", check=False).ok
     if not merging:

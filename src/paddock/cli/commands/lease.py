@@ -261,7 +261,7 @@ def acquire(
                 assert answer is not None
                 if isinstance(answer, lease.Granted):
                     return answer
-                if isinstance(answer, lease.Refused):
+                if isinstance(answer, lease.LeaseRefused):
                     raise _refused(name, answer)
                 free_in = min(blocker.expires_in_seconds for blocker in answer.blockers)
                 listener.wait(min(left, max(0.05, free_in), 2.0))
@@ -280,14 +280,14 @@ class _Asked:
     holder: lease.Holder
     ttl_seconds: float
     wait_seconds: float
-    answer: lease.Granted | lease.Waiting | lease.Refused | None = None
+    answer: lease.Granted | lease.Waiting | lease.LeaseRefused | None = None
 
     def decide(self, board: Board) -> list[Draft]:
         _require_live(board, self.holder)
         self.answer = lease.acquire(
             board.leases, self.name, self.holder, self.ttl_seconds, time.time(), wait_seconds=self.wait_seconds
         )
-        if isinstance(self.answer, lease.Refused):
+        if isinstance(self.answer, lease.LeaseRefused):
             return []
         return [Draft(event) for event in self.answer.events]
 
@@ -312,10 +312,10 @@ def _leasable(name: str) -> str:
     return canonical
 
 
-def _refused(name: str, answer: lease.Waiting | lease.Refused) -> PaddockError:
+def _refused(name: str, answer: lease.Waiting | lease.LeaseRefused) -> PaddockError:
     blocker = answer.blockers[0]
     where = f" (pid {blocker.holder.pid} on {blocker.holder.host})" if blocker.holder.pid else ""
-    if isinstance(answer, lease.Refused) and answer.deadlock:
+    if isinstance(answer, lease.LeaseRefused) and answer.deadlock:
         return PaddockError(f"waiting for `{name}` would never end: {blocker.holder.name} waits for what you hold")
     return PaddockError(
         f"`{name}` is taken: {blocker.holder.name}{where} has held `{blocker.name}` for {age(blocker.since)}; "

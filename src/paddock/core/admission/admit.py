@@ -21,7 +21,7 @@ from paddock.core.admission.pacing import (
     refill,
     start_tokens,
 )
-from paddock.core.money.budget import Cost, Ledger, OverBudget, reserve, scopes_of
+from paddock.core.money.budget import BudgetBook, Cost, OverBudget, reserve, scopes_of
 
 # Refusals are weighed every ten seconds or so; until then nobody starts into them.
 UNWEIGHED_SECONDS = 20.0
@@ -69,7 +69,7 @@ class Snapshot:
     candidates: tuple[Candidate, ...]
     running: dict[str, int]
     controls: Controls
-    ledger: Ledger
+    ledger: BudgetBook
     day: str
     cap: int
     host: HostSample | None = None
@@ -106,7 +106,7 @@ class Admission:
 
     starts: tuple[Start, ...]
     refusals: tuple[Refusal, ...]
-    ledger: Ledger
+    ledger: BudgetBook
     controls: Controls
 
     @property

@@ -29,7 +29,7 @@ class Controls(msgspec.Struct, frozen=True):
 
 
 @dataclass(frozen=True, slots=True)
-class Trouble:
+class ProviderTrouble:
     """A refusal as an engine's trace tells it."""
 
     kind: TroubleKind
@@ -58,7 +58,7 @@ def observe_limits(controls: Controls, name: str, limits: dict[str, Limit]) -> C
     return _with_account(controls, name, replace(account, quota=quota, pacer=pacer))
 
 
-def observe_trouble(controls: Controls, name: str, trouble: Trouble, now: float, seed: int) -> Controls:
+def observe_trouble(controls: Controls, name: str, trouble: ProviderTrouble, now: float, seed: int) -> Controls:
     """A call was refused. Only a per-minute throttle says that there are too many agents."""
     account = account_of(controls, name)
     clocks = note_trouble(

@@ -32,7 +32,7 @@ class Estimate(msgspec.Struct, frozen=True):
         return self.median + TENTH_TO_NINETIETH * self.spread
 
 
-class Sample(msgspec.Struct, frozen=True):
+class TurnSample(msgspec.Struct, frozen=True):
     """One finished turn. Spawning lasts from dispatch to the first useful step; None where it was not seen."""
 
     agent: str
@@ -48,7 +48,7 @@ class Sample(msgspec.Struct, frozen=True):
 class Experience(msgspec.Struct, frozen=True):
     """The latest samples per `agent/kind`, oldest key first. Bounded, so it fits in every snapshot."""
 
-    samples: dict[str, tuple[Sample, ...]] = {}
+    samples: dict[str, tuple[TurnSample, ...]] = {}
 
 
 class Learnt(msgspec.Struct, frozen=True):
@@ -73,7 +73,7 @@ PRIOR = Learnt(
 )
 
 
-def remember(experience: Experience, sample: Sample) -> Experience:
+def remember(experience: Experience, sample: TurnSample) -> Experience:
     """The experience with one more sample; the oldest of its key, or the key longest unused, makes room."""
     samples = experience.samples.copy()
     key = f"{sample.agent}/{sample.kind}"
@@ -109,7 +109,7 @@ def estimate(values: list[float], prior: Estimate | None) -> Estimate | None:
     return Estimate(median(filled), spread, len(values), max(values))
 
 
-def _update(prior: Learnt, samples: list[Sample]) -> Learnt:
+def _update(prior: Learnt, samples: list[TurnSample]) -> Learnt:
     return Learnt(
         work_seconds=_sure([s.work_seconds for s in samples], prior.work_seconds),
         work_tokens=_sure([s.work_tokens for s in samples], prior.work_tokens),

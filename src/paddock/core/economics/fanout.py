@@ -59,7 +59,7 @@ TIME_ONLY = Worth()
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class FanoutPlan:
     """`gain_seconds` is the time saved over one agent, less `price_seconds`, what extra tokens and money are worth."""
 
     shares: tuple[tuple[str, ...], ...]
@@ -79,9 +79,9 @@ class Plan:
 class FanOut:
     """`chosen` is `serial` itself when fanning out does not pay; `plans` holds the best plan per agent count."""
 
-    chosen: Plan
-    serial: Plan
-    plans: tuple[Plan, ...]
+    chosen: FanoutPlan
+    serial: FanoutPlan
+    plans: tuple[FanoutPlan, ...]
     reasons: tuple[str, ...]
 
     @property
@@ -112,7 +112,7 @@ def _agent_counts(pieces: Sequence[Piece], slots: int | None) -> list[int]:
     return [*counts, most] if most >= 2 else []
 
 
-def best_plan(pieces: Sequence[Piece], spawn: Spawn, agents: int, worth: Worth = TIME_ONLY) -> Plan:
+def best_plan(pieces: Sequence[Piece], spawn: Spawn, agents: int, worth: Worth = TIME_ONLY) -> FanoutPlan:
     """The best way to share the pieces among exactly this many agents (at most one per piece)."""
     if agents == 1:
         return _serial(pieces)
@@ -125,7 +125,7 @@ def best_plan(pieces: Sequence[Piece], spawn: Spawn, agents: int, worth: Worth =
     return max((evaluate(pieces, shares, spawn, worth) for shares in candidates), key=lambda plan: plan.gain_seconds)
 
 
-def evaluate(pieces: Sequence[Piece], shares: Shares, spawn: Spawn, worth: Worth = TIME_ONLY) -> Plan:
+def evaluate(pieces: Sequence[Piece], shares: Shares, spawn: Spawn, worth: Worth = TIME_ONLY) -> FanoutPlan:
     """What this assignment of piece numbers to two or more agents takes and saves."""
     loads = [math.fsum(pieces[index].seconds for index in share) for share in shares]
     longest = max(range(len(shares)), key=lambda index: loads[index])
@@ -135,7 +135,7 @@ def evaluate(pieces: Sequence[Piece], shares: Shares, spawn: Spawn, worth: Worth
     extra = len(shares) - 1
     tokens, money = extra * spawn.tokens, None if spawn.money is None else extra * spawn.money
     price = worth.in_seconds(tokens, money)
-    return Plan(
+    return FanoutPlan(
         shares=tuple(tuple(pieces[index].name for index in share) for share in shares),
         wall_seconds=spawn.seconds + loads[longest] + straggle,
         straggle_seconds=straggle,
@@ -146,9 +146,9 @@ def evaluate(pieces: Sequence[Piece], shares: Shares, spawn: Spawn, worth: Worth
     )
 
 
-def _serial(pieces: Sequence[Piece]) -> Plan:
+def _serial(pieces: Sequence[Piece]) -> FanoutPlan:
     wall = math.fsum(piece.seconds for piece in pieces)
-    return Plan((tuple(piece.name for piece in pieces),), wall, 0.0, 0.0, 0.0, 0.0, 0.0)
+    return FanoutPlan((tuple(piece.name for piece in pieces),), wall, 0.0, 0.0, 0.0, 0.0, 0.0)
 
 
 def _all_equal(pieces: Sequence[Piece]) -> bool:
@@ -255,9 +255,9 @@ def _explain(
     pieces: Sequence[Piece],
     spawn: Spawn,
     slots: int | None,
-    serial: Plan,
-    plans: Sequence[Plan],
-    chosen: Plan,
+    serial: FanoutPlan,
+    plans: Sequence[FanoutPlan],
+    chosen: FanoutPlan,
     worth: Worth,
 ) -> tuple[str, ...]:
     count = len(pieces)
@@ -285,7 +285,7 @@ def _explain(
     return tuple(reasons)
 
 
-def _price(plan: Plan, spawn: Spawn) -> str:
+def _price(plan: FanoutPlan, spawn: Spawn) -> str:
     work = plan.wall_seconds - spawn.seconds - plan.straggle_seconds
     text = f"{plan.agents} agents: {_time(spawn.seconds)} to spawn + {_time(work)} for the longest share"
     if plan.straggle_seconds > 0:
@@ -298,7 +298,7 @@ def _price(plan: Plan, spawn: Spawn) -> str:
     return text
 
 
-def _trade(plan: Plan, worth: Worth) -> str:
+def _trade(plan: FanoutPlan, worth: Worth) -> str:
     """What the extra starts cost, in the time it is worth."""
     hour = []
     if worth.money_per_hour > 0 and plan.extra_money:

@@ -154,7 +154,7 @@ class Waiting(msgspec.Struct, frozen=True):
     ask_again_seconds: float
 
 
-class Refused(msgspec.Struct, frozen=True):
+class LeaseRefused(msgspec.Struct, frozen=True):
     """`deadlock` tells that waiting would never end: a blocker waits for what this holder has."""
 
     blockers: tuple[Blocker, ...]
@@ -220,7 +220,7 @@ def acquire(
     now: float,
     *,
     wait_seconds: float = 0.0,
-) -> Granted | Waiting | Refused:
+) -> Granted | Waiting | LeaseRefused:
     """Take the lease, or a place in its queue if `wait_seconds` is positive.
 
     The place lapses unless the holder asks again within `wait_seconds`. A holder that already has the lease
@@ -241,9 +241,9 @@ def acquire(
         generation = latest_generation(leases, name) + 1
         return Granted((*overdue, LeaseGranted(name, generation, holder, ttl_seconds)), name, generation)
     if wait_seconds <= 0:
-        return Refused(tuple(blockers))
+        return LeaseRefused(tuple(blockers))
     if _would_deadlock(leases, holder, [blocker.holder for blocker in blockers], time):
-        return Refused(tuple(blockers), deadlock=True)
+        return LeaseRefused(tuple(blockers), deadlock=True)
     keeps_place = place is not None and place.until - time > wait_seconds / 2
     events = () if keeps_place else (LeaseWaited(name, holder, wait_seconds),)
     return Waiting((*overdue, *events), tuple(blockers), len(queue) + 1, wait_seconds / 2)

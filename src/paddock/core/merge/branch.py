@@ -9,7 +9,7 @@ from paddock.core.merge import guards, stats
 from paddock.core.merge.changes import decide
 from paddock.core.merge.halts import forget_failures, heals_itself, waits_for_main
 from paddock.core.merge.legal import refusal
-from paddock.core.merge.model import Halted, Landing, Main, Outcome, Queue, Run, pass_key
+from paddock.core.merge.model import Ending, Halted, Landing, Main, Queue, Run, pass_key
 from paddock.core.merge.passes import drop_dead_passes, withdraw_pass
 
 
@@ -70,7 +70,7 @@ def land_train(queue: Queue, event: ev.TrainLanded, at: float) -> Queue:
         entry = queue.entries.get(member.id)
         if entry is None or entry.change.version != member.version:
             raise refusal(event, f"`{member.id}` was decided while it landed")
-        queue = decide(queue, entry, Outcome.LANDED, at, runs=(run.id,), commit=run.commit)
+        queue = decide(queue, entry, Ending.LANDED, at, runs=(run.id,), commit=run.commit)
     landed = frozenset(member.id for member in run.members)
     return drop_dead_passes(replace(queue, stats=stats.after_landing(queue, landed)))
 

@@ -7,13 +7,13 @@ from msgspec.structs import replace
 from paddock.core.merge import events as ev
 from paddock.core.merge import guards, stats
 from paddock.core.merge.legal import entry_of, refusal
-from paddock.core.merge.model import Decided, Entry, Outcome, Queue, Refusal
+from paddock.core.merge.model import Decided, Ending, Entry, MergeRefusal, Queue
 from paddock.core.merge.passes import drop_dead_passes
 from paddock.core.merge.stacks import circle
 
 KEPT_DECIDED = 256
 KEPT_REFUSALS = 8
-IN_MAIN = (Outcome.LANDED, Outcome.NOOP)
+IN_MAIN = (Ending.LANDED, Ending.NOOP)
 
 
 def _with_entry(queue: Queue, entry: Entry) -> Queue:
@@ -30,7 +30,7 @@ def queue_change(queue: Queue, event: ev.ChangeQueued, at: float) -> Queue:
     old = queue.entries.get(change.id)
     if old is not None:
         _undecided(queue, event, change.id, old.change.version)
-        queue = decide(queue, old, Outcome.SUPERSEDED, at, reason=f"version {change.version} was queued")
+        queue = decide(queue, old, Ending.SUPERSEDED, at, reason=f"version {change.version} was queued")
     waits_on = _unlanded(queue, change.depends_on)
     _refuse_circle(queue, event, change.id, waits_on)
     entry = Entry(
@@ -73,7 +73,7 @@ def restack_change(queue: Queue, event: ev.ChangeRestacked) -> Queue:
 
 def mark_lost(queue: Queue, ids: tuple[str, ...], *, lost: bool) -> Queue:
     decided = tuple(
-        replace(old, lost=lost) if old.id in ids and old.outcome is Outcome.LANDED else old for old in queue.decided
+        replace(old, lost=lost) if old.id in ids and old.outcome is Ending.LANDED else old for old in queue.decided
     )
     return replace(queue, decided=decided)
 
@@ -96,7 +96,7 @@ def retry_change(queue: Queue, event: ev.ChangeRetried) -> Queue:
 
 def refuse_composition(queue: Queue, event: ev.CompositionRefused) -> Queue:
     entry = entry_of(queue, event, event.id, event.version)
-    refusal = Refusal(event.base, event.cause, event.paths, event.against)
+    refusal = MergeRefusal(event.base, event.cause, event.paths, event.against)
     return _with_entry(queue, replace(entry, refusals=(*entry.refusals, refusal)[-KEPT_REFUSALS:]))
 
 
@@ -104,23 +104,23 @@ def reject_change(queue: Queue, event: ev.ChangeRejected, at: float) -> Queue:
     entry = _undecided(queue, event, event.id, event.version)
     if event.by is None and not guards.blame_is_enough(queue, event.id, event.runs, event.needed):
         raise refusal(event, f"the runs {event.runs} do not prove `{event.id}` wrong")
-    return decide(queue, entry, Outcome.REJECTED, at, reason=event.reason, runs=event.runs)
+    return decide(queue, entry, Ending.REJECTED, at, reason=event.reason, runs=event.runs)
 
 
 def bounce_change(queue: Queue, event: ev.ChangeConflicted, at: float) -> Queue:
     entry = _undecided(queue, event, event.id, event.version)
     reason = "does not merge with landed work"
-    return decide(queue, entry, Outcome.CONFLICTED, at, reason=reason, paths=event.paths, against=event.against)
+    return decide(queue, entry, Ending.CONFLICTED, at, reason=reason, paths=event.paths, against=event.against)
 
 
 def cancel_change(queue: Queue, event: ev.ChangeCancelled, at: float) -> Queue:
     entry = _undecided(queue, event, event.id, event.version)
-    return decide(queue, entry, Outcome.CANCELLED, at, reason=event.reason, against=event.fell_with)
+    return decide(queue, entry, Ending.CANCELLED, at, reason=event.reason, against=event.fell_with)
 
 
 def close_empty_change(queue: Queue, event: ev.ChangeFoundEmpty, at: float) -> Queue:
     entry = _undecided(queue, event, event.id, event.version)
-    return decide(queue, entry, Outcome.NOOP, at, reason="main has it already")
+    return decide(queue, entry, Ending.NOOP, at, reason="main has it already")
 
 
 def _undecided(queue: Queue, event: ev.QueueEvent, change_id: str, version: int) -> Entry:
@@ -133,7 +133,7 @@ def _undecided(queue: Queue, event: ev.QueueEvent, change_id: str, version: int)
 def decide(
     queue: Queue,
     entry: Entry,
-    outcome: Outcome,
+    outcome: Ending,
     at: float,
     *,
     reason: str = "",
@@ -173,4 +173,4 @@ def decide(
         decided=(*queue.decided, decided)[-KEPT_DECIDED:],
         stats=stats.after_decision(queue, decided),
     )
-    return queue if outcome is Outcome.LANDED else drop_dead_passes(queue)
+    return queue if outcome is Ending.LANDED else drop_dead_passes(queue)

@@ -6,7 +6,7 @@ from collections import defaultdict
 from math import cbrt, ceil, log, sqrt
 from statistics import median
 
-from paddock.core.merge.model import Sample, Stats
+from paddock.core.merge.model import RunSample, Stats
 
 # Priors, as counts: one change in ten bad, one run in a hundred a flake, two changes in a hundred break together.
 PRIOR_BAD, PRIOR_GOOD = 1.0, 9.0
@@ -136,7 +136,7 @@ def effective_slots(stats: Stats, configured: int) -> int:
     return max(1, real)
 
 
-def _seconds_by_level(samples: tuple[Sample, ...]) -> dict[int, float]:
+def _seconds_by_level(samples: tuple[RunSample, ...]) -> dict[int, float]:
     levels: dict[int, list[float]] = defaultdict(list)
     for sample in samples:
         levels[max(1, round(sample.slots_busy))].append(max(sample.seconds, 1e-6))

@@ -11,7 +11,7 @@ from enum import Enum
 
 from paddock.core.merge import guards
 from paddock.core.merge.incidents import lost_too_often
-from paddock.core.merge.model import Outcome, Queue, Result, Run
+from paddock.core.merge.model import Ending, Queue, Result, Run
 
 
 class Part(Enum):
@@ -54,7 +54,7 @@ def _since(queue: Queue, change_id: str, run: Run) -> Since:
     """The verdicts after `run` on a member of it; for one that has left the queue, or never will, whether it landed."""
     entry = queue.entries.get(change_id)
     if entry is None or run.id not in entry.evidence:
-        return any(d.id == change_id and d.outcome is Outcome.LANDED for d in reversed(queue.decided))
+        return any(d.id == change_id and d.outcome is Ending.LANDED for d in reversed(queue.decided))
     after = entry.evidence[entry.evidence.index(run.id) + 1 :]
     runs = tuple(queue.ended[i] for i in after if i in queue.ended)
     return False if not runs and lost_too_often(entry) else runs

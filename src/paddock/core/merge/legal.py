@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-from paddock.core.errors import PaddockError
+from paddock.core.errors import IllegalTransition
 from paddock.core.merge.events import QueueEvent
 from paddock.core.merge.model import Entry, Queue
-
-
-class IllegalTransition(PaddockError):
-    """The event does not fit the state of the queue, so it is not a fact and must not be recorded."""
 
 
 def refusal(event: QueueEvent, why: str) -> IllegalTransition:

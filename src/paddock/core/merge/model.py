@@ -31,7 +31,7 @@ class Result(StrEnum):
     CANCELLED = "cancelled"
 
 
-class Outcome(StrEnum):
+class Ending(StrEnum):
     """The one end each change comes to."""
 
     LANDED = "landed"
@@ -135,7 +135,7 @@ class Run(Struct, frozen=True):
         return any(member.id == change_id for member in self.members)
 
 
-class Refusal(Struct, frozen=True):
+class MergeRefusal(Struct, frozen=True):
     """A change could not be merged onto `base`; `against` is the undecided change in the way, None for the base."""
 
     base: str
@@ -156,7 +156,7 @@ class Entry(Struct, frozen=True):
     priority: int
     waits_on: tuple[str, ...] = ()
     evidence: tuple[str, ...] = ()
-    refusals: tuple[Refusal, ...] = ()
+    refusals: tuple[MergeRefusal, ...] = ()
     infra_failures: int = 0
     lost_in_company: int = 0
 
@@ -167,7 +167,7 @@ class Decided(Struct, frozen=True):
     id: str
     version: int
     head: str
-    outcome: Outcome
+    outcome: Ending
     at: float
     queued_at: float
     task: str | None = None
@@ -236,7 +236,7 @@ class Tally(Struct, frozen=True):
     bad: float = 0.0
 
 
-class Sample(Struct, frozen=True):
+class RunSample(Struct, frozen=True):
     """How long a passing run took, and how many slots were busy meanwhile; `partial`: not all checks ran."""
 
     seconds: float
@@ -265,7 +265,7 @@ class Stats(Struct, frozen=True):
     train_members: float = 0.0
     train_runs: float = 0.0
     train_failures: float = 0.0
-    samples: tuple[Sample, ...] = ()
+    samples: tuple[RunSample, ...] = ()
     checks: dict[str, CheckTally] = {}
 
 

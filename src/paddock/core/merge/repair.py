@@ -7,7 +7,7 @@ from paddock.core.merge.actions import Action, StartRun, Withdraw
 from paddock.core.merge.health import may_start
 from paddock.core.merge.model import Purpose, Run
 from paddock.core.merge.standing import Stage
-from paddock.core.merge.view import Candidate, View
+from paddock.core.merge.view import Eligible, View
 
 # On a red main a failure proves nothing against a change, and it cannot be tried for ever either.
 TRIES = 2
@@ -28,7 +28,7 @@ def start_repairs(view: View) -> tuple[Action, ...]:
     return ()
 
 
-def _failures_on(view: View, candidate: Candidate) -> list[str]:
+def _failures_on(view: View, candidate: Eligible) -> list[str]:
     runs = [view.queue.ended[i] for i in candidate.entry.evidence if i in view.queue.ended]
     return [run.id for run in runs if _failed_on(run, view.main.commit)]
 
@@ -37,7 +37,7 @@ def _failed_on(run: Run, base: str) -> bool:
     return run.base == base and len(run.members) == 1 and run.result in guards.BLAMING
 
 
-def _start(view: View, candidate: Candidate) -> StartRun:
+def _start(view: View, candidate: Eligible) -> StartRun:
     return StartRun(
         f"r{view.queue.next_run}",
         Purpose.SCREEN,

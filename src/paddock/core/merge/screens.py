@@ -10,7 +10,7 @@ from paddock.core.merge.actions import Action, StartRun
 from paddock.core.merge.health import is_sound, may_start
 from paddock.core.merge.model import Purpose
 from paddock.core.merge.standing import Stage
-from paddock.core.merge.view import Candidate, View, dependencies_met, may_join, waits_for_a_train
+from paddock.core.merge.view import Eligible, View, dependencies_met, may_join, waits_for_a_train
 
 SCREENED = (Stage.FRESH, Stage.SINGLE, Stage.LATER, Stage.CONFIRM)
 # Whose pools were broken by others this often has waited long enough.
@@ -31,7 +31,7 @@ def screens_wanted(view: View) -> int:
     return len(_waiting(view))
 
 
-def _waiting(view: View) -> list[Candidate]:
+def _waiting(view: View) -> list[Eligible]:
     return [
         c
         for c in view.at(*SCREENED)
@@ -41,7 +41,7 @@ def _waiting(view: View) -> list[Candidate]:
     ]
 
 
-def screen_units(view: View, wanted: int) -> list[list[Candidate]]:
+def screen_units(view: View, wanted: int) -> list[list[Eligible]]:
     """Fresh changes pooled by what p̂ makes cheapest; of a failed pool the half that is suspected first.
 
     The rest of it only gets slots nobody else wants. Stops when `wanted` units are found. Where agents are known
@@ -51,7 +51,7 @@ def screen_units(view: View, wanted: int) -> list[list[Candidate]]:
     halves = _halves(waiting)
     sizes = _pool_sizes(view, waiting)
     pools = {size: _Pool(size) for size in sorted(set(sizes.values()))}
-    units: list[list[Candidate]] = []
+    units: list[list[Eligible]] = []
     for candidate in sorted(waiting, key=lambda c: c.standing.stage is Stage.LATER):
         if len(units) >= wanted:
             return units
@@ -65,7 +65,7 @@ def screen_units(view: View, wanted: int) -> list[list[Candidate]]:
     return [*units, *(group for pool in pools.values() for group in pool.rest())]
 
 
-def _pool_sizes(view: View, waiting: Sequence[Candidate]) -> dict[float, int]:
+def _pool_sizes(view: View, waiting: Sequence[Eligible]) -> dict[float, int]:
     """For each risk that occurs the pool such changes go into; there is one pool for each size."""
     room = 1 if len(waiting) <= view.free else ceil(len(waiting) / max(1, view.free))
     risks = {candidate.risk for candidate in waiting}
@@ -74,15 +74,15 @@ def _pool_sizes(view: View, waiting: Sequence[Candidate]) -> dict[float, int]:
     return {risk: min(room, estimate.pool_size_at(view.queue.stats, risk)) for risk in risks}
 
 
-def _halves(waiting: Sequence[Candidate]) -> dict[str | None, list[Candidate]]:
-    halves: dict[str | None, list[Candidate]] = {}
+def _halves(waiting: Sequence[Eligible]) -> dict[str | None, list[Eligible]]:
+    halves: dict[str | None, list[Eligible]] = {}
     for candidate in waiting:
         if candidate.standing.stage is Stage.SINGLE:
             halves.setdefault(candidate.standing.suspected_in, []).append(candidate)
     return halves
 
 
-def _apart(half: Sequence[Candidate], base: str) -> list[list[Candidate]]:
+def _apart(half: Sequence[Eligible], base: str) -> list[list[Eligible]]:
     """One unit, or several when git does not merge them with each other any more."""
     pool = _Pool(len(half))
     units = [unit for candidate in half for unit in pool.take(candidate, base)]
@@ -94,11 +94,11 @@ class _Pool:
 
     def __init__(self, size: int) -> None:
         self.size = size
-        self.members: list[Candidate] = []
+        self.members: list[Eligible] = []
 
-    def take(self, candidate: Candidate, base: str) -> list[list[Candidate]]:
+    def take(self, candidate: Eligible, base: str) -> list[list[Eligible]]:
         """Adds the candidate; returns the groups that are complete."""
-        done: list[list[Candidate]] = []
+        done: list[list[Eligible]] = []
         if not may_join(candidate, base, {c.id for c in self.members}):
             done = self.rest()
         self.members.append(candidate)
@@ -106,19 +106,19 @@ class _Pool:
             done += self.rest()
         return done
 
-    def rest(self) -> list[list[Candidate]]:
+    def rest(self) -> list[list[Eligible]]:
         group, self.members = self.members, []
         return [group] if group else []
 
 
-def may_be_pooled(candidate: Candidate) -> bool:
+def may_be_pooled(candidate: Eligible) -> bool:
     """Never what failed by itself or is suspected, nor what brings its own CI definition."""
     standing = candidate.standing
     fresh = standing.stage is Stage.FRESH and standing.pool_failures < POOLS_BEFORE_ALONE
     return fresh and not candidate.entry.change.touches_ci
 
 
-def _start(view: View, unit: Sequence[Candidate], number: int) -> StartRun:
+def _start(view: View, unit: Sequence[Eligible], number: int) -> StartRun:
     confirming = unit[0].standing.stage is Stage.CONFIRM
     return StartRun(
         f"r{number}",

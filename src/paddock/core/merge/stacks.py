@@ -13,15 +13,15 @@ from typing import TYPE_CHECKING
 from msgspec import structs
 
 from paddock.core.merge.actions import Action, Withdraw
-from paddock.core.merge.model import Change, Decided, Entry, Member, Outcome, Queue
+from paddock.core.merge.model import Change, Decided, Ending, Entry, Member, Queue
 
 if TYPE_CHECKING:
-    from paddock.core.merge.view import Candidate
+    from paddock.core.merge.view import Eligible
 
-FALLEN: Mapping[Outcome, str] = {
-    Outcome.REJECTED: "was rejected",
-    Outcome.CONFLICTED: "does not merge with landed work",
-    Outcome.CANCELLED: "was taken out of the queue",
+FALLEN: Mapping[Ending, str] = {
+    Ending.REJECTED: "was rejected",
+    Ending.CONFLICTED: "does not merge with landed work",
+    Ending.CANCELLED: "was taken out of the queue",
 }
 
 
@@ -134,7 +134,7 @@ def _last_end(queue: Queue, change_id: str) -> Decided | None:
     return next((old for old in reversed(queue.decided) if old.id == change_id), None)
 
 
-def bases_first(candidates: Sequence[Candidate]) -> list[Candidate]:
+def bases_first(candidates: Sequence[Eligible]) -> list[Eligible]:
     """In order of rank, where a base goes at least as early as the most urgent of its dependents."""
     by_id = {candidate.id: candidate for candidate in candidates}
     ranks = ranks_by_stack(

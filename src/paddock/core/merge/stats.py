@@ -8,7 +8,7 @@ from msgspec.structs import replace
 
 from paddock.core.merge import guards
 from paddock.core.merge.estimate import bad_share
-from paddock.core.merge.model import CheckTally, Decided, Outcome, Purpose, Queue, Result, Run, Sample, Stats, Tally
+from paddock.core.merge.model import CheckTally, Decided, Ending, Purpose, Queue, Result, Run, RunSample, Stats, Tally
 
 # Half of what is known is forgotten after about 700 observations: agents and test suites change.
 MEMORY = 0.999
@@ -60,7 +60,7 @@ def after_landing(queue: Queue, landed: frozenset[str]) -> Stats:
     Passes are counted no earlier, or flakes would seem rarer than they are for as long as their members wait.
     """
     stats = queue.stats
-    inside = {(d.id, d.version) for d in queue.decided if d.outcome is Outcome.LANDED}
+    inside = {(d.id, d.version) for d in queue.decided if d.outcome is Ending.LANDED}
     for run in _runs_of(queue, landed):
         if all((member.id, member.version) in inside for member in run.members) and guards.base_is_verified(queue, run):
             stats = _count_verdict(stats, run)
@@ -111,7 +111,7 @@ def _count_pass(queue: Queue, stats: Stats, run: Run) -> Stats:
         if entry is not None and not _passed_before(queue, member.id):
             stats = _count_change(stats, entry.change.author, good=1.0, bad=0.0)
     seconds = max(0.0, (run.ended_at or run.started_at) - run.started_at)
-    sample = Sample(seconds, (run.slots_busy + len(queue.running)) / 2, partial=bool(run.since))
+    sample = RunSample(seconds, (run.slots_busy + len(queue.running)) / 2, partial=bool(run.since))
     return replace(stats, samples=(*stats.samples, sample)[-KEPT_SAMPLES:])
 
 
@@ -124,7 +124,7 @@ def _passed_before(queue: Queue, change_id: str) -> bool:
 
 def after_decision(queue: Queue, decided: Decided) -> Stats:
     """A change rejected on evidence was bad; a person's rejection says nothing about the tests."""
-    if decided.outcome is Outcome.REJECTED and decided.runs:
+    if decided.outcome is Ending.REJECTED and decided.runs:
         return _count_change(queue.stats, decided.author, good=0.0, bad=1.0)
     return queue.stats
 

@@ -11,7 +11,7 @@ from paddock.core.merge.health import is_sound, may_start
 from paddock.core.merge.model import Purpose
 from paddock.core.merge.screens import screens_wanted
 from paddock.core.merge.standing import TRAIN_FAILURES_BEFORE_ALONE, Stage
-from paddock.core.merge.view import Candidate, Tip, View, dependencies_met, may_join
+from paddock.core.merge.view import Eligible, Tip, View, dependencies_met, may_join
 
 # Zuul's chain does well until about this many bad changes are in it at once; measured, see docs/merge-queue.md.
 BAD_CHANGES_A_CHAIN_BEARS = 1.5
@@ -39,11 +39,11 @@ def start_train(view: View) -> tuple[Action, ...]:
     return (_start(view, unit, None),) if unit else ()
 
 
-def _next_of(view: View, stages: tuple[Stage, ...], capacity: int) -> list[Candidate]:
+def _next_of(view: View, stages: tuple[Stage, ...], capacity: int) -> list[Eligible]:
     return pick_members(view.at(*stages), view.tip, capacity)
 
 
-def _screened_unit(view: View, spare: int) -> list[Candidate]:
+def _screened_unit(view: View, spare: int) -> list[Eligible]:
     """Rule 8. Slots nobody else wants split the waiting changes into small trains, so a failure names few."""
     ready = len(view.at(Stage.READY))
     capacity = estimate.train_capacity(view.queue.stats)
@@ -74,12 +74,12 @@ def _are_waited_for(view: View) -> bool:
     )
 
 
-def pick_members(able: Sequence[Candidate], tip: Tip, capacity: int) -> list[Candidate]:
+def pick_members(able: Sequence[Eligible], tip: Tip, capacity: int) -> list[Eligible]:
     """The longest-waiting changes that fit together, dependency-closed; prioritised first, then by risk.
 
     A change that touches the CI definition, and one that broke several trains, rides alone.
     """
-    chosen: list[Candidate] = []
+    chosen: list[Eligible] = []
     ids = set(tip.ids)
     for candidate in able:
         if not dependencies_met(candidate, ids) or not may_join(candidate, tip.commit, ids):
@@ -95,14 +95,14 @@ def pick_members(able: Sequence[Candidate], tip: Tip, capacity: int) -> list[Can
     return _in_order(chosen, tip)
 
 
-def rides_alone(candidate: Candidate) -> bool:
+def rides_alone(candidate: Eligible) -> bool:
     broke_many = candidate.standing.train_failures >= TRAIN_FAILURES_BEFORE_ALONE
     return candidate.entry.change.touches_ci or broke_many
 
 
-def _in_order(chosen: list[Candidate], tip: Tip) -> list[Candidate]:
+def _in_order(chosen: list[Eligible], tip: Tip) -> list[Eligible]:
     waiting = sorted(chosen, key=lambda c: (-c.entry.priority, c.risk, c.rank))
-    placed: list[Candidate] = []
+    placed: list[Eligible] = []
     ids = set(tip.ids)
     while waiting:
         following = next(c for c in waiting if dependencies_met(c, ids))
@@ -131,8 +131,8 @@ def start_suspects(view: View) -> tuple[Action, ...]:
     return ()
 
 
-def _suspect_groups(view: View) -> dict[str, list[Candidate]]:
-    groups: dict[str, list[Candidate]] = {}
+def _suspect_groups(view: View) -> dict[str, list[Eligible]]:
+    groups: dict[str, list[Eligible]] = {}
     for candidate in view.at(Stage.SUSPECT):
         groups.setdefault(candidate.standing.suspected_in or "", []).append(candidate)
     return groups
@@ -145,7 +145,7 @@ def _cleared_are_on_their_way(view: View, group: str) -> bool:
     return all(m.id not in view.queue.entries or m.id in view.tip.ids or m.id in doubted for m in members)
 
 
-def _start(view: View, members: Sequence[Candidate], confirms: str | None) -> StartRun:
+def _start(view: View, members: Sequence[Eligible], confirms: str | None) -> StartRun:
     return StartRun(
         f"r{view.queue.next_run}",
         Purpose.TRAIN,

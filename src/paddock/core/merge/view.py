@@ -17,7 +17,7 @@ UNKNOWN_RUN_SECONDS = 600.0
 
 
 @dataclass(frozen=True, slots=True)
-class Candidate:
+class Eligible:
     """An eligible change that is in no run."""
 
     entry: Entry
@@ -53,14 +53,14 @@ class View:
     slots: int
     tip: Tip
     trains_running: int
-    candidates: tuple[Candidate, ...]
+    candidates: tuple[Eligible, ...]
     undecided: int
 
     @property
     def free(self) -> int:
         return max(0, self.slots - len(self.queue.running))
 
-    def at(self, *stages: Stage) -> list[Candidate]:
+    def at(self, *stages: Stage) -> list[Eligible]:
         return [candidate for candidate in self.candidates if candidate.standing.stage in stages]
 
 
@@ -74,7 +74,7 @@ def look(queue: Queue, main: Main, facts: Facts, now: float) -> View:
     risks = _risks(queue.stats, {entry.change.author for entry in idle})
     standings = [(entry, standing_of(queue, entry, live)) for entry in idle]
     candidates = [
-        Candidate(entry, standing, place_in_line(queue, entry, standing, head_start), risks[entry.change.author])
+        Eligible(entry, standing, place_in_line(queue, entry, standing, head_start), risks[entry.change.author])
         for entry, standing in standings
     ]
     candidates.sort(key=lambda candidate: (candidate.rank, candidate.id))
@@ -145,7 +145,7 @@ def _tip_of(queue: Queue, main: Main, chain: list[Run]) -> Tip:
     return Tip(chain[-1].commit, chain[-1].tree, ids, closed, frozenset(run.commit for run in chain))
 
 
-def may_join(candidate: Candidate, base: str, ids: frozenset[str] | set[str]) -> bool:
+def may_join(candidate: Eligible, base: str, ids: frozenset[str] | set[str]) -> bool:
     """Git did not already refuse to merge the change onto this base or with one of these changes."""
     return not candidate.entry.refusals or not any(
         refusal.against in ids if refusal.against is not None else refusal.base == base
@@ -154,7 +154,7 @@ def may_join(candidate: Candidate, base: str, ids: frozenset[str] | set[str]) ->
     )
 
 
-def waits_for_a_train(candidate: Candidate, tip: Tip) -> bool:
+def waits_for_a_train(candidate: Eligible, tip: Tip) -> bool:
     """It does not merge with what is on its way: if that lands, whatever a run says now is of no use."""
     return any(
         refusal.against in tip.ids if refusal.against is not None else refusal.base in tip.commits
@@ -163,6 +163,6 @@ def waits_for_a_train(candidate: Candidate, tip: Tip) -> bool:
     )
 
 
-def dependencies_met(candidate: Candidate, ids: frozenset[str] | set[str]) -> bool:
+def dependencies_met(candidate: Eligible, ids: frozenset[str] | set[str]) -> bool:
     waits_on = candidate.entry.waits_on
     return not waits_on or all(needed in ids for needed in waits_on)

@@ -37,7 +37,7 @@ class Reservation(msgspec.Struct, frozen=True):
     amount: Cost
 
 
-class Ledger(msgspec.Struct, frozen=True):
+class BudgetBook(msgspec.Struct, frozen=True):
     """Limits and expenses by scope: `fleet`, `day:2026-11-15`, `convoy:x`, `task:t4`, `attempt:t4.1`.
 
     A limit named `task` or `day` without a colon holds for every task or day that has none of its own. `assumed` is
@@ -51,7 +51,7 @@ class Ledger(msgspec.Struct, frozen=True):
 
 
 class Expenses(msgspec.Struct, frozen=True):
-    """What of a `Ledger` was spent."""
+    """What of a `BudgetBook` was spent."""
 
     spent: dict[str, Cost] = {}
     assumed: dict[str, float] = {}
@@ -83,16 +83,16 @@ def scopes_of(attempt: str, task: str, convoy: str | None, day: str) -> tuple[st
     return (f"attempt:{attempt}", f"task:{task}", *convoys, f"day:{day}", FLEET)
 
 
-def set_limit(ledger: Ledger, scope: str, limit: Amount | None) -> Ledger:
+def set_limit(ledger: BudgetBook, scope: str, limit: Amount | None) -> BudgetBook:
     limits = {name: amount for name, amount in ledger.limits.items() if name != scope}
     return replace(ledger, limits=limits if limit is None else {**limits, scope: limit})
 
 
-def limit_of(ledger: Ledger, scope: str) -> Amount | None:
+def limit_of(ledger: BudgetBook, scope: str) -> Amount | None:
     return ledger.limits.get(scope) or ledger.limits.get(scope.partition(":")[0])
 
 
-def committed(ledger: Ledger, scope: str) -> Cost:
+def committed(ledger: BudgetBook, scope: str) -> Cost:
     """Spent plus reserved. Money that nobody could price is left out here; `reserve` never lets it in unseen."""
     total = ledger.spent.get(scope, Cost())
     for held in ledger.reservations.values():
@@ -101,7 +101,7 @@ def committed(ledger: Ledger, scope: str) -> Cost:
     return total
 
 
-def room(ledger: Ledger, scopes: tuple[str, ...], amount: Cost) -> OverBudget | None:
+def room(ledger: BudgetBook, scopes: tuple[str, ...], amount: Cost) -> OverBudget | None:
     """None if the amount fits into every scope, else the first in which it does not."""
     for scope in scopes:
         limit = limit_of(ledger, scope)
@@ -121,7 +121,7 @@ def room(ledger: Ledger, scopes: tuple[str, ...], amount: Cost) -> OverBudget | 
     return None
 
 
-def cap_to_attempt(ledger: Ledger, attempt: str, amount: Cost) -> Cost:
+def cap_to_attempt(ledger: BudgetBook, attempt: str, amount: Cost) -> Cost:
     """No more than the attempt's own limit, where it is stopped anyway."""
     limit = limit_of(ledger, f"attempt:{attempt}") or Amount()
     money, tokens = amount.money, amount.tokens
@@ -130,7 +130,7 @@ def cap_to_attempt(ledger: Ledger, attempt: str, amount: Cost) -> Cost:
     return Cost(money, tokens if limit.tokens is None else min(tokens, limit.tokens))
 
 
-def reserve(ledger: Ledger, attempt: str, scopes: tuple[str, ...], amount: Cost) -> Ledger | OverBudget:
+def reserve(ledger: BudgetBook, attempt: str, scopes: tuple[str, ...], amount: Cost) -> BudgetBook | OverBudget:
     """Set the amount aside for an attempt about to start; an attempt has one reservation."""
     if attempt in ledger.reservations:
         return OverBudget(f"attempt:{attempt}", f"attempt {attempt} has a reservation already")
@@ -139,5 +139,5 @@ def reserve(ledger: Ledger, attempt: str, scopes: tuple[str, ...], amount: Cost)
     return refusal or _reserved(ledger, attempt, Reservation(scopes, amount))
 
 
-def _reserved(ledger: Ledger, attempt: str, reservation: Reservation) -> Ledger:
+def _reserved(ledger: BudgetBook, attempt: str, reservation: Reservation) -> BudgetBook:
     return replace(ledger, reservations={**ledger.reservations, attempt: reservation})

@@ -11,12 +11,12 @@ import msgspec
 from msgspec.structs import replace
 
 from paddock.core import events as ev
-from paddock.core.economics.estimates import Estimate, Experience, Learnt, Sample, learn, remember
+from paddock.core.economics.estimates import Estimate, Experience, Learnt, TurnSample, learn, remember
 from paddock.core.errors import PaddockError
 from paddock.core.money.budget import (
     Amount,
+    BudgetBook,
     Cost,
-    Ledger,
     OverBudget,
     Reservation,
     cap_to_attempt,
@@ -34,7 +34,7 @@ NOTHING = Cost()
 
 
 class Spending(msgspec.Struct, frozen=True):
-    ledger: Ledger = Ledger()
+    ledger: BudgetBook = BudgetBook()
     experience: Experience = Experience()
 
 
@@ -90,7 +90,7 @@ def spent_on(task: Task) -> Cost:
     return Cost(sum(map(money_of, ended)), float(sum(map(tokens_of, ended))))
 
 
-def with_tasks(ledger: Ledger, tasks: Iterable[Task]) -> Ledger:
+def with_tasks(ledger: BudgetBook, tasks: Iterable[Task]) -> BudgetBook:
     """The ledger with what was spent on these tasks, which is derived and not kept."""
     if not ledger.limits:
         return ledger
@@ -215,12 +215,12 @@ def set_budget(spending: Spending, event: ev.BudgetSet) -> Spending:
     return replace(spending, ledger=set_limit(spending.ledger, event.scope, limit))
 
 
-def _sample(task: Task, attempt: Attempt, at: float) -> Sample:
+def _sample(task: Task, attempt: Attempt, at: float) -> TurnSample:
     """A session that was warm already says nothing about what it costs to start one."""
     cold = not attempt.inlined and attempt.continues is None
     spawn = attempt.startup_seconds or 0.0
     startup, money = attempt.startup_usd, attempt.cost_usd
-    return Sample(
+    return TurnSample(
         agent=task.agent or attempt.engine,
         kind=kind_of_work(task),
         work_seconds=max(0.0, at - attempt.started - spawn),

@@ -12,7 +12,7 @@ AGING_SECONDS = 600.0
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class StartOrder:
     """`start` in order; `wake_at` is when a task that has to wait may start, None if none has."""
 
     start: tuple[TaskId, ...]
@@ -21,7 +21,7 @@ class Plan:
 
 def plan_starts(
     board: Board, now: float, slots: int, *, only: Collection[TaskId] | None = None, skip: Collection[TaskId] = ()
-) -> Plan:
+) -> StartOrder:
     """Up to `slots` tasks to start now."""
     waiting: list[Task] = []
     wake_at: float | None = None
@@ -36,7 +36,7 @@ def plan_starts(
         else:
             waiting.append(task)
     ordered = in_order(waiting, now)
-    return Plan(tuple(task.id for task in ordered[: max(slots, 0)]), wake_at)
+    return StartOrder(tuple(task.id for task in ordered[: max(slots, 0)]), wake_at)
 
 
 def in_order(tasks: Iterable[Task], now: float) -> list[Task]:

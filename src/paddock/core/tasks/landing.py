@@ -8,8 +8,8 @@ from paddock.core import events as ev
 from paddock.core.ids import TaskId
 from paddock.core.merge import events as qe
 from paddock.core.merge.evolve import evolve
-from paddock.core.merge.model import Decided, Outcome, Queue
-from paddock.core.tasks.task import FINISHED, IllegalTransition, Phase, Task, move
+from paddock.core.merge.model import Decided, Ending, Queue
+from paddock.core.tasks.task import FINISHED, Phase, Task, illegal, move
 
 LOST = "landed, then lost from main"
 
@@ -22,7 +22,7 @@ def fold_queue_event(queue: Queue, tasks: Mapping[TaskId, Task], record: ev.Reco
     moved = []
     if isinstance(event, qe.ChangeQueued) and (task := _task_of(tasks, event.change.task)) is not None:
         if task.phase in FINISHED or task.live_attempt is not None:
-            raise IllegalTransition(task.id, task.phase, event)
+            raise illegal(task.id, task.phase, event)
         moved.append(move(task, Phase.QUEUED, record.at, "in the merge queue"))
     if isinstance(event, qe.WorkLost | qe.WorkFound):
         moved += _lose_or_find(tasks, event, record.at)
@@ -54,17 +54,17 @@ def _newly_decided(before: Queue, after: Queue) -> Iterator[Decided]:
         return
     known = {(old.id, old.version) for old in before.decided}
     for decided in after.decided:
-        if (decided.id, decided.version) not in known and decided.outcome is not Outcome.SUPERSEDED:
+        if (decided.id, decided.version) not in known and decided.outcome is not Ending.SUPERSEDED:
             yield decided
 
 
 def _decide(task: Task, decided: Decided, at: float) -> Task:
     match decided.outcome:
-        case Outcome.LANDED:
+        case Ending.LANDED:
             return move(task, Phase.LANDED, at, f"landed in {(decided.commit or '')[:10]}")
-        case Outcome.NOOP:
+        case Ending.NOOP:
             return move(task, Phase.NOOP, at, "everything it does is in main already")
-        case Outcome.CONFLICTED | Outcome.REJECTED:
+        case Ending.CONFLICTED | Ending.REJECTED:
             return move(task, Phase.BLOCKED, at, *why_sent_back(decided, task.id))
         case _:
             unblock = f"paddock land {task.id}" if decided.against else ""
@@ -73,7 +73,7 @@ def _decide(task: Task, decided: Decided, at: float) -> Task:
 
 def why_sent_back(decided: Decided, task: TaskId) -> tuple[str, str]:
     """Why a change that was conflicted or rejected is a person's, and the command that helps."""
-    if decided.outcome is Outcome.REJECTED:
+    if decided.outcome is Ending.REJECTED:
         return f"rejected: {decided.reason}", f"paddock queue why {task}"
     paths = ", ".join(decided.paths[:5]) + (" …" if len(decided.paths) > 5 else "")
     whom = f" with {decided.against}" if decided.against else " with what has landed"
@@ -86,13 +86,13 @@ def next_step(decided: Decided) -> str:
     match decided.outcome:
         case _ if not decided.branch:
             return ""
-        case Outcome.REJECTED:
+        case Ending.REJECTED:
             return f"fix it, then {again}; as it is, `paddock retry {decided.branch}` tests it once more"
-        case Outcome.CONFLICTED:
+        case Ending.CONFLICTED:
             return f"`paddock resolve {decided.branch}`"
-        case Outcome.CANCELLED if decided.against:
+        case Ending.CANCELLED if decided.against:
             return f"fix `{decided.against}`, rebase onto it, then {again}"
-        case Outcome.CANCELLED:
+        case Ending.CANCELLED:
             return f"{again} queues it again"
         case _:
             return ""
@@ -103,6 +103,6 @@ def unchanged_since(queue: Queue, task: Task) -> Decided | None:
     if task.phase is not Phase.APPROVAL or task.head is None:
         return None
     last = next((old for old in reversed(queue.decided) if old.task == task.id), None)
-    if last is None or last.head != task.head or last.outcome not in (Outcome.CONFLICTED, Outcome.REJECTED):
+    if last is None or last.head != task.head or last.outcome not in (Ending.CONFLICTED, Ending.REJECTED):
         return None
     return last

@@ -14,7 +14,7 @@ import msgspec
 from msgspec.structs import replace
 
 from paddock.core import events as ev
-from paddock.core.errors import PaddockError
+from paddock.core.errors import IllegalTransition
 from paddock.core.ids import AttemptId, TaskId
 
 KEPT_ATTEMPTS = 20
@@ -40,9 +40,8 @@ SATISFIED = frozenset({Phase.LANDED, Phase.NOOP})
 NEEDS_HUMAN = frozenset({Phase.BLOCKED, Phase.FAILED, Phase.APPROVAL})
 
 
-class IllegalTransition(PaddockError):
-    def __init__(self, subject: str, phase: str, event: ev.Event) -> None:
-        super().__init__(f"`{subject}` is {phase}: {event.kind} cannot happen to it now")
+def illegal(subject: str, phase: str, event: ev.Event) -> IllegalTransition:
+    return IllegalTransition(f"`{subject}` is {phase}: {event.kind} cannot happen to it now")
 
 
 class Attempt(msgspec.Struct, frozen=True, array_like=True, gc=False):
@@ -192,7 +191,7 @@ def evolve(task: Task, record: ev.Record) -> Task:
             )
         case ev.MessageSent() if task.phase not in FINISHED - {Phase.NOOP} and task.started:
             return _receive(task, record)
-    raise IllegalTransition(task.id, task.phase, event)
+    raise illegal(task.id, task.phase, event)
 
 
 _REVISABLE = frozenset({Phase.BLOCKED, Phase.APPROVAL, Phase.FAILED})
@@ -235,7 +234,7 @@ def _receive(task: Task, record: ev.Record) -> Task:
 
 def _start(task: Task, event: ev.AttemptStarted, record: ev.Record) -> Task:
     if record.attempt is None or record.attempt != f"{task.id}.{task.started + 1}":
-        raise IllegalTransition(record.attempt or task.id, task.phase, event)
+        raise illegal(record.attempt or task.id, task.phase, event)
     attempt = Attempt(
         id=record.attempt,
         engine=event.engine,
@@ -261,7 +260,7 @@ def _start(task: Task, event: ev.AttemptStarted, record: ev.Record) -> Task:
 def _evolve_attempt(task: Task, record: ev.Record) -> Task:
     event, attempt = record.event, task.live_attempt
     if attempt is None or attempt.id != record.attempt:
-        raise IllegalTransition(record.attempt or task.id, task.phase, event)
+        raise illegal(record.attempt or task.id, task.phase, event)
     match event:
         case ev.TurnStarted() if not attempt.turn_open and event.turn == attempt.turn + 1:
             left = tuple(m for m in task.inbox if m not in event.messages)
@@ -274,7 +273,7 @@ def _evolve_attempt(task: Task, record: ev.Record) -> Task:
             return task
         case ev.AttemptEnded() if not attempt.turn_open:
             return _end(task, attempt, event, record.at)
-    raise IllegalTransition(attempt.id, task.phase, event)
+    raise illegal(attempt.id, task.phase, event)
 
 
 def _with_last(task: Task, attempt: Attempt) -> Task:
@@ -344,7 +343,7 @@ _NEXT_PHASE = {
 
 def _end(task: Task, attempt: Attempt, event: ev.AttemptEnded, at: float) -> Task:
     if event.next not in _NEXT_PHASE:
-        raise IllegalTransition(attempt.id, task.phase, event)
+        raise illegal(attempt.id, task.phase, event)
     ended = replace(
         attempt,
         ended=at,

@@ -46,7 +46,7 @@ from paddock.fleet.site import Site
 from paddock.fleet.upkeep.space import Unprepared, explain_unprepared, judge_no_space
 from paddock.fleet.upkeep.sweeper import Sweeper
 from paddock.git.worktrees.furnish import Worktree
-from paddock.git.worktrees.prepare import Order
+from paddock.git.worktrees.prepare import WorktreeOrder
 from paddock.git.worktrees.release import Secured, release
 from paddock.sessions.watch import TurnWatch
 
@@ -121,7 +121,7 @@ class AttemptRun:
         place = Path(attempt.worktree) if attempt.worktree else None
         async with self._crew.preparing:
             homes = find_homes(self._ledger.board)
-            order = Order(attempt.id, attempt.branch, start_commit(task, attempt), place, homes)
+            order = WorktreeOrder(attempt.id, attempt.branch, start_commit(task, attempt), place, homes)
             try:
                 prepared = await asyncio.to_thread(prepare_in_place, self._site, order, checkpoint)
             except (PaddockError, OSError) as error:

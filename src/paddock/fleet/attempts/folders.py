@@ -7,9 +7,9 @@ from paddock.core.ids import TaskId
 from paddock.core.tasks.task import Attempt, Task
 from paddock.engines.protocol import Engine
 from paddock.fleet.site import Site
-from paddock.git.worktrees.claims import Order, PlaceTaken, look_at_place
+from paddock.git.worktrees.claims import PlaceTaken, WorktreeOrder, look_at_place
 from paddock.git.worktrees.furnish import Checkpoint
-from paddock.git.worktrees.prepare import Prepared, prepare
+from paddock.git.worktrees.prepare import PreparedWorktree, prepare
 
 
 def folder_user(site: Site, board: Board, folder: str) -> str:
@@ -40,13 +40,13 @@ def can_have_folder(site: Site, board: Board, attempt: Attempt) -> bool:
     return not (folder_user(site, board, attempt.worktree) or vacancy.taken_by or vacancy.lost)
 
 
-def prepare_in_place(site: Site, order: Order, checkpoint: Checkpoint) -> Prepared:
+def prepare_in_place(site: Site, order: WorktreeOrder, checkpoint: Checkpoint) -> PreparedWorktree:
     """In the folder that is asked for, or in another one where that cannot be had. Blocks: call it in a thread."""
     try:
         return prepare(site.root, order, checkpoint)
     except PlaceTaken:
         checkpoint("place-taken")
-        elsewhere = Order(order.attempt, order.branch, order.start, homes=order.homes)
+        elsewhere = WorktreeOrder(order.attempt, order.branch, order.start, homes=order.homes)
         return prepare(site.root, elsewhere, checkpoint)
 
 

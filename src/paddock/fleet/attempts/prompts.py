@@ -7,7 +7,7 @@ from paddock.core.events import MessageSent, TaskAdded, TaskEdited, TaskRejected
 from paddock.core.ids import branch_name, recordable
 from paddock.core.tasks.outcome import Outcome
 from paddock.core.tasks.task import Attempt, Task
-from paddock.engines.prompt import Assignment, Progress, first_prompt, next_prompt, nothing_committed
+from paddock.engines.prompt import Assignment, EarlierWork, first_prompt, next_prompt, nothing_committed
 from paddock.fleet.site import Site
 from paddock.git.worktrees.furnish import Worktree
 from paddock.git.worktrees.rescue import dirty_files
@@ -112,11 +112,11 @@ def lease_skill(site: Site) -> str:
     )
 
 
-def _progress(site: Site, attempt: Attempt, worktree: Worktree, last_words: str) -> Progress:
+def _progress(site: Site, attempt: Attempt, worktree: Worktree, last_words: str) -> EarlierWork:
     try:
         log = site.repo.git("log", "--format=%s", "-20", f"{attempt.base}..refs/heads/{attempt.branch}", check=False)
         dirty = dirty_files(worktree.path).paths
     except (OSError, PaddockError):
-        return Progress(last_words=last_words)
+        return EarlierWork(last_words=last_words)
     commits = log.lines if log.ok else ()
-    return Progress(tuple(map(recordable, commits)), tuple(map(recordable, dirty)), last_words)
+    return EarlierWork(tuple(map(recordable, commits)), tuple(map(recordable, dirty)), last_words)

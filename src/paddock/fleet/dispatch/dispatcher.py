@@ -9,7 +9,7 @@ from paddock.core.admission.admit import LimitedBy, Refusal
 from paddock.core.board import Board
 from paddock.core.errors import PaddockError
 from paddock.core.ids import TaskId
-from paddock.core.tasks.dispatch import Plan, plan_starts
+from paddock.core.tasks.dispatch import StartOrder, plan_starts
 from paddock.core.tasks.task import Task
 from paddock.fleet.checkpoints import checkpoint
 from paddock.fleet.dispatch.claims import (
@@ -83,7 +83,7 @@ class Dispatcher:
     def _note_fetch(self, problem: str) -> None:
         self.stale_because = problem
 
-    async def _runnable(self, board: Board, plan: Plan) -> list[Task]:
+    async def _runnable(self, board: Board, plan: StartOrder) -> list[Task]:
         """Tasks with an engine; the others are blocked, for nobody can run them."""
         tasks = []
         for name in plan.start:

@@ -22,7 +22,7 @@ from paddock.core.admission.clocks import backoff_seconds
 from paddock.core.admission.controls import (
     Account,
     Controls,
-    Trouble,
+    ProviderTrouble,
     observe_call,
     observe_end,
     observe_trouble,
@@ -85,7 +85,7 @@ class Gate:
         if isinstance(entry, Usage) and entry.scope is UsageScope.DELTA:
             self.controls = observe_call(self.controls, account, entry.tokens, now, is_first=is_first)
         elif isinstance(entry, RateLimited):
-            trouble = Trouble(entry.kind, entry.retry_after, entry.resets_at, entry.message[:200])
+            trouble = ProviderTrouble(entry.kind, entry.retry_after, entry.resets_at, entry.message[:200])
             seed = crc32(f"{account}:{int(now)}".encode())
             self.controls = observe_trouble(self.controls, account, trouble, now, seed)
             self.save()

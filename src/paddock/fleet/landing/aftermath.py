@@ -5,7 +5,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from paddock.core.ids import TaskId
-from paddock.core.merge.model import Decided, Outcome, Queue
+from paddock.core.merge.model import Decided, Ending, Queue
 from paddock.core.tasks.task import Task
 from paddock.fleet.landing.followups import SentBack
 from paddock.fleet.landing.notices import Notices
@@ -36,7 +36,7 @@ class Aftermath:
 
     async def _tidy(self, queue: Queue) -> None:
         """Lets go of what landed. Done again by the next daemon if this one dies first."""
-        landed = [old for old in queue.decided if old.outcome is Outcome.LANDED]
+        landed = [old for old in queue.decided if old.outcome is Ending.LANDED]
         fresh = [old for old in landed if (old.id, old.version) not in self.tidied]
         self.tidied.update((old.id, old.version) for old in fresh)
         if not fresh:

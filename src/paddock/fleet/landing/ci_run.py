@@ -24,9 +24,9 @@ from paddock.git.sandboxes.ci import CiCheck, CiCommand, CiDefinition, check_com
 from paddock.git.sandboxes.sandbox import (
     InUse,
     NotPrepared,
-    Order,
-    Prepared,
+    PreparedSandbox,
     Sandbox,
+    SandboxOrder,
     finish_setup,
     list_sandboxes,
     prepare_sandbox,
@@ -134,7 +134,7 @@ class CiRun:
                 cannot_run = f"set-up: {failed.cannot_run}" if failed.cannot_run else ""
                 return RunResult(Result.INFRA, failed.exit, f"set-up: {failed.note}", cannot_run)
             finished = await asyncio.to_thread(finish_setup, sandbox, order)
-            if not isinstance(finished, Prepared):
+            if not isinstance(finished, PreparedSandbox):
                 return RunResult(Result.INFRA, None, "the sandbox was lost during set-up")
         return await self._check(sandbox, definition)
 
@@ -163,17 +163,17 @@ class CiRun:
         asked = [check for check in definition.checks if not self.run.since or check.name in self.run.checks]
         return sorted(asked, key=lambda check: check.quarantine)
 
-    def _order(self, definition: CiDefinition) -> Order:
+    def _order(self, definition: CiDefinition) -> SandboxOrder:
         name = self._site.config.landing_branch
         refs = ((f"refs/heads/{name}", self.run.base),)
-        return Order(self.run.id, self.run.commit, definition.setup_digest, definition.keep, refs)
+        return SandboxOrder(self.run.id, self.run.commit, definition.setup_digest, definition.keep, refs)
 
-    async def _prepare(self, sandbox: Sandbox, order: Order) -> Prepared | RunResult:
+    async def _prepare(self, sandbox: Sandbox, order: SandboxOrder) -> PreparedSandbox | RunResult:
         """Only before the first process: afterwards the sandbox is the run's own mess."""
         started = any(not isinstance(observe_turn(self._folder, turn), NeverStarted) for turn in range(2))
         if started:
             setup_done = not isinstance(observe_turn(self._folder, 1), NeverStarted)
-            return Prepared(order.commit, needs_setup=bool(order.setup) and not setup_done)
+            return PreparedSandbox(order.commit, needs_setup=bool(order.setup) and not setup_done)
         prepared = await asyncio.to_thread(prepare_sandbox, sandbox, order, checkpoint)
         match prepared:
             case InUse(run=other):

@@ -6,7 +6,7 @@ from paddock.core.board import Board
 from paddock.core.errors import PaddockError
 from paddock.core.events import ChangeRevised, Draft, TaskApproved
 from paddock.core.ids import TaskId, attempt_number, branch_change, former_branch_change, printable, recordable
-from paddock.core.merge.model import Change, Decided, Member, Outcome
+from paddock.core.merge.model import Change, Decided, Ending, Member
 from paddock.core.tasks.task import SATISFIED, Phase, Task
 from paddock.fleet.checkpoints import checkpoint
 from paddock.fleet.landing.lineage import Lineage
@@ -54,7 +54,7 @@ def landable_head(site: Site, board: Board, task: Task) -> str:
         tip = site.repo.resolve(task.head)  # branches of landed tasks may be deleted; their commits are held
     if task.phase is Phase.APPROVAL and task.head is not None:
         return task.head
-    conflicted = {old.head for old in board.queue.decided if old.outcome is Outcome.CONFLICTED and old.id == task.id}
+    conflicted = {old.head for old in board.queue.decided if old.outcome is Ending.CONFLICTED and old.id == task.id}
     if tip is None or tip in conflicted or site.repo.is_ancestor(tip, main_ref(site)):
         raise PaddockError(
             f"task `{task.id}` is {task.phase}: {task.reason}",
@@ -158,7 +158,7 @@ def base_named(board: Board, said: str) -> str | None:
         return name
     ends = [old.outcome for old in board.queue.decided if old.id == name]
     task = board.tasks.get(TaskId(name))
-    if (ends and ends[-1] in (Outcome.LANDED, Outcome.NOOP)) or (task is not None and task.phase in SATISFIED):
+    if (ends and ends[-1] in (Ending.LANDED, Ending.NOOP)) or (task is not None and task.phase in SATISFIED):
         return None
     shown = printable(name, 60)
     if ends:

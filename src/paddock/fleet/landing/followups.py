@@ -10,7 +10,7 @@ from functools import partial
 from paddock.core.board import Board
 from paddock.core.events import Draft, MessageSent, TaskBlocked
 from paddock.core.ids import TaskId
-from paddock.core.merge.model import Decided, Outcome
+from paddock.core.merge.model import Decided, Ending
 from paddock.core.tasks.landing import unchanged_since, why_sent_back
 from paddock.core.tasks.task import Phase
 from paddock.fleet.checkpoints import checkpoint
@@ -41,7 +41,7 @@ class SentBack:
     async def look_after(self, board: Board) -> None:
         for decided in board.queue.decided:
             key = (decided.id, decided.version)
-            if decided.outcome not in (Outcome.CONFLICTED, Outcome.REJECTED) or key in self.seen:
+            if decided.outcome not in (Ending.CONFLICTED, Ending.REJECTED) or key in self.seen:
                 continue
             self.seen.add(key)
             task = board.tasks.get(TaskId(decided.id))
@@ -70,7 +70,7 @@ def _block(name: TaskId, board: Board) -> list[Draft]:
 
 
 def _text(site: Site, decided: Decided) -> str:
-    if decided.outcome is Outcome.CONFLICTED:
+    if decided.outcome is Ending.CONFLICTED:
         return _conflict_text(site, decided)
     return _failure_text(site, decided.reason, decided.runs)
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 
 from paddock.core.board import Board
-from paddock.core.errors import PaddockError
+from paddock.core.errors import IllegalTransition, PaddockError
 from paddock.core.events import DaemonTroubled, Draft, TaskBlocked
 from paddock.core.ids import TaskId, recordable
 from paddock.core.merge import actions as act
@@ -20,7 +20,6 @@ from paddock.core.merge.estimate import timeout_seconds
 from paddock.core.merge.halts import heals_itself
 from paddock.core.merge.health import INFRA_BEFORE_CONTROL
 from paddock.core.merge.incidents import lost_too_often
-from paddock.core.merge.legal import IllegalTransition
 from paddock.core.merge.model import Change, Entry, Queue, Result, reusable_pass, tree_to_lean_on
 from paddock.core.merge.plan import plan
 from paddock.core.tasks.task import Phase, Task
@@ -38,9 +37,9 @@ from paddock.git.landing.audit import Move
 from paddock.git.landing.compose import Composed, Policy, Unit, compose
 from paddock.git.landing.held import hold_unit
 from paddock.git.landing.history import observe_main
-from paddock.git.landing.land import Landed, LandResult, MainMoved, Stuck, Unsound
+from paddock.git.landing.land import Landed, LandResult, StaleMain, Stuck, Unsound
 from paddock.git.landing.land import land as move_main
-from paddock.git.landing.messages import Part
+from paddock.git.landing.messages import NamedMember
 from paddock.git.landing.publish import Rejected, Unreachable
 from paddock.git.landing.workbench import open_workbench
 
@@ -280,7 +279,8 @@ class Lander:
             return action.base, action.base_tree
         entries = self.ledger.board.queue.entries
         parts = tuple(
-            Part(member, entries[member.id].change.title if member.id in entries else "") for member in action.members
+            NamedMember(member, entries[member.id].change.title if member.id in entries else "")
+            for member in action.members
         )
         unit = Unit(action.base, parts, Policy(self.site.config.land.policy))
         composed = compose(open_workbench(self.site.repo), unit, checkpoint)
@@ -386,7 +386,7 @@ def _landing_events(action: act.Land, result: LandResult) -> tuple[qe.QueueEvent
     match result:
         case Landed():
             return (qe.TrainLanded(run, old, new),)
-        case MainMoved(actual=actual):
+        case StaleMain(actual=actual):
             return (qe.LandingRefused(run, old, new, f"main is at {actual or 'nothing'}"),)
         case Unsound(problems=problems):
             return (qe.LandingRefused(run, old, new, "; ".join(problems[:5]), audit_failed=True),)

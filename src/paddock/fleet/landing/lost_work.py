@@ -3,7 +3,7 @@
 from paddock.core.board import Board
 from paddock.core.ids import TaskId
 from paddock.core.merge import events as qe
-from paddock.core.merge.model import Outcome
+from paddock.core.merge.model import Ending
 from paddock.core.tasks.task import Phase
 from paddock.git.landing.lost import MainsCompared, compare_landed
 from paddock.git.repo import Repo
@@ -33,7 +33,7 @@ def _has_landed(board: Board, name: str) -> bool:
     task = board.tasks.get(TaskId(name))
     if task is not None:
         return task.phase is Phase.LANDED
-    return any(old.id == name and old.outcome is Outcome.LANDED and not old.lost for old in board.queue.decided)
+    return any(old.id == name and old.outcome is Ending.LANDED and not old.lost for old in board.queue.decided)
 
 
 def _is_lost(board: Board, name: str) -> bool:

@@ -7,11 +7,11 @@ import os
 import subprocess
 from dataclasses import dataclass, field
 
-from paddock.core.merge.model import Outcome, Queue
+from paddock.core.merge.model import Ending, Queue
 from paddock.fleet.site import Site
 
 MOST_AT_ONCE = 32
-TOLD = (Outcome.LANDED, Outcome.REJECTED, Outcome.CONFLICTED)
+TOLD = (Ending.LANDED, Ending.REJECTED, Ending.CONFLICTED)
 
 
 @dataclass

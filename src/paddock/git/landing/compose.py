@@ -15,7 +15,7 @@ from paddock.git.command import GitFailed
 from paddock.git.landing.history import landed_heads
 from paddock.git.landing.linear import Span, write_rebased, write_squashed
 from paddock.git.landing.messages import (
-    Part,
+    NamedMember,
     change_trailer,
     merge_message,
     tested_trailer,
@@ -58,7 +58,7 @@ class Unit:
     """
 
     base: str
-    parts: tuple[Part, ...]
+    parts: tuple[NamedMember, ...]
     policy: Policy = Policy.MERGE
     committer: Signature = Signature()
     at: int | None = None
@@ -85,7 +85,7 @@ class Composed:
 
 
 @dataclass(frozen=True, slots=True)
-class Refused:
+class DoesNotMerge:
     """`member` does not go onto the base with those before it.
 
     `against` is the id of the earlier member in the way, None when it is the base. `landed` are commits of
@@ -104,7 +104,7 @@ class Refused:
 class _Step:
     """`merge` is empty where no commit of the history needs it."""
 
-    part: Part
+    part: NamedMember
     merge: str
     tree: str
 
@@ -118,7 +118,9 @@ class _Ground:
     committer: bytes
 
 
-def compose(bench: Workbench, unit: Unit, checkpoint: Callable[[str], None] = lambda _name: None) -> Composed | Refused:
+def compose(
+    bench: Workbench, unit: Unit, checkpoint: Callable[[str], None] = lambda _name: None
+) -> Composed | DoesNotMerge:
     """The commit that lands `unit`, or which member stands in the way and why."""
     if not unit.parts:
         raise PaddockError("a unit without members cannot be composed")
@@ -128,13 +130,13 @@ def compose(bench: Workbench, unit: Unit, checkpoint: Callable[[str], None] = la
         raise PaddockError(f"commit `{unit.base}` is not in the repository", "fetch it and try again")
     for part, head in zip(unit.parts, heads, strict=True):
         if head is None:
-            return Refused(part.member, RefusalCause.MISSING, messages=("the approved commit is gone",))
+            return DoesNotMerge(part.member, RefusalCause.MISSING, messages=("the approved commit is gone",))
     seconds = max(fact.committed_at for fact in facts if fact) if unit.at is None else unit.at
     members = tuple(part.member.head for part in unit.parts)
     ground = _Ground(base, landed_heads(bench, unit.base, members), unit.committer.at(seconds))
     checkpoint("compose.read")
     chain = _merge_in_order(bench, ground, unit)
-    if isinstance(chain, Refused):
+    if isinstance(chain, DoesNotMerge):
         return chain
     checkpoint("compose.merged")
     composed = _write_history(bench, ground, unit, chain)
@@ -142,7 +144,7 @@ def compose(bench: Workbench, unit: Unit, checkpoint: Callable[[str], None] = la
     return composed
 
 
-def _merge_in_order(bench: Workbench, ground: _Ground, unit: Unit) -> tuple[_Step, ...] | Refused:
+def _merge_in_order(bench: Workbench, ground: _Ground, unit: Unit) -> tuple[_Step, ...] | DoesNotMerge:
     steps: list[_Step] = []
     # The last merge is somebody's parent only in a train of several.
     in_history = unit.policy is Policy.MERGE and len(unit.parts) > 1
@@ -158,7 +160,7 @@ def _merge_in_order(bench: Workbench, ground: _Ground, unit: Unit) -> tuple[_Ste
     return tuple(steps)
 
 
-def _write_merge(bench: Workbench, ground: _Ground, tip: str, part: Part, tree: str) -> str:
+def _write_merge(bench: Workbench, ground: _Ground, tip: str, part: NamedMember, tree: str) -> str:
     message = with_trailers(merge_message(part).encode(), ())
     return bench.write_commit(CommitDraft(tree, (tip, part.member.head), ground.committer, ground.committer, message))
 
@@ -183,8 +185,8 @@ def _merge_onto(bench: Workbench, ground: _Ground, tip: str, tree: str, head: st
 
 
 def _name_the_obstacle(
-    bench: Workbench, ground: _Ground, steps: list[_Step], part: Part, clash: Clash | None
-) -> Refused:
+    bench: Workbench, ground: _Ground, steps: list[_Step], part: NamedMember, clash: Clash | None
+) -> DoesNotMerge:
     """Which is the first to stand in the way: the base, or one of the members merged so far."""
     head = part.member.head
     against: str | None = None
@@ -194,12 +196,12 @@ def _name_the_obstacle(
         if isinstance(merged, Clash):
             landed = _landed_on(bench, tip, head, merged.paths) if against is None else ()
             paths = tuple(map(recordable, merged.paths))
-            return Refused(part.member, RefusalCause.CONFLICT, paths, against, merged.messages, landed)
+            return DoesNotMerge(part.member, RefusalCause.CONFLICT, paths, against, merged.messages, landed)
         if clash is None and merged == tree:
             break
         if step is not None:
             against, tip, tree = step.part.member.id, step.merge, step.tree
-    return Refused(part.member, RefusalCause.EMPTY, against=against)
+    return DoesNotMerge(part.member, RefusalCause.EMPTY, against=against)
 
 
 def _landed_on(bench: Workbench, base: str, head: str, paths: tuple[str, ...]) -> tuple[str, ...]:

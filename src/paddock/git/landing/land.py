@@ -37,7 +37,7 @@ class Landed:
 
 
 @dataclass(frozen=True, slots=True)
-class MainMoved:
+class StaleMain:
     """Main is not at the old commit, so nothing was done; `actual` is None when the branch is gone."""
 
     actual: str | None
@@ -58,7 +58,7 @@ class Stuck:
     reason: str
 
 
-LandResult = Landed | MainMoved | Unsound | Stuck | Unreachable | Rejected
+LandResult = Landed | StaleMain | Unsound | Stuck | Unreachable | Rejected
 
 
 def land(
@@ -87,7 +87,7 @@ def land(
     if remote is not None:
         pushed = push_main(repo, remote, move.branch, move.new, move.old, push_timeout)
         if isinstance(pushed, RemoteMoved):
-            return MainMoved(pushed.actual)
+            return StaleMain(pushed.actual)
         if not isinstance(pushed, Pushed):
             return pushed
         checkpoint("land.pushed")
@@ -140,7 +140,7 @@ def _landed_before(repo: Repo, bench: Workbench, move: Move, remote: str | None)
     if at is not None and repo.resolve(move.new) and repo.resolve(at) and bench.is_ancestor(move.new, at):
         followed = remote is None or follow_remote(repo, move.branch, move.new)
         return Landed(followed, already=True)
-    return MainMoved(at)
+    return StaleMain(at)
 
 
 def _not_held(repo: Repo, move: Move) -> tuple[str, ...]:
@@ -148,7 +148,7 @@ def _not_held(repo: Repo, move: Move) -> tuple[str, ...]:
     return tuple(f"the approved bytes of {member.id}@v{member.version} are not held any more" for member in gone)
 
 
-def _swap(repo: Repo, bench: Workbench, move: Move, follows: bool) -> Landed | MainMoved | Stuck:
+def _swap(repo: Repo, bench: Workbench, move: Move, follows: bool) -> Landed | StaleMain | Stuck:
     try:
         if follows:
             return Landed(followed=follow_remote(repo, move.branch, move.new))
@@ -160,7 +160,7 @@ def _swap(repo: Repo, bench: Workbench, move: Move, follows: bool) -> Landed | M
     actual = repo.resolve(move.ref)
     if actual is not None and bench.is_ancestor(move.new, actual):
         return Landed(already=True)
-    return MainMoved(actual)
+    return StaleMain(actual)
 
 
 def _look_again(repo: Repo, bench: Workbench, move: Move, remote: str | None) -> tuple[str, ...]:

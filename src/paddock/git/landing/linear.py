@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from paddock.git.landing.messages import Part, change_trailer, squash_message, with_trailers, without_claims
+from paddock.git.landing.messages import NamedMember, change_trailer, squash_message, with_trailers, without_claims
 from paddock.git.landing.workbench import Clash, CommitDraft, CommitFacts, Workbench, is_plain_identity
 
 REPLAYED_COMMITS_LIMIT = 200  # three git processes each; a longer branch lands as one commit
@@ -13,7 +13,7 @@ _COAUTHORS_LIMIT = 20
 class Span:
     """Where a member goes: after `parent`, ending in exactly `tree`. `excluded` commits are not its own."""
 
-    part: Part
+    part: NamedMember
     excluded: tuple[str, ...]
     parent: str
     parent_tree: str

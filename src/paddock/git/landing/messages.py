@@ -19,7 +19,7 @@ _BODY_LIMIT = 65_536
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class NamedMember:
     """A member of a unit and the words people know it by."""
 
     member: Member
@@ -44,11 +44,11 @@ def parse_claim(value: str) -> Member | None:
     return Member(match["id"], int(match["version"]), match["head"]) if match else None
 
 
-def merge_message(part: Part) -> str:
+def merge_message(part: NamedMember) -> str:
     return f"Merge {part.member.id}: {part.shown_title}" if part.shown_title else f"Merge {part.member.id}"
 
 
-def train_message(parts: tuple[Part, ...]) -> str:
+def train_message(parts: tuple[NamedMember, ...]) -> str:
     ids = [part.member.id for part in parts]
     shown = ", ".join(ids[:6]) + (f" and {len(ids) - 6} more" if len(ids) > 6 else "")
     lines = [f"* {part.member.id}: {part.shown_title}" for part in parts if part.shown_title]
@@ -63,7 +63,7 @@ class SquashText:
     trailers: tuple[str, ...] = ()
 
 
-def squash_message(part: Part, messages: tuple[str, ...]) -> SquashText:
+def squash_message(part: NamedMember, messages: tuple[str, ...]) -> SquashText:
     """The message of a single commit as it is; of several all subjects and bodies, under the member's title."""
     suffix = f" ({part.member.id})" if is_task(part.member.id) else ""
     told = [text.strip() for text in messages if text.strip()]

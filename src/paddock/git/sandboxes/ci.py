@@ -11,7 +11,7 @@ from pathlib import Path
 
 import msgspec
 
-from paddock.config.schema import Land
+from paddock.config.schema import LandSettings
 from paddock.core.leases.globs import matches_path
 from paddock.git.sandboxes.sandbox import Sandbox
 
@@ -88,7 +88,7 @@ class CiCommand:
     cwd: Path
 
 
-def define_ci(land: Land, keep: tuple[str, ...] = ()) -> CiDefinition | None:
+def define_ci(land: LandSettings, keep: tuple[str, ...] = ()) -> CiDefinition | None:
     """The definition `[land]` gives; None when it names neither a command nor checks."""
     checks = tuple(CiCheck(check.name, check.run, check.paths, check.retry, check.quarantine) for check in land.checks)
     if not checks and land.ci.strip():

@@ -80,7 +80,7 @@ class Sandbox:
 
 
 @dataclass(frozen=True, slots=True)
-class Order:
+class SandboxOrder:
     """What a run needs. `refs` (name, commit) exist in the repository CI sees, so that it can compare with main.
 
     `fresh` builds the sandbox anew: for a run that somebody will be blamed for.
@@ -95,7 +95,7 @@ class Order:
 
 
 @dataclass(frozen=True, slots=True)
-class Prepared:
+class PreparedSandbox:
     """The tree is exactly the commit. `rebuilt` says why it was not warm, empty when it was."""
 
     commit: str
@@ -135,8 +135,8 @@ def reserve_sandbox(sandbox: Sandbox, run: str, *, fresh: bool) -> None:
 
 
 def prepare_sandbox(
-    sandbox: Sandbox, order: Order, checkpoint: Callable[[str], None] = lambda _name: None
-) -> Prepared | InUse | NotPrepared:
+    sandbox: Sandbox, order: SandboxOrder, checkpoint: Callable[[str], None] = lambda _name: None
+) -> PreparedSandbox | InUse | NotPrepared:
     """Claim the sandbox for `order.run` and make it exactly `order.commit`. Repeating it converges."""
     with _locked(sandbox) as lock:
         record = read_record(sandbox) or SandboxRecord()
@@ -154,7 +154,7 @@ def prepare_sandbox(
             return NotPrepared(str(failed))
 
 
-def finish_setup(sandbox: Sandbox, order: Order) -> Prepared | InUse | NotPrepared:
+def finish_setup(sandbox: Sandbox, order: SandboxOrder) -> PreparedSandbox | InUse | NotPrepared:
     """After the set-up command succeeded: remember what it made, and put back tracked files it changed."""
     with _locked(sandbox) as lock:
         record = read_record(sandbox)
@@ -167,7 +167,7 @@ def finish_setup(sandbox: Sandbox, order: Order) -> Prepared | InUse | NotPrepar
         except (GitFailed, OSError) as failed:
             return NotPrepared(str(failed))
         write_record(sandbox, SandboxRecord(order.run, order.commit, order.setup, kept))
-    return Prepared(order.commit, needs_setup=False)
+    return PreparedSandbox(order.commit, needs_setup=False)
 
 
 def release_sandbox(sandbox: Sandbox, run: str) -> bool:
@@ -239,7 +239,7 @@ def _locked(sandbox: Sandbox) -> contextlib.AbstractContextManager[Lock]:
     return hold(sandbox.lock_path, _LOCK_TIMEOUT_SECONDS)
 
 
-def _why_rebuild(sandbox: Sandbox, record: SandboxRecord, order: Order) -> str:
+def _why_rebuild(sandbox: Sandbox, record: SandboxRecord, order: SandboxOrder) -> str:
     if order.fresh and record.run != order.run:
         return "a fresh one was asked for"
     if not sandbox.path.exists():
@@ -253,12 +253,12 @@ def _why_rebuild(sandbox: Sandbox, record: SandboxRecord, order: Order) -> str:
 
 def _prepare(
     sandbox: Sandbox,
-    order: Order,
+    order: SandboxOrder,
     record: SandboxRecord,
     rebuild: str,
     lock: Lock,
     checkpoint: Callable[[str], None],
-) -> Prepared:
+) -> PreparedSandbox:
     layout = sandbox.layout
     write_record(sandbox, SandboxRecord(run=order.run))
     checkpoint("sandbox.claimed")
@@ -273,7 +273,7 @@ def _prepare(
     checkpoint("sandbox.furnished")
     write_record(sandbox, SandboxRecord(order.run, order.commit, setup, kept))
     checkpoint("sandbox.recorded")
-    return Prepared(order.commit, needs_setup=setup != order.setup, rebuilt=rebuild)
+    return PreparedSandbox(order.commit, needs_setup=setup != order.setup, rebuilt=rebuild)
 
 
 def _discard(sandbox: Sandbox, lock: Lock) -> None:

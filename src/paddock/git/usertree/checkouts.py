@@ -15,7 +15,7 @@ from paddock.git.usertree.notes import CheckoutNotes, StaleTree, hold_checkouts,
 from paddock.git.usertree.places import UserTree, trees_on
 from paddock.git.usertree.stage import TreeStage
 from paddock.git.usertree.undone import notice_undone
-from paddock.git.usertree.update import LeftAlone, Prepared, UpToDate, prepare_update, update_tree
+from paddock.git.usertree.update import LeftAlone, PreparedUpdate, UpToDate, prepare_update, update_tree
 
 READY = "nothing is in the way"
 FOLLOW_CHECKPOINTS = ("sync.claimed", "sync.held", "sync.followed")
@@ -27,7 +27,7 @@ class Following:
 
     notes: CheckoutNotes
     new: str = ""
-    ready: list[Prepared] = field(default_factory=list)
+    ready: list[PreparedUpdate] = field(default_factory=list)
     left: list[tuple[UserTree, LeftAlone]] = field(default_factory=list)
 
     def follow(self) -> None:
@@ -82,10 +82,10 @@ def _hold_tree(held: Following, tree: UserTree, checkpoint: Callable[[str], None
     entry = held.notes.stale_at(tree.path)
     assert entry is not None
     prepared = prepare_update(tree, entry.at, held.new, checkpoint) if update else LeftAlone(READY)
-    if isinstance(prepared, Prepared) and (refused := prepared.take()) is not None:
+    if isinstance(prepared, PreparedUpdate) and (refused := prepared.take()) is not None:
         prepared.drop()
         prepared = refused
-    if isinstance(prepared, Prepared):
+    if isinstance(prepared, PreparedUpdate):
         held.ready.append(prepared)
     elif isinstance(prepared, LeftAlone):
         held.left.append((tree, prepared))
@@ -153,7 +153,7 @@ def look_at_tree(
 ) -> UpToDate | LeftAlone:
     """What `update_tree` would do, with nothing done."""
     prepared = prepare_update(tree, at, main, checkpoint)
-    if not isinstance(prepared, Prepared):
+    if not isinstance(prepared, PreparedUpdate):
         return prepared
     prepared.drop()
     return LeftAlone(READY)

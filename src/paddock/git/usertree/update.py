@@ -49,7 +49,7 @@ class UpToDate:
 
 
 @dataclass
-class Prepared:
+class PreparedUpdate:
     """All is ready in the stage. `take` and then `place`, or `drop`."""
 
     stage: TreeStage
@@ -96,7 +96,7 @@ def prepare_update(
     new: str,
     checkpoint: Callable[[str], None] = lambda _name: None,
     saved: Mapping[str, str | None] | None = None,
-) -> Prepared | UpToDate | LeftAlone:
+) -> PreparedUpdate | UpToDate | LeftAlone:
     """Everything that can be done before the index is locked.
 
     Paths in `saved` may be replaced as long as their fingerprint is the one given there.
@@ -111,7 +111,7 @@ def prepare_update(
         with contextlib.suppress(OSError):
             stage.close()
         return LeftAlone(str(error))
-    if not isinstance(prepared, Prepared):
+    if not isinstance(prepared, PreparedUpdate):
         stage.close()
     checkpoint("sync.prepared")
     return prepared
@@ -126,7 +126,7 @@ def update_tree(
 ) -> UpToDate | LeftAlone:
     """All of it, for a main that has moved already."""
     prepared = prepare_update(tree, at, new, checkpoint, saved)
-    if not isinstance(prepared, Prepared):
+    if not isinstance(prepared, PreparedUpdate):
         return prepared
     if (refused := prepared.take()) is not None:
         prepared.drop()
@@ -147,7 +147,9 @@ def clashing_paths(tree: UserTree, at: str, new: str) -> tuple[TreeFacts, tuple[
     return facts, tuple(path for path, what in todo.items() if what is Todo.CLASH)
 
 
-def _prepare(stage: TreeStage, at: str, new: str, saved: Mapping[str, str | None]) -> Prepared | UpToDate | LeftAlone:
+def _prepare(
+    stage: TreeStage, at: str, new: str, saved: Mapping[str, str | None]
+) -> PreparedUpdate | UpToDate | LeftAlone:
     tree = stage.tree
     seen = _copy_index(tree, stage.index)
     facts = read_facts(tree, stage.index, at, new)
@@ -165,7 +167,7 @@ def _prepare(stage: TreeStage, at: str, new: str, saved: Mapping[str, str | None
     if hidden - changed != _hidden(stage) - changed:
         return LeftAlone("its sparse checkout is not what its patterns say; `git sparse-checkout reapply` first")
     items = [_item(stage, one, facts.prints[one.path]) for one in facts.paths if todo[one.path] is Todo.WRITE]
-    return Prepared(stage, tuple(item for item in items if item is not None), seen, at, new)
+    return PreparedUpdate(stage, tuple(item for item in items if item is not None), seen, at, new)
 
 
 def _copy_index(tree: UserTree, copy: Path) -> tuple[int, int, int] | None:

@@ -43,7 +43,7 @@ _PLACE_PAUSE_SECONDS = 0.05
 
 
 @dataclass(frozen=True, slots=True)
-class Order:
+class WorktreeOrder:
     """What an attempt needs: its branch, beginning at the commit `start` (a full sha).
 
     `place` is the folder it has to be in, None for any; `homes` are the folders that others may come back to.
@@ -88,7 +88,7 @@ def look_at_place(root: WorktreeRoot, place: Path) -> Vacancy:
 
 
 @contextlib.contextmanager
-def claim_slot(root: WorktreeRoot, order: Order, checkpoint: Checkpoint) -> Iterator[tuple[Slot, Lock]]:
+def claim_slot(root: WorktreeRoot, order: WorktreeOrder, checkpoint: Checkpoint) -> Iterator[tuple[Slot, Lock]]:
     """The attempt's slot, recorded as its own, with the lock held."""
     give_up_at = time.monotonic() + _PLACE_SECONDS
     with contextlib.ExitStack() as stack:
@@ -122,7 +122,7 @@ def check_room(root: WorktreeRoot) -> None:
 
 def _claim(
     root: WorktreeRoot,
-    order: Order,
+    order: WorktreeOrder,
     records: list[tuple[Slot, SlotRecord]],
     claims: Lock,
     stack: contextlib.ExitStack,
@@ -144,7 +144,7 @@ def _claim(
 
 
 def _claim_place(
-    root: WorktreeRoot, order: Order, place: Path, stack: contextlib.ExitStack
+    root: WorktreeRoot, order: WorktreeOrder, place: Path, stack: contextlib.ExitStack
 ) -> tuple[Slot, Lock] | None:
     vacancy, slot = look_at_place(root, place), slot_of(root, place)
     if vacancy.taken_by or vacancy.lost or slot is None:
@@ -166,7 +166,7 @@ def _finish_return(root: WorktreeRoot, slot: Slot) -> None:
             make_idle(root, slot, lock)
 
 
-def _check_claim(slot: Slot, record: SlotRecord, order: Order) -> None:
+def _check_claim(slot: Slot, record: SlotRecord, order: WorktreeOrder) -> None:
     if record.state not in (SlotState.CLAIMED, SlotState.READY):
         raise PaddockError(
             f"the worktree of attempt `{order.attempt}` is held back at `{slot.path}`: {record.reason}",
@@ -180,7 +180,7 @@ def _check_claim(slot: Slot, record: SlotRecord, order: Order) -> None:
 
 
 def _claim_idle(
-    idle: Sequence[tuple[Slot, SlotRecord]], order: Order, stack: contextlib.ExitStack
+    idle: Sequence[tuple[Slot, SlotRecord]], order: WorktreeOrder, stack: contextlib.ExitStack
 ) -> tuple[Slot, Lock] | None:
     """The first that is still idle and that nobody holds."""
     for slot, _ in idle:
@@ -202,7 +202,7 @@ def _claim_idle(
     return None
 
 
-def _claim_new(root: WorktreeRoot, order: Order, slot: Slot, stack: contextlib.ExitStack) -> tuple[Slot, Lock]:
+def _claim_new(root: WorktreeRoot, order: WorktreeOrder, slot: Slot, stack: contextlib.ExitStack) -> tuple[Slot, Lock]:
     check_room(root)
     root.ports.block(slot.number)
     lock = stack.enter_context(hold(slot.lock_path))

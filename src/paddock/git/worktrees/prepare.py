@@ -21,19 +21,19 @@ from paddock.git.worktrees.checkout import (
     mark_for_watchers,
     start_branch,
 )
-from paddock.git.worktrees.claims import Order, PlaceTaken, claim_slot
+from paddock.git.worktrees.claims import PlaceTaken, WorktreeOrder, claim_slot
 from paddock.git.worktrees.furnish import Checkpoint, Worktree, describe, furnish, no_checkpoint
 from paddock.git.worktrees.release import Released, release
 from paddock.git.worktrees.setup import SetupResult
 from paddock.git.worktrees.slots import SlotRecord, SlotState, WorktreeRoot, find_slot, read_record, write_record
 
-__all__ = ["Order", "PlaceTaken", "Prepared", "Released", "Worktree", "find", "prepare", "release"]
+__all__ = ["PlaceTaken", "PreparedWorktree", "Released", "Worktree", "WorktreeOrder", "find", "prepare", "release"]
 
 _ATTEMPT = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 
 
 @dataclass(frozen=True, slots=True)
-class Prepared:
+class PreparedWorktree:
     """`setup` is None when no command had to run. The engine may start only if `ready`."""
 
     worktree: Worktree
@@ -46,7 +46,7 @@ class Prepared:
         return self.setup is None or self.setup.ok
 
 
-def prepare(root: WorktreeRoot, order: Order, checkpoint: Checkpoint = no_checkpoint) -> Prepared:
+def prepare(root: WorktreeRoot, order: WorktreeOrder, checkpoint: Checkpoint = no_checkpoint) -> PreparedWorktree:
     """A worktree on `order.branch` at `order.start`; the same one as before if the attempt has one already.
 
     PlaceTaken when it has to be `order.place` and cannot; nothing was done then. Where it raises another PaddockError
@@ -58,7 +58,7 @@ def prepare(root: WorktreeRoot, order: Order, checkpoint: Checkpoint = no_checkp
         record = read_record(slot)
         assert record is not None
         if record.state is SlotState.READY:
-            return Prepared(describe(root, slot, record), warm=True)
+            return PreparedWorktree(describe(root, slot, record), warm=True)
         admin = admin_dir(root.repo, slot.path)
         warm = admin is not None and record.at != ""
         attached = False
@@ -87,7 +87,7 @@ def prepare(root: WorktreeRoot, order: Order, checkpoint: Checkpoint = no_checkp
         if setup is None or setup.ok:
             write_record(slot, msgspec.structs.replace(record, state=SlotState.READY), lock)
             checkpoint("ready")
-        return Prepared(worktree, warm, setup, skipped)
+        return PreparedWorktree(worktree, warm, setup, skipped)
 
 
 def find(root: WorktreeRoot, attempt: str) -> Worktree | None:
@@ -98,6 +98,6 @@ def find(root: WorktreeRoot, attempt: str) -> Worktree | None:
     return describe(root, *found)
 
 
-def _is_known_clean(record: SlotRecord, order: Order) -> bool:
+def _is_known_clean(record: SlotRecord, order: WorktreeOrder) -> bool:
     """Made for the pool at this very commit and never lived in: asking git would cost more than the claim."""
     return record.at == order.start and not record.used
