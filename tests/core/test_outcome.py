@@ -11,7 +11,6 @@ from paddock.core.tasks.outcome import (
     LONGEST_BACKOFF_SECONDS,
     NEVER_RAN_RETRIES,
     RESUMED,
-    UNCOUNTED,
     AttemptFacts,
     Next,
     Outcome,
@@ -380,7 +379,7 @@ def test_backoff_is_repeatable_bounded_and_differs_between_attempts() -> None:
 
 
 def test_what_is_nobodys_fault_is_always_continued_and_a_failure_unless_asked_otherwise() -> None:
-    assert CONTINUES <= UNCOUNTED
-    assert not RESUMED & (CONTINUES | UNCOUNTED)
+    assert not any(follow(outcome).counted for outcome in CONTINUES)
+    assert all(follow(outcome).counted for outcome in RESUMED)
     facts = replace(AttemptFacts(), exit=1, summary=refused_by_provider(TroubleKind.AUTH))
     assert judge(facts).outcome in CONTINUES

@@ -244,9 +244,6 @@ class TestRefs:
         assert repo.changed_paths(base, side) == ("side file é",)
         assert repo.changed_paths(head, moved) == ("LIESMICH.md", "README.md")
         assert repo.changed_paths(base, base) == ()
-        assert repo.count_commits(base, moved) == 2
-        assert repo.read_blob(head, "src/app.py") == b"changed\n"
-        assert repo.read_blob(head, "absent") is None
 
     def test_unrelated_histories_have_no_merge_base(self, repo: Repo, top: Path) -> None:
         head = git(top, "rev-parse", "HEAD")

@@ -199,12 +199,6 @@ def test_an_end_is_known_though_the_command_that_puts_it_on_record_was_killed(wo
     assert returned(workshop.run(replace(spec, env={"PATH": f"{workshop.root}:{os.environ['PATH']}"}))) == 143
 
 
-def test_a_file_limit_ends_a_flood_without_a_daemon(workshop: Workshop) -> None:
-    spec = replace(workshop.spec("head", "-c", "50000000", "/dev/zero"), file_limit_bytes=1_000_000)
-    assert ended_by(workshop.run(spec)) == signal.SIGXFSZ
-    assert workshop.files().out.stat().st_size <= 1_000_000
-
-
 def test_ended_shims_are_reaped(workshop: Workshop) -> None:
     shims = [start_turn(workshop.shell(":", turn)) for turn in range(1, 6)]
     for shim in shims:

@@ -126,17 +126,8 @@ class Repo(msgspec.Struct, frozen=True):
         """Paths that differ between two commits or trees; a rename counts as both its names."""
         return tuple(self.git("diff-tree", "-r", "-z", "--no-renames", "--name-only", base, head).records)
 
-    def count_commits(self, base: str, head: str) -> int:
-        """How many commits `head` has that `base` has not."""
-        return int(self.git("rev-list", "--count", head, f"^{base}").text)
-
     def tree_of(self, commit: str) -> str:
         return self.git("rev-parse", "--verify", "--end-of-options", f"{commit}^{{tree}}").text
-
-    def read_blob(self, rev: str, path: str) -> bytes | None:
-        """The bytes of `path` at `rev`, None when there is no such file."""
-        result = self.git("cat-file", "blob", f"{rev}:{path}", check=False)
-        return result.stdout if result.ok else None
 
     def config(self, key: str) -> str | None:
         result = self.git("config", "--get", key, check=False)

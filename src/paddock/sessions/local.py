@@ -45,9 +45,8 @@ SIGNALS_WITHOUT_WORDS = (signal.SIGINT, signal.SIGPIPE)
 class TurnSpec:
     """One turn to run. `env` is the command's whole environment; Paddock's own variables are added to it.
 
-    `marker` is a word unique to the repository's log. `file_limit_bytes` bounds every file the command
-    writes, also while no daemon runs; see `output` for why it is off unless asked for. With `one_stream` standard
-    error goes where standard output goes, so that both are read in the order they were written.
+    `marker` is a word unique to the repository's log. With `one_stream` standard error goes where standard output
+    goes, so that both are read in the order they were written.
     """
 
     attempt: str
@@ -57,7 +56,6 @@ class TurnSpec:
     cwd: Path
     folder: Path
     marker: str
-    file_limit_bytes: int | None = None
     one_stream: bool = False
 
 
@@ -188,8 +186,7 @@ def _find_command(spec: TurnSpec) -> str:
 def _spawn_shim(
     spec: TurnSpec, files: TurnFiles, command: str, claim: str, checkpoint: Callable[[str], None]
 ) -> "subprocess.Popen[bytes]":
-    limit = "unlimited" if spec.file_limit_bytes is None else str(max(1, spec.file_limit_bytes // 512))
-    argv = [*SHIM_COMMAND, str(files.record), claim, limit, command, *spec.argv[1:]]
+    argv = [*SHIM_COMMAND, str(files.record), claim, command, *spec.argv[1:]]
     mark = Mark(spec.marker, spec.attempt)
     env = {**spec.env, "PWD": str(spec.cwd), **mark.variables(os.environ.get(MARK_VARIABLE, ""))}
     with contextlib.ExitStack() as streams:

@@ -5,10 +5,9 @@ gets a hole punched into its middle: the first quarter and the last half of the 
 go back to the disk, and every offset stays true, for the command that appends and for whoever reads.
 File systems without holes keep everything; `Bounding.supported` says so, and the caller ends the turn instead.
 
-While no daemon runs nobody punches. The one cheap bound that works then is RLIMIT_FSIZE
-(`TurnSpec.file_limit_bytes`). It is off by default because it counts the apparent size of every file the command
-and its tools write: a sparse disk image or a memory-mapped database dies of it for no visible reason, while
-a flood during the seconds without a daemon is punched as soon as one is back.
+While no daemon runs nobody punches. RLIMIT_FSIZE would bound that too, but it counts the apparent size of every file
+the command and its tools write: a sparse disk image or a memory-mapped database dies of it for no visible reason,
+while a flood during the seconds without a daemon is punched as soon as one is back.
 """
 
 import ctypes

@@ -1,11 +1,11 @@
-# Runs one turn and records how it ended: sh shim.sh RECORD CLAIM LIMIT COMMAND...
+# Runs one turn and records how it ended: sh shim.sh RECORD CLAIM COMMAND...
 # RECORD is the path of the turn's files without their endings, CLAIM the word this process must find at the
-# end of RECORD.pid to be the one that runs the turn, LIMIT the largest file in 512-byte blocks, or "unlimited".
+# end of RECORD.pid to be the one that runs the turn.
 # The shell reads the whole function before it runs a word of it, so an upgrade cannot change a running turn.
 # The long names keep clear of the command's environment: assigning to a variable that is in it changes it.
 run_turn() {
-    paddock_shim_record=$1 paddock_shim_claim=$2 paddock_shim_limit=$3
-    shift 3
+    paddock_shim_record=$1 paddock_shim_claim=$2
+    shift 2
 
     # Standard input ends when the starter has decided who runs the turn, or has died. A signal that is caught
     # would end the reading before that.
@@ -27,7 +27,6 @@ run_turn() {
     exec 3>&2 2>"$paddock_shim_record.ending" </dev/null
     (
         exec 2>&3 3>&-
-        [ "$paddock_shim_limit" = unlimited ] || ulimit -f "$paddock_shim_limit"
         exec "$@"
     )
     echo "$?" >&2 && mv -f "$paddock_shim_record.ending" "$paddock_shim_record.exit"

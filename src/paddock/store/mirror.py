@@ -12,10 +12,9 @@ from dataclasses import dataclass
 import msgspec
 
 from paddock.core.errors import PaddockError
-from paddock.core.events import Record
 from paddock.core.ids import printable
 from paddock.git.repo import ABSENT, Repo
-from paddock.store.codec import GENESIS, Row, chain, decode_row
+from paddock.store.codec import Row
 from paddock.store.protocol import Store
 
 REF = "refs/paddock/log"
@@ -142,26 +141,6 @@ def _continue_from(repo: Repo, commit: str) -> None:
     own = repo.refs(REF).get(REF)
     if own is None or (own != commit and not repo.is_ancestor(commit, own)):
         repo.update_ref(REF, commit, own or ABSENT, "paddock log fetch")
-
-
-def mirror_records(repo: Repo) -> Iterator[Record]:
-    """The records of the local mirror, for those who have no log."""
-    commit = repo.refs(REF).get(REF)
-    if commit is None:
-        return
-    tip = GENESIS
-    for row in _rows(repo, _batches(repo, commit), 0):
-        if chain(tip, row[:-1]) != row[-1]:
-            raise PaddockError(f"record {row[0]} of the mirror does not follow its predecessor")
-        tip = row[-1]
-        yield _checked(row)
-
-
-def _checked(row: Row) -> Record:
-    try:
-        return decode_row(row)
-    except msgspec.DecodeError as error:
-        raise PaddockError(f"record {row[0]} of the mirror cannot be read: {error}") from None
 
 
 def _line(row: Row) -> _Line:

@@ -107,8 +107,8 @@ def leave_work(root: WorktreeRoot, start: str) -> str:
 
 
 def check_saved(repo: Repo, loose: str) -> None:
-    assert repo.read_blob(BRANCH, "done") == b"1"
-    assert repo.read_blob(BRANCH, "dirty") == b"1"
+    assert git(repo.common_dir, "show", f"{BRANCH}:done") == "1"
+    assert git(repo.common_dir, "show", f"{BRANCH}:dirty") == "1"
     assert git(repo.common_dir, "log", "--format=%s", BRANCH).splitlines().count("Rescue 1 uncommitted files") == 1
     assert list(repo.refs("refs/paddock/kept").values()) == [loose]
 

@@ -38,13 +38,6 @@ class Outcome(StrEnum):
 
 
 PROVIDERS_DOING = frozenset({Outcome.THROTTLED, Outcome.OVERLOADED, Outcome.AUTH})
-UNCOUNTED = PROVIDERS_DOING | {
-    Outcome.KILLED,
-    Outcome.LOST,
-    Outcome.NEVER_RAN,
-    Outcome.MISCONFIGURED,
-    Outcome.NO_SPACE,
-}
 CONTINUES = frozenset({Outcome.THROTTLED, Outcome.OVERLOADED, Outcome.AUTH, Outcome.LOST, Outcome.KILLED})
 """After these the next attempt goes on with the branch and the conversation, whatever was asked for."""
 RESUMED = frozenset({Outcome.CRASHED, Outcome.TIMEOUT, Outcome.STALLED, Outcome.EMPTY})

@@ -121,7 +121,6 @@ class NotPrepared:
 class SandboxSeen:
     name: str
     record: SandboxRecord
-    damage: str | None
 
 
 def reserve_sandbox(sandbox: Sandbox, run: str, *, fresh: bool) -> None:
@@ -209,7 +208,7 @@ def list_sandboxes(repo: Repo, root: Path) -> tuple[SandboxSeen, ...]:
     names = sorted({path.stem for path in root.iterdir() if _NAME.fullmatch(path.stem)})
     sandboxes = [Sandbox(repo, root, name) for name in names if _TRASH not in name]
     return tuple(
-        SandboxSeen(box.name, read_record(box) or SandboxRecord(), damage_of(box.layout))
+        SandboxSeen(box.name, read_record(box) or SandboxRecord())
         for box in sandboxes
         if box.path.exists() or box.record_path.exists()
     )
