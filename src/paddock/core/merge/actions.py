@@ -44,7 +44,6 @@ class Facts:
     ci: str
     slots: int
     main_descends: bool = True
-    timeout_floor_seconds: float = 600.0
     watched_since: float = 0.0
 
 
@@ -77,7 +76,6 @@ class StartRun:
     base: str
     base_tree: str
     members: tuple[Member, ...]
-    timeout_seconds: float
     confirms: str | None = None
 
 

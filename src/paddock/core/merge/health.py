@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from paddock.core.merge import estimate, guards
+from paddock.core.merge import guards
 from paddock.core.merge.actions import Action, Halt, StartRun
 from paddock.core.merge.halts import probe_is_due
 from paddock.core.merge.incidents import INFRA_RETRIES
@@ -31,7 +31,6 @@ def start_run_of_main(view: View, purpose: Purpose) -> StartRun:
         main.commit,
         main.tree,
         (),
-        estimate.timeout_seconds(view.queue.stats, view.facts.timeout_floor_seconds),
     )
 
 

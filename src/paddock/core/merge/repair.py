@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from paddock.core.merge import estimate, guards
+from paddock.core.merge import guards
 from paddock.core.merge.actions import Action, StartRun, Withdraw
 from paddock.core.merge.health import may_start
 from paddock.core.merge.model import Purpose, Run
@@ -44,5 +44,4 @@ def _start(view: View, candidate: Eligible) -> StartRun:
         view.main.commit,
         view.main.tree,
         (candidate.entry.change.member,),
-        estimate.timeout_seconds(view.queue.stats, view.facts.timeout_floor_seconds),
     )

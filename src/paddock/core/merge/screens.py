@@ -126,6 +126,5 @@ def _start(view: View, unit: Sequence[Eligible], number: int) -> StartRun:
         view.main.commit,
         view.main.tree,
         tuple(c.entry.change.member for c in unit),
-        estimate.timeout_seconds(view.queue.stats, view.facts.timeout_floor_seconds),
         unit[0].standing.blame[-1] if confirming else None,
     )

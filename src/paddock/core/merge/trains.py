@@ -152,6 +152,5 @@ def _start(view: View, members: Sequence[Eligible], confirms: str | None) -> Sta
         view.tip.commit,
         view.tip.tree,
         tuple(c.entry.change.member for c in members),
-        estimate.timeout_seconds(view.queue.stats, view.facts.timeout_floor_seconds),
         confirms,
     )

@@ -196,7 +196,6 @@ class Lander:
             ci=ci_of(self.site).digest,
             slots=land.slots,
             main_descends=seen.descends,
-            timeout_floor_seconds=land.timeout,
             watched_since=self.began,
         )
 
