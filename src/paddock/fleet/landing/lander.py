@@ -6,7 +6,7 @@ main moves; the next daemon reads both from the board and goes on.
 
 import asyncio
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 
@@ -238,15 +238,16 @@ class Lander:
         await self._record(event)
 
     async def _start(self, action: act.StartRun) -> None:
-        composed = await asyncio.to_thread(self._compose, action)
+        composed = await asyncio.to_thread(self._compose, action, self.ledger.board.queue.entries)
         if isinstance(composed, qe.CompositionRefused):
             await self._record(composed)
             return
         commit, tree = composed
         checkpoint("run.composed")
         digest = ci_of(self.site).digest
-        since = tree_to_lean_on(self.ledger.board.queue, action.purpose, digest)
-        checks, since = await asyncio.to_thread(self._choose_checks, action, tree, since)
+        queue = self.ledger.board.queue
+        since = tree_to_lean_on(queue, action.purpose, digest)
+        checks, since = await asyncio.to_thread(self._choose_checks, action, queue.entries, tree, since)
         started = qe.RunStarted(
             action.run, action.purpose, action.base, action.base_tree, action.members, tree, commit, digest,
             str(self.site.run_folder(action.run)), action.confirms, checks, since, self.site.config.land.policy,
@@ -259,7 +260,9 @@ class Lander:
         checkpoint("run.started_in_log")
         self._adopt(self.ledger.board.queue)
 
-    def _choose_checks(self, action: act.StartRun, tree: str, since: str) -> tuple[tuple[str, ...], str]:
+    def _choose_checks(
+        self, action: act.StartRun, entries: Mapping[str, Entry], tree: str, since: str
+    ) -> tuple[tuple[str, ...], str]:
         """The checks to run and the tree on which the others have passed; empty and none when all are to run.
 
         Compared is with the tree that passed, not with the base: what trains below bring counts as well.
@@ -267,16 +270,14 @@ class Lander:
         definition = ci_of(self.site)
         if not since or not any(check.paths for check in definition.checks):
             return (), ""
-        entries = self.ledger.board.queue.entries
         members = [entries[member.id].change.paths for member in action.members if member.id in entries]
         changed = {*self.site.repo.changed_paths(since, tree), *(path for paths in members for path in paths)}
         chosen = definition.checks_for(changed)
         return ((), "") if chosen == definition.checks else (tuple(check.name for check in chosen), since)
 
-    def _compose(self, action: act.StartRun) -> tuple[str, str] | qe.CompositionRefused:
+    def _compose(self, action: act.StartRun, entries: Mapping[str, Entry]) -> tuple[str, str] | qe.CompositionRefused:
         if not action.members:
             return action.base, action.base_tree
-        entries = self.ledger.board.queue.entries
         parts = tuple(
             NamedMember(member, entries[member.id].change.title if member.id in entries else "")
             for member in action.members
