@@ -1,7 +1,7 @@
 """After a decision: what landed is let go of, what was sent back goes to its agent, the outside world is told."""
 
 import asyncio
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 
 from paddock.core.ids import TaskId
@@ -12,7 +12,7 @@ from paddock.fleet.landing.notices import Notices
 from paddock.fleet.ledger import Ledger
 from paddock.fleet.site import Site
 from paddock.git.landing.held import held_units, release_unit
-from paddock.git.repo import ABSENT, Repo
+from paddock.git.repo import ABSENT
 from paddock.git.worktrees.release import release
 
 
@@ -41,31 +41,30 @@ class Aftermath:
         self.tidied.update((old.id, old.version) for old in fresh)
         if not fresh:
             return
-        branches = {}
-        if not self.site.config.land.keep_branches:
-            landed_tasks = [(task, old.head) for old in fresh if (task := self._task_of(old)) is not None]
-            await asyncio.to_thread(_give_back, self.site, [task for task, _ in landed_tasks])
-            branches = {f"refs/heads/{task.branch}": head for task, head in landed_tasks}
-        await asyncio.to_thread(_let_go, self.site.repo, {old.commit for old in fresh}, branches)
+        tasks = [] if self.site.config.land.keep_branches else list(filter(None, map(self._task_of, fresh)))
+        await asyncio.to_thread(_let_go, self.site, {old.commit for old in fresh}, tasks)
 
-    def _task_of(self, old: Decided) -> Task | None:
-        """Whose branch it is; one that a person queued by name is theirs to delete."""
+    def _task_of(self, old: Decided) -> tuple[Task, str] | None:
+        """Whose branch it is, and where it was; one that a person queued by name is theirs to delete."""
         task = self.ledger.board.tasks.get(TaskId(old.task)) if old.task else None
-        return task if task is not None and task.branch is not None else None
+        return (task, old.head) if task is not None and task.branch is not None else None
 
 
-def _give_back(site: Site, tasks: Sequence[Task]) -> None:
-    """A worktree that is still on its way to the pool: without its branch all its files would look uncommitted."""
-    for attempt in (attempt for task in tasks for attempt in task.attempts if not attempt.live):
-        release(site.root, attempt.id, f"{attempt.id} ended")
-
-
-def _let_go(repo: Repo, units: Collection[str | None], branches: Mapping[str, str]) -> None:
+def _let_go(site: Site, units: Collection[str | None], tasks: Sequence[tuple[Task, str]]) -> None:
     """A branch that somebody has committed to since stays."""
-    for unit in held_units(repo):
+    for unit in held_units(site.repo):
         if unit in units:
-            release_unit(repo, unit)
-    present = repo.refs("refs/heads/") if branches else {}
-    for ref, head in branches.items():
+            release_unit(site.repo, unit)
+    present = site.repo.refs("refs/heads/") if tasks else {}
+    for task, head in tasks:
+        ref = f"refs/heads/{task.branch}"
         if present.get(ref) == head:
-            repo.update_ref(ref, ABSENT, head, "paddock: landed")
+            _give_back(site, task)
+            site.repo.update_ref(ref, ABSENT, head, "paddock: landed")
+
+
+def _give_back(site: Site, task: Task) -> None:
+    """A worktree that is still on its way to the pool: without its branch all its files would look uncommitted."""
+    for attempt in task.attempts:
+        if not attempt.live:
+            release(site.root, attempt.id, f"{attempt.id} ended")
