@@ -12,7 +12,7 @@ from paddock.core.tasks.landing import LOST
 from paddock.core.tasks.task import Phase
 
 T1, T1_1 = TaskId("t1"), AttemptId("t1.1")
-ADDED = ev.TaskAdded("Mend it", "Mend it")
+ADDED = ev.TaskAdded("Fix it", "Fix it")
 STARTED = ev.AttemptStarted(engine="scripted", base="b", branch="paddock/t1")
 QUEUED = qe.ChangeQueued(Change("t1", 1, "head", "base", task="t1"), "ana")
 

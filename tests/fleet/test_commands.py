@@ -48,9 +48,9 @@ index 0000000..0e2f46c
 """
 
 PROMPT = """\
-You mend things.
+You repair things.
 
-# Task t1: Mend the gate
+# Task t1: Fix the gate
 Make it close.
 
 # Your paths
@@ -58,7 +58,7 @@ Change nothing outside:
 - src/**
 
 # How to finish
-You are alone in this git worktree, on branch `paddock/t1-mend-the-gate`. Commit your work here: what is not \
+You are alone in this git worktree, on branch `paddock/t1-fix-the-gate`. Commit your work here: what is not \
 committed does not count. Do not push, and do not switch, merge or rebase branches.
 If nothing needs to change, commit nothing and end with this line:
 PADDOCK-NOOP: <reason>
@@ -237,8 +237,8 @@ def test_engines_check_ends_with_1_and_a_hint_for_what_is_missing(make_yard: Mak
 def test_show_prompt_is_the_whole_prompt_and_nothing_else(make_yard: MakeYard) -> None:
     yard = make_yard()
     config = yard.top / "paddock.toml"
-    config.write_text(config.read_text() + '[agents.mender]\nbrief = "You mend things."\nowns = ["src/**"]\n')
-    yard.add_all([{"title": "Mend the gate", "brief": "Make it close.", "agent": "mender"}])
+    config.write_text(config.read_text() + '[agents.fixer]\nbrief = "You repair things."\nowns = ["src/**"]\n')
+    yard.add_all([{"title": "Fix the gate", "brief": "Make it close.", "agent": "fixer"}])
     assert yard.paddock("show", "t1", "--prompt") == PROMPT
 
 
@@ -250,7 +250,7 @@ def test_an_agent_gets_exactly_the_prompt_that_is_shown(make_yard: MakeYard) -> 
         config.read_text()
         + f'[engines.scribe]\ncommand = ["sh", "-c", "cat \\"$1\\" > {seen}", "x", "{{prompt_file}}"]\n'
     )
-    yard.add_all([{"title": "Mend the gate", "brief": "Make it close.", "engine": "scribe", "attempts": 1}])
+    yard.add_all([{"title": "Fix the gate", "brief": "Make it close.", "engine": "scribe", "attempts": 1}])
     shown = yard.paddock("show", "t1", "--prompt")
     yard.run(code=1)
     assert Path(seen).read_text().rstrip("\n") == shown.rstrip("\n")

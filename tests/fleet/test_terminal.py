@@ -29,10 +29,10 @@ def in_terminal(yard: Yard, *words: str) -> tuple[int, str]:
 
 
 def test_a_title_that_looks_like_markup_is_drawn_as_it_is(yard: Yard) -> None:
-    yard.add(write("a"), commit(), {"think": 0.6}, title="Mend [/api] and [red]tape[/red]")
+    yard.add(write("a"), commit(), {"think": 0.6}, title="Fix [/api] and [red]tape[/red]")
     code, shown = in_terminal(yard, "run", "--until-idle")
     assert code == 0, shown
-    assert "Mend [/api] and [red]tape[/r" in shown
+    assert "Fix [/api] and [red]tape[/r" in shown
 
 
 def test_a_diff_in_a_terminal_can_hide_nothing_from_who_reviews_it(yard: Yard) -> None:

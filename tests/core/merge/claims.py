@@ -619,8 +619,8 @@ def on_a_red_main(*names: str) -> Lab:
 
 def a_main_that_somebody_mends_is_gone_on_with() -> None:
     lab = on_a_red_main("t1", "t2")
-    lab.truth.fixes["mended", 1] = ("slip", 1)
-    lab.push_foreign("mended")
+    lab.truth.fixes["fixed", 1] = ("slip", 1)
+    lab.push_foreign("fixed")
     lab.settle()
     audit(lab)
     assert lab.queue.halted is None

@@ -45,15 +45,15 @@ def test_what_there_is_not_is_not_mentioned() -> None:
 
 
 def test_an_engine_that_remembers_gets_the_message_alone() -> None:
-    assert next_prompt(TASK, " Mend the test. \n", None) == "Mend the test."
+    assert next_prompt(TASK, " Fix the test. \n", None) == "Fix the test."
     assert next_prompt(TASK, "", None) == CONTINUE
 
 
 def test_an_engine_that_forgets_is_told_what_was_done() -> None:
     so_far = EarlierWork(("1a2b Add cache",), ("src/parse/a.py",), "I was about to run the tests.")
-    prompt = next_prompt(TASK, "Mend the test.", so_far)
+    prompt = next_prompt(TASK, "Fix the test.", so_far)
     order = ["You tune", "# Task t41", "# Your paths", "1a2b Add cache", "src/parse/a.py", "about to run", "# Now"]
-    places = [prompt.index(words) for words in (*order, "Mend the test.", "# How to finish")]
+    places = [prompt.index(words) for words in (*order, "Fix the test.", "# How to finish")]
     assert places == sorted(places)
 
 

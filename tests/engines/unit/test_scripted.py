@@ -115,7 +115,7 @@ def test_a_step_for_a_later_turn_ends_this_one(place: Place) -> None:
 
 def test_a_follow_up_may_bring_a_play_list_of_its_own(place: Place) -> None:
     play(place, {"say": "one"}, new_session_id="s")
-    assert go_on(place, "s", script({"say": "mended"})).summary.last_step == "mended"
+    assert go_on(place, "s", script({"say": "fixed"})).summary.last_step == "fixed"
 
 
 def test_a_step_for_another_attempt_is_passed_over(place: Place) -> None:

@@ -143,7 +143,7 @@ def test_agents_share_a_port_one_after_the_other(make_yard: MakeYard) -> None:
 
 
 def test_agents_are_told_of_leases_only_where_there_is_something_to_lease(yard: Yard) -> None:
-    yard.add_all([{"title": "Mend", "brief": "Make it close."}])
+    yard.add_all([{"title": "Fix", "brief": "Make it close."}])
     assert "lease" not in yard.paddock("show", "t1", "--prompt")
     configure(yard, '[leases]\nresources = ["port:5432", "service:db"]\n')
     prompt = yard.paddock("show", "t1", "--prompt")

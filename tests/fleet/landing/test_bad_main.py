@@ -71,11 +71,11 @@ def test_a_red_commit_by_hand_halts_the_queue_and_blames_nobody(farm: Farm) -> N
     assert "push a commit that fixes it" in shown
     assert "paddock land --repair" in shown
 
-    mended = farm.push({"parts/by-hand": "good\n"}, "Mend it")
+    fixed = farm.push({"parts/by-hand": "good\n"}, "Fix it")
     farm.yard.run(code=0)
     assert farm.queue.halted is None
     assert farm.outcomes() == {"one": "landed"}
-    farm.yard.git("merge-base", "--is-ancestor", mended, "main")
+    farm.yard.git("merge-base", "--is-ancestor", fixed, "main")
 
 
 def test_a_running_daemon_goes_on_by_itself_when_somebody_mends_main(farm: Farm) -> None:
@@ -84,7 +84,7 @@ def test_a_running_daemon_goes_on_by_itself_when_somebody_mends_main(farm: Farm)
     farm.land("one")
     farm.yard.start("run")
     farm.yard.await_board(lambda board: board.queue.halted is not None, "the halt")
-    farm.push({"parts/by-hand": "good\n"}, "Mend it")
+    farm.push({"parts/by-hand": "good\n"}, "Fix it")
     farm.yard.await_board(lambda board: is_settled(board) and board.queue.halted is None, "the landing")
     assert farm.outcomes() == {"one": "landed"}
 
@@ -92,7 +92,7 @@ def test_a_running_daemon_goes_on_by_itself_when_somebody_mends_main(farm: Farm)
 def test_a_queued_change_that_repairs_main_lands_on_it_and_the_rest_follows(farm: Farm) -> None:
     slip = farm.push({"parts/by-hand": "bad\n"})
     farm.branch("one", {"parts/one": "good\n"}, start=farm.first)
-    farm.branch("mend", {"parts/by-hand": "good\n"}, start=slip)
+    farm.branch("repair", {"parts/by-hand": "good\n"}, start=slip)
     farm.branch("hope", {"parts/hope": "good\n"}, start=slip)
     farm.land("one")
     farm.yard.run(code=1)
@@ -101,10 +101,10 @@ def test_a_queued_change_that_repairs_main_lands_on_it_and_the_rest_follows(farm
     assert farm.outcomes() == {"hope": "cancelled"}
     assert "does not repair main" in farm.queue.decided[-1].reason
 
-    farm.yard.paddock("land", "--repair", "--branch", "mend")
+    farm.yard.paddock("land", "--repair", "--branch", "repair")
     farm.yard.run(code=0)
 
-    assert farm.outcomes() == {"hope": "cancelled", "mend": "landed", "one": "landed"}
+    assert farm.outcomes() == {"hope": "cancelled", "repair": "landed", "one": "landed"}
     assert red_commits(farm) == [slip], "what somebody pushed; nothing the queue did"
 
 

@@ -36,13 +36,13 @@ def queue_branches(farm: Farm) -> None:
 
 
 def add_tasks(farm: Farm) -> None:
-    mend = {"write": "parts/mended", "text": "good\n", "turn": 2}
+    fix = {"write": "parts/fixed", "text": "good\n", "turn": 2}
     farm.yard.add_all(
         [
             {"title": "good", "brief": play(write("parts/good"), commit("Add it"))},
             {
-                "title": "mended",
-                "brief": play(write("parts/mended", "bad\n"), commit("Add it"), mend, {"commit": "Mend", "turn": 2}),
+                "title": "fixed",
+                "brief": play(write("parts/fixed", "bad\n"), commit("Add it"), fix, {"commit": "Fix", "turn": 2}),
             },
         ]
     )
@@ -67,7 +67,7 @@ SCENARIOS = {
         ),
         decided=5,
     ),
-    "agents": Scenario(add_tasks, ({"good": "landed", "mended": "landed"},), decided=3),
+    "agents": Scenario(add_tasks, ({"good": "landed", "fixed": "landed"},), decided=3),
 }
 SAMPLE = [
     ("agents", "queue.queued"),

@@ -168,8 +168,8 @@ def test_one_of_two_queued_changes_that_conflict_waits_for_the_other(farm: Farm)
 
 
 def test_an_agent_whose_tests_fail_is_told_the_end_of_the_output_and_mends_it(farm: Farm) -> None:
-    mend = {"write": "parts/a", "text": "good\n", "turn": 2}
-    farm.yard.add(write("parts/a", "bad\n"), commit("Add a"), mend, {"commit": "Mend a", "turn": 2})
+    fix = {"write": "parts/a", "text": "good\n", "turn": 2}
+    farm.yard.add(write("parts/a", "bad\n"), commit("Add a"), fix, {"commit": "Fix a", "turn": 2})
 
     farm.yard.run(code=0)
 
