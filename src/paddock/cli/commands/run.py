@@ -63,7 +63,7 @@ async def run_fleet(workspace: Workspace, orders: Orders, *, wait: bool, live: b
     site.require_root()
     folder = os.open(workspace.repo.common_dir, os.O_RDONLY | os.O_DIRECTORY)
     ledger = await lead(store, wait=wait)
-    # At once: whoever sees the lease may ask its holder to end. The loop hears it, and runs once there is a `daemon`.
+    # Before there is a `daemon`: whoever sees the lease may ask its holder to end. The loop calls these only later.
     daemon: Daemon
 
     def end(name: str) -> None:
