@@ -216,6 +216,9 @@ def test_a_branch_that_was_queued_by_name_is_known_by_that_name(cli: Cli) -> Non
     assert shown(cli, "queue", "move", "good", "--front") == "moved good\n"
     assert shown(cli, "queue", "cancel", "good") == "took good out of the queue\n"
     assert "`paddock land --branch good` queues it again" in cli.good("queue", "why", "good").out
+    cli.good("retry", "good", "-m", "the outage is over")
+    assert re.search(r"approved by ana@\S+: the outage is over", cli.good("queue", "why", "good").out)
+    assert "queued good: Add good (the outage is over)" in cli.good("log").out
 
 
 def test_a_name_that_looks_like_a_task_gets_an_id_of_its_own_and_is_found_by_its_name(cli: Cli) -> None:

@@ -41,7 +41,7 @@ def people() -> Iterator[ev.Draft]:
         yield draft(ev.TaskAdded(f"Chore {number}", f"Do chore {number}.", agent=None, attempts=2), f"t{number}")
     yield draft(ev.TaskEdited(title="Größere Chore", priority=-1, after=(TaskId("t4"),)), "t3")
     yield draft(ev.TaskCancelled("not needed"), "t4")
-    yield draft(ev.TaskBlocked("needs a key", "export KEY=…", "401"), "t5")
+    yield draft(ev.TaskBlocked("needs a key", "export KEY=…"), "t5")
     yield draft(ev.TaskRetried(1, "the key is there"), "t5")
 
 
@@ -68,7 +68,7 @@ def agents() -> Iterator[ev.Draft]:
     yield draft(ev.AttemptExtended(1.5, 20_000.0), "t1", "t1.2")
     yield draft(ev.StopRequested("taking too long"), "t1", "t1.2")
     yield draft(ev.TurnEnded(1, exit=-15, ended_by="stop", swept=("pid 7",)), "t1", "t1.2")
-    yield draft(ev.AttemptEnded("killed", "approval", False, head=HEAD, base=BASE, rescued=True), "t1", "t1.2")
+    yield draft(ev.AttemptEnded("killed", "approval", False, head=HEAD, base=BASE), "t1", "t1.2")
     yield draft(ev.TaskRejected(HEAD, "no tests"), "t1")
     yield from attempt("t1.3", "approval", HEAD)
     yield draft(ev.TaskApproved(HEAD, "good"), "t1")

@@ -42,9 +42,10 @@ def describe(record: ev.Record, board: Board) -> str:
             return "cancelled"
         case ev.TaskBlocked(reason=reason, unblock=unblock):
             return f"blocked: {cut(reason, 120)}; {unblock}"
+        case ev.TaskApproved(message=message) if message:
+            return f"approved by {printable(record.actor, 40)}{_quoted(message)}"
         case ev.TaskRejected(message=message):
-            words = f": {cut(' '.join(message.split()), 80)}" if message else ""
-            return f"rejected by {printable(record.actor, 40)}{words}"
+            return f"rejected by {printable(record.actor, 40)}{_quoted(message)}"
         case ev.TaskRetried():
             return f"to be tried again, says {printable(record.actor, 40)}"
         case ev.MessageSent(text=text):
@@ -60,10 +61,14 @@ def describe(record: ev.Record, board: Board) -> str:
             return _describe_queue(record.event, board)
 
 
+def _quoted(message: str) -> str:
+    return f": {cut(' '.join(message.split()), 80)}" if message else ""
+
+
 def _describe_queue(event: ev.Event, board: Board) -> str:
     match event:
-        case qe.ChangeQueued(change=change):
-            return f"queued {change.id}: {cut(change.title, 60)}"
+        case qe.ChangeQueued(change=change, note=note):
+            return f"queued {change.id}: {cut(change.title, 60)}{f' ({cut(note, 80)})' if note else ''}"
         case qe.RunEnded(run=run, result=result, reused=None, note=note):
             return f"CI run {run}: {result.value}{': ' + cut(note, 80) if note else ''}"
         case qe.TrainLanded(run=run, new=new):

@@ -10,7 +10,7 @@ from paddock.cli.sites import site_of
 from paddock.cli.text import clock, cut, iso, plural
 from paddock.cli.workspace import Workspace
 from paddock.core.errors import PaddockError
-from paddock.core.events import MessageSent, Record
+from paddock.core.events import MessageSent, Record, TaskApproved
 from paddock.core.ids import TaskId
 from paddock.core.merge import events as qe
 from paddock.core.tasks.landing import next_step
@@ -119,7 +119,7 @@ def history_of(workspace: Workspace, change: str) -> list[StoryLine]:
         line = _line(record, change, mine)
         if line is not None:
             story.append(line)
-    story += _requests(store, change)
+    story += [*_requests(store, change), *_notes(store, change)]
     store.close()
     if not story:
         raise PaddockError(f"`{cut(change, 40)}` has never been in the merge queue", "`paddock queue` shows what is")
@@ -144,6 +144,16 @@ def _requests(store: SqliteStore, change: str) -> list[StoryLine]:
     ]
 
 
+def _notes(store: SqliteStore, change: str) -> list[StoryLine]:
+    """What people said when they approved it."""
+    approved = store.records(Query(task=change, kind=TaskApproved.kind))
+    return [
+        StoryLine(record.seq, record.at, f"approved by {record.actor}: {' '.join(record.event.message.split())}")
+        for record in approved
+        if isinstance(record.event, TaskApproved) and record.event.message
+    ]
+
+
 def _scope(event: qe.RunStarted) -> str:
     if not event.since:
         return ""
@@ -158,6 +168,7 @@ def _line(record: Record, change: str, mine: dict[str, qe.RunStarted]) -> StoryL
             approved, head = event.approved_by or "nobody yet", queued.head
             words = f"queued version {queued.version} at {queued.head[:10]}, approved by {approved}"
             words += f", after {', '.join(queued.depends_on)}" if queued.depends_on else ""
+            words += f": {' '.join(event.note.split())}" if event.note else ""
         case qe.ChangeRestacked(id=name) if name == change:
             words = f"found to build on {', '.join(member.id for member in event.stacked_on)}: waits for it"
         case qe.RunStarted() if any(member.id == change for member in event.members):

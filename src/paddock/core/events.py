@@ -111,10 +111,11 @@ class TaskBlocked(Event, frozen=True):
     kind: ClassVar[str] = "task.blocked"
     reason: str
     unblock: str
-    evidence: str = ""
 
 
 class TaskApproved(Event, frozen=True):
+    """`message` is what whoever approved it said, for people to read."""
+
     kind: ClassVar[str] = "task.approved"
     head: str
     message: str = ""
@@ -250,7 +251,6 @@ class AttemptEnded(Event, frozen=True):
     files: int = 0
     insertions: int = 0
     deletions: int = 0
-    rescued: bool = False
     retry_at: float | None = None
     unblock: str = ""
 

@@ -3,6 +3,7 @@
 import json
 import re
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -51,6 +52,11 @@ def test_any_branch_can_be_landed(farm: Farm) -> None:
     farm.assert_at_rest()
 
 
+def shown(farm: Farm, task: str) -> dict[str, Any]:
+    found: dict[str, Any] = json.loads(farm.yard.paddock("show", task, "--json"))
+    return found
+
+
 def test_with_a_human_gate_nothing_is_queued_before_somebody_agrees(make_farm: MakeFarm) -> None:
     farm = make_farm(approval="human")
     farm.yard.add_all([task("parts/a"), task("parts/b")])
@@ -64,8 +70,13 @@ def test_with_a_human_gate_nothing_is_queued_before_somebody_agrees(make_farm: M
     farm.yard.run(code=0)
 
     assert {farm.yard.task(name).phase for name in ("t1", "t2")} == {"landed"}
-    approved = [queued.approved_by or "" for queued in farm.queued()]
-    assert approved[1].endswith(": fine with me")
+    assert {queued.note for queued in farm.queued()} == {""}, "who approved is one fact, what they said another"
+    assert shown(farm, "t1")["approval"]["message"] == ""
+    given = shown(farm, "t2")["approval"]
+    assert given["message"] == "fine with me"
+    assert f"approved by {given['by']}: fine with me" in farm.yard.paddock("log", "--task", "t2")
+    assert f"approved by {given['by']}: fine with me" in farm.yard.paddock("queue", "why", "t2")
+    assert f"by {given['by']} at" in farm.yard.paddock("show", "t2")
     farm.assert_green()
 
 

@@ -32,6 +32,7 @@ from paddock.fleet.landing.entrance import (
     queue_change,
     queued_branch,
 )
+from paddock.fleet.landing.lineage import Approval
 from paddock.fleet.site import Site
 from paddock.git.worktrees.prepare import WorktreeOrder, prepare
 from paddock.git.worktrees.release import release
@@ -116,12 +117,12 @@ def queue_all(
         replace(change, repairs=repairs, depends_on=tuple(dict.fromkeys((*change.depends_on, *waits_for))))
         for change in changes
     ]
-    approved = f"{who.name}: {message}" if message else who.name
+    approval = Approval(who.name, message)
     lineage = lineage_of(site)
     for change in changes:
-        lineage.queue(store.board().queue, change, approved)
+        lineage.queue(store.board().queue, change, approval)
     for change in changes:
-        store.append(lambda board, change=change: queue_change(board, change, approved, lineage), who)  # type: ignore[misc]
+        store.append(lambda board, change=change: queue_change(board, change, approval, lineage), who)  # type: ignore[misc]
         release(site.root, resolve_folder(change.id), "its conflict was resolved")
     board = store.board()
     daemon = board.leases.held.get("daemon")

@@ -2,19 +2,21 @@
 
 import sys
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 import click
 
 from paddock.cli.attempt_work import look_into, stop_reasons, usage_words, view_all_work, work_lines
 from paddock.cli.lostwork import tell_lost_work
-from paddock.cli.text import SCHEMA, age, badge, clock, cut, paint, plural, print_json
+from paddock.cli.text import SCHEMA, age, badge, clock, cut, iso, paint, plural, print_json
 from paddock.cli.workspace import Workspace, open_workspace, warn_unknown
 from paddock.core.board import Board
 from paddock.core.errors import Misuse
-from paddock.core.events import Record, TaskAdded, TaskEdited
+from paddock.core.events import Record, TaskAdded, TaskApproved, TaskEdited
 from paddock.core.ids import harmless, is_run, parse_run, parse_task
 from paddock.core.tasks.task import Attempt, Phase, Task
 from paddock.fleet.attempts.evidence import Evidence
+from paddock.store.protocol import Query, Store
 
 CI_LINES = 20
 NO_EVIDENCE = Evidence()
@@ -50,13 +52,18 @@ def show_command(ctx: click.Context, task: str, prompt: bool, as_json: bool) -> 
     brief = brief_of(store.record(found.brief_seq))
     dependents = list(board.dependents.get(found.id, ()))
     works, stopped = look_into(workspace, store, found), stop_reasons(store, found)
+    approval = _approval_of(store, found)
     store.close()
     failed = _failed_run(board, found)
     if as_json:
-        more = {"failed_ci": _ci_view(workspace, failed), "work": view_all_work(works, stopped)}
+        more = {
+            "failed_ci": _ci_view(workspace, failed),
+            "work": view_all_work(works, stopped),
+            "approval": approval.view if approval else None,
+        }
         _print_json(found, brief, dependents, more)
         return
-    for line in (*_lines(found, brief, dependents), *_attempts_lines(found, works, stopped)):
+    for line in (*_lines(found, brief, dependents, approval), *_attempts_lines(found, works, stopped)):
         click.echo(line)
     if failed is not None:
         from paddock.cli.ci_story import end_of_run
@@ -83,6 +90,32 @@ def _ci_view(workspace: Workspace, failed: str | None) -> dict[str, object] | No
     return {"run": failed, "output": last_lines(site_of(workspace), failed).splitlines()}
 
 
+@dataclass(frozen=True, slots=True)
+class GivenApproval:
+    """Who agreed to the commit that counts as approved, when, and with which words; those are only in the log."""
+
+    by: str
+    at: float
+    message: str
+
+    def __str__(self) -> str:
+        said = f": {' '.join(self.message.split())}" if self.message else ""
+        return f"by {self.by} at {clock(self.at)}{said}"
+
+    @property
+    def view(self) -> dict[str, object]:
+        return {"by": self.by, "at": iso(self.at), "message": self.message}
+
+
+def _approval_of(store: Store, task: Task) -> GivenApproval | None:
+    given = None
+    if task.approved is not None:
+        for record in store.records(Query(task=task.id, kind=TaskApproved.kind)):
+            if isinstance(record.event, TaskApproved) and record.event.head == task.approved:
+                given = GivenApproval(record.actor, record.at, record.event.message)
+    return given
+
+
 def brief_of(record: Record) -> str:
     event = record.event
     assert isinstance(event, TaskAdded | TaskEdited)
@@ -98,7 +131,7 @@ def _print_json(task: Task, brief: str, dependents: Sequence[str], more: Mapping
     print_json({"schema": SCHEMA, **view, "brief": brief, "dependents": dependents, **more})
 
 
-def _lines(task: Task, brief: str, dependents: Sequence[str]) -> list[str]:
+def _lines(task: Task, brief: str, dependents: Sequence[str], approval: GivenApproval | None) -> list[str]:
     lines = [f"{paint(task.id, bold=True)}  {cut(task.title, 100)}", f"  {badge(task.phase)} for {age(task.since)}"]
     for name, value in (
         ("because", task.reason),
@@ -113,6 +146,7 @@ def _lines(task: Task, brief: str, dependents: Sequence[str]) -> list[str]:
         ("paths", ", ".join(task.paths)),
         ("branch", task.branch),
         ("head", task.head),
+        ("approved", str(approval) if approval else ""),
         ("attempts", _attempts(task)),
         ("added", clock(task.created)),
     ):

@@ -44,11 +44,15 @@ class CiDefined(Event, frozen=True):
 
 
 class ChangeQueued(Event, frozen=True):
-    """A version of a change entered the queue; an undecided older version of the same id is superseded."""
+    """A version of a change entered the queue; an undecided older version of the same id is superseded.
+
+    `note` is what whoever queued a branch by name said; a task's is in `task.approved`.
+    """
 
     kind: ClassVar[str] = "queue.change_queued"
     change: Change
     approved_by: str | None = None
+    note: str = ""
 
 
 class ChangeApproved(Event, frozen=True):

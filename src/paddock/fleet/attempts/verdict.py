@@ -140,7 +140,6 @@ def judge_attempt(
         files=delivery.diff.files,
         insertions=delivery.diff.insertions,
         deletions=delivery.diff.deletions,
-        rescued=bool(delivery.rescued),
         retry_at=following.retry_at,
         unblock=following.unblock,
     )
