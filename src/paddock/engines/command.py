@@ -58,6 +58,7 @@ class CommandEngine:
             greets=True,
             tool_starts=structured,
             meters=self.settings.format == "claude-stream",
+            quota=False,
         )
 
     def launch(self, request: TurnRequest) -> Launch:

@@ -32,6 +32,7 @@ class Capabilities:
     `model`: it waits for answers of a provider's model. `greets`: it prints something before its first call to one.
     `streams`: it prints as it goes, so that silence tells something. `tool_starts`: it tells when a tool begins.
     `meters`: it tells what it has used as it goes, not only at its end.
+    `quota`: its calls count towards the quota of an account. `free`: nothing it does is ever billed.
     `bound_to_folder`: a conversation can only be resumed, or only safely, in the folder it began in.
     """
 
@@ -47,6 +48,8 @@ class Capabilities:
     streams: bool = True
     tool_starts: bool = False
     meters: bool = False
+    quota: bool = True
+    free: bool = False
     bound_to_folder: bool = True
 
 

@@ -29,6 +29,8 @@ class ScriptedEngine:
             greets=True,
             tool_starts=True,
             meters=True,
+            quota=False,
+            free=True,
         )
 
     def launch(self, request: TurnRequest) -> Launch:

@@ -5,10 +5,11 @@ from pathlib import Path
 import pytest
 
 from paddock.config.load import load_config
+from paddock.core.economics.estimates import PRIOR
 from paddock.core.errors import Misuse
 from paddock.core.events import AttemptStarted
 from paddock.core.trace import ModelTokens, TokenUsage
-from paddock.fleet.dispatch.pricing import Startup, bill, expected_cost
+from paddock.fleet.dispatch.pricing import Startup, bill, expected_cost, spawn_money
 from paddock.fleet.site import Site
 from paddock.git.repo import discover
 from tests.core.ledger import START, Ledger
@@ -134,3 +135,17 @@ def test_what_is_expected_before_anything_was_seen(yard: Yard) -> None:
     assert priced is not None
     assert priced > 0
     assert money("", engine="scripted") == unnamed, "nothing is expected to be free before it was seen to be"
+
+
+@pytest.mark.parametrize(
+    ("table", "quota", "start_costs"),
+    [('like = "claude"', True, True), ('like = "scripted"', False, False), ('command = ["x", "{prompt}"]', False, True)],
+)
+def test_the_engine_itself_says_whether_it_has_a_quota_and_whether_a_start_costs_money(
+    yard: Yard, table: str, quota: bool, start_costs: bool
+) -> None:
+    site, ledger = site_with(yard, f"[engines.mine]\n{table}\n"), Ledger()
+    task = ledger.task(ledger.add())
+    assert site.capabilities_of("mine").quota is quota
+    assert (spawn_money(site, PRIOR, task, "mine", START) > 0) is start_costs
+    assert expected_cost(site, ledger.board, task, "mine", START).money

@@ -153,7 +153,7 @@ def _write(path: Path, text: str) -> None:
 
 
 def found_engines() -> list[str]:
-    """Built-in engines whose program is on PATH. The demo's scripted one does not count."""
-    from paddock.engines.registry import BUILT_IN
+    """Built-in engines whose program is on PATH. One that no model works behind does not count."""
+    from paddock.engines.registry import BUILT_IN, load_engine
 
-    return [name for name in BUILT_IN if name != "scripted" and shutil.which(name)]
+    return [name for name in BUILT_IN if shutil.which(name) and not load_engine(name).capabilities.free]

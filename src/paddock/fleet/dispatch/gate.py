@@ -158,15 +158,10 @@ class Gate:
         """Engines without a provider have no quota to find out; their refusals still count on the clocks."""
         accounts = dict(self.controls.accounts)
         for engine in engines:
-            if not self._has_provider(engine):
+            if not self.site.capabilities_of(engine).quota:
                 name = self.site.account_of(engine)
                 accounts[name] = replace(accounts.get(name, Account()), quota=Quota(target=NO_QUOTA))
         self.controls = replace(self.controls, accounts=accounts)
-
-    def _has_provider(self, engine: str) -> bool:
-        settings = self.site.config.engines.get(engine)
-        kind = engine if settings is None else settings.like or engine
-        return kind != "scripted" and (settings is None or not settings.command)
 
     def _candidate(self, board: Board, task: Task, now: float) -> Candidate:
         engine = self.site.engine_name(task)

@@ -104,8 +104,7 @@ def expected_cost(site: Site, board: Board, task: Task, engine: str, at: float) 
     at_most = not site.capabilities_of(engine).meters
     tokens, money = expected_tokens(learnt, at_most=at_most), expected_money(learnt, at_most=at_most)
     if money is None:
-        named = None if _is_scripted(site, engine) else _price_before(site, task, engine, at)
-        money = cost_of(named or ASSUMED, _typical(tokens))
+        money = cost_of(_price_before(site, task, engine, at), _typical(tokens))
     most = site.attempt_usd(task)
     return Cost(min(money, most) if most else money, tokens)
 
@@ -114,21 +113,16 @@ def spawn_money(site: Site, learnt: Learnt, task: Task, engine: str, at: float) 
     """What an agent's start-up context costs: as learnt, else at the price of its model or an assumed one."""
     if learnt.spawn_money is not None:
         return learnt.spawn_money.median
-    price = _price_before(site, task, engine, at) or ASSUMED
+    if site.capabilities_of(engine).free:
+        return 0.0
+    price = _price_before(site, task, engine, at)
     return cost_of(price, TokenUsage(cache_write=round(learnt.spawn_tokens.median)))
 
 
-def _price_before(site: Site, task: Task, engine: str, at: float) -> Price | None:
+def _price_before(site: Site, task: Task, engine: str, at: float) -> Price:
     """The price to go by while no attempt has been priced; often the engine's own default model is not known."""
-    if _is_scripted(site, engine):
-        return Price("scripted", "", Rates(0.0, 0.0))
     model = site.model_of(task, engine)
-    return find_price(site.prices, model, day_of(at)) if model else ASSUMED
-
-
-def _is_scripted(site: Site, engine: str) -> bool:
-    settings = site.config.engines.get(engine)
-    return engine == "scripted" or (settings is not None and settings.like == "scripted")
+    return (find_price(site.prices, model, day_of(at)) if model else None) or ASSUMED
 
 
 def _typical(tokens: float) -> TokenUsage:
