@@ -11,9 +11,9 @@ import msgspec
 from msgspec import NODEFAULT, UNSET, UnsetType
 
 from paddock.cli.registry import COMMANDS, paddock
-from paddock.config.duration import format_duration
 from paddock.config.fields import Field, fields_of
 from paddock.config.schema import Config
+from paddock.core.durations import format_duration
 from paddock.core.events import Event
 from paddock.core.kinds import all_kinds
 

@@ -9,10 +9,10 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from paddock.config.duration import format_duration, parse_duration
 from paddock.config.fields import known_keys
 from paddock.config.load import Loaded, load_config
 from paddock.config.schema import Agent, Check
+from paddock.core.durations import format_duration, parse_duration
 from paddock.core.errors import Misuse
 
 

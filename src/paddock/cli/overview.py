@@ -11,7 +11,6 @@ from paddock.cli.lostwork import tell_lost_work
 from paddock.cli.text import age, badge, cut, paint, plural, say, width
 from paddock.cli.workspace import Workspace
 from paddock.core.board import Board
-from paddock.core.errors import PaddockError
 from paddock.core.ids import TaskId, task_number
 from paddock.core.money.spending import day_of
 from paddock.core.tasks.task import FINISHED, SATISFIED, Phase, Task
@@ -25,8 +24,10 @@ def show_status(
     workspace: Workspace, *, as_json: bool = False, convoy: str | None = None, show_all: bool = False
 ) -> None:
     board = workspace.board()
-    if convoy is not None and convoy not in board.convoys:
-        raise PaddockError(f"there is no convoy `{convoy}`", "`paddock convoy list` lists them")
+    if convoy is not None:
+        from paddock.core.intent.selection import require_convoy
+
+        require_convoy(board, convoy)
     tell_lost_work(workspace, board)
     if board.ready:
         tell_why_waiting(board, workspace.state_dir)

@@ -42,8 +42,9 @@ def restore_command(ctx: click.Context, commit: str, dismiss: bool, as_json: boo
         return
     from paddock.cli.commands.land import queue_all
     from paddock.cli.selection import Wanted
+    from paddock.core.intent.selection import Selection
 
-    wanted = Wanted([], everything=False, convoy=None, yes=True, dry_run=False, as_json=as_json)
+    wanted = Wanted(Selection(), yes=True, as_json=as_json)
     queue_all(ctx, wanted, (_make_branch(workspace, work),))
     if work.contested and not as_json:
         click.echo(f"\n{_left_to_a_person(work)}\n{_how_to_settle(work)}")

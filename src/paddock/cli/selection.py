@@ -14,8 +14,8 @@ from paddock.config.taskfile import split_list
 from paddock.core.board import Board
 from paddock.core.errors import Misuse, PaddockError
 from paddock.core.events import Draft, Record
-from paddock.core.ids import TaskId, parse_task_range, task_number
-from paddock.core.tasks.task import Task
+from paddock.core.ids import TaskId, parse_task_range
+from paddock.core.intent.selection import Selection
 
 SHOWN = 20
 _Command = TypeVar("_Command", bound=Callable[..., Any])
@@ -23,18 +23,12 @@ _Command = TypeVar("_Command", bound=Callable[..., Any])
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """What was typed. `named` are ids in the order they were given."""
+    """What was typed."""
 
-    named: list[TaskId]
-    everything: bool
-    convoy: str | None
-    yes: bool
-    dry_run: bool
-    as_json: bool
-
-    @property
-    def in_bulk(self) -> bool:
-        return self.everything or self.convoy is not None
+    tasks: Selection
+    yes: bool = False
+    dry_run: bool = False
+    as_json: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,22 +58,14 @@ def takes_tasks(command: _Command) -> _Command:
 
 def wanted_tasks(tasks: tuple[str, ...], chosen: dict[str, Any], *, others: bool = False) -> Wanted:
     """Raises Misuse for no tasks (unless there are `others`), and for tasks named beside --all or --convoy."""
-    wanted = Wanted(parse_tasks(tasks), **chosen)
-    if wanted.named and wanted.in_bulk:
+    named = tuple(parse_tasks(tasks))
+    selection = Selection(named, chosen["everything"], chosen["convoy"])
+    wanted = Wanted(selection, chosen["yes"], chosen["dry_run"], chosen["as_json"])
+    if named and wanted.tasks.in_bulk:
         raise Misuse("tasks were named, and --all or --convoy was given too", "use one of them")
-    if not wanted.named and not wanted.in_bulk and not others:
+    if not named and not wanted.tasks.in_bulk and not others:
         raise Misuse("no task was named", "name some (`t3`, `t3-t7`), or use --all or --convoy; see `paddock status`")
     return wanted
-
-
-def choose(board: Board, wanted: Wanted, applies: Callable[[Task], bool]) -> list[TaskId]:
-    """Those named, or all to which the command applies. Raises PaddockError for a convoy nobody knows."""
-    if not wanted.in_bulk:
-        return list(dict.fromkeys(wanted.named))
-    if wanted.convoy is not None and wanted.convoy not in board.convoys:
-        raise PaddockError(f"there is no convoy `{cut(wanted.convoy, 60)}`", "`paddock convoy list` lists them")
-    names = board.tasks if wanted.convoy is None else board.members[wanted.convoy]
-    return sorted((name for name in names if applies(board.tasks[name])), key=task_number)
 
 
 def go_ahead(
@@ -102,7 +88,7 @@ def go_ahead(
         else:
             click.echo(f"no task to {verb}")
         return False
-    if ask and wanted.in_bulk and not wanted.yes:
+    if ask and wanted.tasks.in_bulk and not wanted.yes:
         if wanted.as_json or not sys.stdin.isatty():
             raise Misuse(f"this would {verb} {plural(len(names), 'task')}", "add --yes, or look first with --dry-run")
         click.echo("\n".join(_listed(board, names)), err=True)

@@ -8,6 +8,7 @@ from typing import Any
 import msgspec
 
 from paddock.cli.columns import shorten
+from paddock.core.durations import rough_duration
 from paddock.core.ids import printable
 from paddock.core.tasks.task import Phase
 
@@ -71,11 +72,7 @@ def cut(text: str, limit: int) -> str:
 
 
 def age(since: float, now: float | None = None) -> str:
-    seconds = max(0, int((time.time() if now is None else now) - since))
-    for size, unit in ((86400, "d"), (3600, "h"), (60, "m")):
-        if seconds >= size:
-            return f"{seconds // size}{unit}"
-    return f"{seconds}s"
+    return rough_duration((time.time() if now is None else now) - since)
 
 
 def iso(at: float | None) -> str | None:

@@ -5,9 +5,9 @@ from typing import Any
 
 import msgspec
 
-from paddock.config.duration import LONGEST_SECONDS, parse_duration
 from paddock.config.fields import Field, fields_of
 from paddock.config.schema import Config
+from paddock.core.durations import LONGEST_SECONDS, parse_duration
 from paddock.core.errors import Misuse
 
 Tree = dict[str, Any]

@@ -139,7 +139,11 @@ def test_what_is_expected_before_anything_was_seen(yard: Yard) -> None:
 
 @pytest.mark.parametrize(
     ("table", "quota", "start_costs"),
-    [('like = "claude"', True, True), ('like = "scripted"', False, False), ('command = ["x", "{prompt}"]', False, True)],
+    [
+        ('like = "claude"', True, True),
+        ('like = "scripted"', False, False),
+        ('command = ["x", "{prompt}"]', False, True),
+    ],
 )
 def test_the_engine_itself_says_whether_it_has_a_quota_and_whether_a_start_costs_money(
     yard: Yard, table: str, quota: bool, start_costs: bool

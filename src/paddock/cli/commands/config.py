@@ -5,10 +5,10 @@ import msgspec
 
 from paddock.cli.text import SCHEMA, cut, paint, plural, print_json
 from paddock.cli.workspace import Workspace, open_workspace
-from paddock.config.duration import format_duration
 from paddock.config.fields import fields_of
 from paddock.config.load import FILE_NAME, Loaded, Setting, unknown_setting
 from paddock.config.schema import Config
+from paddock.core.durations import format_duration
 
 
 @click.group("config")

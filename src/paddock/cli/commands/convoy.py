@@ -5,7 +5,7 @@ import click
 from paddock.cli.overview import render_convoy
 from paddock.cli.text import SCHEMA, cut, paint, print_json
 from paddock.cli.workspace import open_workspace
-from paddock.core.errors import PaddockError
+from paddock.core.intent.selection import require_convoy
 
 
 @click.group("convoy")
@@ -42,8 +42,7 @@ def show_convoy_command(ctx: click.Context, name: str, as_json: bool) -> None:
     from paddock.cli.views import view_convoy, view_task
 
     board = open_workspace(ctx).board()
-    if name not in board.convoys:
-        raise PaddockError(f"there is no convoy `{name}`", "`paddock convoy list` lists them")
+    require_convoy(board, name)
     if as_json:
         tasks = [view_task(board.tasks[task]) for task in board.members[name]]
         print_json({"schema": SCHEMA, "convoy": view_convoy(board, name), "tasks": tasks})

@@ -1,6 +1,5 @@
 """`paddock costs` and `paddock budget`: what was spent, and what may be."""
 
-import math
 import time
 from dataclasses import dataclass
 
@@ -10,16 +9,15 @@ from paddock.cli.amounts import UNKNOWN, UNPRICED, money_words, token_words
 from paddock.cli.text import SCHEMA, cut, plural, print_json
 from paddock.cli.workspace import Workspace, open_workspace
 from paddock.core.board import Board
-from paddock.core.errors import Misuse, PaddockError
-from paddock.core.events import BudgetSet, Draft, TurnEnded
-from paddock.core.ids import TaskId, parse_attempt, parse_task, task_of
+from paddock.core.events import BudgetSet, TurnEnded
+from paddock.core.ids import TaskId
+from paddock.core.intent.budget import set_budget
 from paddock.core.money.budget import Amount, Cost, committed
 from paddock.core.money.spending import day_of, with_tasks
 from paddock.core.tasks.task import Phase
 from paddock.store.protocol import Query
 
 GROUPS = ("task", "agent", "engine", "model", "convoy", "day")
-SCOPES = ("fleet", "day", "convoy", "task", "attempt")
 
 
 @dataclass
@@ -168,30 +166,9 @@ def budget_command() -> None:
 @click.pass_context
 def set_command(ctx: click.Context, scope: str, usd: float | None, tokens: float | None, lift: bool) -> None:
     """Limit SCOPE: fleet, day, convoy:NAME, task:t4, or attempt and task for every one of them."""
-    if lift == (usd is not None or tokens is not None):
-        raise Misuse("say how much", "--usd 5, --tokens 1000000, or --none to lift the limit")
-    if any(value is not None and not 0 < value < math.inf for value in (usd, tokens)):
-        raise Misuse("a budget is more than nothing", "`paddock down` stops everything; --none lifts the limit")
-    workspace = open_workspace(ctx)
-    wanted = _scope(workspace.board(), scope)
-    workspace.record(lambda _board: [Draft(BudgetSet(wanted, usd, tokens))])
-    click.echo(f"{wanted}: {'no limit' if lift else _words(usd, tokens)}")
-
-
-def _scope(board: Board, text: str) -> str:
-    """The scope as it is written in the log. Raises Misuse or PaddockError for one that means nothing."""
-    kind, colon, name = text.partition(":")
-    if kind not in SCOPES or (colon and (kind in ("fleet", "day") or not name)):
-        raise Misuse(f"`{cut(text, 40)}` is not a scope", "use fleet, day, convoy:NAME, task:t4, task or attempt")
-    if kind == "task" and name:
-        return f"task:{board.task(parse_task(name)).id}"
-    if kind == "attempt" and name:
-        attempt = parse_attempt(name)
-        board.task(task_of(attempt))
-        return f"attempt:{attempt}"
-    if kind == "convoy" and name and name not in board.convoys:
-        raise PaddockError(f"there is no convoy `{cut(name, 60)}`", "`paddock convoy list` lists them")
-    return text
+    [set_] = open_workspace(ctx).record(lambda board: set_budget(board, scope, usd, tokens, lift=lift))
+    assert isinstance(set_.event, BudgetSet)
+    click.echo(f"{set_.event.scope}: {'no limit' if lift else _words(usd, tokens)}")
 
 
 @budget_command.command("show")

@@ -6,18 +6,16 @@ import click
 from msgspec import UNSET
 
 from paddock.cli.commands.add import known_names
-from paddock.cli.selection import RefusedTask, Wanted, choose, go_ahead, record_each, report, takes_tasks, wanted_tasks
+from paddock.cli.selection import RefusedTask, Wanted, go_ahead, record_each, report, takes_tasks, wanted_tasks
 from paddock.cli.text import SCHEMA, print_json
 from paddock.cli.workspace import open_workspace
 from paddock.config.taskfile import split_list
-from paddock.core.board import Board
 from paddock.core.errors import Misuse
 from paddock.core.events import Record, TaskEdited
 from paddock.core.ids import parse_task
+from paddock.core.intent.queue import branches_among
+from paddock.core.intent.selection import Bulk, select_tasks
 from paddock.core.intent.tasks import cancel_tasks, edit_task, retry_tasks
-from paddock.core.tasks.task import FINISHED, Phase
-
-_STUCK = {Phase.FAILED, Phase.BLOCKED}
 
 
 @click.command("edit")
@@ -81,29 +79,20 @@ def retry_command(ctx: click.Context, /, tasks: tuple[str, ...], attempts: int, 
     """
     workspace = open_workspace(ctx)
     board = workspace.board()
-    if branches := _branches_among(board, tasks):
+    if branches := branches_among(board, tasks):
         from paddock.cli.commands.land import retry_branches
 
         wanted = wanted_tasks((), chosen, others=True)
-        if wanted.in_bulk:
+        if wanted.tasks.in_bulk:
             raise Misuse("branches were named, and --all or --convoy was given too", "use one of them")
         retry_branches(ctx, workspace, branches, message, wanted)
         return
     wanted = wanted_tasks(tasks, chosen)
-    names = choose(board, wanted, lambda task: task.phase in _STUCK and task.blocked_on is None)
+    names = select_tasks(board, wanted.tasks, Bulk.RETRY)
     if not go_ahead(board, wanted, names, "retry"):
         return
     records, refused = record_each(workspace, names, lambda board, name: retry_tasks(board, [name], attempts, message))
     _report(ctx, wanted, "will retry", records, refused)
-
-
-def _branches_among(board: Board, words: tuple[str, ...]) -> tuple[str, ...]:
-    from paddock.fleet.landing.entrance import queued_branch
-
-    branches = tuple(word for word in words if queued_branch(board, word))
-    if branches and len(branches) < len(words):
-        raise Misuse("tasks and branches cannot be retried together", "retry the tasks and the branches separately")
-    return branches
 
 
 @click.command("cancel")
@@ -114,7 +103,7 @@ def cancel_command(ctx: click.Context, /, tasks: tuple[str, ...], message: str, 
     """Give TASKS up. A running agent is stopped; its commits stay on its branch."""
     wanted, workspace = wanted_tasks(tasks, chosen), open_workspace(ctx)
     board = workspace.board()
-    names = choose(board, wanted, lambda task: task.phase not in FINISHED)
+    names = select_tasks(board, wanted.tasks, Bulk.CANCEL)
     if not go_ahead(board, wanted, names, "cancel", ask=True):
         return
     records, refused = record_each(workspace, names, lambda board, name: cancel_tasks(board, [name], message))

@@ -9,7 +9,7 @@ import click
 from paddock.cli.text import SCHEMA, cut, paint, print_json
 from paddock.cli.workspace import Workspace, open_workspace
 from paddock.core.errors import PaddockError
-from paddock.core.events import Draft, LimitsReset
+from paddock.core.intent.budget import reset_limits
 from paddock.engines.protocol import Engine, Probe
 from paddock.engines.registry import engine_names, load_engine
 from paddock.engines.settings import EngineSettings
@@ -66,7 +66,7 @@ def check_command(ctx: click.Context, name: str, timeout: float, as_json: bool) 
         for hint in hints if problem else ():
             click.echo(f"  hint: {hint}")
     if not problem and workspace.log_path.exists():
-        workspace.record(lambda _board: [Draft(LimitsReset(name))])
+        workspace.record(lambda _board: reset_limits(name, (name,)))
     ctx.exit(1 if problem else 0)
 
 

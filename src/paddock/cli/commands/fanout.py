@@ -5,8 +5,8 @@ import click
 from paddock.cli.selection import parse_tasks
 from paddock.cli.text import SCHEMA, print_json
 from paddock.cli.workspace import Workspace, open_workspace
-from paddock.config.duration import format_duration, parse_duration
 from paddock.config.schema import Limits
+from paddock.core.durations import format_duration, parse_duration
 from paddock.core.economics.fanout import FanOut, FanoutPlan, Piece, Spawn, Worth, decide_fan_out
 from paddock.core.errors import Misuse, PaddockError
 from paddock.core.tasks.task import Phase

@@ -1,36 +1,31 @@
 """`paddock land`, `approve`, `reject` and `resolve`: the human gate before main."""
 
-from dataclasses import dataclass
 from typing import Any
 
 import click
 from msgspec.structs import replace
 
 from paddock.cli.lostwork import record_lost_work
-from paddock.cli.selection import RefusedTask, Wanted, choose, go_ahead, report, takes_tasks, wanted_tasks
+from paddock.cli.selection import RefusedTask, Wanted, go_ahead, report, takes_tasks, wanted_tasks
 from paddock.cli.sites import open_site, site_of
 from paddock.cli.text import SCHEMA, cut, print_json
 from paddock.cli.workspace import Workspace, author, open_workspace
-from paddock.core.board import Board
 from paddock.core.errors import Misuse, PaddockError
-from paddock.core.events import Draft, TaskRejected
-from paddock.core.ids import TaskId, parse_task, recordable, resolve_folder
+from paddock.core.ids import parse_task, recordable, resolve_folder
+from paddock.core.intent.landing import Conflicted, conflict_to_resolve, reject_task
+from paddock.core.intent.queue import base_named, branches_gone, retry_changes
+from paddock.core.intent.selection import Bulk, select_tasks
 from paddock.core.merge.events import ChangeRetried
-from paddock.core.merge.model import Change, Ending
+from paddock.core.merge.model import Change
 from paddock.core.tasks.conversations import Homes, find_homes
-from paddock.core.tasks.task import Phase
 from paddock.fleet.landing.entrance import (
-    base_named,
     branch_head,
-    change_named,
     hold_branch,
     hold_task,
     landable_head,
-    last_end,
     lineage_of,
     main_ref,
     queue_change,
-    queued_branch,
 )
 from paddock.fleet.landing.lineage import Approval
 from paddock.fleet.site import Site
@@ -90,7 +85,7 @@ def queue_all(
     """Those that cannot be queued are told one by one; the others are queued."""
     workspace = open_workspace(ctx)
     board = workspace.board()
-    names = choose(board, wanted, lambda task: task.phase is Phase.APPROVAL)
+    names = select_tasks(board, wanted.tasks, Bulk.LAND)
     if wanted.dry_run:
         _look_at_branches(workspace, branches)
     if not go_ahead(board, wanted, names, ctx.info_name or "land", branches=branches):
@@ -157,22 +152,17 @@ def retry_branches(
     board = workspace.board()
     if not go_ahead(board, wanted, [], "retry", branches=words):
         return
-    waiting = [entry for word in words if (entry := board.queue.entries.get(change_named(board, word))) is not None]
-    left = [
-        branch
-        for word in words
-        if change_named(board, word) not in board.queue.entries and (branch := queued_branch(board, word)) is not None
-    ]
-    if waiting:
-        events = [ChangeRetried(entry.change.id, entry.change.version, author().name) for entry in waiting]
-        workspace.record(lambda _board: [Draft(event) for event in events])
-        if not wanted.as_json:
-            click.echo(f"will test {', '.join(event.id for event in events)} afresh")
-        elif not left:
-            rows = [{"id": one.change.id, "version": one.change.version, "head": one.change.head} for one in waiting]
-            print_json({"schema": SCHEMA, "queued": rows})
+    left = branches_gone(board, words)
+    records = workspace.record(lambda board: retry_changes(board, words, author().name))
+    names = [record.event.id for record in records if isinstance(record.event, ChangeRetried)]
+    if names and not wanted.as_json:
+        click.echo(f"will test {', '.join(names)} afresh")
+    elif names and not left:
+        waiting = [board.queue.entries[name].change for name in names if name in board.queue.entries]
+        rows = [{"id": one.id, "version": one.version, "head": one.head} for one in waiting]
+        print_json({"schema": SCHEMA, "queued": rows})
     if left:
-        queue_all(ctx, wanted, tuple(left), message=message)
+        queue_all(ctx, wanted, left, message=message)
 
 
 @click.command("reject")
@@ -184,15 +174,7 @@ def reject_command(ctx: click.Context, task: str, message: str, as_json: bool) -
     """Turn TASK's change down and have it done again, with what you say."""
     workspace = open_workspace(ctx)
     name = parse_task(task)
-    found = workspace.board().task(name)
-    if found.phase is Phase.QUEUED:
-        raise PaddockError(
-            f"task `{name}` is in the merge queue", f"`paddock queue cancel {name}` takes it out, then reject it"
-        )
-    if found.phase is not Phase.APPROVAL or found.head is None:
-        raise PaddockError(f"task `{name}` is {found.phase}: there is nothing to reject", f"see `paddock show {name}`")
-    event = TaskRejected(found.head, message)
-    workspace.record(lambda _board: [Draft(event, task=name)])
+    workspace.record(lambda board: reject_task(board, name, message))
     if as_json:
         print_json({"schema": SCHEMA, "ids": [name]})
     else:
@@ -209,7 +191,7 @@ def resolve_command(ctx: click.Context, change: str, as_json: bool) -> None:
     store = workspace.read()
     site, board = open_site(workspace, store), store.board()
     store.close()
-    found = _conflicted_branch(board, change) or _conflicted_task(board, parse_task(change))
+    found = conflict_to_resolve(board, change)
     path, conflicts = open_conflict(site, found, find_homes(board))
     if as_json:
         print_json({"schema": SCHEMA, "worktree": path, "conflicts": conflicts})
@@ -218,38 +200,6 @@ def resolve_command(ctx: click.Context, change: str, as_json: bool) -> None:
     listed = cut(", ".join(conflicts), 1000) or "none"
     click.echo(f"merging {site.config.landing_branch} into {found.branch}; conflicts: {listed}", err=True)
     click.echo(f"resolve, `git commit`, then `{found.then}`", err=True)
-
-
-@dataclass(frozen=True, slots=True)
-class Conflicted:
-    """A change that does not merge: its branch, its head when that is gone, and the command that queues it again."""
-
-    id: str
-    branch: str
-    head: str
-    then: str
-
-
-def _conflicted_task(board: Board, name: TaskId) -> Conflicted:
-    found = board.task(name)
-    if found.phase is not Phase.BLOCKED or found.head is None or found.branch is None:
-        raise PaddockError(
-            f"task `{found.id}` is {found.phase}: there is no conflict to resolve", f"see `paddock show {found.id}`"
-        )
-    return Conflicted(found.id, found.branch, found.head, f"paddock land {found.id}")
-
-
-def _conflicted_branch(board: Board, said: str) -> Conflicted | None:
-    """None when it is no branch that was queued by name."""
-    end = last_end(board, said)
-    if end is None:
-        return None
-    if end.id in board.queue.entries or end.outcome is not Ending.CONFLICTED:
-        state = "in the merge queue" if end.id in board.queue.entries else end.outcome.value
-        raise PaddockError(
-            f"branch `{end.branch}` is {state}: there is no conflict to resolve", f"see `paddock queue why {end.id}`"
-        )
-    return Conflicted(end.id, end.branch, end.head, f"paddock land --branch {end.branch}")
 
 
 def open_conflict(site: Site, found: Conflicted, homes: Homes) -> tuple[str, list[str]]:

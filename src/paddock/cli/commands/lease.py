@@ -7,18 +7,29 @@ import socket
 import subprocess
 import threading
 import time
-from dataclasses import dataclass
+from dataclasses import replace
 
 import click
 import psutil
 
 from paddock.cli.text import SCHEMA, age, cut, iso, print_json
 from paddock.cli.workspace import Workspace, author, open_workspace
-from paddock.config.duration import format_duration, parse_duration
-from paddock.core.board import DAEMON_LEASE, Board
+from paddock.core.board import Board
+from paddock.core.durations import format_duration, parse_duration
 from paddock.core.errors import Misuse, PaddockError
 from paddock.core.events import Draft
-from paddock.core.ids import parse_attempt, task_of
+from paddock.core.intent.leases import (
+    Answer,
+    LeaseClaim,
+    LeaseRequest,
+    NotYours,
+    leasable_name,
+    refusal_of,
+    release_lease,
+    renew_lease,
+    request_lease,
+    withdraw_request,
+)
 from paddock.core.leases import lease
 from paddock.store.wake import Listener
 
@@ -27,10 +38,6 @@ PATIENCE_SECONDS = 30.0
 PASSED_ON = (signal.SIGTERM, signal.SIGHUP, signal.SIGINT)
 END_SECONDS = 5.0
 """Between asking a command that has lost its lease to end, and killing it."""
-
-
-class NotYours(PaddockError):
-    """The generation shown is not the one in force."""
 
 
 @click.group("lease")
@@ -53,7 +60,8 @@ def acquire_command(
 ) -> None:
     """Take the lease on NAME and print its generation."""
     workspace = open_workspace(ctx)
-    held = acquire(workspace, name, holder_of(attempt), _ttl(workspace, ttl), _seconds(wait) if wait else 0.0)
+    request = LeaseRequest(name, holder_of(attempt), _ttl(workspace, ttl))
+    held = acquire(workspace, request, _seconds(wait) if wait else 0.0)
     if as_json:
         print_json({"schema": SCHEMA, "name": held.name, "generation": held.generation})
     else:
@@ -69,17 +77,12 @@ def acquire_command(
 def renew_command(ctx: click.Context, name: str, ttl: str | None, generation: int | None, attempt: str | None) -> None:
     """Hold NAME longer."""
     workspace = open_workspace(ctx)
-    seconds = _ttl(workspace, ttl)
-
-    def decide(board: Board) -> list[Draft]:
-        nonlocal seconds
-        mine, now = _mine(board, name, generation, attempt), time.time()
-        if ttl is None:
-            seconds = max(seconds, mine.expires_at - lease.log_time(board.leases, now))
-        return _drafts(lease.renew(board.leases, mine.name, mine.generation, seconds, now), mine.name)
-
-    workspace.record(decide)
-    click.echo(f"{name} is yours for another {format_duration(seconds)}")
+    claim, seconds = LeaseClaim(name, holder_of(attempt).name, generation), _ttl(workspace, ttl)
+    [renewed] = workspace.record(
+        lambda board: renew_lease(board, claim, seconds, time.time(), may_shorten=ttl is not None)
+    )
+    assert isinstance(renewed.event, lease.LeaseRenewed)
+    click.echo(f"{name} is yours for another {format_duration(renewed.event.ttl_seconds)}")
 
 
 @lease_command.command("release")
@@ -89,12 +92,8 @@ def renew_command(ctx: click.Context, name: str, ttl: str | None, generation: in
 @click.pass_context
 def release_command(ctx: click.Context, name: str, generation: int | None, attempt: str | None) -> None:
     """Give NAME back."""
-
-    def decide(board: Board) -> list[Draft]:
-        mine = _mine(board, name, generation, attempt)
-        return _drafts(lease.release(board.leases, mine.name, mine.generation), mine.name)
-
-    open_workspace(ctx).record(decide)
+    claim = LeaseClaim(name, holder_of(attempt).name, generation)
+    open_workspace(ctx).record(lambda board: release_lease(board, claim))
     click.echo(f"released {name}")
 
 
@@ -145,10 +144,11 @@ def with_lease_command(ctx: click.Context, name: str, command: tuple[str, ...], 
     """
     workspace = open_workspace(ctx)
     seconds = _ttl(workspace, ttl)
-    held = acquire(workspace, name, this_command(), seconds, _seconds(wait))
+    held = acquire(workspace, LeaseRequest(name, this_command(), seconds), _seconds(wait))
+    claim = LeaseClaim(held.name, "", held.generation)
     lost = threading.Event()
     ended = threading.Event()
-    keeper = threading.Thread(target=_keep, args=(workspace, held, seconds, ended, lost), daemon=True)
+    keeper = threading.Thread(target=_keep, args=(workspace, claim, seconds, ended, lost), daemon=True)
     keeper.start()
     try:
         code = _run(command, held, lost)
@@ -156,7 +156,7 @@ def with_lease_command(ctx: click.Context, name: str, command: tuple[str, ...], 
         ended.set()
         keeper.join()
         if not lost.is_set():
-            workspace.record(lambda board: _drafts(lease.release(board.leases, held.name, held.generation), held.name))
+            workspace.record(lambda board: release_lease(board, claim))
     if lost.is_set():
         raise PaddockError(f"the lease on `{held.name}` was lost while the command ran; it was ended")
     ctx.exit(code)
@@ -221,14 +221,14 @@ def _end_tree(pid: int) -> None:
 
 
 def _keep(
-    workspace: Workspace, held: lease.Granted, seconds: float, ended: threading.Event, lost: threading.Event
+    workspace: Workspace, claim: LeaseClaim, seconds: float, ended: threading.Event, lost: threading.Event
 ) -> None:
     """Renews in good time; tells when the lease has become somebody else's, or may have."""
     good_until = time.monotonic() + seconds
     while not ended.wait(max(0.05, seconds / 3)):
         began = time.monotonic()
         try:
-            workspace.record(lambda board: _renewed(board, held, seconds))
+            workspace.record(lambda board: renew_lease(board, claim, seconds, time.time()))
             good_until = began + seconds
         except NotYours:
             lost.set()
@@ -240,88 +240,34 @@ def _keep(
                 return
 
 
-def _renewed(board: Board, held: lease.Granted, seconds: float) -> list[Draft]:
-    return _drafts(lease.renew(board.leases, held.name, held.generation, seconds, time.time()), held.name)
-
-
-def acquire(
-    workspace: Workspace, name: str, holder: lease.Holder, ttl_seconds: float, wait_seconds: float
-) -> lease.Granted:
+def acquire(workspace: Workspace, request: LeaseRequest, wait_seconds: float) -> lease.Granted:
     """Raises PaddockError naming who is in the way; then the place in the queue is given up, too."""
     give_up_at = time.monotonic() + wait_seconds
-    name = _leasable(name)
+    name = leasable_name(request.name)
+    answer: Answer
+
+    def decide(board: Board) -> list[Draft]:
+        nonlocal answer
+        answer, drafts = request_lease(board, replace(request, wait_seconds=min(left, PATIENCE_SECONDS)), time.time())
+        return drafts
+
     store = workspace.write()
     try:
         with Listener(workspace.log_path) as listener:
             while True:
                 left = max(0.0, give_up_at - time.monotonic())
-                asked = _Asked(name, holder, ttl_seconds, min(left, PATIENCE_SECONDS))
-                store.append(asked.decide, author())
-                answer = asked.answer
-                assert answer is not None
+                store.append(decide, author())
                 if isinstance(answer, lease.Granted):
                     return answer
                 if isinstance(answer, lease.LeaseRefused):
-                    raise _refused(name, answer)
+                    raise refusal_of(name, answer, time.time())
                 free_in = min(blocker.expires_in_seconds for blocker in answer.blockers)
                 listener.wait(min(left, max(0.05, free_in), 2.0))
     except BaseException:
-        store.append(lambda board: [Draft(event) for event in lease.withdraw(board.leases, name, holder)], author())
+        store.append(lambda board: withdraw_request(board, request), author())
         raise
     finally:
         store.close()
-
-
-@dataclass
-class _Asked:
-    """One request for a lease, decided within a transaction."""
-
-    name: str
-    holder: lease.Holder
-    ttl_seconds: float
-    wait_seconds: float
-    answer: lease.Granted | lease.Waiting | lease.LeaseRefused | None = None
-
-    def decide(self, board: Board) -> list[Draft]:
-        _require_live(board, self.holder)
-        self.answer = lease.acquire(
-            board.leases, self.name, self.holder, self.ttl_seconds, time.time(), wait_seconds=self.wait_seconds
-        )
-        if isinstance(self.answer, lease.LeaseRefused):
-            return []
-        return [Draft(event) for event in self.answer.events]
-
-
-def _require_live(board: Board, holder: lease.Holder) -> None:
-    """A lease dies with its attempt, so an attempt that has ended gets none."""
-    if not holder.attempt:
-        return
-    attempt = parse_attempt(holder.attempt)
-    live = board.task(task_of(attempt)).live_attempt
-    if live is None or live.id != attempt:
-        raise PaddockError(
-            f"`{attempt}` is not at work: it can hold no lease", f"see `paddock show {task_of(attempt)}`"
-        )
-
-
-def _leasable(name: str) -> str:
-    """The daemon's and the attempts' own leases are not for others to take."""
-    canonical = lease.canonical_name(name)
-    if canonical == DAEMON_LEASE or canonical.startswith("attempt:"):
-        raise Misuse(f"`{canonical}` is Paddock's own lease", "name another thing, as in `service:NAME`")
-    return canonical
-
-
-def _refused(name: str, answer: lease.Waiting | lease.LeaseRefused) -> PaddockError:
-    blocker = answer.blockers[0]
-    where = f" (pid {blocker.holder.pid} on {blocker.holder.host})" if blocker.holder.pid else ""
-    if isinstance(answer, lease.LeaseRefused) and answer.deadlock:
-        return PaddockError(f"waiting for `{name}` would never end: {blocker.holder.name} waits for what you hold")
-    return PaddockError(
-        f"`{name}` is taken: {blocker.holder.name}{where} has held `{blocker.name}` for {age(blocker.since)}; "
-        f"the lease expires in {format_duration(max(0.0, blocker.expires_in_seconds))}",
-        "wait in line with `--wait 5m`",
-    )
 
 
 def this_command() -> lease.Holder:
@@ -336,26 +282,6 @@ def holder_of(attempt: str | None) -> lease.Holder:
     if own:
         return lease.Holder(name=own, host=socket.gethostname(), attempt=own)
     return lease.Holder(name=author().name, host=socket.gethostname(), pid=os.getppid())
-
-
-def _mine(board: Board, name: str, generation: int | None, attempt: str | None) -> lease.Lease:
-    canonical = _leasable(name)
-    held = board.leases.held.get(canonical)
-    if held is None:
-        raise PaddockError(f"nobody holds `{cut(name, 60)}`", "`paddock lease list` shows what is held")
-    if generation is not None and held.generation != generation:
-        raise PaddockError(
-            f"`{canonical}` is at generation {held.generation}, not {generation}: it is not yours any more"
-        )
-    if generation is None and held.holder.name != holder_of(attempt).name:
-        raise PaddockError(f"`{canonical}` is held by {held.holder.name}, not by you")
-    return held
-
-
-def _drafts(answer: tuple[lease.LeaseEvent, ...] | lease.Stale, name: str) -> list[Draft]:
-    if isinstance(answer, lease.Stale):
-        raise NotYours(f"`{name}` is not yours any more: it is at generation {answer.latest_generation}")
-    return [Draft(event) for event in answer]
 
 
 def _ttl(workspace: Workspace, text: str | None) -> float:

@@ -2,7 +2,6 @@
 
 import time
 from collections.abc import Iterator
-from difflib import get_close_matches
 
 import click
 
@@ -13,8 +12,7 @@ from paddock.core.admission.clocks import current_pause
 from paddock.core.admission.controls import Account, Controls
 from paddock.core.admission.pacing import Pace, agents_borne, is_paced
 from paddock.core.admission.quota import REQUESTS, Quota
-from paddock.core.errors import Misuse
-from paddock.core.events import Draft, LimitsReset
+from paddock.core.intent.budget import reset_limits
 from paddock.engines.registry import engine_names
 from paddock.fleet.dispatch.gate import NO_QUOTA, LimitsFile, read_limits
 
@@ -28,8 +26,7 @@ def limits_command(ctx: click.Context, reset: str | None, as_json: bool) -> None
     workspace = open_workspace(ctx)
     kept = read_limits(workspace.state_dir)
     if reset is not None:
-        _require_known(workspace, kept, reset)
-        workspace.record(lambda _board: [Draft(LimitsReset(reset))])
+        workspace.record(lambda _board: reset_limits(reset, _known(workspace, kept)))
         click.echo(f"{reset}: its breaker and its auth clock are cleared")
         return
     if as_json:
@@ -101,11 +98,7 @@ def _why(quota: Quota, now: float) -> Iterator[str]:
         yield f"{rate:.1f} calls a minute by each"
 
 
-def _require_known(workspace: Workspace, kept: LimitsFile | None, name: str) -> None:
+def _known(workspace: Workspace, kept: LimitsFile | None) -> set[str]:
     engines = workspace.config.engines
     seen = {*kept.controls.accounts, *kept.controls.breakers} if kept is not None else set()
-    known = {*engine_names(), *engines, *(engine.account for engine in engines.values() if engine.account), *seen}
-    if name not in known:
-        near = get_close_matches(name, known, 1)
-        hint = f"did you mean `{near[0]}`?" if near else f"known: {', '.join(sorted(known))}"
-        raise Misuse(f"there is no engine or account `{cut(name, 60)}`", hint)
+    return {*engine_names(), *engines, *(engine.account for engine in engines.values() if engine.account), *seen}

@@ -12,8 +12,8 @@ from paddock.cli.narration import describe
 from paddock.cli.text import SCHEMA, clock, cut, paint, plural, print_json, print_json_line, say
 from paddock.cli.views import RecordView, view_record
 from paddock.cli.workspace import Workspace, open_workspace
-from paddock.config.duration import parse_duration
 from paddock.core.board import Board
+from paddock.core.durations import parse_duration
 from paddock.core.errors import Misuse, PaddockError
 from paddock.core.events import Record
 from paddock.core.ids import TaskId, parse_task

@@ -12,17 +12,15 @@ from paddock.cli.restore import restore_command
 from paddock.cli.suite import run_scope, suite_lines, view_suite
 from paddock.cli.text import SCHEMA, age, cut, iso, paint, print_json
 from paddock.cli.workspace import Workspace, author, open_workspace
-from paddock.core.board import DAEMON_LEASE, Board
-from paddock.core.errors import PaddockError
-from paddock.core.events import Draft
-from paddock.core.ids import TaskId, is_run, parse_run
+from paddock.core.board import DAEMON_LEASE
+from paddock.core.ids import is_run, parse_run
+from paddock.core.intent.queue import QueueSwitch, cancel_change, change_named, move_change, switch_queue
 from paddock.core.merge import events as qe
 from paddock.core.merge.estimate import run_seconds
 from paddock.core.merge.model import Decided, Entry, Halted, Queue, Run
 from paddock.core.merge.prospects import in_order, landing_seconds, state_words
 from paddock.core.merge.switches import switches_of
 from paddock.core.tasks.landing import LOST
-from paddock.fleet.landing.entrance import change_named
 from paddock.store.protocol import Query
 
 SHOWN_QUEUED = 30
@@ -234,8 +232,8 @@ def render(queue: Queue, reason: str, lands_in: LandsIn, most: int | None = SHOW
 queue_command.add_command(restore_command)
 
 
-def _switch(ctx: click.Context, event: qe.Switch, words: str) -> None:
-    open_workspace(ctx).record(lambda _board: [Draft(event)])
+def _switch(ctx: click.Context, switch: QueueSwitch, words: str, reason: str = "") -> None:
+    open_workspace(ctx).record(lambda _board: switch_queue(switch, reason))
     click.echo(words)
 
 
@@ -244,14 +242,14 @@ def _switch(ctx: click.Context, event: qe.Switch, words: str) -> None:
 @click.pass_context
 def freeze_command(ctx: click.Context, message: str) -> None:
     """Land nothing until unfrozen; testing goes on."""
-    _switch(ctx, qe.QueueFrozen(message), "frozen: nothing lands; `paddock queue unfreeze` lets it")
+    _switch(ctx, QueueSwitch.FREEZE, "frozen: nothing lands; `paddock queue unfreeze` lets it", message)
 
 
 @queue_command.command("unfreeze")
 @click.pass_context
 def unfreeze_command(ctx: click.Context) -> None:
     """Land again."""
-    _switch(ctx, qe.QueueUnfrozen(), "unfrozen")
+    _switch(ctx, QueueSwitch.UNFREEZE, "unfrozen")
 
 
 @queue_command.command("pause")
@@ -259,21 +257,21 @@ def unfreeze_command(ctx: click.Context) -> None:
 @click.pass_context
 def pause_command(ctx: click.Context, message: str) -> None:
     """Start no run until resumed; what has passed may land."""
-    _switch(ctx, qe.QueuePaused(message), "paused: no run starts; `paddock queue resume` goes on")
+    _switch(ctx, QueueSwitch.PAUSE, "paused: no run starts; `paddock queue resume` goes on", message)
 
 
 @queue_command.command("resume")
 @click.pass_context
 def resume_command(ctx: click.Context) -> None:
     """Go on after a pause, a drain or a halt."""
-    _switch(ctx, qe.QueueResumed(), "resumed")
+    _switch(ctx, QueueSwitch.RESUME, "resumed")
 
 
 @queue_command.command("drain")
 @click.pass_context
 def drain_command(ctx: click.Context) -> None:
     """Finish what is queued now; what comes later waits until resumed."""
-    _switch(ctx, qe.QueueDrained(), "draining: later changes wait; `paddock queue resume` takes them")
+    _switch(ctx, QueueSwitch.DRAIN, "draining: later changes wait; `paddock queue resume` takes them")
 
 
 @queue_command.command("move")
@@ -283,17 +281,10 @@ def drain_command(ctx: click.Context) -> None:
 @click.pass_context
 def move_command(ctx: click.Context, change: str, front: bool, priority: int | None) -> None:
     """Give CHANGE, a task or a branch, another place in the queue."""
-    workspace = open_workspace(ctx)
-    name = change_named(workspace.board(), change)
-
-    def decide(board: Board) -> list[Draft]:
-        entry = _entry(board, name)
-        highest = max(other.priority for other in board.queue.entries.values())
-        wanted = highest + 1 if front or priority is None else priority
-        return [Draft(qe.ChangeMoved(name, wanted, author().name), task=_task(entry))]
-
-    workspace.record(decide)
-    click.echo(f"moved {name}")
+    wanted = None if front else priority
+    [moved] = open_workspace(ctx).record(lambda board: move_change(board, change, author().name, wanted))
+    assert isinstance(moved.event, qe.ChangeMoved)
+    click.echo(f"moved {moved.event.id}")
 
 
 @queue_command.command("cancel")
@@ -302,27 +293,9 @@ def move_command(ctx: click.Context, change: str, front: bool, priority: int | N
 @click.pass_context
 def cancel_command(ctx: click.Context, change: str, message: str) -> None:
     """Take CHANGE, a task or a branch, out of the queue; its task waits for approval again."""
-    workspace = open_workspace(ctx)
-    name = change_named(workspace.board(), change)
-
-    def decide(board: Board) -> list[Draft]:
-        entry = _entry(board, name)
-        version = entry.change.version
-        return [Draft(qe.ChangeCancelled(name, version, message or "cancelled", author().name), task=_task(entry))]
-
-    workspace.record(decide)
-    click.echo(f"took {name} out of the queue")
-
-
-def _entry(board: Board, name: str) -> Entry:
-    if name not in board.queue.entries:
-        known = ", ".join(board.queue.entries) or "nothing"
-        raise PaddockError(f"`{cut(name, 40)}` is not in the merge queue", f"queued: {known}")
-    return board.queue.entries[name]
-
-
-def _task(entry: Entry) -> TaskId | None:
-    return TaskId(entry.change.task) if entry.change.task else None
+    [gone] = open_workspace(ctx).record(lambda board: cancel_change(board, change, author().name, message))
+    assert isinstance(gone.event, qe.ChangeCancelled)
+    click.echo(f"took {gone.event.id} out of the queue")
 
 
 @queue_command.command("why")

@@ -5,11 +5,11 @@ from typing import Any
 
 import click
 
-from paddock.cli.selection import choose, go_ahead, parse_tasks, record_each, report, takes_tasks, wanted_tasks
+from paddock.cli.selection import go_ahead, parse_tasks, record_each, report, takes_tasks, wanted_tasks
 from paddock.cli.text import SCHEMA, print_json
-from paddock.cli.workspace import Workspace, open_workspace
-from paddock.core.errors import Misuse, PaddockError
-from paddock.core.ids import TaskId
+from paddock.cli.workspace import open_workspace
+from paddock.core.errors import Misuse
+from paddock.core.intent.selection import Bulk, Selection, select_tasks
 from paddock.core.intent.tasks import send_message, stop_tasks
 from paddock.core.tasks.task import Phase
 from paddock.fleet.service.presence import Presence, look_for_daemon
@@ -23,7 +23,7 @@ def stop_command(ctx: click.Context, /, tasks: tuple[str, ...], message: str, **
     """Stop the agents at work on TASKS. What they committed stays; `paddock retry` starts them again."""
     wanted, workspace = wanted_tasks(tasks, chosen), open_workspace(ctx)
     board = workspace.board()
-    names = choose(board, wanted, lambda task: task.live_attempt is not None)
+    names = select_tasks(board, wanted.tasks, Bulk.STOP)
     if not go_ahead(board, wanted, names, "stop", ask=True):
         return
     records, refused = record_each(workspace, names, lambda board, name: stop_tasks(board, [name], message))
@@ -44,7 +44,9 @@ def message_command(
     """Send TEXT to the agents of TASKS, or of all that match. It is delivered as their next turn."""
     workspace = open_workspace(ctx)
     *tasks, text = words
-    names = parse_tasks(tuple(tasks)) or _matching(workspace, phase, convoy)
+    named = tuple(parse_tasks(tuple(tasks)))
+    chosen = Selection(named) if named else Selection(convoy=convoy, phase=phase)
+    names = select_tasks(workspace.board(), chosen, Bulk.MESSAGE)
     if not names:
         raise Misuse("nobody to send it to", "name tasks before the text, or use --phase or --convoy")
     records = workspace.record(lambda board: send_message(board, names, text))
@@ -54,16 +56,3 @@ def message_command(
         click.echo(f"queued for {', '.join(names)}; delivered as the next turn")
         if look_for_daemon(workspace.board(), time.time()).presence in {Presence.NONE, Presence.GONE}:
             click.echo("\nno daemon is running: `paddock up` or `paddock run` delivers it")
-
-
-def _matching(workspace: Workspace, phase: str | None, convoy: str | None) -> list[TaskId]:
-    if phase is None and convoy is None:
-        return []
-    board = workspace.board()
-    if convoy is not None and convoy not in board.convoys:
-        raise PaddockError(f"there is no convoy `{convoy}`", "`paddock convoy list` lists them")
-    return [
-        task.id
-        for task in board.open_tasks()
-        if task.started and (phase is None or task.phase == phase) and (convoy is None or task.convoy == convoy)
-    ]

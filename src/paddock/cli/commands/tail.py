@@ -11,9 +11,8 @@ from paddock.cli.text import cut, paint
 from paddock.cli.turn_output import Manner, TurnOutput, print_entry
 from paddock.cli.workspace import Workspace, open_workspace
 from paddock.core import trace
-from paddock.core.board import Board
-from paddock.core.errors import PaddockError
-from paddock.core.ids import AttemptId, is_run, parse_run, parse_task, task_of
+from paddock.core.ids import is_run, parse_run, task_of
+from paddock.core.intent.selection import attempt_named
 from paddock.core.tasks.task import Attempt
 from paddock.fleet.attempts.attempt import SETUP_OUTPUT
 from paddock.fleet.site import Site
@@ -40,7 +39,7 @@ def tail_command(ctx: click.Context, task: str, follow: bool, raw: bool, as_json
     store = workspace.read()
     site = open_site(workspace, store)
     board = store.board()
-    attempt = _find(board, task)
+    attempt = attempt_named(board, task)
     how = Manner(raw=raw, as_json=as_json, live=follow)
     current = None
     if not attempt.turn:
@@ -71,24 +70,13 @@ def _show_setup(output: Path, how: Manner) -> None:
         print_entry(trace.Text(line.text), None, as_json=how.as_json)
 
 
-def _find(board: Board, word: str) -> Attempt:
-    task = board.task(parse_task(word))
-    if not task.attempts:
-        raise PaddockError(f"task `{task.id}` has had no agent yet", "`paddock run` starts one when it is ready")
-    wanted = AttemptId(word.strip().lower())
-    chosen = [attempt for attempt in task.attempts if attempt.id == wanted]
-    if "." in word and not chosen:
-        raise PaddockError(f"there is no attempt `{cut(word, 20)}`", f"`paddock show {task.id}` lists them")
-    return chosen[0] if chosen else task.attempts[-1]
-
-
 def _follow(workspace: Workspace, site: Site, attempt: Attempt, showing: TurnOutput | None, how: Manner) -> None:
     """From where the first look ended; the log says when the attempt is over."""
     turn = attempt.turn
     with Listener(workspace.log_path) as listener:
         while True:
             board = workspace.board()
-            now = _find(board, attempt.id)
+            now = attempt_named(board, attempt.id)
             if showing is not None:
                 showing.show_new()
             if now.turn > turn:

@@ -9,8 +9,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from paddock.config.duration import format_duration
 from paddock.core.board import Board
+from paddock.core.durations import format_duration
 from paddock.core.economics.fanout import FanOut, Piece, Spawn, Worth, decide_fan_out
 from paddock.core.errors import PaddockError
 from paddock.core.ids import TaskId

@@ -5,8 +5,10 @@ from collections.abc import Sequence
 from paddock.core.board import Board
 from paddock.core.errors import PaddockError
 from paddock.core.events import ChangeRevised, Draft, TaskApproved
-from paddock.core.ids import TaskId, attempt_number, branch_change, former_branch_change, printable, recordable
-from paddock.core.merge.model import Change, Decided, Ending, Member
+from paddock.core.ids import TaskId, attempt_number, recordable
+from paddock.core.intent.landing import head_to_land, require_landable
+from paddock.core.intent.queue import change_of_branch
+from paddock.core.merge.model import Change, Member
 from paddock.core.tasks.task import SATISFIED, Phase, Task
 from paddock.fleet.checkpoints import checkpoint
 from paddock.fleet.landing.lineage import Approval, Lineage
@@ -37,30 +39,13 @@ def main_ref(site: Site) -> str:
 
 
 def landable_head(site: Site, board: Board, task: Task) -> str:
-    """The commit `land` would take: the judged one, or what a person has committed on the branch since.
-
-    What CI rejected may be tried again; what does not merge has to be resolved first.
-    """
-    if task.phase is Phase.QUEUED:
-        raise PaddockError(f"task `{task.id}` is in the merge queue already", "see `paddock queue`")
-    if task.phase not in {Phase.APPROVAL, Phase.BLOCKED, Phase.FAILED} or task.branch is None:
-        raise PaddockError(
-            f"task `{task.id}` is {task.phase}: there is nothing to land", f"see `paddock show {task.id}`"
-        )
-    if task.live_attempt is not None:
-        raise PaddockError(f"`{task.live_attempt.id}` is still at work", f"`paddock stop {task.id}` ends it")
+    """The commit `land` would take: the judged one, or what a person has committed on the branch since."""
+    require_landable(task)
     tip = site.repo.resolve(f"refs/heads/{task.branch}")
     if tip is None and task.lost and task.head is not None:
         tip = site.repo.resolve(task.head)  # branches of landed tasks may be deleted; their commits are held
-    if task.phase is Phase.APPROVAL and task.head is not None:
-        return task.head
-    conflicted = {old.head for old in board.queue.decided if old.outcome is Ending.CONFLICTED and old.id == task.id}
-    if tip is None or tip in conflicted or site.repo.is_ancestor(tip, main_ref(site)):
-        raise PaddockError(
-            f"task `{task.id}` is {task.phase}: {task.reason}",
-            f"run `{task.unblock or f'paddock retry {task.id}'}` first",
-        )
-    return tip
+    in_main = tip is not None and site.repo.is_ancestor(tip, main_ref(site))
+    return head_to_land(board, task, tip, in_main=in_main)
 
 
 def hold_task(site: Site, board: Board, task: Task, head: str) -> Change:
@@ -120,55 +105,6 @@ def hold_branch(site: Site, board: Board, branch: str, author: str) -> Change:
         touches_ci=touches_ci,
         branch=branch,
     )
-
-
-def change_of_branch(board: Board, branch: str) -> str:
-    """The id of the change that a branch queued by name becomes, or is waiting as."""
-    former = former_branch_change(branch)
-    return former if former in board.queue.entries else branch_change(branch)
-
-
-def change_named(board: Board, said: str) -> str:
-    """The id of the change somebody means: a task, or a branch that was queued by name."""
-    name = said.strip()
-    queue = board.queue
-    known = {*queue.entries, *(old.id for old in queue.decided)}
-    meant = (name, name.lower(), branch_change(name), former_branch_change(name))
-    return next((one for one in meant if one in known), name)
-
-
-def queued_branch(board: Board, said: str) -> str | None:
-    """The branch somebody means, when it is or was in the queue by its own name."""
-    name = change_named(board, said)
-    waiting = board.queue.entries.get(name)
-    end = last_end(board, said)
-    return (waiting.change.branch if waiting is not None else end.branch if end is not None else "") or None
-
-
-def last_end(board: Board, said: str) -> Decided | None:
-    """How the branch somebody means last left the queue; None when it is no branch or never did."""
-    name = change_named(board, said)
-    return next((old for old in reversed(board.queue.decided) if old.id == name and old.branch), None)
-
-
-def base_named(board: Board, said: str) -> str | None:
-    """What `land --after` means; None when it is in main already. Raises PaddockError when it is not queued."""
-    name = change_named(board, said)
-    if name in board.queue.entries:
-        return name
-    ends = [old.outcome for old in board.queue.decided if old.id == name]
-    task = board.tasks.get(TaskId(name))
-    if (ends and ends[-1] in (Ending.LANDED, Ending.NOOP)) or (task is not None and task.phase in SATISFIED):
-        return None
-    shown = printable(name, 60)
-    if ends:
-        raise PaddockError(
-            f"`{shown}` is not in the merge queue any more: it was {ends[-1].value}",
-            f"see `paddock queue why {shown}`; queue it again before what is to land after it",
-        )
-    first = f"`paddock land {shown}`" if task is not None else f"`paddock land --branch {shown}`"
-    queued = ", ".join(list(board.queue.entries)[:10]) or "nothing"
-    raise PaddockError(f"`{shown}` is not in the merge queue", f"queue it first with {first}; queued now: {queued}")
 
 
 def lineage_of(site: Site) -> Lineage:

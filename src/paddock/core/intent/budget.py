@@ -1,0 +1,47 @@
+"""What people ask about money and engines: a limit on spending, and an engine that may start agents again."""
+
+import math
+from collections.abc import Collection
+from difflib import get_close_matches
+
+from paddock.core.board import Board
+from paddock.core.errors import Misuse
+from paddock.core.events import BudgetSet, Draft, LimitsReset
+from paddock.core.ids import parse_attempt, parse_task, printable, task_of
+from paddock.core.intent.selection import require_convoy
+
+SCOPES = ("fleet", "day", "convoy", "task", "attempt")
+
+
+def set_budget(board: Board, scope: str, usd: float | None, tokens: float | None, *, lift: bool) -> list[Draft]:
+    """A limit in dollars, in tokens or in both; `lift` takes one away."""
+    if lift == (usd is not None or tokens is not None):
+        raise Misuse("say how much", "--usd 5, --tokens 1000000, or --none to lift the limit")
+    if any(value is not None and not 0 < value < math.inf for value in (usd, tokens)):
+        raise Misuse("a budget is more than nothing", "`paddock down` stops everything; --none lifts the limit")
+    return [Draft(BudgetSet(_scope(board, scope), usd, tokens))]
+
+
+def _scope(board: Board, text: str) -> str:
+    """The scope as it is written in the log. Raises Misuse or PaddockError for one that means nothing."""
+    kind, colon, name = text.partition(":")
+    if kind not in SCOPES or (colon and (kind in ("fleet", "day") or not name)):
+        raise Misuse(f"`{printable(text, 40)}` is not a scope", "use fleet, day, convoy:NAME, task:t4, task or attempt")
+    if kind == "task" and name:
+        return f"task:{board.task(parse_task(name)).id}"
+    if kind == "attempt" and name:
+        attempt = parse_attempt(name)
+        board.task(task_of(attempt))
+        return f"attempt:{attempt}"
+    if kind == "convoy" and name:
+        require_convoy(board, name)
+    return text
+
+
+def reset_limits(name: str, known: Collection[str]) -> list[Draft]:
+    """`known` are the engines and accounts there are."""
+    if name not in known:
+        near = get_close_matches(name, known, 1)
+        hint = f"did you mean `{near[0]}`?" if near else f"known: {', '.join(sorted(known))}"
+        raise Misuse(f"there is no engine or account `{printable(name, 60)}`", hint)
+    return [Draft(LimitsReset(name))]

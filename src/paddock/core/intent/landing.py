@@ -1,0 +1,89 @@
+"""What people decide about a change: to land it, to reject it, to resolve its conflict."""
+
+from dataclasses import dataclass
+
+from paddock.core.board import Board
+from paddock.core.errors import PaddockError
+from paddock.core.events import Draft, TaskRejected
+from paddock.core.ids import TaskId, parse_task
+from paddock.core.intent.queue import last_end
+from paddock.core.merge.model import Ending
+from paddock.core.tasks.task import Phase, Task
+
+
+def require_landable(task: Task) -> None:
+    """Raises PaddockError for a task that has nothing to land, or whose agent is at work on it."""
+    if task.phase is Phase.QUEUED:
+        raise PaddockError(f"task `{task.id}` is in the merge queue already", "see `paddock queue`")
+    if task.phase not in {Phase.APPROVAL, Phase.BLOCKED, Phase.FAILED} or task.branch is None:
+        raise PaddockError(
+            f"task `{task.id}` is {task.phase}: there is nothing to land", f"see `paddock show {task.id}`"
+        )
+    if task.live_attempt is not None:
+        raise PaddockError(f"`{task.live_attempt.id}` is still at work", f"`paddock stop {task.id}` ends it")
+
+
+def head_to_land(board: Board, task: Task, tip: str | None, *, in_main: bool) -> str:
+    """The judged commit; for a task that waits for no approval, what is on its branch by now.
+
+    `tip` is its branch, None when that is gone, and `in_main` whether main has it. What CI rejected may be tried
+    again; what does not merge has to be resolved first.
+    """
+    if task.phase is Phase.APPROVAL and task.head is not None:
+        return task.head
+    conflicted = {old.head for old in board.queue.decided if old.outcome is Ending.CONFLICTED and old.id == task.id}
+    if tip is None or tip in conflicted or in_main:
+        raise PaddockError(
+            f"task `{task.id}` is {task.phase}: {task.reason}",
+            f"run `{task.unblock or f'paddock retry {task.id}'}` first",
+        )
+    return tip
+
+
+def reject_task(board: Board, name: TaskId, message: str) -> list[Draft]:
+    """`message` is for its agent; without one a fresh attempt is made."""
+    task = board.task(name)
+    if task.phase is Phase.QUEUED:
+        raise PaddockError(
+            f"task `{name}` is in the merge queue", f"`paddock queue cancel {name}` takes it out, then reject it"
+        )
+    if task.phase is not Phase.APPROVAL or task.head is None:
+        raise PaddockError(f"task `{name}` is {task.phase}: there is nothing to reject", f"see `paddock show {name}`")
+    return [Draft(TaskRejected(task.head, message), task=name)]
+
+
+@dataclass(frozen=True, slots=True)
+class Conflicted:
+    """A change that does not merge: its branch, its head when that is gone, and the command that queues it again."""
+
+    id: str
+    branch: str
+    head: str
+    then: str
+
+
+def conflict_to_resolve(board: Board, said: str) -> Conflicted:
+    """Of a task or a branch. Raises PaddockError when it has none."""
+    return _conflicted_branch(board, said) or _conflicted_task(board, parse_task(said))
+
+
+def _conflicted_task(board: Board, name: TaskId) -> Conflicted:
+    found = board.task(name)
+    if found.phase is not Phase.BLOCKED or found.head is None or found.branch is None:
+        raise PaddockError(
+            f"task `{found.id}` is {found.phase}: there is no conflict to resolve", f"see `paddock show {found.id}`"
+        )
+    return Conflicted(found.id, found.branch, found.head, f"paddock land {found.id}")
+
+
+def _conflicted_branch(board: Board, said: str) -> Conflicted | None:
+    """None when it is no branch that was queued by name."""
+    end = last_end(board, said)
+    if end is None:
+        return None
+    if end.id in board.queue.entries or end.outcome is not Ending.CONFLICTED:
+        state = "in the merge queue" if end.id in board.queue.entries else end.outcome.value
+        raise PaddockError(
+            f"branch `{end.branch}` is {state}: there is no conflict to resolve", f"see `paddock queue why {end.id}`"
+        )
+    return Conflicted(end.id, end.branch, end.head, f"paddock land --branch {end.branch}")

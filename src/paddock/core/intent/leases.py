@@ -1,0 +1,115 @@
+"""What people, agents and programs ask of leases: to take one, to keep it, to give it back."""
+
+from dataclasses import dataclass
+
+from paddock.core.board import DAEMON_LEASE, Board
+from paddock.core.durations import format_duration, rough_duration
+from paddock.core.errors import Misuse, PaddockError
+from paddock.core.events import Draft
+from paddock.core.ids import parse_attempt, printable, task_of
+from paddock.core.leases import lease
+
+Answer = lease.Granted | lease.Waiting | lease.LeaseRefused
+
+
+class NotYours(PaddockError):
+    """The lease is not, or no longer, held by who asks."""
+
+
+@dataclass(frozen=True, slots=True)
+class LeaseRequest:
+    """`wait_seconds` is how long a place in the queue is kept unless asked again; 0 takes none."""
+
+    name: str
+    holder: lease.Holder
+    ttl_seconds: float
+    wait_seconds: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class LeaseClaim:
+    """Who says that a lease is theirs: by its generation, or else by the name of its holder."""
+
+    name: str
+    holder: str
+    generation: int | None = None
+
+
+def request_lease(board: Board, request: LeaseRequest, now: float) -> tuple[Answer, list[Draft]]:
+    name = leasable_name(request.name)
+    _require_live(board, request.holder)
+    wait = request.wait_seconds
+    answer = lease.acquire(board.leases, name, request.holder, request.ttl_seconds, now, wait_seconds=wait)
+    return answer, [Draft(event) for event in answer.events] if not isinstance(answer, lease.LeaseRefused) else []
+
+
+def withdraw_request(board: Board, request: LeaseRequest) -> list[Draft]:
+    """Gives up the place in the queue, if there is one."""
+    return [Draft(event) for event in lease.withdraw(board.leases, leasable_name(request.name), request.holder)]
+
+
+def renew_lease(
+    board: Board, claim: LeaseClaim, ttl_seconds: float, now: float, *, may_shorten: bool = True
+) -> list[Draft]:
+    """From now. Raises NotYours."""
+    mine = _claimed(board, claim)
+    left = mine.expires_at - lease.log_time(board.leases, now)
+    seconds = ttl_seconds if may_shorten else max(ttl_seconds, left)
+    return _drafts(lease.renew(board.leases, mine.name, mine.generation, seconds, now))
+
+
+def release_lease(board: Board, claim: LeaseClaim) -> list[Draft]:
+    """Raises NotYours."""
+    mine = _claimed(board, claim)
+    return _drafts(lease.release(board.leases, mine.name, mine.generation))
+
+
+def leasable_name(name: str) -> str:
+    """Its one spelling. The daemon's and the attempts' own leases are not for others to take."""
+    canonical = lease.canonical_name(name)
+    if canonical == DAEMON_LEASE or canonical.startswith("attempt:"):
+        raise Misuse(f"`{canonical}` is Paddock's own lease", "name another thing, as in `service:NAME`")
+    return canonical
+
+
+def refusal_of(name: str, answer: lease.LeaseRefused, now: float) -> PaddockError:
+    blocker = answer.blockers[0]
+    where = f" (pid {blocker.holder.pid} on {blocker.holder.host})" if blocker.holder.pid else ""
+    if answer.deadlock:
+        return PaddockError(f"waiting for `{name}` would never end: {blocker.holder.name} waits for what you hold")
+    return PaddockError(
+        f"`{name}` is taken: {blocker.holder.name}{where} has held `{blocker.name}` for "
+        f"{rough_duration(now - blocker.since)}; "
+        f"the lease expires in {format_duration(max(0.0, blocker.expires_in_seconds))}",
+        "wait in line with `--wait 5m`",
+    )
+
+
+def _require_live(board: Board, holder: lease.Holder) -> None:
+    """A lease dies with its attempt, so an attempt that has ended gets none."""
+    if not holder.attempt:
+        return
+    attempt = parse_attempt(holder.attempt)
+    live = board.task(task_of(attempt)).live_attempt
+    if live is None or live.id != attempt:
+        raise PaddockError(
+            f"`{attempt}` is not at work: it can hold no lease", f"see `paddock show {task_of(attempt)}`"
+        )
+
+
+def _claimed(board: Board, claim: LeaseClaim) -> lease.Lease:
+    name = leasable_name(claim.name)
+    held = board.leases.held.get(name)
+    if held is None:
+        raise NotYours(f"nobody holds `{printable(claim.name, 60)}`", "`paddock lease list` shows what is held")
+    if claim.generation is not None and held.generation != claim.generation:
+        raise NotYours(f"`{name}` is at generation {held.generation}, not {claim.generation}: it is not yours any more")
+    if claim.generation is None and held.holder.name != claim.holder:
+        raise NotYours(f"`{name}` is held by {held.holder.name}, not by you")
+    return held
+
+
+def _drafts(answer: tuple[lease.LeaseEvent, ...] | lease.Stale) -> list[Draft]:
+    if isinstance(answer, lease.Stale):
+        raise NotYours(f"`{answer.name}` is not yours any more: it is at generation {answer.latest_generation}")
+    return [Draft(event) for event in answer]

@@ -1,0 +1,130 @@
+"""What people ask of the merge queue: to stop and go on, to move, cancel or retry a change; and which one they mean."""
+
+from collections.abc import Sequence
+from enum import StrEnum
+
+from paddock.core.board import Board
+from paddock.core.errors import Misuse, PaddockError
+from paddock.core.events import Draft
+from paddock.core.ids import TaskId, branch_change, former_branch_change, printable
+from paddock.core.merge import events as qe
+from paddock.core.merge.model import Decided, Ending, Entry
+from paddock.core.tasks.task import SATISFIED
+
+
+class QueueSwitch(StrEnum):
+    FREEZE = "freeze"
+    UNFREEZE = "unfreeze"
+    PAUSE = "pause"
+    RESUME = "resume"
+    DRAIN = "drain"
+
+
+def switch_queue(switch: QueueSwitch, reason: str = "") -> list[Draft]:
+    """`reason` is shown to everybody; only a freeze and a pause have one."""
+    match switch:
+        case QueueSwitch.FREEZE:
+            return [Draft(qe.QueueFrozen(reason))]
+        case QueueSwitch.UNFREEZE:
+            return [Draft(qe.QueueUnfrozen())]
+        case QueueSwitch.PAUSE:
+            return [Draft(qe.QueuePaused(reason))]
+        case QueueSwitch.RESUME:
+            return [Draft(qe.QueueResumed())]
+        case QueueSwitch.DRAIN:
+            return [Draft(qe.QueueDrained())]
+
+
+def move_change(board: Board, said: str, by: str, priority: int | None) -> list[Draft]:
+    """Without a priority it goes before everything else."""
+    entry = _entry(board, said)
+    highest = max(other.priority for other in board.queue.entries.values())
+    wanted = highest + 1 if priority is None else priority
+    return [Draft(qe.ChangeMoved(entry.change.id, wanted, by), task=_task(entry))]
+
+
+def cancel_change(board: Board, said: str, by: str, reason: str) -> list[Draft]:
+    change = _entry(board, said).change
+    event = qe.ChangeCancelled(change.id, change.version, reason or "cancelled", by)
+    return [Draft(event, task=_task(board.queue.entries[change.id]))]
+
+
+def retry_changes(board: Board, said: Sequence[str], by: str) -> list[Draft]:
+    """Of the changes named, those that wait are tested afresh."""
+    names = dict.fromkeys(change_named(board, word) for word in said)
+    waiting = [board.queue.entries[name].change for name in names if name in board.queue.entries]
+    return [Draft(qe.ChangeRetried(change.id, change.version, by)) for change in waiting]
+
+
+def change_named(board: Board, said: str) -> str:
+    """The id of the change somebody means: a task, or a branch that was queued by name."""
+    name = said.strip()
+    queue = board.queue
+    known = {*queue.entries, *(old.id for old in queue.decided)}
+    meant = (name, name.lower(), branch_change(name), former_branch_change(name))
+    return next((one for one in meant if one in known), name)
+
+
+def change_of_branch(board: Board, branch: str) -> str:
+    """The id of the change that a branch queued by name becomes, or is waiting as."""
+    former = former_branch_change(branch)
+    return former if former in board.queue.entries else branch_change(branch)
+
+
+def queued_branch(board: Board, said: str) -> str | None:
+    """The branch somebody means, when it is or was in the queue by its own name."""
+    waiting = board.queue.entries.get(change_named(board, said))
+    end = last_end(board, said)
+    return (waiting.change.branch if waiting is not None else end.branch if end is not None else "") or None
+
+
+def branches_among(board: Board, words: Sequence[str]) -> tuple[str, ...]:
+    """Those of the words that mean branches; raises Misuse when others mean tasks."""
+    branches = tuple(word for word in words if queued_branch(board, word))
+    if branches and len(branches) < len(words):
+        raise Misuse("tasks and branches cannot be retried together", "retry the tasks and the branches separately")
+    return branches
+
+
+def branches_gone(board: Board, words: Sequence[str]) -> tuple[str, ...]:
+    """The branches among those named that have left the queue: to try them again, they have to enter it again."""
+    left = (word for word in words if change_named(board, word) not in board.queue.entries)
+    return tuple(branch for word in left if (branch := queued_branch(board, word)) is not None)
+
+
+def last_end(board: Board, said: str) -> Decided | None:
+    """How the branch somebody means last left the queue; None when it is no branch or never did."""
+    name = change_named(board, said)
+    return next((old for old in reversed(board.queue.decided) if old.id == name and old.branch), None)
+
+
+def base_named(board: Board, said: str) -> str | None:
+    """What `land --after` means; None when it is in main already. Raises PaddockError when it is not queued."""
+    name = change_named(board, said)
+    if name in board.queue.entries:
+        return name
+    ends = [old.outcome for old in board.queue.decided if old.id == name]
+    task = board.tasks.get(TaskId(name))
+    if (ends and ends[-1] in (Ending.LANDED, Ending.NOOP)) or (task is not None and task.phase in SATISFIED):
+        return None
+    shown = printable(name, 60)
+    if ends:
+        raise PaddockError(
+            f"`{shown}` is not in the merge queue any more: it was {ends[-1].value}",
+            f"see `paddock queue why {shown}`; queue it again before what is to land after it",
+        )
+    first = f"`paddock land {shown}`" if task is not None else f"`paddock land --branch {shown}`"
+    queued = ", ".join(list(board.queue.entries)[:10]) or "nothing"
+    raise PaddockError(f"`{shown}` is not in the merge queue", f"queue it first with {first}; queued now: {queued}")
+
+
+def _entry(board: Board, said: str) -> Entry:
+    name = change_named(board, said)
+    if name not in board.queue.entries:
+        known = ", ".join(board.queue.entries) or "nothing"
+        raise PaddockError(f"`{printable(name, 40)}` is not in the merge queue", f"queued: {known}")
+    return board.queue.entries[name]
+
+
+def _task(entry: Entry) -> TaskId | None:
+    return TaskId(entry.change.task) if entry.change.task else None

@@ -1,0 +1,73 @@
+"""Which tasks, convoys and attempts people mean, and to which tasks a request for all of them applies."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from enum import StrEnum
+
+from paddock.core.board import Board
+from paddock.core.errors import PaddockError
+from paddock.core.ids import AttemptId, TaskId, parse_task, printable, task_number
+from paddock.core.tasks.task import FINISHED, Attempt, Phase, Task
+
+
+class Bulk(StrEnum):
+    """What can be asked for many tasks at once."""
+
+    STOP = "stop"
+    CANCEL = "cancel"
+    RETRY = "retry"
+    LAND = "land"
+    MESSAGE = "message"
+
+
+_APPLIES: dict[Bulk, Callable[[Task], bool]] = {
+    Bulk.STOP: lambda task: task.live_attempt is not None,
+    Bulk.CANCEL: lambda task: task.phase not in FINISHED,
+    Bulk.RETRY: lambda task: task.phase in {Phase.FAILED, Phase.BLOCKED} and task.blocked_on is None,
+    Bulk.LAND: lambda task: task.phase is Phase.APPROVAL,
+    Bulk.MESSAGE: lambda task: bool(task.started) and task.phase not in FINISHED,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Selection:
+    """The tasks named, in that order; or all that a request applies to, of one convoy or in one phase where that
+    is given."""
+
+    named: tuple[TaskId, ...] = ()
+    everything: bool = False
+    convoy: str | None = None
+    phase: str | None = None
+
+    @property
+    def in_bulk(self) -> bool:
+        return self.everything or self.convoy is not None or self.phase is not None
+
+
+def select_tasks(board: Board, wanted: Selection, request: Bulk) -> list[TaskId]:
+    """Raises PaddockError for a convoy nobody knows; tasks that are named are looked at by the request itself."""
+    if not wanted.in_bulk:
+        return list(dict.fromkeys(wanted.named))
+    if wanted.convoy is not None:
+        require_convoy(board, wanted.convoy)
+    names = board.tasks if wanted.convoy is None else board.members[wanted.convoy]
+    applies = _APPLIES[request]
+    found = (name for name in names if applies(board.tasks[name]))
+    return sorted((name for name in found if wanted.phase in (None, board.tasks[name].phase)), key=task_number)
+
+
+def require_convoy(board: Board, name: str) -> None:
+    if name not in board.convoys:
+        raise PaddockError(f"there is no convoy `{printable(name, 60)}`", "`paddock convoy list` lists them")
+
+
+def attempt_named(board: Board, said: str) -> Attempt:
+    """Of a task the last one. Raises PaddockError when there is none."""
+    task = board.task(parse_task(said))
+    if not task.attempts:
+        raise PaddockError(f"task `{task.id}` has had no agent yet", "`paddock run` starts one when it is ready")
+    wanted = AttemptId(said.strip().lower())
+    chosen = [attempt for attempt in task.attempts if attempt.id == wanted]
+    if "." in said and not chosen:
+        raise PaddockError(f"there is no attempt `{printable(said, 20)}`", f"`paddock show {task.id}` lists them")
+    return chosen[0] if chosen else task.attempts[-1]

@@ -1,0 +1,192 @@
+"""What people ask of the merge queue, and which change they mean by a name."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from paddock.core.errors import Misuse, PaddockError
+from paddock.core.events import Draft
+from paddock.core.ids import TaskId, branch_change, former_branch_change
+from paddock.core.intent.landing import conflict_to_resolve, head_to_land, reject_task, require_landable
+from paddock.core.intent.queue import (
+    QueueSwitch,
+    base_named,
+    branches_among,
+    branches_gone,
+    cancel_change,
+    change_named,
+    change_of_branch,
+    move_change,
+    retry_changes,
+    switch_queue,
+)
+from paddock.core.merge import events as qe
+from paddock.core.merge.model import Change
+from tests.core.ledger import Ledger
+
+T1 = TaskId("t1")
+
+
+@pytest.fixture
+def ledger() -> Ledger:
+    return Ledger()
+
+
+def queue_branch(ledger: Ledger, branch: str, *, version: int = 1, priority: int = 0) -> str:
+    name = branch_change(branch)
+    change = Change(name, version, f"head{version}", "base", priority=priority, branch=branch)
+    ledger.write(Draft(qe.ChangeQueued(change, "ana")))
+    return name
+
+
+def deliver(ledger: Ledger, head: str = "h1") -> TaskId:
+    task = ledger.add()
+    ledger.attempt(task, "approval", head=head)
+    return task
+
+
+def queue_task(ledger: Ledger, task: TaskId, head: str = "h1") -> None:
+    ledger.write(Draft(qe.ChangeQueued(Change(task, 1, head, "base", task=task), "ana"), task=task))
+
+
+def conflict(ledger: Ledger, name: str, task: TaskId | None = None) -> None:
+    ledger.write(Draft(qe.ChangeConflicted(name, 1, "base", ("a.py",)), task=task))
+
+
+@pytest.mark.parametrize(
+    ("switch", "state"),
+    [(QueueSwitch.FREEZE, "frozen"), (QueueSwitch.PAUSE, "paused"), (QueueSwitch.DRAIN, "draining")],
+)
+def test_every_switch_stops_the_queue_in_its_way_and_can_be_taken_back(
+    ledger: Ledger, switch: QueueSwitch, state: str
+) -> None:
+    ledger.write(*switch_queue(switch, "release day"))
+    assert ledger.board.queue_switches.state == state
+    ledger.write(*switch_queue(QueueSwitch.UNFREEZE if switch is QueueSwitch.FREEZE else QueueSwitch.RESUME))
+    assert ledger.board.queue_switches.state == "open"
+
+
+@given(st.lists(st.integers(-9, 9), min_size=1, max_size=6), st.data())
+def test_a_change_moved_to_the_front_has_the_highest_priority(priorities: list[int], data: st.DataObject) -> None:
+    ledger = Ledger()
+    names = [queue_branch(ledger, f"b{index}", priority=value) for index, value in enumerate(priorities)]
+    chosen = data.draw(st.sampled_from(names))
+    ledger.write(*move_change(ledger.board, chosen, "ana", None))
+    entries = ledger.board.queue.entries
+    assert all(entries[chosen].priority > entries[other].priority for other in names if other != chosen)
+
+
+def test_what_is_not_queued_cannot_be_moved_or_cancelled_and_what_is_is_listed(ledger: Ledger) -> None:
+    queue_branch(ledger, "fix")
+    with pytest.raises(PaddockError, match="`t7` is not in the merge queue") as refused:
+        move_change(ledger.board, "t7", "ana", 1)
+    assert refused.value.hint == "queued: fix"
+    with pytest.raises(PaddockError, match="`t7` is not in the merge queue"):
+        cancel_change(ledger.board, "t7", "ana", "")
+
+
+def test_a_cancelled_change_leaves_the_queue_with_a_reason_even_if_nobody_gave_one(ledger: Ledger) -> None:
+    task = deliver(ledger)
+    queue_task(ledger, task)
+    [draft] = cancel_change(ledger.board, "T1", "ana", "")
+    assert draft == Draft(qe.ChangeCancelled("t1", 1, "cancelled", "ana"), task=task)
+    ledger.write(draft)
+    assert not ledger.board.queue.entries
+
+
+@given(st.sampled_from(["fix", "feature/long name", "t7", "r3", "main", "x" * 80, "Ünïcode"]))
+def test_a_branch_is_meant_by_its_name_while_it_waits_and_after_it_has_left(branch: str) -> None:
+    ledger = Ledger()
+    name = queue_branch(ledger, branch)
+    assert change_named(ledger.board, f" {branch} ") == change_of_branch(ledger.board, branch) == name
+    assert branches_gone(ledger.board, [branch]) == ()
+    assert [draft.event for draft in retry_changes(ledger.board, [branch, branch], "bo")] == [
+        qe.ChangeRetried(name, 1, "bo")
+    ]
+    ledger.write(*cancel_change(ledger.board, branch, "ana", ""))
+    assert change_named(ledger.board, branch) == name
+    assert branches_gone(ledger.board, [branch]) == (branch,)
+    assert retry_changes(ledger.board, [branch], "bo") == []
+
+
+def test_a_branch_queued_under_its_former_id_keeps_it(ledger: Ledger) -> None:
+    former = former_branch_change("fix")
+    ledger.write(Draft(qe.ChangeQueued(Change(former, 1, "h", "base", branch="fix"), "ana")))
+    assert change_of_branch(ledger.board, "fix") == former == change_named(ledger.board, "fix")
+
+
+def test_tasks_and_branches_are_not_retried_together(ledger: Ledger) -> None:
+    deliver(ledger)
+    queue_branch(ledger, "fix")
+    assert branches_among(ledger.board, ["fix"]) == ("fix",)
+    assert branches_among(ledger.board, ["t1", "t2"]) == ()
+    with pytest.raises(Misuse, match="tasks and branches cannot be retried together"):
+        branches_among(ledger.board, ["t1", "fix"])
+
+
+def test_a_base_is_queued_or_landed_already_or_refused(ledger: Ledger) -> None:
+    done = ledger.add()
+    ledger.attempt(done, "noop")
+    queue_branch(ledger, "fix")
+    assert base_named(ledger.board, "fix") == "fix"
+    assert base_named(ledger.board, done) is None
+    with pytest.raises(PaddockError, match="`other` is not in the merge queue") as refused:
+        base_named(ledger.board, "other")
+    assert refused.value.hint == "queue it first with `paddock land --branch other`; queued now: fix"
+    ledger.write(*cancel_change(ledger.board, "fix", "ana", ""))
+    with pytest.raises(PaddockError, match="any more: it was cancelled"):
+        base_named(ledger.board, "fix")
+
+
+def test_only_what_waits_for_approval_can_be_rejected(ledger: Ledger) -> None:
+    task = deliver(ledger)
+    [draft] = reject_task(ledger.board, task, "name the tests")
+    queue_task(ledger, task)
+    with pytest.raises(PaddockError, match="`t1` is in the merge queue") as refused:
+        reject_task(ledger.board, task, "")
+    assert refused.value.hint == "`paddock queue cancel t1` takes it out, then reject it"
+    ledger.write(*cancel_change(ledger.board, task, "ana", ""), draft)
+    with pytest.raises(PaddockError, match="there is nothing to reject"):
+        reject_task(ledger.board, task, "")
+
+
+def test_a_conflict_is_resolved_where_the_queue_left_it(ledger: Ledger) -> None:
+    task = deliver(ledger)
+    with pytest.raises(PaddockError, match="there is no conflict to resolve"):
+        conflict_to_resolve(ledger.board, task)
+    queue_task(ledger, task)
+    conflict(ledger, task, task)
+    found = conflict_to_resolve(ledger.board, "t1")
+    assert (found.branch, found.head, found.then) == ("paddock/t1", "h1", "paddock land t1")
+    queue_branch(ledger, "fix")
+    with pytest.raises(Misuse, match="`fix` is not a task id"):
+        conflict_to_resolve(ledger.board, "fix")
+    conflict(ledger, "fix")
+    assert conflict_to_resolve(ledger.board, "fix").then == "paddock land --branch fix"
+    queue_branch(ledger, "fix", version=2)
+    with pytest.raises(PaddockError, match="branch `fix` is in the merge queue"):
+        conflict_to_resolve(ledger.board, "fix")
+
+
+def test_a_task_lands_what_was_judged_and_after_a_conflict_only_what_is_new(ledger: Ledger) -> None:
+    task = deliver(ledger)
+    require_landable(ledger.task(task))
+    assert head_to_land(ledger.board, ledger.task(task), "later", in_main=False) == "h1"
+    queue_task(ledger, task)
+    with pytest.raises(PaddockError, match="is in the merge queue already"):
+        require_landable(ledger.task(task))
+    conflict(ledger, task, task)
+    require_landable(ledger.task(task))
+    for tip, in_main in ((None, False), ("h1", False), ("new", True)):
+        with pytest.raises(PaddockError, match="task `t1` is blocked"):
+            head_to_land(ledger.board, ledger.task(task), tip, in_main=in_main)
+    assert head_to_land(ledger.board, ledger.task(task), "new", in_main=False) == "new"
+
+
+def test_a_task_whose_agent_works_or_which_has_none_has_nothing_to_land(ledger: Ledger) -> None:
+    task = ledger.add()
+    for _ in range(2):
+        with pytest.raises(PaddockError, match="there is nothing to land"):
+            require_landable(ledger.task(task))
+        if ledger.task(task).live_attempt is None:
+            ledger.start(task)
