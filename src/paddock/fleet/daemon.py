@@ -1,7 +1,6 @@
 """The daemon: wake, read the board, decide, record, act. Nothing it knows is lost when it dies."""
 
 import asyncio
-import time
 from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -14,6 +13,7 @@ from paddock.core.ids import TaskId, recordable
 from paddock.core.tasks.task import Phase
 from paddock.fleet.attempts.attempt import AttemptRun, Crew
 from paddock.fleet.checkpoints import checkpoint
+from paddock.fleet.clock import wait_for
 from paddock.fleet.dispatch.dispatcher import Dispatcher
 from paddock.fleet.dispatch.gate import Gate
 from paddock.fleet.landing.ci_run import CiCrew, CiRun
@@ -108,7 +108,7 @@ class Daemon:
 
     async def _loop(self) -> None:
         while not self.ending:
-            next_round_at = time.monotonic() + ROUND_SECONDS
+            next_round_at = asyncio.get_running_loop().time() + ROUND_SECONDS
             self._woken.clear()
             if not self.log_path.exists():
                 return
@@ -124,13 +124,13 @@ class Daemon:
                 self._report(self.ledger.board)
                 return
             await self._sleep(min((at for at in (start_at, land_at, look_at) if at is not None), default=None))
-            await asyncio.sleep(max(0.0, next_round_at - time.monotonic()))
+            await asyncio.sleep(max(0.0, next_round_at - asyncio.get_running_loop().time()))
 
     async def _notice_settings(self) -> float | None:
         """Takes over what was edited in paddock.toml; returns when to look again at an edit that may go on."""
         if self.settings is None:
             return None
-        match self.settings.read_edit(self.site.config, time.time()):
+        match self.settings.read_edit(self.site.config, self.site.clock.now()):
             case Unreadable(error=error):
                 await self._note_trouble("reading paddock.toml; what it said before stays in force", error)
             case Adopted(config=config, keys=keys, later=later):
@@ -224,7 +224,7 @@ class Daemon:
 
     async def _note_repeated(self, what: str, error: Exception) -> float:
         """Returns when to try again."""
-        now = time.time()
+        now = self.site.clock.now()
         if self.troubles.note(what, words_of(error), now):
             await self._note_trouble(what, error)
         return now + SLOW_CLOCK_SECONDS
@@ -286,12 +286,8 @@ class Daemon:
         return self.troubles.hopeless and not self.runs and not self._ci_drives
 
     async def _sleep(self, wake_at: float | None) -> None:
-        pause = SLOW_CLOCK_SECONDS if wake_at is None else min(SLOW_CLOCK_SECONDS, max(0.01, wake_at - time.time()))
-        try:
-            async with asyncio.timeout(pause):
-                await self._woken.wait()
-        except TimeoutError:
-            pass
+        pause = SLOW_CLOCK_SECONDS if wake_at is None else max(0.01, wake_at - self.site.clock.now())
+        await wait_for(self._woken, min(SLOW_CLOCK_SECONDS, pause))
 
     async def _keep_lease(self) -> None:
         while True:
@@ -313,12 +309,12 @@ class Daemon:
         """What a drive of ours still clears up after its attempt's end is not for the janitor."""
         seen = await asyncio.to_thread(look, self.site)
         checkpoint("janitor.looked")
-        found = judge(self.site.config, self.ledger.board, seen, time.time())
+        found = judge(self.site.config, self.ledger.board, seen, self.site.clock.now())
         driven = {str(run.attempt_id) for run in self.runs.values()}
         orphaned = [item for item in found if item.name not in driven]
         done = await asyncio.to_thread(sweep, self.site, orphaned)
         checkpoint("janitor.swept")
-        now = time.time()
+        now = self.site.clock.now()
         await self.ledger.record(lambda fresh: [*lease_drafts(fresh, now), *note_drafts(done)])
 
     async def _watch_turns(self) -> None:

@@ -2,13 +2,13 @@
 
 import os
 import socket
-import time
 from collections.abc import Callable, Sequence
 
 from paddock.core.board import DAEMON_LEASE, Board
 from paddock.core.errors import PaddockError
 from paddock.core.events import Draft, Record
 from paddock.core.leases import lease
+from paddock.fleet.clock import SYSTEM_CLOCK, Clock, stamp
 from paddock.sessions.identity import identify, is_certainly_gone
 from paddock.store.group import GroupWriter
 from paddock.store.protocol import Author, Store
@@ -30,9 +30,10 @@ class AlreadyRunning(PaddockError):
 class Ledger:
     """Everything written through it is refused once another daemon has taken the lease."""
 
-    def __init__(self, store: Store, generation: int) -> None:
+    def __init__(self, store: Store, generation: int, clock: Clock = SYSTEM_CLOCK) -> None:
         self.generation = generation
         self._store = store
+        self._clock = clock
         self._writer = GroupWriter(store)
         self._author = Author("daemon", generation)
 
@@ -53,7 +54,7 @@ class Ledger:
 
     async def renew(self) -> None:
         def decide(board: Board) -> Sequence[Draft]:
-            events = lease.renew(board.leases, DAEMON_LEASE, self.generation, LEASE_SECONDS, time.time())
+            events = lease.renew(board.leases, DAEMON_LEASE, self.generation, LEASE_SECONDS, self._clock.now())
             return [Draft(event) for event in events] if not isinstance(events, lease.Stale) else []
 
         await self.record(decide)
@@ -72,7 +73,7 @@ class Ledger:
             raise Succeeded(f"another daemon (generation {board.daemon_generation}) has taken over")
 
 
-def take_lead(store: Store) -> Ledger:
+def take_lead(store: Store, clock: Clock = SYSTEM_CLOCK) -> Ledger:
     """The daemon's lease under a new generation. Raises AlreadyRunning, naming the holder."""
     me = this_process()
     taken: list[int] = []
@@ -82,15 +83,15 @@ def take_lead(store: Store) -> Ledger:
         held = leases.held.get(DAEMON_LEASE)
         if held is not None and is_certainly_gone(held.holder):
             gone = [lease.LeaseReleased(DAEMON_LEASE, held.generation, "its process is gone")]
-            leases = lease.evolve(leases, gone[0], time.time())
-        answer = lease.acquire(leases, DAEMON_LEASE, me, LEASE_SECONDS, time.time())
+            leases = lease.evolve(leases, gone[0], clock.now())
+        answer = lease.acquire(leases, DAEMON_LEASE, me, LEASE_SECONDS, clock.now())
         if not isinstance(answer, lease.Granted):
             raise _already_running(answer.blockers[0])
         taken[:] = [answer.generation]
         return [Draft(event) for event in (*gone, *answer.events)]
 
     store.append(decide, Author("daemon"))
-    return Ledger(store, taken[0])
+    return Ledger(store, taken[0], clock)
 
 
 def this_process() -> lease.Holder:
@@ -102,9 +103,8 @@ def this_process() -> lease.Holder:
 
 
 def _already_running(blocker: lease.Blocker) -> AlreadyRunning:
-    since = time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(blocker.since))
     holder = blocker.holder
     return AlreadyRunning(
-        f"a daemon already runs on this log: pid {holder.pid} on {holder.host}, since {since}",
+        f"a daemon already runs on this log: pid {holder.pid} on {holder.host}, since {stamp(blocker.since)}",
         "watch it with `paddock status`, end it with `paddock down`, or wait for it with --wait",
     )

@@ -17,6 +17,7 @@ from paddock.core.tasks.repetition import LoopLimits
 from paddock.core.tasks.task import Task
 from paddock.engines.protocol import Capabilities, Engine
 from paddock.engines.registry import load_engine
+from paddock.fleet.clock import SYSTEM_CLOCK, Clock
 from paddock.git.disk import DiskFloor
 from paddock.git.repo import Fetched, Repo
 from paddock.git.worktrees.setup import shell_setup
@@ -49,6 +50,7 @@ class Site:
     config: Config
     state_dir: Path
     marker: str
+    clock: Clock = SYSTEM_CLOCK
 
     @property
     def host(self) -> str:

@@ -1,6 +1,5 @@
 """What an attempt at work may still spend: it is heard as it goes, and stopped before a budget has no more."""
 
-import time
 from collections import deque
 
 from paddock.core.board import Board
@@ -85,7 +84,7 @@ class Purse:
         """By the whole attempt, earlier turns included."""
         attempt = self._attempt
         usage = turn_usage(summary, TokenUsage(*attempt.conversation_used, attempt.conversation_cost))
-        model, day = main_model(summary) or attempt.model, day_of(time.time())
+        model, day = main_model(summary) or attempt.model, day_of(self._site.clock.now())
         charged = bill(usage, model, Startup(), self._site.prices, day, summary.models)
         money = charged.assumed if charged.cost is None else charged.cost
         return Cost(money_of(attempt) + money, float(tokens_of(attempt) + usage.input_total + usage.output))

@@ -7,7 +7,6 @@ next daemon does exactly the same, so there is no separate recovery.
 import asyncio
 import contextlib
 import shutil
-import time
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -162,7 +161,8 @@ class AttemptRun:
 
         def decide(board: Board) -> list[Draft]:
             drafts = self._if_live(board, Draft(claim, self.task_id, attempt_id))
-            return [*drafts, *renew_owned(self._site, board.leases, task, attempt_id, time.time())] if drafts else []
+            now = self._site.clock.now()
+            return [*drafts, *renew_owned(self._site, board.leases, task, attempt_id, now)] if drafts else []
 
         await self._ledger.record(decide)
         checkpoint("turn.claimed_in_log")
@@ -176,7 +176,7 @@ class AttemptRun:
         words = tuple(process.command for process in swept.ended[:20])
         expected = still_reserved(self._ledger.board.spending, attempt)
         ended = replace(ended, swept=words)
-        event = turn_ended(attempt, ended, self._site.prices, day_of(time.time()), expected)
+        event = turn_ended(attempt, ended, self._site.prices, day_of(self._site.clock.now()), expected)
         await self._ledger.record(lambda board: self._if_live(board, Draft(event, self.task_id, attempt.id)))
         checkpoint("turn.ended_in_log")
 

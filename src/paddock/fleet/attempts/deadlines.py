@@ -4,7 +4,6 @@ What an engine can tell decides what may be asked of it. One that says nothing b
 a first word; one that does not tell when a tool begins is looked at closely before its silence is held against it.
 """
 
-import time
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -32,8 +31,7 @@ class TurnClock:
         self._logs = logs
         self._tool_seen_at: float | None = None
 
-    def passed(self, state: Running) -> Deadline | None:
-        now = time.time()
+    def passed(self, state: Running, now: float) -> Deadline | None:
         times = self._times(state, now)
         passed = passed_deadline(self._limits, times, now)
         if passed is not Deadline.SILENCE or not self._may_hide_tools:
@@ -43,9 +41,8 @@ class TurnClock:
         self._tool_seen_at = now
         return passed_deadline(self._limits, self._times(state, now), now)
 
-    def look_again_at(self, state: Running) -> float | None:
+    def look_again_at(self, state: Running, now: float) -> float | None:
         """When the next deadline passes if nothing more happens; None when there is none."""
-        now = time.time()
         expiry = next_expiry(self._limits, self._times(state, now))
         moments = [] if expiry is None else [expiry.at]
         if self._tool_seen_at is not None and self._is_tool_seen(now):

@@ -1,7 +1,6 @@
 """Following a turn's output: lines to trace entries to a summary, in constant memory."""
 
 import asyncio
-import time
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
@@ -18,6 +17,7 @@ from paddock.core.trace import (
     observe,
 )
 from paddock.engines.protocol import Engine, Source
+from paddock.fleet.clock import SYSTEM_CLOCK, Clock
 from paddock.fleet.dispatch.pricing import Startup
 from paddock.sessions.local import TurnFiles
 from paddock.sessions.output import Line, LineReader, bound_output
@@ -41,12 +41,15 @@ class TurnReader:
     `first_step_at` is when the first word or tool call was read; `startup` tells of calls, where the engine does.
     """
 
-    def __init__(self, engine: Engine, files: TurnFiles, logs: Iterable[Path], heard: Heard = nobody) -> None:
+    def __init__(
+        self, engine: Engine, files: TurnFiles, logs: Iterable[Path], heard: Heard = nobody, clock: Clock = SYSTEM_CLOCK
+    ) -> None:
         self.summary = TurnSummary()
         self.tools = ToolUse()
         self.last_event_at: float | None = None
         self.first_step_at: float | None = None
         self.startup = Startup()
+        self._clock = clock
         self._heard = heard
         self._lines = 0
         self._files = files
@@ -89,12 +92,13 @@ class TurnReader:
 
     async def _feed(self, lines: Iterable[Line], source: Source) -> None:
         """Lets the loop breathe: a megabyte may be half a million lines."""
-        breath_at = time.monotonic() + BREATH_SECONDS
+        loop = asyncio.get_running_loop()
+        breath_at = loop.time() + BREATH_SECONDS
         for line in lines:
             self._lines += self._take(self._parser.feed(line.text.encode("utf-8", "surrogateescape"), source))
-            if time.monotonic() > breath_at:
+            if loop.time() > breath_at:
                 await asyncio.sleep(0)
-                breath_at = time.monotonic() + BREATH_SECONDS
+                breath_at = loop.time() + BREATH_SECONDS
 
     def bound(self, limit_bytes: int) -> bool:
         """Keeps the output's head and tail within the limit. False if this file system cannot."""
@@ -106,7 +110,7 @@ class TurnReader:
         """1 for a line that counts towards a flood: pieces of answers are many and small, and no reason to skip."""
         counts = 1
         for entry in entries:
-            self.last_event_at = time.time()
+            self.last_event_at = self._clock.now()
             if isinstance(entry, Partial):
                 counts = 0
                 continue

@@ -2,7 +2,6 @@
 
 import asyncio
 import os
-import time
 import uuid
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field, replace
@@ -22,6 +21,7 @@ from paddock.fleet.attempts.deadlines import TurnClock
 from paddock.fleet.attempts.prompts import TurnPlan
 from paddock.fleet.attempts.transcript import Heard, TurnReader, nobody
 from paddock.fleet.checkpoints import checkpoint
+from paddock.fleet.clock import wait_for
 from paddock.fleet.dispatch.pricing import Startup, bill
 from paddock.fleet.site import Site
 from paddock.git.worktrees.furnish import Worktree
@@ -160,7 +160,7 @@ class TurnRun:
         self._moments = MomentsWriter(self.files.out)
         self._afford = afford
         self._loops = loops
-        self.reader = TurnReader(engine, self.files, launch.logs, heard)
+        self.reader = TurnReader(engine, self.files, launch.logs, heard, site.clock)
         self._clock = TurnClock(site.limits, engine.capabilities, lambda: self.reader.tools, launch.logs)
 
     async def follow(self) -> Ended:
@@ -196,9 +196,9 @@ class TurnRun:
         """What ends the turn, and more words about it."""
         if self._wish.stop:
             return self._wish.stop, ""
-        if (until := self._lingers_until()) is not None and time.time() >= until:
+        if (until := self._lingers_until()) is not None and self._site.clock.now() >= until:
             return "lingering", ""
-        if (deadline := self._clock.passed(state)) is not None:
+        if (deadline := self._clock.passed(state, self._site.clock.now())) is not None:
             return deadline.value, ""
         limit = self._site.config.limits.output_mb * 1024 * 1024
         if state.output_bytes > limit and not self.reader.bound(limit):
@@ -231,14 +231,11 @@ class TurnRun:
         return self.reader.last_event_at + self._site.config.timeouts.linger
 
     async def _sleep(self, state: Running) -> None:
-        moments = [self._clock.look_again_at(state), self._lingers_until()]
+        now = self._site.clock.now()
+        moments = [self._clock.look_again_at(state, now), self._lingers_until()]
         next_moment = min((moment for moment in moments if moment is not None), default=None)
-        pause = max(0.05, next_moment - time.time()) if next_moment is not None else None
-        try:
-            async with asyncio.timeout(pause):
-                await self._wish.changed.wait()
-        except TimeoutError:
-            pass
+        pause = max(0.05, next_moment - now) if next_moment is not None else None
+        await wait_for(self._wish.changed, pause)
         self._wish.changed.clear()
 
     async def _stop(self, state: Running, why: str, problem: str) -> str:

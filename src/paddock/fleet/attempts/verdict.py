@@ -1,6 +1,5 @@
 """Gathering the facts of an attempt, judging them, and securing what it left before anything is recorded."""
 
-import time
 from dataclasses import dataclass, replace
 
 from paddock.core.errors import PaddockError
@@ -127,7 +126,7 @@ def judge_attempt(
         nothing_new=task.head is not None and delivery.head == task.head,
     )
     verdict = judge(facts)
-    following = decide_next(verdict, task, attempt, time.time(), site.config.limits.backoff)
+    following = decide_next(verdict, task, attempt, site.clock.now(), site.config.limits.backoff)
     ended = AttemptEnded(
         outcome=verdict.outcome.value,
         next=following.step,

@@ -1,7 +1,6 @@
 """Deciding what starts: order, fan-out, admission; then the claim, in one transaction."""
 
 import asyncio
-import time
 from collections import Counter
 from dataclasses import dataclass, field
 
@@ -47,7 +46,7 @@ class Dispatcher:
         self, board: Board, running: Counter[str], cap: int, only: frozenset[TaskId] | None
     ) -> float | None:
         """Starts what may start; returns when to look again, None if only a change in the log can help."""
-        now = time.time()
+        now = self.site.clock.now()
         room = cap - running.total()
         if cap > 0 >= room and 0 <= now - self.shown_at < SHOW_SECONDS:
             return self.shown_at + SHOW_SECONDS

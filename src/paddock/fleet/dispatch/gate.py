@@ -7,7 +7,6 @@ forget a quota window, and is rebuilt by itself if the file is lost.
 import asyncio
 import contextlib
 import os
-import time
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -81,7 +80,7 @@ class Gate:
 
     def hear(self, account: str, entry: TraceEntry, *, is_first: bool) -> None:
         """A step of a running agent: a call that went through, or one that was refused."""
-        now = time.time()
+        now = self.site.clock.now()
         if isinstance(entry, Usage) and entry.scope is UsageScope.DELTA:
             self.controls = observe_call(self.controls, account, entry.tokens, now, is_first=is_first)
         elif isinstance(entry, RateLimited):
@@ -112,7 +111,7 @@ class Gate:
         """Something could not be written, whatever the file system says is free: nothing starts for a while."""
         self._disk_strikes += 1
         pause = backoff_seconds(self._disk_strikes, DISK_BASE_SECONDS, DISK_CAP_SECONDS, crc32(reason.encode()))
-        self._disk_trouble, self._disk_until = reason, time.time() + max(DISK_BASE_SECONDS, pause)
+        self._disk_trouble, self._disk_until = reason, self.site.clock.now() + max(DISK_BASE_SECONDS, pause)
         self._ticked_at = 0.0
 
     def _floor(self) -> Floor:
@@ -121,7 +120,7 @@ class Gate:
 
     def admit(self, board: Board, tasks: Sequence[Task], running: Mapping[str, int], cap: int) -> Admission:
         """Who of these may start now, in this order of preference."""
-        now = time.time()
+        now = self.site.clock.now()
         self._take_stock(dict(running), now)
         queue_depth = len(board.queue.entries)
         self._lift_quotas({self.site.engine_name(task) for task in tasks})
@@ -148,7 +147,7 @@ class Gate:
 
     def rest(self, running: Mapping[str, int]) -> None:
         """Nobody wants to start: take stock all the same, for those at work go on teaching."""
-        now = time.time()
+        now = self.site.clock.now()
         if now - self._ticked_at >= TICK_SECONDS or self.waiting:
             self._take_stock(dict(running), now)
             self.waiting = {}
@@ -192,7 +191,7 @@ class Gate:
 
     def save(self) -> None:
         """For other processes to read: at once, or soon if a busy fleet has just done so."""
-        if time.time() - self._saved_at >= SAVE_SECONDS:
+        if self.site.clock.now() - self._saved_at >= SAVE_SECONDS:
             self._write()
         elif not self._unsaved:
             self._unsaved = True
@@ -205,7 +204,7 @@ class Gate:
                 self._write()
 
     def _write(self) -> None:
-        self._saved_at, self._unsaved = time.time(), False
+        self._saved_at, self._unsaved = self.site.clock.now(), False
         kept = LimitsFile(self._saved_at, self.controls, self.waiting, self._host)
         path = self.site.state_dir / LIMITS_FILE
         draft = path.with_suffix(".new")

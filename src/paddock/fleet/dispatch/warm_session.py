@@ -4,7 +4,6 @@ Which task follows which is worked out again whenever tasks become ready, end, o
 needs to be remembered. What was done is in the log: an inlined attempt says so, and why.
 """
 
-import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -50,7 +49,7 @@ def decide(
         Piece(task.id, e.work_seconds.median, e.work_seconds.spread) for task, e in zip(tasks, learnt, strict=True)
     ]
     first = learnt[0]
-    money = spawn_money(site, first, tasks[0], engine, time.time())
+    money = spawn_money(site, first, tasks[0], engine, site.clock.now())
     spawn = Spawn(first.spawn_seconds.median, first.spawn_tokens.median, money)
     return decide_fan_out(pieces, spawn, slots, worth_of(site) if worth is None else worth)
 

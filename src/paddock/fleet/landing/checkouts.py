@@ -1,7 +1,6 @@
 """Checkouts of main that could not follow it when it moved: tried again now and then, as long as there are any."""
 
 import asyncio
-import time
 from dataclasses import dataclass
 
 from paddock.core.errors import PaddockError
@@ -26,9 +25,10 @@ class Checkouts:
         if config.land.remote or not (notes.stale or notes.undone):
             return ""
         main = self.site.repo.loose_tip(config.landing_branch)
-        if main is not None and main == self.main and time.monotonic() < self.looked_at + AGAIN_SECONDS:
+        now = asyncio.get_running_loop().time()
+        if main is not None and main == self.main and now < self.looked_at + AGAIN_SECONDS:
             return ""
-        self.looked_at, self.main = time.monotonic(), main
+        self.looked_at, self.main = now, main
         update = config.land.checkout == "update"
         try:
             await asyncio.to_thread(

@@ -7,7 +7,6 @@ it was. The turns of a run are: 0 set-up, then one for each time a check is run.
 import asyncio
 import os
 import signal
-import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
@@ -16,6 +15,7 @@ from paddock.core.merge.cannot_run import why_cannot_run
 from paddock.core.merge.guards import BLAMING
 from paddock.core.merge.model import Purpose, Result, Run
 from paddock.fleet.checkpoints import checkpoint
+from paddock.fleet.clock import wait_for
 from paddock.fleet.landing.ci_output import last_lines_of, note_step
 from paddock.fleet.landing.entrance import ci_of
 from paddock.fleet.site import Site
@@ -208,7 +208,7 @@ class CiRun:
             if self.cancelled:
                 await stop_turn(TurnToStop(self._mark, state.identity, STOP_GRACE_SECONDS))
                 return RunResult(Result.CANCELLED)
-            if time.time() >= self._deadline:
+            if self._site.clock.now() >= self._deadline:
                 # Written before the first signal: who finds it dead after a crash knows why.
                 too_long.write_text(f"`{name}` did not end within {self._deadline - state.started_at:.0f} s")
                 checkpoint("ci.stopping")
@@ -234,11 +234,7 @@ class CiRun:
         self._deadline = limit if own is None else min(limit, started_at + own)
 
     async def _sleep(self) -> None:
-        try:
-            async with asyncio.timeout(max(0.05, self._deadline - time.time())):
-                await self.changed.wait()
-        except TimeoutError:
-            pass
+        await wait_for(self.changed, max(0.05, self._deadline - self._site.clock.now()))
         self.changed.clear()
 
     async def _claim_sandbox(self) -> Sandbox:

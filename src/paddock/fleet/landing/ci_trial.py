@@ -8,11 +8,11 @@ import asyncio
 import contextlib
 import os
 import signal
-import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from paddock.core.merge.model import Purpose, Run
+from paddock.fleet.clock import Clock
 from paddock.fleet.landing.ci_output import last_lines
 from paddock.fleet.landing.ci_run import CiCrew, CiRun, RunResult
 from paddock.fleet.landing.entrance import ci_of
@@ -50,13 +50,13 @@ def try_ci(site: Site, commit: str, timeout_seconds: float, beat: Callable[[floa
 
 
 async def _drive(site: Site, name: str, commit: str, timeout_seconds: float, beat: Callable[[float], None]) -> Trial:
-    began = time.time()
+    began = site.clock.now()
     watch = TurnWatch(tick_seconds=BEAT_SECONDS)
     tree = site.repo.git("rev-parse", f"{commit}^{{tree}}").text
     run = Run(name, Purpose.CONTROL, commit, tree, (), tree, commit, ci_of(site).digest, "", began)
     sandbox = Sandbox(site.repo, site.sandbox_root, name)
     driver = CiRun(CiCrew(site, watch, Sweeper()), run, timeout_seconds, sandbox)
-    helpers = [asyncio.ensure_future(_pass_on(watch, driver)), asyncio.ensure_future(_beat(beat, began))]
+    helpers = [asyncio.ensure_future(_pass_on(watch, driver)), asyncio.ensure_future(_beat(site.clock, beat, began))]
     try:
         with _stopped_by_a_person(driver):
             ended = await driver.drive()
@@ -64,7 +64,7 @@ async def _drive(site: Site, name: str, commit: str, timeout_seconds: float, bea
         for helper in helpers:
             helper.cancel()
         watch.close()
-    return Trial(commit, ended, time.time() - began, last_lines(site, name))
+    return Trial(commit, ended, site.clock.now() - began, last_lines(site, name))
 
 
 async def _pass_on(watch: TurnWatch, driver: CiRun) -> None:
@@ -74,10 +74,10 @@ async def _pass_on(watch: TurnWatch, driver: CiRun) -> None:
             driver.changed.set()
 
 
-async def _beat(beat: Callable[[float], None], began: float) -> None:
+async def _beat(clock: Clock, beat: Callable[[float], None], began: float) -> None:
     while True:
         await asyncio.sleep(BEAT_SECONDS)
-        beat(time.time() - began)
+        beat(clock.now() - began)
 
 
 @contextlib.contextmanager

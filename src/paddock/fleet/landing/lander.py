@@ -5,7 +5,6 @@ main moves; the next daemon reads both from the board and goes on.
 """
 
 import asyncio
-import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -62,9 +61,9 @@ class Lander:
     retry_at: float = 0.0
     retry_seconds: float = FIRST_RETRY_SECONDS
     troubles: dict[str, str] = field(default_factory=dict)
-    began: float = field(default_factory=time.time)
 
     def __post_init__(self) -> None:
+        self._began = self.site.clock.now()
         self._aftermath = Aftermath.of(self.site, self.ledger)
         self._checkouts = Checkouts(self.site)
 
@@ -76,7 +75,7 @@ class Lander:
         queue = self.ledger.board.queue
         if _is_at_rest(queue):
             return None
-        if time.time() < self.retry_at:
+        if self.site.clock.now() < self.retry_at:
             return self.retry_at
         if not await self._act():
             return self._later()
@@ -84,7 +83,7 @@ class Lander:
         await self._note_trouble("")
         await self._give_up_lost(self.ledger.board.queue)
         await self._look_after()
-        return time.time() + FETCH_SECONDS if self.site.config.land.remote else None
+        return self.site.clock.now() + FETCH_SECONDS if self.site.config.land.remote else None
 
     async def _act(self) -> bool:
         """Plans and performs until nothing is left to do; False when the world outside did not let us."""
@@ -93,7 +92,7 @@ class Lander:
             await self._drop_cancelled(self.ledger.board)
             queue = self.ledger.board.queue
             self._adopt(queue)
-            actions = plan(queue, await self._look(queue), time.time())
+            actions = plan(queue, await self._look(queue), self.site.clock.now())
             if not actions:
                 break
             try:
@@ -108,7 +107,7 @@ class Lander:
         return True
 
     def _later(self) -> float:
-        self.retry_at = time.time() + self.retry_seconds
+        self.retry_at = self.site.clock.now() + self.retry_seconds
         self.retry_seconds = min(LAST_RETRY_SECONDS, self.retry_seconds * 2)
         return self.retry_at
 
@@ -182,11 +181,11 @@ class Lander:
 
     async def _look(self, queue: Queue) -> act.Facts:
         land = self.site.config.land
-        if land.remote and time.time() - self.fetched_at > FETCH_SECONDS:
+        if land.remote and self.site.clock.now() - self.fetched_at > FETCH_SECONDS:
             fetched = await asyncio.to_thread(self.site.repo.fetch, land.remote, self.site.config.landing_branch)
             await self._note_trouble(fetched.problem, f"fetching from {land.remote}")
             await self._note_remote(land.remote, fetched.problem)
-            self.fetched_at = time.time()
+            self.fetched_at = self.site.clock.now()
         known = queue.main.commit if queue.main is not None else None
         seen = await asyncio.to_thread(observe_main, self.site.repo, main_ref(self.site), known)
         if seen.commit is None or seen.tree is None:
@@ -197,7 +196,7 @@ class Lander:
             ci=ci_of(self.site).digest,
             slots=land.slots,
             main_descends=seen.descends,
-            watched_since=self.began,
+            watched_since=self._began,
         )
 
     async def _perform(self, action: act.Action) -> bool:

@@ -5,7 +5,6 @@ import re
 import signal
 import subprocess
 import sys
-import time
 from dataclasses import dataclass
 from pathlib import Path
 from zlib import crc32
@@ -13,6 +12,7 @@ from zlib import crc32
 from paddock.core.board import DAEMON_LEASE, Board
 from paddock.core.errors import PaddockError
 from paddock.core.leases.lease import Lease
+from paddock.fleet.clock import stamp
 from paddock.git.repo import Repo
 from paddock.sessions.identity import ProcessIdentity, is_certainly_gone
 from paddock.sessions.process import block_until_exit, signal_process
@@ -31,8 +31,7 @@ class RunningDaemon:
 
     @property
     def words(self) -> str:
-        since = time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(self.lease.since))
-        return f"pid {self.lease.holder.pid} on {self.lease.holder.host}, since {since}"
+        return f"pid {self.lease.holder.pid} on {self.lease.holder.host}, since {stamp(self.lease.since)}"
 
 
 def find_daemon(board: Board, host: str) -> RunningDaemon | None:

@@ -4,7 +4,6 @@ import contextlib
 import os
 import shutil
 import tempfile
-import time
 import uuid
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -34,9 +33,9 @@ class Tryout:
 
 def try_engine(site: Site, engine: Engine, timeout_seconds: float) -> Tryout:
     """Ends within the time whatever the engine does; a killed one leaves nothing but its own session behind."""
-    deadline = time.monotonic() + timeout_seconds
+    deadline = site.clock.now() + timeout_seconds
     with _place(site) as (worktree, side):
-        left = deadline - time.monotonic()
+        left = deadline - site.clock.now()
         where = str(worktree)
         if left <= 0:
             return Tryout("", f"making a worktree took all of the {timeout_seconds:g} s", where)
@@ -117,7 +116,7 @@ def _remove_stale(site: Site, folder: Path) -> None:
         return
     for left in folder.iterdir():
         with contextlib.suppress(OSError):
-            if time.time() - left.stat().st_mtime > STALE_SECONDS:
+            if site.clock.now() - left.stat().st_mtime > STALE_SECONDS:
                 _remove(site, left)
 
 

@@ -6,7 +6,6 @@ that is swept, each thing by its owner's name, which is never given to another. 
 evidence.
 """
 
-import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import StrEnum
@@ -19,6 +18,7 @@ from paddock.core.events import Draft, Swept
 from paddock.core.ids import AttemptId, TaskId
 from paddock.core.leases import lease
 from paddock.core.merge.model import Queue
+from paddock.fleet.clock import stamp
 from paddock.fleet.site import Site
 from paddock.git.disk import disk_usage, remove_tree
 from paddock.git.landing.held import UNITS, held_units, release_unit
@@ -89,7 +89,7 @@ class Survey:
 
 def look(site: Site) -> Survey:
     """Blocks on git and the process table: call it in a thread. Never touches the board."""
-    now = time.time()
+    now = site.clock.now()
     return Survey(
         processes=find_marked(site.marker),
         slots=tuple((slot, read_record(slot)) for slot in list_slots(site.root)),
@@ -145,7 +145,7 @@ def judge(config: Config, board: Board, seen: Survey, now: float) -> list[Found]
 def _expired_leases(board: Board, now: float) -> Iterator[Found]:
     for event in lease.expire(board.leases, now):
         held = board.leases.held[event.name]
-        yield Found(What.LEASE, event.name, f"held by {held.holder.name} since {_stamp(held.since)}")
+        yield Found(What.LEASE, event.name, f"held by {held.holder.name} since {stamp(held.since)}")
 
 
 def _orphans(board: Board, processes: tuple[MarkedProcess, ...]) -> Iterator[Found]:
@@ -271,7 +271,3 @@ def lease_drafts(board: Board, now: float) -> list[Draft]:
 
 def note_drafts(done: list[Found]) -> list[Draft]:
     return [Draft(Swept(f"{item.what.value}: {item.name}", item.evidence[:500])) for item in done]
-
-
-def _stamp(at: float) -> str:
-    return time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(at))

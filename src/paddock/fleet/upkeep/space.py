@@ -1,7 +1,6 @@
 """A full disk is no task's failure: what could not be prepared for want of space uses up no attempt."""
 
 import errno
-import time
 from dataclasses import dataclass
 
 from paddock.core.errors import PaddockError
@@ -38,7 +37,7 @@ def explain_unprepared(site: Site, error: PaddockError | OSError) -> Unprepared:
 def judge_no_space(site: Site, task: Task, attempt: Attempt, reason: str) -> AttemptEnded:
     """Without looking at what there is: on a full disk git could not secure it, and no turn has begun."""
     verdict = judge(AttemptFacts(no_space=reason))
-    following = decide_next(verdict, task, attempt, time.time(), site.config.limits.backoff)
+    following = decide_next(verdict, task, attempt, site.clock.now(), site.config.limits.backoff)
     return AttemptEnded(
         outcome=verdict.outcome.value,
         next=following.step,

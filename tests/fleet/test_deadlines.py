@@ -21,11 +21,11 @@ TELLS = Capabilities(model=True, greets=True, tool_starts=True)
 HIDES_TOOLS = Capabilities(model=True, greets=True)
 AT_WORK = follow(ToolUse(), ToolCall("1", "Bash", "make test"))
 NOBODY = ProcessIdentity(2**22 + 1, 1, "no boot")
+NOW = time.time()
 
 
 def silent_for(seconds: float, identity: ProcessIdentity = NOBODY) -> Running:
-    now = time.time()
-    return Running(identity, started_at=now - 5000, last_output_at=now - seconds, output_bytes=1)
+    return Running(identity, started_at=NOW - 5000, last_output_at=NOW - seconds, output_bytes=1)
 
 
 def clock(can: Capabilities = TELLS, tools: ToolUse | None = None) -> TurnClock:
@@ -33,28 +33,27 @@ def clock(can: Capabilities = TELLS, tools: ToolUse | None = None) -> TurnClock:
 
 
 def test_a_byte_is_a_sign_of_life_before_any_line_is_whole() -> None:
-    assert clock().passed(silent_for(60)) is None
-    assert clock().passed(silent_for(700)) is Deadline.SILENCE
+    assert clock().passed(silent_for(60), NOW) is None
+    assert clock().passed(silent_for(700), NOW) is Deadline.SILENCE
 
 
 def test_a_tool_may_be_silent_for_longer_than_a_model() -> None:
-    assert clock(tools=AT_WORK).passed(silent_for(700)) is None
-    assert clock(tools=AT_WORK).passed(silent_for(1900)) is Deadline.TOOL
+    assert clock(tools=AT_WORK).passed(silent_for(700), NOW) is None
+    assert clock(tools=AT_WORK).passed(silent_for(1900), NOW) is Deadline.TOOL
 
 
 def test_who_says_nothing_before_the_model_does_is_not_asked_for_a_first_word() -> None:
-    now = time.time()
-    wordless = Running(NOBODY, started_at=now - 300, last_output_at=None, output_bytes=0)
-    assert clock().passed(wordless) is Deadline.STARTUP
-    assert clock(Capabilities(model=True)).passed(wordless) is None
-    assert clock(Capabilities()).passed(wordless) is Deadline.STARTUP, "a plain command has no model to wait for"
+    wordless = Running(NOBODY, started_at=NOW - 300, last_output_at=None, output_bytes=0)
+    assert clock().passed(wordless, NOW) is Deadline.STARTUP
+    assert clock(Capabilities(model=True)).passed(wordless, NOW) is None
+    assert clock(Capabilities()).passed(wordless, NOW) is Deadline.STARTUP, "a plain command has no model to wait for"
 
 
 def test_who_says_nothing_before_its_end_is_not_asked_to_speak() -> None:
     at_its_end = Capabilities(model=True, streams=False)
-    assert clock(at_its_end).passed(silent_for(4000)) is None
-    late = Running(NOBODY, started_at=time.time() - 40_000, last_output_at=None, output_bytes=0)
-    assert clock(at_its_end).passed(late) is Deadline.TURN
+    assert clock(at_its_end).passed(silent_for(4000), NOW) is None
+    late = Running(NOBODY, started_at=NOW - 40_000, last_output_at=None, output_bytes=0)
+    assert clock(at_its_end).passed(late, NOW) is Deadline.TURN
 
 
 @pytest.fixture
@@ -89,15 +88,14 @@ def test_a_tool_that_nobody_told_of_is_seen_at_work(engine: subprocess.Popen[str
     identity = identify(engine.pid)
     assert identity is not None
     tell(engine, "start")
-    watched, before = clock(HIDES_TOOLS), time.time()
-    assert watched.passed(silent_for(700, identity)) is None
-    looks = watched.look_again_at(silent_for(700, identity))
-    assert looks is not None
-    assert looks >= before + LOOK_SECONDS, "not at once: looking costs something"
-    assert clock(TELLS).passed(silent_for(700, identity)) is Deadline.SILENCE, "who tells of tools has none at work"
-    assert clock(HIDES_TOOLS).passed(silent_for(1900, identity)) is Deadline.TOOL
+    watched = clock(HIDES_TOOLS)
+    assert watched.passed(silent_for(700, identity), NOW) is None
+    looks = watched.look_again_at(silent_for(700, identity), NOW)
+    assert looks == NOW + LOOK_SECONDS, "not at once: looking costs something"
+    assert clock(TELLS).passed(silent_for(700, identity), NOW) is Deadline.SILENCE, "who tells of tools has none"
+    assert clock(HIDES_TOOLS).passed(silent_for(1900, identity), NOW) is Deadline.TOOL
     tell(engine, "stop")
-    assert clock(HIDES_TOOLS).passed(silent_for(700, identity)) is Deadline.SILENCE
+    assert clock(HIDES_TOOLS).passed(silent_for(700, identity), NOW) is Deadline.SILENCE
     tell(engine, "start")
 
 
@@ -106,6 +104,7 @@ def test_what_ran_before_the_last_word_is_no_tool(engine: subprocess.Popen[str])
     identity = identify(engine.pid)
     assert identity is not None
     tell(engine, "start")
-    state = Running(identity, started_at=time.time() - 50, last_output_at=time.time() + 5, output_bytes=1)
+    now = time.time()
+    state = Running(identity, started_at=now - 50, last_output_at=now + 5, output_bytes=1)
     impatient = TurnClock(TurnLimits(100, -10.0, 36000, 1800), HIDES_TOOLS, ToolUse)
-    assert impatient.passed(state) is Deadline.SILENCE
+    assert impatient.passed(state, now) is Deadline.SILENCE

@@ -1,0 +1,34 @@
+"""What time it is. The fleet asks here and nowhere else, so that a whole daemon can run by another clock.
+
+Moments are seconds since 1970, by `Clock.now`. Pauses and spans are the event loop's: `asyncio.sleep`,
+`asyncio.timeout`, `loop.time()`. Who brings a clock of their own brings an event loop that runs by it.
+"""
+
+import asyncio
+import contextlib
+import time
+from typing import Protocol
+
+
+class Clock(Protocol):
+    def now(self) -> float: ...
+
+
+class SystemClock:
+    def now(self) -> float:
+        return time.time()  # noqa: TID251
+
+
+SYSTEM_CLOCK = SystemClock()
+
+
+async def wait_for(event: asyncio.Event, seconds: float | None) -> None:
+    """Until it is set, but no longer than that."""
+    with contextlib.suppress(TimeoutError):
+        async with asyncio.timeout(seconds):
+            await event.wait()
+
+
+def stamp(at: float) -> str:
+    """A moment as people here write it."""
+    return time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(at))
