@@ -17,11 +17,10 @@ from rich.terminal_theme import DIMMED_MONOKAI
 from paddock.cli.commands.run import lead
 from paddock.cli.live import LAST_LINES, REFRESH_SECONDS, draw
 from paddock.cli.narration import tell
-from paddock.cli.sites import open_site
-from paddock.cli.workspace import Workspace
 from paddock.core.events import Record
 from paddock.core.tasks.task import Phase
 from paddock.fleet.daemon import Daemon, Orders
+from paddock.fleet.workspace import Workspace
 from paddock.git.repo import discover
 
 PICTURE = Path(__file__).resolve().parent.parent / "docs" / "images" / "run.svg"
@@ -75,7 +74,7 @@ async def catch(project: Path) -> str:
     store = workspace.write()
     ledger = await lead(store, wait=False)
     lines: deque[str] = deque(maxlen=LAST_LINES)
-    daemon = Daemon(open_site(workspace, store), ledger, workspace.log_path, Orders(until_idle=True))
+    daemon = Daemon(workspace.site, ledger, workspace.log_path, Orders(until_idle=True))
 
     def observe(record: Record) -> None:
         if line := tell(record, ledger.board):

@@ -4,13 +4,12 @@ from collections.abc import Iterator, Mapping
 
 from paddock.cli.amounts import money_words, token_words
 from paddock.cli.text import cut
-from paddock.cli.workspace import Workspace
 from paddock.core.events import StopRequested
 from paddock.core.ids import harmless
 from paddock.core.tasks.task import Attempt, Task
 from paddock.fleet.attempts.evidence import Evidence, gather
+from paddock.fleet.workspace import Workspace
 from paddock.store.protocol import Query
-from paddock.store.sqlite import SqliteStore
 
 GOOD_ENDS = ("delivered", "unsaved", "unchanged", "noop")
 SHOWN_FILES = 8
@@ -19,20 +18,16 @@ ERROR_LINES = 6
 INDENT = " " * 10
 
 
-def look_into(workspace: Workspace, store: SqliteStore, task: Task) -> dict[str, Evidence]:
+def look_into(workspace: Workspace, task: Task) -> dict[str, Evidence]:
     """By attempt. An engine, a folder or a commit that is gone hides none of the rest."""
-    if not task.attempts:
-        return {}
-    from paddock.cli.sites import open_site
 
-    site = open_site(workspace, store)
-    return {attempt.id: gather(site, attempt) for attempt in task.attempts}
+    return {attempt.id: gather(workspace.site, attempt) for attempt in task.attempts}
 
 
-def stop_reasons(store: SqliteStore, task: Task) -> dict[str, str]:
+def stop_reasons(workspace: Workspace, task: Task) -> dict[str, str]:
     """By attempt: who asked for its end, and the words given with it."""
     found: dict[str, str] = {}
-    for record in store.records(Query(task=task.id, kind=StopRequested.kind)):
+    for record in workspace.records(Query(task=task.id, kind=StopRequested.kind)):
         if isinstance(record.event, StopRequested) and record.attempt is not None:
             found[record.attempt] = f"by {record.actor}" + (f": {record.event.reason}" if record.event.reason else "")
     return found

@@ -10,10 +10,10 @@ from collections.abc import Callable, Iterator
 import msgspec
 
 from paddock.cli.text import age
-from paddock.cli.workspace import Workspace
 from paddock.core.board import Board
 from paddock.fleet.dispatch.refusals import read_stopped
 from paddock.fleet.service.presence import Presence, look_for_daemon
+from paddock.fleet.workspace import Workspace
 
 
 class Notice(msgspec.Struct, frozen=True):

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 from paddock.cli.attention import Notice
 from paddock.cli.text import paint
-from paddock.cli.workspace import Workspace
 from paddock.core.errors import PaddockError
 from paddock.core.ids import printable
+from paddock.fleet.workspace import Workspace
 
 if TYPE_CHECKING:
     from paddock.git.usertree.notes import CheckoutNotes, StaleTree

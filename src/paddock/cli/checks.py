@@ -11,9 +11,9 @@ from enum import StrEnum
 from pathlib import Path
 
 from paddock.cli.text import plural
-from paddock.cli.workspace import Workspace
 from paddock.config.schema import Config
 from paddock.core.errors import PaddockError
+from paddock.fleet.workspace import Workspace
 
 
 class Health(StrEnum):

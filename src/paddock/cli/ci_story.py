@@ -6,9 +6,7 @@ from dataclasses import dataclass
 import click
 
 from paddock.cli.halts import cure_of, view_halt
-from paddock.cli.sites import site_of
 from paddock.cli.text import SCHEMA, age, clock, cut, iso, paint, print_json
-from paddock.cli.workspace import Workspace
 from paddock.core.errors import PaddockError
 from paddock.core.events import Record
 from paddock.core.merge import events as qe
@@ -16,6 +14,7 @@ from paddock.core.merge.model import Ending, Queue, Result
 from paddock.core.tasks.task import Task
 from paddock.fleet.landing.ci_output import last_lines, steps_of
 from paddock.fleet.site import Site
+from paddock.fleet.workspace import Workspace
 from paddock.store.protocol import Query
 
 SHOWN_OUTPUT = 20
@@ -69,11 +68,7 @@ def end_of_run(site: Site, runs: Sequence[str], count: int = 5) -> list[str]:
 
 def find_run(workspace: Workspace, run: str) -> RunStory:
     """Raises PaddockError when there never was one of that id."""
-    store = workspace.read()
-    try:
-        records = list(store.records(Query(kind="queue.*")))
-    finally:
-        store.close()
+    records = list(workspace.records(Query(kind="queue.*")))
     starts = [record for record in records if isinstance(record.event, qe.RunStarted)]
     mine = next((record for record in starts if _started(record).run == run), None)
     if mine is None:
@@ -128,7 +123,7 @@ def _end_words(event: qe.RunEnded) -> str:
 
 
 def tell_run(workspace: Workspace, run: str, *, as_json: bool) -> None:
-    story, site = find_run(workspace, run), site_of(workspace)
+    story, site = find_run(workspace, run), workspace.site
     if as_json:
         print_json(_view_run(story, site))
         return
@@ -190,7 +185,7 @@ def _run_lines(story: RunStory, site: Site) -> Iterator[str]:
 
 
 def tell_main(workspace: Workspace, *, as_json: bool) -> None:
-    queue, site = workspace.board().queue, site_of(workspace)
+    queue, site = workspace.board().queue, workspace.site
     story = _story_of_main(workspace)
     bad = [told.run for told in story if told.failed]
     red = queue.main is None or queue.main.verified_by is None or queue.halted is not None
@@ -232,13 +227,9 @@ def _where(workspace: Workspace, queue: Queue) -> str:
 
 
 def _story_of_main(workspace: Workspace) -> list[Told]:
-    store = workspace.read()
     runs: dict[str, qe.RunStarted] = {}
-    try:
-        records = store.records(Query(kind="queue.*"))
-        return [told for record in records if (told := _about_main(record, runs)) is not None]
-    finally:
-        store.close()
+    records = workspace.records(Query(kind="queue.*"))
+    return [told for record in records if (told := _about_main(record, runs)) is not None]
 
 
 def _about_main(record: Record, runs: dict[str, qe.RunStarted]) -> Told | None:

@@ -12,9 +12,9 @@ import click
 from click.shell_completion import CompletionItem
 
 from paddock.cli.text import cut
-from paddock.cli.workspace import Workspace
 from paddock.core.errors import PaddockError
 from paddock.core.ids import task_number
+from paddock.fleet.workspace import Workspace
 from paddock.git.repo import discover
 
 MOST = 100

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from paddock.cli.workspace import Workspace, author
 from paddock.core.board import Board
 from paddock.core.errors import PaddockError
 from paddock.core.events import Draft, Record
 from paddock.core.ids import TaskId
 from paddock.core.tasks.task import Phase
+from paddock.fleet.workspace import Workspace, author
 
 if TYPE_CHECKING:
     from paddock.core.merge.events import QueueEvent

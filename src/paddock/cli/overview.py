@@ -9,12 +9,12 @@ from paddock.cli.attention import Notice, find_notices
 from paddock.cli.columns import columns
 from paddock.cli.lostwork import tell_lost_work
 from paddock.cli.text import age, badge, cut, paint, plural, say, width
-from paddock.cli.workspace import Workspace
 from paddock.core.board import Board
 from paddock.core.ids import TaskId, task_number
 from paddock.core.money.spending import day_of
 from paddock.core.tasks.task import FINISHED, SATISFIED, Phase, Task
 from paddock.fleet.service.presence import Presence, look_for_daemon
+from paddock.fleet.workspace import Workspace
 
 ROWS = 40  # of one group
 SCREEN = 400  # of all groups together

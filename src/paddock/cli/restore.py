@@ -5,9 +5,10 @@ from msgspec.structs import replace
 
 from paddock.cli.checkouts import FILES_SHOWN
 from paddock.cli.text import SCHEMA, print_json
-from paddock.cli.workspace import Workspace, open_workspace
+from paddock.cli.workspace import open_workspace
 from paddock.core.errors import PaddockError
 from paddock.core.ids import printable
+from paddock.fleet.workspace import Workspace
 from paddock.git.usertree.notes import CheckoutNotes, UndoneWork, hold_checkouts, read_notes, write_notes
 from paddock.git.usertree.undone import notice_undone, restore_commit
 

@@ -5,12 +5,11 @@ import sys
 import click
 
 from paddock.cli.ci_story import find_run
-from paddock.cli.sites import site_of
 from paddock.cli.text import SCHEMA, cut, paint, print_json_line
-from paddock.cli.workspace import Workspace
 from paddock.core.errors import PaddockError
 from paddock.core.plaintext import plain_line
 from paddock.fleet.landing.ci_output import Step, steps_of
+from paddock.fleet.workspace import Workspace
 from paddock.sessions.output import LineReader
 from paddock.store.wake import Listener
 
@@ -19,7 +18,7 @@ POLL_SECONDS = 0.5
 
 def tail_run(workspace: Workspace, run: str, *, follow: bool, raw: bool, as_json: bool) -> None:
     story = find_run(workspace, run)
-    folder = site_of(workspace).run_folder(run)
+    folder = workspace.site.run_folder(run)
     if story.ended is not None and not steps_of(folder):
         known = story.ended.reused
         why = f"`{known}` had passed the same tree before" if known else "its output has been deleted"

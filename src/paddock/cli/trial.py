@@ -4,11 +4,10 @@ import sys
 
 import click
 
-from paddock.cli.sites import site_of
 from paddock.cli.text import cut
-from paddock.cli.workspace import Workspace
 from paddock.core.merge.model import Result
 from paddock.fleet.landing.ci_trial import Trial, try_ci
+from paddock.fleet.workspace import Workspace
 from paddock.git.sandboxes.ci import define_ci
 
 SHOWN_LINES = 10
@@ -20,7 +19,7 @@ def try_once(workspace: Workspace, at_most_seconds: float | None = None) -> Tria
     definition = define_ci(config.land, config.land.keep)
     if definition is None:
         return None
-    site = site_of(workspace)
+    site = workspace.site
     seconds = config.land.timeout if at_most_seconds is None else at_most_seconds
     names = ", ".join(check.command for check in definition.checks)
     words = f"trying `{cut(names, 60)}` in a sandbox, for at most {seconds:.0f} s; Ctrl-C ends it"

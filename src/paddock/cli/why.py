@@ -6,9 +6,7 @@ from dataclasses import dataclass
 
 import click
 
-from paddock.cli.sites import site_of
 from paddock.cli.text import clock, cut, iso, plural
-from paddock.cli.workspace import Workspace
 from paddock.core.errors import PaddockError
 from paddock.core.events import MessageSent, Record, TaskApproved
 from paddock.core.ids import TaskId
@@ -17,8 +15,8 @@ from paddock.core.tasks.landing import next_step
 from paddock.fleet.landing.ci_output import last_lines
 from paddock.fleet.landing.conflicts import BothSides, both_sides
 from paddock.fleet.site import Site
+from paddock.fleet.workspace import Workspace
 from paddock.store.protocol import Query
-from paddock.store.sqlite import SqliteStore
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,13 +49,13 @@ class OpenConflict:
 def view_story(workspace: Workspace, change: str) -> dict[str, object]:
     story = history_of(workspace, change)
     clash = open_clash(story)
-    both = None if clash is None else _view_clash(clash, _sides(site_of(workspace), clash))
+    both = None if clash is None else _view_clash(clash, _sides(workspace.site, clash))
     return {"events": [line.view() for line in story], "conflict": both}
 
 
 def tell_story(workspace: Workspace, change: str) -> None:
     story = history_of(workspace, change)
-    site = site_of(workspace)
+    site = workspace.site
     for line in story:
         click.echo(line.text())
     clash = open_clash(story)
@@ -112,15 +110,10 @@ def _point_to_logs(site: Site, runs: Sequence[str]) -> None:
 
 def history_of(workspace: Workspace, change: str) -> list[StoryLine]:
     """Raises PaddockError when the queue never heard of it."""
-    store = workspace.read()
-    story: list[StoryLine] = []
     mine: dict[str, qe.RunStarted] = {}
-    for record in store.records(Query(kind="queue.*")):
-        line = _line(record, change, mine)
-        if line is not None:
-            story.append(line)
-    story += [*_requests(store, change), *_notes(store, change)]
-    store.close()
+    records = workspace.records(Query(kind="queue.*"))
+    story = [line for record in records if (line := _line(record, change, mine)) is not None]
+    story += [*_requests(workspace, change), *_notes(workspace, change)]
     if not story:
         raise PaddockError(f"`{cut(change, 40)}` has never been in the merge queue", "`paddock queue` shows what is")
     return sorted(story, key=lambda line: line.seq)
@@ -134,9 +127,9 @@ def open_clash(story: list[StoryLine]) -> OpenConflict | None:
     return None if last is None else OpenConflict(heads[-1], last.base, last.paths, last.against)
 
 
-def _requests(store: SqliteStore, change: str) -> list[StoryLine]:
+def _requests(workspace: Workspace, change: str) -> list[StoryLine]:
     """What the agent was asked to do about it."""
-    sent = store.records(Query(task=change, kind=MessageSent.kind))
+    sent = workspace.records(Query(task=change, kind=MessageSent.kind))
     return [
         StoryLine(record.seq, record.at, f"asked its agent: {' '.join(record.event.text.split())}")
         for record in sent
@@ -144,9 +137,9 @@ def _requests(store: SqliteStore, change: str) -> list[StoryLine]:
     ]
 
 
-def _notes(store: SqliteStore, change: str) -> list[StoryLine]:
+def _notes(workspace: Workspace, change: str) -> list[StoryLine]:
     """What people said when they approved it."""
-    approved = store.records(Query(task=change, kind=TaskApproved.kind))
+    approved = workspace.records(Query(task=change, kind=TaskApproved.kind))
     return [
         StoryLine(record.seq, record.at, f"approved by {record.actor}: {' '.join(record.event.message.split())}")
         for record in approved

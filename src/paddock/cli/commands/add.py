@@ -8,12 +8,11 @@ from click.core import ParameterSource
 
 from paddock.cli.text import SCHEMA, plural, print_json
 from paddock.cli.workspace import open_workspace
-from paddock.config.schema import Config
 from paddock.config.taskfile import SIZE_LIMIT, parse_task_file, split_list
 from paddock.core.errors import Misuse
 from paddock.core.events import Record, TaskAdded
 from paddock.core.ids import printable
-from paddock.core.intent.tasks import Batch, Known, TaskSpec, add_tasks
+from paddock.core.intent.tasks import Batch, TaskSpec, add_tasks
 
 
 @click.command("add")
@@ -72,7 +71,7 @@ def add_command(
             work=kind,
         )
         batch = Batch((spec,), convoy)
-    known = known_names(workspace.config)
+    known = workspace.known
     records = workspace.record(lambda board: add_tasks(board, batch, known))
     _report(records, as_json=as_json, convoy=batch.convoy)
 
@@ -84,13 +83,6 @@ def _refuse_ignored(ctx: click.Context) -> None:
     if given:
         hint = "say it in the file: for one task, or below `defaults` for all"
         raise Misuse(f"--{given[0]} does nothing with --file", hint)
-
-
-def known_names(config: Config) -> Known:
-    from paddock.engines.registry import engine_names
-
-    takers = {kind: name for name, agent in reversed(config.agents.items()) for kind in agent.kinds}
-    return Known(frozenset(config.agents), frozenset((*engine_names(), *config.engines)), takers)
 
 
 def _read(file: str) -> str:

@@ -7,7 +7,7 @@ import click
 
 from paddock.cli.amounts import UNKNOWN, UNPRICED, money_words, token_words
 from paddock.cli.text import SCHEMA, cut, plural, print_json
-from paddock.cli.workspace import Workspace, open_workspace
+from paddock.cli.workspace import open_workspace
 from paddock.core.board import Board
 from paddock.core.events import BudgetSet, TurnEnded
 from paddock.core.ids import TaskId
@@ -15,6 +15,7 @@ from paddock.core.intent.budget import set_budget
 from paddock.core.money.budget import Amount, Cost, committed
 from paddock.core.money.spending import day_of, with_tasks
 from paddock.core.tasks.task import Phase
+from paddock.fleet.workspace import Workspace
 from paddock.store.protocol import Query
 
 GROUPS = ("task", "agent", "engine", "model", "convoy", "day")
@@ -89,8 +90,7 @@ def costs_command(ctx: click.Context, by: str, as_json: bool) -> None:
 
 def _collect(workspace: Workspace, board: Board, by: str) -> dict[str, Row]:
     rows: dict[str, Row] = {}
-    store = workspace.read()
-    for record in store.records(Query(kind=TurnEnded.kind)):
+    for record in workspace.records(Query(kind=TurnEnded.kind)):
         event = record.event
         assert isinstance(event, TurnEnded)
         row = rows.setdefault(_group(board, record.task, record.attempt, event, record.at, by), Row())
@@ -107,7 +107,6 @@ def _collect(workspace: Workspace, board: Board, by: str) -> dict[str, Row]:
         row.told += 1
         row.money += event.cost_usd
         row.startup_money += event.startup_usd or 0.0
-    store.close()
     return rows
 
 

@@ -7,9 +7,10 @@ import click
 from paddock.cli.pager import DiffColours, page
 from paddock.cli.selection import parse_tasks
 from paddock.cli.text import cut
-from paddock.cli.workspace import Workspace, open_workspace
+from paddock.cli.workspace import open_workspace
 from paddock.core.errors import PaddockError
 from paddock.core.tasks.task import Task
+from paddock.fleet.workspace import Workspace
 
 
 @click.command("diff")

@@ -5,7 +5,6 @@ from typing import Any
 import click
 from msgspec import UNSET
 
-from paddock.cli.commands.add import known_names
 from paddock.cli.selection import RefusedTask, Wanted, go_ahead, record_each, report, takes_tasks, wanted_tasks
 from paddock.cli.text import SCHEMA, print_json
 from paddock.cli.workspace import open_workspace
@@ -58,7 +57,7 @@ def edit_command(
         attempts=UNSET if attempts is None else attempts,
         work=UNSET if kind is None else kind or None,
     )
-    name, known = parse_task(task), known_names(workspace.config)
+    name, known = parse_task(task), workspace.known
     records = workspace.record(lambda board: edit_task(board, name, edit, known))
     if as_json:
         print_json({"schema": SCHEMA, "ids": [name], "seq": records[-1].seq})

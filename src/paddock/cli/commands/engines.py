@@ -7,7 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 import click
 
 from paddock.cli.text import SCHEMA, cut, paint, print_json
-from paddock.cli.workspace import Workspace, open_workspace
+from paddock.cli.workspace import open_workspace
 from paddock.core.errors import PaddockError
 from paddock.core.intent.budget import reset_limits
 from paddock.engines.protocol import Engine, Probe
@@ -15,6 +15,7 @@ from paddock.engines.registry import engine_names, load_engine
 from paddock.engines.settings import EngineSettings
 from paddock.fleet.service.tryout import Tryout, try_engine
 from paddock.fleet.site import Site
+from paddock.fleet.workspace import Workspace
 
 CHECK_SECONDS = 20.0
 LEAST_SECONDS = 1.0

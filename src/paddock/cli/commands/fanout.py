@@ -4,12 +4,13 @@ import click
 
 from paddock.cli.selection import parse_tasks
 from paddock.cli.text import SCHEMA, print_json
-from paddock.cli.workspace import Workspace, open_workspace
+from paddock.cli.workspace import open_workspace
 from paddock.config.schema import Limits
 from paddock.core.durations import format_duration, parse_duration
 from paddock.core.economics.fanout import FanOut, FanoutPlan, Piece, Spawn, Worth, decide_fan_out
 from paddock.core.errors import Misuse, PaddockError
 from paddock.core.tasks.task import Phase
+from paddock.fleet.workspace import Workspace
 
 
 @click.command("fanout")
@@ -81,12 +82,9 @@ def _worth(limits: Limits, hour_usd: float | None, hour_tokens: float | None) ->
 
 
 def _of_tasks(workspace: Workspace, words: str | None, slots: int | None, worth: Worth) -> FanOut:
-    from paddock.cli.sites import open_site
     from paddock.fleet.dispatch.warm_session import decide
 
-    store = workspace.read()
-    board, site = store.board(), open_site(workspace, store)
-    store.close()
+    board, site = workspace.board(), workspace.site
     names = (
         list(dict.fromkeys(parse_tasks((words,))))
         if words

@@ -2,7 +2,6 @@
 
 import click
 
-from paddock.cli.sites import open_site
 from paddock.cli.text import SCHEMA, cut, print_json
 from paddock.cli.workspace import open_workspace
 from paddock.core.events import Draft, WorktreeRemoved
@@ -28,9 +27,7 @@ def gc_command(ctx: click.Context, dry_run: bool, force: bool, as_json: bool) ->
     Commits are held by a ref and dirty files are committed before anything is removed.
     """
     workspace = open_workspace(ctx)
-    store = workspace.read()
-    site, board = open_site(workspace, store), store.board()
-    store.close()
+    site, board = workspace.site, workspace.board()
     live: set[str] = {attempt.id for name in board.live if (attempt := board.tasks[name].live_attempt) is not None}
     # In these a person may be at work on a conflict.
     live |= {resolve_folder(task.id) for task in board.open_tasks() if task.phase is Phase.BLOCKED}

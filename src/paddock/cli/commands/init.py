@@ -10,13 +10,14 @@ import click
 
 from paddock.cli.text import SCHEMA, plural, print_json
 from paddock.cli.trial import cure_of_trial, end_of_trial, tell_trial, try_once, view_trial
-from paddock.cli.workspace import Workspace, open_workspace
+from paddock.cli.workspace import open_workspace
 from paddock.config.guess import Guess, guess_ci
 from paddock.config.load import FILE_NAME
 from paddock.config.template import render_config
 from paddock.core.errors import PaddockError
 from paddock.core.ids import printable
 from paddock.fleet.landing.ci_trial import Trial
+from paddock.fleet.workspace import Workspace
 from paddock.store.sqlite import SqliteStore
 
 INIT_SECONDS = 60.0

@@ -4,10 +4,10 @@ import time
 
 import click
 
-from paddock.cli.sites import open_site
 from paddock.cli.text import SCHEMA, cut, print_json
-from paddock.cli.workspace import author, open_workspace
+from paddock.cli.workspace import open_workspace
 from paddock.fleet.upkeep.janitor import Found, What, judge, lease_drafts, look, note_drafts, sweep
+from paddock.fleet.workspace import author
 
 
 @click.command("janitor")
@@ -21,7 +21,7 @@ def janitor_command(ctx: click.Context, dry_run: bool, as_json: bool) -> None:
     """
     workspace = open_workspace(ctx)
     store = workspace.read() if dry_run else workspace.write()
-    site = open_site(workspace, store)
+    site = workspace.site
     seen = look(site)
     found = judge(site.config, store.board(), seen, time.time())
     done = [item for item in found if item.what is not What.UNKNOWN]

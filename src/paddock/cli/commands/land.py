@@ -7,9 +7,8 @@ from msgspec.structs import replace
 
 from paddock.cli.lostwork import record_lost_work
 from paddock.cli.selection import RefusedTask, Wanted, go_ahead, report, takes_tasks, wanted_tasks
-from paddock.cli.sites import open_site, site_of
 from paddock.cli.text import SCHEMA, cut, print_json
-from paddock.cli.workspace import Workspace, author, open_workspace
+from paddock.cli.workspace import open_workspace
 from paddock.core.errors import Misuse, PaddockError
 from paddock.core.ids import parse_task, recordable, resolve_folder
 from paddock.core.intent.landing import Conflicted, conflict_to_resolve, reject_task
@@ -29,6 +28,7 @@ from paddock.fleet.landing.entrance import (
 )
 from paddock.fleet.landing.lineage import Approval
 from paddock.fleet.site import Site
+from paddock.fleet.workspace import Workspace, author
 from paddock.git.worktrees.prepare import WorktreeOrder, prepare
 from paddock.git.worktrees.release import release
 
@@ -91,7 +91,7 @@ def queue_all(
     if not go_ahead(board, wanted, names, ctx.info_name or "land", branches=branches):
         return
     store = workspace.write()
-    site = open_site(workspace, store)
+    site = workspace.site
     who = author()
     waits_for = tuple(name for said in bases if (name := base_named(store.board(), said)) is not None)
     record_lost_work(workspace, store, names)
@@ -135,9 +135,8 @@ def queue_all(
 
 def _look_at_branches(workspace: Workspace, branches: tuple[str, ...]) -> None:
     """Raises PaddockError for the first that could not be queued."""
-    site = site_of(workspace)
     for branch in branches:
-        branch_head(site, branch)
+        branch_head(workspace.site, branch)
 
 
 def _queued_line(change: Change, waits_on: tuple[str, ...]) -> str:
@@ -188,9 +187,7 @@ def reject_command(ctx: click.Context, task: str, message: str, as_json: bool) -
 def resolve_command(ctx: click.Context, change: str, as_json: bool) -> None:
     """Open a worktree for you to resolve CHANGE, a task or a branch: main is being merged into its branch there."""
     workspace = open_workspace(ctx)
-    store = workspace.read()
-    site, board = open_site(workspace, store), store.board()
-    store.close()
+    site, board = workspace.site, workspace.board()
     found = conflict_to_resolve(board, change)
     path, conflicts = open_conflict(site, found, find_homes(board))
     if as_json:

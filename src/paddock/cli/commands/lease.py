@@ -13,7 +13,7 @@ import click
 import psutil
 
 from paddock.cli.text import SCHEMA, age, cut, iso, print_json
-from paddock.cli.workspace import Workspace, author, open_workspace
+from paddock.cli.workspace import open_workspace
 from paddock.core.board import Board
 from paddock.core.durations import format_duration, parse_duration
 from paddock.core.errors import Misuse, PaddockError
@@ -31,6 +31,7 @@ from paddock.core.intent.leases import (
     withdraw_request,
 )
 from paddock.core.leases import lease
+from paddock.fleet.workspace import Workspace, author
 from paddock.store.wake import Listener
 
 PATIENCE_SECONDS = 30.0

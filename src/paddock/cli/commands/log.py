@@ -11,12 +11,13 @@ from msgspec.structs import replace
 from paddock.cli.narration import describe
 from paddock.cli.text import SCHEMA, clock, cut, paint, plural, print_json, print_json_line, say
 from paddock.cli.views import RecordView, view_record
-from paddock.cli.workspace import Workspace, open_workspace
+from paddock.cli.workspace import open_workspace
 from paddock.core.board import Board
 from paddock.core.durations import parse_duration
 from paddock.core.errors import Misuse, PaddockError
 from paddock.core.events import Record
 from paddock.core.ids import TaskId, parse_task
+from paddock.fleet.workspace import Workspace
 from paddock.store.codec import body_of, kind_of
 from paddock.store.protocol import Query
 from paddock.store.sqlite import SqliteStore

@@ -11,7 +11,7 @@ from paddock.cli.lostwork import tell_lost_work
 from paddock.cli.restore import restore_command
 from paddock.cli.suite import run_scope, suite_lines, view_suite
 from paddock.cli.text import SCHEMA, age, cut, iso, paint, print_json
-from paddock.cli.workspace import Workspace, author, open_workspace
+from paddock.cli.workspace import open_workspace
 from paddock.core.board import DAEMON_LEASE
 from paddock.core.ids import is_run, parse_run
 from paddock.core.intent.queue import QueueSwitch, cancel_change, change_named, move_change, switch_queue
@@ -21,6 +21,7 @@ from paddock.core.merge.model import Decided, Entry, Halted, Queue, Run
 from paddock.core.merge.prospects import in_order, landing_seconds, state_words
 from paddock.core.merge.switches import switches_of
 from paddock.core.tasks.landing import LOST
+from paddock.fleet.workspace import Workspace, author
 from paddock.store.protocol import Query
 
 SHOWN_QUEUED = 30
@@ -64,9 +65,8 @@ def queue_command(ctx: click.Context, everything: bool, as_json: bool) -> None:
 def show_end_of_halt(workspace: Workspace, halted: Halted) -> None:
     """The last words of the run that halted the queue."""
     from paddock.cli.ci_story import end_of_run
-    from paddock.cli.sites import site_of
 
-    for line in end_of_run(site_of(workspace), halted.runs[-1:]):
+    for line in end_of_run(workspace.site, halted.runs[-1:]):
         click.echo(line)
 
 
@@ -78,11 +78,7 @@ def why_stopped(workspace: Workspace, queue: Queue) -> str:
     kind = kinds.get(state_of(queue))
     if kind is None:
         return ""
-    store = workspace.read()
-    try:
-        last = list(store.records(Query(kind=kind.kind)))[-1]
-    finally:
-        store.close()
+    last = list(workspace.records(Query(kind=kind.kind)))[-1]
     said = last.event.reason if isinstance(last.event, qe.QueueFrozen | qe.QueuePaused) else ""
     return f"by {last.actor}: {said}" if said else f"by {last.actor}"
 

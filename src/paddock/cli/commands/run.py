@@ -14,9 +14,8 @@ from paddock.cli.ci_story import end_of_run
 from paddock.cli.halts import halt_lines
 from paddock.cli.narration import narrate
 from paddock.cli.selection import parse_tasks
-from paddock.cli.sites import open_site
 from paddock.cli.text import cut
-from paddock.cli.workspace import Workspace, open_workspace
+from paddock.cli.workspace import open_workspace
 from paddock.config.load import FILE_NAME
 from paddock.core.board import Board
 from paddock.core.ids import TaskId, task_number
@@ -26,6 +25,7 @@ from paddock.fleet.dispatch.refusals import read_waiting
 from paddock.fleet.ledger import AlreadyRunning, Ledger, take_lead
 from paddock.fleet.service.settings import SettingsFile
 from paddock.fleet.site import Site
+from paddock.fleet.workspace import Workspace
 from paddock.sessions.marks import find_marked
 from paddock.sessions.sweep import sweep
 from paddock.store.protocol import LogUnusable
@@ -59,7 +59,7 @@ def run_command(ctx: click.Context, until_idle: bool, most: int | None, only: tu
 
 async def run_fleet(workspace: Workspace, orders: Orders, *, wait: bool, live: bool) -> int:
     store = workspace.write()
-    site = open_site(workspace, store)
+    site = workspace.site
     site.require_root()
     folder = os.open(workspace.repo.common_dir, os.O_RDONLY | os.O_DIRECTORY)
     ledger = await lead(store, wait=wait)

@@ -9,13 +9,14 @@ import click
 from paddock.cli.attempt_work import look_into, stop_reasons, usage_words, view_all_work, work_lines
 from paddock.cli.lostwork import tell_lost_work
 from paddock.cli.text import SCHEMA, age, badge, clock, cut, iso, paint, plural, print_json
-from paddock.cli.workspace import Workspace, open_workspace, warn_unknown
+from paddock.cli.workspace import open_workspace
 from paddock.core.board import Board
 from paddock.core.errors import Misuse
 from paddock.core.events import Record, TaskAdded, TaskApproved, TaskEdited
 from paddock.core.ids import harmless, is_run, parse_run, parse_task
 from paddock.core.tasks.task import Attempt, Phase, Task
 from paddock.fleet.attempts.evidence import Evidence
+from paddock.fleet.workspace import Workspace
 from paddock.store.protocol import Query, Store
 
 CI_LINES = 20
@@ -38,20 +39,18 @@ def show_command(ctx: click.Context, task: str, prompt: bool, as_json: bool) -> 
         tell_run(workspace, parse_run(task), as_json=as_json)
         return
     store = workspace.read()
-    board = store.board()
-    warn_unknown(board)
+    board = workspace.look(store)
     tell_lost_work(workspace, board)
     found = board.task(parse_task(task))
     if prompt:
-        from paddock.cli.sites import open_site
         from paddock.fleet.attempts.prompts import preview_prompt
 
-        text = preview_prompt(open_site(workspace, store), store, found)
+        text = preview_prompt(workspace.site, store, found)
         click.echo(harmless(text) if sys.stdout.isatty() else text)
         return
     brief = brief_of(store.record(found.brief_seq))
     dependents = list(board.dependents.get(found.id, ()))
-    works, stopped = look_into(workspace, store, found), stop_reasons(store, found)
+    works, stopped = look_into(workspace, found), stop_reasons(workspace, found)
     approval = _approval_of(store, found)
     store.close()
     failed = _failed_run(board, found)
@@ -67,9 +66,8 @@ def show_command(ctx: click.Context, task: str, prompt: bool, as_json: bool) -> 
         click.echo(line)
     if failed is not None:
         from paddock.cli.ci_story import end_of_run
-        from paddock.cli.sites import site_of
 
-        for line in end_of_run(site_of(workspace), (failed,), CI_LINES):
+        for line in end_of_run(workspace.site, (failed,), CI_LINES):
             click.echo(line)
 
 
@@ -84,10 +82,9 @@ def _failed_run(board: Board, task: Task) -> str | None:
 def _ci_view(workspace: Workspace, failed: str | None) -> dict[str, object] | None:
     if failed is None:
         return None
-    from paddock.cli.sites import site_of
     from paddock.fleet.landing.ci_output import last_lines
 
-    return {"run": failed, "output": last_lines(site_of(workspace), failed).splitlines()}
+    return {"run": failed, "output": last_lines(workspace.site, failed).splitlines()}
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,10 +4,11 @@ import click
 
 from paddock.cli.checkouts import FILES_SHOWN
 from paddock.cli.text import SCHEMA, plural, print_json
-from paddock.cli.workspace import Workspace, open_workspace
+from paddock.cli.workspace import open_workspace
 from paddock.core.errors import PaddockError
 from paddock.core.ids import printable
 from paddock.fleet.checkpoints import checkpoint
+from paddock.fleet.workspace import Workspace
 from paddock.git.usertree.checkouts import catch_up
 from paddock.git.usertree.stash import StashReport, catch_up_with_stash
 from paddock.git.usertree.update import IN_THE_WAY, LeftAlone

@@ -6,16 +6,16 @@ from pathlib import Path
 import click
 
 from paddock.cli.openings import find_opening
-from paddock.cli.sites import open_site
 from paddock.cli.text import cut, paint
 from paddock.cli.turn_output import Manner, TurnOutput, print_entry
-from paddock.cli.workspace import Workspace, open_workspace
+from paddock.cli.workspace import open_workspace
 from paddock.core import trace
 from paddock.core.ids import is_run, parse_run, task_of
 from paddock.core.intent.selection import attempt_named
 from paddock.core.tasks.task import Attempt
 from paddock.fleet.attempts.attempt import SETUP_OUTPUT
 from paddock.fleet.site import Site
+from paddock.fleet.workspace import Workspace
 from paddock.sessions.output import LineReader
 from paddock.store.wake import Listener
 
@@ -37,7 +37,7 @@ def tail_command(ctx: click.Context, task: str, follow: bool, raw: bool, as_json
         tail_run(workspace, parse_run(task), follow=follow, raw=raw, as_json=as_json)
         return
     store = workspace.read()
-    site = open_site(workspace, store)
+    site = workspace.site
     board = store.board()
     attempt = attempt_named(board, task)
     how = Manner(raw=raw, as_json=as_json, live=follow)

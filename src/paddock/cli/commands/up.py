@@ -5,9 +5,8 @@ import time
 
 import click
 
-from paddock.cli.sites import open_site
 from paddock.cli.text import SCHEMA, print_json
-from paddock.cli.workspace import Workspace, open_workspace
+from paddock.cli.workspace import open_workspace
 from paddock.core.errors import PaddockError
 from paddock.fleet.attempts.turn import stop_reason_file
 from paddock.fleet.service.background import (
@@ -18,6 +17,7 @@ from paddock.fleet.service.background import (
     install_unit,
     spawn_daemon,
 )
+from paddock.fleet.workspace import Workspace
 from paddock.sessions.local import TurnFiles
 from paddock.sessions.marks import find_marked
 from paddock.sessions.sweep import sweep
@@ -34,7 +34,7 @@ def up_command(ctx: click.Context, most: int | None, install: bool, as_json: boo
     workspace = open_workspace(ctx)
     found = _running(workspace)
     if found is None:
-        _require_root(workspace)
+        workspace.site.require_root()  # the daemon would say it too, where nobody reads it
     taken = install and _install(workspace)
     log = workspace.state_dir / "daemon.log"
     if found is None and not taken:
@@ -51,14 +51,6 @@ def up_command(ctx: click.Context, most: int | None, install: bool, as_json: boo
     else:
         up = "is up" if found is None else "is up already"
         click.echo(f"the fleet {up} ({running.words}); `paddock status` shows what it does, `paddock down` ends it")
-
-
-def _require_root(workspace: Workspace) -> None:
-    """The daemon would say it too, where nobody reads it."""
-    store = workspace.read()
-    site = open_site(workspace, store)
-    store.close()
-    site.require_root()
 
 
 def _install(workspace: Workspace) -> bool:
@@ -113,12 +105,10 @@ def _await_daemon(workspace: Workspace) -> RunningDaemon | None:
 
 def _end_leftovers(workspace: Workspace) -> int:
     """Agents whose daemon had died before it could end them. Why they end is left for the next one to read."""
-    store = workspace.read()
-    site, board = open_site(workspace, store), store.board()
+    site, board = workspace.site, workspace.board()
     for name in board.live:
         attempt = board.tasks[name].live_attempt
         if attempt is not None and attempt.turn_open and (folder := site.attempt_folder(attempt.id)).is_dir():
             stop_reason_file(TurnFiles.of(folder, attempt.turn)).write_text("down", encoding="utf-8")
-    store.close()
     marks = {process.mark for process in find_marked(site.marker)}
     return len(sweep(marks).ended)

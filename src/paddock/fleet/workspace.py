@@ -1,0 +1,158 @@
+"""The one way in for every edge: the repository with its configuration, its log, its site, and who is asking."""
+
+import os
+from collections.abc import Callable, Iterator
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from paddock.core.board import Board
+from paddock.core.errors import Misuse
+from paddock.core.events import Record
+from paddock.core.ids import printable
+from paddock.git.repo import Repo
+from paddock.store.protocol import Author, Decide, LogUnusable, Query
+from paddock.store.sqlite import SqliteStore
+
+if TYPE_CHECKING:
+    from paddock.config.load import Loaded
+    from paddock.config.schema import Config
+    from paddock.core.intent.tasks import Known
+    from paddock.fleet.site import Site
+
+
+class Workspace:
+    """`settings` are `key=value` words that win over file and environment. `warn` is told what a reader should know.
+
+    Imports what it needs when that is asked for: `paddock status` begins here, too.
+    """
+
+    def __init__(
+        self, repo: Repo, settings: tuple[str, ...] = (), warn: Callable[[str], None] = lambda _words: None
+    ) -> None:
+        self.repo = repo
+        self.settings = settings
+        self._warn = warn
+
+    def load(self) -> "Loaded":
+        """The configuration with the source of each value. Raises Misuse."""
+        from paddock.config.load import load_config
+
+        flags = {}
+        for word in self.settings:
+            key, equals, value = word.partition("=")
+            if not equals:
+                raise Misuse(f"--set: `{word}` is not KEY=VALUE", "e.g. `--set limits.attempts=1`")
+            flags[key.strip()] = value
+        return load_config(self.top, flags=flags)
+
+    @cached_property
+    def config(self) -> "Config":
+        return self.load().config
+
+    @property
+    def top(self) -> Path:
+        """Where `paddock.toml` is looked for: the main working tree, whichever worktree we are in."""
+        return self.repo.main or self.repo.top or self.repo.common_dir
+
+    @property
+    def log_path(self) -> Path:
+        return self.repo.common_dir / "paddock" / "log.db"
+
+    @property
+    def state_dir(self) -> Path:
+        return self.log_path.parent
+
+    @cached_property
+    def site(self) -> "Site":
+        """The repository as the fleet sees it. Needs the log: its first record is in the marker of every process."""
+        from paddock.fleet.site import Site, marker_of
+
+        store = self.read()
+        try:
+            marker = marker_of(self.repo.common_dir, store.record(1).hash)
+        finally:
+            store.close()
+        return Site(self.repo, self.config, self.state_dir, marker)
+
+    @cached_property
+    def known(self) -> "Known":
+        """The agents, engines and kinds of work that tasks may name."""
+        from paddock.core.intent.tasks import Known
+        from paddock.engines.registry import engine_names
+
+        agents, engines = self.config.agents, self.config.engines
+        takers = {kind: name for name, agent in reversed(agents.items()) for kind in agent.kinds}
+        return Known(frozenset(agents), frozenset((*engine_names(), *engines)), takers)
+
+    def read(self) -> SqliteStore:
+        self._require_log()
+        return SqliteStore(self.log_path, read_only=True)
+
+    def write(self) -> SqliteStore:
+        self._require_log()
+        return SqliteStore(self.log_path)
+
+    def board(self) -> Board:
+        store = self.read()
+        try:
+            return self.look(store)
+        finally:
+            store.close()
+
+    def look(self, store: SqliteStore) -> Board:
+        """The board of a store that stays open."""
+        board = store.board()
+        if board.unknown:
+            kinds = ", ".join(sorted(board.unknown))
+            self._warn(
+                f"skipped {sum(board.unknown.values())} events of a newer Paddock ({kinds}); "
+                f"upgrade to {board.version} or later to see them"
+            )
+        return board
+
+    def records(self, query: Query) -> Iterator[Record]:
+        store = self.read()
+        try:
+            yield from store.records(query)
+        finally:
+            store.close()
+
+    def record(self, decide: Decide) -> list[Record]:
+        """One transaction in the name of whoever runs the command."""
+        store = self.write()
+        try:
+            return store.append(decide, author())
+        finally:
+            store.close()
+
+    def _require_log(self) -> None:
+        if self.log_path.exists():
+            return
+        if Path(f"{self.log_path}-wal").exists():
+            raise LogUnusable(
+                f"the log `{self.log_path}` is gone; what belonged to it is still there",
+                "bring it back from its mirror with `paddock log fetch`, or start a new one: `paddock init`",
+            )
+        hint = "run `paddock init` there"
+        if self.repo.git("config", "--get", "remote.origin.url", check=False).ok:
+            hint += "; if `origin` has a log, `paddock log fetch` brings it, and so does init"
+        raise LogUnusable(f"Paddock is not set up in `{self.top}`", hint)
+
+
+def author() -> Author:
+    """`name@host`, or the attempt an agent runs in."""
+    if attempt := os.environ.get("PADDOCK_ATTEMPT"):
+        return Author(printable(f"agent:{attempt}", 80))
+    return Author(printable(f"{_user_name()}@{os.uname().nodename}", 80))
+
+
+def _user_name() -> str:
+    if name := os.environ.get("USER") or os.environ.get("LOGNAME"):
+        return name
+    import pwd
+
+    try:
+        return pwd.getpwuid(os.getuid()).pw_name
+    except KeyError:
+        return f"uid{os.getuid()}"
