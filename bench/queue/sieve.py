@@ -33,7 +33,7 @@ class SieveAndTrain:
     def arrived(self, change: int, now: float) -> None:
         author = f"agent{self.authors[change]}" if self.authors else ""
         made = Change(f"b{change}", 1, f"h{change}", "c0", author=author)
-        self._record(ev.ChangeQueued(made, approved_by="sim"), now)
+        self._record(ev.ChangeQueued(made), now)
 
     def ended(self, run: int, passed: bool, now: float) -> None:
         self._record(ev.RunEnded(f"r{run}", Result.PASS if passed else Result.FAIL), now)

@@ -152,7 +152,7 @@ class Fleet(RuleBasedStateMachine):
     def queue(self, number: int) -> None:
         if name := self.pick(number, Phase.APPROVAL):
             change = Change(name, self.board.seq, HEAD, "b" * 40, task=name)
-            self.ledger.write(ev.Draft(qe.ChangeQueued(change, approved_by="ana"), task=name))
+            self.ledger.write(ev.Draft(qe.ChangeQueued(change), task=name))
 
     @rule(number=numbers, how=st.sampled_from(["empty", "cancelled", "conflicted", "rejected"]))
     def leave_the_queue(self, number: int, how: str) -> None:

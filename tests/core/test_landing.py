@@ -14,7 +14,7 @@ from paddock.core.tasks.task import Phase
 T1, T1_1 = TaskId("t1"), AttemptId("t1.1")
 ADDED = ev.TaskAdded("Fix it", "Fix it")
 STARTED = ev.AttemptStarted(engine="scripted", base="b", branch="paddock/t1")
-QUEUED = qe.ChangeQueued(Change("t1", 1, "head", "base", task="t1"), "ana")
+QUEUED = qe.ChangeQueued(Change("t1", 1, "head", "base", task="t1"))
 
 
 def fold(*events: tuple[ev.Event, AttemptId | None]) -> Board:
@@ -71,7 +71,7 @@ class TestLostWork:
         assert (task.phase, task.reason, task.unblock, task.lost) == (Phase.BLOCKED, LOST, "paddock land t1", True)
         assert T1 in board.needy
         assert [old.lost for old in board.queue.decided] == [True]
-        again = qe.ChangeQueued(Change("t1", 2, "head", "base", task="t1"), "ana")
+        again = qe.ChangeQueued(Change("t1", 2, "head", "base", task="t1"))
         queued = self.fold(self.LOST, again).task(T1)
         assert (queued.phase, queued.lost) == (Phase.QUEUED, False)
 

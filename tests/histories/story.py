@@ -90,10 +90,9 @@ def run(name: str, purpose: Purpose, *members: str, tree: str = TREE, commit: st
 def queue() -> Iterator[ev.Draft]:
     yield draft(qe.CiDefined("make test"))
     yield draft(qe.MainMoved(MAIN, "0" * 40))
-    yield draft(qe.ChangeQueued(change("t1"), approved_by="ana"), "t1")
+    yield draft(qe.ChangeQueued(change("t1")), "t1")
     for task in ("t5", "t6", "t7", "t8"):
         yield draft(qe.ChangeQueued(change(task)), task)
-    yield draft(qe.ChangeApproved("t6", 1, "ana"), "t6")
     yield draft(qe.ChangeMoved("t6", 9, "ana"), "t6")
     yield draft(run("r1", Purpose.SCREEN, "t6", tree="1" * 40, commit="2" * 40))
     yield draft(qe.RunEnded("r1", Result.FAIL, 1))
@@ -129,8 +128,8 @@ def queue() -> Iterator[ev.Draft]:
 def stacks() -> Iterator[ev.Draft]:
     base = Change("feature/low", 1, "8" * 40, BASE, author="ana", title="Lower half", branch="feature/low")
     upper = Change("feature/top", 1, "9" * 40, BASE, author="ana", title="Upper half", branch="feature/top")
-    yield draft(qe.ChangeQueued(upper, approved_by="ana"))
-    yield draft(qe.ChangeQueued(base, approved_by="ana"))
+    yield draft(qe.ChangeQueued(upper))
+    yield draft(qe.ChangeQueued(base))
     yield draft(qe.ChangeRestacked("feature/top", 1, ("feature/low",), (base.member,)))
     yield draft(qe.RemoteLost("origin", "no route to host"))
     yield draft(qe.RemoteReached("origin"))

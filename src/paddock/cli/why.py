@@ -158,8 +158,8 @@ def _line(record: Record, change: str, mine: dict[str, qe.RunStarted]) -> StoryL
     words, run, failed, conflict, head = "", "", False, None, ""
     match event:
         case qe.ChangeQueued(change=queued) if queued.id == change:
-            approved, head = event.approved_by or "nobody yet", queued.head
-            words = f"queued version {queued.version} at {queued.head[:10]}, approved by {approved}"
+            head = queued.head
+            words = f"queued version {queued.version} at {head[:10]} by {record.actor}"
             words += f", after {', '.join(queued.depends_on)}" if queued.depends_on else ""
             words += f": {' '.join(event.note.split())}" if event.note else ""
         case qe.ChangeRestacked(id=name) if name == change:

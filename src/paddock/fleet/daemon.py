@@ -279,7 +279,7 @@ class Daemon:
             return False
         queue = now.queue
         stuck = queue.frozen or queue.paused or queue.halted is not None or queue.draining_since is not None
-        return stuck or not any(entry.approved for entry in queue.entries.values())
+        return stuck or not queue.entries
 
     def _is_stuck(self) -> bool:
         """Nothing runs, and what should go on has failed again and again."""

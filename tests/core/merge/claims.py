@@ -67,13 +67,6 @@ def a_superseded_version_does_not_land() -> None:
     assert lab.commits[lab.main].tree == {("t1", 2)}
 
 
-def what_nobody_approved_is_not_run() -> None:
-    lab = started_lab()
-    lab.submit(change("t1"), approved=False)
-    lab.settle()
-    assert not any(isinstance(event, ev.RunStarted) and event.members for event, _ in lab.log)
-
-
 def nothing_is_judged_on_an_unverified_main() -> None:
     lab = Lab()
     with_changes(lab, "t1", "t2")
@@ -197,11 +190,9 @@ def a_change_to_the_definition_rides_alone() -> None:
 def a_dependent_lands_after_what_it_needs() -> None:
     lab = started_lab(slots=4)
     lab.submit(change("t1", depends_on=("t2",)))
-    lab.submit(change("t2"), approved=False)
     lab.settle()
     assert not lab.moves
-    lab.record(ev.ChangeApproved("t2", 1))
-    lab.approved.add(("t2", 1, "t2@1"))
+    lab.submit(change("t2"))
     lab.settle()
     landed = [d.id for d in lab.queue.decided]
     assert landed == ["t2", "t1"]
@@ -341,7 +332,7 @@ def changes_that_would_wait_for_each_other_are_refused() -> None:
     lab = started_lab()
     lab.submit(change("t1", depends_on=("t2",)))
     lab.submit(change("t2", depends_on=("t3",)))
-    assert refused(lab, ev.ChangeQueued(change("t3", depends_on=("t1",)), "someone"))
+    assert refused(lab, ev.ChangeQueued(change("t3", depends_on=("t1",))))
     lab.submit(change("t3"))
     assert refused(lab, ev.ChangeRestacked("t3", 1, ("t1",)))
 
@@ -815,7 +806,6 @@ CLAIMS = (
     a_tree_without_a_pass_never_lands,
     a_train_waits_for_the_one_it_stands_on,
     a_superseded_version_does_not_land,
-    what_nobody_approved_is_not_run,
     nothing_is_judged_on_an_unverified_main,
     a_failure_on_a_red_base_is_nobodys_blame,
     one_failure_rejects_nobody,

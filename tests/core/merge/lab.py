@@ -100,7 +100,7 @@ class Lab:
     passed: set[tuple[str, Tree, str]] = field(default_factory=set)
     moves: list[tuple[str, str, tuple[Member, ...], bool]] = field(default_factory=list)
     answers: dict[str, tuple[Run, Result]] = field(default_factory=dict)
-    approved: set[tuple[str, int, str]] = field(default_factory=set)
+    submitted: set[Member] = field(default_factory=set)
     queued: list[tuple[str, int]] = field(default_factory=list)
     steps_until_crash: int | None = None
 
@@ -123,11 +123,10 @@ class Lab:
             if run.id not in self.processes:
                 self.record(ev.RunEnded(run.id, Result.INFRA, note="lost in a crash"))
 
-    def submit(self, change: Change, *, approved: bool = True) -> None:
-        self.record(ev.ChangeQueued(change, "someone" if approved else None))
+    def submit(self, change: Change) -> None:
+        self.record(ev.ChangeQueued(change))
         self.queued.append((change.id, change.version))
-        if approved:
-            self.approved.add((change.id, change.version, change.head))
+        self.submitted.add(change.member)
 
     def submit_on(self, base: str, made: Change) -> None:
         """A change whose commits include those of the queued change `base`."""

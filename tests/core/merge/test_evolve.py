@@ -45,7 +45,7 @@ def test_a_stale_word_is_refused() -> None:
     lab = with_changes(started_lab(), "t1")
     run = run_of(lab, "t1")
     assert refused(lab, ev.RunEnded("r99", Result.PASS))
-    assert refused(lab, ev.ChangeQueued(change("t1"), "someone"))
+    assert refused(lab, ev.ChangeQueued(change("t1")))
     assert refused(lab, ev.RunEnded(run, Result.PASS, reused="r99"))
     assert refused(lab, ev.MainMoved(lab.main, "empty"))
     assert refused(lab, ev.TrainLanded(run, "c0", "c1"))
@@ -59,7 +59,7 @@ def test_a_change_that_is_landing_can_no_longer_be_cancelled_or_replaced() -> No
     run = lab.queue.ended[lab.queue.landable[0]]
     lab.record(ev.LandingStarted(run.id, run.base, run.commit))
     assert refused(lab, ev.ChangeCancelled("t1", 1))
-    assert refused(lab, ev.ChangeQueued(change("t1", 2), "someone"))
+    assert refused(lab, ev.ChangeQueued(change("t1", 2)))
 
 
 def test_a_tree_that_passed_is_not_tested_again() -> None:

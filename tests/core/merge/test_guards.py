@@ -38,7 +38,6 @@ SWITCHED_OFF: list[tuple[str, object, Callable[[], None]]] = [
     ("guards.tree_has_passed", yes, claims.a_tree_without_a_pass_never_lands),
     ("guards.base_is_main", yes, claims.a_train_waits_for_the_one_it_stands_on),
     ("guards.is_current", yes, claims.a_superseded_version_does_not_land),
-    ("guards.is_approved", yes, claims.what_nobody_approved_is_not_run),
     ("guards.main_is_verified", yes, claims.nothing_is_judged_on_an_unverified_main),
     ("guards.base_is_verified", yes, claims.a_failure_on_a_red_base_is_nobodys_blame),
     ("guards.FAILURES_TO_REJECT", 1, claims.one_failure_rejects_nobody),

@@ -38,15 +38,12 @@ class QueueMachine(RuleBasedStateMachine):
     @rule(
         kinds=st.lists(KINDS, min_size=1, max_size=9),
         priority=st.integers(0, 2),
-        approved=st.sampled_from([True, True, True, False]),
         stacked=st.booleans(),
         area=st.none() | st.sampled_from(sorted(CHECKS)),
     )
-    def queue_changes(self, kinds: list[str], priority: int, approved: bool, stacked: bool, area: str | None) -> None:
+    def queue_changes(self, kinds: list[str], priority: int, stacked: bool, area: str | None) -> None:
         for kind in kinds:
             self._queue(kind, priority, stacked, area)
-        if not approved:
-            self._queue("unapproved", priority, stacked, area)
         self._work(None)
 
     def _queue(self, kind: str, priority: int, stacked: bool, area: str | None) -> None:
@@ -71,7 +68,7 @@ class QueueMachine(RuleBasedStateMachine):
         elif stacked and earlier and kind == "ci":
             self.lab.submit(replace(made, depends_on=(earlier[0],)))
         else:
-            self.lab.submit(made, approved=kind != "unapproved")
+            self.lab.submit(made)
 
     @precondition(lambda self: self.lab.queue.entries and self.lab.queue.landing is None)
     @rule(data=st.data())
@@ -95,14 +92,6 @@ class QueueMachine(RuleBasedStateMachine):
 
     def _stands_on(self, made: Change, name: str) -> bool:
         return any(member.id == name for member in made.stacked_on)
-
-    @precondition(lambda self: self.lab.queue.entries)
-    @rule(data=st.data())
-    def approve(self, data: st.DataObject) -> None:
-        name = data.draw(st.sampled_from(sorted(self.lab.queue.entries)))
-        made = self.lab.queue.entries[name].change
-        self.lab.record(ev.ChangeApproved(name, made.version))
-        self.lab.approved.add((name, made.version, made.head))
 
     @precondition(lambda self: self.lab.queue.entries and self.lab.queue.landing is None)
     @rule(data=st.data())
@@ -179,7 +168,7 @@ class QueueMachine(RuleBasedStateMachine):
         audit(self.lab)
 
     def teardown(self) -> None:
-        """From anywhere, with a person at hand and an honest CI, everything approved comes to an end."""
+        """From anywhere, with a person at hand and an honest CI, everything queued comes to an end."""
         lab = self.lab
         for _ in range(6):
             lab.record(ev.QueueResumed())
@@ -191,11 +180,7 @@ class QueueMachine(RuleBasedStateMachine):
             if lab.queue.halted is not None and not lab.truth.is_green(lab.commits[lab.main].tree):
                 lab.truth.bad -= lab.commits[lab.main].tree
         audit(lab)
-        entries = lab.queue.entries
-        left = {name: e.waits_on for name, e in entries.items() if e.approved}
-        while free := [name for name, waits in left.items() if any(w in entries and w not in left for w in waits)]:
-            left = {name: waits for name, waits in left.items() if name not in free}
-        assert not left, left
+        assert not lab.queue.entries, lab.queue.entries
 
 
 TestQueueMachine = QueueMachine.TestCase

@@ -72,12 +72,10 @@ def test_an_untested_main_and_a_lost_machine_are_named() -> None:
     assert words(lab, "t2") == "waits until CI works again"
 
 
-def test_a_stack_and_an_approval_are_waited_for() -> None:
+def test_what_a_change_is_built_on_is_waited_for() -> None:
     lab = one_waiting()
     lab.submit_on("t2", change("t3"))
-    lab.submit(change("t4"), approved=False)
     assert words(lab, "t3") == "waits for t2"
-    assert words(lab, "t4") == "waits for approval"
 
 
 def test_nobody_knows_when_before_anything_was_measured() -> None:

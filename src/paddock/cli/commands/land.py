@@ -26,7 +26,6 @@ from paddock.fleet.landing.entrance import (
     main_ref,
     queue_change,
 )
-from paddock.fleet.landing.lineage import Approval
 from paddock.fleet.site import Site
 from paddock.fleet.workspace import Workspace, author
 from paddock.git.worktrees.prepare import WorktreeOrder, prepare
@@ -112,12 +111,11 @@ def queue_all(
         replace(change, repairs=repairs, depends_on=tuple(dict.fromkeys((*change.depends_on, *waits_for))))
         for change in changes
     ]
-    approval = Approval(who.name, message)
     lineage = lineage_of(site)
     for change in changes:
-        lineage.queue(store.board().queue, change, approval)
+        lineage.queue(store.board().queue, change)
     for change in changes:
-        store.append(lambda board, change=change: queue_change(board, change, approval, lineage), who)  # type: ignore[misc]
+        store.append(lambda board, change=change: queue_change(board, change, lineage, message), who)  # type: ignore[misc]
         release(site.root, resolve_folder(change.id), "its conflict was resolved")
     board = store.board()
     daemon = board.leases.held.get("daemon")

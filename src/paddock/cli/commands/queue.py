@@ -135,7 +135,6 @@ def _view_entry(queue: Queue, entry: Entry, lands_in: LandsIn) -> dict[str, obje
         "head": entry.change.head,
         "priority": entry.priority,
         "since": iso(entry.queued_at),
-        "approved": entry.approved,
         "state": state_words(queue, entry),
         "waits_on": list(entry.waits_on),
         "stacked_on": [member.id for member in entry.change.stacked_on if member.id in entry.waits_on],

@@ -123,7 +123,7 @@ class MarkNoop:
 
 @dataclass(frozen=True, slots=True)
 class Withdraw:
-    """The approved bytes are gone, or what the change depends on (`fell_with`) is: record `ChangeCancelled`."""
+    """The bytes that were queued are gone, or what the change depends on (`fell_with`) is: record `ChangeCancelled`."""
 
     id: str
     version: int

@@ -1,4 +1,4 @@
-"""Facts about changes: queued, approved, moved, refused by git, decided."""
+"""Facts about changes: queued, moved, refused by git, decided."""
 
 from __future__ import annotations
 
@@ -33,14 +33,7 @@ def queue_change(queue: Queue, event: ev.ChangeQueued, at: float) -> Queue:
         queue = decide(queue, old, Ending.SUPERSEDED, at, reason=f"version {change.version} was queued")
     waits_on = _unlanded(queue, change.depends_on)
     _refuse_circle(queue, event, change.id, waits_on)
-    entry = Entry(
-        change,
-        queued_at=at,
-        approved=event.approved_by is not None,
-        priority=change.priority,
-        waits_on=waits_on,
-    )
-    return _with_entry(queue, entry)
+    return _with_entry(queue, Entry(change, at, change.priority, waits_on))
 
 
 def _known_version(queue: Queue, change_id: str) -> int | None:
@@ -76,10 +69,6 @@ def mark_lost(queue: Queue, ids: tuple[str, ...], *, lost: bool) -> Queue:
         replace(old, lost=lost) if old.id in ids and old.outcome is Ending.LANDED else old for old in queue.decided
     )
     return replace(queue, decided=decided)
-
-
-def approve_change(queue: Queue, event: ev.ChangeApproved) -> Queue:
-    return _with_entry(queue, replace(entry_of(queue, event, event.id, event.version), approved=True))
 
 
 def move_change(queue: Queue, event: ev.ChangeMoved) -> Queue:

@@ -51,15 +51,7 @@ class ChangeQueued(Event, frozen=True):
 
     kind: ClassVar[str] = "queue.change_queued"
     change: Change
-    approved_by: str | None = None
     note: str = ""
-
-
-class ChangeApproved(Event, frozen=True):
-    kind: ClassVar[str] = "queue.change_approved"
-    id: str
-    version: int
-    by: str = ""
 
 
 class ChangeMoved(Event, frozen=True):
@@ -94,7 +86,7 @@ class CompositionRefused(Event, frozen=True):
     """Members could not be put together on `base`, because of member `id`; no run was started.
 
     `against` is the other member in the way, None when `id` alone does not merge onto the base either. For
-    `EMPTY` the merge of `id` leaves the tree as it was; for `MISSING` the approved head is gone.
+    `EMPTY` the merge of `id` leaves the tree as it was; for `MISSING` its head is gone.
     """
 
     kind: ClassVar[str] = "queue.composition_refused"
@@ -302,7 +294,6 @@ QueueEvent: TypeAlias = (
     | WorkFound
     | CiDefined
     | ChangeQueued
-    | ChangeApproved
     | ChangeMoved
     | ChangeRetried
     | ChangeRestacked

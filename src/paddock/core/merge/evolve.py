@@ -40,8 +40,6 @@ def evolve(queue: Queue, event: ev.QueueEvent, at: float) -> Queue:
             return changes.cancel_change(queue, event, at)
         case ev.ChangeFoundEmpty():
             return changes.close_empty_change(queue, event, at)
-        case ev.ChangeApproved():
-            return changes.approve_change(queue, event)
         case ev.ChangeMoved():
             return changes.move_change(queue, event)
         case ev.ChangeRetried():

@@ -7,22 +7,16 @@ became stale in between is refused. Tests switch each one off and expect to noti
 from __future__ import annotations
 
 from paddock.core.merge.estimate import extra_failures
-from paddock.core.merge.model import Entry, Main, Member, Purpose, Queue, Result, Run, Stats, pass_key
+from paddock.core.merge.model import Main, Member, Purpose, Queue, Result, Run, Stats, pass_key
 
 BLAMING = (Result.FAIL, Result.TIMEOUT)
 FAILURES_TO_REJECT = 2
 
 
 def is_current(queue: Queue, member: Member) -> bool:
-    """The queue still holds exactly these bytes, approved and undecided."""
+    """The queue still holds exactly these bytes, undecided."""
     entry = queue.entries.get(member.id)
-    if entry is None or not is_approved(entry):
-        return False
-    return entry.change.version == member.version and entry.change.head == member.head
-
-
-def is_approved(entry: Entry) -> bool:
-    return entry.approved
+    return entry is not None and entry.change.member == member
 
 
 def members_are_current(queue: Queue, run_id: str) -> bool:
@@ -121,7 +115,7 @@ def landing_problem(queue: Queue, run_id: str) -> str | None:
     if not base_is_main(queue, run):
         return f"run `{run_id}` was built on `{run.base}`, which is not main"
     if not members_are_current(queue, run_id):
-        return f"a member of run `{run_id}` changed or is not approved"
+        return f"a member of run `{run_id}` changed or was decided"
     if not ci_is_in_force(queue, run):
         return f"run `{run_id}` used an old CI definition"
     if not stacks_are_whole(queue, run):

@@ -152,7 +152,6 @@ class Entry(Struct, frozen=True):
 
     change: Change
     queued_at: float
-    approved: bool
     priority: int
     waits_on: tuple[str, ...] = ()
     evidence: tuple[str, ...] = ()

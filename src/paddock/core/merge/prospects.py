@@ -26,8 +26,6 @@ def state_words(queue: Queue, entry: Entry) -> str:
     running = _run_of(queue, entry)
     if running is not None:
         return f"in {running.purpose.value} {running.id}"
-    if not entry.approved:
-        return "waits for approval"
     if entry.waits_on:
         return f"waits for {', '.join(entry.waits_on)}"
     if obstacle := _in_its_way(queue, entry):
@@ -119,16 +117,15 @@ class _Outlook:
         self.typical = typical
         self.now = now
         self.free = max(0, slots - len(queue.running))
-        undecided = sum(1 for entry in queue.entries.values() if entry.approved)
         few = min(slots, BAD_CHANGES_A_CHAIN_BEARS / estimate.bad_share(queue.stats))
-        self.lands_with_its_first_run = undecided <= few
+        self.lands_with_its_first_run = len(queue.entries) <= few
         self.runs_per_change = _runs_per_change(estimate.bad_share(queue.stats))
         self.placed = 0
 
     def of(self, entry: Entry) -> float | None:
         queue = self.queue
         late = queue.draining_since is not None and entry.queued_at > queue.draining_since
-        if not entry.approved or late or _in_its_way(queue, entry):
+        if late or _in_its_way(queue, entry):
             return None
         run = _run_of(queue, entry)
         train = 0.0 if self.lands_with_its_first_run else self.typical

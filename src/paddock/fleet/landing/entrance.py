@@ -11,7 +11,7 @@ from paddock.core.intent.queue import change_of_branch
 from paddock.core.merge.model import Change, Member
 from paddock.core.tasks.task import SATISFIED, Phase, Task
 from paddock.fleet.checkpoints import checkpoint
-from paddock.fleet.landing.lineage import Approval, Lineage
+from paddock.fleet.landing.lineage import Lineage
 from paddock.fleet.site import Site
 from paddock.git.landing.held import Held, NotHeld, change_folder, hold_change
 from paddock.git.sandboxes.ci import CiDefinition, define_ci
@@ -111,16 +111,16 @@ def lineage_of(site: Site) -> Lineage:
     return Lineage(site, _main_tip(site))
 
 
-def queue_change(board: Board, change: Change, approval: Approval, lineage: Lineage) -> Sequence[Draft]:
+def queue_change(board: Board, change: Change, lineage: Lineage, note: str = "") -> Sequence[Draft]:
     """The events of an approval. Raises PaddockError when the change would wait for itself."""
-    queued = lineage.queue(board.queue, change, approval)
+    queued = lineage.queue(board.queue, change, "" if change.task else note)
     if change.task is None:
         return queued
     task = board.task(TaskId(change.task))
     drafts = []
     if task.phase is not Phase.APPROVAL or task.head != change.head:
         drafts.append(Draft(ChangeRevised(change.head, change.base), task=task.id))
-    return [*drafts, Draft(TaskApproved(change.head, approval.note), task=task.id), *queued]
+    return [*drafts, Draft(TaskApproved(change.head, note), task=task.id), *queued]
 
 
 def _hold(site: Site, member: Member) -> Held:

@@ -28,7 +28,7 @@ from paddock.fleet.landing.checkouts import Checkouts
 from paddock.fleet.landing.ci_run import CiCrew, CiRun, RunResult
 from paddock.fleet.landing.conflicts import landed_against
 from paddock.fleet.landing.entrance import ci_of, hold_task, lineage_of, main_ref, queue_change
-from paddock.fleet.landing.lineage import Approval, Lineage
+from paddock.fleet.landing.lineage import Lineage
 from paddock.fleet.landing.lost_work import compare_mains
 from paddock.fleet.ledger import Ledger
 from paddock.fleet.site import Site
@@ -47,7 +47,6 @@ STALE_PLANS = 20
 FETCH_SECONDS = 15.0
 FIRST_RETRY_SECONDS = 2.0
 LAST_RETRY_SECONDS = 60.0
-BY_POLICY = Approval("policy")
 
 
 @dataclass
@@ -149,7 +148,7 @@ class Lander:
     def _lineage(self, queue: Queue, change: Change) -> Lineage:
         """Read outside the log's transaction; raises PaddockError where the change would wait for itself."""
         lineage = lineage_of(self.site)
-        lineage.queue(queue, change, BY_POLICY)
+        lineage.queue(queue, change)
         return lineage
 
     async def _block(self, task: Task, error: PaddockError) -> None:
@@ -372,7 +371,7 @@ def _queue_if_it_still_waits(change: Change, lineage: Lineage, board: Board) -> 
     """A person may have rejected or cancelled the task since it was looked at."""
     task = board.task(TaskId(change.id))
     waits = _waits_for_nobody(task) and task.head == change.head
-    return queue_change(board, change, BY_POLICY, lineage) if waits else []
+    return queue_change(board, change, lineage) if waits else []
 
 
 def _task_is_cancelled(board: Board, entry: Entry) -> bool:

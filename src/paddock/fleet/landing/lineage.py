@@ -14,14 +14,6 @@ from paddock.git.landing.history import history_beyond
 from paddock.git.landing.workbench import open_workbench
 
 
-@dataclass(frozen=True, slots=True)
-class Approval:
-    """Who wants a change to land, and what they said."""
-
-    by: str
-    note: str = ""
-
-
 @dataclass
 class Lineage:
     """Reads each head once. `main` is the commit from which everything that counts as a change's own is beyond."""
@@ -36,7 +28,7 @@ class Lineage:
             self.ancestry.parents.update(history_beyond(open_workbench(self.site.repo), self.main, unread))
             self.ancestry.tips.update(unread)
 
-    def queue(self, queue: Queue, change: Change, approval: Approval) -> Sequence[Draft]:
+    def queue(self, queue: Queue, change: Change, note: str = "") -> Sequence[Draft]:
         """The events that queue `change` where it belongs: after what it is built on, before what is built on it.
 
         Raises PaddockError when it would wait for itself.
@@ -44,8 +36,7 @@ class Lineage:
         self.learn((change.head, *(entry.change.head for entry in queue.entries.values())))
         stacked = stack(queue, change, self.ancestry)
         _refuse_circle(queue, stacked, change.depends_on)
-        note = "" if stacked.task else approval.note  # a task's is with its own approval
-        drafts = [Draft(ChangeQueued(stacked, approval.by, note), task=_task(stacked.task))]
+        drafts = [Draft(ChangeQueued(stacked, note), task=_task(stacked.task))]
         for moved in restack(queue, stacked, self.ancestry):
             task = _task(queue.entries[moved.id].change.task)
             event = ChangeRestacked(moved.id, moved.version, moved.depends_on, moved.stacked_on)
