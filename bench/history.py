@@ -5,6 +5,7 @@ from pathlib import Path
 
 from paddock.core import events as ev
 from paddock.core.ids import TaskId, attempt_id, task_id
+from paddock.core.tasks.vocabulary import Outcome, Step
 from paddock.store.protocol import Author
 from paddock.store.snapshots import newest_snapshot, snapshot_distance
 from paddock.store.sqlite import SqliteStore
@@ -70,6 +71,6 @@ def _attempts(task: TaskId, events: int, *, finish: bool) -> Iterator[ev.Draft]:
             yield ev.Draft(ev.TurnStarted(turn, session="5" * 36), task=task, attempt=attempt)
             ended = ev.TurnEnded(turn, exit=0, steps=12, input_tokens=12345, output_tokens=678, cost_usd=0.12)
             yield ev.Draft(ended, task=task, attempt=attempt)
-        then = "noop" if finish and number == count else "retry"
-        verdict = ev.AttemptEnded("delivered", then, True, head="b" * 40, base="a" * 40, commits=2, files=3)
+        then = Step.NOOP if finish and number == count else Step.RETRY
+        verdict = ev.AttemptEnded(Outcome.DELIVERED, then, True, head="b" * 40, base="a" * 40, commits=2, files=3)
         yield ev.Draft(verdict, task=task, attempt=attempt)

@@ -244,7 +244,7 @@ def _event_type(hint: Any) -> str:
     if plain in names:
         return names[plain]
     if hasattr(plain, "__members__"):
-        return ", ".join(f"`{member.value}`" for member in plain)
+        return ", ".join(f"`{member.value}`" for member in plain if member.value)
     return f"`{plain.__name__}`"
 
 

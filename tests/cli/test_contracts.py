@@ -7,6 +7,7 @@ import pytest
 from paddock.core import events as ev
 from paddock.core.ids import AttemptId, TaskId
 from paddock.core.tasks.task import Phase
+from paddock.core.tasks.vocabulary import Outcome, Step
 from paddock.store.protocol import Author
 from paddock.store.sqlite import SqliteStore
 from tests.cli.conftest import Cli
@@ -20,7 +21,9 @@ def deliver(log: Path) -> None:
         ev.Draft(ev.AttemptStarted("claude", "b" * 40, "paddock/t1-rewrite"), task=task, attempt=attempt),
         ev.Draft(ev.TurnStarted(1, session="s-1"), task=task, attempt=attempt),
         ev.Draft(ev.TurnEnded(1, exit=0, input_tokens=7, output_tokens=3, cost_usd=0.5), task=task, attempt=attempt),
-        ev.Draft(ev.AttemptEnded("delivered", "approval", True, head=HEAD, commits=2), task=task, attempt=attempt),
+        ev.Draft(
+            ev.AttemptEnded(Outcome.DELIVERED, Step.APPROVAL, True, head=HEAD, commits=2), task=task, attempt=attempt
+        ),
     ]
     store = SqliteStore(log)
     store.append(lambda _: drafts, Author("daemon", 4))

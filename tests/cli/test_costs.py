@@ -12,6 +12,7 @@ from paddock.core.admission.host import HostSample
 from paddock.core.admission.quota import Limit, Quota
 from paddock.core.events import AttemptEnded, AttemptStarted, Draft, LimitsReset, TurnEnded, TurnStarted
 from paddock.core.ids import AttemptId, TaskId
+from paddock.core.tasks.vocabulary import Outcome, Step
 from paddock.fleet.dispatch.gate import NO_QUOTA, LimitsFile
 from paddock.store.protocol import Author, Query
 from paddock.store.sqlite import SqliteStore
@@ -33,7 +34,7 @@ def attempt(
         AttemptStarted(engine, "b" * 40, f"paddock/{task}", reserved_usd=1.0, reserved_tokens=1000.0),
         TurnStarted(turn=1),
         turn,
-        AttemptEnded(outcome, then, counted=False),
+        AttemptEnded(Outcome(outcome), Step(then), counted=False),
     )
     return [Draft(event, name, number) for event in events]
 

@@ -10,6 +10,7 @@ import pytest
 
 from paddock.core import events as ev
 from paddock.core.ids import TaskId
+from paddock.core.tasks.vocabulary import Outcome, Step
 from tests.cli.conftest import Cli, git
 from tests.cli.test_overview import record
 
@@ -27,7 +28,9 @@ def changed(cli: Cli) -> Cli:
     git(cli.top, "checkout", "-q", "-")
     for task, tip in (("t1", head), ("t2", base)):
         started = ev.AttemptStarted(engine="claude", base=base, branch="work", host="h", worktree="/w")
-        ended = ev.AttemptEnded("delivered", "approval", True, head=tip, base=base, commits=1, reason="1 commit")
+        ended = ev.AttemptEnded(
+            Outcome.DELIVERED, Step.APPROVAL, True, head=tip, base=base, commits=1, reason="1 commit"
+        )
         for event in (started, ended):
             record(cli, ev.Draft(event, task=TaskId(task), attempt=f"{task}.1"))  # type: ignore[arg-type]
     return cli

@@ -15,6 +15,7 @@ import pytest
 from paddock.core.events import AttemptEnded, AttemptStarted, Draft
 from paddock.core.ids import AttemptId, TaskId
 from paddock.core.leases.lease import LeaseExpired, LeaseGranted, LeaseRenewed, end_attempt
+from paddock.core.tasks.vocabulary import Outcome, Step
 from paddock.store.protocol import Author, Query
 from paddock.store.sqlite import SqliteStore
 from tests.cli.conftest import SOURCE, Cli
@@ -181,7 +182,7 @@ def test_a_lease_for_an_attempt_dies_with_it(cli: Cli) -> None:
     store = SqliteStore(cli.log, read_only=True)
     leases = store.board().leases
     store.close()
-    ended = Draft(AttemptEnded("delivered", "noop", counted=False), TaskId("t1"), AttemptId("t1.1"))
+    ended = Draft(AttemptEnded(Outcome.DELIVERED, Step.NOOP, counted=False), TaskId("t1"), AttemptId("t1.1"))
     write(cli, ended, *(Draft(event) for event in end_attempt(leases, "t1.1")))
     assert holders(cli) == []
     said = cli("lease", "acquire", "port:5432", "--for", "t1.1")

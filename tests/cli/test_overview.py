@@ -16,6 +16,7 @@ from paddock.core.board import Board
 from paddock.core.ids import TaskId
 from paddock.core.leases.lease import Granted, Holder, acquire
 from paddock.core.merge import events as qe
+from paddock.core.tasks.vocabulary import Outcome, Step
 from paddock.fleet.ledger import LEASE_SECONDS, this_process
 from paddock.sessions.identity import current_boot
 from paddock.store.protocol import Author
@@ -36,7 +37,9 @@ def record(cli: Cli, *drafts: ev.Draft) -> None:
 
 def deliver(cli: Cli, task: str, cost: float | None = None) -> None:
     started = ev.AttemptStarted(engine="claude", base="a" * 40, branch=f"paddock/{task}", host="h", worktree="/w")
-    ended = ev.AttemptEnded("delivered", "approval", True, head="b" * 40, base="a" * 40, commits=1, reason="1 commit")
+    ended = ev.AttemptEnded(
+        Outcome.DELIVERED, Step.APPROVAL, True, head="b" * 40, base="a" * 40, commits=1, reason="1 commit"
+    )
     at = {"task": TaskId(task), "attempt": f"{task}.1"}
     record(
         cli,

@@ -5,6 +5,7 @@ import time
 
 from paddock.core.events import AttemptEnded, AttemptStarted, Draft
 from paddock.core.ids import AttemptId, TaskId
+from paddock.core.tasks.vocabulary import Outcome, Step
 from paddock.store.protocol import Author
 from paddock.store.sqlite import SqliteStore
 from tests.cli.conftest import Cli
@@ -15,7 +16,9 @@ def refuse(cli: Cli, times: int, retry_at: float) -> None:
     for number in range(1, times + 1):
         attempt = AttemptId(f"t1.{number}")
         started = AttemptStarted("claude", "b" * 40, f"paddock/t1.{number}")
-        ended = AttemptEnded("throttled", "retry", counted=False, reason="rate limit: slow down", retry_at=retry_at)
+        ended = AttemptEnded(
+            Outcome.THROTTLED, Step.RETRY, counted=False, reason="rate limit: slow down", retry_at=retry_at
+        )
         drafts = [Draft(event, TaskId("t1"), attempt) for event in (started, ended)]
         store.append(lambda _board, drafts=drafts: drafts, Author("daemon"))  # type: ignore[misc]
     store.close()

@@ -6,6 +6,7 @@ from paddock.core import events as ev
 from paddock.core.board import Board, decode_board, encode_board
 from paddock.core.ids import AttemptId, TaskId, attempt_id, task_id
 from paddock.core.tasks.task import FINISHED, NEEDS_HUMAN, Phase, Task
+from paddock.core.tasks.vocabulary import Outcome, Step
 
 START = 1_800_000_000.0
 
@@ -49,7 +50,7 @@ class Ledger:
     def end(self, task: TaskId, then: str, *, head: str | None = None, counted: bool = True) -> None:
         live = self.task(task).live_attempt
         assert live is not None
-        ended = ev.AttemptEnded("delivered", then, counted, head=head, base="b" * 40)
+        ended = ev.AttemptEnded(Outcome.DELIVERED, Step(then), counted, head=head, base="b" * 40)
         self.write(ev.Draft(ended, task=task, attempt=live.id))
 
     def attempt(self, task: TaskId, then: str, *, head: str | None = None) -> None:

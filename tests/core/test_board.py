@@ -9,6 +9,7 @@ from paddock.core.ids import AttemptId, TaskId
 from paddock.core.leases.lease import Holder, LeaseGranted, LeaseReleased
 from paddock.core.merge.events import MainMoved, QueueHalted
 from paddock.core.tasks.task import Phase
+from paddock.core.tasks.vocabulary import Outcome, Step
 from tests.core.ledger import Ledger, assert_sound, fold, fold_from_snapshot
 
 
@@ -150,7 +151,7 @@ def test_a_late_word_of_a_succeeded_daemon_is_counted_and_has_no_effect(ledger: 
     attempt = ledger.start(task, generation=1)
     ledger.write(ev.Draft(LeaseReleased("daemon", 1)))
     ledger.write(ev.Draft(LeaseGranted("daemon", 2, Holder("two"), 60.0)))
-    late = ev.AttemptEnded("crashed", "fail", True)
+    late = ev.AttemptEnded(Outcome.CRASHED, Step.FAIL, True)
     ledger.write(ev.Draft(late, task=task, attempt=attempt), generation=1)
     assert (ledger.task(task).phase, ledger.board.late_words) == (Phase.RUNNING, 1)
     ledger.write(ev.Draft(late, task=task, attempt=attempt), generation=2)

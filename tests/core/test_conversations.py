@@ -10,8 +10,8 @@ from msgspec.structs import replace
 from paddock.core import events as ev
 from paddock.core.ids import AttemptId, TaskId
 from paddock.core.tasks.conversations import Homes, continued_attempt, find_homes, resumable_session
-from paddock.core.tasks.outcome import CONTINUES, RESUMED, UNBEGUN, Outcome
 from paddock.core.tasks.task import Attempt, Phase
+from paddock.core.tasks.vocabulary import CONTINUES, RESUMED, UNBEGUN, EndedBy, Outcome, Step
 from tests.core.ledger import Ledger
 
 HEAD = "c" * 40
@@ -32,7 +32,7 @@ def work(ledger: Ledger, folder: str, session: str | None = "s") -> tuple[TaskId
 
 def end(ledger: Ledger, task: TaskId, attempt: AttemptId, step: str, outcome: str = "delivered") -> None:
     ledger.write(ev.Draft(ev.TurnEnded(1, exit=0), task, attempt))
-    ended = ev.AttemptEnded(outcome, step, counted=False, head=HEAD, base="b" * 40)
+    ended = ev.AttemptEnded(Outcome(outcome), Step(step), counted=False, head=HEAD, base="b" * 40)
     ledger.write(ev.Draft(ended, task, attempt))
 
 
@@ -104,6 +104,6 @@ def test_a_conversation_that_could_not_be_resumed_is_not_tried_for_ever() -> Non
     worked = attempt_with(Outcome.CRASHED, session="s", turn=1, continues=AttemptId("t1.0"), steps=3)
     assert resumable_session(worked) == "s"
     unstartable = attempt_with(
-        Outcome.NEVER_RAN, session="s", turn=1, continues=AttemptId("t1.0"), ended_by="unstartable"
+        Outcome.NEVER_RAN, session="s", turn=1, continues=AttemptId("t1.0"), ended_by=EndedBy.UNSTARTABLE
     )
     assert resumable_session(unstartable) == "s"

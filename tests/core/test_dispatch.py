@@ -7,6 +7,7 @@ from paddock.core import events as ev
 from paddock.core.board import Board
 from paddock.core.ids import TaskId, attempt_id, task_id
 from paddock.core.tasks.dispatch import AGING_SECONDS, plan_starts, urgency
+from paddock.core.tasks.vocabulary import Outcome, Step
 
 
 class Scene:
@@ -33,7 +34,7 @@ class Scene:
     def end(self, name: TaskId, next_step: str, at: float = 0.0, retry_at: float | None = None) -> None:
         number = self.board.task(name).started
         counted = next_step in ("fail", "retry")
-        event = ev.AttemptEnded("crashed", next_step, counted=counted, retry_at=retry_at, head="h" * 40)
+        event = ev.AttemptEnded(Outcome.CRASHED, Step(next_step), counted=counted, retry_at=retry_at, head="h" * 40)
         self.say(event, at, name, number)
 
 

@@ -6,20 +6,10 @@ import msgspec
 import pytest
 
 from paddock.core.ids import AttemptId, TaskId
-from paddock.core.tasks.outcome import (
-    CONTINUES,
-    LONGEST_BACKOFF_SECONDS,
-    NEVER_RAN_RETRIES,
-    RESUMED,
-    AttemptFacts,
-    Next,
-    Outcome,
-    Verdict,
-    backoff,
-    decide_next,
-    judge,
-)
+from paddock.core.tasks.outcome import AttemptFacts, Verdict, judge
+from paddock.core.tasks.policy import LONGEST_BACKOFF_SECONDS, NEVER_RAN_RETRIES, Next, backoff, decide_next
 from paddock.core.tasks.task import Attempt, Phase, Task
+from paddock.core.tasks.vocabulary import CONTINUES, RESUMED, EndedBy, Outcome
 from paddock.core.trace import Error, Final, RateLimited, RequestFault, TroubleKind, TurnSummary
 
 WORKED = TurnSummary(entries=9, saw_llm_call=True, final=Final.SUCCESS, last_step="Bash make")
@@ -92,10 +82,12 @@ ROWS = [
     ),
     pytest.param(AttemptFacts(exit=None, summary=DIED), "crashed", "vanished", id="vanished"),
     pytest.param(AttemptFacts(exit=None, rebooted=True, summary=DIED), "lost", "restarted", id="reboot"),
-    pytest.param(AttemptFacts(exit=-15, ended_by="turn", summary=DIED), "timeout", "after: Bash make", id="turn"),
-    pytest.param(AttemptFacts(exit=-15, ended_by="silence", summary=DIED), "stalled", "Bash make", id="silence"),
-    pytest.param(AttemptFacts(exit=-15, ended_by="silence"), "never_ran", "no sign of work", id="silent-from-start"),
-    pytest.param(AttemptFacts(exit=-15, ended_by="startup"), "never_ran", "said nothing", id="startup"),
+    pytest.param(AttemptFacts(exit=-15, ended_by=EndedBy.TURN, summary=DIED), "timeout", "after: Bash make", id="turn"),
+    pytest.param(AttemptFacts(exit=-15, ended_by=EndedBy.SILENCE, summary=DIED), "stalled", "Bash make", id="silence"),
+    pytest.param(
+        AttemptFacts(exit=-15, ended_by=EndedBy.SILENCE), "never_ran", "no sign of work", id="silent-from-start"
+    ),
+    pytest.param(AttemptFacts(exit=-15, ended_by=EndedBy.STARTUP), "never_ran", "said nothing", id="startup"),
     pytest.param(AttemptFacts(exit=127), "never_ran", "before any call to a model", id="no-model-call"),
     pytest.param(AttemptFacts(exit=3, expects_final=False), "crashed", "exit 3", id="script-fails"),
     pytest.param(AttemptFacts(exit=127, expects_final=False), "never_ran", "was not found", id="no-such-command"),
@@ -151,43 +143,43 @@ ROWS = [
         id="refused-request-but-done",
     ),
     pytest.param(
-        AttemptFacts(exit=-15, ended_by="silence", has_model=True, summary=DIED),
+        AttemptFacts(exit=-15, ended_by=EndedBy.SILENCE, has_model=True, summary=DIED),
         "overloaded",
         "not answered for too long, after: Bash make",
         id="silent-provider",
     ),
     pytest.param(
-        AttemptFacts(exit=-15, ended_by="silence", has_model=True),
+        AttemptFacts(exit=-15, ended_by=EndedBy.SILENCE, has_model=True),
         "overloaded",
         "after: its start",
         id="silent-provider-from-the-first-call",
     ),
     pytest.param(
-        AttemptFacts(exit=-15, ended_by="startup", has_model=True), "never_ran", "said nothing", id="no-greeting"
+        AttemptFacts(exit=-15, ended_by=EndedBy.STARTUP, has_model=True), "never_ran", "said nothing", id="no-greeting"
     ),
     pytest.param(
-        AttemptFacts(exit=-15, ended_by="startup", has_model=True, greets=False),
+        AttemptFacts(exit=-15, ended_by=EndedBy.STARTUP, has_model=True, greets=False),
         "overloaded",
         "not answered",
         id="no-word-from-who-never-greets",
     ),
     pytest.param(
-        AttemptFacts(exit=-15, ended_by="startup", commits=1), "stalled", "silent after", id="wordless-commit"
+        AttemptFacts(exit=-15, ended_by=EndedBy.STARTUP, commits=1), "stalled", "silent after", id="wordless-commit"
     ),
     pytest.param(
-        AttemptFacts(exit=-15, ended_by="tool", has_model=True, summary=DIED),
+        AttemptFacts(exit=-15, ended_by=EndedBy.TOOL, has_model=True, summary=DIED),
         "stalled",
         "a tool was silent for too long: Bash make",
         id="silent-tool",
     ),
     pytest.param(
-        AttemptFacts(exit=-15, ended_by="turn", has_model=True, streams=False),
+        AttemptFacts(exit=-15, ended_by=EndedBy.TURN, has_model=True, streams=False),
         "overloaded",
         "without a sign of work",
         id="wordless-turn",
     ),
     pytest.param(
-        AttemptFacts(exit=-15, ended_by="turn", has_model=True, streams=False, commits=1),
+        AttemptFacts(exit=-15, ended_by=EndedBy.TURN, has_model=True, streams=False, commits=1),
         "timeout",
         "ran out of time",
         id="wordless-turn-with-a-commit",
@@ -202,7 +194,7 @@ ROWS = [
         id="engine-max-turns",
     ),
     pytest.param(AttemptFacts(start_problem="no such program"), "never_ran", "no such program", id="unstartable"),
-    pytest.param(AttemptFacts(exit=-9, ended_by="output", summary=DIED), "crashed", "disk limit", id="flood"),
+    pytest.param(AttemptFacts(exit=-9, ended_by=EndedBy.OUTPUT, summary=DIED), "crashed", "disk limit", id="flood"),
     pytest.param(AttemptFacts(no_space="no room", setup_problem="npm failed"), "no_space", "no room", id="disk"),
     pytest.param(AttemptFacts(setup_problem="npm failed"), "setup_failed", "npm failed", id="setup"),
     pytest.param(AttemptFacts(exit=-15, stopped_by="ana", summary=DIED), "killed", "stopped by ana", id="stopped"),
@@ -220,7 +212,7 @@ ROWS = [
     ),
     pytest.param(AttemptFacts(exit=1, summary=refused_by_provider(TroubleKind.AUTH)), "auth", "credentials", id="401"),
     pytest.param(
-        AttemptFacts(exit=-15, ended_by="silence", summary=refused_by_provider(TroubleKind.PER_MINUTE)),
+        AttemptFacts(exit=-15, ended_by=EndedBy.SILENCE, summary=refused_by_provider(TroubleKind.PER_MINUTE)),
         "throttled",
         "rate limit",
         id="silent-in-backoff",

@@ -5,8 +5,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from paddock.core.ids import AttemptId, TaskId
-from paddock.core.tasks.outcome import PROVIDERS_DOING, AttemptFacts, Outcome, decide_next, judge
+from paddock.core.tasks.outcome import AttemptFacts, judge
+from paddock.core.tasks.policy import decide_next
 from paddock.core.tasks.task import Attempt, Phase, Task
+from paddock.core.tasks.vocabulary import PROVIDERS_DOING, EndedBy, Outcome
 from paddock.core.trace import Error, Final, RateLimited, RequestFault, TroubleKind, TurnSummary
 
 words = st.sampled_from(["", "boom"])
@@ -34,7 +36,7 @@ summaries = st.builds(
 all_facts = st.builds(
     AttemptFacts,
     exit=st.none() | st.sampled_from([0, 1, 127, -9, -15]),
-    ended_by=st.sampled_from(["", "startup", "silence", "tool", "turn", "output"]),
+    ended_by=st.sampled_from([EndedBy(word) for word in ("", "startup", "silence", "tool", "turn", "output")]),
     stopped_by=st.none() | st.just("ana"),
     setup_problem=words,
     start_problem=words,

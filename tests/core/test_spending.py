@@ -13,6 +13,7 @@ from paddock.core.board import Board
 from paddock.core.ids import AttemptId, TaskId
 from paddock.core.money.budget import Cost, OverBudget, committed, limit_of
 from paddock.core.money.spending import BudgetExceeded, ask_for_more, day_of, expect, expected_tokens, with_tasks
+from paddock.core.tasks.vocabulary import Outcome, Step
 from paddock.store.protocol import Author
 from paddock.store.sqlite import SqliteStore
 from tests.core.ledger import START, Ledger, fold_from_snapshot
@@ -36,7 +37,7 @@ class Purse(Ledger):
         live = self.task(task).live_attempt
         assert live is not None
         turn = ev.TurnEnded(turn=1, exit=0, input_tokens=tokens, cost_usd=usd, **more)  # type: ignore[arg-type]
-        ended = ev.AttemptEnded("delivered", then, counted=False)
+        ended = ev.AttemptEnded(Outcome.DELIVERED, Step(then), counted=False)
         self.write(*(ev.Draft(event, task, live.id) for event in (ev.TurnStarted(turn=1), turn, ended)))
 
     def taken(self, scope: str) -> float:
@@ -259,7 +260,7 @@ def test_the_estimate_learns_from_useful_attempts_only(purse: Purse) -> None:
     purse.begin(T2)
     live = purse.task(T2).live_attempt
     assert live is not None
-    purse.write(ev.Draft(ev.AttemptEnded("crashed", "retry", counted=True), T2, live.id))
+    purse.write(ev.Draft(ev.AttemptEnded(Outcome.CRASHED, Step.RETRY, counted=True), T2, live.id))
     assert purse.board.spending.experience == samples
 
 

@@ -124,7 +124,7 @@ def test_words_of_the_queue_are_all_named() -> None:
 
 
 def test_every_phase_and_outcome_is_explained() -> None:
-    from paddock.core.tasks.outcome import Outcome
+    from paddock.core.tasks.vocabulary import Outcome
 
     text = (ROOT / "docs" / "concepts.md").read_text()
     for word in (*Phase, *Outcome):

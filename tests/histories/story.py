@@ -10,6 +10,7 @@ from paddock.core.ids import AttemptId, TaskId
 from paddock.core.leases import lease
 from paddock.core.merge import events as qe
 from paddock.core.merge.model import Change, Member, Purpose, RefusalCause, Result
+from paddock.core.tasks.vocabulary import EndedBy, Outcome, Step
 
 MAIN, BASE, HEAD, TREE = "a" * 40, "b" * 40, "c" * 40, "d" * 40
 
@@ -54,7 +55,9 @@ def attempt(name: str, then: str, head: str | None = None, outcome: str = "deliv
         1, exit=0, session="s-1", steps=9, input_tokens=1200, cache_read_tokens=900, output_tokens=80, cost_usd=0.25
     )
     yield draft(ended, task, name)
-    verdict = ev.AttemptEnded(outcome, then, True, "because", 0, head, BASE, commits=2, files=3, insertions=10)
+    verdict = ev.AttemptEnded(
+        Outcome(outcome), Step(then), True, "because", 0, head, BASE, commits=2, files=3, insertions=10
+    )
     yield draft(verdict, task, name)
 
 
@@ -67,8 +70,8 @@ def agents() -> Iterator[ev.Draft]:
     yield draft(ev.TurnStarted(1, session="s-1"), "t1", "t1.2")
     yield draft(ev.AttemptExtended(1.5, 20_000.0), "t1", "t1.2")
     yield draft(ev.StopRequested("taking too long"), "t1", "t1.2")
-    yield draft(ev.TurnEnded(1, exit=-15, ended_by="stop", swept=("pid 7",)), "t1", "t1.2")
-    yield draft(ev.AttemptEnded("killed", "approval", False, head=HEAD, base=BASE), "t1", "t1.2")
+    yield draft(ev.TurnEnded(1, exit=-15, ended_by=EndedBy.STOP, swept=("pid 7",)), "t1", "t1.2")
+    yield draft(ev.AttemptEnded(Outcome.KILLED, Step.APPROVAL, False, head=HEAD, base=BASE), "t1", "t1.2")
     yield draft(ev.TaskRejected(HEAD, "no tests"), "t1")
     yield from attempt("t1.3", "approval", HEAD)
     yield draft(ev.TaskApproved(HEAD, "good"), "t1")

@@ -7,11 +7,12 @@ from paddock.cli.text import cut
 from paddock.core.events import StopRequested
 from paddock.core.ids import harmless
 from paddock.core.tasks.task import Attempt, Task
+from paddock.core.tasks.vocabulary import USEFUL, Outcome
 from paddock.fleet.attempts.evidence import Evidence, gather
 from paddock.fleet.workspace import Workspace
 from paddock.store.protocol import Query
 
-GOOD_ENDS = ("delivered", "unsaved", "unchanged", "noop")
+GOOD_ENDS = USEFUL | {Outcome.UNCHANGED}
 SHOWN_FILES = 8
 SHOWN_TOOLS = 8
 ERROR_LINES = 6

@@ -9,6 +9,7 @@ from paddock.core import events as ev
 from paddock.core.board import Board
 from paddock.core.ids import printable
 from paddock.core.merge import events as qe
+from paddock.core.tasks.vocabulary import Step
 
 
 def narrate(record: ev.Record, board: Board) -> None:
@@ -115,10 +116,8 @@ def _describe_switch(event: ev.Event) -> str:
 def describe_end(ended: ev.AttemptEnded) -> str:
     size = f" (+{ended.insertions} −{ended.deletions} in {plural(ended.files, 'file')})" if ended.files else ""
     following = {
-        "retry": "; will be tried again",
-        "fail": "; no attempts left",
-        "block": f"; needs you: {ended.unblock}",
-        "approval": "",
-        "noop": "",
+        Step.RETRY: "; will be tried again",
+        Step.FAIL: "; no attempts left",
+        Step.BLOCK: f"; needs you: {ended.unblock}",
     }
     return f"{ended.outcome}: {cut(ended.reason, 140)}{size}{following.get(ended.next, '')}"

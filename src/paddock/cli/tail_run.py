@@ -8,7 +8,7 @@ from paddock.cli.ci_story import find_run
 from paddock.cli.text import SCHEMA, cut, paint, print_json_line
 from paddock.core.errors import PaddockError
 from paddock.core.plaintext import plain_line
-from paddock.fleet.landing.ci_output import Step, steps_of
+from paddock.fleet.landing.ci_output import CiStep, steps_of
 from paddock.fleet.workspace import Workspace
 from paddock.sessions.output import LineReader
 from paddock.store.wake import Listener
@@ -44,7 +44,7 @@ class _Showing:
         self._run, self._raw, self._as_json = run, raw, as_json
         self._readers: dict[int, list[LineReader]] = {}
 
-    def show(self, steps: list[Step], *, to_the_end: bool) -> None:
+    def show(self, steps: list[CiStep], *, to_the_end: bool) -> None:
         for step in steps:
             if step.number not in self._readers:
                 self._readers[step.number] = [LineReader(path) for path in step.outputs]
@@ -58,7 +58,7 @@ class _Showing:
                     self._print(step, line.text)
         sys.stdout.flush()
 
-    def _print(self, step: Step, text: str) -> None:
+    def _print(self, step: CiStep, text: str) -> None:
         if self._raw:
             sys.stdout.buffer.write(text.encode("utf-8", "surrogateescape") + b"\n")
         elif self._as_json:

@@ -10,6 +10,7 @@ import msgspec
 from msgspec import UNSET, UnsetType
 
 from paddock.core.ids import AttemptId, TaskId
+from paddock.core.tasks.vocabulary import EndedBy, Outcome, Role, Step
 
 
 class Event(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=False, gc=False):
@@ -174,6 +175,7 @@ class AttemptStarted(Event, frozen=True):
     session_cost: float = 0.0
     reserved_usd: float | None = None
     reserved_tokens: float = 0.0
+    role: Role = Role.WORK
 
 
 class AttemptExtended(Event, frozen=True):
@@ -202,8 +204,7 @@ class TurnStarted(Event, frozen=True):
 class TurnEnded(Event, frozen=True):
     """`exit` is the process's status, negative for a signal, None when nobody saw it end.
 
-    `ended_by` is empty when it ended by itself, else what ended it: a deadline (startup, silence, tool, turn,
-    lingering), output, budget, looping, stop, down, reboot, vanished, or unstartable; `problem` says more.
+    `ended_by` is empty when it ended by itself; `problem` says more about what ended it.
 
     `startup_usd` is the part of the cost that went into the start-up context. A turn without a price counts
     towards budgets with `assumed_usd`. `cost_source` says who knows the cost: engine or table; unpriced when only
@@ -215,7 +216,7 @@ class TurnEnded(Event, frozen=True):
     kind: ClassVar[str] = "turn.ended"
     turn: int
     exit: int | None = None
-    ended_by: str = ""
+    ended_by: EndedBy = EndedBy.ITSELF
     problem: str = ""
     session: str | None = None
     steps: int = 0
@@ -240,8 +241,8 @@ class AttemptEnded(Event, frozen=True):
     """The judge's verdict with the facts it rests on, and what was decided to do next."""
 
     kind: ClassVar[str] = "attempt.ended"
-    outcome: str
-    next: str
+    outcome: Outcome
+    next: Step
     counted: bool
     reason: str = ""
     exit: int | None = None

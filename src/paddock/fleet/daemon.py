@@ -11,6 +11,7 @@ from paddock.core.errors import PaddockError, words_of
 from paddock.core.events import DaemonTroubled, Draft, LimitsReset, Record, SettingsAdopted, TaskRetried
 from paddock.core.ids import TaskId, recordable
 from paddock.core.tasks.task import Phase
+from paddock.core.tasks.vocabulary import EndedBy
 from paddock.fleet.attempts.attempt import AttemptRun, Crew
 from paddock.fleet.checkpoints import checkpoint
 from paddock.fleet.clock import wait_for
@@ -148,7 +149,7 @@ class Daemon:
         self.orders = Orders(max_agents=0, only=self.orders.only)
         while self.runs:
             for run in self.runs.values():
-                run.wish.stop = "down"
+                run.wish.stop = EndedBy.DOWN
                 run.wish.changed.set()
             checkpoint("down.wished")
             self._woken.clear()
@@ -188,7 +189,7 @@ class Daemon:
             if attempt is None or run.wish.stop:
                 continue
             if task.phase is Phase.CANCELLED or attempt.stop_requested is not None:
-                run.wish.stop = "stop"
+                run.wish.stop = EndedBy.STOP
                 run.wish.changed.set()
                 checkpoint("daemon.steered")
 

@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
-from paddock.core.tasks.outcome import AttemptFacts, Outcome, judge
+from paddock.core.tasks.outcome import AttemptFacts, judge
+from paddock.core.tasks.vocabulary import Outcome
 from paddock.core.trace import (
     End,
     Final,

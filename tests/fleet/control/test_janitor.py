@@ -13,6 +13,7 @@ from paddock.core.ids import AttemptId, TaskId
 from paddock.core.leases.lease import LeaseExpired
 from paddock.core.merge.events import RunEnded, RunStarted
 from paddock.core.merge.model import Purpose, Result
+from paddock.core.tasks.vocabulary import Outcome, Step
 from paddock.fleet.site import Site
 from paddock.fleet.upkeep.janitor import Found, What, judge, look, sweep
 from paddock.git.landing.held import hold_unit
@@ -50,7 +51,7 @@ def begin(yard: Yard, name: str) -> None:
 
 
 def end(yard: Yard, name: str) -> None:
-    record(yard, Draft(AttemptEnded("empty", "retry", counted=True), TaskId(name), AttemptId(f"{name}.1")))
+    record(yard, Draft(AttemptEnded(Outcome.EMPTY, Step.RETRY, counted=True), TaskId(name), AttemptId(f"{name}.1")))
 
 
 def start_run(yard: Yard, name: str) -> None:

@@ -8,6 +8,7 @@ import click
 from paddock.cli.text import SCHEMA, print_json
 from paddock.cli.workspace import open_workspace
 from paddock.core.errors import PaddockError
+from paddock.core.tasks.vocabulary import EndedBy
 from paddock.fleet.attempts.turn import stop_reason_file
 from paddock.fleet.service.background import (
     START_SECONDS,
@@ -109,6 +110,6 @@ def _end_leftovers(workspace: Workspace) -> int:
     for name in board.live:
         attempt = board.tasks[name].live_attempt
         if attempt is not None and attempt.turn_open and (folder := site.attempt_folder(attempt.id)).is_dir():
-            stop_reason_file(TurnFiles.of(folder, attempt.turn)).write_text("down", encoding="utf-8")
+            stop_reason_file(TurnFiles.of(folder, attempt.turn)).write_text(EndedBy.DOWN, encoding="utf-8")
     marks = {process.mark for process in find_marked(site.marker)}
     return len(sweep(marks).ended)

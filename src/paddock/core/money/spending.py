@@ -26,8 +26,8 @@ from paddock.core.money.budget import (
     set_limit,
 )
 from paddock.core.tasks.task import Attempt, Task
+from paddock.core.tasks.vocabulary import USEFUL
 
-USEFUL = frozenset({"delivered", "unsaved", "noop"})
 # An attempt that has used up its reservation asks for this much more, so that it need not ask after every call.
 EXTENSION = 1.25
 NOTHING = Cost()

@@ -8,8 +8,8 @@ or not at all, and a folder that one may come back to is given to others last.
 from dataclasses import dataclass
 
 from paddock.core.board import Board
-from paddock.core.tasks.outcome import CONTINUES, RESUMED, UNBEGUN, Outcome
 from paddock.core.tasks.task import Attempt, Phase, Task
+from paddock.core.tasks.vocabulary import CONTINUES, RESUMED, UNBEGUN, Outcome
 
 LIKELIHOOD = {Phase.QUEUED: 0, Phase.FAILED: 1, Phase.REVIEWING: 2, Phase.BLOCKED: 3, Phase.APPROVAL: 4}
 """How likely it is that a person or the merge queue sends a task of that phase back to its agent."""

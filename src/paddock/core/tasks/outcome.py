@@ -1,4 +1,4 @@
-"""What an attempt really did, judged from facts; and what follows from it.
+"""What an attempt really did, judged from facts.
 
 The agent's word decides nothing by itself: success is exit 0, the engine's own final event where it has
 one, and commits that are there. Each rule below is one question, asked in this order; the first that
@@ -7,50 +7,12 @@ answers wins.
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from enum import StrEnum
-from zlib import crc32
 
-from paddock.core.tasks.task import Attempt, Task
+from paddock.core.tasks.vocabulary import EndedBy, Outcome
 from paddock.core.trace import Final, RequestFault, TroubleClass, TroubleKind, TurnSummary
 
-
-class Outcome(StrEnum):
-    DELIVERED = "delivered"
-    UNSAVED = "unsaved"
-    UNCHANGED = "unchanged"
-    EMPTY = "empty"
-    NOOP = "noop"
-    REFUSED = "refused"
-    MISCONFIGURED = "misconfigured"
-    CRASHED = "crashed"
-    TIMEOUT = "timeout"
-    STALLED = "stalled"
-    LOOPING = "looping"
-    NEVER_RAN = "never_ran"
-    SETUP_FAILED = "setup_failed"
-    NO_SPACE = "no_space"
-    THROTTLED = "throttled"
-    OVERLOADED = "overloaded"
-    AUTH = "auth"
-    OVER_BUDGET = "over_budget"
-    KILLED = "killed"
-    LOST = "lost"
-
-
-PROVIDERS_DOING = frozenset({Outcome.THROTTLED, Outcome.OVERLOADED, Outcome.AUTH})
-CONTINUES = frozenset({Outcome.THROTTLED, Outcome.OVERLOADED, Outcome.AUTH, Outcome.LOST, Outcome.KILLED})
-"""After these the next attempt goes on with the branch and the conversation, whatever was asked for."""
-RESUMED = frozenset({Outcome.CRASHED, Outcome.TIMEOUT, Outcome.STALLED, Outcome.EMPTY})
-"""After these it goes on as well, unless every try is to start afresh; after others it always does that."""
-UNBEGUN = frozenset({Outcome.NEVER_RAN, Outcome.MISCONFIGURED, Outcome.SETUP_FAILED, Outcome.NO_SPACE})
-"""The engine did nothing: what the attempt was to go on with is still there to go on with."""
-
-NEVER_RAN_RETRIES = 3
 # What a shell says of a command that is not there, or that it may not run.
 UNRUNNABLE_EXITS = frozenset({126, 127})
-# A refused call costs next to nothing, and a task that slept through the provider's recovery costs its time.
-LONGEST_BACKOFF_SECONDS = 1800.0
-LONGEST_WAIT_SECONDS = 7 * 86400.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +28,7 @@ class AttemptFacts:
     """
 
     exit: int | None = None
-    ended_by: str = ""
+    ended_by: EndedBy = EndedBy.ITSELF
     stopped_by: str | None = None
     no_space: str = ""
     setup_problem: str = ""
@@ -93,16 +55,6 @@ class Verdict:
     wait_seconds: float | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Next:
-    """What is decided after a verdict: `step` is one of approval, noop, retry, fail, block."""
-
-    step: str
-    counted: bool
-    retry_at: float | None = None
-    unblock: str = ""
-
-
 Rule = Callable[[AttemptFacts], Verdict | None]
 
 
@@ -112,80 +64,6 @@ def judge(facts: AttemptFacts) -> Verdict:
         if verdict is not None:
             return verdict
     return _what_is_there(facts)
-
-
-def decide_next(verdict: Verdict, task: Task, attempt: Attempt, now: float, backoff_seconds: float) -> Next:
-    """Retry policy per outcome. Providers' doings never use up one of the task's attempts.
-
-    What a person has stopped waits for a person, also when it ended by itself before the stop reached it.
-    """
-    following = _follow_policy(verdict, task, attempt, now, backoff_seconds)
-    if following.step == "retry" and attempt.stop_requested is not None:
-        return Next("block", counted=following.counted, unblock=f"paddock retry {task.id}")
-    return following
-
-
-def _follow_policy(verdict: Verdict, task: Task, attempt: Attempt, now: float, backoff_seconds: float) -> Next:
-    match verdict.outcome:
-        case Outcome.DELIVERED | Outcome.UNSAVED | Outcome.UNCHANGED:
-            return Next("approval", counted=False)
-        case Outcome.NOOP:
-            return Next("noop", counted=False)
-        case Outcome.AUTH | Outcome.MISCONFIGURED:
-            return Next("block", counted=False, unblock=_check_engine(task, attempt))
-        case Outcome.REFUSED | Outcome.OVER_BUDGET:
-            return Next("block", counted=True, unblock=f"paddock retry {task.id}")
-        case Outcome.THROTTLED | Outcome.OVERLOADED:
-            return _after_provider(verdict, task, attempt, now, backoff_seconds)
-        case Outcome.NO_SPACE:
-            pause = backoff(backoff_seconds, _run_of(task, {Outcome.NO_SPACE}), attempt.id)
-            return Next("retry", counted=False, retry_at=now + pause)
-        case Outcome.NEVER_RAN:
-            return _after_never_ran(task, attempt, now, backoff_seconds)
-        case Outcome.KILLED | Outcome.LOST:
-            return Next("retry", counted=False)
-        case _:
-            spent = task.counted + 1 >= task.allowed
-            return Next("fail" if spent else "retry", counted=True)
-
-
-def _after_provider(verdict: Verdict, task: Task, attempt: Attempt, now: float, backoff_seconds: float) -> Next:
-    """However often a provider refuses, the task only waits, longer each time: there is nothing to be done to it."""
-    earlier = _run_of(task, {Outcome.THROTTLED, Outcome.OVERLOADED})
-    pause = backoff(backoff_seconds, earlier, attempt.id)
-    if verdict.wait_seconds is not None:
-        pause = min(verdict.wait_seconds, LONGEST_WAIT_SECONDS) + pause / 10
-    return Next("retry", counted=False, retry_at=now + pause)
-
-
-def _after_never_ran(task: Task, attempt: Attempt, now: float, backoff_seconds: float) -> Next:
-    """After a pause: a program that is just being replaced is back in a moment."""
-    earlier = _run_of(task, {Outcome.NEVER_RAN})
-    if earlier + 1 >= NEVER_RAN_RETRIES:
-        return Next("block", counted=False, unblock=_check_engine(task, attempt))
-    return Next("retry", counted=False, retry_at=now + backoff(backoff_seconds, earlier, attempt.id))
-
-
-def _check_engine(task: Task, attempt: Attempt) -> str:
-    return f"paddock engines check {attempt.engine}, then paddock retry {task.id}"
-
-
-def _run_of(task: Task, outcomes: set[Outcome]) -> int:
-    """How many ended attempts in a row, counted from the newest, had one of these outcomes."""
-    count = 0
-    for attempt in reversed(task.attempts):
-        if attempt.outcome is None:
-            continue
-        if attempt.outcome not in outcomes:
-            break
-        count += 1
-    return count
-
-
-def backoff(base_seconds: float, earlier: int, seed: str) -> float:
-    """Exponential with jitter between half and full, bounded. The seed makes it repeatable."""
-    ceiling: float = min(LONGEST_BACKOFF_SECONDS, base_seconds * 2.0 ** min(earlier, 20))
-    return ceiling * (0.5 + 0.5 * crc32(seed.encode()) / 0xFFFFFFFF)
 
 
 def _no_space(facts: AttemptFacts) -> Verdict | None:
@@ -255,21 +133,21 @@ def _could_not_start(facts: AttemptFacts) -> Verdict | None:
 def _passed_deadline(facts: AttemptFacts) -> Verdict | None:
     after = facts.summary.last_step or "its start"
     match facts.ended_by:
-        case "startup" | "silence" if _waits_for_provider(facts):
+        case EndedBy.STARTUP | EndedBy.SILENCE if _waits_for_provider(facts):
             return Verdict(Outcome.OVERLOADED, f"the provider has not answered for too long, after: {after}")
-        case "startup" if _left_no_trace(facts):
+        case EndedBy.STARTUP if _left_no_trace(facts):
             return Verdict(Outcome.NEVER_RAN, "the engine said nothing before the start-up deadline")
-        case "silence" if _left_no_trace(facts):
+        case EndedBy.SILENCE if _left_no_trace(facts):
             return Verdict(Outcome.NEVER_RAN, "the engine gave no sign of work before the silence deadline")
-        case "startup" | "silence":
+        case EndedBy.STARTUP | EndedBy.SILENCE:
             return Verdict(Outcome.STALLED, f"silent after: {after}")
-        case "tool":
+        case EndedBy.TOOL:
             return Verdict(Outcome.STALLED, f"a tool was silent for too long: {after}")
-        case "turn" if facts.has_model and not facts.streams and _left_no_trace(facts):
+        case EndedBy.TURN if facts.has_model and not facts.streams and _left_no_trace(facts):
             return Verdict(Outcome.OVERLOADED, "a whole turn without a sign of work: no answer from the provider")
-        case "turn":
+        case EndedBy.TURN:
             return Verdict(Outcome.TIMEOUT, f"the turn ran out of time after: {facts.summary.last_step or 'nothing'}")
-        case "output":
+        case EndedBy.OUTPUT:
             return Verdict(Outcome.CRASHED, "its output outgrew the disk limit")
         case _:
             return None
@@ -277,7 +155,7 @@ def _passed_deadline(facts: AttemptFacts) -> Verdict | None:
 
 def _waits_for_provider(facts: AttemptFacts) -> bool:
     """A running tool has a deadline of its own. An engine that greets and did not has not come as far as a call."""
-    return facts.has_model and (facts.ended_by == "silence" or not facts.greets)
+    return facts.has_model and (facts.ended_by is EndedBy.SILENCE or not facts.greets)
 
 
 def _left_no_trace(facts: AttemptFacts) -> bool:

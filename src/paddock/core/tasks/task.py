@@ -16,6 +16,7 @@ from msgspec.structs import replace
 from paddock.core import events as ev
 from paddock.core.errors import IllegalTransition
 from paddock.core.ids import AttemptId, TaskId
+from paddock.core.tasks.vocabulary import EndedBy, Outcome, Role, Step
 
 KEPT_ATTEMPTS = 20
 
@@ -62,7 +63,7 @@ class Attempt(msgspec.Struct, frozen=True, array_like=True, gc=False):
     turn_started: float | None = None
     stop_requested: str | None = None
     ended: float | None = None
-    outcome: str | None = None
+    outcome: Outcome | None = None
     counted: bool = False
     reason: str = ""
     exit: int | None = None
@@ -74,7 +75,7 @@ class Attempt(msgspec.Struct, frozen=True, array_like=True, gc=False):
     cache_read_tokens: int = 0
     output_tokens: int = 0
     cost_usd: float | None = None
-    ended_by: str = ""
+    ended_by: EndedBy = EndedBy.ITSELF
     problem: str = ""
     account: str = ""
     inlined: str = ""
@@ -89,6 +90,7 @@ class Attempt(msgspec.Struct, frozen=True, array_like=True, gc=False):
     moved_from: str = ""
     uncounted_calls: int = 0
     assumed_tokens: int = 0
+    role: Role = Role.WORK
 
     @property
     def live(self) -> bool:
@@ -252,6 +254,7 @@ def _start(task: Task, event: ev.AttemptStarted, record: ev.Record) -> Task:
         inlined=event.inlined,
         session_used=event.session_used,
         session_cost=event.session_cost,
+        role=event.role,
     )
     kept = (*task.attempts, attempt)[-KEPT_ATTEMPTS:]
     return replace(move(task, Phase.RUNNING, record.at), attempts=kept, started=task.started + 1)
@@ -333,11 +336,11 @@ def _add(so_far: float | None, more: float | None) -> float | None:
 
 
 _NEXT_PHASE = {
-    "approval": Phase.APPROVAL,
-    "noop": Phase.NOOP,
-    "retry": Phase.READY,
-    "fail": Phase.FAILED,
-    "block": Phase.BLOCKED,
+    Step.APPROVAL: Phase.APPROVAL,
+    Step.NOOP: Phase.NOOP,
+    Step.RETRY: Phase.READY,
+    Step.FAIL: Phase.FAILED,
+    Step.BLOCK: Phase.BLOCKED,
 }
 
 
@@ -359,6 +362,6 @@ def _end(task: Task, attempt: Attempt, event: ev.AttemptEnded, at: float) -> Tas
         return settled
     moved = move(settled, _NEXT_PHASE[event.next], at, event.reason, event.unblock)
     changes: dict[str, object] = {"not_before": event.retry_at or 0.0}
-    if event.next == "approval":
+    if event.next is Step.APPROVAL:
         changes |= {"head": event.head, "base": event.base, "approved": None}
     return replace(moved, **changes)

@@ -18,6 +18,7 @@ from paddock.core.leases.lease import end_attempt
 from paddock.core.money.spending import day_of, still_reserved
 from paddock.core.tasks.conversations import find_homes
 from paddock.core.tasks.task import Attempt, Phase, Task
+from paddock.core.tasks.vocabulary import Outcome, Step
 from paddock.core.trace import TurnSummary
 from paddock.engines.protocol import Engine
 from paddock.fleet.attempts.allowance import Purse
@@ -230,8 +231,8 @@ class AttemptRun:
         if unprepared is not None and unprepared.no_space:
             verdict = judge_no_space(self._site, task, attempt, unprepared.reason)
         elif attempt.turn == 0 and unprepared is None:
-            step = "retry" if attempt.stop_requested is None else "block"
-            verdict = AttemptEnded(outcome="killed", next=step, counted=False, reason="stopped before it began")
+            step = Step.RETRY if attempt.stop_requested is None else Step.BLOCK
+            verdict = AttemptEnded(outcome=Outcome.KILLED, next=step, counted=False, reason="stopped before it began")
         else:
             problem = unprepared.reason if unprepared is not None else ""
             judged = await asyncio.to_thread(judge_attempt, self._site, engine, task, attempt, summary, problem)

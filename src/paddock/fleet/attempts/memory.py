@@ -4,8 +4,8 @@ from collections.abc import Iterator
 
 from paddock.core.errors import PaddockError
 from paddock.core.events import TurnStarted
-from paddock.core.tasks.outcome import Outcome
 from paddock.core.tasks.task import Attempt, Task
+from paddock.core.tasks.vocabulary import Outcome
 from paddock.core.trace import Text, TraceEntry
 from paddock.fleet.attempts.turn import read_again
 from paddock.fleet.site import Site
@@ -18,7 +18,7 @@ MOST_TURNS = 3
 def messages_to_tell(store: Store, task: Task, attempt: Attempt, *, remembers: bool) -> tuple[int, ...]:
     """The messages the open turn was claimed for, as the claim in the log names them; before them those that no
     engine ever got to hear, or all there were, where the engine does not remember."""
-    unheard = {earlier.id for earlier in task.attempts if earlier.outcome == Outcome.NEVER_RAN}
+    unheard = {earlier.id for earlier in task.attempts if earlier.outcome is Outcome.NEVER_RAN}
     all_before: tuple[int, ...] = ()
     untold: tuple[int, ...] = ()
     for record in store.records(Query(task=task.id, kind=TurnStarted.kind)):

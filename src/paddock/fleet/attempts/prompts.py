@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from paddock.core.errors import PaddockError
 from paddock.core.events import MessageSent, TaskAdded, TaskEdited, TaskRejected
 from paddock.core.ids import branch_name, recordable
-from paddock.core.tasks.outcome import Outcome
 from paddock.core.tasks.task import Attempt, Task
+from paddock.core.tasks.vocabulary import Outcome
 from paddock.engines.prompt import Assignment, EarlierWork, first_prompt, next_prompt, nothing_committed
 from paddock.fleet.site import Site
 from paddock.git.worktrees.furnish import Worktree
@@ -90,7 +90,7 @@ def plan_turn(
 def _left_nothing(task: Task, attempt: Attempt) -> bool:
     """Whether the attempt before ended as one that said it was done and had committed nothing."""
     before = next((one for one in reversed(task.attempts) if one.id != attempt.id), None)
-    return attempt.turn <= 1 and before is not None and before.outcome == Outcome.EMPTY
+    return attempt.turn <= 1 and before is not None and before.outcome is Outcome.EMPTY
 
 
 def preview_prompt(site: Site, store: Store, task: Task) -> str:

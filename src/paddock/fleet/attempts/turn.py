@@ -14,6 +14,7 @@ from paddock.core.money.budget import Cost
 from paddock.core.money.prices import PriceBook
 from paddock.core.tasks.repetition import LoopLimits, why_looping
 from paddock.core.tasks.task import Attempt, Task
+from paddock.core.tasks.vocabulary import EndedBy
 from paddock.core.trace import Final, TokenUsage, TurnSummary, main_model, turn_usage, uncounted_calls
 from paddock.engines.lost_session import find_lost_session
 from paddock.engines.protocol import Engine, Launch, TurnRequest
@@ -58,14 +59,14 @@ async def anything(_summary: TurnSummary) -> str:
 class Wish:
     """What others want of a running turn. Set `changed` after touching it."""
 
-    stop: str = ""
+    stop: EndedBy = EndedBy.ITSELF
     changed: asyncio.Event = field(default_factory=asyncio.Event)
 
 
 @dataclass(frozen=True, slots=True)
 class Ended:
     exit: int | None
-    ended_by: str
+    ended_by: EndedBy
     problem: str
     summary: TurnSummary
     swept: tuple[str, ...] = ()
@@ -165,7 +166,7 @@ class TurnRun:
 
     async def follow(self) -> Ended:
         """Until the process has ended, by itself or because a deadline passed or somebody wished it."""
-        ended_by = problem = ""
+        ended_by, problem = EndedBy.ITSELF, ""
         while True:
             state = observe_turn(self._folder, self._attempt.turn)
             more = await self.reader.read()
@@ -192,37 +193,37 @@ class TurnRun:
         seconds = None if first is None else max(0.0, first - self._attempt.started)
         return replace(ended, startup_seconds=seconds, startup=self.reader.startup)
 
-    async def _reason_to_stop(self, state: Running) -> tuple[str, str]:
+    async def _reason_to_stop(self, state: Running) -> tuple[EndedBy, str]:
         """What ends the turn, and more words about it."""
         if self._wish.stop:
             return self._wish.stop, ""
         if (until := self._lingers_until()) is not None and self._site.clock.now() >= until:
-            return "lingering", ""
+            return EndedBy.LINGERING, ""
         if (deadline := self._clock.passed(state, self._site.clock.now())) is not None:
-            return deadline.value, ""
+            return EndedBy(deadline.value), ""
         limit = self._site.config.limits.output_mb * 1024 * 1024
         if state.output_bytes > limit and not self.reader.bound(limit):
-            return "output", ""
+            return EndedBy.OUTPUT, ""
         if self.reader.summary.final is not Final.NONE:
             # It has said its last word: nothing more is spent or called.
-            return "", ""
+            return EndedBy.ITSELF, ""
         if looping := why_looping(self.reader.tools, self._loops):
-            return "looping", looping
+            return EndedBy.LOOPING, looping
         if overspent := await self._afford(self.reader.summary):
-            return "budget", overspent
-        return "", ""
+            return EndedBy.BUDGET, overspent
+        return EndedBy.ITSELF, ""
 
     @property
     def _reason_file(self) -> Path:
         """Why the turn is being stopped, written down before the first signal: who finds it dead knows why."""
         return stop_reason_file(self.files)
 
-    def _read_reason(self) -> tuple[str, str]:
+    def _read_reason(self) -> tuple[EndedBy, str]:
         try:
             why, _, problem = self._reason_file.read_text(encoding="utf-8").partition("\n")
-        except FileNotFoundError:
-            return "", ""
-        return why, problem
+            return EndedBy(why), problem
+        except (FileNotFoundError, ValueError):  # none, or cut off before its first word was written
+            return EndedBy.ITSELF, ""
 
     def _lingers_until(self) -> float | None:
         """Some CLIs have said their last word and never end; by then their process has to go."""
@@ -238,10 +239,10 @@ class TurnRun:
         await wait_for(self._wish.changed, pause)
         self._wish.changed.clear()
 
-    async def _stop(self, state: Running, why: str, problem: str) -> str:
+    async def _stop(self, state: Running, why: EndedBy, problem: str) -> str:
         self._reason_file.write_text(f"{why}\n{problem}" if problem else why, encoding="utf-8")
         checkpoint("turn.stopping")
-        grace = 0.2 if why == "down" else self._site.config.timeouts.grace
+        grace = 0.2 if why is EndedBy.DOWN else self._site.config.timeouts.grace
         mark = self._site.mark(self._attempt.id)
         turn = TurnToStop(mark, state.identity, grace, self._launch.stop_signal)
         report = await stop_turn(turn, checkpoint)
@@ -250,17 +251,17 @@ class TurnRun:
         return "; ".join(part for part in (problem, forced) if part)
 
 
-def _ending(state: object, ended_by: str, problem: str, summary: TurnSummary) -> Ended:
+def _ending(state: object, ended_by: EndedBy, problem: str, summary: TurnSummary) -> Ended:
     match state:
         case Exited(code=code, signal=signum):
             status = code if code is not None else -(signum or 0)
             return Ended(status, ended_by, problem, summary)
         case Vanished(rebooted=True):
-            return Ended(None, ended_by or "reboot", problem, summary)
+            return Ended(None, ended_by or EndedBy.REBOOT, problem, summary)
         case NeverStarted():
-            return Ended(None, ended_by or "unstartable", problem, summary)
+            return Ended(None, ended_by or EndedBy.UNSTARTABLE, problem, summary)
         case _:
-            return Ended(None, ended_by or "vanished", problem, summary)
+            return Ended(None, ended_by or EndedBy.VANISHED, problem, summary)
 
 
 def lost_session(ended: Ended, files: TurnFiles) -> str:
@@ -284,7 +285,7 @@ def stop_reason_file(files: TurnFiles) -> Path:
 
 
 def unstartable(error: PaddockError) -> Ended:
-    return Ended(None, "unstartable", error.message, TurnSummary())
+    return Ended(None, EndedBy.UNSTARTABLE, error.message, TurnSummary())
 
 
 def _logs_file(folder: Path, turn: int) -> Path:

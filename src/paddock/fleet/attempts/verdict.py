@@ -4,8 +4,10 @@ from dataclasses import dataclass, replace
 
 from paddock.core.errors import PaddockError
 from paddock.core.events import AttemptEnded
-from paddock.core.tasks.outcome import AttemptFacts, Verdict, decide_next, judge
+from paddock.core.tasks.outcome import AttemptFacts, Verdict, judge
+from paddock.core.tasks.policy import decide_next
 from paddock.core.tasks.task import Attempt, Phase, Task
+from paddock.core.tasks.vocabulary import EndedBy
 from paddock.core.trace import Final, TurnSummary
 from paddock.engines.protocol import Capabilities, Engine
 from paddock.fleet.checkpoints import checkpoint
@@ -16,7 +18,7 @@ from paddock.git.worktrees.prepare import find
 from paddock.git.worktrees.release import Secured
 from paddock.git.worktrees.rescue import count_rescued, hold_change, rescue
 
-DEADLINES = frozenset({"startup", "silence", "tool", "turn", "output"})
+DEADLINES = frozenset({EndedBy.STARTUP, EndedBy.SILENCE, EndedBy.TOOL, EndedBy.TURN, EndedBy.OUTPUT})
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,17 +107,17 @@ def judge_attempt(
     delivery = secure(site, attempt)
     checkpoint("judge.secured")
     # What had said that it succeeded and was only then ended by us, for lingering, did succeed.
-    had_ended = attempt.ended_by == "lingering" and summary.final is Final.SUCCESS
+    had_ended = attempt.ended_by is EndedBy.LINGERING and summary.final is Final.SUCCESS
     can = engine.capabilities if engine is not None else Capabilities()
     facts = AttemptFacts(
         exit=0 if had_ended else attempt.exit,
-        ended_by=attempt.ended_by if attempt.ended_by in DEADLINES else "",
+        ended_by=attempt.ended_by if attempt.ended_by in DEADLINES else EndedBy.ITSELF,
         stopped_by=_stopped_by(task, attempt),
         setup_problem=setup_problem,
-        start_problem=attempt.problem if attempt.ended_by == "unstartable" else "",
-        rebooted=attempt.ended_by == "reboot",
-        over_budget=(attempt.problem or "it spent more than it may") if attempt.ended_by == "budget" else "",
-        looping=(attempt.problem or "it went round in circles") if attempt.ended_by == "looping" else "",
+        start_problem=attempt.problem if attempt.ended_by is EndedBy.UNSTARTABLE else "",
+        rebooted=attempt.ended_by is EndedBy.REBOOT,
+        over_budget=(attempt.problem or "it spent more than it may") if attempt.ended_by is EndedBy.BUDGET else "",
+        looping=(attempt.problem or "it went round in circles") if attempt.ended_by is EndedBy.LOOPING else "",
         expects_final=can.final_event,
         has_model=can.model,
         greets=can.greets,
@@ -128,7 +130,7 @@ def judge_attempt(
     verdict = judge(facts)
     following = decide_next(verdict, task, attempt, site.clock.now(), site.config.limits.backoff)
     ended = AttemptEnded(
-        outcome=verdict.outcome.value,
+        outcome=verdict.outcome,
         next=following.step,
         counted=following.counted,
         reason=_reason(verdict, delivery),
@@ -147,11 +149,11 @@ def judge_attempt(
 
 def _stopped_by(task: Task, attempt: Attempt) -> str | None:
     match attempt.ended_by:
-        case "stop" if task.phase is Phase.CANCELLED:
+        case EndedBy.STOP if task.phase is Phase.CANCELLED:
             return "its task being cancelled"
-        case "stop":
+        case EndedBy.STOP:
             return attempt.stop_requested or "a person"
-        case "down":
+        case EndedBy.DOWN:
             return "`paddock down --now`"
         case _:
             return None

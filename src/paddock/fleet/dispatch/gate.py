@@ -35,8 +35,8 @@ from paddock.core.admission.quota import Quota
 from paddock.core.board import Board
 from paddock.core.ids import attempt_id
 from paddock.core.money.spending import day_of, expect, with_tasks
-from paddock.core.tasks.outcome import PROVIDERS_DOING, Outcome
 from paddock.core.tasks.task import Task
+from paddock.core.tasks.vocabulary import PROVIDERS_DOING, Outcome
 from paddock.core.trace import RateLimited, TraceEntry, Usage, UsageScope
 from paddock.fleet.dispatch.pricing import expected_cost
 from paddock.fleet.dispatch.refusals import LIMITS_FILE, write_waiting
@@ -97,10 +97,10 @@ class Gate:
         self.controls = reset_auth(self.controls, self.site.account_of(name))
         self.save()
 
-    def hear_end(self, engine: str, task: str, outcome: str, reason: str) -> None:
-        if outcome == Outcome.NO_SPACE:
+    def hear_end(self, engine: str, task: str, outcome: Outcome, reason: str) -> None:
+        if outcome is Outcome.NO_SPACE:
             self._hear_full_disk(reason)
-        never_ran = reason if outcome == Outcome.NEVER_RAN else None
+        never_ran = reason if outcome is Outcome.NEVER_RAN else None
         if never_ran is not None or outcome not in SAYS_NOTHING_OF_THE_ENGINE:
             self._disk_strikes = 0
             self.controls = observe_end(self.controls, engine, never_ran, task)

@@ -13,8 +13,9 @@ from paddock.core.durations import format_duration
 from paddock.core.economics.fanout import FanOut, Piece, Spawn, Worth, decide_fan_out
 from paddock.core.errors import PaddockError
 from paddock.core.ids import TaskId
-from paddock.core.money.spending import USEFUL, expect
+from paddock.core.money.spending import expect
 from paddock.core.tasks.task import Attempt, Phase, Task
+from paddock.core.tasks.vocabulary import USEFUL
 from paddock.fleet.dispatch.pricing import spawn_money
 from paddock.fleet.site import Site
 

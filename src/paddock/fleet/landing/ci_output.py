@@ -14,7 +14,7 @@ READ_BYTES = 16_384
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class CiStep:
     """The set-up (number 0) or a check of a run."""
 
     number: int
@@ -32,16 +32,16 @@ def note_step(folder: Path, number: int, name: str) -> None:
     _name_file(folder, number).write_text(name, encoding="utf-8")
 
 
-def steps_of(folder: Path) -> list[Step]:
+def steps_of(folder: Path) -> list[CiStep]:
     """Those that have begun, in order; none when the janitor has deleted what an old run wrote."""
     return sorted(_find_steps(folder), key=lambda step: step.number)
 
 
-def _find_steps(folder: Path) -> Iterator[Step]:
+def _find_steps(folder: Path) -> Iterator[CiStep]:
     for path in folder.glob("turn-*.out"):
         number = path.stem.removeprefix("turn-")
         if number.isdecimal():
-            yield Step(int(number), _read_name(folder, int(number)), TurnFiles.of(folder, int(number)))
+            yield CiStep(int(number), _read_name(folder, int(number)), TurnFiles.of(folder, int(number)))
 
 
 def last_lines(site: Site, run: str, count: int = SHOWN_LINES) -> str:

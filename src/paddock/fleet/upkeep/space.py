@@ -5,7 +5,8 @@ from dataclasses import dataclass
 
 from paddock.core.errors import PaddockError
 from paddock.core.events import AttemptEnded
-from paddock.core.tasks.outcome import AttemptFacts, decide_next, judge
+from paddock.core.tasks.outcome import AttemptFacts, judge
+from paddock.core.tasks.policy import decide_next
 from paddock.core.tasks.task import Attempt, Task
 from paddock.fleet.site import Site
 from paddock.git.disk import below_floor
@@ -39,7 +40,7 @@ def judge_no_space(site: Site, task: Task, attempt: Attempt, reason: str) -> Att
     verdict = judge(AttemptFacts(no_space=reason))
     following = decide_next(verdict, task, attempt, site.clock.now(), site.config.limits.backoff)
     return AttemptEnded(
-        outcome=verdict.outcome.value,
+        outcome=verdict.outcome,
         next=following.step,
         counted=following.counted,
         reason=reason,

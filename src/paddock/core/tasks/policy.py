@@ -1,0 +1,97 @@
+"""What follows from a verdict: one policy per outcome."""
+
+from dataclasses import dataclass
+from zlib import crc32
+
+from paddock.core.tasks.outcome import Verdict
+from paddock.core.tasks.task import Attempt, Task
+from paddock.core.tasks.vocabulary import Outcome, Step
+
+NEVER_RAN_RETRIES = 3
+# A refused call costs next to nothing, and a task that slept through the provider's recovery costs its time.
+LONGEST_BACKOFF_SECONDS = 1800.0
+LONGEST_WAIT_SECONDS = 7 * 86400.0
+
+
+@dataclass(frozen=True, slots=True)
+class Next:
+    """What is decided after a verdict."""
+
+    step: Step
+    counted: bool
+    retry_at: float | None = None
+    unblock: str = ""
+
+
+def decide_next(verdict: Verdict, task: Task, attempt: Attempt, now: float, backoff_seconds: float) -> Next:
+    """Retry policy per outcome. Providers' doings never use up one of the task's attempts.
+
+    What a person has stopped waits for a person, also when it ended by itself before the stop reached it.
+    """
+    following = _follow_policy(verdict, task, attempt, now, backoff_seconds)
+    if following.step is Step.RETRY and attempt.stop_requested is not None:
+        return Next(Step.BLOCK, counted=following.counted, unblock=f"paddock retry {task.id}")
+    return following
+
+
+def _follow_policy(verdict: Verdict, task: Task, attempt: Attempt, now: float, backoff_seconds: float) -> Next:
+    match verdict.outcome:
+        case Outcome.DELIVERED | Outcome.UNSAVED | Outcome.UNCHANGED:
+            return Next(Step.APPROVAL, counted=False)
+        case Outcome.NOOP:
+            return Next(Step.NOOP, counted=False)
+        case Outcome.AUTH | Outcome.MISCONFIGURED:
+            return Next(Step.BLOCK, counted=False, unblock=_check_engine(task, attempt))
+        case Outcome.REFUSED | Outcome.OVER_BUDGET:
+            return Next(Step.BLOCK, counted=True, unblock=f"paddock retry {task.id}")
+        case Outcome.THROTTLED | Outcome.OVERLOADED:
+            return _after_provider(verdict, task, attempt, now, backoff_seconds)
+        case Outcome.NO_SPACE:
+            pause = backoff(backoff_seconds, _run_of(task, {Outcome.NO_SPACE}), attempt.id)
+            return Next(Step.RETRY, counted=False, retry_at=now + pause)
+        case Outcome.NEVER_RAN:
+            return _after_never_ran(task, attempt, now, backoff_seconds)
+        case Outcome.KILLED | Outcome.LOST:
+            return Next(Step.RETRY, counted=False)
+        case _:
+            spent = task.counted + 1 >= task.allowed
+            return Next(Step.FAIL if spent else Step.RETRY, counted=True)
+
+
+def _after_provider(verdict: Verdict, task: Task, attempt: Attempt, now: float, backoff_seconds: float) -> Next:
+    """However often a provider refuses, the task only waits, longer each time: there is nothing to be done to it."""
+    earlier = _run_of(task, {Outcome.THROTTLED, Outcome.OVERLOADED})
+    pause = backoff(backoff_seconds, earlier, attempt.id)
+    if verdict.wait_seconds is not None:
+        pause = min(verdict.wait_seconds, LONGEST_WAIT_SECONDS) + pause / 10
+    return Next(Step.RETRY, counted=False, retry_at=now + pause)
+
+
+def _after_never_ran(task: Task, attempt: Attempt, now: float, backoff_seconds: float) -> Next:
+    """After a pause: a program that is just being replaced is back in a moment."""
+    earlier = _run_of(task, {Outcome.NEVER_RAN})
+    if earlier + 1 >= NEVER_RAN_RETRIES:
+        return Next(Step.BLOCK, counted=False, unblock=_check_engine(task, attempt))
+    return Next(Step.RETRY, counted=False, retry_at=now + backoff(backoff_seconds, earlier, attempt.id))
+
+
+def _check_engine(task: Task, attempt: Attempt) -> str:
+    return f"paddock engines check {attempt.engine}, then paddock retry {task.id}"
+
+
+def _run_of(task: Task, outcomes: set[Outcome]) -> int:
+    """How many ended attempts in a row, counted from the newest, had one of these outcomes."""
+    count = 0
+    for attempt in reversed(task.attempts):
+        if attempt.outcome is None:
+            continue
+        if attempt.outcome not in outcomes:
+            break
+        count += 1
+    return count
+
+
+def backoff(base_seconds: float, earlier: int, seed: str) -> float:
+    """Exponential with jitter between half and full, bounded. The seed makes it repeatable."""
+    ceiling: float = min(LONGEST_BACKOFF_SECONDS, base_seconds * 2.0 ** min(earlier, 20))
+    return ceiling * (0.5 + 0.5 * crc32(seed.encode()) / 0xFFFFFFFF)

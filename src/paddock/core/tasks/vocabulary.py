@@ -1,0 +1,78 @@
+"""The words of a task's life that stand in the log: what an attempt is for, how its turns and itself end, what follows.
+
+A word is never removed or renamed; one more is a new meaning, which older versions cannot read.
+"""
+
+from enum import StrEnum
+
+
+class Role(StrEnum):
+    """What an attempt is for: `WORK` delivers commits, `REVIEW` findings about those that were delivered."""
+
+    WORK = "work"
+    REVIEW = "review"
+
+
+class EndedBy(StrEnum):
+    """What ended a turn: itself, a deadline (`STARTUP` to `LINGERING`), another limit, a person, or nobody knows."""
+
+    ITSELF = ""
+    STARTUP = "startup"
+    SILENCE = "silence"
+    TOOL = "tool"
+    TURN = "turn"
+    LINGERING = "lingering"
+    OUTPUT = "output"
+    BUDGET = "budget"
+    LOOPING = "looping"
+    STOP = "stop"
+    DOWN = "down"
+    REBOOT = "reboot"
+    VANISHED = "vanished"
+    UNSTARTABLE = "unstartable"
+
+
+class Outcome(StrEnum):
+    """What an attempt really did."""
+
+    DELIVERED = "delivered"
+    UNSAVED = "unsaved"
+    UNCHANGED = "unchanged"
+    EMPTY = "empty"
+    NOOP = "noop"
+    REFUSED = "refused"
+    MISCONFIGURED = "misconfigured"
+    CRASHED = "crashed"
+    TIMEOUT = "timeout"
+    STALLED = "stalled"
+    LOOPING = "looping"
+    NEVER_RAN = "never_ran"
+    SETUP_FAILED = "setup_failed"
+    NO_SPACE = "no_space"
+    THROTTLED = "throttled"
+    OVERLOADED = "overloaded"
+    AUTH = "auth"
+    OVER_BUDGET = "over_budget"
+    KILLED = "killed"
+    LOST = "lost"
+
+
+class Step(StrEnum):
+    """What was decided to do after an attempt."""
+
+    REVIEW = "review"
+    APPROVAL = "approval"
+    NOOP = "noop"
+    RETRY = "retry"
+    FAIL = "fail"
+    BLOCK = "block"
+
+
+USEFUL = frozenset({Outcome.DELIVERED, Outcome.UNSAVED, Outcome.NOOP})
+PROVIDERS_DOING = frozenset({Outcome.THROTTLED, Outcome.OVERLOADED, Outcome.AUTH})
+CONTINUES = frozenset({Outcome.THROTTLED, Outcome.OVERLOADED, Outcome.AUTH, Outcome.LOST, Outcome.KILLED})
+"""After these the next attempt goes on with the branch and the conversation, whatever was asked for."""
+RESUMED = frozenset({Outcome.CRASHED, Outcome.TIMEOUT, Outcome.STALLED, Outcome.EMPTY})
+"""After these it goes on as well, unless every try is to start afresh; after others it always does that."""
+UNBEGUN = frozenset({Outcome.NEVER_RAN, Outcome.MISCONFIGURED, Outcome.SETUP_FAILED, Outcome.NO_SPACE})
+"""The engine did nothing: what the attempt was to go on with is still there to go on with."""
