@@ -30,6 +30,7 @@ from paddock.core.leases.lease import Holder
 from paddock.core.merge.events import ChangeQueued
 from paddock.core.merge.model import Change
 from paddock.core.tasks.task import Phase
+from paddock.core.tasks.vocabulary import Outcome, Step
 from tests.core.ledger import START, Ledger, assert_sound
 
 Ask = Callable[[Board, float], Sequence[ev.Draft]]
@@ -63,7 +64,7 @@ def work(then: str) -> Ask:
         for name in board.live:
             live = board.tasks[name].live_attempt
             assert live is not None
-            ended = ev.AttemptEnded("delivered", then, counted=True, head="h", base="b")
+            ended = ev.AttemptEnded(Outcome.DELIVERED, Step(then), counted=True, head="h", base="b")
             return [ev.Draft(ended, task=name, attempt=live.id)]
         for name in board.ready:
             started = ev.AttemptStarted("claude", "b", f"paddock/{name}")
