@@ -26,6 +26,10 @@ class Shelf(Protocol):
         """Behind the store's back: the `events` table is the same everywhere."""
         ...
 
+    def remove(self) -> None:
+        """As somebody who deletes the repository does."""
+        ...
+
     def spoil_snapshot(self) -> None:
         """Flips a byte in the middle of what is kept of the board."""
         ...
@@ -57,6 +61,9 @@ class SqliteShelf:
         with apsw.Connection(str(self.path)) as connection:
             connection.execute(sql).fetchall()
         connection.close()
+
+    def remove(self) -> None:
+        self.path.unlink()
 
     def spoil_snapshot(self) -> None:
         path = snapshot_path(self.path)

@@ -1,5 +1,6 @@
 """What every store promises. Nothing in here knows which one it is."""
 
+import asyncio
 import re
 from collections.abc import Sequence
 
@@ -287,3 +288,51 @@ def test_ids_go_on_where_a_restored_log_ended(shelf: Shelf) -> None:
     copy.restore(store.rows())
     (record,) = copy.append(add(), ANA)
     assert (record.seq, record.task) == (6, task_id(5))
+
+
+def test_who_listens_is_woken_once_by_what_another_has_written(shelf: Shelf) -> None:
+    writer, reader = shelf.open(), shelf.open(read_only=True)
+    with reader.listen() as listener, reader.listen() as other:
+        writer.append(add(), ANA)
+        assert listener.wait(10.0)
+        assert other.wait(10.0)
+        assert not listener.wait(0.0)
+
+
+def test_what_was_restored_wakes_as_well(shelf: Shelf) -> None:
+    store = shelf.open()
+    copy = shelf.open_empty()
+    with copy.listen() as listener:
+        copy.restore(store.rows())
+        assert listener.wait(10.0)
+
+
+def test_nobody_is_woken_when_nothing_was_written(store: Store) -> None:
+    with store.listen() as listener:
+        store.append(write(), ANA)
+        with pytest.raises(PaddockError):
+            store.append(refuse(), ANA)
+        assert not listener.wait(0.0)
+
+
+def test_an_event_loop_is_told_of_each_commit_until_the_listener_is_closed(store: Store) -> None:
+    async def listen() -> None:
+        heard = asyncio.Event()
+        with store.listen() as listener:
+            listener.tell(heard.set)
+            for _ in range(2):
+                store.append(add(), ANA)
+                await asyncio.wait_for(heard.wait(), 10.0)
+                heard.clear()
+        store.append(add(), ANA)
+        await asyncio.sleep(0)
+        assert not heard.is_set()
+
+    asyncio.run(listen())
+
+
+def test_a_log_that_was_deleted_is_said_to_be_gone(shelf: Shelf) -> None:
+    store = shelf.open()
+    assert store.exists()
+    shelf.remove()
+    assert not store.exists()

@@ -12,7 +12,7 @@ import pytest
 
 from paddock.store import wake
 from paddock.store.sqlite import SqliteStore
-from paddock.store.wake import Listener, nudge, socket_folder
+from paddock.store.wake import SocketListener, listen, nudge, socket_folder
 from tests.store.drafts import ANA, add
 
 TOP = Path(__file__).parent.parent.parent
@@ -30,7 +30,7 @@ def log(tmp_path: Path) -> Iterator[Path]:
 
 
 def test_a_commit_of_another_process_wakes_the_listener(log: Path) -> None:
-    with Listener(log) as listener:
+    with SocketListener(log) as listener:
         subprocess.run((sys.executable, "-m", "tests.store.writer", "add", str(log), "1"), check=True, cwd=TOP)
         assert listener.wait(10.0)
         assert not listener.wait(0.0), "a nudge is heard once"
@@ -38,7 +38,7 @@ def test_a_commit_of_another_process_wakes_the_listener(log: Path) -> None:
 
 def test_every_listener_is_woken(log: Path) -> None:
     store = SqliteStore(log)
-    with Listener(log) as one, Listener(log) as other:
+    with SocketListener(log) as one, SocketListener(log) as other:
         store.append(add(), ANA)
         assert one.wait(5.0)
         assert other.wait(5.0)
@@ -47,14 +47,14 @@ def test_every_listener_is_woken(log: Path) -> None:
 
 def test_a_refused_decision_wakes_nobody(log: Path) -> None:
     store = SqliteStore(log)
-    with Listener(log) as listener:
+    with SocketListener(log) as listener:
         store.append(lambda _: [], ANA)
         assert not listener.wait(0.0)
     store.close()
 
 
 def test_many_nudges_before_anybody_listens_neither_block_nor_fail(log: Path) -> None:
-    with Listener(log) as listener:
+    with SocketListener(log) as listener:
         for _ in range(2000):
             nudge(log)
         assert listener.wait(0.0)
@@ -63,8 +63,8 @@ def test_many_nudges_before_anybody_listens_neither_block_nor_fail(log: Path) ->
 
 def test_the_socket_of_a_killed_listener_is_removed_by_the_next_commit(log: Path) -> None:
     program = (
-        "import sys, time; from pathlib import Path; from paddock.store.wake import Listener\n"
-        "kept = Listener(Path(sys.argv[1])); print('ready', flush=True); time.sleep(60)"
+        "import sys, time; from pathlib import Path; from paddock.store.wake import SocketListener\n"
+        "kept = SocketListener(Path(sys.argv[1])); print('ready', flush=True); time.sleep(60)"
     )
     child = subprocess.Popen((sys.executable, "-c", program, str(log)), stdout=subprocess.PIPE, cwd=TOP)
     assert child.stdout is not None
@@ -79,14 +79,14 @@ def test_the_socket_of_a_killed_listener_is_removed_by_the_next_commit(log: Path
 def test_a_very_long_path_to_the_log_still_fits_a_socket(tmp_path: Path) -> None:
     log = tmp_path.joinpath(*["a-rather-long-folder-name"] * 7) / "log.db"
     store = SqliteStore(log, create=True)
-    with Listener(log) as listener:
+    with SocketListener(log) as listener:
         store.append(add(), ANA)
         assert listener.wait(5.0)
     store.close()
 
 
 def test_listeners_and_writers_meet_whatever_temporary_folder_each_was_given(log: Path, tmp_path: Path) -> None:
-    with Listener(log) as listener:
+    with SocketListener(log) as listener:
         environment = {**os.environ, "TMPDIR": str(tmp_path), "XDG_RUNTIME_DIR": str(tmp_path)}
         argv = (sys.executable, "-m", "tests.store.writer", "add", str(log), "1")
         subprocess.run(argv, check=True, cwd=TOP, env=environment)
@@ -106,7 +106,7 @@ def root(monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
 def test_a_permissive_umask_does_not_open_the_folder_to_others(root: Path) -> None:
     before = os.umask(0)
     try:
-        with Listener(root / "log.db"):
+        with SocketListener(root / "log.db"):
             assert socket_folder(root / "log.db").parent.stat().st_mode & 0o777 == 0o700
     finally:
         os.umask(before)
@@ -117,9 +117,16 @@ def test_a_folder_others_may_write_to_is_not_used(root: Path) -> None:
     folder.mkdir()
     folder.chmod(0o777)
     with pytest.raises(PermissionError, match="belongs to somebody else"):
-        Listener(root / "log.db")
+        SocketListener(root / "log.db")
     nudge(root / "log.db")
     assert list(folder.iterdir()) == []
+
+
+def test_where_no_socket_can_be_made_a_listener_looks_often_instead(root: Path) -> None:
+    (root / f"paddock-{os.getuid()}").write_text("in the way")
+    with listen(root / "log.db") as listener:
+        listener.tell(lambda: None)
+        assert listener.wait(0.01), "it cannot know that nothing was written"
 
 
 def test_listeners_come_and_go_without_tripping_over_each_other(root: Path) -> None:
@@ -127,7 +134,7 @@ def test_listeners_come_and_go_without_tripping_over_each_other(root: Path) -> N
 
     def come_and_go() -> None:
         for _ in range(200):
-            with Listener(root / "log.db"):
+            with SocketListener(root / "log.db"):
                 pass
 
     with ThreadPoolExecutor(4) as pool:

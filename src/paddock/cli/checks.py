@@ -14,6 +14,7 @@ from paddock.cli.text import plural
 from paddock.config.schema import Config
 from paddock.core.errors import PaddockError
 from paddock.fleet.workspace import Workspace
+from paddock.store.location import log_bytes
 
 
 class Health(StrEnum):
@@ -78,7 +79,7 @@ def examine_ci(workspace: Workspace) -> Iterator[Finding]:
     from paddock.cli.trial import SHOWN_LINES, cure_of_trial, tell_trial, try_once
     from paddock.core.merge.model import Result
 
-    if not workspace.log_path.exists():
+    if not workspace.has_log:
         yield Finding("ci", Health.WARNING, "it was not tried: there is no log", "paddock init")
         return
     try:
@@ -177,7 +178,7 @@ def _clock(workspace: Workspace) -> Iterator[Finding]:
 def _log_time(workspace: Workspace) -> float:
     """Of its last record; what is wrong with the log is told by another check."""
     try:
-        return workspace.board().at if workspace.log_path.exists() else 0.0
+        return workspace.board().at if workspace.has_log else 0.0
     except PaddockError:
         return 0.0
 
@@ -214,7 +215,7 @@ def _tmux(_: Workspace) -> Iterator[Finding]:
 
 
 def _log(workspace: Workspace) -> Iterator[Finding]:
-    if not workspace.log_path.exists():
+    if not workspace.has_log:
         yield Finding("log", Health.WARNING, "there is none", "paddock init")
         return
     store = workspace.read()
@@ -228,5 +229,5 @@ def _log(workspace: Workspace) -> Iterator[Finding]:
         detail = f"it holds events of a newer Paddock: {', '.join(board.unknown)}"
         yield Finding("log", Health.PROBLEM, detail, f"pip install --upgrade 'paddock>={board.version}'")
     else:
-        size = workspace.log_path.stat().st_size // 1024
+        size = log_bytes(workspace.log) // 1024
         yield Finding("log", Health.OK, f"{plural(found.records, 'record')}, {size:,} KB, every hash holds")

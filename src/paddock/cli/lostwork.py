@@ -16,7 +16,7 @@ from paddock.fleet.workspace import Workspace, author
 
 if TYPE_CHECKING:
     from paddock.core.merge.events import QueueEvent
-    from paddock.store.sqlite import SqliteStore
+    from paddock.store.protocol import Store
 
 FILE = "main-compared"
 
@@ -48,7 +48,7 @@ def tell_lost_work(workspace: Workspace, board: Board) -> None:
     board.seq, board.at = seq, at
 
 
-def record_lost_work(workspace: Workspace, store: "SqliteStore", names: Collection[TaskId]) -> None:
+def record_lost_work(workspace: Workspace, store: "Store", names: Collection[TaskId]) -> None:
     """For somebody who queues such a task again: the log must know first that it was lost."""
     board = store.board()
     if not any(board.task(name).phase is Phase.LANDED for name in names):

@@ -11,7 +11,6 @@ from paddock.core.plaintext import plain_line
 from paddock.fleet.landing.ci_output import CiStep, steps_of
 from paddock.fleet.workspace import Workspace
 from paddock.sessions.output import LineReader
-from paddock.store.wake import Listener
 
 POLL_SECONDS = 0.5
 
@@ -27,8 +26,9 @@ def tail_run(workspace: Workspace, run: str, *, follow: bool, raw: bool, as_json
     showing.show(steps_of(folder), to_the_end=story.ended is not None)
     if not follow:
         return
-    with Listener(workspace.log_path) as listener:
-        while run in workspace.board().queue.running:
+    store = workspace.read()
+    with store.listen() as listener:
+        while run in store.board().queue.running:
             listener.wait(POLL_SECONDS)
             showing.show(steps_of(folder), to_the_end=False)
     showing.show(steps_of(folder), to_the_end=True)

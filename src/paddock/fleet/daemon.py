@@ -4,7 +4,6 @@ import asyncio
 from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from pathlib import Path
 
 from paddock.core.board import Board
 from paddock.core.errors import PaddockError, words_of
@@ -29,7 +28,6 @@ from paddock.fleet.upkeep.sweeper import Sweeper
 from paddock.sessions.local import TurnFiles
 from paddock.sessions.watch import TurnWatch
 from paddock.store.protocol import Query
-from paddock.store.wake import Listener
 
 SLOW_CLOCK_SECONDS = 5.0
 ROUND_SECONDS = 0.02
@@ -50,7 +48,6 @@ class Orders:
 class Daemon:
     site: Site
     ledger: Ledger
-    log_path: Path
     orders: Orders = field(default_factory=Orders)
     observe: Callable[[Record], None] = lambda _record: None
     settings: SettingsFile | None = None
@@ -76,14 +73,13 @@ class Daemon:
 
     async def run(self) -> None:
         """Until idle, asked to end, or succeeded. Agents that still run are left to the next daemon."""
-        with Listener(self.log_path) as listener:
-            asyncio.get_running_loop().add_reader(listener.fileno(), self._nudged, listener)
+        with self.ledger.store.listen() as listener:
+            listener.tell(self._woken.set)
             try:
                 checkpoint("daemon.leads")
                 await release_strays(self.site, self.ledger)
                 await self._run_tasks()
             finally:
-                asyncio.get_running_loop().remove_reader(listener.fileno())
                 self._watch.close()
                 self._crew.gate.flush()
                 checkpoint("daemon.leaves")
@@ -111,7 +107,7 @@ class Daemon:
         while not self.ending:
             next_round_at = asyncio.get_running_loop().time() + ROUND_SECONDS
             self._woken.clear()
-            if not self.log_path.exists():
+            if not self.ledger.store.exists():
                 return
             look_at = await self._notice_settings()
             board = self.ledger.board
@@ -161,10 +157,6 @@ class Daemon:
     def waiting(self) -> Mapping[str, str]:
         """Why ready tasks have not started."""
         return self._crew.gate.waiting
-
-    def _nudged(self, listener: Listener) -> None:
-        listener.drain()
-        self._woken.set()
 
     def _report(self, board: Board) -> None:
         if board.seq > self._seen:

@@ -11,8 +11,8 @@ from paddock.core.errors import Misuse
 from paddock.core.events import Record
 from paddock.core.ids import printable
 from paddock.git.repo import Repo
-from paddock.store.protocol import Author, Decide, LogUnusable, Query
-from paddock.store.sqlite import SqliteStore
+from paddock.store.location import has_log, has_remains, log_of, open_store
+from paddock.store.protocol import Author, Decide, LogUnusable, Query, Store
 
 if TYPE_CHECKING:
     from paddock.config.load import Loaded
@@ -56,12 +56,17 @@ class Workspace:
         return self.repo.main or self.repo.top or self.repo.common_dir
 
     @property
-    def log_path(self) -> Path:
-        return self.repo.common_dir / "paddock" / "log.db"
+    def log(self) -> Path:
+        """Where the log is; what is there only the store knows."""
+        return log_of(self.repo)
+
+    @property
+    def has_log(self) -> bool:
+        return has_log(self.log)
 
     @property
     def state_dir(self) -> Path:
-        return self.log_path.parent
+        return self.log.parent
 
     @cached_property
     def site(self) -> "Site":
@@ -85,13 +90,13 @@ class Workspace:
         takers = {kind: name for name, agent in reversed(agents.items()) for kind in agent.kinds}
         return Known(frozenset(agents), frozenset((*engine_names(), *engines)), takers)
 
-    def read(self) -> SqliteStore:
+    def read(self) -> Store:
         self._require_log()
-        return SqliteStore(self.log_path, read_only=True)
+        return open_store(self.log, read_only=True)
 
-    def write(self) -> SqliteStore:
+    def write(self) -> Store:
         self._require_log()
-        return SqliteStore(self.log_path)
+        return open_store(self.log)
 
     def board(self) -> Board:
         store = self.read()
@@ -100,7 +105,7 @@ class Workspace:
         finally:
             store.close()
 
-    def look(self, store: SqliteStore) -> Board:
+    def look(self, store: Store) -> Board:
         """The board of a store that stays open."""
         board = store.board()
         if board.unknown:
@@ -127,11 +132,11 @@ class Workspace:
             store.close()
 
     def _require_log(self) -> None:
-        if self.log_path.exists():
+        if self.has_log:
             return
-        if Path(f"{self.log_path}-wal").exists():
+        if has_remains(self.log):
             raise LogUnusable(
-                f"the log `{self.log_path}` is gone; what belonged to it is still there",
+                f"the log `{self.log}` is gone; what belonged to it is still there",
                 "bring it back from its mirror with `paddock log fetch`, or start a new one: `paddock init`",
             )
         hint = "run `paddock init` there"

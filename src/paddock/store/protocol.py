@@ -6,7 +6,8 @@ cannot fold is never written.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING, Protocol
+from types import TracebackType
+from typing import TYPE_CHECKING, Protocol, Self
 
 import msgspec
 
@@ -40,6 +41,29 @@ class Query(msgspec.Struct, frozen=True):
 
 class LogUnusable(PaddockError):
     """The log is damaged, locked, full, out of reach or of a newer version."""
+
+
+class Listener(Protocol):
+    """Woken after a commit, whoever made it. That tells nothing: whoever is woken reads the log.
+
+    A wake-up that is lost costs time, never an event; so wait with a bound. Close it, or use it in a `with`.
+    """
+
+    def wait(self, timeout_seconds: float) -> bool:
+        """Blocks. False when the time passed and nothing was committed."""
+        ...
+
+    def tell(self, heard: Callable[[], None]) -> None:
+        """Does not block: from now on the running event loop calls `heard`."""
+        ...
+
+    def close(self) -> None: ...
+
+    def __enter__(self) -> Self: ...
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None
+    ) -> None: ...
 
 
 class Store(Protocol):
@@ -82,6 +106,14 @@ class Store(Protocol):
 
     def restore(self, rows: Iterable[Row]) -> int:
         """Appends rows of another copy of this log that follow its head; the chain must hold. All or none."""
+        ...
+
+    def listen(self) -> Listener:
+        """Also where nothing can wake it: then it comes back from each wait early, for another look."""
+        ...
+
+    def exists(self) -> bool:
+        """Whether the log is still there: somebody may delete it together with its repository."""
         ...
 
     def close(self) -> None: ...

@@ -17,12 +17,12 @@ from paddock.core.ids import printable
 from paddock.store.codec import GENESIS, Row, body_of, chain, decode_row, follows
 from paddock.store.files import OpenFiles
 from paddock.store.lock import locked, open_lock
-from paddock.store.protocol import Author, Decide, LogUnusable, Query
+from paddock.store.protocol import Author, Decide, Listener, LogUnusable, Query
 from paddock.store.rows import COLUMNS, select_rows
 from paddock.store.schema import connect, create_log, shrink_wal
 from paddock.store.snapshots import drop_snapshot, load_snapshot, newest_snapshot, snapshot_distance, write_snapshot
 from paddock.store.trouble import cut_short, damaged, explained
-from paddock.store.wake import nudge
+from paddock.store.wake import listen, nudge
 
 if TYPE_CHECKING:
     from paddock.store.verification import Verification
@@ -86,6 +86,12 @@ class SqliteStore:
                 create_log(self.path)
         self._db = connect(self.path, read_only=read_only, busy_seconds=self._lock_timeout)
         self._files = OpenFiles(self.path, read_only=read_only)
+
+    def listen(self) -> Listener:
+        return listen(self.path)
+
+    def exists(self) -> bool:
+        return self.path.exists()
 
     def close(self) -> None:
         self._db.close()

@@ -8,13 +8,17 @@ it does not depend on TMPDIR and the like, which agents are given of their own.
 import contextlib
 import os
 import stat
+import time
+from collections.abc import Callable
 from functools import lru_cache
 from pathlib import Path
 
 from paddock.store.digest import blake2b
+from paddock.store.protocol import Listener
 
 _ROOT = Path("/tmp")
 _TRIES = 100
+_POLL_SECONDS = 0.2
 
 
 @lru_cache(maxsize=64)
@@ -47,8 +51,35 @@ def nudge(log: Path) -> None:
                 continue
 
 
-class Listener:
-    """A socket that becomes readable after commits. Use as a context manager; raises OSError."""
+def listen(log: Path) -> Listener:
+    try:
+        return SocketListener(log)
+    except OSError:
+        return Poll()
+
+
+class Poll:
+    """For one who cannot be woken, and looks often instead. A daemon looks by its own slow clock."""
+
+    def wait(self, timeout_seconds: float) -> bool:
+        time.sleep(min(timeout_seconds, _POLL_SECONDS))
+        return True
+
+    def tell(self, heard: Callable[[], None]) -> None:
+        pass
+
+    def close(self) -> None:
+        pass
+
+    def __enter__(self) -> "Poll":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        pass
+
+
+class SocketListener:
+    """A socket that becomes readable after commits. Raises OSError where none can be made."""
 
     def __init__(self, log: Path) -> None:
         import socket
@@ -59,6 +90,7 @@ class Listener:
             raise PermissionError(f"{folder.parent} belongs to somebody else")
         self._path = str(folder / f"{os.getpid()}-{os.urandom(3).hex()}")
         self._socket = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+        self._stop_telling: Callable[[], object] = lambda: None
         try:
             self._socket.setblocking(False)
             self._bind(folder)
@@ -77,29 +109,37 @@ class Listener:
             return
         raise FileNotFoundError(f"{folder} keeps vanishing")
 
-    def fileno(self) -> int:
-        return self._socket.fileno()
+    def wait(self, timeout_seconds: float) -> bool:
+        import select
 
-    def drain(self) -> None:
+        readable, _, _ = select.select([self._socket], [], [], timeout_seconds)
+        self._drain()
+        return bool(readable)
+
+    def tell(self, heard: Callable[[], None]) -> None:
+        import asyncio
+
+        def read() -> None:
+            self._drain()
+            heard()
+
+        loop = asyncio.get_running_loop()
+        loop.add_reader(self._socket, read)
+        self._stop_telling = lambda: loop.remove_reader(self._socket)
+
+    def _drain(self) -> None:
         with contextlib.suppress(BlockingIOError):
             while True:
                 self._socket.recv(16)
 
-    def wait(self, timeout_seconds: float) -> bool:
-        """True if somebody nudged within the time."""
-        import select
-
-        readable, _, _ = select.select([self._socket], [], [], timeout_seconds)
-        self.drain()
-        return bool(readable)
-
     def close(self) -> None:
+        self._stop_telling()
         self._socket.close()
         with contextlib.suppress(OSError):
             os.unlink(self._path)
             os.rmdir(os.path.dirname(self._path))
 
-    def __enter__(self) -> "Listener":
+    def __enter__(self) -> "SocketListener":
         return self
 
     def __exit__(self, *_: object) -> None:

@@ -66,7 +66,7 @@ def check_command(ctx: click.Context, name: str, timeout: float, as_json: bool) 
         hints = (*probe.hints, *((f"`--timeout {timeout * 3:g}` waits longer",) if "within" in problem else ()))
         for hint in hints if problem else ():
             click.echo(f"  hint: {hint}")
-    if not problem and workspace.log_path.exists():
+    if not problem and workspace.has_log:
         workspace.record(lambda _board: reset_limits(name, (name,)))
     ctx.exit(1 if problem else 0)
 

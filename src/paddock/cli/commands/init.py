@@ -18,7 +18,7 @@ from paddock.core.errors import PaddockError
 from paddock.core.ids import printable
 from paddock.fleet.landing.ci_trial import Trial
 from paddock.fleet.workspace import Workspace
-from paddock.store.sqlite import SqliteStore
+from paddock.store.location import open_store
 
 INIT_SECONDS = 60.0
 REMOTE_SECONDS = 15.0
@@ -49,7 +49,7 @@ def init_command(ctx: click.Context, yes: bool, tries: bool | None, as_json: boo
     guess = guess_ci(workspace.top) if made_file else Guess()
     text = _config_text(workspace, guess, ask=ask) if made_file else ""
     taken = _take_remote_log(workspace, ask=ask) if made_log else None
-    SqliteStore(workspace.log_path, create=True, announce=taken is None).close()
+    open_store(workspace.log, create=True, announce=taken is None).close()
     if made_file:
         _write(path, text)
     config = workspace.config
@@ -80,7 +80,7 @@ def init_command(ctx: click.Context, yes: bool, tries: bool | None, as_json: boo
     if taken is not None:
         click.echo(f"fetched the log of `{taken}`: {plural(workspace.board().seq, 'record')}")
     elif made_log:
-        click.echo(f"created the log in {printable(str(workspace.log_path))}")
+        click.echo(f"created the log in {printable(str(workspace.log))}")
     if tries:
         _tell_trial(try_once(workspace, INIT_SECONDS))
     if made_file or made_log:
@@ -101,9 +101,9 @@ def _tell_trial(trial: Trial | None) -> None:
 
 def _has_no_log(workspace: Workspace) -> bool:
     """Nor one that is still empty: whoever began to fetch it was interrupted."""
-    if not workspace.log_path.exists():
+    if not workspace.has_log:
         return True
-    store = SqliteStore(workspace.log_path, read_only=True)
+    store = open_store(workspace.log, read_only=True)
     empty = store.head() == 0
     store.close()
     return empty
@@ -119,7 +119,7 @@ def _take_remote_log(workspace: Workspace, *, ask: bool) -> str | None:
     if ask and not click.confirm(f"`{remote}` has a log of this repository; go on with it?", default=True):
         return None
     commit = fetch_commit(workspace.repo, remote)
-    store = SqliteStore(workspace.log_path, create=True, announce=False)
+    store = open_store(workspace.log, create=True, announce=False)
     restore_mirror(store, workspace.repo, commit)
     store.close()
     return remote

@@ -32,7 +32,6 @@ from paddock.core.intent.leases import (
 )
 from paddock.core.leases import lease
 from paddock.fleet.workspace import Workspace, author
-from paddock.store.wake import Listener
 
 PATIENCE_SECONDS = 30.0
 """A place in the queue lapses so long after its owner was last heard of."""
@@ -254,7 +253,7 @@ def acquire(workspace: Workspace, request: LeaseRequest, wait_seconds: float) ->
 
     store = workspace.write()
     try:
-        with Listener(workspace.log_path) as listener:
+        with store.listen() as listener:
             while True:
                 left = max(0.0, give_up_at - time.monotonic())
                 store.append(decide, author())

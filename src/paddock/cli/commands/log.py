@@ -2,8 +2,6 @@
 
 import time
 from collections.abc import Callable, Iterable
-from contextlib import AbstractContextManager, nullcontext
-from typing import TYPE_CHECKING
 
 import click
 from msgspec.structs import replace
@@ -19,17 +17,13 @@ from paddock.core.events import Record
 from paddock.core.ids import TaskId, parse_task
 from paddock.fleet.workspace import Workspace
 from paddock.store.codec import body_of, kind_of
-from paddock.store.protocol import Query
-from paddock.store.sqlite import SqliteStore
-
-if TYPE_CHECKING:
-    from paddock.store.wake import Listener
+from paddock.store.location import open_store
+from paddock.store.protocol import Query, Store
 
 Line = Callable[[Record], str | RecordView]
 """What is printed of a record; empty: nothing."""
 
 _SLOW_CLOCK_SECONDS = 5.0
-_POLL_SECONDS = 0.2
 
 
 @click.group("log", invoke_without_command=True)
@@ -68,10 +62,10 @@ def log_command(
     line: Line = view_record if as_json else _narrator(store.board(), every=kind is not None)
     _print_records(store, replace(query, until=head), last, line)
     if follow:
-        _follow(workspace, store, replace(query, after=head), line)
+        _follow(store, replace(query, after=head), line)
 
 
-def _check_kind(store: SqliteStore, kind: str) -> None:
+def _check_kind(store: Store, kind: str) -> None:
     """One that is neither known nor in the log is a slip; a newer Paddock may have written others."""
     from difflib import get_close_matches
 
@@ -87,7 +81,7 @@ def _check_kind(store: SqliteStore, kind: str) -> None:
         raise Misuse(f"there is no kind of event `{cut(kind, 60)}`", hint)
 
 
-def _print_records(store: SqliteStore, query: Query, last: int | None, line: Line) -> None:
+def _print_records(store: Store, query: Query, last: int | None, line: Line) -> None:
     lines: Iterable[str | RecordView] = (words for record in store.records(query) if (words := line(record)))
     if last is not None:
         from collections import deque
@@ -100,27 +94,14 @@ def _print_records(store: SqliteStore, query: Query, last: int | None, line: Lin
             print_json_line(words)
 
 
-def _follow(workspace: Workspace, store: SqliteStore, query: Query, line: Line) -> None:
+def _follow(store: Store, query: Query, line: Line) -> None:
     """The head is read first: what is appended while we print belongs to the next round."""
-    with _nudges(workspace) as listener:
+    with store.listen() as listener:
         while True:
             head = store.head()
             _print_records(store, replace(query, until=head), None, line)
             query = replace(query, after=head)
-            if listener is None:
-                time.sleep(_POLL_SECONDS)
-            else:
-                listener.wait(_SLOW_CLOCK_SECONDS)
-
-
-def _nudges(workspace: Workspace) -> AbstractContextManager["Listener | None"]:
-    """None where no socket can be made; then the log is polled."""
-    from paddock.store.wake import Listener
-
-    try:
-        return Listener(workspace.log_path)
-    except OSError:
-        return nullcontext()
+            listener.wait(_SLOW_CLOCK_SECONDS)
 
 
 def _narrator(board: Board, *, every: bool) -> Line:
@@ -164,7 +145,7 @@ def verify_command(ctx: click.Context, as_json: bool) -> None:
     if found.bad is not None:
         raise PaddockError(
             f"record {found.bad.seq} is bad: {found.bad.problem}; the {found.records:,} before it hold",
-            f"keep `{workspace.log_path}` and bring the log back from its mirror with `paddock log fetch`",
+            f"keep `{workspace.log}` and bring the log back from its mirror with `paddock log fetch`",
         )
     click.echo(f"{plural(found.records, 'record')}, every hash holds")
 
@@ -217,7 +198,7 @@ def fetch_command(ctx: click.Context, remote: str | None, as_json: bool) -> None
     workspace = open_workspace(ctx)
     source = _remote(workspace, remote)
     commit = fetch_commit(workspace.repo, source)
-    store = SqliteStore(workspace.log_path, create=True, announce=False)
+    store = open_store(workspace.log, create=True, announce=False)
     new = restore_mirror(store, workspace.repo, commit)
     head = store.head()
     store.close()

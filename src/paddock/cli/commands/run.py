@@ -5,7 +5,6 @@ import os
 import signal
 import sys
 import time
-from pathlib import Path
 
 import click
 
@@ -28,8 +27,7 @@ from paddock.fleet.site import Site
 from paddock.fleet.workspace import Workspace
 from paddock.sessions.marks import find_marked
 from paddock.sessions.sweep import sweep
-from paddock.store.protocol import LogUnusable
-from paddock.store.sqlite import SqliteStore
+from paddock.store.protocol import LogUnusable, Store
 
 WAIT_SECONDS = 2.0
 VANISH_SECONDS = 2.0
@@ -75,7 +73,7 @@ async def run_fleet(workspace: Workspace, orders: Orders, *, wait: bool, live: b
     loop.add_signal_handler(signal.SIGUSR1, lambda: loop.create_task(daemon.end_agents()))
     try:
         settings = SettingsFile(workspace.top / FILE_NAME, lambda: workspace.load().config)
-        daemon = Daemon(site, ledger, workspace.log_path, orders, settings=settings)
+        daemon = Daemon(site, ledger, orders, settings=settings)
         if live:
             from paddock.cli.live import watch_live
 
@@ -84,12 +82,12 @@ async def run_fleet(workspace: Workspace, orders: Orders, *, wait: bool, live: b
             daemon.observe = lambda record: narrate(record, ledger.board)
             await daemon.run()
     except Exception as error:
-        if await _is_left(workspace.log_path, error):
+        if await _is_left(store, error):
             raise
     finally:
-        if workspace.log_path.exists():
+        if store.exists():
             ledger.give_up()
-    if not workspace.log_path.exists():
+    if not store.exists():
         ended = _end_orphans(site, folder)
         click.echo(f"`{workspace.top}` is gone: nothing left to run here{ended}", err=True)
         return 0
@@ -109,12 +107,12 @@ async def run_fleet(workspace: Workspace, orders: Orders, *, wait: bool, live: b
     return 130 if daemon.ending else int(bool(daemon.troubles.now)) or exit_code(board, orders.only)
 
 
-async def _is_left(log: Path, error: Exception) -> bool:
+async def _is_left(store: Store, error: Exception) -> bool:
     """Whether the repository is still there. One that is being deleted loses the files of its log one by one."""
     give_up_at = time.monotonic() + (VANISH_SECONDS if isinstance(error, LogUnusable) else 0.0)
-    while log.exists() and time.monotonic() < give_up_at:
+    while store.exists() and time.monotonic() < give_up_at:
         await asyncio.sleep(0.05)
-    return log.exists()
+    return store.exists()
 
 
 def _tell_halt(site: Site, board: Board) -> None:
@@ -151,7 +149,7 @@ def _tell_who_waits(workspace: Workspace, board: Board, only: frozenset[TaskId] 
         click.echo(f"{count} for your approval: `paddock diff {first}`, then `paddock land {first}`", err=True)
 
 
-async def lead(store: SqliteStore, *, wait: bool) -> Ledger:
+async def lead(store: Store, *, wait: bool) -> Ledger:
     told = False
     while True:
         try:

@@ -15,9 +15,8 @@ from paddock.core.intent.selection import attempt_named
 from paddock.core.tasks.task import Attempt
 from paddock.fleet.attempts.attempt import SETUP_OUTPUT
 from paddock.fleet.site import Site
-from paddock.fleet.workspace import Workspace
 from paddock.sessions.output import LineReader
-from paddock.store.wake import Listener
+from paddock.store.protocol import Store
 
 POLL_SECONDS = 0.5
 
@@ -52,7 +51,7 @@ def tail_command(ctx: click.Context, task: str, follow: bool, raw: bool, as_json
         else:
             current.show_rest()
     if follow:
-        _follow(workspace, site, attempt, current, how)
+        _follow(store, site, attempt, current, how)
     elif current is not None:
         current.show_unfinished()
 
@@ -70,12 +69,12 @@ def _show_setup(output: Path, how: Manner) -> None:
         print_entry(trace.Text(line.text), None, as_json=how.as_json)
 
 
-def _follow(workspace: Workspace, site: Site, attempt: Attempt, showing: TurnOutput | None, how: Manner) -> None:
+def _follow(store: Store, site: Site, attempt: Attempt, showing: TurnOutput | None, how: Manner) -> None:
     """From where the first look ended; the log says when the attempt is over."""
     turn = attempt.turn
-    with Listener(workspace.log_path) as listener:
+    with store.listen() as listener:
         while True:
-            board = workspace.board()
+            board = store.board()
             now = attempt_named(board, attempt.id)
             if showing is not None:
                 showing.show_new()
@@ -84,9 +83,7 @@ def _follow(workspace: Workspace, site: Site, attempt: Attempt, showing: TurnOut
                 if showing is not None:
                     showing.show_rest()
                 showing = TurnOutput(site, now, turn, how)
-                store = workspace.read()
                 showing.open(find_opening(store, board.task(task_of(now.id)), now, turn))
-                store.close()
             elif not now.live:
                 if showing is not None:
                     showing.show_rest()

@@ -22,7 +22,6 @@ from paddock.fleet.workspace import Workspace
 from paddock.sessions.local import TurnFiles
 from paddock.sessions.marks import find_marked
 from paddock.sessions.sweep import sweep
-from paddock.store.wake import Listener
 
 
 @click.command("up")
@@ -96,9 +95,10 @@ def _running(workspace: Workspace) -> RunningDaemon | None:
 
 def _await_daemon(workspace: Workspace) -> RunningDaemon | None:
     give_up_at = time.monotonic() + START_SECONDS
-    with Listener(workspace.log_path) as listener:
+    store = workspace.read()
+    with store.listen() as listener:
         while time.monotonic() < give_up_at:
-            if (running := _running(workspace)) is not None:
+            if (running := find_daemon(store.board(), socket.gethostname())) is not None:
                 return running
             listener.wait(0.5)
     return None
