@@ -58,14 +58,14 @@ def test_what_cannot_be_done_is_told_task_by_task_and_the_rest_is_done(many: Cli
     said = many("cancel", "t1-t3,t9")
     assert (said.code, said.out) == (1, "cancelled t1, t3\n")
     assert said.err == (
-        "error: task `t2` cannot be cancelled: it is cancelled\n\nhint: see `paddock show t2`\n"
+        "error: task `t2` cannot be cancelled: it was cancelled\n\nhint: see `paddock show t2`\n"
         "error: there is no task `t9`: the newest task is `t5`\n\nhint: `paddock status --all` lists them\n"
     )
     said = many("cancel", "t3,t4", "--json")
     assert said.code == 1
     assert said.json()["ids"] == ["t4"]
     assert said.json()["refused"] == [
-        {"id": "t3", "error": "task `t3` cannot be cancelled: it is cancelled", "hint": "see `paddock show t3`"}
+        {"id": "t3", "error": "task `t3` cannot be cancelled: it was cancelled", "hint": "see `paddock show t3`"}
     ]
 
 
@@ -95,7 +95,7 @@ def test_what_a_person_decides_is_in_the_log(many: Cli) -> None:
 
 def test_misuse_is_told(many: Cli) -> None:
     for words, error in (
-        (("cancel", "t1", "--all"), "error: tasks were named, and --all or --convoy was given too"),
+        (("cancel", "t1", "--all"), "error: task names cannot be combined with --all or --convoy"),
         (("land",), "error: no task was named"),
         (("stop",), "error: no task was named"),
         (("stop", "t7-t2"), "error: `t7-t2` is no range: t7 comes after t2"),

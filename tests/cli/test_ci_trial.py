@@ -34,7 +34,7 @@ def assert_nothing_is_left(cli: Cli) -> None:
 
 def test_init_tries_what_it_guessed(project: Cli) -> None:
     said = project.good("init")
-    assert "wrote paddock.toml (main: main, CI: make test; an attempt may cost $20)" in said.out
+    assert "wrote paddock.toml (main: main, CI: make test; up to $20 per attempt)" in said.out
     assert re.search(r"^CI on [0-9a-f]{10} passes, in \d+\.\d s$", said.out, re.MULTILINE)
     assert said.err == "trying `make test` in a sandbox, for at most 60 s; Ctrl-C ends it\n"
     assert_nothing_is_left(project)

@@ -130,7 +130,7 @@ def test_a_budget_shows_what_is_spent_and_reserved(seasoned: Cli) -> None:
     lines = seasoned.good("budget", "show").out.splitlines()
     assert lines[0] == (
         "fleet                $20.00 and 1,000,000 tokens  "
-        "$6.0000 and 3,000 tokens spent; $7.5000 and 3,500 tokens with reservations"
+        "$6.0000 and 3,000 tokens spent; $7.5000 and 3,500 tokens including reservations"
     )
     assert lines[-1].split() == ["attempt", "$20.00", "and", "1,000,000", "tokens", "each"]
 
@@ -153,12 +153,12 @@ def test_a_limit_can_be_lifted(cli: Cli) -> None:
         (("attempt:t9", "--usd", "1"), 2, "`t9` is not an attempt"),
         (("attempt:t9.1", "--usd", "1"), 1, "there is no task `t9`"),
         (("convoy:nope", "--usd", "1"), 1, "there is no convoy `nope`"),
-        (("fleet",), 2, "say how much"),
-        (("fleet", "--usd", "1", "--none"), 2, "say how much"),
-        (("fleet", "--usd", "0"), 2, "a budget is more than nothing"),
-        (("fleet", "--usd", "-3"), 2, "a budget is more than nothing"),
-        (("fleet", "--tokens", "nan"), 2, "a budget is more than nothing"),
-        (("fleet", "--tokens", "inf"), 2, "a budget is more than nothing"),
+        (("fleet",), 2, "no amount was given"),
+        (("fleet", "--usd", "1", "--none"), 2, "no amount was given"),
+        (("fleet", "--usd", "0"), 2, "the budget must be above 0"),
+        (("fleet", "--usd", "-3"), 2, "the budget must be above 0"),
+        (("fleet", "--tokens", "nan"), 2, "the budget must be above 0"),
+        (("fleet", "--tokens", "inf"), 2, "the budget must be above 0"),
         (("fleet", "--usd", "much"), 2, "'much' is not a valid float"),
     ],
 )
@@ -193,18 +193,19 @@ def test_limits_tell_what_each_number_was_made_from(cli: Cli) -> None:
     assert cli.good("limits").out.splitlines() == [
         "as of 0s ago; at most 4 agents",
         "account free         no quota",
-        "account new          quota bears 16.0 agents; no limit met so far; starts are not spaced out",
-        "account shown        quota bears 50.0 agents; 120 of 200 requests a minute left 0s ago; starts are spaced out",
-        "account met          quota bears 4.0 agents; fewer since calls were refused 1m ago; 120 a minute go through; "
-        "30.0 calls a minute by each; starts are spaced out",
-        "account shut         quota bears 16.0 agents; no limit met so far; starts are not spaced out; "
+        "account new          quota allows 16.0 agents; no limit hit so far; starts are not spaced out",
+        "account shown        quota allows 50.0 agents; "
+        "120 of 200 requests per minute left, 0s ago; starts are spaced out",
+        "account met          quota allows 4.0 agents; reduced: calls were refused 1m ago; "
+        "120 calls per minute get through; 30.0 calls per minute per agent; starts are spaced out",
+        "account shut         quota allows 16.0 agents; no limit hit so far; starts are not spaced out; "
         "paused: credentials refused: who are you?",
         "engine  odd          2 attempts in a row never ran: no such file",
         "engine  gone         3 attempts in a row never ran: exit 127",
         "engine  gone         stopped; run paddock engines check gone, then paddock limits --reset gone",
-        "host    0.50 busy per core, bears 4.0 agents; 3.0 GiB of memory and 40.0 GiB of disk free",
-        "queue   0 changes wait to be merged, 200 at most",
-        "t1      waits: 4 of at most 4 agents run",
+        "host    CPU load 0.50 per core, room for 4.0 agents; 3.0 GiB of memory and 40.0 GiB of disk free",
+        "queue   0 changes waiting to land (limit 200)",
+        "t1      waiting: 4 of at most 4 agents run",
     ]
     assert cli.good("limits", "--json").json()["host"]["free_memory_bytes"] == 3 * 2**30
 
@@ -213,7 +214,7 @@ def test_a_reset_is_recorded_for_engines_and_accounts_there_are(cli: Cli) -> Non
     with (cli.top / "paddock.toml").open("a") as file:
         file.write('[engines.second]\nlike = "claude"\naccount = "team"\n')
     for name in ("claude", "second", "team"):
-        assert cli.good("limits", "--reset", name).out == f"{name}: its breaker and its auth clock are cleared\n"
+        assert cli.good("limits", "--reset", name).out == f"{name}: re-enabled\n"
     said = cli("limits", "--reset", "clade")
     assert (said.code, said.err) == (
         2,

@@ -30,7 +30,7 @@ def test_the_arithmetic_is_told_in_words(fresh: Cli) -> None:
     assert "  (N−1)·t = 9 min > 90 s to spawn\n" in said
     assert "  done 7 min 30 s sooner\n" in said
     refused = fresh.good("fanout", "--n", "2", "--t", "60s", "--spawn", "90s").out
-    assert refused.startswith("one agent, one piece after the other: 2m\n")
+    assert refused.startswith("one agent, one piece after another: 2m\n")
     assert "  (N−1)·t = 60 s ≤ 90 s to spawn\n" in refused
 
 
@@ -90,9 +90,9 @@ def test_tasks_that_are_ready_are_meant_when_nothing_is_named(cli: Cli) -> None:
         (("--n", "3", "--t", "long"), 2, "`long` is not a duration"),
         (("--n", "3", "--spawn", "-1s"), 2, "`-1s` is not a duration"),
         (("--n", "3", "--slots", "0"), 2, "0 is not in the range"),
-        (("--n", "3", "--tasks", "t1"), 2, "--n and --tasks exclude each other"),
+        (("--n", "3", "--tasks", "t1"), 2, "--n and --tasks cannot be used together"),
         (("--n", "3", "--hour-usd", "-1"), 2, "-1.0 is not in the range"),
-        (("--usd", "1"), 2, "--tokens and --usd go with --n"),
+        (("--usd", "1"), 2, "--tokens and --usd need --n"),
         (("--tasks", "t7"), 1, "there is no task `t7`"),
         (("--tasks", "seven"), 2, "`seven` is not a task id"),
     ],

@@ -34,7 +34,7 @@ def test_init_says_what_it_made_and_the_second_time_that_it_changed_nothing(
     monkeypatch.setenv("PATH", f"{os.environ['PATH']}:/usr/bin:/bin")
     (fresh.top / "Makefile").write_text("test:\n\ttrue\n")
     assert fresh.shown("init", "--yes") == expect("""
-        wrote paddock.toml (main: main, CI: make test, not tried yet; an attempt may cost $20)
+        wrote paddock.toml (main: main, CI: make test, not tried yet; up to $20 per attempt)
         created the log in TOP/.git/paddock/log.db
 
         next: paddock add "what to do", then paddock run
@@ -81,7 +81,7 @@ def test_status_lists_open_work_and_counts_the_finished(busy: Cli) -> None:
 
 
 def test_a_blocked_task_names_the_one_it_depends_on_and_cancel_says_what_that_blocks(busy: Cli) -> None:
-    assert busy.shown("cancel", "t1") == "cancelled t1\nnow blocked by that: t2\n"
+    assert busy.shown("cancel", "t1") == "cancelled t1\nnow blocked: t2\n"
     assert busy.shown("status") == expect("""
         3 tasks: 1 blocked, 2 cancelled
         no daemon is running (`paddock up` starts one)
@@ -122,9 +122,9 @@ def test_the_log_can_be_narrowed_by_task_kind_number_and_time(busy: Cli) -> None
 
 
 def test_the_log_is_verified_rebuilt_and_mirrored(busy: Cli) -> None:
-    assert busy.shown("log", "verify") == "6 records, every hash holds\n"
+    assert busy.shown("log", "verify") == "6 records, all hashes match\n"
     rebuilt = busy.shown("log", "rebuild")
-    assert re.fullmatch(r"folded 6 records in \d+\.\d s: the snapshot had said the same\n", rebuilt)
+    assert re.fullmatch(r"folded 6 records in \d+\.\d s: the snapshot was correct\n", rebuilt)
     assert busy.shown("log", "push") == (
         "6 new records, up to record 6, kept in `refs/paddock/log`: this repository has no remote\n"
     )
@@ -231,7 +231,7 @@ def test_a_message_is_queued_until_an_agent_gets_it(cli: Cli) -> None:
     store.append(lambda _: [ev.Draft(started, task=TaskId("t1"), attempt=AttemptId("t1.1"))], Author("daemon"))
     store.close()
     assert cli.shown("message", "t1", "Use tabs") == expect("""
-        queued for t1; delivered as the next turn
+        queued for t1; it is delivered as the next turn
 
         no daemon is running: `paddock up` or `paddock run` delivers it
     """)
@@ -258,11 +258,11 @@ def test_text_from_people_cannot_move_the_terminal(cli: Cli) -> None:
     [
         ((), 2, "Usage: paddock [OPTIONS] COMMAND [ARGS]...", ""),
         (("statsu",), 2, "error: there is no command `statsu`", "hint: did you mean `paddock status`?"),
-        (("add",), 2, "error: there is no brief", "hint: say what to do"),
+        (("add",), 2, "error: no brief was given", "hint: say what to do"),
         (("add", ""), 2, "error: the brief is empty", "hint: say in a sentence"),
         (("add", "x", "--bogus"), 2, "error: No such option '--bogus'.", "hint: see `paddock add --help`"),
         (("add", "x", "--priority", "high"), 2, "error: Invalid value for '--priority'", "hint: see"),
-        (("add", "x", "--file", "y"), 2, "error: both a brief and --file were given", "hint: use one"),
+        (("add", "x", "--file", "y"), 2, "error: a brief and --file cannot be used together", "hint: use one"),
         (("add", "x", "--after", "t9"), 2, "error: it depends on `t9`", "hint:"),
         (("add", "x", "--agent", "nobody"), 2, "error: there is no agent `nobody`", "hint: define it: `[agents.NAME]`"),
         (("add", "x", "--engine", "claud"), 2, "error: there is no engine `claud`", "hint: did you mean `claude`?"),
@@ -274,7 +274,7 @@ def test_text_from_people_cannot_move_the_terminal(cli: Cli) -> None:
         (("--set", "worktrees.root=/proc/x", "up"), 1, "error: no worktree can be made in `/proc/x`", "hint: set"),
         (("add", "--file", "absent.yaml"), 2, "error: `absent.yaml` cannot be read: No such file", "hint: name a"),
         (("add", "--file", "."), 2, "error: `.` cannot be read: Is a directory", "hint: name a file"),
-        (("add", "--file", "/dev/zero"), 2, "error: `/dev/zero` has more than 16,777,216 bytes", "hint: split"),
+        (("add", "--file", "/dev/zero"), 2, "error: `/dev/zero` is larger than 16,777,216 bytes", "hint: split"),
         (("show", "t9"), 1, "error: there is no task `t9`: there are none", "hint: `paddock status --all`"),
         (("show", "nine"), 2, "error: `nine` is not a task id", "hint: task ids look like `t41`"),
         (("cancel", ","), 2, "error: no task was named", "`paddock status`"),

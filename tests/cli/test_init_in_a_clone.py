@@ -27,13 +27,13 @@ def test_status_of_a_clone_points_at_the_log_of_its_remote(clone: Cli) -> None:
 
 def test_init_goes_on_with_the_log_of_the_remote(clone: Cli) -> None:
     said = clone.good("init", "--yes").out
-    assert "fetched the log of `origin`: " in said
+    assert "fetched the log from `origin`: " in said
     assert "created the log" not in said
     assert clone.good("status", "--json").json()["tasks"][0]["title"] == "Rewrite the lexer"
     clone.good("add", "Use it")
     assert "0 new records from `origin`" in clone.good("log", "fetch").out
     assert "1 new record" in clone.good("log", "push").out
-    assert clone.good("log", "verify").out.endswith("every hash holds\n")
+    assert clone.good("log", "verify").out.endswith("all hashes match\n")
 
 
 def test_init_tells_programs_where_the_log_came_from(clone: Cli) -> None:
@@ -50,4 +50,4 @@ def test_a_fetch_that_was_interrupted_is_done_again(clone: Cli) -> None:
     from paddock.store.sqlite import SqliteStore
 
     SqliteStore(clone.log, create=True, announce=False).close()
-    assert "fetched the log of `origin`" in clone.good("init", "--yes").out
+    assert "fetched the log from `origin`" in clone.good("init", "--yes").out

@@ -86,7 +86,7 @@ def test_a_branch_named_like_a_task_id_would_be_hints_at_the_option(cli: Cli) ->
 def test_retry_takes_branches(cli: Cli) -> None:
     git(cli.top, "branch", "feature/x", "main")
     cli.good("land", "--branch", "feature/x")
-    assert cli.good("retry", "feature/x").out == "will test feature/x afresh\n"
+    assert cli.good("retry", "feature/x").out == "will test feature/x again\n"
     cli.good("queue", "cancel", "feature/x")
     assert cli.good("retry", "feature/x", "--json").json()["queued"][0]["version"] == 2
     assert [entry["id"] for entry in cli.good("queue", "--json").json()["next"]] == ["feature/x"]
@@ -102,7 +102,7 @@ def test_a_branch_without_a_conflict_has_nothing_to_resolve(cli: Cli) -> None:
     cli.good("queue", "cancel", "feature/x")
     said = cli("resolve", "feature/x")
     assert said.code == 1
-    assert "branch `feature/x` is cancelled: there is no conflict to resolve" in said.err
+    assert "branch `feature/x` has left the queue (cancelled): there is no conflict to resolve" in said.err
     assert cli("resolve", "feature/y").code == 2
 
 
@@ -131,5 +131,5 @@ def test_a_dry_run_of_retry_leaves_a_branch_as_it_is(cli: Cli) -> None:
     assert cli.shown("retry", "fix", "--dry-run") == "would retry branch fix\n"
     said = cli("retry", "fix", "--all")
     assert (said.code, said.out) == (2, "")
-    assert "--all or --convoy was given too" in said.err
+    assert "cannot be combined with --all or --convoy" in said.err
     assert cli.log.read_bytes() == before

@@ -139,7 +139,7 @@ def test_a_stale_generation_can_neither_renew_nor_release(cli: Cli) -> None:
     cli.good("lease", "acquire", "x")
     for command in ("renew", "release"):
         said = cli("lease", command, "x", "--generation", "1")
-        assert (said.code, said.err.strip()) == (1, "error: `x` is at generation 2, not 1: it is not yours any more")
+        assert (said.code, said.err.strip()) == (1, "error: `x` is at generation 2, not 1: it is no longer yours")
     assert cli.good("lease", "renew", "x", "--generation", "2", "--ttl", "1h").out == "x is yours for another 1h\n"
     assert "nobody holds `y`" in cli("lease", "release", "y").err
 
@@ -186,7 +186,7 @@ def test_a_lease_for_an_attempt_dies_with_it(cli: Cli) -> None:
     write(cli, ended, *(Draft(event) for event in end_attempt(leases, "t1.1")))
     assert holders(cli) == []
     said = cli("lease", "acquire", "port:5432", "--for", "t1.1")
-    assert (said.code, said.err.splitlines()[0]) == (1, "error: `t1.1` is not at work: it can hold no lease")
+    assert (said.code, said.err.splitlines()[0]) == (1, "error: `t1.1` is not running, so it cannot hold a lease")
     assert "there is no task `t9`" in cli("lease", "acquire", "x", "--for", "t9.1").err
 
 
@@ -262,7 +262,10 @@ def test_a_command_that_has_lost_its_lease_is_ended_with_all_it_started(cli: Cli
     cli.good("lease", "release", "x", "--generation", str(held["generation"]))
     cli.good("lease", "acquire", "x")
     said, _ = run.communicate(timeout=PATIENCE_SECONDS)
-    assert (run.returncode, said) == (1, "error: the lease on `x` was lost while the command ran; it was ended\n")
+    assert (run.returncode, said) == (
+        1,
+        "error: the lease on `x` was lost while the command ran, so the command was stopped\n",
+    )
     for pid in map(int, pids.read_text().split()):
         until(lambda pid=pid: not Path(f"/proc/{pid}").exists(), "the end of what it started")  # type: ignore[misc]
     assert [name for name, _ in rows(cli, "held")] == ["x"], "the new holder keeps it"

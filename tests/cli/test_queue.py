@@ -117,7 +117,7 @@ def test_what_landed_and_what_was_rejected_is_told_with_the_reason(cli: Cli) -> 
     assert re.sub(r"\br\d+\b", "RUN", shown(cli, "queue")) == expect("""
         main ABBREVIATED, verified; queue open
 
-        lately
+        recent
           good       landed     Add good                 ABBREVIATED  AGE ago
           bad        rejected   Add bad                  CI does not pass with this change: RUN fail, RUN fail  AGE ago
 
@@ -158,9 +158,9 @@ def test_why_shows_every_run_and_the_end_of_the_last_failure(cli: Cli) -> None:
 @pytest.mark.parametrize(
     ("switch", "back", "state", "words"),
     [
-        ("freeze", "unfreeze", "frozen", "nothing lands; `paddock queue unfreeze` lets it"),
-        ("pause", "resume", "paused", "no run starts; `paddock queue resume` goes on"),
-        ("drain", "resume", "draining", "later changes wait; `paddock queue resume` takes them"),
+        ("freeze", "unfreeze", "frozen", "nothing lands until `paddock queue unfreeze`"),
+        ("pause", "resume", "paused", "no run starts until `paddock queue resume`"),
+        ("drain", "resume", "draining", "later changes wait until `paddock queue resume`"),
     ],
 )
 def test_switches_say_what_they_do_and_how_to_undo_it(cli: Cli, switch: str, back: str, state: str, words: str) -> None:
@@ -211,7 +211,7 @@ def test_draining_finishes_what_is_queued_and_leaves_what_comes_later(cli: Cli) 
 def test_a_branch_that_was_queued_by_name_is_known_by_that_name(cli: Cli) -> None:
     cli.good("land", "--branch", "good")
     assert shown(cli, "queue", "move", "good", "--front") == "moved good\n"
-    assert shown(cli, "queue", "cancel", "good") == "took good out of the queue\n"
+    assert shown(cli, "queue", "cancel", "good") == "removed good from the queue\n"
     assert "`paddock land --branch good` queues it again" in cli.good("queue", "why", "good").out
     cli.good("retry", "good", "-m", "the outage is over")
     assert re.search(r"queued version \d+ at \w+ by ana@\S+: the outage is over", cli.good("queue", "why", "good").out)
@@ -226,7 +226,7 @@ def test_a_name_that_looks_like_a_task_gets_an_id_of_its_own_and_is_found_by_its
     assert re.fullmatch(r"t9-[0-9a-f]{8}", found["t9"])
     assert re.fullmatch(r"r9-[0-9a-f]{8}", found["r9"])
     assert re.fullmatch(r"ber-l-[0-9a-f]{8}", found["Über/öl"])
-    assert cli.good("queue", "cancel", "Über/öl").out == f"took {found['Über/öl']} out of the queue\n"
+    assert cli.good("queue", "cancel", "Über/öl").out == f"removed {found['Über/öl']} from the queue\n"
 
 
 def test_a_long_list_is_cut_and_says_how_to_see_it_all(cli: Cli) -> None:
@@ -246,7 +246,7 @@ def test_a_long_list_is_cut_and_says_how_to_see_it_all(cli: Cli) -> None:
 def test_a_cancelled_change_leaves_the_queue_and_may_come_back(cli: Cli) -> None:
     cli.good("land", "--branch", "good")
     change = ids(cli)["good"]
-    assert shown(cli, "queue", "cancel", change, "-m", "not today") == "took good out of the queue\n"
+    assert shown(cli, "queue", "cancel", change, "-m", "not today") == "removed good from the queue\n"
     assert "taken out: not today" in cli.good("queue", "why", change).out
     assert not ids(cli)
     cli.good("land", "--branch", "good")

@@ -56,7 +56,7 @@ def test_a_kind_finds_its_agent_on_the_command_line_and_in_a_file(cli: Cli) -> N
 def test_an_option_that_a_task_file_would_hide_is_refused(cli: Cli, words: tuple[str, str]) -> None:
     cli.good("init", "--yes")
     said = cli("add", "--file", "-", *words, stdin=b"tasks: [one]\n")
-    assert (said.code, f"{words[0]} does nothing with --file" in said.err) == (2, True)
+    assert (said.code, f"{words[0]} has no effect with --file" in said.err) == (2, True)
 
 
 def test_config_check_finds_engines_and_agents_that_could_never_work(cli: Cli) -> None:

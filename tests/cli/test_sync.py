@@ -68,7 +68,7 @@ def test_edits_in_the_way_are_named_with_what_to_do(cli: Cli) -> None:
         TOP still shows an older main (ABBREVIATED): your uncommitted work is in the way
           poem
 
-        hint: `paddock sync --stash` stashes these edits and applies them again
+        hint: `paddock sync --stash` stashes these edits and reapplies them
         [exit 1]
     """)
     said = cli("sync", "--json")
@@ -88,7 +88,7 @@ def test_stashed_edits_come_back_or_stay_in_the_stash(cli: Cli) -> None:
     move_main(cli, text=poem(_3="landed"))
     assert shown(cli, "sync", "--stash") == expect("""
         TOP shows main (ABBREVIATED); wrote 1 file
-        your edits were stashed and are back in their files
+        your edits were stashed and reapplied
     """)
     assert (cli.top / "poem").read_text() == poem(_3="landed", _18="mine")
     move_main(cli, text=poem(_3="landed", _18="landed, too"))
@@ -102,12 +102,12 @@ def test_stashed_edits_come_back_or_stay_in_the_stash(cli: Cli) -> None:
 
 def test_a_main_that_is_checked_out_nowhere_has_nothing_to_bring_up_to_date(cli: Cli) -> None:
     git(cli.top, "switch", "--quiet", "--detach")
-    assert shown(cli, "sync") == "main is checked out nowhere: nothing to bring up to date\n"
+    assert shown(cli, "sync") == "main is not checked out anywhere: nothing to bring up to date\n"
 
 
 def test_with_a_remote_the_checkout_is_its_users_to_move(cli: Cli) -> None:
     said = cli.good("--set", "land.remote=origin", "sync")
-    assert said.out == "main is origin/main: your main is yours to move, with `git pull`\n"
+    assert said.out == "main is origin/main; update your own main with `git pull`\n"
 
 
 def test_a_branch_that_is_not_there_is_refused(cli: Cli) -> None:

@@ -87,7 +87,7 @@ def test_run_tells_plainly_what_happens_and_ends_with_0_when_nothing_failed(yard
     assert without_clock(said) == [
         "t1.1    started with scripted",
         "t1.1    delivered: 1 commit (+2 −0 in 1 file)",
-        "1 task waits for your approval: `paddock diff t1`, then `paddock land t1`",
+        "1 task is waiting for your approval: `paddock diff t1`, then `paddock land t1`",
     ]
 
 

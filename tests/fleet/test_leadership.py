@@ -108,7 +108,7 @@ def test_a_daemon_ends_when_its_repository_is_moved_away(yard: Yard) -> None:
     daemon = start_daemon(yard)
     os.rename(yard.top, yard.folder / "elsewhere")
     assert daemon.wait() == 0, daemon.words
-    assert daemon.words == f"`{yard.top}` is gone: nothing left to run here\n"
+    assert daemon.words == f"`{yard.top}` is gone: there is nothing left to run\n"
 
 
 def deleted(folder: Path) -> bool:
@@ -125,7 +125,7 @@ def test_a_daemon_ends_when_its_repository_is_deleted_under_its_agents(yard: Yar
     yard.await_that(lambda: deleted(yard.top), "an end of what is written meanwhile")
     try:
         assert daemon.wait() == 0, daemon.words
-        assert "is gone: nothing left to run here" in daemon.words
+        assert "is gone: there is nothing left to run" in daemon.words
         assert "failed in a way it should not" not in daemon.words
     finally:
         sweep({process.mark for process in find_marked(marker)})

@@ -74,7 +74,7 @@ def test_the_agents_of_a_deleted_repository_are_ended_with_it(shell_yard: Yard) 
     marker = shell_yard.marker
     shutil.rmtree(shell_yard.top)
     assert daemon.wait() == 0
-    assert "is gone: nothing left to run here; ended" in daemon.words, task
+    assert "is gone: there is nothing left to run; ended" in daemon.words, task
     assert not find_marked(marker)
 
 

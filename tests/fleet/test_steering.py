@@ -187,7 +187,7 @@ def test_a_message_to_a_running_agent_is_its_next_turn_in_the_same_conversation(
     yard.add(write("a.txt"), commit("Add a"), touch(ready), {"wait_for": str(gate)})
     fleet = yard.start("run", "--until-idle")
     await_agent(yard, ready)
-    assert yard.paddock("message", "t1", more) == "queued for t1; delivered as the next turn\n"
+    assert yard.paddock("message", "t1", more) == "queued for t1; it is delivered as the next turn\n"
     gate.touch()
     assert fleet.wait() == 0, fleet.words
     attempt = yard.attempt()
@@ -250,7 +250,7 @@ def test_an_engine_without_memory_is_told_the_task_and_what_was_done(make_yard: 
 def test_a_message_for_nobody_is_refused(yard: Yard) -> None:
     yard.add(write("a.txt"))
     assert "has no agent yet" in yard.paddock("message", "t1", "hello", code=1)
-    assert "nobody to send it to" in yard.paddock("message", "hello", code=2)
+    assert "there is no task to send it to" in yard.paddock("message", "hello", code=2)
 
 
 def test_a_message_reaches_all_that_match(yard: Yard) -> None:

@@ -230,4 +230,4 @@ def _log(workspace: Workspace) -> Iterator[Finding]:
         yield Finding("log", Health.PROBLEM, detail, f"pip install --upgrade 'paddock>={board.version}'")
     else:
         size = log_bytes(workspace.log) // 1024
-        yield Finding("log", Health.OK, f"{plural(found.records, 'record')}, {size:,} KB, every hash holds")
+        yield Finding("log", Health.OK, f"{plural(found.records, 'record')}, {size:,} KB, all hashes match")

@@ -9,7 +9,7 @@ from rich.table import Table
 from rich.text import Text
 
 from paddock.cli.narration import tell
-from paddock.cli.text import BADGES, age, cut
+from paddock.cli.text import BADGES, age, cut, plural
 from paddock.core.events import Record
 from paddock.core.ids import task_number
 from paddock.core.tasks.task import SATISFIED, Phase
@@ -53,12 +53,11 @@ def _halted(daemon: Daemon) -> Text:
 
 
 def _waiting(daemon: Daemon) -> Text:
-    """Why the next task has not started; `paddock status` tells of each."""
+    """Why the next task has not started; `paddock status` shows the reason for each."""
     ready = sorted((name for name in daemon.ledger.board.ready if name in daemon.waiting), key=task_number)
     if not ready:
         return Text()
-    more = f" (and {len(ready) - 1:,} more)" if len(ready) > 1 else ""
-    words = f" {ready[0]} waits{more}: {cut(daemon.waiting[ready[0]], 160)}"
+    words = f" {plural(len(ready), 'task')} waiting: {cut(daemon.waiting[ready[0]], 160)}"
     return Text(words, style="yellow", no_wrap=True, overflow="ellipsis")
 
 

@@ -86,7 +86,7 @@ def _describe_queue(event: ev.Event, board: Board) -> str:
         case qe.WorkFound(ids=ids):
             return f"in main again: {cut(', '.join(ids), 100)}"
         case qe.ChangeCancelled(id=name, reason=reason, fell_with=base) if base is not None:
-            return f"took {name} out of the queue: {cut(reason, 120)}"
+            return f"removed {name} from the queue: {cut(reason, 120)}"
         case qe.QueueHalted(reason=reason):
             return f"merge queue halted: {cut(reason, 120)}"
         case _:

@@ -11,51 +11,51 @@ from paddock.cli.complaint import complain
 
 # name -> (module, one line of help); listed in the order a newcomer meets them
 COMMANDS: dict[str, tuple[str, str]] = {
-    "init": ("init", "Set Paddock up in this repository."),
+    "init": ("init", "Set up Paddock in this repository."),
     "add": ("add", "Add a task, or a whole convoy from a file."),
-    "status": ("status", "Show tasks, what runs, and what needs you."),
-    "show": ("show", "Show one task with its attempts."),
-    "run": ("run", "Run agents on what is ready, in the foreground."),
+    "status": ("status", "Show tasks, what is running, and what needs you."),
+    "show": ("show", "Show a task and its attempts."),
+    "run": ("run", "Run agents on ready tasks, in the foreground."),
     "up": ("up", "Start the fleet in the background."),
     "down": ("up", "End the daemon; --now ends every agent too."),
-    "stop": ("steer", "Stop agents at work."),
+    "stop": ("steer", "Stop running agents."),
     "message": ("steer", "Send a follow-up to agents."),
     "tail": ("tail", "Show what an agent says and does."),
     "diff": ("diff", "Show what an agent changed."),
     "land": ("land", "Approve changes and queue them for main."),
     "approve": ("land", "Approve changes."),
-    "reject": ("land", "Turn a change down."),
-    "resolve": ("land", "Open a conflict for a person to resolve."),
-    "queue": ("queue", "The merge queue: what is tested, what lands, why."),
+    "reject": ("land", "Reject a change."),
+    "resolve": ("land", "Resolve a conflict by hand."),
+    "queue": ("queue", "Show and control the merge queue."),
     "sync": ("sync", "Bring your checkout up to date with main."),
-    "convoy": ("convoy", "List convoys or show one."),
+    "convoy": ("convoy", "List convoys, or show one."),
     "edit": ("edit", "Change a task."),
-    "retry": ("edit", "Try tasks again."),
-    "cancel": ("edit", "Give tasks up."),
+    "retry": ("edit", "Retry tasks."),
+    "cancel": ("edit", "Cancel tasks."),
     "log": ("log", "Read, check and mirror the event log."),
     "engines": ("engines", "List agent CLIs and check that they answer."),
-    "gc": ("gc", "Remove worktrees nobody needs."),
-    "costs": ("costs", "What agents have cost."),
+    "gc": ("gc", "Remove worktrees that are no longer needed."),
+    "costs": ("costs", "Show what agents have cost."),
     "budget": ("costs", "Set and show budgets."),
-    "limits": ("limits", "What holds agents back."),
-    "fanout": ("fanout", "Does it pay to use several agents?"),
-    "lease": ("lease", "Hold things only one may use."),
+    "limits": ("limits", "Show what limits the number of agents."),
+    "fanout": ("fanout", "Compare one agent with several: is it worth it?"),
+    "lease": ("lease", "Reserve things that only one may use at a time."),
     "with-lease": ("lease", "Run a command under a lease."),
-    "janitor": ("janitor", "Sweep what nobody owns any more."),
+    "janitor": ("janitor", "Sweep up what crashes and old runs left behind."),
     "config": ("config", "Show and check the configuration."),
-    "doctor": ("doctor", "Look for what is wrong and how to fix it."),
+    "doctor": ("doctor", "Find out what is wrong and how to fix it."),
     "completion": ("completion", "Print a shell completion script."),
 }
 
 # In the order in which help lists them; every command is in one group.
 GROUPS: dict[str, tuple[str, ...]] = {
     "Set up": ("init", "doctor", "config", "engines", "completion"),
-    "Say what to do": ("add", "edit", "retry", "cancel", "convoy"),
+    "Tasks": ("add", "edit", "retry", "cancel", "convoy"),
     "Run agents": ("run", "up", "down", "stop", "message"),
-    "Look": ("status", "show", "tail", "diff", "log"),
+    "Inspect": ("status", "show", "tail", "diff", "log"),
     "Land": ("land", "approve", "reject", "resolve", "queue", "sync"),
-    "Spend": ("costs", "budget", "limits", "fanout"),
-    "Share and tidy": ("lease", "with-lease", "gc", "janitor"),
+    "Spending": ("costs", "budget", "limits", "fanout"),
+    "Share and clean up": ("lease", "with-lease", "gc", "janitor"),
 }
 # What people who come from other tools type.
 MEANT = {
@@ -120,7 +120,7 @@ class PaddockUsage(click.UsageError):
 @click.group(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
 @click.version_option(__version__, message="paddock %(version)s")
 @click.option("-C", "directory", type=click.Path(), metavar="DIR", help="Run as if started in DIR.")
-@click.option("--set", "settings", multiple=True, metavar="KEY=VALUE", help="A setting for this call only.")
+@click.option("--set", "settings", multiple=True, metavar="KEY=VALUE", help="Override a setting for this call only.")
 @click.pass_context
 def paddock(ctx: click.Context, directory: str | None, settings: tuple[str, ...]) -> None:
     """Run a fleet of coding agents on this git repository."""

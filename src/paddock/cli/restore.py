@@ -19,7 +19,7 @@ MOST_BRANCHES = 20
 @click.command("restore")
 @click.argument("commit")
 @click.option("--dismiss", is_flag=True, help="It was intended: do not mention it again.")
-@click.option("--json", "as_json", is_flag=True, help="As JSON.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 @click.pass_context
 def restore_command(ctx: click.Context, commit: str, dismiss: bool, as_json: bool) -> None:
     """Bring back landed work that COMMIT, made from an older checkout, took back.

@@ -45,7 +45,7 @@ def parse_tasks(words: tuple[str, ...]) -> list[TaskId]:
 def takes_tasks(command: _Command) -> _Command:
     """The argument and options of every command that can be about many tasks."""
     for add in (
-        click.option("--json", "as_json", is_flag=True, help="As JSON."),
+        click.option("--json", "as_json", is_flag=True, help="Print JSON."),
         click.option("--dry-run", is_flag=True, help="Only say what it would apply to."),
         click.option("--yes", is_flag=True, help="Do not ask."),
         click.option("--convoy", help="All of this convoy it can apply to."),
@@ -62,7 +62,7 @@ def wanted_tasks(tasks: tuple[str, ...], chosen: dict[str, Any], *, others: bool
     selection = Selection(named, chosen["everything"], chosen["convoy"])
     wanted = Wanted(selection, chosen["yes"], chosen["dry_run"], chosen["as_json"])
     if named and wanted.tasks.in_bulk:
-        raise Misuse("tasks were named, and --all or --convoy was given too", "use one of them")
+        raise Misuse("task names cannot be combined with --all or --convoy", "use one or the other")
     if not named and not wanted.tasks.in_bulk and not others:
         raise Misuse("no task was named", "name some (`t3`, `t3-t7`), or use --all or --convoy; see `paddock status`")
     return wanted

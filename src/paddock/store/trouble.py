@@ -66,7 +66,7 @@ def damaged(path: Path, problem: str) -> LogUnusable:
     return LogUnusable(
         f"the log `{path}` is damaged: {problem}",
         f"keep its files (`mkdir {quote(path.parent)}/bad && mv {quote(path)}* {quote(path.parent)}/bad`), "
-        "then bring the log back from its mirror with `paddock log fetch`",
+        "then restore the log from its mirror with `paddock log fetch`",
     )
 
 

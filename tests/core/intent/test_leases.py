@@ -79,7 +79,7 @@ def test_our_own_leases_are_nobody_elses(ledger: Ledger, name: str) -> None:
 def test_an_attempt_gets_a_lease_only_while_it_works(ledger: Ledger) -> None:
     task = ledger.add()
     holder = Holder("t1.1", attempt="t1.1")
-    with pytest.raises(PaddockError, match=r"`t1\.1` is not at work"):
+    with pytest.raises(PaddockError, match=r"`t1\.1` is not running"):
         take(ledger, holder=holder)
     ledger.start(task)
     assert isinstance(take(ledger, holder=holder), Granted)

@@ -144,7 +144,7 @@ def test_only_what_waits_for_approval_can_be_rejected(ledger: Ledger) -> None:
     queue_task(ledger, task)
     with pytest.raises(PaddockError, match="`t1` is in the merge queue") as refused:
         reject_task(ledger.board, task, "")
-    assert refused.value.hint == "`paddock queue cancel t1` takes it out, then reject it"
+    assert refused.value.hint == "run `paddock queue cancel t1` first, then reject it"
     ledger.write(*cancel_change(ledger.board, task, "ana", ""), draft)
     with pytest.raises(PaddockError, match="there is nothing to reject"):
         reject_task(ledger.board, task, "")

@@ -166,9 +166,9 @@ def test_naming_a_task_twice_asks_once(ledger: Ledger) -> None:
 def test_finished_tasks_cannot_be_cancelled_or_edited(ledger: Ledger) -> None:
     task = ledger.add()
     ledger.write(*cancel_tasks(ledger.board, [task], ""))
-    with pytest.raises(PaddockError, match="cannot be cancelled: it is cancelled"):
+    with pytest.raises(PaddockError, match="cannot be cancelled: it was cancelled"):
         cancel_tasks(ledger.board, [task], "")
-    with pytest.raises(PaddockError, match="cannot be edited: it is cancelled"):
+    with pytest.raises(PaddockError, match="cannot be edited: it was cancelled"):
         edit_task(ledger.board, task, ev.TaskEdited(priority=1), KNOWN)
 
 

@@ -81,7 +81,7 @@ def test_three_agents_cannot_spend_more_than_there_is(make_yard: MakeYard) -> No
     said = yard.run()
     assert committed(yard.board().spending.ledger, "fleet").money == 3.0
     assert [yard.task(f"t{n}").phase.value for n in (1, 2, 3)] == ["approval", "approval", "ready"]
-    assert "t3 waits: fleet has $1.00 of $4.00 left, $1.50 needed" in said
+    assert "t3 is waiting: fleet has $1.00 of $4.00 left, $1.50 needed" in said
 
 
 def test_every_attempt_has_a_budget_though_nobody_has_set_one(yard: Yard) -> None:
@@ -112,7 +112,7 @@ def test_who_does_not_fit_waits_with_the_reason_and_starts_when_the_budget_is_ra
     reason = "fleet has 162,986 of 1,000,000 tokens left, 837,014 needed"
     yard.await_that(lambda: yard.row("t2")["reason"] == reason, "the reason")
     assert reason in yard.paddock("status")
-    assert f"t2      waits: {reason}" in yard.paddock("limits")
+    assert f"t2      waiting: {reason}" in yard.paddock("limits")
     shown = json.loads(yard.paddock("budget", "show", "--json"))["budgets"]
     assert [(row["scope"], row["spent_tokens"], round(row["committed_tokens"])) for row in shown] == [
         ("fleet", 0, 837014)
@@ -130,7 +130,7 @@ def test_a_fleet_whose_budget_is_used_up_comes_to_rest(yard: Yard) -> None:
     yard.paddock("budget", "set", "day", "--tokens", "1000")
     yard.add(write("a.txt"), commit("Add a"))
     said = yard.run()
-    assert re.search(r"t1 waits: day:\d{4}-\d\d-\d\d has 1,000 of 1,000 tokens left, 837,014 needed\n", said)
+    assert re.search(r"t1 is waiting: day:\d{4}-\d\d-\d\d has 1,000 of 1,000 tokens left, 837,014 needed\n", said)
     assert yard.records(AttemptStarted) == []
     assert yard.row("t1")["phase"] == "ready"
     assert "of 1,000 tokens left" in yard.row("t1")["reason"]

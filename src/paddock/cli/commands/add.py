@@ -17,16 +17,18 @@ from paddock.core.intent.tasks import Batch, TaskSpec, add_tasks
 
 @click.command("add")
 @click.argument("brief", required=False)
-@click.option("--title", help="One line; the brief's first line if left out.")
-@click.option("--agent", help="Who does it; see `paddock config show`.")
-@click.option("--engine", help="Which CLI does it: claude, codex, …")
-@click.option("--kind", help="What sort of work it is; without --agent, the agent that takes that kind gets it.")
-@click.option("--convoy", help="Group it belongs to; made if it is new.")
+@click.option("--title", help="A one-line title. Default: the first line of the brief.")
+@click.option("--agent", help="The agent that does it; `paddock config show agents` lists them.")
+@click.option("--engine", help="The engine that runs it: claude, codex, …")
+@click.option("--kind", help="The kind of work. Without --agent, the agent that takes this kind gets the task.")
+@click.option("--convoy", help="The convoy it belongs to; created if it does not exist.")
 @click.option("--after", default="", metavar="t3,t4", help="Tasks that must land first.")
-@click.option("--priority", type=int, default=0, show_default=True, help="Higher starts earlier.")
-@click.option("--paths", multiple=True, metavar="GLOB", help="Paths it may change. May be given several times.")
-@click.option("--attempts", type=int, help="Tries before it is failed.")
-@click.option("--file", "file", metavar="FILE", help="A convoy as .yaml, .json or .md; `-` reads standard input.")
+@click.option("--priority", type=int, default=0, show_default=True, help="Higher starts first.")
+@click.option("--paths", multiple=True, metavar="GLOB", help="Paths it may change. Can be repeated.")
+@click.option("--attempts", type=int, help="Attempts before the task fails.")
+@click.option(
+    "--file", "file", metavar="FILE", help="Add a convoy from a .yaml, .json or .md file; `-` reads standard input."
+)
 @click.option("--json", "as_json", is_flag=True, help="Print the ids as JSON.")
 @click.pass_context
 def add_command(
@@ -44,21 +46,21 @@ def add_command(
     file: str | None,
     as_json: bool,
 ) -> None:
-    """Add a task that says what to do, or a whole convoy with its dependencies from a file.
+    """Add one task with BRIEF, or a whole convoy with its dependencies from a file.
 
-    A BRIEF of `-` is read from standard input.
+    Use `-` to read the brief from standard input.
     """
     workspace = open_workspace(ctx)
     allowed = attempts if attempts is not None else workspace.config.limits.attempts
     if file is not None:
         if brief is not None:
-            raise Misuse("both a brief and --file were given", "use one of them")
+            raise Misuse("a brief and --file cannot be used together", "use one or the other")
         _refuse_ignored(ctx)
         batch = parse_task_file(_read(file), "standard input" if file == "-" else file, attempts=allowed)
         batch = Batch(batch.tasks, convoy or batch.convoy, batch.title)
     else:
         if brief is None:
-            raise Misuse("there is no brief", 'say what to do: `paddock add "fix the parser"`, or use --file')
+            raise Misuse("no brief was given", 'say what to do: `paddock add "fix the parser"`, or use --file')
         spec = TaskSpec(
             brief=_read("-") if brief == "-" else brief,
             title=title,
@@ -77,12 +79,12 @@ def add_command(
 
 
 def _refuse_ignored(ctx: click.Context) -> None:
-    """A file says these itself; an option that changes nothing would only seem to."""
+    """A task file sets these itself, so the option would silently do nothing."""
     fields = ("title", "agent", "engine", "kind", "after", "priority", "paths")
     given = [name for name in fields if ctx.get_parameter_source(name) is ParameterSource.COMMANDLINE]
     if given:
-        hint = "say it in the file: for one task, or below `defaults` for all"
-        raise Misuse(f"--{given[0]} does nothing with --file", hint)
+        hint = "set it in the file, for one task or under `defaults` for all"
+        raise Misuse(f"--{given[0]} has no effect with --file", hint)
 
 
 def _read(file: str) -> str:
@@ -93,9 +95,11 @@ def _read(file: str) -> str:
             with Path(file).open("rb") as opened:
                 data = opened.read(SIZE_LIMIT + 1)
     except OSError as error:
-        raise Misuse(f"`{printable(file)}` cannot be read: {error.strerror}", "name a file; `-` is the input") from None
+        raise Misuse(
+            f"`{printable(file)}` cannot be read: {error.strerror}", "name a file, or use `-` for standard input"
+        ) from None
     if len(data) > SIZE_LIMIT:
-        raise Misuse(f"`{printable(file)}` has more than {SIZE_LIMIT:,} bytes", "split it into several files")
+        raise Misuse(f"`{printable(file)}` is larger than {SIZE_LIMIT:,} bytes", "split it into several files")
     try:
         return data.decode("utf-8-sig")
     except UnicodeDecodeError as error:

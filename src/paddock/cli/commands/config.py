@@ -14,11 +14,11 @@ from paddock.fleet.workspace import Workspace
 
 @click.group("config")
 def config_command() -> None:
-    """The effective configuration and where each value came from."""
+    """Show and check the effective configuration."""
 
 
 @config_command.command("check")
-@click.option("--json", "as_json", is_flag=True, help="As JSON.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 @click.pass_context
 def check_command(ctx: click.Context, as_json: bool) -> None:
     """Check paddock.toml and the environment."""
@@ -32,16 +32,16 @@ def check_command(ctx: click.Context, as_json: bool) -> None:
     else:
         for finding in findings:
             click.echo(f"warning: {finding}", err=True)
-        where = FILE_NAME if loaded.path else f"no {FILE_NAME}; defaults are in force"
+        where = FILE_NAME if loaded.path else f"no {FILE_NAME}; using the defaults"
         click.echo(f"{where}: {'ok' if not findings else plural(len(findings), 'warning')}")
 
 
 @config_command.command("show")
 @click.argument("key", required=False)
-@click.option("--json", "as_json", is_flag=True, help="As JSON.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 @click.pass_context
 def show_command(ctx: click.Context, key: str | None, as_json: bool) -> None:
-    """Print every key with its value and source, or those that begin with KEY."""
+    """Print every key with its value and source, or only KEY and the keys below it."""
     workspace = open_workspace(ctx)
     loaded = workspace.load()
     shown = [setting for setting in loaded.settings if key is None or _below(setting.key, key)]

@@ -10,14 +10,14 @@ from paddock.core.intent.selection import require_convoy
 
 @click.group("convoy")
 def convoy_command() -> None:
-    """Convoys: named groups of tasks with dependencies between them."""
+    """Show convoys: named groups of tasks with dependencies between them."""
 
 
 @convoy_command.command("list")
-@click.option("--json", "as_json", is_flag=True, help="As JSON.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 @click.pass_context
 def list_command(ctx: click.Context, as_json: bool) -> None:
-    """List the convoys with how far each has come."""
+    """List the convoys and the progress of each."""
     from paddock.cli.views import view_convoy
 
     board = open_workspace(ctx).board()
@@ -35,7 +35,7 @@ def list_command(ctx: click.Context, as_json: bool) -> None:
 
 @convoy_command.command("show")
 @click.argument("name")
-@click.option("--json", "as_json", is_flag=True, help="As JSON.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 @click.pass_context
 def show_convoy_command(ctx: click.Context, name: str, as_json: bool) -> None:
     """Show the tasks of convoy NAME as a tree."""

@@ -1,4 +1,4 @@
-"""`paddock costs` and `paddock budget`: what was spent, and what may be."""
+"""`paddock costs` and `paddock budget`: what agents have spent, and what they may spend."""
 
 import time
 from dataclasses import dataclass
@@ -23,7 +23,7 @@ GROUPS = ("task", "agent", "engine", "model", "convoy", "day")
 
 @dataclass
 class Row:
-    """What one group has cost. `unpriced` counts turns nobody could price, `unknown` those with unreported tokens."""
+    """The cost of one group. `unpriced` counts turns without a known price, `unknown` those without reported tokens."""
 
     turns: int = 0
     tokens_in: int = 0
@@ -38,7 +38,7 @@ class Row:
 
     @property
     def is_priced(self) -> bool:
-        """Whether at least a part of it has a price; otherwise nobody knows, and that is not nothing."""
+        """Whether any of it has a price. If not, the cost is unknown, which is not the same as zero."""
         if not self.turns or self.money:
             return True
         return bool(self.told) and not (self.unpriced or self.unknown)
@@ -54,10 +54,10 @@ class Row:
 
 @click.command("costs")
 @click.option("--by", type=click.Choice(GROUPS), default="task", show_default=True)
-@click.option("--json", "as_json", is_flag=True, help="As JSON.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 @click.pass_context
 def costs_command(ctx: click.Context, by: str, as_json: bool) -> None:
-    """What agents have cost, with the start-up context apart from the work, and per landed change."""
+    """Show what agents have cost, in total and per landed change, and how much of it was start-up context."""
     workspace = open_workspace(ctx)
     board = workspace.board()
     rows = _collect(workspace, board, by)
@@ -84,8 +84,8 @@ def costs_command(ctx: click.Context, by: str, as_json: bool) -> None:
     if total.unpriced:
         click.echo(f"warning: {plural(total.unpriced, 'turn')} unpriced: the model is not in the price table", err=True)
     if total.uncounted:
-        calls = plural(total.uncounted, "call")
-        click.echo(f"warning: at least {calls} of a model not included: their engines report no tokens", err=True)
+        calls = plural(total.uncounted, "model call")
+        click.echo(f"warning: at least {calls} not included: their engines report no tokens", err=True)
 
 
 def _collect(workspace: Workspace, board: Board, by: str) -> dict[str, Row]:
@@ -154,27 +154,27 @@ def _line(name: str, row: Row) -> str:
 
 @click.group("budget")
 def budget_command() -> None:
-    """Limits in money and tokens; no attempt starts that could overshoot one."""
+    """Limit money and tokens. An attempt that could exceed a limit does not start."""
 
 
 @budget_command.command("set")
 @click.argument("scope")
 @click.option("--usd", type=float, help="Dollars.")
 @click.option("--tokens", type=float, help="Tokens.")
-@click.option("--none", "lift", is_flag=True, help="Lift the limit.")
+@click.option("--none", "lift", is_flag=True, help="Remove the limit.")
 @click.pass_context
 def set_command(ctx: click.Context, scope: str, usd: float | None, tokens: float | None, lift: bool) -> None:
-    """Limit SCOPE: fleet, day, convoy:NAME, task:t4, or attempt and task for every one of them."""
+    """Limit SCOPE: fleet, day, convoy:NAME, task:t4; plain `task` or `attempt` limits each one."""
     [set_] = open_workspace(ctx).record(lambda board: set_budget(board, scope, usd, tokens, lift=lift))
     assert isinstance(set_.event, BudgetSet)
     click.echo(f"{set_.event.scope}: {'no limit' if lift else _words(usd, tokens)}")
 
 
 @budget_command.command("show")
-@click.option("--json", "as_json", is_flag=True, help="As JSON.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 @click.pass_context
 def show_command(ctx: click.Context, as_json: bool) -> None:
-    """Show every limit with what is spent and reserved."""
+    """Show every limit, with what has been spent and what is reserved."""
     board = open_workspace(ctx).board()
     rows = [_budget(board, scope, limit) for scope, limit in board.spending.ledger.limits.items()]
     if as_json:
@@ -188,7 +188,7 @@ def show_command(ctx: click.Context, as_json: bool) -> None:
 
 
 def _budget(board: Board, scope: str, limit: Amount) -> dict[str, object]:
-    """A limit for each task, attempt or convoy has no account of its own: its figures are None."""
+    """A limit on every task, attempt or convoy has no spending of its own: its figures are None."""
     kind, _, name = scope.partition(":")
     row: dict[str, object] = {"scope": scope, "limit_usd": limit.money, "limit_tokens": limit.tokens}
     ledger = board.spending.ledger
@@ -213,7 +213,7 @@ def _used(row: dict[str, object]) -> str:
     spent, taken = (
         f"${row[f'{word}_usd']:.4f} and {row[f'{word}_tokens']:,.0f} tokens" for word in ("spent", "committed")
     )
-    return f"{spent} spent; {taken} with reservations"
+    return f"{spent} spent; {taken} including reservations"
 
 
 def _words(usd: float | None, tokens: float | None) -> str:

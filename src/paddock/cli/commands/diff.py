@@ -15,13 +15,13 @@ from paddock.fleet.workspace import Workspace
 
 @click.command("diff")
 @click.argument("tasks", nargs=-1, required=True)
-@click.option("--stat", is_flag=True, help="Only which files, and how much.")
-@click.option("--name-only", is_flag=True, help="Only the names of files.")
+@click.option("--stat", is_flag=True, help="Show only a summary of the changed files.")
+@click.option("--name-only", is_flag=True, help="Show only file names.")
 @click.pass_context
 def diff_command(ctx: click.Context, tasks: tuple[str, ...], stat: bool, name_only: bool) -> None:
-    """Show what the branches of TASKS change, each as a patch against where it started.
+    """Show what TASKS changed: a patch of each branch against the commit it started from.
 
-    On a terminal it is paged and coloured as git would do it.
+    On a terminal the output is paged and coloured the way git does it.
     """
     workspace = open_workspace(ctx)
     board = workspace.board()
@@ -49,7 +49,7 @@ def _patch(workspace: Workspace, task: Task, options: list[str]) -> bytes:
 
 
 def _head(task: Task, found: list[Task]) -> str:
-    """Which task a patch is of, where there are several; git skips such lines when it applies them."""
+    """A heading with the task when there are several; git skips such lines when it applies a patch."""
     return f"{task.id}  {cut(task.title, 100)}\n" if len(found) > 1 else ""
 
 

@@ -11,10 +11,10 @@ _COLOURS = {Health.OK: "green", Health.WARNING: "yellow", Health.PROBLEM: "red"}
 
 @click.command("doctor")
 @click.option("--ci", is_flag=True, help="Also run CI once on main, in a sandbox, for at most `[land] timeout`.")
-@click.option("--json", "as_json", is_flag=True, help="As JSON.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 @click.pass_context
 def doctor_command(ctx: click.Context, ci: bool, as_json: bool) -> None:
-    """Look at git, disk, clock, engines and the log; exit 1 if something must be fixed."""
+    """Check git, disk, clock, engines and the log. Exits 1 if something must be fixed."""
     workspace = open_workspace(ctx)
     findings = list(examine(workspace))
     findings += list(examine_ci(workspace)) if ci else []

@@ -1,4 +1,4 @@
-"""`paddock edit`, `retry` and `cancel`: a person changes what is to be done."""
+"""`paddock edit`, `retry` and `cancel`: people change what is to be done."""
 
 from typing import Any
 
@@ -20,15 +20,15 @@ from paddock.core.intent.tasks import cancel_tasks, edit_task, retry_tasks
 @click.command("edit")
 @click.argument("task")
 @click.option("--title")
-@click.option("--brief", help="The whole new brief.")
-@click.option("--agent", help="Empty: none in particular.")
-@click.option("--engine", help="Empty: the agent's or the default one.")
-@click.option("--kind", help="Its agent becomes the one that takes this kind; empty: none in particular.")
-@click.option("--after", metavar="t3,t4", help="All tasks it waits for; empty: none.")
+@click.option("--brief", help="The new brief; replaces the old one.")
+@click.option("--agent", help="The new agent; empty for none.")
+@click.option("--engine", help="The new engine; empty for the agent's or the default one.")
+@click.option("--kind", help="The new kind; its agent becomes the one that takes this kind. Empty for none.")
+@click.option("--after", metavar="t3,t4", help="The complete list of tasks it waits for; empty for none.")
 @click.option("--priority", type=int)
-@click.option("--paths", metavar="GLOB,GLOB", help="All paths it may change; empty: any.")
+@click.option("--paths", metavar="GLOB,GLOB", help="The complete list of paths it may change; empty for any.")
 @click.option("--attempts", type=int)
-@click.option("--json", "as_json", is_flag=True, help="As JSON.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 @click.pass_context
 def edit_command(
     ctx: click.Context,
@@ -67,14 +67,14 @@ def edit_command(
 
 @click.command("retry")
 @takes_tasks
-@click.option("--attempts", type=int, default=1, show_default=True, help="How many more tries each gets.")
-@click.option("-m", "--message", default="", help="Why; kept in the log.")
+@click.option("--attempts", type=int, default=1, show_default=True, help="How many more attempts each task gets.")
+@click.option("-m", "--message", default="", help="The reason; kept in the log.")
 @click.pass_context
 def retry_command(ctx: click.Context, /, tasks: tuple[str, ...], attempts: int, message: str, **chosen: Any) -> None:
-    """Try again TASKS that failed, are blocked, were cancelled, or whose result you do not want.
+    """Retry TASKS that failed, are blocked, were cancelled, or whose result you do not want.
 
-    With --all or --convoy: those that failed or are blocked. A branch that was queued by name is tested again: what
-    earlier runs said about it no longer counts.
+    With --all or --convoy: every task that failed or is blocked. A branch that was queued by name is tested again;
+    the results of earlier runs no longer count.
     """
     workspace = open_workspace(ctx)
     board = workspace.board()
@@ -83,7 +83,7 @@ def retry_command(ctx: click.Context, /, tasks: tuple[str, ...], attempts: int, 
 
         wanted = wanted_tasks((), chosen, others=True)
         if wanted.tasks.in_bulk:
-            raise Misuse("branches were named, and --all or --convoy was given too", "use one of them")
+            raise Misuse("branch names cannot be combined with --all or --convoy", "use one or the other")
         retry_branches(ctx, workspace, branches, message, wanted)
         return
     wanted = wanted_tasks(tasks, chosen)
@@ -96,10 +96,10 @@ def retry_command(ctx: click.Context, /, tasks: tuple[str, ...], attempts: int, 
 
 @click.command("cancel")
 @takes_tasks
-@click.option("-m", "--message", default="", help="Why; kept in the log.")
+@click.option("-m", "--message", default="", help="The reason; kept in the log.")
 @click.pass_context
 def cancel_command(ctx: click.Context, /, tasks: tuple[str, ...], message: str, **chosen: Any) -> None:
-    """Give TASKS up. A running agent is stopped; its commits stay on its branch."""
+    """Cancel TASKS. A running agent is stopped; its commits stay on its branch."""
     wanted, workspace = wanted_tasks(tasks, chosen), open_workspace(ctx)
     board = workspace.board()
     names = select_tasks(board, wanted.tasks, Bulk.CANCEL)
@@ -108,9 +108,7 @@ def cancel_command(ctx: click.Context, /, tasks: tuple[str, ...], message: str, 
     records, refused = record_each(workspace, names, lambda board, name: cancel_tasks(board, [name], message))
     gone = {record.task for record in records}
     waiting = [task.id for task in workspace.board().open_tasks() if task.blocked_on in gone]
-    _report(
-        ctx, wanted, "cancelled", records, refused, f"\nnow blocked by that: {', '.join(waiting)}" if waiting else ""
-    )
+    _report(ctx, wanted, "cancelled", records, refused, f"\nnow blocked: {', '.join(waiting)}" if waiting else "")
 
 
 def _report(

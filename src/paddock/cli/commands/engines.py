@@ -22,10 +22,10 @@ LEAST_SECONDS = 1.0
 
 
 @click.group("engines", invoke_without_command=True)
-@click.option("--json", "as_json", is_flag=True, help="As JSON.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 @click.pass_context
 def engines_command(ctx: click.Context, as_json: bool) -> None:
-    """List the engines: installed? which version? logged in?"""
+    """List the engines: whether each is installed, its version, and whether it is logged in."""
     if ctx.invoked_subcommand is not None:
         return
     workspace = open_workspace(ctx)
@@ -46,10 +46,10 @@ def engines_command(ctx: click.Context, as_json: bool) -> None:
 @click.option(
     "--timeout", type=click.FloatRange(LEAST_SECONDS), default=CHECK_SECONDS, show_default=True, help="Seconds to wait."
 )
-@click.option("--json", "as_json", is_flag=True, help="As JSON.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 @click.pass_context
 def check_command(ctx: click.Context, name: str, timeout: float, as_json: bool) -> None:
-    """Probe engine NAME and let it answer one word, in a worktree like its attempts'. This spends a few tokens."""
+    """Check that engine NAME works: ask it for one word, in a worktree. This spends a few tokens."""
     workspace = open_workspace(ctx)
     engine = load_engine(name, workspace.config.engines)
     with ThreadPoolExecutor(1) as pool:
@@ -77,7 +77,7 @@ def _try(workspace: Workspace, engine: Engine, timeout: float) -> Tryout:
 
 
 def _probe(name: str, settings: Mapping[str, EngineSettings]) -> Probe:
-    """One that cannot be loaded says why and hides none of the others."""
+    """An engine that cannot be loaded says why and does not hide the others."""
     try:
         return load_engine(name, settings).probe(os.environ)
     except PaddockError as error:

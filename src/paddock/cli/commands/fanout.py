@@ -1,4 +1,4 @@
-"""`paddock fanout`: does it pay to use several agents? The arithmetic, shown."""
+"""`paddock fanout`: are several agents worth it? Shows the arithmetic."""
 
 import click
 
@@ -14,23 +14,29 @@ from paddock.fleet.workspace import Workspace
 
 
 @click.command("fanout")
+@click.option("--tasks", "tasks", metavar="t1,t2", help="Plan for these tasks. Default: all that are ready.")
+@click.option("--n", "count", type=click.IntRange(1, 10_000), help="Plan for this many equal pieces instead of tasks.")
+@click.option("--t", "each", metavar="DURATION", default="10m", show_default=True, help="How long each piece takes.")
 @click.option(
-    "--tasks", "tasks", metavar="t1,t2", help="These tasks; all that are ready if neither this nor --n is given."
+    "--spawn", metavar="DURATION", default="60s", show_default=True, help="How long it takes to start one more agent."
 )
-@click.option("--n", "count", type=click.IntRange(1, 10_000), help="So many equal pieces.")
-@click.option("--t", "each", metavar="DURATION", default="10m", show_default=True, help="How long each takes.")
-@click.option("--spawn", metavar="DURATION", default="60s", show_default=True, help="What one more agent costs.")
 @click.option(
     "--slots",
     type=click.IntRange(1),
-    help="Agents at the same time; left out: max_agents for tasks, any number for --n.",
+    help="Agents at the same time. Default: max_agents for tasks, no limit for --n.",
 )
-@click.option("--tokens", type=click.FloatRange(0), default=0.0, help="Tokens one more agent reads at its start (--n).")
-@click.option("--usd", type=click.FloatRange(0), default=0.0, help="Dollars one more agent costs at its start (--n).")
-@click.option("--hour-usd", type=click.FloatRange(0), help="What an hour is worth; left out: limits.hour_usd.")
-@click.option("--hour-tokens", type=click.FloatRange(0), help="The same in tokens; left out: limits.hour_tokens.")
-@click.option("--explain", is_flag=True, help="Every number of agents that was looked at.")
-@click.option("--json", "as_json", is_flag=True, help="As JSON.")
+@click.option(
+    "--tokens", type=click.FloatRange(0), default=0.0, help="Tokens each extra agent reads at its start (with --n)."
+)
+@click.option(
+    "--usd", type=click.FloatRange(0), default=0.0, help="Dollars each extra agent costs at its start (with --n)."
+)
+@click.option(
+    "--hour-usd", type=click.FloatRange(0), help="What an hour is worth in dollars. Default: limits.hour_usd."
+)
+@click.option("--hour-tokens", type=click.FloatRange(0), help="The same in tokens. Default: limits.hour_tokens.")
+@click.option("--explain", is_flag=True, help="Show every number of agents that was considered.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 @click.pass_context
 def fanout_command(
     ctx: click.Context,
@@ -46,11 +52,11 @@ def fanout_command(
     explain: bool,
     as_json: bool,
 ) -> None:
-    """Decide between one agent doing pieces in turn and several at once, in time, tokens and money."""
+    """Compare one agent working alone with several at once, in time, tokens and money."""
     if count is not None and tasks is not None:
-        raise Misuse("--n and --tasks exclude each other")
+        raise Misuse("--n and --tasks cannot be used together")
     if count is None and (tokens or usd):
-        raise Misuse("--tokens and --usd go with --n", "what tasks cost is learnt from the log")
+        raise Misuse("--tokens and --usd need --n", "the cost of tasks is learned from the log")
     if count is not None:
         worth = _worth(_limits(ctx), hour_usd, hour_tokens)
         pieces = [Piece(f"p{number}", _seconds(each)) for number in range(1, count + 1)]
@@ -67,7 +73,7 @@ def fanout_command(
 
 
 def _limits(ctx: click.Context) -> Limits:
-    """The repository's, or the defaults outside of one: plain arithmetic needs no repository."""
+    """The repository's, or the defaults outside of one: the arithmetic needs no repository."""
     try:
         workspace = open_workspace(ctx)
     except PaddockError:
@@ -133,7 +139,7 @@ def _view_plan(plan: FanoutPlan) -> dict[str, object]:
 
 def _lines(outcome: FanOut, worth: Worth, *, explain: bool) -> list[str]:
     agents = len(outcome.chosen.shares)
-    verdict = f"{agents} agents" if agents > 1 else "one agent, one piece after the other"
+    verdict = f"{agents} agents" if agents > 1 else "one agent, one piece after another"
     chosen, serial = format_duration(outcome.chosen.wall_seconds), format_duration(outcome.serial.wall_seconds)
     lines = [f"{verdict}: {chosen}" + (f", one agent alone {serial}" if agents > 1 else "")]
     lines += [f"  {reason}" for reason in outcome.reasons]
@@ -150,7 +156,9 @@ def _rule(worth: Worth) -> str:
     if not hour:
         return "gain = time saved over one agent; tokens and money are not counted (limits.hour_usd = 0)"
     price = " and as ".join(hour)
-    return f"gain = time saved over one agent, less what extra starts cost; an hour counts as {price} (limits.hour_usd)"
+    return (
+        f"gain = time saved over one agent, minus what extra starts cost; an hour counts as {price} (limits.hour_usd)"
+    )
 
 
 def _row(plan: FanoutPlan) -> str:

@@ -1,4 +1,4 @@
-"""`paddock gc`: worktrees nobody needs any more."""
+"""`paddock gc`: worktrees that are no longer needed."""
 
 import click
 
@@ -13,18 +13,18 @@ from paddock.git.worktrees.gc import GcItem, apply_gc, plan_gc
 
 
 @click.command("gc")
-@click.option("--dry-run", is_flag=True, help="Only say what would go.")
+@click.option("--dry-run", is_flag=True, help="Show what would be removed, and remove nothing.")
 @click.option(
     "--force",
     is_flag=True,
-    help="Also what was held back because it could not be saved, and folders that agents may come back to.",
+    help="Also remove what was kept because it could not be saved, and folders that agents may return to.",
 )
-@click.option("--json", "as_json", is_flag=True, help="As JSON.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 @click.pass_context
 def gc_command(ctx: click.Context, dry_run: bool, force: bool, as_json: bool) -> None:
-    """Remove worktrees of ended attempts and what crashes left.
+    """Remove the worktrees of ended attempts and what crashes left behind.
 
-    Commits are held by a ref and dirty files are committed before anything is removed.
+    Before anything is removed, a ref keeps its commits, and uncommitted files are committed.
     """
     workspace = open_workspace(ctx)
     site, board = workspace.site, workspace.board()

@@ -25,23 +25,23 @@ REMOTE_SECONDS = 15.0
 
 
 @click.command("init")
-@click.option("--yes", is_flag=True, help="Do not ask; take what was found, untried.")
+@click.option("--yes", is_flag=True, help="Do not ask; use what was detected, without trying it.")
 @click.option("--try/--no-try", "tries", default=None, help="Run the CI command once, for at most a minute.")
-@click.option("--json", "as_json", is_flag=True, help="As JSON.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 @click.pass_context
 def init_command(ctx: click.Context, yes: bool, tries: bool | None, as_json: bool) -> None:
-    """Set Paddock up in this repository: writes paddock.toml and creates the log.
+    """Set up Paddock in this repository: write paddock.toml and create the log.
 
-    If `origin` has a log of this repository, that one is taken.
+    If `origin` has a log of this repository, Paddock uses that one.
 
-    The CI command it writes is tried once in a sandbox, unless --yes, --json or --no-try says otherwise. Running it
-    again changes nothing. The working tree gets one new file, paddock.toml; the log is kept in git's own directory.
+    The CI command is tried once in a sandbox, unless you pass --yes, --json or --no-try. Running `init` again changes
+    nothing. The working tree gets one new file, paddock.toml; the log is kept in git's own directory.
     """
     workspace = open_workspace(ctx)
     if not workspace.repo.has_commits():
         raise PaddockError(
             f"`{workspace.top}` has no commits yet, and agents need one to start from",
-            "make a first one: `git commit --allow-empty -m 'First commit'`",
+            "make one: `git commit --allow-empty -m 'First commit'`",
         )
     path = workspace.top / FILE_NAME
     made_file, made_log = not path.exists(), _has_no_log(workspace)
@@ -78,7 +78,7 @@ def init_command(ctx: click.Context, yes: bool, tries: bool | None, as_json: boo
     if guess.missing and not config.land.ci:
         click.echo(f"no CI command was written: {guess.missing}")
     if taken is not None:
-        click.echo(f"fetched the log of `{taken}`: {plural(workspace.board().seq, 'record')}")
+        click.echo(f"fetched the log from `{taken}`: {plural(workspace.board().seq, 'record')}")
     elif made_log:
         click.echo(f"created the log in {printable(str(workspace.log))}")
     if tries:
@@ -88,7 +88,7 @@ def init_command(ctx: click.Context, yes: bool, tries: bool | None, as_json: boo
 
 
 def _budget(most_usd: float) -> str:
-    return f"an attempt may cost ${most_usd:g}" if most_usd else "an attempt may cost anything"
+    return f"up to ${most_usd:g} per attempt" if most_usd else "no cost limit per attempt"
 
 
 def _tell_trial(trial: Trial | None) -> None:
@@ -100,7 +100,7 @@ def _tell_trial(trial: Trial | None) -> None:
 
 
 def _has_no_log(workspace: Workspace) -> bool:
-    """Nor one that is still empty: whoever began to fetch it was interrupted."""
+    """An empty log counts as none: fetching it was interrupted."""
     if not workspace.has_log:
         return True
     store = open_store(workspace.log, read_only=True)
@@ -116,7 +116,7 @@ def _take_remote_log(workspace: Workspace, *, ask: bool) -> str | None:
     remote = "origin"
     if remote not in workspace.repo.git("remote").lines or not remote_has_log(workspace.repo, remote, REMOTE_SECONDS):
         return None
-    if ask and not click.confirm(f"`{remote}` has a log of this repository; go on with it?", default=True):
+    if ask and not click.confirm(f"`{remote}` has a log of this repository; use it?", default=True):
         return None
     commit = fetch_commit(workspace.repo, remote)
     store = open_store(workspace.log, create=True, announce=False)
@@ -130,7 +130,7 @@ def _config_text(workspace: Workspace, guess: Guess, *, ask: bool) -> str:
     if main is None:
         raise PaddockError(
             "HEAD is detached and there is no branch `main` or `master`: Paddock cannot tell where work lands",
-            "check out the branch work shall land on: `git switch BRANCH`",
+            "check out the branch that work should land on: `git switch BRANCH`",
         )
     ci = guess.command
     if ask:
@@ -140,7 +140,7 @@ def _config_text(workspace: Workspace, guess: Guess, *, ask: bool) -> str:
 
 
 def _write(path: Path, text: str) -> None:
-    """Whole or not at all."""
+    """Writes all of it or nothing."""
     draft = path.with_name(f".{FILE_NAME}.{os.getpid()}")
     try:
         draft.write_text(text, encoding="utf-8")

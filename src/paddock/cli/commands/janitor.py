@@ -1,4 +1,4 @@
-"""`paddock janitor`: what nobody owns any more."""
+"""`paddock janitor`: sweeps what no longer belongs to anything."""
 
 import time
 
@@ -11,13 +11,13 @@ from paddock.fleet.workspace import author
 
 
 @click.command("janitor")
-@click.option("--dry-run", is_flag=True, help="Only say what would be done.")
-@click.option("--json", "as_json", is_flag=True, help="As JSON.")
+@click.option("--dry-run", is_flag=True, help="Show what would be swept, and change nothing.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 @click.pass_context
 def janitor_command(ctx: click.Context, dry_run: bool, as_json: bool) -> None:
-    """Sweep expired leases, orphan processes, worktrees and sandboxes of what has ended, old transcripts.
+    """Sweep expired leases, orphaned processes, leftover worktrees and sandboxes, and old transcripts.
 
-    The daemon does this by itself on a slow clock. What cannot be identified is reported and left alone.
+    The daemon does this on its own from time to time. Anything that cannot be identified is reported and left alone.
     """
     workspace = open_workspace(ctx)
     store = workspace.read() if dry_run else workspace.write()

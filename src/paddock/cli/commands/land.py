@@ -34,9 +34,11 @@ from paddock.git.worktrees.release import release
 
 @click.command("land")
 @takes_tasks
-@click.option("--branch", "branches", multiple=True, metavar="NAME", help="Any branch, also one you wrote yourself.")
+@click.option(
+    "--branch", "branches", multiple=True, metavar="NAME", help="Land this branch; it may be one you wrote yourself."
+)
 @click.option("--after", "bases", multiple=True, metavar="CHANGE", help="Land it only after this queued change.")
-@click.option("--repair", is_flag=True, help="It fixes main: test it although main itself is red.")
+@click.option("--repair", is_flag=True, help="This change fixes main: test it even though main is red.")
 @click.pass_context
 def land_command(
     ctx: click.Context,
@@ -47,7 +49,7 @@ def land_command(
     repair: bool,
     **chosen: Any,
 ) -> None:
-    """Approve TASKS and put them into the merge queue."""
+    """Approve TASKS and add them to the merge queue."""
     try:
         wanted = wanted_tasks(tasks, chosen, others=bool(branches))
     except Misuse:
@@ -65,7 +67,7 @@ def _hint_at_branch(workspace: Workspace, words: tuple[str, ...]) -> None:
 
 @click.command("approve")
 @takes_tasks
-@click.option("-m", "--message", default="", help="Kept in the log.")
+@click.option("-m", "--message", default="", help="A note; kept in the log.")
 @click.pass_context
 def approve_command(ctx: click.Context, /, tasks: tuple[str, ...], message: str, **chosen: Any) -> None:
     """Approve TASKS; they are queued and land when their tests pass."""
@@ -81,7 +83,7 @@ def queue_all(
     repairs: bool = False,
     bases: tuple[str, ...] = (),
 ) -> None:
-    """Those that cannot be queued are told one by one; the others are queued."""
+    """Queues what can be queued, and reports the rest one by one."""
     workspace = open_workspace(ctx)
     board = workspace.board()
     names = select_tasks(board, wanted.tasks, Bulk.LAND)
@@ -132,7 +134,7 @@ def queue_all(
 
 
 def _look_at_branches(workspace: Workspace, branches: tuple[str, ...]) -> None:
-    """Raises PaddockError for the first that could not be queued."""
+    """Raises PaddockError for the first one that cannot be queued."""
     for branch in branches:
         branch_head(workspace.site, branch)
 
@@ -145,7 +147,7 @@ def _queued_line(change: Change, waits_on: tuple[str, ...]) -> str:
 def retry_branches(
     ctx: click.Context, workspace: Workspace, words: tuple[str, ...], message: str, wanted: Wanted
 ) -> None:
-    """Those that wait are tested afresh; those that have left the queue enter it again, as they are now."""
+    """Queued branches are tested again; those that left the queue are queued again at their current head."""
     board = workspace.board()
     if not go_ahead(board, wanted, [], "retry", branches=words):
         return
@@ -164,11 +166,11 @@ def retry_branches(
 
 @click.command("reject")
 @click.argument("task")
-@click.option("-m", "--message", default="", help="What the agent is told; without it a fresh attempt is made.")
-@click.option("--json", "as_json", is_flag=True, help="As JSON.")
+@click.option("-m", "--message", default="", help="What to tell the agent; without it a new attempt starts.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 @click.pass_context
 def reject_command(ctx: click.Context, task: str, message: str, as_json: bool) -> None:
-    """Turn TASK's change down and have it done again, with what you say."""
+    """Reject TASK's change; its agent tries again with your message."""
     workspace = open_workspace(ctx)
     name = parse_task(task)
     workspace.record(lambda board: reject_task(board, name, message))
@@ -180,10 +182,10 @@ def reject_command(ctx: click.Context, task: str, message: str, as_json: bool) -
 
 @click.command("resolve")
 @click.argument("change")
-@click.option("--json", "as_json", is_flag=True, help="As JSON.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 @click.pass_context
 def resolve_command(ctx: click.Context, change: str, as_json: bool) -> None:
-    """Open a worktree for you to resolve CHANGE, a task or a branch: main is being merged into its branch there."""
+    """Resolve the conflicts of CHANGE (a task or a branch) by hand, in a worktree that merges main into its branch."""
     workspace = open_workspace(ctx)
     site, board = workspace.site, workspace.board()
     found = conflict_to_resolve(board, change)
@@ -198,7 +200,7 @@ def resolve_command(ctx: click.Context, change: str, as_json: bool) -> None:
 
 
 def open_conflict(site: Site, found: Conflicted, homes: Homes) -> tuple[str, list[str]]:
-    """The worktree and what conflicts in it. Opening it again finds the same one."""
+    """The worktree and the files that conflict in it. Opening it again finds the same worktree."""
     from paddock.git.command import run_git
 
     tip = site.repo.resolve(f"refs/heads/{found.branch}") or found.head

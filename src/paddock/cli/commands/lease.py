@@ -34,10 +34,10 @@ from paddock.core.leases import lease
 from paddock.fleet.workspace import Workspace, author
 
 PATIENCE_SECONDS = 30.0
-"""A place in the queue lapses so long after its owner was last heard of."""
+"""How long a place in the queue lasts after its owner was last heard from."""
 PASSED_ON = (signal.SIGTERM, signal.SIGHUP, signal.SIGINT)
 END_SECONDS = 5.0
-"""Between asking a command that has lost its lease to end, and killing it."""
+"""Between asking a command that lost its lease to end and killing it."""
 
 
 @click.group("lease")
@@ -50,15 +50,17 @@ def lease_command() -> None:
 
 @lease_command.command("acquire")
 @click.argument("name")
-@click.option("--ttl", metavar="DURATION", help="How long it holds unless renewed; [leases] ttl by default.")
+@click.option("--ttl", metavar="DURATION", help="How long it lasts unless renewed. Default: [leases] ttl.")
 @click.option("--wait", metavar="DURATION", help="Wait in line this long instead of giving up at once.")
-@click.option("--for", "attempt", metavar="t3.1", help="The attempt it is for; yours, if you are an agent.")
-@click.option("--json", "as_json", is_flag=True, help="As JSON.")
+@click.option(
+    "--for", "attempt", metavar="t3.1", help="The attempt that holds it. Default: the caller's own, if it is an agent."
+)
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 @click.pass_context
 def acquire_command(
     ctx: click.Context, name: str, ttl: str | None, wait: str | None, attempt: str | None, as_json: bool
 ) -> None:
-    """Take the lease on NAME and print its generation."""
+    """Acquire the lease on NAME and print its generation."""
     workspace = open_workspace(ctx)
     request = LeaseRequest(name, holder_of(attempt), _ttl(workspace, ttl))
     held = acquire(workspace, request, _seconds(wait) if wait else 0.0)
@@ -70,12 +72,14 @@ def acquire_command(
 
 @lease_command.command("renew")
 @click.argument("name")
-@click.option("--ttl", metavar="DURATION", help="From now; without it [leases] ttl, but no less than what is left.")
-@click.option("--generation", type=int, help="The one `acquire` printed; the lease in force if left out.")
+@click.option(
+    "--ttl", metavar="DURATION", help="Time from now. Default: [leases] ttl, or what is left if that is more."
+)
+@click.option("--generation", type=int, help="The generation that `acquire` printed. Default: the current one.")
 @click.option("--for", "attempt", metavar="t3.1")
 @click.pass_context
 def renew_command(ctx: click.Context, name: str, ttl: str | None, generation: int | None, attempt: str | None) -> None:
-    """Hold NAME longer."""
+    """Renew the lease on NAME."""
     workspace = open_workspace(ctx)
     claim, seconds = LeaseClaim(name, holder_of(attempt).name, generation), _ttl(workspace, ttl)
     [renewed] = workspace.record(
@@ -87,21 +91,21 @@ def renew_command(ctx: click.Context, name: str, ttl: str | None, generation: in
 
 @lease_command.command("release")
 @click.argument("name")
-@click.option("--generation", type=int, help="The one `acquire` printed; the lease in force if left out.")
+@click.option("--generation", type=int, help="The generation that `acquire` printed. Default: the current one.")
 @click.option("--for", "attempt", metavar="t3.1")
 @click.pass_context
 def release_command(ctx: click.Context, name: str, generation: int | None, attempt: str | None) -> None:
-    """Give NAME back."""
+    """Release the lease on NAME."""
     claim = LeaseClaim(name, holder_of(attempt).name, generation)
     open_workspace(ctx).record(lambda board: release_lease(board, claim))
     click.echo(f"released {name}")
 
 
 @lease_command.command("list")
-@click.option("--json", "as_json", is_flag=True, help="As JSON.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 @click.pass_context
 def list_command(ctx: click.Context, as_json: bool) -> None:
-    """Show who holds what, and who waits."""
+    """Show who holds which lease, and who is waiting."""
     leases = open_workspace(ctx).board().leases
     now = lease.log_time(leases, time.time())
     if as_json:
@@ -134,7 +138,7 @@ def list_command(ctx: click.Context, as_json: bool) -> None:
 @click.command("with-lease")
 @click.argument("name")
 @click.argument("command", nargs=-1, required=True, type=click.UNPROCESSED)
-@click.option("--ttl", metavar="DURATION", help="Renewed while the command runs.")
+@click.option("--ttl", metavar="DURATION", help="How long the lease lasts; renewed while the command runs.")
 @click.option("--wait", default="10m", show_default=True, metavar="DURATION", help="How long to wait in line.")
 @click.pass_context
 def with_lease_command(ctx: click.Context, name: str, command: tuple[str, ...], ttl: str | None, wait: str) -> None:
@@ -158,7 +162,7 @@ def with_lease_command(ctx: click.Context, name: str, command: tuple[str, ...], 
         if not lost.is_set():
             workspace.record(lambda board: release_lease(board, claim))
     if lost.is_set():
-        raise PaddockError(f"the lease on `{held.name}` was lost while the command ran; it was ended")
+        raise PaddockError(f"the lease on `{held.name}` was lost while the command ran, so the command was stopped")
     ctx.exit(code)
 
 
@@ -199,7 +203,7 @@ def _wait_for(process: "subprocess.Popen[bytes]", lost: threading.Event) -> int:
 
 
 def _is_in_foreground() -> bool:
-    """Then the terminal has sent Ctrl-C to the command, too, and many take a second one for impatience."""
+    """If so, the terminal has already sent Ctrl-C to the command; many treat a second one as a hard stop."""
     try:
         return os.tcgetpgrp(0) == os.getpgrp()
     except OSError:
@@ -207,7 +211,7 @@ def _is_in_foreground() -> bool:
 
 
 def _end_tree(pid: int) -> None:
-    """The command and all it has started, politely first: somebody else may use the thing from now on."""
+    """Ends the command and everything it started, politely first: someone else may now use the thing."""
     try:
         command = psutil.Process(pid)
         family = [command, *command.children(recursive=True)]
@@ -223,7 +227,7 @@ def _end_tree(pid: int) -> None:
 def _keep(
     workspace: Workspace, claim: LeaseClaim, seconds: float, ended: threading.Event, lost: threading.Event
 ) -> None:
-    """Renews in good time; tells when the lease has become somebody else's, or may have."""
+    """Renews in good time, and reports when the lease is, or may be, someone else's."""
     good_until = time.monotonic() + seconds
     while not ended.wait(max(0.05, seconds / 3)):
         began = time.monotonic()
@@ -241,7 +245,7 @@ def _keep(
 
 
 def acquire(workspace: Workspace, request: LeaseRequest, wait_seconds: float) -> lease.Granted:
-    """Raises PaddockError naming who is in the way; then the place in the queue is given up, too."""
+    """Raises PaddockError naming the holder in the way; the place in the queue is then given up too."""
     give_up_at = time.monotonic() + wait_seconds
     name = leasable_name(request.name)
     answer: Answer
@@ -271,13 +275,13 @@ def acquire(workspace: Workspace, request: LeaseRequest, wait_seconds: float) ->
 
 
 def this_command() -> lease.Holder:
-    """Two commands are two holders, also in one shell or one attempt."""
+    """Two commands are two holders, even in one shell or attempt."""
     attempt = os.environ.get("PADDOCK_ATTEMPT", "")
     return lease.Holder(attempt or author().name, socket.gethostname(), os.getpid(), attempt=attempt)
 
 
 def holder_of(attempt: str | None) -> lease.Holder:
-    """Whoever asks: an agent is known by its attempt, a person by name, host and the calling process."""
+    """The caller: an agent is known by its attempt, a person by name, host and calling process."""
     own = attempt or os.environ.get("PADDOCK_ATTEMPT", "")
     if own:
         return lease.Holder(name=own, host=socket.gethostname(), attempt=own)

@@ -1,4 +1,4 @@
-"""`paddock limits`: the state of every controller that decides how many agents may run."""
+"""`paddock limits`: the state of everything that limits how many agents may run."""
 
 import time
 from collections.abc import Iterator
@@ -19,16 +19,16 @@ from paddock.fleet.workspace import Workspace
 
 
 @click.command("limits")
-@click.option("--reset", metavar="ENGINE", help="The engine or account works again: clear its breaker and auth clock.")
-@click.option("--json", "as_json", is_flag=True, help="As JSON.")
+@click.option("--reset", metavar="ENGINE", help="Re-enable this engine or account after it was stopped.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 @click.pass_context
 def limits_command(ctx: click.Context, reset: str | None, as_json: bool) -> None:
-    """Show every controller that decides how many agents may run."""
+    """Show everything that limits how many agents may run."""
     workspace = open_workspace(ctx)
     kept = read_limits(workspace.state_dir)
     if reset is not None:
         workspace.record(lambda _board: reset_limits(reset, _known(workspace, kept)))
-        click.echo(f"{reset}: its breaker and its auth clock are cleared")
+        click.echo(f"{reset}: re-enabled")
         return
     if as_json:
         _print_json(kept)
@@ -48,7 +48,7 @@ def _lines(workspace: Workspace, kept: LimitsFile | None, now: float) -> Iterato
     limits, board = workspace.config.limits, workspace.board()
     most = f"at most {limits.max_agents} agents"
     if kept is None:
-        yield f"{most}; nothing else is known before a daemon has run (`paddock run`)"
+        yield f"{most}; nothing else is known until a daemon has run (`paddock run`)"
         return
     yield f"as of {age(kept.at)} ago; {most}"
     for name, account in kept.controls.accounts.items():
@@ -61,14 +61,15 @@ def _lines(workspace: Workspace, kept: LimitsFile | None, now: float) -> Iterato
             yield f"engine  {engine:<12} stopped; run {how_to_restart(engine)}"
     if kept.host is not None:
         host, slots = kept.host, kept.controls.host.slots
-        load = f"bears {slots:.1f} agents" if limits.adapt_to_load else "load is not looked at"
+        load = f"room for {slots:.1f} agents" if limits.adapt_to_load else "load is ignored"
         yield (
-            f"host    {host.busy:.2f} busy per core, {load}; {host.free_memory_bytes / 2**30:.1f} GiB of memory and "
+            f"host    CPU load {host.busy:.2f} per core, {load}; "
+            f"{host.free_memory_bytes / 2**30:.1f} GiB of memory and "
             f"{host.free_disk_bytes / 2**30:.1f} GiB of disk free"
         )
-    yield f"queue   {len(board.queue.entries)} changes wait to be merged, {limits.merge_queue} at most"
+    yield f"queue   {len(board.queue.entries)} changes waiting to land (limit {limits.merge_queue})"
     for task, reason in kept.waiting.items():
-        yield f"{task:<7} waits: {cut(reason, 120)}"
+        yield f"{task:<7} waiting: {cut(reason, 120)}"
 
 
 def _account(account: Account, pace: Pace, now: float) -> Iterator[str]:
@@ -78,7 +79,7 @@ def _account(account: Account, pace: Pace, now: float) -> Iterator[str]:
     else:
         borne = agents_borne(quota, pace)
         shown = quota.target if quota.has_limit else borne
-        yield "any number of agents" if shown is None else f"quota bears {shown:.1f} agents"
+        yield "no limit on agents" if shown is None else f"quota allows {shown:.1f} agents"
         yield from _why(quota, now)
         yield "starts are spaced out" if is_paced(quota, pace) else "starts are not spaced out"
     if (pause := current_pause(account.clocks, now)) is not None:
@@ -86,17 +87,17 @@ def _account(account: Account, pace: Pace, now: float) -> Iterator[str]:
 
 
 def _why(quota: Quota, now: float) -> Iterator[str]:
-    """What the number was made from."""
+    """What the number is based on."""
     for name, seen in quota.limits.items():
-        yield f"{seen.remaining:,.0f} of {seen.limit:,.0f} {name} a minute left {age(seen.at, now)} ago"
+        yield f"{seen.remaining:,.0f} of {seen.limit:,.0f} {name} per minute left, {age(seen.at, now)} ago"
     if not quota.limits and quota.cut_at is not None:
-        yield f"fewer since calls were refused {age(quota.cut_at, now)} ago"
+        yield f"reduced: calls were refused {age(quota.cut_at, now)} ago"
         if quota.capacity is not None:
-            yield f"{quota.capacity:,.0f} a minute go through"
+            yield f"{quota.capacity:,.0f} calls per minute get through"
     elif not quota.limits:
-        yield "no limit met so far"
+        yield "no limit hit so far"
     if rate := quota.rates.get(REQUESTS):
-        yield f"{rate:.1f} calls a minute by each"
+        yield f"{rate:.1f} calls per minute per agent"
 
 
 def _known(workspace: Workspace, kept: LimitsFile | None) -> set[str]:

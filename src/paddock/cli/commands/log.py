@@ -21,18 +21,18 @@ from paddock.store.location import open_store
 from paddock.store.protocol import Query, Store
 
 Line = Callable[[Record], str | RecordView]
-"""What is printed of a record; empty: nothing."""
+"""The text printed for a record; empty to skip it."""
 
 _SLOW_CLOCK_SECONDS = 5.0
 
 
 @click.group("log", invoke_without_command=True)
 @click.option("--task", metavar="t3", help="Only this task and its attempts.")
-@click.option("--kind", metavar="KIND", help="Only this kind; `task.*` for several.")
+@click.option("--kind", metavar="KIND", help="Only this kind of event; `task.*` matches several.")
 @click.option("--since", metavar="TIME", help="A time such as 2026-11-15T10:00, or an age such as 2h.")
-@click.option("-n", "--last", type=click.IntRange(1), metavar="N", help="Only the last N of them.")
-@click.option("-f", "--follow", is_flag=True, help="Go on as events arrive.")
-@click.option("--json", "as_json", is_flag=True, help="Every record as it is, one JSON object a line.")
+@click.option("-n", "--last", type=click.IntRange(1), metavar="N", help="Only the last N.")
+@click.option("-f", "--follow", is_flag=True, help="Keep printing as events arrive.")
+@click.option("--json", "as_json", is_flag=True, help="Print whole records, one JSON object per line.")
 @click.pass_context
 def log_command(
     ctx: click.Context,
@@ -45,7 +45,7 @@ def log_command(
 ) -> None:
     """Show what happened, oldest first, in the words of `paddock run`.
 
-    What is not worth a line, such as renewed leases, is left out, unless --kind asks for it.
+    Minor events, such as renewed leases, are omitted unless --kind asks for them.
     """
     if ctx.invoked_subcommand is not None:
         return
@@ -66,7 +66,7 @@ def log_command(
 
 
 def _check_kind(store: Store, kind: str) -> None:
-    """One that is neither known nor in the log is a slip; a newer Paddock may have written others."""
+    """A kind that is neither known nor in the log is a typo; a newer Paddock may have written others."""
     from difflib import get_close_matches
 
     from paddock.core.kinds import all_kinds
@@ -105,7 +105,7 @@ def _follow(store: Store, query: Query, line: Line) -> None:
 
 
 def _narrator(board: Board, *, every: bool) -> Line:
-    """Lines for people. `every`: what has no words of its own is told by its kind and body."""
+    """Lines for people. With `every`, an event without a phrase of its own is shown by kind and body."""
 
     def line(record: Record) -> str:
         words = describe(record, board)
@@ -132,10 +132,10 @@ def parse_since(text: str, now: float) -> float:
 
 
 @log_command.command("verify")
-@click.option("--json", "as_json", is_flag=True, help="As JSON.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 @click.pass_context
 def verify_command(ctx: click.Context, as_json: bool) -> None:
-    """Walk the hash chain and name the first record that does not hold."""
+    """Verify the hash chain and name the first bad record."""
     workspace = open_workspace(ctx)
     found = workspace.read().verify()
     if as_json:
@@ -144,14 +144,14 @@ def verify_command(ctx: click.Context, as_json: bool) -> None:
         ctx.exit(1 if found.bad else 0)
     if found.bad is not None:
         raise PaddockError(
-            f"record {found.bad.seq} is bad: {found.bad.problem}; the {found.records:,} before it hold",
-            f"keep `{workspace.log}` and bring the log back from its mirror with `paddock log fetch`",
+            f"record {found.bad.seq} is bad: {found.bad.problem}; the {found.records:,} before it are intact",
+            f"keep `{workspace.log}` and restore the log from its mirror with `paddock log fetch`",
         )
-    click.echo(f"{plural(found.records, 'record')}, every hash holds")
+    click.echo(f"{plural(found.records, 'record')}, all hashes match")
 
 
 @log_command.command("rebuild")
-@click.option("--json", "as_json", is_flag=True, help="As JSON.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 @click.pass_context
 def rebuild_command(ctx: click.Context, as_json: bool) -> None:
     """Drop the snapshots, fold every event again, and compare."""
@@ -163,14 +163,14 @@ def rebuild_command(ctx: click.Context, as_json: bool) -> None:
     if as_json:
         print_json({"schema": SCHEMA, "records": records, "same": same, "seconds": round(seconds, 3)})
     else:
-        verdict = "the snapshot had said the same" if same else "the snapshot had been WRONG and is replaced"
+        verdict = "the snapshot was correct" if same else "the snapshot was WRONG and has been replaced"
         click.echo(f"folded {plural(records, 'record')} in {seconds:.1f} s: {verdict}")
     ctx.exit(0 if same else 1)
 
 
 @log_command.command("push")
 @click.argument("remote", required=False)
-@click.option("--json", "as_json", is_flag=True, help="As JSON.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 @click.pass_context
 def push_command(ctx: click.Context, remote: str | None, as_json: bool) -> None:
     """Write the log to refs/paddock/log and push that to REMOTE (origin, if there is one)."""
@@ -189,10 +189,10 @@ def push_command(ctx: click.Context, remote: str | None, as_json: bool) -> None:
 
 @log_command.command("fetch")
 @click.argument("remote", required=False)
-@click.option("--json", "as_json", is_flag=True, help="As JSON.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 @click.pass_context
 def fetch_command(ctx: click.Context, remote: str | None, as_json: bool) -> None:
-    """Bring in what the mirror has beyond this log, from REMOTE or from this repository's own ref."""
+    """Fetch the records that the mirror has and this log lacks, from REMOTE or from this repository's own ref."""
     from paddock.store.mirror import REF, fetch_commit, restore_mirror
 
     workspace = open_workspace(ctx)

@@ -31,10 +31,10 @@ WIDEST_ID = 30
 
 @click.group("queue", invoke_without_command=True)
 @click.option("--all", "everything", is_flag=True, help=f"List every queued change, not only the first {SHOWN_QUEUED}.")
-@click.option("--json", "as_json", is_flag=True, help="As JSON, always complete.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON, always complete.")
 @click.pass_context
 def queue_command(ctx: click.Context, everything: bool, as_json: bool) -> None:
-    """The merge queue: what is tested where, what lands next, what waits for whom."""
+    """Show the merge queue: what is being tested, what lands next, and what waits for what."""
     if ctx.invoked_subcommand is not None:
         return
     workspace = open_workspace(ctx)
@@ -63,7 +63,7 @@ def queue_command(ctx: click.Context, everything: bool, as_json: bool) -> None:
 
 
 def show_end_of_halt(workspace: Workspace, halted: Halted) -> None:
-    """The last words of the run that halted the queue."""
+    """The end of the output of the run that halted the queue."""
     from paddock.cli.ci_story import end_of_run
 
     for line in end_of_run(workspace.site, halted.runs[-1:]):
@@ -71,7 +71,7 @@ def show_end_of_halt(workspace: Workspace, halted: Halted) -> None:
 
 
 def why_stopped(workspace: Workspace, queue: Queue) -> str:
-    """What the queue itself found, or what the person said who froze or paused it."""
+    """What the queue itself found, or the reason given by whoever froze or paused it."""
     if queue.halted is not None:
         return queue.halted.reason
     kinds = {"frozen": qe.QueueFrozen, "paused": qe.QueuePaused, "draining": qe.QueueDrained}
@@ -84,7 +84,7 @@ def why_stopped(workspace: Workspace, queue: Queue) -> str:
 
 
 LandsIn = Mapping[str, float | None]
-"""Seconds until each queued change may land; None: nobody can tell."""
+"""Seconds until each queued change may land; None if unknown."""
 
 
 def view_queue(queue: Queue, reason: str, lands_in: LandsIn) -> dict[str, object]:
@@ -160,9 +160,9 @@ def _view_decided(decided: Decided) -> dict[str, object]:
 
 
 CURES = {
-    "frozen": "nothing lands; `paddock queue unfreeze` lets it",
-    "paused": "no run starts; `paddock queue resume` goes on",
-    "draining": "later changes wait; `paddock queue resume` takes them",
+    "frozen": "nothing lands until `paddock queue unfreeze`",
+    "paused": "no run starts until `paddock queue resume`",
+    "draining": "later changes wait until `paddock queue resume`",
 }
 
 
@@ -198,8 +198,8 @@ def render(queue: Queue, reason: str, lands_in: LandsIn, most: int | None = SHOW
     elif state in CURES:
         lines += [paint(f"{state} {cut(reason, 300)}", "red"), CURES[state]]
     if (lost := queue.lost_remote) is not None:
-        told = f"the remote {lost.remote} could not be reached for {age(lost.at)}: {cut(lost.problem, 200)}"
-        lines += [paint(told, "red"), "what has passed lands when it answers again; nothing needs to be done here"]
+        told = f"the remote {lost.remote} has been unreachable for {age(lost.at)}: {cut(lost.problem, 200)}"
+        lines += [paint(told, "red"), "what has passed lands once it answers again; you need not do anything"]
     typical = run_seconds(queue.stats, 0.5)
     if queue.running:
         lines += ["", paint("testing", bold=True)]
@@ -212,7 +212,7 @@ def render(queue: Queue, reason: str, lands_in: LandsIn, most: int | None = SHOW
         lines += ["", paint("queued", bold=True)]
         lines += _render_queued(queue, lands_in, most)
     if queue.decided:
-        lines += ["", paint("lately", bold=True)]
+        lines += ["", paint("recent", bold=True)]
         shown = queue.decided[-SHOWN_DECIDED:]
         width = _width([decided.id for decided in shown])
         for decided in shown:
@@ -233,49 +233,49 @@ def _switch(ctx: click.Context, switch: QueueSwitch, words: str, reason: str = "
 
 
 @queue_command.command("freeze")
-@click.option("-m", "--message", default="", help="Why; shown to everybody.")
+@click.option("-m", "--message", default="", help="The reason; shown to everyone.")
 @click.pass_context
 def freeze_command(ctx: click.Context, message: str) -> None:
-    """Land nothing until unfrozen; testing goes on."""
-    _switch(ctx, QueueSwitch.FREEZE, "frozen: nothing lands; `paddock queue unfreeze` lets it", message)
+    """Stop landing until unfrozen; testing continues."""
+    _switch(ctx, QueueSwitch.FREEZE, "frozen: nothing lands until `paddock queue unfreeze`", message)
 
 
 @queue_command.command("unfreeze")
 @click.pass_context
 def unfreeze_command(ctx: click.Context) -> None:
-    """Land again."""
+    """Resume landing after a freeze."""
     _switch(ctx, QueueSwitch.UNFREEZE, "unfrozen")
 
 
 @queue_command.command("pause")
-@click.option("-m", "--message", default="", help="Why; shown to everybody.")
+@click.option("-m", "--message", default="", help="The reason; shown to everyone.")
 @click.pass_context
 def pause_command(ctx: click.Context, message: str) -> None:
-    """Start no run until resumed; what has passed may land."""
-    _switch(ctx, QueueSwitch.PAUSE, "paused: no run starts; `paddock queue resume` goes on", message)
+    """Start no CI run until resumed; what has passed may still land."""
+    _switch(ctx, QueueSwitch.PAUSE, "paused: no run starts until `paddock queue resume`", message)
 
 
 @queue_command.command("resume")
 @click.pass_context
 def resume_command(ctx: click.Context) -> None:
-    """Go on after a pause, a drain or a halt."""
+    """Resume after a pause, a drain or a halt."""
     _switch(ctx, QueueSwitch.RESUME, "resumed")
 
 
 @queue_command.command("drain")
 @click.pass_context
 def drain_command(ctx: click.Context) -> None:
-    """Finish what is queued now; what comes later waits until resumed."""
-    _switch(ctx, QueueSwitch.DRAIN, "draining: later changes wait; `paddock queue resume` takes them")
+    """Finish what is queued now; later changes wait until resumed."""
+    _switch(ctx, QueueSwitch.DRAIN, "draining: later changes wait until `paddock queue resume`")
 
 
 @queue_command.command("move")
 @click.argument("change")
-@click.option("--front", is_flag=True, help="Before everything else.")
-@click.option("--priority", type=int, help="Higher goes earlier.")
+@click.option("--front", is_flag=True, help="Move it to the front.")
+@click.option("--priority", type=int, help="Higher goes first.")
 @click.pass_context
 def move_command(ctx: click.Context, change: str, front: bool, priority: int | None) -> None:
-    """Give CHANGE, a task or a branch, another place in the queue."""
+    """Move CHANGE (a task or a branch) within the queue."""
     wanted = None if front else priority
     [moved] = open_workspace(ctx).record(lambda board: move_change(board, change, author().name, wanted))
     assert isinstance(moved.event, qe.ChangeMoved)
@@ -284,10 +284,10 @@ def move_command(ctx: click.Context, change: str, front: bool, priority: int | N
 
 @queue_command.command("cancel")
 @click.argument("change")
-@click.option("-m", "--message", default="", help="Why; kept in the log.")
+@click.option("-m", "--message", default="", help="The reason; kept in the log.")
 @click.pass_context
 def cancel_command(ctx: click.Context, change: str, message: str) -> None:
-    """Take CHANGE, a task or a branch, out of the queue; its task waits for approval again."""
+    """Remove CHANGE (a task or a branch) from the queue; its task waits for approval again."""
     [gone] = open_workspace(ctx).record(lambda board: cancel_change(board, change, author().name, message))
     assert isinstance(gone.event, qe.ChangeCancelled)
     click.echo(f"took {gone.event.id} out of the queue")
@@ -295,14 +295,13 @@ def cancel_command(ctx: click.Context, change: str, message: str) -> None:
 
 @queue_command.command("why")
 @click.argument("change", metavar="CHANGE|RUN|main")
-@click.option("--json", "as_json", is_flag=True, help="As JSON.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 @click.pass_context
 def why_command(ctx: click.Context, change: str, as_json: bool) -> None:
-    """Why something stands where it does, with the end of CI's output.
+    """Explain the state of a change, a CI run or main, with the end of CI's output.
 
-    Of a task or a branch: every run the verdict on it rests on, and what it failed to merge with. Of a run such
-    as r7: what it tested, how it ended, what came of it. Of main: who moved it, which runs tested it, what halted
-    the queue.
+    For a task or a branch: every run behind its verdict, and what it failed to merge with. For a run such as r7: what
+    it tested, how it ended and what followed. For main: who moved it, which runs tested it, and what halted the queue.
     """
     from paddock.cli import ci_story, why
 

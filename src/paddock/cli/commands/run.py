@@ -35,16 +35,16 @@ TOLD = 5  # waiting tasks at the end of a run
 
 
 @click.command("run")
-@click.option("--until-idle", is_flag=True, help="End when there is nothing left to do.")
-@click.option("--max", "most", type=click.IntRange(0), metavar="N", help="Agents at the same time.")
-@click.option("--only", multiple=True, metavar="t1,t2", help="Only these tasks.")
-@click.option("--wait", is_flag=True, help="Wait for another daemon to end instead of refusing.")
+@click.option("--until-idle", is_flag=True, help="Exit when nothing is left to do.")
+@click.option("--max", "most", type=click.IntRange(0), metavar="N", help="Most agents at the same time.")
+@click.option("--only", multiple=True, metavar="t1,t2", help="Run only these tasks.")
+@click.option("--wait", is_flag=True, help="If another daemon is running, wait for it to end.")
 @click.pass_context
 def run_command(ctx: click.Context, until_idle: bool, most: int | None, only: tuple[str, ...], wait: bool) -> None:
-    """Run agents on what is ready, in the foreground.
+    """Run agents on ready tasks, in the foreground.
 
-    Ctrl-C ends Paddock, not the agents: they work on, and the next `paddock run` or `paddock up` picks
-    them up. `paddock down --now` ends them. Exit 0 if nothing failed, 1 otherwise.
+    Ctrl-C ends Paddock, not the agents: they keep working, and the next `paddock run` or `paddock up` picks
+    them up. `paddock down --now` stops them. Exits 0 if nothing failed, 1 otherwise.
     """
     workspace = open_workspace(ctx)
     chosen = frozenset(parse_tasks(only)) if only else None
@@ -89,7 +89,7 @@ async def run_fleet(workspace: Workspace, orders: Orders, *, wait: bool, live: b
             ledger.give_up()
     if not store.exists():
         ended = _end_orphans(site, folder)
-        click.echo(f"`{workspace.top}` is gone: nothing left to run here{ended}", err=True)
+        click.echo(f"`{workspace.top}` is gone: there is nothing left to run{ended}", err=True)
         return 0
     os.close(folder)
     board = ledger.board
@@ -108,7 +108,7 @@ async def run_fleet(workspace: Workspace, orders: Orders, *, wait: bool, live: b
 
 
 async def _is_left(store: Store, error: Exception) -> bool:
-    """Whether the repository is still there. One that is being deleted loses the files of its log one by one."""
+    """Whether the repository still exists. One that is being deleted loses the files of its log one by one."""
     give_up_at = time.monotonic() + (VANISH_SECONDS if isinstance(error, LogUnusable) else 0.0)
     while store.exists() and time.monotonic() < give_up_at:
         await asyncio.sleep(0.05)
@@ -123,9 +123,9 @@ def _tell_halt(site: Site, board: Board) -> None:
 
 
 def _end_orphans(site: Site, folder: int) -> str:
-    """Agents of a repository that was deleted: nothing they do counts and nobody could find them again.
+    """Ends the agents of a deleted repository: nothing they do counts, and nobody could find them again.
 
-    One that was only moved keeps them; the next daemon there picks them up.
+    A repository that was only moved keeps its agents; the next daemon there picks them up.
     """
     if os.fstat(folder).st_nlink:
         return ""
@@ -134,18 +134,18 @@ def _end_orphans(site: Site, folder: int) -> str:
 
 
 def _tell_who_waits(workspace: Workspace, board: Board, only: frozenset[TaskId] | None) -> None:
-    """The fleet came to rest and tasks are left: only a person can help them."""
+    """The fleet is idle and tasks are left: only a person can help them."""
     reasons = read_waiting(workspace.state_dir)
     left = [name for name in board.ready if name in reasons and (only is None or name in only)]
     for name in left[:TOLD]:
-        click.echo(f"{name} waits: {cut(reasons[name], 160)}", err=True)
+        click.echo(f"{name} is waiting: {cut(reasons[name], 160)}", err=True)
     if len(left) > TOLD:
         click.echo(f"and {len(left) - TOLD:,} more; `paddock status` shows why", err=True)
     chosen = (task for task in board.open_tasks() if only is None or task.id in only)
     done = [task.id for task in chosen if task.phase is Phase.APPROVAL]
     if done:
         first = min(done, key=task_number)
-        count = "1 task waits" if len(done) == 1 else f"{len(done):,} tasks wait"
+        count = "1 task is waiting" if len(done) == 1 else f"{len(done):,} tasks are waiting"
         click.echo(f"{count} for your approval: `paddock diff {first}`, then `paddock land {first}`", err=True)
 
 

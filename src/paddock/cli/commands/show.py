@@ -25,11 +25,11 @@ NO_EVIDENCE = Evidence()
 
 @click.command("show")
 @click.argument("task", metavar="TASK|RUN")
-@click.option("--prompt", is_flag=True, help="The prompt its agent gets.")
-@click.option("--json", "as_json", is_flag=True, help="As JSON.")
+@click.option("--prompt", is_flag=True, help="Show the prompt its agent gets.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 @click.pass_context
 def show_command(ctx: click.Context, task: str, prompt: bool, as_json: bool) -> None:
-    """Show TASK: its brief, where it stands and why, and every attempt at it; or a CI run such as r7."""
+    """Show a task with its brief, phase and attempts, or a CI run such as r7."""
     workspace = open_workspace(ctx)
     if is_run(task):
         if prompt:
@@ -144,7 +144,8 @@ def _lines(task: Task, brief: str, dependents: Sequence[str], approval: GivenApp
         ("branch", task.branch),
         ("head", task.head),
         ("approved", str(approval) if approval else ""),
-        ("attempts", _attempts(task)),
+        ("attempts", f"{task.started} of {task.allowed}" if task.started <= task.allowed else ""),
+        ("attempt", _beyond(task) if task.started > task.allowed else ""),
         ("added", clock(task.created)),
     ):
         if value:
@@ -161,11 +162,10 @@ def _attempts_lines(task: Task, works: Mapping[str, Evidence], stopped: Mapping[
     return lines
 
 
-def _attempts(task: Task) -> str:
-    """A provider's refusals use up none, so there may be more than are allowed."""
-    if task.started <= task.allowed:
-        return f"{task.started} of {task.allowed}"
-    return f"{task.counted} of {task.allowed} used up, {task.started} started"
+def _beyond(task: Task) -> str:
+    """A provider's refusal costs no attempt, so more may have started than are allowed."""
+    left = task.allowed - task.counted
+    return f"{task.started} ({'no retry' if not left else '1 retry' if left == 1 else f'{left} retries'} left)"
 
 
 def _attempt_lines(attempt: Attempt) -> list[str]:

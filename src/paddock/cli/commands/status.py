@@ -1,4 +1,4 @@
-"""`paddock status` with options; the plain one is answered by `main` itself."""
+"""`paddock status` with options; without any, `main` answers it directly."""
 
 import click
 
@@ -7,10 +7,10 @@ from paddock.cli.workspace import open_workspace
 
 
 @click.command("status")
-@click.option("--json", "as_json", is_flag=True, help="Everything, as JSON.")
+@click.option("--json", "as_json", is_flag=True, help="Print everything as JSON.")
 @click.option("--convoy", help="Only the tasks of this convoy.")
-@click.option("--all", "show_all", is_flag=True, help="Finished tasks too, and no limit on rows.")
+@click.option("--all", "show_all", is_flag=True, help="Include finished tasks, and show every row.")
 @click.pass_context
 def status_command(ctx: click.Context, as_json: bool, convoy: str | None, show_all: bool) -> None:
-    """Show what there is to do, what runs, and what needs you."""
+    """Show the tasks, what is running, and what needs you."""
     show_status(open_workspace(ctx), as_json=as_json, convoy=convoy, show_all=show_all)

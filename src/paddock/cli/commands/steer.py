@@ -17,10 +17,10 @@ from paddock.fleet.service.presence import Presence, look_for_daemon
 
 @click.command("stop")
 @takes_tasks
-@click.option("-m", "--message", default="", help="Why; kept in the log.")
+@click.option("-m", "--message", default="", help="The reason; kept in the log.")
 @click.pass_context
 def stop_command(ctx: click.Context, /, tasks: tuple[str, ...], message: str, **chosen: Any) -> None:
-    """Stop the agents at work on TASKS. What they committed stays; `paddock retry` starts them again."""
+    """Stop the agents working on TASKS. Their commits stay; `paddock retry` starts them again."""
     wanted, workspace = wanted_tasks(tasks, chosen), open_workspace(ctx)
     board = workspace.board()
     names = select_tasks(board, wanted.tasks, Bulk.STOP)
@@ -28,31 +28,31 @@ def stop_command(ctx: click.Context, /, tasks: tuple[str, ...], message: str, **
         return
     records, refused = record_each(workspace, names, lambda board, name: stop_tasks(board, [name], message))
     stopping = [str(record.attempt) for record in records]
-    said = f"stopping {', '.join(stopping)}" if stopping else "" if refused else "stopping nothing: already stopping"
+    said = f"stopping {', '.join(stopping)}" if stopping else "" if refused else "already stopping"
     report(ctx, wanted, said, {"ids": names, "stopping": stopping}, refused)
 
 
 @click.command("message")
 @click.argument("words", nargs=-1, required=True, metavar="[TASKS]… TEXT")
-@click.option("--phase", type=click.Choice([phase.value for phase in Phase]), help="All tasks in this phase.")
-@click.option("--convoy", help="All tasks of this convoy that have had an agent.")
-@click.option("--json", "as_json", is_flag=True, help="As JSON.")
+@click.option("--phase", type=click.Choice([phase.value for phase in Phase]), help="Send to all tasks in this phase.")
+@click.option("--convoy", help="Send to all tasks of this convoy that have had an agent.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 @click.pass_context
 def message_command(
     ctx: click.Context, words: tuple[str, ...], phase: str | None, convoy: str | None, as_json: bool
 ) -> None:
-    """Send TEXT to the agents of TASKS, or of all that match. It is delivered as their next turn."""
+    """Send TEXT to the agents of TASKS, or of all tasks that match. It is delivered as their next turn."""
     workspace = open_workspace(ctx)
     *tasks, text = words
     named = tuple(parse_tasks(tuple(tasks)))
     chosen = Selection(named) if named else Selection(convoy=convoy, phase=phase)
     names = select_tasks(workspace.board(), chosen, Bulk.MESSAGE)
     if not names:
-        raise Misuse("nobody to send it to", "name tasks before the text, or use --phase or --convoy")
+        raise Misuse("there is no task to send it to", "name tasks before the text, or use --phase or --convoy")
     records = workspace.record(lambda board: send_message(board, names, text))
     if as_json:
         print_json({"schema": SCHEMA, "ids": names, "messages": [record.seq for record in records]})
     else:
-        click.echo(f"queued for {', '.join(names)}; delivered as the next turn")
+        click.echo(f"queued for {', '.join(names)}; it is delivered as the next turn")
         if look_for_daemon(workspace.board(), time.time()).presence in {Presence.NONE, Presence.GONE}:
             click.echo("\nno daemon is running: `paddock up` or `paddock run` delivers it")

@@ -15,14 +15,14 @@ from paddock.git.usertree.update import IN_THE_WAY, LeftAlone
 
 
 @click.command("sync")
-@click.option("--stash", is_flag=True, help="Stash edits that are in the way, and apply them again afterwards.")
-@click.option("--json", "as_json", is_flag=True, help="As JSON.")
+@click.option("--stash", is_flag=True, help="Stash edits that are in the way, and reapply them afterwards.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 @click.pass_context
 def sync_command(ctx: click.Context, stash: bool, as_json: bool) -> None:
     """Bring every working tree that has main checked out up to date with what has landed.
 
-    Only files that are exactly as the older main had them are written. If your own edits are in the way nothing
-    is touched, unless you say --stash. Exit 1 if a checkout still shows an older main.
+    Only files that are exactly as the older main had them are written. If your own edits are in the way,
+    nothing is touched unless you pass --stash. Exits 1 if a checkout still shows an older main.
     """
     workspace = open_workspace(ctx)
     reports = _sync(workspace, stash=stash)
@@ -52,8 +52,8 @@ def _sync(workspace: Workspace, *, stash: bool) -> list[StashReport]:
 def _nothing(workspace: Workspace) -> str:
     land, branch = workspace.config.land, workspace.config.landing_branch
     if land.remote:
-        return f"main is {land.remote}/{branch}: your {branch} is yours to move, with `git pull`"
-    return f"{branch} is checked out nowhere: nothing to bring up to date"
+        return f"main is {land.remote}/{branch}; update your own {branch} with `git pull`"
+    return f"{branch} is not checked out anywhere: nothing to bring up to date"
 
 
 def _tell(workspace: Workspace, found: StashReport) -> None:
@@ -67,7 +67,7 @@ def _tell(workspace: Workspace, found: StashReport) -> None:
     if found.commit is None:
         return
     if found.applied:
-        click.echo("your edits were stashed and are back in their files")
+        click.echo("your edits were stashed and reapplied")
     else:
         click.echo("your edits do not merge with what has landed: they are in the stash; `git stash pop` merges them")
 
@@ -79,7 +79,7 @@ def _complain(where: str, branch: str, at: str, left: LeftAlone) -> None:
     if len(left.files) > FILES_SHOWN:
         click.echo(f"  and {len(left.files) - FILES_SHOWN:,} more", err=True)
     if left.reason == IN_THE_WAY:
-        click.echo("\nhint: `paddock sync --stash` stashes these edits and applies them again", err=True)
+        click.echo("\nhint: `paddock sync --stash` stashes these edits and reapplies them", err=True)
 
 
 def _view(found: StashReport) -> dict[str, object]:

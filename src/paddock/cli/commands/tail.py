@@ -23,9 +23,9 @@ POLL_SECONDS = 0.5
 
 @click.command("tail")
 @click.argument("task", metavar="TASK|RUN")
-@click.option("-f", "--follow", is_flag=True, help="Go on until the attempt ends.")
+@click.option("-f", "--follow", is_flag=True, help="Keep printing until the attempt ends.")
 @click.option("--raw", is_flag=True, help="The engine's own output, byte for byte.")
-@click.option("--json", "as_json", is_flag=True, help="Normalised trace entries, one JSON object a line.")
+@click.option("--json", "as_json", is_flag=True, help="Normalised trace entries, one JSON object per line.")
 @click.pass_context
 def tail_command(ctx: click.Context, task: str, follow: bool, raw: bool, as_json: bool) -> None:
     """Show what the agent of TASK (or of an attempt such as t3.1) said and did, or what a CI run such as r7 printed."""
@@ -57,7 +57,7 @@ def tail_command(ctx: click.Context, task: str, follow: bool, raw: bool, as_json
 
 
 def _show_setup(output: Path, how: Manner) -> None:
-    """Of an attempt whose worktree could not be made ready: it has said nothing itself."""
+    """For an attempt whose worktree could not be set up: its agent never ran."""
     reader = LineReader(output)
     while (lines := reader.read()) or not reader.at_end:
         for line in lines:
@@ -70,7 +70,7 @@ def _show_setup(output: Path, how: Manner) -> None:
 
 
 def _follow(store: Store, site: Site, attempt: Attempt, showing: TurnOutput | None, how: Manner) -> None:
-    """From where the first look ended; the log says when the attempt is over."""
+    """Continues where the first pass ended, until the log says that the attempt is over."""
     turn = attempt.turn
     with store.listen() as listener:
         while True:

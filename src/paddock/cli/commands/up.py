@@ -25,9 +25,9 @@ from paddock.sessions.sweep import sweep
 
 
 @click.command("up")
-@click.option("--max", "most", type=click.IntRange(0), metavar="N", help="Agents at the same time.")
-@click.option("--install", is_flag=True, help="Also start it after a reboot, by a systemd user unit.")
-@click.option("--json", "as_json", is_flag=True, help="As JSON.")
+@click.option("--max", "most", type=click.IntRange(0), metavar="N", help="Most agents at the same time.")
+@click.option("--install", is_flag=True, help="Also start it after a reboot, with a systemd user unit.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 @click.pass_context
 def up_command(ctx: click.Context, most: int | None, install: bool, as_json: bool) -> None:
     """Start the fleet in the background."""
@@ -41,15 +41,15 @@ def up_command(ctx: click.Context, most: int | None, install: bool, as_json: boo
         spawn_daemon(workspace.top, log, [] if most is None else ["--max", str(most)])
     running = found or _await_daemon(workspace)
     if running is None:
-        raise PaddockError("the daemon did not come up", f"its last words are in `{log}`")
+        raise PaddockError("the daemon did not start", f"see the end of `{log}`")
     if found is not None and most is not None:
-        click.echo("--max changes nothing now: `paddock down`, then `paddock up --max` again", err=True)
+        click.echo("--max does not affect a running daemon: run `paddock down`, then `paddock up --max N`", err=True)
     if as_json:
         holder = running.lease.holder
         was_up = found is not None
         print_json({"schema": SCHEMA, "pid": holder.pid, "host": holder.host, "log": str(log), "was_up": was_up})
     else:
-        up = "is up" if found is None else "is up already"
+        up = "is up" if found is None else "is already up"
         click.echo(f"the fleet {up} ({running.words}); `paddock status` shows what it does, `paddock down` ends it")
 
 
@@ -59,17 +59,17 @@ def _install(workspace: Workspace) -> bool:
     if taken:
         click.echo(f"installed {path.name}; it starts again after a reboot", err=True)
     else:
-        click.echo(f"wrote {path}, but systemd's user manager did not take it", err=True)
+        click.echo(f"wrote {path}, but systemd's user manager did not accept it", err=True)
         click.echo(f"hint: where systemd runs, `systemctl --user enable --now {path.name}`", err=True)
     return taken
 
 
 @click.command("down")
-@click.option("--now", is_flag=True, help="Emergency stop: end every agent process too, and spending with it.")
-@click.option("--json", "as_json", is_flag=True, help="As JSON.")
+@click.option("--now", is_flag=True, help="Emergency stop: end every agent process too, so that spending stops.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 @click.pass_context
 def down_command(ctx: click.Context, now: bool, as_json: bool) -> None:
-    """End the daemon. Agents at work go on until they are done; --now ends them as well."""
+    """End the daemon. Agents keep working until they are done; --now ends them too."""
     workspace = open_workspace(ctx)
     running = _running(workspace)
     ended = 0
@@ -105,7 +105,7 @@ def _await_daemon(workspace: Workspace) -> RunningDaemon | None:
 
 
 def _end_leftovers(workspace: Workspace) -> int:
-    """Agents whose daemon had died before it could end them. Why they end is left for the next one to read."""
+    """Ends agents whose daemon died before it could. The reason is left for the next daemon to read."""
     site, board = workspace.site, workspace.board()
     for name in board.live:
         attempt = board.tasks[name].live_attempt

@@ -16,14 +16,14 @@ SCOPES = ("fleet", "day", "convoy", "task", "attempt")
 def set_budget(board: Board, scope: str, usd: float | None, tokens: float | None, *, lift: bool) -> list[Draft]:
     """A limit in dollars, in tokens or in both; `lift` takes one away."""
     if lift == (usd is not None or tokens is not None):
-        raise Misuse("say how much", "--usd 5, --tokens 1000000, or --none to lift the limit")
+        raise Misuse("no amount was given", "use --usd 5, --tokens 1000000, or --none to remove the limit")
     if any(value is not None and not 0 < value < math.inf for value in (usd, tokens)):
-        raise Misuse("a budget is more than nothing", "`paddock down` stops everything; --none lifts the limit")
+        raise Misuse("the budget must be above 0", "--none removes the limit; `paddock down --now` stops all spending")
     return [Draft(BudgetSet(_scope(board, scope), usd, tokens))]
 
 
 def _scope(board: Board, text: str) -> str:
-    """The scope as it is written in the log. Raises Misuse or PaddockError for one that means nothing."""
+    """The scope as the log spells it. Raises Misuse or PaddockError for an unknown one."""
     kind, colon, name = text.partition(":")
     if kind not in SCOPES or (colon and (kind in ("fleet", "day") or not name)):
         raise Misuse(f"`{printable(text, 40)}` is not a scope", "use fleet, day, convoy:NAME, task:t4, task or attempt")

@@ -17,7 +17,7 @@ def require_landable(task: Task) -> None:
         raise PaddockError(f"task `{task.id}` is in the merge queue already", "see `paddock queue`")
     if task.phase not in {Phase.APPROVAL, Phase.BLOCKED, Phase.FAILED} or task.branch is None:
         raise PaddockError(
-            f"task `{task.id}` is {task.phase}: there is nothing to land", f"see `paddock show {task.id}`"
+            f"task `{task.id}` {task.phase.words}: there is nothing to land", f"see `paddock show {task.id}`"
         )
     if task.live_attempt is not None:
         raise PaddockError(f"`{task.live_attempt.id}` is still at work", f"`paddock stop {task.id}` ends it")
@@ -34,7 +34,7 @@ def head_to_land(board: Board, task: Task, tip: str | None, *, in_main: bool) ->
     conflicted = {old.head for old in board.queue.decided if old.outcome is Ending.CONFLICTED and old.id == task.id}
     if tip is None or tip in conflicted or in_main:
         raise PaddockError(
-            f"task `{task.id}` is {task.phase}: {task.reason}",
+            f"task `{task.id}` {task.phase.words}: {task.reason}",
             f"run `{task.unblock or f'paddock retry {task.id}'}` first",
         )
     return tip
@@ -45,16 +45,18 @@ def reject_task(board: Board, name: TaskId, message: str) -> list[Draft]:
     task = board.task(name)
     if task.phase is Phase.QUEUED:
         raise PaddockError(
-            f"task `{name}` is in the merge queue", f"`paddock queue cancel {name}` takes it out, then reject it"
+            f"task `{name}` is in the merge queue", f"run `paddock queue cancel {name}` first, then reject it"
         )
     if task.phase is not Phase.APPROVAL or task.head is None:
-        raise PaddockError(f"task `{name}` is {task.phase}: there is nothing to reject", f"see `paddock show {name}`")
+        raise PaddockError(
+            f"task `{name}` {task.phase.words}: there is nothing to reject", f"see `paddock show {name}`"
+        )
     return [Draft(TaskRejected(task.head, message), task=name)]
 
 
 @dataclass(frozen=True, slots=True)
 class Conflicted:
-    """A change that does not merge: its branch, its head when that is gone, and the command that queues it again."""
+    """A change that does not merge: its branch, its head if that is gone, and the command that queues it again."""
 
     id: str
     branch: str
@@ -71,19 +73,21 @@ def _conflicted_task(board: Board, name: TaskId) -> Conflicted:
     found = board.task(name)
     if found.phase is not Phase.BLOCKED or found.head is None or found.branch is None:
         raise PaddockError(
-            f"task `{found.id}` is {found.phase}: there is no conflict to resolve", f"see `paddock show {found.id}`"
+            f"task `{found.id}` {found.phase.words}: there is no conflict to resolve", f"see `paddock show {found.id}`"
         )
     return Conflicted(found.id, found.branch, found.head, f"paddock land {found.id}")
 
 
 def _conflicted_branch(board: Board, said: str) -> Conflicted | None:
-    """None when it is no branch that was queued by name."""
+    """None if no branch was queued under that name."""
     end = last_end(board, said)
     if end is None:
         return None
     if end.id in board.queue.entries or end.outcome is not Ending.CONFLICTED:
-        state = "in the merge queue" if end.id in board.queue.entries else end.outcome.value
+        state = (
+            "is in the merge queue" if end.id in board.queue.entries else f"has left the queue ({end.outcome.value})"
+        )
         raise PaddockError(
-            f"branch `{end.branch}` is {state}: there is no conflict to resolve", f"see `paddock queue why {end.id}`"
+            f"branch `{end.branch}` {state}: there is no conflict to resolve", f"see `paddock queue why {end.id}`"
         )
     return Conflicted(end.id, end.branch, end.head, f"paddock land --branch {end.branch}")

@@ -65,10 +65,10 @@ def release_lease(board: Board, claim: LeaseClaim) -> list[Draft]:
 
 
 def leasable_name(name: str) -> str:
-    """Its one spelling. The daemon's and the attempts' own leases are not for others to take."""
+    """Its one spelling. Nobody else may take the daemon's lease or an attempt's own."""
     canonical = lease.canonical_name(name)
     if canonical == DAEMON_LEASE or canonical.startswith("attempt:"):
-        raise Misuse(f"`{canonical}` is Paddock's own lease", "name another thing, as in `service:NAME`")
+        raise Misuse(f"`{canonical}` is Paddock's own lease", "choose another name, such as `service:NAME`")
     return canonical
 
 
@@ -76,7 +76,9 @@ def refusal_of(name: str, answer: lease.LeaseRefused, now: float) -> PaddockErro
     blocker = answer.blockers[0]
     where = f" (pid {blocker.holder.pid} on {blocker.holder.host})" if blocker.holder.pid else ""
     if answer.deadlock:
-        return PaddockError(f"waiting for `{name}` would never end: {blocker.holder.name} waits for what you hold")
+        return PaddockError(
+            f"waiting for `{name}` would never end: {blocker.holder.name} is waiting for something you hold"
+        )
     return PaddockError(
         f"`{name}` is taken: {blocker.holder.name}{where} has held `{blocker.name}` for "
         f"{rough_duration(now - blocker.since)}; "
@@ -93,7 +95,7 @@ def _require_live(board: Board, holder: lease.Holder) -> None:
     live = board.task(task_of(attempt)).live_attempt
     if live is None or live.id != attempt:
         raise PaddockError(
-            f"`{attempt}` is not at work: it can hold no lease", f"see `paddock show {task_of(attempt)}`"
+            f"`{attempt}` is not running, so it cannot hold a lease", f"see `paddock show {task_of(attempt)}`"
         )
 
 
@@ -103,7 +105,7 @@ def _claimed(board: Board, claim: LeaseClaim) -> lease.Lease:
     if held is None:
         raise NotYours(f"nobody holds `{printable(claim.name, 60)}`", "`paddock lease list` shows what is held")
     if claim.generation is not None and held.generation != claim.generation:
-        raise NotYours(f"`{name}` is at generation {held.generation}, not {claim.generation}: it is not yours any more")
+        raise NotYours(f"`{name}` is at generation {held.generation}, not {claim.generation}: it is no longer yours")
     if claim.generation is None and held.holder.name != claim.holder:
         raise NotYours(f"`{name}` is held by {held.holder.name}, not by you")
     return held
@@ -111,5 +113,5 @@ def _claimed(board: Board, claim: LeaseClaim) -> lease.Lease:
 
 def _drafts(answer: tuple[lease.LeaseEvent, ...] | lease.Stale) -> list[Draft]:
     if isinstance(answer, lease.Stale):
-        raise NotYours(f"`{answer.name}` is not yours any more: it is at generation {answer.latest_generation}")
+        raise NotYours(f"`{answer.name}` is no longer yours: it is at generation {answer.latest_generation}")
     return [Draft(event) for event in answer]

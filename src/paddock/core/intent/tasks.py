@@ -90,7 +90,9 @@ def cancel_tasks(board: Board, tasks: Iterable[TaskId], reason: str) -> list[ev.
     for name in dict.fromkeys(tasks):
         task = board.task(name)
         if task.phase in FINISHED:
-            raise PaddockError(f"task `{name}` cannot be cancelled: it is {task.phase}", f"see `paddock show {name}`")
+            raise PaddockError(
+                f"task `{name}` cannot be cancelled: it {task.phase.words}", f"see `paddock show {name}`"
+            )
         drafts.append(ev.Draft(ev.TaskCancelled(reason), task=name))
     return drafts
 
@@ -109,7 +111,7 @@ def retry_tasks(board: Board, tasks: Iterable[TaskId], attempts: int, reason: st
             )
         if not may_retry(task):
             raise PaddockError(
-                f"task `{name}` is {task.phase}: there is nothing to retry", f"see `paddock show {name}`"
+                f"task `{name}` {task.phase.words}: there is nothing to retry", f"see `paddock show {name}`"
             )
         drafts.append(ev.Draft(ev.TaskRetried(attempts, reason), task=name))
     return drafts
@@ -118,7 +120,7 @@ def retry_tasks(board: Board, tasks: Iterable[TaskId], attempts: int, reason: st
 def edit_task(board: Board, name: TaskId, edit: ev.TaskEdited, known: Known) -> list[ev.Draft]:
     task = board.task(name)
     if task.phase in FINISHED:
-        raise PaddockError(f"task `{name}` cannot be edited: it is {task.phase}", f"see `paddock show {name}`")
+        raise PaddockError(f"task `{name}` cannot be edited: it {task.phase.words}", f"see `paddock show {name}`")
     if edit == ev.TaskEdited():
         raise Misuse(f"nothing to change in `{name}`", "say what: --title, --brief, --after, --priority, …")
     if task.live_attempt is not None and (edit.brief, edit.agent, edit.engine, edit.work) != (UNSET,) * 4:
@@ -138,7 +140,7 @@ def stop_tasks(board: Board, tasks: Iterable[TaskId], reason: str) -> list[ev.Dr
         task = board.task(name)
         live = task.live_attempt
         if live is None:
-            raise PaddockError(f"task `{name}` is {task.phase}: no agent is working on it", "see `paddock status`")
+            raise PaddockError(f"task `{name}` {task.phase.words}: no agent is working on it", "see `paddock status`")
         if live.stop_requested is None:
             drafts.append(ev.Draft(ev.StopRequested(reason), task=name, attempt=live.id))
     return drafts
@@ -152,7 +154,7 @@ def send_message(board: Board, tasks: Iterable[TaskId], text: str) -> list[ev.Dr
         if not task.started:
             raise PaddockError(f"task `{name}` has no agent yet", f"change its brief: `paddock edit {name} --brief …`")
         if task.phase in {Phase.LANDED, Phase.CANCELLED, Phase.QUEUED}:
-            raise PaddockError(f"task `{name}` is {task.phase}: its agent is gone", "add a new task for the rest")
+            raise PaddockError(f"task `{name}` {task.phase.words}: its agent is gone", "add a new task for the rest")
         drafts.append(ev.Draft(ev.MessageSent(text), task=name))
     return drafts
 

@@ -34,6 +34,20 @@ class Phase(StrEnum):
     CANCELLED = "cancelled"
     NOOP = "noop"
 
+    @property
+    def words(self) -> str:
+        """As a predicate: a task `has landed`, `is running`."""
+        return _WORDS.get(self, f"is {self.value}")
+
+
+_WORDS = {
+    Phase.REVIEWING: "is in review",
+    Phase.APPROVAL: "is waiting for approval",
+    Phase.LANDED: "has landed",
+    Phase.FAILED: "has failed",
+    Phase.CANCELLED: "was cancelled",
+    Phase.NOOP: "needed no change",
+}
 
 FINISHED = frozenset({Phase.LANDED, Phase.CANCELLED, Phase.NOOP})
 DEAD = frozenset({Phase.FAILED, Phase.CANCELLED})
