@@ -17,7 +17,8 @@ from paddock.core.ids import TaskId
 from paddock.core.leases.lease import Granted, Holder, acquire
 from paddock.core.merge import events as qe
 from paddock.core.tasks.vocabulary import Outcome, Step
-from paddock.fleet.ledger import LEASE_SECONDS, this_process
+from paddock.fleet.ledger import LEASE_SECONDS
+from paddock.sessions.host import this_process
 from paddock.sessions.identity import current_boot
 from paddock.store.protocol import Author
 from paddock.store.sqlite import SqliteStore
@@ -93,7 +94,7 @@ def test_what_needs_a_person_comes_last_and_once_with_its_count_on_top(cli: Cli)
 def test_a_daemon_at_work_is_named_with_its_age_and_what_today_has_cost(cli: Cli) -> None:
     cli.good("add", "Rewrite the lexer")
     deliver(cli, "t1", cost=1.25)
-    lead(cli, this_process())
+    lead(cli, this_process("daemon"))
     second = cli.shown("status").splitlines()[1]
     assert second.startswith("daemon running for ")
     assert second.endswith(" · $1.25 today")

@@ -8,13 +8,13 @@ from collections.abc import Iterator
 
 import pytest
 
+from paddock.core.tasks.deadlines import Deadline, TurnLimits
 from paddock.core.tasks.repetition import ToolUse, follow
 from paddock.core.trace import ToolCall
 from paddock.engines.protocol import Capabilities
 from paddock.fleet.attempts.deadlines import LOOK_SECONDS, TurnClock
-from paddock.sessions.deadlines import Deadline, TurnLimits
-from paddock.sessions.local import Running
-from paddock.sessions.process import ProcessIdentity, identify
+from paddock.sessions.process import ProcessIdentity, has_child_since, identify
+from paddock.sessions.protocol import Running
 
 LIMITS = TurnLimits(startup_seconds=100, silence_seconds=600, turn_seconds=36000, tool_seconds=1800)
 TELLS = Capabilities(model=True, greets=True, tool_starts=True)
@@ -24,12 +24,12 @@ NOBODY = ProcessIdentity(2**22 + 1, 1, "no boot")
 NOW = time.time()
 
 
-def silent_for(seconds: float, identity: ProcessIdentity = NOBODY) -> Running:
-    return Running(identity, started_at=NOW - 5000, last_output_at=NOW - seconds, output_bytes=1)
+def silent_for(seconds: float) -> Running:
+    return Running(started_at=NOW - 5000, last_output_at=NOW - seconds, output_bytes=1)
 
 
-def clock(can: Capabilities = TELLS, tools: ToolUse | None = None) -> TurnClock:
-    return TurnClock(LIMITS, can, lambda: tools or ToolUse())
+def clock(can: Capabilities = TELLS, tools: ToolUse | None = None, engine: ProcessIdentity = NOBODY) -> TurnClock:
+    return TurnClock(LIMITS, can, lambda: tools or ToolUse(), lambda since: has_child_since(engine, since))
 
 
 def test_a_byte_is_a_sign_of_life_before_any_line_is_whole() -> None:
@@ -43,7 +43,7 @@ def test_a_tool_may_be_silent_for_longer_than_a_model() -> None:
 
 
 def test_who_says_nothing_before_the_model_does_is_not_asked_for_a_first_word() -> None:
-    wordless = Running(NOBODY, started_at=NOW - 300, last_output_at=None, output_bytes=0)
+    wordless = Running(started_at=NOW - 300, last_output_at=None, output_bytes=0)
     assert clock().passed(wordless, NOW) is Deadline.STARTUP
     assert clock(Capabilities(model=True)).passed(wordless, NOW) is None
     assert clock(Capabilities()).passed(wordless, NOW) is Deadline.STARTUP, "a plain command has no model to wait for"
@@ -52,7 +52,7 @@ def test_who_says_nothing_before_the_model_does_is_not_asked_for_a_first_word() 
 def test_who_says_nothing_before_its_end_is_not_asked_to_speak() -> None:
     at_its_end = Capabilities(model=True, streams=False)
     assert clock(at_its_end).passed(silent_for(4000), NOW) is None
-    late = Running(NOBODY, started_at=NOW - 40_000, last_output_at=None, output_bytes=0)
+    late = Running(started_at=NOW - 40_000, last_output_at=None, output_bytes=0)
     assert clock(at_its_end).passed(late, NOW) is Deadline.TURN
 
 
@@ -88,14 +88,15 @@ def test_a_tool_that_nobody_told_of_is_seen_at_work(engine: subprocess.Popen[str
     identity = identify(engine.pid)
     assert identity is not None
     tell(engine, "start")
-    watched = clock(HIDES_TOOLS)
-    assert watched.passed(silent_for(700, identity), NOW) is None
-    looks = watched.look_again_at(silent_for(700, identity), NOW)
+    watched = clock(HIDES_TOOLS, engine=identity)
+    assert watched.passed(silent_for(700), NOW) is None
+    looks = watched.look_again_at(silent_for(700), NOW)
     assert looks == NOW + LOOK_SECONDS, "not at once: looking costs something"
-    assert clock(TELLS).passed(silent_for(700, identity), NOW) is Deadline.SILENCE, "who tells of tools has none"
-    assert clock(HIDES_TOOLS).passed(silent_for(1900, identity), NOW) is Deadline.TOOL
+    telling = clock(TELLS, engine=identity)
+    assert telling.passed(silent_for(700), NOW) is Deadline.SILENCE, "who tells of tools has none at work"
+    assert clock(HIDES_TOOLS, engine=identity).passed(silent_for(1900), NOW) is Deadline.TOOL
     tell(engine, "stop")
-    assert clock(HIDES_TOOLS).passed(silent_for(700, identity), NOW) is Deadline.SILENCE
+    assert clock(HIDES_TOOLS, engine=identity).passed(silent_for(700), NOW) is Deadline.SILENCE
     tell(engine, "start")
 
 
@@ -105,6 +106,7 @@ def test_what_ran_before_the_last_word_is_no_tool(engine: subprocess.Popen[str])
     assert identity is not None
     tell(engine, "start")
     now = time.time()
-    state = Running(identity, started_at=now - 50, last_output_at=now + 5, output_bytes=1)
-    impatient = TurnClock(TurnLimits(100, -10.0, 36000, 1800), HIDES_TOOLS, ToolUse)
+    state = Running(started_at=now - 50, last_output_at=now + 5, output_bytes=1)
+    limits = TurnLimits(100, -10.0, 36000, 1800)
+    impatient = TurnClock(limits, HIDES_TOOLS, ToolUse, lambda since: has_child_since(identity, since))
     assert impatient.passed(state, now) is Deadline.SILENCE

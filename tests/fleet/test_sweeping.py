@@ -5,8 +5,9 @@ import sys
 
 SCRIPT = """
 import asyncio, os, resource
+from pathlib import Path
 from paddock.fleet.upkeep.sweeper import Sweeper
-from paddock.sessions.marks import Mark
+from paddock.sessions.opening import open_sessions
 
 async def main():
     await asyncio.to_thread(int)
@@ -18,7 +19,7 @@ async def main():
         pass
     try:
         async with asyncio.timeout(20):
-            await Sweeper().sweep(Mark("none", "t1.1"))
+            await Sweeper(open_sessions("none", Path)).sweep("t1.1")
     except TimeoutError:
         print("nobody answered")
     except OSError as error:

@@ -3,16 +3,18 @@
 import os
 import sys
 import uuid
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 
 from paddock.sessions import identity, marks, process, watch
-from paddock.sessions.local import Exited, TurnFiles, TurnSpec, TurnState, observe_turn, start_turn
+from paddock.sessions.local import TurnFiles, observe_turn, start_turn
 from paddock.sessions.marks import Mark, find_marked
+from paddock.sessions.opening import no_checkpoint
 from paddock.sessions.process import ProcessIdentity, block_until_exit
+from paddock.sessions.protocol import Exited, Turn, TurnOrder, TurnState
 from paddock.sessions.sweep import sweep
 
 PATIENCE_SECONDS = 60.0
@@ -33,14 +35,18 @@ class Workshop:
     def mark(self) -> Mark:
         return Mark(self.marker, "t1.1")
 
-    def spec(self, *argv: str, turn: int = 1) -> TurnSpec:
+    def spec(self, *argv: str, turn: int = 1) -> TurnOrder:
         env = {"PATH": os.environ["PATH"], "ROOT": str(self.root)}
-        return TurnSpec("t1.1", turn, argv, env, self.root, self.folder, self.marker)
+        return TurnOrder(Turn("t1.1", turn), argv, env, self.root)
 
-    def shell(self, script: str, turn: int = 1) -> TurnSpec:
+    def start(self, order: TurnOrder, checkpoint: Callable[[str], None] = no_checkpoint) -> ProcessIdentity:
+        files = self.files(order.turn.number)
+        return start_turn(order, files, Mark(self.marker, order.turn.owner), checkpoint)
+
+    def shell(self, script: str, turn: int = 1) -> TurnOrder:
         return self.spec("sh", "-c", script, turn=turn)
 
-    def python(self, script: str, turn: int = 1) -> TurnSpec:
+    def python(self, script: str, turn: int = 1) -> TurnOrder:
         return self.spec(sys.executable, "-c", script, turn=turn)
 
     def files(self, turn: int = 1) -> TurnFiles:
@@ -52,17 +58,17 @@ class Workshop:
         return path
 
     def state(self, turn: int = 1) -> TurnState:
-        return observe_turn(self.folder, turn)
+        return observe_turn(self.files(turn))
 
-    def run(self, spec: TurnSpec) -> TurnState:
+    def run(self, spec: TurnOrder) -> TurnState:
         """Start a turn, wait for its end, say how it ended."""
-        assert block_until_exit(start_turn(spec), PATIENCE_SECONDS)
-        return observe_turn(spec.folder, spec.turn)
+        assert block_until_exit(self.start(spec), PATIENCE_SECONDS)
+        return self.state(spec.turn.number)
 
     def start_blocked(self, script: str = "", turn: int = 1) -> ProcessIdentity:
         """A turn that runs `script` and then lives until it is ended; returns when the script has run."""
         fifo = self.fifo(f"blocked-{turn}-{uuid.uuid4().hex}")
-        identity = start_turn(self.shell(f"{script}\necho up >'{fifo}'\nexec sleep 600", turn))
+        identity = self.start(self.shell(f"{script}\necho up >'{fifo}'\nexec sleep 600", turn))
         assert fifo.read_text() == "up\n"
         return identity
 

@@ -4,9 +4,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from paddock.sessions.local import start_turn
-from paddock.sessions.output import Line, LineReader, bound_output
+from paddock.sessions.output import LineReader, bound_output
 from paddock.sessions.process import same_process
+from paddock.sessions.protocol import Line
 from tests.sessions.conftest import Workshop, returned
 
 KB = 1024
@@ -159,7 +159,9 @@ def test_reading_resumed_inside_a_line_starts_with_the_next(tmp_path: Path) -> N
 
 def test_a_flood_of_200_megabytes_stays_bounded_on_disk_while_it_runs(workshop: Workshop) -> None:
     limit = 4 << 20
-    shim = start_turn(workshop.shell("yes 'a line of some thirty characters' | head -c 200000000; echo; echo the end"))
+    shim = workshop.start(
+        workshop.shell("yes 'a line of some thirty characters' | head -c 200000000; echo; echo the end")
+    )
     out = workshop.files().out
     while same_process(shim):
         size = out.stat().st_size

@@ -5,39 +5,33 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
-from dataclasses import fields
 from pathlib import Path
 
 import msgspec
 import pytest
 
-from paddock.sessions.local import (
-    START_CHECKPOINTS,
-    Exited,
-    NeverStarted,
-    Running,
-    TurnSpec,
-    start_turn,
-)
+from paddock.sessions.local import START_CHECKPOINTS, find_runner
 from paddock.sessions.marks import find_marked
 from paddock.sessions.process import ProcessIdentity, block_until_exit, signal_process
+from paddock.sessions.protocol import Exited, NeverStarted, Running, TurnOrder
 from tests.sessions.conftest import PATIENCE_SECONDS, Workshop, returned
+from tests.sessions.starter import Told
 
 REPOSITORY = Path(__file__).parents[2]
 
 
 @contextlib.contextmanager
-def starter(spec: TurnSpec, step: str = "") -> Iterator["subprocess.Popen[bytes]"]:
+def starter(workshop: Workshop, spec: TurnOrder, step: str = "") -> Iterator["subprocess.Popen[bytes]"]:
     """Another process that starts `spec` once its standard input is closed."""
-    plain = {field.name: getattr(spec, field.name) for field in fields(spec)}
-    text = msgspec.json.encode(plain | {"cwd": str(spec.cwd), "folder": str(spec.folder)}).decode()
+    told = Told(spec.turn.owner, spec.turn.number, spec.argv, dict(spec.env), str(workshop.root), workshop.marker)
+    text = msgspec.json.encode(told).decode()
     command = [sys.executable, "-m", "tests.sessions.starter", text, step]
     pipe = subprocess.PIPE
     with subprocess.Popen(command, cwd=REPOSITORY, stdin=pipe, stdout=pipe, start_new_session=True) as process:
         yield process
 
 
-def counted(workshop: Workshop, code: int = 0) -> TurnSpec:
+def counted(workshop: Workshop, code: int = 0) -> TurnOrder:
     return workshop.shell(f'echo ran >>"$ROOT/runs"; exit {code}')
 
 
@@ -47,17 +41,17 @@ def runs(workshop: Workshop) -> int:
 
 
 def test_starting_again_returns_the_first_process_and_starts_nothing(workshop: Workshop) -> None:
-    first = start_turn(counted(workshop))
-    assert start_turn(counted(workshop)) == first
+    first = workshop.start(counted(workshop))
+    assert workshop.start(counted(workshop)) == first
     assert block_until_exit(first, PATIENCE_SECONDS)
-    assert start_turn(counted(workshop)) == first
+    assert workshop.start(counted(workshop)) == first
     workshop.wait_until_nothing_is_left()
     assert runs(workshop) == 1
 
 
 def test_many_starters_of_one_turn_start_one_process(workshop: Workshop) -> None:
     with contextlib.ExitStack() as stack:
-        starters = [stack.enter_context(starter(counted(workshop))) for _ in range(8)]
+        starters = [stack.enter_context(starter(workshop, counted(workshop))) for _ in range(8)]
         for process in starters:
             assert process.stdin is not None
             process.stdin.close()
@@ -73,7 +67,7 @@ def test_many_starters_of_one_turn_start_one_process(workshop: Workshop) -> None
 
 @pytest.mark.parametrize("step", START_CHECKPOINTS)
 def test_a_starter_killed_at_any_step_leaves_a_turn_that_runs_exactly_once(workshop: Workshop, step: str) -> None:
-    with starter(counted(workshop), step) as process:
+    with starter(workshop, counted(workshop), step) as process:
         process.communicate()
     assert process.returncode == -signal.SIGKILL
     left_by_the_dead = workshop.state()
@@ -81,7 +75,7 @@ def test_a_starter_killed_at_any_step_leaves_a_turn_that_runs_exactly_once(works
         assert left_by_the_dead == NeverStarted()
     else:
         assert isinstance(left_by_the_dead, Running | Exited)
-    shim = start_turn(counted(workshop))
+    shim = workshop.start(counted(workshop))
     assert block_until_exit(shim, PATIENCE_SECONDS)
     workshop.wait_until_nothing_is_left()
     assert returned(workshop.state()) == 0
@@ -101,7 +95,7 @@ def test_a_signal_to_a_shim_that_waits_for_its_starter_does_not_lose_the_turn(wo
         for _ in range(3):
             assert signal_process(shim.identity, signal.SIGTERM)
 
-    shim = start_turn(counted(workshop), signal_shim)
+    shim = workshop.start(counted(workshop), signal_shim)
     assert block_until_exit(shim, PATIENCE_SECONDS)
     assert returned(workshop.state()) == 0
     assert runs(workshop) == 1
@@ -114,7 +108,7 @@ def hears(status: Path, signum: int) -> bool:
 
 
 def test_a_shim_without_a_claim_leaves_without_a_trace(workshop: Workshop) -> None:
-    with starter(counted(workshop), "turn.spawned") as process:
+    with starter(workshop, counted(workshop), "turn.spawned") as process:
         process.communicate()
     workshop.wait_until_nothing_is_left()
     assert workshop.state() == NeverStarted()
@@ -125,14 +119,13 @@ def test_a_shim_without_a_claim_leaves_without_a_trace(workshop: Workshop) -> No
 def test_a_turn_outlives_its_killed_starter_and_is_adopted_with_its_exit_status(workshop: Workshop) -> None:
     up, release = workshop.fifo("up"), workshop.fifo("release")
     spec = workshop.shell('echo up >"$ROOT/up"; read answer <"$ROOT/release"; echo "$answer"; exit 7')
-    with starter(spec) as process:
+    with starter(workshop, spec) as process:
         answer, _ = process.communicate()
         assert up.read_text() == "up\n"
     shim = ProcessIdentity.from_text(answer.decode())
     assert shim is not None
-    running = workshop.state()
-    assert isinstance(running, Running)
-    assert running.identity == shim
+    assert isinstance(workshop.state(), Running)
+    assert find_runner(workshop.files()) == shim
     release.write_text("adopted\n")
     assert block_until_exit(shim, PATIENCE_SECONDS)
     assert returned(workshop.state()) == 7
@@ -141,7 +134,7 @@ def test_a_turn_outlives_its_killed_starter_and_is_adopted_with_its_exit_status(
 
 def test_killing_the_whole_group_of_the_starter_does_not_reach_the_turn(workshop: Workshop) -> None:
     fifo = workshop.fifo("up")
-    with starter(workshop.shell('echo up >"$ROOT/up"; exec sleep 600'), "nowhere") as process:
+    with starter(workshop, workshop.shell('echo up >"$ROOT/up"; exec sleep 600'), "nowhere") as process:
         assert process.stdin is not None
         process.stdin.close()
         fifo.read_text()

@@ -9,11 +9,12 @@ from pathlib import Path
 
 import pytest
 
-from paddock.sessions.local import Running, Vanished, is_shim, start_turn
+from paddock.sessions.local import is_shim
 from paddock.sessions.marks import MARK_VARIABLE, Mark, find_attempts, find_marked
 from paddock.sessions.process import ProcessIdentity, block_until_exit, same_process, signal_process
+from paddock.sessions.protocol import Running, SweepReport, Turn, Vanished
 from paddock.sessions.stopping import StopReport, TurnToStop, stop_turn, stop_turns
-from paddock.sessions.sweep import SweepReport, sweep
+from paddock.sessions.sweep import sweep
 from tests.sessions.conftest import PATIENCE_SECONDS, Workshop, ended_by, returned
 
 DEAF = "import signal; signal.signal(signal.SIGTERM, signal.SIG_IGN); open('up', 'w').close(); signal.pause()"
@@ -52,7 +53,7 @@ def test_a_polite_command_ends_within_its_grace(workshop: Workshop) -> None:
 @pytest.mark.usefixtures("any_system")
 def test_a_command_deaf_to_term_is_killed_and_its_end_recorded(workshop: Workshop) -> None:
     up = workshop.fifo("up")
-    shim = start_turn(workshop.python(DEAF))
+    shim = workshop.start(workshop.python(DEAF))
     up.read_bytes()
     report = stop(workshop, shim, grace_seconds=0.05)
     assert report.forced
@@ -63,7 +64,7 @@ def test_a_command_deaf_to_term_is_killed_and_its_end_recorded(workshop: Worksho
 def test_the_engine_chooses_the_signal(workshop: Workshop) -> None:
     up = workshop.fifo("up")
     script = "import signal, sys; signal.signal(2, lambda *_: sys.exit(9)); open('up', 'w').close(); signal.pause()"
-    shim = start_turn(workshop.python(script))
+    shim = workshop.start(workshop.python(script))
     up.read_bytes()
     asyncio.run(stop_turn(TurnToStop(workshop.mark, shim, PATIENCE_SECONDS, signal.SIGINT)))
     assert returned(workshop.state()) == 9
@@ -77,7 +78,7 @@ def test_an_orphan_in_a_session_of_its_own_is_swept_with_evidence(workshop: Work
     report = stop(workshop, shim)
     assert not report.forced
     assert sleeping_seconds(report.left) == [700, 701]
-    assert all(process.age_seconds >= 0 and process.mark == workshop.mark for process in report.left.ended)
+    assert all(process.age_seconds >= 0 and process.owner == workshop.mark.attempt for process in report.left.ended)
     assert find_marked(workshop.marker) == ()
 
 
@@ -99,7 +100,7 @@ def test_a_process_that_keeps_breeding_is_swept(workshop: Workshop) -> None:
         "    time.sleep(0.03)\n"
     )
     up = workshop.fifo("up")
-    shim = start_turn(workshop.python(breeder))
+    shim = workshop.start(workshop.python(breeder))
     up.read_bytes()
     report = stop(workshop, shim, grace_seconds=0.05)
     assert report.left.survivors == ()
@@ -116,7 +117,7 @@ def test_a_process_that_forks_and_ends_all_the_time_is_seen(workshop: Workshop) 
         "    time.sleep(0.003)\n"
     )
     up = workshop.fifo("up")
-    start_turn(workshop.python(breeder))
+    workshop.start(workshop.python(breeder))
     up.read_bytes()
     commands = [[seen for seen in find_marked(workshop.marker) if not is_shim(seen)] for _ in range(40)]
     assert sum(map(bool, commands)) > 30, "a list made once misses most of them"
@@ -130,8 +131,8 @@ def test_other_attempts_and_other_logs_are_never_touched(workshop: Workshop) -> 
     for turn, (marker, attempt) in enumerate(
         [(workshop.marker, "t1.10"), (other_log, "t1.1"), (workshop.marker, "t2.1")]
     ):
-        spec = replace(workshop.spec("sleep", "600", turn=10 + turn), marker=marker, attempt=attempt)
-        others.append(start_turn(spec))
+        spec = replace(workshop.spec("sleep", "600"), turn=Turn(attempt, 10 + turn))
+        others.append(replace(workshop, marker=marker).start(spec))
     stop(workshop, mine)
     assert [same_process(other) for other in others] == [True, True, True]
     assert {found.mark.attempt for found in find_marked(workshop.marker)} == {"t1.10", "t2.1"}
@@ -141,7 +142,7 @@ def test_other_attempts_and_other_logs_are_never_touched(workshop: Workshop) -> 
 
 def test_a_turn_stopped_before_its_command_runs_still_hears_the_signal(workshop: Workshop) -> None:
     for turn in range(1, 21):
-        shim = start_turn(workshop.spec("sleep", "600", turn=turn))
+        shim = workshop.start(workshop.spec("sleep", "600", turn=turn))
         assert not stop(workshop, shim).forced
         assert ended_by(workshop.state(turn)) == signal.SIGTERM
 
@@ -149,14 +150,14 @@ def test_a_turn_stopped_before_its_command_runs_still_hears_the_signal(workshop:
 def test_a_command_that_left_its_group_hears_the_signal(workshop: Workshop) -> None:
     script = "import os, signal; os.setpgid(0, 0); open('up', 'w').close(); signal.pause()"
     up = workshop.fifo("up")
-    shim = start_turn(workshop.python(script))
+    shim = workshop.start(workshop.python(script))
     up.read_bytes()
     assert not stop(workshop, shim).forced
     assert ended_by(workshop.state()) == signal.SIGTERM
 
 
 def test_stopping_an_ended_turn_sweeps_what_it_left(workshop: Workshop) -> None:
-    shim = start_turn(workshop.shell("sleep 703 & exit 4"))
+    shim = workshop.start(workshop.shell("sleep 703 & exit 4"))
     assert block_until_exit(shim, PATIENCE_SECONDS)
     report = stop(workshop, shim)
     assert not report.forced
@@ -177,10 +178,10 @@ def test_a_turn_whose_shim_was_killed_is_stopped_too(workshop: Workshop) -> None
 def test_many_turns_are_stopped_together_and_reported_in_order(workshop: Workshop) -> None:
     turns = []
     for number in range(1, 21):
-        spec = replace(workshop.spec("sleep", "600", turn=number), attempt=f"t{number}.1")
-        turns.append(TurnToStop(Mark(workshop.marker, spec.attempt), start_turn(spec), PATIENCE_SECONDS))
-    bystander = replace(workshop.spec("sleep", "600", turn=99), attempt="t99.1")
-    start_turn(bystander)
+        spec = replace(workshop.spec("sleep", "600"), turn=Turn(f"t{number}.1", number))
+        turns.append(TurnToStop(Mark(workshop.marker, spec.turn.owner), workshop.start(spec), PATIENCE_SECONDS))
+    bystander = replace(workshop.spec("sleep", "600"), turn=Turn("t99.1", 99))
+    workshop.start(bystander)
     reports = asyncio.run(stop_turns(turns))
     assert [report.mark for report in reports] == [turn.mark for turn in turns]
     assert isinstance(workshop.state(turn=99), Running)
@@ -202,7 +203,7 @@ def test_the_sweeper_and_its_ancestors_are_spared(workshop: Workshop) -> None:
 
 def test_a_process_that_is_just_being_started_is_not_missed(workshop: Workshop) -> None:
     for turn in range(1, 31):
-        shim = start_turn(workshop.spec("sleep", "600", turn=turn))
+        shim = workshop.start(workshop.spec("sleep", "600", turn=turn))
         assert shim in {found.identity for found in find_attempts([workshop.mark])}
 
 

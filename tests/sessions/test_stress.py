@@ -9,10 +9,8 @@ from dataclasses import dataclass
 import pytest
 
 from paddock.fleet.upkeep.sweeper import Sweeper
-from paddock.sessions.local import Exited, TurnSpec, observe_turn, start_turn
-from paddock.sessions.marks import Mark, find_marked
-from paddock.sessions.process import wait_for_exit
-from paddock.sessions.stopping import TurnToStop, stop_turn
+from paddock.sessions.opening import open_sessions
+from paddock.sessions.protocol import Exited, Sessions, Turn, TurnOrder
 from tests.sessions.conftest import PATIENCE_SECONDS, Workshop
 
 LANES, TURNS_PER_LANE = 8, 200
@@ -38,6 +36,7 @@ KINDS = (
 @dataclass
 class Lane:
     workshop: Workshop
+    sessions: Sessions
     sweeper: Sweeper
     number: int
     chance: random.Random
@@ -54,20 +53,23 @@ class Lane:
         os.mkfifo(fifo)
         script = kind.script.replace("CODE", str(code)).replace("FIFO", str(fifo))
         plain = self.workshop.shell(script)
-        spec = TurnSpec(attempt, 1, plain.argv, plain.env, plain.cwd, folder, plain.marker)
-        mark = Mark(plain.marker, attempt)
-        shim = await asyncio.to_thread(start_turn, spec)
+        turn, ended = Turn(attempt, 1), asyncio.Event()
+        await asyncio.to_thread(self.sessions.start, TurnOrder(turn, plain.argv, plain.env, plain.cwd))
         if kind.returns:
-            assert await wait_for_exit(shim, PATIENCE_SECONDS)
+            self.sessions.follow(turn, ended.set)
+            async with asyncio.timeout(PATIENCE_SECONDS):
+                while not isinstance(self.sessions.observe(turn), Exited):
+                    await ended.wait()
+                    ended.clear()
         else:
             if "FIFO" in kind.script:
                 await asyncio.to_thread(fifo.read_text)
-            await stop_turn(TurnToStop(mark, shim, 0.05))
-        state = observe_turn(folder, 1)
+            await self.sessions.stop(turn, 0.05)
+        state = self.sessions.observe(turn)
         assert isinstance(state, Exited), (kind, state, [path.name for path in folder.iterdir()])
         assert not kind.returns or state.code == code
-        await self.sweeper.sweep(mark)
-        assert observe_turn(folder, 1) == state, "a sweep has changed how it ended"
+        await self.sweeper.sweep(attempt)
+        assert self.sessions.observe(turn) == state, "a sweep has changed how it ended"
         self.seen[kind.script] += 1
 
 
@@ -76,11 +78,13 @@ def test_the_end_of_every_turn_is_known_whoever_stops_and_sweeps_beside_it(works
     seen: Counter[str] = Counter()
 
     async def scene() -> None:
-        sweeper = Sweeper()
+        sessions = open_sessions(workshop.marker, lambda owner: workshop.folder / owner)
+        sweeper = Sweeper(sessions)
         async with asyncio.TaskGroup() as lanes:
             for number in range(LANES):
-                lanes.create_task(Lane(workshop, sweeper, number, random.Random(number), seen).play())
+                lanes.create_task(Lane(workshop, sessions, sweeper, number, random.Random(number), seen).play())
+
+        assert sessions.find() == ()
 
     asyncio.run(scene())
     assert seen.total() == LANES * TURNS_PER_LANE
-    assert find_marked(workshop.marker) == ()

@@ -10,9 +10,10 @@ import pytest
 from msgspec import structs
 
 from paddock.core.errors import PaddockError
-from paddock.sessions.local import NeverStarted, Running, Vanished, observe_turn, reap_children, start_turn
+from paddock.sessions.local import TurnFiles, observe_turn, reap_children
 from paddock.sessions.marks import Mark, find_marked
 from paddock.sessions.process import block_until_exit, signal_process
+from paddock.sessions.protocol import NeverStarted, Running, Vanished
 from tests.sessions.conftest import PATIENCE_SECONDS, Workshop, ended_by, returned
 
 
@@ -29,7 +30,7 @@ def test_the_signal_that_ended_a_command_is_recorded(workshop: Workshop, name: s
 def test_a_group_wide_signal_spares_the_shim_that_records_the_end(workshop: Workshop) -> None:
     script = "import signal, sys; signal.signal(15, lambda *_: sys.exit(143)); open('up', 'w').close(); signal.pause()"
     fifo = workshop.fifo("up")
-    shim = start_turn(workshop.python(script))
+    shim = workshop.start(workshop.python(script))
     fifo.read_bytes()
     os.killpg(shim.pid, signal.SIGTERM)
     assert block_until_exit(shim, PATIENCE_SECONDS)
@@ -77,7 +78,7 @@ def test_a_fleet_inside_an_attempt_adds_its_mark_to_the_outer_one(
 
 def test_a_turn_has_a_session_of_its_own_and_no_input(workshop: Workshop) -> None:
     script = "import os, sys; print(os.getsid(0), os.getpgid(0), os.getcwd(), repr(sys.stdin.read()))"
-    shim = start_turn(workshop.python(script))
+    shim = workshop.start(workshop.python(script))
     assert block_until_exit(shim, PATIENCE_SECONDS)
     assert workshop.files().out.read_text() == f"{shim.pid} {shim.pid} {workshop.root} ''\n"
 
@@ -111,10 +112,10 @@ def test_a_turn_leaves_only_its_record(workshop: Workshop) -> None:
 
 
 def test_a_running_turn_shows_its_output_growing(workshop: Workshop) -> None:
-    shim = workshop.start_blocked()
+    workshop.start_blocked()
     silent = workshop.state()
     assert isinstance(silent, Running)
-    assert (silent.identity, silent.last_output_at, silent.output_bytes) == (shim, None, 0)
+    assert (silent.last_output_at, silent.output_bytes) == (None, 0)
     workshop.start_blocked("echo four; echo five5 >&2", turn=2)
     talking = workshop.state(turn=2)
     assert isinstance(talking, Running)
@@ -129,21 +130,21 @@ def test_a_command_that_cannot_run_is_refused_and_never_started(workshop: Worksh
     (workshop.root / "not-executable").write_text("#!/bin/sh\n")
     (workshop.root / "not-executable").chmod(stat.S_IRUSR)
     with pytest.raises(PaddockError, match=f"command `{command}` was not found"):
-        start_turn(workshop.spec(command))
+        workshop.start(workshop.spec(command))
     assert workshop.state() == NeverStarted()
 
 
 def test_a_command_line_the_kernel_refuses_is_refused_in_words(workshop: Workshop) -> None:
     with pytest.raises(PaddockError, match="Argument list too long") as refused:
-        start_turn(workshop.spec("echo", "x" * 4_000_000))
+        workshop.start(workshop.spec("echo", "x" * 4_000_000))
     assert "{prompt_file}" in (refused.value.hint or "")
     assert workshop.state() == NeverStarted()
 
 
 def test_a_missing_directory_is_refused(workshop: Workshop) -> None:
     with pytest.raises(PaddockError, match="does not exist"):
-        start_turn(replace(workshop.shell(":"), cwd=workshop.root / "gone"))
-    assert observe_turn(workshop.root / "gone", 1) == NeverStarted()
+        workshop.start(replace(workshop.shell(":"), cwd=workshop.root / "gone"))
+    assert observe_turn(TurnFiles.of(workshop.root / "gone", 1)) == NeverStarted()
 
 
 def test_a_missing_interpreter_ends_the_turn_with_the_reason_in_its_errors(workshop: Workshop) -> None:
@@ -160,7 +161,7 @@ def test_a_shim_killed_outright_is_vanished_and_its_command_is_still_found(works
     assert block_until_exit(shim, PATIENCE_SECONDS)
     state = workshop.state()
     assert isinstance(state, Vanished)
-    assert (state.identity, state.rebooted) == (shim, False)
+    assert not state.rebooted
     [command] = find_marked(workshop.marker)
     assert command.group == shim.pid
 
@@ -177,7 +178,7 @@ def test_a_turn_runs_until_its_shim_has_left_for_a_sweep_would_take_that_for_a_l
     program, left = workshop.root / "mv", workshop.fifo("left")
     program.write_text(f'#!/bin/sh\n/bin/mv "$@"; echo recorded >"{left}"; exec sleep 600\n')
     program.chmod(0o755)
-    start_turn(replace(workshop.shell(":"), env={"PATH": f"{workshop.root}:{os.environ['PATH']}"}))
+    workshop.start(replace(workshop.shell(":"), env={"PATH": f"{workshop.root}:{os.environ['PATH']}"}))
     assert left.read_text() == "recorded\n"
     assert workshop.files().exit.exists()
     assert isinstance(workshop.state(), Running)
@@ -200,7 +201,7 @@ def test_an_end_is_known_though_the_command_that_puts_it_on_record_was_killed(wo
 
 
 def test_ended_shims_are_reaped(workshop: Workshop) -> None:
-    shims = [start_turn(workshop.shell(":", turn)) for turn in range(1, 6)]
+    shims = [workshop.start(workshop.shell(":", turn)) for turn in range(1, 6)]
     for shim in shims:
         assert block_until_exit(shim, PATIENCE_SECONDS)
     reap_children()

@@ -12,9 +12,10 @@ from paddock.core.events import Record
 from paddock.core.merge import events as qe
 from paddock.core.merge.model import Ending, Queue, Result
 from paddock.core.tasks.task import Task
-from paddock.fleet.landing.ci_output import last_lines, steps_of
+from paddock.fleet.landing.ci_output import CiStep, last_lines, steps_of
 from paddock.fleet.site import Site
 from paddock.fleet.workspace import Workspace
+from paddock.sessions.protocol import Stream
 from paddock.store.protocol import Query
 
 SHOWN_OUTPUT = 20
@@ -135,8 +136,8 @@ def _view_run(story: RunStory, site: Site) -> dict[str, object]:
     started, ended = story.started, story.ended
     folder = site.run_folder(started.run)
     steps = [
-        {"number": step.number, "name": step.name, "bytes": sum(path.stat().st_size for path in step.outputs)}
-        for step in steps_of(folder)
+        {"number": step.turn.number, "name": step.name, "bytes": _size(site, step)}
+        for step in steps_of(site, started.run)
     ]
     return {
         "schema": SCHEMA,
@@ -160,6 +161,10 @@ def _view_run(story: RunStory, site: Site) -> dict[str, object]:
     }
 
 
+def _size(site: Site, step: CiStep) -> int:
+    return site.sessions.output(step.turn, Stream.STDOUT).size()
+
+
 def _run_lines(story: RunStory, site: Site) -> Iterator[str]:
     started, ended = story.started, story.ended
     took = age(story.began, story.over)
@@ -180,7 +185,7 @@ def _run_lines(story: RunStory, site: Site) -> Iterator[str]:
     output = end_of_run(site, (started.run,), SHOWN_OUTPUT)
     yield from output
     if not output and not (ended is not None and ended.reused):
-        kept = steps_of(site.run_folder(started.run))
+        kept = steps_of(site, started.run)
         yield "\nit printed nothing" if kept or story.over is None else "\nits output has been deleted"
 
 

@@ -10,28 +10,28 @@ from paddock.core.errors import PaddockError
 from paddock.core.plaintext import plain_line
 from paddock.fleet.landing.ci_output import CiStep, steps_of
 from paddock.fleet.workspace import Workspace
-from paddock.sessions.output import LineReader
+from paddock.sessions.protocol import OutputReader, Sessions, Stream, Turn
 
 POLL_SECONDS = 0.5
 
 
 def tail_run(workspace: Workspace, run: str, *, follow: bool, raw: bool, as_json: bool) -> None:
     story = find_run(workspace, run)
-    folder = workspace.site.run_folder(run)
-    if story.ended is not None and not steps_of(folder):
+    site = workspace.site
+    if story.ended is not None and not steps_of(site, run):
         known = story.ended.reused
         why = f"`{known}` had passed the same tree before" if known else "its output has been deleted"
         raise PaddockError(f"CI run `{run}` has nothing to show: {why}", f"`paddock show {known or run}`")
-    showing = _Showing(run, raw=raw, as_json=as_json)
-    showing.show(steps_of(folder), to_the_end=story.ended is not None)
+    showing = _Showing(site.sessions, run, raw=raw, as_json=as_json)
+    showing.show(steps_of(site, run), to_the_end=story.ended is not None)
     if not follow:
         return
     store = workspace.read()
     with store.listen() as listener:
         while run in store.board().queue.running:
             listener.wait(POLL_SECONDS)
-            showing.show(steps_of(folder), to_the_end=False)
-    showing.show(steps_of(folder), to_the_end=True)
+            showing.show(steps_of(site, run), to_the_end=False)
+    showing.show(steps_of(site, run), to_the_end=True)
     ended = find_run(workspace, run)
     note = f": {cut(ended.ended.note, 140)}" if ended.ended is not None and ended.ended.note else ""
     click.echo(paint(f"── {run} {ended.state}{note}", bold=True), err=True)
@@ -40,22 +40,22 @@ def tail_run(workspace: Workspace, run: str, *, follow: bool, raw: bool, as_json
 class _Showing:
     """Prints the lines of a run's steps, each once, as they come."""
 
-    def __init__(self, run: str, *, raw: bool, as_json: bool) -> None:
-        self._run, self._raw, self._as_json = run, raw, as_json
-        self._readers: dict[int, list[LineReader]] = {}
+    def __init__(self, sessions: Sessions, run: str, *, raw: bool, as_json: bool) -> None:
+        self._sessions, self._run, self._raw, self._as_json = sessions, run, raw, as_json
+        self._readers: dict[Turn, OutputReader] = {}
 
     def show(self, steps: list[CiStep], *, to_the_end: bool) -> None:
         for step in steps:
-            if step.number not in self._readers:
-                self._readers[step.number] = [LineReader(path) for path in step.outputs]
+            if step.turn not in self._readers:
+                self._readers[step.turn] = self._sessions.output(step.turn, Stream.STDOUT)
                 if not self._raw and not self._as_json:
                     click.echo(paint(f"── {cut(step.name, 60)}", dim=True))
-            for reader in self._readers[step.number]:
-                while (lines := reader.read()) or not reader.at_end:
-                    for line in lines:
-                        self._print(step, line.text)
-                for line in reader.finish() if to_the_end else ():
+            reader = self._readers[step.turn]
+            while (lines := reader.read()) or not reader.at_end:
+                for line in lines:
                     self._print(step, line.text)
+            for line in reader.finish() if to_the_end else ():
+                self._print(step, line.text)
         sys.stdout.flush()
 
     def _print(self, step: CiStep, text: str) -> None:

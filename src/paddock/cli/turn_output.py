@@ -13,11 +13,8 @@ from paddock.cli.transcript import PartialText, render_entry, stamp
 from paddock.core import trace
 from paddock.core.tasks.task import Attempt
 from paddock.engines.protocol import Source
-from paddock.fleet.attempts.turn import turn_logs
 from paddock.fleet.site import Site
-from paddock.sessions.local import TurnFiles
-from paddock.sessions.moments import Moments
-from paddock.sessions.output import Line, LineReader
+from paddock.sessions.protocol import Line, OutputReader, Turn
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,17 +28,13 @@ class Manner:
 
 class TurnOutput:
     def __init__(self, site: Site, attempt: Attempt, turn: int, how: Manner) -> None:
-        folder = site.attempt_folder(attempt.id)
-        files = TurnFiles.of(folder, turn)
         self._how = how
         self._parser = site.engine(attempt.engine).parser()
         self._summary = trace.TurnSummary()
         self._partial = PartialText()
         self._is_over = False
-        self._moments = Moments(files.out)
-        self._readers = [(LineReader(files.out), Source.STDOUT), (LineReader(files.err), Source.STDERR)]
-        if not how.raw:
-            self._readers += [(LineReader(path), Source.LOG) for path in turn_logs(folder, turn)]
+        found = [(reader, Source(stream.value)) for stream, reader in site.sessions.outputs(Turn(attempt.id, turn))]
+        self._readers = [(reader, source) for reader, source in found if source is not Source.LOG or not how.raw]
 
     def open(self, opening: Opening | None) -> None:
         """What began the turn."""
@@ -56,7 +49,7 @@ class TurnOutput:
         for reader, source in self._readers:
             while (lines := reader.read()) or not reader.at_end:
                 for line in lines:
-                    self._show(line, source)
+                    self._show(line, source, reader)
         sys.stdout.flush()
 
     def show_rest(self) -> None:
@@ -67,7 +60,7 @@ class TurnOutput:
         self.show_new()
         for reader, source in self._readers:
             for line in reader.finish():
-                self._show(line, source)
+                self._show(line, source, reader)
         if self._how.raw:
             return
         for entry in self._parser.close():
@@ -81,11 +74,11 @@ class TurnOutput:
         if not self._how.as_json and (text := self._partial.unfinished()):
             click.echo(paint(f"{text} …", dim=True))
 
-    def _show(self, line: Line, source: Source) -> None:
+    def _show(self, line: Line, source: Source, reader: OutputReader) -> None:
         if self._how.raw:
             sys.stdout.buffer.write(line.text.encode("utf-8", "surrogateescape") + b"\n")
             return
-        at = self._moments.at(line.offset) if source is Source.STDOUT else None
+        at = reader.written_at(line.offset) if source is Source.STDOUT else None
         if at is None and self._how.live and source is Source.STDOUT:
             at = time.time()
         for entry in self._parser.feed(line.text.encode("utf-8", "surrogateescape"), source):

@@ -25,8 +25,6 @@ from paddock.fleet.troubles import Troubles
 from paddock.fleet.upkeep.janitor import judge, lease_drafts, look, note_drafts, sweep
 from paddock.fleet.upkeep.pool import fill_pool, release_strays
 from paddock.fleet.upkeep.sweeper import Sweeper
-from paddock.sessions.local import TurnFiles
-from paddock.sessions.watch import TurnWatch
 from paddock.store.protocol import Query
 
 SLOW_CLOCK_SECONDS = 5.0
@@ -61,15 +59,14 @@ class Daemon:
         self._told_stale = ""
         self._drives: dict[TaskId, asyncio.Task[None]] = {}
         self._ci_drives: dict[str, asyncio.Task[None]] = {}
-        self._watch = TurnWatch()
-        sweeper = Sweeper()
+        sweeper = Sweeper(self.site.sessions)
         gate = Gate(self.site)
-        self._crew = Crew(self.site, self.ledger, self._watch, sweeper, gate)
+        self._crew = Crew(self.site, self.ledger, sweeper, gate)
         for kind in (LimitsReset.kind, TaskRetried.kind):
             for record in self.ledger.store.records(Query(kind=kind, since=gate.known_at)):
                 self._reset_limits(self.ledger.board, record)
         self._dispatcher = Dispatcher(self.site, self.ledger, gate)
-        self.lander = Lander(self.site, self.ledger, CiCrew(self.site, self._watch, sweeper), self._spawn_ci)
+        self.lander = Lander(self.site, self.ledger, CiCrew(self.site, sweeper), self._spawn_ci)
 
     async def run(self) -> None:
         """Until idle, asked to end, or succeeded. Agents that still run are left to the next daemon."""
@@ -80,7 +77,7 @@ class Daemon:
                 await release_strays(self.site, self.ledger)
                 await self._run_tasks()
             finally:
-                self._watch.close()
+                self.site.sessions.close()
                 self._crew.gate.flush()
                 checkpoint("daemon.leaves")
 
@@ -89,7 +86,6 @@ class Daemon:
             async with asyncio.TaskGroup() as self._group:
                 helpers = [
                     self._group.create_task(self._keep_lease()),
-                    self._group.create_task(self._watch_turns()),
                     self._group.create_task(fill_pool(self.site, self.ledger)),
                     self._group.create_task(self._keep_clean()),
                 ]
@@ -309,17 +305,6 @@ class Daemon:
         checkpoint("janitor.swept")
         now = self.site.clock.now()
         await self.ledger.record(lambda fresh: [*lease_drafts(fresh, now), *note_drafts(done)])
-
-    async def _watch_turns(self) -> None:
-        while True:
-            news = await self._watch.news(3600.0)
-            changed: set[TurnFiles] = {*news.ended, *news.grown}
-            for run in self.runs.values():
-                if run.turn is not None and run.turn.files in changed:
-                    run.wish.changed.set()
-            for driver in self.lander.runs.values():
-                if driver.files in changed:
-                    driver.changed.set()
 
 
 def _first(group: BaseExceptionGroup[PaddockError]) -> PaddockError:

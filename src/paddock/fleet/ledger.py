@@ -1,7 +1,5 @@
 """The daemon's hand on the log: its lease, its board, and writes that carry its generation."""
 
-import os
-import socket
 from collections.abc import Callable, Sequence
 
 from paddock.core.board import DAEMON_LEASE, Board
@@ -9,7 +7,7 @@ from paddock.core.errors import PaddockError
 from paddock.core.events import Draft, Record
 from paddock.core.leases import lease
 from paddock.fleet.clock import SYSTEM_CLOCK, Clock, stamp
-from paddock.sessions.identity import identify, is_certainly_gone
+from paddock.sessions.host import is_certainly_gone, this_process
 from paddock.store.group import GroupWriter
 from paddock.store.protocol import Author, Store
 
@@ -75,7 +73,7 @@ class Ledger:
 
 def take_lead(store: Store, clock: Clock = SYSTEM_CLOCK) -> Ledger:
     """The daemon's lease under a new generation. Raises AlreadyRunning, naming the holder."""
-    me = this_process()
+    me = this_process("daemon")
     taken: list[int] = []
 
     def decide(board: Board) -> Sequence[Draft]:
@@ -92,14 +90,6 @@ def take_lead(store: Store, clock: Clock = SYSTEM_CLOCK) -> Ledger:
 
     store.append(decide, Author("daemon"))
     return Ledger(store, taken[0], clock)
-
-
-def this_process() -> lease.Holder:
-    identity = identify(os.getpid())
-    assert identity is not None
-    return lease.Holder(
-        name="daemon", host=socket.gethostname(), pid=identity.pid, started=identity.started, boot_id=identity.boot
-    )
 
 
 def _already_running(blocker: lease.Blocker) -> AlreadyRunning:

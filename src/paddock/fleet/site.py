@@ -13,21 +13,26 @@ from paddock.core.errors import PaddockError
 from paddock.core.ids import AttemptId, TaskId, attempt_number, task_of
 from paddock.core.money.prices import Price, PriceBook, Rates, price_book, read_table
 from paddock.core.money.pricetable import TABLE
+from paddock.core.tasks.deadlines import TurnLimits
 from paddock.core.tasks.repetition import LoopLimits
 from paddock.core.tasks.task import Task
 from paddock.engines.protocol import Capabilities, Engine
 from paddock.engines.registry import load_engine
+from paddock.fleet.checkpoints import checkpoint
 from paddock.fleet.clock import SYSTEM_CLOCK, Clock
 from paddock.git.disk import DiskFloor
 from paddock.git.repo import Fetched, Repo
 from paddock.git.worktrees.setup import shell_setup
 from paddock.git.worktrees.slots import PortPlan, WorktreeRoot, default_root, own_ports
-from paddock.sessions.deadlines import TurnLimits
-from paddock.sessions.marks import Mark
+from paddock.sessions.opening import open_sessions
+from paddock.sessions.protocol import Sessions
 from paddock.store.digest import blake2b
 
 NO_AGENT = Agent()
 PORT_AFTER_ALL = 65_536
+RUN_OWNER = "run-"
+"""Before the id of a CI run where attempts are meant otherwise: whose turns are swept, whose processes are found."""
+OpenSessions = Callable[[str, Callable[[str], Path], Callable[[str], None]], Sessions]
 
 
 def marker_of(common_dir: Path, first_hash: bytes) -> str:
@@ -51,6 +56,12 @@ class Site:
     state_dir: Path
     marker: str
     clock: Clock = SYSTEM_CLOCK
+    opens: OpenSessions = open_sessions
+
+    @cached_property
+    def sessions(self) -> Sessions:
+        """What runs the turns of attempts and CI runs."""
+        return self.opens(self.marker, self.owner_folder, checkpoint)
 
     @property
     def host(self) -> str:
@@ -124,8 +135,10 @@ class Site:
     def sandbox_root(self) -> Path:
         return self.root.path / ".ci"
 
-    def mark(self, attempt: AttemptId) -> Mark:
-        return Mark(self.marker, attempt)
+    def owner_folder(self, owner: str) -> Path:
+        """Where the record of an attempt's turns is, or of a CI run's."""
+        run = owner.removeprefix(RUN_OWNER)
+        return self.attempt_folder(AttemptId(owner)) if run == owner else self.run_folder(run)
 
     def agent_of(self, task: Task) -> Agent:
         return self.config.agents.get(task.agent or "", NO_AGENT)

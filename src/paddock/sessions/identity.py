@@ -11,8 +11,6 @@ from pathlib import Path
 
 import msgspec
 
-from paddock.core.leases.lease import Holder
-
 HAS_PROCFS = sys.platform == "linux"
 PF_KTHREAD = 0x00200000
 _PROC_BYTES = 1 << 16
@@ -110,12 +108,3 @@ def identify(pid: int) -> ProcessIdentity | None:
 def same_process(identity: ProcessIdentity) -> bool:
     """Whether the very process `identity` names is still running (a zombie is not)."""
     return identity.boot == current_boot() and identify(identity.pid) == identity
-
-
-def is_certainly_gone(holder: Holder) -> bool:
-    """Only of a process of this host can one be certain."""
-    if holder.host != os.uname().nodename or not holder.pid:
-        return False
-    if holder.boot_id != current_boot():
-        return True
-    return not same_process(ProcessIdentity(holder.pid, int(holder.started), holder.boot_id))

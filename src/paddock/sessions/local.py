@@ -3,6 +3,8 @@
 A turn leaves these files in its attempt's folder, each named `turn-N` and an ending:
 
     .out .err   what the command wrote, appended by the command itself; only .out with `one_stream`
+    .logs       the paths of other files in which the command tells more
+    .times      how its output grew, noted by whoever follows it
     .pid        who runs the turn: pid, start time, boot, claim. Hard-linked into place, so it appears whole
                 and only the first starter's link succeeds
     .exit       how it ended, renamed into place: the shell's words about a signal, if any, then the status.
@@ -30,7 +32,9 @@ from pathlib import Path
 
 from paddock.core.errors import PaddockError
 from paddock.sessions.marks import MARK_VARIABLE, Mark, MarkedProcess, cut_command
+from paddock.sessions.opening import no_checkpoint
 from paddock.sessions.process import ProcessIdentity, current_boot, identify, same_process
+from paddock.sessions.protocol import Exited, NeverStarted, Running, Stream, TurnOrder, TurnState, Vanished
 
 SHIM_COMMAND = ("/bin/sh", str(Path(__file__).with_name("shim.sh")))
 START_CHECKPOINTS = ("turn.opened", "turn.spawned", "turn.drafted", "turn.linked", "turn.claimed", "turn.released")
@@ -39,63 +43,6 @@ START_CHECKPOINTS = ("turn.opened", "turn.spawned", "turn.drafted", "turn.linked
 _DRAFT = ".claim"
 SIGNALS_WITHOUT_WORDS = (signal.SIGINT, signal.SIGPIPE)
 """Shells say nothing when one of these ends a command."""
-
-
-@dataclass(frozen=True, slots=True)
-class TurnSpec:
-    """One turn to run. `env` is the command's whole environment; Paddock's own variables are added to it.
-
-    `marker` is a word unique to the repository's log. With `one_stream` standard error goes where standard output
-    goes, so that both are read in the order they were written.
-    """
-
-    attempt: str
-    turn: int
-    argv: tuple[str, ...]
-    env: Mapping[str, str]
-    cwd: Path
-    folder: Path
-    marker: str
-    one_stream: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class NeverStarted:
-    """No process has run this turn, and only a new `start_turn` can make one do so."""
-
-
-@dataclass(frozen=True, slots=True)
-class Running:
-    """`output_bytes` counts both streams; `last_output_at` is `None` while they are empty."""
-
-    identity: ProcessIdentity
-    started_at: float
-    last_output_at: float | None
-    output_bytes: int
-
-
-@dataclass(frozen=True, slots=True)
-class Exited:
-    """Either `code` or `signal` is set. 130 and 141 always count as signals: the shell does not tell apart
-    a command ended by SIGINT or SIGPIPE from one that returned those numbers to say the same."""
-
-    code: int | None
-    signal: int | None
-    started_at: float
-    at: float
-
-
-@dataclass(frozen=True, slots=True)
-class Vanished:
-    """It was started, its shim is gone and nobody wrote down how it ended: the shim was killed outright, the
-    disk was full, or the host restarted (`rebooted`). Processes of it may be left; sweep before judging."""
-
-    identity: ProcessIdentity
-    started_at: float
-    rebooted: bool
-
-
-TurnState = NeverStarted | Running | Exited | Vanished
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,31 +72,46 @@ class TurnFiles:
         return self._file("exit")
 
     @property
+    def logs(self) -> Path:
+        return self._file("logs")
+
+    @property
     def ending(self) -> Path:
         return self._file("ending")
+
+    def of_stream(self, stream: Stream) -> Path:
+        return self.err if stream is Stream.STDERR else self.out
+
+    def read_logs(self) -> tuple[Path, ...]:
+        """The files in which the command of a started turn tells more."""
+        try:
+            return tuple(map(Path, self.logs.read_text(encoding="utf-8").splitlines()))
+        except FileNotFoundError:
+            return ()
 
     def _file(self, ending: str) -> Path:
         return self.record.with_name(f"{self.record.name}.{ending}")
 
 
-def no_checkpoint(_name: str) -> None:
-    """Where a test would kill the process."""
-
-
-def start_turn(spec: TurnSpec, checkpoint: Callable[[str], None] = no_checkpoint) -> ProcessIdentity:
+def start_turn(
+    order: TurnOrder, files: TurnFiles, mark: Mark, checkpoint: Callable[[str], None] = no_checkpoint
+) -> ProcessIdentity:
     """Start the turn unless it has been started, and return the identity of the one shim that runs it.
 
     Takes a few milliseconds and does not wait for the command. Raises `PaddockError` when the command or a
     directory cannot be used; nothing runs then, and the turn has never been started.
     """
     reap_children()
-    files = TurnFiles.of(spec.folder, spec.turn)
     if (earlier := _read_claim(files)) is not None:
         _drop_drafts(files)
         return earlier.identity
-    command = _find_command(spec)
+    command = _find_command(order, files)
+    if order.logs:
+        files.logs.write_text("\n".join(map(str, order.logs)), encoding="utf-8")
     claim = secrets.token_hex(8)
-    shim = _spawn_shim(spec, files, command, claim, checkpoint)
+    argv = [*SHIM_COMMAND, str(files.record), claim, command, *order.argv[1:]]
+    env = {**order.env, "PWD": str(order.cwd), **mark.variables(os.environ.get(MARK_VARIABLE, ""))}
+    shim = _spawn_shim(order, files, argv, env, checkpoint)
     try:
         checkpoint("turn.spawned")
         identity = identify(shim.pid)
@@ -161,45 +123,46 @@ def start_turn(spec: TurnSpec, checkpoint: Callable[[str], None] = no_checkpoint
     checkpoint("turn.released")
     if (winner := _read_claim(files)) is None:
         raise PaddockError(
-            f"turn {spec.turn} of attempt `{spec.attempt}` did not start: its process ended at once",
+            f"{_words(order)} did not start: its process ended at once",
             "look for what kills new processes on this machine (memory, process limits), then retry",
         )
     return winner.identity
 
 
-def _find_command(spec: TurnSpec) -> str:
+def _words(order: TurnOrder) -> str:
+    return f"turn {order.turn.number} of attempt `{order.turn.owner}`"
+
+
+def _find_command(order: TurnOrder, files: TurnFiles) -> str:
     """The command's full path: a shell would take a bare name for one of its own commands first."""
-    where = f"turn {spec.turn} of attempt `{spec.attempt}` cannot start"
-    for directory in (spec.cwd, spec.folder):
+    where = f"{_words(order)} cannot start"
+    for directory in (order.cwd, files.record.parent):
         if not directory.is_dir():
             raise PaddockError(f"{where}: directory `{directory}` does not exist")
-    name = spec.argv[0]
+    name = order.argv[0]
     if os.sep in name:
-        path: str | None = os.path.join(spec.cwd, name)
+        path: str | None = os.path.join(order.cwd, name)
     else:
-        path = shutil.which(name, path=spec.env.get("PATH", os.defpath))
+        path = shutil.which(name, path=order.env.get("PATH", os.defpath))
     if path is None or not os.access(path, os.X_OK):
         raise PaddockError(f"{where}: command `{name}` was not found", f"install `{name}` or put it in the PATH")
-    return os.path.join(spec.cwd, path)
+    return os.path.join(order.cwd, path)
 
 
 def _spawn_shim(
-    spec: TurnSpec, files: TurnFiles, command: str, claim: str, checkpoint: Callable[[str], None]
+    order: TurnOrder, files: TurnFiles, argv: list[str], env: Mapping[str, str], checkpoint: Callable[[str], None]
 ) -> "subprocess.Popen[bytes]":
-    argv = [*SHIM_COMMAND, str(files.record), claim, command, *spec.argv[1:]]
-    mark = Mark(spec.marker, spec.attempt)
-    env = {**spec.env, "PWD": str(spec.cwd), **mark.variables(os.environ.get(MARK_VARIABLE, ""))}
     with contextlib.ExitStack() as streams:
         out = streams.enter_context(open(files.out, "ab"))
-        err = subprocess.STDOUT if spec.one_stream else streams.enter_context(open(files.err, "ab"))
+        err = subprocess.STDOUT if order.one_stream else streams.enter_context(open(files.err, "ab"))
         checkpoint("turn.opened")
         try:
             shim = subprocess.Popen(
-                argv, cwd=spec.cwd, env=env, stdin=subprocess.PIPE, stdout=out, stderr=err, start_new_session=True
+                argv, cwd=order.cwd, env=env, stdin=subprocess.PIPE, stdout=out, stderr=err, start_new_session=True
             )
         except OSError as error:
             raise PaddockError(
-                f"turn {spec.turn} of attempt `{spec.attempt}` cannot start: {error.strerror}",
+                f"{_words(order)} cannot start: {error.strerror}",
                 "pass a long prompt as {prompt_file}" if error.errno == errno.E2BIG else None,
             ) from error
     _children.add(shim.pid)
@@ -252,9 +215,14 @@ def is_shim(process: MarkedProcess) -> bool:
     return process.command.startswith(cut_command(" ".join(SHIM_COMMAND)))
 
 
-def observe_turn(folder: Path, turn: int) -> TurnState:
-    """What became of a turn, whoever started it. Reads two small files and never writes."""
-    files = TurnFiles.of(folder, turn)
+def find_runner(files: TurnFiles) -> ProcessIdentity | None:
+    """Who runs or ran the turn; None when nobody has started it."""
+    claim = _read_claim(files)
+    return claim.identity if claim is not None else None
+
+
+def observe_turn(files: TurnFiles) -> TurnState:
+    """What became of a turn, whoever started it. Reads a few small files and never writes."""
     claim = _read_claim(files)
     if claim is None:
         return NeverStarted()
@@ -264,12 +232,12 @@ def observe_turn(folder: Path, turn: int) -> TurnState:
         for path in (files.exit, files.ending):
             if (exited := _read_exit(path, claim.started_at)) is not None:
                 return exited
-        return Vanished(claim.identity, claim.started_at, rebooted=claim.identity.boot != current_boot())
+        return Vanished(claim.started_at, rebooted=claim.identity.boot != current_boot())
     sizes = [stat for stat in (_stat(files.out), _stat(files.err)) if stat is not None and stat.st_size]
+    logs = [stat for path in files.read_logs() if (stat := _stat(path)) is not None]
     return Running(
-        claim.identity,
         claim.started_at,
-        last_output_at=max((stat.st_mtime for stat in sizes), default=None),
+        last_output_at=max((stat.st_mtime for stat in (*sizes, *logs)), default=None),
         output_bytes=sum(stat.st_size for stat in sizes),
     )
 
@@ -311,5 +279,5 @@ def _read_exit(path: Path, started_at: float) -> Exited | None:
 def _stat(path: Path) -> os.stat_result | None:
     try:
         return path.stat()
-    except FileNotFoundError:
+    except OSError:
         return None

@@ -17,6 +17,7 @@ from pathlib import Path
 import psutil
 
 from paddock.sessions.process import HAS_PROCFS, ProcessIdentity, ProcessStat, identify, read_proc, read_stat
+from paddock.sessions.protocol import LiveProcess
 
 MARK_VARIABLE = "PADDOCK_MARKER"
 ATTEMPT_VARIABLE = "PADDOCK_ATTEMPT"
@@ -59,6 +60,11 @@ class MarkedProcess:
     group: int
     age_seconds: float
     command: str
+
+
+def describe(process: MarkedProcess) -> LiveProcess:
+    """As those see it who know nothing of pids."""
+    return LiveProcess(process.mark.attempt, f"pid {process.identity.pid}", process.age_seconds, process.command)
 
 
 def find_marked(marker: str) -> tuple[MarkedProcess, ...]:

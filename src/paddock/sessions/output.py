@@ -20,21 +20,15 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
+from paddock.sessions.moments import Moments
+from paddock.sessions.protocol import Line
+
 CHUNK_BYTES = 1 << 16
 BATCH_BYTES = 1 << 20
 BATCH_LINES = 8192
 LINE_BYTES = 1 << 20
 LINUX_PUNCH_HOLE_KEEP_SIZE = 0x02 | 0x01
 MACOS_F_PUNCHHOLE = 99
-
-
-@dataclass(frozen=True, slots=True)
-class Line:
-    """One line without its end. `cut`: it was longer than the reader's limit and the rest was dropped."""
-
-    offset: int
-    text: str
-    cut: bool = False
 
 
 class LineReader:
@@ -55,6 +49,7 @@ class LineReader:
         self._kept = bytearray()
         self._in_torn_line = False
         self._start_is_checked = offset == 0
+        self._moments = Moments(path)
 
     def read(self) -> list[Line]:
         """The next complete lines, from about a megabyte at most, so that no flood holds up who else is waiting."""
@@ -79,12 +74,19 @@ class LineReader:
 
     def skip_to_tail(self, keep_bytes: int) -> None:
         """Go on with the last `keep_bytes` if there is more than that to read."""
-        try:
-            size = os.stat(self.path).st_size
-        except FileNotFoundError:
-            return
+        size = self.size()
         if size - self._position > keep_bytes:
             self._jump(size - keep_bytes)
+
+    def size(self) -> int:
+        try:
+            return os.stat(self.path).st_size
+        except FileNotFoundError:
+            return 0
+
+    def written_at(self, offset: int) -> float | None:
+        """When the byte at `offset` was there; None when nobody has noted it."""
+        return self._moments.at(offset)
 
     def finish(self) -> list[Line]:
         """A last line that has no end. Call after the writer has ended and `read` has come to the end."""
@@ -167,6 +169,15 @@ class Bounding:
     stored_bytes: int
     freed_bytes: int
     supported: bool
+
+
+def read_tail(path: Path, most_bytes: int) -> str:
+    try:
+        with path.open("rb") as file:
+            file.seek(max(0, os.fstat(file.fileno()).st_size - most_bytes))
+            return file.read(most_bytes).decode("utf-8", "replace")
+    except FileNotFoundError:
+        return ""
 
 
 def bound_output(path: Path, limit_bytes: int) -> Bounding:

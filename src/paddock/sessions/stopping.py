@@ -9,10 +9,12 @@ import signal
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 
-from paddock.sessions.local import is_shim, no_checkpoint, reap_children
+from paddock.sessions.local import is_shim, reap_children
 from paddock.sessions.marks import Mark, MarkedProcess, find_attempts
+from paddock.sessions.opening import no_checkpoint
 from paddock.sessions.process import ProcessIdentity, same_process, signal_process, wait_for_exit
-from paddock.sessions.sweep import SweepReport, sweep
+from paddock.sessions.protocol import SweepReport
+from paddock.sessions.sweep import sweep
 
 SIGNAL_PASSES = 20
 SIGNAL_PASS_SECONDS = 0.05
@@ -68,7 +70,7 @@ async def stop_turns(
     report = await asyncio.to_thread(sweep, marks, suspects)
     reap_children()
     forced = {turn.shim for turn in stubborn}
-    return tuple(StopReport(turn.mark, turn.shim in forced, report.of(turn.mark)) for turn in turns)
+    return tuple(StopReport(turn.mark, turn.shim in forced, report.of(turn.mark.attempt)) for turn in turns)
 
 
 async def _signal_commands(turns: Sequence[TurnToStop], seen: dict[ProcessIdentity, MarkedProcess]) -> None:

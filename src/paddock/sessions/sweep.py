@@ -7,28 +7,13 @@ earlier in the same stop and is still the same process. Nothing else is touched,
 import signal
 import time
 from collections.abc import Collection
-from dataclasses import dataclass
 
-from paddock.sessions.marks import Mark, MarkedProcess, find_attempts
+from paddock.sessions.marks import Mark, MarkedProcess, describe, find_attempts
 from paddock.sessions.process import ProcessIdentity, block_until_exit, same_process, signal_process
+from paddock.sessions.protocol import SweepReport
 
 PASS_SECONDS = 1.0
 """How long one pass waits for what it killed. A killed process is gone in milliseconds unless the kernel holds it."""
-
-
-@dataclass(frozen=True, slots=True)
-class SweepReport:
-    """`survivors` could not be ended: not ours to signal, stuck in the kernel, or breeding faster than we kill."""
-
-    ended: tuple[MarkedProcess, ...] = ()
-    survivors: tuple[MarkedProcess, ...] = ()
-
-    def of(self, mark: Mark) -> "SweepReport":
-        """The part of the report about one attempt."""
-        return SweepReport(
-            tuple(process for process in self.ended if process.mark == mark),
-            tuple(process for process in self.survivors if process.mark == mark),
-        )
 
 
 def sweep(
@@ -54,8 +39,8 @@ def sweep(
         killed.update(identity for identity in alive if signal_process(identity, signal.SIGKILL))
         _wait_for_all(alive, min(PASS_SECONDS, give_up_at - time.monotonic()))
     return SweepReport(
-        ended=tuple(seen[identity] for identity in seen if identity in killed and identity not in alive),
-        survivors=tuple(seen[identity] for identity in alive),
+        ended=tuple(describe(seen[identity]) for identity in seen if identity in killed and identity not in alive),
+        survivors=tuple(describe(seen[identity]) for identity in alive),
     )
 
 

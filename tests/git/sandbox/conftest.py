@@ -18,9 +18,10 @@ from paddock.git.sandboxes.sandbox import (
     prepare_sandbox,
     release_sandbox,
 )
-from paddock.sessions.local import Exited, TurnFiles, TurnSpec, observe_turn, start_turn
+from paddock.sessions.local import TurnFiles, observe_turn, start_turn
 from paddock.sessions.marks import Mark
 from paddock.sessions.process import block_until_exit
+from paddock.sessions.protocol import Exited, Turn, TurnOrder
 from paddock.sessions.sweep import sweep
 from tests.git.conftest import git
 
@@ -68,12 +69,12 @@ class Yard:
 
     def finish(self, argv: tuple[str, ...], env: dict[str, str], cwd: Path) -> Ran:
         self.turns += 1
-        identity = start_turn(TurnSpec("ci", self.turns, argv, env, cwd, self.folder, self.marker))
+        files = TurnFiles.of(self.folder, self.turns)
+        identity = start_turn(TurnOrder(Turn("ci", self.turns), argv, env, cwd), files, Mark(self.marker, "ci"))
         assert block_until_exit(identity, 60)
         swept = self.sweep()
-        ended = observe_turn(self.folder, self.turns)
+        ended = observe_turn(files)
         assert isinstance(ended, Exited), ended
-        files = TurnFiles.of(self.folder, self.turns)
         return Ran(ended, files.out.read_text(), files.err.read_text(), swept)
 
     def run(self, sandbox: Sandbox, command: str, commit: str | None = None) -> Ran:

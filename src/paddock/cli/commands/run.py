@@ -25,8 +25,6 @@ from paddock.fleet.ledger import AlreadyRunning, Ledger, take_lead
 from paddock.fleet.service.settings import SettingsFile
 from paddock.fleet.site import Site
 from paddock.fleet.workspace import Workspace
-from paddock.sessions.marks import find_marked
-from paddock.sessions.sweep import sweep
 from paddock.store.protocol import LogUnusable, Store
 
 WAIT_SECONDS = 2.0
@@ -129,7 +127,7 @@ def _end_orphans(site: Site, folder: int) -> str:
     """
     if os.fstat(folder).st_nlink:
         return ""
-    ended = len(sweep({process.mark for process in find_marked(site.marker)}).ended)
+    ended = len(site.sessions.sweep({process.owner for process in site.sessions.find()}).ended)
     return f"; ended {'1 process' if ended == 1 else f'{ended} processes'} of its agents" if ended else ""
 
 

@@ -15,7 +15,6 @@ from paddock.core.intent.selection import attempt_named
 from paddock.core.tasks.task import Attempt
 from paddock.fleet.attempts.attempt import SETUP_OUTPUT
 from paddock.fleet.site import Site
-from paddock.sessions.output import LineReader
 from paddock.store.protocol import Store
 
 POLL_SECONDS = 0.5
@@ -58,15 +57,14 @@ def tail_command(ctx: click.Context, task: str, follow: bool, raw: bool, as_json
 
 def _show_setup(output: Path, how: Manner) -> None:
     """For an attempt whose worktree could not be set up: its agent never ran."""
-    reader = LineReader(output)
-    while (lines := reader.read()) or not reader.at_end:
+    if not output.exists():
+        return
+    with output.open("rb") as lines:
         for line in lines:
             if how.raw:
-                sys.stdout.buffer.write(line.text.encode("utf-8", "surrogateescape") + b"\n")
+                sys.stdout.buffer.write(line)
             else:
-                print_entry(trace.Text(line.text), None, as_json=how.as_json)
-    for line in reader.finish():
-        print_entry(trace.Text(line.text), None, as_json=how.as_json)
+                print_entry(trace.Text(line.decode("utf-8", "replace").rstrip("\n")), None, as_json=how.as_json)
 
 
 def _follow(store: Store, site: Site, attempt: Attempt, showing: TurnOutput | None, how: Manner) -> None:

@@ -1,6 +1,5 @@
 """`paddock up` and `paddock down`: the fleet in the background."""
 
-import socket
 import time
 
 import click
@@ -19,9 +18,6 @@ from paddock.fleet.service.background import (
     spawn_daemon,
 )
 from paddock.fleet.workspace import Workspace
-from paddock.sessions.local import TurnFiles
-from paddock.sessions.marks import find_marked
-from paddock.sessions.sweep import sweep
 
 
 @click.command("up")
@@ -90,7 +86,7 @@ def down_command(ctx: click.Context, now: bool, as_json: bool) -> None:
 
 
 def _running(workspace: Workspace) -> RunningDaemon | None:
-    return find_daemon(workspace.board(), socket.gethostname())
+    return find_daemon(workspace.board())
 
 
 def _await_daemon(workspace: Workspace) -> RunningDaemon | None:
@@ -98,7 +94,7 @@ def _await_daemon(workspace: Workspace) -> RunningDaemon | None:
     store = workspace.read()
     with store.listen() as listener:
         while time.monotonic() < give_up_at:
-            if (running := find_daemon(store.board(), socket.gethostname())) is not None:
+            if (running := find_daemon(store.board())) is not None:
                 return running
             listener.wait(0.5)
     return None
@@ -109,7 +105,6 @@ def _end_leftovers(workspace: Workspace) -> int:
     site, board = workspace.site, workspace.board()
     for name in board.live:
         attempt = board.tasks[name].live_attempt
-        if attempt is not None and attempt.turn_open and (folder := site.attempt_folder(attempt.id)).is_dir():
-            stop_reason_file(TurnFiles.of(folder, attempt.turn)).write_text(EndedBy.DOWN, encoding="utf-8")
-    marks = {process.mark for process in find_marked(site.marker)}
-    return len(sweep(marks).ended)
+        if attempt is not None and attempt.turn_open and site.attempt_folder(attempt.id).is_dir():
+            stop_reason_file(site, attempt).write_text(EndedBy.DOWN, encoding="utf-8")
+    return len(site.sessions.sweep({process.owner for process in site.sessions.find()}).ended)

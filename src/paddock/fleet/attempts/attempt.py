@@ -31,6 +31,7 @@ from paddock.fleet.attempts.turn import (
     Wish,
     describe_launch,
     lost_session,
+    open_turn,
     read_again,
     start,
     turn_ended,
@@ -48,7 +49,6 @@ from paddock.fleet.upkeep.sweeper import Sweeper
 from paddock.git.worktrees.furnish import Worktree
 from paddock.git.worktrees.prepare import WorktreeOrder
 from paddock.git.worktrees.release import Secured, release
-from paddock.sessions.watch import TurnWatch
 
 SETUP_OUTPUT = "setup.log"
 
@@ -59,7 +59,6 @@ class Crew:
 
     site: Site
     ledger: Ledger
-    watch: TurnWatch
     sweeper: Sweeper
     gate: Gate
     preparing: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(8))
@@ -172,7 +171,7 @@ class AttemptRun:
         ended = await self._start_and_follow(task, attempt)
         self._summary = ended.summary
         checkpoint("turn.over")
-        swept = await self._crew.sweeper.sweep(self._site.mark(attempt.id))
+        swept = await self._crew.sweeper.sweep(attempt.id)
         checkpoint("turn.swept")
         words = tuple(process.command for process in swept.ended[:20])
         expected = still_reserved(self._ledger.board.spending, attempt)
@@ -191,7 +190,7 @@ class AttemptRun:
             launch = describe_launch(self._site, engine, task, attempt, worktree, plan)
             checkpoint("turn.planned")
             adopted = was_started(self._site, attempt)
-            identity = await asyncio.to_thread(start, self._site, attempt, launch)
+            await asyncio.to_thread(start, self._site, attempt, launch)
         except PaddockError as error:
             return unstartable(error)
         checkpoint("turn.started")
@@ -210,13 +209,14 @@ class AttemptRun:
         if adopted:
             await self.turn.reader.catch_up()
             checkpoint("turn.caught_up")
-        self._crew.watch.follow(self.turn.files, identity)
+        sessions, turn = self._site.sessions, open_turn(attempt)
+        sessions.follow(turn, self.wish.changed.set)
         checkpoint("turn.followed")
         try:
             ended = await self.turn.follow()
         finally:
-            self._crew.watch.forget(self.turn.files)
-        return replace(ended, session_lost=lost_session(ended, self.turn.files)) if plan.session else ended
+            sessions.forget(turn)
+        return replace(ended, session_lost=lost_session(ended, sessions, turn)) if plan.session else ended
 
     async def _plan(self, engine: Engine, task: Task, attempt: Attempt, worktree: Worktree) -> TurnPlan:
         store = self._ledger.store
@@ -259,7 +259,7 @@ class AttemptRun:
     async def _read_again(self, engine: Engine | None, attempt: Attempt) -> TurnSummary:
         if engine is None or attempt.turn == 0:
             return TurnSummary()
-        return await read_again(engine, self._site.attempt_folder(attempt.id), attempt.turn)
+        return await read_again(engine, self._site.sessions, open_turn(attempt))
 
     async def _give_back(self) -> None:
         why = f"{self.attempt_id} ended"

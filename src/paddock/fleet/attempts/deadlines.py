@@ -6,20 +6,24 @@ a first word; one that does not tell when a tool begins is looked at closely bef
 
 from collections.abc import Callable
 from dataclasses import replace
-from pathlib import Path
 
+from paddock.core.tasks.deadlines import Deadline, TurnLimits, TurnTimes, next_expiry, passed_deadline
 from paddock.core.tasks.repetition import ToolUse
 from paddock.engines.protocol import Capabilities
-from paddock.sessions.deadlines import Deadline, TurnLimits, TurnTimes, next_expiry, passed_deadline
-from paddock.sessions.local import Running
-from paddock.sessions.process import has_child_since
+from paddock.sessions.protocol import Running
 
 LOOK_SECONDS = 15.0  # between two looks at whether a tool that nobody told of still runs
 
 
 class TurnClock:
+    """`runs_child` tells whether anything the turn's command started after a moment is still at work."""
+
     def __init__(
-        self, limits: TurnLimits, can: Capabilities, tools: Callable[[], ToolUse], logs: tuple[Path, ...] = ()
+        self,
+        limits: TurnLimits,
+        can: Capabilities,
+        tools: Callable[[], ToolUse],
+        runs_child: Callable[[float], bool],
     ) -> None:
         self._limits = replace(
             limits,
@@ -28,7 +32,7 @@ class TurnClock:
         )
         self._may_hide_tools = can.model and not can.tool_starts
         self._tools = tools
-        self._logs = logs
+        self._runs_child = runs_child
         self._tool_seen_at: float | None = None
 
     def passed(self, state: Running, now: float) -> Deadline | None:
@@ -36,7 +40,7 @@ class TurnClock:
         passed = passed_deadline(self._limits, times, now)
         if passed is not Deadline.SILENCE or not self._may_hide_tools:
             return passed
-        if not has_child_since(state.identity, times.last_output_at or state.started_at):
+        if not self._runs_child(times.last_output_at or state.started_at):
             return passed
         self._tool_seen_at = now
         return passed_deadline(self._limits, self._times(state, now), now)
@@ -50,21 +54,13 @@ class TurnClock:
         return min(moments, default=None)
 
     def _times(self, state: Running, now: float) -> TurnTimes:
-        written = [state.last_output_at, *(_written_at(path) for path in self._logs)]
         return TurnTimes(
             state.started_at,
             has_output=state.output_bytes > 0,
-            last_output_at=max((at for at in written if at is not None), default=None),
+            last_output_at=state.last_output_at,
             tool_runs=self._tools().is_running or self._is_tool_seen(now),
             tool_ran_at=self._tool_seen_at,
         )
 
     def _is_tool_seen(self, now: float) -> bool:
         return self._tool_seen_at is not None and now - self._tool_seen_at < LOOK_SECONDS
-
-
-def _written_at(path: Path) -> float | None:
-    try:
-        return path.stat().st_mtime
-    except OSError:
-        return None

@@ -14,8 +14,7 @@ from paddock.engines.protocol import Engine, Source
 from paddock.fleet.site import Site
 from paddock.git.worktrees.prepare import find
 from paddock.git.worktrees.rescue import dirty_files
-from paddock.sessions.local import TurnFiles
-from paddock.sessions.output import Line, LineReader
+from paddock.sessions.protocol import Line, OutputReader, Stream, Turn
 
 FILES_LIMIT = 1_000
 STDERR_BYTES = 16 * 1024
@@ -70,12 +69,12 @@ def _entries(site: Site, attempt: Attempt, turn: int) -> Iterator[TraceEntry]:
     except PaddockError:
         return
     parser = engine.parser()
-    for line in _lines(TurnFiles.of(site.attempt_folder(attempt.id), turn).out, OUTPUT_BYTES):
+    output = site.sessions.output(Turn(attempt.id, turn), Stream.STDOUT)
+    for line in _lines(output, OUTPUT_BYTES):
         yield from parser.feed(line.text.encode("utf-8", "surrogateescape"), Source.STDOUT)
 
 
-def _lines(path: Path, last_bytes: int) -> Iterator[Line]:
-    reader = LineReader(path)
+def _lines(reader: OutputReader, last_bytes: int) -> Iterator[Line]:
     reader.skip_to_tail(last_bytes)
     while (lines := reader.read()) or not reader.at_end:
         yield from lines
@@ -101,6 +100,6 @@ def _stderr(site: Site, attempt: Attempt) -> tuple[str, ...]:
     """The last lines of the last turn's standard error."""
     if not attempt.turn:
         return ()
-    path = TurnFiles.of(site.attempt_folder(attempt.id), attempt.turn).err
-    lines = [line.text for line in _lines(path, STDERR_BYTES) if line.text.strip()]
+    errors = site.sessions.output(Turn(attempt.id, attempt.turn), Stream.STDERR)
+    lines = [line.text for line in _lines(errors, STDERR_BYTES) if line.text.strip()]
     return tuple(lines[-STDERR_LINES:])

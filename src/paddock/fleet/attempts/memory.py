@@ -9,6 +9,7 @@ from paddock.core.tasks.vocabulary import Outcome
 from paddock.core.trace import Text, TraceEntry
 from paddock.fleet.attempts.turn import read_again
 from paddock.fleet.site import Site
+from paddock.sessions.protocol import Turn
 from paddock.store.protocol import Query, Store
 
 MOST_TURNS = 3
@@ -42,7 +43,7 @@ async def last_words(site: Site, task: Task, attempt: Attempt) -> str:
                 words[:] = [entry.text]
 
         try:
-            await read_again(site.engine(earlier.engine), site.attempt_folder(earlier.id), turn, hear)
+            await read_again(site.engine(earlier.engine), site.sessions, Turn(earlier.id, turn), hear)
         except (PaddockError, OSError):
             continue
         if words:

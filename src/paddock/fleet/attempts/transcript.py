@@ -2,7 +2,6 @@
 
 import asyncio
 from collections.abc import Callable, Iterable
-from pathlib import Path
 
 from paddock.core.tasks.repetition import ToolUse, follow
 from paddock.core.trace import (
@@ -19,8 +18,7 @@ from paddock.core.trace import (
 from paddock.engines.protocol import Engine, Source
 from paddock.fleet.clock import SYSTEM_CLOCK, Clock
 from paddock.fleet.dispatch.pricing import Startup
-from paddock.sessions.local import TurnFiles
-from paddock.sessions.output import Line, LineReader, bound_output
+from paddock.sessions.protocol import Line, Sessions, Turn
 
 BREATH_SECONDS = 0.02  # the longest that reading one turn holds up the rest of the fleet
 FLOOD_LINES = 200_000  # no CLI says so much in a turn: from here on only what came last is read
@@ -42,7 +40,7 @@ class TurnReader:
     """
 
     def __init__(
-        self, engine: Engine, files: TurnFiles, logs: Iterable[Path], heard: Heard = nobody, clock: Clock = SYSTEM_CLOCK
+        self, engine: Engine, sessions: Sessions, turn: Turn, heard: Heard = nobody, clock: Clock = SYSTEM_CLOCK
     ) -> None:
         self.summary = TurnSummary()
         self.tools = ToolUse()
@@ -52,13 +50,8 @@ class TurnReader:
         self._clock = clock
         self._heard = heard
         self._lines = 0
-        self._files = files
         self._parser = engine.parser()
-        self._readers = [
-            (LineReader(files.out), Source.STDOUT),
-            (LineReader(files.err), Source.STDERR),
-            *((LineReader(path), Source.LOG) for path in logs),
-        ]
+        self._readers = [(reader, Source(stream.value)) for stream, reader in sessions.outputs(turn)]
 
     async def read(self) -> bool:
         """A part of what is new; whether the caller should ask for more at once."""
@@ -99,12 +92,6 @@ class TurnReader:
             if loop.time() > breath_at:
                 await asyncio.sleep(0)
                 breath_at = loop.time() + BREATH_SECONDS
-
-    def bound(self, limit_bytes: int) -> bool:
-        """Keeps the output's head and tail within the limit. False if this file system cannot."""
-        return all(
-            bound_output(path, limit_bytes).supported for path in (self._files.out, self._files.err) if path.exists()
-        )
 
     def _take(self, entries: Iterable[TraceEntry]) -> int:
         """1 for a line that counts towards a flood: pieces of answers are many and small, and no reason to skip."""

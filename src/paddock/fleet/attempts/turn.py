@@ -26,19 +26,7 @@ from paddock.fleet.clock import wait_for
 from paddock.fleet.dispatch.pricing import Startup, bill
 from paddock.fleet.site import Site
 from paddock.git.worktrees.furnish import Worktree
-from paddock.sessions.local import (
-    Exited,
-    NeverStarted,
-    Running,
-    TurnFiles,
-    TurnSpec,
-    Vanished,
-    observe_turn,
-    start_turn,
-)
-from paddock.sessions.moments import MomentsWriter
-from paddock.sessions.process import ProcessIdentity
-from paddock.sessions.stopping import TurnToStop, stop_turn
+from paddock.sessions.protocol import Exited, NeverStarted, Running, Sessions, Stream, Turn, TurnOrder, Vanished
 
 LAST_BYTES = 16_384
 _NAMESPACE = uuid.UUID("6f2b7d3e-5c0a-4a51-9f0e-7a64646f636b")
@@ -119,23 +107,23 @@ def _attempt_environment(site: Site, attempt: Attempt, worktree: Worktree) -> di
     return values
 
 
+def open_turn(attempt: Attempt) -> Turn:
+    return Turn(attempt.id, attempt.turn)
+
+
 def was_started(site: Site, attempt: Attempt) -> bool:
     """Whether an earlier daemon has started the open turn."""
-    return not isinstance(observe_turn(site.attempt_folder(attempt.id), attempt.turn), NeverStarted)
+    return not isinstance(site.sessions.observe(open_turn(attempt)), NeverStarted)
 
 
-def start(site: Site, attempt: Attempt, launch: Launch) -> ProcessIdentity:
+def start(site: Site, attempt: Attempt, launch: Launch) -> None:
     """Starts the turn unless it has been started. Raises PaddockError when it cannot be."""
-    folder = site.attempt_folder(attempt.id)
     for file in launch.files:
         file.path.parent.mkdir(parents=True, exist_ok=True)
         file.path.write_text(file.content, encoding="utf-8")
         file.path.chmod(file.mode)
-    if launch.logs:
-        _logs_file(folder, attempt.turn).write_text("\n".join(map(str, launch.logs)), encoding="utf-8")
     checkpoint("turn.files_written")
-    spec = TurnSpec(attempt.id, attempt.turn, launch.argv, launch.env, launch.cwd, folder, site.marker)
-    return start_turn(spec, checkpoint)
+    site.sessions.start(TurnOrder(open_turn(attempt), launch.argv, launch.env, launch.cwd, logs=launch.logs))
 
 
 class TurnRun:
@@ -156,36 +144,39 @@ class TurnRun:
         self._attempt = attempt
         self._launch = launch
         self._wish = wish
-        self._folder = site.attempt_folder(attempt.id)
-        self.files = TurnFiles.of(self._folder, attempt.turn)
-        self._moments = MomentsWriter(self.files.out)
+        self._sessions = site.sessions
+        self._turn = open_turn(attempt)
+        self._reason_file = stop_reason_file(site, attempt)
         self._afford = afford
         self._loops = loops
-        self.reader = TurnReader(engine, self.files, launch.logs, heard, site.clock)
-        self._clock = TurnClock(site.limits, engine.capabilities, lambda: self.reader.tools, launch.logs)
+        self.reader = TurnReader(engine, self._sessions, self._turn, heard, site.clock)
+        self._clock = TurnClock(
+            site.limits,
+            engine.capabilities,
+            lambda: self.reader.tools,
+            lambda since: self._sessions.runs_child(self._turn, since),
+        )
 
     async def follow(self) -> Ended:
         """Until the process has ended, by itself or because a deadline passed or somebody wished it."""
         ended_by, problem = EndedBy.ITSELF, ""
         while True:
-            state = observe_turn(self._folder, self._attempt.turn)
+            state = self._sessions.observe(self._turn)
             more = await self.reader.read()
-            self._moments.note()
             ended_by, problem = self._read_reason()
             if not isinstance(state, Running):
                 break
             if not ended_by:
                 ended_by, problem = await self._reason_to_stop(state)
             if ended_by:
-                problem = await self._stop(state, ended_by, problem)
-                state = observe_turn(self._folder, self._attempt.turn)
+                problem = await self._stop(ended_by, problem)
+                state = self._sessions.observe(self._turn)
                 break
             if not more:
                 await self._sleep(state)
         checkpoint("turn.gone")
-        self._moments.note(is_last=True)
         # First, so that what a flood has left is not read for nothing.
-        self.reader.bound(self._site.config.limits.output_mb * 1024 * 1024)
+        self._sessions.bound(self._turn, self._output_bytes)
         summary = await self.reader.finish()
         checkpoint("turn.read")
         ended = _ending(state, ended_by, problem, summary)
@@ -201,8 +192,7 @@ class TurnRun:
             return EndedBy.LINGERING, ""
         if (deadline := self._clock.passed(state, self._site.clock.now())) is not None:
             return EndedBy(deadline.value), ""
-        limit = self._site.config.limits.output_mb * 1024 * 1024
-        if state.output_bytes > limit and not self.reader.bound(limit):
+        if state.output_bytes > self._output_bytes and not self._sessions.bound(self._turn, self._output_bytes):
             return EndedBy.OUTPUT, ""
         if self.reader.summary.final is not Final.NONE:
             # It has said its last word: nothing more is spent or called.
@@ -214,9 +204,8 @@ class TurnRun:
         return EndedBy.ITSELF, ""
 
     @property
-    def _reason_file(self) -> Path:
-        """Why the turn is being stopped, written down before the first signal: who finds it dead knows why."""
-        return stop_reason_file(self.files)
+    def _output_bytes(self) -> int:
+        return self._site.config.limits.output_mb * 1024 * 1024
 
     def _read_reason(self) -> tuple[EndedBy, str]:
         try:
@@ -239,16 +228,14 @@ class TurnRun:
         await wait_for(self._wish.changed, pause)
         self._wish.changed.clear()
 
-    async def _stop(self, state: Running, why: EndedBy, problem: str) -> str:
+    async def _stop(self, why: EndedBy, problem: str) -> str:
         self._reason_file.write_text(f"{why}\n{problem}" if problem else why, encoding="utf-8")
         checkpoint("turn.stopping")
         grace = 0.2 if why is EndedBy.DOWN else self._site.config.timeouts.grace
-        mark = self._site.mark(self._attempt.id)
-        turn = TurnToStop(mark, state.identity, grace, self._launch.stop_signal)
-        report = await stop_turn(turn, checkpoint)
+        forced = await self._sessions.stop(self._turn, grace, self._launch.stop_signal)
         checkpoint("turn.stopped")
-        forced = "it ignored the request to stop and was killed" if report.forced else ""
-        return "; ".join(part for part in (problem, forced) if part)
+        ignored = "it ignored the request to stop and was killed" if forced else ""
+        return "; ".join(part for part in (problem, ignored) if part)
 
 
 def _ending(state: object, ended_by: EndedBy, problem: str, summary: TurnSummary) -> Ended:
@@ -264,43 +251,26 @@ def _ending(state: object, ended_by: EndedBy, problem: str, summary: TurnSummary
             return Ended(None, ended_by or EndedBy.VANISHED, problem, summary)
 
 
-def lost_session(ended: Ended, files: TurnFiles) -> str:
+def lost_session(ended: Ended, sessions: Sessions, turn: Turn) -> str:
     """What the engine said if it could not find the conversation that this turn was to resume, else nothing."""
     if ended.exit in (0, None) or ended.ended_by or ended.summary.saw_llm_call:
         return ""
-    return find_lost_session("\n".join(_tail(path) for path in (files.err, files.out)))
+    said = (sessions.tail(turn, stream, LAST_BYTES) for stream in (Stream.STDERR, Stream.STDOUT))
+    return find_lost_session("\n".join(said))
 
 
-def _tail(path: Path) -> str:
-    try:
-        with path.open("rb") as file:
-            file.seek(max(0, path.stat().st_size - LAST_BYTES))
-            return file.read(LAST_BYTES).decode("utf-8", "replace")
-    except FileNotFoundError:
-        return ""
-
-
-def stop_reason_file(files: TurnFiles) -> Path:
-    return files.record.with_name(f"{files.record.name}.stop")
+def stop_reason_file(site: Site, attempt: Attempt) -> Path:
+    """Why the open turn is being stopped, written down before the first signal: who finds it dead knows why."""
+    return site.attempt_folder(attempt.id) / f"turn-{attempt.turn}.stop"
 
 
 def unstartable(error: PaddockError) -> Ended:
     return Ended(None, EndedBy.UNSTARTABLE, error.message, TurnSummary())
 
 
-def _logs_file(folder: Path, turn: int) -> Path:
-    return folder / f"turn-{turn}.logs"
-
-
-async def read_again(engine: Engine, folder: Path, turn: int, heard: Heard = nobody) -> TurnSummary:
-    """The summary of a turn that has ended, from its files."""
-    return await TurnReader(engine, TurnFiles.of(folder, turn), turn_logs(folder, turn), heard).finish()
-
-
-def turn_logs(folder: Path, turn: int) -> tuple[Path, ...]:
-    """The files beside the output in which the engine of a started turn tells more."""
-    listed = _logs_file(folder, turn)
-    return tuple(map(Path, listed.read_text(encoding="utf-8").splitlines())) if listed.exists() else ()
+async def read_again(engine: Engine, sessions: Sessions, turn: Turn, heard: Heard = nobody) -> TurnSummary:
+    """The summary of a turn that has ended, from what it wrote."""
+    return await TurnReader(engine, sessions, turn, heard).finish()
 
 
 def turn_ended(

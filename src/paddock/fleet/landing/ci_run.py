@@ -16,7 +16,7 @@ from paddock.core.merge.guards import BLAMING
 from paddock.core.merge.model import Purpose, Result, Run
 from paddock.fleet.checkpoints import checkpoint
 from paddock.fleet.clock import wait_for
-from paddock.fleet.landing.ci_output import last_lines_of, note_step
+from paddock.fleet.landing.ci_output import last_lines_of, note_step, step_turn
 from paddock.fleet.landing.entrance import ci_of
 from paddock.fleet.site import Site
 from paddock.fleet.upkeep.sweeper import Sweeper
@@ -33,21 +33,7 @@ from paddock.git.sandboxes.sandbox import (
     release_sandbox,
     reserve_sandbox,
 )
-from paddock.sessions.local import (
-    Exited,
-    NeverStarted,
-    Running,
-    TurnFiles,
-    TurnSpec,
-    TurnState,
-    Vanished,
-    observe_turn,
-    start_turn,
-)
-from paddock.sessions.marks import Mark
-from paddock.sessions.output import bound_output
-from paddock.sessions.stopping import TurnToStop, stop_turn
-from paddock.sessions.watch import TurnWatch
+from paddock.sessions.protocol import Exited, NeverStarted, Running, Turn, TurnOrder, TurnState, Vanished
 
 OUTPUT_LIMIT_BYTES = 64 * 1024 * 1024
 INFRASTRUCTURE_EXIT = 75
@@ -81,7 +67,6 @@ class Tried:
 @dataclass
 class CiCrew:
     site: Site
-    watch: TurnWatch
     sweeper: Sweeper
     claims: asyncio.Lock = field(default_factory=asyncio.Lock)
 
@@ -94,7 +79,6 @@ class CiRun:
         self.run = run
         self.cancelled = ""
         self.changed = asyncio.Event()
-        self.files: TurnFiles | None = None
         self._crew = crew
         self._site = crew.site
         self._folder = crew.site.run_folder(run.id)
@@ -102,7 +86,7 @@ class CiRun:
         self._deadline = run.started_at + timeout_seconds
         self._timeout = timeout_seconds
         self._check_timeouts = {check.name: check.timeout for check in crew.site.config.land.checks}
-        self._mark = Mark(crew.site.marker, f"run-{run.id}")
+        self._sessions = crew.site.sessions
 
     async def drive(self) -> RunResult:
         self._folder.mkdir(parents=True, exist_ok=True)
@@ -116,7 +100,7 @@ class CiRun:
             result = await self._drive_in(sandbox, definition)
         except PaddockError as error:
             result = RunResult(Result.INFRA, None, error.message)
-        await self._crew.sweeper.sweep(self._mark)
+        await self._crew.sweeper.sweep(self._turn(0).owner)
         checkpoint("ci.swept")
         await asyncio.to_thread(release_sandbox, sandbox, self.run.id)
         checkpoint("ci.released")
@@ -170,10 +154,9 @@ class CiRun:
 
     async def _prepare(self, sandbox: Sandbox, order: SandboxOrder) -> PreparedSandbox | RunResult:
         """Only before the first process: afterwards the sandbox is the run's own mess."""
-        started = any(not isinstance(observe_turn(self._folder, turn), NeverStarted) for turn in range(2))
-        if started:
-            setup_done = not isinstance(observe_turn(self._folder, 1), NeverStarted)
-            return PreparedSandbox(order.commit, needs_setup=bool(order.setup) and not setup_done)
+        set_up, checked = (self._sessions.observe(self._turn(number)) != NeverStarted() for number in range(2))
+        if set_up or checked:
+            return PreparedSandbox(order.commit, needs_setup=bool(order.setup) and not checked)
         prepared = await asyncio.to_thread(prepare_sandbox, sandbox, order, checkpoint)
         match prepared:
             case InUse(run=other):
@@ -186,43 +169,42 @@ class CiRun:
         """None when the command passed."""
         if self.cancelled:
             return RunResult(Result.CANCELLED)
-        spec = TurnSpec(
-            self._mark.attempt, number, command.argv, command.env, command.cwd, self._folder, self._mark.marker,
-            one_stream=True,
-        )  # fmt: skip
-        note_step(self._folder, number, name)
-        identity = await asyncio.to_thread(start_turn, spec, checkpoint)
+        turn = self._turn(number)
+        note_step(self._site, self.run.id, number, name)
+        order = TurnOrder(turn, command.argv, command.env, command.cwd, one_stream=True)
+        await asyncio.to_thread(self._sessions.start, order)
         checkpoint("ci.started")
-        self.files = TurnFiles.of(self._folder, number)
-        self._crew.watch.follow(self.files, identity)
+        self._sessions.follow(turn, self.changed.set)
         try:
-            return await self._follow(number, name)
+            return await self._follow(turn, name)
         finally:
-            self._crew.watch.forget(self.files)
+            self._sessions.forget(turn)
 
-    async def _follow(self, number: int, name: str) -> RunResult | None:
-        files = TurnFiles.of(self._folder, number)
-        too_long = files.record.with_name(f"{files.record.name}.timeout")
-        while isinstance(state := observe_turn(self._folder, number), Running):
+    def _turn(self, number: int) -> Turn:
+        return step_turn(self.run.id, number)
+
+    async def _follow(self, turn: Turn, name: str) -> RunResult | None:
+        too_long = self._folder / f"turn-{turn.number}.timeout"
+        while isinstance(state := self._sessions.observe(turn), Running):
             self._set_deadline(name, state.started_at)
             if self.cancelled:
-                await stop_turn(TurnToStop(self._mark, state.identity, STOP_GRACE_SECONDS))
+                await self._sessions.stop(turn, STOP_GRACE_SECONDS)
                 return RunResult(Result.CANCELLED)
             if self._site.clock.now() >= self._deadline:
                 # Written before the first signal: who finds it dead after a crash knows why.
                 too_long.write_text(f"`{name}` did not end within {self._deadline - state.started_at:.0f} s")
                 checkpoint("ci.stopping")
-                await stop_turn(TurnToStop(self._mark, state.identity, STOP_GRACE_SECONDS))
+                await self._sessions.stop(turn, STOP_GRACE_SECONDS)
                 break
             if state.output_bytes > OUTPUT_LIMIT_BYTES:
-                _bound(files)
+                self._sessions.bound(turn, OUTPUT_LIMIT_BYTES)
             await self._sleep()
-        _bound(files)
+        self._sessions.bound(turn, OUTPUT_LIMIT_BYTES)
         if too_long.exists():
             return RunResult(Result.TIMEOUT, None, too_long.read_text())
         if isinstance(state, Exited):
             self._set_deadline(name, state.started_at)
-            return _judge(state, name, await asyncio.to_thread(last_lines_of, files))
+            return _judge(state, name, await asyncio.to_thread(last_lines_of, self._site, turn))
         return _vanished(state, name)
 
     def _set_deadline(self, check: str, started_at: float) -> None:
@@ -274,11 +256,6 @@ def _summed_up(result: RunResult, tried: Sequence[Tried]) -> RunResult:
         flaked=tuple(flaked),
         quarantined=tuple(ignored),
     )
-
-
-def _bound(files: TurnFiles) -> None:
-    for path in (files.out, files.err):
-        bound_output(path, OUTPUT_LIMIT_BYTES)
 
 
 def _judge(state: Exited, name: str, words: str) -> RunResult | None:

@@ -13,17 +13,14 @@ from dataclasses import dataclass
 
 from paddock.core.merge.model import Purpose, Run
 from paddock.fleet.clock import Clock
-from paddock.fleet.landing.ci_output import last_lines
+from paddock.fleet.landing.ci_output import last_lines, step_turn
 from paddock.fleet.landing.ci_run import CiCrew, CiRun, RunResult
 from paddock.fleet.landing.entrance import ci_of
 from paddock.fleet.site import Site
 from paddock.fleet.upkeep.sweeper import Sweeper
 from paddock.git.disk import remove_tree
 from paddock.git.sandboxes.sandbox import Sandbox, list_sandboxes, release_sandbox, remove_sandbox
-from paddock.sessions.marks import Mark
-from paddock.sessions.process import identify
-from paddock.sessions.sweep import sweep
-from paddock.sessions.watch import TurnWatch
+from paddock.sessions.host import is_gone
 
 PREFIX = "trial-"
 BEAT_SECONDS = 1.0
@@ -51,27 +48,18 @@ def try_ci(site: Site, commit: str, timeout_seconds: float, beat: Callable[[floa
 
 async def _drive(site: Site, name: str, commit: str, timeout_seconds: float, beat: Callable[[float], None]) -> Trial:
     began = site.clock.now()
-    watch = TurnWatch(tick_seconds=BEAT_SECONDS)
     tree = site.repo.git("rev-parse", f"{commit}^{{tree}}").text
     run = Run(name, Purpose.CONTROL, commit, tree, (), tree, commit, ci_of(site).digest, "", began)
     sandbox = Sandbox(site.repo, site.sandbox_root, name)
-    driver = CiRun(CiCrew(site, watch, Sweeper()), run, timeout_seconds, sandbox)
-    helpers = [asyncio.ensure_future(_pass_on(watch, driver)), asyncio.ensure_future(_beat(site.clock, beat, began))]
+    driver = CiRun(CiCrew(site, Sweeper(site.sessions)), run, timeout_seconds, sandbox)
+    beats = asyncio.ensure_future(_beat(site.clock, beat, began))
     try:
         with _stopped_by_a_person(driver):
             ended = await driver.drive()
     finally:
-        for helper in helpers:
-            helper.cancel()
-        watch.close()
+        beats.cancel()
+        site.sessions.close()
     return Trial(commit, ended, site.clock.now() - began, last_lines(site, name))
-
-
-async def _pass_on(watch: TurnWatch, driver: CiRun) -> None:
-    while True:
-        news = await watch.news(60.0)
-        if news.ended or news.grown:
-            driver.changed.set()
 
 
 async def _beat(clock: Clock, beat: Callable[[float], None], began: float) -> None:
@@ -105,8 +93,8 @@ def _clear_left_over(site: Site) -> None:
     boxes = {seen.name for seen in list_sandboxes(site.repo, site.sandbox_root) if seen.name.startswith(PREFIX)}
     for name in folders | boxes:
         number = name.removeprefix(PREFIX)
-        if number.isdecimal() and identify(int(number)) is None:
-            sweep({Mark(site.marker, f"run-{name}")})
+        if number.isdecimal() and is_gone(int(number)):
+            site.sessions.sweep({step_turn(name, 0).owner})
             _remove(site, name)
 
 

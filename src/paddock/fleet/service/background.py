@@ -14,8 +14,7 @@ from paddock.core.errors import PaddockError
 from paddock.core.leases.lease import Lease
 from paddock.fleet.clock import stamp
 from paddock.git.repo import Repo
-from paddock.sessions.identity import ProcessIdentity, is_certainly_gone
-from paddock.sessions.process import block_until_exit, signal_process
+from paddock.sessions.host import is_certainly_gone, is_here, signal_holder
 
 START_SECONDS = 20.0
 LOG_BYTES = 8 * 1024 * 1024
@@ -24,24 +23,17 @@ LOG_BYTES = 8 * 1024 * 1024
 
 @dataclass(frozen=True, slots=True)
 class RunningDaemon:
-    """`identity` is None for one on another host."""
-
     lease: Lease
-    identity: ProcessIdentity | None
 
     @property
     def words(self) -> str:
         return f"pid {self.lease.holder.pid} on {self.lease.holder.host}, since {stamp(self.lease.since)}"
 
 
-def find_daemon(board: Board, host: str) -> RunningDaemon | None:
+def find_daemon(board: Board) -> RunningDaemon | None:
     """The daemon that holds the lease, unless its process is known to be gone."""
     lease = board.leases.held.get(DAEMON_LEASE)
-    if lease is None or is_certainly_gone(lease.holder):
-        return None
-    holder = lease.holder
-    here = holder.host == host
-    return RunningDaemon(lease, ProcessIdentity(holder.pid, int(holder.started), holder.boot_id) if here else None)
+    return None if lease is None or is_certainly_gone(lease.holder) else RunningDaemon(lease)
 
 
 def spawn_daemon(top: Path, log: Path, arguments: list[str]) -> int:
@@ -60,13 +52,12 @@ def spawn_daemon(top: Path, log: Path, arguments: list[str]) -> int:
 
 def end_daemon(daemon: RunningDaemon, *, agents_too: bool, timeout_seconds: float) -> bool:
     """Asks it to end, and with `agents_too` to end every agent first. False if it had to be killed."""
-    if daemon.identity is None:
+    holder = daemon.lease.holder
+    if not is_here(holder):
         raise PaddockError(f"the daemon runs elsewhere: {daemon.words}", "run `paddock down` on that host")
-    signal_process(daemon.identity, signal.SIGUSR1 if agents_too else signal.SIGTERM)
-    if block_until_exit(daemon.identity, timeout_seconds):
+    if signal_holder(holder, signal.SIGUSR1 if agents_too else signal.SIGTERM, timeout_seconds):
         return True
-    signal_process(daemon.identity, signal.SIGKILL)
-    block_until_exit(daemon.identity, 5.0)
+    signal_holder(holder, signal.SIGKILL, 5.0)
     return False
 
 

@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 from paddock.core.board import DAEMON_LEASE, Board
 from paddock.core.leases.lease import Lease, log_time
-from paddock.sessions.identity import is_certainly_gone
+from paddock.sessions.host import is_certainly_gone
 
 
 class Presence(StrEnum):

@@ -19,7 +19,7 @@ from paddock.core.ids import AttemptId, TaskId
 from paddock.core.leases import lease
 from paddock.core.merge.model import Queue
 from paddock.fleet.clock import stamp
-from paddock.fleet.site import Site
+from paddock.fleet.site import RUN_OWNER, Site
 from paddock.git.disk import disk_usage, remove_tree
 from paddock.git.landing.held import UNITS, held_units, release_unit
 from paddock.git.sandboxes.sandbox import (
@@ -34,10 +34,8 @@ from paddock.git.sandboxes.sandbox import (
 from paddock.git.worktrees.gc import GcItem, GcPlan, Waste, apply_gc, plan_gc
 from paddock.git.worktrees.release import release
 from paddock.git.worktrees.slots import RESOLVE_SUFFIX, Slot, SlotRecord, SlotState, list_slots, read_record
-from paddock.sessions.marks import Mark, MarkedProcess, find_marked
-from paddock.sessions.sweep import sweep as sweep_processes
+from paddock.sessions.protocol import LiveProcess
 
-RUN_PREFIX = "run-"
 # A commit is composed and held some moments before the run that tests it is recorded.
 FRESH_UNIT_SECONDS = 600.0
 
@@ -79,7 +77,7 @@ class Folder:
 class Survey:
     """The world as it was seen, by nobody's word. `units` are commits with their refs' ages in seconds."""
 
-    processes: tuple[MarkedProcess, ...] = ()
+    processes: tuple[LiveProcess, ...] = ()
     slots: tuple[tuple[Slot, SlotRecord | None], ...] = ()
     half_made: tuple[GcItem, ...] = ()
     sandboxes: tuple[SandboxSeen, ...] = ()
@@ -91,7 +89,7 @@ def look(site: Site) -> Survey:
     """Blocks on git and the process table: call it in a thread. Never touches the board."""
     now = site.clock.now()
     return Survey(
-        processes=find_marked(site.marker),
+        processes=site.sessions.find(),
         slots=tuple((slot, read_record(slot)) for slot in list_slots(site.root)),
         half_made=_half_made(site),
         sandboxes=list_sandboxes(site.repo, site.sandbox_root),
@@ -116,7 +114,7 @@ def _held_since(site: Site, commit: str) -> float:
 
 def _folders(site: Site) -> Iterator[Folder]:
     attempts = ((f"{path.parent.name}.{path.name}", path) for path in site.state_dir.glob("attempts/*/*"))
-    runs = ((f"{RUN_PREFIX}{path.name}", path) for path in site.state_dir.glob("runs/*"))
+    runs = ((f"{RUN_OWNER}{path.name}", path) for path in site.state_dir.glob("runs/*"))
     for owner, path in (*attempts, *runs):
         try:
             if path.is_dir():
@@ -148,11 +146,11 @@ def _expired_leases(board: Board, now: float) -> Iterator[Found]:
         yield Found(What.LEASE, event.name, f"held by {held.holder.name} since {stamp(held.since)}")
 
 
-def _orphans(board: Board, processes: tuple[MarkedProcess, ...]) -> Iterator[Found]:
+def _orphans(board: Board, processes: tuple[LiveProcess, ...]) -> Iterator[Found]:
     """Processes that carry our mark and an attempt or run that is over."""
     for process in processes:
-        owner = process.mark.attempt
-        words = f"pid {process.identity.pid}, {process.age_seconds:.0f} s old: {process.command}"
+        owner = process.owner
+        words = f"{process.name}, {process.age_seconds:.0f} s old: {process.command}"
         if (over := _has_ended(board, owner)) is None:
             yield Found(What.UNKNOWN, owner, words)
         elif over:
@@ -161,10 +159,10 @@ def _orphans(board: Board, processes: tuple[MarkedProcess, ...]) -> Iterator[Fou
 
 def _has_ended(board: Board, owner: str) -> bool | None:
     """None when the log does not know the attempt or run. A run whose record is gone has ended long ago."""
-    if owner.startswith(RUN_PREFIX):
-        number = owner.removeprefix(f"{RUN_PREFIX}r")
+    if owner.startswith(RUN_OWNER):
+        number = owner.removeprefix(f"{RUN_OWNER}r")
         known = number.isdecimal() and int(number) < board.queue.next_run
-        return owner.removeprefix(RUN_PREFIX) not in board.queue.running if known else None
+        return owner.removeprefix(RUN_OWNER) not in board.queue.running if known else None
     name, _, number = owner.partition(".")
     task = board.tasks.get(TaskId(name))
     if task is None or not number.isdecimal() or not 1 <= int(number) <= task.started:
@@ -232,7 +230,7 @@ def sweep(site: Site, found: list[Found]) -> list[Found]:
     """Does what was found, except leases, which are the log's own; returns what was really done."""
     done = []
     orphans = {item.name for item in found if item.what is What.PROCESS}
-    ended = {p.mark.attempt for p in sweep_processes({Mark(site.marker, name) for name in orphans}).ended}
+    ended = {process.owner for process in site.sessions.sweep(orphans).ended}
     for item in found:
         try:
             if (item.what is What.PROCESS and item.name in ended) or _sweep_one(site, item):

@@ -2,22 +2,22 @@
 
 import asyncio
 
-from paddock.sessions.marks import Mark
-from paddock.sessions.sweep import SweepReport, sweep
+from paddock.sessions.protocol import Sessions, SweepReport
 
 
 class Sweeper:
     """While one pass runs in a thread, the next one's attempts gather."""
 
-    def __init__(self) -> None:
-        self._waiting: dict[Mark, asyncio.Future[SweepReport]] = {}
+    def __init__(self, sessions: Sessions) -> None:
+        self._sessions = sessions
+        self._waiting: dict[str, asyncio.Future[SweepReport]] = {}
         self._passes: asyncio.Task[None] | None = None
 
-    async def sweep(self, mark: Mark) -> SweepReport:
-        """Ends whatever the attempt left behind and says what it was."""
-        if mark not in self._waiting:
-            self._waiting[mark] = asyncio.get_running_loop().create_future()
-        future = self._waiting[mark]
+    async def sweep(self, owner: str) -> SweepReport:
+        """Ends whatever an attempt or CI run left behind and says what it was."""
+        if owner not in self._waiting:
+            self._waiting[owner] = asyncio.get_running_loop().create_future()
+        future = self._waiting[owner]
         if self._passes is None or self._passes.done():
             self._passes = asyncio.create_task(self._pass())
         return await asyncio.shield(future)
@@ -26,11 +26,11 @@ class Sweeper:
         while self._waiting:
             batch, self._waiting = self._waiting, {}
             try:
-                report = await asyncio.to_thread(sweep, set(batch))
+                report = await asyncio.to_thread(self._sessions.sweep, set(batch))
             except Exception as error:
                 # Whoever waits hears of it: a sweep that nobody answers would hold its attempt for ever.
                 for future in batch.values():
                     future.set_exception(error)
                 continue
-            for mark, future in batch.items():
-                future.set_result(report.of(mark))
+            for owner, future in batch.items():
+                future.set_result(report.of(owner))

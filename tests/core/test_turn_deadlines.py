@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from paddock.sessions.deadlines import Deadline, TurnLimits, TurnTimes, next_expiry, passed_deadline
+from paddock.core.tasks.deadlines import Deadline, TurnLimits, TurnTimes, next_expiry, passed_deadline
 
 LIMITS = TurnLimits(startup_seconds=10, silence_seconds=30, turn_seconds=100, tool_seconds=50)
 NEW = TurnTimes(started_at=1000, has_output=False, last_output_at=None)
