@@ -3,6 +3,7 @@
 import asyncio
 import re
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
@@ -336,3 +337,29 @@ def test_a_log_that_was_deleted_is_said_to_be_gone(shelf: Shelf) -> None:
     assert store.exists()
     shelf.remove()
     assert not store.exists()
+
+
+def test_what_a_store_knows_is_what_it_last_read_or_wrote(shelf: Shelf) -> None:
+    store, other = shelf.open(), shelf.open()
+    store.append(add(), ANA)
+    other.append(add(), ANA)
+    assert list(store.known().tasks) == ["t1"]
+    assert list(store.board().tasks) == ["t1", "t2"]
+    other.append(add(), ANA)
+    store.append(add(), ANA)
+    assert list(store.known().tasks) == ["t1", "t2", "t3", "t4"]
+
+
+def test_a_store_knows_nothing_of_what_could_not_be_written(store: Store) -> None:
+    store.append(add(), ANA)
+    with pytest.raises(IllegalTransition):
+        store.append(break_halfway, ANA)
+    assert list(store.known().tasks) == ["t1"]
+
+
+def test_another_thread_than_the_one_that_opened_it_is_refused(store: Store) -> None:
+    with ThreadPoolExecutor(1) as pool:
+        for use in (store.board, store.known, store.head, lambda: store.append(add(), ANA), lambda: [*store.rows()]):
+            with pytest.raises(RuntimeError, match="another thread"):
+                pool.submit(use).result()
+    assert store.head() == 1

@@ -106,7 +106,7 @@ class Daemon:
             if not self.ledger.store.exists():
                 return
             look_at = await self._notice_settings()
-            board = self.ledger.board
+            board = self.ledger.read()
             self._report(board)
             self._steer(board)
             self._adopt(board)
@@ -263,10 +263,9 @@ class Daemon:
 
     def _is_idle(self, seq: int, wake_at: float | None) -> bool:
         """Nothing runs, nothing waits for a clock, and nobody but a person can move what is left."""
-        now = self.ledger.board
-        if now.seq != seq or wake_at is not None or self.runs or self._ci_drives:
+        if wake_at is not None or self.runs or self._ci_drives or self.ledger.read().seq != seq:
             return False
-        queue = now.queue
+        queue = self.ledger.board.queue
         stuck = queue.frozen or queue.paused or queue.halted is not None or queue.draining_since is not None
         return stuck or not queue.entries
 
@@ -298,7 +297,7 @@ class Daemon:
         """What a drive of ours still clears up after its attempt's end is not for the janitor."""
         seen = await asyncio.to_thread(look, self.site)
         checkpoint("janitor.looked")
-        found = judge(self.site.config, self.ledger.board, seen, self.site.clock.now())
+        found = judge(self.site.config, self.ledger.read(), seen, self.site.clock.now())
         driven = {str(run.attempt_id) for run in self.runs.values()}
         orphaned = [item for item in found if item.name not in driven]
         done = await asyncio.to_thread(sweep, self.site, orphaned)

@@ -37,6 +37,11 @@ class Ledger:
 
     @property
     def board(self) -> Board:
+        """As it was last read or written here: decide on the one that `record` gives."""
+        return self._store.known()
+
+    def read(self) -> Board:
+        """With what others have written meanwhile."""
         return self._store.board()
 
     @property

@@ -67,6 +67,8 @@ class Listener(Protocol):
 
 
 class Store(Protocol):
+    """For the thread that opened it: any other is refused, for the board is no more than one thread's."""
+
     def append(self, decide: Decide, author: Author) -> list[Record]:
         """One transaction. Returns once the records are durable; raises what `decide` raises."""
         ...
@@ -79,7 +81,11 @@ class Store(Protocol):
         ...
 
     def board(self) -> Board:
-        """The board at the newest record. It belongs to the caller until the next call on this store."""
+        """The board at the newest record. Every later call on this store may change it."""
+        ...
+
+    def known(self) -> Board:
+        """The board as this store last read or wrote it, without another look at the log."""
         ...
 
     def records(self, query: Query) -> Iterator[Record]: ...

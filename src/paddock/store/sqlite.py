@@ -5,6 +5,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
+from threading import get_ident
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -25,6 +26,8 @@ from paddock.store.trouble import cut_short, damaged, explained
 from paddock.store.wake import listen, nudge
 
 if TYPE_CHECKING:
+    import apsw
+
     from paddock.store.verification import Verification
 
 _INSERT = f"INSERT INTO events({COLUMNS}) VALUES(?,?,?,?,?,?,?,?,?)"
@@ -42,7 +45,7 @@ class _HalfApplied(Exception):
 
 
 class SqliteStore:
-    """Use one instance per thread at a time. `clock` gives seconds since the epoch.
+    """`clock` gives seconds since the epoch.
 
     `create` makes the log if there is none; without `announce` it stays empty, for a mirror to fill.
     """
@@ -65,6 +68,7 @@ class SqliteStore:
         self._snapshot_seq = 0
         self._shrink_at = WAL_LIMIT_BYTES
         self._lock = -1
+        self._thread = get_ident()
         try:
             with explained(path):
                 self._open(create=create, read_only=read_only)
@@ -84,7 +88,7 @@ class SqliteStore:
         if create and not self.path.exists():
             with locked(self._lock, self.path, self._lock_timeout):
                 create_log(self.path)
-        self._db = connect(self.path, read_only=read_only, busy_seconds=self._lock_timeout)
+        self._connection = connect(self.path, read_only=read_only, busy_seconds=self._lock_timeout)
         self._files = OpenFiles(self.path, read_only=read_only)
 
     def listen(self) -> Listener:
@@ -94,7 +98,7 @@ class SqliteStore:
         return self.path.exists()
 
     def close(self) -> None:
-        self._db.close()
+        self._connection.close()
         self._release()
 
     def _release(self) -> None:
@@ -126,6 +130,20 @@ class SqliteStore:
     def board(self) -> Board:
         with explained(self.path), self._reading():
             return self._catch_up()
+
+    def known(self) -> Board:
+        self._require_own_thread()
+        return self._board if self._board is not None else self.board()
+
+    @property
+    def _db(self) -> "apsw.Connection":
+        self._require_own_thread()
+        return self._connection
+
+    def _require_own_thread(self) -> None:
+        """A bug in the caller, so loud: what two threads read and fold at once is nobody's log."""
+        if get_ident() != self._thread:
+            raise RuntimeError(f"the log `{self.path}` was opened by another thread: read what you need there")
 
     def head(self) -> int:
         with explained(self.path):
