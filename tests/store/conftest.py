@@ -8,9 +8,11 @@ from typing import Protocol
 import apsw
 import pytest
 
-from paddock.store.protocol import Store
+from paddock.store.protocol import Query, Store
+from paddock.store.rows import COLUMNS, select_rows
 from paddock.store.snapshots import snapshot_path
 from paddock.store.sqlite import SqliteStore
+from tests.store.memory import MemoryLog, MemoryStore
 
 
 class Shelf(Protocol):
@@ -76,7 +78,39 @@ class SqliteShelf:
             store.close()
 
 
-SHELVES: dict[str, Callable[[Path], SqliteShelf]] = {"sqlite": SqliteShelf}
+class MemoryShelf:
+    def __init__(self, _folder: Path) -> None:
+        self._times = itertools.count(1_800_000_000)
+        self._log = MemoryLog()
+        self.open()
+
+    def open(self, *, read_only: bool = False) -> MemoryStore:
+        return MemoryStore(self._log, lambda: float(next(self._times)))
+
+    def open_empty(self) -> MemoryStore:
+        return MemoryStore(MemoryLog(), announce=False)
+
+    def tamper(self, sql: str) -> None:
+        with apsw.Connection(":memory:") as connection:
+            connection.execute(f"CREATE TABLE events({COLUMNS})")
+            connection.executemany("INSERT INTO events VALUES(?,?,?,?,?,?,?,?,?)", self._log.rows)
+            connection.execute(sql).fetchall()
+            self._log.rows[:] = select_rows(connection, Query())
+        connection.close()
+
+    def remove(self) -> None:
+        self._log.is_there = False
+
+    def spoil_snapshot(self) -> None:
+        content = bytearray(self._log.snapshot)
+        content[len(content) // 2] ^= 0x40
+        self._log.snapshot = bytes(content)
+
+    def close(self) -> None:
+        pass
+
+
+SHELVES: dict[str, Callable[[Path], SqliteShelf | MemoryShelf]] = {"sqlite": SqliteShelf, "memory": MemoryShelf}
 
 
 @pytest.fixture(params=SHELVES)

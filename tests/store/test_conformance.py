@@ -12,6 +12,7 @@ from paddock.core import events as ev
 from paddock.core.board import Board, encode_board
 from paddock.core.errors import IllegalTransition, PaddockError
 from paddock.core.ids import AttemptId, TaskId, task_id
+from paddock.store import fold
 from paddock.store.codec import Row, chain
 from paddock.store.protocol import Author, LogUnusable, Query, Store
 from tests.store.conftest import Shelf
@@ -245,7 +246,7 @@ def test_writers_refuse_a_log_with_kinds_they_do_not_know_and_name_the_version(s
 
 def test_the_first_write_of_a_newer_version_says_so(shelf: Shelf, monkeypatch: pytest.MonkeyPatch) -> None:
     store = shelf.open()
-    monkeypatch.setattr(f"{type(store).__module__}.__version__", "99.2.0")
+    monkeypatch.setattr(fold, "__version__", "99.2.0")
     kinds = [[record.event.kind for record in store.append(add(), ANA)] for _ in range(2)]
     assert kinds == [["log.upgraded", "task.added"], ["task.added"]]
     assert store.board().version == "99.2.0"

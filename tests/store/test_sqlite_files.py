@@ -12,6 +12,7 @@ import pytest
 from paddock.core import events as ev
 from paddock.core.errors import PaddockError
 from paddock.store import snapshots
+from paddock.store.fold import Fold
 from paddock.store.lock import locked, open_lock
 from paddock.store.protocol import LogUnusable, Query
 from paddock.store.snapshots import snapshot_path
@@ -164,7 +165,7 @@ def test_a_snapshot_of_another_layout_or_version_is_folded_again(
     tip = list(store.rows())[-1][-1]
     with monkeypatch.context() as older:
         older.setattr(snapshots, what, 0)
-        snapshots.write_snapshot(log, lie.board, tip)
+        snapshots.write_snapshot(log, Fold(lie.board, tip))
     assert len(store.board().tasks) == 50
     store.close()
 

@@ -17,8 +17,9 @@ from pathlib import Path
 import msgspec
 
 from paddock import __version__
-from paddock.core.board import LAYOUT, Board, BoardState, Convoy, decode_board, encode_board
+from paddock.core.board import LAYOUT, BoardState, Convoy, decode_board, encode_board
 from paddock.core.tasks.task import Attempt, Task
+from paddock.store.fold import Fold
 
 _MAGIC = b"Padkboard"
 _HEAD = struct.Struct(f">{len(_MAGIC)}sIQI20s")  # magic, layout, seq, checksum, hash of the record
@@ -34,16 +35,20 @@ def snapshot_path(log: Path) -> Path:
     return log.with_suffix(".board")
 
 
-def load_snapshot(log: Path, *, mapped: bool = False) -> tuple[Board, bytes] | None:
-    """A board and the hash of the record it stands at.
-
-    Call it before the transaction it is used in: the record is then visible there. A `mapped` file is not
+def load_snapshot(log: Path, *, mapped: bool = False) -> Fold | None:
+    """Call it before the transaction it is used in: its record is then visible there. A `mapped` file is not
     copied, for those who look once and go: whoever cut it short would end a process that stays.
     """
     try:
-        content = _content(snapshot_path(log), mapped=mapped)
+        return unpack(_content(snapshot_path(log), mapped=mapped))
+    except (OSError, ValueError):
+        return None
+
+
+def unpack(content: bytes | mmap.mmap) -> Fold | None:
+    try:
         magic, shape, seq, checksum, tip = _HEAD.unpack_from(content)
-    except (OSError, ValueError, struct.error):
+    except struct.error:
         return None
     encoded = memoryview(content)[_HEAD.size :]
     if magic != _MAGIC or shape != layout() or zlib.crc32(encoded) != checksum:
@@ -52,7 +57,12 @@ def load_snapshot(log: Path, *, mapped: bool = False) -> tuple[Board, bytes] | N
         board = decode_board(encoded)
     except msgspec.DecodeError:
         return None
-    return (board, tip) if board.seq == seq else None
+    return Fold(board, tip) if board.seq == seq else None
+
+
+def pack(fold: Fold) -> bytes:
+    encoded = encode_board(fold.board)
+    return _HEAD.pack(_MAGIC, layout(), fold.board.seq, zlib.crc32(encoded), fold.tip) + encoded
 
 
 def _content(path: Path, *, mapped: bool) -> bytes | mmap.mmap:
@@ -60,14 +70,12 @@ def _content(path: Path, *, mapped: bool) -> bytes | mmap.mmap:
         return mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) if mapped else file.read()
 
 
-def write_snapshot(log: Path, board: Board, tip: bytes) -> None:
+def write_snapshot(log: Path, fold: Fold) -> None:
     """Best effort: without a snapshot the log is slow, not wrong. Hold the writers' lock."""
-    encoded = encode_board(board)
     draft = snapshot_path(log).with_suffix(".board.new")
+    content = pack(fold)
     try:
-        with draft.open("wb") as file:
-            file.write(_HEAD.pack(_MAGIC, layout(), board.seq, zlib.crc32(encoded), tip))
-            file.write(encoded)
+        draft.write_bytes(content)
         os.replace(draft, snapshot_path(log))
     except OSError:
         with suppress(OSError):

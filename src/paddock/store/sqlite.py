@@ -2,7 +2,7 @@
 
 import os
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager
 from pathlib import Path
 from threading import get_ident
@@ -13,10 +13,11 @@ import msgspec
 from paddock import __version__
 from paddock.core.board import Board, encode_board
 from paddock.core.errors import PaddockError
-from paddock.core.events import Draft, LogCreated, LogUpgraded, Record
+from paddock.core.events import Draft, LogCreated, Record
 from paddock.core.ids import printable
-from paddock.store.codec import GENESIS, Row, body_of, chain, decode_row, follows
+from paddock.store.codec import Row, decode_row
 from paddock.store.files import OpenFiles
+from paddock.store.fold import Decisions, Fold, Results, append_group
 from paddock.store.lock import locked, open_lock
 from paddock.store.protocol import Author, Decide, Listener, LogUnusable, Query
 from paddock.store.rows import COLUMNS, select_rows
@@ -34,14 +35,6 @@ _INSERT = f"INSERT INTO events({COLUMNS}) VALUES(?,?,?,?,?,?,?,?,?)"
 LOCK_TIMEOUT_SECONDS = 15.0
 # The automatic checkpoint starts the write-ahead log over at 4 MB, unless readers overlap all the time.
 WAL_LIMIT_BYTES = 16 * 1024 * 1024
-
-
-class _HalfApplied(Exception):
-    """A decision failed after some of its events were folded: the cached board is no longer the log's."""
-
-    def __init__(self, cause: PaddockError) -> None:
-        super().__init__(str(cause))
-        self.cause = cause
 
 
 class SqliteStore:
@@ -63,8 +56,7 @@ class SqliteStore:
         self.path = path
         self._clock = clock
         self._lock_timeout = LOCK_TIMEOUT_SECONDS if lock_timeout_seconds is None else lock_timeout_seconds
-        self._board: Board | None = None
-        self._tip = GENESIS
+        self._fold: Fold | None = None
         self._snapshot_seq = 0
         self._shrink_at = WAL_LIMIT_BYTES
         self._lock = -1
@@ -112,28 +104,16 @@ class SqliteStore:
             raise result
         return result
 
-    def append_all(self, decisions: Sequence[tuple[Decide, Author]]) -> list[list[Record] | PaddockError]:
-        try:
-            return self._transact(decisions)
-        except _HalfApplied as failure:
-            if len(decisions) == 1:
-                return [failure.cause]
-            return [self._append_alone(decision) for decision in decisions]
-
-    def _append_alone(self, decision: tuple[Decide, Author]) -> list[Record] | PaddockError:
-        """Its own failure only: those before it are on disk already."""
-        try:
-            return self.append_all([decision])[0]
-        except PaddockError as failure:
-            return failure
+    def append_all(self, decisions: Decisions) -> Results:
+        return append_group(self._transact, decisions)
 
     def board(self) -> Board:
         with explained(self.path), self._reading():
-            return self._catch_up()
+            return self._catch_up().board
 
     def known(self) -> Board:
         self._require_own_thread()
-        return self._board if self._board is not None else self.board()
+        return self._fold.board if self._fold is not None else self.board()
 
     @property
     def _db(self) -> "apsw.Connection":
@@ -178,33 +158,31 @@ class SqliteStore:
                 before = self._encoded_board()
                 drop_snapshot(self.path)
                 self.forget()
-                same = encode_board(self._catch_up()) == before
+                same = encode_board(self._catch_up().board) == before
             self._snapshot()
         return same
 
     def _encoded_board(self) -> bytes | None:
         """None if the snapshot is such that what follows it cannot fold."""
         try:
-            return encode_board(self._catch_up())
+            return encode_board(self._catch_up().board)
         except PaddockError:
             return None
 
     def restore(self, rows: Iterable[Row]) -> int:
         with explained(self.path), self._locked():
             with self._writing():
-                if self._board is None:
+                if self._fold is None:
                     self._start(repair=True)
-                board = self._catch_up()
-                first = board.seq
+                fold = self._catch_up()
+                first = fold.board.seq
                 for row in rows:
-                    if row[0] != board.seq + 1 or not follows(self._tip, row):
-                        raise LogUnusable(f"record {row[0]} does not follow this log's record {board.seq}")
-                    board.apply(self._decode(row))
+                    fold.require_next(row)
+                    fold.follow(self._decode(row))
                     self._db.execute(_INSERT, row)
-                    self._tip = row[-1]
             self._snapshot()
         nudge(self.path)
-        return board.seq - first
+        return fold.board.seq - first
 
     def _decode(self, row: Row) -> Record:
         try:
@@ -215,15 +193,14 @@ class SqliteStore:
                 self.path, f"record {row[0]} ({printable(str(row[4]), 40)}) cannot be read: {error}"
             ) from None
 
-    def _transact(self, decisions: Sequence[tuple[Decide, Author]]) -> list[list[Record] | PaddockError]:
+    def _transact(self, decisions: Decisions) -> Results:
         with explained(self.path):
             with self._locked():
                 with self._writing():
-                    board = self._catch_up()
-                    rows: list[Row] = []
-                    results = [self._decide(board, decide, author, rows) for decide, author in decisions]
+                    fold = self._catch_up()
+                    results, rows = fold.write(decisions, self._clock)
                     self._db.executemany(_INSERT, rows)
-                if board.seq - self._snapshot_seq > snapshot_distance(len(board.tasks)):
+                if fold.board.seq - self._snapshot_seq > snapshot_distance(len(fold.board.tasks)):
                     self._snapshot()
                 if self._files.wal_bytes > self._shrink_at:
                     self._shrink()
@@ -240,71 +217,35 @@ class SqliteStore:
         self._files.require_own()
         return locked(self._lock, self.path, self._lock_timeout)
 
-    def _decide(self, board: Board, decide: Decide, author: Author, rows: list[Row]) -> list[Record] | PaddockError:
-        try:
-            drafts = list(decide(board))
-            if drafts:
-                _refuse_newer(board)
-            if drafts and board.version and _older(board.version, __version__):
-                drafts.insert(0, Draft(LogUpgraded(__version__)))
-            bodies = [body_of(draft.event) for draft in drafts]
-        except PaddockError as refusal:
-            return refusal
-        except UnicodeEncodeError as error:
-            return PaddockError(f"`{printable(error.object, 60)}` is not valid UTF-8")
-        records: list[Record] = []
-        at = round(self._clock() * 1_000_000)
-        seconds, actor, generation = at / 1_000_000, author.name, author.generation
-        for draft, body in zip(drafts, bodies, strict=True):
-            seq, event, task, attempt = board.seq + 1, draft.event, draft.task, draft.attempt
-            unsigned = (seq, at, actor, generation, event.kind, task, attempt, body)
-            digest = chain(self._tip, unsigned)
-            record = Record(seq, seconds, actor, generation, task, attempt, event, digest)
-            try:
-                board.apply(record)
-            except PaddockError as error:
-                if not records:
-                    return error
-                raise _HalfApplied(error) from error
-            self._tip = digest
-            rows.append((*unsigned, digest))
-            records.append(record)
-        return records
-
-    def _catch_up(self) -> Board:
+    def _catch_up(self) -> Fold:
         """Folds what others have appended. Call it inside a transaction."""
-        board = self._board if self._board is not None else self._start()
-        rows = self._db.execute(f"SELECT {COLUMNS} FROM events WHERE seq>? ORDER BY seq", (board.seq,))
+        fold = self._fold if self._fold is not None else self._start()
+        rows = self._db.execute(f"SELECT {COLUMNS} FROM events WHERE seq>? ORDER BY seq", (fold.board.seq,))
         try:
             for row in rows:
-                board.apply(self._decode(row))
-                self._tip = row[8]
+                fold.follow(self._decode(row))
         except LogUnusable:
             self.forget()
             raise
         except PaddockError as error:
             self.forget()
             raise damaged(self.path, error.message) from error
-        return board
+        return fold
 
-    def _start(self, *, repair: bool = False) -> Board:
+    def _start(self, *, repair: bool = False) -> Fold:
         """The file is read before the transaction's first look at the log, so its record is visible there.
 
         Snapshots are written after the commit: a record that one tells of was there, and somebody may have acted
         on it. To `repair` is to bring such records back.
         """
-        self._board, self._tip, self._snapshot_seq = Board(), GENESIS, 0
-        snapshot = load_snapshot(self.path, mapped=self._lock < 0)
-        if snapshot is None:
-            return self._board
-        board, tip = snapshot
-        found = self._hash_at(board.seq)
-        if found == tip:
-            self._board, self._tip, self._snapshot_seq = board, tip, board.seq
-        elif found is None and not repair:
+        kept = load_snapshot(self.path, mapped=self._lock < 0)
+        found = self._hash_at(kept.board.seq) if kept is not None else None
+        if kept is not None and found is None and not repair:
             self.forget()
-            raise cut_short(self.path, board.seq)
-        return self._board
+            raise cut_short(self.path, kept.board.seq)
+        self._fold = kept if kept is not None and found == kept.tip else Fold()
+        self._snapshot_seq = self._fold.board.seq
+        return self._fold
 
     def _hash_at(self, seq: int) -> object:
         for (digest,) in self._db.execute("SELECT hash FROM events WHERE seq=?", (seq,)):
@@ -313,9 +254,9 @@ class SqliteStore:
 
     def _snapshot(self) -> None:
         """After the commit and under the lock: a snapshot never knows more than the log."""
-        if self._board is not None and self._board.seq:
-            write_snapshot(self.path, self._board, self._tip)
-            self._snapshot_seq = self._board.seq
+        if self._fold is not None and self._fold.board.seq:
+            write_snapshot(self.path, self._fold)
+            self._snapshot_seq = self._fold.board.seq
 
     def _reading(self) -> "_Transaction":
         return _Transaction(self, "BEGIN")
@@ -324,8 +265,8 @@ class SqliteStore:
         return _Transaction(self, "BEGIN IMMEDIATE")
 
     def forget(self) -> None:
-        """The cached board may hold what was rolled back."""
-        self._board = None
+        """It may hold what was rolled back."""
+        self._fold = None
 
 
 class _Transaction:
@@ -352,21 +293,3 @@ class _Transaction:
         self._store.forget()
         if self._store._db.in_transaction:
             self._store._db.execute("ROLLBACK")
-
-
-def _refuse_newer(board: Board) -> None:
-    if not board.unknown:
-        return
-    kinds = ", ".join(f"`{kind}`" for kind in sorted(board.unknown))
-    raise LogUnusable(
-        f"the log holds events this Paddock {__version__} does not know ({kinds}): writing could contradict them",
-        f"upgrade: `pip install --upgrade 'paddock>={board.version}'`",
-    )
-
-
-def _older(first: str, second: str) -> bool:
-    return first != second and _version(first) < _version(second)
-
-
-def _version(text: str) -> tuple[int, ...]:
-    return tuple(int(part) for part in text.split(".") if part.isdigit())
