@@ -33,7 +33,7 @@ _Found = TypeVar("_Found")
 PATIENCE_SECONDS = 200.0
 """Of tests that wait for what has to come: a machine that others stall is ten times slower, and more."""
 _KEPT_FILES = re.compile(
-    r"""/paddock/(log\.(db(-wal|-shm)?|lock|board)|(waiting|limits)\.json|(worktree-add|checkouts)\.lock|main-compared|daemon\.log)$
+    r"""/paddock/(log\.(db(-wal|-shm)?|lock|board)|(waiting|limits|troubles)\.json|(worktree-add|checkouts)\.lock|main-compared|daemon\.log)$
     |/paddock/memory/[^/]+\.json(\.new)?$  # the draft is that of an agent killed while it saved its conversation
     |/paddock/attempts/t\d+/\d+/(turn-\d+\.(pid|out|err|exit|ending|stop|logs|times)|prompt[^/]*|setup\.log)$
     |/paddock/attempts/t\d+/\d+/((gemini|qwen)-defaults\.json|aider\.[a-z.]+|turn-\d+\.aider\.jsonl)$

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 
 import msgspec
 
-from paddock.cli.text import age
+from paddock.cli.text import age, cut
 from paddock.core.board import Board
 from paddock.fleet.dispatch.refusals import read_stopped
 from paddock.fleet.service.presence import Presence, look_for_daemon
@@ -69,5 +69,16 @@ def _checkouts(workspace: Workspace, _board: Board) -> Iterator[Notice]:
         yield from checkout_notices(workspace)
 
 
+def _troubles(workspace: Workspace, _board: Board) -> Iterator[Notice]:
+    """What the daemon fails at and tries again; the file is there only while there is something to tell."""
+    if (workspace.state_dir / "troubles.json").exists():
+        from paddock.fleet.troubles import read_troubles
+
+        for trouble in read_troubles(workspace.state_dir):
+            tries = f"tried {trouble.times} times in {age(trouble.since)}" if trouble.times > 1 else "tried once"
+            words = f"{trouble.title}: {cut(trouble.problem, 200)} ({tries}; it is tried again)"
+            yield Notice("trouble", words, "paddock log --kind daemon.troubled")
+
+
 DETAILS = "paddock queue why main"
-SOURCES: tuple[Source, ...] = (_lost_daemon, _halted_queue, _untested_queue, _stopped_engines, _checkouts)
+SOURCES: tuple[Source, ...] = (_lost_daemon, _halted_queue, _untested_queue, _stopped_engines, _checkouts, _troubles)

@@ -4,22 +4,24 @@ import asyncio
 from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 
 from paddock.core.board import Board
 from paddock.core.errors import PaddockError, words_of
-from paddock.core.events import DaemonTroubled, Draft, LimitsReset, Record, SettingsAdopted, TaskRetried
-from paddock.core.ids import TaskId, recordable
+from paddock.core.events import Draft, LimitsReset, Record, SettingsAdopted, TaskRetried
+from paddock.core.ids import TaskId
 from paddock.core.tasks.task import Phase
 from paddock.core.tasks.vocabulary import EndedBy
+from paddock.core.troubles import BRISK, Trouble
 from paddock.fleet.attempts.attempt import AttemptRun, Crew
 from paddock.fleet.checkpoints import checkpoint
 from paddock.fleet.clock import wait_for
 from paddock.fleet.dispatch.dispatcher import Dispatcher
 from paddock.fleet.dispatch.gate import Gate
 from paddock.fleet.landing.ci_run import CiCrew, CiRun
-from paddock.fleet.landing.lander import Lander
+from paddock.fleet.landing.lander import LANDING, TENDING, Lander
 from paddock.fleet.ledger import RENEW_SECONDS, Ledger, Succeeded
-from paddock.fleet.service.settings import Adopted, SettingsFile, Unreadable
+from paddock.fleet.service.settings import SettingsFile
 from paddock.fleet.site import Site
 from paddock.fleet.troubles import Troubles
 from paddock.fleet.upkeep.janitor import judge, lease_drafts, look, note_drafts, sweep
@@ -30,7 +32,12 @@ from paddock.store.protocol import Query
 SLOW_CLOCK_SECONDS = 5.0
 ROUND_SECONDS = 0.02
 """A busy fleet wakes its daemon with every step of every agent; a round serves all that came meanwhile."""
-DRIVE_TRIES = 3
+STARTING = "starting agents"
+DRIVING = "driving"
+CLEANING = "cleaning up"
+ESSENTIAL = frozenset({STARTING, LANDING, TENDING})
+"""What a fleet that is to end when it is idle does not leave undone without having tried again and again."""
+SETTINGS = "reading paddock.toml; what it said before stays in force"
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,8 +62,7 @@ class Daemon:
         self._woken = asyncio.Event()
         self._seen = self.ledger.board.seq
         self.ending = ""
-        self.troubles = Troubles()
-        self._told_stale = ""
+        self.troubles = Troubles(self.ledger, self.site.state_dir, self.site.clock.now)
         self._drives: dict[TaskId, asyncio.Task[None]] = {}
         self._ci_drives: dict[str, asyncio.Task[None]] = {}
         sweeper = Sweeper(self.site.sessions)
@@ -66,7 +72,8 @@ class Daemon:
             for record in self.ledger.store.records(Query(kind=kind, since=gate.known_at)):
                 self._reset_limits(self.ledger.board, record)
         self._dispatcher = Dispatcher(self.site, self.ledger, gate)
-        self.lander = Lander(self.site, self.ledger, CiCrew(self.site, sweeper), self._spawn_ci)
+        crew = CiCrew(self.site, sweeper)
+        self.lander = Lander(self.site, self.ledger, crew, self._spawn_ci, self.troubles)
 
     async def run(self) -> None:
         """Until idle, asked to end, or succeeded. Agents that still run are left to the next daemon."""
@@ -86,7 +93,7 @@ class Daemon:
             async with asyncio.TaskGroup() as self._group:
                 helpers = [
                     self._group.create_task(self._keep_lease()),
-                    self._group.create_task(fill_pool(self.site, self.ledger)),
+                    self._group.create_task(fill_pool(self.site, self.ledger, self.troubles)),
                     self._group.create_task(self._keep_clean()),
                 ]
                 await self._loop()
@@ -112,7 +119,7 @@ class Daemon:
             self._adopt(board)
             seq = board.seq
             start_at = await self._dispatch(board)
-            land_at = await self._land()
+            land_at = await self.lander.step()
             if self.orders.until_idle and (self._is_idle(seq, start_at) or self._is_stuck()):
                 self._report(self.ledger.board)
                 return
@@ -123,12 +130,11 @@ class Daemon:
         """Takes over what was edited in paddock.toml; returns when to look again at an edit that may go on."""
         if self.settings is None:
             return None
-        match self.settings.read_edit(self.site.config, self.site.clock.now()):
-            case Unreadable(error=error):
-                await self._note_trouble("reading paddock.toml; what it said before stays in force", error)
-            case Adopted(config=config, keys=keys, later=later):
-                self.site.config = config
-                await self.ledger.record(lambda _board: [Draft(SettingsAdopted(keys, later))])
+        adopted = self.settings.read_edit(self.site.config, self.site.clock.now())
+        await self.troubles.observe(SETTINGS, self.settings.problem)
+        if adopted is not None:
+            self.site.config = adopted.config
+            await self.ledger.record(lambda _board: [Draft(SettingsAdopted(adopted.keys, adopted.later))])
         return self.settings.settled_at
 
     def end(self, why: str) -> None:
@@ -192,64 +198,44 @@ class Daemon:
                 checkpoint("daemon.adopted")
 
     async def _drive(self, run: AttemptRun) -> None:
+        """Whatever goes wrong is tried again, and left to a person when that does not help."""
         try:
-            for tries in range(DRIVE_TRIES):
-                try:
-                    await run.drive()
-                    return
-                except (Succeeded, asyncio.CancelledError):
-                    raise
-                except Exception as error:
-                    await self._note_trouble(f"driving {run.attempt_id}", error)
-                    await asyncio.sleep(2.0**tries)
+            while not await self._drive_once(run):
+                pass
         finally:
             self.runs.pop(run.task_id, None)
             self._drives.pop(run.task_id, None)
             self._woken.set()
 
-    async def _note_trouble(self, what: str, error: Exception) -> None:
-        event = DaemonTroubled(what, recordable(words_of(error))[:2000])
-        await self.ledger.record(lambda _board: [Draft(event)])
-
-    async def _note_repeated(self, what: str, error: Exception) -> float:
-        """Returns when to try again."""
-        now = self.site.clock.now()
-        if self.troubles.note(what, words_of(error), now):
-            await self._note_trouble(what, error)
-        return now + SLOW_CLOCK_SECONDS
+    async def _drive_once(self, run: AttemptRun) -> bool:
+        """Whether nothing is left to do for it."""
+        try:
+            await run.drive()
+        except (Succeeded, asyncio.CancelledError):
+            raise
+        except Exception as error:
+            trouble = await self.troubles.note(DRIVING, words_of(error), run.attempt_id)
+            if not trouble.hopeless and not run.wish.stop:
+                await run.pause(trouble.retry_at - self.site.clock.now())
+                return False
+            await run.give_up(trouble)
+        self.troubles.heal(DRIVING, run.attempt_id)
+        return True
 
     async def _dispatch(self, board: Board) -> float | None:
         if self.ending:
             return None
         most = self.site.config.limits.max_agents if self.orders.max_agents is None else self.orders.max_agents
         running = Counter(self._account(board, name) for name in self.runs)
-        try:
-            again = await self._dispatcher.start(board, running, most, self.orders.only)
-        except Succeeded:
-            raise
-        except (PaddockError, OSError) as error:
-            return await self._note_repeated("starting agents", error)
-        self.troubles.forget("starting agents")
-        if (problem := self._dispatcher.stale_because) and problem != self._told_stale:
-            await self._note_trouble(f"fetching {self.site.config.landing_branch}", PaddockError(problem))
-        self._told_stale = problem
+        start = partial(self._dispatcher.start, board, running, most, self.orders.only)
+        again = await self.troubles.attempt(STARTING, start, BRISK)
+        await self.troubles.observe("fetching", self._dispatcher.stale_because, self.site.config.landing_branch)
         return again
 
     def _account(self, board: Board, name: TaskId) -> str:
         attempt = board.tasks[name].last
         assert attempt is not None
         return attempt.account or self.site.account_of(attempt.engine)
-
-    async def _land(self) -> float | None:
-        """The merge queue's turn; what it cannot do now it tries again."""
-        try:
-            again = await self.lander.step()
-        except Succeeded:
-            raise
-        except (PaddockError, OSError) as error:
-            return await self._note_repeated("landing", error)
-        self.troubles.forget("landing")
-        return again
 
     def _spawn_ci(self, driver: CiRun) -> None:
         self._ci_drives[driver.run.id] = self._group.create_task(self._drive_ci(driver))
@@ -265,13 +251,20 @@ class Daemon:
         """Nothing runs, nothing waits for a clock, and nobody but a person can move what is left."""
         if wake_at is not None or self.runs or self._ci_drives or self.ledger.read().seq != seq:
             return False
+        if any(trouble.what in ESSENTIAL for trouble in self.troubles.book.open):
+            return False
         queue = self.ledger.board.queue
         stuck = queue.frozen or queue.paused or queue.halted is not None or queue.draining_since is not None
         return stuck or not queue.entries
 
     def _is_stuck(self) -> bool:
         """Nothing runs, and what should go on has failed again and again."""
-        return self.troubles.hopeless and not self.runs and not self._ci_drives
+        return bool(self.given_up) and not self.runs and not self._ci_drives
+
+    @property
+    def given_up(self) -> list[Trouble]:
+        """What the fleet is for and does not manage."""
+        return [trouble for trouble in self.troubles.book.open if trouble.hopeless and trouble.what in ESSENTIAL]
 
     async def _sleep(self, wake_at: float | None) -> None:
         pause = SLOW_CLOCK_SECONDS if wake_at is None else max(0.01, wake_at - self.site.clock.now())
@@ -285,13 +278,9 @@ class Daemon:
     async def _keep_clean(self) -> None:
         """The janitor's rounds: one at the start, then on a slow clock."""
         while True:
-            try:
-                await self._clean()
-            except Succeeded:
-                raise
-            except (PaddockError, OSError) as error:
-                await self._note_trouble("cleaning up", error)
-            await asyncio.sleep(self.site.config.janitor.every)
+            again = await self.troubles.attempt(CLEANING, self._clean)
+            every = self.site.config.janitor.every
+            await asyncio.sleep(every if again is None else max(0.0, again - self.site.clock.now()))
 
     async def _clean(self) -> None:
         """What a drive of ours still clears up after its attempt's end is not for the janitor."""

@@ -1,38 +1,89 @@
-"""What the daemon could not do and tries again. The log is told once: telling it wakes the very loop that failed."""
+"""The daemon's one book of troubles: the log hears of each once, and `paddock status` reads what is open in a file."""
 
+import contextlib
+import os
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
+from pathlib import Path
 
-ENOUGH_TRIES = 3  # in a row, before a run that is to end when it is idle gives up
-TOLD_AGAIN_SECONDS = 3600.0
+import msgspec
 
+from paddock.core.errors import PaddockError, words_of
+from paddock.core.events import DaemonTroubled, Draft
+from paddock.core.ids import recordable
+from paddock.core.troubles import PATIENT, Patience, Trouble, TroubleBook
+from paddock.fleet.ledger import Ledger, Succeeded
 
-@dataclass(frozen=True, slots=True)
-class Trouble:
-    """`problem` is the last one; `times` counts the failures in a row."""
-
-    problem: str
-    times: int
-    told_at: float
+FILE = "troubles.json"
+LONGEST_PROBLEM = 2000
 
 
 @dataclass
 class Troubles:
-    """By what was being done."""
+    """Shared by whatever the daemon does over and over. `now` is its clock, `patience` that of whoever has no other."""
 
-    now: dict[str, Trouble] = field(default_factory=dict)
+    ledger: Ledger
+    state_dir: Path
+    now: Callable[[], float]
+    patience: Patience = PATIENT
+    book: TroubleBook = field(default_factory=TroubleBook)
 
-    def note(self, what: str, problem: str, at: float) -> bool:
-        """Whether the log does not know of it yet."""
-        before = self.now.get(what)
-        is_known = before is not None and before.problem == problem and at - before.told_at < TOLD_AGAIN_SECONDS
-        told_at = before.told_at if before is not None and is_known else at
-        self.now[what] = Trouble(problem, before.times + 1 if before is not None else 1, told_at)
-        return not is_known
+    def __post_init__(self) -> None:
+        self._write()
 
-    def forget(self, what: str) -> None:
-        """It worked."""
-        self.now.pop(what, None)
+    async def attempt(
+        self, what: str, do: Callable[[], Awaitable[float | None]], patience: Patience | None = None
+    ) -> float | None:
+        """Does it, unless it failed a moment ago. Returns when to come back, if at all."""
+        before = self.book.find(what)
+        if before is not None and self.now() < before.retry_at:
+            return before.retry_at
+        try:
+            again = await do()
+        except Succeeded:
+            raise
+        except (PaddockError, OSError) as error:
+            return (await self.note(what, words_of(error), patience=patience)).retry_at
+        self.heal(what)
+        return again
 
-    @property
-    def hopeless(self) -> bool:
-        return any(trouble.times >= ENOUGH_TRIES for trouble in self.now.values())
+    async def note(self, what: str, problem: str, whose: str = "", patience: Patience | None = None) -> Trouble:
+        """It failed: the log is told, if that is news."""
+        words = recordable(problem)[:LONGEST_PROBLEM]
+        noted = self.book.note(what, whose, words, self.now(), patience or self.patience)
+        trouble = noted.trouble
+        if noted.to_tell:
+            await self.ledger.record(lambda _board: [Draft(DaemonTroubled(trouble.title, trouble.problem))])
+        self._write()
+        return trouble
+
+    async def observe(self, what: str, problem: str, whose: str = "") -> None:
+        """How it stands with something that is looked at all the time; an empty `problem` means that it is well."""
+        before = self.book.find(what, whose)
+        if not problem:
+            self.heal(what, whose)
+        elif before is None or before.problem != problem or self.now() >= before.retry_at:
+            await self.note(what, problem, whose)
+
+    def heal(self, what: str, whose: str = "") -> None:
+        if self.book.heal(what, whose):
+            self._write()
+
+    def _write(self) -> None:
+        """Best effort: a disk that is full is a trouble already."""
+        path = self.state_dir / FILE
+        with contextlib.suppress(OSError):
+            if not self.book.open:
+                path.unlink(missing_ok=True)
+                return
+            draft = path.with_suffix(".new")
+            draft.write_bytes(msgspec.json.encode(self.book.open))
+            os.replace(draft, path)
+
+
+def read_troubles(state_dir: Path) -> list[Trouble]:
+    """What the daemon last failed at and has not managed since."""
+    try:
+        return msgspec.json.decode((state_dir / FILE).read_bytes(), type=list[Trouble])
+    except (OSError, msgspec.DecodeError):
+        return []

@@ -7,7 +7,7 @@ import pytest
 
 from paddock.config.load import load_config
 from paddock.config.schema import Config
-from paddock.fleet.service.settings import SETTLE_SECONDS, Adopted, SettingsFile, Unreadable
+from paddock.fleet.service.settings import SETTLE_SECONDS, Adopted, SettingsFile
 
 
 @pytest.fixture
@@ -24,7 +24,7 @@ def write(path: Path, text: str) -> None:
     os.utime(path, ns=(before + 1_000_000, before + 1_000_000))
 
 
-def edit_of(file: SettingsFile, current: Config) -> Adopted | Unreadable | None:
+def edit_of(file: SettingsFile, current: Config) -> Adopted | None:
     """Looked at twice, some time apart."""
     early = file.read_edit(current, 100.0)
     assert early is None
@@ -64,10 +64,21 @@ def test_land_and_limits_count_at_once_and_the_rest_later(file: SettingsFile) ->
 def test_a_slip_is_told_once_and_the_file_is_read_again_when_it_is_right(file: SettingsFile, text: str) -> None:
     config = file.load()
     write(file.path, text)
-    assert isinstance(edit_of(file, config), Unreadable)
     assert edit_of(file, config) is None
+    assert file.problem
     write(file.path, '[land]\nci = "true"\nslots = 5\n')
     assert adopted(file, config).keys == ("land.slots",)
+    assert not file.problem
+
+
+def test_a_slip_that_is_taken_back_is_over_though_nothing_is_adopted(file: SettingsFile) -> None:
+    config, before = file.load(), file.path.read_text()
+    write(file.path, "[land\n")
+    assert edit_of(file, config) is None
+    assert "paddock.toml" in file.problem
+    write(file.path, before)
+    assert edit_of(file, config) is None
+    assert not file.problem
 
 
 def test_a_file_that_is_removed_means_the_defaults(file: SettingsFile) -> None:

@@ -97,12 +97,12 @@ async def run_fleet(workspace: Workspace, orders: Orders, *, wait: bool, live: b
         click.echo(f"still working: {', '.join(still)}; `paddock run` picks them up", err=True)
     if not daemon.ending:
         _tell_who_waits(workspace, board, orders.only)
-        for what, trouble in daemon.troubles.now.items():
-            click.echo(f"gave up {what}: {cut(trouble.problem, 200)}", err=True)
+        for trouble in daemon.given_up:
+            click.echo(f"gave up {trouble.title}: {cut(trouble.problem, 200)}", err=True)
     _tell_halt(site, board)
     for line in checkout_lines(workspace):
         click.echo(line, err=True)
-    return 130 if daemon.ending else int(bool(daemon.troubles.now)) or exit_code(board, orders.only)
+    return 130 if daemon.ending else int(bool(daemon.given_up)) or exit_code(board, orders.only)
 
 
 async def _is_left(store: Store, error: Exception) -> bool:

@@ -20,6 +20,7 @@ from paddock.core.tasks.conversations import find_homes
 from paddock.core.tasks.task import Attempt, Phase, Task
 from paddock.core.tasks.vocabulary import Outcome, Step
 from paddock.core.trace import TurnSummary
+from paddock.core.troubles import Trouble
 from paddock.engines.protocol import Engine
 from paddock.fleet.attempts.allowance import Purse
 from paddock.fleet.attempts.folders import prepare_in_place, why_new_conversation
@@ -90,6 +91,43 @@ class AttemptRun:
             else:
                 await self._claim_turn(task, attempt)
         await self._give_back()
+
+    async def pause(self, seconds: float) -> None:
+        """Before the next try; over at once when somebody wants the attempt stopped."""
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(seconds):
+                while not self.wish.stop:
+                    self.wish.changed.clear()
+                    await self.wish.changed.wait()
+
+    async def give_up(self, trouble: Trouble) -> None:
+        """Paddock itself could not go on, however often it tried: the agent is ended, and the task is a person's.
+
+        The janitor brings the worktree back, with what is in it.
+        """
+        if (attempt := self._live()) is None:
+            return
+        head = None
+        with contextlib.suppress(PaddockError, OSError):  # what failed so far may fail again; the janitor repeats it
+            await self._crew.sweeper.sweep(attempt.id)
+            head = await asyncio.to_thread(self._site.repo.branch_tip, attempt.branch)
+        checkpoint("attempt.swept")
+        tries = "1 try" if trouble.times == 1 else f"{trouble.times} tries"
+        verdict = AttemptEnded(
+            outcome=Outcome.LOST,
+            next=Step.BLOCK,
+            counted=False,
+            reason=f"Paddock could not go on with it after {tries}: {trouble.problem}",
+            head=head,
+            unblock=f"paddock retry {self.task_id}",
+        )
+
+        def decide(board: Board) -> list[Draft]:
+            drafts = self._if_live(board, Draft(verdict, self.task_id, attempt.id))
+            return [*drafts, *(Draft(event) for event in end_attempt(board.leases, attempt.id) if drafts)]
+
+        await self._ledger.record(decide)
+        checkpoint("attempt.given_up")
 
     def _live(self) -> Attempt | None:
         attempt = self._ledger.board.task(self.task_id).live_attempt

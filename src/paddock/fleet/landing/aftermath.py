@@ -28,8 +28,8 @@ class Aftermath:
     def of(cls, site: Site, ledger: Ledger) -> "Aftermath":
         return cls(site, ledger, SentBack(site, ledger), Notices.since(site, ledger.board.queue))
 
-    async def look_after(self) -> str:
-        """Deals with every decision once; why somebody could not be told, empty when all is well."""
+    async def look_after(self) -> str | None:
+        """Deals with every decision once; why somebody could not be told, None when nobody had to be."""
         await self.sent_back.look_after(self.ledger.board)
         await self._tidy(self.ledger.board.queue)
         return self.notices.tell(self.ledger.board.queue)

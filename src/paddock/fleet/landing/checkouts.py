@@ -18,8 +18,8 @@ class Checkouts:
     looked_at: float = 0.0
     main: str | None = None
 
-    async def look_after(self) -> str:
-        """Costs nothing while every checkout shows main; what went wrong, empty when nothing did."""
+    async def look_after(self) -> str | None:
+        """Costs nothing while every checkout shows main; what went wrong, "" if nothing did, None before it is due."""
         config = self.site.config
         notes = read_notes(notes_folder(self.site.repo))
         if config.land.remote or not (notes.stale or notes.undone):
@@ -27,7 +27,7 @@ class Checkouts:
         main = self.site.repo.loose_tip(config.landing_branch)
         now = asyncio.get_running_loop().time()
         if main is not None and main == self.main and now < self.looked_at + AGAIN_SECONDS:
-            return ""
+            return None
         self.looked_at, self.main = now, main
         update = config.land.checkout == "update"
         try:

@@ -10,8 +10,8 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 
 from paddock.core.board import Board
-from paddock.core.errors import IllegalTransition, PaddockError
-from paddock.core.events import DaemonTroubled, Draft, TaskBlocked
+from paddock.core.errors import IllegalTransition, PaddockError, words_of
+from paddock.core.events import Draft, TaskBlocked
 from paddock.core.ids import TaskId, recordable
 from paddock.core.merge import actions as act
 from paddock.core.merge import events as qe
@@ -30,8 +30,9 @@ from paddock.fleet.landing.conflicts import landed_against
 from paddock.fleet.landing.entrance import ci_of, hold_task, lineage_of, main_ref, queue_change
 from paddock.fleet.landing.lineage import Lineage
 from paddock.fleet.landing.lost_work import compare_mains
-from paddock.fleet.ledger import Ledger
+from paddock.fleet.ledger import Ledger, Succeeded
 from paddock.fleet.site import Site
+from paddock.fleet.troubles import Troubles
 from paddock.git.landing.audit import Move
 from paddock.git.landing.compose import Composed, Policy, Unit, compose
 from paddock.git.landing.held import hold_unit
@@ -45,8 +46,8 @@ from paddock.git.landing.workbench import open_workbench
 ROUNDS = 1000
 STALE_PLANS = 20
 FETCH_SECONDS = 15.0
-FIRST_RETRY_SECONDS = 2.0
-LAST_RETRY_SECONDS = 60.0
+LANDING = "landing"
+TENDING = "tending the merge queue"
 
 
 @dataclass
@@ -55,11 +56,9 @@ class Lander:
     ledger: Ledger
     crew: CiCrew
     spawn: Callable[["CiRun"], None]
+    troubles: Troubles
     runs: dict[str, CiRun] = field(default_factory=dict)
     fetched_at: float = 0.0
-    retry_at: float = 0.0
-    retry_seconds: float = FIRST_RETRY_SECONDS
-    troubles: dict[str, str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self._began = self.site.clock.now()
@@ -68,24 +67,25 @@ class Lander:
 
     async def step(self) -> float | None:
         """Does all there is to do now; returns when to look again even if nothing happens, if at all."""
+        tended_at = await self.troubles.attempt(TENDING, self._tend)
+        landed_at = await self.troubles.attempt(LANDING, self._advance)
+        return min((at for at in (tended_at, landed_at) if at is not None), default=None)
+
+    async def _tend(self) -> None:
         await self._aftermath.sent_back.block_unchanged(self.ledger.board)
         await self._queue_approved(self.ledger.board)
         await self._look_after()
-        queue = self.ledger.board.queue
-        if _is_at_rest(queue):
+
+    async def _advance(self) -> float | None:
+        if _is_at_rest(self.ledger.board.queue):
             return None
-        if self.site.clock.now() < self.retry_at:
-            return self.retry_at
-        if not await self._act():
-            return self._later()
-        self.retry_seconds = FIRST_RETRY_SECONDS
-        await self._note_trouble("")
+        await self._act()
         await self._give_up_lost(self.ledger.board.queue)
         await self._look_after()
         return self.site.clock.now() + FETCH_SECONDS if self.site.config.land.remote else None
 
-    async def _act(self) -> bool:
-        """Plans and performs until nothing is left to do; False when the world outside did not let us."""
+    async def _act(self) -> None:
+        """Plans and performs until nothing is left to do; PaddockError where the world outside does not let us."""
         stale = 0
         for _ in range(ROUNDS):
             await self._drop_cancelled(self.ledger.board)
@@ -96,30 +96,18 @@ class Lander:
                 break
             try:
                 for action in actions:
-                    if not await self._perform(action):
-                        return False
+                    await self._perform(action)
             except IllegalTransition:
                 # Somebody cancelled, or a run ended, while we acted on an older board: plan again.
                 stale += 1
                 if stale > STALE_PLANS:
                     raise
-        return True
-
-    def _later(self) -> float:
-        self.retry_at = self.site.clock.now() + self.retry_seconds
-        self.retry_seconds = min(LAST_RETRY_SECONDS, self.retry_seconds * 2)
-        return self.retry_at
 
     async def _look_after(self) -> None:
-        if untold := await self._aftermath.look_after():
-            await self._note_trouble(untold, "telling what landed")
-        await self._note_trouble(await self._checkouts.look_after(), "bringing a checkout up to date")
-
-    async def _note_trouble(self, problem: str, what: str = "landing") -> None:
-        """Once, however often it is tried again; empty: it is over."""
-        known, self.troubles[what] = self.troubles.get(what, ""), problem
-        if problem and problem != known:
-            await self.ledger.record(lambda _board: [Draft(DaemonTroubled(what, problem[:2000]))])
+        looks = (("telling what landed", self._aftermath), ("bringing a checkout up to date", self._checkouts))
+        for what, whoever in looks:
+            if (problem := await whoever.look_after()) is not None:
+                await self.troubles.observe(what, problem)
 
     async def _note_remote(self, remote: str, problem: str) -> None:
         """Once when it is lost and once when it is back; empty: it answered."""
@@ -182,7 +170,7 @@ class Lander:
         land = self.site.config.land
         if land.remote and self.site.clock.now() - self.fetched_at > FETCH_SECONDS:
             fetched = await asyncio.to_thread(self.site.repo.fetch, land.remote, self.site.config.landing_branch)
-            await self._note_trouble(fetched.problem, f"fetching from {land.remote}")
+            await self.troubles.observe("fetching from", fetched.problem, land.remote)
             await self._note_remote(land.remote, fetched.problem)
             self.fetched_at = self.site.clock.now()
         known = queue.main.commit if queue.main is not None else None
@@ -198,8 +186,7 @@ class Lander:
             watched_since=self._began,
         )
 
-    async def _perform(self, action: act.Action) -> bool:
-        """False when the world outside did not let us: try again later."""
+    async def _perform(self, action: act.Action) -> None:
         match action:
             case act.StartRun():
                 await self._start(action)
@@ -209,7 +196,7 @@ class Lander:
                     self.runs[run].cancelled = reason or "cancelled"
                     self.runs[run].changed.set()
             case act.Land():
-                return await self._land(action)
+                await self._land(action)
             case act.Bounce():
                 await self._bounce(action)
             case act.RecordMain():
@@ -218,7 +205,6 @@ class Lander:
                 event = act.decision_event(action)
                 assert event is not None
                 await self._record(event)
-        return True
 
     async def _record_main(self, action: act.RecordMain) -> None:
         """With what it means for work that had landed, in one transaction."""
@@ -306,8 +292,11 @@ class Lander:
         """Drives a run and records its end."""
         try:
             ended = await driver.drive()
-        except (PaddockError, OSError) as error:
-            ended = RunResult(Result.INFRA, None, str(error))
+        except Succeeded:
+            raise
+        except Exception as error:
+            # Nobody's change is to blame. The queue has rules for runs that are lost, and they end.
+            ended = RunResult(Result.INFRA, None, recordable(words_of(error))[:2000])
         run = driver.run.id
         checkpoint("run.over")
         event = qe.RunEnded(
@@ -318,7 +307,7 @@ class Lander:
         checkpoint("run.ended_in_log")
         self.runs.pop(run, None)
 
-    async def _land(self, action: act.Land) -> bool:
+    async def _land(self, action: act.Land) -> None:
         if self.ledger.board.queue.landing is None:
             await self._record(qe.LandingStarted(action.run, action.old, action.new))
             checkpoint("land.announced")
@@ -334,10 +323,13 @@ class Lander:
         events = _landing_events(action, result)
         if not events:
             assert isinstance(result, Unreachable | Stuck)
-            await self._note_trouble(f"main cannot be moved: {result.reason}")
+            words = f"main cannot be moved: {result.reason}"
+            if isinstance(result, Stuck) and self._is_last_try():
+                refused = qe.LandingRefused(action.run, action.old, action.new, words)
+                return await self._record(refused, qe.QueueHalted(recordable(words)[:2000], (action.run,)))
             if isinstance(result, Unreachable):
                 await self._note_remote(land.remote, result.reason)
-            return False
+            raise PaddockError(words)
         if land.remote and isinstance(result, Landed):
             await self._note_remote(land.remote, "")
             await asyncio.to_thread(self._track, action)
@@ -345,7 +337,11 @@ class Lander:
             self.fetched_at = 0.0
         await self._record(*events)
         checkpoint("land.recorded")
-        return True
+
+    def _is_last_try(self) -> bool:
+        """What is in the way on this machine does not go away by itself; a remote may come back."""
+        before = self.troubles.book.find(LANDING)
+        return before is not None and before.times + 1 >= self.troubles.patience.tries
 
     def _track(self, action: act.Land) -> None:
         """A push whose answer was lost leaves our picture of the remote behind; that must not look like a rewind."""

@@ -28,22 +28,22 @@ class Notices:
         halted_at = queue.halted.at if queue.halted is not None else 0.0
         return cls(site, {(old.id, old.version) for old in queue.decided}, halted_at)
 
-    def tell(self, queue: Queue) -> str:
-        """Starts a notifier for each new decision; why one could not be started, empty when all were."""
-        trouble = ""
+    def tell(self, queue: Queue) -> str | None:
+        """Starts a notifier for each new decision; why one could not be started, "" when all were, None without any."""
+        told: list[str] = []
         fresh = [new for new in queue.decided if (new.id, new.version) not in self.seen]
         self.seen.update((new.id, new.version) for new in fresh)
         halted = queue.halted if queue.halted is not None and queue.halted.at != self.halted_at else None
         self.halted_at = halted.at if halted is not None else self.halted_at
         if not self.site.config.land.notify:
-            return ""
+            return None
         self.running = [process for process in self.running if process.poll() is None]
         for decided in (new for new in fresh if new.outcome in TOLD):
             commit = decided.commit or decided.head
-            trouble = self._start(decided.id, decided.outcome.value, commit, decided.reason) or trouble
+            told.append(self._start(decided.id, decided.outcome.value, commit, decided.reason))
         if halted is not None and queue.main is not None:
-            trouble = self._start("", "halted", queue.main.commit, halted.reason) or trouble
-        return trouble
+            told.append(self._start("", "halted", queue.main.commit, halted.reason))
+        return max(told, default=None)
 
     def _start(self, change: str, outcome: str, commit: str, reason: str) -> str:
         if len(self.running) >= MOST_AT_ONCE:

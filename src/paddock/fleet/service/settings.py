@@ -7,7 +7,7 @@ from pathlib import Path
 from msgspec import structs
 
 from paddock.config.schema import Config
-from paddock.core.errors import PaddockError
+from paddock.core.errors import PaddockError, words_of
 
 SETTLE_SECONDS = 0.3
 LIVE_SECTIONS = ("land", "limits")
@@ -26,28 +26,25 @@ class Adopted:
     later: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Unreadable:
-    """The file as it is now is no configuration; the one before stays in force."""
-
-    error: PaddockError
-
-
 @dataclass
 class SettingsFile:
-    """`load` reads the whole configuration, with the environment and the command line this daemon was started with."""
+    """`load` reads the whole configuration, with the environment and the command line this daemon was started with.
+
+    `problem` says why the file as it is now is no configuration, so that the one before stays in force; "" if it is.
+    """
 
     path: Path
     load: Callable[[], Config]
     seen: Stamp = field(init=False)
     pending: Stamp = None
     settled_at: float | None = None
+    problem: str = ""
 
     def __post_init__(self) -> None:
         self.seen = self._stamp()
 
-    def read_edit(self, current: Config, now: float) -> Adopted | Unreadable | None:
-        """What an edit since the last look means; None when there was none, or it changes nothing.
+    def read_edit(self, current: Config, now: float) -> Adopted | None:
+        """What an edit since the last look means; None when there was none, it changes nothing, or it cannot be read.
 
         Editors empty a file before they write it, so it is read when it has stayed as it is for a moment; until
         then `settled_at` says when to look again.
@@ -64,7 +61,9 @@ class SettingsFile:
         try:
             wanted = self.load()
         except PaddockError as error:
-            return Unreadable(error)
+            self.problem = words_of(error)
+            return None
+        self.problem = ""
         keys = tuple(_differences(current, wanted))
         live = tuple(key for key in keys if key.partition(".")[0] in LIVE_SECTIONS and key not in LANDING_PLACE)
         later = tuple(key for key in keys if key not in live)

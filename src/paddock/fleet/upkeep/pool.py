@@ -2,13 +2,14 @@
 
 import asyncio
 
-from paddock.core.errors import PaddockError
+from paddock.core.errors import PaddockError, words_of
 from paddock.core.events import DaemonTroubled, Draft, Swept
 from paddock.core.ids import recordable
 from paddock.core.tasks.conversations import find_homes
 from paddock.fleet.checkpoints import checkpoint
 from paddock.fleet.ledger import Ledger
 from paddock.fleet.site import Site
+from paddock.fleet.troubles import Troubles
 from paddock.git.worktrees.pool import fill
 from paddock.git.worktrees.release import release
 from paddock.git.worktrees.slots import list_slots, read_record
@@ -46,7 +47,7 @@ def _claimed(site: Site) -> list[str]:
     return [record.attempt for record in records if record is not None and record.attempt]
 
 
-async def fill_pool(site: Site, ledger: Ledger) -> None:
+async def fill_pool(site: Site, ledger: Ledger, troubles: Troubles) -> None:
     """Keeps the pool full at main's tip, a little at a time, while the fleet has nothing better to do."""
     size = site.config.worktrees.pool
     while size:
@@ -54,7 +55,8 @@ async def fill_pool(site: Site, ledger: Ledger) -> None:
             tip = await asyncio.to_thread(site.main_tip)
             homes = find_homes(ledger.board)
             report = await asyncio.to_thread(fill, site.root, tip, size, 1, homes=homes)
-            busy = bool(report.made or report.repointed) and not report.problems
-        except (PaddockError, OSError):
-            busy = False
-        await asyncio.sleep(BUSY_SECONDS if busy else FILL_SECONDS)
+            busy, problem = bool(report.made or report.repointed), "; ".join(report.problems)
+        except (PaddockError, OSError) as error:
+            busy, problem = False, words_of(error)
+        await troubles.observe("filling the pool", problem)
+        await asyncio.sleep(BUSY_SECONDS if busy and not problem else FILL_SECONDS)
