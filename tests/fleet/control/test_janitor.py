@@ -326,6 +326,6 @@ def test_many_agents_come_and_go_under_an_eager_janitor(make_yard: MakeYard) -> 
     yard.run(code=0)
     board = yard.board()
     assert {board.tasks[name].phase.value for name in board.tasks} == {"landed"}
-    assert not [event for event in swept(yard) if "sandbox" in event.what or "ref" in event.what]
+    assert not [event for event in swept(yard) if "sandbox" in event.what or What.REF in event.what]
     assert not [event for event in swept(yard) if "worktree" in event.what or "process" in event.what]
     yard.assert_nothing_is_left()

@@ -157,6 +157,21 @@ class TestRewound:
         assert "parts/a" in farm.files()
         assert len(farm.yard.records(WorkLost)) == 1
 
+    def test_work_whose_refs_were_let_go_can_be_queued_again_though_git_has_pruned(self, farm: Farm) -> None:
+        farm.yard.add(write("parts/a"), commit("Add a"), {"say": "done"})
+        farm.yard.run(code=0)
+        farm.yard.paddock("janitor")
+        assert not farm.yard.git("for-each-ref", "refs/paddock/changes"), "main has all of it"
+        self.rewind(farm)
+        farm.yard.git("reflog", "expire", "--expire=now", "--all")
+        farm.yard.git("gc", "--quiet", "--prune=now")
+
+        assert "queued t1" in farm.yard.paddock("land", "t1")
+        farm.yard.run()
+        farm.yard.paddock("queue", "resume")
+        farm.yard.run(code=0)
+        assert "parts/a" in farm.files()
+
     def test_it_is_told_also_of_a_main_that_was_looked_at_before_the_work_landed(self, farm: Farm) -> None:
         farm.yard.add(write("parts/a"), commit("Add a"), {"say": "done"})
         farm.yard.run(code=0)

@@ -8,16 +8,16 @@ import pytest
 from paddock.core.merge.model import Member
 from paddock.git.landing.audit import Move, audit
 from paddock.git.landing.compose import Policy, Signature
+from paddock.git.landing.durable import FLUSHED_ONE_BY_ONE, flush_objects
 from paddock.git.landing.held import (
-    FLUSHED_ONE_BY_ONE,
     Held,
     NotHeld,
-    flush_objects,
+    change_ref,
     held_units,
     hold_change,
     hold_unit,
     missing_holds,
-    release_change,
+    release_changes,
     release_unit,
 )
 from paddock.git.landing.history import Relation, observe_main, read_landed
@@ -89,8 +89,8 @@ class TestHolding:
     def test_releasing_lets_go_only_of_the_head_it_names(self, lab: Lab) -> None:
         one = lab.branch("t1", {"1.txt": "1\n"})
         lab.held(one)
-        assert not release_change(lab.repo, Member("t1", 1, lab.main))
-        assert release_change(lab.repo, one.member)
+        assert not release_changes(lab.repo, lab.main, {change_ref(one.member): lab.main})
+        assert release_changes(lab.repo, lab.main, {change_ref(one.member): one.member.head})
         assert missing_holds(lab.repo, (one.member,)) == (one.member,)
 
     def test_a_composed_commit_survives_gc_while_it_is_held(self, lab: Lab) -> None:
@@ -167,7 +167,7 @@ class TestLanding:
     def test_a_change_whose_hold_is_gone_does_not_land(self, lab: Lab) -> None:
         one = lab.branch("t1", {"1.txt": "1\n"})
         move = lab.move(one)
-        release_change(lab.repo, one.member)
+        release_changes(lab.repo, lab.main, {change_ref(one.member): one.member.head})
         result = land(lab.repo, move)
         assert isinstance(result, Unsound)
         assert (result.moved, lab.main) == (False, move.old)

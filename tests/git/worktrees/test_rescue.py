@@ -10,7 +10,7 @@ from paddock.git.repo import Repo
 from paddock.git.worktrees.checkout import admin_dir, operation_in_progress
 from paddock.git.worktrees.prepare import Worktree, WorktreeOrder, find, prepare, release
 from paddock.git.worktrees.release import Released
-from paddock.git.worktrees.rescue import Rescued, dirty_files, hold_change, loose_commits, rescue
+from paddock.git.worktrees.rescue import Rescued, dirty_files, loose_commits, rescue
 from paddock.git.worktrees.slots import SlotState, WorktreeRoot, list_slots, read_record
 from tests.git.conftest import commit, git, write
 
@@ -293,13 +293,6 @@ class TestHolding:
             reflog.write(b"\0" * 90 + b"\n\xff \xfe x\n-x --all y\n")
         held = release(root, "t1.1", "test").held
         assert [repo.resolve(ref) for ref in held] == [alone]
-
-    def test_a_change_is_held_once_and_for_all(self, repo: Repo, tree: Worktree) -> None:
-        work = commit(tree.path, {"a": "1"})
-        assert hold_change(repo, "t1.1", work)
-        assert hold_change(repo, "t1.1", work)
-        assert not hold_change(repo, "t1.1", tree.start)
-        assert repo.refs("refs/paddock/changes") == {"refs/paddock/changes/t1.1": work}
 
 
 class TestLookingOnly:

@@ -13,10 +13,11 @@ from paddock.engines.protocol import Capabilities, Engine
 from paddock.fleet.checkpoints import checkpoint
 from paddock.fleet.site import Site
 from paddock.git.facts import DiffStat, diffstat, read_stretch
+from paddock.git.landing.held import delivery_ref, hold_delivery
 from paddock.git.worktrees.checkout import repair_worktree
 from paddock.git.worktrees.prepare import find
 from paddock.git.worktrees.release import Secured
-from paddock.git.worktrees.rescue import count_rescued, hold_change, rescue
+from paddock.git.worktrees.rescue import count_rescued, rescue
 
 DEADLINES = frozenset({EndedBy.STARTUP, EndedBy.SILENCE, EndedBy.TOOL, EndedBy.TURN, EndedBy.OUTPUT})
 
@@ -71,7 +72,7 @@ def secure(site: Site, attempt: Attempt) -> Delivery:
 
 def _from_branch(site: Site, attempt: Attempt) -> Delivery:
     """The worktree is gone already: the branch, or the ref an earlier try has set, tells what there was."""
-    for ref in (f"refs/paddock/changes/{attempt.id}", f"refs/heads/{attempt.branch}"):
+    for ref in (delivery_ref(attempt.id), f"refs/heads/{attempt.branch}"):
         head = site.repo.resolve(ref)
         if head is not None:
             return _hold(site, attempt, head)
@@ -85,9 +86,7 @@ def _hold(site: Site, attempt: Attempt, head: str | None) -> Delivery:
     stretch = read_stretch(site.repo, f"refs/heads/{site.config.landing_branch}", attempt.base, head)
     if not stretch.commits:
         return Delivery(head=head, base=stretch.base)
-    if not hold_change(site.repo, attempt.id, head):
-        ref = f"refs/paddock/changes/{attempt.id}"
-        site.repo.update_ref(ref, head, site.repo.refs(ref)[ref], "paddock: change")
+    hold_delivery(site.repo, attempt.id, head)
     checkpoint("judge.held")
     return Delivery(
         head,

@@ -7,7 +7,7 @@ evidence.
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from pathlib import Path
 
@@ -18,10 +18,21 @@ from paddock.core.events import Draft, Swept
 from paddock.core.ids import AttemptId, TaskId
 from paddock.core.leases import lease
 from paddock.core.merge.model import Queue
+from paddock.fleet.checkpoints import checkpoint
 from paddock.fleet.clock import stamp
+from paddock.fleet.landing.entrance import main_ref
 from paddock.fleet.site import RUN_OWNER, Site
+from paddock.fleet.upkeep.changes import spare_changes
 from paddock.git.disk import disk_usage, remove_tree
-from paddock.git.landing.held import UNITS, held_units, release_unit
+from paddock.git.landing.held import (
+    CHANGES,
+    UNITS,
+    HeldChanges,
+    held_units,
+    release_changes,
+    release_unit,
+    survey_changes,
+)
 from paddock.git.sandboxes.sandbox import (
     InUse,
     Sandbox,
@@ -49,6 +60,7 @@ class What(StrEnum):
     SURPLUS = "sandbox beyond the slots"
     TRANSCRIPT = "old transcript"
     REF = "ref of an ended run"
+    CHANGES = "refs of finished changes"
     UNKNOWN = "unknown"
 
 
@@ -61,6 +73,7 @@ class Found:
     evidence: str
     size_bytes: int = 0
     waste: GcItem | None = None
+    changes: HeldChanges | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,6 +96,7 @@ class Survey:
     sandboxes: tuple[SandboxSeen, ...] = ()
     units: tuple[tuple[str, float], ...] = ()
     folders: tuple[Folder, ...] = ()
+    changes: HeldChanges | None = None
 
 
 def look(site: Site) -> Survey:
@@ -95,7 +109,13 @@ def look(site: Site) -> Survey:
         sandboxes=list_sandboxes(site.repo, site.sandbox_root),
         units=tuple((commit, now - _held_since(site, commit)) for commit in held_units(site.repo)),
         folders=tuple(_folders(site)),
+        changes=_changes_held(site),
     )
+
+
+def _changes_held(site: Site) -> HeldChanges | None:
+    main = site.repo.resolve(main_ref(site))
+    return None if main is None else survey_changes(site.repo, main)
 
 
 def _half_made(site: Site) -> tuple[GcItem, ...]:
@@ -136,6 +156,7 @@ def judge(config: Config, board: Board, seen: Survey, now: float) -> list[Found]
         *_sandboxes(board.queue, seen.sandboxes),
         *_surplus(seen.sandboxes, config.land.slots),
         *_units(board.queue, seen.units),
+        *_changes(board, seen.changes),
         *_transcripts(config.janitor, board, seen.folders, now),
     ]
 
@@ -211,6 +232,14 @@ def _units(queue: Queue, units: tuple[tuple[str, float], ...]) -> Iterator[Found
             yield Found(What.REF, commit, "no run that matters tests this commit")
 
 
+def _changes(board: Board, held: HeldChanges | None) -> Iterator[Found]:
+    spare = spare_changes(board, held) if held is not None else {}
+    if held is not None and spare:
+        names = ", ".join(ref.removeprefix(f"{CHANGES}/") for ref in spare)
+        words = f"main, or another ref, has their commits: {names}"
+        yield Found(What.CHANGES, f"{len(spare)} below {CHANGES}", words, changes=replace(held, refs=spare))
+
+
 def _transcripts(limits: Janitor, board: Board, folders: tuple[Folder, ...], now: float) -> Iterator[Found]:
     """Output folders of ended attempts and runs: those too old, then the oldest until the rest fits."""
     total = 0
@@ -256,6 +285,9 @@ def _sweep_one(site: Site, item: Found) -> bool:
             return not isinstance(remove_sandbox(Sandbox(site.repo, site.sandbox_root, item.name)), InUse)
         case What.REF:
             return release_unit(site.repo, item.name)
+        case What.CHANGES:
+            assert item.changes is not None
+            return release_changes(site.repo, item.changes.main, item.changes.refs, checkpoint)
         case What.TRANSCRIPT:
             remove_tree(Path(item.name))
             return True

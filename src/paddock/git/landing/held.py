@@ -1,29 +1,30 @@
-"""Refs the queue owns: the approved bytes of each change, and the commits built from them.
+"""Refs that hold work: what each attempt delivered, the bytes of each queued change, the commits built from them.
 
-A change is held at `refs/paddock/changes/ID/vN`, `/` in its id written `+`: a ref cannot be a folder too. The ref
-is written once and never moved, so a branch that is rewritten or deleted while it waits changes nothing. What it
-names is on disk before the ref is.
+A queued change is held at `refs/paddock/changes/ID/vN`, `/` in its id written `+`: a ref cannot be a folder too. The
+ref is written once and never moved, so a branch that is rewritten or deleted while it waits changes nothing. What it
+names is on disk before the ref is. What an attempt delivered is held at `refs/paddock/changes/ATTEMPT`.
+
+Such a ref is released when its task has no more use for it and another ref of ours holds its commits: a newer
+version, one below `refs/paddock/kept`, or `refs/paddock/main`, the main of the last release. That one moves on with
+main; a main that was rewound meanwhile is kept first. So nothing is lost by letting go, whoever rewinds main.
 """
 
-import os
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from pathlib import Path
 
 from paddock.core.ids import recordable
 from paddock.core.merge.model import Member
-from paddock.git.command import GitFailed
-from paddock.git.landing.workbench import DURABLE, Workbench, open_workbench
+from paddock.git.landing.durable import REF_OPTIONS, flush_objects, move_ref
+from paddock.git.landing.workbench import Workbench, open_workbench
 from paddock.git.repo import ABSENT, Repo
+from paddock.git.worktrees.checkout import KEPT, hold_commit
 
 CHANGES = "refs/paddock/changes"
 UNITS = "refs/paddock/units"
+MAIN = "refs/paddock/main"
 HOLD_CHECKPOINTS = ("hold.checked", "hold.flushed", "hold.held")
-FLUSHED_ONE_BY_ONE = 256  # above that one pack with one fsync is quicker than a fsync per object
-
-LOCK_WAIT_MILLISECONDS = 2000  # others hold a ref's lock for some milliseconds; longer, it was left behind
-
+RELEASE_CHECKPOINTS = ("release.main_kept", "release.main_held", "release.released")
 _ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._/-]{0,63}")
 
 
@@ -84,9 +85,58 @@ def missing_holds(repo: Repo, members: tuple[Member, ...]) -> tuple[Member, ...]
     return tuple(member for member in members if held.get(change_ref(member)) != member.head)
 
 
-def release_change(repo: Repo, member: Member) -> bool:
-    """Let go of a decided change; False when the ref is not at its head."""
-    return move_ref(repo, change_ref(member), ABSENT, member.head, "paddock: release")
+def delivery_ref(attempt: str) -> str:
+    return f"{CHANGES}/{attempt}"
+
+
+def hold_delivery(repo: Repo, attempt: str, commit: str) -> None:
+    """What an attempt has delivered, as it was judged last."""
+    repo.git("update-ref", "--no-deref", "-m", "paddock: change", delivery_ref(attempt), commit)
+
+
+@dataclass(frozen=True, slots=True)
+class HeldChanges:
+    """Every ref below CHANGES at one moment. `loose`: commit → parents of what neither `main` nor a kept ref has."""
+
+    main: str
+    refs: Mapping[str, str]
+    loose: Mapping[str, tuple[str, ...]]
+
+
+def survey_changes(repo: Repo, main: str) -> HeldChanges:
+    """Empty when one of the refs cannot be read: then nobody can tell what holds what."""
+    refs = repo.refs(CHANGES)
+    if not refs:
+        return HeldChanges(main, {}, {})
+    held_by = (main, *repo.refs(KEPT).values())
+    words = "".join(f"{sha}\n" for sha in (*refs.values(), *(f"^{sha}" for sha in held_by)))
+    listed = open_workbench(repo).git("rev-list", "--parents", "--stdin", input=words.encode(), check=False)
+    rows = [line.split(" ") for line in listed.lines]
+    return HeldChanges(main, refs if listed.ok else {}, {row[0]: tuple(row[1:]) for row in rows})
+
+
+def release_changes(
+    repo: Repo, main: str, refs: Mapping[str, str], checkpoint: Callable[[str], None] = lambda _name: None
+) -> bool:
+    """Let go of `refs`, all or none, whose commits `main` or another ref of ours holds; False when one has moved."""
+    if not _hold_main(repo, main, checkpoint):
+        return False
+    checkpoint("release.main_held")
+    words = "".join(f"delete {ref} {commit}\n" for ref, commit in refs.items())
+    released = repo.git(*REF_OPTIONS, "update-ref", "--no-deref", "--stdin", input=words, check=False).ok
+    checkpoint("release.released")
+    return released
+
+
+def _hold_main(repo: Repo, main: str, checkpoint: Callable[[str], None]) -> bool:
+    """What was released before rests on the main of then, so that one is kept if `main` does not contain it."""
+    before = repo.refs(MAIN).get(MAIN, ABSENT)
+    if before == main:
+        return True
+    if before != ABSENT and not open_workbench(repo).is_ancestor(before, main):
+        hold_commit(repo, before, "main")
+        checkpoint("release.main_kept")
+    return move_ref(repo, MAIN, main, before, "paddock: main")
 
 
 def hold_unit(repo: Repo, commit: str) -> str:
@@ -102,53 +152,6 @@ def release_unit(repo: Repo, commit: str) -> bool:
 
 def held_units(repo: Repo) -> tuple[str, ...]:
     return tuple(repo.refs(UNITS).values())
-
-
-def move_ref(repo: Repo, ref: str, new: str, old: str, reason: str) -> bool:
-    """Compare-and-swap of a ref, flushed to disk; False when it was not at `old`.
-
-    Raises GitFailed when it was and git still could not move it.
-    """
-    zeros = "0" * max(len(new), len(old))
-    wanted, expected = (zeros if not sha.strip("0") else sha for sha in (new, old))
-    options = (*DURABLE, "-c", f"core.filesRefLockTimeout={LOCK_WAIT_MILLISECONDS}")
-    moved = repo.git(*options, "update-ref", "--no-deref", "-m", reason, ref, wanted, expected, check=False)
-    if moved.ok:
-        return True
-    if repo.refs(ref).get(ref, zeros) != expected:
-        return False
-    raise GitFailed(moved)
-
-
-def flush_objects(bench: Workbench, tip: str, known: str) -> int:
-    """Put what `tip` has beyond `known` on disk for good; agents write objects without a flush.
-
-    Returns how many objects that are. Raises GitFailed when one of them is missing.
-    """
-    listed = bench.git("rev-list", "--objects", "--no-object-names", tip, f"^{known}").lines
-    if len(listed) > FLUSHED_ONE_BY_ONE:
-        pack = str(bench.objects / "pack" / "pack")
-        bench.git("pack-objects", "--quiet", "--revs", pack, input=f"{tip}\n^{known}\n".encode())
-        return len(listed)
-    folders = {_flush(bench.objects / sha[:2] / sha[2:]) for sha in listed}
-    for folder in folders - {None}:
-        _flush(folder)
-    return len(listed)
-
-
-def _flush(path: Path | None) -> Path | None:
-    """fsync a file or folder; its parent, or None when it does not exist (the object is in a pack)."""
-    if path is None:
-        return None
-    try:
-        handle = os.open(path, os.O_RDONLY)
-    except FileNotFoundError:
-        return None
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)
-    return path.parent
 
 
 def _check(bench: Workbench, member: Member, main: str) -> Held | NotHeld:

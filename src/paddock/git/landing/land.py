@@ -10,7 +10,8 @@ from dataclasses import dataclass
 
 from paddock.git.command import GitFailed
 from paddock.git.landing.audit import Move, audit
-from paddock.git.landing.held import flush_objects, missing_holds, move_ref
+from paddock.git.landing.durable import flush_objects, move_ref
+from paddock.git.landing.held import missing_holds
 from paddock.git.landing.publish import (
     PUSH_TIMEOUT_SECONDS,
     Pushed,

@@ -38,6 +38,7 @@ _OPERATION_FILES = (
 )
 # Not `--all`, which counts the HEAD of every worktree as a holder, also of the one about to be removed.
 ALL_REFS = "--glob=refs/*"
+KEPT = "refs/paddock/kept"
 _OPERATION_FOLDERS = ("rebase-merge", "rebase-apply", "sequencer")
 _REFS_ELSEWHERE = b"ref: refs/heads/.invalid"  # what HEAD says where a reftable holds the refs
 
@@ -298,7 +299,7 @@ def is_loose(repo: Repo, commit: str, besides: str = "") -> bool:
 
 def hold_commit(repo: Repo, commit: str, label: str) -> str:
     """Hold `commit` by a ref of its own under refs/paddock/kept; returns the ref."""
-    ref = f"refs/paddock/kept/{label}/{commit[:12]}"
+    ref = f"{KEPT}/{label}/{commit[:12]}"
     if not repo.update_ref(ref, commit, ABSENT) and repo.refs(ref).get(ref) != commit:
         raise PaddockError(f"`{ref}` already holds another commit than `{commit}`")
     return ref

@@ -167,12 +167,6 @@ def count_rescued(repo: Repo, commit: str, subject: str) -> int:
     return int(said["files"]) if body.startswith(_NOT_THE_AGENT) else 0
 
 
-def hold_change(repo: Repo, attempt: str, commit: str) -> bool:
-    """Hold an attempt's change for ever; False when the attempt already has a different one."""
-    ref = f"refs/paddock/changes/{attempt}"
-    return repo.update_ref(ref, commit, ABSENT, "paddock: change") or repo.refs(ref).get(ref) == commit
-
-
 def _write_tree(worktree: Path, admin: Path, index: Path, left: tuple[str, ...]) -> str:
     env = {"GIT_INDEX_FILE": str(index)}
     try:
