@@ -4,6 +4,7 @@ A source looks at the board, and at the repository where that is quick, and yiel
 `paddock status` is asked all day: a source imports what it needs only once it has something to tell.
 """
 
+import shlex
 import time
 from collections.abc import Callable, Iterator
 
@@ -14,6 +15,7 @@ from paddock.core.board import Board
 from paddock.fleet.dispatch.refusals import read_stopped
 from paddock.fleet.service.presence import Presence, look_for_daemon
 from paddock.fleet.workspace import Workspace
+from paddock.sessions.host import HOST_VARIABLE, Host, is_this_host
 
 
 class Notice(msgspec.Struct, frozen=True):
@@ -41,6 +43,19 @@ def _lost_daemon(_workspace: Workspace, board: Board) -> Iterator[Notice]:
         yield Notice("daemon-gone", f"{who} is gone: it was killed, or the machine restarted", "paddock up")
     else:
         yield Notice("daemon-silent", f"{who} has not renewed its lease: it hangs, or its host is off", "paddock up")
+
+
+def _elsewhere(workspace: Workspace, board: Board) -> Iterator[Notice]:
+    """At work on a host that a daemon here does not reach: it leaves them alone."""
+    attempts = [attempt for name in board.live if (attempt := board.tasks[name].live_attempt) is not None]
+    runs = board.queue.running.values() if board.queue_switches.entries else ()
+    running = [(str(one.id), Host(one.host, one.host_id), one.started) for one in attempts]
+    running += [(one.id, Host(one.host, one.host_id), one.started_at) for one in runs]
+    for name, host, since in running:
+        if not is_this_host(host) and not workspace.site.sessions.reaches(host):
+            words = f"{name} has been on `{host.name}` for {age(since)}, which cannot be reached from here"
+            gone = f"or, if that host is gone for good, `{HOST_VARIABLE}={shlex.quote(host.name)} paddock run` here"
+            yield Notice("elsewhere", f"{words}: run `paddock run` there, {gone}", "paddock run")
 
 
 def _stopped_engines(workspace: Workspace, _board: Board) -> Iterator[Notice]:
@@ -81,4 +96,12 @@ def _troubles(workspace: Workspace, _board: Board) -> Iterator[Notice]:
 
 
 DETAILS = "paddock queue why main"
-SOURCES: tuple[Source, ...] = (_lost_daemon, _halted_queue, _untested_queue, _stopped_engines, _checkouts, _troubles)
+SOURCES: tuple[Source, ...] = (
+    _lost_daemon,
+    _elsewhere,
+    _halted_queue,
+    _untested_queue,
+    _stopped_engines,
+    _checkouts,
+    _troubles,
+)

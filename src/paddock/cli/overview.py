@@ -1,6 +1,5 @@
 """What there is to do: counts, how things stand, convoys and tasks, what needs a person. Loads only what is needed."""
 
-import os
 import time
 from collections.abc import Collection, Iterator
 from pathlib import Path
@@ -15,6 +14,7 @@ from paddock.core.money.spending import day_of
 from paddock.core.tasks.task import FINISHED, SATISFIED, Phase, Task
 from paddock.fleet.service.presence import Presence, look_for_daemon
 from paddock.fleet.workspace import Workspace
+from paddock.sessions.host import is_here
 
 ROWS = 40  # of one group
 SCREEN = 400  # of all groups together
@@ -142,7 +142,7 @@ def _daemon_words(board: Board) -> str:
         case Presence.SILENT:
             return "the daemon is silent"
     lease = seen.lease
-    where = f" on {cut(lease.holder.host, 40)}" if lease and lease.holder.host != os.uname().nodename else ""
+    where = f" on {cut(lease.holder.host, 40)}" if lease and not is_here(lease.holder) else ""
     return f"daemon running for {age(lease.since)}{where}" if lease else "daemon running"
 
 

@@ -156,7 +156,8 @@ class AttemptStarted(Event, frozen=True):
     `inlined` says why it runs in the warm session of another task's agent instead of one of its own. What
     is reserved counts against the budgets until the attempt has ended. `session_used` is what the conversation
     had used before: input, cache writes, cache reads and output, for engines that only tell totals. `worktree` is
-    the folder that the conversation lives in, where it is one that goes on.
+    the folder that the conversation lives in, where it is one that goes on. `host` is the name of where it runs, and
+    `host_id` stays when that changes.
     """
 
     kind: ClassVar[str] = "attempt.started"
@@ -176,6 +177,7 @@ class AttemptStarted(Event, frozen=True):
     reserved_usd: float | None = None
     reserved_tokens: float = 0.0
     role: Role = Role.WORK
+    host_id: str = ""
 
 
 class AttemptExtended(Event, frozen=True):

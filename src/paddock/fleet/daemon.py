@@ -10,7 +10,7 @@ from paddock.core.board import Board
 from paddock.core.errors import PaddockError, words_of
 from paddock.core.events import Draft, LimitsReset, Record, SettingsAdopted, TaskRetried
 from paddock.core.ids import TaskId
-from paddock.core.tasks.task import Phase
+from paddock.core.tasks.task import Attempt, Phase
 from paddock.core.tasks.vocabulary import EndedBy
 from paddock.core.troubles import BRISK, Trouble
 from paddock.fleet.attempts.attempt import AttemptRun, Crew
@@ -27,6 +27,7 @@ from paddock.fleet.troubles import Troubles
 from paddock.fleet.upkeep.janitor import judge, lease_drafts, look, note_drafts, sweep
 from paddock.fleet.upkeep.pool import fill_pool, release_strays
 from paddock.fleet.upkeep.sweeper import Sweeper
+from paddock.sessions.host import Host
 from paddock.store.protocol import Query
 
 SLOW_CLOCK_SECONDS = 5.0
@@ -188,14 +189,17 @@ class Daemon:
                 checkpoint("daemon.steered")
 
     def _adopt(self, board: Board) -> None:
-        """Every live attempt has a run, whoever started it."""
+        """Every live attempt has a run, whoever started it, unless it is on a host that we do not reach."""
         for name in list(board.live):
             attempt = board.tasks[name].live_attempt
-            if name not in self.runs and attempt is not None:
+            if name not in self.runs and attempt is not None and self._reaches(attempt):
                 run = AttemptRun(self._crew, name, attempt.id)
                 self.runs[name] = run
                 self._drives[name] = self._group.create_task(self._drive(run), name=f"attempt {attempt.id}")
                 checkpoint("daemon.adopted")
+
+    def _reaches(self, attempt: Attempt) -> bool:
+        return self.site.sessions.reaches(Host(attempt.host, attempt.host_id))
 
     async def _drive(self, run: AttemptRun) -> None:
         """Whatever goes wrong is tried again, and left to a person when that does not help."""
@@ -254,8 +258,10 @@ class Daemon:
         if any(trouble.what in ESSENTIAL for trouble in self.troubles.book.open):
             return False
         queue = self.ledger.board.queue
+        # Whatever runs without a drive of ours is on a host we do not reach.
+        elsewhere = bool(queue.running)
         stuck = queue.frozen or queue.paused or queue.halted is not None or queue.draining_since is not None
-        return stuck or not queue.entries
+        return stuck or elsewhere or not queue.entries
 
     def _is_stuck(self) -> bool:
         """Nothing runs, and what should go on has failed again and again."""

@@ -1,7 +1,6 @@
 """One repository as the fleet sees it: where things are and how they are configured."""
 
 import os
-import socket
 from collections.abc import Callable
 from dataclasses import dataclass
 from errno import EACCES
@@ -62,10 +61,6 @@ class Site:
     def sessions(self) -> Sessions:
         """What runs the turns of attempts and CI runs."""
         return self.opens(self.marker, self.owner_folder, checkpoint)
-
-    @property
-    def host(self) -> str:
-        return socket.gethostname()
 
     @cached_property
     def root(self) -> WorktreeRoot:

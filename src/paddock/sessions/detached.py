@@ -4,6 +4,7 @@ import signal
 from collections.abc import Callable, Collection
 from pathlib import Path
 
+from paddock.sessions.host import Host, is_this_host, this_host
 from paddock.sessions.local import TurnFiles, find_runner, observe_turn, start_turn
 from paddock.sessions.marks import Mark, describe, find_marked
 from paddock.sessions.output import LineReader, bound_output, read_tail
@@ -20,6 +21,13 @@ class DetachedSessions:
         self._folder_of = folder_of
         self._checkpoint = checkpoint
         self._watch = TurnWatch()
+
+    @property
+    def host(self) -> Host:
+        return this_host()
+
+    def reaches(self, host: Host) -> bool:
+        return is_this_host(host)
 
     def start(self, order: TurnOrder) -> None:
         start_turn(order, self._files(order.turn), self._mark(order.turn.owner), self._checkpoint)

@@ -1,30 +1,82 @@
-"""The machine we are on, and processes of it that hold leases. `paddock status` asks: little is loaded."""
+"""Which machine this is, and processes of it that hold leases. `paddock status` asks: little is loaded.
+
+A laptop changes its name with the network, so a machine is known by an id that stays. A container shares the id of
+its image and the boot of its host but sees other processes: there only the name tells places apart.
+"""
 
 import os
+import sys
+from contextlib import suppress
+from typing import NamedTuple
+from zlib import crc32
 
 from paddock.core.leases.lease import Holder
-from paddock.sessions.identity import ProcessIdentity, current_boot, identify, same_process
+from paddock.sessions.identity import HAS_PROCFS, ProcessIdentity, current_boot, identify, read_proc, same_process
+
+HOST_VARIABLE = "PADDOCK_HOST"
+"""Names this place where nothing else about it stays, or where it takes over from a host that is gone."""
+FIRST_PID_NAMESPACE = "pid:[4026531836]"  # PROC_PID_INIT_INO of Linux; a container has another
 
 
-def host_name() -> str:
-    return os.uname().nodename
+class Host(NamedTuple):
+    """`name` is for people; `id` stays when the name changes, and is the name where nothing better is known."""
+
+    name: str
+    id: str = ""
+
+
+def this_host() -> Host:
+    if named := os.environ.get(HOST_VARIABLE, ""):
+        return Host(named, named)
+    name = os.uname().nodename
+    return Host(name, _machine_id() or name)
+
+
+def _machine_id() -> str:
+    """Not the id itself, which is nobody else's business."""
+    text = b""
+    with suppress(OSError, AttributeError):
+        if sys.platform == "darwin":
+            text = _darwin_uuid()
+        elif HAS_PROCFS and os.readlink("/proc/self/ns/pid") == FIRST_PID_NAMESPACE:
+            text = read_proc("/etc/machine-id").strip()
+    return f"{crc32(text):08x}{crc32(text[::-1]):08x}" if len(text) >= 16 else ""
+
+
+def _darwin_uuid() -> bytes:
+    import ctypes
+
+    uuid, wait = (ctypes.c_ubyte * 16)(), (ctypes.c_long * 2)(1, 0)
+    failed = ctypes.CDLL(None).gethostuuid(uuid, ctypes.byref(wait))
+    return b"" if failed else bytes(uuid)
+
+
+def is_this_host(host: Host) -> bool:
+    """Also by another name than it has now. What was recorded without a host counts as ours."""
+    here = this_host()
+    if host.id == here.id or not host.name:
+        return True
+    known_by_name = not host.id or HOST_VARIABLE in os.environ
+    return known_by_name and host.name == here.name
 
 
 def this_process(name: str) -> Holder:
-    identity = identify(os.getpid())
+    identity, host = identify(os.getpid()), this_host()
     assert identity is not None
-    return Holder(name, host_name(), identity.pid, identity.started, identity.boot)
+    return Holder(name, host.name, identity.pid, identity.started, identity.boot, host_id=host.id)
 
 
 def is_here(holder: Holder) -> bool:
-    return holder.host == host_name()
+    return is_this_host(Host(holder.host, holder.host_id))
 
 
 def is_certainly_gone(holder: Holder) -> bool:
-    """Only of a process of this host can one be certain."""
-    if not is_here(holder) or not holder.pid:
+    """Only of a process of this host can one be certain, and not where a place is only called by its name."""
+    if not holder.pid or HOST_VARIABLE in os.environ or not is_here(holder):
         return False
-    return holder.boot_id != current_boot() or not same_process(_identity(holder))
+    if holder.boot_id != current_boot():
+        return holder.host == this_host().name
+    return not same_process(_identity(holder))
 
 
 def is_gone(pid: int) -> bool:

@@ -14,6 +14,8 @@ from enum import Enum
 from pathlib import Path
 from typing import Protocol
 
+from paddock.sessions.host import Host
+
 
 @dataclass(frozen=True, slots=True)
 class Turn:
@@ -146,6 +148,13 @@ class SweepReport:
 
 class Sessions(Protocol):
     """The turns of one log. All but `stop` block: call them in a thread where that matters."""
+
+    @property
+    def host(self) -> Host:
+        """Where `start` starts."""
+
+    def reaches(self, host: Host) -> bool:
+        """Whether turns that were started there can be observed, followed, stopped and swept from here."""
 
     def start(self, order: TurnOrder) -> None:
         """Starts the turn unless it has been started, by whomever; does not wait for the command.

@@ -18,6 +18,7 @@ from paddock.fleet.service.background import (
     spawn_daemon,
 )
 from paddock.fleet.workspace import Workspace
+from paddock.sessions.host import Host
 
 
 @click.command("up")
@@ -105,6 +106,8 @@ def _end_leftovers(workspace: Workspace) -> int:
     site, board = workspace.site, workspace.board()
     for name in board.live:
         attempt = board.tasks[name].live_attempt
-        if attempt is not None and attempt.turn_open and site.attempt_folder(attempt.id).is_dir():
+        if attempt is None or not attempt.turn_open or not site.sessions.reaches(Host(attempt.host, attempt.host_id)):
+            continue
+        if site.attempt_folder(attempt.id).is_dir():
             stop_reason_file(site, attempt).write_text(EndedBy.DOWN, encoding="utf-8")
     return len(site.sessions.sweep({process.owner for process in site.sessions.find()}).ended)

@@ -30,7 +30,8 @@ CLOCK_STEP_SECONDS = 600.0
 class Holder(msgspec.Struct, frozen=True):
     """Who holds or waits. Holders are the same if every field is: two processes of one attempt are two.
 
-    `started` is the start time of process `pid`; `attempt` is what the lease dies with.
+    `started` is the start time of process `pid`; `attempt` is what the lease dies with; `host_id` stays when the
+    host's name changes.
     """
 
     name: str
@@ -39,6 +40,7 @@ class Holder(msgspec.Struct, frozen=True):
     started: float = 0.0
     boot_id: str = ""
     attempt: str = ""
+    host_id: str = ""
 
 
 class LeaseGranted(Event, frozen=True):

@@ -105,6 +105,7 @@ class RunStarted(Event, frozen=True):
     `checks` are the ones to run; those left out have passed on tree `since` and look at nothing in which this
     tree differs from it. Without `since` all are run.
     `policy` is the shape of history the commit was written in; empty: the one configured when it lands.
+    `host` is the name of where it runs, and `host_id` stays when that changes.
     """
 
     kind: ClassVar[str] = "queue.run_started"
@@ -121,6 +122,8 @@ class RunStarted(Event, frozen=True):
     checks: tuple[str, ...] = ()
     since: str = ""
     policy: str = ""
+    host: str = ""
+    host_id: str = ""
 
 
 class RunCancelAsked(Event, frozen=True):

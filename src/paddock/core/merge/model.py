@@ -130,6 +130,8 @@ class Run(Struct, frozen=True):
     flaked: tuple[str, ...] = ()
     quarantined: tuple[str, ...] = ()
     policy: str = ""
+    host: str = ""
+    host_id: str = ""
 
     def holds(self, change_id: str) -> bool:
         return any(member.id == change_id for member in self.members)

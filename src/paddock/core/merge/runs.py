@@ -41,6 +41,8 @@ def start_run(queue: Queue, event: ev.RunStarted, at: float) -> Queue:
         checks=event.checks,
         since=event.since,
         policy=event.policy,
+        host=event.host,
+        host_id=event.host_id,
     )
     if not guards.stacks_are_whole(queue, run):
         raise refusal(event, f"`{event.run}` lacks what a member of it waits for")

@@ -105,6 +105,7 @@ class Attempt(msgspec.Struct, frozen=True, array_like=True, gc=False):
     uncounted_calls: int = 0
     assumed_tokens: int = 0
     role: Role = Role.WORK
+    host_id: str = ""
 
     @property
     def live(self) -> bool:
@@ -269,6 +270,7 @@ def _start(task: Task, event: ev.AttemptStarted, record: ev.Record) -> Task:
         session_used=event.session_used,
         session_cost=event.session_cost,
         role=event.role,
+        host_id=event.host_id,
     )
     kept = (*task.attempts, attempt)[-KEPT_ATTEMPTS:]
     return replace(move(task, Phase.RUNNING, record.at), attempts=kept, started=task.started + 1)

@@ -104,7 +104,8 @@ def _claim(site: Site, board: Board, task: Task, account: str, claims: Claims) -
         branch=task.branch or branch_name(task.id, task.title),
         agent=task.agent,
         model=site.model_of(task, engine) or None,
-        host=site.host,
+        host=site.sessions.host.name,
+        host_id=site.sessions.host.id,
         worktree=resumed.worktree if resumed is not None else "",
         continues=continued.id if continued else None,
         session=session,
@@ -142,13 +143,13 @@ def renew_owned(site: Site, leases: lease.Leases, task: Task, attempt: AttemptId
     """The attempt begins another turn: its leases have to last for it."""
     ttl = site.config.timeouts.turn + LEASE_MARGIN_SECONDS
     owned = {f"file:{path}" for path in site.agent_of(task).owns}
-    mine = [one for one in leases.held.values() if one.name in owned and one.holder == _holder(site, attempt)]
+    mine = [one for one in leases.held.values() if one.name in owned and one.holder.attempt == attempt]
     answers = [lease.renew(leases, held.name, held.generation, ttl, now) for held in mine]
     return [Draft(event) for answer in answers if not isinstance(answer, lease.Stale) for event in answer]
 
 
 def _holder(site: Site, attempt: AttemptId) -> lease.Holder:
-    return lease.Holder(name=attempt, host=site.host, attempt=attempt)
+    return lease.Holder(name=attempt, host=site.sessions.host.name, attempt=attempt)
 
 
 def lease_in_the_way(site: Site, leases: lease.Leases, task: Task, now: float) -> lease.Blocker | None:

@@ -42,6 +42,7 @@ from paddock.git.landing.land import land as move_main
 from paddock.git.landing.messages import NamedMember
 from paddock.git.landing.publish import Rejected, Unreachable
 from paddock.git.landing.workbench import open_workbench
+from paddock.sessions.host import Host
 
 ROUNDS = 1000
 STALE_PLANS = 20
@@ -236,6 +237,7 @@ class Lander:
         started = qe.RunStarted(
             action.run, action.purpose, action.base, action.base_tree, action.members, tree, commit, digest,
             str(self.site.run_folder(action.run)), action.confirms, checks, since, self.site.config.land.policy,
+            *self.site.sessions.host,
         )  # fmt: skip
         reused = reusable_pass(self.ledger.board.queue, action.purpose, tree, digest)
         events: list[qe.QueueEvent] = [started]
@@ -278,9 +280,9 @@ class Lander:
         )
 
     def _adopt(self, queue: Queue) -> None:
-        """Every run that has not ended has somebody who drives it."""
+        """Every run that has not ended has somebody who drives it: a daemon that reaches its host."""
         for name, run in queue.running.items():
-            if name in self.runs:
+            if name in self.runs or not self.site.sessions.reaches(Host(run.host, run.host_id)):
                 continue
             limit = timeout_seconds(queue.stats, self.site.config.land.timeout)
             driver = CiRun(self.crew, run, limit)
