@@ -36,7 +36,7 @@ def test_ranges_and_lists_name_tasks(many: Cli) -> None:
 
 def test_a_convoy_is_cancelled_after_a_yes_and_without_one_nothing_happens(many: Cli) -> None:
     assert many.shown("cancel", "--convoy", "parser", stdin=b"") == (
-        "--- stderr\nerror: this would cancel 3 tasks\n\nhint: add --yes, or look first with --dry-run\n[exit 2]\n"
+        "--- stderr\nerror: this would cancel 3 tasks\n\nhint: add --yes to confirm, or preview it with --dry-run\n[exit 2]\n"
     )
     assert many.shown("cancel", "--convoy", "parser", "--dry-run") == (
         "would cancel 3 tasks:\n  t1    ready     one\n  t2    ready     two\n  t3    ready     three\n"
@@ -98,7 +98,7 @@ def test_misuse_is_told(many: Cli) -> None:
         (("cancel", "t1", "--all"), "error: task names cannot be combined with --all or --convoy"),
         (("land",), "error: no task was named"),
         (("stop",), "error: no task was named"),
-        (("stop", "t7-t2"), "error: `t7-t2` is no range: t7 comes after t2"),
+        (("stop", "t7-t2"), "error: `t7-t2` is not a range: t7 comes after t2"),
     ):
         said = many(*words)
         assert (said.code, said.out) == (2, "")

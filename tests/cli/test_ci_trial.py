@@ -36,7 +36,7 @@ def test_init_tries_what_it_guessed(project: Cli) -> None:
     said = project.good("init")
     assert "wrote paddock.toml (main: main, CI: make test; up to $20 per attempt)" in said.out
     assert re.search(r"^CI on [0-9a-f]{10} passes, in \d+\.\d s$", said.out, re.MULTILINE)
-    assert said.err == "trying `make test` in a sandbox, for at most 60 s; Ctrl-C ends it\n"
+    assert said.err == "trying `make test` in a sandbox, for at most 60 s; Ctrl-C stops it\n"
     assert_nothing_is_left(project)
 
 
@@ -75,7 +75,7 @@ def test_a_command_that_does_not_end_is_ended(project: Cli, monkeypatch: pytest.
     monkeypatch.setenv("PADDOCK_LAND_TIMEOUT", "5s")  # on a busy machine make needs a while to print its first word
     said = project("doctor", "--ci")
     assert said.code == 1
-    assert "starts, and had not ended after" in said.out
+    assert "starts, but had not finished after" in said.out
     assert "begun" in said.out
     assert_nothing_is_left(project)
 

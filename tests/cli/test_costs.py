@@ -188,7 +188,7 @@ def test_limits_tell_what_each_number_was_made_from(cli: Cli) -> None:
         breakers={"odd": Breaker(2, "no such file"), "gone": Breaker(3, "exit 127", ("t1", "t2", "t3"))},
     )
     host = HostSample(now, 0.5, 3 * 2**30, 40 * 2**30)
-    kept = LimitsFile(now, controls, {"t1": "4 of at most 4 agents run"}, host)
+    kept = LimitsFile(now, controls, {"t1": "agent cap reached (4/4)"}, host)
     (cli.log.parent / "limits.json").write_bytes(msgspec.json.encode(kept))
     assert cli.good("limits").out.splitlines() == [
         "as of 0s ago; at most 4 agents",
@@ -205,7 +205,7 @@ def test_limits_tell_what_each_number_was_made_from(cli: Cli) -> None:
         "engine  gone         stopped; run paddock engines check gone, then paddock limits --reset gone",
         "host    CPU load 0.50 per core, room for 4.0 agents; 3.0 GiB of memory and 40.0 GiB of disk free",
         "queue   0 changes waiting to land (limit 200)",
-        "t1      waiting: 4 of at most 4 agents run",
+        "t1      waiting: agent cap reached (4/4)",
     ]
     assert cli.good("limits", "--json").json()["host"]["free_memory_bytes"] == 3 * 2**30
 

@@ -119,7 +119,7 @@ def test_what_landed_and_what_was_rejected_is_told_with_the_reason(cli: Cli) -> 
 
         recent
           good       landed     Add good                 ABBREVIATED  AGE ago
-          bad        rejected   Add bad                  CI does not pass with this change: RUN fail, RUN fail  AGE ago
+          bad        rejected   Add bad                  CI fails with this change: RUN fail, RUN fail  AGE ago
 
         nothing is queued; `paddock land t3` queues a task's change
     """)
@@ -144,12 +144,12 @@ def test_why_shows_every_run_and_the_end_of_the_last_failure(cli: Cli) -> None:
         TIME  train r2 ended: fail: `ci` failed with exit 3
         TIME  confirm r3 on ABBREVIATED, tree TREE
         TIME  confirm r3 ended: fail: `ci` failed with exit 3
-        TIME  rejected: CI does not pass with this change: r2 fail, r3 fail, on the evidence of r2, r3
+        TIME  rejected: CI fails with this change: r2 fail, r3 fail, on the evidence of r2, r3
 
         the end of run r3 (2 failed runs; logs in TOP/.git/paddock/runs/r3):
           it is bad
 
-        next: fix it, then `paddock land --branch bad`; as it is, `paddock retry bad` tests it once more
+        next: fix it, then `paddock land --branch bad`; to test it again unchanged, run `paddock retry bad`
     """)
     events = cli.good("queue", "why", change, "--json").json()["events"]
     assert [event["run"] for event in events] == [None, "r2", "r2", "r3", "r3", None]

@@ -119,7 +119,7 @@ def test_a_branch_that_is_not_there_is_refused(cli: Cli) -> None:
 def test_restoring_what_nobody_took_back_is_refused(cli: Cli, word: str) -> None:
     said = cli("queue", "restore", word)
     assert said.code == 1
-    assert f"`{word}` is not a commit that is known to have taken back landed work" in said.err
+    assert f"`{word}` is not a commit known to have undone landed work" in said.err
 
 
 def test_restoring_needs_main_to_lack_something(cli: Cli) -> None:

@@ -28,7 +28,7 @@ def test_a_task_refused_a_dozen_times_waits_and_says_until_when(cli: Cli) -> Non
     cli.good("add", "Do it", "--engine", "claude")
     refuse(cli, 12, time.time() + 1200)
     said = cli.good("status").out
-    assert re.search(r"ready +t1 +Do it +claude · rate limit: slow down · tried again in (19|20)m · \d+s", said)
+    assert re.search(r"ready +t1 +Do it +claude · rate limit: slow down · retry in (19|20)m · \d+s", said)
     (row,) = cli.good("status", "--json").json()["tasks"]
     assert (row["phase"], row["not_before"] is not None) == ("ready", True)
     assert "attempt   12 (3 retries left)" in cli.good("show", "t1").out

@@ -142,16 +142,16 @@ def test_every_plain_key_has_a_variable(tmp_path: Path, key: str) -> None:
         ("[limits]\nattempts = 0", "paddock.toml: `limits.attempts`: Expected `int` >= 1", None),
         ("[limits]\nattempts = 'x'", "paddock.toml: `limits.attempts`: Expected `int`, got `str`", None),
         ("[timeouts]\nturn = 'soon'", "paddock.toml: `timeouts.turn`: `soon` is not a duration", None),
-        ("[timeouts]\nturn = -1", "paddock.toml: `timeouts.turn`: -1 seconds is not between none and a year", None),
+        ("[timeouts]\nturn = -1", "paddock.toml: `timeouts.turn`: -1 seconds is not between 0 and a year", None),
         ("[timeouts]\nturn = nan", "paddock.toml: `timeouts.turn`: nan seconds is not between", None),
         ("[timeouts]\nturn = inf", "paddock.toml: `timeouts.turn`: inf seconds is not between", None),
         ("[timeouts]\nturn = true", "paddock.toml: `timeouts.turn`: Expected `float`, got `bool`", None),
         ("limits = 3", "paddock.toml: `limits`: Expected `object`, got `int`", None),
         ("agents = 3", "paddock.toml: `agents`: Expected `object`, got `int`", None),
-        ("[land]\npolicy = 'yolo'", "paddock.toml: `land.policy`: `yolo` is none of merge, squash, rebase", None),
+        ("[land]\npolicy = 'yolo'", "paddock.toml: `land.policy`: `yolo` is not one of merge, squash, rebase", None),
         (
             "[engines.a]\ncommand = ['a']\n[engines.b]\nformat = 'json'",
-            "paddock.toml: `engines.b.format`: `json` is none of text, claude-stream, codex-jsonl",
+            "paddock.toml: `engines.b.format`: `json` is not one of text, claude-stream, codex-jsonl",
             None,
         ),
         ("[land]\nengine = 'x'", "unknown key `land.engine`", "`engine` belongs at the top of the file"),
@@ -197,8 +197,8 @@ def test_a_variable_that_sets_nothing_is_a_warning_and_others_are_left_alone(tmp
     environment = {"PADDOCK_TIMEOUTS_TRUN": "6s", "PADDOCK_TIMEOUT_TURN": "6s", "PADDOCK_ATTEMPT": "t1.1"}
     others = {"PADDOCK_DEBUG": "1", "PADDOCK_LEASE": "x", "PADDOCK_CHECK": "y", "PADDOCK_HOUSE": "z"}
     assert load(tmp_path, "", environment | others).warnings == (
-        "PADDOCK_TIMEOUTS_TRUN sets nothing; did you mean PADDOCK_TIMEOUTS_TURN?",
-        "PADDOCK_TIMEOUT_TURN sets nothing; did you mean PADDOCK_TIMEOUTS_TURN?",
+        "PADDOCK_TIMEOUTS_TRUN matches no setting; did you mean PADDOCK_TIMEOUTS_TURN?",
+        "PADDOCK_TIMEOUT_TURN matches no setting; did you mean PADDOCK_TIMEOUTS_TURN?",
     )
 
 

@@ -81,22 +81,30 @@ def test_with_room_everywhere_all_may_start() -> None:
 @pytest.mark.parametrize(
     ("changes", "by", "words"),
     [
-        ({"cap": 3, "running": {"main": 1}}, LimitedBy.CAP, "3 of at most 3 agents run"),
+        ({"cap": 3, "running": {"main": 1}}, LimitedBy.CAP, "agent cap reached (3/3)"),
         (
             {"host": replace(CALM, free_memory_bytes=GIB), "agent_memory_bytes": GIB // 4},
             LimitedBy.MEMORY,
-            "1.0 GiB of memory free, 256 MiB per agent",
+            "1.0 GiB of memory free; an agent needs 256 MiB",
         ),
-        ({"controls": Controls(host=HostPace(slots=2.0))}, LimitedBy.LOAD, "2 slots"),
-        ({"host": replace(CALM, free_disk_bytes=GIB // 2)}, LimitedBy.DISK, "disk nearly full: 0.5 GiB free, 1.0 GiB"),
+        (
+            {"controls": Controls(host=HostPace(slots=2.0))},
+            LimitedBy.LOAD,
+            "CPU load 0.0 per core; limited to 2 agents",
+        ),
+        (
+            {"host": replace(CALM, free_disk_bytes=GIB // 2)},
+            LimitedBy.DISK,
+            "0.5 GiB free, below the minimum of 1.0 GiB",
+        ),
         ({"host": replace(CALM, free_inodes=9)}, LimitedBy.DISK, "9 inodes free"),
         ({"host": None, "disk_trouble": "cannot write"}, LimitedBy.DISK, "cannot write"),
         (
             {"merge_queue_depth": 18, "merge_queue_limit": 20},
             LimitedBy.MERGE_QUEUE,
-            "18 changes wait to be merged, 20 at most",
+            "18 changes waiting to land (limit 20)",
         ),
-        ({"controls": with_account(refused_before(2.0))}, LimitedBy.QUOTA, "2 agents run, its quota bears 2"),
+        ({"controls": with_account(refused_before(2.0))}, LimitedBy.QUOTA, "2 agents running, its quota allows 2"),
         (
             {"ledger": BudgetBook(limits={"fleet": Amount(money=2.5)})},
             LimitedBy.BUDGET,

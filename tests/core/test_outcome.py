@@ -31,13 +31,13 @@ ROWS = [
     pytest.param(
         AttemptFacts(exit=0, summary=WORKED, commits=2, nothing_new=True),
         "unchanged",
-        "nothing new: still the 2 commits delivered before",
+        "nothing new; the earlier delivery of 2 commits still stands",
         id="follow-up-without-work",
     ),
-    pytest.param(AttemptFacts(exit=0, summary=WORKED, nothing_new=True), "empty", "nothing is there", id="never-any"),
+    pytest.param(AttemptFacts(exit=0, summary=WORKED, nothing_new=True), "empty", "committed nothing", id="never-any"),
     pytest.param(AttemptFacts(exit=0, summary=WORKED, dirty=3), "unsaved", "3 uncommitted files", id="dirty"),
     pytest.param(AttemptFacts(exit=0, summary=WORKED, commits=1, dirty=1), "unsaved", "1 uncommitted", id="both"),
-    pytest.param(AttemptFacts(exit=0, summary=WORKED), "empty", "nothing is there", id="nothing"),
+    pytest.param(AttemptFacts(exit=0, summary=WORKED), "empty", "committed nothing", id="nothing"),
     pytest.param(
         AttemptFacts(exit=0, summary=msgspec.structs.replace(WORKED, noop_reason="done before")),
         "noop",
@@ -68,13 +68,13 @@ ROWS = [
     pytest.param(
         AttemptFacts(exit=0, summary=msgspec.structs.replace(WORKED, final=Final.ERROR), commits=1),
         "crashed",
-        "the engine said it failed",
+        "the engine reported failure",
         id="final-error",
     ),
     pytest.param(
         AttemptFacts(exit=0, summary=msgspec.structs.replace(WORKED, final=Final.NONE), commits=1),
         "crashed",
-        "without the engine's final event",
+        "the engine's final event is missing",
         id="no-final",
     ),
     pytest.param(
@@ -82,16 +82,16 @@ ROWS = [
     ),
     pytest.param(AttemptFacts(exit=None, summary=DIED), "crashed", "vanished", id="vanished"),
     pytest.param(AttemptFacts(exit=None, rebooted=True, summary=DIED), "lost", "restarted", id="reboot"),
-    pytest.param(AttemptFacts(exit=-15, ended_by=EndedBy.TURN, summary=DIED), "timeout", "after: Bash make", id="turn"),
-    pytest.param(AttemptFacts(exit=-15, ended_by=EndedBy.SILENCE, summary=DIED), "stalled", "Bash make", id="silence"),
     pytest.param(
-        AttemptFacts(exit=-15, ended_by=EndedBy.SILENCE), "never_ran", "no sign of work", id="silent-from-start"
+        AttemptFacts(exit=-15, ended_by=EndedBy.TURN, summary=DIED), "timeout", "last step: Bash make", id="turn"
     ),
-    pytest.param(AttemptFacts(exit=-15, ended_by=EndedBy.STARTUP), "never_ran", "said nothing", id="startup"),
+    pytest.param(AttemptFacts(exit=-15, ended_by=EndedBy.SILENCE, summary=DIED), "stalled", "Bash make", id="silence"),
+    pytest.param(AttemptFacts(exit=-15, ended_by=EndedBy.SILENCE), "never_ran", "no activity", id="silent-from-start"),
+    pytest.param(AttemptFacts(exit=-15, ended_by=EndedBy.STARTUP), "never_ran", "produced no output", id="startup"),
     pytest.param(AttemptFacts(exit=127), "never_ran", "before any call to a model", id="no-model-call"),
     pytest.param(AttemptFacts(exit=3, expects_final=False), "crashed", "exit 3", id="script-fails"),
     pytest.param(AttemptFacts(exit=127, expects_final=False), "never_ran", "was not found", id="no-such-command"),
-    pytest.param(AttemptFacts(exit=126, expects_final=False), "never_ran", "may not be run", id="not-executable"),
+    pytest.param(AttemptFacts(exit=126, expects_final=False), "never_ran", "is not executable", id="not-executable"),
     pytest.param(
         AttemptFacts(exit=127, expects_final=False, commits=1), "crashed", "exit 127", id="command-missing-after-work"
     ),
@@ -133,7 +133,7 @@ ROWS = [
     pytest.param(
         AttemptFacts(exit=1, summary=refused_request(RequestFault.NOT_FOUND)),
         "misconfigured",
-        "no such address or model: no, never",
+        "not know this address or model: no, never",
         id="404",
     ),
     pytest.param(
@@ -145,26 +145,32 @@ ROWS = [
     pytest.param(
         AttemptFacts(exit=-15, ended_by=EndedBy.SILENCE, has_model=True, summary=DIED),
         "overloaded",
-        "not answered for too long, after: Bash make",
+        "no answer from the provider for too long; last step: Bash make",
         id="silent-provider",
     ),
     pytest.param(
         AttemptFacts(exit=-15, ended_by=EndedBy.SILENCE, has_model=True),
         "overloaded",
-        "after: its start",
+        "last step: its start",
         id="silent-provider-from-the-first-call",
     ),
     pytest.param(
-        AttemptFacts(exit=-15, ended_by=EndedBy.STARTUP, has_model=True), "never_ran", "said nothing", id="no-greeting"
+        AttemptFacts(exit=-15, ended_by=EndedBy.STARTUP, has_model=True),
+        "never_ran",
+        "produced no output",
+        id="no-greeting",
     ),
     pytest.param(
         AttemptFacts(exit=-15, ended_by=EndedBy.STARTUP, has_model=True, greets=False),
         "overloaded",
-        "not answered",
+        "no answer from the provider",
         id="no-word-from-who-never-greets",
     ),
     pytest.param(
-        AttemptFacts(exit=-15, ended_by=EndedBy.STARTUP, commits=1), "stalled", "silent after", id="wordless-commit"
+        AttemptFacts(exit=-15, ended_by=EndedBy.STARTUP, commits=1),
+        "stalled",
+        "silent for too long",
+        id="wordless-commit",
     ),
     pytest.param(
         AttemptFacts(exit=-15, ended_by=EndedBy.TOOL, has_model=True, summary=DIED),
@@ -175,13 +181,13 @@ ROWS = [
     pytest.param(
         AttemptFacts(exit=-15, ended_by=EndedBy.TURN, has_model=True, streams=False),
         "overloaded",
-        "without a sign of work",
+        "no activity for a whole turn",
         id="wordless-turn",
     ),
     pytest.param(
         AttemptFacts(exit=-15, ended_by=EndedBy.TURN, has_model=True, streams=False, commits=1),
         "timeout",
-        "ran out of time",
+        "timed out",
         id="wordless-turn-with-a-commit",
     ),
     pytest.param(
@@ -190,7 +196,7 @@ ROWS = [
     pytest.param(
         AttemptFacts(exit=1, summary=msgspec.structs.replace(DIED, final=Final.ERROR, final_reason="max_turns")),
         "looping",
-        "own limit on turns",
+        "own turn limit was reached",
         id="engine-max-turns",
     ),
     pytest.param(AttemptFacts(start_problem="no such program"), "never_ran", "no such program", id="unstartable"),

@@ -65,7 +65,7 @@ def test_a_turn_has_a_number_of_calls_and_of_answers() -> None:
     assert "more than 10 tool calls" in why_looping(after(*calls), LoopLimits(calls=10))
     assert why_looping(after(*calls[:10]), LoopLimits(calls=10)) == ""
     rounds = [entry for n in range(6) for entry in again(1, Text("so"), call(f"{n}", digest=f"{n}"), result(f"{n}"))]
-    assert "more than 5 answers of the model" in why_looping(after(*rounds), LoopLimits(answers=5))
+    assert "more than 5 model answers" in why_looping(after(*rounds), LoopLimits(answers=5))
     assert why_looping(after(*rounds[:15]), LoopLimits(answers=5)) == ""
 
 

@@ -235,7 +235,7 @@ def test_a_tasks_budget_holds_while_its_second_attempt_works(purse: Purse) -> No
 def test_an_extension_that_does_not_fit_cannot_be_recorded(purse: Purse) -> None:
     purse.limit("fleet", usd=2.0)
     attempt = purse.begin(T1, usd=1.0)
-    with pytest.raises(BudgetExceeded, match="may not go on"):
+    with pytest.raises(BudgetExceeded, match="may not continue"):
         purse.write(ev.Draft(ev.AttemptExtended(2.5, 0.0), T1, attempt))
     assert purse.taken("fleet") == 1.0
 

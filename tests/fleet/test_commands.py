@@ -95,9 +95,9 @@ def test_run_ends_with_1_when_a_task_failed(yard: Yard) -> None:
     yard.add({"say": "all done, believe me"}, attempts=2)
     assert without_clock(yard.run(code=1)) == [
         "t1.1    started with scripted",
-        "t1.1    empty: said it was done, and nothing is there; will be tried again",
-        "t1.2    goes on with scripted where t1.1 ended",
-        "t1.2    empty: said it was done, and nothing is there; no attempts left",
+        "t1.1    empty: reported done but committed nothing; will be retried",
+        "t1.2    continues with scripted where t1.1 ended",
+        "t1.2    empty: reported done but committed nothing; no attempts left",
     ]
 
 
@@ -274,5 +274,5 @@ def test_a_task_nobody_can_run_is_blocked_with_the_cure(make_yard: MakeYard) -> 
     config.write_text(config.read_text().replace('engine = "scripted"', ""))
     yard.run(code=1)
     task = yard.task()
-    assert (task.phase, task.reason) == ("blocked", "no engine is named for `t1`")
+    assert (task.phase, task.reason) == ("blocked", "no engine is set for `t1`")
     assert task.unblock == "paddock edit t1 --engine …, then paddock retry t1"

@@ -132,8 +132,8 @@ def assert_began_anew(yard: Yard, words: str, said: str) -> None:
     assert (attempt.outcome, yard.task().counted) == ("delivered", 0)
     assert words in attempt.new_conversation
     assert attempt.session != yard.task().attempts[0].session
-    assert f"begins a new conversation: {attempt.new_conversation[:60]}" in said
-    assert f"began a new conversation: {attempt.new_conversation[:60]}" in yard.paddock("show", "t1")
+    assert f"starts a new conversation: {attempt.new_conversation[:60]}" in said
+    assert f"started a new conversation: {attempt.new_conversation[:60]}" in yard.paddock("show", "t1")
     assert json.loads(yard.paddock("show", "t1", "--json"))["attempts"][-1]["new_conversation"]
     assert subjects(yard) == ["Add more", "Add a"]
 
@@ -178,7 +178,7 @@ def test_an_engine_that_lost_the_conversation_begins_another_in_the_same_attempt
     forget(yard, yard.attempt())
     yard.paddock("message", "t1", MORE)
     said = yard.run(code=0)
-    assert_began_anew(yard, "scripted no longer has the one before: No conversation found", said)
+    assert_began_anew(yard, "scripted no longer has the previous one: No conversation found", said)
     assert (yard.task().started, yard.attempt().turn) == (2, 2)
     assert folders(yard) == ["w1", "w1", "w1"]
     outcomes = [attempt.outcome for attempt in yard.task().attempts]
@@ -222,7 +222,7 @@ def test_a_follow_up_that_leaves_nothing_new_is_not_a_delivery(yard: Yard) -> No
     task = yard.task()
     assert [attempt.outcome for attempt in task.attempts] == ["delivered", "unchanged"]
     assert (task.phase, task.head, task.counted) == ("approval", head, 0)
-    assert "unchanged: nothing new: still the 1 commit delivered before" in said
+    assert "unchanged: nothing new; the earlier delivery of 1 commit still stands" in said
 
 
 READER = """
@@ -250,7 +250,7 @@ def test_what_a_turn_that_never_began_was_told_is_told_again(yard: Yard) -> None
     yard.run(code=0)
     assert [attempt.outcome for attempt in yard.task().attempts][::2] == ["delivered", "delivered"]
     assert subjects(yard) == ["Add more", "Add a"]
-    assert "the one before could not be resumed: exit 127" in yard.attempt().new_conversation
+    assert "the previous one could not be resumed: exit 127" in yard.attempt().new_conversation
     assert len(yard.records(MessageSent)) == 1
     starts = [record.event for record in yard.records(AttemptStarted)]
     assert [event.continues for event in starts if isinstance(event, AttemptStarted)] == [None, "t1.1", "t1.2"]

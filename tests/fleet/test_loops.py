@@ -14,7 +14,7 @@ SAME = {"run": ["echo", "the same"], "always": True}
     [
         ({"PADDOCK_LIMITS_REPEATS": "5"}, "the same call with the same result "),
         ({"PADDOCK_LIMITS_REPEATS": "0", "PADDOCK_LIMITS_MAX_CALLS": "8"}, "more than 8 tool calls in one turn"),
-        ({"PADDOCK_LIMITS_REPEATS": "0", "PADDOCK_LIMITS_MAX_TURNS": "8"}, "more than 8 answers of the model"),
+        ({"PADDOCK_LIMITS_REPEATS": "0", "PADDOCK_LIMITS_MAX_TURNS": "8"}, "more than 8 model answers"),
     ],
 )
 def test_a_turn_that_goes_round_in_circles_is_ended(make_yard: MakeYard, settings: dict[str, str], reason: str) -> None:

@@ -76,7 +76,7 @@ def test_cancelling_a_task_ends_its_agent(yard: Yard) -> None:
     yard.paddock("cancel", "t1")
     assert fleet.wait() == 0, fleet.words
     assert yard.task().phase == "cancelled"
-    assert yard.attempt().reason == "stopped by its task being cancelled"
+    assert yard.attempt().reason == "stopped by the cancellation of its task"
     yard.assert_nothing_is_left()
 
 

@@ -116,7 +116,7 @@ def test_a_folder_others_may_write_to_is_not_used(root: Path) -> None:
     folder = root / f"paddock-{os.getuid()}"
     folder.mkdir()
     folder.chmod(0o777)
-    with pytest.raises(PermissionError, match="belongs to somebody else"):
+    with pytest.raises(PermissionError, match="belongs to another user"):
         SocketListener(root / "log.db")
     nudge(root / "log.db")
     assert list(folder.iterdir()) == []

@@ -42,7 +42,7 @@ def _lost_daemon(_workspace: Workspace, board: Board) -> Iterator[Notice]:
     if seen.presence is Presence.GONE:
         yield Notice("daemon-gone", f"{who} is gone: it was killed, or the machine restarted", "paddock up")
     else:
-        yield Notice("daemon-silent", f"{who} has not renewed its lease: it hangs, or its host is off", "paddock up")
+        yield Notice("daemon-silent", f"{who} has not renewed its lease: it hangs, or its host is down", "paddock up")
 
 
 def _elsewhere(workspace: Workspace, board: Board) -> Iterator[Notice]:

@@ -60,7 +60,7 @@ def checkout_notices(workspace: Workspace) -> Iterator[Notice]:
     for undone in notes.undone if notes else ():
         whose = f" of {', '.join(undone.changes[:5])}" if undone.changes else ""
         short = undone.commit[:10]
-        words = f"{short} takes back landed work{whose}: it was committed from an older checkout"
+        words = f"{short} undoes landed work{whose}: it was committed from an older checkout"
         command = f"paddock queue restore {short}, or with --dismiss if it was intended"
         edited = f"; it edited the landed lines themselves{_named(undone.contested)}" if undone.contested else ""
         yield Notice("work-undone", f"{words}{_named(undone.files)}{edited}", command)

@@ -226,7 +226,7 @@ def _log(workspace: Workspace) -> Iterator[Finding]:
         detail = f"record {found.bad.seq} is bad: {found.bad.problem}"
         yield Finding("log", Health.PROBLEM, detail, "paddock log fetch, after moving the damaged file away")
     elif board.unknown:
-        detail = f"it holds events of a newer Paddock: {', '.join(board.unknown)}"
+        detail = f"it contains events from a newer Paddock: {', '.join(board.unknown)}"
         yield Finding("log", Health.PROBLEM, detail, f"pip install --upgrade 'paddock>={board.version}'")
     else:
         size = log_bytes(workspace.log) // 1024

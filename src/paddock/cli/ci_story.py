@@ -74,7 +74,7 @@ def find_run(workspace: Workspace, run: str) -> RunStory:
     mine = next((record for record in starts if _started(record).run == run), None)
     if mine is None:
         newest = f"the newest is `{_started(starts[-1]).run}`" if starts else "there has been none"
-        raise PaddockError(f"there is no CI run `{run}`: {newest}", "`paddock queue` lists those that run")
+        raise PaddockError(f"there is no CI run `{run}`: {newest}", "`paddock queue` lists those that are running")
     end = next((r for r in records if isinstance(r.event, qe.RunEnded) and r.event.run == run), None)
     ended = end.event if end is not None and isinstance(end.event, qe.RunEnded) else None
     story = tuple(told for record in records if (told := _about_run(record, run)) is not None)
@@ -225,7 +225,7 @@ def _view_main(queue: Queue, story: list[Told], output: list[str]) -> dict[str, 
 
 def _where(workspace: Workspace, queue: Queue) -> str:
     if queue.main is None:
-        return f"{workspace.config.landing_branch} has not been looked at yet: nothing was ever queued"
+        return f"{workspace.config.landing_branch} has not been checked yet: nothing has been queued"
     by = queue.main.verified_by
     words = f"verified by {by}" if by is not None else "not verified"
     return f"{workspace.config.landing_branch} is at {queue.main.commit[:10]}, {words}"

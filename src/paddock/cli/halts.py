@@ -12,8 +12,8 @@ _CURES = {
         "edit `[land]` in paddock.toml (ci, checks, setup, timeout), or install what it needs\n"
         "`paddock doctor --ci` tries it"
     ),
-    HaltCause.OUTAGE: "look at the machine: memory, disk, and what kills processes",
-    HaltCause.OTHER: "look into it, then run `paddock queue resume`",
+    HaltCause.OUTAGE: "check the machine: memory, disk, and anything that kills processes",
+    HaltCause.OTHER: "investigate, then run `paddock queue resume`",
 }
 
 
@@ -24,7 +24,7 @@ def cure_of(halted: Halted) -> list[str]:
         return lines
     left = at - time.time()
     when = f"in {age(0.0, left)}" if left >= 1 else "now"
-    return [*lines, f"a running daemon tests main again {when}, and goes on when it passes"]
+    return [*lines, f"a running daemon tests main again {when}, and resumes once it passes"]
 
 
 def _cause(halted: Halted) -> HaltCause:

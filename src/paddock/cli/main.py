@@ -43,7 +43,8 @@ def run(arguments: list[str]) -> int:
     except OSError as error:
         what = f" `{error.filename}`" if error.filename else ""
         complain(
-            f"the system refused{what}: {error.strerror or error}", "`paddock doctor` looks at disk and permissions"
+            f"the system refused access{what}: {error.strerror or error}",
+            "`paddock doctor` checks disk and permissions",
         )
         _discard_output()
         return 1
@@ -51,8 +52,8 @@ def run(arguments: list[str]) -> int:
         if os.environ.get("PADDOCK_DEBUG"):
             raise
         complain(
-            f"Paddock failed in a way it should not: {type(error).__name__}: {error}",
-            "run it again with PADDOCK_DEBUG=1 and report what it prints",
+            f"internal error: {type(error).__name__}: {error}",
+            "this is a bug in Paddock: run the command again with PADDOCK_DEBUG=1 and report what it prints",
         )
         return 1
 

@@ -32,9 +32,9 @@ def describe(record: ev.Record, board: Board) -> str:
         case ev.AttemptStarted(engine=engine, continues=None):
             return f"started with {engine}"
         case ev.AttemptStarted(engine=engine, continues=continues):
-            return f"goes on with {engine} where {continues} ended"
+            return f"continues with {engine} where {continues} ended"
         case ev.TurnStarted(new_conversation=why) if why:
-            return f"begins a new conversation: {cut(why, 160)}"
+            return f"starts a new conversation: {cut(why, 160)}"
         case ev.AttemptEnded() as ended:
             return describe_end(ended)
         case ev.StopRequested():
@@ -48,14 +48,14 @@ def describe(record: ev.Record, board: Board) -> str:
         case ev.TaskRejected(message=message):
             return f"rejected by {printable(record.actor, 40)}{_quoted(message)}"
         case ev.TaskRetried():
-            return f"to be tried again, says {printable(record.actor, 40)}"
+            return f"retry requested by {printable(record.actor, 40)}"
         case ev.MessageSent(text=text):
             return f"message queued: {cut(' '.join(text.split()), 80)}"
         case ev.TurnStarted(messages=messages) if messages:
             return f"{plural(len(messages), 'message')} delivered"
         case ev.SettingsAdopted(keys=keys, later=later):
-            now = f"paddock.toml: {', '.join(keys)} in force" if keys else "paddock.toml was edited"
-            return f"{now}; {', '.join(later)} with the next daemon" if later else now
+            now = f"paddock.toml: {', '.join(keys)} now in effect" if keys else "paddock.toml was edited"
+            return f"{now}; {', '.join(later)} takes effect with the next daemon" if later else now
         case ev.DaemonTroubled(what=what, problem=problem):
             return f"trouble {cut(what, 60)}: {cut(problem.removeprefix('PaddockError: '), 160)}"
         case _:
@@ -74,9 +74,9 @@ def _describe_queue(event: ev.Event, board: Board) -> str:
             return f"CI run {run}: {result.value}{': ' + cut(note, 80) if note else ''}"
         case qe.TrainLanded(run=run, new=new):
             names = ", ".join(old.id for old in board.queue.decided if old.commit == new) or run
-            return f"landed {names}: main is at {new[:10]} now, tested by {run}"
+            return f"landed {names}: main is now at {new[:10]}, tested by {run}"
         case qe.ChangeFoundEmpty(id=name):
-            return f"{name}: everything it does is in main already"
+            return f"{name}: main already has everything it changes"
         case qe.ChangeRejected(id=name, reason=reason):
             return f"rejected {name}: {cut(reason, 100)}"
         case qe.ChangeConflicted(id=name, paths=paths, against=against):
@@ -102,7 +102,7 @@ def _describe_switch(event: ev.Event) -> str:
         case qe.QueuePaused(reason=reason):
             return f"merge queue paused: nothing is tested{': ' + cut(reason, 100) if reason else ''}"
         case qe.QueueDrained():
-            return "merge queue draining: what is queued from now on waits"
+            return "merge queue draining: changes queued from now on wait"
         case qe.QueueResumed():
             return "merge queue resumed"
         case qe.RemoteLost(remote=remote, problem=problem):
@@ -116,7 +116,7 @@ def _describe_switch(event: ev.Event) -> str:
 def describe_end(ended: ev.AttemptEnded) -> str:
     size = f" (+{ended.insertions} −{ended.deletions} in {plural(ended.files, 'file')})" if ended.files else ""
     following = {
-        Step.RETRY: "; will be tried again",
+        Step.RETRY: "; will be retried",
         Step.FAIL: "; no attempts left",
         Step.BLOCK: f"; needs you: {ended.unblock}",
     }

@@ -128,7 +128,7 @@ def _standing(board: Board) -> list[str]:
     if (state := board.queue_switches.state) != "open":
         parts.append(f"merge queue {state}")
     if (cost := board.cost_of_day(day_of(time.time()))) is not None:
-        parts.append(f"${cost.known:.2f} today" + (" and more that is unknown" if cost.assumed else ""))
+        parts.append(f"${cost.known:.2f} today" + (" plus unknown costs" if cost.assumed else ""))
     return [paint(line, dim=True) for line in _flow("", parts, " · ")] if board.tasks or parts[1:] else []
 
 
@@ -235,7 +235,7 @@ def _details(task: Task) -> tuple[list[str], str, list[str]]:
     if task.inbox:
         before.append(f"{plural(len(task.inbox), 'message')} queued")
     if task.phase is Phase.READY and (left := task.not_before - time.time()) > 0:
-        after.append(f"tried again in {age(0.0, left)}")
+        after.append(f"retry in {age(0.0, left)}")
     return before, cut(task.reason, 100) if task.reason else "", [*after, age(task.since)]
 
 

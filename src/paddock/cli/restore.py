@@ -18,7 +18,7 @@ MOST_BRANCHES = 20
 
 @click.command("restore")
 @click.argument("commit")
-@click.option("--dismiss", is_flag=True, help="It was intended: do not mention it again.")
+@click.option("--dismiss", is_flag=True, help="The commit was intended: do not mention it again.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 @click.pass_context
 def restore_command(ctx: click.Context, commit: str, dismiss: bool, as_json: bool) -> None:
@@ -57,7 +57,7 @@ def _find(notes: CheckoutNotes, said: str) -> UndoneWork:
         return found[0]
     known = ", ".join(one.commit[:10] for one in notes.undone)
     raise PaddockError(
-        f"`{printable(said, 50)}` is not a commit that is known to have taken back landed work",
+        f"`{printable(said, 50)}` is not a commit known to have undone landed work",
         f"known: {known}" if known else "none is known; `paddock status` names them",
     )
 
@@ -68,11 +68,13 @@ def _make_branch(workspace: Workspace, work: UndoneWork) -> str:
     names = (f"restore-{short}" + (f"-{number}" if number else "") for number in range(MOST_BRANCHES))
     branch = next((name for name in names if workspace.repo.resolve(f"refs/heads/{name}") is None), None)
     if branch is None:
-        raise PaddockError(f"there are {MOST_BRANCHES} branches `restore-{short}…` already", "delete some of them")
+        raise PaddockError(
+            f"there are {MOST_BRANCHES} branches `restore-{short}…` already", "delete some of those branches"
+        )
     if main is None or restore_commit(workspace.repo, work, branch, main) is None:
         if work.contested:
             raise PaddockError(_left_to_a_person(work), _how_to_settle(work))
-        raise PaddockError(f"main has all that {short} took back", "nothing is left to restore")
+        raise PaddockError(f"main already has everything that {short} undid", "there is nothing left to restore")
     return branch
 
 

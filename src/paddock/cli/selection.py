@@ -46,10 +46,10 @@ def takes_tasks(command: _Command) -> _Command:
     """The argument and options of every command that can be about many tasks."""
     for add in (
         click.option("--json", "as_json", is_flag=True, help="Print JSON."),
-        click.option("--dry-run", is_flag=True, help="Only say what it would apply to."),
-        click.option("--yes", is_flag=True, help="Do not ask."),
-        click.option("--convoy", help="All of this convoy it can apply to."),
-        click.option("--all", "everything", is_flag=True, help="All tasks it can apply to."),
+        click.option("--dry-run", is_flag=True, help="Show what it would apply to, and change nothing."),
+        click.option("--yes", is_flag=True, help="Do not ask for confirmation."),
+        click.option("--convoy", help="Apply to every task of this convoy that qualifies."),
+        click.option("--all", "everything", is_flag=True, help="Apply to every task that qualifies."),
         click.argument("tasks", nargs=-1),
     ):
         command = add(command)
@@ -90,7 +90,9 @@ def go_ahead(
         return False
     if ask and wanted.tasks.in_bulk and not wanted.yes:
         if wanted.as_json or not sys.stdin.isatty():
-            raise Misuse(f"this would {verb} {plural(len(names), 'task')}", "add --yes, or look first with --dry-run")
+            raise Misuse(
+                f"this would {verb} {plural(len(names), 'task')}", "add --yes to confirm, or preview it with --dry-run"
+            )
         click.echo("\n".join(_listed(board, names)), err=True)
         click.confirm(f"{verb} {plural(len(names), 'task')}?", abort=True, err=True)
     return True

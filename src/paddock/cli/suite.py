@@ -33,7 +33,7 @@ def suite_lines(checks: tuple[Check, ...], stats: Stats) -> list[str]:
     lines = [line for check in checks if (line := _check_line(check, stats.checks.get(check.name, CheckTally())))]
     needed = failures_needed(stats)
     if needed > FAILURES_TO_REJECT:
-        share = f"about {flake_share(stats):.0%} of CI runs fail for no reason"
+        share = f"about {flake_share(stats):.0%} of CI runs flake"
         lines.append(f"  {share}, so {needed} failures are needed to reject a change")
     return lines
 
@@ -42,11 +42,11 @@ def _check_line(check: Check, tally: CheckTally) -> str:
     facts = []
     if check.quarantine:
         failed = f"failed {tally.quarantined:.0f} of {plural(round(tally.runs), 'run')}"
-        facts.append(f"in quarantine, never decides; {failed}")
+        facts.append(f"in quarantine, never decides a run; {failed}")
     if tally.flakes >= 0.5:
-        facts.append(f"failed for no reason {tally.flakes:.0f} times in {plural(round(tally.runs), 'run')}")
+        facts.append(f"flaked {tally.flakes:.0f} times in {plural(round(tally.runs), 'run')}")
     if check.retry and (facts or tally.flakes >= 0.5):
-        facts.append(f"is run again up to {plural(check.retry, 'time')}")
+        facts.append(f"retried up to {plural(check.retry, 'time')}")
     return f"  {check.name:<10} {'; '.join(facts)}" if facts else ""
 
 
@@ -54,4 +54,4 @@ def run_scope(run: Run) -> str:
     """Which checks a run is limited to, in a few words; empty when all are run."""
     if not run.since:
         return ""
-    return f"only {', '.join(run.checks)}" if run.checks else "no check looks at what it changes"
+    return f"only {', '.join(run.checks)}" if run.checks else "no check covers what it changes"

@@ -20,7 +20,7 @@ def tail_run(workspace: Workspace, run: str, *, follow: bool, raw: bool, as_json
     site = workspace.site
     if story.ended is not None and not steps_of(site, run):
         known = story.ended.reused
-        why = f"`{known}` had passed the same tree before" if known else "its output has been deleted"
+        why = f"`{known}` already passed the same tree" if known else "its output has been deleted"
         raise PaddockError(f"CI run `{run}` has nothing to show: {why}", f"`paddock show {known or run}`")
     showing = _Showing(site.sessions, run, raw=raw, as_json=as_json)
     showing.show(steps_of(site, run), to_the_end=story.ended is not None)

@@ -22,7 +22,7 @@ def try_once(workspace: Workspace, at_most_seconds: float | None = None) -> Tria
     site = workspace.site
     seconds = config.land.timeout if at_most_seconds is None else at_most_seconds
     names = ", ".join(check.command for check in definition.checks)
-    words = f"trying `{cut(names, 60)}` in a sandbox, for at most {seconds:.0f} s; Ctrl-C ends it"
+    words = f"trying `{cut(names, 60)}` in a sandbox, for at most {seconds:.0f} s; Ctrl-C stops it"
     live = sys.stderr.isatty()
     click.echo(words, err=True, nl=not live)
 
@@ -46,9 +46,9 @@ def tell_trial(trial: Trial) -> str:
         case Result.PASS:
             words = f"passes, in {took}"
         case Result.TIMEOUT:
-            words = f"starts, and had not ended after {took}"
+            words = f"starts, but had not finished after {took}"
         case Result.CANCELLED:
-            words = f"was ended by you after {took}"
+            words = f"was stopped by you after {took}"
         case Result.INFRA:
             words = f"got no verdict: {ended.note}"
         case _:
@@ -62,9 +62,9 @@ def cure_of_trial(trial: Trial) -> str:
         return "edit `[land]` in paddock.toml (ci, checks, setup), or install what is missing"
     match trial.ended.result:
         case Result.FAIL:
-            return "fix main, or the command in `[land]` of paddock.toml: nothing lands before it passes"
+            return "fix main, or the command in `[land]` of paddock.toml: nothing lands until it passes"
         case Result.TIMEOUT:
-            return "`paddock doctor --ci` runs it for `[land] timeout`, which may have to be longer"
+            return "`paddock doctor --ci` runs it for up to `[land] timeout`; raise that if it needs longer"
         case _:
             return ""
 

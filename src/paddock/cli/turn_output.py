@@ -67,7 +67,7 @@ class TurnOutput:
             self._print(entry, None)
         self.show_unfinished()
         if not self._summary.usage_told and trace.uncounted_calls(self._summary) and not self._how.as_json:
-            click.echo(paint("  tokens unknown: the engine has not told them", dim=True))
+            click.echo(paint("  tokens unknown: the engine has not reported them", dim=True))
 
     def show_unfinished(self) -> None:
         """The beginning of an answer that has not come to its end."""

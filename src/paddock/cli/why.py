@@ -150,7 +150,7 @@ def _notes(workspace: Workspace, change: str) -> list[StoryLine]:
 def _scope(event: qe.RunStarted) -> str:
     if not event.since:
         return ""
-    return f", only {', '.join(event.checks)}" if event.checks else ", which no check looks at"
+    return f", only {', '.join(event.checks)}" if event.checks else ", which no check covers"
 
 
 def _line(record: Record, change: str, mine: dict[str, qe.RunStarted]) -> StoryLine | None:
@@ -182,14 +182,14 @@ def _line(record: Record, change: str, mine: dict[str, qe.RunStarted]) -> StoryL
             against = f" with {event.against}" if event.against else f" with {event.base[:10]}"
             words = f"could not be merged ({event.cause.value}){against}: {', '.join(event.paths)}"
         case qe.ChangeConflicted(id=name) if name == change:
-            words = f"sent back: conflicts with {event.against or event.base[:10]} in {', '.join(event.paths)}"
+            words = f"returned: conflicts with {event.against or event.base[:10]} in {', '.join(event.paths)}"
             conflict = event
         case qe.ChangeRejected(id=name) if name == change:
             flaky = f"; {event.needed} failures were needed, because CI flakes" if event.needed > 2 else ""
             proof = ", ".join(event.runs) or event.by or "nobody"
             words = f"rejected: {event.reason}, on the evidence of {proof}{flaky}"
         case qe.ChangeCancelled(id=name) | qe.ChangeFoundEmpty(id=name) if name == change:
-            words = f"taken out: {getattr(event, 'reason', 'everything it does is in main already')}"
+            words = f"removed from the queue: {getattr(event, 'reason', 'main already has everything it changes')}"
         case qe.ChangeMoved(id=name) if name == change:
             words = f"moved to priority {event.priority} by {event.by}"
         case qe.TrainLanded() if event.run in mine:

@@ -49,7 +49,7 @@ def _explain(tree: Tree, error: str) -> tuple[str, str]:
     owner = _field(key)
     if problem.startswith("Invalid enum value ") and owner is not None:
         value = problem.removeprefix("Invalid enum value ").strip("'")
-        problem = f"`{value}` is none of {', '.join(owner.choices)}"
+        problem = f"`{value}` is not one of {', '.join(owner.choices)}"
     return key, problem
 
 
@@ -97,7 +97,7 @@ def _seconds(value: Any, key: str, sources: Mapping[str, str], otherwise: str) -
         if isinstance(value, str):
             return parse_duration(value)
         if isinstance(value, int | float) and not 0 <= value <= LONGEST_SECONDS:
-            raise ValueError(f"{value} seconds is not between none and a year")
+            raise ValueError(f"{value} seconds is not between 0 and a year")
     except ValueError as error:
         raise Misuse(f"{sources.get(key, otherwise)}: `{key}`: {error}") from None
     return value

@@ -140,7 +140,7 @@ def _apply_environment(tree: Tree, environment: Mapping[str, str], sources: dict
             near = get_close_matches(words, [k.replace(".", "_") for k in known_keys()], 1, 0.75)
             if near or words.partition("_")[0] in sections:
                 meant = f"; did you mean {PREFIX}{near[0].upper()}?" if near else ""
-                warnings.append(f"{variable} sets nothing{meant}")
+                warnings.append(f"{variable} matches no setting{meant}")
     return warnings
 
 

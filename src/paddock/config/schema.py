@@ -21,43 +21,49 @@ class Limits(Section, frozen=True):
     """How much the fleet may do at once."""
 
     max_agents: Annotated[int, Meta(ge=1, le=10000, description="agents running at the same time")] = 4
-    attempts: Annotated[int, Meta(ge=1, le=100, description="tries a task gets before it is failed")] = 3
+    attempts: Annotated[int, Meta(ge=1, le=100, description="attempts before a task fails")] = 3
     fresh: Annotated[
         bool,
-        Meta(description="begin every further try at a task afresh, rather than go on after a crash or a timeout"),
+        Meta(description="start every retry from main, instead of continuing after a crash or a timeout"),
     ] = False
-    backoff: Annotated[Seconds, Meta(description="first pause after a provider refused; doubles each time")] = 15.0
-    merge_queue: Annotated[int, Meta(ge=1, description="changes waiting to land above which nothing starts")] = 200
+    backoff: Annotated[Seconds, Meta(description="first pause after a provider refuses a call; doubles each time")] = (
+        15.0
+    )
+    merge_queue: Annotated[
+        int, Meta(ge=1, description="how many changes may wait to land before no more agents start")
+    ] = 200
     agent_memory_mb: Annotated[int, Meta(ge=1, description="memory one agent is expected to need")] = 300
     adapt_to_load: Annotated[bool, Meta(description="start fewer agents while the machine is overloaded")] = True
-    inline: Annotated[bool, Meta(description="let one agent do several small tasks in turn where that pays")] = True
+    inline: Annotated[bool, Meta(description="let one agent do several small tasks in turn where that is worth it")] = (
+        True
+    )
     hour_usd: Annotated[
-        float, Meta(ge=0, le=1e6, description="what an hour less of waiting is worth in dollars; 0: money is no object")
+        float, Meta(ge=0, le=1e6, description="what an hour less of waiting is worth in dollars; 0: ignore cost")
     ] = 30.0
     hour_tokens: Annotated[
-        float, Meta(ge=0, le=1e12, description="the same in tokens, where they are scarcer than money; 0: not counted")
+        float, Meta(ge=0, le=1e12, description="the same in tokens, if they are scarcer than money; 0: ignore tokens")
     ] = 0.0
-    output_mb: Annotated[int, Meta(ge=1, description="output kept of one turn: its head and its tail")] = 64
+    output_mb: Annotated[int, Meta(ge=1, description="how much output of one turn is kept: its head and its tail")] = 64
     pace: Annotated[
         Literal["auto", "always", "never"],
-        Meta(description="space out starts once a limit of the account is known or was hit, always, or never"),
+        Meta(description="space out starts: once a limit of the account is known or was hit, always, or never"),
     ] = "auto"
     attempt_usd: Annotated[
-        float, Meta(ge=0, le=1e6, description="what one attempt may cost in dollars before it is stopped; 0: anything")
+        float, Meta(ge=0, le=1e6, description="what one attempt may cost in dollars before it is stopped; 0: no limit")
     ] = 20.0
     repeats: Annotated[
         int, Meta(ge=0, description="the same call with the same result this many times in a row is a loop; 0: never")
     ] = 20
-    max_calls: Annotated[int, Meta(ge=0, description="tool calls in one turn; 0: any number")] = 1000
+    max_calls: Annotated[int, Meta(ge=0, description="tool calls in one turn; 0: no limit")] = 1000
     max_turns: Annotated[
-        int, Meta(ge=0, description="answers of the model in one turn, which CLIs call turns; 0: any number")
+        int, Meta(ge=0, description="model answers in one turn (which CLIs call turns); 0: no limit")
     ] = 500
 
 
 class Janitor(Section, frozen=True):
     """What is cleared away by itself."""
 
-    every: Annotated[Seconds, Meta(description="between two rounds")] = 300.0
+    every: Annotated[Seconds, Meta(description="time between two rounds")] = 300.0
     transcripts_age: Annotated[Seconds, Meta(description="how long agents' output is kept")] = 30 * 86400.0
     transcripts_mb: Annotated[int, Meta(ge=1, description="how much of it is kept; the oldest goes first")] = 4096
 
@@ -66,18 +72,18 @@ class LeaseSettings(Section, frozen=True):
     """Named things agents may lease; they are told about it only if there are any."""
 
     resources: Annotated[tuple[str, ...], Meta(description='e.g. "port:5432" or "service:postgres"')] = ()
-    ttl: Annotated[Seconds, Meta(description="how long a lease holds unless it is renewed")] = 600.0
+    ttl: Annotated[Seconds, Meta(description="how long a lease lasts unless it is renewed")] = 600.0
 
 
 class Timeouts(Section, frozen=True):
     """When a turn is given up. Durations such as "90s" or "10m"."""
 
-    start: Annotated[Seconds, Meta(description="until the engine's first output")] = 120.0
-    silence: Annotated[Seconds, Meta(description="without a byte from the engine, while no tool runs")] = 600.0
-    tool: Annotated[Seconds, Meta(description="without a byte from the engine, while a tool runs")] = 1800.0
-    turn: Annotated[Seconds, Meta(description="for a whole turn")] = 3600.0
-    grace: Annotated[Seconds, Meta(description="between asking a process to stop and killing it")] = 10.0
-    linger: Annotated[Seconds, Meta(description="from the engine's last word until its process is ended")] = 30.0
+    start: Annotated[Seconds, Meta(description="time until the engine's first output")] = 120.0
+    silence: Annotated[Seconds, Meta(description="time without output from the engine, while no tool runs")] = 600.0
+    tool: Annotated[Seconds, Meta(description="time without output from the engine, while a tool runs")] = 1800.0
+    turn: Annotated[Seconds, Meta(description="time for a whole turn")] = 3600.0
+    grace: Annotated[Seconds, Meta(description="time between asking a process to stop and killing it")] = 10.0
+    linger: Annotated[Seconds, Meta(description="time from the engine's final event until its process is ended")] = 30.0
 
 
 class Worktrees(Section, frozen=True):
@@ -90,7 +96,7 @@ class Worktrees(Section, frozen=True):
         Meta(
             ge=0,
             le=10000,
-            description="worktrees before a new task takes one that a conversation may come back to; "
+            description="how many worktrees to have before a new task takes one that a conversation may return to; "
             "0: twice `limits.max_agents`",
         ),
     ] = 0
@@ -98,55 +104,51 @@ class Worktrees(Section, frozen=True):
         tuple[str, ...], Meta(description="ignored folders a reused worktree keeps, e.g. node_modules")
     ] = ()
     setup: Annotated[str, Meta(description="command run once in every new worktree")] = ""
-    setup_timeout: Annotated[Seconds, Meta(description="for the setup command")] = 600.0
+    setup_timeout: Annotated[Seconds, Meta(description="time for the setup command")] = 600.0
     ports: Annotated[int, Meta(ge=0, le=100, description="ports each attempt gets for itself")] = 10
     first_port: Annotated[
         int,
-        Meta(
-            ge=0, le=65535, description="where the port blocks begin; 0: a place of the repository's own from 20000 on"
-        ),
+        Meta(ge=0, le=65535, description="the first port; 0: one derived from the repository, from 20000 on"),
     ] = 0
-    disk_floor_mb: Annotated[int, Meta(ge=0, description="free space below which no worktree is made")] = 1024
-    isolate_home: Annotated[bool, Meta(description="give each attempt a HOME of its own")] = False
+    disk_floor_mb: Annotated[int, Meta(ge=0, description="free space below which no worktree is created")] = 1024
+    isolate_home: Annotated[bool, Meta(description="give each attempt its own HOME")] = False
 
 
 class Check(Section, frozen=True):
     name: str
     run: str
-    timeout: Annotated[Seconds | None, Meta(description="for this check alone")] = None
+    timeout: Annotated[Seconds | None, Meta(description="time for this check alone")] = None
     paths: Annotated[
         tuple[str, ...],
-        Meta(description="globs of all it depends on: it runs where one of them changes; none: it always runs"),
+        Meta(description="globs of everything it depends on: it runs when one of them changes; none: it always runs"),
     ] = ()
     retry: Annotated[
-        int, Meta(ge=0, le=10, description="how often it is run again within a run before it has failed")
+        int, Meta(ge=0, le=10, description="how often it is retried within a run before it counts as failed")
     ] = 0
-    quarantine: Annotated[bool, Meta(description="known to fail for no reason: run and shown, but never decides")] = (
-        False
-    )
+    quarantine: Annotated[bool, Meta(description="known to be flaky: run and shown, but never decides a run")] = False
 
 
 class LandSettings(Section, frozen=True):
     """How work reaches main."""
 
     branch: Annotated[str, Meta(description="branch to land on; empty: the value of `main`")] = ""
-    policy: Annotated[Literal["merge", "squash", "rebase"], Meta(description="shape of the history")] = "merge"
+    policy: Annotated[Literal["merge", "squash", "rebase"], Meta(description="the shape of main's history")] = "merge"
     ci: Annotated[str, Meta(description="command that must pass before anything lands")] = ""
     slots: Annotated[int, Meta(ge=1, le=1000, description="CI runs at the same time")] = 2
-    timeout: Annotated[Seconds, Meta(description="for one CI run")] = 1800.0
+    timeout: Annotated[Seconds, Meta(description="time for one CI run")] = 1800.0
     setup: Annotated[str, Meta(description="command run once in every CI sandbox")] = ""
     approval: Annotated[
-        Literal["human", "review", "none"], Meta(description="who has to agree before a change is queued")
+        Literal["human", "review", "none"], Meta(description="who must approve a change before it is queued")
     ] = "human"
     remote: Annotated[str, Meta(description="remote to push main to; empty: none")] = ""
     checkout: Annotated[
         Literal["update", "never"],
-        Meta(description="what happens to a working tree that has main checked out when something lands"),
+        Meta(description="what happens to a checkout of main when something lands"),
     ] = "update"
     keep_branches: Annotated[bool, Meta(description="keep a task's branch after it landed")] = True
     keep: Annotated[tuple[str, ...], Meta(description="ignored folders a CI sandbox keeps between runs")] = ()
     notify: Annotated[
-        tuple[str, ...], Meta(description="argv run when something landed, was sent back, or the queue halted")
+        tuple[str, ...], Meta(description="argv to run when a change lands or is returned, or the queue halts")
     ] = ()
     env: Annotated[dict[str, str], Meta(description="environment of the CI command")] = {}
     checks: Annotated[tuple[Check, ...], Meta(description="several named checks instead of one `ci` command")] = ()
@@ -156,38 +158,40 @@ class Agent(Section, frozen=True):
     """A narrow worker."""
 
     engine: Annotated[str, Meta(description="engine that runs it")] = ""
-    model: Annotated[str, Meta(description="model the engine is asked for")] = ""
-    brief: Annotated[str, Meta(description="what it is for; goes in front of every task")] = ""
+    model: Annotated[str, Meta(description="model requested from the engine")] = ""
+    brief: Annotated[str, Meta(description="what it is for; precedes the brief of every task")] = ""
     owns: Annotated[tuple[str, ...], Meta(description="globs of the paths it may change")] = ()
     kinds: Annotated[
-        tuple[str, ...], Meta(description="kinds of task it takes where no agent is named (`paddock add --kind`)")
+        tuple[str, ...], Meta(description="kinds of task it takes when no agent is named (`paddock add --kind`)")
     ] = ()
     lease_owned: Annotated[bool, Meta(description="hold a lease on what it owns while it works")] = False
     attempt_usd: Annotated[
-        Dollars | None, Meta(description="what one attempt may cost in dollars; left out: `limits.attempt_usd`")
+        Dollars | None, Meta(description="what one attempt may cost in dollars; default: `limits.attempt_usd`")
     ] = None
-    max_calls: Annotated[Count | None, Meta(description="tool calls in one turn; left out: `limits.max_calls`")] = None
-    max_turns: Annotated[
-        Count | None, Meta(description="answers of the model in one turn; left out: `limits.max_turns`")
-    ] = None
-    fresh: Annotated[bool, Meta(description="as `limits.fresh`, for the tasks of this agent")] = False
+    max_calls: Annotated[Count | None, Meta(description="tool calls in one turn; default: `limits.max_calls`")] = None
+    max_turns: Annotated[Count | None, Meta(description="model answers in one turn; default: `limits.max_turns`")] = (
+        None
+    )
+    fresh: Annotated[bool, Meta(description="like `limits.fresh`, for the tasks of this agent")] = False
 
 
 class EngineSettings(Section, frozen=True):
     """A coding agent's command line: one that Paddock knows, or any other through `command`."""
 
-    program: Annotated[str, Meta(description="another name or path of the CLI")] = ""
+    program: Annotated[str, Meta(description="name or path of the CLI, if not the usual one")] = ""
     args: Annotated[tuple[str, ...], Meta(description="arguments added to every headless call")] = ()
     env: Annotated[tuple[str, ...], Meta(description="names of variables let through; `PREFIX_*` is allowed")] = ()
     set: Annotated[dict[str, str], Meta(description="variables set for the engine")] = {}
-    model: Annotated[str, Meta(description="model it is asked for where agent and task name none")] = ""
-    sandbox: Annotated[bool, Meta(description="use the CLI's own sandbox, where it has one")] = False
-    like: Annotated[str, Meta(description="this is a second account or set-up of that built-in engine")] = ""
+    model: Annotated[str, Meta(description="model to request when neither the agent nor the task names one")] = ""
+    sandbox: Annotated[bool, Meta(description="use the CLI's own sandbox, if it has one")] = False
+    like: Annotated[str, Meta(description="the built-in engine that this is a second account or configuration of")] = ""
     account: Annotated[str, Meta(description="engines with the same account share a quota; empty: its own")] = ""
     command: Annotated[tuple[str, ...], Meta(description="argv; {prompt}, {prompt_file} and {task} are filled in")] = ()
     resume: Annotated[tuple[str, ...], Meta(description="argv of a follow-up turn, with {session}")] = ()
     interactive: Annotated[tuple[str, ...], Meta(description="argv for a person in a terminal")] = ()
-    session_id_regex: Annotated[str, Meta(description="finds the session id in the output; group 1")] = ""
+    session_id_regex: Annotated[
+        str, Meta(description="regular expression that finds the session id in the output, as group 1")
+    ] = ""
     format: Annotated[Literal["text", "claude-stream", "codex-jsonl"], Meta(description="what the output is")] = "text"
 
 
@@ -196,13 +200,13 @@ class PriceSettings(Section, frozen=True):
 
     input: Annotated[Dollars, Meta(description="fresh input")]
     output: Annotated[Dollars, Meta(description="output")]
-    cache_read: Annotated[Dollars | None, Meta(description="input read from a cache; left out: as fresh input")] = None
-    cache_write: Annotated[Dollars | None, Meta(description="input written to one; left out: as fresh input")] = None
+    cache_read: Annotated[Dollars | None, Meta(description="input read from a cache; default: as fresh input")] = None
+    cache_write: Annotated[Dollars | None, Meta(description="input written to a cache; default: as fresh input")] = None
 
 
 class Config(Section, frozen=True):
     main: Annotated[str, Meta(description="the branch agents start from and land on")] = "main"
-    engine: Annotated[str, Meta(description="engine for tasks that name none")] = ""
+    engine: Annotated[str, Meta(description="engine for tasks that do not name one")] = ""
     limits: Limits = Limits()
     timeouts: Timeouts = Timeouts()
     leases: LeaseSettings = LeaseSettings()

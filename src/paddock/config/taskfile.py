@@ -13,7 +13,7 @@ from paddock.core.wording import check_known
 
 SIZE_LIMIT = 16 * 1024 * 1024
 TASK_LIMIT = 10_000
-_FORM = "a file holds `tasks:` with a list; see docs/how-to/convoys.md"
+_FORM = "a task file contains a list called `tasks:`; see docs/how-to/convoys.md"
 _SPLIT = "split it into several files"
 
 _TASK_FIELDS = ("key", "title", "brief", "agent", "engine", "after", "priority", "paths", "attempts", "kind")
@@ -57,7 +57,7 @@ def _read_json(text: str, name: str) -> Any:
         return json.loads(text)
     except json.JSONDecodeError as error:
         raise Misuse(
-            f"{name}:{error.lineno}:{error.colno}: {error.msg}", "is there a comma too many or a quote too few?"
+            f"{name}:{error.lineno}:{error.colno}: {error.msg}", "is there an extra comma or a missing quote?"
         ) from None
     except RecursionError:
         raise Misuse(f"{name}: nested too deeply", _FORM) from None
@@ -78,7 +78,7 @@ def _read_yaml(text: str, name: str) -> Any:
         mark = error.problem_mark or error.context_mark
         place = f"{name}:{mark.line + 1}:{mark.column + 1}" if mark else name
         if mark is not None and _begins_with_tab(text, mark.line):
-            raise Misuse(f"{place}: the line is indented with a tab", "YAML wants spaces there") from None
+            raise Misuse(f"{place}: the line is indented with a tab", "YAML requires spaces there") from None
         raise Misuse(
             f"{place}: {error.problem or error.context}", "is a string with `:` or `#` in it unquoted?"
         ) from None
@@ -86,7 +86,7 @@ def _read_yaml(text: str, name: str) -> Any:
         raise Misuse(f"{name}: character {error.position + 1}: {error.reason}", "task files are text") from None
     except ValueError as error:
         # A value that looks like a date or a number and is none: `2026-13-40`.
-        raise Misuse(f"{name}: {error}", "put texts that look like dates or numbers in quotes") from None
+        raise Misuse(f"{name}: {error}", "put text that looks like a date or a number in quotes") from None
     except RecursionError:
         raise Misuse(f"{name}: nested too deeply", _FORM) from None
 
@@ -115,7 +115,7 @@ def _spec(entry: Any, defaults: Mapping[str, Any], where: str) -> TaskSpec:
     if isinstance(entry, str):
         entry = {"brief": entry}
     if not isinstance(entry, dict):
-        raise Misuse(f"{where}: it is neither a text nor a table of fields", _FORM)
+        raise Misuse(f"{where}: it is neither text nor a table of fields", _FORM)
     _check_fields(entry, _TASK_FIELDS, where)
     merged = {**defaults, **entry}
     title, brief = _text(merged, "title", where), _text(merged, "brief", where)
@@ -160,7 +160,7 @@ def _list(entry: Mapping[str, Any], field: str, where: str) -> tuple[str, ...]:
         return split_list(value)
     if isinstance(value, list) and all(isinstance(item, str | int) for item in value):
         return tuple(str(item) for item in value)
-    raise Misuse(f"{where}: `{field}` is not a list of texts", f"write it as `{field}: [a, b]`")
+    raise Misuse(f"{where}: `{field}` is not a list of strings", f"write it as `{field}: [a, b]`")
 
 
 def _number(entry: Mapping[str, Any], field: str, where: str, default: int) -> int:

@@ -6,20 +6,20 @@ import json
 def render_config(main: str, ci: str, engines: list[str]) -> str:
     """A short commented file; what is left at its default is shown as a comment."""
     default = engines[0] if engines else ""
-    found = ", ".join(engines) if engines else "none found on PATH; `paddock engines` tells what there is"
+    found = ", ".join(engines) if engines else "none found on PATH; `paddock engines` lists what is available"
     engine_line = f'engine = "{default}"' if default else '# engine = "claude"'
-    ci_line = f"ci = {_quoted(ci)}" if ci else '# ci = "make test"      # nothing lands before this passes'
+    ci_line = f"ci = {_quoted(ci)}" if ci else '# ci = "make test"      # nothing lands until this passes'
     return f"""\
 # Paddock: how a fleet of agents works on this repository.
-# Every key and its value: `paddock config show`. The environment wins: PADDOCK_TIMEOUTS_TURN=20m paddock run
+# `paddock config show` lists every key. The environment overrides this file: PADDOCK_TIMEOUTS_TURN=20m paddock run
 
 main = {_quoted(main)}          # agents start from this branch and land on it
-{engine_line}       # for tasks that name none (here: {found})
+{engine_line}       # for tasks that do not name one (here: {found})
 
 [limits]
 max_agents = 4         # running at the same time
-attempts = 3           # tries before a task is failed
-attempt_usd = 20.0     # what one attempt may cost before it is stopped; 0: anything
+attempts = 3           # attempts before a task fails
+attempt_usd = 20.0     # what one attempt may cost before it is stopped; 0: no limit
 
 [timeouts]
 start = "2m"           # until the engine's first output
@@ -37,7 +37,7 @@ pool = 2               # warm worktrees kept ready
 {ci_line}
 slots = 2              # CI runs at the same time
 policy = "merge"       # or "squash", "rebase"
-approval = "human"     # or "none": what was delivered is queued at once
+approval = "human"     # or "none": what is delivered is queued at once
 
 # [agents.parser]
 # engine = "claude"

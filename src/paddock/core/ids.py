@@ -56,9 +56,13 @@ def parse_task_range(text: str) -> list[TaskId]:
         return [parse_task(text)]
     first, last = int(match[1]), int(match[2])
     if first > last:
-        raise Misuse(f"`{printable(text, 40)}` is no range: t{first} comes after t{last}", f"write `t{last}-t{first}`")
+        raise Misuse(
+            f"`{printable(text, 40)}` is not a range: t{first} comes after t{last}", f"write `t{last}-t{first}`"
+        )
     if last - first >= MOST_IN_A_RANGE:
-        raise Misuse(f"`{printable(text, 40)}` holds {last - first + 1:,} tasks", f"at most {MOST_IN_A_RANGE:,} go")
+        raise Misuse(
+            f"`{printable(text, 40)}` spans {last - first + 1:,} tasks", f"name at most {MOST_IN_A_RANGE:,} at once"
+        )
     return [task_id(number) for number in range(first, last + 1)]
 
 

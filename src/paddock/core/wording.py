@@ -17,7 +17,7 @@ def check_brief(text: str, what: str) -> None:
     if not text.strip():
         raise Misuse(f"{what} is empty", "say in a sentence or more what to do")
     if "\0" in text:
-        raise Misuse(f"{what} holds a NUL byte at character {text.index(chr(0)) + 1}", "briefs are text")
+        raise Misuse(f"{what} contains a NUL byte at character {text.index(chr(0)) + 1}", "briefs are text")
     try:
         size = len(text.encode())
     except UnicodeEncodeError as error:
@@ -25,7 +25,7 @@ def check_brief(text: str, what: str) -> None:
     if size > BRIEF_LIMIT:
         raise Misuse(
             f"{what} has {size:,} bytes; the limit is {BRIEF_LIMIT:,}",
-            "put long material into a file of the repository and name that file in the brief",
+            "put long material in a file in the repository and name that file in the brief",
         )
 
 
@@ -37,7 +37,7 @@ def check_title(title: str) -> None:
     for position, character in enumerate(title, 1):
         if not character.isprintable():
             raise Misuse(
-                f"the title holds the control character U+{ord(character):04X} at position {position}",
+                f"the title contains the control character U+{ord(character):04X} at position {position}",
                 "titles are one line of printable text",
             )
 
@@ -62,7 +62,8 @@ def derive_title(brief: str) -> str:
 def check_numbers(priority: int, attempts: int) -> None:
     if abs(priority) > PRIORITY_LIMIT:
         raise Misuse(
-            f"priority {priority} is not between -{PRIORITY_LIMIT} and {PRIORITY_LIMIT}", "0 is usual; more comes first"
+            f"priority {priority} is not between -{PRIORITY_LIMIT} and {PRIORITY_LIMIT}",
+            "the default is 0; higher goes first",
         )
     if not 1 <= attempts <= ATTEMPTS_LIMIT:
         raise Misuse(f"{attempts} attempts is not between 1 and {ATTEMPTS_LIMIT}", "3 is usual")

@@ -108,7 +108,7 @@ class CommandEngine:
         model = request.model or self.settings.model
         if _uses(words, "model") and not model:
             raise PaddockError(
-                f"engine `{self.name}` needs a model for `{{model}}` and none is set",
+                f"engine `{self.name}` needs a model for `{{model}}` but none is set",
                 f'set `model = "…"` in [engines.{self.name}] or on the agent',
             )
         values = {
@@ -140,7 +140,7 @@ def check_words(engine: str, key: str, words: Sequence[str]) -> None:
                 known = f"`{{{close}}}`" if close else f"one of {', '.join(f'`{{{p}}}`' for p in PLACEHOLDERS)}"
                 raise Misuse(
                     f"unknown placeholder `{{{name}}}` in `{key}` of [engines.{engine}]",
-                    f"did you mean {known}? For the characters themselves write `{{{{{name}}}}}`",
+                    f"did you mean {known}? To write the braces themselves, use `{{{{{name}}}}}`",
                 )
 
 

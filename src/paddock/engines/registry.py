@@ -45,8 +45,8 @@ def load_engine(name: str, settings: Mapping[str, EngineSettings] | None = None)
         return factory(name, own)
     if name in settings and not own.like:
         raise Misuse(
-            f"[engines.{name}] says neither what to run nor which engine it is like",
-            f'add `command = ["{name}", "{{prompt}}"]`, or `like = "claude"` for a second set-up of that one',
+            f"[engines.{name}] sets neither `command` nor `like`",
+            f'add `command = ["{name}", "{{prompt}}"]`, or `like = "claude"` for a second configuration of that engine',
         )
     raise _unknown(kind, engine_names(settings))
 
@@ -76,7 +76,7 @@ def _installed_factory(name: str) -> EngineFactory | None:
         except (ImportError, AttributeError) as error:
             raise PaddockError(
                 f"engine `{name}` is installed but cannot be loaded from `{point.value}`: {error}",
-                "reinstall the package that provides it, or name another engine",
+                "reinstall the package that provides it, or use another engine",
             ) from error
     return None
 

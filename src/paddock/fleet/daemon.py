@@ -38,7 +38,7 @@ DRIVING = "driving"
 CLEANING = "cleaning up"
 ESSENTIAL = frozenset({STARTING, LANDING, TENDING})
 """What a fleet that is to end when it is idle does not leave undone without having tried again and again."""
-SETTINGS = "reading paddock.toml; what it said before stays in force"
+SETTINGS = "reading paddock.toml; the previous settings stay in effect"
 
 
 @dataclass(frozen=True, slots=True)

@@ -100,6 +100,6 @@ def take_lead(store: Store, clock: Clock = SYSTEM_CLOCK) -> Ledger:
 def _already_running(blocker: lease.Blocker) -> AlreadyRunning:
     holder = blocker.holder
     return AlreadyRunning(
-        f"a daemon already runs on this log: pid {holder.pid} on {holder.host}, since {stamp(blocker.since)}",
+        f"a daemon is already running on this log: pid {holder.pid} on {holder.host}, since {stamp(blocker.since)}",
         "watch it with `paddock status`, end it with `paddock down`, or wait for it with --wait",
     )

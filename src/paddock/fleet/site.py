@@ -92,7 +92,7 @@ class Site:
                 return
             reason = os.strerror(EACCES)
         raise PaddockError(
-            f"no worktree can be made in `{path}`: {reason}", "set `[worktrees] root` to a folder you may write to"
+            f"cannot create worktrees in `{path}`: {reason}", "set `[worktrees] root` to a folder you may write to"
         )
 
     @property
@@ -158,8 +158,8 @@ class Site:
         name = task.engine or self.agent_of(task).engine or self.config.engine
         if not name:
             raise PaddockError(
-                f"no engine is named for `{task.id}`",
-                "set `engine` in paddock.toml, or `paddock edit ID --engine NAME`",
+                f"no engine is set for `{task.id}`",
+                "set `engine` in paddock.toml, or run `paddock edit ID --engine NAME`",
             )
         return name
 

@@ -111,7 +111,7 @@ class Workspace:
         if board.unknown:
             kinds = ", ".join(sorted(board.unknown))
             self._warn(
-                f"skipped {sum(board.unknown.values())} events of a newer Paddock ({kinds}); "
+                f"skipped {sum(board.unknown.values())} events from a newer Paddock ({kinds}); "
                 f"upgrade to {board.version} or later to see them"
             )
         return board
@@ -137,11 +137,11 @@ class Workspace:
         if has_remains(self.log):
             raise LogUnusable(
                 f"the log `{self.log}` is gone; what belonged to it is still there",
-                "bring it back from its mirror with `paddock log fetch`, or start a new one: `paddock init`",
+                "restore it from its mirror with `paddock log fetch`, or start a new one: `paddock init`",
             )
         hint = "run `paddock init` there"
         if self.repo.git("config", "--get", "remote.origin.url", check=False).ok:
-            hint += "; if `origin` has a log, `paddock log fetch` brings it, and so does init"
+            hint += "; if `origin` has a log, init fetches it, and so does `paddock log fetch`"
         raise LogUnusable(f"Paddock is not set up in `{self.top}`", hint)
 
 

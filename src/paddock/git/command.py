@@ -103,7 +103,7 @@ class GitFailed(PaddockError):
     def __init__(self, result: GitResult) -> None:
         shown = " ".join(("git", *_without_safe_options(result.argv)))
         why = "ran out of time" if result.timed_out else f"ended with {result.code}"
-        said = result.stderr.strip() or "and said nothing"
+        said = result.stderr.strip() or "it printed nothing"
         super().__init__(f"`{shown}` {why}: {said}")
         self.result = result
 
@@ -191,7 +191,7 @@ def git_program(search_path: str) -> str:
         needed = ".".join(map(str, OLDEST_GIT))
         found = said.strip() or "no version"
         raise PaddockError(
-            f"git is too old: `{program}` says `{found}`, Paddock needs {needed}",
+            f"git is too old: `{program}` is `{found}`, but Paddock needs {needed}",
             f"install git {needed} or newer and put it first on PATH",
         )
     return program

@@ -105,7 +105,7 @@ def _refuse_newer(board: Board) -> None:
         return
     kinds = ", ".join(f"`{kind}`" for kind in sorted(board.unknown))
     raise LogUnusable(
-        f"the log holds events this Paddock {__version__} does not know ({kinds}): writing could contradict them",
+        f"the log has events that this Paddock {__version__} does not know ({kinds}): writing could contradict them",
         f"upgrade: `pip install --upgrade 'paddock>={board.version}'`",
     )
 

@@ -50,5 +50,5 @@ def _wait(descriptor: int, path: Path, timeout_seconds: float) -> None:
         tries += 1
     raise LogUnusable(
         f"another writer has held the log for more than {timeout_seconds:g} s",
-        f"see who it is: `fuser -v {quote(path)}`; then run this again",
+        f"find it with `fuser -v {quote(path)}`, then run this again",
     )

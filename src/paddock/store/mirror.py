@@ -63,7 +63,7 @@ def write_mirror(store: Store, repo: Repo) -> tuple[int, int]:
     if held > store.head():
         raise PaddockError(
             f"the mirror holds {held:,} records, this log only {store.head():,}",
-            "bring the log up to it with `paddock log fetch`",
+            "fetch the missing records with `paddock log fetch`",
         )
     rows = list(store.rows(first))
     if held and (not rows or _hash_at(rows, held) != _mirror_hash(repo, batches, held)):
@@ -82,7 +82,7 @@ def write_mirror(store: Store, repo: Repo) -> tuple[int, int]:
     parents = ["-p", old] if old else []
     commit = repo.git("commit-tree", tree, *parents, "-m", f"log up to record {last}", env=_IDENTITY).text
     if not repo.update_ref(REF, commit, old or ABSENT, "paddock log push"):
-        raise PaddockError(f"`{REF}` was moved by somebody else meanwhile", "run `paddock log push` again")
+        raise PaddockError(f"`{REF}` was moved by someone else in the meantime", "run `paddock log push` again")
     return last, new
 
 
@@ -93,7 +93,7 @@ def push_mirror(store: Store, repo: Repo, remote: str | None) -> MirrorPushed:
         if not pushed.ok:
             raise PaddockError(
                 f"the mirror could not be pushed to `{remote}`: {_first_line(pushed.stderr)}",
-                f"if somebody else pushed first, run `paddock log fetch {remote}`",
+                f"if someone else pushed first, run `paddock log fetch {remote}`",
             )
     return MirrorPushed(seq, new, remote)
 
@@ -161,7 +161,7 @@ def _batches(repo: Repo, commit: str) -> dict[str, str]:
     listed = repo.git("ls-tree", commit).lines
     batches = {line.split("\t")[1]: line.split()[2] for line in listed}
     if odd := [name for name in batches if not _BATCH_NAME.fullmatch(name)]:
-        raise PaddockError(f"the mirror holds `{printable(odd[0], 60)}`, which is no batch of records")
+        raise PaddockError(f"the mirror contains `{printable(odd[0], 60)}`, which is not a batch of records")
     return batches
 
 

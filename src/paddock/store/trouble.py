@@ -18,7 +18,7 @@ def explained(path: Path) -> Iterator[None]:
     except apsw.Error as error:
         raise explain(error, path) from error
     except UnicodeDecodeError as error:
-        raise damaged(path, f"it holds text that is not UTF-8: {error.object[:40]!r}") from error
+        raise damaged(path, f"it contains text that is not UTF-8: {error.object[:40]!r}") from error
     except UnicodeEncodeError as error:
         if error.object.startswith(str(path.parent)):
             hint = "SQLite needs a path in UTF-8: rename the folder"
@@ -30,7 +30,7 @@ def explained(path: Path) -> Iterator[None]:
             f"give your user read and write access: `chmod -R u+rwX {quote(path.parent)}`",
         ) from error
     except OSError as error:
-        raise LogUnusable(f"the log `{path}` is out of reach: {error.strerror}", "run `paddock doctor`") from error
+        raise LogUnusable(f"the log `{path}` cannot be reached: {error.strerror}", "run `paddock doctor`") from error
 
 
 def explain(error: apsw.Error, path: Path) -> LogUnusable:
@@ -42,7 +42,7 @@ def explain(error: apsw.Error, path: Path) -> LogUnusable:
         case apsw.BusyError() | apsw.LockedError() | apsw.ProtocolError():
             return LogUnusable(
                 f"the log `{path}` is locked by another program",
-                f"see who holds it: `fuser -v {quote(path)}`; then run this again",
+                f"find it with `fuser -v {quote(path)}`, then run this again",
             )
         case apsw.ReadOnlyError():
             return LogUnusable(f"the log `{path}` cannot be written: it is read-only", _access_hint(path))
@@ -57,8 +57,8 @@ def explain(error: apsw.Error, path: Path) -> LogUnusable:
 def cut_short(path: Path, seq: int) -> LogUnusable:
     return LogUnusable(
         f"the log `{path}` has lost record {seq}, which it had: was it replaced by an older copy?",
-        "bring the lost records back from the mirror with `paddock log fetch`, "
-        "or go on without them: `paddock log rebuild`",
+        "restore the lost records from the mirror with `paddock log fetch`, "
+        "or continue without them: `paddock log rebuild`",
     )
 
 

@@ -87,7 +87,7 @@ class SocketListener:
         folder = socket_folder(log)
         folder.parent.mkdir(mode=0o700, exist_ok=True)
         if not _is_ours(folder):
-            raise PermissionError(f"{folder.parent} belongs to somebody else")
+            raise PermissionError(f"{folder.parent} belongs to another user")
         self._path = str(folder / f"{os.getpid()}-{os.urandom(3).hex()}")
         self._socket = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
         self._stop_telling: Callable[[], object] = lambda: None

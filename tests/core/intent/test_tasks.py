@@ -67,10 +67,10 @@ def test_a_task_may_depend_on_one_of_the_batch_and_one_from_before(ledger: Ledge
         (Batch((TaskSpec("x", engine="clod"),)), "there is no engine `clod`"),
         (Batch((TaskSpec(" \n"),)), "the brief is empty"),
         (Batch((TaskSpec("x" * (256 * 1024 + 1)),)), "the brief has 262,145 bytes; the limit is 262,144"),
-        (Batch((TaskSpec("x\0"),)), "the brief holds a NUL byte at character 2"),
+        (Batch((TaskSpec("x\0"),)), "the brief contains a NUL byte at character 2"),
         (Batch((TaskSpec("a\udcff"),)), "the brief is not valid UTF-8 at character 2"),
-        (Batch((TaskSpec("x", title="a\x1b[31mb"),)), "the title holds the control character U+001B at position 2"),
-        (Batch((TaskSpec("x", title="a\u202eb"),)), "the title holds the control character U+202E at position 2"),
+        (Batch((TaskSpec("x", title="a\x1b[31mb"),)), "the title contains the control character U+001B at position 2"),
+        (Batch((TaskSpec("x", title="a\u202eb"),)), "the title contains the control character U+202E at position 2"),
         (Batch((TaskSpec("x", title=" "),)), "the title is empty"),
         (Batch((TaskSpec("x", title="y" * 201),)), "the title has 201 characters"),
         (Batch((TaskSpec("x", priority=1001),)), "priority 1001 is not between -1000 and 1000"),
@@ -79,7 +79,7 @@ def test_a_task_may_depend_on_one_of_the_batch_and_one_from_before(ledger: Ledge
         (Batch((TaskSpec("x", paths=("/etc",)),)), "`/etc` is not a path inside the repository"),
         (Batch((TaskSpec("x"),), "-red"), "`-red` is not a convoy name"),
         (Batch((TaskSpec("x"),), "a b"), "`a b` is not a convoy name"),
-        (Batch((TaskSpec("x"),), "red", "a\x07b"), "the title holds the control character U+0007 at position 2"),
+        (Batch((TaskSpec("x"),), "red", "a\x07b"), "the title contains the control character U+0007 at position 2"),
     ],
 )
 def test_a_wrong_batch_is_refused_with_what_is_wrong(ledger: Ledger, batch: Batch, message: str) -> None:

@@ -67,7 +67,7 @@ def test_an_untested_main_and_a_lost_machine_are_named() -> None:
     lab = one_waiting()
     lab.push_foreign("hotfix")
     lab.wake()
-    assert words(lab, "t2") == "waits until main itself has passed"
+    assert words(lab, "t2") == "waits until main itself passes"
     lab.queue = replace(lab.queue, infra_streak=9)
     assert words(lab, "t2") == "waits until CI works again"
 

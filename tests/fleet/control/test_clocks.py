@@ -121,12 +121,12 @@ def test_three_that_never_ran_in_a_row_stop_the_engine_and_no_other(yard: Yard) 
     waiting = [yard.row(f"t{number}") for number in (1, 2, 3) if yard.task(f"t{number}").phase.value == "ready"]
     assert waiting
     for row in waiting:
-        assert row["reason"].startswith("engine broken stopped: agents of 3 tasks in a row never ran (")
+        assert row["reason"].startswith("engine broken stopped: the agents of 3 tasks in a row never ran (")
         assert "no-such-agent-cli" in row["reason"]
     assert f"{tried} attempts in a row never ran" in yard.paddock("limits")
     shown = yard.paddock("status")
     needs_you = shown[shown.index("needs you") :]
-    assert "! engine broken stopped: agents of 3 tasks in a row never ran" in needs_you
+    assert "! engine broken stopped: the agents of 3 tasks in a row never ran" in needs_you
     assert "run: paddock engines check broken, then paddock limits --reset broken" in needs_you
     [stopped] = json.loads(yard.paddock("status", "--json"))["stopped"]
     assert (stopped["engine"], stopped["unblock"]) == (
@@ -201,4 +201,4 @@ def test_no_agents_allowed_means_nothing_starts_and_the_fleet_rests(yard: Yard) 
     yard.add(*WORK)
     yard.run("--max", "0", code=0)
     assert yard.task().started == 0
-    assert yard.row("t1")["reason"] == "0 of at most 0 agents run"
+    assert yard.row("t1")["reason"] == "agent cap reached (0/0)"

@@ -165,7 +165,7 @@ def test_worktrees_nobody_knows_or_a_person_uses_are_left(yard: Yard) -> None:
     done = janitor(yard)
     assert done["swept"] == []
     assert {row["name"]: row["evidence"].partition(" ")[2] for row in done["left"]} == {
-        "t7.1": "belongs to an attempt this log does not know",
+        "t7.1": "belongs to an attempt that is not in this log",
         "t1.1": "is kept for you: could not be saved",
     }
     assert find(site.root, "t1.resolve") is not None
@@ -264,7 +264,7 @@ def test_transcripts_go_by_age_and_then_by_size_the_oldest_first(make_yard: Make
     done = janitor(yard)
     assert {row["name"]: row["evidence"] for row in done["swept"]} == {
         str(yard.attempt_folder("t1.1")): "40 days old",
-        str(yard.attempt_folder("t2.1")): "more than 1 MB are kept",
+        str(yard.attempt_folder("t2.1")): "more than the limit of 1 MB",
     }
     assert [owner for owner in sizes if yard.attempt_folder(owner).exists()] == ["t3.1", "t4.1", "t5.1", "t8.1"]
 

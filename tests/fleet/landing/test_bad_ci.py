@@ -90,7 +90,7 @@ def test_a_hanging_run_is_ended_and_tried_again_before_anybody_is_blamed(make_fa
     farm.yard.run(code=0)
 
     assert farm.outcomes() == {"one": "landed"}
-    assert timeouts(farm) == ["`ci` did not end within 5 s"]
+    assert timeouts(farm) == ["`ci` did not finish within 5 s"]
     farm.assert_green()
     farm.assert_at_rest()
 
@@ -143,7 +143,7 @@ def test_a_check_may_have_a_timeout_of_its_own(make_farm: MakeFarm) -> None:
     land_one(farm)
     farm.yard.run()
     assert farm.outcomes() == {"one": "rejected"}
-    assert "`quick` did not end within 1 s" in [run.note for run in ended_runs(farm)]
+    assert "`quick` did not finish within 1 s" in [run.note for run in ended_runs(farm)]
 
 
 def test_daemons_that_ci_forks_are_gone_when_the_run_is(make_farm: MakeFarm, tmp_path: Path) -> None:

@@ -126,7 +126,7 @@ def test_a_loss_that_was_meant_is_dismissed(farm: Farm) -> None:
     farm.yard.paddock("queue", "restore", farm.main[:10], "--dismiss")
     assert status(farm)["undone"] == []
     said = farm.yard.paddock("queue", "restore", farm.main[:10], code=1)
-    assert "is not a commit that is known to have taken back landed work" in said
+    assert "is not a commit known to have undone landed work" in said
 
 
 class TestRewound:

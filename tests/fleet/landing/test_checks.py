@@ -85,9 +85,9 @@ def test_a_check_that_fails_is_run_again_within_the_run_and_said_to_flake(make_f
     assert farm.outcomes() == {"one": "landed"}
     assert farm.runs() == 2, "main and the change, once each"
     assert all(run.flaked == ("tests",) for run in farm.queue.ended.values())
-    assert "`tests` failed, then passed when it was run again" in farm.yard.paddock("queue", "why", "one")
+    assert "`tests` failed, then passed on retry" in farm.yard.paddock("queue", "why", "one")
     shown = farm.yard.paddock("queue")
-    assert "tests      failed for no reason 2 times in 2 runs; is run again up to 1 time" in shown
+    assert "tests      flaked 2 times in 2 runs; retried up to 1 time" in shown
 
 
 def test_a_check_that_goes_on_failing_fails_the_run(make_farm: MakeFarm) -> None:
@@ -119,7 +119,7 @@ def test_a_check_in_quarantine_is_run_and_shown_and_keeps_nobody_out(make_farm: 
 
     assert farm.outcomes() == {"one": "landed", "two": "rejected"}
     assert all(run.quarantined == ("e2e",) for run in farm.queue.ended.values() if run.result == "pass")
-    assert "in quarantine, never decides; failed" in farm.yard.paddock("queue")
+    assert "in quarantine, never decides a run; failed" in farm.yard.paddock("queue")
     assert "`e2e` failed, which does not count" in farm.yard.paddock("queue", "why", "one")
 
 
@@ -127,4 +127,4 @@ def test_with_every_check_in_quarantine_nothing_lands(make_farm: MakeFarm) -> No
     farm = make_farm('[[land.checks]]\nname = "e2e"\nrun = "true"\nquarantine = true\n', ci="", approval="human")
     farm.branch("one", {"parts/one": "good\n"})
     said = farm.yard.paddock("land", "--branch", "one", code=1)
-    assert "every check is in quarantine: nothing would test what lands" in said
+    assert "every check is in quarantine, so nothing would test what lands" in said

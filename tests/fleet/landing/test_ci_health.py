@@ -53,7 +53,7 @@ CANNOT_RUN = {
         "echo still waiting; while [ ! -e {folder}/gate ]; do sleep 0.05; done",
         nothing,
         open_gate,
-        "`ci` did not end within 3 s",
+        "`ci` did not finish within 3 s",
     ),
 }
 

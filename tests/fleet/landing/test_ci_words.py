@@ -46,7 +46,7 @@ def test_a_traceback_on_standard_error_reaches_the_agent_and_the_person(make_far
 
 def test_main_tells_its_own_story(make_farm: MakeFarm) -> None:
     farm = make_farm(ci=TALKS)
-    assert "has not been looked at yet" in farm.yard.paddock("queue", "why", "main")
+    assert "has not been checked yet" in farm.yard.paddock("queue", "why", "main")
     farm.push({"parts/by-hand": "bad\n"})
     farm.branch("one", {"parts/one": "good\n"}, start=farm.first)
     farm.land("one")

@@ -27,7 +27,7 @@ def test_what_agents_deliver_lands_by_itself_where_nobody_has_to_agree(make_farm
 
     assert {"parts/a", "parts/b", "parts/c"} <= set(farm.files())
     assert {farm.yard.task(f"t{number}").phase for number in (1, 2, 3)} == {"landed"}
-    told = " ".join(re.findall(r"landed (.*): main is at [0-9a-f]{10} now, tested by r\d+", said))
+    told = " ".join(re.findall(r"landed (.*): main is now at [0-9a-f]{10}, tested by r\d+", said))
     assert sorted(told.replace(",", "").split()) == ["t1", "t2", "t3"]
     merges = farm.yard.git("rev-list", "--merges", f"{farm.first}..main")
     assert bool(merges) == (policy == "merge")

@@ -164,7 +164,7 @@ def test_edits_of_land_and_limits_reach_a_running_daemon_and_a_slip_is_told_once
 
     troubles = [record.event for record in farm.yard.records(DaemonTroubled)]
     assert [trouble.what for trouble in troubles if isinstance(trouble, DaemonTroubled)] == [
-        "reading paddock.toml; what it said before stays in force"
+        "reading paddock.toml; the previous settings stay in effect"
     ]
     assert farm.subjects() == ["Work on two", "Merge one: Work on one"]
     assert farm.outcomes() == {"one": "landed", "two": "landed"}

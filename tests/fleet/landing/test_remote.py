@@ -101,7 +101,7 @@ def test_a_remote_that_is_away_when_we_push_is_waited_for_and_named_once(
     assert told["unreachable"]["remote"] == "origin"
     assert told["next"][0]["state"] == "passed, waits for the remote `origin`, which cannot be reached"
     assert told["next"][0]["eta_seconds"] is None
-    assert "the remote origin could not be reached for" in farm.yard.paddock("queue")
+    assert "the remote origin has been unreachable for" in farm.yard.paddock("queue")
 
     os.rename(away, remote)
     assert daemon.wait() == 0, daemon.words

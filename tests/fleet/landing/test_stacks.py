@@ -139,11 +139,11 @@ def test_what_cannot_be_waited_for_is_refused_with_the_next_step(farm: Farm) -> 
     farm.land("first")
     farm.yard.paddock("land", "--branch", "second", "--after", "first")
     said = farm.yard.paddock("land", "--branch", "first", "--after", "second", code=1)
-    assert "`first` would wait for `second` as asked, and that waits for it" in said
+    assert "`first` would wait for `second` as asked, which waits for it in turn" in said
     assert "hint: `paddock queue cancel second`" in said
     said = farm.yard.paddock("land", "--branch", "first", "--after", "first", code=1)
     assert "`first` cannot wait for itself" in said
     assert farm.queue.entries["first"].change.version == 1
     farm.yard.paddock("queue", "cancel", "first")
     said = farm.yard.paddock("land", "--branch", "second", "--after", "first", code=1)
-    assert "not in the merge queue any more: it was cancelled" in said
+    assert "no longer in the merge queue (cancelled)" in said

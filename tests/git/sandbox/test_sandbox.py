@@ -75,7 +75,7 @@ class TestPreparing:
         box = yard.sandbox()
         yard.prepare(box)
         release_sandbox(box, "r1")
-        assert yard.prepare(box, run="r2", fresh=True).rebuilt == "a fresh one was asked for"
+        assert yard.prepare(box, run="r2", fresh=True).rebuilt == "a fresh one was requested"
 
     def test_what_a_run_left_is_gone_before_the_next(self, yard: Yard) -> None:
         (yard.top / ".gitignore").write_text("*.o\n")
@@ -315,7 +315,7 @@ class TestDamageByTheMachine:
         box = yard.sandbox()
         yard.prepare(box)
         box.record_path.write_text("{")
-        assert yard.prepare(box).rebuilt == "it was left half way"
+        assert yard.prepare(box).rebuilt == "it was left half-finished"
 
     def test_a_place_that_cannot_be_written_is_nobodys_fault(self, yard: Yard) -> None:
         box = yard.sandbox()

@@ -140,7 +140,7 @@ class TestStashing:
         result = self.sync(desk).report.result
         assert isinstance(result, LeftAlone)
         assert result.files == ("new/mine.txt",)
-        assert "move them away" in result.reason
+        assert "move them elsewhere" in result.reason
         assert desk.contents() == before
         assert git(desk.top, "stash", "list") == ""
 

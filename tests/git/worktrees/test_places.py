@@ -78,7 +78,7 @@ def test_beyond_the_bound_the_least_wanted_folder_is_taken_and_never_one_that_is
     [
         (SlotRecord(SlotState.KEPT, attempt="t5.1", reason="cannot be saved"), "kept for you: cannot be saved"),
         (SlotRecord(SlotState.READY, attempt="t5.resolve"), "t5 is being resolved there"),
-        (SlotRecord(SlotState.READY, attempt="t5.1"), "t5.1 is at work there"),
+        (SlotRecord(SlotState.READY, attempt="t5.1"), "t5.1 is working there"),
     ],
 )
 def test_a_folder_in_other_hands_is_refused_and_nothing_is_claimed(

@@ -266,7 +266,7 @@ class TestWhatCannotBeSaved:
     def test_a_worktree_turned_into_a_repository_of_its_own_is_kept(self, root: WorktreeRoot, tree: Worktree) -> None:
         (tree.path / ".git").unlink()
         subprocess.run(("git", "init", "-q", str(tree.path)), check=True)
-        assert "not a worktree" in self.released(root).kept
+        assert "no longer a worktree" in self.released(root).kept
 
 
 class TestHolding:

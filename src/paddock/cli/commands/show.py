@@ -178,7 +178,7 @@ def _attempt_lines(attempt: Attempt) -> list[str]:
     words += usage_words(attempt)
     lines = [f"  {attempt.id:<7} {attempt.outcome or 'running':<11} {' · '.join(words)}"]
     if attempt.new_conversation:
-        lines.append(f"          began a new conversation: {cut(attempt.new_conversation, 200)}")
+        lines.append(f"          started a new conversation: {cut(attempt.new_conversation, 200)}")
     if attempt.reason:
         lines.append(f"          {cut(attempt.reason, 140)}")
     return lines

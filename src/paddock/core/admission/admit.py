@@ -159,13 +159,13 @@ def _fleet_room(snapshot: Snapshot) -> tuple[int, LimitedBy, str]:
         rooms.append((0, LimitedBy.DISK, trouble))
     limit, depth = snapshot.merge_queue_limit, snapshot.merge_queue_depth
     if limit is not None:
-        reason = f"{depth} changes wait to be merged, {limit} at most"
+        reason = f"merge queue: {depth} changes waiting to land (limit {limit})"
         rooms.append((max(0, limit - depth), LimitedBy.MERGE_QUEUE, reason))
     return min(rooms, key=lambda room: room[0])
 
 
 def _used_up(running: int, cap: int) -> str:
-    return f"{running} of at most {cap} agents run"
+    return f"agent cap reached ({running}/{cap})"
 
 
 def _choose_account(
@@ -194,16 +194,16 @@ def _account_refusal(
         return Refusal(candidate.attempt, LimitedBy(pause.kind.value), f"account {name}: {pause.reason}", pause.until)
     agents = agents_borne(account.quota, pace)
     if agents is not None and running >= agents:
-        reason = f"account {name}: {running} agents run, its quota bears {agents}"
+        reason = f"account {name}: {running} agents running, its quota allows {agents}"
         return Refusal(candidate.attempt, LimitedBy.QUOTA, reason)
     until = account.quota.stepped_at + UNWEIGHED_SECONDS
     if account.quota.is_refused and now < until:
-        return Refusal(candidate.attempt, LimitedBy.QUOTA, f"account {name}: calls are being refused", until)
+        return Refusal(candidate.attempt, LimitedBy.QUOTA, f"account {name}: the provider is refusing calls", until)
     if not is_paced(account.quota, pace):
         return None
     pacer = refill(account.pacer, account.quota, now)
     tokens = start_tokens(pacer, candidate.prefix, candidate.cold_tokens, now)
     if not may_start(pacer, account.quota, tokens, now):
-        reason = f"account {name}: starts are spaced out, this one reads {tokens:,.0f} tokens"
+        reason = f"account {name}: starts are spaced out; this one reads {tokens:,.0f} tokens"
         return Refusal(candidate.attempt, LimitedBy.PACING, reason)
     return None

@@ -33,7 +33,7 @@ def note_ran(breaker: Breaker) -> Breaker:
 def why_stopped(breaker: Breaker, engine: str) -> str | None:
     if not breaker.is_open:
         return None
-    return f"engine {engine} stopped: agents of {len(breaker.tasks)} tasks in a row never ran ({breaker.evidence})"
+    return f"engine {engine} stopped: the agents of {len(breaker.tasks)} tasks in a row never ran ({breaker.evidence})"
 
 
 def how_to_restart(engine: str) -> str:

@@ -67,20 +67,21 @@ def pace_host(pace: HostPace, sample: HostSample, running: int) -> HostPace:
 
 def load_room(pace: HostPace, running: int) -> Room:
     slots = int(pace.slots + 1e-9)
-    return Room(max(0, slots - running), f"processors {pace.busy or 0.0:.1f} times busy: {slots} slots")
+    limited = f"limited to {slots} agent{'s' * (slots != 1)}"
+    return Room(max(0, slots - running), f"CPU load {pace.busy or 0.0:.1f} per core; {limited}")
 
 
 def memory_room(sample: HostSample, floor: Floor, agent_bytes: int = AGENT_MEMORY_BYTES) -> Room:
     agents = max(0, sample.free_memory_bytes - floor.memory_bytes) // max(1, agent_bytes)
     free_gib = sample.free_memory_bytes / 2**30
-    return Room(agents, f"{free_gib:.1f} GiB of memory free, {agent_bytes / 2**20:.0f} MiB per agent")
+    return Room(agents, f"{free_gib:.1f} GiB of memory free; an agent needs {agent_bytes / 2**20:.0f} MiB")
 
 
 def lack_of_disk(sample: HostSample, floor: Floor) -> str | None:
     """Why nothing may start for want of disk; None when there is enough."""
     if sample.free_disk_bytes < floor.disk_bytes:
         free, least = sample.free_disk_bytes / 2**30, floor.disk_bytes / 2**30
-        return f"disk nearly full: {free:.1f} GiB free, {least:.1f} GiB have to stay"
+        return f"disk nearly full: {free:.1f} GiB free, below the minimum of {least:.1f} GiB"
     if sample.free_inodes is not None and sample.free_inodes < floor.inodes:
-        return f"disk nearly full: {sample.free_inodes:,} inodes free, {floor.inodes:,} have to stay"
+        return f"disk nearly full: {sample.free_inodes:,} inodes free, below the minimum of {floor.inodes:,}"
     return None

@@ -261,9 +261,9 @@ def _explain(
     worth: Worth,
 ) -> tuple[str, ...]:
     count = len(pieces)
-    reasons = [f"{count} piece{'s' * (count != 1)}, {_time(serial.wall_seconds)} for one agent in turn"]
+    reasons = [f"{count} piece{'s' * (count != 1)}, {_time(serial.wall_seconds)} for one agent alone"]
     if count < 2:
-        return (*reasons, "nothing to share out")
+        return (*reasons, "nothing to split")
     if not plans:
         return (*reasons, f"{slots or 0} free slot{'s' * (slots != 1)}: no room for a second agent")
     best = max(plans, key=lambda plan: (plan.gain_seconds, -plan.agents))
@@ -275,13 +275,13 @@ def _explain(
     if best.price_seconds > 0:
         reasons.append(_trade(best, worth))
     if chosen is serial and saved > 0:
-        reasons.append(f"the {_time(saved)} saved are worth less than what the extra agents cost")
+        reasons.append(f"the {_time(saved)} saved would be worth less than the extra agents cost")
     elif chosen is serial:
-        reasons.append(f"that is no sooner than one agent in turn ({_time(-saved)} later)")
+        reasons.append(f"no sooner than one agent alone ({_time(-saved)} later)")
     else:
         reasons.append(f"done {_time(saved)} sooner")
         if chosen.agents < min(count, slots or count):
-            reasons.append(f"more than {chosen.agents} agents would not pay")
+            reasons.append(f"more than {chosen.agents} agents would not be worth it")
     return tuple(reasons)
 
 

@@ -14,13 +14,13 @@ from paddock.core.tasks.task import Phase, Task
 def require_landable(task: Task) -> None:
     """Raises PaddockError for a task that has nothing to land, or whose agent is at work on it."""
     if task.phase is Phase.QUEUED:
-        raise PaddockError(f"task `{task.id}` is in the merge queue already", "see `paddock queue`")
+        raise PaddockError(f"task `{task.id}` is already in the merge queue", "see `paddock queue`")
     if task.phase not in {Phase.APPROVAL, Phase.BLOCKED, Phase.FAILED} or task.branch is None:
         raise PaddockError(
             f"task `{task.id}` {task.phase.words}: there is nothing to land", f"see `paddock show {task.id}`"
         )
     if task.live_attempt is not None:
-        raise PaddockError(f"`{task.live_attempt.id}` is still at work", f"`paddock stop {task.id}` ends it")
+        raise PaddockError(f"`{task.live_attempt.id}` is still running", f"`paddock stop {task.id}` ends it")
 
 
 def head_to_land(board: Board, task: Task, tip: str | None, *, in_main: bool) -> str:

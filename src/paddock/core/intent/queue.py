@@ -110,8 +110,8 @@ def base_named(board: Board, said: str) -> str | None:
     shown = printable(name, 60)
     if ends:
         raise PaddockError(
-            f"`{shown}` is not in the merge queue any more: it was {ends[-1].value}",
-            f"see `paddock queue why {shown}`; queue it again before what is to land after it",
+            f"`{shown}` is no longer in the merge queue ({ends[-1].value})",
+            f"see `paddock queue why {shown}`; queue it again first",
         )
     first = f"`paddock land {shown}`" if task is not None else f"`paddock land --branch {shown}`"
     queued = ", ".join(list(board.queue.entries)[:10]) or "nothing"

@@ -249,7 +249,7 @@ def _resolve(board: Board, spec: TaskSpec, name: str, ids: dict[str, TaskId]) ->
     where = f"{spec.where}: " if spec.where else ""
     near = get_close_matches(name, [*ids, *board.tasks], 1)
     raise Misuse(
-        f"{where}it depends on `{printable(name, 80)}`, which is neither a task nor a key of this batch",
+        f"{where}it depends on `{printable(name, 80)}`, which is neither a task nor a key in this batch",
         f"did you mean `{near[0]}`?" if near else "`paddock status --all` lists the tasks",
     )
 
@@ -286,7 +286,7 @@ def _check_no_cycle(board: Board, task: Task, after: tuple[TaskId, ...]) -> None
         if name == task.id:
             raise Misuse(
                 f"`{task.id}` would wait for itself: {_path_back(task.id, came_from)}",
-                "leave one of them out of --after; `--after ''` makes a task wait for nobody",
+                "omit one of them from --after; `--after ''` removes all dependencies",
             )
         for other in board.tasks[name].after:
             if other not in came_from:

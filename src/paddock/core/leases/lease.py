@@ -363,7 +363,7 @@ def _in_force(leases: Leases, event: LeaseRenewed | LeaseReleased | LeaseExpired
     if isinstance(lease, Stale):
         raise IllegalLease(
             f"`{event.kind}` of `{event.name}` comes too late: "
-            f"generation {event.generation} is not in force, the latest is {lease.latest_generation}"
+            f"generation {event.generation} is not current; the latest is {lease.latest_generation}"
         )
     return lease
 

@@ -98,7 +98,7 @@ def reject_change(queue: Queue, event: ev.ChangeRejected, at: float) -> Queue:
 
 def bounce_change(queue: Queue, event: ev.ChangeConflicted, at: float) -> Queue:
     entry = _undecided(queue, event, event.id, event.version)
-    reason = "does not merge with landed work"
+    reason = "conflicts with landed work"
     return decide(queue, entry, Ending.CONFLICTED, at, reason=reason, paths=event.paths, against=event.against)
 
 
@@ -109,7 +109,7 @@ def cancel_change(queue: Queue, event: ev.ChangeCancelled, at: float) -> Queue:
 
 def close_empty_change(queue: Queue, event: ev.ChangeFoundEmpty, at: float) -> Queue:
     entry = _undecided(queue, event, event.id, event.version)
-    return decide(queue, entry, Ending.NOOP, at, reason="main has it already")
+    return decide(queue, entry, Ending.NOOP, at, reason="main already has it")
 
 
 def _undecided(queue: Queue, event: ev.QueueEvent, change_id: str, version: int) -> Entry:

@@ -200,7 +200,7 @@ class ChangeRejected(Event, frozen=True):
 
 
 class ChangeConflicted(Event, frozen=True):
-    """The change does not merge with landed work and goes back to its author."""
+    """The change conflicts with landed work and goes back to its author."""
 
     kind: ClassVar[str] = "queue.change_conflicted"
     id: str

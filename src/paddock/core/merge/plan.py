@@ -87,7 +87,7 @@ def land(queue: Queue, main: Main) -> tuple[Action, ...]:
     if queue.frozen:
         return ()
     if queue.landing_refusals >= LANDING_REFUSALS_BEFORE_HALT:
-        return (Halt(f"main could not be moved {queue.landing_refusals} times in a row"),)
+        return (Halt(f"moving main failed {queue.landing_refusals} times in a row"),)
     allowed = [queue.ended[i] for i in queue.landable if guards.landing_problem(queue, i) is None]
     chain = train_chain(queue, main)
     if chain:
@@ -138,14 +138,14 @@ def _why_superseded(queue: Queue, run: Run, main: Main, live: frozenset[str]) ->
     if not run.members:
         return None
     if not guards.lean_holds(queue, run.since, run.ci):
-        return "main is in doubt, and this run leaves out checks that main passed"
+        return "main is in doubt, and this run skips checks that main passed"
     if not guards.stacks_are_whole(queue, run):
-        return "it lacks what a member of it waits for"
+        return "it lacks a change that one of its members waits for"
     if run.purpose is Purpose.TRAIN:
         if not all(current):
-            return "a member was decided"
+            return "one of its changes was decided"
         beside = run.confirms is not None and guards.base_is_verified(queue, run)
-        return None if run.base in live or beside else "the train it stood on is gone"
+        return None if run.base in live or beside else "the train it was built on is gone"
     return None if any(current) else "all its changes were decided"
 
 
@@ -163,7 +163,7 @@ def convict(view: View) -> tuple[Action, ...]:
 
 def _reason(queue: Queue, blame: tuple[str, ...]) -> str:
     results = ", ".join(f"{run_id} {queue.ended[run_id].result}" for run_id in blame)
-    return f"CI does not pass with this change: {results}"
+    return f"CI fails with this change: {results}"
 
 
 _STEPS: tuple[Callable[[View], tuple[Action, ...]], ...] = (

@@ -36,7 +36,7 @@ def state_words(queue: Queue, entry: Entry) -> str:
     if passed:
         return "passed, waits for a train"
     if entry.evidence:
-        return "failed once, is tried again"
+        return "failed once, will be retried"
     return "waits for a slot"
 
 
@@ -55,7 +55,7 @@ def _why_stopped(queue: Queue, entry: Entry, *, passed: bool) -> str | None:
     if queue.infra_streak >= INFRA_BEFORE_CONTROL:
         return "waits until CI works again"
     if queue.main is not None and queue.main.verified_by is None:
-        return "waits until main itself has passed"
+        return "waits until main itself passes"
     return None
 
 

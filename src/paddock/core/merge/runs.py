@@ -19,12 +19,12 @@ DECIDED_WITH_RUNS_KEPT = 64
 
 def start_run(queue: Queue, event: ev.RunStarted, at: float) -> Queue:
     if event.run in queue.running or event.run in queue.ended:
-        raise refusal(event, f"run `{event.run}` exists already")
+        raise refusal(event, f"run `{event.run}` already exists")
     for member in event.members:
         if not guards.is_current(queue, member):
             raise refusal(event, f"version {member.version} of `{member.id}` is not in the queue")
     if not guards.lean_holds(queue, event.since, event.ci):
-        raise refusal(event, f"it leaves out checks that never passed on tree `{event.since}`")
+        raise refusal(event, f"it skips checks that never passed on tree `{event.since}`")
     run = Run(
         event.run,
         event.purpose,
@@ -62,7 +62,7 @@ def end_run(queue: Queue, event: ev.RunEnded, at: float) -> Queue:
     if run is None:
         raise refusal(event, f"run `{event.run}` is not running")
     if event.reused is not None and queue.passes.get(pass_key(run.tree, run.ci)) != event.reused:
-        raise refusal(event, f"`{event.reused}` is no recorded pass of tree `{run.tree}`")
+        raise refusal(event, f"`{event.reused}` is not a recorded pass of tree `{run.tree}`")
     running = {i: r for i, r in queue.running.items() if i != event.run}
     if event.result is Result.CANCELLED or not guards.lean_holds(queue, run.since, run.ci):
         # What it left out is in doubt, so even a pass says too little.

@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 
 FALLEN: Mapping[Ending, str] = {
     Ending.REJECTED: "was rejected",
-    Ending.CONFLICTED: "does not merge with landed work",
-    Ending.CANCELLED: "was taken out of the queue",
+    Ending.CONFLICTED: "conflicts with landed work",
+    Ending.CANCELLED: "was removed from the queue",
 }
 
 

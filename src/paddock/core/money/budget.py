@@ -133,7 +133,7 @@ def cap_to_attempt(ledger: BudgetBook, attempt: str, amount: Cost) -> Cost:
 def reserve(ledger: BudgetBook, attempt: str, scopes: tuple[str, ...], amount: Cost) -> BudgetBook | OverBudget:
     """Set the amount aside for an attempt about to start; an attempt has one reservation."""
     if attempt in ledger.reservations:
-        return OverBudget(f"attempt:{attempt}", f"attempt {attempt} has a reservation already")
+        return OverBudget(f"attempt:{attempt}", f"attempt {attempt} already has a reservation")
     amount = cap_to_attempt(ledger, attempt, amount)
     refusal = room(ledger, scopes, amount)
     return refusal or _reserved(ledger, attempt, Reservation(scopes, amount))

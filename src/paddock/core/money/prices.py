@@ -123,5 +123,5 @@ def _read_rates(fields: list[str]) -> Rates:
     if len(numbers) != 5 or numbers[0] is None or numbers[1] is None:
         raise ValueError("expected input, output, cache read, cache write and hour-long cache write")
     if any(number is not None and not 0 < number < 1e6 for number in numbers):
-        raise ValueError("a price lies above 0 and below a million dollars per million tokens")
+        raise ValueError("a price must be above 0 and below a million dollars per million tokens")
     return Rates(numbers[0], numbers[1], *numbers[2:])

@@ -168,7 +168,7 @@ def extend(spending: Spending, task: Task, attempt: str, event: ev.AttemptExtend
     amount = Cost(event.reserved_usd, event.reserved_tokens)
     refusal = room(with_tasks(spending.ledger, [task]), held.scopes, _minus(amount, held.amount))
     if refusal is not None:
-        raise BudgetExceeded(f"`{attempt}` may not go on: {refusal.reason}", "raise it with `paddock budget set`")
+        raise BudgetExceeded(f"`{attempt}` may not continue: {refusal.reason}", "raise it with `paddock budget set`")
     return _reserved(spending, attempt, replace(held, amount=amount))
 
 

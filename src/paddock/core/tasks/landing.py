@@ -63,12 +63,12 @@ def _decide(task: Task, decided: Decided, at: float) -> Task:
         case Ending.LANDED:
             return move(task, Phase.LANDED, at, f"landed in {(decided.commit or '')[:10]}")
         case Ending.NOOP:
-            return move(task, Phase.NOOP, at, "everything it does is in main already")
+            return move(task, Phase.NOOP, at, "main already has everything it changes")
         case Ending.CONFLICTED | Ending.REJECTED:
             return move(task, Phase.BLOCKED, at, *why_sent_back(decided, task.id))
         case _:
             unblock = f"paddock land {task.id}" if decided.against else ""
-            return move(task, Phase.APPROVAL, at, decided.reason or "taken out of the merge queue", unblock)
+            return move(task, Phase.APPROVAL, at, decided.reason or "removed from the merge queue", unblock)
 
 
 def why_sent_back(decided: Decided, task: TaskId) -> tuple[str, str]:
@@ -87,7 +87,7 @@ def next_step(decided: Decided) -> str:
         case _ if not decided.branch:
             return ""
         case Ending.REJECTED:
-            return f"fix it, then {again}; as it is, `paddock retry {decided.branch}` tests it once more"
+            return f"fix it, then {again}; to test it again unchanged, run `paddock retry {decided.branch}`"
         case Ending.CONFLICTED:
             return f"`paddock resolve {decided.branch}`"
         case Ending.CANCELLED if decided.against:

@@ -106,13 +106,13 @@ def _request_refused(facts: AttemptFacts) -> Verdict | None:
         return None
     match fault.fault:
         case RequestFault.NOT_FOUND:
-            return Verdict(Outcome.MISCONFIGURED, f"the provider knows no such address or model: {fault.message}")
+            return Verdict(Outcome.MISCONFIGURED, f"the provider does not know this address or model: {fault.message}")
         case RequestFault.MODEL:
             return Verdict(Outcome.MISCONFIGURED, f"the provider does not offer the model: {fault.message}")
         case RequestFault.TOO_LONG:
             return Verdict(Outcome.REFUSED, f"the prompt is too long for the model: {fault.message}")
         case RequestFault.CONTENT:
-            return Verdict(Outcome.REFUSED, f"the provider's content filter: {fault.message}")
+            return Verdict(Outcome.REFUSED, f"blocked by blocked by the provider's content filter: {fault.message}")
         case _:
             return Verdict(Outcome.REFUSED, f"the provider refused the request: {fault.message}")
 
@@ -122,7 +122,7 @@ def _looping(facts: AttemptFacts) -> Verdict | None:
         return Verdict(Outcome.LOOPING, facts.looping)
     summary = facts.summary
     if summary.final is Final.ERROR and "max_turns" in summary.final_reason:
-        return Verdict(Outcome.LOOPING, f"the engine's own limit on turns: {summary.final_reason}")
+        return Verdict(Outcome.LOOPING, f"the engine's own turn limit was reached: {summary.final_reason}")
     return None
 
 
@@ -134,21 +134,21 @@ def _passed_deadline(facts: AttemptFacts) -> Verdict | None:
     after = facts.summary.last_step or "its start"
     match facts.ended_by:
         case EndedBy.STARTUP | EndedBy.SILENCE if _waits_for_provider(facts):
-            return Verdict(Outcome.OVERLOADED, f"the provider has not answered for too long, after: {after}")
+            return Verdict(Outcome.OVERLOADED, f"no answer from the provider for too long; last step: {after}")
         case EndedBy.STARTUP if _left_no_trace(facts):
-            return Verdict(Outcome.NEVER_RAN, "the engine said nothing before the start-up deadline")
+            return Verdict(Outcome.NEVER_RAN, "the engine produced no output before the start-up deadline")
         case EndedBy.SILENCE if _left_no_trace(facts):
-            return Verdict(Outcome.NEVER_RAN, "the engine gave no sign of work before the silence deadline")
+            return Verdict(Outcome.NEVER_RAN, "the engine showed no activity before the silence deadline")
         case EndedBy.STARTUP | EndedBy.SILENCE:
-            return Verdict(Outcome.STALLED, f"silent after: {after}")
+            return Verdict(Outcome.STALLED, f"silent for too long; last step: {after}")
         case EndedBy.TOOL:
             return Verdict(Outcome.STALLED, f"a tool was silent for too long: {after}")
         case EndedBy.TURN if facts.has_model and not facts.streams and _left_no_trace(facts):
-            return Verdict(Outcome.OVERLOADED, "a whole turn without a sign of work: no answer from the provider")
+            return Verdict(Outcome.OVERLOADED, "no activity for a whole turn: the provider did not answer")
         case EndedBy.TURN:
-            return Verdict(Outcome.TIMEOUT, f"the turn ran out of time after: {facts.summary.last_step or 'nothing'}")
+            return Verdict(Outcome.TIMEOUT, f"the turn timed out; last step: {facts.summary.last_step or 'none'}")
         case EndedBy.OUTPUT:
-            return Verdict(Outcome.CRASHED, "its output outgrew the disk limit")
+            return Verdict(Outcome.CRASHED, "its output exceeded the disk limit")
         case _:
             return None
 
@@ -189,7 +189,7 @@ def _failed_exit(facts: AttemptFacts) -> Verdict | None:
     if facts.expects_final and _left_no_trace(facts):
         return Verdict(Outcome.NEVER_RAN, f"{words}, before any call to a model")
     if not facts.expects_final and facts.exit in UNRUNNABLE_EXITS and not facts.commits and not facts.dirty:
-        return Verdict(Outcome.NEVER_RAN, f"{words}: its command was not found or may not be run")
+        return Verdict(Outcome.NEVER_RAN, f"{words}: its command was not found or is not executable")
     return Verdict(Outcome.CRASHED, words)
 
 
@@ -197,9 +197,9 @@ def _bad_ending(facts: AttemptFacts) -> Verdict | None:
     summary = facts.summary
     if summary.final is Final.ERROR:
         words = summary.final_reason or summary.last_error or "no reason given"
-        return Verdict(Outcome.CRASHED, f"exit 0, but the engine said it failed: {words}")
+        return Verdict(Outcome.CRASHED, f"exit 0, but the engine reported failure: {words}")
     if facts.expects_final and summary.final is Final.NONE:
-        return Verdict(Outcome.CRASHED, "exit 0 without the engine's final event")
+        return Verdict(Outcome.CRASHED, "exit 0, but the engine's final event is missing")
     return None
 
 
@@ -211,14 +211,14 @@ def _what_is_there(facts: AttemptFacts) -> Verdict:
     commits = f"{facts.commits} commit{'s' if facts.commits != 1 else ''}"
     if facts.commits and facts.nothing_new:
         said = f" ({summary.noop_reason})" if summary.noop_reason is not None else ""
-        return Verdict(Outcome.UNCHANGED, f"nothing new{said}: still the {commits} delivered before")
+        return Verdict(Outcome.UNCHANGED, f"nothing new{said}; the earlier delivery of {commits} still stands")
     if facts.commits:
         return Verdict(Outcome.DELIVERED, commits)
     if summary.noop_reason is not None:
         return Verdict(Outcome.NOOP, summary.noop_reason)
     if summary.permission_denials:
         return Verdict(Outcome.REFUSED, f"{summary.permission_denials} tool calls were denied and nothing was changed")
-    return Verdict(Outcome.EMPTY, "said it was done, and nothing is there")
+    return Verdict(Outcome.EMPTY, "reported done but committed nothing")
 
 
 _RULES: tuple[Rule, ...] = (

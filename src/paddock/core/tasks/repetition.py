@@ -67,9 +67,9 @@ def why_looping(use: ToolUse, limits: LoopLimits) -> str:
     if limits.repeats and use.repeats >= limits.repeats:
         return f"the same call with the same result {use.repeats} times in a row: {use.what}"
     if limits.calls and use.calls > limits.calls:
-        return f"more than {limits.calls:,} tool calls in one turn (`limits.max_calls`), the latest: {use.what}"
+        return f"more than {limits.calls:,} tool calls in one turn (`limits.max_calls`); the latest: {use.what}"
     if limits.answers and use.answers > limits.answers:
-        return f"more than {limits.answers:,} answers of the model in one turn (`limits.max_turns`)"
+        return f"more than {limits.answers:,} model answers in one turn (`limits.max_turns`)"
     return ""
 
 

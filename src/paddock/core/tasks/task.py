@@ -56,7 +56,7 @@ NEEDS_HUMAN = frozenset({Phase.BLOCKED, Phase.FAILED, Phase.APPROVAL})
 
 
 def illegal(subject: str, phase: str, event: ev.Event) -> IllegalTransition:
-    return IllegalTransition(f"`{subject}` is {phase}: {event.kind} cannot happen to it now")
+    return IllegalTransition(f"`{subject}` is {phase}: {event.kind} cannot happen now")
 
 
 class Attempt(msgspec.Struct, frozen=True, array_like=True, gc=False):

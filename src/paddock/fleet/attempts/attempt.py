@@ -270,7 +270,7 @@ class AttemptRun:
             verdict = judge_no_space(self._site, task, attempt, unprepared.reason)
         elif attempt.turn == 0 and unprepared is None:
             step = Step.RETRY if attempt.stop_requested is None else Step.BLOCK
-            verdict = AttemptEnded(outcome=Outcome.KILLED, next=step, counted=False, reason="stopped before it began")
+            verdict = AttemptEnded(outcome=Outcome.KILLED, next=step, counted=False, reason="stopped before it started")
         else:
             problem = unprepared.reason if unprepared is not None else ""
             judged = await asyncio.to_thread(judge_attempt, self._site, engine, task, attempt, summary, problem)

@@ -57,14 +57,16 @@ def why_new_conversation(site: Site, engine: Engine, task: Task, attempt: Attemp
     if attempt.session is None:
         return _why_given_up(task, attempt)
     if attempt.session_lost:
-        return f"{attempt.engine} no longer has the one before: {attempt.session_lost}"
+        return f"{attempt.engine} no longer has the previous one: {attempt.session_lost}"
     if attempt.worktree == folder or not engine.capabilities.bound_to_folder:
         return ""
     if not attempt.worktree:
-        return "the log does not say which folder the one before was held in"
+        return "the log does not say which folder the previous one used"
     vacancy = look_at_place(site.root, Path(attempt.worktree))
-    why = vacancy.lost or (f"{vacancy.taken_by} is at work there" if vacancy.taken_by else "another attempt had it")
-    return f"the folder of the one before, {attempt.worktree}, cannot be used: {why}"
+    why = vacancy.lost or (
+        f"{vacancy.taken_by} is working there" if vacancy.taken_by else "another attempt is using it"
+    )
+    return f"the folder of the previous one, {attempt.worktree}, cannot be used: {why}"
 
 
 def _why_given_up(task: Task, attempt: Attempt) -> str:
@@ -72,4 +74,4 @@ def _why_given_up(task: Task, attempt: Attempt) -> str:
     before = next((earlier for earlier in task.attempts if earlier.id == attempt.continues), None)
     if attempt.turn or before is None or before.session is None or before.engine != attempt.engine:
         return ""
-    return f"the one before could not be resumed: {before.reason}"
+    return f"the previous one could not be resumed: {before.reason}"

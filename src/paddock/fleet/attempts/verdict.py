@@ -58,7 +58,7 @@ def secure(site: Site, attempt: Attempt) -> Delivery:
         return _from_branch(site, attempt)
     admin = repair_worktree(site.repo, worktree.path)
     if admin is None:
-        return Delivery(problem=f"`{worktree.path}` is not a worktree of this repository any more")
+        return Delivery(problem=f"`{worktree.path}` is no longer a worktree of this repository")
     try:
         why = f"{attempt.id} ended with uncommitted files"
         saved = rescue(site.repo, worktree.path, admin, attempt.branch, why, checkpoint)
@@ -115,8 +115,8 @@ def judge_attempt(
         setup_problem=setup_problem,
         start_problem=attempt.problem if attempt.ended_by is EndedBy.UNSTARTABLE else "",
         rebooted=attempt.ended_by is EndedBy.REBOOT,
-        over_budget=(attempt.problem or "it spent more than it may") if attempt.ended_by is EndedBy.BUDGET else "",
-        looping=(attempt.problem or "it went round in circles") if attempt.ended_by is EndedBy.LOOPING else "",
+        over_budget=(attempt.problem or "it spent more than allowed") if attempt.ended_by is EndedBy.BUDGET else "",
+        looping=(attempt.problem or "it was looping") if attempt.ended_by is EndedBy.LOOPING else "",
         expects_final=can.final_event,
         has_model=can.model,
         greets=can.greets,
@@ -149,7 +149,7 @@ def judge_attempt(
 def _stopped_by(task: Task, attempt: Attempt) -> str | None:
     match attempt.ended_by:
         case EndedBy.STOP if task.phase is Phase.CANCELLED:
-            return "its task being cancelled"
+            return "the cancellation of its task"
         case EndedBy.STOP:
             return attempt.stop_requested or "a person"
         case EndedBy.DOWN:

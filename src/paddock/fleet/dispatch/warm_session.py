@@ -95,7 +95,7 @@ def _share_out(outcome: FanOut, anchors: set[TaskId], rest: Sequence[TaskId]) ->
 def _why(outcome: FanOut) -> str:
     if outcome.pays:
         agents, pieces = outcome.chosen.agents, sum(len(share) for share in outcome.chosen.shares)
-        return f"{agents} agents do {pieces} tasks in turn"
+        return f"{agents} agents share {pieces} tasks"
     if not outcome.plans:
         return "no slot is free for another agent"
     best = max(outcome.plans, key=lambda plan: plan.gain_seconds)

@@ -94,7 +94,7 @@ class CiRun:
         if definition.digest != self.run.ci:
             self.cancelled = self.cancelled or "the CI definition changed"
         if self.run.since and not self.run.checks:
-            return RunResult(Result.PASS, 0, "no check looks at what it changes")
+            return RunResult(Result.PASS, 0, "no check covers what it changes")
         sandbox = await self._claim_sandbox()
         try:
             result = await self._drive_in(sandbox, definition)
@@ -192,7 +192,7 @@ class CiRun:
                 return RunResult(Result.CANCELLED)
             if self._site.clock.now() >= self._deadline:
                 # Written before the first signal: who finds it dead after a crash knows why.
-                too_long.write_text(f"`{name}` did not end within {self._deadline - state.started_at:.0f} s")
+                too_long.write_text(f"`{name}` did not finish within {self._deadline - state.started_at:.0f} s")
                 checkpoint("ci.stopping")
                 await self._sessions.stop(turn, STOP_GRACE_SECONDS)
                 break
@@ -246,7 +246,7 @@ def _summed_up(result: RunResult, tried: Sequence[Tried]) -> RunResult:
     flaked = [one.check.name for one in ended if one.failed is None and one.times > 1]
     ignored = [check.name for check in failed if check.quarantine]
     words = [result.note] if result.note else []
-    words += [f"`{name}` failed, then passed when it was run again" for name in flaked]
+    words += [f"`{name}` failed, then passed on retry" for name in flaked]
     words += [f"`{name}` failed, which does not count: it is in quarantine" for name in ignored]
     return replace(
         result,
@@ -267,7 +267,7 @@ def _judge(state: Exited, name: str, words: str) -> RunResult | None:
     if number in OUTSIDE_SIGNALS:
         return RunResult(Result.INFRA, state.code, f"`{name}` was ended by {signal.Signals(number).name}")
     if state.code == INFRASTRUCTURE_EXIT:
-        return RunResult(Result.INFRA, state.code, f"`{name}` asked for another try with exit {state.code}")
+        return RunResult(Result.INFRA, state.code, f"`{name}` asked to be retried with exit {state.code}")
     if state.code is None:
         return RunResult(Result.FAIL, None, f"`{name}` crashed with signal {state.signal}")
     missing = why_cannot_run(state.code, words)
@@ -277,5 +277,5 @@ def _judge(state: Exited, name: str, words: str) -> RunResult | None:
 
 def _vanished(state: TurnState, name: str) -> RunResult:
     rebooted = isinstance(state, Vanished) and state.rebooted
-    why = "the machine was restarted" if rebooted else "something killed all of it"
+    why = "the machine restarted" if rebooted else "something killed all its processes"
     return RunResult(Result.INFRA, None, f"`{name}` vanished without an exit status: {why}")

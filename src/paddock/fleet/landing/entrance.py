@@ -22,11 +22,11 @@ def ci_of(site: Site) -> CiDefinition:
     definition = define_ci(site.config.land, site.config.land.keep)
     if definition is None:
         raise PaddockError(
-            "no CI command is configured: nothing would test what lands", 'set `[land] ci = "make test"`'
+            "no CI command is configured, so nothing would test what lands", 'set `[land] ci = "make test"`'
         )
     if not definition.gates:
         raise PaddockError(
-            "every check is in quarantine: nothing would test what lands",
+            "every check is in quarantine, so nothing would test what lands",
             "remove `quarantine` from at least one of the `[[land.checks]]`",
         )
     return definition
@@ -74,7 +74,7 @@ def branch_head(site: Site, branch: str) -> str:
     """The commit `land --branch` would take. Raises PaddockError when it could not be queued."""
     if branch == site.config.landing_branch:
         raise PaddockError(
-            f"`{branch}` is the branch that changes land on, it cannot land on itself",
+            f"`{branch}` is the branch that changes land on; it cannot land on itself",
             f"put your commits on a branch of their own: `git branch NAME {branch}`, then `paddock land --branch NAME`",
         )
     head = site.repo.resolve(f"refs/heads/{branch}")

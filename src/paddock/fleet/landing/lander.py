@@ -105,7 +105,7 @@ class Lander:
                     raise
 
     async def _look_after(self) -> None:
-        looks = (("telling what landed", self._aftermath), ("bringing a checkout up to date", self._checkouts))
+        looks = (("reporting what landed", self._aftermath), ("bringing a checkout up to date", self._checkouts))
         for what, whoever in looks:
             if (problem := await whoever.look_after()) is not None:
                 await self.troubles.observe(what, problem)
@@ -388,7 +388,7 @@ def _landing_events(action: act.Land, result: LandResult) -> tuple[qe.QueueEvent
         case Unsound(problems=problems):
             return (qe.LandingRefused(run, old, new, "; ".join(problems[:5]), audit_failed=True),)
         case Rejected(reason=reason):
-            words = f"the remote will not have it: {reason}"
+            words = f"the remote rejected it: {reason}"
             return (qe.LandingRefused(run, old, new, words), qe.QueueHalted(words, (run,)))
         case _:
             return ()

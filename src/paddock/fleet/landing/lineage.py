@@ -53,10 +53,10 @@ def _refuse_circle(queue: Queue, change: Change, asked: tuple[str, ...]) -> None
     if not found:
         return
     if len(found) == 1:
-        raise PaddockError(f"`{change.id}` cannot wait for itself", "name another change after --after")
+        raise PaddockError(f"`{change.id}` cannot wait for itself", "name another change with --after")
     way = " → ".join(f"`{name}`" for name in (change.id, *found))
     why = "as asked" if found[0] in asked else f"because it is built on `{found[0]}`"
     raise PaddockError(
-        f"`{change.id}` would wait for `{found[0]}` {why}, and that waits for it: {way}",
-        f"`paddock queue cancel {found[-2]}` takes that one out of the queue",
+        f"`{change.id}` would wait for `{found[0]}` {why}, which waits for it in turn: {way}",
+        f"`paddock queue cancel {found[-2]}` removes that one from the queue",
     )

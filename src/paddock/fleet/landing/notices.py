@@ -47,7 +47,7 @@ class Notices:
 
     def _start(self, change: str, outcome: str, commit: str, reason: str) -> str:
         if len(self.running) >= MOST_AT_ONCE:
-            return f"{MOST_AT_ONCE} notifiers are still at work: {change} {outcome} was not told"
+            return f"{MOST_AT_ONCE} notifiers are still running: {change} {outcome} was not announced"
         env = {
             **os.environ,
             "PADDOCK_CHANGE": change,

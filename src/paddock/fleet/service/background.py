@@ -54,7 +54,7 @@ def end_daemon(daemon: RunningDaemon, *, agents_too: bool, timeout_seconds: floa
     """Asks it to end, and with `agents_too` to end every agent first. False if it had to be killed."""
     holder = daemon.lease.holder
     if not is_here(holder):
-        raise PaddockError(f"the daemon runs elsewhere: {daemon.words}", "run `paddock down` on that host")
+        raise PaddockError(f"the daemon is running on another host: {daemon.words}", "run `paddock down` on that host")
     if signal_holder(holder, signal.SIGUSR1 if agents_too else signal.SIGTERM, timeout_seconds):
         return True
     signal_holder(holder, signal.SIGKILL, 5.0)

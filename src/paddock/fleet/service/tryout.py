@@ -38,7 +38,7 @@ def try_engine(site: Site, engine: Engine, timeout_seconds: float) -> Tryout:
         left = deadline - site.clock.now()
         where = str(worktree)
         if left <= 0:
-            return Tryout("", f"making a worktree took all of the {timeout_seconds:g} s", where)
+            return Tryout("", f"preparing a worktree used up all {timeout_seconds:g} s", where)
         try:
             trip = run_round_trip(engine, _request(site, worktree, side), left)
         except (OSError, PaddockError) as error:

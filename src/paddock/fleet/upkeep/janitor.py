@@ -199,7 +199,7 @@ def _worktrees(board: Board, slots: tuple[tuple[Slot, SlotRecord | None], ...]) 
         elif record.attempt and record.state is not SlotState.IDLE and not record.attempt.endswith(RESOLVE_SUFFIX):
             over = _has_ended(board, record.attempt)
             if over is None:
-                yield Found(What.UNKNOWN, record.attempt, f"{slot.path} belongs to an attempt this log does not know")
+                yield Found(What.UNKNOWN, record.attempt, f"{slot.path} belongs to an attempt that is not in this log")
             elif over and record.state is SlotState.KEPT:
                 yield Found(What.UNKNOWN, record.attempt, f"{slot.path} is kept for you: {record.reason}")
             elif over:
@@ -229,7 +229,7 @@ def _units(queue: Queue, units: tuple[tuple[str, float], ...]) -> Iterator[Found
         needed.add(queue.landing.new)
     for commit, age in units:
         if commit not in needed and age > FRESH_UNIT_SECONDS:
-            yield Found(What.REF, commit, "no run that matters tests this commit")
+            yield Found(What.REF, commit, "no current run tests this commit")
 
 
 def _changes(board: Board, held: HeldChanges | None) -> Iterator[Found]:
@@ -251,7 +251,7 @@ def _transcripts(limits: Janitor, board: Board, folders: tuple[Folder, ...], now
         if age > limits.transcripts_age:
             yield Found(What.TRANSCRIPT, str(folder.path), f"{age / 86400:.0f} days old", folder.size_bytes)
         elif total > limits.transcripts_mb * 1024 * 1024:
-            words = f"more than {limits.transcripts_mb} MB are kept"
+            words = f"more than the limit of {limits.transcripts_mb} MB"
             yield Found(What.TRANSCRIPT, str(folder.path), words, folder.size_bytes)
 
 

@@ -180,7 +180,7 @@ def _merge_onto(bench: Workbench, ground: _Ground, tip: str, tree: str, head: st
     except GitFailed:
         if bench.merge_bases(tip, head):
             raise
-        return Clash((), ("the change shares no history with the branch it is to land on",))
+        return Clash((), ("the change shares no history with the branch it should land on",))
     return merged if isinstance(merged, Clash) else merged.tree
 
 

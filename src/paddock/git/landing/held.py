@@ -162,7 +162,7 @@ def _check(bench: Workbench, member: Member, main: str) -> Held | NotHeld:
         return NotHeld(member, f"objects of the change are missing or damaged: {whole.stderr.strip()}")
     bases = bench.merge_bases(main, member.head)
     if not bases:
-        return NotHeld(member, "the change shares no history with the branch it is to land on")
+        return NotHeld(member, "the change shares no history with the branch it should land on")
     named = bench.git("diff-tree", "-r", "-z", "--no-renames", "--name-only", bases[0], member.head)
     paths = tuple(named.records)
     if bad := next((path for path in paths if not _is_safe(path)), None):

@@ -146,7 +146,7 @@ def _landed_before(repo: Repo, bench: Workbench, move: Move, remote: str | None)
 
 def _not_held(repo: Repo, move: Move) -> tuple[str, ...]:
     gone = missing_holds(repo, move.members)
-    return tuple(f"the approved bytes of {member.id}@v{member.version} are not held any more" for member in gone)
+    return tuple(f"the approved bytes of {member.id}@v{member.version} are no longer held" for member in gone)
 
 
 def _swap(repo: Repo, bench: Workbench, move: Move, follows: bool) -> Landed | StaleMain | Stuck:

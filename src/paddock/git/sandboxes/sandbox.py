@@ -27,7 +27,7 @@ _LOCK_TIMEOUT_SECONDS = 120.0
 
 
 class SandboxRecord(msgspec.Struct, frozen=True, omit_defaults=True):
-    """What is known about a sandbox. An empty `commit` means that it was left half way.
+    """What is known about a sandbox. An empty `commit` means that it was left half-finished.
 
     `setup` is the digest the set-up command last succeeded under, `kept` the patterns of what it made.
     """
@@ -240,11 +240,11 @@ def _locked(sandbox: Sandbox) -> contextlib.AbstractContextManager[Lock]:
 
 def _why_rebuild(sandbox: Sandbox, record: SandboxRecord, order: SandboxOrder) -> str:
     if order.fresh and record.run != order.run:
-        return "a fresh one was asked for"
+        return "a fresh one was requested"
     if not sandbox.path.exists():
         return "there was none"
     if not record.commit:
-        return "it was left half way"
+        return "it was left half-finished"
     if record.setup and record.setup != order.setup:
         return "the set-up changed"
     return damage_of(sandbox.layout) or ""

@@ -100,7 +100,7 @@ def damage_of(layout: Layout) -> str | None:
     """Why the sandbox cannot be switched to another commit, None when it can."""
     for folder in (layout.path, layout.control, layout.tree):
         if folder.is_symlink() or not folder.is_dir():
-            return f"`{folder.name}` is gone or is no folder"
+            return f"`{folder.name}` is gone or not a folder"
     alternates = layout.control / "objects" / "info" / "alternates"
     if not alternates.is_file() or not (layout.control / "HEAD").is_file():
         return "its git directory is damaged"

@@ -43,7 +43,7 @@ def catch_up_with_stash(repo: Repo, report: TreeReport) -> StashReport:
         stuck = [name for path in clashes for name in facts.blocked_by.get(path, ())]
         if stuck:
             names = tuple(recordable(name) for name in stuck)
-            why = LeftAlone("these are in the way and cannot be stashed: move them away", names)
+            why = LeftAlone("these are in the way and cannot be stashed: move them elsewhere", names)
             return StashReport(replace(report, result=why))
         commit = _make_stash(repo, tree, at, facts, clashes)
         if any(fingerprint(tree.path / path) != facts.prints[path] for path in clashes):

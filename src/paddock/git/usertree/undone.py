@@ -167,7 +167,7 @@ def restore_commit(repo: Repo, work: UndoneWork, branch: str, main: str) -> str 
         tree = repo.git("write-tree", env=env).text
     names = f" ({', '.join(work.changes)})" if work.changes else ""
     files = "".join(f"\n- {recordable(loss.path)}" for loss in losses)
-    message = f"Restore what {work.commit[:10]} took back{names}\n\nIt was committed from an older checkout.\n{files}\n"
+    message = f"Restore what {work.commit[:10]} undid{names}\n\nIt was committed from an older checkout.\n{files}\n"
     signed = Signature().at(int(time.time()))
     commit = open_workbench(repo).write_commit(CommitDraft(tree, (main,), signed, signed, message.encode()))
     ref = f"refs/heads/{branch}"

@@ -165,7 +165,7 @@ def _prepare(
     _make_index(stage, facts, todo, saved, at, new)
     changed = {one.path for one in facts.paths}
     if hidden - changed != _hidden(stage) - changed:
-        return LeftAlone("its sparse checkout is not what its patterns say; `git sparse-checkout reapply` first")
+        return LeftAlone("its sparse checkout does not match its patterns; run `git sparse-checkout reapply` first")
     items = [_item(stage, one, facts.prints[one.path]) for one in facts.paths if todo[one.path] is Todo.WRITE]
     return PreparedUpdate(stage, tuple(item for item in items if item is not None), seen, at, new)
 

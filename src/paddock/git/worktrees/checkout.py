@@ -301,7 +301,7 @@ def hold_commit(repo: Repo, commit: str, label: str) -> str:
     """Hold `commit` by a ref of its own under refs/paddock/kept; returns the ref."""
     ref = f"{KEPT}/{label}/{commit[:12]}"
     if not repo.update_ref(ref, commit, ABSENT) and repo.refs(ref).get(ref) != commit:
-        raise PaddockError(f"`{ref}` already holds another commit than `{commit}`")
+        raise PaddockError(f"`{ref}` already holds a commit other than `{commit}`")
     return ref
 
 

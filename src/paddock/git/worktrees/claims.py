@@ -75,7 +75,7 @@ def look_at_place(root: WorktreeRoot, place: Path) -> Vacancy:
     record = read_record(slot)
     if record is None:
         occupied = os.path.lexists(slot.path)
-        return Vacancy(lost="something that is not Paddock's is there" if occupied else "")
+        return Vacancy(lost="it contains something that is not Paddock's" if occupied else "")
     match record.state:
         case SlotState.KEPT:
             return Vacancy(lost=f"it is kept for you: {record.reason}")
@@ -148,7 +148,7 @@ def _claim_place(
 ) -> tuple[Slot, Lock] | None:
     vacancy, slot = look_at_place(root, place), slot_of(root, place)
     if vacancy.taken_by or vacancy.lost or slot is None:
-        raise PlaceTaken(vacancy.lost or f"{vacancy.taken_by} is at work there")
+        raise PlaceTaken(vacancy.lost or f"{vacancy.taken_by} is working there")
     if read_record(slot) is None:
         return _claim_new(root, order, slot, stack)
     with hold_if_free(slot) as lock:
@@ -169,7 +169,7 @@ def _finish_return(root: WorktreeRoot, slot: Slot) -> None:
 def _check_claim(slot: Slot, record: SlotRecord, order: WorktreeOrder) -> None:
     if record.state not in (SlotState.CLAIMED, SlotState.READY):
         raise PaddockError(
-            f"the worktree of attempt `{order.attempt}` is held back at `{slot.path}`: {record.reason}",
+            f"the worktree of attempt `{order.attempt}` was kept at `{slot.path}`: {record.reason}",
             "save what you need from there, then run `paddock gc --force`",
         )
     if (record.branch, record.start) != (order.branch, order.start):

@@ -129,7 +129,7 @@ def _remove_item(root: WorktreeRoot, item: GcItem, slot: Slot, checkpoint: Check
             raise PaddockError("it is in use, or gone already")
         record = read_record(slot)
         if _judge_again(slot, record) is not item.waste or (record is not None and record.attempt != item.attempt):
-            raise PaddockError("it has changed since the plan was made")
+            raise PaddockError("it has changed since it was planned")
         refs: list[str] = []
         if item.waste is Waste.ABANDONED and record is not None:
             released = give_back(root, slot, record, lock, "its attempt was over", checkpoint)
@@ -197,7 +197,7 @@ def _modified(admin: Path, now: float) -> float:
 
 def _remove_admin(root: WorktreeRoot, admin: Path) -> list[str]:
     if admin not in _lost_admin_dirs(root):
-        raise PaddockError("it has changed since the plan was made")
+        raise PaddockError("it has changed since it was planned")
     if (admin / "modules").is_dir():
         raise PaddockError("it holds the commits of submodules")
     refs = _hold_head(root.repo, admin, admin.name)

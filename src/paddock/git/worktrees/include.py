@@ -113,7 +113,7 @@ def _copy_one(main: Path, worktree: Path, scratch: Path, path: str, *, replace: 
         return "its name is not UTF-8"
     source, target = main / path, worktree / path
     if not _is_inside(source.parent, main) or not _is_inside(target.parent, worktree):
-        return "a symbolic link on the way leads out of the tree"
+        return "a symbolic link in its path leads out of the tree"
     if os.path.lexists(target) and not replace:
         return "exists in the worktree"
     whole = scratch / "included.new"

@@ -185,7 +185,7 @@ def secure(
     admin = repair_worktree(root.repo, slot.path)
     if admin is None:
         if slot.path.exists():
-            raise PaddockError(f"`{slot.path}` is not a worktree of this repository any more")
+            raise PaddockError(f"`{slot.path}` is no longer a worktree of this repository")
         return None, ()
     if (admin / "modules").is_dir():
         raise PaddockError("submodules were checked out here; their commits exist nowhere else")

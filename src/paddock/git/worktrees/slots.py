@@ -106,7 +106,7 @@ class WorktreeRoot:
         for outer in (self.repo.main, self.repo.common_dir):
             if outer is not None and self.path.is_relative_to(outer):
                 raise PaddockError(
-                    f"worktrees cannot live in `{self.path}`: it lies inside `{outer}`",
+                    f"worktrees cannot live in `{self.path}`: it is inside `{outer}`",
                     "choose a folder beside the repository",
                 )
 
