@@ -36,7 +36,8 @@ def test_ranges_and_lists_name_tasks(many: Cli) -> None:
 
 def test_a_convoy_is_cancelled_after_a_yes_and_without_one_nothing_happens(many: Cli) -> None:
     assert many.shown("cancel", "--convoy", "parser", stdin=b"") == (
-        "--- stderr\nerror: this would cancel 3 tasks\n\nhint: add --yes to confirm, or preview it with --dry-run\n[exit 2]\n"
+        "--- stderr\nerror: this would cancel 3 tasks\n\n"
+        "hint: add --yes to confirm, or preview it with --dry-run\n[exit 2]\n"
     )
     assert many.shown("cancel", "--convoy", "parser", "--dry-run") == (
         "would cancel 3 tasks:\n  t1    ready     one\n  t2    ready     two\n  t3    ready     three\n"
