@@ -27,7 +27,7 @@ async def watch_live(daemon: Daemon) -> None:
         if line := tell(record, daemon.ledger.board):
             lines.append(line)
 
-    daemon.observe = observe
+    daemon.news.observe = observe
     running = asyncio.ensure_future(daemon.run())
     with Live(console=Console(), refresh_per_second=4, auto_refresh=False, vertical_overflow="crop") as live:
         while not running.done():
@@ -54,10 +54,10 @@ def _halted(daemon: Daemon) -> Text:
 
 def _waiting(daemon: Daemon) -> Text:
     """Why the next task has not started; `paddock status` shows the reason for each."""
-    ready = sorted((name for name in daemon.ledger.board.ready if name in daemon.waiting), key=task_number)
+    ready = sorted((name for name in daemon.ledger.board.ready if name in daemon.gate.waiting), key=task_number)
     if not ready:
         return Text()
-    words = f" {plural(len(ready), 'task')} waiting: {cut(daemon.waiting[ready[0]], 160)}"
+    words = f" {plural(len(ready), 'task')} waiting: {cut(daemon.gate.waiting[ready[0]], 160)}"
     return Text(words, style="yellow", no_wrap=True, overflow="ellipsis")
 
 
@@ -82,7 +82,7 @@ def _agents(daemon: Daemon) -> Table:
     for justify in ("left", "left", "right"):
         table.add_column(no_wrap=True, justify=justify)
     table.add_column(no_wrap=True, ratio=1, overflow="ellipsis")
-    for name, run in sorted(daemon.runs.items(), key=lambda item: task_number(item[0])):
+    for name, run in sorted(daemon.attempts.by_task.items(), key=lambda item: task_number(item[0])):
         task = board.tasks[name]
         if (attempt := task.live_attempt) is None:
             continue

@@ -1,5 +1,6 @@
 """The daemon's hand on the log: its lease, its board, and writes that carry its generation."""
 
+import asyncio
 from collections.abc import Callable, Sequence
 
 from paddock.core.board import DAEMON_LEASE, Board
@@ -61,6 +62,11 @@ class Ledger:
             return [Draft(event) for event in events] if not isinstance(events, lease.Stale) else []
 
         await self.record(decide)
+
+    async def keep_lease(self) -> None:
+        while True:
+            await asyncio.sleep(RENEW_SECONDS)
+            await self.renew()
 
     def give_up(self) -> None:
         """Releases the lease, unless it is somebody else's by now."""

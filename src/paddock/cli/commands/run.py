@@ -77,7 +77,7 @@ async def run_fleet(workspace: Workspace, orders: Orders, *, wait: bool, live: b
 
             await watch_live(daemon)
         else:
-            daemon.observe = lambda record: narrate(record, ledger.board)
+            daemon.news.observe = lambda record: narrate(record, ledger.board)
             await daemon.run()
     except Exception as error:
         if await _is_left(store, error):

@@ -5,7 +5,7 @@ main moves; the next daemon reads both from the board and goes on.
 """
 
 import asyncio
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 
@@ -23,6 +23,7 @@ from paddock.core.merge.model import Change, Entry, Queue, Result, reusable_pass
 from paddock.core.merge.plan import plan
 from paddock.core.tasks.task import Phase, Task
 from paddock.fleet.checkpoints import checkpoint
+from paddock.fleet.drives import Drives
 from paddock.fleet.landing.aftermath import Aftermath
 from paddock.fleet.landing.checkouts import Checkouts
 from paddock.fleet.landing.ci_run import CiCrew, CiRun, RunResult
@@ -56,7 +57,7 @@ class Lander:
     site: Site
     ledger: Ledger
     crew: CiCrew
-    spawn: Callable[["CiRun"], None]
+    drives: Drives
     troubles: Troubles
     runs: dict[str, CiRun] = field(default_factory=dict)
     fetched_at: float = 0.0
@@ -288,7 +289,7 @@ class Lander:
             driver = CiRun(self.crew, run, limit)
             driver.cancelled = "cancelled" if run.cancelling else ""
             self.runs[name] = driver
-            self.spawn(driver)
+            self.drives.start(name, partial(self.finish, driver))
 
     async def finish(self, driver: CiRun) -> None:
         """Drives a run and records its end."""

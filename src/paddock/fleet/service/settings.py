@@ -8,8 +8,13 @@ from msgspec import structs
 
 from paddock.config.schema import Config
 from paddock.core.errors import PaddockError, words_of
+from paddock.core.events import Draft, SettingsAdopted
+from paddock.fleet.ledger import Ledger
+from paddock.fleet.site import Site
+from paddock.fleet.troubles import Troubles
 
 SETTLE_SECONDS = 0.3
+READING = "reading paddock.toml; the previous settings stay in effect"
 LIVE_SECTIONS = ("land", "limits")
 LANDING_PLACE = frozenset({"land.branch", "land.remote"})
 """Where main is: a queue that tests on one main cannot land on another, so these wait for the next daemon."""
@@ -75,6 +80,18 @@ class SettingsFile:
         except OSError:
             return None
         return found.st_mtime_ns, found.st_size, found.st_ino
+
+
+async def notice_edit(settings: SettingsFile | None, site: Site, ledger: Ledger, troubles: Troubles) -> float | None:
+    """Takes over what was edited; returns when to look again at an edit that may go on."""
+    if settings is None:
+        return None
+    adopted = settings.read_edit(site.config, site.clock.now())
+    await troubles.observe(READING, settings.problem)
+    if adopted is not None:
+        site.config = adopted.config
+        await ledger.record(lambda _board: [Draft(SettingsAdopted(adopted.keys, adopted.later))])
+    return settings.settled_at
 
 
 def _differences(old: Config, new: Config) -> Iterator[str]:

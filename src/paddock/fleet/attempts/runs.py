@@ -1,0 +1,91 @@
+"""The attempts this daemon drives: every live one on a host that it reaches has a run, whoever started it."""
+
+import asyncio
+from collections import Counter
+from dataclasses import dataclass, field
+from functools import partial
+
+from paddock.core.board import Board
+from paddock.core.errors import words_of
+from paddock.core.ids import TaskId
+from paddock.core.tasks.task import Attempt, Phase
+from paddock.core.tasks.vocabulary import EndedBy
+from paddock.fleet.attempts.attempt import AttemptRun, Crew
+from paddock.fleet.checkpoints import checkpoint
+from paddock.fleet.drives import Drives
+from paddock.fleet.ledger import Succeeded
+from paddock.fleet.troubles import Troubles
+from paddock.sessions.host import Host
+
+DRIVING = "driving"
+
+
+@dataclass
+class AttemptRuns:
+    crew: Crew
+    troubles: Troubles
+    drives: Drives
+    by_task: dict[TaskId, AttemptRun] = field(default_factory=dict)
+
+    def adopt(self, board: Board) -> None:
+        for name in list(board.live):
+            attempt = board.tasks[name].live_attempt
+            if name not in self.by_task and attempt is not None and self._reaches(attempt):
+                run = self.by_task[name] = AttemptRun(self.crew, name, attempt.id)
+                self.drives.start(f"attempt {attempt.id}", partial(self._drive, run))
+                checkpoint("daemon.adopted")
+
+    def _reaches(self, attempt: Attempt) -> bool:
+        return self.crew.site.sessions.reaches(Host(attempt.host, attempt.host_id))
+
+    def steer(self, board: Board) -> None:
+        """Passes on what people want of them."""
+        for name, run in self.by_task.items():
+            task = board.tasks[name]
+            attempt = task.live_attempt
+            if attempt is None or run.wish.stop:
+                continue
+            if task.phase is Phase.CANCELLED or attempt.stop_requested is not None:
+                _stop(run, EndedBy.STOP)
+                checkpoint("daemon.steered")
+
+    def stop_all(self) -> None:
+        for run in self.by_task.values():
+            _stop(run, EndedBy.DOWN)
+
+    def count(self, board: Board) -> Counter[str]:
+        """By the account they draw on."""
+        return Counter(self._account(board, name) for name in self.by_task)
+
+    def _account(self, board: Board, name: TaskId) -> str:
+        attempt = board.tasks[name].last
+        assert attempt is not None
+        return attempt.account or self.crew.site.account_of(attempt.engine)
+
+    async def _drive(self, run: AttemptRun) -> None:
+        """Whatever goes wrong is tried again, and left to a person when that does not help."""
+        try:
+            while not await self._drive_once(run):
+                pass
+        finally:
+            self.by_task.pop(run.task_id, None)
+
+    async def _drive_once(self, run: AttemptRun) -> bool:
+        """Whether nothing is left to do for it."""
+        try:
+            await run.drive()
+        except (Succeeded, asyncio.CancelledError):
+            raise
+        except Exception as error:
+            trouble = await self.troubles.note(DRIVING, words_of(error), run.attempt_id)
+            if not trouble.hopeless and not run.wish.stop:
+                await run.pause(trouble.retry_at - self.crew.site.clock.now())
+                return False
+            await run.give_up(trouble)
+        self.troubles.heal(DRIVING, run.attempt_id)
+        return True
+
+
+def _stop(run: AttemptRun, why: EndedBy) -> None:
+    run.wish.stop = why
+    run.wish.changed.set()

@@ -1,0 +1,40 @@
+"""What was appended since the last round, told on: to whoever watches, and to the gate where it is about limits."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from paddock.core.board import Board
+from paddock.core.events import LimitsReset, Record, TaskRetried
+from paddock.fleet.dispatch.gate import Gate
+from paddock.fleet.ledger import Ledger
+from paddock.store.protocol import Query
+
+
+@dataclass
+class News:
+    """`observe` hears of every record once, in order, from the first one after this daemon took the lead."""
+
+    ledger: Ledger
+    gate: Gate
+    observe: Callable[[Record], None] = lambda _record: None
+
+    def __post_init__(self) -> None:
+        self._seen = self.ledger.board.seq
+        for kind in (LimitsReset.kind, TaskRetried.kind):
+            for record in self.ledger.store.records(Query(kind=kind, since=self.gate.known_at)):
+                self._reset_limits(self.ledger.board, record)
+
+    def tell(self, board: Board) -> None:
+        if board.seq > self._seen:
+            for record in self.ledger.store.records(Query(after=self._seen, until=board.seq)):
+                self._reset_limits(board, record)
+                self.observe(record)
+            self._seen = board.seq
+
+    def _reset_limits(self, board: Board, record: Record) -> None:
+        """Trying a task again, or resetting its engine, means that what kept the engine from running is fixed."""
+        match record.event:
+            case LimitsReset(name=name):
+                self.gate.reset(name)
+            case TaskRetried() if record.task is not None and (last := board.tasks[record.task].last) is not None:
+                self.gate.reset(last.engine)
