@@ -10,9 +10,11 @@ from paddock.core.admission.clocks import Clocks
 from paddock.core.admission.controls import Account, Controls
 from paddock.core.admission.host import HostSample
 from paddock.core.admission.quota import Limit, Quota
+from paddock.core.admission.windows import Windows
 from paddock.core.events import AttemptEnded, AttemptStarted, Draft, LimitsReset, TurnEnded, TurnStarted
 from paddock.core.ids import AttemptId, TaskId
 from paddock.core.tasks.vocabulary import Outcome, Step
+from paddock.core.trace import WindowUse
 from paddock.fleet.dispatch.gate import NO_QUOTA, LimitsFile
 from paddock.store.protocol import Author, Query
 from paddock.store.sqlite import SqliteStore
@@ -184,6 +186,13 @@ def test_limits_tell_what_each_number_was_made_from(cli: Cli) -> None:
             "shown": Account(quota=Quota(target=50.0, limits={"requests": Limit(200.0, 120.0, now)})),
             "met": Account(quota=Quota(target=4.0, capacity=120.0, rates={"requests": 30.0}, cut_at=now - 90)),
             "shut": Account(clocks=Clocks(auth="who are you?")),
+            "told": Account(
+                quota=Quota(target=NO_QUOTA),
+                windows=Windows(
+                    {"5-hour": WindowUse("5-hour", 0.934, now + 3600), "7-day": WindowUse("7-day", 1.0, now - 1)},
+                    extra=True,
+                ),
+            ),
         },
         breakers={"odd": Breaker(2, "no such file"), "gone": Breaker(3, "exit 127", ("t1", "t2", "t3"))},
     )
@@ -200,6 +209,8 @@ def test_limits_tell_what_each_number_was_made_from(cli: Cli) -> None:
         "120 calls per minute get through; 30.0 calls per minute per agent; starts are spaced out",
         "account shut         quota allows 16.0 agents; no limit hit so far; starts are not spaced out; "
         "paused: credentials refused: who are you?",
+        "account told         no quota; 93% of the 5-hour window used, reset in 1h; "
+        "calls beyond its windows are paid for",
         "engine  odd          2 attempts in a row never ran: no such file",
         "engine  gone         3 attempts in a row never ran: exit 127",
         "engine  gone         stopped; run paddock engines check gone, then paddock limits --reset gone",

@@ -18,7 +18,7 @@ from paddock.core.admission.controls import (
     observe_end,
     observe_limits,
     observe_trouble,
-    reset_auth,
+    reset_account,
     reset_engine,
     tick,
 )
@@ -137,7 +137,7 @@ def test_each_kind_of_trouble_has_a_clock_of_its_own(kind: TroubleKind) -> None:
     if kind is TroubleKind.AUTH:
         assert until is None
         assert limited(admit(snapshot(1, controls=controls), NOW + 1e6)) is LimitedBy.AUTH
-        assert admit(snapshot(1, controls=reset_auth(controls, "main")), NOW + 1).starts
+        assert admit(snapshot(1, controls=reset_account(controls, "main")), NOW + 1).starts
     else:
         assert until is not None
         assert until >= NOW + (7200.0 if kind is TroubleKind.WINDOW else 20.0)

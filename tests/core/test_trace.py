@@ -26,6 +26,8 @@ from paddock.core.trace import (
     TurnSummary,
     Usage,
     UsageScope,
+    WindowsTold,
+    WindowUse,
     clip,
     find_noop,
     observe,
@@ -52,6 +54,7 @@ entries: st.SearchStrategy[TraceEntry] = st.one_of(
     ),
     st.builds(Error, texts),
     st.builds(Progress, texts),
+    st.builds(WindowsTold, st.tuples(st.builds(WindowUse, texts, st.floats(0, 2), st.floats(0, 2e9))), st.booleans()),
     st.builds(End, st.booleans(), texts, st.integers(0, 9), st.booleans()),
 )
 

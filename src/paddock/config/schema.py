@@ -48,6 +48,9 @@ class Limits(Section, frozen=True):
         Literal["auto", "always", "never"],
         Meta(description="space out starts: once a limit of the account is known or was hit, always, or never"),
     ] = "auto"
+    window_percent: Annotated[
+        int, Meta(ge=1, le=100, description="used part of an account's quota window above which nothing starts on it")
+    ] = 95
     attempt_usd: Annotated[
         float, Meta(ge=0, le=1e6, description="what one attempt may cost in dollars before it is stopped; 0: no limit")
     ] = 20.0

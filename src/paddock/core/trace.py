@@ -192,6 +192,24 @@ class RateLimited(msgspec.Struct, frozen=True, omit_defaults=True, tag="limited"
     message: str = ""
 
 
+class WindowUse(msgspec.Struct, frozen=True):
+    """How far one of an account's quota windows is used up, as a share; `resets_at` in epoch seconds."""
+
+    name: str
+    used: float
+    resets_at: float
+
+
+class WindowsTold(msgspec.Struct, frozen=True, omit_defaults=True, tag="windows"):
+    """What the provider said of the account's quota windows while it took calls.
+
+    `extra`: calls beyond them are taken too, and paid for.
+    """
+
+    windows: tuple[WindowUse, ...]
+    extra: bool = False
+
+
 class Error(msgspec.Struct, frozen=True, omit_defaults=True, tag="error"):
     """`fault` is set when the provider refused the request itself, such as with a 400."""
 
@@ -224,6 +242,7 @@ TraceEntry: TypeAlias = (
     | Usage
     | Uncounted
     | RateLimited
+    | WindowsTold
     | Error
     | Progress
     | End
@@ -304,7 +323,7 @@ def observe(summary: TurnSummary, entry: TraceEntry) -> TurnSummary:
             return _observe_error(seen, entry)
         case Uncounted():
             return replace(seen, uncounted=seen.uncounted + entry.calls)
-        case Progress() | FileEdit():
+        case Progress() | FileEdit() | WindowsTold():
             return seen
         case End():
             return _observe_end(seen, entry)

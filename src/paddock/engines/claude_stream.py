@@ -25,6 +25,8 @@ from paddock.core.trace import (
     TroubleKind,
     Usage,
     UsageScope,
+    WindowsTold,
+    WindowUse,
     clip,
 )
 from paddock.engines.edits import read_edits
@@ -37,6 +39,8 @@ _REMEMBERED_MESSAGES = 64
 _ARGUMENT_NAMES = ("command", "file_path", "filePath", "path", "pattern", "url", "query", "description", "prompt")
 _DENIED = ("requested permissions to", "haven't granted it")
 _BAD_ENDS = ("error", "max_turns", "aborted", "interrupted", "cancelled")
+# Those of the whole account; others are of one model.
+_WINDOWS = {"five_hour": "5-hour", "seven_day": "7-day"}
 
 
 class ClaudeStreamParser:
@@ -273,10 +277,24 @@ def _retry(event: Node) -> TraceEntry:
 
 def _rate_limit_event(event: Node) -> Iterator[TraceEntry]:
     info = event.at("rate_limit_info")
+    windows = tuple(_windows(info))
+    # A window that is used up refuses nothing where paid use covers what is beyond it.
+    extra = info.flag("isUsingOverage") or info.text("overageStatus").startswith("allowed")
+    yield WindowsTold(windows, extra) if windows else Progress("rate_limit_event")
     if info.text("status") != "rejected":
-        yield Progress("rate_limit_event")
         return
     kind = info.text("rateLimitType", limit=ID_LIMIT)
     message = f"usage limit reached ({kind})" if kind else "usage limit reached"
     trouble = classify(message, 429, resets_at=info.number("resetsAt"))
     yield trouble or Error(message)
+
+
+def _windows(info: Node) -> Iterator[WindowUse]:
+    """Of every window, where the account has them told; else of the one that limits it now."""
+    for key, name in _WINDOWS.items():
+        told = info.at("unifiedWindows", key)
+        if info.text("rateLimitType") == key and not told.has("utilization"):
+            told = info
+        used, resets_at = told.number("utilization"), told.number("resetsAt")
+        if used is not None and resets_at is not None:
+            yield WindowUse(name, used, resets_at)

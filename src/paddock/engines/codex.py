@@ -3,6 +3,7 @@
 Everything is passed as `-c key=value`: the user's config.toml is read by codex as ever and never written.
 """
 
+import glob
 import json
 import tomllib
 from collections.abc import Mapping
@@ -53,7 +54,8 @@ class CodexEngine:
         argv += ["resume"] if request.session_id else []
         argv += ["--json", *self._freedom(request), *self._overrides(request, env), *self.settings.args]
         argv += [request.session_id] if request.session_id else []
-        return Launch((*argv, prompt), env, request.worktree, files)
+        log = f"{glob.escape(str(_codex_home(env)))}/sessions/*/*/*/rollout-*-{{session}}.jsonl"
+        return Launch((*argv, prompt), env, request.worktree, files, session_log=log)
 
     def interactive(self, request: TurnRequest) -> Launch | None:
         env = self._environment(request)
@@ -118,11 +120,14 @@ def _bounded_retries(provider: str) -> list[str]:
     return [f"model_providers.{provider}.request_max_retries=0", f"model_providers.{provider}.stream_max_retries=1"]
 
 
+def _codex_home(env: Mapping[str, str]) -> Path:
+    return Path(env["CODEX_HOME"]) if env.get("CODEX_HOME") else Path(env.get("HOME", "/")) / ".codex"
+
+
 def _configured_provider(env: Mapping[str, str]) -> str | None:
     """The provider of the user's own config that has a table there: codex's built-in ones cannot be changed."""
-    folder = Path(env["CODEX_HOME"]) if env.get("CODEX_HOME") else Path(env.get("HOME", "/")) / ".codex"
     try:
-        config = tomllib.loads((folder / "config.toml").read_text(encoding="utf-8"))
+        config = tomllib.loads((_codex_home(env) / "config.toml").read_text(encoding="utf-8"))
     except (OSError, ValueError):
         return None
     name, tables = config.get("model_provider"), config.get("model_providers")

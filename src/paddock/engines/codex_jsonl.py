@@ -19,6 +19,8 @@ from paddock.core.trace import (
     TraceEntry,
     Usage,
     UsageScope,
+    WindowsTold,
+    WindowUse,
 )
 from paddock.engines.jsonline import Node, read_object
 from paddock.engines.protocol import Source
@@ -33,7 +35,10 @@ class CodexParser:
         self._reported = ""
 
     def feed(self, line: bytes, source: Source = Source.STDOUT) -> Iterator[TraceEntry]:
-        if source is not Source.STDOUT:
+        if source is Source.LOG:
+            yield from _read_session_log(line)
+            return
+        if source is Source.STDERR:
             yield from read_complaint(line)
             return
         event = read_object(line)
@@ -119,3 +124,26 @@ def _tokens(usage: Node) -> TokenUsage:
         cache_read=cached,
         output=usage.count("output_tokens"),
     )
+
+
+def _read_session_log(line: bytes) -> Iterator[TraceEntry]:
+    """Only here codex tells the account's quota windows, with every call; the rest is on standard output too.
+
+    A limit of another id is one model's own.
+    """
+    event = read_object(line) if b'"rate_limits"' in line else None
+    limits = event.at("payload", "rate_limits") if event is not None else Node(None)
+    if limits.text("limit_id") not in ("", "codex"):
+        return
+    windows = tuple(_windows(limits))
+    if windows:
+        yield WindowsTold(windows, limits.flag("credits", "has_credits") or limits.flag("credits", "unlimited"))
+
+
+def _windows(limits: Node) -> Iterator[WindowUse]:
+    for place in ("primary", "secondary"):
+        told = limits.at(place)
+        percent, minutes, resets_at = (told.number(key) for key in ("used_percent", "window_minutes", "resets_at"))
+        if percent is not None and minutes is not None and resets_at is not None:
+            hours = round(minutes / 60)
+            yield WindowUse(f"{hours // 24}-day" if hours >= 48 else f"{hours}-hour", percent / 100, resets_at)

@@ -96,7 +96,8 @@ class LaunchFile:
 class Launch:
     """A process to start: `env` is complete, nothing else passes. stdin is /dev/null, the directory `cwd`.
 
-    Lines of `logs` are fed to the parser with `Source.LOG`, as they grow or after the exit.
+    Lines of `logs` are fed to the parser with `Source.LOG`, as they grow or after the exit. So is the end of the file
+    that `session_log` names, an absolute glob in which `{session}` stands for the conversation's id.
     """
 
     argv: tuple[str, ...]
@@ -104,6 +105,7 @@ class Launch:
     cwd: Path
     files: tuple[LaunchFile, ...] = ()
     logs: tuple[Path, ...] = ()
+    session_log: str = ""
     stop_signal: signal.Signals = signal.SIGTERM
 
 

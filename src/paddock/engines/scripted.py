@@ -296,6 +296,12 @@ class ScriptPlayer:
         self.emit(type="rate_limit_event", rate_limit_info=info)
         raise TurnOver(f"Claude AI usage limit reached|{int(resets_at)}", error=True, api_error_status=429)
 
+    def do_window_used(self, step: Step) -> None:
+        info = {"status": "allowed_warning", "rateLimitType": "five_hour", "resetsAt": int(time.time()) + 3600}
+        self.emit(
+            type="rate_limit_event", rate_limit_info={**info, "utilization": number(step["window_used"], 100) / 100}
+        )
+
     def provider_refuses(self, step: Step, status: int, delay: float) -> None:
         word = ERRORS[status]
         delay_ms = delay * 1000

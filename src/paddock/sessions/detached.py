@@ -1,5 +1,6 @@
 """Sessions as detached processes of this machine, found again by their files and their marks."""
 
+import glob
 import signal
 from collections.abc import Callable, Collection
 from pathlib import Path
@@ -45,6 +46,11 @@ class DetachedSessions:
 
     def output(self, turn: Turn, stream: Stream, offset: int = 0) -> LineReader:
         return LineReader(self._files(turn).of_stream(stream), offset)
+
+    def find_log(self, turn: Turn, pattern: str) -> LineReader | None:
+        del turn
+        path = max(glob.glob(pattern), default=None)
+        return None if path is None else LineReader(Path(path))
 
     def tail(self, turn: Turn, stream: Stream, most_bytes: int) -> str:
         return read_tail(self._files(turn).of_stream(stream), most_bytes)

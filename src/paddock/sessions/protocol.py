@@ -174,6 +174,10 @@ class Sessions(Protocol):
     def output(self, turn: Turn, stream: Stream, offset: int = 0) -> OutputReader:
         """One of the two standard streams, from an offset that an earlier reader has come to."""
 
+    def find_log(self, turn: Turn, pattern: str) -> OutputReader | None:
+        """Another file of the turn's host in which its command tells more, by an absolute glob; of several the last by
+        name, None while there is none."""
+
     def tail(self, turn: Turn, stream: Stream, most_bytes: int) -> str:
         """The end of a standard stream, as text. Its first line may be torn."""
 

@@ -12,6 +12,7 @@ from paddock.core.admission.clocks import current_pause
 from paddock.core.admission.controls import Account, Controls
 from paddock.core.admission.pacing import Pace, agents_borne, is_paced
 from paddock.core.admission.quota import REQUESTS, Quota
+from paddock.core.admission.windows import describe_window, windows_open
 from paddock.core.intent.budget import reset_limits
 from paddock.engines.registry import engine_names
 from paddock.fleet.dispatch.gate import NO_QUOTA, LimitsFile, read_limits
@@ -82,6 +83,10 @@ def _account(account: Account, pace: Pace, now: float) -> Iterator[str]:
         yield "no limit on agents" if shown is None else f"quota allows {shown:.1f} agents"
         yield from _why(quota, now)
         yield "starts are spaced out" if is_paced(quota, pace) else "starts are not spaced out"
+    for window in windows_open(account.windows, now):
+        yield f"{describe_window(window)}, reset in {age(now, window.resets_at)}"
+    if account.windows.extra:
+        yield "calls beyond its windows are paid for"
     if (pause := current_pause(account.clocks, now)) is not None:
         yield f"paused: {pause.reason}"
 

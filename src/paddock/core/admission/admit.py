@@ -21,6 +21,7 @@ from paddock.core.admission.pacing import (
     refill,
     start_tokens,
 )
+from paddock.core.admission.windows import MOST_USED, describe_window, full_window
 from paddock.core.money.budget import BudgetBook, Cost, OverBudget, reserve, scopes_of
 
 # Refusals are weighed every ten seconds or so; until then nobody starts into them.
@@ -63,7 +64,8 @@ class Snapshot:
     """All that admission looks at. `running` counts agents by account; limits that are None do not hold.
 
     `host` None is a machine nobody looked at; `adapts_to_load` false leaves out its load, but neither its memory nor
-    its disk. `disk_trouble` is what was last said when something could not be written.
+    its disk. `disk_trouble` is what was last said when something could not be written. `most_used` is the share of a
+    quota window that may be used up when an agent starts.
     """
 
     candidates: tuple[Candidate, ...]
@@ -80,6 +82,7 @@ class Snapshot:
     merge_queue_depth: int = 0
     merge_queue_limit: int | None = None
     pace: Pace = Pace.AUTO
+    most_used: float = MOST_USED
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,7 +129,7 @@ def admit(snapshot: Snapshot, now: float) -> Admission:
             reason = fleet_reason if fleet_by is not LimitedBy.CAP else _used_up(sum(running.values()), snapshot.cap)
             refusals.append(Refusal(candidate.attempt, fleet_by, reason))
             continue
-        account = _choose_account(candidate, controls, running, now, snapshot.pace)
+        account = _choose_account(candidate, controls, running, now, snapshot)
         if isinstance(account, Refusal):
             refusals.append(account)
             continue
@@ -169,7 +172,7 @@ def _used_up(running: int, cap: int) -> str:
 
 
 def _choose_account(
-    candidate: Candidate, controls: Controls, running: dict[str, int], now: float, pace: Pace
+    candidate: Candidate, controls: Controls, running: dict[str, int], now: float, snapshot: Snapshot
 ) -> str | Refusal:
     """The first account that takes the candidate, or the refusal of the first that was asked."""
     stopped = why_stopped(controls.breakers.get(candidate.engine) or Breaker(), candidate.engine)
@@ -177,7 +180,7 @@ def _choose_account(
         return Refusal(candidate.attempt, LimitedBy.BREAKER, stopped)
     refusals: list[Refusal] = []
     for name in candidate.accounts:
-        refusal = _account_refusal(candidate, name, account_of(controls, name), running.get(name, 0), now, pace)
+        refusal = _account_refusal(candidate, name, account_of(controls, name), running.get(name, 0), now, snapshot)
         if refusal is None:
             return name
         refusals.append(refusal)
@@ -187,19 +190,23 @@ def _choose_account(
 
 
 def _account_refusal(
-    candidate: Candidate, name: str, account: Account, running: int, now: float, pace: Pace
+    candidate: Candidate, name: str, account: Account, running: int, now: float, snapshot: Snapshot
 ) -> Refusal | None:
     pause = current_pause(account.clocks, now)
     if pause is not None:
         return Refusal(candidate.attempt, LimitedBy(pause.kind.value), f"account {name}: {pause.reason}", pause.until)
-    agents = agents_borne(account.quota, pace)
+    full = full_window(account.windows, snapshot.most_used, now)
+    if full is not None:
+        reason = f"account {name}: {describe_window(full)}, {full.resets_at - now:.0f} s until its reset"
+        return Refusal(candidate.attempt, LimitedBy.WINDOW, reason, full.resets_at)
+    agents = agents_borne(account.quota, snapshot.pace)
     if agents is not None and running >= agents:
         reason = f"account {name}: {running} agents running, its quota allows {agents}"
         return Refusal(candidate.attempt, LimitedBy.QUOTA, reason)
     until = account.quota.stepped_at + UNWEIGHED_SECONDS
     if account.quota.is_refused and now < until:
         return Refusal(candidate.attempt, LimitedBy.QUOTA, f"account {name}: the provider is refusing calls", until)
-    if not is_paced(account.quota, pace):
+    if not is_paced(account.quota, snapshot.pace):
         return None
     pacer = refill(account.pacer, account.quota, now)
     tokens = start_tokens(pacer, candidate.prefix, candidate.cold_tokens, now)

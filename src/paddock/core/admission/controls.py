@@ -11,13 +11,15 @@ from paddock.core.admission.host import HostPace, HostSample, pace_host
 from paddock.core.admission.pacing import Pacer, note_header_seen, note_start, refill, start_tokens
 from paddock.core.admission.quota import Limit, Quota, note_admitted, note_call, note_limits, note_rejected
 from paddock.core.admission.steering import step_quota
-from paddock.core.trace import TokenUsage, TroubleKind
+from paddock.core.admission.windows import Windows, note_windows
+from paddock.core.trace import TokenUsage, TroubleKind, WindowsTold
 
 
 class Account(msgspec.Struct, frozen=True):
     quota: Quota = Quota()
     clocks: Clocks = Clocks()
     pacer: Pacer = Pacer()
+    windows: Windows = Windows()
 
 
 class Controls(msgspec.Struct, frozen=True):
@@ -51,8 +53,17 @@ def observe_call(controls: Controls, name: str, tokens: TokenUsage, now: float, 
     return _with_account(controls, name, replace(account, quota=quota, clocks=note_success(account.clocks, now)))
 
 
+def observe_windows(controls: Controls, name: str, told: WindowsTold, now: float) -> Controls:
+    """The provider said how far the account's quota windows are used up."""
+    account = account_of(controls, name)
+    return _with_account(controls, name, replace(account, windows=note_windows(account.windows, told, now)))
+
+
 def observe_limits(controls: Controls, name: str, limits: dict[str, Limit]) -> Controls:
-    """Headers of a call said what is left. Dimensions: requests, input, output; per minute."""
+    """Headers of a call said what is left. Dimensions: requests, input, output; per minute.
+
+    No agent CLI passes these headers on: it takes somebody who reads the calls themselves.
+    """
     account = account_of(controls, name)
     quota, pacer = note_limits(account.quota, limits), note_header_seen(account.pacer)
     return _with_account(controls, name, replace(account, quota=quota, pacer=pacer))
@@ -111,10 +122,10 @@ def reset_engine(controls: Controls, engine: str) -> Controls:
     return replace(controls, breakers={**controls.breakers, engine: Breaker()})
 
 
-def reset_auth(controls: Controls, name: str) -> Controls:
-    """A person says the account's credentials work again."""
+def reset_account(controls: Controls, name: str) -> Controls:
+    """A person says the account works again: with other credentials, or more quota."""
     account = account_of(controls, name)
-    return _with_account(controls, name, replace(account, clocks=clear_auth(account.clocks)))
+    return _with_account(controls, name, replace(account, clocks=clear_auth(account.clocks), windows=Windows()))
 
 
 def _with_account(controls: Controls, name: str, account: Account) -> Controls:

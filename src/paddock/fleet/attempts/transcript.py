@@ -1,6 +1,7 @@
 """Following a turn's output: lines to trace entries to a summary, in constant memory."""
 
 import asyncio
+import glob
 from collections.abc import Callable, Iterable
 
 from paddock.core.tasks.repetition import ToolUse, follow
@@ -24,6 +25,7 @@ BREATH_SECONDS = 0.02  # the longest that reading one turn holds up the rest of 
 FLOOD_LINES = 200_000  # no CLI says so much in a turn: from here on only what came last is read
 FLOOD_TAIL_BYTES = 1 << 16
 LAST_TAIL_BYTES = 1 << 20
+SESSION_LOG_TRIES = 20  # an engine may begin its file of a conversation some time after it has told the id
 
 Heard = Callable[[TraceEntry, bool], None]
 """Told of every entry as it is read; the flag says that it is the turn's first use of tokens."""
@@ -40,7 +42,13 @@ class TurnReader:
     """
 
     def __init__(
-        self, engine: Engine, sessions: Sessions, turn: Turn, heard: Heard = nobody, clock: Clock = SYSTEM_CLOCK
+        self,
+        engine: Engine,
+        sessions: Sessions,
+        turn: Turn,
+        heard: Heard = nobody,
+        clock: Clock = SYSTEM_CLOCK,
+        session_log: str = "",
     ) -> None:
         self.summary = TurnSummary()
         self.tools = ToolUse()
@@ -50,6 +58,10 @@ class TurnReader:
         self._clock = clock
         self._heard = heard
         self._lines = 0
+        self._sessions = sessions
+        self._turn = turn
+        self._session_log = session_log
+        self._session_log_tries = SESSION_LOG_TRIES
         self._parser = engine.parser()
         self._readers = [(reader, Source(stream.value)) for stream, reader in sessions.outputs(turn)]
 
@@ -61,7 +73,23 @@ class TurnReader:
                 reader.skip_to_tail(FLOOD_TAIL_BYTES)
             await self._feed(reader.read(), source)
         await asyncio.sleep(0)
-        return not is_flood and not all(reader.at_end for reader, _ in self._readers)
+        found = await self._find_session_log()
+        return found or (not is_flood and not all(reader.at_end for reader, _ in self._readers))
+
+    async def _find_session_log(self) -> bool:
+        """Whether the engine's own file of the conversation was found just now; of an old one the end will do."""
+        session = self.summary.session_id
+        if not self._session_log or not session or self._session_log_tries <= 0:
+            return False
+        self._session_log_tries -= 1
+        pattern = self._session_log.replace("{session}", glob.escape(session.replace("/", "")))
+        reader = await asyncio.to_thread(self._sessions.find_log, self._turn, pattern)
+        if reader is None:
+            return False
+        reader.skip_to_tail(FLOOD_TAIL_BYTES)
+        self._readers.append((reader, Source.LOG))
+        self._session_log = ""
+        return True
 
     async def catch_up(self) -> None:
         """What was written under an earlier daemon, which has told of it: it is no news any more."""

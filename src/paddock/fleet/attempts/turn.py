@@ -149,7 +149,7 @@ class TurnRun:
         self._reason_file = stop_reason_file(site, attempt)
         self._afford = afford
         self._loops = loops
-        self.reader = TurnReader(engine, self._sessions, self._turn, heard, site.clock)
+        self.reader = TurnReader(engine, self._sessions, self._turn, heard, site.clock, launch.session_log)
         self._clock = TurnClock(
             site.limits,
             engine.capabilities,

@@ -25,7 +25,8 @@ from paddock.core.admission.controls import (
     observe_call,
     observe_end,
     observe_trouble,
-    reset_auth,
+    observe_windows,
+    reset_account,
     reset_engine,
     tick,
 )
@@ -37,7 +38,7 @@ from paddock.core.ids import attempt_id
 from paddock.core.money.spending import day_of, expect, with_tasks
 from paddock.core.tasks.task import Task
 from paddock.core.tasks.vocabulary import PROVIDERS_DOING, Outcome
-from paddock.core.trace import RateLimited, TraceEntry, Usage, UsageScope
+from paddock.core.trace import RateLimited, TraceEntry, Usage, UsageScope, WindowsTold
 from paddock.fleet.dispatch.pricing import expected_cost
 from paddock.fleet.dispatch.refusals import LIMITS_FILE, write_waiting
 from paddock.fleet.site import Site
@@ -79,7 +80,7 @@ class Gate:
             self.controls, self.known_at = kept.controls, kept.at
 
     def hear(self, account: str, entry: TraceEntry, *, is_first: bool) -> None:
-        """A step of a running agent: a call that went through, or one that was refused."""
+        """A step of a running agent: a call that went through or was refused, or what is said of the account."""
         now = self.site.clock.now()
         if isinstance(entry, Usage) and entry.scope is UsageScope.DELTA:
             self.controls = observe_call(self.controls, account, entry.tokens, now, is_first=is_first)
@@ -88,13 +89,16 @@ class Gate:
             seed = crc32(f"{account}:{int(now)}".encode())
             self.controls = observe_trouble(self.controls, account, trouble, now, seed)
             self.save()
+        elif isinstance(entry, WindowsTold):
+            self.controls = observe_windows(self.controls, account, entry, now)
+            self.save()
 
     def reset(self, name: str) -> None:
         """A person says the engine or account works again."""
         engines = [engine for engine in self.controls.breakers if self.site.account_of(engine) == name]
         for engine in {name, *engines}:
             self.controls = reset_engine(self.controls, engine)
-        self.controls = reset_auth(self.controls, self.site.account_of(name))
+        self.controls = reset_account(self.controls, self.site.account_of(name))
         self.save()
 
     def hear_end(self, engine: str, task: str, outcome: Outcome, reason: str) -> None:
@@ -139,6 +143,7 @@ class Gate:
             merge_queue_depth=queue_depth,
             merge_queue_limit=self.site.config.limits.merge_queue,
             pace=Pace(self.site.config.limits.pace),
+            most_used=self.site.config.limits.window_percent / 100,
         )
         admission = admit(snapshot, now)
         self.controls = admission.controls
