@@ -2,16 +2,19 @@
 
 import itertools
 import sys
+import time
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import msgspec
 
-from paddock.cli.views import view_status
 from paddock.core.board import Board
+from paddock.fleet.outlook import Outlook
+from paddock.fleet.service.presence import look_for_daemon
 from paddock.store.codec import Row
 from paddock.store.protocol import Author
 from paddock.store.sqlite import SqliteStore
+from paddock.views.status import view_status
 from tests.histories.story import story
 
 FOLDER = Path(__file__).parent
@@ -41,7 +44,8 @@ def line_of(row: Row) -> Line:
 
 
 def status_of(board: Board) -> dict[str, object]:
-    view = view_status(board, [board.tasks[name] for name in board.tasks], list(board.convoys))
+    now = time.time()
+    view = view_status(board, Outlook(now, look_for_daemon(board, now)))
     status = msgspec.json.decode(msgspec.json.encode(view), type=dict[str, object])
     return {name: value for name, value in status.items() if name not in OF_THE_MOMENT}
 

@@ -121,9 +121,10 @@ def _branch(workspace: Workspace) -> Iterator[Finding]:
 
 def _checkout(workspace: Workspace) -> Iterator[Finding]:
     """Only while there is something to tell."""
-    from paddock.cli.checkouts import checkout_notices
+    from paddock.fleet.outlook import know_checkouts
+    from paddock.views.notices import checkout_notices
 
-    for notice in checkout_notices(workspace):
+    for notice in checkout_notices(know_checkouts(workspace), workspace.config.landing_branch):
         yield Finding("checkout", Health.WARNING, notice.text, notice.run)
 
 

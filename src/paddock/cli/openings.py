@@ -2,11 +2,12 @@
 
 from dataclasses import dataclass
 
-from paddock.cli.text import cut, iso, paint
+from paddock.cli.text import cut, paint
 from paddock.core.events import MessageSent, TaskAdded, TaskEdited, TaskRejected, TurnStarted
 from paddock.core.ids import harmless
 from paddock.core.tasks.task import Attempt, Task
 from paddock.store.protocol import Query, Store
+from paddock.views.document import iso
 
 SHOWN_LINES = 12
 

@@ -2,19 +2,19 @@
 
 import time
 from collections.abc import Collection, Iterator
-from pathlib import Path
 
-from paddock.cli.attention import Notice, find_notices
 from paddock.cli.columns import columns
-from paddock.cli.lostwork import tell_lost_work
 from paddock.cli.text import age, badge, cut, paint, plural, say, width
 from paddock.core.board import Board
 from paddock.core.ids import TaskId, task_number
 from paddock.core.money.spending import day_of
 from paddock.core.tasks.task import FINISHED, SATISFIED, Phase, Task
-from paddock.fleet.service.presence import Presence, look_for_daemon
+from paddock.fleet.landing.unseen_loss import tell_lost_work
+from paddock.fleet.outlook import Outlook, look_around
+from paddock.fleet.service.presence import Presence
 from paddock.fleet.workspace import Workspace
 from paddock.sessions.host import is_here
+from paddock.views.notices import Notice, find_notices
 
 ROWS = 40  # of one group
 SCREEN = 400  # of all groups together
@@ -29,62 +29,39 @@ def show_status(
 
         require_convoy(board, convoy)
     tell_lost_work(workspace, board)
-    if board.ready:
-        tell_why_waiting(board, workspace.state_dir)
-    notices = find_notices(workspace, board)
+    outlook = look_around(workspace, board, time.time())
+    notices = find_notices(board, outlook)
     if as_json:
-        _print_json(workspace, board, convoy, notices)
+        from paddock.cli.text import print_json
+        from paddock.views.status import view_status
+
+        print_json(view_status(board, outlook, needy=_needy(board, convoy), notices=notices, convoy=convoy))
     else:
-        say("\n".join(render(board, convoy, notices, show_all=show_all)))
+        say("\n".join(render(board, outlook, notices, convoy, show_all=show_all)))
 
 
-def _print_json(workspace: Workspace, board: Board, convoy: str | None, notices: list[Notice]) -> None:
-    from paddock.cli.checkouts import know_checkouts, view_stale, view_undone
-    from paddock.cli.text import print_json
-    from paddock.cli.views import view_status
-    from paddock.fleet.dispatch.refusals import read_stopped
-
-    names = board.members[convoy] if convoy is not None else board.tasks
-    convoys = [convoy] if convoy is not None else list(board.convoys)
-    tasks, needy = [board.tasks[name] for name in names], _needy(board, convoy)
-    view = view_status(board, tasks, convoys, needy, notices, read_stopped(workspace.state_dir))
-    known = know_checkouts(workspace)
-    view.behind, view.undone = view_stale(known), view_undone(known)
-    print_json(view)
-
-
-def tell_why_waiting(board: Board, state_dir: Path) -> None:
-    """Ready tasks get the reason the daemon last had for not starting them; only this reader's board changes."""
-    from msgspec.structs import replace
-
-    from paddock.fleet.dispatch.refusals import read_waiting
-
-    for name, reason in read_waiting(state_dir).items():
-        if (task := TaskId(name)) in board.ready:
-            board.tasks.put(replace(board.tasks[task], reason=reason))
-
-
-def render(board: Board, convoy: str | None, notices: list[Notice], *, show_all: bool) -> list[str]:
+def render(board: Board, outlook: Outlook, notices: list[Notice], convoy: str | None, *, show_all: bool) -> list[str]:
     """Counts and how things stand, then the work, and last what needs a person."""
     if not board.tasks:
-        return [*_standing(board), "no tasks yet", "", 'add one: paddock add "what to do"', *_needs(board, [], notices)]
+        nothing = ["no tasks yet", "", 'add one: paddock add "what to do"']
+        return [*_standing(board, outlook), *nothing, *_needs(board, outlook, [], notices)]
     needy = _needy(board, convoy)
-    lines = [*_counts(board, convoy, len(needy) + len(notices)), *_standing(board)]
-    lines += _work(board, convoy, needy, show_all=show_all)
+    lines = [*_counts(board, convoy, len(needy) + len(notices)), *_standing(board, outlook)]
+    lines += _work(board, outlook, convoy, needy, show_all=show_all)
     hidden = sum(board.counts.get(phase, 0) for phase in FINISHED)
     if hidden and not show_all and convoy is None:
         told = f"{plural(hidden, 'finished task')} not shown; `paddock status --all` shows them"
         lines += ["", paint(told, dim=True)]
     listed = needy if show_all else needy[:ROWS]
-    return lines + _needs(board, listed, notices) + _rest(len(needy) - len(listed))
+    return lines + _needs(board, outlook, listed, notices) + _rest(len(needy) - len(listed))
 
 
-def render_convoy(board: Board, convoy: str) -> list[str]:
+def render_convoy(board: Board, outlook: Outlook, convoy: str) -> list[str]:
     """All its tasks as one tree, those that need a person among them."""
-    return [*_counts(board, convoy, 0), *_work(board, convoy, [], show_all=True)]
+    return [*_counts(board, convoy, 0), *_work(board, outlook, convoy, [], show_all=True)]
 
 
-def _work(board: Board, convoy: str | None, needy: list[TaskId], *, show_all: bool) -> list[str]:
+def _work(board: Board, outlook: Outlook, convoy: str | None, needy: list[TaskId], *, show_all: bool) -> list[str]:
     """Tasks by convoy, without those that are listed under what needs a person."""
     lines: list[str] = []
     apart = set(needy)
@@ -96,7 +73,7 @@ def _work(board: Board, convoy: str | None, needy: list[TaskId], *, show_all: bo
         listed = rows if show_all else _limited(board, rows, min(ROWS, room))
         room -= len(listed)
         lines += ["", _heading(board, name)]
-        lines += [_row(task, depth) for task, depth in _tree([board.tasks[task] for task in listed])]
+        lines += [_row(outlook, task, depth) for task, depth in _tree([board.tasks[task] for task in listed])]
         lines += _rest(len(rows) - len(listed))
     return lines
 
@@ -122,18 +99,18 @@ def _flow(lead: str, parts: list[str], between: str, indent: str = "  ") -> list
     return [line.rstrip() for line in lines]
 
 
-def _standing(board: Board) -> list[str]:
+def _standing(board: Board, outlook: Outlook) -> list[str]:
     """The daemon, a queue that does not go on, and what today has cost so far."""
-    parts = [_daemon_words(board)]
+    parts = [_daemon_words(outlook)]
     if (state := board.queue_switches.state) != "open":
         parts.append(f"merge queue {state}")
-    if (cost := board.cost_of_day(day_of(time.time()))) is not None:
+    if (cost := board.cost_of_day(day_of(outlook.now))) is not None:
         parts.append(f"${cost.known:.2f} today" + (" plus unknown costs" if cost.assumed else ""))
     return [paint(line, dim=True) for line in _flow("", parts, " · ")] if board.tasks or parts[1:] else []
 
 
-def _daemon_words(board: Board) -> str:
-    seen = look_for_daemon(board, time.time())
+def _daemon_words(outlook: Outlook) -> str:
+    seen = outlook.daemon
     match seen.presence:
         case Presence.NONE:
             return "no daemon is running (`paddock up` starts one)"
@@ -207,12 +184,12 @@ def _tree(tasks: list[Task]) -> list[tuple[Task, int]]:
     return order
 
 
-def _row(task: Task, depth: int) -> str:
+def _row(outlook: Outlook, task: Task, depth: int = 0) -> str:
     """One line of the screen. Of what does not fit the reason is shortened first, then the title."""
     indent = "  " * depth
     lead = f"  {badge(task.phase)} {indent}{task.id:<5} "
     room = width() - 15 - len(indent) - max(5, len(task.id)) - len("  ")
-    before, reason, after = _details(task)
+    before, reason, after = _details(outlook, task)
     fixed = sum(columns(word) + 3 for word in (*before, *after)) - 3
     title = cut(task.title, max(20, room - fixed - (min(columns(reason), 24) + 3 if reason else 0)))
     left = room - columns(title) - fixed
@@ -221,7 +198,7 @@ def _row(task: Task, depth: int) -> str:
     return f"{lead}{title}  {paint(detail, dim=True)}".rstrip()
 
 
-def _details(task: Task) -> tuple[list[str], str, list[str]]:
+def _details(outlook: Outlook, task: Task) -> tuple[list[str], str, list[str]]:
     """Words before the reason, the reason, and words after it."""
     before, after = [], []
     if (attempt := task.live_attempt) is not None:
@@ -234,19 +211,20 @@ def _details(task: Task) -> tuple[list[str], str, list[str]]:
         before.append(cut("/".join(part for part in (task.agent, task.engine) if part), 30))
     if task.inbox:
         before.append(f"{plural(len(task.inbox), 'message')} queued")
-    if task.phase is Phase.READY and (left := task.not_before - time.time()) > 0:
+    if task.phase is Phase.READY and (left := task.not_before - outlook.now) > 0:
         after.append(f"retry in {age(0.0, left)}")
-    return before, cut(task.reason, 100) if task.reason else "", [*after, age(task.since)]
+    reason = outlook.reason_of(task)
+    return before, cut(reason, 100) if reason else "", [*after, age(task.since)]
 
 
-def _needs(board: Board, needy: list[TaskId], notices: list[Notice]) -> list[str]:
+def _needs(board: Board, outlook: Outlook, needy: list[TaskId], notices: list[Notice]) -> list[str]:
     lines = ["", paint("needs you", bold=True)] if needy or notices else []
     for notice in notices:
         lines += _flow("  ! ", cut(notice.text, 300).split(" "), " ", indent="    ")
         lines.append(paint(f"    run: {cut(notice.run, 300)}", dim=True))
     for name in needy:
         task = board.tasks[name]
-        lines.append(_row(task, 0))
+        lines.append(_row(outlook, task))
         if command := cut(task.unblock or _next_command(task), 300):
             indent = " " * (20 if columns(command) + 25 <= width() else 4)
             lines.append(paint(f"{indent}run: {command}", dim=True))

@@ -3,14 +3,15 @@
 import click
 from msgspec.structs import replace
 
-from paddock.cli.checkouts import FILES_SHOWN
-from paddock.cli.text import SCHEMA, print_json
+from paddock.cli.text import print_json
 from paddock.cli.workspace import open_workspace
 from paddock.core.errors import PaddockError
 from paddock.core.ids import printable
 from paddock.fleet.workspace import Workspace
 from paddock.git.usertree.notes import CheckoutNotes, UndoneWork, hold_checkouts, read_notes, write_notes
 from paddock.git.usertree.undone import notice_undone, restore_commit
+from paddock.views.checkouts import some_files
+from paddock.views.document import SCHEMA
 
 SHORTEST = 4
 MOST_BRANCHES = 20
@@ -79,14 +80,9 @@ def _make_branch(workspace: Workspace, work: UndoneWork) -> str:
 
 
 def _left_to_a_person(work: UndoneWork) -> str:
-    return f"{work.commit[:10]} replaced landed lines with its own, which stay: {_named(work.contested)}"
+    return f"{work.commit[:10]} replaced landed lines with its own, which stay: {some_files(work.contested)}"
 
 
 def _how_to_settle(work: UndoneWork) -> str:
     shown = f"`git diff {work.base[:10]} {work.landed[:10]}` shows what had landed"
     return f"{shown}; bring back by hand what is missing, or run `paddock queue restore {work.commit[:10]} --dismiss`"
-
-
-def _named(files: tuple[str, ...]) -> str:
-    more = f" and {len(files) - FILES_SHOWN:,} more" if len(files) > FILES_SHOWN else ""
-    return f"{', '.join(printable(name, 80) for name in files[:FILES_SHOWN])}{more}"

@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 import click
 
 from paddock.cli.complaint import complain
-from paddock.cli.text import SCHEMA, cut, plural, print_json
+from paddock.cli.text import cut, plural, print_json
 from paddock.config.taskfile import split_list
 from paddock.core.board import Board
 from paddock.core.errors import Misuse, PaddockError
@@ -16,6 +16,7 @@ from paddock.core.events import Draft, Record
 from paddock.core.ids import TaskId, parse_task_range
 from paddock.core.intent.selection import Selection
 from paddock.fleet.workspace import Workspace
+from paddock.views.document import SCHEMA
 
 SHOWN = 20
 _Command = TypeVar("_Command", bound=Callable[..., Any])

@@ -4,19 +4,20 @@ import sys
 
 import click
 
-from paddock.cli.ci_story import find_run
-from paddock.cli.text import SCHEMA, cut, paint, print_json_line
+from paddock.cli.text import cut, paint, print_json_line
 from paddock.core.errors import PaddockError
 from paddock.core.plaintext import plain_line
 from paddock.fleet.landing.ci_output import CiStep, steps_of
 from paddock.fleet.workspace import Workspace
 from paddock.sessions.protocol import OutputReader, Sessions, Stream, Turn
+from paddock.views.document import SCHEMA
+from paddock.views.history import story_of_run
 
 POLL_SECONDS = 0.5
 
 
 def tail_run(workspace: Workspace, run: str, *, follow: bool, raw: bool, as_json: bool) -> None:
-    story = find_run(workspace, run)
+    story = story_of_run(workspace.records, run)
     site = workspace.site
     if story.ended is not None and not steps_of(site, run):
         known = story.ended.reused
@@ -32,7 +33,7 @@ def tail_run(workspace: Workspace, run: str, *, follow: bool, raw: bool, as_json
             listener.wait(POLL_SECONDS)
             showing.show(steps_of(site, run), to_the_end=False)
     showing.show(steps_of(site, run), to_the_end=True)
-    ended = find_run(workspace, run)
+    ended = story_of_run(workspace.records, run)
     note = f": {cut(ended.ended.note, 140)}" if ended.ended is not None and ended.ended.note else ""
     click.echo(paint(f"── {run} {ended.state}{note}", bold=True), err=True)
 

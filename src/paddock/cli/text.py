@@ -5,14 +5,11 @@ import sys
 import time
 from typing import Any
 
-import msgspec
-
 from paddock.cli.columns import shorten
 from paddock.core.durations import rough_duration
 from paddock.core.ids import printable
 from paddock.core.tasks.task import Phase
-
-SCHEMA = 1
+from paddock.views.document import to_json, to_json_line
 
 BADGES: dict[Phase, tuple[str, str]] = {
     Phase.WAITING: ("·", "bright_black"),
@@ -75,25 +72,17 @@ def age(since: float, now: float | None = None) -> str:
     return rough_duration((time.time() if now is None else now) - since)
 
 
-def iso(at: float | None) -> str | None:
-    """UTC, to the millisecond."""
-    if at is None:
-        return None
-    whole = int(at)
-    return time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(whole)) + f".{int((at - whole) * 1000):03d}Z"
-
-
 def clock(at: float) -> str:
     """Local time for people."""
     return time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(at))
 
 
 def print_json(value: Any) -> None:
-    _say_data(msgspec.json.format(msgspec.json.encode(value), indent=2))
+    _say_data(to_json(value))
 
 
 def print_json_line(value: Any) -> None:
-    _say_data(msgspec.json.encode(value))
+    _say_data(to_json_line(value))
 
 
 def _say_data(data: bytes) -> None:

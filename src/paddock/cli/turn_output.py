@@ -8,13 +8,14 @@ import click
 import msgspec
 
 from paddock.cli.openings import Opening
-from paddock.cli.text import SCHEMA, iso, paint, print_json_line
+from paddock.cli.text import paint, print_json_line
 from paddock.cli.transcript import PartialText, render_entry, stamp
 from paddock.core import trace
 from paddock.core.tasks.task import Attempt
 from paddock.engines.protocol import Source
 from paddock.fleet.site import Site
 from paddock.sessions.protocol import Line, OutputReader, Turn
+from paddock.views.document import SCHEMA, iso
 
 
 @dataclass(frozen=True, slots=True)

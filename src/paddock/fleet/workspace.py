@@ -101,13 +101,9 @@ class Workspace:
     def board(self) -> Board:
         store = self.read()
         try:
-            return self.look(store)
+            board = store.board()
         finally:
             store.close()
-
-    def look(self, store: Store) -> Board:
-        """The board of a store that stays open."""
-        board = store.board()
         if board.unknown:
             kinds = ", ".join(sorted(board.unknown))
             self._warn(

@@ -6,13 +6,14 @@ from pathlib import Path
 import click
 from click.core import ParameterSource
 
-from paddock.cli.text import SCHEMA, plural, print_json
+from paddock.cli.text import plural, print_json
 from paddock.cli.workspace import open_workspace
 from paddock.config.taskfile import SIZE_LIMIT, parse_task_file, split_list
 from paddock.core.errors import Misuse
 from paddock.core.events import Record, TaskAdded
 from paddock.core.ids import printable
 from paddock.core.intent.tasks import Batch, TaskSpec, add_tasks
+from paddock.views.document import SCHEMA
 
 
 @click.command("add")

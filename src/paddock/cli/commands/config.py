@@ -3,13 +3,14 @@
 import click
 import msgspec
 
-from paddock.cli.text import SCHEMA, cut, paint, plural, print_json
+from paddock.cli.text import cut, paint, plural, print_json
 from paddock.cli.workspace import open_workspace
 from paddock.config.fields import fields_of
 from paddock.config.load import FILE_NAME, Loaded, Setting, unknown_setting
 from paddock.config.schema import Config
 from paddock.core.durations import format_duration
 from paddock.fleet.workspace import Workspace
+from paddock.views.document import SCHEMA
 
 
 @click.group("config")

@@ -1,11 +1,16 @@
 """`paddock convoy list|show`."""
 
+import time
+
 import click
 
 from paddock.cli.overview import render_convoy
-from paddock.cli.text import SCHEMA, cut, paint, print_json
+from paddock.cli.text import cut, paint, print_json
 from paddock.cli.workspace import open_workspace
 from paddock.core.intent.selection import require_convoy
+from paddock.fleet.outlook import Outlook
+from paddock.fleet.service.presence import look_for_daemon
+from paddock.views.document import SCHEMA
 
 
 @click.group("convoy")
@@ -18,7 +23,7 @@ def convoy_command() -> None:
 @click.pass_context
 def list_command(ctx: click.Context, as_json: bool) -> None:
     """List the convoys and the progress of each."""
-    from paddock.cli.views import view_convoy
+    from paddock.views.tasks import view_convoy
 
     board = open_workspace(ctx).board()
     convoys = [view_convoy(board, name) for name in board.convoys]
@@ -39,7 +44,7 @@ def list_command(ctx: click.Context, as_json: bool) -> None:
 @click.pass_context
 def show_convoy_command(ctx: click.Context, name: str, as_json: bool) -> None:
     """Show the tasks of convoy NAME as a tree."""
-    from paddock.cli.views import view_convoy, view_task
+    from paddock.views.tasks import view_convoy, view_task
 
     board = open_workspace(ctx).board()
     require_convoy(board, name)
@@ -47,4 +52,5 @@ def show_convoy_command(ctx: click.Context, name: str, as_json: bool) -> None:
         tasks = [view_task(board.tasks[task]) for task in board.members[name]]
         print_json({"schema": SCHEMA, "convoy": view_convoy(board, name), "tasks": tasks})
         return
-    click.echo("\n".join(render_convoy(board, name)))
+    now = time.time()
+    click.echo("\n".join(render_convoy(board, Outlook(now, look_for_daemon(board, now)), name)))

@@ -3,8 +3,9 @@
 import click
 
 from paddock.cli.checks import Finding, Health, examine, examine_ci
-from paddock.cli.text import SCHEMA, cut, paint, print_json
+from paddock.cli.text import cut, paint, print_json
 from paddock.cli.workspace import open_workspace
+from paddock.views.document import SCHEMA
 
 _COLOURS = {Health.OK: "green", Health.WARNING: "yellow", Health.PROBLEM: "red"}
 

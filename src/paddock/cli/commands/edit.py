@@ -6,7 +6,7 @@ import click
 from msgspec import UNSET
 
 from paddock.cli.selection import RefusedTask, Wanted, go_ahead, record_each, report, takes_tasks, wanted_tasks
-from paddock.cli.text import SCHEMA, print_json
+from paddock.cli.text import print_json
 from paddock.cli.workspace import open_workspace
 from paddock.config.taskfile import split_list
 from paddock.core.errors import Misuse
@@ -15,6 +15,7 @@ from paddock.core.ids import parse_task
 from paddock.core.intent.queue import branches_among
 from paddock.core.intent.selection import Bulk, select_tasks
 from paddock.core.intent.tasks import cancel_tasks, edit_task, retry_tasks
+from paddock.views.document import SCHEMA
 
 
 @click.command("edit")

@@ -6,7 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import click
 
-from paddock.cli.text import SCHEMA, cut, paint, print_json
+from paddock.cli.text import cut, paint, print_json
 from paddock.cli.workspace import open_workspace
 from paddock.core.errors import PaddockError
 from paddock.core.intent.budget import reset_limits
@@ -16,6 +16,7 @@ from paddock.engines.settings import EngineSettings
 from paddock.fleet.service.tryout import Tryout, try_engine
 from paddock.fleet.site import Site
 from paddock.fleet.workspace import Workspace
+from paddock.views.document import SCHEMA
 
 CHECK_SECONDS = 20.0
 LEAST_SECONDS = 1.0

@@ -3,7 +3,7 @@
 import click
 
 from paddock.cli.selection import parse_tasks
-from paddock.cli.text import SCHEMA, print_json
+from paddock.cli.text import print_json
 from paddock.cli.workspace import open_workspace
 from paddock.config.schema import Limits
 from paddock.core.durations import format_duration, parse_duration
@@ -11,6 +11,7 @@ from paddock.core.economics.fanout import FanOut, FanoutPlan, Piece, Spawn, Wort
 from paddock.core.errors import Misuse, PaddockError
 from paddock.core.tasks.task import Phase
 from paddock.fleet.workspace import Workspace
+from paddock.views.document import SCHEMA
 
 
 @click.command("fanout")

@@ -2,7 +2,7 @@
 
 import click
 
-from paddock.cli.text import SCHEMA, cut, print_json
+from paddock.cli.text import cut, print_json
 from paddock.cli.workspace import open_workspace
 from paddock.core.events import Draft, WorktreeRemoved
 from paddock.core.ids import resolve_folder
@@ -10,6 +10,7 @@ from paddock.core.merge.model import Ending
 from paddock.core.tasks.conversations import find_homes
 from paddock.core.tasks.task import Phase
 from paddock.git.worktrees.gc import GcItem, apply_gc, plan_gc
+from paddock.views.document import SCHEMA
 
 
 @click.command("gc")

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import click
 
-from paddock.cli.text import SCHEMA, plural, print_json
+from paddock.cli.text import plural, print_json
 from paddock.cli.trial import cure_of_trial, end_of_trial, tell_trial, try_once, view_trial
 from paddock.cli.workspace import open_workspace
 from paddock.config.guess import Guess, guess_ci
@@ -19,6 +19,7 @@ from paddock.core.ids import printable
 from paddock.fleet.landing.ci_trial import Trial
 from paddock.fleet.workspace import Workspace
 from paddock.store.location import open_store
+from paddock.views.document import SCHEMA
 
 INIT_SECONDS = 60.0
 REMOTE_SECONDS = 15.0

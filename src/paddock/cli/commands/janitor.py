@@ -4,10 +4,11 @@ import time
 
 import click
 
-from paddock.cli.text import SCHEMA, cut, print_json
+from paddock.cli.text import cut, print_json
 from paddock.cli.workspace import open_workspace
 from paddock.fleet.upkeep.janitor import Found, What, judge, lease_drafts, look, note_drafts, sweep
 from paddock.fleet.workspace import author
+from paddock.views.document import SCHEMA
 
 
 @click.command("janitor")

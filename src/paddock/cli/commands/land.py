@@ -5,9 +5,8 @@ from typing import Any
 import click
 from msgspec.structs import replace
 
-from paddock.cli.lostwork import record_lost_work
 from paddock.cli.selection import RefusedTask, Wanted, go_ahead, report, takes_tasks, wanted_tasks
-from paddock.cli.text import SCHEMA, cut, print_json
+from paddock.cli.text import cut, print_json
 from paddock.cli.workspace import open_workspace
 from paddock.core.errors import Misuse, PaddockError
 from paddock.core.ids import parse_task, recordable, resolve_folder
@@ -26,10 +25,12 @@ from paddock.fleet.landing.entrance import (
     main_ref,
     queue_change,
 )
+from paddock.fleet.landing.unseen_loss import record_lost_work
 from paddock.fleet.site import Site
 from paddock.fleet.workspace import Workspace, author
 from paddock.git.worktrees.prepare import WorktreeOrder, prepare
 from paddock.git.worktrees.release import release
+from paddock.views.document import SCHEMA
 
 
 @click.command("land")

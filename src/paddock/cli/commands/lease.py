@@ -12,7 +12,7 @@ from dataclasses import replace
 import click
 import psutil
 
-from paddock.cli.text import SCHEMA, age, cut, iso, print_json
+from paddock.cli.text import age, cut, print_json
 from paddock.cli.workspace import open_workspace
 from paddock.core.board import Board
 from paddock.core.durations import format_duration, parse_duration
@@ -32,6 +32,7 @@ from paddock.core.intent.leases import (
 )
 from paddock.core.leases import lease
 from paddock.fleet.workspace import Workspace, author
+from paddock.views.document import SCHEMA
 
 PATIENCE_SECONDS = 30.0
 """How long a place in the queue lasts after its owner was last heard from."""
@@ -109,21 +110,9 @@ def list_command(ctx: click.Context, as_json: bool) -> None:
     leases = open_workspace(ctx).board().leases
     now = lease.log_time(leases, time.time())
     if as_json:
-        held = [
-            {
-                "name": one.name,
-                "generation": one.generation,
-                "holder": one.holder.name,
-                "attempt": one.holder.attempt or None,
-                "host": one.holder.host,
-                "pid": one.holder.pid or None,
-                "since": iso(one.since),
-                "expires_in": round(one.expires_at - now, 1),
-            }
-            for one in leases.held.values()
-        ]
-        waiting = [{"name": w.name, "holder": w.holder.name, "since": iso(w.since)} for w in leases.waiting]
-        print_json({"schema": SCHEMA, "held": held, "waiting": waiting})
+        from paddock.views.leases import view_leases
+
+        print_json(view_leases(leases, time.time()))
         return
     for one in leases.held.values():
         left = one.expires_at - now

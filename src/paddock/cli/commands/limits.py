@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 import click
 
-from paddock.cli.text import SCHEMA, age, cut, print_json
+from paddock.cli.text import age, cut, print_json
 from paddock.cli.workspace import open_workspace
 from paddock.core.admission.breaker import how_to_restart
 from paddock.core.admission.clocks import current_pause
@@ -17,6 +17,7 @@ from paddock.core.intent.budget import reset_limits
 from paddock.engines.registry import engine_names
 from paddock.fleet.dispatch.gate import NO_QUOTA, LimitsFile, read_limits
 from paddock.fleet.workspace import Workspace
+from paddock.views.document import SCHEMA
 
 
 @click.command("limits")

@@ -7,8 +7,7 @@ import click
 from msgspec.structs import replace
 
 from paddock.cli.narration import describe
-from paddock.cli.text import SCHEMA, clock, cut, paint, plural, print_json, print_json_line, say
-from paddock.cli.views import RecordView, view_record
+from paddock.cli.text import clock, cut, paint, plural, print_json, print_json_line, say
 from paddock.cli.workspace import open_workspace
 from paddock.core.board import Board
 from paddock.core.durations import parse_duration
@@ -19,6 +18,8 @@ from paddock.fleet.workspace import Workspace
 from paddock.store.codec import body_of, kind_of
 from paddock.store.location import open_store
 from paddock.store.protocol import Query, Store
+from paddock.views.document import SCHEMA
+from paddock.views.records import RecordView, view_record
 
 Line = Callable[[Record], str | RecordView]
 """The text printed for a record; empty to skip it."""

@@ -1,32 +1,25 @@
 """`paddock queue`: what is being tested, what lands next, and why."""
 
 import time
-from collections.abc import Mapping
 
 import click
 
-from paddock.cli.checkouts import checkout_lines, know_checkouts, view_stale, view_undone
-from paddock.cli.halts import cure_of, view_halt
-from paddock.cli.lostwork import tell_lost_work
+from paddock.cli.notices import checkout_lines
+from paddock.cli.queue_lines import SHOWN_QUEUED, render, suite_lines
 from paddock.cli.restore import restore_command
-from paddock.cli.suite import run_scope, suite_lines, view_suite
-from paddock.cli.text import SCHEMA, age, cut, iso, paint, print_json
+from paddock.cli.text import paint, print_json
 from paddock.cli.workspace import open_workspace
 from paddock.core.board import DAEMON_LEASE
 from paddock.core.ids import is_run, parse_run
 from paddock.core.intent.queue import QueueSwitch, cancel_change, change_named, move_change, switch_queue
 from paddock.core.merge import events as qe
-from paddock.core.merge.estimate import run_seconds
-from paddock.core.merge.model import Decided, Entry, Halted, Queue, Run
-from paddock.core.merge.prospects import in_order, landing_seconds, state_words
+from paddock.core.merge.model import Halted, Queue
+from paddock.core.merge.prospects import landing_seconds
 from paddock.core.merge.switches import switches_of
-from paddock.core.tasks.landing import LOST
+from paddock.fleet.landing.unseen_loss import tell_lost_work
+from paddock.fleet.outlook import know_checkouts
 from paddock.fleet.workspace import Workspace, author
 from paddock.store.protocol import Query
-
-SHOWN_QUEUED = 30
-SHOWN_DECIDED = 5
-WIDEST_ID = 30
 
 
 @click.group("queue", invoke_without_command=True)
@@ -45,10 +38,10 @@ def queue_command(ctx: click.Context, everything: bool, as_json: bool) -> None:
     reason = why_stopped(workspace, queue)
     lands_in = landing_seconds(queue, workspace.config.land.slots, time.time()) if is_up else {}
     if as_json:
-        known = know_checkouts(workspace)
-        trees = {"behind": view_stale(known), "undone": view_undone(known)}
-        suite = view_suite(workspace.config.land.checks, queue.stats)
-        print_json({**view_queue(queue, reason, lands_in), **trees, "ci": suite})
+        from paddock.views.queue import view_queue
+
+        checks, checkouts = workspace.config.land.checks, know_checkouts(workspace)
+        print_json(view_queue(queue, checks, checkouts, reason=reason, lands_in=lands_in, now=time.time()))
         return
     for line in render(queue, reason, lands_in, None if everything else SHOWN_QUEUED):
         click.echo(line)
@@ -64,7 +57,7 @@ def queue_command(ctx: click.Context, everything: bool, as_json: bool) -> None:
 
 def show_end_of_halt(workspace: Workspace, halted: Halted) -> None:
     """The end of the output of the run that halted the queue."""
-    from paddock.cli.ci_story import end_of_run
+    from paddock.cli.stories import end_of_run
 
     for line in end_of_run(workspace.site, halted.runs[-1:]):
         click.echo(line)
@@ -75,153 +68,12 @@ def why_stopped(workspace: Workspace, queue: Queue) -> str:
     if queue.halted is not None:
         return queue.halted.reason
     kinds = {"frozen": qe.QueueFrozen, "paused": qe.QueuePaused, "draining": qe.QueueDrained}
-    kind = kinds.get(state_of(queue))
+    kind = kinds.get(switches_of(queue).state)
     if kind is None:
         return ""
     last = list(workspace.records(Query(kind=kind.kind)))[-1]
     said = last.event.reason if isinstance(last.event, qe.QueueFrozen | qe.QueuePaused) else ""
     return f"by {last.actor}: {said}" if said else f"by {last.actor}"
-
-
-LandsIn = Mapping[str, float | None]
-"""Seconds until each queued change may land; None if unknown."""
-
-
-def view_queue(queue: Queue, reason: str, lands_in: LandsIn) -> dict[str, object]:
-    typical = run_seconds(queue.stats, 0.5)
-    lost = queue.lost_remote
-    return {
-        "schema": SCHEMA,
-        "main": queue.main.commit if queue.main else None,
-        "verified": queue.main is not None and queue.main.verified_by is not None,
-        "state": state_of(queue),
-        "reason": reason,
-        "halted": view_halt(queue.halted),
-        "running": [_view_run(run, typical) for run in queue.running.values()],
-        "next": [_view_entry(queue, entry, lands_in) for entry in in_order(queue)],
-        "decided": [_view_decided(decided) for decided in queue.decided],
-        "typical_seconds": typical,
-        "unreachable": lost and {"remote": lost.remote, "problem": lost.problem, "since": iso(lost.at)},
-    }
-
-
-def state_of(queue: Queue) -> str:
-    return switches_of(queue).state
-
-
-def _view_run(run: Run, typical: float | None) -> dict[str, object]:
-    left = None if typical is None else max(0.0, round(run.started_at + typical - time.time(), 1))
-    return {
-        "run": run.id,
-        "purpose": run.purpose.value,
-        "members": [member.id for member in run.members],
-        "base": run.base,
-        "commit": run.commit,
-        "tree": run.tree,
-        "since": iso(run.started_at),
-        "eta_seconds": left,
-        "log": run.log,
-        "cancelling": run.cancelling,
-        "checks": list(run.checks) if run.since else None,
-    }
-
-
-def _view_entry(queue: Queue, entry: Entry, lands_in: LandsIn) -> dict[str, object]:
-    seconds = lands_in.get(entry.change.id)
-    return {
-        "id": entry.change.id,
-        "version": entry.change.version,
-        "title": entry.change.title,
-        "head": entry.change.head,
-        "priority": entry.priority,
-        "since": iso(entry.queued_at),
-        "state": state_words(queue, entry),
-        "waits_on": list(entry.waits_on),
-        "stacked_on": [member.id for member in entry.change.stacked_on if member.id in entry.waits_on],
-        "branch": entry.change.branch or None,
-        "eta_seconds": None if seconds is None else round(seconds, 1),
-    }
-
-
-def _view_decided(decided: Decided) -> dict[str, object]:
-    return {
-        "id": decided.id,
-        "title": decided.title,
-        "version": decided.version,
-        "outcome": decided.outcome.value,
-        "at": iso(decided.at),
-        "reason": decided.reason,
-        "commit": decided.commit,
-        "paths": list(decided.paths),
-        "against": decided.against,
-        "runs": list(decided.runs),
-        "lost": decided.lost,
-    }
-
-
-CURES = {
-    "frozen": "nothing lands until `paddock queue unfreeze`",
-    "paused": "no run starts until `paddock queue resume`",
-    "draining": "later changes wait until `paddock queue resume`",
-}
-
-
-def _width(names: list[str]) -> int:
-    return min(WIDEST_ID, max([10, *map(len, names)]))
-
-
-def _render_queued(queue: Queue, lands_in: LandsIn, most: int | None) -> list[str]:
-    entries = in_order(queue)
-    shown = entries[:most]
-    width = _width([entry.change.id for entry in shown])
-    lines = []
-    for entry in shown:
-        name, title = cut(entry.change.id, width), cut(entry.change.title, 60 - width)
-        seconds = lands_in.get(entry.change.id)
-        when = "" if seconds is None else f" · lands in about {age(0.0, seconds)}"
-        words = f"{state_words(queue, entry)} · {age(entry.queued_at)}{when}"
-        lines.append(f"  {name:<{width}} {title:<{60 - width}}  {words}")
-    if len(entries) > len(shown):
-        lines.append(f"  and {len(entries) - len(shown):,} more; `paddock queue --all` lists them")
-    return lines
-
-
-def render(queue: Queue, reason: str, lands_in: LandsIn, most: int | None = SHOWN_QUEUED) -> list[str]:
-    main = queue.main
-    where = (
-        f"{main.commit[:10]}{', verified' if main.verified_by else ', not verified yet'}" if main else "not seen yet"
-    )
-    lines = [f"main {where}; queue {state_of(queue)}"]
-    state = state_of(queue)
-    if queue.halted is not None:
-        lines += [paint(f"halted: {cut(reason, 300)}", "red"), *cure_of(queue.halted)]
-    elif state in CURES:
-        lines += [paint(f"{state} {cut(reason, 300)}", "red"), CURES[state]]
-    if (lost := queue.lost_remote) is not None:
-        told = f"the remote {lost.remote} has been unreachable for {age(lost.at)}: {cut(lost.problem, 200)}"
-        lines += [paint(told, "red"), "what has passed lands once it answers again; you need not do anything"]
-    typical = run_seconds(queue.stats, 0.5)
-    if queue.running:
-        lines += ["", paint("testing", bold=True)]
-        for run in queue.running.values():
-            left = "" if typical is None else f"  about {max(0, run.started_at + typical - time.time()):.0f} s left"
-            names = ", ".join(member.id for member in run.members) or "main itself"
-            scope = f"  {run_scope(run)}" if run.since else ""
-            lines.append(f"  {run.id:<6} {run.purpose.value:<9} {names}{scope}  for {age(run.started_at)}{left}")
-    if queue.entries:
-        lines += ["", paint("queued", bold=True)]
-        lines += _render_queued(queue, lands_in, most)
-    if queue.decided:
-        lines += ["", paint("recent", bold=True)]
-        shown = queue.decided[-SHOWN_DECIDED:]
-        width = _width([decided.id for decided in shown])
-        for decided in shown:
-            words = LOST if decided.lost else decided.reason or (decided.commit or "")[:10]
-            what = f"{cut(decided.id, width):<{width}} {decided.outcome.value:<10} {cut(decided.title, 24):<24}"
-            lines.append(f"  {what} {cut(words, 90)}  {age(decided.at)} ago".rstrip())
-    if not queue.entries and not queue.running:
-        lines += ["", "nothing is queued; `paddock land t3` queues a task's change"]
-    return lines
 
 
 queue_command.add_command(restore_command)
@@ -303,15 +155,13 @@ def why_command(ctx: click.Context, change: str, as_json: bool) -> None:
     For a task or a branch: every run behind its verdict, and what it failed to merge with. For a run such as r7: what
     it tested, how it ended and what followed. For main: who moved it, which runs tested it, and what halted the queue.
     """
-    from paddock.cli import ci_story, why
+    from paddock.cli import stories
 
     workspace = open_workspace(ctx)
     name = change_named(workspace.board(), change)
     if name in ("main", workspace.config.landing_branch):
-        ci_story.tell_main(workspace, as_json=as_json)
+        stories.tell_main(workspace, as_json=as_json)
     elif is_run(name):
-        ci_story.tell_run(workspace, parse_run(name), as_json=as_json)
-    elif as_json:
-        print_json({"schema": SCHEMA, "id": name, **why.view_story(workspace, name)})
+        stories.tell_run(workspace, parse_run(name), as_json=as_json)
     else:
-        why.tell_story(workspace, name)
+        stories.tell_change(workspace, name, as_json=as_json)

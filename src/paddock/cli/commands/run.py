@@ -8,11 +8,10 @@ import time
 
 import click
 
-from paddock.cli.checkouts import checkout_lines
-from paddock.cli.ci_story import end_of_run
-from paddock.cli.halts import halt_lines
 from paddock.cli.narration import narrate
+from paddock.cli.notices import checkout_lines, halt_lines
 from paddock.cli.selection import parse_tasks
+from paddock.cli.stories import end_of_run
 from paddock.cli.text import cut
 from paddock.cli.workspace import open_workspace
 from paddock.config.load import FILE_NAME

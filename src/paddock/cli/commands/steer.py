@@ -6,13 +6,14 @@ from typing import Any
 import click
 
 from paddock.cli.selection import go_ahead, parse_tasks, record_each, report, takes_tasks, wanted_tasks
-from paddock.cli.text import SCHEMA, print_json
+from paddock.cli.text import print_json
 from paddock.cli.workspace import open_workspace
 from paddock.core.errors import Misuse
 from paddock.core.intent.selection import Bulk, Selection, select_tasks
 from paddock.core.intent.tasks import send_message, stop_tasks
 from paddock.core.tasks.task import Phase
 from paddock.fleet.service.presence import Presence, look_for_daemon
+from paddock.views.document import SCHEMA
 
 
 @click.command("stop")

@@ -2,8 +2,7 @@
 
 import click
 
-from paddock.cli.checkouts import FILES_SHOWN
-from paddock.cli.text import SCHEMA, plural, print_json
+from paddock.cli.text import plural, print_json
 from paddock.cli.workspace import open_workspace
 from paddock.core.errors import PaddockError
 from paddock.core.ids import printable
@@ -12,6 +11,8 @@ from paddock.fleet.workspace import Workspace
 from paddock.git.usertree.checkouts import catch_up
 from paddock.git.usertree.stash import StashReport, catch_up_with_stash
 from paddock.git.usertree.update import IN_THE_WAY, LeftAlone
+from paddock.views.checkouts import FILES_SHOWN, view_synced
+from paddock.views.document import document
 
 
 @click.command("sync")
@@ -27,7 +28,7 @@ def sync_command(ctx: click.Context, stash: bool, as_json: bool) -> None:
     workspace = open_workspace(ctx)
     reports = _sync(workspace, stash=stash)
     if as_json:
-        print_json({"schema": SCHEMA, "checkouts": [_view(report) for report in reports]})
+        print_json(document(checkouts=[view_synced(report) for report in reports]))
     else:
         for report in reports:
             _tell(workspace, report)
@@ -80,18 +81,3 @@ def _complain(where: str, branch: str, at: str, left: LeftAlone) -> None:
         click.echo(f"  and {len(left.files) - FILES_SHOWN:,} more", err=True)
     if left.reason == IN_THE_WAY:
         click.echo("\nhint: `paddock sync --stash` stashes these edits and reapplies them", err=True)
-
-
-def _view(found: StashReport) -> dict[str, object]:
-    report, left = found.report, found.report.result
-    return {
-        "path": printable(str(report.tree.path), 1000),
-        "at": report.at,
-        "main": report.main,
-        "current": report.is_current,
-        "wrote": 0 if isinstance(left, LeftAlone) else left.wrote,
-        "reason": left.reason if isinstance(left, LeftAlone) else "",
-        "files": list(left.files) if isinstance(left, LeftAlone) else [],
-        "stash": found.commit if not found.applied else None,
-        "applied": found.applied,
-    }

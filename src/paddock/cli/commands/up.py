@@ -4,7 +4,7 @@ import time
 
 import click
 
-from paddock.cli.text import SCHEMA, print_json
+from paddock.cli.text import print_json
 from paddock.cli.workspace import open_workspace
 from paddock.core.errors import PaddockError
 from paddock.core.tasks.vocabulary import EndedBy
@@ -19,6 +19,7 @@ from paddock.fleet.service.background import (
 )
 from paddock.fleet.workspace import Workspace
 from paddock.sessions.host import Host
+from paddock.views.document import SCHEMA
 
 
 @click.command("up")

@@ -1,0 +1,125 @@
+"""What a reader sees beside the board: the daemon, why tasks wait, engines that stopped, checkouts behind main.
+
+Looking costs little, because `paddock status` is asked for all day: what needs more is imported once there is
+something to tell.
+"""
+
+import shlex
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from paddock.core.board import Board
+from paddock.core.errors import PaddockError
+from paddock.core.tasks.task import Phase, Task
+from paddock.fleet.dispatch.refusals import StoppedEngine, read_stopped, read_waiting
+from paddock.fleet.service.presence import DaemonSighting, look_for_daemon
+from paddock.fleet.workspace import Workspace
+from paddock.sessions.host import HOST_VARIABLE, Host, is_this_host
+
+if TYPE_CHECKING:
+    from paddock.core.troubles import Trouble
+    from paddock.git.usertree.notes import CheckoutNotes, StaleTree
+
+LOOK_SECONDS = 1.0
+
+
+class WorkElsewhere(msgspec.Struct, frozen=True):
+    """An attempt or a CI run on a host that cannot be reached from here; `take_over` is the command for when that
+    host is gone for good."""
+
+    name: str
+    host: str
+    since: float
+    take_over: str
+
+
+class Outlook(msgspec.Struct, frozen=True):
+    """`waiting` are the reasons the daemon last had for not starting ready tasks; `untested` tells that changes are
+    queued which nothing would test. `branch` is the one that work lands on, read only where `checkouts` are behind.
+    """
+
+    now: float
+    daemon: DaemonSighting
+    waiting: Mapping[str, str] = {}
+    stopped: Sequence[StoppedEngine] = ()
+    untested: bool = False
+    checkouts: "CheckoutNotes | None" = None
+    branch: str = ""
+    troubles: "Sequence[Trouble]" = ()
+    elsewhere: Sequence[WorkElsewhere] = ()
+
+    def reason_of(self, task: Task) -> str:
+        """Why it stands where it does; of a ready task, why the daemon has not started it."""
+        return self.waiting.get(task.id, task.reason) if task.phase is Phase.READY else task.reason
+
+
+def look_around(workspace: Workspace, board: Board, now: float) -> Outlook:
+    checkouts = know_checkouts(workspace)
+    land = workspace.config.land if board.queue_switches.entries else None
+    return Outlook(
+        now,
+        look_for_daemon(board, now),
+        read_waiting(workspace.state_dir) if board.ready else {},
+        read_stopped(workspace.state_dir),
+        untested=land is not None and not land.ci and not land.checks,
+        checkouts=checkouts,
+        branch=workspace.config.landing_branch if checkouts else "",
+        troubles=_know_troubles(workspace),
+        elsewhere=_find_elsewhere(workspace, board),
+    )
+
+
+def _find_elsewhere(workspace: Workspace, board: Board) -> list[WorkElsewhere]:
+    attempts = [attempt for name in board.live if (attempt := board.tasks[name].live_attempt) is not None]
+    runs = board.queue.running.values() if board.queue_switches.entries else ()
+    running = [(str(one.id), Host(one.host, one.host_id), one.started) for one in attempts]
+    running += [(one.id, Host(one.host, one.host_id), one.started_at) for one in runs]
+    return [
+        WorkElsewhere(name, host.name, since, f"{HOST_VARIABLE}={shlex.quote(host.name)} paddock run")
+        for name, host, since in running
+        if not is_this_host(host) and not workspace.site.sessions.reaches(host)
+    ]
+
+
+def _know_troubles(workspace: Workspace) -> "Sequence[Trouble]":
+    """The file is there only while there is something to tell."""
+    if not (workspace.state_dir / "troubles.json").exists():
+        return ()
+    from paddock.fleet.troubles import read_troubles
+
+    return read_troubles(workspace.state_dir)
+
+
+def know_checkouts(workspace: Workspace) -> "CheckoutNotes | None":
+    """What is known, looked at again where something has moved since; None when there is nothing to tell.
+
+    Costs one look for a file as long as every checkout shows main.
+    """
+    if not (workspace.state_dir / "checkouts").exists():
+        return None
+    from paddock.git.usertree.notes import read_notes
+
+    notes = read_notes(workspace.state_dir)
+    branch = workspace.config.landing_branch
+    main = workspace.repo.branch_tip(branch)
+    unmoved = all(_is_unmoved(entry, main) for entry in notes.stale) and (not notes.undone or notes.main == main)
+    if not unmoved and not workspace.config.land.remote:
+        from paddock.git.usertree.checkouts import catch_up
+
+        try:
+            catch_up(workspace.repo, branch, update=False, timeout_seconds=LOOK_SECONDS)
+            notes = read_notes(workspace.state_dir)
+        except (PaddockError, OSError):
+            pass  # somebody is at it right now, or we may not write here: what is known must do
+    return notes if notes.stale or notes.undone else None
+
+
+def _is_unmoved(entry: "StaleTree", main: str | None) -> bool:
+    from paddock.git.repo import discover
+    from paddock.git.usertree.places import UserTree
+
+    if entry.main != main or entry.index is None or not (entry.folder / ".git").exists():
+        return False
+    return UserTree(entry.folder, discover(entry.folder).git_dir, "").index_identity() == entry.index

@@ -1,0 +1,89 @@
+"""All there is to know of one task: its brief, its attempts' work, who approved it, what CI says against it."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from paddock.core.board import Board
+from paddock.core.events import StopRequested, TaskApproved
+from paddock.core.merge.model import Ending, Queue, Result
+from paddock.core.tasks.task import Phase, Task
+from paddock.fleet.attempts.evidence import Evidence, gather
+from paddock.fleet.attempts.prompts import read_brief
+from paddock.fleet.landing.ci_output import last_lines
+from paddock.fleet.workspace import Workspace
+from paddock.store.protocol import Query
+
+
+@dataclass(frozen=True, slots=True)
+class GivenApproval:
+    """Who agreed to the commit that counts as approved, when, and with which words; those are only in the log."""
+
+    by: str
+    at: float
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
+class FailedCi:
+    """The CI run that speaks against what the task delivered last, and the end of what it printed."""
+
+    run: str
+    output: Sequence[str]
+
+
+@dataclass(frozen=True, slots=True)
+class TaskDetails:
+    """`works` and `stopped` go by attempt; `stopped` tells who asked for its end, and the words given with it."""
+
+    task: Task
+    brief: str
+    dependents: Sequence[str]
+    works: Mapping[str, Evidence]
+    stopped: Mapping[str, str]
+    approval: GivenApproval | None
+    failed_ci: FailedCi | None
+
+
+def look_into(workspace: Workspace, board: Board, task: Task) -> TaskDetails:
+    """An engine, a folder or a commit that is gone hides none of the rest."""
+    failed = _failed_run(board.queue, task) if task.phase in (Phase.QUEUED, Phase.BLOCKED) else None
+    store = workspace.read()
+    brief = read_brief(store, task)
+    store.close()
+    return TaskDetails(
+        task,
+        brief,
+        list(board.dependents.get(task.id, ())),
+        {attempt.id: gather(workspace.site, attempt) for attempt in task.attempts},
+        _stop_reasons(workspace, task),
+        _approval_of(workspace, task),
+        FailedCi(failed, last_lines(workspace.site, failed).splitlines()) if failed is not None else None,
+    )
+
+
+def _stop_reasons(workspace: Workspace, task: Task) -> dict[str, str]:
+    found: dict[str, str] = {}
+    for record in workspace.records(Query(task=task.id, kind=StopRequested.kind)):
+        if isinstance(record.event, StopRequested) and record.attempt is not None:
+            found[record.attempt] = f"by {record.actor}" + (f": {record.event.reason}" if record.event.reason else "")
+    return found
+
+
+def _approval_of(workspace: Workspace, task: Task) -> GivenApproval | None:
+    given = None
+    if task.approved is not None:
+        for record in workspace.records(Query(task=task.id, kind=TaskApproved.kind)):
+            if isinstance(record.event, TaskApproved) and record.event.head == task.approved:
+                given = GivenApproval(record.actor, record.at, record.event.message)
+    return given
+
+
+def _failed_run(queue: Queue, task: Task) -> str | None:
+    """The CI run that speaks against what the task delivered last, None when none does."""
+    entry = queue.entries.get(task.id)
+    if entry is not None:
+        last = queue.ended.get(entry.evidence[-1]) if entry.evidence else None
+        return last.id if last is not None and last.result is not Result.PASS else None
+    decided = next((old for old in reversed(queue.decided) if old.task == task.id), None)
+    rejected = decided is not None and decided.outcome is Ending.REJECTED and decided.head == task.head
+    return decided.runs[-1] if decided is not None and rejected and decided.runs else None

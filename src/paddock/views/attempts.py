@@ -1,0 +1,50 @@
+"""A task with all that is known of its attempts, as JSON: `paddock show`."""
+
+import msgspec
+
+from paddock.core.ids import harmless
+from paddock.fleet.attempts.evidence import Evidence, TouchedFile
+from paddock.fleet.task_details import TaskDetails
+from paddock.views.document import document, iso
+from paddock.views.tasks import view_task
+
+
+class WorkView(msgspec.Struct, frozen=True):
+    """`stopped` tells who asked for the attempt's end, and the words given with it."""
+
+    worktree: str | None
+    files: tuple[TouchedFile, ...]
+    tool_calls: dict[str, int]
+    last_error: str
+    stderr: list[str]
+    stopped: str
+
+
+class ApprovalView(msgspec.Struct, frozen=True):
+    by: str
+    at: str
+    message: str
+
+
+def view_details(details: TaskDetails) -> dict[str, object]:
+    """The task as `status` has it, and more."""
+    given, view = details.approval, msgspec.to_builtins(view_task(details.task))
+    return document(
+        **view,
+        brief=details.brief,
+        dependents=details.dependents,
+        failed_ci=details.failed_ci,
+        work={name: _view_work(work, details.stopped.get(name, "")) for name, work in details.works.items()},
+        approval=ApprovalView(given.by, iso(given.at), given.message) if given is not None else None,
+    )
+
+
+def _view_work(work: Evidence, stopped: str) -> WorkView:
+    return WorkView(
+        worktree=work.worktree or None,
+        files=work.files,
+        tool_calls=dict(work.tools),
+        last_error=harmless(work.last_error),
+        stderr=[harmless(line) for line in work.stderr],
+        stopped=stopped,
+    )

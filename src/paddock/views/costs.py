@@ -1,0 +1,184 @@
+"""What agents have cost, by whatever it is asked for, and what may be spent."""
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, fields
+
+import msgspec
+
+from paddock.core.board import Board
+from paddock.core.events import Record, TurnEnded
+from paddock.core.ids import TaskId
+from paddock.core.money.budget import Amount, Cost, committed
+from paddock.core.money.spending import day_of, with_tasks
+from paddock.core.tasks.task import Phase
+from paddock.views.document import Document
+
+GROUPS = ("task", "agent", "engine", "model", "convoy", "day")
+
+
+@dataclass
+class CostRow:
+    """The cost of one group. `unpriced` counts turns without a known price, `unknown` those without reported tokens."""
+
+    turns: int = 0
+    tokens_in: int = 0
+    tokens_out: int = 0
+    money: float = 0.0
+    startup_money: float = 0.0
+    startup_tokens: int = 0
+    unpriced: int = 0
+    unknown: int = 0
+    uncounted: int = 0
+    told: int = 0
+
+    @property
+    def is_priced(self) -> bool:
+        """Whether any of it has a price. If not, the cost is unknown, which is not the same as zero."""
+        if not self.turns or self.money:
+            return True
+        return bool(self.told) and not (self.unpriced or self.unknown)
+
+    def add(self, event: TurnEnded) -> None:
+        self.turns += 1
+        self.tokens_in += event.input_tokens + event.cache_write_tokens + event.cache_read_tokens
+        self.tokens_out += event.output_tokens
+        self.startup_tokens += event.startup_tokens
+        self.unknown += event.cost_source == "unknown"
+        self.uncounted += event.uncounted_calls
+        if event.cost_usd is None:
+            self.unpriced += event.cost_source == "unpriced"
+            return
+        self.told += 1
+        self.money += event.cost_usd
+        self.startup_money += event.startup_usd or 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Costs:
+    by: str
+    rows: dict[str, CostRow]
+    total: CostRow
+    landed: int
+
+    @property
+    def per_landed(self) -> float | None:
+        """Dollars for each change that has landed; None while none has, or nobody knows."""
+        return self.total.money / self.landed if self.landed and self.total.is_priced else None
+
+
+def sum_costs(board: Board, turns: Iterable[Record], by: str) -> Costs:
+    """`turns` are the records of `TurnEnded`; `by` is one of `GROUPS`."""
+    rows: dict[str, CostRow] = {}
+    for record in turns:
+        assert isinstance(record.event, TurnEnded)
+        rows.setdefault(_GROUP_OF[by](board, record, record.event), CostRow()).add(record.event)
+    total = CostRow(*(sum(getattr(row, field.name) for row in rows.values()) for field in fields(CostRow)))
+    return Costs(by, rows, total, board.counts.get(Phase.LANDED, 0))
+
+
+def _engine(board: Board, record: Record, _event: TurnEnded) -> str:
+    task = board.tasks.get(record.task or TaskId(""))
+    attempts = task.attempts if task is not None else ()
+    return next((attempt.engine for attempt in attempts if attempt.id == record.attempt), "unknown")
+
+
+def _agent(board: Board, record: Record, event: TurnEnded) -> str:
+    task = board.tasks.get(record.task or TaskId(""))
+    return (task.agent if task is not None else None) or _engine(board, record, event)
+
+
+def _convoy(board: Board, record: Record, _event: TurnEnded) -> str:
+    task = board.tasks.get(record.task or TaskId(""))
+    return (task.convoy or "none") if task is not None else "unknown"
+
+
+_GROUP_OF: dict[str, Callable[[Board, Record, TurnEnded], str]] = {
+    "task": lambda board, record, _event: record.task if record.task and record.task in board.tasks else "unknown",
+    "agent": _agent,
+    "engine": _engine,
+    "model": lambda _board, _record, event: event.model or "unknown",
+    "convoy": _convoy,
+    "day": lambda _board, record, _event: day_of(record.at),
+}
+
+
+class CostView(msgspec.Struct, frozen=True):
+    turns: int
+    input_tokens: int
+    output_tokens: int
+    cost_usd: float | None
+    startup_usd: float | None
+    work_usd: float | None
+    startup_tokens: int
+    unpriced_turns: int
+    unknown_turns: int
+    uncounted_calls: int
+
+
+class CostsView(Document, frozen=True, kw_only=True):
+    """A row begins with what it is about, under the name of `by`."""
+
+    by: str
+    rows: list[dict[str, object]]
+    total: CostView
+    landed: int
+    per_landed_usd: float | None
+
+
+class BudgetView(msgspec.Struct, frozen=True):
+    """A limit on every task, attempt or convoy has no spending of its own: its figures are None."""
+
+    scope: str
+    limit_usd: float | None
+    limit_tokens: float | None
+    spent_usd: float | None = None
+    spent_tokens: float | None = None
+    committed_usd: float | None = None
+    committed_tokens: float | None = None
+
+
+def view_costs(costs: Costs) -> CostsView:
+    each = costs.per_landed
+    return CostsView(
+        by=costs.by,
+        rows=[{costs.by: name, **msgspec.structs.asdict(_view_row(row))} for name, row in costs.rows.items()],
+        total=_view_row(costs.total),
+        landed=costs.landed,
+        per_landed_usd=None if each is None else round(each, 6),
+    )
+
+
+def _view_row(row: CostRow) -> CostView:
+    def usd(money: float) -> float | None:
+        return round(money, 6) if row.is_priced else None
+
+    return CostView(
+        turns=row.turns,
+        input_tokens=row.tokens_in,
+        output_tokens=row.tokens_out,
+        cost_usd=usd(row.money),
+        startup_usd=usd(row.startup_money),
+        work_usd=usd(row.money - row.startup_money),
+        startup_tokens=row.startup_tokens,
+        unpriced_turns=row.unpriced,
+        unknown_turns=row.unknown,
+        uncounted_calls=row.uncounted,
+    )
+
+
+def view_budgets(board: Board, now: float) -> list[BudgetView]:
+    return [_view_budget(board, scope, limit, now) for scope, limit in board.spending.ledger.limits.items()]
+
+
+def _view_budget(board: Board, scope: str, limit: Amount, now: float) -> BudgetView:
+    kind, _, name = scope.partition(":")
+    if not name and kind not in ("fleet", "day"):
+        return BudgetView(scope, limit.money, limit.tokens)
+    ledger = board.spending.ledger
+    if kind == "task":
+        ledger = with_tasks(ledger, [board.task(TaskId(name))])
+    account = f"day:{day_of(now)}" if scope == "day" else scope
+    figures = []
+    for cost in (ledger.spent.get(account, Cost()), committed(ledger, account)):
+        figures += [round(cost.money or 0.0, 6), cost.tokens]
+    return BudgetView(scope, limit.money, limit.tokens, *figures)

@@ -1,0 +1,37 @@
+"""JSON as every edge gives it, schema 1: documented in docs/contracts.md and only ever extended."""
+
+import time
+from typing import Any
+
+import msgspec
+
+SCHEMA = 1
+
+
+class Document(msgspec.Struct, frozen=True, kw_only=True):
+    """What is printed or served as a whole."""
+
+    schema: int = SCHEMA
+
+
+def document(**fields: object) -> dict[str, object]:
+    """What a command answers that has done something."""
+    return {"schema": SCHEMA, **fields}
+
+
+def to_json(value: Any) -> bytes:
+    return msgspec.json.format(msgspec.json.encode(value), indent=2)
+
+
+def to_json_line(value: Any) -> bytes:
+    return msgspec.json.encode(value)
+
+
+def iso(at: float) -> str:
+    """UTC, to the millisecond."""
+    whole = int(at)
+    return time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(whole)) + f".{int((at - whole) * 1000):03d}Z"
+
+
+def iso_or_none(at: float | None) -> str | None:
+    return None if at is None else iso(at)

@@ -1,0 +1,47 @@
+"""A merge queue that stopped by itself: why, what to do, and when it goes on by itself."""
+
+import msgspec
+
+from paddock.core.durations import rough_duration
+from paddock.core.merge.halts import next_probe_at
+from paddock.core.merge.model import HaltCause, Halted
+from paddock.views.document import iso, iso_or_none
+
+_CURES = {
+    HaltCause.MAIN_RED: ("push a commit that fixes it, or queue one: `paddock land --repair`",),
+    HaltCause.CI_CANNOT_RUN: (
+        "edit `[land]` in paddock.toml (ci, checks, setup, timeout), or install what it needs",
+        "`paddock doctor --ci` tries it",
+    ),
+    HaltCause.OUTAGE: ("check the machine: memory, disk, and anything that kills processes",),
+    HaltCause.OTHER: ("investigate, then run `paddock queue resume`",),
+}
+
+
+class HaltView(msgspec.Struct, frozen=True):
+    reason: str
+    cause: str
+    since: str
+    runs: tuple[str, ...]
+    cure: str
+    tested_again: str | None
+
+
+def view_halt(halted: Halted) -> HaltView:
+    cause, again = _cause(halted), iso_or_none(next_probe_at(halted))
+    return HaltView(halted.reason, cause.value, iso(halted.at), halted.runs, "; ".join(_CURES[cause]), again)
+
+
+def cure_of(halted: Halted, now: float) -> list[str]:
+    """What a person can do, and what happens otherwise."""
+    lines = [*_CURES[_cause(halted)]]
+    if (at := next_probe_at(halted)) is None:
+        return lines
+    when = f"in {rough_duration(at - now)}" if at - now >= 1 else "now"
+    return [*lines, f"a running daemon tests main again {when}, and resumes once it passes"]
+
+
+def _cause(halted: Halted) -> HaltCause:
+    """Also of a halt that was recorded before causes were."""
+    old = halted.cause is HaltCause.OTHER and halted.until_main_moves
+    return HaltCause.MAIN_RED if old else halted.cause

@@ -1,0 +1,94 @@
+"""What needs a person and is no task: one list, shown last in `paddock status` and told in its JSON."""
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from paddock.core.board import Board
+from paddock.core.durations import rough_duration
+from paddock.core.ids import printable
+from paddock.fleet.service.presence import DaemonSighting, Presence
+
+if TYPE_CHECKING:
+    from paddock.core.troubles import Trouble
+    from paddock.fleet.outlook import Outlook, WorkElsewhere
+    from paddock.git.usertree.notes import CheckoutNotes
+
+DETAILS = "paddock queue why main"
+
+
+class Notice(msgspec.Struct, frozen=True):
+    """`kind` is for programs and never changes; `run` is the command, or the commands, that help."""
+
+    kind: str
+    text: str
+    run: str
+
+
+def find_notices(board: Board, outlook: "Outlook") -> list[Notice]:
+    notices = [*_lost_daemon(outlook.daemon, outlook.now)]
+    notices += [_elsewhere(one, outlook.now) for one in outlook.elsewhere]
+    notices += _halted_queue(board, outlook.now)
+    if outlook.untested:
+        words = "nothing can land: no CI command is configured; set `[land] ci` in paddock.toml"
+        notices.append(Notice("no-ci", words, "paddock doctor --ci"))
+    notices += [Notice("engine-stopped", stopped.reason, stopped.unblock) for stopped in outlook.stopped]
+    notices += checkout_notices(outlook.checkouts, outlook.branch)
+    return notices + [_trouble(trouble, outlook.now) for trouble in outlook.troubles]
+
+
+def _lost_daemon(seen: DaemonSighting, now: float) -> Iterator[Notice]:
+    if seen.lease is None or seen.presence is Presence.RUNNING:
+        return
+    holder = seen.lease.holder
+    who = f"the daemon (pid {holder.pid} on {holder.host}, started {rough_duration(now - seen.lease.since)} ago)"
+    if seen.presence is Presence.GONE:
+        yield Notice("daemon-gone", f"{who} is gone: it was killed, or the machine restarted", "paddock up")
+    else:
+        yield Notice("daemon-silent", f"{who} has not renewed its lease: it hangs, or its host is down", "paddock up")
+
+
+def _elsewhere(work: "WorkElsewhere", now: float) -> Notice:
+    """At work on a host that a daemon here does not reach: it leaves them alone."""
+    age = rough_duration(now - work.since)
+    words = f"{work.name} has been on `{work.host}` for {age}, which cannot be reached from here"
+    gone = f"or, if that host is gone for good, `{work.take_over}` here"
+    return Notice("elsewhere", f"{words}: run `paddock run` there, {gone}", "paddock run")
+
+
+def _halted_queue(board: Board, now: float) -> Iterator[Notice]:
+    if (halted := board.halted) is not None:
+        from paddock.views.halts import cure_of
+
+        words = "; ".join((f"merge queue halted: {halted.reason}", *cure_of(halted, now)))
+        yield Notice("queue-halted", words, DETAILS)
+
+
+def _trouble(trouble: "Trouble", now: float) -> Notice:
+    """What the daemon fails at and tries again."""
+    age = rough_duration(now - trouble.since)
+    tries = f"tried {trouble.times} times in {age}" if trouble.times > 1 else "tried once"
+    words = f"{trouble.title}: {printable(trouble.problem, 200)} ({tries}; it is tried again)"
+    return Notice("trouble", words, "paddock log --kind daemon.troubled")
+
+
+def checkout_notices(notes: "CheckoutNotes | None", branch: str) -> list[Notice]:
+    if notes is None:
+        return []
+    from paddock.views.checkouts import restore_command, some_files, update_command
+
+    notices = []
+    for stale in notes.stale:
+        words = f"{printable(str(stale.folder))} shows an older {branch} ({stale.at[:10]}): {stale.reason}"
+        files = f": {some_files(stale.files)}" if stale.files else ""
+        notices.append(Notice("checkout-behind", f"{words}{files}", update_command(stale)))
+    for undone in notes.undone:
+        whose = f" of {', '.join(undone.changes[:5])}" if undone.changes else ""
+        words = f"{undone.commit[:10]} undoes landed work{whose}: it was committed from an older checkout"
+        files = f": {some_files(undone.files)}" if undone.files else ""
+        contested = f": {some_files(undone.contested)}" if undone.contested else ""
+        edited = f"; it edited the landed lines themselves{contested}" if undone.contested else ""
+        command = f"{restore_command(undone)}, or with --dismiss if it was intended"
+        notices.append(Notice("work-undone", f"{words}{files}{edited}", command))
+    return notices

@@ -1,0 +1,126 @@
+"""Tasks, their attempts and convoys, as JSON."""
+
+import msgspec
+
+from paddock.core.board import Board
+from paddock.core.tasks.task import SATISFIED, Attempt, Phase, Task
+from paddock.views.document import iso, iso_or_none
+
+
+class AttemptView(msgspec.Struct, frozen=True):
+    id: str
+    outcome: str | None
+    engine: str
+    started: str
+    ended: str | None
+    head: str | None
+    exit: int | None
+    reason: str
+    session: str | None
+    turns: int
+    commits: int
+    cost_usd: float | None
+    input_tokens: int
+    output_tokens: int
+    inlined: str
+    account: str
+    new_conversation: str
+    worktree: str | None
+    model: str | None
+    cached_tokens: int
+    uncounted_calls: int
+
+
+class TaskView(msgspec.Struct, frozen=True):
+    id: str
+    title: str
+    phase: str
+    reason: str
+    since: str
+    agent: str | None
+    engine: str | None
+    convoy: str | None
+    after: tuple[str, ...]
+    priority: int
+    branch: str | None
+    head: str | None
+    attempts: list[AttemptView]
+    unblock: str
+    paths: tuple[str, ...]
+    created: str
+    attempts_allowed: int
+    not_before: str | None
+    kind: str | None
+    lost: bool = False
+
+
+class ConvoyView(msgspec.Struct, frozen=True):
+    name: str
+    title: str
+    created: str
+    total: int
+    done: int
+    counts: dict[str, int]
+    tasks: list[str]
+
+
+def view_attempt(attempt: Attempt) -> AttemptView:
+    return AttemptView(
+        id=attempt.id,
+        outcome=attempt.outcome,
+        engine=attempt.engine,
+        started=iso(attempt.started),
+        ended=iso_or_none(attempt.ended),
+        head=attempt.head,
+        exit=attempt.exit,
+        reason=attempt.reason,
+        session=attempt.session,
+        turns=attempt.turn,
+        commits=attempt.commits,
+        cost_usd=attempt.cost_usd,
+        input_tokens=attempt.input_tokens + attempt.cache_write_tokens + attempt.cache_read_tokens,
+        output_tokens=attempt.output_tokens,
+        inlined=attempt.inlined,
+        account=attempt.account,
+        new_conversation=attempt.new_conversation,
+        worktree=attempt.worktree or None,
+        model=attempt.model,
+        cached_tokens=attempt.cache_read_tokens,
+        uncounted_calls=attempt.uncounted_calls,
+    )
+
+
+def view_task(task: Task, reason: str | None = None) -> TaskView:
+    """`reason` is a fresher one than the log has."""
+    last = task.last
+    return TaskView(
+        id=task.id,
+        title=task.title,
+        phase=task.phase.value,
+        reason=task.reason if reason is None else reason,
+        since=iso(task.since),
+        agent=task.agent,
+        engine=task.engine or (last.engine if last else None),
+        convoy=task.convoy,
+        after=task.after,
+        priority=task.priority,
+        branch=task.branch,
+        head=task.head or (last.head if last else None),
+        attempts=[view_attempt(attempt) for attempt in task.attempts],
+        unblock=task.unblock,
+        paths=task.paths,
+        created=iso(task.created),
+        attempts_allowed=task.allowed,
+        not_before=iso(task.not_before) if task.phase is Phase.READY and task.not_before else None,
+        kind=task.work,
+        lost=task.lost,
+    )
+
+
+def view_convoy(board: Board, name: str) -> ConvoyView:
+    convoy = board.convoys[name]
+    found = board.convoy_counts[name]
+    counts = {phase.value: found[phase] for phase in Phase if found.get(phase)}
+    done = sum(found.get(phase, 0) for phase in SATISFIED)
+    members: list[str] = [*board.members[name]]
+    return ConvoyView(convoy.name, convoy.title, iso(convoy.created), len(members), done, counts, members)
