@@ -142,7 +142,7 @@ def cancel_command(ctx: click.Context, change: str, message: str) -> None:
     """Remove CHANGE (a task or a branch) from the queue; its task waits for approval again."""
     [gone] = open_workspace(ctx).record(lambda board: cancel_change(board, change, author().name, message))
     assert isinstance(gone.event, qe.ChangeCancelled)
-    click.echo(f"took {gone.event.id} out of the queue")
+    click.echo(f"removed {gone.event.id} from the queue")
 
 
 @queue_command.command("why")
