@@ -3,10 +3,11 @@
 from collections.abc import Iterable, Sequence
 
 from paddock.core import events as ev
-from paddock.core.board import Board, decode_board, encode_board
+from paddock.core.board import Board
 from paddock.core.ids import AttemptId, TaskId, attempt_id, task_id
+from paddock.core.snapshot import decode_board, encode_board
 from paddock.core.tasks.task import FINISHED, NEEDS_HUMAN, Phase, Task
-from paddock.core.tasks.vocabulary import Outcome, Step
+from paddock.core.tasks.vocabulary import Outcome, Role, Step
 
 START = 1_800_000_000.0
 
@@ -41,9 +42,9 @@ class Ledger:
     def task(self, task: str) -> Task:
         return self.board.tasks[TaskId(task)]
 
-    def start(self, task: TaskId, *, generation: int = 0) -> AttemptId:
+    def start(self, task: TaskId, *, generation: int = 0, role: Role = Role.WORK) -> AttemptId:
         attempt = attempt_id(task, self.task(task).started + 1)
-        started = ev.AttemptStarted("claude", "b" * 40, f"paddock/{task}")
+        started = ev.AttemptStarted("claude", "b" * 40, f"paddock/{task}", role=role)
         self.write(ev.Draft(started, task=task, attempt=attempt), generation=generation)
         return attempt
 
@@ -101,6 +102,8 @@ def _assert_settled(board: Board, task: Task) -> None:
         assert task.phase is Phase.BLOCKED
         assert task.blocked_on in dead
     assert (task.phase is Phase.RUNNING) <= (task.live_attempt is not None)
+    queued = {entry.change.task for entry in board.queue.entries.values()}
+    assert (task.phase is Phase.QUEUED) <= (task.id in queued), task
 
 
 def _counted(counts: dict[Phase, int]) -> dict[Phase, int]:

@@ -8,18 +8,20 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
 from paddock.core import events as ev
-from paddock.core.board import Board, encode_board
+from paddock.core.board import Board
 from paddock.core.errors import PaddockError
 from paddock.core.ids import TaskId, task_id
 from paddock.core.intent import tasks as intent
 from paddock.core.merge import events as qe
 from paddock.core.merge.model import Change
+from paddock.core.snapshot import encode_board
 from paddock.core.tasks.task import Phase
+from paddock.core.tasks.vocabulary import Role
 from tests.core.ledger import Ledger, assert_sound, fold, fold_from_snapshot
 
 KNOWN = intent.Known(frozenset({"parser"}), frozenset({"claude", "codex"}))
 HEAD = "c" * 40
-NEXT = ("approval", "noop", "retry", "fail", "block")
+NEXT = ("review", "approval", "noop", "retry", "fail", "block")
 
 numbers = st.integers(1, 12)
 some_numbers = st.lists(numbers, max_size=3)
@@ -113,6 +115,13 @@ class Fleet(RuleBasedStateMachine):
         if ready:
             self.ledger.start(ready[number % len(ready)])
 
+    @rule(number=numbers)
+    def start_review(self, number: int) -> None:
+        waiting = [name for name in self.board.tasks if self.board.tasks[name].phase is Phase.REVIEWING]
+        idle = [name for name in waiting if self.board.tasks[name].live_attempt is None]
+        if idle:
+            self.ledger.start(idle[number % len(idle)], role=Role.REVIEW)
+
     @precondition(lambda self: self.board.live)
     @rule(number=numbers)
     def go_on_with_a_turn(self, number: int) -> None:
@@ -135,6 +144,8 @@ class Fleet(RuleBasedStateMachine):
         assert attempt is not None
         if attempt.turn_open:
             self.ledger.write(ev.Draft(ev.TurnEnded(attempt.turn, exit=0), task=name, attempt=attempt.id))
+        if attempt.role is Role.REVIEW and then == "noop":
+            then = "review"
         self.ledger.end(name, then, head=HEAD, counted=counted)
 
     @rule(number=numbers, reject=st.booleans())

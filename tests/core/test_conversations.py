@@ -79,7 +79,7 @@ def test_a_new_conversation_forgets_the_session_and_what_it_had_used(ledger: Led
 
 def attempt_with(outcome: Outcome, **fields: Any) -> Attempt:
     told = {"outcome": outcome.value, "ended": 1.0, **fields}
-    return Attempt(AttemptId("t1.1"), "claude", "b", "base", 0.0, 1, **told)
+    return Attempt(AttemptId("t1.1"), "claude", "b", "base", 0.0, **told)
 
 
 @given(st.sampled_from(Outcome), st.booleans(), st.booleans())

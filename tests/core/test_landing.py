@@ -3,12 +3,13 @@
 import pytest
 
 from paddock.core import events as ev
-from paddock.core.board import Board, decode_board, encode_board
+from paddock.core.board import Board
 from paddock.core.errors import IllegalTransition
 from paddock.core.ids import AttemptId, TaskId
 from paddock.core.merge import events as qe
 from paddock.core.merge.model import Change, Member, Purpose, Result
-from paddock.core.tasks.landing import LOST
+from paddock.core.snapshot import decode_board, encode_board
+from paddock.core.tasks.life import LOST
 from paddock.core.tasks.task import Phase
 
 T1, T1_1 = TaskId("t1"), AttemptId("t1.1")

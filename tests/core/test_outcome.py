@@ -261,7 +261,7 @@ def test_the_providers_own_pause_is_kept() -> None:
 
 
 def attempt_of(number: int = 1, **more: object) -> Attempt:
-    made = Attempt(AttemptId(f"t1.{number}"), "claude", "paddock/t1", "b" * 40, started=0.0, generation=1)
+    made = Attempt(AttemptId(f"t1.{number}"), "claude", "paddock/t1", "b" * 40, started=0.0)
     return msgspec.structs.replace(made, **more)
 
 

@@ -102,7 +102,7 @@ def ended(number: int, outcome: str) -> Attempt:
 
 
 def live(number: int) -> Attempt:
-    return Attempt(AttemptId(f"t1.{number}"), "claude", "b", "base", started=0.0, generation=1)
+    return Attempt(AttemptId(f"t1.{number}"), "claude", "b", "base", started=0.0)
 
 
 histories = st.lists(st.sampled_from([outcome.value for outcome in Outcome]), max_size=12)

@@ -1,12 +1,12 @@
-"""Which event may happen to a task in which phase, and what it makes of it."""
+"""What the events of a task make of it; which may happen when is in test_life_table.py."""
 
 import msgspec
 import pytest
 
 from paddock.core import events as ev
 from paddock.core.errors import IllegalTransition
-from paddock.core.ids import TaskId
-from paddock.core.tasks.task import KEPT_ATTEMPTS, Phase
+from paddock.core.tasks.life import KEPT_ATTEMPTS
+from paddock.core.tasks.task import Phase
 from paddock.core.tasks.vocabulary import EndedBy, Outcome, Step
 from paddock.store.codec import body_of, decode_event
 from tests.core.ledger import Ledger
@@ -19,58 +19,9 @@ def ledger() -> Ledger:
     return Ledger()
 
 
-def bring_to(ledger: Ledger, phase: Phase) -> TaskId:
-    task = ledger.add(after=[ledger.add()] if phase is Phase.WAITING else [])
-    match phase:
-        case Phase.RUNNING:
-            ledger.start(task)
-        case Phase.APPROVAL:
-            ledger.attempt(task, "approval", head=HEAD)
-        case Phase.NOOP:
-            ledger.attempt(task, "noop")
-        case Phase.FAILED:
-            ledger.attempt(task, "fail")
-        case Phase.BLOCKED:
-            ledger.attempt(task, "block")
-        case Phase.CANCELLED:
-            ledger.write(ev.Draft(ev.TaskCancelled("enough"), task=task))
-    assert ledger.task(task).phase is phase
-    return task
-
-
-PHASES = (
-    Phase.WAITING, Phase.READY, Phase.RUNNING, Phase.APPROVAL, Phase.NOOP, Phase.FAILED, Phase.BLOCKED,
-    Phase.CANCELLED,
-)  # fmt: skip
-LEGAL: dict[str, tuple[ev.Event, set[Phase]]] = {
-    "edited": (ev.TaskEdited(priority=3), set(PHASES) - {Phase.NOOP, Phase.CANCELLED}),
-    "cancelled": (ev.TaskCancelled(), set(PHASES) - {Phase.NOOP, Phase.CANCELLED}),
-    "retried": (
-        ev.TaskRetried(1),
-        {Phase.APPROVAL, Phase.NOOP, Phase.FAILED, Phase.BLOCKED, Phase.CANCELLED},
-    ),
-    "blocked": (ev.TaskBlocked("no key", "export KEY"), set(PHASES) - {Phase.NOOP, Phase.CANCELLED, Phase.RUNNING}),
-    "approved": (ev.TaskApproved(HEAD), {Phase.APPROVAL}),
-    "rejected": (ev.TaskRejected(HEAD), {Phase.APPROVAL}),
-    "revised": (ev.ChangeRevised(HEAD, "b" * 40), {Phase.APPROVAL, Phase.FAILED, Phase.BLOCKED}),
-    "message": (ev.MessageSent("more"), {Phase.RUNNING, Phase.APPROVAL, Phase.NOOP, Phase.FAILED, Phase.BLOCKED}),
-}
-
-
-@pytest.mark.parametrize("phase", PHASES)
-@pytest.mark.parametrize("name", LEGAL)
-def test_an_event_happens_in_its_phases_and_in_no_other(ledger: Ledger, name: str, phase: Phase) -> None:
-    event, phases = LEGAL[name]
-    task = bring_to(ledger, phase)
-    if phase in phases:
-        ledger.write(ev.Draft(event, task=task))
-    else:
-        with pytest.raises(IllegalTransition, match=f"`{task}` is {phase}: {event.kind} cannot happen"):
-            ledger.write(ev.Draft(event, task=task))
-
-
 def test_approval_is_for_the_head_that_was_seen(ledger: Ledger) -> None:
-    task = bring_to(ledger, Phase.APPROVAL)
+    task = ledger.add()
+    ledger.attempt(task, "approval", head=HEAD)
     for verdict in (ev.TaskApproved("d" * 40), ev.TaskRejected("d" * 40)):
         with pytest.raises(IllegalTransition):
             ledger.write(ev.Draft(verdict, task=task))

@@ -12,9 +12,10 @@ from operator import itemgetter
 from threading import get_ident
 
 from paddock import __version__
-from paddock.core.board import Board, encode_board
+from paddock.core.board import Board
 from paddock.core.errors import PaddockError
 from paddock.core.events import Draft, LogCreated, Record
+from paddock.core.snapshot import encode_board
 from paddock.store.codec import Row, decode_row
 from paddock.store.fold import Decisions, Fold, Results, append_group
 from paddock.store.protocol import Author, Decide, LogUnusable, Query

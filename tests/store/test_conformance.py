@@ -9,9 +9,10 @@ import pytest
 
 from paddock import __version__
 from paddock.core import events as ev
-from paddock.core.board import Board, encode_board
+from paddock.core.board import Board
 from paddock.core.errors import IllegalTransition, PaddockError
 from paddock.core.ids import AttemptId, TaskId, task_id
+from paddock.core.snapshot import encode_board
 from paddock.store import fold
 from paddock.store.codec import Row, chain
 from paddock.store.protocol import Author, LogUnusable, Query, Store

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from paddock.core import events as ev
-from paddock.core.board import encode_board
+from paddock.core.snapshot import encode_board
 from paddock.store.protocol import Query
 from paddock.store.sqlite import SqliteStore
 from tests.core.ledger import assert_sound, fold

@@ -9,7 +9,7 @@ from paddock.core.merge.guards import FAILURES_TO_REJECT, failures_needed
 from paddock.core.merge.model import CheckTally, Queue, Run, Stats
 from paddock.core.merge.prospects import in_order, state_words
 from paddock.core.merge.switches import switches_of
-from paddock.core.tasks.landing import LOST
+from paddock.core.tasks.life import LOST
 from paddock.views.halts import cure_of
 from paddock.views.queue import LandsIn
 

@@ -17,7 +17,8 @@ from pathlib import Path
 import msgspec
 
 from paddock import __version__
-from paddock.core.board import LAYOUT, BoardState, Convoy, decode_board, encode_board
+from paddock.core.board import Convoy
+from paddock.core.snapshot import LAYOUT, BoardState, decode_board, encode_board
 from paddock.core.tasks.task import Attempt, Task
 from paddock.store.fold import Fold
 

@@ -11,10 +11,11 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from paddock import __version__
-from paddock.core.board import Board, encode_board
+from paddock.core.board import Board
 from paddock.core.errors import PaddockError
 from paddock.core.events import Draft, LogCreated, Record
 from paddock.core.ids import printable
+from paddock.core.snapshot import encode_board
 from paddock.store.codec import Row, decode_row
 from paddock.store.files import OpenFiles
 from paddock.store.fold import Decisions, Fold, Results, append_group

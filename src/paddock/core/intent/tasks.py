@@ -11,7 +11,8 @@ from paddock.core import events as ev
 from paddock.core.board import Board
 from paddock.core.errors import Misuse, PaddockError
 from paddock.core.ids import TaskId, printable, task_id
-from paddock.core.tasks.task import FINISHED, Phase, Task, may_retry
+from paddock.core.tasks.life import may_retry
+from paddock.core.tasks.task import FINISHED, Phase, Task
 from paddock.core.wording import (
     ATTEMPTS_LIMIT,
     check_brief,

@@ -15,8 +15,10 @@ from paddock.core.economics.estimates import Estimate, Experience, Learnt, TurnS
 from paddock.core.errors import PaddockError
 from paddock.core.money.budget import (
     Amount,
+    Booked,
     BudgetBook,
     Cost,
+    Expenses,
     OverBudget,
     Reservation,
     cap_to_attempt,
@@ -40,6 +42,10 @@ class Spending(msgspec.Struct, frozen=True):
 
 class BudgetExceeded(PaddockError):
     """An attempt may not start: a budget has no room for what it is expected to cost."""
+
+
+def booked_of(spending: Spending) -> Booked:
+    return Booked(Expenses(spending.ledger.spent, spending.ledger.assumed))
 
 
 def day_of(at: float) -> str:

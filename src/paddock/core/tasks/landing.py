@@ -1,83 +1,65 @@
-"""What the merge queue's events mean for tasks: queued, landed, sent back."""
+"""What the merge queue's events are about in the world of tasks, and the words for it."""
 
-from collections.abc import Iterator, Mapping
+from typing import TypeAlias, assert_never
 
-from msgspec.structs import replace
-
-from paddock.core import events as ev
 from paddock.core.ids import TaskId
 from paddock.core.merge import events as qe
-from paddock.core.merge.evolve import evolve
 from paddock.core.merge.model import Decided, Ending, Queue
-from paddock.core.tasks.task import FINISHED, Phase, Task, illegal, move
+from paddock.core.tasks.task import Phase, Task
 
-LOST = "landed, then lost from main"
-
-
-def fold_queue_event(queue: Queue, tasks: Mapping[TaskId, Task], record: ev.Record) -> tuple[Queue, list[Task]]:
-    """The queue after the event, and the tasks that moved with it."""
-    event = record.event
-    assert isinstance(event, qe.EVENT_TYPES)
-    after = evolve(queue, event, record.at)
-    moved = []
-    if isinstance(event, qe.ChangeQueued) and (task := _task_of(tasks, event.change.task)) is not None:
-        if task.phase in FINISHED or task.live_attempt is not None:
-            raise illegal(task.id, task.phase, event)
-        moved.append(move(task, Phase.QUEUED, record.at, "in the merge queue"))
-    if isinstance(event, qe.WorkLost | qe.WorkFound):
-        moved += _lose_or_find(tasks, event, record.at)
-        return after, moved
-    for decided in _newly_decided(queue, after):
-        task = _task_of(tasks, decided.task)
-        if task is not None and task.phase is Phase.QUEUED:
-            moved.append(_decide(task, decided, record.at))
-    return after, moved
+LandingEvent: TypeAlias = (
+    qe.ChangeQueued
+    | qe.TrainLanded
+    | qe.ChangeFoundEmpty
+    | qe.ChangeConflicted
+    | qe.ChangeRejected
+    | qe.ChangeCancelled
+    | qe.WorkLost
+    | qe.WorkFound
+)
+"""What of the merge queue's events is part of the life of tasks."""
 
 
-def _task_of(tasks: Mapping[TaskId, Task], name: str | None) -> Task | None:
-    return tasks.get(TaskId(name)) if name is not None else None
-
-
-def _lose_or_find(tasks: Mapping[TaskId, Task], event: qe.WorkLost | qe.WorkFound, at: float) -> Iterator[Task]:
-    for name in dict.fromkeys(event.ids):
-        task = _task_of(tasks, name)
-        if task is None:
-            continue
-        if isinstance(event, qe.WorkFound) and task.lost:
-            yield move(task, Phase.LANDED, at, f"in main again, at {event.main[:10]}")
-        elif isinstance(event, qe.WorkLost) and task.phase is Phase.LANDED:
-            yield replace(move(task, Phase.BLOCKED, at, LOST, f"paddock land {task.id}"), lost=True)
-
-
-def _newly_decided(before: Queue, after: Queue) -> Iterator[Decided]:
-    if after.decided is before.decided:
-        return
-    known = {(old.id, old.version) for old in before.decided}
-    for decided in after.decided:
-        if (decided.id, decided.version) not in known and decided.outcome is not Ending.SUPERSEDED:
-            yield decided
-
-
-def _decide(task: Task, decided: Decided, at: float) -> Task:
-    match decided.outcome:
-        case Ending.LANDED:
-            return move(task, Phase.LANDED, at, f"landed in {(decided.commit or '')[:10]}")
-        case Ending.NOOP:
-            return move(task, Phase.NOOP, at, "main already has everything it changes")
-        case Ending.CONFLICTED | Ending.REJECTED:
-            return move(task, Phase.BLOCKED, at, *why_sent_back(decided, task.id))
+def tasks_concerned(queue: Queue, event: LandingEvent) -> tuple[TaskId, ...]:
+    """Whose life the event is part of; `queue` is the one it happens to. Branches are no task's."""
+    match event:
+        case qe.ChangeQueued():
+            found = [event.change.task]
+        case qe.WorkLost() | qe.WorkFound():
+            found = [*event.ids]
+        case qe.TrainLanded():
+            found = [_task_of(queue, member.id) for member in queue.ended[event.run].members]
+        case qe.ChangeRejected() | qe.ChangeConflicted() | qe.ChangeCancelled() | qe.ChangeFoundEmpty():
+            found = [_task_of(queue, event.id)]
         case _:
-            unblock = f"paddock land {task.id}" if decided.against else ""
-            return move(task, Phase.APPROVAL, at, decided.reason or "removed from the merge queue", unblock)
+            assert_never(event)
+    return tuple(TaskId(name) for name in dict.fromkeys(found) if name is not None)
+
+
+def _task_of(queue: Queue, change: str) -> str | None:
+    return queue.entries[change].change.task
+
+
+def told_of_conflict(task: TaskId, paths: tuple[str, ...], against: str | None) -> tuple[str, str]:
+    """The reason, and the command that helps; as of the others."""
+    listed = ", ".join(paths[:5]) + (" …" if len(paths) > 5 else "")
+    whom = f" with {against}" if against else " with what has landed"
+    return f"conflicts{whom}: {listed}", f"paddock resolve {task}"
+
+
+def told_of_rejection(task: TaskId, reason: str) -> tuple[str, str]:
+    return f"rejected: {reason}", f"paddock queue why {task}"
+
+
+def told_of_removal(task: TaskId, reason: str, fell_with: str | None) -> tuple[str, str]:
+    return reason or "removed from the merge queue", f"paddock land {task}" if fell_with else ""
 
 
 def why_sent_back(decided: Decided, task: TaskId) -> tuple[str, str]:
     """Why a change that was conflicted or rejected is a person's, and the command that helps."""
     if decided.outcome is Ending.REJECTED:
-        return f"rejected: {decided.reason}", f"paddock queue why {task}"
-    paths = ", ".join(decided.paths[:5]) + (" …" if len(decided.paths) > 5 else "")
-    whom = f" with {decided.against}" if decided.against else " with what has landed"
-    return f"conflicts{whom}: {paths}", f"paddock resolve {task}"
+        return told_of_rejection(task, decided.reason)
+    return told_of_conflict(task, decided.paths, decided.against)
 
 
 def next_step(decided: Decided) -> str:

@@ -112,7 +112,7 @@ def _request_refused(facts: AttemptFacts) -> Verdict | None:
         case RequestFault.TOO_LONG:
             return Verdict(Outcome.REFUSED, f"the prompt is too long for the model: {fault.message}")
         case RequestFault.CONTENT:
-            return Verdict(Outcome.REFUSED, f"blocked by blocked by the provider's content filter: {fault.message}")
+            return Verdict(Outcome.REFUSED, f"blocked by the provider's content filter: {fault.message}")
         case _:
             return Verdict(Outcome.REFUSED, f"the provider refused the request: {fault.message}")
 

@@ -1,0 +1,195 @@
+"""What each event makes of the board, chosen by its class. Everything is computed before anything is changed."""
+
+from collections.abc import Callable
+from functools import partial
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from paddock.core import events as ev
+from paddock.core.board import DAEMON_LEASE, Board, Convoy
+from paddock.core.ids import TaskId, task_id
+from paddock.core.merge import events as qe
+from paddock.core.tasks.landing import LandingEvent, tasks_concerned
+from paddock.core.tasks.life import AttemptEvent, PersonsEvent, TaskEvent, begin, evolve, settle
+from paddock.core.tasks.task import DECIDED, Phase, Task, illegal
+
+if TYPE_CHECKING:
+    from paddock.core.leases.lease import LeaseEvent
+    from paddock.core.money.spending import Spending
+
+Fold: TypeAlias = Callable[[Board, ev.Record, Any], None]
+Spend: TypeAlias = "Callable[[Spending, Task, Task, ev.Record], Spending]"
+"""The spending after an event that has made of the first task the second."""
+
+
+def fold_of(event: type[ev.Event]) -> Fold:
+    """What leases, money and the queue need is imported with the first event that needs it."""
+    if event in _FOLDS:
+        return _FOLDS[event]
+    from paddock.core.leases.lease import LEASE_EVENTS
+
+    assert event in LEASE_EVENTS, event
+    return _fold_lease
+
+
+def _fold_task(board: Board, record: ev.Record, event: TaskEvent) -> None:
+    before = _find(board, record)
+    _put(board, _changed(board, before, record, event), before, record.at)
+
+
+def _fold_attempt(board: Board, record: ev.Record, event: AttemptEvent, spend: "Spend | None" = None) -> None:
+    """A late word of a daemon that has been succeeded is in the log, and has no effect."""
+    if 0 < record.generation < board.daemon_generation:
+        return
+    before = _find(board, record)
+    task = _changed(board, before, record, event)
+    spending = spend(board.spending, before, task, record) if spend is not None else None
+    _put(board, task, before, record.at)
+    if spending is not None:
+        board.spending_part.put(spending)
+
+
+def _find(board: Board, record: ev.Record) -> Task:
+    try:
+        return board.tasks[record.task or TaskId("")]
+    except KeyError:
+        raise illegal(record.task or "nothing", "unknown", record.event) from None
+
+
+def _changed(board: Board, before: Task, record: ev.Record, event: TaskEvent) -> Task:
+    task = evolve(before, event, record)
+    if task.after is not before.after:
+        _require_tasks(board, task.after, event)
+    elif task.phase is not Phase.READY:
+        return task
+    return settle(task, board.tasks, record.at)
+
+
+def _put(board: Board, task: Task, before: Task, at: float) -> None:
+    if task.after is not before.after:
+        _relink(board, task, before.after)
+    board.put(task, before)
+    if task.phase is not before.phase and (task.phase in DECIDED or before.phase in DECIDED):
+        for name in board.dependents.get(task.id, ()):
+            dependent = board.tasks[name]
+            board.put(settle(dependent, board.tasks, at), dependent)
+
+
+def _require_tasks(board: Board, names: tuple[TaskId, ...], event: ev.Event) -> None:
+    for name in names:
+        if name not in board.tasks:
+            raise illegal(name, "unknown", event)
+
+
+def _relink(board: Board, task: Task, before: tuple[TaskId, ...]) -> None:
+    for other in dict.fromkeys(before):
+        if other not in task.after:
+            board.dependents[other].remove(task.id)
+    for other in dict.fromkeys(task.after):
+        if other not in before:
+            board.dependents.setdefault(other, []).append(task.id)
+
+
+def _add_task(board: Board, record: ev.Record, event: ev.TaskAdded) -> None:
+    if record.task is None or record.task != task_id(board.next_task):
+        raise illegal(record.task or "nothing", "already used", event)
+    if event.convoy is not None and event.convoy not in board.convoys:
+        raise illegal(event.convoy, "not a convoy", event)
+    _require_tasks(board, event.after, event)
+    task = begin(record.task, event, record)
+    board.add(settle(task, board.tasks, record.at))
+    _relink(board, task, ())
+
+
+def _add_convoy(board: Board, record: ev.Record, event: ev.ConvoyAdded) -> None:
+    if event.name in board.convoys:
+        raise illegal(event.name, "there already", event)
+    board.convoys[event.name] = Convoy(event.name, event.title, record.at)
+    board.members[event.name] = []
+    board.convoy_counts[event.name] = {}
+
+
+def _fold_queue(board: Board, record: ev.Record, event: qe.QueueEvent) -> None:
+    from paddock.core.merge.evolve import evolve as evolve_queue
+
+    board.queue_part.put(evolve_queue(board.queue, event, record.at))
+
+
+def _fold_landing(board: Board, record: ev.Record, event: LandingEvent) -> None:
+    """The queue may refuse it, and so may each task it is about."""
+    from paddock.core.merge.evolve import evolve as evolve_queue
+
+    queue = evolve_queue(board.queue, event, record.at)
+    concerned = [board.tasks[name] for name in tasks_concerned(board.queue, event) if name in board.tasks]
+    moved = [(_changed(board, before, record, event), before) for before in concerned]
+    board.queue_part.put(queue)
+    for task, before in moved:
+        _put(board, task, before, record.at)
+
+
+def _fold_lease(board: Board, record: ev.Record, event: "LeaseEvent") -> None:
+    from paddock.core.leases import lease
+
+    board.lease_part.put(lease.evolve(board.leases, event, record.at))
+    if isinstance(event, lease.LeaseGranted) and event.name == DAEMON_LEASE:
+        board.daemon_generation = event.generation
+
+
+def _fold_budget(board: Board, _record: ev.Record, event: ev.BudgetSet) -> None:
+    from paddock.core.money.spending import set_budget
+
+    board.spending_part.put(set_budget(board.spending, event))
+
+
+def _set_version(board: Board, _record: ev.Record, event: ev.LogCreated | ev.LogUpgraded) -> None:
+    board.version = event.version
+
+
+def _skip_unknown(board: Board, _record: ev.Record, event: ev.Unknown) -> None:
+    board.unknown[event.name] = board.unknown.get(event.name, 0) + 1
+
+
+def _note(_board: Board, _record: ev.Record, _event: ev.Event) -> None:
+    """Kept for people to read; changes nothing."""
+
+
+def _book_start(spending: "Spending", before: Task, _task: Task, record: ev.Record) -> "Spending":
+    assert isinstance(record.event, ev.AttemptStarted)
+    from paddock.core.money.spending import start
+
+    return start(spending, before, record, record.event)
+
+
+def _book_extension(spending: "Spending", before: Task, _task: Task, record: ev.Record) -> "Spending":
+    assert isinstance(record.event, ev.AttemptExtended)
+    from paddock.core.money.spending import extend
+
+    return extend(spending, before, record.attempt or "", record.event)
+
+
+def _book_end(spending: "Spending", _before: Task, task: Task, record: ev.Record) -> "Spending":
+    assert task.last is not None
+    from paddock.core.money.spending import end
+
+    return end(spending, task, task.last, record.at)
+
+
+_FOLDS: dict[type[ev.Event], Fold] = {
+    ev.LogCreated: _set_version,
+    ev.LogUpgraded: _set_version,
+    ev.Unknown: _skip_unknown,
+    ev.ConvoyAdded: _add_convoy,
+    ev.TaskAdded: _add_task,
+    **dict.fromkeys(PersonsEvent.__args__, _fold_task),
+    **dict.fromkeys(AttemptEvent.__args__, _fold_attempt),
+    ev.AttemptStarted: partial(_fold_attempt, spend=_book_start),
+    ev.AttemptExtended: partial(_fold_attempt, spend=_book_extension),
+    ev.AttemptEnded: partial(_fold_attempt, spend=_book_end),
+    ev.BudgetSet: _fold_budget,
+    **dict.fromkeys(qe.QueueEvent.__args__, _fold_queue),
+    **dict.fromkeys(LandingEvent.__args__, _fold_landing),
+    ev.WorktreeRemoved: _note,
+    ev.Swept: _note,
+    ev.DaemonTroubled: _note,
+    ev.SettingsAdopted: _note,
+    ev.LimitsReset: _note,
+}

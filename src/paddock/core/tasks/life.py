@@ -1,0 +1,248 @@
+"""The life of a task. Everything that decides which phase it is in lives here, in this file.
+
+    waiting ─▶ ready ─▶ running ─▶ reviewing ─▶ approval ─▶ queued ─▶ landed
+                 ▲          │
+                 └── retry ─┘        beside them: blocked, failed, cancelled, noop
+
+`begin` is its birth. `evolve` is the table of all that may happen to it, by its agents, by people and in the queue;
+what has no case there cannot happen. `settle` is what the tasks it comes after make of it: ready, waiting or blocked.
+An event that is added to `TaskEvent` without a case fails the type check.
+"""
+
+from collections.abc import Mapping
+from typing import TypeAlias, TypeGuard, assert_never
+
+import msgspec
+from msgspec.structs import replace
+
+from paddock.core import events as ev
+from paddock.core.ids import TaskId
+from paddock.core.merge import events as qe
+from paddock.core.tasks.attempts import begin_attempt, close_turn, end_attempt, open_turn
+from paddock.core.tasks.landing import LandingEvent, told_of_conflict, told_of_rejection, told_of_removal
+from paddock.core.tasks.task import DEAD, FINISHED, SATISFIED, Attempt, Phase, Task, illegal
+from paddock.core.tasks.vocabulary import Role, Step
+
+AttemptEvent: TypeAlias = (
+    ev.TurnStarted | ev.TurnEnded | ev.AttemptStarted | ev.AttemptEnded | ev.AttemptExtended | ev.StopRequested
+)
+PersonsEvent: TypeAlias = (
+    ev.TaskEdited
+    | ev.TaskCancelled
+    | ev.TaskRetried
+    | ev.TaskBlocked
+    | ev.TaskApproved
+    | ev.TaskRejected
+    | ev.ChangeRevised
+    | ev.MessageSent
+)
+TaskEvent: TypeAlias = AttemptEvent | PersonsEvent | LandingEvent
+
+KEPT_ATTEMPTS = 20
+LOST = "landed, then lost from main"
+
+NEXT_PHASE = {
+    Role.WORK: {
+        Step.REVIEW: Phase.REVIEWING,
+        Step.APPROVAL: Phase.APPROVAL,
+        Step.NOOP: Phase.NOOP,
+        Step.RETRY: Phase.READY,
+        Step.FAIL: Phase.FAILED,
+        Step.BLOCK: Phase.BLOCKED,
+    },
+    Role.REVIEW: {
+        Step.REVIEW: Phase.REVIEWING,
+        Step.RETRY: Phase.REVIEWING,
+        Step.APPROVAL: Phase.APPROVAL,
+        Step.FAIL: Phase.FAILED,
+        Step.BLOCK: Phase.BLOCKED,
+    },
+}
+"""Where each step leads. A review delivers findings and no commits: there is nothing that it could leave undone."""
+
+_WOKEN = frozenset({Phase.REVIEWING, Phase.APPROVAL, Phase.BLOCKED, Phase.FAILED, Phase.NOOP})
+_RETRIED = _WOKEN | {Phase.CANCELLED}
+
+
+def begin(name: TaskId, event: ev.TaskAdded, record: ev.Record) -> Task:
+    return Task(
+        id=name,
+        title=event.title,
+        brief_seq=record.seq,
+        phase=Phase.READY,
+        since=record.at,
+        created=record.at,
+        allowed=event.attempts,
+        agent=event.agent,
+        engine=event.engine,
+        convoy=event.convoy,
+        after=event.after,
+        priority=event.priority,
+        paths=event.paths,
+        work=event.work,
+    )
+
+
+def evolve(task: Task, event: TaskEvent, record: ev.Record) -> Task:  # noqa: C901 (a table has many rows)
+    """The task after the event; raises IllegalTransition for what cannot happen in its phase."""
+    at, live = record.at, task.live_attempt
+    own = live if live is not None and live.id == record.attempt else None
+    match event, task.phase:
+        # Its agent, at work in whatever phase others have put the task into meanwhile
+        case ev.TurnStarted(), _ if own is not None and not own.turn_open and event.turn == own.turn + 1:
+            return _with(_read(task, event.messages), open_turn(own, event))
+        case ev.TurnEnded(), _ if own is not None and own.turn_open and event.turn == own.turn:
+            return _with(task, close_turn(own, event))
+        case ev.AttemptEnded(), Phase.RUNNING | Phase.REVIEWING if _may_end(own) and event.next in NEXT_PHASE[own.role]:
+            return _follow(task, own, event, at)
+        case ev.AttemptEnded(), Phase.CANCELLED if _may_end(own):
+            return _end(task, own, event, at)
+        case ev.AttemptStarted(role=Role.WORK), Phase.READY if live is None and _is_next(task, record):
+            return move(_start(task, event, record), Phase.RUNNING, at)
+        case ev.AttemptStarted(role=Role.REVIEW), Phase.REVIEWING if live is None and _is_next(task, record):
+            return _start(task, event, record)
+        case ev.AttemptExtended(), _ if own is not None:
+            return task
+        case ev.StopRequested(), _ if own is not None:
+            return _with(task, replace(own, stop_requested=record.actor))
+        # People, and the daemon on their behalf
+        case ev.TaskEdited(), phase if phase not in FINISHED:
+            return _edit(task, event, record.seq)
+        case ev.TaskCancelled(), phase if phase not in FINISHED:
+            return move(task, Phase.CANCELLED, at, event.reason)
+        case ev.TaskRetried(), _ if may_retry(task):
+            return replace(_send_back(task, event.reason, at), allowed=task.counted + event.attempts)
+        case ev.TaskBlocked(), phase if phase not in FINISHED and live is None:
+            return move(task, Phase.BLOCKED, at, event.reason, event.unblock)
+        case ev.TaskApproved(), Phase.APPROVAL | Phase.REVIEWING if task.head == event.head:
+            return replace(task, approved=event.head, reason="approved")
+        case ev.TaskRejected(), Phase.APPROVAL | Phase.REVIEWING if task.head == event.head and live is None:
+            return _send_back(_hear(task, record) if event.message else task, "rejected", at)
+        case ev.ChangeRevised(), Phase.APPROVAL | Phase.BLOCKED | Phase.FAILED if live is None:
+            return _deliver(move(task, Phase.APPROVAL, at, "finished by hand"), event)
+        case ev.MessageSent(), phase if phase in _WOKEN and live is None and task.started:
+            return _send_back(_hear(task, record), "has a message", at)
+        case ev.MessageSent(), phase if phase not in FINISHED and task.started:
+            return _hear(task, record)
+        # The merge queue, whose word is no news to a task that somebody has moved on meanwhile
+        case qe.ChangeQueued(), phase if phase not in FINISHED and live is None:
+            return move(task, Phase.QUEUED, at, "in the merge queue")
+        case qe.TrainLanded(), Phase.QUEUED:
+            return move(task, Phase.LANDED, at, f"landed in {event.new[:10]}")
+        case qe.ChangeFoundEmpty(), Phase.QUEUED:
+            return move(task, Phase.NOOP, at, "main already has everything it changes")
+        case qe.ChangeConflicted(), Phase.QUEUED:
+            return move(task, Phase.BLOCKED, at, *told_of_conflict(task.id, event.paths, event.against))
+        case qe.ChangeRejected(), Phase.QUEUED:
+            return move(task, Phase.BLOCKED, at, *told_of_rejection(task.id, event.reason))
+        case qe.ChangeCancelled(), Phase.QUEUED:
+            return move(task, Phase.APPROVAL, at, *told_of_removal(task.id, event.reason, event.fell_with))
+        case qe.WorkLost(), Phase.LANDED:
+            return replace(move(task, Phase.BLOCKED, at, LOST, f"paddock land {task.id}"), lost=True)
+        case qe.WorkFound(), Phase.BLOCKED if task.lost:
+            return move(task, Phase.LANDED, at, f"in main again, at {event.main[:10]}")
+        case (qe.TrainLanded() | qe.ChangeFoundEmpty() | qe.ChangeConflicted() | qe.ChangeRejected()
+              | qe.ChangeCancelled() | qe.WorkLost() | qe.WorkFound()), _:  # fmt: skip
+            return task
+        case (
+            ev.TurnStarted() | ev.TurnEnded() | ev.AttemptEnded() | ev.AttemptStarted() | ev.AttemptExtended()
+            | ev.StopRequested() | ev.TaskEdited() | ev.TaskCancelled() | ev.TaskRetried() | ev.TaskBlocked()
+            | ev.TaskApproved() | ev.TaskRejected() | ev.ChangeRevised() | ev.MessageSent() | qe.ChangeQueued()
+        ), _:  # fmt: skip
+            raise illegal(record.attempt or task.id, task.phase, event)
+        case _:
+            assert_never(event)
+
+
+def may_retry(task: Task) -> bool:
+    """Also what is to be tried again anyway, but not yet: a person need not wait for the end of its pause."""
+    pauses = task.phase is Phase.READY and task.not_before > 0.0
+    return task.live_attempt is None and (pauses or task.phase in _RETRIED)
+
+
+def settle(task: Task, tasks: Mapping[TaskId, Task], at: float) -> Task:
+    """Ready, waiting, or blocked by a task that will never land; a task in any other phase waits for nobody.
+
+    It keeps the time from which it has been in a phase that stays the same.
+    """
+    if task.phase is not Phase.READY and task.phase is not Phase.WAITING and task.blocked_on is None:
+        return task
+    dead = next((name for name in task.after if tasks[name].phase in DEAD), None)
+    missing = [name for name in task.after if tasks[name].phase not in SATISFIED]
+    if dead is not None:
+        how = "failed" if tasks[dead].phase is Phase.FAILED else "was cancelled"
+        settled = move(task, Phase.BLOCKED, at, f"depends on {dead}, which {how}", f"paddock retry {dead}")
+        settled = replace(settled, blocked_on=dead)
+    elif missing:
+        settled = move(task, Phase.WAITING, at, f"after {', '.join(missing)}")
+    else:
+        settled = task if task.phase is Phase.READY else move(task, Phase.READY, at)
+    return settled if settled.phase is not task.phase else replace(settled, since=task.since)
+
+
+def move(task: Task, phase: Phase, at: float, reason: str = "", unblock: str = "") -> Task:
+    return replace(task, phase=phase, since=at, reason=reason, unblock=unblock, blocked_on=None, lost=False)
+
+
+def _with(task: Task, attempt: Attempt) -> Task:
+    return replace(task, attempts=(*task.attempts[:-1], attempt))
+
+
+def _is_next(task: Task, record: ev.Record) -> bool:
+    return record.attempt == f"{task.id}.{task.started + 1}"
+
+
+def _start(task: Task, event: ev.AttemptStarted, record: ev.Record) -> Task:
+    assert record.attempt is not None
+    attempts = (*task.attempts, begin_attempt(record.attempt, event, record.at))
+    return replace(task, attempts=attempts[-KEPT_ATTEMPTS:], started=task.started + 1)
+
+
+def _may_end(attempt: Attempt | None) -> TypeGuard[Attempt]:
+    return attempt is not None and not attempt.turn_open
+
+
+def _end(task: Task, attempt: Attempt, event: ev.AttemptEnded, at: float) -> Task:
+    return replace(_with(task, end_attempt(attempt, event, at)), counted=task.counted + event.counted)
+
+
+def _follow(task: Task, attempt: Attempt, event: ev.AttemptEnded, at: float) -> Task:
+    """Only work changes what there is to approve. Messages that came during a review are for the next worker."""
+    ended = _end(task, attempt, event, at)
+    if attempt.role is Role.REVIEW and task.inbox:
+        return _send_back(ended, "has a message", at)
+    phase = NEXT_PHASE[attempt.role][event.next]
+    moved = replace(move(ended, phase, at, event.reason, event.unblock), not_before=event.retry_at or 0.0)
+    delivers = attempt.role is Role.WORK and event.next in (Step.APPROVAL, Step.REVIEW)
+    return _deliver(moved, event) if delivers else moved
+
+
+def _deliver(task: Task, event: ev.AttemptEnded | ev.ChangeRevised) -> Task:
+    return replace(task, head=event.head, base=event.base, approved=None)
+
+
+def _hear(task: Task, record: ev.Record) -> Task:
+    return replace(task, inbox=(*task.inbox, record.seq))
+
+
+def _read(task: Task, messages: tuple[int, ...]) -> Task:
+    return replace(task, inbox=tuple(seq for seq in task.inbox if seq not in messages)) if messages else task
+
+
+def _send_back(task: Task, reason: str, at: float) -> Task:
+    """To be done again, with at least one more attempt, whatever was approved of it."""
+    more = max(task.allowed, task.counted + 1)
+    return replace(move(task, Phase.READY, at, reason), allowed=more, approved=None, not_before=0.0)
+
+
+def _edit(task: Task, event: ev.TaskEdited, seq: int) -> Task:
+    changes: dict[str, object] = {
+        name: value
+        for name in ("title", "agent", "engine", "after", "priority", "paths", "work")
+        if (value := getattr(event, name)) is not msgspec.UNSET
+    }
+    if event.brief is not msgspec.UNSET:
+        changes["brief_seq"] = seq
+    if event.attempts is not msgspec.UNSET:
+        changes["allowed"] = event.attempts
+    return replace(task, **changes)
