@@ -10,7 +10,7 @@ from paddock.core.ids import AttemptId, TaskId
 from paddock.core.leases import lease
 from paddock.core.merge import events as qe
 from paddock.core.merge.model import Change, Member, Purpose, RefusalCause, Result
-from paddock.core.tasks.vocabulary import EndedBy, Outcome, Step
+from paddock.core.tasks.vocabulary import EndedBy, Outcome, Role, Step
 
 MAIN, BASE, HEAD, TREE = "a" * 40, "b" * 40, "c" * 40, "d" * 40
 
@@ -46,9 +46,13 @@ def people() -> Iterator[ev.Draft]:
     yield draft(ev.TaskRetried(1, "the key is there"), "t5")
 
 
-def attempt(name: str, then: str, head: str | None = None, outcome: str = "delivered") -> Iterator[ev.Draft]:
+def attempt(
+    name: str, then: str, head: str | None = None, outcome: str = "delivered", role: Role = Role.WORK
+) -> Iterator[ev.Draft]:
     task = name.partition(".")[0]
-    started = ev.AttemptStarted("claude", BASE, f"paddock/{task}", model="opus", host="h", worktree=f"/w/{task}")
+    started = ev.AttemptStarted(
+        "claude", BASE, f"paddock/{task}", model="opus", host="h", worktree=f"/w/{task}", role=role
+    )
     yield draft(started, task, name)
     yield draft(ev.TurnStarted(1, session="s-1"), task, name)
     ended = ev.TurnEnded(
@@ -77,8 +81,10 @@ def agents() -> Iterator[ev.Draft]:
     yield draft(ev.TaskApproved(HEAD, "good"), "t1")
     yield from attempt("t5.1", "fail", outcome="empty")
     yield draft(ev.ChangeRevised(HEAD, BASE), "t5")
-    for task in ("t6", "t7", "t8"):
+    for task in ("t6", "t7"):
         yield from attempt(f"{task}.1", "approval", HEAD)
+    yield from attempt("t8.1", "review", HEAD)
+    yield from attempt("t8.2", "approval", role=Role.REVIEW)
 
 
 def change(task: str, version: int = 1) -> Change:
