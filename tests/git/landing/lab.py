@@ -87,7 +87,7 @@ class Lab:
         self.held(*parts)
         built = self.composed(*parts, policy=policy)
         members = tuple(part.member for part in parts)
-        return Move("main", built.base, built.commit, built.tree, members, policy)
+        return Move("main", self.main, built.commit, built.tree, members, policy)
 
     def show(self, format: str, rev: str) -> str:
         return git(self.top, "log", "-1", f"--format={format}", rev)

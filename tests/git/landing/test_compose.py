@@ -26,14 +26,16 @@ class TestPolicies:
         built = lab.composed(one)
         assert lab.show("%P", built.commit) == f"{lab.main} {one.member.head}"
         assert lab.show("%s", built.commit) == "Merge t1: Title of t1"
-        assert built.tips[0].commit == built.commit
 
     def test_a_train_has_the_base_and_the_chain_tip_as_parents(self, lab: Lab) -> None:
         parts = [lab.branch(f"t{n}", {f"{n}.txt": f"{n}\n"}) for n in (1, 2, 3)]
         built = lab.composed(*parts)
-        assert lab.show("%P", built.commit) == f"{lab.main} {built.tips[-1].commit}"
-        assert lab.show("%P", built.tips[1].commit) == f"{built.tips[0].commit} {parts[1].member.head}"
-        assert lab.show("%T", built.commit) == built.tree == built.tips[-1].tree
+        base, last = lab.show("%P", built.commit).split()
+        second, third = lab.show("%P", last).split()
+        first, head = lab.show("%P", second).split()
+        assert (base, third, head) == (lab.main, parts[2].member.head, parts[1].member.head)
+        assert lab.show("%P", first) == f"{lab.main} {parts[0].member.head}"
+        assert lab.show("%T", built.commit) == built.tree == lab.show("%T", last)
         assert {"1.txt", "2.txt", "3.txt"} <= set(lab.ls(built.commit))
 
     def test_every_policy_ends_in_the_same_tree(self, lab: Lab) -> None:
@@ -52,8 +54,8 @@ class TestPolicies:
         two = lab.branch("t2", {"two.txt": "2\n"})
         built = lab.composed(one, two, policy=Policy.SQUASH)
         assert git(lab.top, "rev-list", "--count", f"{lab.main}..{built.commit}") == "2"
-        assert lab.show("%P", built.commit) == built.tips[0].commit
-        assert lab.show("%B", built.tips[0].commit).startswith("Title of t1 (t1)\n\n* nothing yet\n* rename it\n")
+        assert lab.show("%P", f"{built.commit}^") == lab.main
+        assert lab.show("%B", f"{built.commit}^").startswith("Title of t1 (t1)\n\n* nothing yet\n* rename it\n")
 
     def test_rebase_keeps_each_commit_with_author_date_and_message(self, lab: Lab) -> None:
         author = ("-c", "user.name=Ann Über", "-c", "user.email=ann@example.invalid")
@@ -78,7 +80,6 @@ class TestPolicies:
         assert trailers[0] == "Signed-off-by: Ann <ann@example.invalid>"
         assert trailers[1:3] == [f"Paddock-Change: t1@v1 {one.member.head}", f"Paddock-Tested: {built.tree}"]
         assert "Paddock" not in lab.show("%B", shas[0])
-        assert built.flattened == ()
 
     def test_squash_names_the_other_authors(self, lab: Lab) -> None:
         one = lab.grow(
@@ -142,13 +143,11 @@ class TestPolicies:
 
 
 class TestRefusals:
-    def test_a_conflict_with_main_names_paths_and_the_landed_commit(self, lab: Lab) -> None:
+    def test_a_conflict_with_main_names_paths(self, lab: Lab) -> None:
         one = lab.branch("t1", {"poem.txt": poem(3, "mine")})
-        landed = lab.on_main({"poem.txt": poem(3, "theirs")})
+        lab.on_main({"poem.txt": poem(3, "theirs")})
         refused = lab.refused(one)
         assert (refused.cause, refused.paths, refused.against) == (RefusalCause.CONFLICT, ("poem.txt",), None)
-        assert refused.landed == (landed,)
-        assert any("poem.txt" in message for message in refused.messages)
 
     def test_a_conflict_between_members_names_the_earlier_one(self, lab: Lab) -> None:
         bystander = lab.branch("t1", {"1.txt": "1\n"})
@@ -174,11 +173,10 @@ class TestRefusals:
         one = lab.grow("t1", ("commit", "--allow-empty", "-qm", "nothing"))
         assert lab.refused(one).cause is RefusalCause.EMPTY
 
-    def test_unrelated_history_is_refused_with_the_reason(self, lab: Lab) -> None:
+    def test_unrelated_history_is_refused(self, lab: Lab) -> None:
         one = lab.grow("t1", ("checkout", "-q", "--orphan", "alien"), ("commit", "-qm", "alien"))
         refused = lab.refused(one)
-        assert refused.cause is RefusalCause.CONFLICT
-        assert "shares no history" in refused.messages[0]
+        assert (refused.cause, refused.paths) == (RefusalCause.CONFLICT, ())
 
     def test_a_head_that_is_gone_is_missing(self, lab: Lab) -> None:
         refused = lab.refused(part("t1", "d" * 40))
@@ -260,7 +258,6 @@ class TestHistoryInsideABranch:
     def test_rebase_lands_as_one_commit_what_does_not_replay(self, lab: Lab) -> None:
         one = self.branch_that_merged_main(lab)
         built = lab.composed(one, policy=Policy.REBASE)
-        assert built.flattened == ("t1",)
         assert lab.show("%P", built.commit) == lab.main
 
     def test_work_hidden_in_a_merge_commit_lands_under_every_policy(self, lab: Lab) -> None:
@@ -273,7 +270,7 @@ class TestHistoryInsideABranch:
         for policy in Policy:
             built = lab.composed(part("t1", head), policy=policy)
             assert {"side.txt", "own.txt", "hidden.txt"} <= set(lab.ls(built.commit))
-        assert built.flattened == ("t1",)
+        assert lab.show("%P", built.commit) == lab.main, "as one commit: it does not replay"
 
     def test_rebase_replays_both_sides_of_a_harmless_merge(self, lab: Lab) -> None:
         lab.branch("side", {"side.txt": "s\n"}, message="side work")
@@ -284,7 +281,6 @@ class TestHistoryInsideABranch:
         built = lab.composed(one, policy=Policy.REBASE)
         subjects = git(lab.top, "log", "--reverse", "--format=%s", f"{lab.main}..{built.commit}").splitlines()
         assert sorted(subjects) == ["own", "side work"]
-        assert built.flattened == ()
 
     def test_rebase_drops_a_commit_main_already_has(self, lab: Lab) -> None:
         git(lab.top, "switch", "--quiet", "-c", "t1")

@@ -7,7 +7,7 @@ import pytest
 
 from paddock.core.merge.model import Member
 from paddock.git.landing.audit import Move, audit
-from paddock.git.landing.compose import Policy, Signature
+from paddock.git.landing.compose import Policy
 from paddock.git.landing.durable import FLUSHED_ONE_BY_ONE, flush_objects
 from paddock.git.landing.held import (
     Held,
@@ -20,16 +20,16 @@ from paddock.git.landing.held import (
     release_changes,
     release_unit,
 )
-from paddock.git.landing.history import Relation, observe_main, read_landed
+from paddock.git.landing.history import MainSeen, observe_main, read_landed
 from paddock.git.landing.land import Landed, StaleMain, Stuck, Unsound, land
-from paddock.git.landing.workbench import CommitDraft
+from paddock.git.landing.workbench import CommitDraft, paddock_at
 from paddock.git.usertree.notes import read_notes
 from tests.git.conftest import git
 from tests.git.landing.auditor import audit_history
 from tests.git.landing.lab import MAIN, Lab, part
 from tests.git.landing.test_compose import poem
 
-QUEUE = Signature().at(1_700_000_000)
+QUEUE = paddock_at(1_700_000_000)
 
 
 def replace_id(member: Member, name: str) -> Member:
@@ -159,10 +159,10 @@ class TestLanding:
     def test_landing_again_says_it_is_landed(self, lab: Lab) -> None:
         move = lab.move(lab.branch("t1", {"1.txt": "1\n"}))
         land(lab.repo, move)
-        assert land(lab.repo, move) == Landed(already=True)
+        assert land(lab.repo, move) == Landed()
         git(lab.top, "reset", "--quiet", "--hard")
         lab.on_main({"later.txt": "l\n"})
-        assert land(lab.repo, move) == Landed(already=True)
+        assert land(lab.repo, move) == Landed()
 
     def test_a_change_whose_hold_is_gone_does_not_land(self, lab: Lab) -> None:
         one = lab.branch("t1", {"1.txt": "1\n"})
@@ -170,14 +170,13 @@ class TestLanding:
         release_changes(lab.repo, lab.main, {change_ref(one.member): one.member.head})
         result = land(lab.repo, move)
         assert isinstance(result, Unsound)
-        assert (result.moved, lab.main) == (False, move.old)
+        assert lab.main == move.old
 
     def test_main_does_not_move_when_the_audit_objects(self, lab: Lab) -> None:
         move = lab.move(lab.branch("t1", {"1.txt": "1\n"}))
         forged = TestAudit.forged(lab, move, TestAudit.tree_with(lab, move.tree, "stowaway.txt", "README.md"))
         result = land(lab.repo, forged)
         assert isinstance(result, Unsound)
-        assert not result.moved
         assert lab.main == move.old
 
     def test_a_main_that_comes_to_name_another_commit_is_noticed_after_the_move(self, lab: Lab) -> None:
@@ -189,7 +188,7 @@ class TestLanding:
 
         result = land(lab.repo, move, checkpoint=rewind)
         assert isinstance(result, Unsound)
-        assert result.moved
+        assert f"main was moved to `{move.new}`" in result.problems[0]
 
     def test_a_lock_left_behind_is_reported_and_not_broken(self, lab: Lab) -> None:
         move = lab.move(lab.branch("t1", {"1.txt": "1\n"}))
@@ -337,20 +336,19 @@ class TestAudit:
 class TestObserving:
     def test_where_main_stands_is_told_from_the_last_value_known(self, lab: Lab) -> None:
         first = lab.main
-        assert observe_main(lab.repo, MAIN, None).relation is Relation.SAME
-        assert observe_main(lab.repo, MAIN, first).relation is Relation.SAME
+        assert observe_main(lab.repo, MAIN, None) == MainSeen(first, lab.repo.tree_of(first), descends=True)
+        assert observe_main(lab.repo, MAIN, first) == observe_main(lab.repo, MAIN, None)
         second = lab.on_main({"2.txt": "2\n"})
-        seen = observe_main(lab.repo, MAIN, first)
-        assert (seen.relation, seen.commit, seen.descends) == (Relation.AHEAD, second, True)
+        assert observe_main(lab.repo, MAIN, first) == MainSeen(second, lab.repo.tree_of(second), descends=True)
         git(lab.top, "reset", "--quiet", "--hard", first)
-        assert observe_main(lab.repo, MAIN, second).relation is Relation.REWOUND
-        assert observe_main(lab.repo, MAIN, "d" * 40).relation is Relation.REWOUND
-        assert observe_main(lab.repo, "refs/heads/none", first).relation is Relation.MISSING
+        for gone in (second, "d" * 40):
+            assert observe_main(lab.repo, MAIN, gone) == MainSeen(first, lab.repo.tree_of(first), descends=False)
+        assert observe_main(lab.repo, "refs/heads/none", first) is None
 
     def test_a_force_pushed_main_does_not_descend(self, lab: Lab) -> None:
         known = lab.on_main({"2.txt": "2\n"})
         git(lab.top, "commit", "--quiet", "--amend", "-m", "rewritten")
-        assert not observe_main(lab.repo, MAIN, known).descends
+        assert observe_main(lab.repo, MAIN, known) == MainSeen(lab.main, lab.repo.tree_of(lab.main), descends=False)
 
     def test_reading_main_back_ignores_what_changes_say_themselves(self, lab: Lab) -> None:
         start = lab.main

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from paddock.git.landing.history import Relation, observe_main
+from paddock.git.landing.history import MainSeen, observe_main
 from paddock.git.landing.land import Landed, StaleMain, land
 from paddock.git.landing.publish import Pushed, Rejected, RemoteMoved, RemoteTip, Unreachable, push_main, read_remote
 from tests.git.conftest import commit, git
@@ -85,7 +85,9 @@ def test_a_rewound_remote_is_not_fast_forwarded(lab: Lab, hub: Hub) -> None:
     assert push_main(lab.repo, "origin", "main", move.new, move.old) == RemoteMoved(first)
     assert hub.main == first
     lab.repo.fetch("origin", "main")
-    assert observe_main(lab.repo, "refs/remotes/origin/main", move.old).relation is Relation.REWOUND
+    seen = observe_main(lab.repo, "refs/remotes/origin/main", move.old)
+    assert isinstance(seen, MainSeen)
+    assert not seen.descends
 
 
 def test_a_remote_without_the_branch_is_not_given_one(lab: Lab, hub: Hub) -> None:
@@ -135,7 +137,7 @@ def test_a_remote_that_never_answers_is_given_up_after_the_timeout(lab: Lab) -> 
 def test_a_local_branch_with_commits_of_its_own_is_left_behind(lab: Lab, hub: Hub) -> None:
     move = lab.move(lab.branch("t1", {"1.txt": "1\n"}))
     private = lab.on_main({"private.txt": "p\n"})
-    assert land(lab.repo, move, "origin") == Landed(followed=False)
+    assert land(lab.repo, move, "origin") == Landed()
     assert (hub.main, lab.main) == (move.new, private)
 
 
@@ -144,7 +146,7 @@ def test_landing_again_after_a_push_lets_the_local_branch_follow(lab: Lab, hub: 
     git(lab.top, "switch", "--quiet", "--detach")
     assert push_main(lab.repo, "origin", "main", move.new, move.old) == Pushed()
     assert lab.main == move.old
-    assert land(lab.repo, move, "origin") == Landed(already=True)
+    assert land(lab.repo, move, "origin") == Landed()
     assert lab.main == hub.main == move.new
 
 
@@ -152,7 +154,7 @@ def test_a_local_branch_that_is_checked_out_is_not_moved_and_git_pull_brings_it_
     move = lab.move(lab.branch("t1", {"1.txt": "1\n"}))
     git(lab.top, "branch", "--quiet", "--set-upstream-to=origin/main", "main")
     (lab.top / "README.md").write_text("being edited\n")
-    assert land(lab.repo, move, "origin") == Landed(followed=False)
+    assert land(lab.repo, move, "origin") == Landed()
     assert (hub.main, lab.main) == (move.new, move.old)
     assert git(lab.top, "status", "--porcelain") == " M README.md"
     git(lab.top, "pull", "--quiet")

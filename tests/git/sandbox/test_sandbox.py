@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from paddock.core.errors import PaddockError
-from paddock.git.landing.history import Relation, observe_main
+from paddock.git.landing.history import MainSeen, observe_main
 from paddock.git.landing.land import StaleMain, Unsound, land
 from paddock.git.repo import discover
 from paddock.git.sandboxes.sandbox import (
@@ -300,7 +300,9 @@ class TestHostileCi:
         assert isinstance(land(yard.repo, move), Unsound)
         yard.run(box, f"{evil} refs/heads/main $(git -C {yard.top} commit-tree -m evil HEAD^{{tree}})")
         assert isinstance(land(yard.repo, move), StaleMain)
-        assert observe_main(yard.repo, "refs/heads/main", move.old).relation is Relation.REWOUND
+        seen = observe_main(yard.repo, "refs/heads/main", move.old)
+        assert isinstance(seen, MainSeen)
+        assert not seen.descends
 
     def test_exit_by_signal_and_a_missing_command_are_told_apart(self, yard: Yard) -> None:
         box = yard.sandbox()

@@ -177,7 +177,7 @@ class Lander:
             self.fetched_at = self.site.clock.now()
         known = queue.main.commit if queue.main is not None else None
         seen = await asyncio.to_thread(observe_main, self.site.repo, main_ref(self.site), known)
-        if seen.commit is None or seen.tree is None:
+        if seen is None:
             raise PaddockError(f"`{main_ref(self.site)}` is gone", "create it again, or set `main` in paddock.toml")
         return act.Facts(
             main_commit=seen.commit,

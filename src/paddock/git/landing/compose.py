@@ -22,10 +22,9 @@ from paddock.git.landing.messages import (
     train_message,
     with_trailers,
 )
-from paddock.git.landing.workbench import Clash, CommitDraft, CommitFacts, Workbench
+from paddock.git.landing.workbench import Clash, CommitDraft, CommitFacts, Workbench, paddock_at
 
 COMPOSE_CHECKPOINTS = ("compose.read", "compose.merged", "compose.committed")
-_LANDED_SHOWN = 20
 
 
 class Policy(StrEnum):
@@ -37,67 +36,28 @@ class Policy(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Signature:
-    """Who commits on the queue's behalf."""
-
-    name: str = "Paddock"
-    email: str = "paddock@localhost"
-
-    def at(self, seconds: int) -> bytes:
-        clean = "".join(c for c in self.name if c not in "<>\n\0").strip() or "Paddock"
-        address = "".join(c for c in self.email if c not in "<>\n\0 ")
-        return f"{clean} <{address}> {seconds} +0000".encode()
-
-
-@dataclass(frozen=True, slots=True)
 class Unit:
-    """Members in the order they go onto commit `base`.
-
-    `at` is the committer date in seconds since the epoch; None takes the newest date of base and heads, so
-    that composing again needs no memory.
-    """
+    """Members in the order they go onto commit `base`."""
 
     base: str
     parts: tuple[NamedMember, ...]
     policy: Policy = Policy.MERGE
-    committer: Signature = Signature()
-    at: int | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class MemberTip:
-    """A member in the finished history: its last commit there, and the tree up to and including it."""
-
-    member: Member
-    commit: str
-    tree: str
 
 
 @dataclass(frozen=True, slots=True)
 class Composed:
-    """`flattened` names members that policy rebase had to land as one commit each."""
-
-    base: str
     commit: str
     tree: str
-    tips: tuple[MemberTip, ...]
-    flattened: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class DoesNotMerge:
-    """`member` does not go onto the base with those before it.
-
-    `against` is the id of the earlier member in the way, None when it is the base. `landed` are commits of
-    main since the member forked that touch the conflicting paths, newest first.
-    """
+    """`member` does not go onto the base with those before it; `against` is the one of them that is in the way."""
 
     member: Member
     cause: RefusalCause
     paths: tuple[str, ...] = ()
     against: str | None = None
-    messages: tuple[str, ...] = ()
-    landed: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,10 +90,10 @@ def compose(
         raise PaddockError(f"commit `{unit.base}` is not in the repository", "fetch it and try again")
     for part, head in zip(unit.parts, heads, strict=True):
         if head is None:
-            return DoesNotMerge(part.member, RefusalCause.MISSING, messages=("the approved commit is gone",))
-    seconds = max(fact.committed_at for fact in facts if fact) if unit.at is None else unit.at
+            return DoesNotMerge(part.member, RefusalCause.MISSING)
+    newest = max(fact.committed_at for fact in facts if fact)  # so that composing again needs no memory
     members = tuple(part.member.head for part in unit.parts)
-    ground = _Ground(base, landed_heads(bench, unit.base, members), unit.committer.at(seconds))
+    ground = _Ground(base, landed_heads(bench, unit.base, members), paddock_at(newest))
     checkpoint("compose.read")
     chain = _merge_in_order(bench, ground, unit)
     if isinstance(chain, DoesNotMerge):
@@ -180,7 +140,7 @@ def _merge_onto(bench: Workbench, ground: _Ground, tip: str, tree: str, head: st
     except GitFailed:
         if bench.merge_bases(tip, head):
             raise
-        return Clash((), ("the change shares no history with the branch it should land on",))
+        return Clash(())  # they share no history
     return merged if isinstance(merged, Clash) else merged.tree
 
 
@@ -194,9 +154,7 @@ def _name_the_obstacle(
     for step in (*steps, None):
         merged = _merge_onto(bench, ground, tip, tree, head)
         if isinstance(merged, Clash):
-            landed = _landed_on(bench, tip, head, merged.paths) if against is None else ()
-            paths = tuple(map(recordable, merged.paths))
-            return DoesNotMerge(part.member, RefusalCause.CONFLICT, paths, against, merged.messages, landed)
+            return DoesNotMerge(part.member, RefusalCause.CONFLICT, tuple(map(recordable, merged.paths)), against)
         if clash is None and merged == tree:
             break
         if step is not None:
@@ -204,43 +162,19 @@ def _name_the_obstacle(
     return DoesNotMerge(part.member, RefusalCause.EMPTY, against=against)
 
 
-def _landed_on(bench: Workbench, base: str, head: str, paths: tuple[str, ...]) -> tuple[str, ...]:
-    if not paths:
-        return ()
-    arguments = (
-        "rev-list",
-        "--first-parent",
-        f"--max-count={_LANDED_SHOWN}",
-        base,
-        f"^{head}",
-        "--",
-        *paths[:100],
-    )
-    return tuple(bench.git("--literal-pathspecs", *arguments).lines)
-
-
 def _write_history(bench: Workbench, ground: _Ground, unit: Unit, chain: tuple[_Step, ...]) -> Composed:
     tree = chain[-1].tree
     if unit.policy is Policy.MERGE:
-        commit = _write_train(bench, ground, chain)
-        merges = [step.merge for step in chain] if len(chain) > 1 else [commit]
-        tips = (MemberTip(s.part.member, m, s.tree) for s, m in zip(chain, merges, strict=True))
-        return Composed(unit.base, commit, tree, tuple(tips))
+        return Composed(_write_train(bench, ground, chain), tree)
     parent, parent_tree = ground.base.sha, ground.base.tree
-    tips_so_far: list[MemberTip] = []
-    flattened: list[str] = []
     excluded = (ground.base.sha, *ground.landed)
     for step in chain:
         span = Span(step.part, excluded, parent, parent_tree, step.tree, ground.committer)
         tested = (tested_trailer(tree),) if step is chain[-1] else ()
         written = write_rebased(bench, span, tested) if unit.policy is Policy.REBASE else None
-        if written is None:
-            written = write_squashed(bench, span, tested)
-            flattened += [step.part.member.id] if unit.policy is Policy.REBASE else []
-        tips_so_far.append(MemberTip(step.part.member, written, step.tree))
-        parent, parent_tree = written, step.tree
+        parent, parent_tree = written or write_squashed(bench, span, tested), step.tree
         excluded = (*excluded, step.part.member.head)
-    return Composed(unit.base, parent, tree, tuple(tips_so_far), tuple(flattened))
+    return Composed(parent, tree)
 
 
 def _write_train(bench: Workbench, ground: _Ground, chain: tuple[_Step, ...]) -> str:

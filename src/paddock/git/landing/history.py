@@ -1,7 +1,6 @@
 """Reading main itself: what landed, whether it was rewound, what a stacked change stands on."""
 
 from dataclasses import dataclass
-from enum import StrEnum
 from functools import lru_cache
 
 from paddock.core.merge.model import Member
@@ -24,41 +23,26 @@ class LandedTip:
     tested: str | None
 
 
-class Relation(StrEnum):
-    """Where main stands, seen from the last value the queue knew."""
-
-    SAME = "same"
-    AHEAD = "ahead"
-    REWOUND = "rewound"
-    MISSING = "missing"
-
-
 @dataclass(frozen=True, slots=True)
 class MainSeen:
-    """`commit` and `tree` are None when there is no such branch."""
+    """`descends`: the last value the queue knew is an ancestor of it, or the same."""
 
-    relation: Relation
-    commit: str | None
-    tree: str | None
-
-    @property
-    def descends(self) -> bool:
-        return self.relation in (Relation.SAME, Relation.AHEAD)
+    commit: str
+    tree: str
+    descends: bool
 
 
-def observe_main(repo: Repo, ref: str, known: str | None) -> MainSeen:
+def observe_main(repo: Repo, ref: str, known: str | None) -> MainSeen | None:
     """Read `ref` afresh and compare it with `known` (None: nothing is known yet, so anything is fine).
 
-    A `known` commit that is no longer in the repository counts as rewound.
+    None when there is no such branch. Of a `known` commit that is gone from the repository nothing descends.
     """
     commit = repo.resolve(ref)
     if commit is None:
-        return MainSeen(Relation.MISSING, None, None)
-    tree = _tree_of(repo, commit)
-    if known is None or known == commit:
-        return MainSeen(Relation.SAME, commit, tree)
-    ahead = repo.resolve(known) is not None and repo.is_ancestor(known, commit)
-    return MainSeen(Relation.AHEAD if ahead else Relation.REWOUND, commit, tree)
+        return None
+    same = known is None or known == commit
+    descends = same or (repo.resolve(str(known)) is not None and repo.is_ancestor(str(known), commit))
+    return MainSeen(commit, _tree_of(repo, commit), descends)
 
 
 @lru_cache(maxsize=64)

@@ -5,6 +5,7 @@ checked out.
 Every step may be repeated: a main that already has the new commit counts as landed.
 """
 
+import contextlib
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -31,10 +32,7 @@ REMOTE_LAND_CHECKPOINTS = ("land.held", "land.audited", "land.flushed", "land.pu
 
 @dataclass(frozen=True, slots=True)
 class Landed:
-    """Main contains the new commit. `followed` is False when a local branch had to be left behind the remote."""
-
-    followed: bool = True
-    already: bool = False
+    """Main contains the new commit."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,10 +44,9 @@ class StaleMain:
 
 @dataclass(frozen=True, slots=True)
 class Unsound:
-    """The audit objects. `moved` tells that main had been moved when it did: a person must look."""
+    """The audit objects, before main was moved or after it: a person must look."""
 
     problems: tuple[str, ...]
-    moved: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,39 +89,33 @@ def land(
         if not isinstance(pushed, Pushed):
             return pushed
         checkpoint("land.pushed")
-    if remote is not None:
-        moved = _swap(repo, bench, move, follows=True)
+        with contextlib.suppress(GitFailed):
+            follow_remote(repo, move.branch, move.new)
     else:
         with following(
             repo, move.branch, move.old, move.new, update=update_checkouts, checkpoint=checkpoint
         ) as checkouts:
-            moved = _swap(repo, bench, move, follows=False)
-            if isinstance(moved, Landed):
-                checkpoint("land.swapped")
-                checkouts.follow()
-    if not isinstance(moved, Landed):
-        return moved
+            moved = _swap(repo, bench, move)
+            if not isinstance(moved, Landed):
+                return moved
+            checkpoint("land.swapped")
+            checkouts.follow()
     checkpoint("land.moved")
     if problems := _look_again(repo, bench, move, remote):
-        return Unsound(problems, moved=True)
+        return Unsound(problems)
     checkpoint("land.verified")
-    return moved
+    return Landed()
 
 
-def follow_remote(repo: Repo, branch: str, new: str) -> bool:
-    """Fast-forward the local branch to `new`, which the remote has; False when it has commits of its own.
+def follow_remote(repo: Repo, branch: str, new: str) -> None:
+    """Fast-forward the local branch to `new`, which the remote has, unless it has commits of its own.
 
     A branch that does not exist locally is left so, and one that is checked out: `git pull` is for its user to say.
     """
     ref = f"refs/heads/{branch}"
     at = repo.resolve(ref)
-    if at is None or at == new:
-        return True
-    if is_checked_out(repo, branch):
-        return False
-    if not repo.is_ancestor(at, new):
-        return repo.is_ancestor(new, at)
-    return move_ref(repo, ref, new, at, "paddock: follow the remote")
+    if at not in (None, new) and not is_checked_out(repo, branch) and repo.is_ancestor(str(at), new):
+        move_ref(repo, ref, new, str(at), "paddock: follow the remote")
 
 
 def _landed_before(repo: Repo, bench: Workbench, move: Move, remote: str | None) -> LandResult | None:
@@ -139,8 +130,9 @@ def _landed_before(repo: Repo, bench: Workbench, move: Move, remote: str | None)
     if at == move.old:
         return None
     if at is not None and repo.resolve(move.new) and repo.resolve(at) and bench.is_ancestor(move.new, at):
-        followed = remote is None or follow_remote(repo, move.branch, move.new)
-        return Landed(followed, already=True)
+        if remote is not None:
+            follow_remote(repo, move.branch, move.new)
+        return Landed()
     return StaleMain(at)
 
 
@@ -149,18 +141,16 @@ def _not_held(repo: Repo, move: Move) -> tuple[str, ...]:
     return tuple(f"the approved bytes of {member.id}@v{member.version} are no longer held" for member in gone)
 
 
-def _swap(repo: Repo, bench: Workbench, move: Move, follows: bool) -> Landed | StaleMain | Stuck:
+def _swap(repo: Repo, bench: Workbench, move: Move) -> Landed | StaleMain | Stuck:
     try:
-        if follows:
-            return Landed(followed=follow_remote(repo, move.branch, move.new))
         reason = "paddock: land " + " ".join(f"{member.id}@v{member.version}" for member in move.members)
         if move_ref(repo, move.ref, move.new, move.old, reason):
             return Landed()
     except GitFailed as failed:
-        return Landed(followed=False) if follows else Stuck(failed.result.stderr.strip())
+        return Stuck(failed.result.stderr.strip())
     actual = repo.resolve(move.ref)
     if actual is not None and bench.is_ancestor(move.new, actual):
-        return Landed(already=True)
+        return Landed()
     return StaleMain(actual)
 
 

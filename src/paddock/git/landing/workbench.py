@@ -34,7 +34,6 @@ _MERGE_CONFIG = """\
 	renames = true
 """
 _IDENT = re.compile(rb"[^\n<>\0]*<[^\n<>\0]*> [0-9]{1,18} [+-][0-9]{4}")
-_SHOWN_MESSAGES = 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,10 +43,9 @@ class MergedTree:
 
 @dataclass(frozen=True, slots=True)
 class Clash:
-    """The two sides do not go together: where, and what git says about it."""
+    """The two sides do not go together, and where."""
 
     paths: tuple[str, ...]
-    messages: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,14 +98,12 @@ class Workbench:
 
     def merge(self, ours: str, theirs: str) -> MergedTree | Clash:
         """Merge two commits the way `git merge` would; only trees and blobs are written."""
-        result = self.git("merge-tree", "--write-tree", "-z", "--name-only", "--messages", ours, theirs, check=False)
+        result = self.git("merge-tree", "--write-tree", "-z", "--name-only", "--no-messages", ours, theirs, check=False)
         # git ends with 1 for a conflict and also for a commit it cannot read; only the former prints a tree.
         if result.code not in (0, 1) or not result.stdout:
             raise GitFailed(result)
-        tree, *fields = result.records
-        if result.code == 0:
-            return MergedTree(tree)
-        return _read_clash(fields)
+        tree, *paths = result.records
+        return MergedTree(tree) if result.code == 0 else Clash(tuple(paths))
 
     def merge_bases(self, one: str, other: str) -> tuple[str, ...]:
         result = self.git("merge-base", "--all", one, other, check=False)
@@ -162,6 +158,11 @@ def open_workbench(repo: Repo) -> Workbench:
     return Workbench(place, objects, repo.common_dir / "shallow")
 
 
+def paddock_at(seconds: int) -> bytes:
+    """Who commits on the queue's behalf, as a whole header value."""
+    return b"Paddock <paddock@localhost> %d +0000" % seconds
+
+
 def is_plain_identity(value: bytes) -> bool:
     """Whether git will take `value` as an author or committer."""
     return _IDENT.fullmatch(value) is not None
@@ -204,17 +205,3 @@ def _parse_commit(sha: str, raw: bytes) -> CommitFacts:
             case b"encoding":
                 encoding = value
     return CommitFacts(sha, tree, tuple(parents), author, committed_at, encoding, message)
-
-
-def _read_clash(fields: list[str]) -> Clash:
-    """`--name-only -z`: the paths, an empty field, then records of count, paths, kind and message."""
-    end_of_paths = fields.index("") if "" in fields else len(fields)
-    paths, rest = fields[:end_of_paths], fields[end_of_paths + 1 :]
-    messages: list[str] = []
-    while rest and rest[0].isdigit():
-        count = int(rest[0])
-        kind_and_message = rest[count + 1 : count + 3]
-        if len(kind_and_message) == 2 and kind_and_message[0] != "Auto-merging":
-            messages.append(kind_and_message[1].strip())
-        rest = rest[count + 3 :]
-    return Clash(tuple(paths), tuple(messages[:_SHOWN_MESSAGES]))

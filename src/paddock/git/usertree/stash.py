@@ -13,8 +13,7 @@ from pathlib import Path
 
 from paddock.core.catchup import SYMLINK, UNMERGED
 from paddock.core.ids import recordable
-from paddock.git.landing.compose import Signature
-from paddock.git.landing.workbench import CommitDraft, open_workbench
+from paddock.git.landing.workbench import CommitDraft, open_workbench, paddock_at
 from paddock.git.repo import Repo
 from paddock.git.usertree.checkouts import TreeReport
 from paddock.git.usertree.facts import TreeFacts
@@ -67,7 +66,7 @@ def _make_stash(repo: Repo, tree: UserTree, at: str, facts: TreeFacts, paths: Co
         if one.path in paths and one.staged != UNMERGED
     }
     bench = open_workbench(repo)
-    signed = Signature().at(int(time.time()))
+    signed = paddock_at(int(time.time()))
     with tempfile.TemporaryDirectory() as folder:
         index = Path(folder) / "index"
         tree.git("read-tree", at, index=index)

@@ -15,9 +15,8 @@ from msgspec.structs import replace
 from paddock.core.catchup import GITLINK, SYMLINK
 from paddock.core.ids import recordable
 from paddock.git.command import run_git
-from paddock.git.landing.compose import Signature
 from paddock.git.landing.history import read_landed
-from paddock.git.landing.workbench import CommitDraft, open_workbench
+from paddock.git.landing.workbench import CommitDraft, open_workbench, paddock_at
 from paddock.git.repo import Repo
 from paddock.git.usertree.notes import CheckoutNotes, StaleTree, UndoneWork
 from paddock.git.usertree.versions import DIFFERENCES, Change, index_row, parse_differences
@@ -168,7 +167,7 @@ def restore_commit(repo: Repo, work: UndoneWork, branch: str, main: str) -> str 
     names = f" ({', '.join(work.changes)})" if work.changes else ""
     files = "".join(f"\n- {recordable(loss.path)}" for loss in losses)
     message = f"Restore what {work.commit[:10]} undid{names}\n\nIt was committed from an older checkout.\n{files}\n"
-    signed = Signature().at(int(time.time()))
+    signed = paddock_at(int(time.time()))
     commit = open_workbench(repo).write_commit(CommitDraft(tree, (main,), signed, signed, message.encode()))
     ref = f"refs/heads/{branch}"
     repo.git("update-ref", "-m", "paddock: restore", ref, commit)
