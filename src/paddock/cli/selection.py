@@ -8,15 +8,14 @@ from typing import Any, TypeVar
 import click
 
 from paddock.cli.complaint import complain
-from paddock.cli.text import cut, plural, print_json
+from paddock.cli.text import cut, plural, print_document
 from paddock.config.taskfile import split_list
 from paddock.core.board import Board
 from paddock.core.errors import Misuse, PaddockError
 from paddock.core.events import Draft, Record
 from paddock.core.ids import TaskId, parse_task_range
-from paddock.core.intent.selection import Selection
+from paddock.core.intent.selection import RefusedTask, Selection
 from paddock.fleet.workspace import Workspace
-from paddock.views.document import SCHEMA
 
 SHOWN = 20
 _Command = TypeVar("_Command", bound=Callable[..., Any])
@@ -30,12 +29,6 @@ class Wanted:
     yes: bool = False
     dry_run: bool = False
     as_json: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class RefusedTask:
-    task: TaskId
-    error: PaddockError
 
 
 def parse_tasks(words: tuple[str, ...]) -> list[TaskId]:
@@ -83,7 +76,7 @@ def go_ahead(
     if wanted.dry_run or not (names or branches):
         if wanted.as_json:
             others = {"branches": list(branches)} if branches else {}
-            print_json({"schema": SCHEMA, "ids": list(names), **others, "refused": [], "dry_run": wanted.dry_run})
+            print_document(ids=list(names), **others, refused=[], dry_run=wanted.dry_run)
         elif names or branches:
             click.echo("\n".join(_would(board, names, branches, verb)))
         else:
@@ -141,7 +134,7 @@ def report(
     """What was done, then each refusal; ends the command with 1 if there was one."""
     if wanted.as_json:
         rows = [{"id": one.task, "error": one.error.message, "hint": one.error.hint} for one in refused]
-        print_json({"schema": SCHEMA, **fields, "refused": rows})
+        print_document(**fields, refused=rows)
     elif said:
         click.echo(said)
     for one in refused if not wanted.as_json else ():

@@ -10,7 +10,7 @@ from paddock.core.plaintext import plain_line
 from paddock.fleet.landing.ci_output import CiStep, steps_of
 from paddock.fleet.workspace import Workspace
 from paddock.sessions.protocol import OutputReader, Sessions, Stream, Turn
-from paddock.views.document import SCHEMA
+from paddock.views.document import document
 from paddock.views.history import story_of_run
 
 POLL_SECONDS = 0.5
@@ -64,6 +64,6 @@ class _Showing:
             sys.stdout.buffer.write(text.encode("utf-8", "surrogateescape") + b"\n")
         elif self._as_json:
             plain = plain_line(text.encode("utf-8", "surrogateescape").decode("utf-8", "replace"))
-            print_json_line({"schema": SCHEMA, "run": self._run, "check": step.name, "text": plain})
+            print_json_line(document(run=self._run, check=step.name, text=plain))
         else:
             click.echo(cut(plain_line(text).expandtabs(), 2000))

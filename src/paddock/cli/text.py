@@ -9,7 +9,7 @@ from paddock.cli.columns import shorten
 from paddock.core.durations import rough_duration
 from paddock.core.ids import printable
 from paddock.core.tasks.task import Phase
-from paddock.views.document import to_json, to_json_line
+from paddock.views.document import document, to_json, to_json_line
 
 BADGES: dict[Phase, tuple[str, str]] = {
     Phase.WAITING: ("·", "bright_black"),
@@ -79,6 +79,11 @@ def clock(at: float) -> str:
 
 def print_json(value: Any) -> None:
     _say_data(to_json(value))
+
+
+def print_document(**fields: object) -> None:
+    """What a command answers that has no view of its own."""
+    print_json(document(**fields))
 
 
 def print_json_line(value: Any) -> None:

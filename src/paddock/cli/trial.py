@@ -74,17 +74,3 @@ def end_of_trial(trial: Trial) -> list[str]:
     if trial.ended.result in (Result.PASS, Result.CANCELLED):
         return []
     return [f"  {cut(line, 200)}" for line in trial.output.splitlines()[-SHOWN_LINES:]]
-
-
-def view_trial(trial: Trial | None) -> dict[str, object] | None:
-    if trial is None:
-        return None
-    return {
-        "commit": trial.commit,
-        "result": trial.ended.result.value,
-        "exit": trial.ended.exit,
-        "note": trial.ended.note,
-        "cannot_run": trial.ended.cannot_run,
-        "seconds": round(trial.seconds, 1),
-        "output": trial.output.splitlines(),
-    }

@@ -5,17 +5,18 @@ import time
 from dataclasses import dataclass
 
 import click
-import msgspec
 
-from paddock.cli.openings import Opening
-from paddock.cli.text import paint, print_json_line
+from paddock.cli.text import cut, paint, print_json_line
 from paddock.cli.transcript import PartialText, render_entry, stamp
 from paddock.core import trace
 from paddock.core.tasks.task import Attempt
 from paddock.engines.protocol import Source
+from paddock.fleet.attempts.openings import Opening
 from paddock.fleet.site import Site
 from paddock.sessions.protocol import Line, OutputReader, Turn
-from paddock.views.document import SCHEMA, iso
+from paddock.views.turns import view_entry, view_opening
+
+SHOWN_LINES = 12
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,9 +43,9 @@ class TurnOutput:
         if opening is None or self._how.raw:
             return
         if self._how.as_json:
-            print_json_line({**opening.view, "schema": SCHEMA})
+            print_json_line(view_opening(opening))
         else:
-            click.echo("\n".join(opening.lines(time.strftime("%H:%M:%S", time.localtime(opening.at)))))
+            click.echo("\n".join(_opening_lines(opening)))
 
     def show_new(self) -> None:
         for reader, source in self._readers:
@@ -101,7 +102,17 @@ class TurnOutput:
 
 def print_entry(entry: trace.TraceEntry, at: float | None, *, as_json: bool) -> None:
     if as_json:
-        known = {"at": iso(at)} if at is not None else {}
-        print_json_line({**msgspec.to_builtins(entry), **known, "schema": SCHEMA})
+        print_json_line(view_entry(entry, at))
     elif words := render_entry(entry):
         click.echo(stamp(at, words))
+
+
+def _opening_lines(opening: Opening) -> list[str]:
+    clock = time.strftime("%H:%M:%S", time.localtime(opening.at))
+    lines = [paint(f"── turn {opening.turn} at {clock}", bold=True)]
+    for one in opening.said:
+        lines.append(paint(f"{one.what} from {cut(one.by, 40)}:", dim=True))
+        text = one.text.strip().splitlines()
+        lines += [f"│ {cut(line, 200)}" for line in text[:SHOWN_LINES]]
+        lines += [f"│ … {len(text) - SHOWN_LINES} more lines"] if len(text) > SHOWN_LINES else []
+    return lines

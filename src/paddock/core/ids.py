@@ -142,3 +142,9 @@ def recordable(name: str) -> str:
 def harmless(text: str) -> str:
     """Text of any length for a terminal: lines and tabs stay, other control characters become `�`."""
     return "".join(c if c.isprintable() or c in "\n\t" else "�" for c in text)
+
+
+def some_names(names: tuple[str, ...], most: int = 8) -> str:
+    """The first of them, and how many more there are."""
+    more = f" and {len(names) - most:,} more" if len(names) > most else ""
+    return f"{', '.join(printable(name, 80) for name in names[:most])}{more}"

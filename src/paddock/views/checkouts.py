@@ -11,8 +11,6 @@ if TYPE_CHECKING:
     from paddock.git.usertree.notes import CheckoutNotes, StaleTree, UndoneWork
     from paddock.git.usertree.stash import StashReport
 
-FILES_SHOWN = 8
-
 
 class StaleView(msgspec.Struct, frozen=True):
     path: str
@@ -80,9 +78,3 @@ def update_command(stale: "StaleTree") -> str:
 
 def restore_command(undone: "UndoneWork") -> str:
     return f"paddock queue restore {undone.commit[:10]}"
-
-
-def some_files(files: tuple[str, ...]) -> str:
-    """The first of them by name."""
-    more = f" and {len(files) - FILES_SHOWN:,} more" if len(files) > FILES_SHOWN else ""
-    return f"{', '.join(printable(name, 80) for name in files[:FILES_SHOWN])}{more}"

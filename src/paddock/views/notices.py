@@ -7,7 +7,7 @@ import msgspec
 
 from paddock.core.board import Board
 from paddock.core.durations import rough_duration
-from paddock.core.ids import printable
+from paddock.core.ids import printable, some_names
 from paddock.fleet.service.presence import DaemonSighting, Presence
 
 if TYPE_CHECKING:
@@ -76,18 +76,18 @@ def _trouble(trouble: "Trouble", now: float) -> Notice:
 def checkout_notices(notes: "CheckoutNotes | None", branch: str) -> list[Notice]:
     if notes is None:
         return []
-    from paddock.views.checkouts import restore_command, some_files, update_command
+    from paddock.views.checkouts import restore_command, update_command
 
     notices = []
     for stale in notes.stale:
         words = f"{printable(str(stale.folder))} shows an older {branch} ({stale.at[:10]}): {stale.reason}"
-        files = f": {some_files(stale.files)}" if stale.files else ""
+        files = f": {some_names(stale.files)}" if stale.files else ""
         notices.append(Notice("checkout-behind", f"{words}{files}", update_command(stale)))
     for undone in notes.undone:
         whose = f" of {', '.join(undone.changes[:5])}" if undone.changes else ""
         words = f"{undone.commit[:10]} undoes landed work{whose}: it was committed from an older checkout"
-        files = f": {some_files(undone.files)}" if undone.files else ""
-        contested = f": {some_files(undone.contested)}" if undone.contested else ""
+        files = f": {some_names(undone.files)}" if undone.files else ""
+        contested = f": {some_names(undone.contested)}" if undone.contested else ""
         edited = f"; it edited the landed lines themselves{contested}" if undone.contested else ""
         command = f"{restore_command(undone)}, or with --dismiss if it was intended"
         notices.append(Notice("work-undone", f"{words}{files}{edited}", command))

@@ -6,14 +6,13 @@ from pathlib import Path
 import click
 from click.core import ParameterSource
 
-from paddock.cli.text import plural, print_json
+from paddock.cli.text import plural, print_document
 from paddock.cli.workspace import open_workspace
 from paddock.config.taskfile import SIZE_LIMIT, parse_task_file, split_list
 from paddock.core.errors import Misuse
 from paddock.core.events import Record, TaskAdded
 from paddock.core.ids import printable
 from paddock.core.intent.tasks import Batch, TaskSpec, add_tasks
-from paddock.views.document import SCHEMA
 
 
 @click.command("add")
@@ -112,7 +111,7 @@ def _report(records: list[Record], *, as_json: bool, convoy: str | None) -> None
     added = [record for record in records if isinstance(record.event, TaskAdded)]
     if as_json:
         ids = [record.task for record in added]
-        print_json({"schema": SCHEMA, "ids": ids, "convoy": convoy, "seq": records[-1].seq})
+        print_document(ids=ids, convoy=convoy, seq=records[-1].seq)
         return
     if len(added) > 12:
         click.echo(f"added {plural(len(added), 'task')}: {added[0].task} to {added[-1].task}")

@@ -1,16 +1,14 @@
 """`paddock config check|show`."""
 
 import click
-import msgspec
 
-from paddock.cli.text import cut, paint, plural, print_json
+from paddock.cli.text import cut, paint, plural, print_document
 from paddock.cli.workspace import open_workspace
 from paddock.config.fields import fields_of
 from paddock.config.load import FILE_NAME, Loaded, Setting, unknown_setting
 from paddock.config.schema import Config
 from paddock.core.durations import format_duration
 from paddock.fleet.workspace import Workspace
-from paddock.views.document import SCHEMA
 
 
 @click.group("config")
@@ -29,7 +27,7 @@ def check_command(ctx: click.Context, as_json: bool) -> None:
     loaded = workspace.load()
     findings = [*loaded.warnings, *config_findings(loaded.config)]
     if as_json:
-        print_json({"schema": SCHEMA, "file": str(loaded.path) if loaded.path else None, "warnings": findings})
+        print_document(file=str(loaded.path) if loaded.path else None, warnings=findings)
     else:
         for finding in findings:
             click.echo(f"warning: {finding}", err=True)
@@ -49,8 +47,7 @@ def show_command(ctx: click.Context, key: str | None, as_json: bool) -> None:
     if key is not None and not shown and key not in fields_of(Config):
         raise unknown_setting("config show", key)
     if as_json:
-        rows = [{"key": s.key, "value": msgspec.to_builtins(s.value), "source": s.source} for s in shown]
-        print_json({"schema": SCHEMA, "settings": rows})
+        print_document(settings=shown)
         return
     _print_settings(workspace, loaded, shown)
 

@@ -5,12 +5,11 @@ import time
 import click
 
 from paddock.cli.overview import render_convoy
-from paddock.cli.text import cut, paint, print_json
+from paddock.cli.text import cut, paint, print_document
 from paddock.cli.workspace import open_workspace
 from paddock.core.intent.selection import require_convoy
 from paddock.fleet.outlook import Outlook
 from paddock.fleet.service.presence import look_for_daemon
-from paddock.views.document import SCHEMA
 
 
 @click.group("convoy")
@@ -28,7 +27,7 @@ def list_command(ctx: click.Context, as_json: bool) -> None:
     board = open_workspace(ctx).board()
     convoys = [view_convoy(board, name) for name in board.convoys]
     if as_json:
-        print_json({"schema": SCHEMA, "convoys": convoys})
+        print_document(convoys=convoys)
         return
     if not convoys:
         click.echo("no convoys yet; `paddock add --file tasks.yaml` adds one")
@@ -50,7 +49,7 @@ def show_convoy_command(ctx: click.Context, name: str, as_json: bool) -> None:
     require_convoy(board, name)
     if as_json:
         tasks = [view_task(board.tasks[task]) for task in board.members[name]]
-        print_json({"schema": SCHEMA, "convoy": view_convoy(board, name), "tasks": tasks})
+        print_document(convoy=view_convoy(board, name), tasks=tasks)
         return
     now = time.time()
     click.echo("\n".join(render_convoy(board, Outlook(now, look_for_daemon(board, now)), name)))

@@ -5,13 +5,12 @@ import time
 import click
 
 from paddock.cli.amounts import UNKNOWN, UNPRICED, money_words, token_words
-from paddock.cli.text import cut, plural, print_json
+from paddock.cli.text import cut, plural, print_document, print_json
 from paddock.cli.workspace import open_workspace
 from paddock.core.events import BudgetSet, TurnEnded
 from paddock.core.intent.budget import set_budget
 from paddock.store.protocol import Query
 from paddock.views.costs import GROUPS, BudgetView, CostRow, sum_costs, view_budgets, view_costs
-from paddock.views.document import document
 
 
 @click.command("costs")
@@ -75,7 +74,7 @@ def show_command(ctx: click.Context, as_json: bool) -> None:
     """Show every limit, with what has been spent and what is reserved."""
     budgets = view_budgets(open_workspace(ctx).board(), time.time())
     if as_json:
-        print_json(document(budgets=budgets))
+        print_document(budgets=budgets)
         return
     for one in budgets:
         click.echo(f"{one.scope:<20} {_words(one.limit_usd, one.limit_tokens):<28} {_used(one)}")

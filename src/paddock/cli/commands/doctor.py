@@ -2,10 +2,9 @@
 
 import click
 
-from paddock.cli.checks import Finding, Health, examine, examine_ci
-from paddock.cli.text import cut, paint, print_json
+from paddock.cli.checks import Health, examine, examine_ci
+from paddock.cli.text import cut, paint, print_document
 from paddock.cli.workspace import open_workspace
-from paddock.views.document import SCHEMA
 
 _COLOURS = {Health.OK: "green", Health.WARNING: "yellow", Health.PROBLEM: "red"}
 
@@ -21,7 +20,7 @@ def doctor_command(ctx: click.Context, ci: bool, as_json: bool) -> None:
     findings += list(examine_ci(workspace)) if ci else []
     bad = any(finding.verdict is Health.PROBLEM for finding in findings)
     if as_json:
-        print_json({"schema": SCHEMA, "ok": not bad, "findings": [_row(finding) for finding in findings]})
+        print_document(ok=not bad, findings=findings)
         ctx.exit(1 if bad else 0)
     for finding in findings:
         word = paint(f"{finding.verdict.value:<8}", _COLOURS[finding.verdict])
@@ -31,13 +30,3 @@ def doctor_command(ctx: click.Context, ci: bool, as_json: bool) -> None:
         for line in finding.output:
             click.echo(f"{'':<21} {cut(line, 200)}")
     ctx.exit(1 if bad else 0)
-
-
-def _row(finding: Finding) -> dict[str, object]:
-    return {
-        "what": finding.what,
-        "verdict": finding.verdict,
-        "detail": finding.detail,
-        "fix": finding.fix,
-        "output": list(finding.output),
-    }

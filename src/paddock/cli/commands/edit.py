@@ -5,17 +5,16 @@ from typing import Any
 import click
 from msgspec import UNSET
 
-from paddock.cli.selection import RefusedTask, Wanted, go_ahead, record_each, report, takes_tasks, wanted_tasks
-from paddock.cli.text import print_json
+from paddock.cli.selection import Wanted, go_ahead, record_each, report, takes_tasks, wanted_tasks
+from paddock.cli.text import print_document
 from paddock.cli.workspace import open_workspace
 from paddock.config.taskfile import split_list
 from paddock.core.errors import Misuse
 from paddock.core.events import Record, TaskEdited
 from paddock.core.ids import parse_task
 from paddock.core.intent.queue import branches_among
-from paddock.core.intent.selection import Bulk, select_tasks
+from paddock.core.intent.selection import Bulk, RefusedTask, select_tasks
 from paddock.core.intent.tasks import cancel_tasks, edit_task, retry_tasks
-from paddock.views.document import SCHEMA
 
 
 @click.command("edit")
@@ -61,7 +60,7 @@ def edit_command(
     name, known = parse_task(task), workspace.known
     records = workspace.record(lambda board: edit_task(board, name, edit, known))
     if as_json:
-        print_json({"schema": SCHEMA, "ids": [name], "seq": records[-1].seq})
+        print_document(ids=[name], seq=records[-1].seq)
     else:
         click.echo(f"edited {name}")
 

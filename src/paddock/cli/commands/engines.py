@@ -5,8 +5,9 @@ from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 
 import click
+import msgspec
 
-from paddock.cli.text import cut, paint, print_json
+from paddock.cli.text import cut, paint, print_document
 from paddock.cli.workspace import open_workspace
 from paddock.core.errors import PaddockError
 from paddock.core.intent.budget import reset_limits
@@ -16,7 +17,7 @@ from paddock.engines.settings import EngineSettings
 from paddock.fleet.service.tryout import Tryout, try_engine
 from paddock.fleet.site import Site
 from paddock.fleet.workspace import Workspace
-from paddock.views.document import SCHEMA
+from paddock.views.engines import view_engine
 
 CHECK_SECONDS = 20.0
 LEAST_SECONDS = 1.0
@@ -36,7 +37,7 @@ def engines_command(ctx: click.Context, as_json: bool) -> None:
     with ThreadPoolExecutor(len(names)) as pool:
         probes = list(pool.map(lambda name: _probe(name, settings), names))
     if as_json:
-        print_json({"schema": SCHEMA, "engines": [_row(probe) for probe in probes]})
+        print_document(engines=[view_engine(probe) for probe in probes])
         return
     for probe in probes:
         click.echo(_line(probe))
@@ -60,7 +61,8 @@ def check_command(ctx: click.Context, name: str, timeout: float, as_json: bool) 
         probe = probing.result()
     answer, problem = tried.answer, tried.problem if probe.installed else "it is not installed"
     if as_json:
-        print_json({"schema": SCHEMA, **_row(probe), "answer": answer, "problem": problem, "worktree": tried.where})
+        row = msgspec.structs.asdict(view_engine(probe))
+        print_document(**row, answer=answer, problem=problem, worktree=tried.where)
     else:
         click.echo(_line(probe))
         click.echo(f"  answer: {cut(answer, 100)}" if not problem else f"  no answer: {cut(problem, 300)}")
@@ -83,18 +85,6 @@ def _probe(name: str, settings: Mapping[str, EngineSettings]) -> Probe:
         return load_engine(name, settings).probe(os.environ)
     except PaddockError as error:
         return Probe(name, name, None, hints=(error.message, *([error.hint] if error.hint else [])))
-
-
-def _row(probe: Probe) -> dict[str, object]:
-    return {
-        "name": probe.engine,
-        "installed": probe.installed,
-        "version": probe.version,
-        "path": str(probe.path) if probe.path else None,
-        "authenticated": probe.authenticated,
-        "login": probe.login,
-        "hints": list(probe.hints),
-    }
 
 
 def _line(probe: Probe) -> str:

@@ -11,7 +11,7 @@ from paddock.core.economics.fanout import FanOut, FanoutPlan, Piece, Spawn, Wort
 from paddock.core.errors import Misuse, PaddockError
 from paddock.core.tasks.task import Phase
 from paddock.fleet.workspace import Workspace
-from paddock.views.document import SCHEMA
+from paddock.views.fanout import view_fan_out
 
 
 @click.command("fanout")
@@ -67,7 +67,7 @@ def fanout_command(
         worth = _worth(workspace.config.limits, hour_usd, hour_tokens)
         outcome = _of_tasks(workspace, tasks, slots, worth)
     if as_json:
-        print_json(_view(outcome, worth))
+        print_json(view_fan_out(outcome, worth))
         return
     for line in _lines(outcome, worth, explain=explain):
         click.echo(line)
@@ -109,33 +109,6 @@ def _seconds(text: str) -> float:
         return parse_duration(text)
     except ValueError as error:
         raise Misuse(str(error)) from None
-
-
-def _view(outcome: FanOut, worth: Worth) -> dict[str, object]:
-    return {
-        "schema": SCHEMA,
-        "fan_out": len(outcome.chosen.shares) > 1,
-        "agents": len(outcome.chosen.shares),
-        "hour_usd": worth.money_per_hour,
-        "hour_tokens": worth.tokens_per_hour,
-        "chosen": _view_plan(outcome.chosen),
-        "serial": _view_plan(outcome.serial),
-        "plans": [_view_plan(plan) for plan in outcome.plans],
-        "reasons": list(outcome.reasons),
-    }
-
-
-def _view_plan(plan: FanoutPlan) -> dict[str, object]:
-    return {
-        "agents": len(plan.shares),
-        "shares": [list(share) for share in plan.shares],
-        "wall_seconds": round(plan.wall_seconds, 3),
-        "straggle_seconds": round(plan.straggle_seconds, 3),
-        "extra_tokens": plan.extra_tokens,
-        "extra_money": plan.extra_money,
-        "price_seconds": round(plan.price_seconds, 3),
-        "gain_seconds": round(plan.gain_seconds, 3),
-    }
 
 
 def _lines(outcome: FanOut, worth: Worth, *, explain: bool) -> list[str]:

@@ -2,7 +2,7 @@
 
 import click
 
-from paddock.cli.text import cut, print_json
+from paddock.cli.text import cut, print_document
 from paddock.cli.workspace import open_workspace
 from paddock.core.events import Draft, WorktreeRemoved
 from paddock.core.ids import resolve_folder
@@ -10,7 +10,6 @@ from paddock.core.merge.model import Ending
 from paddock.core.tasks.conversations import find_homes
 from paddock.core.tasks.task import Phase
 from paddock.git.worktrees.gc import GcItem, apply_gc, plan_gc
-from paddock.views.document import SCHEMA
 
 
 @click.command("gc")
@@ -51,7 +50,7 @@ def gc_command(ctx: click.Context, dry_run: bool, force: bool, as_json: bool) ->
 def _print(items: tuple[GcItem, ...], verb: str, size: int, *, as_json: bool) -> None:
     if as_json:
         rows = [{"path": str(item.path), "what": item.waste.value, "bytes": item.size_bytes} for item in items]
-        print_json({"schema": SCHEMA, "items": rows, "bytes": size})
+        print_document(items=rows, bytes=size)
         return
     for item in items:
         click.echo(

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import click
 
-from paddock.cli.text import plural, print_json
-from paddock.cli.trial import cure_of_trial, end_of_trial, tell_trial, try_once, view_trial
+from paddock.cli.text import plural, print_document
+from paddock.cli.trial import cure_of_trial, end_of_trial, tell_trial, try_once
 from paddock.cli.workspace import open_workspace
 from paddock.config.guess import Guess, guess_ci
 from paddock.config.load import FILE_NAME
@@ -19,7 +19,7 @@ from paddock.core.ids import printable
 from paddock.fleet.landing.ci_trial import Trial
 from paddock.fleet.workspace import Workspace
 from paddock.store.location import open_store
-from paddock.views.document import SCHEMA
+from paddock.views.trials import view_trial
 
 INIT_SECONDS = 60.0
 REMOTE_SECONDS = 15.0
@@ -57,16 +57,15 @@ def init_command(ctx: click.Context, yes: bool, tries: bool | None, as_json: boo
     tries = made_file and not yes and not as_json if tries is None else tries
     if as_json:
         trial = try_once(workspace, INIT_SECONDS) if tries else None
-        view = {"schema": SCHEMA, "config": made_file, "log": made_log, "main": config.main, "ci": config.land.ci}
-        view["fetched_from"] = taken
-        print_json(
-            {
-                **view,
-                "attempt_usd": config.limits.attempt_usd,
-                "missing": guess.missing,
-                "tried": view_trial(trial),
-                "fetched_from": taken,
-            }
+        print_document(
+            config=made_file,
+            log=made_log,
+            main=config.main,
+            ci=config.land.ci,
+            fetched_from=taken,
+            attempt_usd=config.limits.attempt_usd,
+            missing=guess.missing,
+            tried=view_trial(trial) if trial is not None else None,
         )
         return
     if not made_file and not made_log:

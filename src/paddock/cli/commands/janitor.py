@@ -4,11 +4,10 @@ import time
 
 import click
 
-from paddock.cli.text import cut, print_json
+from paddock.cli.text import cut, print_document
 from paddock.cli.workspace import open_workspace
 from paddock.fleet.upkeep.janitor import Found, What, judge, lease_drafts, look, note_drafts, sweep
 from paddock.fleet.workspace import author
-from paddock.views.document import SCHEMA
 
 
 @click.command("janitor")
@@ -35,9 +34,7 @@ def janitor_command(ctx: click.Context, dry_run: bool, as_json: bool) -> None:
     store.close()
     left = [item for item in found if item not in done]
     if as_json:
-        print_json(
-            {"schema": SCHEMA, "dry_run": dry_run, "swept": [_row(i) for i in done], "left": [_row(i) for i in left]}
-        )
+        print_document(dry_run=dry_run, swept=[_row(i) for i in done], left=[_row(i) for i in left])
         return
     verb = "would sweep" if dry_run else "swept"
     for item in done:

@@ -1,36 +1,27 @@
 """`paddock land`, `approve`, `reject` and `resolve`: the human gate before main."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import click
-from msgspec.structs import replace
 
-from paddock.cli.selection import RefusedTask, Wanted, go_ahead, report, takes_tasks, wanted_tasks
-from paddock.cli.text import cut, print_json
+from paddock.cli.selection import Wanted, go_ahead, report, takes_tasks, wanted_tasks
+from paddock.cli.text import cut, print_document
 from paddock.cli.workspace import open_workspace
-from paddock.core.errors import Misuse, PaddockError
-from paddock.core.ids import parse_task, recordable, resolve_folder
-from paddock.core.intent.landing import Conflicted, conflict_to_resolve, reject_task
-from paddock.core.intent.queue import base_named, branches_gone, retry_changes
+from paddock.core.errors import Misuse
+from paddock.core.ids import parse_task
+from paddock.core.intent.landing import conflict_to_resolve, reject_task
+from paddock.core.intent.queue import branches_gone, retry_changes
 from paddock.core.intent.selection import Bulk, select_tasks
 from paddock.core.merge.events import ChangeRetried
 from paddock.core.merge.model import Change
-from paddock.core.tasks.conversations import Homes, find_homes
+from paddock.core.tasks.conversations import find_homes
+from paddock.fleet.landing.approval import ApprovalRequest, approve
+from paddock.fleet.landing.conflicts import open_to_resolve
 from paddock.fleet.landing.entrance import (
     branch_head,
-    hold_branch,
-    hold_task,
-    landable_head,
-    lineage_of,
-    main_ref,
-    queue_change,
 )
-from paddock.fleet.landing.unseen_loss import record_lost_work
-from paddock.fleet.site import Site
 from paddock.fleet.workspace import Workspace, author
-from paddock.git.worktrees.prepare import WorktreeOrder, prepare
-from paddock.git.worktrees.release import release
-from paddock.views.document import SCHEMA
 
 
 @click.command("land")
@@ -92,46 +83,16 @@ def queue_all(
         _look_at_branches(workspace, branches)
     if not go_ahead(board, wanted, names, ctx.info_name or "land", branches=branches):
         return
-    store = workspace.write()
-    site = workspace.site
-    who = author()
-    waits_for = tuple(name for said in bases if (name := base_named(store.board(), said)) is not None)
-    record_lost_work(workspace, store, names)
-    changes: list[Change] = []
-    refused: list[RefusedTask] = []
-    for name in names:
-        board = store.board()
-        try:
-            task = board.task(name)
-            changes.append(hold_task(site, board, task, landable_head(site, board, task)))
-        except PaddockError as error:
-            if len(names) == 1:
-                raise
-            refused.append(RefusedTask(name, error))
-    for branch in branches:
-        changes.append(hold_branch(site, store.board(), branch, who.name))
-    changes = [
-        replace(change, repairs=repairs, depends_on=tuple(dict.fromkeys((*change.depends_on, *waits_for))))
-        for change in changes
-    ]
-    lineage = lineage_of(site)
-    for change in changes:
-        lineage.queue(store.board().queue, change)
-    for change in changes:
-        store.append(lambda board, change=change: queue_change(board, change, lineage, message), who)  # type: ignore[misc]
-        release(site.root, resolve_folder(change.id), "its conflict was resolved")
-    board = store.board()
-    daemon = board.leases.held.get("daemon")
-    waits = {name: entry.waits_on for name, entry in board.queue.entries.items()}
-    store.close()
+    done = approve(workspace, ApprovalRequest(names, branches, message, repairs, bases))
+    waits = done.waits_on
     rows = [
-        {"id": one.id, "version": one.version, "head": one.head, "waits_on": list(waits.get(one.id, ()))}
-        for one in changes
+        {"id": one.id, "version": one.version, "head": one.head, "waits_on": waits.get(one.id, ())}
+        for one in done.changes
     ]
-    lines = [_queued_line(change, waits.get(change.id, ())) for change in changes]
-    if daemon is None and lines:
+    lines = [_queued_line(change, waits.get(change.id, ())) for change in done.changes]
+    if lines and not done.is_up:
         lines += ["", "no daemon is running: `paddock up` or `paddock run` tests and lands what is queued"]
-    report(ctx, wanted, "\n".join(lines), {"queued": rows}, refused)
+    report(ctx, wanted, "\n".join(lines), {"queued": rows}, done.refused)
 
 
 def _look_at_branches(workspace: Workspace, branches: tuple[str, ...]) -> None:
@@ -140,7 +101,7 @@ def _look_at_branches(workspace: Workspace, branches: tuple[str, ...]) -> None:
         branch_head(workspace.site, branch)
 
 
-def _queued_line(change: Change, waits_on: tuple[str, ...]) -> str:
+def _queued_line(change: Change, waits_on: Sequence[str]) -> str:
     after = f"  after {', '.join(waits_on)}" if waits_on else ""
     return f"queued {change.id} at {change.head[:10]}  {cut(change.title, 100)}{after}"
 
@@ -156,11 +117,11 @@ def retry_branches(
     records = workspace.record(lambda board: retry_changes(board, words, author().name))
     names = [record.event.id for record in records if isinstance(record.event, ChangeRetried)]
     if names and not wanted.as_json:
-        click.echo(f"will test {', '.join(names)} afresh")
+        click.echo(f"will test {', '.join(names)} again")
     elif names and not left:
         waiting = [board.queue.entries[name].change for name in names if name in board.queue.entries]
         rows = [{"id": one.id, "version": one.version, "head": one.head} for one in waiting]
-        print_json({"schema": SCHEMA, "queued": rows})
+        print_document(queued=rows)
     if left:
         queue_all(ctx, wanted, left, message=message)
 
@@ -176,7 +137,7 @@ def reject_command(ctx: click.Context, task: str, message: str, as_json: bool) -
     name = parse_task(task)
     workspace.record(lambda board: reject_task(board, name, message))
     if as_json:
-        print_json({"schema": SCHEMA, "ids": [name]})
+        print_document(ids=[name])
     else:
         click.echo(f"rejected {name}; it will be tried again")
 
@@ -190,25 +151,11 @@ def resolve_command(ctx: click.Context, change: str, as_json: bool) -> None:
     workspace = open_workspace(ctx)
     site, board = workspace.site, workspace.board()
     found = conflict_to_resolve(board, change)
-    path, conflicts = open_conflict(site, found, find_homes(board))
+    path, conflicts = open_to_resolve(site, found, find_homes(board))
     if as_json:
-        print_json({"schema": SCHEMA, "worktree": path, "conflicts": conflicts})
+        print_document(worktree=path, conflicts=conflicts)
         return
     click.echo(path)
     listed = cut(", ".join(conflicts), 1000) or "none"
     click.echo(f"merging {site.config.landing_branch} into {found.branch}; conflicts: {listed}", err=True)
     click.echo(f"resolve, `git commit`, then `{found.then}`", err=True)
-
-
-def open_conflict(site: Site, found: Conflicted, homes: Homes) -> tuple[str, list[str]]:
-    """The worktree and the files that conflict in it. Opening it again finds the same worktree."""
-    from paddock.git.command import run_git
-
-    tip = site.repo.resolve(f"refs/heads/{found.branch}") or found.head
-    prepared = prepare(site.root, WorktreeOrder(resolve_folder(found.id), found.branch, tip, homes=homes))
-    path = prepared.worktree.path
-    merging = run_git(path, "rev-parse", "--verify", "--quiet", "MERGE_HEAD", check=False).ok
-    if not merging:
-        run_git(path, "merge", "--no-edit", site.repo.resolve(main_ref(site)) or "HEAD", check=False)
-    conflicts = run_git(path, "diff", "--name-only", "--diff-filter=U", "-z").records
-    return str(path), [recordable(name) for name in conflicts]

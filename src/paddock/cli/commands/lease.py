@@ -12,7 +12,7 @@ from dataclasses import replace
 import click
 import psutil
 
-from paddock.cli.text import age, cut, print_json
+from paddock.cli.text import age, cut, print_document, print_json
 from paddock.cli.workspace import open_workspace
 from paddock.core.board import Board
 from paddock.core.durations import format_duration, parse_duration
@@ -32,7 +32,6 @@ from paddock.core.intent.leases import (
 )
 from paddock.core.leases import lease
 from paddock.fleet.workspace import Workspace, author
-from paddock.views.document import SCHEMA
 
 PATIENCE_SECONDS = 30.0
 """How long a place in the queue lasts after its owner was last heard from."""
@@ -66,7 +65,7 @@ def acquire_command(
     request = LeaseRequest(name, holder_of(attempt), _ttl(workspace, ttl))
     held = acquire(workspace, request, _seconds(wait) if wait else 0.0)
     if as_json:
-        print_json({"schema": SCHEMA, "name": held.name, "generation": held.generation})
+        print_document(name=held.name, generation=held.generation)
     else:
         click.echo(f"{held.name} is yours, generation {held.generation}")
 

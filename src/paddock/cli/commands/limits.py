@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 import click
 
-from paddock.cli.text import age, cut, print_json
+from paddock.cli.text import age, cut, print_document
 from paddock.cli.workspace import open_workspace
 from paddock.core.admission.breaker import how_to_restart
 from paddock.core.admission.clocks import current_pause
@@ -17,7 +17,6 @@ from paddock.core.intent.budget import reset_limits
 from paddock.engines.registry import engine_names
 from paddock.fleet.dispatch.gate import NO_QUOTA, LimitsFile, read_limits
 from paddock.fleet.workspace import Workspace
-from paddock.views.document import SCHEMA
 
 
 @click.command("limits")
@@ -43,7 +42,7 @@ def _print_json(kept: LimitsFile | None) -> None:
     import msgspec
 
     nothing: dict[str, object] = {"at": None, "controls": Controls(), "waiting": {}, "host": None}
-    print_json({"schema": SCHEMA, **msgspec.to_builtins(nothing if kept is None else kept)})
+    print_document(**msgspec.to_builtins(nothing if kept is None else kept))
 
 
 def _lines(workspace: Workspace, kept: LimitsFile | None, now: float) -> Iterator[str]:

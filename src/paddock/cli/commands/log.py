@@ -7,7 +7,7 @@ import click
 from msgspec.structs import replace
 
 from paddock.cli.narration import describe
-from paddock.cli.text import clock, cut, paint, plural, print_json, print_json_line, say
+from paddock.cli.text import clock, cut, paint, plural, print_document, print_json_line, say
 from paddock.cli.workspace import open_workspace
 from paddock.core.board import Board
 from paddock.core.durations import parse_duration
@@ -18,7 +18,6 @@ from paddock.fleet.workspace import Workspace
 from paddock.store.codec import body_of, kind_of
 from paddock.store.location import open_store
 from paddock.store.protocol import Query, Store
-from paddock.views.document import SCHEMA
 from paddock.views.records import RecordView, view_record
 
 Line = Callable[[Record], str | RecordView]
@@ -141,7 +140,7 @@ def verify_command(ctx: click.Context, as_json: bool) -> None:
     found = workspace.read().verify()
     if as_json:
         bad = {"seq": found.bad.seq, "problem": found.bad.problem} if found.bad else None
-        print_json({"schema": SCHEMA, "records": found.records, "bad": bad})
+        print_document(records=found.records, bad=bad)
         ctx.exit(1 if found.bad else 0)
     if found.bad is not None:
         raise PaddockError(
@@ -162,7 +161,7 @@ def rebuild_command(ctx: click.Context, as_json: bool) -> None:
     seconds, records = time.perf_counter() - started, store.head()
     store.close()
     if as_json:
-        print_json({"schema": SCHEMA, "records": records, "same": same, "seconds": round(seconds, 3)})
+        print_document(records=records, same=same, seconds=round(seconds, 3))
     else:
         verdict = "the snapshot was correct" if same else "the snapshot was WRONG and has been replaced"
         click.echo(f"folded {plural(records, 'record')} in {seconds:.1f} s: {verdict}")
@@ -180,7 +179,7 @@ def push_command(ctx: click.Context, remote: str | None, as_json: bool) -> None:
     workspace = open_workspace(ctx)
     pushed = push_mirror(workspace.read(), workspace.repo, _remote(workspace, remote))
     if as_json:
-        print_json({"schema": SCHEMA, "seq": pushed.seq, "new": pushed.new, "remote": pushed.remote})
+        print_document(seq=pushed.seq, new=pushed.new, remote=pushed.remote)
         return
     where = (
         f"pushed to `{cut(pushed.remote, 80)}`" if pushed.remote else f"kept in `{REF}`: this repository has no remote"
@@ -204,7 +203,7 @@ def fetch_command(ctx: click.Context, remote: str | None, as_json: bool) -> None
     head = store.head()
     store.close()
     if as_json:
-        print_json({"schema": SCHEMA, "seq": head, "new": new, "source": source or REF})
+        print_document(seq=head, new=new, source=source or REF)
         return
     click.echo(f"{plural(new, 'new record')} from `{cut(source or REF, 80)}`; the log is at record {head:,}")
 

@@ -4,9 +4,9 @@ import time
 
 import click
 
+from paddock.cli.commands.restore import restore_command
 from paddock.cli.notices import checkout_lines
 from paddock.cli.queue_lines import SHOWN_QUEUED, render, suite_lines
-from paddock.cli.restore import restore_command
 from paddock.cli.text import paint, print_json
 from paddock.cli.workspace import open_workspace
 from paddock.core.board import DAEMON_LEASE

@@ -6,14 +6,13 @@ from typing import Any
 import click
 
 from paddock.cli.selection import go_ahead, parse_tasks, record_each, report, takes_tasks, wanted_tasks
-from paddock.cli.text import print_json
+from paddock.cli.text import print_document
 from paddock.cli.workspace import open_workspace
 from paddock.core.errors import Misuse
 from paddock.core.intent.selection import Bulk, Selection, select_tasks
 from paddock.core.intent.tasks import send_message, stop_tasks
 from paddock.core.tasks.task import Phase
 from paddock.fleet.service.presence import Presence, look_for_daemon
-from paddock.views.document import SCHEMA
 
 
 @click.command("stop")
@@ -52,7 +51,7 @@ def message_command(
         raise Misuse("there is no task to send it to", "name tasks before the text, or use --phase or --convoy")
     records = workspace.record(lambda board: send_message(board, names, text))
     if as_json:
-        print_json({"schema": SCHEMA, "ids": names, "messages": [record.seq for record in records]})
+        print_document(ids=names, messages=[record.seq for record in records])
     else:
         click.echo(f"queued for {', '.join(names)}; it is delivered as the next turn")
         if look_for_daemon(workspace.board(), time.time()).presence in {Presence.NONE, Presence.GONE}:

@@ -2,7 +2,7 @@
 
 import click
 
-from paddock.cli.text import plural, print_json
+from paddock.cli.text import plural, print_document
 from paddock.cli.workspace import open_workspace
 from paddock.core.errors import PaddockError
 from paddock.core.ids import printable
@@ -11,8 +11,9 @@ from paddock.fleet.workspace import Workspace
 from paddock.git.usertree.checkouts import catch_up
 from paddock.git.usertree.stash import StashReport, catch_up_with_stash
 from paddock.git.usertree.update import IN_THE_WAY, LeftAlone
-from paddock.views.checkouts import FILES_SHOWN, view_synced
-from paddock.views.document import document
+from paddock.views.checkouts import view_synced
+
+FILES_SHOWN = 8
 
 
 @click.command("sync")
@@ -28,7 +29,7 @@ def sync_command(ctx: click.Context, stash: bool, as_json: bool) -> None:
     workspace = open_workspace(ctx)
     reports = _sync(workspace, stash=stash)
     if as_json:
-        print_json(document(checkouts=[view_synced(report) for report in reports]))
+        print_document(checkouts=[view_synced(report) for report in reports])
     else:
         for report in reports:
             _tell(workspace, report)

@@ -5,7 +5,6 @@ from pathlib import Path
 
 import click
 
-from paddock.cli.openings import find_opening
 from paddock.cli.text import cut, paint
 from paddock.cli.turn_output import Manner, TurnOutput, print_entry
 from paddock.cli.workspace import open_workspace
@@ -14,6 +13,7 @@ from paddock.core.ids import is_run, parse_run, task_of
 from paddock.core.intent.selection import attempt_named
 from paddock.core.tasks.task import Attempt
 from paddock.fleet.attempts.attempt import SETUP_OUTPUT
+from paddock.fleet.attempts.openings import find_opening
 from paddock.fleet.site import Site
 from paddock.store.protocol import Store
 

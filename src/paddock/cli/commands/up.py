@@ -4,7 +4,7 @@ import time
 
 import click
 
-from paddock.cli.text import print_json
+from paddock.cli.text import print_document
 from paddock.cli.workspace import open_workspace
 from paddock.core.errors import PaddockError
 from paddock.core.tasks.vocabulary import EndedBy
@@ -19,7 +19,6 @@ from paddock.fleet.service.background import (
 )
 from paddock.fleet.workspace import Workspace
 from paddock.sessions.host import Host
-from paddock.views.document import SCHEMA
 
 
 @click.command("up")
@@ -45,7 +44,7 @@ def up_command(ctx: click.Context, most: int | None, install: bool, as_json: boo
     if as_json:
         holder = running.lease.holder
         was_up = found is not None
-        print_json({"schema": SCHEMA, "pid": holder.pid, "host": holder.host, "log": str(log), "was_up": was_up})
+        print_document(pid=holder.pid, host=holder.host, log=str(log), was_up=was_up)
     else:
         up = "is up" if found is None else "is already up"
         click.echo(f"the fleet {up} ({running.words}); `paddock status` shows what it does, `paddock down` ends it")
@@ -78,7 +77,7 @@ def down_command(ctx: click.Context, now: bool, as_json: bool) -> None:
     board = workspace.board()
     working = [attempt.id for name in board.live if (attempt := board.tasks[name].live_attempt) is not None]
     if as_json:
-        print_json({"schema": SCHEMA, "was_up": running is not None, "working": working, "ended_processes": ended})
+        print_document(was_up=running is not None, working=working, ended_processes=ended)
         return
     click.echo(f"ended the daemon ({running.words})" if running else "no daemon was running")
     if ended:

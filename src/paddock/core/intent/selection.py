@@ -44,6 +44,14 @@ class Selection:
         return self.everything or self.convoy is not None or self.phase is not None
 
 
+@dataclass(frozen=True, slots=True)
+class RefusedTask:
+    """One of several tasks that a request was made for."""
+
+    task: TaskId
+    error: PaddockError
+
+
 def select_tasks(board: Board, wanted: Selection, request: Bulk) -> list[TaskId]:
     """Raises PaddockError for a convoy nobody knows; tasks that are named are looked at by the request itself."""
     if not wanted.in_bulk:

@@ -2,9 +2,15 @@
 
 from dataclasses import dataclass
 
+from paddock.core.ids import recordable, resolve_folder
+from paddock.core.intent.landing import Conflicted
+from paddock.core.tasks.conversations import Homes
+from paddock.fleet.landing.entrance import main_ref
 from paddock.fleet.site import Site
+from paddock.git.command import run_git
 from paddock.git.landing.history import LandedTip, read_landed
 from paddock.git.landing.workbench import open_workbench
+from paddock.git.worktrees.prepare import WorktreeOrder, prepare
 
 _TIPS_SEARCHED = 200
 _PATHS_SHOWN = 20
@@ -58,3 +64,15 @@ def _diff(site: Site, before: str, after: str, paths: tuple[str, ...]) -> str:
     argv = ("--literal-pathspecs", "diff", "--no-ext-diff", "--no-textconv", before, after, "--", *paths)
     text = site.repo.git(*argv, check=False).stdout.decode("utf-8", "replace")
     return text if len(text) <= _DIFF_CHARACTERS else f"{text[:_DIFF_CHARACTERS]}\n… {len(text)} characters in all\n"
+
+
+def open_to_resolve(site: Site, found: Conflicted, homes: Homes) -> tuple[str, list[str]]:
+    """The worktree and the files that conflict in it. Opening it again finds the same worktree."""
+    tip = site.repo.resolve(f"refs/heads/{found.branch}") or found.head
+    prepared = prepare(site.root, WorktreeOrder(resolve_folder(found.id), found.branch, tip, homes=homes))
+    path = prepared.worktree.path
+    merging = run_git(path, "rev-parse", "--verify", "--quiet", "MERGE_HEAD", check=False).ok
+    if not merging:
+        run_git(path, "merge", "--no-edit", site.repo.resolve(main_ref(site)) or "HEAD", check=False)
+    conflicts = run_git(path, "diff", "--name-only", "--diff-filter=U", "-z").records
+    return str(path), [recordable(name) for name in conflicts]

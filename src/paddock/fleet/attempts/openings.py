@@ -2,14 +2,9 @@
 
 from dataclasses import dataclass
 
-from paddock.cli.text import cut, paint
 from paddock.core.events import MessageSent, TaskAdded, TaskEdited, TaskRejected, TurnStarted
-from paddock.core.ids import harmless
 from paddock.core.tasks.task import Attempt, Task
 from paddock.store.protocol import Query, Store
-from paddock.views.document import iso
-
-SHOWN_LINES = 12
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,20 +21,6 @@ class Opening:
     turn: int
     at: float
     said: tuple[TurnInput, ...] = ()
-
-    @property
-    def view(self) -> dict[str, object]:
-        said = [{"by": one.by, "what": one.what, "text": harmless(one.text)} for one in self.said]
-        return {"type": "turn", "turn": self.turn, "at": iso(self.at), "said": said}
-
-    def lines(self, clock: str) -> list[str]:
-        lines = [paint(f"── turn {self.turn} at {clock}", bold=True)]
-        for one in self.said:
-            lines.append(paint(f"{one.what} from {cut(one.by, 40)}:", dim=True))
-            text = one.text.strip().splitlines()
-            lines += [f"│ {cut(line, 200)}" for line in text[:SHOWN_LINES]]
-            lines += [f"│ … {len(text) - SHOWN_LINES} more lines"] if len(text) > SHOWN_LINES else []
-        return lines
 
 
 def find_opening(store: Store, task: Task, attempt: Attempt, turn: int) -> Opening | None:

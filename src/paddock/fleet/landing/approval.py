@@ -1,0 +1,85 @@
+"""A person's approval: changes are held, put where they belong in the merge queue, and recorded, whoever asks."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from msgspec.structs import replace
+
+from paddock.core.board import DAEMON_LEASE
+from paddock.core.errors import PaddockError
+from paddock.core.ids import TaskId, resolve_folder
+from paddock.core.intent.queue import base_named
+from paddock.core.intent.selection import RefusedTask
+from paddock.core.merge.model import Change
+from paddock.fleet.landing.entrance import hold_branch, hold_task, landable_head, lineage_of, queue_change
+from paddock.fleet.landing.unseen_loss import record_lost_work
+from paddock.fleet.workspace import Workspace, author
+from paddock.git.worktrees.release import release
+from paddock.store.protocol import Store
+
+
+@dataclass(frozen=True, slots=True)
+class ApprovalRequest:
+    """`message` is kept in the log. A change that `repairs` main is tested although main is red. `after` are queued
+    changes that all of these wait for."""
+
+    tasks: Sequence[TaskId] = ()
+    branches: Sequence[str] = ()
+    message: str = ""
+    repairs: bool = False
+    after: Sequence[str] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Approved:
+    """`waits_on` are the changes before each in the queue; `is_up` tells that a daemon will test them."""
+
+    changes: Sequence[Change]
+    waits_on: Mapping[str, Sequence[str]]
+    is_up: bool
+    refused: list[RefusedTask] = field(default_factory=list)
+
+
+def approve(workspace: Workspace, request: ApprovalRequest) -> Approved:
+    """Queues what can be queued. Raises the refusal where only one task was asked for."""
+    store = workspace.write()
+    try:
+        return _approve(workspace, store, request)
+    finally:
+        store.close()
+
+
+def _approve(workspace: Workspace, store: Store, request: ApprovalRequest) -> Approved:
+    site, who = workspace.site, author()
+    waits_for = [name for said in request.after if (name := base_named(store.board(), said)) is not None]
+    record_lost_work(workspace, store, request.tasks)
+    held, refused = _hold_tasks(workspace, store, request.tasks)
+    held += [hold_branch(site, store.board(), branch, who.name) for branch in request.branches]
+    changes = [
+        replace(change, repairs=request.repairs, depends_on=tuple(dict.fromkeys((*change.depends_on, *waits_for))))
+        for change in held
+    ]
+    lineage = lineage_of(site)
+    for change in changes:
+        lineage.queue(store.board().queue, change)
+    for change in changes:
+        store.append(lambda board, change=change: queue_change(board, change, lineage, request.message), who)  # type: ignore[misc]
+        release(site.root, resolve_folder(change.id), "its conflict was resolved")
+    board = store.board()
+    waits = {name: entry.waits_on for name, entry in board.queue.entries.items()}
+    return Approved(changes, waits, DAEMON_LEASE in board.leases.held, refused)
+
+
+def _hold_tasks(workspace: Workspace, store: Store, names: Sequence[TaskId]) -> tuple[list[Change], list[RefusedTask]]:
+    changes: list[Change] = []
+    refused: list[RefusedTask] = []
+    for name in names:
+        board = store.board()
+        try:
+            task = board.task(name)
+            changes.append(hold_task(workspace.site, board, task, landable_head(workspace.site, board, task)))
+        except PaddockError as error:
+            if len(names) == 1:
+                raise
+            refused.append(RefusedTask(name, error))
+    return changes, refused

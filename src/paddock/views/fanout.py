@@ -1,0 +1,55 @@
+"""Whether several agents are worth it, as JSON."""
+
+import msgspec
+
+from paddock.core.economics.fanout import FanOut, FanoutPlan, Worth
+from paddock.views.document import Document
+
+
+class PlanView(msgspec.Struct, frozen=True):
+    agents: int
+    shares: tuple[tuple[str, ...], ...]
+    wall_seconds: float
+    straggle_seconds: float
+    extra_tokens: float
+    extra_money: float | None
+    price_seconds: float
+    gain_seconds: float
+
+
+class FanOutView(Document, frozen=True, kw_only=True):
+    fan_out: bool
+    agents: int
+    hour_usd: float
+    hour_tokens: float
+    chosen: PlanView
+    serial: PlanView
+    plans: list[PlanView]
+    reasons: tuple[str, ...]
+
+
+def view_fan_out(outcome: FanOut, worth: Worth) -> FanOutView:
+    agents = len(outcome.chosen.shares)
+    return FanOutView(
+        fan_out=agents > 1,
+        agents=agents,
+        hour_usd=worth.money_per_hour,
+        hour_tokens=worth.tokens_per_hour,
+        chosen=_view_plan(outcome.chosen),
+        serial=_view_plan(outcome.serial),
+        plans=[_view_plan(plan) for plan in outcome.plans],
+        reasons=tuple(outcome.reasons),
+    )
+
+
+def _view_plan(plan: FanoutPlan) -> PlanView:
+    return PlanView(
+        agents=len(plan.shares),
+        shares=tuple(tuple(share) for share in plan.shares),
+        wall_seconds=round(plan.wall_seconds, 3),
+        straggle_seconds=round(plan.straggle_seconds, 3),
+        extra_tokens=plan.extra_tokens,
+        extra_money=plan.extra_money,
+        price_seconds=round(plan.price_seconds, 3),
+        gain_seconds=round(plan.gain_seconds, 3),
+    )
