@@ -34,7 +34,7 @@ def test_enough_samples_of_agent_and_kind_outweigh_everything_else() -> None:
     own = [TurnSample("coder", "fix", seconds, 1000.0) for seconds in (100.0, 110.0, 120.0, 130.0, 9000.0)]
     learnt = learn(experience_of(*others, *own), "coder", "fix")
     assert learnt.work_seconds.median == 120.0
-    assert learnt.work_seconds.samples == 5
+    assert learnt.work_seconds.most == 9000.0
 
 
 def test_an_unknown_kind_leans_on_the_agent_and_an_unknown_agent_on_the_fleet() -> None:

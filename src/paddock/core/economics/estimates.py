@@ -24,7 +24,6 @@ class Estimate(msgspec.Struct, frozen=True):
 
     median: float
     spread: float = 0.0
-    samples: int = 0
     most: float = 0.0
 
     @property
@@ -84,12 +83,12 @@ def remember(experience: Experience, sample: TurnSample) -> Experience:
     return Experience(samples)
 
 
-def learn(experience: Experience, agent: str, kind: str, prior: Learnt = PRIOR) -> Learnt:
+def learn(experience: Experience, agent: str, kind: str) -> Learnt:
     """What to expect of this agent on this kind of work."""
     everything = [sample for group in experience.samples.values() for sample in group]
     own = [sample for sample in everything if sample.agent == agent]
     exact = list(experience.samples.get(f"{agent}/{kind}", ()))
-    learnt = prior
+    learnt = PRIOR
     for samples in (everything, own, exact):
         learnt = _update(learnt, samples)
     return learnt
@@ -103,10 +102,10 @@ def estimate(values: list[float], prior: Estimate | None) -> Estimate | None:
     if not values or (prior is None and missing == ENOUGH_SAMPLES):
         return prior
     if prior is None:
-        return Estimate(median(values), _spread(values), len(values), max(values))
+        return Estimate(median(values), _spread(values), max(values))
     filled = values + [prior.median] * missing
     spread = max(_spread(filled), prior.spread * missing / ENOUGH_SAMPLES)
-    return Estimate(median(filled), spread, len(values), max(values))
+    return Estimate(median(filled), spread, max(values))
 
 
 def _update(prior: Learnt, samples: list[TurnSample]) -> Learnt:
