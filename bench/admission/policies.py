@@ -140,8 +140,7 @@ class Paddock(Silent):
 
     def room(self, now: float, running: int, prefixes: list[str]) -> int:
         candidates = tuple(
-            Candidate(f"t{n}.1", f"t{n}", "engine", (ACCOUNT,), Cost(), prefix=prefix)
-            for n, prefix in enumerate(prefixes)
+            Candidate(f"t{n}.1", f"t{n}", "engine", ACCOUNT, Cost(), prefix=prefix) for n, prefix in enumerate(prefixes)
         )
         snapshot = Snapshot(candidates, {ACCOUNT: running}, self.controls, BudgetBook(), "", MOST_AGENTS, self.host)
         admission = admit(snapshot, self._clock(now))

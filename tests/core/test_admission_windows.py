@@ -42,9 +42,9 @@ def test_a_window_that_is_nearly_used_up_takes_no_new_agent_until_its_reset() ->
     assert admit(snapshot(1, controls=nearly, most_used=1.0), NOW).starts
 
 
-def test_another_account_takes_what_a_full_one_does_not() -> None:
-    both = candidate(1, accounts=("main", "second"))
-    admission = admit(snapshot(0, candidates=(both,), controls=controls_with(told(1.0))), NOW)
+def test_a_full_account_holds_up_no_other() -> None:
+    both = (candidate(1), candidate(2, account="second"))
+    admission = admit(snapshot(0, candidates=both, controls=controls_with(told(1.0))), NOW)
     assert [start.account for start in admission.starts] == ["second"]
 
 

@@ -46,13 +46,13 @@ class LimitedBy(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """An attempt that is ready to start. `accounts` in the order they are to be tried; `cost` is its 90th
-    percentile; `prefix` names the prompt cache it shares with others, if any."""
+    """An attempt that is ready to start. `cost` is its 90th percentile; `prefix` names the prompt cache it shares
+    with others, if any."""
 
     attempt: str
     task: str
     engine: str
-    accounts: tuple[str, ...]
+    account: str
     cost: Cost
     convoy: str | None = None
     prefix: str = ""
@@ -88,7 +88,6 @@ class Snapshot:
 @dataclass(frozen=True, slots=True)
 class Start:
     attempt: str
-    engine: str
     account: str
 
 
@@ -104,17 +103,12 @@ class Refusal:
 
 @dataclass(frozen=True, slots=True)
 class Admission:
-    """`binding` is the refusal of the first candidate that may not start; `ledger` and `controls` are the state
-    once all starts have been made, to be recorded with them."""
+    """`ledger` and `controls` are the state once all starts have been made, to be recorded with them."""
 
     starts: tuple[Start, ...]
     refusals: tuple[Refusal, ...]
     ledger: BudgetBook
     controls: Controls
-
-    @property
-    def binding(self) -> Refusal | None:
-        return self.refusals[0] if self.refusals else None
 
 
 def admit(snapshot: Snapshot, now: float) -> Admission:
@@ -129,9 +123,10 @@ def admit(snapshot: Snapshot, now: float) -> Admission:
             reason = fleet_reason if fleet_by is not LimitedBy.CAP else _used_up(sum(running.values()), snapshot.cap)
             refusals.append(Refusal(candidate.attempt, fleet_by, reason))
             continue
-        account = _choose_account(candidate, controls, running, now, snapshot)
-        if isinstance(account, Refusal):
-            refusals.append(account)
+        account = candidate.account
+        refusal = _refusal(candidate, account_of(controls, account), running.get(account, 0), now, snapshot)
+        if refusal is not None:
+            refusals.append(refusal)
             continue
         scopes = scopes_of(candidate.attempt, candidate.task, candidate.convoy, snapshot.day)
         reserved = reserve(ledger, candidate.attempt, scopes, candidate.cost)
@@ -143,7 +138,7 @@ def admit(snapshot: Snapshot, now: float) -> Admission:
         controls = observe_start(
             controls, account, candidate.prefix, candidate.cold_tokens, now, running=running[account]
         )
-        starts.append(Start(candidate.attempt, candidate.engine, account))
+        starts.append(Start(candidate.attempt, account))
     return Admission(tuple(starts), tuple(refusals), ledger, controls)
 
 
@@ -171,27 +166,12 @@ def _used_up(running: int, cap: int) -> str:
     return f"agent cap reached ({running}/{cap})"
 
 
-def _choose_account(
-    candidate: Candidate, controls: Controls, running: dict[str, int], now: float, snapshot: Snapshot
-) -> str | Refusal:
-    """The first account that takes the candidate, or the refusal of the first that was asked."""
-    stopped = why_stopped(controls.breakers.get(candidate.engine) or Breaker(), candidate.engine)
+def _refusal(candidate: Candidate, account: Account, running: int, now: float, snapshot: Snapshot) -> Refusal | None:
+    """Why the candidate's engine or account does not take it, with so many agents on the account."""
+    name = candidate.account
+    stopped = why_stopped(snapshot.controls.breakers.get(candidate.engine) or Breaker(), candidate.engine)
     if stopped is not None:
         return Refusal(candidate.attempt, LimitedBy.BREAKER, stopped)
-    refusals: list[Refusal] = []
-    for name in candidate.accounts:
-        refusal = _account_refusal(candidate, name, account_of(controls, name), running.get(name, 0), now, snapshot)
-        if refusal is None:
-            return name
-        refusals.append(refusal)
-    if not refusals:
-        return Refusal(candidate.attempt, LimitedBy.AUTH, f"engine {candidate.engine} has no account")
-    return refusals[0]
-
-
-def _account_refusal(
-    candidate: Candidate, name: str, account: Account, running: int, now: float, snapshot: Snapshot
-) -> Refusal | None:
     pause = current_pause(account.clocks, now)
     if pause is not None:
         return Refusal(candidate.attempt, LimitedBy(pause.kind.value), f"account {name}: {pause.reason}", pause.until)

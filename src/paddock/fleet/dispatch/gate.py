@@ -174,7 +174,7 @@ class Gate:
             attempt=attempt_id(task.id, task.started + 1),
             task=task.id,
             engine=engine,
-            accounts=(self.site.account_of(engine),),
+            account=self.site.account_of(engine),
             cost=expected_cost(self.site, board, task, engine, now),
             convoy=task.convoy,
             prefix=f"{engine}/{task.agent or ''}",
