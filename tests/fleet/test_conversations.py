@@ -11,7 +11,8 @@ import pytest
 
 from paddock.core.events import AttemptStarted, MessageSent, TurnStarted
 from paddock.core.tasks.task import Attempt
-from paddock.git.worktrees.slots import SlotRecord, SlotState, hold_slot, slot_at, write_record
+from paddock.core.upkeep.survey import SlotState
+from paddock.git.worktrees.slots import SlotRecord, hold_slot, slot_at, write_record
 from tests.fleet.conftest import MakeYard
 from tests.fleet.yard import Step, Yard, commit, play, write
 

@@ -24,7 +24,7 @@ SAMPLE = [
     ("follow-up", ["turn.started#2", "turn.caught_up"]),
     ("stop", ["turn.stopping"]),
     ("stop", ["turn.ended_in_log", "daemon.adopted"]),
-    ("retry", ["attempt.ended_in_log#2", "strays.recorded"]),
+    ("retry", ["attempt.ended_in_log#2", "janitor.recorded"]),
     ("resumed", ["claimed#2", "turn.claimed_in_log"]),
     ("timeout", ["turn.graced"]),
     ("strayed", ["rescue.moved", "rescue.switched"]),

@@ -8,7 +8,8 @@ import pytest
 
 from paddock.core.events import DaemonTroubled
 from paddock.core.ids import TaskId
-from paddock.git.worktrees.slots import SlotState, list_slots, read_record
+from paddock.core.upkeep.survey import SlotState
+from paddock.git.worktrees.slots import list_slots, read_record
 from paddock.sessions.marks import find_marked
 from tests.fleet.conftest import MakeYard
 from tests.fleet.yard import Yard

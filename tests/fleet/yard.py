@@ -19,9 +19,10 @@ from paddock.core.board import Board
 from paddock.core.events import Event, Record
 from paddock.core.ids import AttemptId, TaskId
 from paddock.core.tasks.task import Attempt, Task
+from paddock.core.upkeep.survey import SlotState
 from paddock.fleet.site import marker_of
 from paddock.git.repo import discover
-from paddock.git.worktrees.slots import SlotState, WorktreeRoot, default_root, list_slots, read_record
+from paddock.git.worktrees.slots import WorktreeRoot, default_root, list_slots, read_record
 from paddock.sessions.marks import MarkedProcess, find_marked
 from paddock.sessions.sweep import sweep
 from paddock.store.protocol import Query

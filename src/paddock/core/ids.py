@@ -17,6 +17,11 @@ _TAKEN = re.compile(r"main|[tr][0-9]+(\.[0-9]+)?|b-[0-9a-f]{8}", re.IGNORECASE)
 _SLUG_GAP = re.compile(r"[^a-z0-9]+")
 
 MOST_IN_A_RANGE = 10_000
+CHANGES = "refs/paddock/changes"
+RUN_OWNER = "run-"
+"""Before the id of a CI run where owners of processes and output are named."""
+RESOLVE_SUFFIX = ".resolve"
+"""Of names under which a person, rather than an attempt, has a worktree."""
 
 
 def task_id(number: int) -> TaskId:
@@ -104,7 +109,11 @@ def branch_change(branch: str) -> str:
 
 def resolve_folder(change: str) -> str:
     """The name of the worktree in which a person resolves a change's conflict."""
-    return f"{change if is_task(change) else f'{branch_slug(change)}-{_number_of(change)}'}.resolve"
+    return f"{change if is_task(change) else f'{branch_slug(change)}-{_number_of(change)}'}{RESOLVE_SUFFIX}"
+
+
+def change_folder(change_id: str) -> str:
+    return f"{CHANGES}/{change_id.replace('/', '+')}"
 
 
 def former_branch_change(branch: str) -> str:

@@ -22,15 +22,14 @@ from paddock.fleet.news import News
 from paddock.fleet.service.settings import SettingsFile, notice_edit
 from paddock.fleet.site import Site
 from paddock.fleet.troubles import Troubles
-from paddock.fleet.upkeep.janitor import judge, lease_drafts, look, note_drafts, sweep
-from paddock.fleet.upkeep.pool import fill_pool, release_strays
+from paddock.fleet.upkeep.pool import fill_pool
+from paddock.fleet.upkeep.rounds import Rounds
 from paddock.fleet.upkeep.sweeper import Sweeper
 
 SLOW_CLOCK_SECONDS = 5.0
 ROUND_SECONDS = 0.02
 """A busy fleet wakes its daemon with every step of every agent; a round serves all that came meanwhile."""
 STARTING = "starting agents"
-CLEANING = "cleaning up"
 ESSENTIAL = frozenset({STARTING, LANDING, TENDING})
 """What a fleet that is to end when it is idle does not leave undone without having tried again and again."""
 
@@ -62,6 +61,7 @@ class Daemon:
         self.attempts = AttemptRuns(Crew(self.site, self.ledger, sweeper, self.gate), self.troubles, self._drives)
         self._dispatcher = Dispatcher(self.site, self.ledger, self.gate)
         self.lander = Lander(self.site, self.ledger, CiCrew(self.site, sweeper), self._drives, self.troubles)
+        self._rounds = Rounds(self.site, self.ledger, self.troubles, self._driven)
 
     async def run(self) -> None:
         """Until idle, asked to end, or succeeded. Agents that still run are left to the next daemon."""
@@ -69,7 +69,7 @@ class Daemon:
             listener.tell(self._woken.set)
             try:
                 checkpoint("daemon.leads")
-                await release_strays(self.site, self.ledger)
+                await self._rounds.open()
                 await self._run_tasks()
             finally:
                 self.site.sessions.close()
@@ -83,7 +83,7 @@ class Daemon:
                 chores = (
                     self.ledger.keep_lease(),
                     fill_pool(self.site, self.ledger, self.troubles),
-                    self._keep_clean(),
+                    self._rounds.keep(),
                 )
                 tasks = [group.create_task(chore) for chore in chores]
                 await self._loop()
@@ -167,24 +167,8 @@ class Daemon:
         pause = SLOW_CLOCK_SECONDS if wake_at is None else max(0.01, wake_at - self.site.clock.now())
         await wait_for(self._woken, min(SLOW_CLOCK_SECONDS, pause))
 
-    async def _keep_clean(self) -> None:
-        """The janitor's rounds: one at the start, then on a slow clock."""
-        while True:
-            again = await self.troubles.attempt(CLEANING, self._clean)
-            every = self.site.config.janitor.every
-            await asyncio.sleep(every if again is None else max(0.0, again - self.site.clock.now()))
-
-    async def _clean(self) -> None:
-        """What a drive of ours still clears up after its attempt's end is not for the janitor."""
-        seen = await asyncio.to_thread(look, self.site)
-        checkpoint("janitor.looked")
-        found = judge(self.site.config, self.ledger.read(), seen, self.site.clock.now())
-        driven = {str(run.attempt_id) for run in self.attempts.by_task.values()}
-        orphaned = [item for item in found if item.name not in driven]
-        done = await asyncio.to_thread(sweep, self.site, orphaned)
-        checkpoint("janitor.swept")
-        now = self.site.clock.now()
-        await self.ledger.record(lambda fresh: [*lease_drafts(fresh, now), *note_drafts(done)])
+    def _driven(self) -> frozenset[str]:
+        return frozenset(run.attempt_id for run in self.attempts.by_task.values())
 
 
 def _first(group: BaseExceptionGroup[PaddockError]) -> PaddockError:

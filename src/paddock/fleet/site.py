@@ -9,7 +9,7 @@ from pathlib import Path
 
 from paddock.config.schema import Agent, Config, Worktrees
 from paddock.core.errors import PaddockError
-from paddock.core.ids import AttemptId, TaskId, attempt_number, task_of
+from paddock.core.ids import RUN_OWNER, AttemptId, TaskId, attempt_number, task_of
 from paddock.core.money.prices import Price, PriceBook, Rates, price_book, read_table
 from paddock.core.money.pricetable import TABLE
 from paddock.core.tasks.deadlines import TurnLimits
@@ -29,8 +29,6 @@ from paddock.store.digest import blake2b
 
 NO_AGENT = Agent()
 PORT_AFTER_ALL = 65_536
-RUN_OWNER = "run-"
-"""Before the id of a CI run where attempts are meant otherwise: whose turns are swept, whose processes are found."""
 OpenSessions = Callable[[str, Callable[[str], Path], Callable[[str], None]], Sessions]
 
 

@@ -44,9 +44,14 @@ def hold(path: Path, timeout_seconds: float = 60.0) -> Iterator[Lock]:
 
 
 def try_lock(path: Path) -> Lock | None:
-    """The lock, to be given to `closing`, or None while another process holds it."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+    """The lock, to be given to `closing`, or None while another process holds it or removes what it guards."""
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+    except (FileNotFoundError, FileExistsError):
+        if path.parent.is_file():
+            raise
+        return None  # whoever held the lock is just removing the folder
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:

@@ -14,14 +14,17 @@ from paddock.core.leases.lease import LeaseExpired
 from paddock.core.merge.events import RunEnded, RunStarted
 from paddock.core.merge.model import Purpose, Result
 from paddock.core.tasks.vocabulary import Outcome, Step
+from paddock.core.upkeep.findings import Leftover, ReleaseSandbox, What
+from paddock.core.upkeep.judge import judge
+from paddock.core.upkeep.survey import SlotState, Survey
 from paddock.fleet.site import Site
-from paddock.fleet.upkeep.janitor import Found, What, judge, look, sweep
+from paddock.fleet.upkeep.janitor import allowed, look, sweep
 from paddock.git.landing.held import hold_unit
 from paddock.git.repo import discover
 from paddock.git.sandboxes.sandbox import Sandbox, SandboxRecord, list_sandboxes, reserve_sandbox, write_record
 from paddock.git.worktrees.pool import fill
 from paddock.git.worktrees.prepare import WorktreeOrder, find, prepare
-from paddock.git.worktrees.slots import SlotRecord, SlotState, hold_slot, list_slots
+from paddock.git.worktrees.slots import SlotRecord, hold_slot, list_slots
 from paddock.git.worktrees.slots import write_record as write_slot
 from paddock.sessions.marks import Mark
 from paddock.store.protocol import Author
@@ -65,6 +68,11 @@ def start_run(yard: Yard, name: str) -> None:
 def janitor(yard: Yard, *words: str) -> dict[str, list[dict[str, str]]]:
     found: dict[str, list[dict[str, str]]] = json.loads(yard.paddock("janitor", "--json", *words))
     return found
+
+
+def judged(yard: Yard, site: Site, seen: Survey) -> list[Leftover]:
+    board = yard.board()
+    return judge(board, seen, allowed(site.config), board.at)
 
 
 def kinds(rows: list[dict[str, str]]) -> list[tuple[str, str]]:
@@ -147,7 +155,7 @@ def test_a_worktree_that_does_not_come_back_keeps_no_fleet_from_starting(yard: Y
     assert yard.task("t2").phase == "approval"
     [trouble] = [record.event for record in yard.records(DaemonTroubled)]
     assert isinstance(trouble, DaemonTroubled)
-    assert trouble.what == "taking back the worktree of t1.1"
+    assert trouble.what == "sweeping the worktree of an ended attempt t1.1"
     assert "cannot be removed" in trouble.problem
 
 
@@ -179,9 +187,9 @@ def test_an_attempt_that_starts_while_the_janitor_looks_keeps_its_worktree(yard:
     begin(yard, "t1")
     prepare(site.root, WorktreeOrder("t1.1", "paddock/t1", main))
     seen = look(site)
-    assert judge(site.config, yard.board(), seen, time.time()) == []
+    assert judged(yard, site, seen) == []
     # Even by a board that is too old it is unknown, which is not dead.
-    assert [found.what for found in judge(site.config, before, seen, time.time())] == [What.UNKNOWN]
+    assert [found.what for found in judge(before, seen, allowed(site.config), before.at)] == [What.UNKNOWN]
 
 
 def test_a_sandbox_is_taken_from_an_ended_run_only(yard: Yard) -> None:
@@ -190,16 +198,16 @@ def test_a_sandbox_is_taken_from_an_ended_run_only(yard: Yard) -> None:
     for name, run in (("ci1", "r1"), ("ci2", "r2"), ("ci3", "elsewhere")):
         write_record(Sandbox(site.repo, site.sandbox_root, name), SandboxRecord(run=run))
     seen = look(site)
-    assert judge(site.config, yard.board(), seen, time.time()) == []
+    assert judged(yard, site, seen) == []
     record(yard, Draft(RunEnded("r1", Result.PASS)))
-    found = judge(site.config, yard.board(), seen, time.time())
-    assert found == [Found(What.SANDBOX, "ci1", "claimed by run r1, which has ended")]
+    found = judged(yard, site, seen)
+    assert found == [Leftover(What.SANDBOX, "ci1", "claimed by run r1, which has ended", ReleaseSandbox("ci1", "r1"))]
     # Meanwhile the sandbox was reserved for the next run: it stays that run's.
     write_record(Sandbox(site.repo, site.sandbox_root, "ci1"), SandboxRecord(run="r2"))
-    assert sweep(site, found) == []
+    assert [dealt.stale for dealt in sweep(site, found)] == [True]
     assert {box.name: box.record.run for box in list_sandboxes(site.repo, site.sandbox_root)}["ci1"] == "r2"
     write_record(Sandbox(site.repo, site.sandbox_root, "ci1"), SandboxRecord(run="r1"))
-    assert sweep(site, found) == found
+    assert [dealt.left for dealt in sweep(site, found)] == [""]
 
 
 def test_sandboxes_beyond_the_slots_go_unless_a_run_takes_one_meanwhile(make_yard: MakeYard) -> None:
@@ -211,10 +219,10 @@ def test_sandboxes_beyond_the_slots_go_unless_a_run_takes_one_meanwhile(make_yar
         write_record(box, SandboxRecord())
     write_record(boxes["ci1"], SandboxRecord(run="r9"))
 
-    found = judge(site.config, yard.board(), look(site), time.time())
-    assert [(item.what, item.name) for item in found] == [(What.SURPLUS, "ci3"), (What.SURPLUS, "ci10")]
+    found = judged(yard, site, look(site))
+    assert [(item.what, item.name) for item in found] == [(What.SPARE_SANDBOX, "ci3"), (What.SPARE_SANDBOX, "ci10")]
     reserve_sandbox(boxes["ci3"], "r10", fresh=False)
-    assert [item.name for item in sweep(site, found)] == ["ci10"]
+    assert [dealt.leftover.name for dealt in sweep(site, found) if not dealt.left] == ["ci10"]
     assert [box.name for box in list_sandboxes(site.repo, site.sandbox_root)] == ["ci1", "ci2", "ci3"]
     assert not boxes["ci10"].path.exists()
 

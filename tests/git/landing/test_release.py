@@ -9,11 +9,11 @@ from pathlib import Path
 
 import pytest
 
+from paddock.core.upkeep.survey import HeldChanges
 from paddock.git.landing.compose import Policy
 from paddock.git.landing.held import (
     MAIN,
     RELEASE_CHECKPOINTS,
-    HeldChanges,
     hold_delivery,
     release_changes,
     survey_changes,

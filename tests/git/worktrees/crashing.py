@@ -12,11 +12,11 @@ from pathlib import Path
 
 from paddock.git.disk import DiskFloor
 from paddock.git.repo import discover
-from paddock.git.worktrees.gc import apply_gc, plan_gc
 from paddock.git.worktrees.pool import fill
 from paddock.git.worktrees.prepare import WorktreeOrder, prepare
 from paddock.git.worktrees.release import Secured, release
 from paddock.git.worktrees.slots import WorktreeRoot, default_root
+from tests.git.worktrees.collecting import find_waste, remove
 
 SETUP = ("/bin/sh", "-c", "echo done >> set-up.ignored")
 
@@ -38,7 +38,7 @@ def perform(operation: str, top: Path, arguments: list[str], checkpoint: Callabl
         case "fill", [tip, size]:
             fill(root, tip, int(size), checkpoint=checkpoint)
         case "gc", []:
-            apply_gc(root, plan_gc(root, live=(), idle=0), checkpoint)
+            remove(root, find_waste(root), checkpoint)
         case _:
             raise SystemExit(f"unknown operation {operation} {arguments}")
 

@@ -8,13 +8,15 @@ from pathlib import Path
 
 import pytest
 
+from paddock.core.upkeep.findings import What
+from paddock.core.upkeep.survey import SlotState
 from paddock.git.lock import try_lock
 from paddock.git.repo import Repo
-from paddock.git.worktrees.gc import apply_gc, plan_gc
 from paddock.git.worktrees.pool import count_idle, fill
 from paddock.git.worktrees.prepare import WorktreeOrder, prepare, release
-from paddock.git.worktrees.slots import SlotState, WorktreeRoot, list_slots, read_record
+from paddock.git.worktrees.slots import WorktreeRoot, list_slots, read_record
 from tests.git.conftest import commit, git, write
+from tests.git.worktrees.collecting import find_waste, remove, remove_waste
 from tests.git.worktrees.crashing import crash_at, root_of
 
 BRANCH = "paddock/t1-work"
@@ -74,9 +76,8 @@ def test_a_warm_prepare_killed_anywhere_converges(furnished: WorktreeRoot, top: 
 @pytest.mark.parametrize("point", ["slot-taken", "making", "added", "checked-out", "included", "set-up", "idle"])
 def test_a_fill_killed_anywhere_converges(furnished: WorktreeRoot, top: Path, start: str, point: str) -> None:
     crash_at("fill", point, top, start, "2")
-    for _ in range(2):
-        report = fill(furnished, start, 2)
-    assert report.problems == ()
+    remove(furnished, find_waste(furnished, idle=2))
+    assert fill(furnished, start, 2).problems == ()
     assert count_idle(furnished) == len(list_slots(furnished)) == 2
     check_consistent(furnished)
     assert prepare(furnished, WorktreeOrder("t1.1", BRANCH, start)).warm
@@ -87,8 +88,8 @@ def test_a_repointing_killed_anywhere_converges(furnished: WorktreeRoot, top: Pa
     fill(furnished, start, 1)
     moved = commit(top, {"README.md": "moved\n"})
     crash_at("fill", point, top, moved, "1")
-    for _ in range(2):
-        fill(furnished, moved, 1)
+    remove(furnished, find_waste(furnished, idle=1))
+    fill(furnished, moved, 1)
     slots = list_slots(furnished)
     assert len(slots) == count_idle(furnished) == 1
     assert git(slots[0].path, "rev-parse", "HEAD") == moved
@@ -125,12 +126,14 @@ def test_a_release_killed_anywhere_converges(
     check_consistent(furnished)
 
 
-def test_a_half_returned_worktree_is_finished_by_the_next_fill(
+def test_a_half_returned_worktree_is_removed_with_its_work_saved(
     furnished: WorktreeRoot, repo: Repo, top: Path, start: str
 ) -> None:
     loose = leave_work(furnished, start)
     crash_at("release", "detached", top, "t1.1")
-    assert fill(furnished, start, 1).reclaimed == 1
+    assert fill(furnished, start, 0).idle == 0, "the pool leaves it alone"
+    [item] = remove_waste(furnished, live={"t1.1"}).removed
+    assert item.what is What.HALF_MADE
     assert fill(furnished, start, 1).idle == 1
     check_saved(repo, loose)
     check_consistent(furnished)
@@ -142,7 +145,7 @@ def test_a_gc_killed_anywhere_loses_nothing_and_converges(
 ) -> None:
     loose = leave_work(furnished, start)
     crash_at("gc", point, top)
-    apply_gc(furnished, plan_gc(furnished, live=(), idle=0))
+    remove_waste(furnished)
     check_saved(repo, loose)
     assert list_slots(furnished) == ()
     check_consistent(furnished)

@@ -1,14 +1,29 @@
+import contextlib
 import os
+import shutil
 import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+from paddock.core.upkeep.findings import RemoveWorktree, What
+from paddock.core.upkeep.survey import SlotState
 from paddock.git.disk import disk_usage, free_space
+from paddock.git.lock import hold
 from paddock.git.repo import Repo
-from paddock.git.worktrees.gc import Waste, apply_gc, plan_gc
 from paddock.git.worktrees.pool import count_idle, fill
 from paddock.git.worktrees.prepare import WorktreeOrder, prepare, release
-from paddock.git.worktrees.slots import SlotState, WorktreeRoot, hold_slot, list_slots, read_record
+from paddock.git.worktrees.slots import (
+    SlotRecord,
+    WorktreeRoot,
+    hold_claims,
+    hold_slot,
+    list_slots,
+    next_slot,
+    read_record,
+    write_record,
+)
 from tests.git.conftest import commit, git, write
+from tests.git.worktrees.collecting import find_waste, remove, remove_waste, sizes
 
 
 def order(number: int, start: str) -> WorktreeOrder:
@@ -20,27 +35,27 @@ class TestPlan:
         prepare(root, order(1, tip))
         prepare(root, order(2, tip))
         write(root.path, {"w1/big": "x" * 500_000})
-        plan = plan_gc(root, live={"t2.1"}, idle=0)
-        assert [(item.waste, item.attempt) for item in plan.items] == [(Waste.ABANDONED, "t1.1")]
-        assert plan.size_bytes >= 500_000
+        [one] = find_waste(root, live={"t2.1"})
+        assert (one.what, one.remedy) == (What.ABANDONED, RemoveWorktree(1, SlotState.READY, "t1.1"))
+        assert sizes(root, [one]) >= 500_000
         assert (root.path / "w1/big").exists()
         assert len(list_slots(root)) == 2
 
     def test_the_pool_keeps_its_size(self, root: WorktreeRoot, tip: str) -> None:
         fill(root, tip, 3)
-        plan = plan_gc(root, live=(), idle=2)
-        assert [item.waste for item in plan.items] == [Waste.SURPLUS]
-        report = apply_gc(root, plan)
+        found = find_waste(root, idle=2)
+        assert [one.what for one in found] == [What.SURPLUS]
+        assert sizes(root, found) > 0
+        assert remove(root, found).removed == found
         assert count_idle(root) == 2
-        assert report.freed_bytes == plan.size_bytes > 0
 
     def test_an_entry_being_worked_on_is_not_half_made(self, root: WorktreeRoot, tip: str) -> None:
         fill(root, tip, 1)
         slot = list_slots(root)[0]
         with hold_slot(slot):
             (slot.home / "record.json").write_text('{"state":"making"}')
-            assert plan_gc(root, live=(), idle=0).items == ()
-        assert [item.waste for item in plan_gc(root, live=(), idle=0).items] == [Waste.HALF_MADE]
+            assert find_waste(root) == []
+        assert [one.what for one in find_waste(root)] == [What.HALF_MADE]
 
 
 class TestApply:
@@ -51,13 +66,13 @@ class TestApply:
         git(tree.path, "checkout", "-q", "--detach")
         loose = commit(tree.path, {"work": "1"})
         write(tree.path, {"dirty": "2"})
-        report = apply_gc(root, plan_gc(root, live=(), idle=0))
+        report = remove_waste(root)
         assert not tree.path.exists()
         assert not tree.git_dir.exists()
         assert list_slots(root) == ()
         assert repo.is_ancestor(loose, "paddock/t1-work")
         assert git(repo.common_dir, "show", "paddock/t1-work:dirty") == "2"
-        assert report.rescued == ("refs/heads/paddock/t1-work",)
+        assert report.rescued == ["refs/heads/paddock/t1-work"]
         assert len(report.removed) == 1
 
     def test_foreign_worktrees_and_folders_are_untouched(
@@ -67,7 +82,7 @@ class TestApply:
         git(top, "worktree", "add", "-q", "--detach", str(tmp_path / "foreign"))
         git(top, "worktree", "add", "-q", "--detach", str(root.path / "mine-beside-yours"))
         write(root.path, {"notes.txt": "x"})
-        apply_gc(root, plan_gc(root, live=(), idle=0, force=True))
+        remove_waste(root, force=True)
         assert git(tmp_path / "foreign", "status", "--porcelain") == ""
         assert git(root.path / "mine-beside-yours", "status", "--porcelain") == ""
         assert (root.path / "notes.txt").exists()
@@ -75,32 +90,46 @@ class TestApply:
 
     def test_what_changed_since_the_plan_is_spared(self, root: WorktreeRoot, tip: str) -> None:
         fill(root, tip, 1)
-        plan = plan_gc(root, live=(), idle=0)
+        found = find_waste(root)
         prepare(root, order(1, tip))
-        report = apply_gc(root, plan)
-        assert report.removed == ()
+        report = remove(root, found)
+        assert report.removed == []
         assert "changed since" in report.spared[0][1]
         assert (root.path / "w1/README.md").exists()
 
+    def test_a_slot_that_is_just_being_taken_is_spared(self, root: WorktreeRoot) -> None:
+        """Its folder is there, its lock and its record are not yet; whoever takes it holds the claims."""
+        with ThreadPoolExecutor(1) as pool:
+            with hold_claims(root) as claims:
+                slot = next_slot(root, claims)
+                slot.home.mkdir(parents=True)
+                found = find_waste(root)
+                assert [one.what for one in found] == [What.HALF_MADE]
+                removal = pool.submit(remove, root, found)
+                with hold_slot(slot) as lock:
+                    write_record(slot, SlotRecord(SlotState.CLAIMED, attempt="t1.1"), lock)
+            assert "changed since" in removal.result(60).spared[0][1]
+        assert read_record(slot) is not None
+
     def test_what_is_in_use_is_spared(self, root: WorktreeRoot, tip: str) -> None:
         fill(root, tip, 1)
-        plan = plan_gc(root, live=(), idle=0)
+        found = find_waste(root)
         with hold_slot(list_slots(root)[0]):
-            assert "in use" in apply_gc(root, plan).spared[0][1]
+            assert "in use" in remove(root, found).spared[0][1]
 
     def test_what_cannot_be_saved_goes_only_by_force(self, root: WorktreeRoot, tip: str) -> None:
         tree = prepare(root, order(1, tip)).worktree
         git(tree.path.parent, "init", "-q", str(tree.path / "nested"))
         write(tree.path, {"nested/precious": "1"})
-        report = apply_gc(root, plan_gc(root, live=(), idle=0))
+        report = remove_waste(root)
         assert "nested" in report.spared[0][1]
         record = read_record(list_slots(root)[0])
         assert record is not None
         assert record.state is SlotState.KEPT
-        assert plan_gc(root, live=(), idle=0).items == ()
-        forced = plan_gc(root, live=(), idle=0, force=True)
-        assert "nested" in forced.items[0].note
-        apply_gc(root, forced)
+        assert find_waste(root) == []
+        forced = find_waste(root, force=True)
+        assert "nested" in forced[0].evidence
+        remove(root, forced)
         assert not tree.path.exists()
 
     def test_a_worktree_whose_record_is_lost_is_kept_and_saved_when_forced(
@@ -109,10 +138,10 @@ class TestApply:
         tree = prepare(root, order(1, tip)).worktree
         write(tree.path, {"dirty": "1"})
         (list_slots(root)[0].home / "record.json").write_text("")
-        assert plan_gc(root, live=(), idle=0).items == ()
-        assert fill(root, tip, 1).reclaimed == 0
+        assert find_waste(root) == []
+        assert fill(root, tip, 1).made == 1
         assert (tree.path / "dirty").exists()
-        apply_gc(root, plan_gc(root, live=(), idle=1, force=True))
+        remove_waste(root, force=True)
         assert not tree.path.exists()
         assert git(repo.common_dir, "show", "paddock/t1-work:dirty") == "1"
 
@@ -125,10 +154,10 @@ class TestApply:
         loose = commit(lost, {"a": "1"})
         admin = repo.common_dir / "worktrees/w9"
         lost.rename(root.path.parent / "away")
-        assert plan_gc(root, live=(), idle=0).items == ()
+        assert find_waste(root) == []
         os.utime(admin, (time.time() - 7200,) * 2)
-        report = apply_gc(root, plan_gc(root, live=(), idle=0))
-        assert [item.waste for item in report.removed] == [Waste.UNREGISTERED]
+        report = remove_waste(root)
+        assert [one.what for one in report.removed] == [What.UNREGISTERED]
         assert not admin.exists()
         assert list(repo.refs("refs/paddock/kept").values()) == [loose]
 
@@ -150,3 +179,19 @@ def test_disk_usage_does_not_follow_links(tmp_path: Path) -> None:
 
 def test_free_space_is_known_for_a_folder_yet_to_be_made(tmp_path: Path) -> None:
     assert free_space(tmp_path / "a/b/c").free_bytes > 0
+
+
+def test_a_lock_whose_folder_is_removed_meanwhile_is_had_all_the_same(tmp_path: Path) -> None:
+    folder = tmp_path / "w1"
+
+    def take() -> None:
+        for _ in range(500):
+            with hold(folder / "lock"):
+                pass
+
+    with ThreadPoolExecutor(1) as pool:
+        taking = pool.submit(take)
+        while not taking.done():
+            with contextlib.suppress(OSError):
+                shutil.rmtree(folder, ignore_errors=True)
+        taking.result()

@@ -6,13 +6,12 @@ from pathlib import Path
 import pytest
 
 from paddock.core.tasks.conversations import Homes
+from paddock.core.upkeep.survey import SlotState
 from paddock.git.worktrees.claims import look_at_place
-from paddock.git.worktrees.gc import apply_gc, plan_gc
 from paddock.git.worktrees.pool import count_idle, fill
 from paddock.git.worktrees.prepare import PlaceTaken, WorktreeOrder, prepare, release
 from paddock.git.worktrees.slots import (
     SlotRecord,
-    SlotState,
     WorktreeRoot,
     hold_slot,
     list_slots,
@@ -21,6 +20,7 @@ from paddock.git.worktrees.slots import (
     write_record,
 )
 from tests.git.conftest import git
+from tests.git.worktrees.collecting import find_waste, remove_waste
 
 
 def order(number: int, start: str, place: Path | None = None, homes: Homes | None = None) -> WorktreeOrder:
@@ -51,7 +51,7 @@ def test_who_comes_back_gets_the_same_folder_whatever_else_is_idle(root: Worktre
 
 def test_a_folder_that_was_removed_is_made_again_where_it_was(root: WorktreeRoot, tip: str) -> None:
     _, second = live_in(root, tip, 1, 2)
-    apply_gc(root, plan_gc(root, live=(), idle=0))
+    remove_waste(root)
     assert list_slots(root) == ()
     assert take(root, 9, tip, place=second) == second
 
@@ -59,7 +59,7 @@ def test_a_folder_that_was_removed_is_made_again_where_it_was(root: WorktreeRoot
 def test_others_get_a_new_folder_and_not_the_number_of_a_removed_one(root: WorktreeRoot, tip: str) -> None:
     first, second = live_in(root, tip, 1, 2)
     assert take(root, 8, tip, homes=kept(first, second)).name == "w3"
-    apply_gc(root, plan_gc(root, live={"t8.1"}, idle=0))
+    remove_waste(root, live={"t8.1"})
     assert take(root, 9, tip, homes=kept(first, second)).name == "w4"
 
 
@@ -114,5 +114,5 @@ def test_the_pool_is_filled_beside_the_folders_of_conversations(root: WorktreeRo
 
 def test_gc_spares_the_folder_of_a_conversation_unless_forced(root: WorktreeRoot, tip: str) -> None:
     first, second = live_in(root, tip, 1, 2)
-    assert [item.path for item in plan_gc(root, (), 0, homes=kept(second)).items] == [first]
-    assert [item.path for item in plan_gc(root, (), 0, homes=kept(second), force=True).items] == [first, second]
+    assert [one.name for one in find_waste(root, homes=kept(second))] == [str(first)]
+    assert [one.name for one in find_waste(root, homes=kept(second), force=True)] == [str(first), str(second)]

@@ -5,13 +5,14 @@ from pathlib import Path
 import pytest
 
 import paddock.git.worktrees.rescue
+from paddock.core.upkeep.survey import SlotState
 from paddock.git.facts import DiffStat, diffstat
 from paddock.git.repo import Repo
 from paddock.git.worktrees.checkout import admin_dir, operation_in_progress
 from paddock.git.worktrees.prepare import Worktree, WorktreeOrder, find, prepare, release
 from paddock.git.worktrees.release import Released
 from paddock.git.worktrees.rescue import Rescued, dirty_files, loose_commits, rescue
-from paddock.git.worktrees.slots import SlotState, WorktreeRoot, list_slots, read_record
+from paddock.git.worktrees.slots import WorktreeRoot, list_slots, read_record
 from tests.git.conftest import commit, git, write
 
 BRANCH = "paddock/t1-work"

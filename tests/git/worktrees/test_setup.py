@@ -9,10 +9,11 @@ import psutil
 import pytest
 
 import paddock.git.worktrees.setup
+from paddock.core.upkeep.survey import SlotState
 from paddock.git.worktrees.pool import fill
 from paddock.git.worktrees.prepare import WorktreeOrder, find, prepare, release
 from paddock.git.worktrees.setup import needs_setup_again, run_setup, shell_setup, stop_leftover
-from paddock.git.worktrees.slots import SlotState, WorktreeRoot, list_slots, read_record
+from paddock.git.worktrees.slots import WorktreeRoot, list_slots, read_record
 from tests.git.conftest import commit
 
 ORDER = ("t1.1", "paddock/t1")

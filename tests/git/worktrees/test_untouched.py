@@ -6,11 +6,12 @@ from pathlib import Path
 
 import pytest
 
+from paddock.core.upkeep.survey import SlotState
 from paddock.git.repo import Repo
 from paddock.git.worktrees.pool import count_idle, fill
 from paddock.git.worktrees.prepare import Worktree, WorktreeOrder, prepare, release
 from paddock.git.worktrees.release import Secured
-from paddock.git.worktrees.slots import SlotState, WorktreeRoot, list_slots, read_record
+from paddock.git.worktrees.slots import WorktreeRoot, list_slots, read_record
 from tests.git.conftest import commit, git, write
 from tests.git.worktrees.crashing import crash_at, root_of
 

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from paddock.core.errors import PaddockError
+from paddock.core.upkeep.survey import SlotState
 from paddock.git.disk import DiskFloor
 from paddock.git.repo import Repo
 from paddock.git.worktrees.checkout import add_worktree, admin_dir
@@ -16,7 +17,6 @@ from paddock.git.worktrees.pool import count_idle, fill
 from paddock.git.worktrees.prepare import PreparedWorktree, WorktreeOrder, find, prepare, release
 from paddock.git.worktrees.slots import (
     PortPlan,
-    SlotState,
     WorktreeRoot,
     default_root,
     hold_slot,

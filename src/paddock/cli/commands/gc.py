@@ -1,15 +1,17 @@
 """`paddock gc`: worktrees that are no longer needed."""
 
+from collections.abc import Sequence
+
 import click
 
 from paddock.cli.text import cut, print_document
 from paddock.cli.workspace import open_workspace
 from paddock.core.events import Draft, WorktreeRemoved
-from paddock.core.ids import resolve_folder
-from paddock.core.merge.model import Ending
 from paddock.core.tasks.conversations import find_homes
-from paddock.core.tasks.task import Phase
-from paddock.git.worktrees.gc import GcItem, apply_gc, plan_gc
+from paddock.core.upkeep.findings import Leftover
+from paddock.core.upkeep.judge import collect, live_owners
+from paddock.fleet.upkeep.janitor import measured, sweep
+from paddock.git.worktrees.upkeep import look_at_entries, look_at_worktrees
 
 
 @click.command("gc")
@@ -27,33 +29,35 @@ def gc_command(ctx: click.Context, dry_run: bool, force: bool, as_json: bool) ->
     Before anything is removed, a ref keeps its commits, and uncommitted files are committed.
     """
     workspace = open_workspace(ctx)
-    site, board = workspace.site, workspace.board()
-    live: set[str] = {attempt.id for name in board.live if (attempt := board.tasks[name].live_attempt) is not None}
-    # In these a person may be at work on a conflict.
-    live |= {resolve_folder(task.id) for task in board.open_tasks() if task.phase is Phase.BLOCKED}
-    live |= {resolve_folder(old.id) for old in board.queue.decided if old.branch and old.outcome is Ending.CONFLICTED}
-    plan = plan_gc(site.root, live, workspace.config.worktrees.pool, force=force, homes=find_homes(board))
+    site = workspace.site
+    seen = look_at_worktrees(site.root), look_at_entries(site.root)
+    board = workspace.board()
+    pool = workspace.config.worktrees.pool
+    found = collect(*seen, live_owners(board), pool, find_homes(board), force=force)
+    found = [measured(site, one) for one in found]
     if dry_run:
-        _print(plan.items, "would free", sum(item.size_bytes for item in plan.items), as_json=as_json)
+        _print(found, "would free", as_json=as_json)
         return
-    report = apply_gc(site.root, plan)
-    if report.removed:
-        events = [Draft(WorktreeRemoved(str(item.path), item.size_bytes)) for item in report.removed]
+    dealt = sweep(site, found)
+    removed = [one.leftover for one in dealt if not one.left]
+    if removed:
+        events = [Draft(WorktreeRemoved(one.name, one.size_bytes)) for one in removed]
         workspace.record(lambda _board: events)
-    _print(report.removed, "freed", report.freed_bytes, as_json=as_json)
-    for item, why in report.spared:
-        click.echo(f"kept {item.path}: {cut(why, 300)}", err=True)
-    for ref in report.rescued:
+    _print(removed, "freed", as_json=as_json)
+    for one in dealt:
+        if one.left:
+            click.echo(f"kept {one.leftover.name}: {cut(one.left, 300)}", err=True)
+    for ref in (ref for one in dealt for ref in one.refs):
         click.echo(f"saved in {ref}", err=True)
 
 
-def _print(items: tuple[GcItem, ...], verb: str, size: int, *, as_json: bool) -> None:
+def _print(found: Sequence[Leftover], verb: str, *, as_json: bool) -> None:
+    size = sum(one.size_bytes for one in found)
     if as_json:
-        rows = [{"path": str(item.path), "what": item.waste.value, "bytes": item.size_bytes} for item in items]
+        rows = [{"path": one.name, "what": one.what.name.lower(), "bytes": one.size_bytes} for one in found]
         print_document(items=rows, bytes=size)
         return
-    for item in items:
-        click.echo(
-            f"{item.waste.value:<12} {item.size_bytes / 1024:>10,.0f} KB  {item.path}  {cut(item.note, 200)}".rstrip()
-        )
-    click.echo(f"{verb} {size / 1024:,.0f} KB" if items else "nothing to remove")
+    for one in found:
+        words = f"{one.what.name.lower():<12} {one.size_bytes / 1024:>10,.0f} KB  {one.name}  {cut(one.evidence, 200)}"
+        click.echo(words.rstrip())
+    click.echo(f"{verb} {size / 1024:,.0f} KB" if found else "nothing to remove")

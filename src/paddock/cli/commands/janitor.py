@@ -6,7 +6,9 @@ import click
 
 from paddock.cli.text import cut, print_document
 from paddock.cli.workspace import open_workspace
-from paddock.fleet.upkeep.janitor import Found, What, judge, lease_drafts, look, note_drafts, sweep
+from paddock.core.upkeep.findings import Leftover
+from paddock.core.upkeep.judge import judge
+from paddock.fleet.upkeep.janitor import Dealt, allowed, drafts, look, sweep
 from paddock.fleet.workspace import author
 
 
@@ -23,27 +25,31 @@ def janitor_command(ctx: click.Context, dry_run: bool, as_json: bool) -> None:
     store = workspace.read() if dry_run else workspace.write()
     site = workspace.site
     seen = look(site)
-    found = judge(site.config, store.board(), seen, time.time())
-    done = [item for item in found if item.what is not What.UNKNOWN]
+    found = judge(store.board(), seen, allowed(site.config), time.time())
+    dealt = [Dealt(one) for one in found if one.remedy is not None] if dry_run else sweep(site, found)
     if not dry_run:
-        leases = [item for item in found if item.what is What.LEASE]
-        swept = sweep(site, found)
-        done = [*leases, *swept]
         now = time.time()
-        store.append(lambda fresh: [*lease_drafts(fresh, now), *note_drafts(swept)], author())
+        store.append(lambda fresh: drafts(fresh, dealt, now), author())
     store.close()
-    left = [item for item in found if item not in done]
+    swept = [_row(one.leftover) for one in dealt if not one.left]
+    left = [_row(one) for one in found if one.remedy is None]
+    left += [_row(one.leftover, f"{one.leftover.evidence}: {one.left}") for one in dealt if one.left]
     if as_json:
-        print_document(dry_run=dry_run, swept=[_row(i) for i in done], left=[_row(i) for i in left])
+        print_document(dry_run=dry_run, swept=swept, left=left)
         return
     verb = "would sweep" if dry_run else "swept"
-    for item in done:
-        click.echo(f"{verb} {item.what.value}: {cut(item.name, 200)}  {cut(item.evidence, 120)}")
-    for item in left:
-        click.echo(f"left alone: {cut(item.name, 200)}  {cut(item.evidence, 120)}")
+    for row in swept:
+        click.echo(f"{verb} {row['what']}: {cut(str(row['name']), 200)}  {cut(str(row['evidence']), 120)}")
+    for row in left:
+        click.echo(f"left alone: {cut(str(row['name']), 200)}  {cut(str(row['evidence']), 300)}")
     if not found:
         click.echo("nothing to sweep")
 
 
-def _row(item: Found) -> dict[str, object]:
-    return {"what": item.what.value, "name": item.name, "evidence": item.evidence, "bytes": item.size_bytes}
+def _row(one: Leftover, evidence: str = "") -> dict[str, object]:
+    return {
+        "what": one.what.value,
+        "name": one.name,
+        "evidence": evidence or one.evidence,
+        "bytes": one.size_bytes,
+    }

@@ -2,8 +2,9 @@
 
 from dataclasses import dataclass
 
+from paddock.core.ids import RUN_OWNER
 from paddock.core.plaintext import plain_lines
-from paddock.fleet.site import RUN_OWNER, Site
+from paddock.fleet.site import Site
 from paddock.sessions.protocol import Stream, Turn
 
 SHOWN_LINES = 40

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from paddock.core.board import Board
 from paddock.core.errors import PaddockError
 from paddock.core.events import ChangeRevised, Draft, TaskApproved
-from paddock.core.ids import TaskId, attempt_number, recordable
+from paddock.core.ids import TaskId, attempt_number, change_folder, recordable
 from paddock.core.intent.landing import head_to_land, require_landable
 from paddock.core.intent.queue import change_of_branch
 from paddock.core.merge.model import Change, Member
@@ -13,7 +13,7 @@ from paddock.core.tasks.task import SATISFIED, Phase, Task
 from paddock.fleet.checkpoints import checkpoint
 from paddock.fleet.landing.lineage import Lineage
 from paddock.fleet.site import Site
-from paddock.git.landing.held import Held, NotHeld, change_folder, hold_change
+from paddock.git.landing.held import Held, NotHeld, hold_change
 from paddock.git.sandboxes.ci import CiDefinition, define_ci
 
 

@@ -13,14 +13,14 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
-from paddock.core.ids import recordable
+from paddock.core.ids import CHANGES, change_folder, recordable
 from paddock.core.merge.model import Member
+from paddock.core.upkeep.survey import HeldChanges
 from paddock.git.landing.durable import REF_OPTIONS, flush_objects, move_ref
 from paddock.git.landing.workbench import Workbench, open_workbench
 from paddock.git.repo import ABSENT, Repo
 from paddock.git.worktrees.checkout import KEPT, hold_commit
 
-CHANGES = "refs/paddock/changes"
 UNITS = "refs/paddock/units"
 MAIN = "refs/paddock/main"
 HOLD_CHECKPOINTS = ("hold.checked", "hold.flushed", "hold.held")
@@ -44,10 +44,6 @@ class NotHeld:
 
     member: Member
     reason: str
-
-
-def change_folder(change_id: str) -> str:
-    return f"{CHANGES}/{change_id.replace('/', '+')}"
 
 
 def change_ref(member: Member) -> str:
@@ -92,15 +88,6 @@ def delivery_ref(attempt: str) -> str:
 def hold_delivery(repo: Repo, attempt: str, commit: str) -> None:
     """What an attempt has delivered, as it was judged last."""
     repo.git("update-ref", "--no-deref", "-m", "paddock: change", delivery_ref(attempt), commit)
-
-
-@dataclass(frozen=True, slots=True)
-class HeldChanges:
-    """Every ref below CHANGES at one moment. `loose`: commit → parents of what neither `main` nor a kept ref has."""
-
-    main: str
-    refs: Mapping[str, str]
-    loose: Mapping[str, tuple[str, ...]]
 
 
 def survey_changes(repo: Repo, main: str) -> HeldChanges:

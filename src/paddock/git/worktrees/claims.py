@@ -15,16 +15,16 @@ from pathlib import Path
 import msgspec
 
 from paddock.core.errors import PaddockError
+from paddock.core.ids import RESOLVE_SUFFIX
 from paddock.core.tasks.conversations import NOWHERE, Homes
+from paddock.core.upkeep.survey import SlotState
 from paddock.git.disk import below_floor
 from paddock.git.lock import Lock, hold
 from paddock.git.worktrees.furnish import Checkpoint
 from paddock.git.worktrees.release import make_idle
 from paddock.git.worktrees.slots import (
-    RESOLVE_SUFFIX,
     Slot,
     SlotRecord,
-    SlotState,
     WorktreeRoot,
     belongs_to,
     hold_claims,

@@ -8,15 +8,15 @@ import msgspec
 
 from paddock.core.errors import PaddockError
 from paddock.core.tasks.conversations import NOWHERE, Homes
+from paddock.core.upkeep.survey import SlotState
 from paddock.git.lock import Lock, hold
 from paddock.git.worktrees.checkout import add_worktree, admin_dir, bring_to, check_out, clean, sharpen_index
 from paddock.git.worktrees.claims import check_room
 from paddock.git.worktrees.furnish import Checkpoint, furnish, is_setup_due, no_checkpoint
-from paddock.git.worktrees.release import make_idle, remove_slot
+from paddock.git.worktrees.release import remove_slot
 from paddock.git.worktrees.slots import (
     Slot,
     SlotRecord,
-    SlotState,
     WorktreeRoot,
     hold_claims,
     hold_if_free,
@@ -34,7 +34,6 @@ class FillReport:
     idle: int
     made: int = 0
     repointed: int = 0
-    reclaimed: int = 0
     problems: tuple[str, ...] = ()
 
 
@@ -48,37 +47,35 @@ def fill(
 ) -> FillReport:
     """Bring the pool to `size` idle worktrees at commit `tip`; stop after `most` pieces of work.
 
-    Those that a conversation may come back to do not count, and are left as they are.
-    Entries a dead process left half done are finished or removed. Safe beside claims and other fills.
+    Those that a conversation may come back to do not count, and are left as they are. What a dead process left half
+    done is the janitor's. Safe beside claims and other fills.
     """
     done: list[Slot] = []
     lived_in = {*homes.due, *homes.kept}
-    made = reclaimed = 0
+    made = 0
     problems: list[str] = []
     limit = most if most is not None else size + len(list_slots(root))
     for slot in list_slots(root):
-        if len(done) + reclaimed >= limit:
+        if len(done) >= limit:
             break
         with hold_if_free(slot) as lock:
             if lock is None:
                 continue
             record = read_record(slot)
             try:
-                if record is None or record.state in (SlotState.MAKING, SlotState.RETURNING):
-                    reclaimed += _reclaim(root, slot, record, lock, checkpoint)
-                elif _is_stale(root, record, tip) and str(slot.path) not in lived_in:
+                if record is not None and _is_stale(root, record, tip) and str(slot.path) not in lived_in:
                     _repoint(root, slot, record, tip, lock, checkpoint, problems)
                     done.append(slot)
             except (PaddockError, OSError) as error:
                 problems.append(f"w{slot.number}: {error}")
-    while _is_short(root, size, lived_in) and len(done) + reclaimed < limit and not problems:
+    while _is_short(root, size, lived_in) and len(done) < limit and not problems:
         try:
             done.append(_make(root, tip, homes, checkpoint, problems))
             made += 1
         except (PaddockError, OSError) as error:
             problems.append(str(error))
     _sharpen(root, done)
-    return FillReport(count_idle(root, lived_in), made, len(done) - made, reclaimed, tuple(problems))
+    return FillReport(count_idle(root, lived_in), made, len(done) - made, tuple(problems))
 
 
 def _sharpen(root: WorktreeRoot, done: list[Slot]) -> None:
@@ -115,11 +112,15 @@ def _make(root: WorktreeRoot, tip: str, homes: Homes, checkpoint: Checkpoint, pr
             checkpoint("slot-taken")
             write_record(slot, SlotRecord(SlotState.MAKING), lock)
         checkpoint("making")
-        admin = add_worktree(root, slot, tip, lock)
-        checkpoint("added")
-        check_out(slot.path, admin, tip, lock)
-        checkpoint("checked-out")
-        _settle(root, slot, SlotRecord(SlotState.MAKING), tip, lock, checkpoint, problems)
+        try:
+            admin = add_worktree(root, slot, tip, lock)
+            checkpoint("added")
+            check_out(slot.path, admin, tip, lock)
+            checkpoint("checked-out")
+            _settle(root, slot, SlotRecord(SlotState.MAKING), tip, lock, checkpoint, problems)
+        except (PaddockError, OSError):
+            remove_slot(root, slot, lock)
+            raise
         return slot
 
 
@@ -164,15 +165,3 @@ def _settle(
         problems.append(f"w{slot.number}: the setup command failed, see `{setup.output}`")
     write_record(slot, msgspec.structs.replace(record, state=SlotState.IDLE, at=tip), lock)
     checkpoint("idle")
-
-
-def _reclaim(root: WorktreeRoot, slot: Slot, record: SlotRecord | None, lock: Lock, checkpoint: Checkpoint) -> int:
-    """Returns 1 when something was done about a half-made or half-returned entry."""
-    if record is None:
-        # Without a record nobody knows what is in there; an empty place is free, anything else is for gc.
-        if slot.path.exists():
-            return 0
-        remove_slot(root, slot, lock)
-    else:
-        make_idle(root, slot, lock, checkpoint)
-    return 1

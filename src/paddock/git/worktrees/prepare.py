@@ -10,6 +10,7 @@ from dataclasses import dataclass
 import msgspec
 
 from paddock.core.errors import PaddockError
+from paddock.core.upkeep.survey import SlotState
 from paddock.git.worktrees.checkout import (
     add_worktree,
     admin_dir,
@@ -25,7 +26,7 @@ from paddock.git.worktrees.claims import PlaceTaken, WorktreeOrder, claim_slot
 from paddock.git.worktrees.furnish import Checkpoint, Worktree, describe, furnish, no_checkpoint
 from paddock.git.worktrees.release import Released, release
 from paddock.git.worktrees.setup import SetupResult
-from paddock.git.worktrees.slots import SlotRecord, SlotState, WorktreeRoot, find_slot, read_record, write_record
+from paddock.git.worktrees.slots import SlotRecord, WorktreeRoot, find_slot, read_record, write_record
 
 __all__ = ["PlaceTaken", "PreparedWorktree", "Released", "Worktree", "WorktreeOrder", "find", "prepare", "release"]
 

@@ -8,6 +8,7 @@ import msgspec
 
 from paddock.core.errors import PaddockError
 from paddock.core.ids import recordable
+from paddock.core.upkeep.survey import SlotState
 from paddock.git.disk import remove_tree
 from paddock.git.lock import Lock
 from paddock.git.repo import GitFailed, branch_of
@@ -30,7 +31,6 @@ from paddock.git.worktrees.setup import stop_leftover
 from paddock.git.worktrees.slots import (
     Slot,
     SlotRecord,
-    SlotState,
     WorktreeRoot,
     find_slot,
     hold_slot,

@@ -8,7 +8,6 @@ the lock was left by a process that died; every step can be done again.
 """
 
 import contextlib
-import enum
 import os
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -20,24 +19,14 @@ import msgspec
 
 from paddock.core.errors import PaddockError
 from paddock.core.tasks.conversations import NOWHERE, Homes
+from paddock.core.upkeep.survey import SlotState
 from paddock.git.disk import DiskFloor
 from paddock.git.lock import Lock, closing, hold, try_lock
 from paddock.git.repo import Repo
 
-RESOLVE_SUFFIX = ".resolve"
-"""Of names under which a person, rather than an attempt, has a worktree."""
 _SLOTS_FOLDER = ".slots"
 _FIRST_PORT = 20_000
 _PORT_AFTER_LAST = 32_768  # Linux hands out ephemeral ports from here on
-
-
-class SlotState(enum.Enum):
-    MAKING = "making"  # being created for the pool; holds nothing of value
-    IDLE = "idle"  # in the pool: clean, detached at `at`
-    CLAIMED = "claimed"  # being prepared for `attempt`; no agent has seen it
-    READY = "ready"  # handed to `attempt`; only its release may touch it
-    RETURNING = "returning"  # its work is secured; being cleaned
-    KEPT = "kept"  # holds something that could not be secured; for a human, see `reason`
 
 
 class SlotRecord(msgspec.Struct, frozen=True, omit_defaults=True):

@@ -8,8 +8,8 @@ from paddock.core.board import Board
 from paddock.core.ids import TaskId
 from paddock.core.merge import events as qe
 from paddock.core.merge.model import Change
-from paddock.fleet.upkeep.changes import spare_changes
-from paddock.git.landing.held import HeldChanges
+from paddock.core.upkeep.changes import spare_changes
+from paddock.core.upkeep.survey import HeldChanges
 
 CHANGES = "refs/paddock/changes"
 COMMITS = [f"c{n}" for n in range(8)]

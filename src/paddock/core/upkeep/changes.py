@@ -3,9 +3,9 @@
 from collections.abc import Iterable, Mapping
 
 from paddock.core.board import Board
-from paddock.core.ids import TaskId, is_task
+from paddock.core.ids import CHANGES, TaskId, change_folder, is_task
 from paddock.core.tasks.task import FINISHED
-from paddock.git.landing.held import CHANGES, HeldChanges, change_folder
+from paddock.core.upkeep.survey import HeldChanges
 
 
 def spare_changes(board: Board, held: HeldChanges) -> dict[str, str]:
