@@ -15,8 +15,8 @@ from rich.console import Console
 from rich.terminal_theme import DIMMED_MONOKAI
 
 from paddock.cli.commands.run import lead
-from paddock.cli.live import LAST_LINES, REFRESH_SECONDS, draw
-from paddock.cli.narration import tell
+from paddock.cli.pages.live import LAST_LINES, REFRESH_SECONDS, draw
+from paddock.cli.pages.narration import tell
 from paddock.core.events import Record
 from paddock.core.tasks.task import Phase
 from paddock.fleet.daemon import Daemon, Orders

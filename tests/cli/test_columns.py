@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from paddock.cli.columns import columns, shorten
-from paddock.cli.text import cut
+from paddock.cli.terminal.columns import columns, shorten
+from paddock.cli.terminal.text import cut
 
 
 @pytest.mark.parametrize(

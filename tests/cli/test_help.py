@@ -41,8 +41,8 @@ def test_suggestions_are_commands() -> None:
 def test_an_interrupted_completion_prints_nothing(tmp_path: Path) -> None:
     program = (
         "import signal, sys\n"
-        "from paddock.cli import completing\n"
-        "completing.discover = lambda _: signal.raise_signal(signal.SIGINT)\n"
+        "from paddock.cli import completion\n"
+        "completion.discover = lambda _: signal.raise_signal(signal.SIGINT)\n"
         "from paddock.cli.main import run\n"
         "sys.exit(run([]))\n"
     )

@@ -9,8 +9,8 @@ from textwrap import dedent
 
 import pytest
 
-from paddock.cli import overview
-from paddock.cli.columns import columns
+from paddock.cli.pages import overview
+from paddock.cli.terminal.columns import columns
 from paddock.core import events as ev
 from paddock.core.board import Board
 from paddock.core.ids import TaskId

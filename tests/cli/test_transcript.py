@@ -3,8 +3,8 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from paddock.cli.amounts import money_words, token_words
-from paddock.cli.transcript import PartialText, render_entry, stamp
+from paddock.cli.pages.transcript import PartialText, render_entry, stamp
+from paddock.cli.terminal.amounts import money_words, token_words
 from paddock.core.trace import Error, FileEdit, Text, ToolResult, ToolStatus, Uncounted
 
 

@@ -10,7 +10,7 @@ from difflib import get_close_matches
 from enum import StrEnum
 from pathlib import Path
 
-from paddock.cli.text import plural
+from paddock.cli.terminal.text import plural
 from paddock.config.schema import Config
 from paddock.core.errors import PaddockError
 from paddock.fleet.workspace import Workspace
@@ -76,7 +76,7 @@ def examine(workspace: Workspace) -> Iterator[Finding]:
 
 def examine_ci(workspace: Workspace) -> Iterator[Finding]:
     """Runs CI once on main's tip."""
-    from paddock.cli.trial import SHOWN_LINES, cure_of_trial, tell_trial, try_once
+    from paddock.cli.pages.trial import SHOWN_LINES, cure_of_trial, tell_trial, try_once
     from paddock.core.merge.model import Result
 
     if not workspace.has_log:

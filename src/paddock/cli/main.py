@@ -6,7 +6,7 @@ import os
 import sys
 from contextlib import suppress
 
-from paddock.cli.complaint import complain
+from paddock.cli.terminal.complaint import complain
 from paddock.core.errors import PaddockError
 
 
@@ -81,7 +81,7 @@ def _discard_output() -> None:
 def _answer(arguments: list[str]) -> int:
     flags = set(arguments[1:])
     if arguments[:1] == ["status"] and flags <= {"--all", "--json"}:
-        from paddock.cli.overview import show_status
+        from paddock.cli.pages.overview import show_status
         from paddock.cli.workspace import workspace_at
 
         show_status(workspace_at(None), as_json="--json" in flags, show_all="--all" in flags)

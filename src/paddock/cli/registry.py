@@ -7,7 +7,7 @@ from typing import NamedTuple
 import click
 
 from paddock import __version__
-from paddock.cli.complaint import complain
+from paddock.cli.terminal.complaint import complain
 
 # name -> (module, one line of help); listed in the order a newcomer meets them
 COMMANDS: dict[str, tuple[str, str]] = {
@@ -86,7 +86,7 @@ class LazyGroup(click.Group):
         command = getattr(module, f"{cmd_name.replace('-', '_')}_command")
         assert isinstance(command, click.Command)
         if "_PADDOCK_COMPLETE" in os.environ:
-            from paddock.cli.completing import offer_to
+            from paddock.cli.completion import offer_to
 
             offer_to(command, (cmd_name,))
         return command

@@ -7,8 +7,8 @@ from typing import Any, TypeVar
 
 import click
 
-from paddock.cli.complaint import complain
-from paddock.cli.text import cut, plural, print_document
+from paddock.cli.terminal.complaint import complain
+from paddock.cli.terminal.text import cut, plural, print_document
 from paddock.config.taskfile import split_list
 from paddock.core.board import Board
 from paddock.core.errors import Misuse, PaddockError

@@ -6,7 +6,7 @@ from pathlib import Path
 import click
 from click.core import ParameterSource
 
-from paddock.cli.text import plural, print_document
+from paddock.cli.terminal.text import plural, print_document
 from paddock.cli.workspace import open_workspace
 from paddock.config.taskfile import SIZE_LIMIT, parse_task_file, split_list
 from paddock.core.errors import Misuse

@@ -2,7 +2,7 @@
 
 import click
 
-from paddock.cli.text import cut, paint, plural, print_document
+from paddock.cli.terminal.text import cut, paint, plural, print_document
 from paddock.cli.workspace import open_workspace
 from paddock.config.fields import fields_of
 from paddock.config.load import FILE_NAME, Loaded, Setting, unknown_setting

@@ -4,8 +4,8 @@ import time
 
 import click
 
-from paddock.cli.overview import render_convoy
-from paddock.cli.text import cut, paint, print_document
+from paddock.cli.pages.overview import render_convoy
+from paddock.cli.terminal.text import cut, paint, print_document
 from paddock.cli.workspace import open_workspace
 from paddock.core.intent.selection import require_convoy
 from paddock.fleet.outlook import Outlook

@@ -4,8 +4,8 @@ import time
 
 import click
 
-from paddock.cli.amounts import UNKNOWN, UNPRICED, money_words, token_words
-from paddock.cli.text import cut, plural, print_document, print_json
+from paddock.cli.terminal.amounts import UNKNOWN, UNPRICED, money_words, token_words
+from paddock.cli.terminal.text import cut, plural, print_document, print_json
 from paddock.cli.workspace import open_workspace
 from paddock.core.events import BudgetSet, TurnEnded
 from paddock.core.intent.budget import set_budget

@@ -4,9 +4,9 @@ import sys
 
 import click
 
-from paddock.cli.pager import DiffColours, page
 from paddock.cli.selection import parse_tasks
-from paddock.cli.text import cut
+from paddock.cli.terminal.pager import DiffColours, page
+from paddock.cli.terminal.text import cut
 from paddock.cli.workspace import open_workspace
 from paddock.core.errors import PaddockError
 from paddock.core.tasks.task import Task

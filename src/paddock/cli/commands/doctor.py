@@ -3,7 +3,7 @@
 import click
 
 from paddock.cli.checks import Health, examine, examine_ci
-from paddock.cli.text import cut, paint, print_document
+from paddock.cli.terminal.text import cut, paint, print_document
 from paddock.cli.workspace import open_workspace
 
 _COLOURS = {Health.OK: "green", Health.WARNING: "yellow", Health.PROBLEM: "red"}

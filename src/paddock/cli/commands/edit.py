@@ -6,7 +6,7 @@ import click
 from msgspec import UNSET
 
 from paddock.cli.selection import Wanted, go_ahead, record_each, report, takes_tasks, wanted_tasks
-from paddock.cli.text import print_document
+from paddock.cli.terminal.text import print_document
 from paddock.cli.workspace import open_workspace
 from paddock.config.taskfile import split_list
 from paddock.core.errors import Misuse

@@ -7,7 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 import click
 import msgspec
 
-from paddock.cli.text import cut, paint, print_document
+from paddock.cli.terminal.text import cut, paint, print_document
 from paddock.cli.workspace import open_workspace
 from paddock.core.errors import PaddockError
 from paddock.core.intent.budget import reset_limits

@@ -3,7 +3,7 @@
 import click
 
 from paddock.cli.selection import parse_tasks
-from paddock.cli.text import print_json
+from paddock.cli.terminal.text import print_json
 from paddock.cli.workspace import open_workspace
 from paddock.config.schema import Limits
 from paddock.core.durations import format_duration, parse_duration

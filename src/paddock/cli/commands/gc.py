@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import click
 
-from paddock.cli.text import cut, print_document
+from paddock.cli.terminal.text import cut, print_document
 from paddock.cli.workspace import open_workspace
 from paddock.core.events import Draft, WorktreeRemoved
 from paddock.core.tasks.conversations import find_homes

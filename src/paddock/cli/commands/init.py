@@ -8,8 +8,8 @@ from pathlib import Path
 
 import click
 
-from paddock.cli.text import plural, print_document
-from paddock.cli.trial import cure_of_trial, end_of_trial, tell_trial, try_once
+from paddock.cli.pages.trial import cure_of_trial, end_of_trial, tell_trial, try_once
+from paddock.cli.terminal.text import plural, print_document
 from paddock.cli.workspace import open_workspace
 from paddock.config.guess import Guess, guess_ci
 from paddock.config.load import FILE_NAME

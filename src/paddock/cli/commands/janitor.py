@@ -4,7 +4,7 @@ import time
 
 import click
 
-from paddock.cli.text import cut, print_document
+from paddock.cli.terminal.text import cut, print_document
 from paddock.cli.workspace import open_workspace
 from paddock.core.upkeep.findings import Leftover
 from paddock.core.upkeep.judge import judge

@@ -6,7 +6,7 @@ from typing import Any
 import click
 
 from paddock.cli.selection import Wanted, go_ahead, report, takes_tasks, wanted_tasks
-from paddock.cli.text import cut, print_document
+from paddock.cli.terminal.text import cut, print_document
 from paddock.cli.workspace import open_workspace
 from paddock.core.errors import Misuse
 from paddock.core.ids import parse_task

@@ -12,7 +12,7 @@ from dataclasses import replace
 import click
 import psutil
 
-from paddock.cli.text import age, cut, print_document, print_json
+from paddock.cli.terminal.text import age, cut, print_document, print_json
 from paddock.cli.workspace import open_workspace
 from paddock.core.board import Board
 from paddock.core.durations import format_duration, parse_duration

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 import click
 
-from paddock.cli.text import age, cut, print_document
+from paddock.cli.terminal.text import age, cut, print_document
 from paddock.cli.workspace import open_workspace
 from paddock.core.admission.breaker import how_to_restart
 from paddock.core.admission.clocks import current_pause

@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterable
 import click
 from msgspec.structs import replace
 
-from paddock.cli.narration import describe
-from paddock.cli.text import clock, cut, paint, plural, print_document, print_json_line, say
+from paddock.cli.pages.narration import describe
+from paddock.cli.terminal.text import clock, cut, paint, plural, print_document, print_json_line, say
 from paddock.cli.workspace import open_workspace
 from paddock.core.board import Board
 from paddock.core.durations import parse_duration

@@ -5,9 +5,9 @@ import time
 import click
 
 from paddock.cli.commands.restore import restore_command
-from paddock.cli.notices import checkout_lines
-from paddock.cli.queue_lines import SHOWN_QUEUED, render, suite_lines
-from paddock.cli.text import paint, print_json
+from paddock.cli.pages.notices import checkout_lines
+from paddock.cli.pages.queue import SHOWN_QUEUED, render, suite_lines
+from paddock.cli.terminal.text import paint, print_json
 from paddock.cli.workspace import open_workspace
 from paddock.core.board import DAEMON_LEASE
 from paddock.core.ids import is_run, parse_run
@@ -57,7 +57,7 @@ def queue_command(ctx: click.Context, everything: bool, as_json: bool) -> None:
 
 def show_end_of_halt(workspace: Workspace, halted: Halted) -> None:
     """The end of the output of the run that halted the queue."""
-    from paddock.cli.stories import end_of_run
+    from paddock.cli.pages.stories import end_of_run
 
     for line in end_of_run(workspace.site, halted.runs[-1:]):
         click.echo(line)
@@ -155,7 +155,7 @@ def why_command(ctx: click.Context, change: str, as_json: bool) -> None:
     For a task or a branch: every run behind its verdict, and what it failed to merge with. For a run such as r7: what
     it tested, how it ended and what followed. For main: who moved it, which runs tested it, and what halted the queue.
     """
-    from paddock.cli import stories
+    from paddock.cli.pages import stories
 
     workspace = open_workspace(ctx)
     name = change_named(workspace.board(), change)

@@ -2,7 +2,7 @@
 
 import click
 
-from paddock.cli.text import print_document
+from paddock.cli.terminal.text import print_document
 from paddock.cli.workspace import open_workspace
 from paddock.fleet.landing.restoration import contested_words, find_undone, how_to_settle, make_branch
 

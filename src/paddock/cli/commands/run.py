@@ -8,11 +8,11 @@ import time
 
 import click
 
-from paddock.cli.narration import narrate
-from paddock.cli.notices import checkout_lines, halt_lines
+from paddock.cli.pages.narration import narrate
+from paddock.cli.pages.notices import checkout_lines, halt_lines
+from paddock.cli.pages.stories import end_of_run
 from paddock.cli.selection import parse_tasks
-from paddock.cli.stories import end_of_run
-from paddock.cli.text import cut
+from paddock.cli.terminal.text import cut
 from paddock.cli.workspace import open_workspace
 from paddock.config.load import FILE_NAME
 from paddock.core.board import Board
@@ -72,7 +72,7 @@ async def run_fleet(workspace: Workspace, orders: Orders, *, wait: bool, live: b
         settings = SettingsFile(workspace.top / FILE_NAME, lambda: workspace.load().config)
         daemon = Daemon(site, ledger, orders, settings=settings)
         if live:
-            from paddock.cli.live import watch_live
+            from paddock.cli.pages.live import watch_live
 
             await watch_live(daemon)
         else:

@@ -4,8 +4,8 @@ import sys
 
 import click
 
-from paddock.cli.attempt_work import usage_words, work_lines
-from paddock.cli.text import age, badge, clock, cut, paint, plural, print_json
+from paddock.cli.pages.attempts import usage_words, work_lines
+from paddock.cli.terminal.text import age, badge, clock, cut, paint, plural, print_json
 from paddock.cli.workspace import open_workspace
 from paddock.core.errors import Misuse
 from paddock.core.ids import harmless, is_run, parse_run, parse_task
@@ -27,7 +27,7 @@ def show_command(ctx: click.Context, task: str, prompt: bool, as_json: bool) -> 
     if is_run(task):
         if prompt:
             raise Misuse(f"`{parse_run(task)}` is a CI run and has no prompt", f"`paddock show {parse_run(task)}`")
-        from paddock.cli.stories import tell_run
+        from paddock.cli.pages.stories import tell_run
 
         tell_run(workspace, parse_run(task), as_json=as_json)
         return
@@ -51,7 +51,7 @@ def show_command(ctx: click.Context, task: str, prompt: bool, as_json: bool) -> 
     for line in (*_lines(details), *_attempts_lines(details)):
         click.echo(line)
     if details.failed_ci is not None:
-        from paddock.cli.stories import end_of_run
+        from paddock.cli.pages.stories import end_of_run
 
         for line in end_of_run(workspace.site, (details.failed_ci.run,), CI_LINES):
             click.echo(line)

@@ -2,7 +2,7 @@
 
 import click
 
-from paddock.cli.overview import show_status
+from paddock.cli.pages.overview import show_status
 from paddock.cli.workspace import open_workspace
 
 

@@ -6,7 +6,7 @@ from typing import Any
 import click
 
 from paddock.cli.selection import go_ahead, parse_tasks, record_each, report, takes_tasks, wanted_tasks
-from paddock.cli.text import print_document
+from paddock.cli.terminal.text import print_document
 from paddock.cli.workspace import open_workspace
 from paddock.core.errors import Misuse
 from paddock.core.intent.selection import Bulk, Selection, select_tasks

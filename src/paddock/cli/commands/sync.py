@@ -2,7 +2,7 @@
 
 import click
 
-from paddock.cli.text import plural, print_document
+from paddock.cli.terminal.text import plural, print_document
 from paddock.cli.workspace import open_workspace
 from paddock.core.errors import PaddockError
 from paddock.core.ids import printable

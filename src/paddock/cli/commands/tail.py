@@ -5,8 +5,8 @@ from pathlib import Path
 
 import click
 
-from paddock.cli.text import cut, paint
-from paddock.cli.turn_output import Manner, TurnOutput, print_entry
+from paddock.cli.pages.turn_output import Manner, TurnOutput, print_entry
+from paddock.cli.terminal.text import cut, paint
 from paddock.cli.workspace import open_workspace
 from paddock.core import trace
 from paddock.core.ids import is_run, parse_run, task_of
@@ -30,7 +30,7 @@ def tail_command(ctx: click.Context, task: str, follow: bool, raw: bool, as_json
     """Show what the agent of TASK (or of an attempt such as t3.1) said and did, or what a CI run such as r7 printed."""
     workspace = open_workspace(ctx)
     if is_run(task):
-        from paddock.cli.tail_run import tail_run
+        from paddock.cli.pages.run_output import tail_run
 
         tail_run(workspace, parse_run(task), follow=follow, raw=raw, as_json=as_json)
         return

@@ -4,7 +4,7 @@ import time
 
 import click
 
-from paddock.cli.text import print_document
+from paddock.cli.terminal.text import print_document
 from paddock.cli.workspace import open_workspace
 from paddock.core.errors import PaddockError
 from paddock.core.tasks.vocabulary import EndedBy

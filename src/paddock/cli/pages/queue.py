@@ -2,7 +2,7 @@
 
 import time
 
-from paddock.cli.text import age, cut, paint, plural
+from paddock.cli.terminal.text import age, cut, paint, plural
 from paddock.config.schema import Check
 from paddock.core.merge.estimate import flake_share, run_seconds
 from paddock.core.merge.guards import FAILURES_TO_REJECT, failures_needed

@@ -2,8 +2,8 @@
 
 from collections.abc import Iterator
 
-from paddock.cli.amounts import money_words, token_words
-from paddock.cli.text import cut
+from paddock.cli.terminal.amounts import money_words, token_words
+from paddock.cli.terminal.text import cut
 from paddock.core.tasks.task import Attempt
 from paddock.core.tasks.vocabulary import USEFUL, Outcome
 from paddock.fleet.attempts.evidence import Evidence

@@ -3,8 +3,8 @@
 import time
 from collections.abc import Collection, Iterator
 
-from paddock.cli.columns import columns
-from paddock.cli.text import age, badge, cut, paint, plural, say, width
+from paddock.cli.terminal.columns import columns
+from paddock.cli.terminal.text import age, badge, cut, paint, plural, say, width
 from paddock.core.board import Board
 from paddock.core.ids import TaskId, task_number
 from paddock.core.money.spending import day_of
@@ -32,7 +32,7 @@ def show_status(
     outlook = look_around(workspace, board, time.time())
     notices = find_notices(board, outlook)
     if as_json:
-        from paddock.cli.text import print_json
+        from paddock.cli.terminal.text import print_json
         from paddock.views.status import view_status
 
         print_json(view_status(board, outlook, needy=_needy(board, convoy), notices=notices, convoy=convoy))

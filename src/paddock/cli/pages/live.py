@@ -8,8 +8,8 @@ from rich.live import Live
 from rich.table import Table
 from rich.text import Text
 
-from paddock.cli.narration import tell
-from paddock.cli.text import BADGES, age, cut, plural
+from paddock.cli.pages.narration import tell
+from paddock.cli.terminal.text import BADGES, age, cut, plural
 from paddock.core.events import Record
 from paddock.core.ids import task_number
 from paddock.core.tasks.task import SATISFIED, Phase

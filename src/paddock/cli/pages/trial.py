@@ -4,7 +4,7 @@ import sys
 
 import click
 
-from paddock.cli.text import cut
+from paddock.cli.terminal.text import cut
 from paddock.core.merge.model import Result
 from paddock.fleet.landing.ci_trial import Trial, try_ci
 from paddock.fleet.workspace import Workspace

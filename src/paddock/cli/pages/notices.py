@@ -2,7 +2,7 @@
 
 import time
 
-from paddock.cli.text import cut, paint
+from paddock.cli.terminal.text import cut, paint
 from paddock.core.merge.model import Halted
 from paddock.fleet.outlook import know_checkouts
 from paddock.fleet.workspace import Workspace

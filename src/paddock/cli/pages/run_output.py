@@ -4,7 +4,7 @@ import sys
 
 import click
 
-from paddock.cli.text import cut, paint, print_json_line
+from paddock.cli.terminal.text import cut, paint, print_json_line
 from paddock.core.errors import PaddockError
 from paddock.core.plaintext import plain_line
 from paddock.fleet.landing.ci_output import CiStep, steps_of

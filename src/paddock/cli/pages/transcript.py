@@ -2,7 +2,7 @@
 
 import time
 
-from paddock.cli.text import cut, paint
+from paddock.cli.terminal.text import cut, paint
 from paddock.core import trace
 from paddock.core.ids import harmless
 

@@ -4,7 +4,7 @@ import time
 
 import click
 
-from paddock.cli.text import cut, plural
+from paddock.cli.terminal.text import cut, plural
 from paddock.core import events as ev
 from paddock.core.board import Board
 from paddock.core.ids import printable

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 import click
 
-from paddock.cli.text import age, clock, cut, paint, plural, print_json
+from paddock.cli.terminal.text import age, clock, cut, paint, plural, print_json
 from paddock.core.ids import TaskId
 from paddock.core.merge.model import Queue
 from paddock.core.tasks.landing import next_step

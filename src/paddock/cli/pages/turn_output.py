@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 import click
 
-from paddock.cli.text import cut, paint, print_json_line
-from paddock.cli.transcript import PartialText, render_entry, stamp
+from paddock.cli.pages.transcript import PartialText, render_entry, stamp
+from paddock.cli.terminal.text import cut, paint, print_json_line
 from paddock.core import trace
 from paddock.core.tasks.task import Attempt
 from paddock.engines.protocol import Source

@@ -11,7 +11,7 @@ from pathlib import Path
 import click
 from click.shell_completion import CompletionItem
 
-from paddock.cli.text import cut
+from paddock.cli.terminal.text import cut
 from paddock.core.errors import PaddockError
 from paddock.core.ids import task_number
 from paddock.fleet.workspace import Workspace
