@@ -247,7 +247,7 @@ def test_a_cancelled_change_leaves_the_queue_and_may_come_back(cli: Cli) -> None
     cli.good("land", "--branch", "good")
     change = ids(cli)["good"]
     assert shown(cli, "queue", "cancel", change, "-m", "not today") == "removed good from the queue\n"
-    assert "taken out: not today" in cli.good("queue", "why", change).out
+    assert "removed from the queue: not today" in cli.good("queue", "why", change).out
     assert not ids(cli)
     cli.good("land", "--branch", "good")
     cli.good("run", "--until-idle")

@@ -40,7 +40,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "limits": ("limits", "Show what limits the number of agents."),
     "fanout": ("fanout", "Compare one agent with several: is it worth it?"),
     "lease": ("lease", "Reserve things that only one may use at a time."),
-    "with-lease": ("lease", "Run a command under a lease."),
+    "with-lease": ("with_lease", "Run a command under a lease."),
     "janitor": ("janitor", "Sweep up what crashes and old runs left behind."),
     "config": ("config", "Show and check the configuration."),
     "doctor": ("doctor", "Find out what is wrong and how to fix it."),

@@ -7,6 +7,7 @@ from typing import Any, TypeVar
 
 import click
 
+from paddock.cli.options import prints_json
 from paddock.cli.terminal.complaint import complain
 from paddock.cli.terminal.text import cut, plural, print_document
 from paddock.config.taskfile import split_list
@@ -39,7 +40,7 @@ def parse_tasks(words: tuple[str, ...]) -> list[TaskId]:
 def takes_tasks(command: _Command) -> _Command:
     """The argument and options of every command that can be about many tasks."""
     for add in (
-        click.option("--json", "as_json", is_flag=True, help="Print JSON."),
+        prints_json,
         click.option("--dry-run", is_flag=True, help="Show what it would apply to, and change nothing."),
         click.option("--yes", is_flag=True, help="Do not ask for confirmation."),
         click.option("--convoy", help="Apply to every task of this convoy that qualifies."),

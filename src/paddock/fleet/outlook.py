@@ -4,7 +4,6 @@ Looking costs little, because `paddock status` is asked for all day: what needs 
 something to tell.
 """
 
-import shlex
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
@@ -76,11 +75,12 @@ def _find_elsewhere(workspace: Workspace, board: Board) -> list[WorkElsewhere]:
     runs = board.queue.running.values() if board.queue_switches.entries else ()
     running = [(str(one.id), Host(one.host, one.host_id), one.started) for one in attempts]
     running += [(one.id, Host(one.host, one.host_id), one.started_at) for one in runs]
-    return [
-        WorkElsewhere(name, host.name, since, f"{HOST_VARIABLE}={shlex.quote(host.name)} paddock run")
-        for name, host, since in running
-        if not is_this_host(host) and not workspace.site.sessions.reaches(host)
-    ]
+    far = [one for one in running if not is_this_host(one[1]) and not workspace.site.sessions.reaches(one[1])]
+    if not far:
+        return []
+    from shlex import quote
+
+    return [WorkElsewhere(n, host.name, at, f"{HOST_VARIABLE}={quote(host.name)} paddock run") for n, host, at in far]
 
 
 def _know_troubles(workspace: Workspace) -> "Sequence[Trouble]":

@@ -2,6 +2,7 @@
 
 import click
 
+from paddock.cli.options import prints_json
 from paddock.cli.terminal.text import cut, paint, plural, print_document
 from paddock.cli.workspace import open_workspace
 from paddock.config.fields import fields_of
@@ -17,7 +18,7 @@ def config_command() -> None:
 
 
 @config_command.command("check")
-@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@prints_json
 @click.pass_context
 def check_command(ctx: click.Context, as_json: bool) -> None:
     """Check paddock.toml and the environment."""
@@ -37,7 +38,7 @@ def check_command(ctx: click.Context, as_json: bool) -> None:
 
 @config_command.command("show")
 @click.argument("key", required=False)
-@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@prints_json
 @click.pass_context
 def show_command(ctx: click.Context, key: str | None, as_json: bool) -> None:
     """Print every key with its value and source, or only KEY and the keys below it."""

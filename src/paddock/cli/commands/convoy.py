@@ -4,6 +4,7 @@ import time
 
 import click
 
+from paddock.cli.options import prints_json
 from paddock.cli.pages.overview import render_convoy
 from paddock.cli.terminal.text import cut, paint, print_document
 from paddock.cli.workspace import open_workspace
@@ -18,7 +19,7 @@ def convoy_command() -> None:
 
 
 @convoy_command.command("list")
-@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@prints_json
 @click.pass_context
 def list_command(ctx: click.Context, as_json: bool) -> None:
     """List the convoys and the progress of each."""
@@ -39,7 +40,7 @@ def list_command(ctx: click.Context, as_json: bool) -> None:
 
 @convoy_command.command("show")
 @click.argument("name")
-@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@prints_json
 @click.pass_context
 def show_convoy_command(ctx: click.Context, name: str, as_json: bool) -> None:
     """Show the tasks of convoy NAME as a tree."""

@@ -4,6 +4,7 @@ import time
 
 import click
 
+from paddock.cli.options import prints_json
 from paddock.cli.terminal.amounts import UNKNOWN, UNPRICED, money_words, token_words
 from paddock.cli.terminal.text import cut, plural, print_document, print_json
 from paddock.cli.workspace import open_workspace
@@ -15,7 +16,7 @@ from paddock.views.costs import GROUPS, BudgetView, CostRow, sum_costs, view_bud
 
 @click.command("costs")
 @click.option("--by", type=click.Choice(GROUPS), default="task", show_default=True)
-@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@prints_json
 @click.pass_context
 def costs_command(ctx: click.Context, by: str, as_json: bool) -> None:
     """Show what agents have cost, in total and per landed change, and how much of it was start-up context."""
@@ -68,7 +69,7 @@ def set_command(ctx: click.Context, scope: str, usd: float | None, tokens: float
 
 
 @budget_command.command("show")
-@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@prints_json
 @click.pass_context
 def show_command(ctx: click.Context, as_json: bool) -> None:
     """Show every limit, with what has been spent and what is reserved."""

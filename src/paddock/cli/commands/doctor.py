@@ -3,6 +3,7 @@
 import click
 
 from paddock.cli.checks import Health, examine, examine_ci
+from paddock.cli.options import prints_json
 from paddock.cli.terminal.text import cut, paint, print_document
 from paddock.cli.workspace import open_workspace
 
@@ -11,7 +12,7 @@ _COLOURS = {Health.OK: "green", Health.WARNING: "yellow", Health.PROBLEM: "red"}
 
 @click.command("doctor")
 @click.option("--ci", is_flag=True, help="Also run CI once on main, in a sandbox, for at most `[land] timeout`.")
-@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@prints_json
 @click.pass_context
 def doctor_command(ctx: click.Context, ci: bool, as_json: bool) -> None:
     """Check git, disk, clock, engines and the log. Exits 1 if something must be fixed."""

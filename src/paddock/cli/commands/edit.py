@@ -5,6 +5,7 @@ from typing import Any
 import click
 from msgspec import UNSET
 
+from paddock.cli.options import prints_json
 from paddock.cli.selection import Wanted, go_ahead, record_each, report, takes_tasks, wanted_tasks
 from paddock.cli.terminal.text import print_document
 from paddock.cli.workspace import open_workspace
@@ -28,7 +29,7 @@ from paddock.core.intent.tasks import cancel_tasks, edit_task, retry_tasks
 @click.option("--priority", type=int)
 @click.option("--paths", metavar="GLOB,GLOB", help="The complete list of paths it may change; empty for any.")
 @click.option("--attempts", type=int)
-@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@prints_json
 @click.pass_context
 def edit_command(
     ctx: click.Context,

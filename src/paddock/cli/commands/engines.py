@@ -7,6 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 import click
 import msgspec
 
+from paddock.cli.options import prints_json
 from paddock.cli.terminal.text import cut, paint, print_document
 from paddock.cli.workspace import open_workspace
 from paddock.core.errors import PaddockError
@@ -24,7 +25,7 @@ LEAST_SECONDS = 1.0
 
 
 @click.group("engines", invoke_without_command=True)
-@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@prints_json
 @click.pass_context
 def engines_command(ctx: click.Context, as_json: bool) -> None:
     """List the engines: whether each is installed, its version, and whether it is logged in."""
@@ -48,7 +49,7 @@ def engines_command(ctx: click.Context, as_json: bool) -> None:
 @click.option(
     "--timeout", type=click.FloatRange(LEAST_SECONDS), default=CHECK_SECONDS, show_default=True, help="Seconds to wait."
 )
-@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@prints_json
 @click.pass_context
 def check_command(ctx: click.Context, name: str, timeout: float, as_json: bool) -> None:
     """Check that engine NAME works: ask it for one word, in a worktree. This spends a few tokens."""

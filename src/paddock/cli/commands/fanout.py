@@ -2,11 +2,12 @@
 
 import click
 
+from paddock.cli.options import DURATION, prints_json
 from paddock.cli.selection import parse_tasks
 from paddock.cli.terminal.text import print_json
 from paddock.cli.workspace import open_workspace
 from paddock.config.schema import Limits
-from paddock.core.durations import format_duration, parse_duration
+from paddock.core.durations import format_duration
 from paddock.core.economics.fanout import FanOut, FanoutPlan, Piece, Spawn, Worth, decide_fan_out
 from paddock.core.errors import Misuse, PaddockError
 from paddock.core.tasks.task import Phase
@@ -17,9 +18,20 @@ from paddock.views.fanout import view_fan_out
 @click.command("fanout")
 @click.option("--tasks", "tasks", metavar="t1,t2", help="Plan for these tasks. Default: all that are ready.")
 @click.option("--n", "count", type=click.IntRange(1, 10_000), help="Plan for this many equal pieces instead of tasks.")
-@click.option("--t", "each", metavar="DURATION", default="10m", show_default=True, help="How long each piece takes.")
 @click.option(
-    "--spawn", metavar="DURATION", default="60s", show_default=True, help="How long it takes to start one more agent."
+    "--t",
+    "each",
+    type=DURATION,
+    default="10m",
+    show_default=True,
+    help="How long each piece takes.",
+)
+@click.option(
+    "--spawn",
+    type=DURATION,
+    default="60s",
+    show_default=True,
+    help="How long it takes to start one more agent.",
 )
 @click.option(
     "--slots",
@@ -37,14 +49,14 @@ from paddock.views.fanout import view_fan_out
 )
 @click.option("--hour-tokens", type=click.FloatRange(0), help="The same in tokens. Default: limits.hour_tokens.")
 @click.option("--explain", is_flag=True, help="Show every number of agents that was considered.")
-@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@prints_json
 @click.pass_context
 def fanout_command(
     ctx: click.Context,
     tasks: str | None,
     count: int | None,
-    each: str,
-    spawn: str,
+    each: float,
+    spawn: float,
     slots: int | None,
     tokens: float,
     usd: float,
@@ -60,8 +72,8 @@ def fanout_command(
         raise Misuse("--tokens and --usd need --n", "the cost of tasks is learned from the log")
     if count is not None:
         worth = _worth(_limits(ctx), hour_usd, hour_tokens)
-        pieces = [Piece(f"p{number}", _seconds(each)) for number in range(1, count + 1)]
-        outcome = decide_fan_out(pieces, Spawn(_seconds(spawn), tokens, usd), slots, worth)
+        pieces = [Piece(f"p{number}", each) for number in range(1, count + 1)]
+        outcome = decide_fan_out(pieces, Spawn(spawn, tokens, usd), slots, worth)
     else:
         workspace = open_workspace(ctx)
         worth = _worth(workspace.config.limits, hour_usd, hour_tokens)
@@ -102,13 +114,6 @@ def _of_tasks(workspace: Workspace, words: str | None, slots: int | None, worth:
     chosen = [board.task(name) for name in names]
     free = slots or workspace.config.limits.max_agents
     return decide(site, board, chosen, site.engine_name(chosen[0]), free, worth)
-
-
-def _seconds(text: str) -> float:
-    try:
-        return parse_duration(text)
-    except ValueError as error:
-        raise Misuse(str(error)) from None
 
 
 def _lines(outcome: FanOut, worth: Worth, *, explain: bool) -> list[str]:

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 import click
 
+from paddock.cli.options import prints_json
 from paddock.cli.terminal.text import cut, print_document
 from paddock.cli.workspace import open_workspace
 from paddock.core.events import Draft, WorktreeRemoved
@@ -21,7 +22,7 @@ from paddock.git.worktrees.upkeep import look_at_entries, look_at_worktrees
     is_flag=True,
     help="Also remove what was kept because it could not be saved, and folders that agents may return to.",
 )
-@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@prints_json
 @click.pass_context
 def gc_command(ctx: click.Context, dry_run: bool, force: bool, as_json: bool) -> None:
     """Remove the worktrees of ended attempts and what crashes left behind.

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import click
 
+from paddock.cli.options import prints_json
 from paddock.cli.pages.trial import cure_of_trial, end_of_trial, tell_trial, try_once
 from paddock.cli.terminal.text import plural, print_document
 from paddock.cli.workspace import open_workspace
@@ -28,7 +29,7 @@ REMOTE_SECONDS = 15.0
 @click.command("init")
 @click.option("--yes", is_flag=True, help="Do not ask; use what was detected, without trying it.")
 @click.option("--try/--no-try", "tries", default=None, help="Run the CI command once, for at most a minute.")
-@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@prints_json
 @click.pass_context
 def init_command(ctx: click.Context, yes: bool, tries: bool | None, as_json: bool) -> None:
     """Set up Paddock in this repository: write paddock.toml and create the log.

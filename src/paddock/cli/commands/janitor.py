@@ -4,6 +4,7 @@ import time
 
 import click
 
+from paddock.cli.options import prints_json
 from paddock.cli.terminal.text import cut, print_document
 from paddock.cli.workspace import open_workspace
 from paddock.core.upkeep.findings import Leftover
@@ -14,7 +15,7 @@ from paddock.fleet.workspace import author
 
 @click.command("janitor")
 @click.option("--dry-run", is_flag=True, help="Show what would be swept, and change nothing.")
-@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@prints_json
 @click.pass_context
 def janitor_command(ctx: click.Context, dry_run: bool, as_json: bool) -> None:
     """Sweep expired leases, orphaned processes, leftover worktrees and sandboxes, and old transcripts.

@@ -5,6 +5,7 @@ from typing import Any
 
 import click
 
+from paddock.cli.options import prints_json
 from paddock.cli.selection import Wanted, go_ahead, report, takes_tasks, wanted_tasks
 from paddock.cli.terminal.text import cut, print_document
 from paddock.cli.workspace import open_workspace
@@ -129,7 +130,7 @@ def retry_branches(
 @click.command("reject")
 @click.argument("task")
 @click.option("-m", "--message", default="", help="What to tell the agent; without it a new attempt starts.")
-@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@prints_json
 @click.pass_context
 def reject_command(ctx: click.Context, task: str, message: str, as_json: bool) -> None:
     """Reject TASK's change; its agent tries again with your message."""
@@ -144,7 +145,7 @@ def reject_command(ctx: click.Context, task: str, message: str, as_json: bool) -
 
 @click.command("resolve")
 @click.argument("change")
-@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@prints_json
 @click.pass_context
 def resolve_command(ctx: click.Context, change: str, as_json: bool) -> None:
     """Resolve the conflicts of CHANGE (a task or a branch) by hand, in a worktree that merges main into its branch."""

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 
 import click
 
+from paddock.cli.options import prints_json
 from paddock.cli.terminal.text import age, cut, print_document
 from paddock.cli.workspace import open_workspace
 from paddock.core.admission.breaker import how_to_restart
@@ -21,7 +22,7 @@ from paddock.fleet.workspace import Workspace
 
 @click.command("limits")
 @click.option("--reset", metavar="ENGINE", help="Re-enable this engine or account after it was stopped.")
-@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@prints_json
 @click.pass_context
 def limits_command(ctx: click.Context, reset: str | None, as_json: bool) -> None:
     """Show everything that limits how many agents may run."""

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable
 import click
 from msgspec.structs import replace
 
+from paddock.cli.options import prints_json
 from paddock.cli.pages.narration import describe
 from paddock.cli.terminal.text import clock, cut, paint, plural, print_document, print_json_line, say
 from paddock.cli.workspace import open_workspace
@@ -132,7 +133,7 @@ def parse_since(text: str, now: float) -> float:
 
 
 @log_command.command("verify")
-@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@prints_json
 @click.pass_context
 def verify_command(ctx: click.Context, as_json: bool) -> None:
     """Verify the hash chain and name the first bad record."""
@@ -151,7 +152,7 @@ def verify_command(ctx: click.Context, as_json: bool) -> None:
 
 
 @log_command.command("rebuild")
-@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@prints_json
 @click.pass_context
 def rebuild_command(ctx: click.Context, as_json: bool) -> None:
     """Drop the snapshots, fold every event again, and compare."""
@@ -170,7 +171,7 @@ def rebuild_command(ctx: click.Context, as_json: bool) -> None:
 
 @log_command.command("push")
 @click.argument("remote", required=False)
-@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@prints_json
 @click.pass_context
 def push_command(ctx: click.Context, remote: str | None, as_json: bool) -> None:
     """Write the log to refs/paddock/log and push that to REMOTE (origin, if there is one)."""
@@ -189,7 +190,7 @@ def push_command(ctx: click.Context, remote: str | None, as_json: bool) -> None:
 
 @log_command.command("fetch")
 @click.argument("remote", required=False)
-@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@prints_json
 @click.pass_context
 def fetch_command(ctx: click.Context, remote: str | None, as_json: bool) -> None:
     """Fetch the records that the mirror has and this log lacks, from REMOTE or from this repository's own ref."""

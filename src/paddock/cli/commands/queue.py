@@ -5,8 +5,9 @@ import time
 import click
 
 from paddock.cli.commands.restore import restore_command
+from paddock.cli.options import prints_json
 from paddock.cli.pages.notices import checkout_lines
-from paddock.cli.pages.queue import SHOWN_QUEUED, render, suite_lines
+from paddock.cli.pages.queue import CURES, SHOWN_QUEUED, render, suite_lines
 from paddock.cli.terminal.text import paint, print_json
 from paddock.cli.workspace import open_workspace
 from paddock.core.board import DAEMON_LEASE
@@ -79,46 +80,25 @@ def why_stopped(workspace: Workspace, queue: Queue) -> str:
 queue_command.add_command(restore_command)
 
 
-def _switch(ctx: click.Context, switch: QueueSwitch, words: str, reason: str = "") -> None:
-    open_workspace(ctx).record(lambda _board: switch_queue(switch, reason))
-    click.echo(words)
+def _add_switch(switch: QueueSwitch, done: str, about: str, *, has_reason: bool = False) -> None:
+    """`done` is what the queue is then."""
+
+    def command(ctx: click.Context, message: str = "") -> None:
+        open_workspace(ctx).record(lambda _board: switch_queue(switch, message))
+        click.echo(f"{done}: {CURES[done]}" if done in CURES else done)
+
+    made = queue_command.command(switch.value, help=about)(click.pass_context(command))
+    if has_reason:
+        made.params.append(click.Option(["-m", "--message"], default="", help="The reason; shown to everyone."))
 
 
-@queue_command.command("freeze")
-@click.option("-m", "--message", default="", help="The reason; shown to everyone.")
-@click.pass_context
-def freeze_command(ctx: click.Context, message: str) -> None:
-    """Stop landing until unfrozen; testing continues."""
-    _switch(ctx, QueueSwitch.FREEZE, "frozen: nothing lands until `paddock queue unfreeze`", message)
-
-
-@queue_command.command("unfreeze")
-@click.pass_context
-def unfreeze_command(ctx: click.Context) -> None:
-    """Resume landing after a freeze."""
-    _switch(ctx, QueueSwitch.UNFREEZE, "unfrozen")
-
-
-@queue_command.command("pause")
-@click.option("-m", "--message", default="", help="The reason; shown to everyone.")
-@click.pass_context
-def pause_command(ctx: click.Context, message: str) -> None:
-    """Start no CI run until resumed; what has passed may still land."""
-    _switch(ctx, QueueSwitch.PAUSE, "paused: no run starts until `paddock queue resume`", message)
-
-
-@queue_command.command("resume")
-@click.pass_context
-def resume_command(ctx: click.Context) -> None:
-    """Resume after a pause, a drain or a halt."""
-    _switch(ctx, QueueSwitch.RESUME, "resumed")
-
-
-@queue_command.command("drain")
-@click.pass_context
-def drain_command(ctx: click.Context) -> None:
-    """Finish what is queued now; later changes wait until resumed."""
-    _switch(ctx, QueueSwitch.DRAIN, "draining: later changes wait until `paddock queue resume`")
+_add_switch(QueueSwitch.FREEZE, "frozen", "Stop landing until unfrozen; testing continues.", has_reason=True)
+_add_switch(QueueSwitch.UNFREEZE, "unfrozen", "Resume landing after a freeze.")
+_add_switch(
+    QueueSwitch.PAUSE, "paused", "Start no CI run until resumed; what has passed may still land.", has_reason=True
+)
+_add_switch(QueueSwitch.RESUME, "resumed", "Resume after a pause, a drain or a halt.")
+_add_switch(QueueSwitch.DRAIN, "draining", "Finish what is queued now; later changes wait until resumed.")
 
 
 @queue_command.command("move")
@@ -147,7 +127,7 @@ def cancel_command(ctx: click.Context, change: str, message: str) -> None:
 
 @queue_command.command("why")
 @click.argument("change", metavar="CHANGE|RUN|main")
-@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@prints_json
 @click.pass_context
 def why_command(ctx: click.Context, change: str, as_json: bool) -> None:
     """Explain the state of a change, a CI run or main, with the end of CI's output.

@@ -2,6 +2,7 @@
 
 import click
 
+from paddock.cli.options import prints_json
 from paddock.cli.terminal.text import print_document
 from paddock.cli.workspace import open_workspace
 from paddock.fleet.landing.restoration import contested_words, find_undone, how_to_settle, make_branch
@@ -10,7 +11,7 @@ from paddock.fleet.landing.restoration import contested_words, find_undone, how_
 @click.command("restore")
 @click.argument("commit")
 @click.option("--dismiss", is_flag=True, help="The commit was intended: do not mention it again.")
-@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@prints_json
 @click.pass_context
 def restore_command(ctx: click.Context, commit: str, dismiss: bool, as_json: bool) -> None:
     """Bring back landed work that COMMIT, made from an older checkout, took back.

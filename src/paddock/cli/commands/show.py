@@ -4,6 +4,7 @@ import sys
 
 import click
 
+from paddock.cli.options import prints_json
 from paddock.cli.pages.attempts import usage_words, work_lines
 from paddock.cli.terminal.text import age, badge, clock, cut, paint, plural, print_json
 from paddock.cli.workspace import open_workspace
@@ -19,7 +20,7 @@ CI_LINES = 20
 @click.command("show")
 @click.argument("task", metavar="TASK|RUN")
 @click.option("--prompt", is_flag=True, help="Show the prompt its agent gets.")
-@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@prints_json
 @click.pass_context
 def show_command(ctx: click.Context, task: str, prompt: bool, as_json: bool) -> None:
     """Show a task with its brief, phase and attempts, or a CI run such as r7."""

@@ -5,6 +5,7 @@ from typing import Any
 
 import click
 
+from paddock.cli.options import prints_json
 from paddock.cli.selection import go_ahead, parse_tasks, record_each, report, takes_tasks, wanted_tasks
 from paddock.cli.terminal.text import print_document
 from paddock.cli.workspace import open_workspace
@@ -36,7 +37,7 @@ def stop_command(ctx: click.Context, /, tasks: tuple[str, ...], message: str, **
 @click.argument("words", nargs=-1, required=True, metavar="[TASKS]… TEXT")
 @click.option("--phase", type=click.Choice([phase.value for phase in Phase]), help="Send to all tasks in this phase.")
 @click.option("--convoy", help="Send to all tasks of this convoy that have had an agent.")
-@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@prints_json
 @click.pass_context
 def message_command(
     ctx: click.Context, words: tuple[str, ...], phase: str | None, convoy: str | None, as_json: bool

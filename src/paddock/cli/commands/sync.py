@@ -2,6 +2,7 @@
 
 import click
 
+from paddock.cli.options import prints_json
 from paddock.cli.terminal.text import plural, print_document
 from paddock.cli.workspace import open_workspace
 from paddock.core.errors import PaddockError
@@ -18,7 +19,7 @@ FILES_SHOWN = 8
 
 @click.command("sync")
 @click.option("--stash", is_flag=True, help="Stash edits that are in the way, and reapply them afterwards.")
-@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@prints_json
 @click.pass_context
 def sync_command(ctx: click.Context, stash: bool, as_json: bool) -> None:
     """Bring every working tree that has main checked out up to date with what has landed.

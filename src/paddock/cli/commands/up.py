@@ -4,6 +4,7 @@ import time
 
 import click
 
+from paddock.cli.options import prints_json
 from paddock.cli.terminal.text import print_document
 from paddock.cli.workspace import open_workspace
 from paddock.core.errors import PaddockError
@@ -24,7 +25,7 @@ from paddock.sessions.host import Host
 @click.command("up")
 @click.option("--max", "most", type=click.IntRange(0), metavar="N", help="Most agents at the same time.")
 @click.option("--install", is_flag=True, help="Also start it after a reboot, with a systemd user unit.")
-@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@prints_json
 @click.pass_context
 def up_command(ctx: click.Context, most: int | None, install: bool, as_json: bool) -> None:
     """Start the fleet in the background."""
@@ -63,7 +64,7 @@ def _install(workspace: Workspace) -> bool:
 
 @click.command("down")
 @click.option("--now", is_flag=True, help="Emergency stop: end every agent process too, so that spending stops.")
-@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@prints_json
 @click.pass_context
 def down_command(ctx: click.Context, now: bool, as_json: bool) -> None:
     """End the daemon. Agents keep working until they are done; --now ends them too."""
