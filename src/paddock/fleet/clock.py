@@ -1,6 +1,6 @@
 """What time it is. The fleet asks here and nowhere else, so that a whole daemon can run by another clock.
 
-Moments are seconds since 1970, by `Clock.now`. Pauses and spans are the event loop's: `asyncio.sleep`,
+Moments are seconds since 1970, by `WallClock.now`. Pauses and spans are the event loop's: `asyncio.sleep`,
 `asyncio.timeout`, `loop.time()`. Who brings a clock of their own brings an event loop that runs by it.
 """
 
@@ -10,7 +10,7 @@ import time
 from typing import Protocol
 
 
-class Clock(Protocol):
+class WallClock(Protocol):
     def now(self) -> float: ...
 
 

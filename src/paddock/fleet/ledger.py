@@ -7,7 +7,7 @@ from paddock.core.board import DAEMON_LEASE, Board
 from paddock.core.errors import PaddockError
 from paddock.core.events import Draft, Record
 from paddock.core.leases import lease
-from paddock.fleet.clock import SYSTEM_CLOCK, Clock, stamp
+from paddock.fleet.clock import SYSTEM_CLOCK, WallClock, stamp
 from paddock.sessions.host import is_certainly_gone, this_process
 from paddock.store.group import GroupWriter
 from paddock.store.protocol import Author, Store
@@ -29,7 +29,7 @@ class AlreadyRunning(PaddockError):
 class Ledger:
     """Everything written through it is refused once another daemon has taken the lease."""
 
-    def __init__(self, store: Store, generation: int, clock: Clock = SYSTEM_CLOCK) -> None:
+    def __init__(self, store: Store, generation: int, clock: WallClock = SYSTEM_CLOCK) -> None:
         self.generation = generation
         self._store = store
         self._clock = clock
@@ -82,7 +82,7 @@ class Ledger:
             raise Succeeded(f"another daemon (generation {board.daemon_generation}) has taken over")
 
 
-def take_lead(store: Store, clock: Clock = SYSTEM_CLOCK) -> Ledger:
+def take_lead(store: Store, clock: WallClock = SYSTEM_CLOCK) -> Ledger:
     """The daemon's lease under a new generation. Raises AlreadyRunning, naming the holder."""
     me = this_process("daemon")
     taken: list[int] = []

@@ -18,7 +18,7 @@ from paddock.core.tasks.task import Task
 from paddock.engines.protocol import Capabilities, Engine
 from paddock.engines.registry import load_engine
 from paddock.fleet.checkpoints import checkpoint
-from paddock.fleet.clock import SYSTEM_CLOCK, Clock
+from paddock.fleet.clock import SYSTEM_CLOCK, WallClock
 from paddock.git.disk import DiskFloor
 from paddock.git.repo import Fetched, Repo
 from paddock.git.worktrees.setup import shell_setup
@@ -52,7 +52,7 @@ class Site:
     config: Config
     state_dir: Path
     marker: str
-    clock: Clock = SYSTEM_CLOCK
+    clock: WallClock = SYSTEM_CLOCK
     opens: OpenSessions = open_sessions
 
     @cached_property

@@ -17,7 +17,7 @@ from paddock.core.trace import (
     observe,
 )
 from paddock.engines.protocol import Engine, Source
-from paddock.fleet.clock import SYSTEM_CLOCK, Clock
+from paddock.fleet.clock import SYSTEM_CLOCK, WallClock
 from paddock.fleet.dispatch.pricing import Startup
 from paddock.sessions.protocol import Line, Sessions, Turn
 
@@ -47,7 +47,7 @@ class TurnReader:
         sessions: Sessions,
         turn: Turn,
         heard: Heard = nobody,
-        clock: Clock = SYSTEM_CLOCK,
+        clock: WallClock = SYSTEM_CLOCK,
         session_log: str = "",
     ) -> None:
         self.summary = TurnSummary()

@@ -11,7 +11,7 @@ from paddock.core.ids import TaskId, resolve_folder
 from paddock.core.intent.queue import base_named
 from paddock.core.intent.selection import RefusedTask
 from paddock.core.merge.model import Change
-from paddock.fleet.landing.entrance import hold_branch, hold_task, landable_head, lineage_of, queue_change
+from paddock.fleet.landing.entrance import hold_branch, hold_task, landable_head, lineage_of, open_needs, queue_change
 from paddock.fleet.landing.unseen_loss import record_lost_work
 from paddock.fleet.workspace import Workspace, author
 from paddock.git.worktrees.release import release
@@ -77,7 +77,8 @@ def _hold_tasks(workspace: Workspace, store: Store, names: Sequence[TaskId]) -> 
         board = store.board()
         try:
             task = board.task(name)
-            changes.append(hold_task(workspace.site, board, task, landable_head(workspace.site, board, task)))
+            head = landable_head(workspace.site, board, task)
+            changes.append(hold_task(workspace.site, board.queue, task, head, open_needs(board, task)))
         except PaddockError as error:
             if len(names) == 1:
                 raise

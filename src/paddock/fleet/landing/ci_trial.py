@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from paddock.core.merge.model import Purpose, Run
-from paddock.fleet.clock import Clock
+from paddock.fleet.clock import WallClock
 from paddock.fleet.landing.ci_output import last_lines, step_turn
 from paddock.fleet.landing.ci_run import CiCrew, CiRun, RunResult
 from paddock.fleet.landing.entrance import ci_of
@@ -62,7 +62,7 @@ async def _drive(site: Site, name: str, commit: str, timeout_seconds: float, bea
     return Trial(commit, ended, site.clock.now() - began, last_lines(site, name))
 
 
-async def _beat(clock: Clock, beat: Callable[[float], None], began: float) -> None:
+async def _beat(clock: WallClock, beat: Callable[[float], None], began: float) -> None:
     while True:
         await asyncio.sleep(BEAT_SECONDS)
         beat(clock.now() - began)

@@ -8,7 +8,7 @@ from paddock.core.events import ChangeRevised, Draft, TaskApproved
 from paddock.core.ids import TaskId, attempt_number, change_folder, recordable
 from paddock.core.intent.landing import head_to_land, require_landable
 from paddock.core.intent.queue import change_of_branch
-from paddock.core.merge.model import Change, Member
+from paddock.core.merge.model import Change, Member, Queue
 from paddock.core.tasks.task import SATISFIED, Phase, Task
 from paddock.fleet.checkpoints import checkpoint
 from paddock.fleet.landing.lineage import Lineage
@@ -48,12 +48,16 @@ def landable_head(site: Site, board: Board, task: Task) -> str:
     return head_to_land(board, task, tip, in_main=in_main)
 
 
-def hold_task(site: Site, board: Board, task: Task, head: str) -> Change:
+def open_needs(board: Board, task: Task) -> tuple[TaskId, ...]:
+    return tuple(other for other in task.after if board.tasks[other].phase not in SATISFIED)
+
+
+def hold_task(site: Site, queue: Queue, task: Task, head: str, needs: tuple[TaskId, ...]) -> Change:
     """The change as the queue will know it. Raises PaddockError when its bytes cannot be held."""
     definition = ci_of(site)
     attempt = task.last
     assert attempt is not None
-    version = max(_next_version(site, board, task.id, head), attempt_number(attempt.id))
+    version = max(_next_version(site, queue, task.id, head), attempt_number(attempt.id))
     held = _hold(site, Member(task.id, version, head))
     return Change(
         id=task.id,
@@ -64,7 +68,7 @@ def hold_task(site: Site, board: Board, task: Task, head: str) -> Change:
         author=task.agent or attempt.engine,
         title=task.title,
         priority=task.priority,
-        depends_on=tuple(other for other in task.after if board.tasks[other].phase not in SATISFIED),
+        depends_on=needs,
         paths=held.paths,
         touches_ci=definition.touched_by(held.paths),
     )
@@ -90,7 +94,7 @@ def hold_branch(site: Site, board: Board, branch: str, author: str) -> Change:
     definition = ci_of(site)
     head = branch_head(site, branch)
     name = change_of_branch(board, branch)
-    version = _next_version(site, board, name, head)
+    version = _next_version(site, board.queue, name, head)
     held = _hold(site, Member(name, version, head))
     touches_ci = definition.touched_by(held.paths)
     title = recordable(site.repo.git("log", "-1", "--format=%s", head).text)
@@ -142,9 +146,9 @@ def _main_tip(site: Site) -> str:
     return main
 
 
-def _next_version(site: Site, board: Board, change: str, head: str) -> int:
+def _next_version(site: Site, queue: Queue, change: str, head: str) -> int:
     """Above every version the queue knows or a ref holds; one that was held and never queued is used again."""
-    known = _known_version(board, change)
+    known = _known_version(queue, change)
     folder = f"{change_folder(change)}/v"
     refs = site.repo.refs(change_folder(change))
     versions = {ref: ref.removeprefix(folder) for ref in refs}
@@ -154,8 +158,7 @@ def _next_version(site: Site, board: Board, change: str, head: str) -> int:
     return last if last > known and held[last] == head else max(known, last) + 1
 
 
-def _known_version(board: Board, change: str) -> int:
-    queue = board.queue
+def _known_version(queue: Queue, change: str) -> int:
     entry = queue.entries.get(change)
     known = [decided.version for decided in queue.decided if decided.id == change]
     return max([*known, entry.change.version if entry else 0, 0])

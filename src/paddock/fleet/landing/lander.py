@@ -28,9 +28,9 @@ from paddock.fleet.landing.aftermath import Aftermath
 from paddock.fleet.landing.checkouts import Checkouts
 from paddock.fleet.landing.ci_run import CiCrew, CiRun, RunResult
 from paddock.fleet.landing.conflicts import landed_against
-from paddock.fleet.landing.entrance import ci_of, hold_task, lineage_of, main_ref, queue_change
+from paddock.fleet.landing.entrance import ci_of, hold_task, lineage_of, main_ref, open_needs, queue_change
 from paddock.fleet.landing.lineage import Lineage
-from paddock.fleet.landing.lost_work import compare_mains
+from paddock.fleet.landing.lost_work import loss_events
 from paddock.fleet.ledger import Ledger, Succeeded
 from paddock.fleet.site import Site
 from paddock.fleet.troubles import Troubles
@@ -40,6 +40,7 @@ from paddock.git.landing.held import hold_unit
 from paddock.git.landing.history import observe_main
 from paddock.git.landing.land import Landed, LandResult, StaleMain, Stuck, Unsound
 from paddock.git.landing.land import land as move_main
+from paddock.git.landing.lost import compare_landed
 from paddock.git.landing.messages import NamedMember
 from paddock.git.landing.publish import Rejected, Unreachable
 from paddock.git.landing.workbench import open_workbench
@@ -126,7 +127,8 @@ class Lander:
         needy = [board.tasks[name] for name in board.needy]
         for task in [task for task in needy if _waits_for_nobody(task)]:
             try:
-                change = await asyncio.to_thread(hold_task, self.site, board, task, str(task.head))
+                needs = open_needs(board, task)
+                change = await asyncio.to_thread(hold_task, self.site, board.queue, task, str(task.head), needs)
                 lineage = await asyncio.to_thread(self._lineage, board.queue, change)
             except PaddockError as error:
                 await self._block(task, error)
@@ -212,7 +214,10 @@ class Lander:
         """With what it means for work that had landed, in one transaction."""
         event = act.decision_event(action)
         assert event is not None
-        changes = await asyncio.to_thread(compare_mains, self.site.repo, self.ledger.board, action.commit)
+        known, changes = self.ledger.board.queue.main, []
+        if known is not None:
+            compared = await asyncio.to_thread(compare_landed, self.site.repo, known.commit, action.commit)
+            changes = loss_events(self.ledger.board, action.commit, compared)
         await self._record(event, *changes)
 
     async def _bounce(self, action: act.Bounce) -> None:

@@ -5,20 +5,11 @@ from paddock.core.ids import TaskId
 from paddock.core.merge import events as qe
 from paddock.core.merge.model import Ending
 from paddock.core.tasks.task import Phase
-from paddock.git.landing.lost import MainsCompared, compare_landed
-from paddock.git.repo import Repo
-
-
-def compare_mains(repo: Repo, board: Board, main: str) -> list[qe.QueueEvent]:
-    """The events that follow from main being at `main` instead of where the queue knows it."""
-    known = board.queue.main
-    if known is None:
-        return []
-    return loss_events(board, main, compare_landed(repo, known.commit, main))
+from paddock.git.landing.lost import MainsCompared
 
 
 def loss_events(board: Board, main: str, compared: MainsCompared) -> list[qe.QueueEvent]:
-    """Only what is new to the board."""
+    """What follows from main being at `main`, and is new to the board."""
     lost = tuple(name for name in compared.lost if _has_landed(board, name))
     found = tuple(name for name in compared.found if _is_lost(board, name))
     events: list[qe.QueueEvent] = []
