@@ -218,7 +218,7 @@ def _struct_lines(struct: type[msgspec.Struct], heading: str) -> list[str]:
         return [*lines, "No fields."]
     lines += ["| field | type | default |", "|---|---|---|"]
     for field in fields:
-        lines.append(f"| `{field.name}` | {_cell(_event_type(field.type))} | {_event_default(field)} |")
+        lines.append(f"| `{field.encode_name}` | {_cell(_event_type(field.type))} | {_event_default(field)} |")
     return lines
 
 

@@ -40,7 +40,7 @@ def people() -> Iterator[ev.Draft]:
     yield draft(ev.TaskAdded("Use the lexer", "Use it.", engine="codex", convoy="parser", after=(TaskId("t1"),)), "t2")
     for number in range(3, 9):
         yield draft(ev.TaskAdded(f"Chore {number}", f"Do chore {number}.", agent=None, attempts=2), f"t{number}")
-    yield draft(ev.TaskEdited(title="Größere Chore", priority=-1, after=(TaskId("t4"),)), "t3")
+    yield draft(ev.TaskEdited(title="Größere Chore", priority=-1, task_kind="docs", after=(TaskId("t4"),)), "t3")
     yield draft(ev.TaskCancelled("not needed"), "t4")
     yield draft(ev.TaskBlocked("needs a key", "export KEY=…"), "t5")
     yield draft(ev.TaskRetried(1, "the key is there"), "t5")

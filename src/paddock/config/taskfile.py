@@ -131,7 +131,7 @@ def _spec(entry: Any, defaults: Mapping[str, Any], where: str) -> TaskSpec:
         paths=_list(merged, "paths", where),
         attempts=_number(merged, "attempts", where, 3),
         where=where,
-        work=_text(merged, "kind", where),
+        kind=_text(merged, "kind", where),
     )
 
 

@@ -65,7 +65,7 @@ class ConvoyAdded(Event, frozen=True):
 
 
 class TaskAdded(Event, frozen=True):
-    """`work` is the kind of work, such as `docs`: who takes it and how long it takes may depend on that."""
+    """Who takes a task and how long that lasts may depend on its `kind` of work, such as `docs`."""
 
     kind: ClassVar[str] = "task.added"
     title: str
@@ -77,7 +77,7 @@ class TaskAdded(Event, frozen=True):
     priority: int = 0
     paths: tuple[str, ...] = ()
     attempts: int = 3
-    work: str | None = None
+    task_kind: str | None = msgspec.field(default=None, name="kind")
 
 
 class TaskEdited(Event, frozen=True):
@@ -92,7 +92,7 @@ class TaskEdited(Event, frozen=True):
     priority: int | UnsetType = UNSET
     paths: tuple[str, ...] | UnsetType = UNSET
     attempts: int | UnsetType = UNSET
-    work: str | UnsetType | None = UNSET
+    task_kind: str | UnsetType | None = msgspec.field(default=UNSET, name="kind")
 
 
 class TaskCancelled(Event, frozen=True):

@@ -112,7 +112,7 @@ def view_task(task: Task, reason: str | None = None) -> TaskView:
         created=iso(task.created),
         attempts_allowed=task.allowed,
         not_before=iso(task.not_before) if task.phase is Phase.READY and task.not_before else None,
-        kind=task.work,
+        kind=task.kind,
         lost=task.lost,
     )
 

@@ -70,7 +70,7 @@ def add_command(
             priority=priority,
             paths=tuple(part for entry in paths for part in split_list(entry)),
             attempts=allowed,
-            work=kind,
+            kind=kind,
         )
         batch = Batch((spec,), convoy)
     known = workspace.known

@@ -56,7 +56,7 @@ def edit_command(
         priority=UNSET if priority is None else priority,
         paths=UNSET if paths is None else split_list(paths),
         attempts=UNSET if attempts is None else attempts,
-        work=UNSET if kind is None else kind or None,
+        task_kind=UNSET if kind is None else kind or None,
     )
     name, known = parse_task(task), workspace.known
     records = workspace.record(lambda board: edit_task(board, name, edit, known))

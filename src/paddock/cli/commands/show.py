@@ -71,7 +71,7 @@ def _lines(details: TaskDetails) -> list[str]:
         ("unblock", task.unblock),
         ("agent", task.agent),
         ("engine", task.engine),
-        ("kind", task.work),
+        ("kind", task.kind),
         ("convoy", task.convoy),
         ("after", ", ".join(task.after)),
         ("before", ", ".join(details.dependents)),

@@ -29,7 +29,7 @@ from paddock.core.wording import (
 class TaskSpec:
     """One task to add. `after` names existing tasks (`t3`) or the `key` of another task of the same batch.
 
-    `work` is what kind of work it is.
+    `kind` is the kind of work.
     """
 
     brief: str
@@ -42,7 +42,7 @@ class TaskSpec:
     paths: tuple[str, ...] = ()
     attempts: int = 3
     where: str = ""
-    work: str | None = None
+    kind: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,13 +124,14 @@ def edit_task(board: Board, name: TaskId, edit: ev.TaskEdited, known: Known) -> 
         raise PaddockError(f"task `{name}` cannot be edited: it {task.phase.words}", f"see `paddock show {name}`")
     if edit == ev.TaskEdited():
         raise Misuse(f"nothing to change in `{name}`", "say what: --title, --brief, --after, --priority, …")
-    if task.live_attempt is not None and (edit.brief, edit.agent, edit.engine, edit.work) != (UNSET,) * 4:
+    if task.live_attempt is not None and (edit.brief, edit.agent, edit.engine, edit.task_kind) != (UNSET,) * 4:
         raise PaddockError(
             f"task `{name}` is running: brief, agent, engine and kind are fixed until `{task.live_attempt.id}` ends",
             f"run `paddock stop {name}` first, or send a follow-up with `paddock message {name} …`",
         )
     _check_edit(board, task, edit, known)
-    if edit.work is not UNSET and edit.agent is UNSET and (taker := known.takers.get(edit.work or "")) is not None:
+    taker = known.takers.get(edit.task_kind or "") if edit.task_kind is not UNSET else None
+    if taker is not None and edit.agent is UNSET:
         edit = replace(edit, agent=taker)
     return [ev.Draft(edit, task=name)]
 
@@ -171,33 +172,33 @@ def _check_spec(spec: TaskSpec, known: Known) -> None:
             check_known("agent", spec.agent, known.agents)
         if spec.engine is not None:
             check_known("engine", spec.engine, known.engines)
-        if spec.work is not None:
-            _check_work(spec.work, known)
+        if spec.kind is not None:
+            _check_kind(spec.kind, known)
     except Misuse as refusal:
         if not spec.where:
             raise
         raise Misuse(f"{spec.where}: {refusal.message}", refusal.hint) from None
 
 
-def _check_work(work: str, known: Known) -> None:
+def _check_kind(kind: str, known: Known) -> None:
     """Any word, until agents say which kinds they take: then another is a slip."""
-    check_name("kind", work)
+    check_name("kind", kind)
     if known.takers:
-        check_known("kind", work, known.takers)
+        check_known("kind", kind, known.takers)
 
 
 def _added(spec: TaskSpec, after: tuple[TaskId, ...], convoy: str | None, known: Known) -> ev.TaskAdded:
     return ev.TaskAdded(
         title=spec.title if spec.title is not None else derive_title(spec.brief),
         brief=spec.brief,
-        agent=spec.agent or known.takers.get(spec.work or ""),
+        agent=spec.agent or known.takers.get(spec.kind or ""),
         engine=spec.engine,
         convoy=convoy,
         after=after,
         priority=spec.priority,
         paths=spec.paths,
         attempts=spec.attempts,
-        work=spec.work,
+        task_kind=spec.kind,
     )
 
 
@@ -264,8 +265,8 @@ def _check_edit(board: Board, task: Task, edit: ev.TaskEdited, known: Known) -> 
         check_known("agent", edit.agent, known.agents)
     if edit.engine is not UNSET and edit.engine is not None:
         check_known("engine", edit.engine, known.engines)
-    if edit.work is not UNSET and edit.work is not None:
-        _check_work(edit.work, known)
+    if edit.task_kind is not UNSET and edit.task_kind is not None:
+        _check_kind(edit.task_kind, known)
     check_numbers(
         0 if edit.priority is UNSET else edit.priority,
         task.allowed if edit.attempts is UNSET else edit.attempts,

@@ -84,7 +84,7 @@ def expect(spending: Spending, task: Task, engine: str) -> Learnt:
 
 def kind_of_work(task: Task) -> str:
     """What its estimates are kept under: tasks of one convoy are taken to be alike where nothing else is said."""
-    return task.work or task.convoy or ""
+    return task.kind or task.convoy or ""
 
 
 _asked: list[tuple[Experience, dict[tuple[str, str], Learnt]]] = [(Experience(), {})]

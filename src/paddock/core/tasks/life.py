@@ -79,7 +79,7 @@ def begin(name: TaskId, event: ev.TaskAdded, record: ev.Record) -> Task:
         after=event.after,
         priority=event.priority,
         paths=event.paths,
-        work=event.work,
+        kind=event.task_kind,
     )
 
 
@@ -238,9 +238,11 @@ def _send_back(task: Task, reason: str, at: float) -> Task:
 def _edit(task: Task, event: ev.TaskEdited, seq: int) -> Task:
     changes: dict[str, object] = {
         name: value
-        for name in ("title", "agent", "engine", "after", "priority", "paths", "work")
+        for name in ("title", "agent", "engine", "after", "priority", "paths")
         if (value := getattr(event, name)) is not msgspec.UNSET
     }
+    if event.task_kind is not msgspec.UNSET:
+        changes["kind"] = event.task_kind
     if event.brief is not msgspec.UNSET:
         changes["brief_seq"] = seq
     if event.attempts is not msgspec.UNSET:

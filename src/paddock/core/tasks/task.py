@@ -145,7 +145,7 @@ class Task(msgspec.Struct, frozen=True, array_like=True, gc=False):
     head: str | None = None
     base: str | None = None
     approved: str | None = None
-    work: str | None = None
+    kind: str | None = None
     lost: bool = False
 
     @property
