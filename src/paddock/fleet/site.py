@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from errno import EACCES
 from functools import cached_property
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from paddock.config.schema import Agent, Config, Worktrees
 from paddock.core.errors import PaddockError
@@ -27,9 +28,11 @@ from paddock.sessions.opening import open_sessions
 from paddock.sessions.protocol import Sessions
 from paddock.store.digest import blake2b
 
+if TYPE_CHECKING:
+    from paddock.fleet.attempts.ground import Ground
+
 NO_AGENT = Agent()
 PORT_AFTER_ALL = 65_536
-OpenSessions = Callable[[str, Callable[[str], Path], Callable[[str], None]], Sessions]
 
 
 def marker_of(common_dir: Path, first_hash: bytes) -> str:
@@ -53,12 +56,18 @@ class Site:
     state_dir: Path
     marker: str
     clock: WallClock = SYSTEM_CLOCK
-    opens: OpenSessions = open_sessions
 
     @cached_property
     def sessions(self) -> Sessions:
         """What runs the turns of attempts and CI runs."""
-        return self.opens(self.marker, self.owner_folder, checkpoint)
+        return open_sessions(self.marker, self.owner_folder, checkpoint)
+
+    @cached_property
+    def ground(self) -> "Ground":
+        """Where attempts work."""
+        from paddock.fleet.attempts.ground import GitGround
+
+        return GitGround(self)
 
     @cached_property
     def root(self) -> WorktreeRoot:

@@ -23,7 +23,7 @@ from paddock.core.trace import TurnSummary
 from paddock.core.troubles import Trouble
 from paddock.engines.protocol import Engine
 from paddock.fleet.attempts.allowance import Purse
-from paddock.fleet.attempts.folders import prepare_in_place, why_new_conversation
+from paddock.fleet.attempts.folders import why_new_conversation
 from paddock.fleet.attempts.memory import last_words, messages_to_tell
 from paddock.fleet.attempts.prompts import TurnContext, TurnPlan, plan_turn, read_messages
 from paddock.fleet.attempts.turn import (
@@ -49,7 +49,7 @@ from paddock.fleet.upkeep.space import Unprepared, explain_unprepared, judge_no_
 from paddock.fleet.upkeep.sweeper import Sweeper
 from paddock.git.worktrees.furnish import Worktree
 from paddock.git.worktrees.prepare import WorktreeOrder
-from paddock.git.worktrees.release import Secured, release
+from paddock.git.worktrees.release import Secured
 
 SETUP_OUTPUT = "setup.log"
 
@@ -160,7 +160,7 @@ class AttemptRun:
             homes = find_homes(self._ledger.board)
             order = WorktreeOrder(attempt.id, attempt.branch, start_commit(task, attempt), place, homes)
             try:
-                prepared = await asyncio.to_thread(prepare_in_place, self._site, order, checkpoint)
+                prepared = await asyncio.to_thread(self._site.ground.prepare, order)
             except (PaddockError, OSError) as error:
                 return explain_unprepared(self._site, error)
         if not prepared.ready:
@@ -301,7 +301,7 @@ class AttemptRun:
 
     async def _give_back(self) -> None:
         why = f"{self.attempt_id} ended"
-        await asyncio.to_thread(release, self._site.root, self.attempt_id, why, checkpoint, self._secured)
+        await asyncio.to_thread(self._site.ground.release, self.attempt_id, why, self._secured)
         checkpoint("attempt.released")
 
     def _if_live(self, board: Board, draft: Draft) -> list[Draft]:

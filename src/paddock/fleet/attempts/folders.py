@@ -1,15 +1,10 @@
 """Folders of conversations: who is at work in one, and what a turn does that cannot have its own."""
 
-from pathlib import Path
-
 from paddock.core.board import Board
 from paddock.core.ids import TaskId
 from paddock.core.tasks.task import Attempt, Task
 from paddock.engines.protocol import Engine
 from paddock.fleet.site import Site
-from paddock.git.worktrees.claims import PlaceTaken, WorktreeOrder, look_at_place
-from paddock.git.worktrees.furnish import Checkpoint
-from paddock.git.worktrees.prepare import PreparedWorktree, prepare
 
 
 def folder_user(site: Site, board: Board, folder: str) -> str:
@@ -21,7 +16,7 @@ def folder_user(site: Site, board: Board, folder: str) -> str:
     user = next((attempt.id for attempt in live if attempt is not None and attempt.worktree == folder), "")
     if user:
         return user
-    holder = look_at_place(site.root, Path(folder)).taken_by
+    holder = site.ground.look(folder).taken_by
     return holder if _is_known(board, holder) else ""
 
 
@@ -36,18 +31,8 @@ def can_have_folder(site: Site, board: Board, attempt: Attempt) -> bool:
     """Whether another task can go on at once with the attempt's conversation."""
     if not attempt.worktree:
         return False
-    vacancy = look_at_place(site.root, Path(attempt.worktree))
+    vacancy = site.ground.look(attempt.worktree)
     return not (folder_user(site, board, attempt.worktree) or vacancy.taken_by or vacancy.lost)
-
-
-def prepare_in_place(site: Site, order: WorktreeOrder, checkpoint: Checkpoint) -> PreparedWorktree:
-    """In the folder that is asked for, or in another one where that cannot be had. Blocks: call it in a thread."""
-    try:
-        return prepare(site.root, order, checkpoint)
-    except PlaceTaken:
-        checkpoint("place-taken")
-        elsewhere = WorktreeOrder(order.attempt, order.branch, order.start, homes=order.homes)
-        return prepare(site.root, elsewhere, checkpoint)
 
 
 def why_new_conversation(site: Site, engine: Engine, task: Task, attempt: Attempt, folder: str) -> str:
@@ -62,7 +47,7 @@ def why_new_conversation(site: Site, engine: Engine, task: Task, attempt: Attemp
         return ""
     if not attempt.worktree:
         return "the log does not say which folder the previous one used"
-    vacancy = look_at_place(site.root, Path(attempt.worktree))
+    vacancy = site.ground.look(attempt.worktree)
     why = vacancy.lost or (
         f"{vacancy.taken_by} is working there" if vacancy.taken_by else "another attempt is using it"
     )

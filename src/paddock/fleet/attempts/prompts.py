@@ -10,7 +10,6 @@ from paddock.core.tasks.vocabulary import Outcome
 from paddock.engines.prompt import Assignment, EarlierWork, first_prompt, next_prompt, nothing_committed
 from paddock.fleet.site import Site
 from paddock.git.worktrees.furnish import Worktree
-from paddock.git.worktrees.rescue import dirty_files
 from paddock.store.protocol import Store
 
 NEXT_TASK = """\
@@ -114,9 +113,7 @@ def lease_skill(site: Site) -> str:
 
 def _progress(site: Site, attempt: Attempt, worktree: Worktree, last_words: str) -> EarlierWork:
     try:
-        log = site.repo.git("log", "--format=%s", "-20", f"{attempt.base}..refs/heads/{attempt.branch}", check=False)
-        dirty = dirty_files(worktree.path).paths
+        commits, dirty = site.ground.progress(attempt, worktree.path)
     except (OSError, PaddockError):
         return EarlierWork(last_words=last_words)
-    commits = log.lines if log.ok else ()
     return EarlierWork(tuple(map(recordable, commits)), tuple(map(recordable, dirty)), last_words)

@@ -1,8 +1,7 @@
 """Gathering the facts of an attempt, judging them, and securing what it left before anything is recorded."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
-from paddock.core.errors import PaddockError
 from paddock.core.events import AttemptEnded
 from paddock.core.tasks.outcome import AttemptFacts, Verdict, judge
 from paddock.core.tasks.policy import decide_next
@@ -10,37 +9,12 @@ from paddock.core.tasks.task import Attempt, Phase, Task
 from paddock.core.tasks.vocabulary import EndedBy
 from paddock.core.trace import Final, TurnSummary
 from paddock.engines.protocol import Capabilities, Engine
+from paddock.fleet.attempts.ground import Delivery
 from paddock.fleet.checkpoints import checkpoint
 from paddock.fleet.site import Site
-from paddock.git.facts import DiffStat, diffstat, read_stretch
-from paddock.git.landing.held import delivery_ref, hold_delivery
-from paddock.git.worktrees.checkout import repair_worktree
-from paddock.git.worktrees.prepare import find
 from paddock.git.worktrees.release import Secured
-from paddock.git.worktrees.rescue import count_rescued, rescue
 
 DEADLINES = frozenset({EndedBy.STARTUP, EndedBy.SILENCE, EndedBy.TOOL, EndedBy.TURN, EndedBy.OUTPUT})
-
-
-@dataclass(frozen=True, slots=True)
-class Delivery:
-    """What is on the branch once everything is committed. `rescued` counts files Paddock had to commit itself.
-
-    `held` are commits that the ref of the change holds; `spotless`: not even an ignored file lay about.
-    """
-
-    head: str | None = None
-    base: str | None = None
-    commits: int = 0
-    rescued: int = 0
-    diff: DiffStat = DiffStat()  # noqa: RUF009 (frozen)
-    problem: str = ""
-    held: frozenset[str] = frozenset()
-    spotless: bool = False
-
-    @property
-    def secured(self) -> Secured | None:
-        return Secured(self.head, self.held) if self.head is not None and self.held and self.spotless else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,59 +25,12 @@ class Judged:
     secured: Secured | None = None
 
 
-def secure(site: Site, attempt: Attempt) -> Delivery:
-    """Commits what was left uncommitted and holds the result by a ref. Doing it again finds the same."""
-    worktree = find(site.root, attempt.id)
-    if worktree is None:
-        return _from_branch(site, attempt)
-    admin = repair_worktree(site.repo, worktree.path)
-    if admin is None:
-        return Delivery(problem=f"`{worktree.path}` is no longer a worktree of this repository")
-    try:
-        why = f"{attempt.id} ended with uncommitted files"
-        saved = rescue(site.repo, worktree.path, admin, attempt.branch, why, checkpoint)
-    except PaddockError as error:
-        return Delivery(problem=error.message)
-    if saved.commit is None:
-        return replace(_hold(site, attempt, saved.head), spotless=saved.spotless)
-    checkpoint("judge.rescued")
-    return replace(_hold(site, attempt, saved.commit), rescued=saved.files)
-
-
-def _from_branch(site: Site, attempt: Attempt) -> Delivery:
-    """The worktree is gone already: the branch, or the ref an earlier try has set, tells what there was."""
-    for ref in (delivery_ref(attempt.id), f"refs/heads/{attempt.branch}"):
-        head = site.repo.resolve(ref)
-        if head is not None:
-            return _hold(site, attempt, head)
-    return Delivery()
-
-
-def _hold(site: Site, attempt: Attempt, head: str | None) -> Delivery:
-    """A change at `head`. A rescue commit there, made before a restart, tells how many files it saved."""
-    if head is None:
-        return Delivery()
-    stretch = read_stretch(site.repo, f"refs/heads/{site.config.landing_branch}", attempt.base, head)
-    if not stretch.commits:
-        return Delivery(head=head, base=stretch.base)
-    hold_delivery(site.repo, attempt.id, head)
-    checkpoint("judge.held")
-    return Delivery(
-        head,
-        stretch.base,
-        len(stretch.commits),
-        count_rescued(site.repo, head, stretch.subject),
-        diffstat(site.repo, stretch.base, head),
-        held=stretch.known,
-    )
-
-
 def judge_attempt(
     site: Site, engine: Engine | None, task: Task, attempt: Attempt, summary: TurnSummary, setup_problem: str = ""
 ) -> Judged:
     """Blocks on git: call it in a thread."""
     checkpoint("judge.began")
-    delivery = secure(site, attempt)
+    delivery = site.ground.secure(attempt)
     checkpoint("judge.secured")
     # What had said that it succeeded and was only then ended by us, for lingering, did succeed.
     had_ended = attempt.ended_by is EndedBy.LINGERING and summary.final is Final.SUCCESS

@@ -1,0 +1,128 @@
+"""Where attempts work: a folder each, on a branch of its own, and what is found there when they are done.
+
+The fleet asks for it through `Site.ground`; here it is made of git worktrees.
+"""
+
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Protocol
+
+from paddock.core.errors import PaddockError
+from paddock.core.tasks.task import Attempt
+from paddock.fleet.checkpoints import checkpoint
+from paddock.fleet.site import Site
+from paddock.git.facts import DiffStat, diffstat, read_stretch
+from paddock.git.landing.held import delivery_ref, hold_delivery
+from paddock.git.worktrees.checkout import repair_worktree
+from paddock.git.worktrees.claims import PlaceTaken, Vacancy, WorktreeOrder, look_at_place
+from paddock.git.worktrees.prepare import PreparedWorktree, find, prepare
+from paddock.git.worktrees.release import Secured, release
+from paddock.git.worktrees.rescue import count_rescued, dirty_files, rescue
+
+
+@dataclass(frozen=True, slots=True)
+class Delivery:
+    """What is on the branch once everything is committed. `rescued` counts files Paddock had to commit itself.
+
+    `held` are commits that the ref of the change holds; `spotless`: not even an ignored file lay about.
+    """
+
+    head: str | None = None
+    base: str | None = None
+    commits: int = 0
+    rescued: int = 0
+    diff: DiffStat = DiffStat()  # noqa: RUF009 (frozen)
+    problem: str = ""
+    held: frozenset[str] = frozenset()
+    spotless: bool = False
+
+    @property
+    def secured(self) -> Secured | None:
+        return Secured(self.head, self.held) if self.head is not None and self.held and self.spotless else None
+
+
+class Ground(Protocol):
+    """Everything here blocks: call it in a thread. Each may be killed anywhere and asked again."""
+
+    def prepare(self, order: WorktreeOrder) -> PreparedWorktree:
+        """A folder on the order's branch, in the place that is asked for or in another where that cannot be had; the
+        same one as before if the attempt has one already."""
+
+    def look(self, place: str) -> Vacancy:
+        """Whether somebody can have the folder."""
+
+    def progress(self, attempt: Attempt, folder: Path) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        """What has been done so far: the newest commits by their subjects, and files that are not committed."""
+
+    def secure(self, attempt: Attempt) -> Delivery:
+        """Commits what was left uncommitted and holds the result. Doing it again finds the same."""
+
+    def release(self, attempt: str, why: str, secured: Secured | None = None) -> None:
+        """Gives the folder back."""
+
+
+@dataclass(frozen=True, slots=True)
+class GitGround:
+    site: Site
+
+    def prepare(self, order: WorktreeOrder) -> PreparedWorktree:
+        try:
+            return prepare(self.site.root, order, checkpoint)
+        except PlaceTaken:
+            checkpoint("place-taken")
+            return prepare(self.site.root, replace(order, place=None), checkpoint)
+
+    def look(self, place: str) -> Vacancy:
+        return look_at_place(self.site.root, Path(place))
+
+    def progress(self, attempt: Attempt, folder: Path) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        span = f"{attempt.base}..refs/heads/{attempt.branch}"
+        log = self.site.repo.git("log", "--format=%s", "-20", span, check=False)
+        return tuple(log.lines) if log.ok else (), tuple(dirty_files(folder).paths)
+
+    def secure(self, attempt: Attempt) -> Delivery:
+        worktree = find(self.site.root, attempt.id)
+        if worktree is None:
+            return self._from_branch(attempt)
+        admin = repair_worktree(self.site.repo, worktree.path)
+        if admin is None:
+            return Delivery(problem=f"`{worktree.path}` is no longer a worktree of this repository")
+        try:
+            why = f"{attempt.id} ended with uncommitted files"
+            saved = rescue(self.site.repo, worktree.path, admin, attempt.branch, why, checkpoint)
+        except PaddockError as error:
+            return Delivery(problem=error.message)
+        if saved.commit is None:
+            return replace(self._hold(attempt, saved.head), spotless=saved.spotless)
+        checkpoint("judge.rescued")
+        return replace(self._hold(attempt, saved.commit), rescued=saved.files)
+
+    def release(self, attempt: str, why: str, secured: Secured | None = None) -> None:
+        release(self.site.root, attempt, why, checkpoint, secured)
+
+    def _from_branch(self, attempt: Attempt) -> Delivery:
+        """The worktree is gone already: the branch, or the ref an earlier try has set, tells what there was."""
+        for ref in (delivery_ref(attempt.id), f"refs/heads/{attempt.branch}"):
+            head = self.site.repo.resolve(ref)
+            if head is not None:
+                return self._hold(attempt, head)
+        return Delivery()
+
+    def _hold(self, attempt: Attempt, head: str | None) -> Delivery:
+        """A change at `head`. A rescue commit there, made before a restart, tells how many files it saved."""
+        if head is None:
+            return Delivery()
+        repo = self.site.repo
+        stretch = read_stretch(repo, f"refs/heads/{self.site.config.landing_branch}", attempt.base, head)
+        if not stretch.commits:
+            return Delivery(head=head, base=stretch.base)
+        hold_delivery(repo, attempt.id, head)
+        checkpoint("judge.held")
+        return Delivery(
+            head,
+            stretch.base,
+            len(stretch.commits),
+            count_rescued(repo, head, stretch.subject),
+            diffstat(repo, stretch.base, head),
+            held=stretch.known,
+        )
