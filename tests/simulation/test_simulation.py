@@ -1,0 +1,149 @@
+"""The whole daemon by a clock that jumps: real dispatch, admission, attempts, judge and core, over many seeds."""
+
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+from random import Random
+
+import pytest
+
+from paddock.config.schema import Config, Janitor, Limits, Worktrees
+from paddock.core.events import AttemptEnded, AttemptStarted, DaemonTroubled, TurnEnded, TurnStarted
+from paddock.core.ids import TaskId
+from paddock.core.intent.budget import set_budget
+from paddock.core.intent.tasks import cancel_tasks, retry_tasks, send_message, stop_tasks
+from paddock.core.money.spending import money_of
+from paddock.core.tasks.task import Phase
+from paddock.fleet.ledger import LEASE_SECONDS
+from paddock.git.repo import Repo
+from tests.simulation.parts import PARTS
+from tests.simulation.world import PERSON, Wish, World
+
+MOST_STEPS_PER_HOUR = 10_000
+"""Of the event loop: a round every five seconds is some 3,000, what agents say comes on top."""
+DEAREST_CALL_USD = 1.5
+RESTS = {Phase.APPROVAL, Phase.FAILED, Phase.BLOCKED, Phase.CANCELLED, Phase.NOOP, Phase.WAITING}
+
+
+def config_of(seed: int) -> Config:
+    chance = Random(f"{seed} config")
+    limits = Limits(
+        max_agents=chance.choice((2, 4, 8)), adapt_to_load=False, inline=chance.random() < 0.3, agent_memory_mb=1
+    )
+    return Config(
+        engine="claude",
+        main="main",
+        limits=limits,
+        janitor=Janitor(every=10 * 86400.0),
+        worktrees=Worktrees(pool=0, disk_floor_mb=0),
+    )
+
+
+def world_of(seed: int, repo: Repo, folder: Path, kinds: tuple[str, ...] = tuple(PARTS)) -> World:
+    world = World(seed, repo, folder, config_of(seed), kinds)
+    chance = Random(f"{seed} tasks")
+    count = chance.randint(3, 12)
+    after = [(n, chance.randint(1, n - 1)) for n in range(2, count + 1) if chance.random() < 0.2]
+    world.add(count, after)
+    return world
+
+
+def check(world: World) -> None:
+    """What holds of every fleet that has come to rest, however often its daemon died."""
+    board = world.log.board
+    started = Counter(r.attempt for r in world.records() if isinstance(r.event, AttemptStarted))
+    ended = Counter(r.attempt for r in world.records() if isinstance(r.event, AttemptEnded))
+    assert started == ended, why(world)
+    assert set(started.values()) <= {1}
+    turns = Counter((r.attempt, r.event.turn) for r in world.records() if isinstance(r.event, TurnStarted))
+    over = Counter((r.attempt, r.event.turn) for r in world.records() if isinstance(r.event, TurnEnded))
+    assert turns == over
+    assert set(turns.values()) <= {1}
+    assert {task.phase for task in board.tasks.values()} <= RESTS, why(world)
+    assert not world.troupe.running()
+    assert not world.ground.folders, "every folder was given back"
+    assert world.people.verify().bad is None
+    troubles = [r.event for r in world.records() if isinstance(r.event, DaemonTroubled)]
+    assert len(troubles) <= 3 * world.lives, troubles
+    times = world.config.timeouts
+    longest = times.turn + times.grace + LEASE_SECONDS * 2 * world.lives
+    lasted = [
+        played.ends_at - played.started_at for played in world.troupe.turns.values() if played.ends_at is not None
+    ]
+    assert max(lasted, default=0.0) <= longest, why(world)
+    assert world.steps <= 2_000 * world.lives + MOST_STEPS_PER_HOUR * world.hours, "it turns in circles"
+
+
+def outcomes(world: World) -> dict[str, list[str]]:
+    return {
+        name: [str(attempt.outcome) for attempt in task.attempts] + [task.phase.value]
+        for name, task in world.log.board.tasks.items()
+    }
+
+
+def why(world: World) -> str:
+    """How to see it again."""
+    return f"replay: pytest tests/simulation -k seed{world.seed} (world {world.seed}, {world.lives} daemons)"
+
+
+def survive(world: World, chance: Random, deaths: int) -> None:
+    """Daemons that are killed at any step of theirs, and one that is not."""
+    for _ in range(deaths):
+        if world.live(kill_at=round(2 ** chance.uniform(1.0, 13.0))):
+            return
+    assert world.live()
+
+
+def seeds(quick: int, all_of_them: int) -> pytest.MarkDecorator:
+    """The first few in every test run, the rest where there is time for it."""
+    rest = [pytest.param(seed, marks=pytest.mark.slow, id=f"seed{seed}") for seed in range(quick, all_of_them)]
+    return pytest.mark.parametrize("seed", [*(pytest.param(n, id=f"seed{n}") for n in range(quick)), *rest])
+
+
+@seeds(2, 200)
+def test_a_fleet_of_any_temper_comes_to_rest(seed: int, repo: Repo, stage: Path) -> None:
+    world = world_of(seed, repo, stage)
+    assert world.live(), why(world)
+    check(world)
+
+
+@seeds(3, 200)
+def test_daemons_killed_at_any_step_come_to_the_same_end_as_one_that_lives(seed: int, repo: Repo, stage: Path) -> None:
+    """Parts that open the engine's breaker are left out: who is kept waiting by it depends on who came first."""
+    kinds = tuple(kind for kind in PARTS if kind not in ("cannot_start", "never_speaks"))
+    undisturbed = world_of(seed, repo, stage / "one", kinds)
+    assert undisturbed.live(), why(undisturbed)
+    check(undisturbed)
+    killed = world_of(seed, repo, stage / "other", kinds)
+    survive(killed, Random(f"{seed} deaths"), 8)
+    check(killed)
+    assert outcomes(killed) == outcomes(undisturbed), why(killed)
+
+
+@seeds(2, 200)
+def test_whatever_people_ask_for_meanwhile_every_attempt_ends_once(seed: int, repo: Repo, stage: Path) -> None:
+    world = world_of(seed, repo, stage)
+    chance = Random(f"{seed} wishes")
+    names = list(world.log.board.tasks)
+    for at in sorted(chance.uniform(0.0, 4 * 3600.0) for _ in range(12)):
+        world.wishes.append((at, chance.choice(WISHES)(chance.choice(names))))
+    survive(world, chance, 4)
+    check(world)
+
+
+@seeds(2, 100)
+def test_a_budget_is_overspent_by_less_than_the_call_that_was_under_way(seed: int, repo: Repo, stage: Path) -> None:
+    world = world_of(seed, repo, stage, ("delivers", "spends", "never_ends", "crashes"))
+    limit = Random(f"{seed} budget").choice((3.0, 8.0, 20.0))
+    world.people.append(lambda board: set_budget(board, "fleet", limit, None, lift=False), PERSON)
+    survive(world, Random(f"{seed} deaths"), 3)
+    spent = sum(money_of(attempt) for task in world.log.board.tasks.values() for attempt in task.attempts)
+    assert spent <= limit + DEAREST_CALL_USD * world.config.limits.max_agents, why(world)
+
+
+WISHES: tuple[Callable[[TaskId], Wish], ...] = (
+    lambda name: lambda board: send_message(board, [name], "And the other half?"),
+    lambda name: lambda board: stop_tasks(board, [name], "enough"),
+    lambda name: lambda board: cancel_tasks(board, [name], "not wanted"),
+    lambda name: lambda board: retry_tasks(board, [name], 2, "again"),
+)

@@ -1,0 +1,250 @@
+"""Sessions without processes: every turn plays a part that was written before it began.
+
+A `Troupe` is the machine: it outlives the daemons, each of which has a `PlayedSessions` of its own. What a turn
+has said by now follows from its part and the time, so nothing runs between two looks at it.
+"""
+
+import asyncio
+from collections.abc import Callable, Collection
+from dataclasses import dataclass, field
+from signal import SIGKILL, SIGTERM
+
+from paddock.core.errors import PaddockError
+from paddock.sessions.host import Host
+from paddock.sessions.protocol import (
+    Exited,
+    Line,
+    LiveProcess,
+    NeverStarted,
+    Running,
+    Stream,
+    SweepReport,
+    Turn,
+    TurnOrder,
+    TurnState,
+    Vanished,
+)
+from tests.simulation.virtual import VirtualTime
+
+HERE = Host("stage", "stage")
+
+
+@dataclass(frozen=True)
+class Part:
+    """What a turn will do: lines with the seconds after its start at which it says them; at `ends` it exits with
+    `code`, or never if that is None. `vanishes`: nobody writes down how. `deaf`: it does not hear requests to stop.
+    `leaves`: a process that outlives it. `commits`: how many it has made by its end. `refuses`: it cannot start."""
+
+    says: tuple[tuple[float, str], ...] = ()
+    ends: float | None = 60.0
+    code: int = 0
+    vanishes: bool = False
+    deaf: bool = False
+    leaves: bool = False
+    commits: int = 0
+    refuses: str = ""
+
+
+@dataclass
+class Played:
+    """A turn that was started. `stopped` is when and by which signal it was ended before its part was over."""
+
+    order: TurnOrder
+    part: Part
+    started_at: float
+    stopped: tuple[float, int] | None = None
+    leftover: bool = False
+
+    @property
+    def ends_at(self) -> float | None:
+        own = None if self.part.ends is None else self.started_at + self.part.ends
+        if self.stopped is None:
+            return own
+        return self.stopped[0] if own is None else min(own, self.stopped[0])
+
+    def has_ended(self, now: float) -> bool:
+        return self.ends_at is not None and now >= self.ends_at
+
+    def text(self, now: float) -> bytes:
+        until = now if self.ends_at is None else min(now, self.ends_at)
+        return b"".join(line.encode() + b"\n" for after, line in self.part.says if self.started_at + after <= until)
+
+    def said_at(self, now: float) -> list[float]:
+        until = now if self.ends_at is None else min(now, self.ends_at)
+        return [self.started_at + after for after, _ in self.part.says if self.started_at + after <= until]
+
+    def next_moment(self, now: float) -> float | None:
+        """When there is something new to see."""
+        moments = [self.started_at + after for after, _ in self.part.says]
+        moments += [] if self.ends_at is None else [self.ends_at]
+        until = self.ends_at
+        return min((at for at in moments if at > now and (until is None or at <= until)), default=None)
+
+
+@dataclass
+class Troupe:
+    time: VirtualTime
+    write_part: Callable[[Turn, TurnOrder], Part]
+    turns: dict[Turn, Played] = field(default_factory=dict)
+    on_start: Callable[[Turn], None] = lambda _turn: None
+
+    def running(self) -> list[Turn]:
+        now = self.time.now()
+        return [turn for turn, played in self.turns.items() if not played.has_ended(now)]
+
+    def alive(self, owner: str) -> bool:
+        now = self.time.now()
+        return any(
+            turn.owner == owner and (played.leftover or not played.has_ended(now))
+            for turn, played in self.turns.items()
+        )
+
+
+class PlayedOutput:
+    def __init__(self, troupe: Troupe, turn: Turn, stream: Stream, offset: int) -> None:
+        self._troupe, self._turn, self._stream = troupe, turn, stream
+        self.offset = offset
+        self.at_end = False
+
+    def _text(self) -> bytes:
+        played = self._troupe.turns.get(self._turn)
+        return b"" if played is None or self._stream is not Stream.STDOUT else played.text(self._troupe.time.now())
+
+    def size(self) -> int:
+        return len(self._text())
+
+    def read(self) -> list[Line]:
+        text = self._text()
+        whole = text[self.offset : text.rfind(b"\n") + 1]
+        lines = []
+        for line in whole.split(b"\n")[:-1]:
+            lines.append(Line(self.offset, line.decode()))
+            self.offset += len(line) + 1
+        self.at_end = True
+        return lines
+
+    def skip_to_tail(self, keep_bytes: int) -> None:
+        if (size := self.size()) - self.offset > keep_bytes:
+            self.offset = self._text().find(b"\n", size - keep_bytes) + 1
+
+    def finish(self) -> list[Line]:
+        return []
+
+    def written_at(self, offset: int) -> float | None:
+        return None
+
+
+class PlayedSessions:
+    """One daemon's hand on the troupe. `gone`: its process was killed, and can do nothing any more."""
+
+    host = HERE
+
+    def __init__(self, troupe: Troupe) -> None:
+        self._troupe = troupe
+        self._followed: dict[Turn, asyncio.TimerHandle | None] = {}
+        self.gone = False
+
+    def reaches(self, host: Host) -> bool:
+        return host == HERE
+
+    def start(self, order: TurnOrder) -> None:
+        assert not self.gone
+        if order.turn in self._troupe.turns:
+            return
+        part = self._troupe.write_part(order.turn, order)
+        if part.refuses:
+            raise PaddockError(part.refuses)
+        self._troupe.on_start(order.turn)
+        self._troupe.turns[order.turn] = Played(order, part, self._troupe.time.now(), leftover=part.leaves)
+
+    def observe(self, turn: Turn) -> TurnState:
+        played, now = self._troupe.turns.get(turn), self._troupe.time.now()
+        if played is None:
+            return NeverStarted()
+        if not played.has_ended(now):
+            return Running(played.started_at, max(played.said_at(now), default=None), len(played.text(now)))
+        assert played.ends_at is not None
+        if played.part.vanishes and played.stopped is None:
+            return Vanished(played.started_at, rebooted=False)
+        signum = played.stopped[1] if played.stopped is not None else None
+        return Exited(None if signum else played.part.code, signum, played.started_at, played.ends_at)
+
+    def runs_child(self, turn: Turn, since: float) -> bool:
+        return False
+
+    def outputs(self, turn: Turn) -> tuple[tuple[Stream, PlayedOutput], ...]:
+        return tuple((stream, self.output(turn, stream)) for stream in (Stream.STDOUT, Stream.STDERR))
+
+    def output(self, turn: Turn, stream: Stream, offset: int = 0) -> PlayedOutput:
+        return PlayedOutput(self._troupe, turn, stream, offset)
+
+    def find_log(self, _turn: Turn, _pattern: str) -> PlayedOutput | None:
+        return None
+
+    def tail(self, turn: Turn, stream: Stream, most_bytes: int) -> str:
+        return self.output(turn, stream)._text()[-most_bytes:].decode()
+
+    def bound(self, turn: Turn, limit_bytes: int) -> bool:
+        return True
+
+    def follow(self, turn: Turn, wake: Callable[[], None]) -> None:
+        self.forget(turn)
+        played = self._troupe.turns.get(turn)
+        if played is not None:
+            self._followed[turn] = asyncio.get_running_loop().call_soon(self._wake, turn, played, wake)  # type: ignore[assignment]
+
+    def _wake(self, turn: Turn, played: Played, wake: Callable[[], None]) -> None:
+        now = self._troupe.time.now()
+        if turn not in self._followed:
+            return
+        if played.text(now) or played.has_ended(now):
+            wake()
+        moment = played.next_moment(now)
+        if moment is None:
+            self._followed[turn] = None
+        else:
+            loop = asyncio.get_running_loop()
+            # A moment later: sums of floats must not end just before what they wait for.
+            self._followed[turn] = loop.call_later(moment - now + 1e-3, self._wake, turn, played, wake)
+
+    def forget(self, turn: Turn) -> None:
+        handle = self._followed.pop(turn, None)
+        if handle is not None:
+            handle.cancel()
+
+    async def stop(self, turn: Turn, grace_seconds: float, signum: int = SIGTERM) -> bool:
+        played = self._troupe.turns.get(turn)
+        if played is None:
+            return False
+        forced = played.part.deaf and not played.has_ended(self._troupe.time.now())
+        await asyncio.sleep(grace_seconds if forced else min(grace_seconds, 0.1))
+        assert not self.gone
+        self._end(played, SIGKILL if forced else signum)
+        return forced
+
+    def _end(self, played: Played, signum: int) -> None:
+        now = self._troupe.time.now()
+        if not played.has_ended(now):
+            played.stopped = (now, signum)
+        played.leftover = False
+
+    def find(self) -> tuple[LiveProcess, ...]:
+        return tuple(self._describe(turn) for turn in self._troupe.turns if self._is_alive(turn))
+
+    def sweep(self, owners: Collection[str]) -> SweepReport:
+        assert not self.gone
+        found = [turn for turn in self._troupe.turns if turn.owner in owners and self._is_alive(turn)]
+        for turn in found:
+            self._end(self._troupe.turns[turn], SIGKILL)
+        return SweepReport(tuple(map(self._describe, found)))
+
+    def _is_alive(self, turn: Turn) -> bool:
+        played = self._troupe.turns[turn]
+        return played.leftover or not played.has_ended(self._troupe.time.now())
+
+    def _describe(self, turn: Turn) -> LiveProcess:
+        return LiveProcess(turn.owner, f"turn {turn.number}", 0.0, "player")
+
+    def close(self) -> None:
+        for turn in tuple(self._followed):
+            self.forget(turn)

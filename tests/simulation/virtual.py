@@ -1,0 +1,69 @@
+"""Time that jumps: an event loop whose clock goes to the next timer as soon as nothing is left to do."""
+
+import asyncio
+import selectors
+from collections.abc import Callable
+from concurrent.futures import Executor
+from typing import Any
+
+START = 1_700_000_000.0
+
+
+class Killed(BaseException):
+    """The process is gone between two steps of its event loop."""
+
+
+class VirtualTime:
+    """Shared by all daemons of a simulated world: `now` for them, and what the world itself has planned."""
+
+    def __init__(self) -> None:
+        self.seconds = 0.0
+
+    def now(self) -> float:
+        return START + self.seconds
+
+
+class _Selector(selectors.SelectSelector):
+    """Never waits: where a real one would, time passes."""
+
+    def __init__(self, time: VirtualTime) -> None:
+        super().__init__()
+        self._time = time
+
+    def select(self, timeout: float | None = None) -> list[tuple[selectors.SelectorKey, int]]:
+        if timeout is None:
+            raise RuntimeError("everything waits, and nothing will ever happen")
+        self._time.seconds += max(0.0, timeout)
+        return []
+
+
+class VirtualLoop(asyncio.SelectorEventLoop):
+    """Threads are called at once and on the loop, so that one seed gives one course of events.
+
+    `kill_at`: the step at which the process dies. Nothing of it runs any more, no `finally` either.
+    """
+
+    def __init__(self, time: VirtualTime, kill_at: int | None = None) -> None:
+        super().__init__(_Selector(time))
+        self._time = time
+        self._kill_at = kill_at
+        self.steps = 0
+
+    def time(self) -> float:
+        return self._time.seconds
+
+    def _run_once(self) -> None:
+        self.steps += 1
+        if self.steps == self._kill_at:
+            raise Killed
+        super()._run_once()  # type: ignore[misc]
+
+    def run_in_executor(  # type: ignore[override]
+        self, executor: Executor | None, func: Callable[..., Any], *args: Any
+    ) -> "asyncio.Future[Any]":
+        future: asyncio.Future[Any] = self.create_future()
+        try:
+            future.set_result(func(*args))
+        except Exception as error:
+            future.set_exception(error)
+        return future
