@@ -68,6 +68,6 @@ def _front_matter(front: str, shown: str) -> dict[str, Any]:
 
 
 def _line_by_line(front: str) -> dict[str, Any]:
-    """claude reads `description: Use this when: …`, which is no YAML, and writes it, too."""
+    """claude accepts `description: Use this when: …`, which is not valid YAML, and writes it too."""
     lines = (_PLAIN_LINE.match(line) for line in front.splitlines())
     return {match["key"]: match["value"] for match in lines if match}

@@ -15,7 +15,7 @@ _HINTS = {"agents.fresh": "for all agents set `[limits] fresh = true`, for one `
 
 
 def convert(tree: Tree, sources: Mapping[str, str], otherwise: str) -> Config:
-    """Raises Misuse with the key and where its value came from; `otherwise` is the source of what has none."""
+    """Raises Misuse with the key and the source of its value; `otherwise` is the source if there is no other."""
     plain = _with_seconds(tree, Config, (), sources, otherwise)
     try:
         return msgspec.convert(plain, Config)

@@ -27,7 +27,7 @@ class Field:
 
     @property
     def choices(self) -> tuple[str, ...]:
-        """What it may be, where only a few words will do."""
+        """The allowed values, if there are only a few."""
         plain = _plain(self.type)
         return tuple(map(str, get_args(plain))) if get_origin(plain) is Literal else ()
 

@@ -66,7 +66,7 @@ def _candidates(top: Path) -> Iterator[_Candidate]:
 
 
 def _no_module(python: str, module: str) -> str:
-    """Without the person's own packages: CI has a home of its own and does not see them."""
+    """Ignores the user's own packages: CI has its own HOME and does not see them."""
     try:
         told = subprocess.run(
             (python, "-s", "-c", f"import {module}"),

@@ -64,7 +64,7 @@ class Limits(Section, frozen=True):
 
 
 class Janitor(Section, frozen=True):
-    """What is cleared away by itself."""
+    """What is swept automatically."""
 
     every: Annotated[Seconds, Meta(description="time between two rounds")] = 300.0
     transcripts_age: Annotated[Seconds, Meta(description="how long agents' output is kept")] = 30 * 86400.0
@@ -72,14 +72,14 @@ class Janitor(Section, frozen=True):
 
 
 class LeaseSettings(Section, frozen=True):
-    """Named things agents may lease; they are told about it only if there are any."""
+    """Named things agents may lease; the prompt mentions leases only if there are any."""
 
     resources: Annotated[tuple[str, ...], Meta(description='e.g. "port:5432" or "service:postgres"')] = ()
     ttl: Annotated[Seconds, Meta(description="how long a lease lasts unless it is renewed")] = 600.0
 
 
 class Timeouts(Section, frozen=True):
-    """When a turn is given up. Durations such as "90s" or "10m"."""
+    """When a turn is ended. Durations such as "90s" or "10m"."""
 
     start: Annotated[Seconds, Meta(description="time until the engine's first output")] = 120.0
     silence: Annotated[Seconds, Meta(description="time without output from the engine, while no tool runs")] = 600.0
@@ -158,7 +158,7 @@ class LandSettings(Section, frozen=True):
 
 
 class Agent(Section, frozen=True):
-    """A narrow worker."""
+    """A specialised worker."""
 
     engine: Annotated[str, Meta(description="engine that runs it")] = ""
     model: Annotated[str, Meta(description="model requested from the engine")] = ""
@@ -199,7 +199,7 @@ class EngineSettings(Section, frozen=True):
 
 
 class PriceSettings(Section, frozen=True):
-    """What a model costs, in US dollars per million tokens; instead of the price Paddock ships."""
+    """What a model costs, in US dollars per million tokens; overrides the price that Paddock ships."""
 
     input: Annotated[Dollars, Meta(description="fresh input")]
     output: Annotated[Dollars, Meta(description="output")]

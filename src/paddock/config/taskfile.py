@@ -26,7 +26,7 @@ _FIELD_LINE = re.compile(r"^(?P<name>[a-z]+):\s*(?P<value>.*)$")
 def parse_task_file(text: str, name: str, *, attempts: int = 3) -> Batch:
     """`name` is shown in errors; its ending, or else the text, tells the format. Raises Misuse.
 
-    `attempts` is for tasks that do not say how many they get.
+    `attempts` applies to tasks that do not set their own.
     """
     if len(text) > SIZE_LIMIT:
         raise Misuse(f"{name} has {len(text):,} characters; the limit is {SIZE_LIMIT:,}", _SPLIT)
@@ -85,7 +85,7 @@ def _read_yaml(text: str, name: str) -> Any:
     except yaml.reader.ReaderError as error:
         raise Misuse(f"{name}: character {error.position + 1}: {error.reason}", "task files are text") from None
     except ValueError as error:
-        # A value that looks like a date or a number and is none: `2026-13-40`.
+        # A value that looks like a date or a number but is not one: `2026-13-40`.
         raise Misuse(f"{name}: {error}", "put text that looks like a date or a number in quotes") from None
     except RecursionError:
         raise Misuse(f"{name}: nested too deeply", _FORM) from None

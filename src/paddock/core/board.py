@@ -101,7 +101,7 @@ class Board:
         return DayCost(max(0.0, known), assumed + sum(one.assumed_usd for one in live))
 
     def task(self, task: TaskId) -> Task:
-        """Raises PaddockError for an id nobody was ever given."""
+        """Raises PaddockError for an unknown id."""
         try:
             return self.tasks[task]
         except KeyError:

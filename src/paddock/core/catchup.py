@@ -1,7 +1,7 @@
-"""What may be done to a checkout that shows an older main, path by path. Pure.
+"""What may be done, path by path, to a checkout that shows an older main. Pure.
 
 A version is `MODE SHA` as a tree holds it, None for nothing there. `old` is the main the checkout shows, `new` what
-main is now. Only a file that is exactly what `old` has may be replaced: all else is somebody's uncommitted work.
+main is now. Only a file that is exactly what `old` has may be replaced: everything else is uncommitted work.
 """
 
 from collections.abc import Iterable
@@ -38,10 +38,10 @@ class PathFacts:
 
 
 def judge_paths(facts: Iterable[PathFacts]) -> dict[str, Todo]:
-    """What to do about each path. With one CLASH nothing at all is done.
+    """What to do about each path. If there is one CLASH, nothing at all is done.
 
-    A plain `git reset` makes the index agree with main while the files stay old, or are edits of the old ones. Such a
-    tree is told from one that somebody has brought up to date by this: in that one some file is new.
+    A plain `git reset` makes the index agree with main while the files stay old, or are edits of the old ones. What
+    distinguishes such a tree from one that was brought up to date: in the latter, some file is new.
     """
     listed = list(facts)
     brought_up = any(one.staged == one.new and one.on_disk is OnDisk.NEW and one.new is not None for one in listed)

@@ -1,4 +1,4 @@
-"""What Paddock says when it will not do a thing: what, which, why, and what to run."""
+"""How Paddock says no: what, which, why, and what to run."""
 
 
 class PaddockError(Exception):
@@ -16,7 +16,7 @@ class PaddockError(Exception):
 
 
 def words_of(error: Exception) -> str:
-    """What a person may read of it: of our own what they say and advise, of others also what they are."""
+    """The error for a person to read: our own with their hint, others with their type."""
     if not isinstance(error, PaddockError):
         return f"{type(error).__name__}: {error}"
     return f"{error.message} ({error.hint})" if error.hint else error.message

@@ -52,7 +52,7 @@ class LogCreated(Event, frozen=True):
 
 
 class LogUpgraded(Event, frozen=True):
-    """First write by a newer Paddock: the version an older writer is told to upgrade to."""
+    """The first write by a newer Paddock, with the version that older writers should upgrade to."""
 
     kind: ClassVar[str] = "log.upgraded"
     version: str
@@ -101,7 +101,7 @@ class TaskCancelled(Event, frozen=True):
 
 
 class TaskRetried(Event, frozen=True):
-    """A person wants the task tried again; `attempts` is how many more tries that allows."""
+    """A person asked for a retry; `attempts` is how many more attempts that allows."""
 
     kind: ClassVar[str] = "task.retried"
     attempts: int
@@ -115,7 +115,7 @@ class TaskBlocked(Event, frozen=True):
 
 
 class TaskApproved(Event, frozen=True):
-    """`message` is what whoever approved it said, for people to read."""
+    """`message` is the note of whoever approved it, for people to read."""
 
     kind: ClassVar[str] = "task.approved"
     head: str
@@ -123,7 +123,7 @@ class TaskApproved(Event, frozen=True):
 
 
 class TaskRejected(Event, frozen=True):
-    """A person turned the change down; `message` is what the next attempt is told."""
+    """A person rejected the change; `message` is for the next attempt."""
 
     kind: ClassVar[str] = "task.rejected"
     head: str
@@ -204,7 +204,7 @@ class TurnStarted(Event, frozen=True):
 
 
 class TurnEnded(Event, frozen=True):
-    """`exit` is the process's status, negative for a signal, None when nobody saw it end.
+    """`exit` is the process's status, negative for a signal, None if nothing observed its end.
 
     `ended_by` is empty when it ended by itself; `problem` says more about what ended it.
 
@@ -265,7 +265,7 @@ class WorktreeRemoved(Event, frozen=True):
 
 
 class Swept(Event, frozen=True):
-    """Something the janitor ended or removed, with the evidence for it."""
+    """Something the janitor ended or removed, with the evidence."""
 
     kind: ClassVar[str] = "janitor.swept"
     what: str
@@ -273,7 +273,7 @@ class Swept(Event, frozen=True):
 
 
 class DaemonTroubled(Event, frozen=True):
-    """Something the daemon could not do and will try again; kept so that it can be looked into."""
+    """Something the daemon could not do and will try again; recorded so that it can be investigated."""
 
     kind: ClassVar[str] = "daemon.troubled"
     what: str
@@ -289,7 +289,7 @@ class SettingsAdopted(Event, frozen=True):
 
 
 class BudgetSet(Event, frozen=True):
-    """A limit for a scope such as `fleet`, `day`, `convoy:x`, `task:t4`, `attempt`; neither value lifts it."""
+    """A limit for a scope such as `fleet`, `day`, `convoy:x`, `task:t4`, `attempt`; with neither, it is removed."""
 
     kind: ClassVar[str] = "budget.set"
     scope: str
@@ -298,7 +298,7 @@ class BudgetSet(Event, frozen=True):
 
 
 class LimitsReset(Event, frozen=True):
-    """A person says that an engine, or the account behind it, works again."""
+    """A person re-enabled an engine or the account behind it."""
 
     kind: ClassVar[str] = "limits.reset"
     name: str

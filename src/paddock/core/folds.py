@@ -37,7 +37,7 @@ def _fold_task(board: Board, record: ev.Record, event: TaskEvent) -> None:
 
 
 def _fold_attempt(board: Board, record: ev.Record, event: AttemptEvent, spend: "Spend | None" = None) -> None:
-    """A late word of a daemon that has been succeeded is in the log, and has no effect."""
+    """What a replaced daemon still writes is in the log, but has no effect."""
     if 0 < record.generation < board.daemon_generation:
         return
     before = _find(board, record)
@@ -149,7 +149,7 @@ def _skip_unknown(board: Board, _record: ev.Record, event: ev.Unknown) -> None:
 
 
 def _note(_board: Board, _record: ev.Record, _event: ev.Event) -> None:
-    """Kept for people to read; changes nothing."""
+    """Recorded for people to read; changes nothing."""
 
 
 def _book_start(spending: "Spending", before: Task, _task: Task, record: ev.Record) -> "Spending":

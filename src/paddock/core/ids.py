@@ -117,12 +117,12 @@ def change_folder(change_id: str) -> str:
 
 
 def former_branch_change(branch: str) -> str:
-    """The id it had before ids could be read."""
+    """The id used before ids were readable."""
     return f"b-{_number_of(branch)}"
 
 
 def _number_of(branch: str) -> str:
-    from hashlib import blake2b  # loads OpenSSL, which every command would wait for
+    from hashlib import blake2b  # imports OpenSSL, which would slow down every command
 
     return blake2b(branch.encode("utf-8", "surrogateescape"), digest_size=4).hexdigest()
 
@@ -144,7 +144,7 @@ def printable(text: str, limit: int = 200) -> str:
 
 
 def recordable(name: str) -> str:
-    """A file's name as it can be written down: bytes that are no UTF-8 become `�`."""
+    """A file's name as it can be written down: bytes that are not UTF-8 become `�`."""
     return name if name.isascii() else name.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
 
 

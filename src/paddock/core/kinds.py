@@ -1,4 +1,4 @@
-"""Which event a kind's name stands for. Families are imported when the first of them is met."""
+"""The event class for each kind. A family is imported when one of its kinds is first needed."""
 
 from functools import cache
 from importlib import import_module

@@ -1,4 +1,4 @@
-"""Output of tools without what is meant for a terminal: colours, titles, lines that were drawn over."""
+"""Tool output without terminal control: colours, titles, lines that were overwritten."""
 
 import re
 
@@ -11,7 +11,7 @@ _CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u
 
 
 def plain_lines(text: str) -> list[str]:
-    """Its lines. Of one that a progress bar wrote over and over, the last state."""
+    """Its lines; for one that a progress bar rewrote, only the last state."""
     return [plain_line(line) for line in text.split("\n")] if not text.endswith("\n") else plain_lines(text[:-1])
 
 

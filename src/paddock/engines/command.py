@@ -131,7 +131,7 @@ class CommandEngine:
 
 
 def check_words(engine: str, key: str, words: Sequence[str]) -> None:
-    """Raises Misuse for a placeholder nobody fills, naming the nearest that is."""
+    """Raises Misuse for an unknown placeholder, naming the nearest known one."""
     for word in words:
         for found in _PLACEHOLDER.finditer(word):
             name = found["name"]

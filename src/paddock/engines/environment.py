@@ -1,4 +1,4 @@
-"""What of the parent's environment an agent gets: an allow-list, so secrets stay home unless an engine needs them."""
+"""What an agent gets of the parent's environment: an allow-list, so secrets stay out unless an engine needs them."""
 
 from collections.abc import Mapping
 

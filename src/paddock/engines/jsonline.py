@@ -47,12 +47,12 @@ class Node:
         return number if math.isfinite(number) else None
 
     def count(self, *path: str) -> int:
-        """A number of tokens and the like: never negative, never absurd."""
+        """A count, such as tokens: never negative, never absurd."""
         number = self.number(*path)
         return 0 if number is None else int(min(max(number, 0), 2**53))
 
     def price(self, *path: str) -> float | None:
-        """A cost in dollars. Nothing is what a CLI says of a model it knows no price of, so it counts as not said."""
+        """A cost in dollars. A CLI reports 0 for a model whose price it does not know, so 0 counts as not reported."""
         number = self.number(*path)
         return number if number is not None and number > 0 else None
 

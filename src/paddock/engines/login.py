@@ -18,7 +18,7 @@ _FILE_BYTES = 1_000_000
 
 @dataclass(frozen=True, slots=True)
 class Login:
-    """`known` is None where nobody can tell from outside; `words` say what was seen."""
+    """`known` is None if it cannot be told from outside; `words` say what was seen."""
 
     known: bool | None
     words: str

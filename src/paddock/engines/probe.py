@@ -1,4 +1,4 @@
-"""Is a CLI installed, which version, is somebody logged in? And does a whole turn work?"""
+"""Is a CLI installed, in which version, and logged in? And does a whole turn work?"""
 
 import os
 import re

@@ -1,4 +1,4 @@
-"""From a name to an engine: built in, configured as a command, or installed by somebody else."""
+"""From a name to an engine: built in, configured as a command, or installed by a package."""
 
 from collections.abc import Callable, Mapping
 from importlib import import_module

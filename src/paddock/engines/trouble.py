@@ -1,4 +1,4 @@
-"""Is it the provider's doing? One place that reads statuses and messages of model providers."""
+"""Is the provider to blame? The one place that reads statuses and messages of model providers."""
 
 import re
 from collections.abc import Iterator
@@ -60,7 +60,7 @@ _WORDS: tuple[tuple[TroubleKind, re.Pattern[str]], ...] = (
     ),
 )
 
-# What a provider says of a request it will never take. Only these words count without a status.
+# What a provider says about a request it will never accept. Only these words count without a status.
 _FAULT_WORDS: tuple[tuple[RequestFault, re.Pattern[str]], ...] = (
     (
         RequestFault.MODEL,

@@ -23,7 +23,7 @@ SYSTEM_CLOCK = SystemClock()
 
 
 async def wait_for(event: asyncio.Event, seconds: float | None) -> None:
-    """Until it is set, but no longer than that."""
+    """Waits until it is set, or until the time is up."""
     with contextlib.suppress(TimeoutError):
         async with asyncio.timeout(seconds):
             await event.wait()

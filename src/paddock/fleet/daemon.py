@@ -28,10 +28,10 @@ from paddock.fleet.upkeep.sweeper import Sweeper
 
 SLOW_CLOCK_SECONDS = 5.0
 ROUND_SECONDS = 0.02
-"""A busy fleet wakes its daemon with every step of every agent; a round serves all that came meanwhile."""
+"""A busy fleet wakes its daemon with every step of every agent; one round handles everything that arrived."""
 STARTING = "starting agents"
 ESSENTIAL = frozenset({STARTING, LANDING, TENDING})
-"""What a fleet that is to end when it is idle does not leave undone without having tried again and again."""
+"""What a fleet that ends when idle does not give up before several tries."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +64,7 @@ class Daemon:
         self._rounds = Rounds(self.site, self.ledger, self.troubles, self._driven)
 
     async def run(self) -> None:
-        """Until idle, asked to end, or succeeded. Agents that still run are left to the next daemon."""
+        """Runs until idle, asked to end, or replaced. Agents that still run are left to the next daemon."""
         with self.ledger.store.listen() as listener:
             listener.tell(self._woken.set)
             try:
@@ -118,7 +118,7 @@ class Daemon:
             await asyncio.sleep(max(0.0, next_round_at - clock.time()))
 
     def end(self, why: str) -> None:
-        """Leave. Agents go on without a daemon."""
+        """Ends the daemon. Agents keep working without one."""
         self.ending = why
         self._woken.set()
 
@@ -143,24 +143,24 @@ class Daemon:
         return again
 
     def _is_idle(self, seq: int, wake_at: float | None) -> bool:
-        """Nothing runs, nothing waits for a clock, and nobody but a person can move what is left."""
+        """Nothing runs, nothing waits for a clock, and only a person can move what is left."""
         if wake_at is not None or self._drives.tasks or self.ledger.read().seq != seq:
             return False
         if any(trouble.what in ESSENTIAL for trouble in self.troubles.book.open):
             return False
         queue = self.ledger.board.queue
-        # Whatever runs without a drive of ours is on a host we do not reach.
+        # Whatever runs without a drive of ours is on a host that we cannot reach.
         elsewhere = bool(queue.running)
         stuck = queue.frozen or queue.paused or queue.halted is not None or queue.draining_since is not None
         return stuck or elsewhere or not queue.entries
 
     def _is_stuck(self) -> bool:
-        """Nothing runs, and what should go on has failed again and again."""
+        """Nothing runs, and what should continue has failed again and again."""
         return bool(self.given_up) and not self._drives.tasks
 
     @property
     def given_up(self) -> list[Trouble]:
-        """What the fleet is for and does not manage."""
+        """Essential work that the fleet keeps failing at."""
         return [trouble for trouble in self.troubles.book.open if trouble.hopeless and trouble.what in ESSENTIAL]
 
     async def _sleep(self, wake_at: float | None) -> None:
@@ -172,7 +172,7 @@ class Daemon:
 
 
 def _first(group: BaseExceptionGroup[PaddockError]) -> PaddockError:
-    """What ended the daemon; the rest of the group is what that brought down with it."""
+    """What ended the daemon; the rest of the group are its consequences."""
     error: BaseException = group
     while isinstance(error, BaseExceptionGroup):
         error = error.exceptions[0]

@@ -19,11 +19,11 @@ Decision = Callable[[Board], Sequence[Draft]]
 
 
 class Succeeded(PaddockError):
-    """Another daemon has the lease: whatever this one still wants to say is too late."""
+    """Another daemon has the lease: anything this one still wants to record is too late."""
 
 
 class AlreadyRunning(PaddockError):
-    """Another daemon holds the lease and lives, as far as anybody can tell."""
+    """Another daemon holds the lease and, as far as is known, is alive."""
 
 
 class Ledger:
@@ -38,11 +38,11 @@ class Ledger:
 
     @property
     def board(self) -> Board:
-        """As it was last read or written here: decide on the one that `record` gives."""
+        """The board as last read or written here: for decisions, use the one that `record` provides."""
         return self._store.known()
 
     def read(self) -> Board:
-        """With what others have written meanwhile."""
+        """Reads what others have written in the meantime."""
         return self._store.board()
 
     @property
@@ -69,7 +69,7 @@ class Ledger:
             await self.renew()
 
     def give_up(self) -> None:
-        """Releases the lease, unless it is somebody else's by now."""
+        """Releases the lease, unless someone else has it by now."""
 
         def decide(board: Board) -> Sequence[Draft]:
             events = lease.release(board.leases, DAEMON_LEASE, self.generation, why="the daemon ended")

@@ -1,4 +1,4 @@
-"""What was appended since the last round, told on: to whoever watches, and to the gate where it is about limits."""
+"""Passes on what was appended since the last round: to observers, and to the gate if it concerns limits."""
 
 from collections.abc import Callable
 from dataclasses import dataclass

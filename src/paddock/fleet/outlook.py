@@ -112,7 +112,7 @@ def know_checkouts(workspace: Workspace) -> "CheckoutNotes | None":
             catch_up(workspace.repo, branch, update=False, timeout_seconds=LOOK_SECONDS)
             notes = read_notes(workspace.state_dir)
         except (PaddockError, OSError):
-            pass  # somebody is at it right now, or we may not write here: what is known must do
+            pass  # another process is doing it, or we may not write here: use what is known
     return notes if notes.stale or notes.undone else None
 
 

@@ -48,7 +48,7 @@ def marker_of(common_dir: Path, first_hash: bytes) -> str:
 class Site:
     """Every process of the fleet carries `marker`; see `marker_of`.
 
-    One object for everybody: where an edit of [land] or [limits] counts at once, `config` is replaced in it.
+    Everyone shares one object: an edit to [land] or [limits] that applies at once replaces `config` in it.
     """
 
     repo: Repo
@@ -161,7 +161,7 @@ class Site:
         return self.config.limits.fresh or self.agent_of(task).fresh
 
     def engine_name(self, task: Task) -> str:
-        """Raises PaddockError when nobody said which engine shall do the task."""
+        """Raises PaddockError if no engine is set for the task."""
         name = task.engine or self.agent_of(task).engine or self.config.engine
         if not name:
             raise PaddockError(
@@ -171,7 +171,7 @@ class Site:
         return name
 
     def model_of(self, task: Task, engine: str) -> str:
-        """The model that somebody has named for the task: its agent, or else its engine's table."""
+        """The model set for the task: by its agent, or else by its engine's table."""
         settings = self.config.engines.get(engine)
         return self.agent_of(task).model or (settings.model if settings is not None else None) or ""
 

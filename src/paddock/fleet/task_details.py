@@ -1,4 +1,4 @@
-"""All there is to know of one task: its brief, its attempts' work, who approved it, what CI says against it."""
+"""Everything known about one task: its brief, its attempts' work, who approved it, what CI says against it."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -16,7 +16,7 @@ from paddock.store.protocol import Query
 
 @dataclass(frozen=True, slots=True)
 class GivenApproval:
-    """Who agreed to the commit that counts as approved, when, and with which words; those are only in the log."""
+    """Who approved the commit, when, and with which note; only the log has these."""
 
     by: str
     at: float
@@ -45,7 +45,7 @@ class TaskDetails:
 
 
 def look_into(workspace: Workspace, board: Board, task: Task) -> TaskDetails:
-    """An engine, a folder or a commit that is gone hides none of the rest."""
+    """A missing engine, folder or commit does not hide the rest."""
     failed = _failed_run(board.queue, task) if task.phase in (Phase.QUEUED, Phase.BLOCKED) else None
     store = workspace.read()
     brief = read_brief(store, task)

@@ -1,4 +1,4 @@
-"""The daemon's one book of troubles: the log hears of each once, and `paddock status` reads what is open in a file."""
+"""The daemon's one book of troubles: each is logged once, and `paddock status` reads the open ones from a file."""
 
 import contextlib
 import os
@@ -58,7 +58,7 @@ class Troubles:
         return trouble
 
     async def observe(self, what: str, problem: str, whose: str = "") -> None:
-        """How it stands with something that is looked at all the time; an empty `problem` means that it is well."""
+        """The state of something that is checked all the time; an empty `problem` means that all is well."""
         before = self.book.find(what, whose)
         if not problem:
             self.heal(what, whose)

@@ -120,7 +120,7 @@ class Workspace:
             store.close()
 
     def record(self, decide: Decide) -> list[Record]:
-        """One transaction in the name of whoever runs the command."""
+        """One transaction, in the caller's name."""
         store = self.write()
         try:
             return store.append(decide, author())

@@ -84,7 +84,7 @@ class GitResult(msgspec.Struct, frozen=True):
 
     @property
     def text(self) -> str:
-        """stdout without its last newline; bytes that are no UTF-8 survive as surrogates."""
+        """stdout without its last newline; bytes that are not UTF-8 survive as surrogates."""
         return os.fsdecode(self.stdout).removesuffix("\n")
 
     @property
@@ -98,7 +98,7 @@ class GitResult(msgspec.Struct, frozen=True):
 
 
 class GitFailed(PaddockError):
-    """A git command that had to succeed did not."""
+    """A git command failed that had to succeed."""
 
     def __init__(self, result: GitResult) -> None:
         shown = " ".join(("git", *_without_safe_options(result.argv)))

@@ -1,8 +1,8 @@
-"""Waking whoever follows a turn when it ends or says something, for hundreds of turns at once, without busy polling.
+"""Wakes the followers of a turn when it ends or prints something, for hundreds of turns at once, without busy polling.
 
 Ends wake at once, through pidfds. Growth is looked for by one pass of `stat` over all output files per tick:
 for 200 turns that is about a millisecond a second, cheaper and simpler than an inotify watch per folder, and it
-works on every system. Being woken only says where to look; who is woken reads the files for the truth.
+works on every system. A wake-up only says where to look; the woken follower reads the files.
 """
 
 import asyncio
@@ -72,7 +72,7 @@ class TurnWatch:
     def _tick(self) -> None:
         self._next_tick = None
         for files, followed in tuple(self._followed.items()):
-            # Asked for before its output: the last words of one that has ended are there by now.
+            # Asked for before its output: once it has ended, its last output is there.
             if followed.pidfd is None and not same_process(followed.identity):
                 self._end(files)
                 continue

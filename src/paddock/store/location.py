@@ -1,4 +1,4 @@
-"""Where the log of a repository is, and how it is opened. Nobody outside of `store` knows what it is kept in."""
+"""Where a repository's log is, and how it is opened. Only `store` knows what it is kept in."""
 
 from pathlib import Path
 

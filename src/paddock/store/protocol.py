@@ -44,7 +44,7 @@ class LogUnusable(PaddockError):
 
 
 class Listener(Protocol):
-    """Woken after a commit, whoever made it. That tells nothing: whoever is woken reads the log.
+    """Wakes up after every commit. A wake-up carries nothing: the woken reader reads the log.
 
     A wake-up that is lost costs time, never an event; so wait with a bound. Close it, or use it in a `with`.
     """
@@ -67,7 +67,7 @@ class Listener(Protocol):
 
 
 class Store(Protocol):
-    """For the thread that opened it: any other is refused, for the board is no more than one thread's."""
+    """For the thread that opened it; any other is refused, because a board belongs to one thread."""
 
     def append(self, decide: Decide, author: Author) -> list[Record]:
         """One transaction. Returns once the records are durable; raises what `decide` raises."""
@@ -115,11 +115,11 @@ class Store(Protocol):
         ...
 
     def listen(self) -> Listener:
-        """Also where nothing can wake it: then it comes back from each wait early, for another look."""
+        """Works even if nothing can wake it: each wait then ends early, for another look."""
         ...
 
     def exists(self) -> bool:
-        """Whether the log is still there: somebody may delete it together with its repository."""
+        """Whether the log still exists: it may be deleted together with its repository."""
         ...
 
     def close(self) -> None: ...

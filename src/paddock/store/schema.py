@@ -67,7 +67,7 @@ def shrink_wal(connection: apsw.Connection, busy_seconds: float) -> bool:
 
 
 def create_log(path: Path) -> None:
-    """Puts an empty log at `path`, whole or not at all; leaves one that is there. Hold the writers' lock."""
+    """Creates an empty log at `path`, completely or not at all; keeps an existing one. Hold the writers' lock."""
     if path.exists():
         return
     _set_aside(path)

@@ -101,7 +101,7 @@ class TestPrepare:
         assert not root.path.exists() or list_slots(root) == ()
 
     def test_a_root_inside_the_repository_is_refused(self, repo: Repo, top: Path) -> None:
-        with pytest.raises(PaddockError, match="lies inside"):
+        with pytest.raises(PaddockError, match="it is inside"):
             WorktreeRoot(repo, top / "worktrees")
 
     def test_a_folder_in_the_way_is_left_alone(self, root: WorktreeRoot, tip: str) -> None:

@@ -1,6 +1,6 @@
-"""May it start? For every candidate in turn: yes, or no and why.
+"""May it start? Every candidate gets a yes, or a no with its reason.
 
-The answer is the smallest of many: the configured cap, the machine's load, memory and disk, the merge queue, the
+The tightest limit wins: the configured cap, the machine's load, memory and disk, the merge queue, the
 engine's breaker, the account's clocks, quota and start bucket, and every budget. Each limit alone only ever says "at
 most this many", so more of anything never means fewer agents.
 """
@@ -24,7 +24,7 @@ from paddock.core.admission.pacing import (
 from paddock.core.admission.windows import MOST_USED, describe_window, full_window
 from paddock.core.money.budget import BudgetBook, Cost, OverBudget, reserve, scopes_of
 
-# Refusals are weighed every ten seconds or so; until then nobody starts into them.
+# Refusals are evaluated about every ten seconds; until then nothing more starts.
 UNWEIGHED_SECONDS = 20.0
 
 
@@ -61,10 +61,10 @@ class Candidate:
 
 @dataclass(frozen=True, slots=True)
 class Snapshot:
-    """All that admission looks at. `running` counts agents by account; limits that are None do not hold.
+    """Everything admission looks at. `running` counts agents by account; a limit of None does not apply.
 
-    `host` None is a machine nobody looked at; `adapts_to_load` false leaves out its load, but neither its memory nor
-    its disk. `disk_trouble` is what was last said when something could not be written. `most_used` is the share of a
+    `host` is None if the machine was not sampled; with `adapts_to_load` false its load is ignored, but not its memory
+    or disk. `disk_trouble` is the last error from a write that failed. `most_used` is the share of a
     quota window that may be used up when an agent starts.
     """
 
@@ -93,7 +93,7 @@ class Start:
 
 @dataclass(frozen=True, slots=True)
 class Refusal:
-    """`until` is when to ask again (epoch seconds), None if time alone does not help or nobody knows."""
+    """`until` is when to ask again (epoch seconds), None if that is unknown or time alone does not help."""
 
     attempt: str
     by: LimitedBy
@@ -143,7 +143,7 @@ def admit(snapshot: Snapshot, now: float) -> Admission:
 
 
 def _fleet_room(snapshot: Snapshot) -> tuple[int, LimitedBy, str]:
-    """How many may start by what concerns the whole fleet, and what decided that."""
+    """How many may start under the limits on the whole fleet, and which limit decided that."""
     running = sum(snapshot.running.values())
     rooms = [(snapshot.cap - running, LimitedBy.CAP, _used_up(running, snapshot.cap))]
     if snapshot.host is not None and snapshot.adapts_to_load:

@@ -1,6 +1,6 @@
-"""An engine whose agents never run at all is stopped: three tasks in a row that came to nothing are no coincidence.
+"""An engine whose agents never run at all is stopped: three such tasks in a row are no coincidence.
 
-It takes several tasks: one whose prompt or setting is at fault may fail as often as it likes, and stops itself alone.
+It takes several tasks: a task whose own prompt or settings are at fault only ever stops itself.
 """
 
 import msgspec

@@ -16,7 +16,7 @@ OVERLOAD_BASE_SECONDS = 10.0
 OVERLOAD_CAP_SECONDS = 300.0
 WINDOW_BASE_SECONDS = 300.0
 WINDOW_CAP_SECONDS = 3600.0
-# A week is the longest window sold; a reset further away than this is a mistake of somebody's clock.
+# A week is the longest window sold; a reset further away than this comes from a wrong clock.
 WINDOW_LONGEST_SECONDS = 8 * 86400.0
 # Doubling further would only overflow: every cap above is reached long before.
 MOST_DOUBLINGS = 16
@@ -29,14 +29,14 @@ _BOUNDS = {
 
 
 class Clock(msgspec.Struct, frozen=True):
-    """`strikes` counts troubles in a row, one per time the clock ran, however many agents reported each."""
+    """`strikes` counts problems in a row, one for each time the clock ran, however many agents reported it."""
 
     until: float = 0.0
     strikes: int = 0
 
 
 class Clocks(msgspec.Struct, frozen=True):
-    """`auth` is the message of the refused credentials; it holds until somebody clears it."""
+    """`auth` is the message of the refused credentials; it stays until a person clears it."""
 
     per_minute: Clock = Clock()
     window: Clock = Clock()
@@ -53,7 +53,7 @@ class Pause(msgspec.Struct, frozen=True):
 
 
 def backoff_seconds(strikes: int, base: float, cap: float, seed: int) -> float:
-    """Full jitter: anywhere between nothing and the doubled base, never above the cap. Equal for an equal seed."""
+    """Full jitter: anywhere between 0 and the doubled base, never above the cap. Deterministic for a given seed."""
     ceiling = min(cap, base * 2.0 ** min(max(0, strikes), MOST_DOUBLINGS))
     return random.Random(f"{seed}/{strikes}").uniform(0.0, ceiling)
 
@@ -83,7 +83,7 @@ def note_trouble(
 
 
 def note_success(clocks: Clocks, now: float) -> Clocks:
-    """A call went through: clocks that have run out start from scratch next time."""
+    """A call went through: clocks that have run out start over next time."""
     fresh = clocks
     for kind in _BOUNDS:
         clock = _clock(clocks, kind)
@@ -97,7 +97,7 @@ def clear_auth(clocks: Clocks) -> Clocks:
 
 
 def current_pause(clocks: Clocks, now: float) -> Pause | None:
-    """What keeps the account from starting anything; of several the one that lasts longest."""
+    """What keeps the account from starting anything; if several do, the one that lasts longest."""
     if clocks.auth is not None:
         return Pause(TroubleKind.AUTH, None, f"credentials refused: {clocks.auth}")
     words = {
@@ -126,7 +126,7 @@ def _until(
         return min(resets_at, now + WINDOW_LONGEST_SECONDS) + min(jitter, base)
     if retry_after is not None:
         return now + min(max(0.0, retry_after), cap) + min(jitter, base)
-    # A bare jitter may be nearly nothing: half the base keeps the clock from being no clock at all.
+    # Jitter alone may be close to 0: half the base guarantees a real pause.
     return now + max(jitter, base / 2)
 
 

@@ -1,4 +1,4 @@
-"""Everything admission has learnt, in one value that fits a snapshot, and the observations that change it."""
+"""Everything admission has learned, in one value that fits a snapshot, and the observations that change it."""
 
 from dataclasses import dataclass
 
@@ -23,7 +23,7 @@ class Account(msgspec.Struct, frozen=True):
 
 
 class Controls(msgspec.Struct, frozen=True):
-    """By account name and by engine name; both appear when they are first heard of."""
+    """By account name and by engine name; each appears when it is first seen."""
 
     accounts: dict[str, Account] = {}
     breakers: dict[str, Breaker] = {}
@@ -32,7 +32,7 @@ class Controls(msgspec.Struct, frozen=True):
 
 @dataclass(frozen=True, slots=True)
 class ProviderTrouble:
-    """A refusal as an engine's trace tells it."""
+    """A refusal as an engine's trace reports it."""
 
     kind: TroubleKind
     retry_after: float | None = None
@@ -105,7 +105,7 @@ def observe_end(controls: Controls, engine: str, never_ran: str | None, task: st
 
 
 def tick(controls: Controls, running_by_account: dict[str, int], sample: HostSample | None, now: float) -> Controls:
-    """Let every controller take stock; to be called every few seconds."""
+    """Lets every controller update itself; call it every few seconds."""
     accounts = dict(controls.accounts)
     for name, account in controls.accounts.items():
         quota = step_quota(account.quota, now, running_by_account.get(name, 0))
@@ -118,7 +118,7 @@ def tick(controls: Controls, running_by_account: dict[str, int], sample: HostSam
 
 
 def reset_engine(controls: Controls, engine: str) -> Controls:
-    """A person says the engine works again."""
+    """A person re-enabled the engine."""
     return replace(controls, breakers={**controls.breakers, engine: Breaker()})
 
 

@@ -1,4 +1,4 @@
-"""What the machine can bear: memory, disk, and a number of agents that keeps the processors busy but not choked."""
+"""What the machine allows: memory, disk, and as many agents as keep the CPUs busy but not overloaded."""
 
 from dataclasses import dataclass
 
@@ -7,7 +7,7 @@ from msgspec.structs import replace
 
 AGENT_MEMORY_BYTES = 400 * 2**20
 STEP_SECONDS = 10.0
-# Runnable processes per core the pace aims at. Somewhat above one keeps every core busy through the gaps.
+# The target of runnable processes per core. Slightly above one keeps every core busy through the gaps.
 TARGET_BUSY = 1.25
 BUSY_SMOOTHING = 0.15
 APPROACH, GROWTH = 0.3, 1.25
@@ -32,7 +32,7 @@ class HostPace(msgspec.Struct, frozen=True):
 
 @dataclass(frozen=True, slots=True)
 class Floor:
-    """What has to stay free, however idle the machine is."""
+    """What must stay free, however idle the machine is."""
 
     memory_bytes: int = 512 * 2**20
     disk_bytes: int = 2**30
@@ -50,7 +50,7 @@ class Room:
 def pace_host(pace: HostPace, sample: HostSample, running: int) -> HostPace:
     """Move the number of slots towards the one that keeps the machine as busy as aimed at.
 
-    Slots grow only while they are used: an idle evening says nothing about what the machine bears.
+    Slots grow only while they are used: an idle evening says nothing about what the machine can take.
     """
     busy = sample.busy if pace.busy is None else pace.busy + BUSY_SMOOTHING * (sample.busy - pace.busy)
     fresh = replace(pace, busy=busy)
@@ -78,7 +78,7 @@ def memory_room(sample: HostSample, floor: Floor, agent_bytes: int = AGENT_MEMOR
 
 
 def lack_of_disk(sample: HostSample, floor: Floor) -> str | None:
-    """Why nothing may start for want of disk; None when there is enough."""
+    """Why nothing may start for lack of disk space; None if there is enough."""
     if sample.free_disk_bytes < floor.disk_bytes:
         free, least = sample.free_disk_bytes / 2**30, floor.disk_bytes / 2**30
         return f"disk nearly full: {free:.1f} GiB free, below the minimum of {least:.1f} GiB"

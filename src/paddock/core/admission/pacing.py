@@ -1,8 +1,8 @@
-"""Starts have a bucket of their own. A cold start reads some 41k uncached tokens, as much as ten to twenty
-ordinary calls: without pacing, a burst of starts starves the agents that are at work.
+"""Starts have their own bucket. A cold start reads some 41k uncached tokens, as much as ten to twenty
+ordinary calls: without pacing, a burst of starts starves the agents that are running.
 
 That matters only where there is a limit to starve them by. On an account that has shown none and refused nothing,
-agents start at once, up to a number that nearly every account bears.
+agents start at once, up to a number that nearly every account allows.
 """
 
 from enum import StrEnum
@@ -22,7 +22,7 @@ CACHE_TTL_SECONDS = 300.0
 KEPT_PREFIXES = 200
 # Besides their share of the limit, starts may use what the account has stored above half of its bucket.
 STORED_SHARE = 0.5
-# What a start has to leave for the others; and when a bucket counts as full.
+# What a start must leave for the others; and when a bucket counts as full.
 LEFT_SHARE, FULL_SHARE = 0.15, 0.9
 # Where no limit is shown: cold starts may add this share of the agents in ten seconds, warm ones four times that.
 BLIND_SECONDS, BLIND_SHARE, BLIND_WARM_COST = 10.0, 0.125, 0.25
@@ -60,8 +60,8 @@ def is_paced(quota: Quota, pace: Pace) -> bool:
 
 
 def agents_borne(quota: Quota, pace: Pace) -> int | None:
-    """How many agents the account bears, None for any number. Where nothing was ever refused, the number it has grown
-    to is only the most that was tried."""
+    """How many agents the account allows, None for no limit. If nothing was ever refused, the number it has grown to is
+    only the most that was tried."""
     tried = int(quota.target + 1e-9)
     if quota.has_limit or pace is Pace.ALWAYS:
         return tried
@@ -97,7 +97,7 @@ def may_start(pacer: Pacer, quota: Quota, tokens: float, now: float) -> bool:
     if seen is None:
         return pacer.level >= 1.0
     stored = seen.remaining - pacer.unseen if now - seen.at <= STALE_SECONDS else seen.limit
-    # A start larger than a whole bucket has to go through at some time: when that bucket is full.
+    # A start larger than a whole bucket must go through at some point: when that bucket is full.
     if stored < min(tokens + LEFT_SHARE * seen.limit, FULL_SHARE * seen.limit):
         return False
     return pacer.level >= min(tokens, START_SHARE * seen.limit) or stored - tokens >= STORED_SHARE * seen.limit

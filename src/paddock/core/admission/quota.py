@@ -84,7 +84,7 @@ class Quota(msgspec.Struct, frozen=True):
 
 
 def note_limits(quota: Quota, limits: dict[str, Limit]) -> Quota:
-    """What the headers of a call said. Azure sends 0 or -1 for a limit it does not tell: such a one is left out."""
+    """What the headers of a call said. Azure sends 0 or -1 for a limit it does not disclose: those are ignored."""
     told = {name: limit for name, limit in limits.items() if limit.limit > 0 and limit.remaining >= 0}
     if told and not quota.limits:
         # More than this is let in only as what an agent uses is learnt.
@@ -122,7 +122,7 @@ def note_running(quota: Quota, running: int) -> Quota:
 
 
 def note_admitted(quota: Quota, running: int) -> Quota:
-    """One more was let in: if that is more than the target, the target is what was let in."""
+    """One more was admitted: if that exceeds the target, the target becomes the number admitted."""
     return replace(note_running(quota, running), target=max(quota.target, float(running)))
 
 

@@ -1,4 +1,4 @@
-"""How many agents an account bears. A quota is a bucket that refills at a fixed rate, and nothing slows down as
+"""How many agents an account allows. A quota is a bucket that refills at a fixed rate, and nothing slows down as
 it empties: the first sign is a refusal. So the number of agents follows what they use.
 
 Where limits are shown (headers), agents = limit / use per agent, a little more while the bucket is full and less
@@ -25,7 +25,7 @@ KEPT_STEPS = 3
 
 
 def step_quota(quota: Quota, now: float, running: int) -> Quota:
-    """Take stock of the last ten seconds or more and set the target again."""
+    """Evaluates the last ten seconds or more and sets the target again."""
     quota = note_running(quota, running)
     if quota.stepped_at == 0.0:
         return replace(quota, stepped_at=now, ran=(running,))
@@ -47,7 +47,7 @@ def step_quota(quota: Quota, now: float, running: int) -> Quota:
 
 
 def ceiling_by_headers(quota: Quota, now: float) -> float | None:
-    """The number of agents the limits bear, or None while limits or use are unknown.
+    """The number of agents the limits allow, or None while limits or use are unknown.
 
     Grows with every limit and every remainder: each dimension is judged by itself and the smallest decides.
     """

@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from paddock.core.admission.quota import BELOW_CAPACITY, PROBE_SHARE, REQUESTS, Quota
 
-# Quickly to a number nearly every account bears; then slowly, for an agent once started stays for minutes, and a
+# Quickly to a number that nearly every account allows; then slowly, for an agent once started stays for minutes, and a
 # full bucket hides for a minute or more that there are too many. Refusals are in proportion to this growth.
 QUICK_AGENTS, QUICK_STEP = 16.0, 1.0
 SLOW_GROWTH = 0.009

@@ -1,4 +1,4 @@
-"""What the log has taught about how long pieces of work and agents' starts take, and what they cost.
+"""What the log shows about how long pieces of work and agents' starts take, and what they cost.
 
 A median with a spread, learnt per (agent, kind). Where there is little data an estimate leans on the wider one
 behind it: the agent's, then the whole fleet's, then a prior.

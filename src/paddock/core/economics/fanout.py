@@ -1,4 +1,4 @@
-"""Does it pay to fan out? The arithmetic of one agent after the other against several at once.
+"""Is fanning out worth it? The arithmetic of one agent working alone against several at once.
 
 One warm agent needs the sum of all pieces. m agents need the spawn cost and then the longest of their shares, plus
 what waiting for a straggler is expected to add when durations are uncertain. They also read the start-up context m
@@ -78,7 +78,7 @@ class FanoutPlan:
 
 @dataclass(frozen=True, slots=True)
 class FanOut:
-    """`chosen` is `serial` itself when fanning out does not pay; `plans` holds the best plan per agent count."""
+    """`chosen` is `serial` itself when fanning out is not worth it; `plans` holds the best plan per agent count."""
 
     chosen: FanoutPlan
     serial: FanoutPlan
@@ -91,7 +91,7 @@ class FanOut:
 
 
 def decide_fan_out(pieces: Sequence[Piece], spawn: Spawn, slots: int | None = None, worth: Worth = TIME_ONLY) -> FanOut:
-    """The plan with the largest gain; of equal ones that with fewest agents. `slots` None means no limit."""
+    """The plan with the largest gain; among equal ones, the one with the fewest agents. `slots` None means no limit."""
     serial = _serial(pieces)
     plans = [best_plan(pieces, spawn, agents, worth) for agents in _agent_counts(pieces, slots)]
     chosen = max([serial, *plans], key=lambda plan: (plan.gain_seconds, -plan.agents))

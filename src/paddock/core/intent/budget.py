@@ -1,4 +1,4 @@
-"""What people ask about money and engines: a limit on spending, and an engine that may start agents again."""
+"""What people ask about money and engines: to limit spending, and to re-enable an engine."""
 
 import math
 from collections.abc import Collection
@@ -14,7 +14,7 @@ SCOPES = ("fleet", "day", "convoy", "task", "attempt")
 
 
 def set_budget(board: Board, scope: str, usd: float | None, tokens: float | None, *, lift: bool) -> list[Draft]:
-    """A limit in dollars, in tokens or in both; `lift` takes one away."""
+    """A limit in dollars, in tokens or in both; `lift` removes it."""
     if lift == (usd is not None or tokens is not None):
         raise Misuse("no amount was given", "use --usd 5, --tokens 1000000, or --none to remove the limit")
     if any(value is not None and not 0 < value < math.inf for value in (usd, tokens)):

@@ -12,7 +12,7 @@ from paddock.core.tasks.task import Phase, Task
 
 
 def require_landable(task: Task) -> None:
-    """Raises PaddockError for a task that has nothing to land, or whose agent is at work on it."""
+    """Raises PaddockError for a task that has nothing to land, or whose agent is still running."""
     if task.phase is Phase.QUEUED:
         raise PaddockError(f"task `{task.id}` is already in the merge queue", "see `paddock queue`")
     if task.phase not in {Phase.APPROVAL, Phase.BLOCKED, Phase.FAILED} or task.branch is None:
@@ -24,10 +24,10 @@ def require_landable(task: Task) -> None:
 
 
 def head_to_land(board: Board, task: Task, tip: str | None, *, in_main: bool) -> str:
-    """The judged commit; for a task that waits for no approval, what is on its branch by now.
+    """The judged commit; for a task that is not waiting for approval, the current tip of its branch.
 
     `tip` is its branch, None when that is gone, and `in_main` whether main has it. What CI rejected may be tried
-    again; what does not merge has to be resolved first.
+    again; a conflict must be resolved first.
     """
     if task.phase is Phase.APPROVAL and task.head is not None:
         return task.head
@@ -41,7 +41,7 @@ def head_to_land(board: Board, task: Task, tip: str | None, *, in_main: bool) ->
 
 
 def reject_task(board: Board, name: TaskId, message: str) -> list[Draft]:
-    """`message` is for its agent; without one a fresh attempt is made."""
+    """`message` is for its agent; without one a new attempt starts."""
     task = board.task(name)
     if task.phase is Phase.QUEUED:
         raise PaddockError(
@@ -65,7 +65,7 @@ class Conflicted:
 
 
 def conflict_to_resolve(board: Board, said: str) -> Conflicted:
-    """Of a task or a branch. Raises PaddockError when it has none."""
+    """The conflict of a task or a branch. Raises PaddockError if there is none."""
     return _conflicted_branch(board, said) or _conflicted_task(board, parse_task(said))
 
 

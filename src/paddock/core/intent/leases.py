@@ -13,7 +13,7 @@ Answer = lease.Granted | lease.Waiting | lease.LeaseRefused
 
 
 class NotYours(PaddockError):
-    """The lease is not, or no longer, held by who asks."""
+    """The caller does not, or no longer, hold the lease."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +28,7 @@ class LeaseRequest:
 
 @dataclass(frozen=True, slots=True)
 class LeaseClaim:
-    """Who says that a lease is theirs: by its generation, or else by the name of its holder."""
+    """How a caller claims a lease: by its generation, or by the name of its holder."""
 
     name: str
     holder: str

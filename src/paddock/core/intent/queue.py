@@ -1,4 +1,4 @@
-"""What people ask of the merge queue: to stop and go on, to move, cancel or retry a change; and which one they mean."""
+"""What people ask of the merge queue: stop and resume, move, cancel or retry a change; and which one they mean."""
 
 from collections.abc import Sequence
 from enum import StrEnum
@@ -21,7 +21,7 @@ class QueueSwitch(StrEnum):
 
 
 def switch_queue(switch: QueueSwitch, reason: str = "") -> list[Draft]:
-    """`reason` is shown to everybody; only a freeze and a pause have one."""
+    """`reason` is shown to everyone; only a freeze and a pause have one."""
     match switch:
         case QueueSwitch.FREEZE:
             return [Draft(qe.QueueFrozen(reason))]
@@ -36,7 +36,7 @@ def switch_queue(switch: QueueSwitch, reason: str = "") -> list[Draft]:
 
 
 def move_change(board: Board, said: str, by: str, priority: int | None) -> list[Draft]:
-    """Without a priority it goes before everything else."""
+    """Without a priority it goes to the front."""
     entry = _entry(board, said)
     highest = max(other.priority for other in board.queue.entries.values())
     wanted = highest + 1 if priority is None else priority
@@ -50,14 +50,14 @@ def cancel_change(board: Board, said: str, by: str, reason: str) -> list[Draft]:
 
 
 def retry_changes(board: Board, said: Sequence[str], by: str) -> list[Draft]:
-    """Of the changes named, those that wait are tested afresh."""
+    """Tests the named changes again, if they are queued."""
     names = dict.fromkeys(change_named(board, word) for word in said)
     waiting = [board.queue.entries[name].change for name in names if name in board.queue.entries]
     return [Draft(qe.ChangeRetried(change.id, change.version, by)) for change in waiting]
 
 
 def change_named(board: Board, said: str) -> str:
-    """The id of the change somebody means: a task, or a branch that was queued by name."""
+    """The id of the change that a word names: a task, or a branch that was queued by name."""
     name = said.strip()
     queue = board.queue
     known = {*queue.entries, *(old.id for old in queue.decided)}
@@ -72,14 +72,14 @@ def change_of_branch(board: Board, branch: str) -> str:
 
 
 def queued_branch(board: Board, said: str) -> str | None:
-    """The branch somebody means, when it is or was in the queue by its own name."""
+    """The branch that a word names, if it is or was in the queue by its own name."""
     waiting = board.queue.entries.get(change_named(board, said))
     end = last_end(board, said)
     return (waiting.change.branch if waiting is not None else end.branch if end is not None else "") or None
 
 
 def branches_among(board: Board, words: Sequence[str]) -> tuple[str, ...]:
-    """Those of the words that mean branches; raises Misuse when others mean tasks."""
+    """The words that name branches; raises Misuse if others name tasks."""
     branches = tuple(word for word in words if queued_branch(board, word))
     if branches and len(branches) < len(words):
         raise Misuse("tasks and branches cannot be retried together", "retry the tasks and the branches separately")
@@ -87,19 +87,19 @@ def branches_among(board: Board, words: Sequence[str]) -> tuple[str, ...]:
 
 
 def branches_gone(board: Board, words: Sequence[str]) -> tuple[str, ...]:
-    """The branches among those named that have left the queue: to try them again, they have to enter it again."""
+    """The named branches that have left the queue: to retry them, they must be queued again."""
     left = (word for word in words if change_named(board, word) not in board.queue.entries)
     return tuple(branch for word in left if (branch := queued_branch(board, word)) is not None)
 
 
 def last_end(board: Board, said: str) -> Decided | None:
-    """How the branch somebody means last left the queue; None when it is no branch or never did."""
+    """How the named branch last left the queue; None if it is not a branch or never did."""
     name = change_named(board, said)
     return next((old for old in reversed(board.queue.decided) if old.id == name and old.branch), None)
 
 
 def base_named(board: Board, said: str) -> str | None:
-    """What `land --after` means; None when it is in main already. Raises PaddockError when it is not queued."""
+    """What `land --after` means; None if it is already in main. Raises PaddockError when it is not queued."""
     name = change_named(board, said)
     if name in board.queue.entries:
         return name

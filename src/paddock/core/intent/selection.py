@@ -1,4 +1,4 @@
-"""Which tasks, convoys and attempts people mean, and to which tasks a request for all of them applies."""
+"""Which tasks, convoys and attempts people name, and which tasks a request for all of them applies to."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ from paddock.core.tasks.task import FINISHED, Attempt, Phase, Task
 
 
 class Bulk(StrEnum):
-    """What can be asked for many tasks at once."""
+    """What can be requested for many tasks at once."""
 
     STOP = "stop"
     CANCEL = "cancel"
@@ -53,7 +53,7 @@ class RefusedTask:
 
 
 def select_tasks(board: Board, wanted: Selection, request: Bulk) -> list[TaskId]:
-    """Raises PaddockError for a convoy nobody knows; tasks that are named are looked at by the request itself."""
+    """Raises PaddockError for an unknown convoy; the request itself checks tasks that are named."""
     if not wanted.in_bulk:
         return list(dict.fromkeys(wanted.named))
     if wanted.convoy is not None:
@@ -70,7 +70,7 @@ def require_convoy(board: Board, name: str) -> None:
 
 
 def attempt_named(board: Board, said: str) -> Attempt:
-    """Of a task the last one. Raises PaddockError when there is none."""
+    """For a task, its last one. Raises PaddockError if there is none."""
     task = board.task(parse_task(said))
     if not task.attempts:
         raise PaddockError(f"task `{task.id}` has had no agent yet", "`paddock run` starts one when it is ready")

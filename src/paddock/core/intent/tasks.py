@@ -181,7 +181,7 @@ def _check_spec(spec: TaskSpec, known: Known) -> None:
 
 
 def _check_kind(kind: str, known: Known) -> None:
-    """Any word, until agents say which kinds they take: then another is a slip."""
+    """Any word, until agents declare which kinds they take: then an unknown one is a typo."""
     check_name("kind", kind)
     if known.takers:
         check_known("kind", kind, known.takers)

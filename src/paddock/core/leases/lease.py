@@ -20,7 +20,7 @@ from paddock.core.errors import Misuse, PaddockError
 from paddock.core.events import Event
 
 MAX_NAME_LENGTH = 400
-# Names whose last generation is kept one by one. Older ones share a floor, so the state stays small for ever.
+# How many names keep their last generation individually. Older ones share a floor, so the state stays small.
 REMEMBERED_NAMES = 256
 # A clock this far behind the log was set back, and time is counted on from there; one less far behind belongs to
 # a host out of step with another, and time waits for it.
@@ -130,7 +130,7 @@ class IllegalLease(PaddockError):
 
 
 class Blocker(msgspec.Struct, frozen=True):
-    """Someone in the way: a holder, or one who waits with an older claim (generation 0)."""
+    """Who is in the way: a holder, or a waiter with an older claim (generation 0)."""
 
     name: str
     holder: Holder
@@ -157,14 +157,14 @@ class Waiting(msgspec.Struct, frozen=True):
 
 
 class LeaseRefused(msgspec.Struct, frozen=True):
-    """`deadlock` tells that waiting would never end: a blocker waits for what this holder has."""
+    """`deadlock` means that waiting would never end: a blocker waits for something this holder has."""
 
     blockers: tuple[Blocker, ...]
     deadlock: bool = False
 
 
 class Stale(msgspec.Struct, frozen=True):
-    """The generation shown is not the one in force; `current` is the lease that is, if any."""
+    """The given generation is not current; `current` is the lease that is, if any."""
 
     name: str
     generation: int
@@ -173,7 +173,7 @@ class Stale(msgspec.Struct, frozen=True):
 
 
 def canonical_name(name: str) -> str:
-    """The one spelling of a resource's name. Raises `Misuse` for a name nothing can be leased under."""
+    """The one spelling of a resource's name. Raises `Misuse` for a name that cannot be leased."""
     if not name or len(name) > MAX_NAME_LENGTH or not name.isprintable() or name != name.strip():
         raise Misuse(
             f"`{name[:80]!r}` cannot be leased: a name is 1 to {MAX_NAME_LENGTH} printable characters",
@@ -252,7 +252,7 @@ def acquire(
 
 
 def renew(leases: Leases, name: str, generation: int, ttl_seconds: float, now: float) -> tuple[LeaseEvent, ...] | Stale:
-    """Extend the lease from now. One that ran out is lost as soon as anybody with a claim on it waits."""
+    """Extends the lease from now. An expired one is lost as soon as anyone waits with a claim on it."""
     name = canonical_name(name)
     _require_duration(ttl_seconds)
     lease, time = check_generation(leases, name, generation), log_time(leases, now)
@@ -283,7 +283,7 @@ def expire(leases: Leases, now: float) -> tuple[LeaseEvent, ...]:
 
 
 def end_attempt(leases: Leases, attempt: str) -> tuple[LeaseEvent, ...]:
-    """A lease dies with its attempt, and so does a place in a queue."""
+    """A lease ends with its attempt, and so does a place in a queue."""
     why = f"attempt {attempt} ended"
     held = [e for e in leases.held.values() if e.holder.attempt == attempt or e.name == f"attempt:{attempt}"]
     waits = [waiter for waiter in leases.waiting if waiter.holder.attempt == attempt]
@@ -384,14 +384,14 @@ def _enqueue(waiting: tuple[Waiter, ...], event: LeaseWaited, time: float, at: f
 
 
 def _is_in_the_way(lease: Lease, name: str, holder: Holder) -> bool:
-    """An equal name always is: even its own holder, once it ran out, needs a new generation."""
+    """An equal name always conflicts: even its own holder needs a new generation once it has expired."""
     if lease.name == name:
         return True
     return lease.holder != holder and names_conflict(lease.name, name)
 
 
 def _queue_ahead(leases: Leases, name: str, holder: Holder, time: float) -> tuple[list[Waiter], Waiter | None]:
-    """Living waiters with an older, conflicting claim; and the holder's own place, if it has one."""
+    """Waiters with an older, conflicting claim; and the holder's own place, if it has one."""
     ahead: list[Waiter] = []
     for waiter in leases.waiting:
         if waiter.until <= time:
@@ -405,7 +405,7 @@ def _queue_ahead(leases: Leases, name: str, holder: Holder, time: float) -> tupl
 
 
 def _would_deadlock(leases: Leases, holder: Holder, blockers: list[Holder], time: float) -> bool:
-    """Whether somebody this holder would wait for waits, in turn, for something it holds."""
+    """Whether someone this holder would wait for is itself waiting for something it holds."""
     seen: set[Holder] = set()
     todo = list(blockers)
     while todo:

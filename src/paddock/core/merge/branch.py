@@ -1,4 +1,4 @@
-"""Facts about main: moved by the queue, moved by somebody else, tested under another definition."""
+"""Facts about main: moved by the queue, moved by someone else, tested under another definition."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def move_main(queue: Queue, event: ev.MainMoved, at: float) -> Queue:
 
 
 def define_ci(queue: Queue, event: ev.CiDefined) -> Queue:
-    """Whoever edits the command of a CI that did not pass on main wants to see what it says now."""
+    """After an edit to a CI command that did not pass on main, main is tested again at once."""
     if queue.halted is not None and heals_itself(queue.halted):
         queue = forget_failures(queue)
     main = queue.main

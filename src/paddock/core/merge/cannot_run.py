@@ -1,4 +1,4 @@
-"""Telling a CI that cannot run from one that fails: what is missing is named, so that a person can put it there.
+"""Distinguishes a CI that cannot run from one that fails, and names what is missing so that a person can provide it.
 
 Only how a command exited and the last lines it printed are looked at. Nothing is decided here: that main cannot be
 tested is news about the machine or the configuration, while a change that brings it about is at fault like any other.
@@ -39,7 +39,7 @@ _TOOL_SIGNS = (
 
 
 def why_cannot_run(exit: int | None, output: str) -> str:
-    """Why a command that failed never got to its work; empty when it did, or nobody can tell.
+    """Why a failed command never got to its work; empty if it did, or if that is unknown.
 
     `output` is the end of what it printed, without control characters.
     """
@@ -62,5 +62,5 @@ def _named(lines: list[str], signs: tuple[tuple[str, str], ...]) -> str:
 
 
 def _shortened(name: str) -> str:
-    """Of a long path the end, which names the file."""
+    """The end of a long path, which names the file."""
     return name if len(name) <= LONGEST_NAME else f"…{name[1 - LONGEST_NAME :]}"

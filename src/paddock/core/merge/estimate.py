@@ -1,4 +1,4 @@
-"""What the queue believes: how often changes are bad, break together, tests flake, and how long a run takes."""
+"""The queue's estimates: how often changes are bad or break together, how often tests flake, how long a run takes."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from paddock.core.merge.model import RunSample, Stats
 PRIOR_BAD, PRIOR_GOOD = 1.0, 9.0
 PRIOR_FLAKES, PRIOR_VERDICTS = 0.5, 50.0
 PRIOR_BREAKS, PRIOR_EXPOSED = 0.5, 25.0
-# An agent nobody knows is judged like everybody: the overall rate counts as much as this many of its own changes.
+# A new agent is judged by the average: the overall rate counts as much as this many of its own changes.
 AGENT_PRIOR_WEIGHT = 8.0
 # Agents are told apart once two of them have this many changes behind them and chance explains their records once in
 # about a thousand times. Telling apart agents that are alike was measured to cost 3 to 6 % of the throughput.
@@ -114,7 +114,7 @@ def even_pool(bad: float, flakes: float) -> int:
 
 
 def run_seconds(stats: Stats, quantile: float) -> float | None:
-    """A quantile of how long recent passing runs took; None before the first."""
+    """A quantile of the duration of recent passing runs; None before the first."""
     if not stats.samples:
         return None
     seconds = sorted(sample.seconds for sample in stats.samples)
@@ -126,7 +126,7 @@ def timeout_seconds(stats: Stats, floor: float) -> float:
 
 
 def effective_slots(stats: Stats, configured: int) -> int:
-    """How many slots are real: if twice as many runs at once take twice as long, the extra ones are not."""
+    """How many slots really help: if twice as many runs at once take twice as long, the extra ones do not."""
     levels = _seconds_by_level(tuple(sample for sample in stats.samples if not sample.partial))
     real = configured
     for low, slow in levels.items():

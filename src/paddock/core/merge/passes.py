@@ -19,7 +19,7 @@ def drop_dead_passes(queue: Queue) -> Queue:
 
 
 def _may_land(queue: Queue, run_id: str) -> bool:
-    """Else it would stand at the head of the chain for ever."""
+    """Otherwise it would stay at the head of the chain for ever."""
     run = queue.ended[run_id]
     current = guards.members_are_current(queue, run_id) and guards.ci_is_in_force(queue, run)
     return current and guards.tree_has_passed(queue, run) and guards.stacks_are_whole(queue, run)

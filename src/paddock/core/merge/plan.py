@@ -59,7 +59,7 @@ def plan(queue: Queue, facts: Facts, now: float) -> tuple[Action, ...]:
 
 
 def _while_halted(queue: Queue, main: Main, halted: Halted, facts: Facts, now: float) -> tuple[Action, ...]:
-    """While main does not pass, what somebody says repairs it is tested, and main itself after a while."""
+    """While main does not pass, only declared repairs are tested, and main itself after a while."""
     if not heals_itself(halted):
         return ()
     view = look(queue, main, facts, now)
@@ -71,7 +71,7 @@ def _while_halted(queue: Queue, main: Main, halted: Halted, facts: Facts, now: f
 
 
 def reconcile(queue: Queue, facts: Facts) -> tuple[Action, ...]:
-    """Rule 1. Somebody else moved main, or the CI definition is another: say so before anything else.
+    """Rule 1. Someone else moved main, or the CI definition changed: record that before anything else.
 
     A foreign commit is verified by `verify_main`; a main that was rewound halts the queue when it is recorded.
     """
@@ -121,7 +121,7 @@ def _settle_refusal(entry: Entry, main: Main) -> Action | None:
 
 
 def cancel_superseded(queue: Queue, main: Main) -> tuple[Action, ...]:
-    """Stop runs whose answer nobody needs: a train without its base, a version that is dead, an old definition."""
+    """Stop runs nobody needs any more: a train without its base, a version that is dead, an old definition."""
     live = guards.live_bases(queue)
     reasons = (
         (run.id, _why_superseded(queue, run, main, live)) for run in queue.running.values() if not run.cancelling

@@ -41,7 +41,7 @@ def state_words(queue: Queue, entry: Entry) -> str:
 
 
 def _why_stopped(queue: Queue, entry: Entry, *, passed: bool) -> str | None:
-    """Why nothing is done about it although nothing is wrong with it."""
+    """Why it does not move although nothing is wrong with it."""
     if queue.halted is not None:
         return "waits: the queue is halted"
     if queue.paused:
@@ -60,7 +60,7 @@ def _why_stopped(queue: Queue, entry: Entry, *, passed: bool) -> str | None:
 
 
 def _in_its_way(queue: Queue, entry: Entry) -> str:
-    """Work in flight that git last refused to merge it with; empty when that is decided by now."""
+    """The work in flight that git last refused to merge it with; empty if that has been decided."""
     if not entry.refusals:
         return ""
     last = entry.refusals[-1]
@@ -83,10 +83,10 @@ def _has_passed(queue: Queue, entry: Entry) -> bool:
 
 
 def landing_seconds(queue: Queue, slots: int, now: float) -> dict[str, float | None]:
-    """Seconds until each queued change lands if it passes; None where nobody can tell.
+    """Seconds until each queued change lands if it passes; None if unknown.
 
-    Nobody can while nothing was measured, while the queue stands still, and of what waits for a person or conflicts
-    with work in flight. In simulated drains and streams the median change takes 0.9 to 1.3 times as long.
+    It is unknown until a run was measured, while the queue stands still, and for changes that wait for a person or
+    conflict with work in flight. In simulated drains and streams the median change takes 0.9 to 1.3 times as long.
     """
     typical = estimate.run_seconds(queue.stats, 0.5)
     if typical is None or _stands_still(queue):

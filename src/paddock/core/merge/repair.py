@@ -1,4 +1,4 @@
-"""A red main: the queue stands still until somebody fixes it, which a queued change may do as well."""
+"""A red main: the queue stands still until someone fixes it, which a queued change may do too."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One look at the queue, computed once per plan: who is busy, what stands on what, who may go next."""
+"""A view of the queue, computed once per plan: what is busy, what builds on what, what may go next."""
 
 from __future__ import annotations
 

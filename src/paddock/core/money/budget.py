@@ -13,7 +13,7 @@ FLEET = "fleet"
 
 
 class Amount(msgspec.Struct, frozen=True):
-    """As a limit, None is no limit; as a cost, `money` None is a cost nobody can tell. Money is in US dollars."""
+    """As a limit, None means no limit; as a cost, `money` None means unknown. Money is in US dollars."""
 
     money: float | None = None
     tokens: float | None = None
@@ -122,7 +122,7 @@ def room(ledger: BudgetBook, scopes: tuple[str, ...], amount: Cost) -> OverBudge
 
 
 def cap_to_attempt(ledger: BudgetBook, attempt: str, amount: Cost) -> Cost:
-    """No more than the attempt's own limit, where it is stopped anyway."""
+    """At most the attempt's own limit, because it is stopped there anyway."""
     limit = limit_of(ledger, f"attempt:{attempt}") or Amount()
     money, tokens = amount.money, amount.tokens
     if limit.money is not None and money is not None:

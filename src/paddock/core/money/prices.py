@@ -1,4 +1,4 @@
-"""What tokens cost. A model without a price is unpriced, and says so; it never costs nothing by accident."""
+"""What tokens cost. A model without a price is reported as unpriced; it is never free by accident."""
 
 import re
 from collections.abc import Iterable

@@ -1,4 +1,4 @@
-"""Money and time as the log tells them: budgets with their reservations, and what agents have needed so far.
+"""Money and time according to the log: budgets with their reservations, and what agents have needed so far.
 
 What a start reserves, and what a turn without a price is taken to have cost, stands in the events: folding
 depends on no estimate, so a log that was written once can always be read.
@@ -49,12 +49,12 @@ def booked_of(spending: Spending) -> Booked:
 
 
 def day_of(at: float) -> str:
-    """Days are those of UTC: the same for every host."""
+    """Days are in UTC, the same for every host."""
     return datetime.fromtimestamp(at, UTC).date().isoformat()
 
 
 def expected_tokens(learnt: Learnt, *, at_most: bool = False) -> float:
-    """What nine of ten attempts stay below; `at_most`, what every attempt so far stayed below."""
+    """What nine out of ten attempts stay below; with `at_most`, what every attempt so far stayed below."""
     return _expected(learnt.work_tokens, at_most) + _expected(learnt.spawn_tokens, at_most)
 
 
@@ -71,7 +71,7 @@ def _expected(estimate: Estimate, at_most: bool) -> float:
 
 
 def expect(spending: Spending, task: Task, engine: str) -> Learnt:
-    """Asked of every ready task in every round: the answer is kept until something new is learnt."""
+    """Computed for every ready task in every round, so the answer is cached until something new is learned."""
     experience, answers = _asked[0]
     if experience is not spending.experience:
         answers = {}
@@ -200,19 +200,19 @@ def end(spending: Spending, task: Task, attempt: Attempt, at: float) -> Spending
         left = {name: other for name, other in ledger.reservations.items() if name != attempt.id}
         spending = replace(spending, ledger=replace(ledger, spent=spent, reservations=left, assumed=assumed))
     if attempt.outcome not in USEFUL or attempt.assumed_tokens:
-        # What was assumed teaches nothing.
+        # Assumed figures teach nothing.
         return spending
     return replace(spending, experience=remember(spending.experience, _sample(task, attempt, at)))
 
 
 def tokens_of(attempt: Attempt) -> int:
-    """As budgets count them: what nobody reported counts as expected, never as nothing."""
+    """As budgets count them: unreported usage counts as expected, never as zero."""
     told = attempt.input_tokens + attempt.cache_write_tokens + attempt.cache_read_tokens + attempt.output_tokens
     return told + attempt.assumed_tokens
 
 
 def money_of(attempt: Attempt) -> float:
-    """As budgets count it: what has no price is taken at an assumed one, never at nothing."""
+    """As budgets count it: usage without a price counts at an assumed one, never as zero."""
     return (attempt.cost_usd or 0.0) + attempt.assumed_usd
 
 
@@ -222,7 +222,7 @@ def set_budget(spending: Spending, event: ev.BudgetSet) -> Spending:
 
 
 def _sample(task: Task, attempt: Attempt, at: float) -> TurnSample:
-    """A session that was warm already says nothing about what it costs to start one."""
+    """A session that was already warm says nothing about the cost of starting one."""
     cold = not attempt.inlined and attempt.continues is None
     spawn = attempt.startup_seconds or 0.0
     startup, money = attempt.startup_usd, attempt.cost_usd

@@ -12,7 +12,7 @@ from paddock.core.tasks.task import Attempt, Phase, Task
 from paddock.core.tasks.vocabulary import CONTINUES, RESUMED, UNBEGUN, Outcome
 
 LIKELIHOOD = {Phase.QUEUED: 0, Phase.FAILED: 1, Phase.REVIEWING: 2, Phase.BLOCKED: 3, Phase.APPROVAL: 4}
-"""How likely it is that a person or the merge queue sends a task of that phase back to its agent."""
+"""How likely a person or the merge queue is to send a task in that phase back to its agent."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +28,7 @@ NOWHERE = Homes()
 
 
 def find_homes(board: Board) -> Homes:
-    """Of all tasks that are not finished: what has landed or was cancelled frees its folder."""
+    """The folders of all unfinished tasks: a task that landed or was cancelled frees its folder."""
     due: set[str] = set()
     kept: dict[str, tuple[int, float]] = {}
     for task in board.open_tasks():
@@ -46,7 +46,7 @@ def find_homes(board: Board) -> Homes:
 def continued_attempt(task: Task, engine: str, *, fresh: bool = False) -> Attempt | None:
     """The attempt whose branch the next one goes on with, None for a start from main.
 
-    `fresh`: failures start afresh. What people say and what providers do never throws work away.
+    With `fresh`, failures start from main. People's messages and providers' refusals never throw work away.
     """
     last = task.last
     if last is None:
@@ -62,7 +62,7 @@ def continued_attempt(task: Task, engine: str, *, fresh: bool = False) -> Attemp
 def resumable_session(attempt: Attempt) -> str | None:
     """Its conversation, None where that could not be resumed the last time.
 
-    Words that mean "no such session" are recognised; this is for CLIs that word it in another way, or hang in it.
+    Known phrases for "no such session" are recognised; this is for CLIs that say it differently, or hang.
     """
     was_resumed = attempt.turn > 1 or attempt.continues is not None or attempt.inlined != ""
     did_nothing = attempt.steps == 0 and attempt.output_tokens == 0

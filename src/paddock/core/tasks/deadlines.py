@@ -1,6 +1,6 @@
 """How long a turn may take to say its first word, how long it may be silent, how long it may last.
 
-A tool that runs has a deadline of its own: a test suite may well say nothing for a quarter of an hour, a model not.
+A tool that runs has a deadline of its own: a test suite may be silent for a quarter of an hour, a model may not.
 Pure: every time is seconds on one clock of the caller's choice. Wall-clock time survives a restart of the
 daemon but counts the hours a laptop slept, so a caller that has seen a jump should move `last_output_at`.
 """
@@ -18,7 +18,7 @@ class Deadline(Enum):
 
 @dataclass(frozen=True, slots=True)
 class TurnLimits:
-    """In seconds; `None` means as long as it likes."""
+    """In seconds; `None` means no deadline."""
 
     startup_seconds: float | None
     silence_seconds: float | None

@@ -1,4 +1,4 @@
-"""Which ready tasks start next: dependencies are met, the clock has come, and age slowly beats priority."""
+"""Which ready tasks start next: dependencies are met, any pause is over, and age slowly beats priority."""
 
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass

@@ -56,14 +56,14 @@ def told_of_removal(task: TaskId, reason: str, fell_with: str | None) -> tuple[s
 
 
 def why_sent_back(decided: Decided, task: TaskId) -> tuple[str, str]:
-    """Why a change that was conflicted or rejected is a person's, and the command that helps."""
+    """Why a conflicted or rejected change needs a person, and the command that helps."""
     if decided.outcome is Ending.REJECTED:
         return told_of_rejection(task, decided.reason)
     return told_of_conflict(task, decided.paths, decided.against)
 
 
 def next_step(decided: Decided) -> str:
-    """What whoever queued a branch can do about its end; empty where nothing is left to do."""
+    """What to do about a branch that left the queue; empty if nothing is left to do."""
     again = f"`paddock land --branch {decided.branch}`"
     match decided.outcome:
         case _ if not decided.branch:

@@ -1,6 +1,6 @@
 """What an attempt really did, judged from facts.
 
-The agent's word decides nothing by itself: success is exit 0, the engine's own final event where it has
+The agent's claims decide nothing: success is exit 0, the engine's own final event where it has
 one, and commits that are there. Each rule below is one question, asked in this order; the first that
 answers wins.
 """
@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from paddock.core.tasks.vocabulary import EndedBy, Outcome
 from paddock.core.trace import Final, RequestFault, TroubleClass, TroubleKind, TurnSummary
 
-# What a shell says of a command that is not there, or that it may not run.
+# How a shell reports a command that is missing or not executable.
 UNRUNNABLE_EXITS = frozenset({126, 127})
 
 
@@ -48,7 +48,7 @@ class AttemptFacts:
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """`wait_seconds` is how long the provider asked to be left alone, if it said so."""
+    """`wait_seconds` is how long the provider asked us to wait, if it said so."""
 
     outcome: Outcome
     reason: str
@@ -100,7 +100,7 @@ def _provider_said_no(facts: AttemptFacts) -> Verdict | None:
 
 
 def _request_refused(facts: AttemptFacts) -> Verdict | None:
-    """The provider has looked at the request and will not take it: the same request would be refused again."""
+    """The provider rejected the request itself: the same request would be refused again."""
     fault = facts.summary.fault
     if fault is None or (facts.exit == 0 and facts.summary.final is Final.SUCCESS):
         return None
@@ -159,7 +159,7 @@ def _waits_for_provider(facts: AttemptFacts) -> bool:
 
 
 def _left_no_trace(facts: AttemptFacts) -> bool:
-    """No call reached a model, nothing was said, nothing is there."""
+    """No call reached a model, and there is neither output nor work."""
     summary = facts.summary
     said = summary.saw_llm_call or summary.last_step or summary.fault is not None or summary.trouble is not None
     return not (said or facts.commits or facts.dirty)

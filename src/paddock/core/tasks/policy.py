@@ -8,7 +8,7 @@ from paddock.core.tasks.task import Attempt, Task
 from paddock.core.tasks.vocabulary import Outcome, Step
 
 NEVER_RAN_RETRIES = 3
-# A refused call costs next to nothing, and a task that slept through the provider's recovery costs its time.
+# A refused call costs next to nothing; a task that sleeps through the provider's recovery wastes time.
 LONGEST_BACKOFF_SECONDS = 1800.0
 LONGEST_WAIT_SECONDS = 7 * 86400.0
 
@@ -24,9 +24,9 @@ class Next:
 
 
 def decide_next(verdict: Verdict, task: Task, attempt: Attempt, now: float, backoff_seconds: float) -> Next:
-    """Retry policy per outcome. Providers' doings never use up one of the task's attempts.
+    """Retry policy per outcome. What a provider does never costs the task an attempt.
 
-    What a person has stopped waits for a person, also when it ended by itself before the stop reached it.
+    What a person stopped waits for a person, even if it ended by itself before the stop reached it.
     """
     following = _follow_policy(verdict, task, attempt, now, backoff_seconds)
     if following.step is Step.RETRY and attempt.stop_requested is not None:
@@ -59,7 +59,7 @@ def _follow_policy(verdict: Verdict, task: Task, attempt: Attempt, now: float, b
 
 
 def _after_provider(verdict: Verdict, task: Task, attempt: Attempt, now: float, backoff_seconds: float) -> Next:
-    """However often a provider refuses, the task only waits, longer each time: there is nothing to be done to it."""
+    """However often a provider refuses, the task only waits, longer each time: the task is not at fault."""
     earlier = _run_of(task, {Outcome.THROTTLED, Outcome.OVERLOADED})
     pause = backoff(backoff_seconds, earlier, attempt.id)
     if verdict.wait_seconds is not None:
@@ -68,7 +68,7 @@ def _after_provider(verdict: Verdict, task: Task, attempt: Attempt, now: float, 
 
 
 def _after_never_ran(task: Task, attempt: Attempt, now: float, backoff_seconds: float) -> Next:
-    """After a pause: a program that is just being replaced is back in a moment."""
+    """After a pause: a program that is being replaced will be back in a moment."""
     earlier = _run_of(task, {Outcome.NEVER_RAN})
     if earlier + 1 >= NEVER_RAN_RETRIES:
         return Next(Step.BLOCK, counted=False, unblock=_check_engine(task, attempt))

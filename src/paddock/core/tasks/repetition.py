@@ -1,4 +1,4 @@
-"""Is a turn going round in circles? The tool calls it makes, followed one entry at a time.
+"""Is a turn going round in circles? Follows its tool calls, one entry at a time.
 
 An agent that calls the same tool with the same arguments and gets the same result, over and over, has stopped
 working. Nothing else is a loop by itself; but there is a number of calls and answers that no sensible turn needs.

@@ -37,7 +37,7 @@ def _is_over(board: Board, ref: str) -> bool | None:
     folder = f"{CHANGES}/{name}"
     if any(change_folder(queued) == folder for queued in board.queue.entries):
         return False
-    # Somebody may be about to queue a version that is not decided.
+    # A version that is not decided may be about to be queued.
     ends = (old for old in board.queue.decided if change_folder(old.id) == folder and old.version == int(version))
     return next((not old.lost for old in ends), None)
 

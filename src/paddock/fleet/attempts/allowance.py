@@ -1,4 +1,4 @@
-"""What an attempt at work may still spend: it is heard as it goes, and stopped before a budget has no more."""
+"""What a running attempt may still spend: its usage is followed, and it is stopped before a budget runs out."""
 
 from collections import deque
 
@@ -20,7 +20,7 @@ KEPT_CALLS = 3
 class Purse:
     """One turn's. What it uses beyond its reservation is reserved in the log, where all budgets are checked.
 
-    The next call is taken to cost what the dearest of the last few did: it has to fit before it is made.
+    The next call is assumed to cost what the dearest of the last few did: it must fit before it is made.
     """
 
     def __init__(self, site: Site, ledger: Ledger, task: TaskId, attempt: Attempt) -> None:
@@ -34,7 +34,7 @@ class Purse:
         self._calls: deque[Cost] = deque(maxlen=KEPT_CALLS)
 
     async def afford(self, summary: TurnSummary) -> str:
-        """Why the attempt has to stop, or nothing."""
+        """Why the attempt must stop; None if it need not."""
         if summary.usage == self._seen:
             return ""
         used, refused = self._used(summary), [""]
@@ -62,7 +62,7 @@ class Purse:
         return refused[0]
 
     def _look_ahead(self, used: Cost, calls: int) -> Cost:
-        """What the next call may cost. Several may be heard of at once; and the rest of one, when it has ended."""
+        """What the next call may cost. Several may be reported at once, or the rest of one when it has ended."""
         each = max(1, calls)
         money = max(0.0, (used.money or 0.0) - (self._counted.money or 0.0)) / each
         grown = Cost(money, max(0.0, used.tokens - self._counted.tokens) / each)
@@ -81,7 +81,7 @@ class Purse:
         return used_up(f"attempt:{self._attempt.id}", used, ahead, Amount(most), " (`limits.attempt_usd`)").reason
 
     def _used(self, summary: TurnSummary) -> Cost:
-        """By the whole attempt, earlier turns included."""
+        """Spent by the whole attempt, earlier turns included."""
         attempt = self._attempt
         usage = turn_usage(summary, TokenUsage(*attempt.conversation_used, attempt.conversation_cost))
         model, day = main_model(summary) or attempt.model, day_of(self._site.clock.now())

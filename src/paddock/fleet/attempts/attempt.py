@@ -79,7 +79,7 @@ class AttemptRun:
         self._secured: Secured | None = None
 
     async def drive(self) -> None:
-        """To its end. Raises only what no attempt is to blame for: a full disk, a lost lease."""
+        """Drives it to its end. Raises only what no attempt is to blame for: a full disk, a lost lease."""
         while (attempt := self._live()) is not None:
             task = self._ledger.board.task(self.task_id)
             if attempt.turn_open:
@@ -93,7 +93,7 @@ class AttemptRun:
         await self._give_back()
 
     async def pause(self, seconds: float) -> None:
-        """Before the next try; over at once when somebody wants the attempt stopped."""
+        """The pause before the next try; ends at once if the attempt is to be stopped."""
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(seconds):
                 while not self.wish.stop:
@@ -101,7 +101,7 @@ class AttemptRun:
                     await self.wish.changed.wait()
 
     async def give_up(self, trouble: Trouble) -> None:
-        """Paddock itself could not go on, however often it tried: the agent is ended, and the task is a person's.
+        """Paddock itself could not continue, however often it tried: the agent is ended, and the task needs a person.
 
         The janitor brings the worktree back, with what is in it.
         """
@@ -176,14 +176,14 @@ class AttemptRun:
         return prepared.worktree
 
     def _keep_setup_output(self, output: Path) -> None:
-        """The worktree's next setup writes over it."""
+        """The next setup of the worktree would overwrite it."""
         kept = self._site.attempt_folder(self.attempt_id) / SETUP_OUTPUT
         kept.parent.mkdir(parents=True, exist_ok=True)
         with contextlib.suppress(FileNotFoundError):
             shutil.copyfile(output, kept)
 
     async def _claim_turn(self, task: Task, attempt: Attempt) -> None:
-        """Recorded before the process exists: a turn is started by whoever reads this, and only once."""
+        """Recorded before the process exists: whoever reads this starts the turn, exactly once."""
         self._secured = None
         number, attempt_id = attempt.turn + 1, attempt.id
         folder = attempt.worktree if self._worktree is None else str(self._worktree.path)
@@ -305,7 +305,7 @@ class AttemptRun:
         checkpoint("attempt.released")
 
     def _if_live(self, board: Board, draft: Draft) -> list[Draft]:
-        """Nothing, when somebody has ended the attempt meanwhile."""
+        """Records nothing if the attempt has been ended in the meantime."""
         live = board.task(self.task_id).live_attempt
         return [draft] if live is not None and live.id == self.attempt_id else []
 

@@ -1,7 +1,7 @@
 """The clock of one running turn: which of its deadlines has passed, and when to look again.
 
-What an engine can tell decides what may be asked of it. One that says nothing before its model does cannot be asked for
-a first word; one that does not tell when a tool begins is looked at closely before its silence is held against it.
+What an engine reports decides which deadlines apply. One that prints nothing before its model answers has no start-up
+deadline; one that does not report tool starts is checked for running tools before it counts as silent.
 """
 
 from collections.abc import Callable
@@ -12,11 +12,11 @@ from paddock.core.tasks.repetition import ToolUse
 from paddock.engines.protocol import Capabilities
 from paddock.sessions.protocol import Running
 
-LOOK_SECONDS = 15.0  # between two looks at whether a tool that nobody told of still runs
+LOOK_SECONDS = 15.0  # between two checks for a running tool that was not reported
 
 
 class TurnClock:
-    """`runs_child` tells whether anything the turn's command started after a moment is still at work."""
+    """`runs_child` says whether anything the turn's command started after a given moment is still running."""
 
     def __init__(
         self,

@@ -1,4 +1,4 @@
-"""What an attempt has left to look at: the calls it made, the files it touched, the last words of a failure."""
+"""The evidence an attempt left: the calls it made, the files it touched, the last lines of a failure."""
 
 import contextlib
 from collections import Counter
@@ -19,7 +19,7 @@ from paddock.sessions.protocol import Line, OutputReader, Stream, Turn
 FILES_LIMIT = 1_000
 STDERR_BYTES = 16 * 1024
 STDERR_LINES = 10
-# Of a longer output only the end is read: looking must not take longer than a person waits.
+# Only the end of a longer output is read, so that a person need not wait for it.
 OUTPUT_BYTES = 16 * 1024 * 1024
 
 
@@ -43,7 +43,7 @@ class Evidence:
 
 
 def gather(site: Site, attempt: Attempt) -> Evidence:
-    """Blocks on git and on files; what is gone is left out."""
+    """Blocks on git and on files; skips what is gone."""
     tools: Counter[str] = Counter()
     last_error = ""
     for turn in range(1, attempt.turn + 1):

@@ -1,4 +1,4 @@
-"""Folders of conversations: who is at work in one, and what a turn does that cannot have its own."""
+"""Folders of conversations: who is working in one, and what a turn does if it cannot have its own."""
 
 from paddock.core.board import Board
 from paddock.core.ids import TaskId
@@ -8,9 +8,9 @@ from paddock.fleet.site import Site
 
 
 def folder_user(site: Site, board: Board, folder: str) -> str:
-    """The attempt that a folder has to be waited for, empty when it can be had or never can.
+    """The attempt to wait for before a folder is free; empty if it is free or never will be.
 
-    The log knows who is to work there; only the folder itself knows whether the one before has left it clean.
+    The log knows who should work there; only the folder itself knows whether its last user left it clean.
     """
     live = (board.tasks[name].live_attempt for name in board.live)
     user = next((attempt.id for attempt in live if attempt is not None and attempt.worktree == folder), "")
@@ -21,14 +21,14 @@ def folder_user(site: Site, board: Board, folder: str) -> str:
 
 
 def _is_known(board: Board, attempt: str) -> bool:
-    """One that this log has never heard of will never give its folder back."""
+    """An attempt that is not in this log will never release its folder."""
     name, _, number = attempt.partition(".")
     task = board.tasks.get(TaskId(name))
     return task is not None and number.isdecimal() and 1 <= int(number) <= task.started
 
 
 def can_have_folder(site: Site, board: Board, attempt: Attempt) -> bool:
-    """Whether another task can go on at once with the attempt's conversation."""
+    """Whether another task can continue the attempt's conversation at once."""
     if not attempt.worktree:
         return False
     vacancy = site.ground.look(attempt.worktree)
@@ -36,7 +36,7 @@ def can_have_folder(site: Site, board: Board, attempt: Attempt) -> bool:
 
 
 def why_new_conversation(site: Site, engine: Engine, task: Task, attempt: Attempt, folder: str) -> str:
-    """Why the attempt's next turn, in `folder`, cannot go on with its conversation; empty when it can, or has none."""
+    """Why the attempt's next turn, in `folder`, cannot continue its conversation; empty if it can, or has none."""
     if not engine.capabilities.resume:
         return ""
     if attempt.session is None:
@@ -55,7 +55,7 @@ def why_new_conversation(site: Site, engine: Engine, task: Task, attempt: Attemp
 
 
 def _why_given_up(task: Task, attempt: Attempt) -> str:
-    """An attempt that goes on with another's work but not with its conversation says so in its first turn."""
+    """An attempt that continues another's work but not its conversation says so in its first turn."""
     before = next((earlier for earlier in task.attempts if earlier.id == attempt.continues), None)
     if attempt.turn or before is None or before.session is None or before.engine != attempt.engine:
         return ""

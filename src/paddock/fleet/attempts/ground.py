@@ -24,7 +24,7 @@ from paddock.git.worktrees.rescue import count_rescued, dirty_files, rescue
 class Delivery:
     """What is on the branch once everything is committed. `rescued` counts files Paddock had to commit itself.
 
-    `held` are commits that the ref of the change holds; `spotless`: not even an ignored file lay about.
+    `held` are commits that the ref of the change holds; `spotless`: not even an ignored file was left.
     """
 
     head: str | None = None
@@ -101,7 +101,7 @@ class GitGround:
         release(self.site.root, attempt, why, checkpoint, secured)
 
     def _from_branch(self, attempt: Attempt) -> Delivery:
-        """The worktree is gone already: the branch, or the ref an earlier try has set, tells what there was."""
+        """The worktree is already gone: the branch, or the ref set by an earlier try, shows what there was."""
         for ref in (delivery_ref(attempt.id), f"refs/heads/{attempt.branch}"):
             head = self.site.repo.resolve(ref)
             if head is not None:

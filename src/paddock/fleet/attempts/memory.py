@@ -1,4 +1,4 @@
-"""What a turn has to be told again, because its engine cannot remember it or never heard it."""
+"""What a turn must be told again, because its engine cannot remember it or never received it."""
 
 from collections.abc import Iterator
 
@@ -17,8 +17,8 @@ MOST_TURNS = 3
 
 
 def messages_to_tell(store: Store, task: Task, attempt: Attempt, *, remembers: bool) -> tuple[int, ...]:
-    """The messages the open turn was claimed for, as the claim in the log names them; before them those that no
-    engine ever got to hear, or all there were, where the engine does not remember."""
+    """The messages the open turn was claimed for, as the claim in the log names them; before them those that never
+    reached an engine, or all of them if the engine does not remember."""
     unheard = {earlier.id for earlier in task.attempts if earlier.outcome is Outcome.NEVER_RAN}
     all_before: tuple[int, ...] = ()
     untold: tuple[int, ...] = ()

@@ -87,7 +87,7 @@ def plan_turn(
 
 
 def _left_nothing(task: Task, attempt: Attempt) -> bool:
-    """Whether the attempt before ended as one that said it was done and had committed nothing."""
+    """Whether the previous attempt reported done but committed nothing."""
     before = next((one for one in reversed(task.attempts) if one.id != attempt.id), None)
     return attempt.turn <= 1 and before is not None and before.outcome is Outcome.EMPTY
 

@@ -39,7 +39,7 @@ class AttemptRuns:
         return self.crew.site.sessions.reaches(Host(attempt.host, attempt.host_id))
 
     def steer(self, board: Board) -> None:
-        """Passes on what people want of them."""
+        """Passes on people's requests to them."""
         for name, run in self.by_task.items():
             task = board.tasks[name]
             attempt = task.live_attempt
@@ -54,7 +54,7 @@ class AttemptRuns:
             _stop(run, EndedBy.DOWN)
 
     def count(self, board: Board) -> Counter[str]:
-        """By the account they draw on."""
+        """Counts by the account they draw on."""
         return Counter(self._account(board, name) for name in self.by_task)
 
     def _account(self, board: Board, name: TaskId) -> str:
@@ -63,7 +63,7 @@ class AttemptRuns:
         return attempt.account or self.crew.site.account_of(attempt.engine)
 
     async def _drive(self, run: AttemptRun) -> None:
-        """Whatever goes wrong is tried again, and left to a person when that does not help."""
+        """Retries whatever goes wrong, and leaves it to a person if that does not help."""
         try:
             while not await self._drive_once(run):
                 pass
@@ -71,7 +71,7 @@ class AttemptRuns:
             self.by_task.pop(run.task_id, None)
 
     async def _drive_once(self, run: AttemptRun) -> bool:
-        """Whether nothing is left to do for it."""
+        """Whether there is nothing left to do for it."""
         try:
             await run.drive()
         except (Succeeded, asyncio.CancelledError):

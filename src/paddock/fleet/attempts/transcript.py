@@ -28,17 +28,17 @@ LAST_TAIL_BYTES = 1 << 20
 SESSION_LOG_TRIES = 20  # an engine may begin its file of a conversation some time after it has told the id
 
 Heard = Callable[[TraceEntry, bool], None]
-"""Told of every entry as it is read; the flag says that it is the turn's first use of tokens."""
+"""Called for every entry as it is read; the flag marks the turn's first use of tokens."""
 
 
 def nobody(_entry: TraceEntry, _is_first: bool) -> None:
-    """For who listens to nothing."""
+    """A listener that ignores everything."""
 
 
 class TurnReader:
     """Reads what a turn has written so far, each line once. Times are wall-clock.
 
-    `first_step_at` is when the first word or tool call was read; `startup` tells of calls, where the engine does.
+    `first_step_at` is when the first text or tool call was read; `startup` counts calls, if the engine reports them.
     """
 
     def __init__(
@@ -66,7 +66,7 @@ class TurnReader:
         self._readers = [(reader, Source(stream.value)) for stream, reader in sessions.outputs(turn)]
 
     async def read(self) -> bool:
-        """A part of what is new; whether the caller should ask for more at once."""
+        """Reads part of what is new; returns whether the caller should ask for more at once."""
         is_flood = self._lines > FLOOD_LINES
         for reader, source in self._readers:
             if is_flood:
@@ -77,7 +77,7 @@ class TurnReader:
         return found or (not is_flood and not all(reader.at_end for reader, _ in self._readers))
 
     async def _find_session_log(self) -> bool:
-        """Whether the engine's own file of the conversation was found just now; of an old one the end will do."""
+        """Whether the engine's own file of the conversation was just found; for an old one, its end is enough."""
         session = self.summary.session_id
         if not self._session_log or not session or self._session_log_tries <= 0:
             return False
@@ -92,7 +92,7 @@ class TurnReader:
         return True
 
     async def catch_up(self) -> None:
-        """What was written under an earlier daemon, which has told of it: it is no news any more."""
+        """What was written under an earlier daemon, which has already reported it."""
         heard, self._heard = self._heard, nobody
         while await self.read():
             pass
@@ -112,7 +112,7 @@ class TurnReader:
         return self.summary
 
     async def _feed(self, lines: Iterable[Line], source: Source) -> None:
-        """Lets the loop breathe: a megabyte may be half a million lines."""
+        """Yields to the event loop: a megabyte may be half a million lines."""
         loop = asyncio.get_running_loop()
         breath_at = loop.time() + BREATH_SECONDS
         for line in lines:

@@ -35,17 +35,17 @@ _NAMESPACE = uuid.UUID("6f2b7d3e-5c0a-4a51-9f0e-7a64646f636b")
 NO_LIMITS = LoopLimits()
 NOTHING_EXPECTED = Cost()
 Afford = Callable[[TurnSummary], Awaitable[str]]
-"""Asked as a turn goes on; answers why it must not, if it must not."""
+"""Called as a turn runs; returns why it must stop, if it must."""
 
 
 async def anything(_summary: TurnSummary) -> str:
-    """For who is rich."""
+    """No limit on spending."""
     return ""
 
 
 @dataclass
 class Wish:
-    """What others want of a running turn. Set `changed` after touching it."""
+    """Requests to a running turn. Set `changed` after editing it."""
 
     stop: EndedBy = EndedBy.ITSELF
     changed: asyncio.Event = field(default_factory=asyncio.Event)
@@ -158,7 +158,7 @@ class TurnRun:
         )
 
     async def follow(self) -> Ended:
-        """Until the process has ended, by itself or because a deadline passed or somebody wished it."""
+        """Waits until the process has ended, by itself, because of a deadline, or on request."""
         ended_by, problem = EndedBy.ITSELF, ""
         while True:
             state = self._sessions.observe(self._turn)
@@ -185,7 +185,7 @@ class TurnRun:
         return replace(ended, startup_seconds=seconds, startup=self.reader.startup)
 
     async def _reason_to_stop(self, state: Running) -> tuple[EndedBy, str]:
-        """What ends the turn, and more words about it."""
+        """What ends the turn, and the details."""
         if self._wish.stop:
             return self._wish.stop, ""
         if (until := self._lingers_until()) is not None and self._site.clock.now() >= until:
@@ -195,7 +195,7 @@ class TurnRun:
         if state.output_bytes > self._output_bytes and not self._sessions.bound(self._turn, self._output_bytes):
             return EndedBy.OUTPUT, ""
         if self.reader.summary.final is not Final.NONE:
-            # It has said its last word: nothing more is spent or called.
+            # After its final event it neither spends nor calls anything more.
             return EndedBy.ITSELF, ""
         if looping := why_looping(self.reader.tools, self._loops):
             return EndedBy.LOOPING, looping
@@ -211,11 +211,11 @@ class TurnRun:
         try:
             why, _, problem = self._reason_file.read_text(encoding="utf-8").partition("\n")
             return EndedBy(why), problem
-        except (FileNotFoundError, ValueError):  # none, or cut off before its first word was written
+        except (FileNotFoundError, ValueError):  # none, or cut off before anything was written
             return EndedBy.ITSELF, ""
 
     def _lingers_until(self) -> float | None:
-        """Some CLIs have said their last word and never end; by then their process has to go."""
+        """Some CLIs print their final event and never exit; their process is then ended."""
         if self.reader.summary.final is Final.NONE or self.reader.last_event_at is None:
             return None
         return self.reader.last_event_at + self._site.config.timeouts.linger
@@ -252,7 +252,7 @@ def _ending(state: object, ended_by: EndedBy, problem: str, summary: TurnSummary
 
 
 def lost_session(ended: Ended, sessions: Sessions, turn: Turn) -> str:
-    """What the engine said if it could not find the conversation that this turn was to resume, else nothing."""
+    """The engine's words if it could not find the conversation to resume; otherwise empty."""
     if ended.exit in (0, None) or ended.ended_by or ended.summary.saw_llm_call:
         return ""
     said = (sessions.tail(turn, stream, LAST_BYTES) for stream in (Stream.STDERR, Stream.STDOUT))
@@ -260,7 +260,7 @@ def lost_session(ended: Ended, sessions: Sessions, turn: Turn) -> str:
 
 
 def stop_reason_file(site: Site, attempt: Attempt) -> Path:
-    """Why the open turn is being stopped, written down before the first signal: who finds it dead knows why."""
+    """Why the open turn is being stopped, written before the first signal: whoever finds it dead knows why."""
     return site.attempt_folder(attempt.id) / f"turn-{attempt.turn}.stop"
 
 
@@ -276,7 +276,7 @@ async def read_again(engine: Engine, sessions: Sessions, turn: Turn, heard: Hear
 def turn_ended(
     attempt: Attempt, ended: Ended, prices: PriceBook, day: str, expected: Cost = NOTHING_EXPECTED
 ) -> TurnEnded:
-    """The facts of a turn. One whose engine tells no tokens is taken to have used what was `expected` of it."""
+    """The facts of a turn. If the engine reports no tokens, the turn counts as having used what was `expected`."""
     before = TokenUsage(*attempt.conversation_used, attempt.conversation_cost)
     usage = turn_usage(ended.summary, before)
     model, uncounted = main_model(ended.summary), uncounted_calls(ended.summary)

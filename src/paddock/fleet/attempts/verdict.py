@@ -32,7 +32,7 @@ def judge_attempt(
     checkpoint("judge.began")
     delivery = site.ground.secure(attempt)
     checkpoint("judge.secured")
-    # What had said that it succeeded and was only then ended by us, for lingering, did succeed.
+    # A turn that reported success and was then ended for lingering did succeed.
     had_ended = attempt.ended_by is EndedBy.LINGERING and summary.final is Final.SUCCESS
     can = engine.capabilities if engine is not None else Capabilities()
     facts = AttemptFacts(

@@ -32,7 +32,7 @@ class Claims:
 
 
 def claim_tasks(site: Site, board: Board, claims: Claims) -> list[Draft]:
-    """An attempt for each task that is still ready, or a block for one that nobody can run."""
+    """An attempt for each task that is still ready, or a block for one that cannot run."""
     drafts: list[Draft] = []
     leases, spending = board.leases, board.spending
     claimed: set[str] = set()
@@ -62,19 +62,19 @@ def claim_tasks(site: Site, board: Board, claims: Claims) -> list[Draft]:
 
 
 def _conversation(started: Draft) -> set[str]:
-    """What only one attempt may have at a time: the conversation it goes on with, and the folder that lives in."""
+    """What only one attempt may use at a time: the conversation it continues, and that conversation's folder."""
     assert isinstance(started.event, AttemptStarted)
     return {name for name in (started.event.session, started.event.worktree) if name}
 
 
 def _waits_for_folder(site: Site, board: Board, started: Draft) -> bool:
-    """Somebody may have come into it since the dispatcher looked."""
+    """Someone may have taken it since the dispatcher looked."""
     assert isinstance(started.event, AttemptStarted)
     return bool(started.event.worktree) and bool(folder_user(site, board, started.event.worktree))
 
 
 def _reserve(spending: Spending, task: Task, started: Draft, now: float) -> Spending | None:
-    """None when a budget that was set a moment ago has no room for it."""
+    """None if a budget set a moment ago has no room for it."""
     event = started.event
     assert isinstance(event, AttemptStarted)
     cost = Cost(event.reserved_usd, event.reserved_tokens)
@@ -122,7 +122,7 @@ def _claim(site: Site, board: Board, task: Task, account: str, claims: Claims) -
 def _lease_owned(
     site: Site, leases: lease.Leases, task: Task, attempt: AttemptId, now: float
 ) -> list[lease.LeaseEvent] | None:
-    """Leases on the paths the agent owns; None while somebody else holds one of them."""
+    """Leases on the paths the agent owns; None while someone else holds one of them."""
     agent = site.agent_of(task)
     if not agent.lease_owned:
         return []
@@ -140,7 +140,7 @@ def _lease_owned(
 
 
 def renew_owned(site: Site, leases: lease.Leases, task: Task, attempt: AttemptId, now: float) -> list[Draft]:
-    """The attempt begins another turn: its leases have to last for it."""
+    """The attempt begins another turn: its leases must last for it."""
     ttl = site.config.timeouts.turn + LEASE_MARGIN_SECONDS
     owned = {f"file:{path}" for path in site.agent_of(task).owns}
     mine = [one for one in leases.held.values() if one.name in owned and one.holder.attempt == attempt]
@@ -153,7 +153,7 @@ def _holder(site: Site, attempt: AttemptId) -> lease.Holder:
 
 
 def lease_in_the_way(site: Site, leases: lease.Leases, task: Task, now: float) -> lease.Blocker | None:
-    """Who holds what the task's agent owns; None when nobody does."""
+    """Who holds what the task's agent owns; None if nobody does."""
     agent = site.agent_of(task)
     if not agent.lease_owned:
         return None
@@ -180,8 +180,8 @@ def sessions_awaited(site: Site, board: Board, links: Links, tasks: Sequence[Tas
 def folders_awaited(site: Site, board: Board, links: Links, tasks: Sequence[Task]) -> dict[TaskId, str]:
     """Tasks that wait for the folder of their conversation, with the reason.
 
-    A task that is to go on in another's session waits only until that one has left; a folder that has got
-    into other hands is not worth it.
+    A task that continues another's session waits only until that one has left; it does not wait for a folder that
+    someone else has taken.
     """
     waiting = {}
     for task in tasks:
@@ -197,7 +197,7 @@ def folders_awaited(site: Site, board: Board, links: Links, tasks: Sequence[Task
 
 
 def _session_in_use(site: Site, board: Board, task: Task) -> Attempt | None:
-    """Who works in the conversation that the task's next attempt is to go on with."""
+    """Who is using the conversation that the task's next attempt continues."""
     continued = _continued(site, task)
     if continued is None or not continued.session:
         return None
@@ -205,7 +205,7 @@ def _session_in_use(site: Site, board: Board, task: Task) -> Attempt | None:
 
 
 def _continued(site: Site, task: Task) -> Attempt | None:
-    """The attempt whose conversation the task's next one goes on with, None when it begins one."""
+    """The attempt whose conversation the task's next one continues; None if it begins a new one."""
     engine = site.engine_name(task)
     continued = continued_attempt(task, engine, fresh=site.starts_afresh(task))
     if continued is None or continued.engine != engine or resumable_session(continued) is None:

@@ -25,10 +25,10 @@ from paddock.fleet.ledger import Ledger
 from paddock.fleet.site import Site
 
 NO_CLOCK_HELPS = frozenset({LimitedBy.BUDGET, LimitedBy.AUTH, LimitedBy.BREAKER, LimitedBy.CAP, LimitedBy.MERGE_QUEUE})
-"""Only a person, or the end of something at work, and the log tells of both."""
+"""Only a person, or the end of something running, can help; the log reports both."""
 CANDIDATES_PER_SLOT = 4
 SHOW_SECONDS = 0.25
-"""How often a full fleet looks at those who wait: nobody can start, it only shows people why."""
+"""How often a full fleet re-examines waiting tasks: none can start, it only updates the reasons."""
 
 
 @dataclass
@@ -39,7 +39,7 @@ class Dispatcher:
     links: dict[TaskId, Link] = field(default_factory=dict)
     linked_for: tuple[object, ...] = ()
     stale_because: str = ""
-    """Why the remote's main could not be fetched, so that agents begin where it was last seen."""
+    """Why the remote's main could not be fetched; agents then start where it was last seen."""
     shown_at: float = 0.0
 
     async def start(
@@ -83,7 +83,7 @@ class Dispatcher:
         self.stale_because = problem
 
     async def _runnable(self, board: Board, plan: StartOrder) -> list[Task]:
-        """Tasks with an engine; the others are blocked, for nobody can run them."""
+        """Tasks with an engine; the others are blocked, because nothing can run them."""
         tasks = []
         for name in plan.start:
             try:

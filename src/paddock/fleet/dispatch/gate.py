@@ -112,7 +112,7 @@ class Gate:
                 self.save()
 
     def _hear_full_disk(self, reason: str) -> None:
-        """Something could not be written, whatever the file system says is free: nothing starts for a while."""
+        """A write failed, whatever the file system reports as free: nothing starts for a while."""
         self._disk_strikes += 1
         pause = backoff_seconds(self._disk_strikes, DISK_BASE_SECONDS, DISK_CAP_SECONDS, crc32(reason.encode()))
         self._disk_trouble, self._disk_until = reason, self.site.clock.now() + max(DISK_BASE_SECONDS, pause)
@@ -151,7 +151,7 @@ class Gate:
         return admission
 
     def rest(self, running: Mapping[str, int]) -> None:
-        """Nobody wants to start: take stock all the same, for those at work go on teaching."""
+        """Nothing wants to start: update the controllers anyway, because running agents keep teaching them."""
         now = self.site.clock.now()
         if now - self._ticked_at >= TICK_SECONDS or self.waiting:
             self._take_stock(dict(running), now)
@@ -159,7 +159,7 @@ class Gate:
             self.save()
 
     def _lift_quotas(self, engines: set[str]) -> None:
-        """Engines without a provider have no quota to find out; their refusals still count on the clocks."""
+        """Engines without a provider have no quota to discover; their refusals still count on the clocks."""
         accounts = dict(self.controls.accounts)
         for engine in engines:
             if not self.site.capabilities_of(engine).quota:
@@ -227,7 +227,7 @@ def read_limits(state_dir: Path) -> LimitsFile | None:
 
 
 def sample_host(folders: Iterable[Path], now: float) -> HostSample:
-    """Of disks the one with least room; what does not exist yet will be on the disk of what it will be in."""
+    """The disk with the least room; a missing folder counts as on the disk of its parent."""
     disks = [free_space(folder) for folder in folders]
     inodes = [disk.free_inodes for disk in disks if disk.free_inodes is not None]
     return HostSample(

@@ -1,7 +1,7 @@
-"""What turns cost, and what attempts are expected to cost before anybody knows.
+"""What turns cost, and what attempts are expected to cost before that is known.
 
 The engine's own figure comes first, then the user's prices, then the table shipped with Paddock. A model without
-a price is unpriced and shown so; budgets count it at an assumed price, never at nothing.
+a price is shown as unpriced; budgets count it at an assumed price, never as zero.
 """
 
 from dataclasses import dataclass
@@ -35,7 +35,7 @@ class Startup:
 
 @dataclass(frozen=True, slots=True)
 class Bill:
-    """`cost` is None when nobody can tell; `assumed` is what budgets take instead."""
+    """`cost` is None if unknown; `assumed` is what budgets use instead."""
 
     cost: float | None = None
     source: str = ""
@@ -51,7 +51,7 @@ def bill(
     day: str,
     shares: tuple[ModelTokens, ...] = (),
 ) -> Bill:
-    """What a turn cost and who says so: the engine itself, else the price table, else nobody.
+    """What a turn cost and the source of that: the engine itself, then the price table, then none.
 
     `shares` split the usage where several models have a part in it; each is paid at its own price.
     """
@@ -98,7 +98,7 @@ def _input_of(tokens: TokenUsage) -> TokenUsage:
 def expected_cost(site: Site, board: Board, task: Task, engine: str, at: float) -> Cost:
     """What nine of ten attempts stay below; where the engine tells only at its end what it used, what all did so far.
 
-    Nothing is ever expected to be free: what has no price yet is taken at an assumed one.
+    Nothing is ever expected to be free: usage without a price counts at an assumed one.
     """
     learnt = expect(board.spending, task, engine)
     at_most = not site.capabilities_of(engine).meters

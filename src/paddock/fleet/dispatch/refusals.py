@@ -13,7 +13,7 @@ LIMITS_FILE = "limits.json"
 
 
 class StoppedEngine(msgspec.Struct, frozen=True):
-    """An engine that starts nothing until a person has looked at it; `unblock` is what to run then."""
+    """A stopped engine that needs a person; `unblock` is the command to run."""
 
     engine: str
     reason: str
@@ -25,7 +25,7 @@ class _Breakers(msgspec.Struct):
 
 
 class _Limits(msgspec.Struct):
-    """Of what the gate keeps, only the breakers: reading all of it would slow down everybody's status."""
+    """Only the breakers of what the gate keeps: reading all of it would slow down every `status`."""
 
     controls: _Breakers
 

@@ -1,4 +1,4 @@
-"""Small tasks of one convoy and agent, done in turn by one warm session where fanning out does not pay.
+"""Small tasks of one convoy and agent, done in turn by one warm session where fanning out is not worth it.
 
 Which task follows which is worked out again whenever tasks become ready, end, or slots come free; nothing of it
 needs to be remembered. What was done is in the log: an inlined attempt says so, and why.
@@ -19,7 +19,7 @@ from paddock.core.tasks.vocabulary import USEFUL
 from paddock.fleet.dispatch.pricing import spawn_money
 from paddock.fleet.site import Site
 
-# A conversation grows with every task it did: a longer row starts another one.
+# A conversation grows with every task, so a longer series starts another one.
 MOST_IN_A_ROW = 20
 
 Group = tuple[str, str | None, str]

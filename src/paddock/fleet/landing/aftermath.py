@@ -1,4 +1,4 @@
-"""After a decision: what landed is let go of, what was sent back goes to its agent, the outside world is told."""
+"""After a decision: what landed is released, what was returned goes to its agent, the notifier is called."""
 
 import asyncio
 from collections.abc import Collection, Sequence
@@ -29,13 +29,13 @@ class Aftermath:
         return cls(site, ledger, SentBack(site, ledger), Notices.since(site, ledger.board.queue))
 
     async def look_after(self) -> str | None:
-        """Deals with every decision once; why somebody could not be told, None when nobody had to be."""
+        """Handles every decision once; returns why a notifier could not be called, None if none had to be."""
         await self.sent_back.look_after(self.ledger.board)
         await self._tidy(self.ledger.board.queue)
         return self.notices.tell(self.ledger.board.queue)
 
     async def _tidy(self, queue: Queue) -> None:
-        """Lets go of what landed. Done again by the next daemon if this one dies first."""
+        """Releases what landed. The next daemon does it if this one dies first."""
         landed = [old for old in queue.decided if old.outcome is Ending.LANDED]
         fresh = [old for old in landed if (old.id, old.version) not in self.tidied]
         self.tidied.update((old.id, old.version) for old in fresh)
@@ -51,7 +51,7 @@ class Aftermath:
 
 
 def _let_go(site: Site, units: Collection[str | None], tasks: Sequence[tuple[Task, str]]) -> None:
-    """A branch that somebody has committed to since stays."""
+    """A branch that has gained commits since then stays."""
     for unit in held_units(site.repo):
         if unit in units:
             release_unit(site.repo, unit)

@@ -1,4 +1,4 @@
-"""Checkouts of main that could not follow it when it moved: tried again now and then, as long as there are any."""
+"""Checkouts of main that could not follow when it moved: retried from time to time, as long as there are any."""
 
 import asyncio
 from dataclasses import dataclass

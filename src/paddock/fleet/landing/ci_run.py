@@ -39,7 +39,7 @@ OUTPUT_LIMIT_BYTES = 64 * 1024 * 1024
 INFRASTRUCTURE_EXIT = 75
 SHELL_SIGNAL_BASE = 128
 STOP_GRACE_SECONDS = 2.0
-# Sent by somebody else: the kernel out of memory, an administrator, a shutdown. Others are the program's own doing.
+# Sent from outside: the kernel out of memory, an administrator, a shutdown. Other signals are the program's own.
 OUTSIDE_SIGNALS = (signal.SIGKILL, signal.SIGTERM, signal.SIGHUP, signal.SIGINT, signal.SIGQUIT)
 
 
@@ -153,7 +153,7 @@ class CiRun:
         return SandboxOrder(self.run.id, self.run.commit, definition.setup_digest, definition.keep, refs)
 
     async def _prepare(self, sandbox: Sandbox, order: SandboxOrder) -> PreparedSandbox | RunResult:
-        """Only before the first process: afterwards the sandbox is the run's own mess."""
+        """Only before the first process: after that the sandbox contains the run's own changes."""
         set_up, checked = (self._sessions.observe(self._turn(number)) != NeverStarted() for number in range(2))
         if set_up or checked:
             return PreparedSandbox(order.commit, needs_setup=bool(order.setup) and not checked)
@@ -235,7 +235,7 @@ class CiRun:
         names = [*mine, *free, next(f"ci{n}" for n in range(1, 10_000) if f"ci{n}" not in {b.name for b in seen})]
         sandbox = Sandbox(self._site.repo, root, names[0])
         if not mine:
-            # Nothing left behind may decide a run that somebody will be blamed for.
+            # Leftovers must not decide a run whose failure would be blamed on a change.
             reserve_sandbox(sandbox, self.run.id, fresh=self.run.purpose is Purpose.CONFIRM)
         return sandbox
 

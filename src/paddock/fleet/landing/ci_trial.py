@@ -70,7 +70,7 @@ async def _beat(clock: WallClock, beat: Callable[[float], None], began: float) -
 
 @contextlib.contextmanager
 def _stopped_by_a_person(driver: CiRun) -> Iterator[None]:
-    """Ctrl-C ends CI's processes first: they are sessions of their own and would go on."""
+    """Ctrl-C ends CI's processes first: they have their own sessions and would keep running."""
 
     def stop() -> None:
         driver.cancelled = "interrupted"
@@ -88,7 +88,7 @@ def _stopped_by_a_person(driver: CiRun) -> Iterator[None]:
 
 
 def _clear_left_over(site: Site) -> None:
-    """Of trials whose process was killed."""
+    """Removes what trials left whose process was killed."""
     folders = {path.name for path in (site.state_dir / "runs").glob(f"{PREFIX}*")}
     boxes = {seen.name for seen in list_sandboxes(site.repo, site.sandbox_root) if seen.name.startswith(PREFIX)}
     for name in folders | boxes:

@@ -1,4 +1,4 @@
-"""Putting changes into the merge queue: held by a ref first, then recorded, so approved bytes cannot be lost."""
+"""Queues changes: a ref keeps them first, then they are recorded, so approved commits cannot be lost."""
 
 from collections.abc import Sequence
 
@@ -152,7 +152,7 @@ def _next_version(site: Site, queue: Queue, change: str, head: str) -> int:
     folder = f"{change_folder(change)}/v"
     refs = site.repo.refs(change_folder(change))
     versions = {ref: ref.removeprefix(folder) for ref in refs}
-    # Agents can write refs, too: others than ours stand for no version.
+    # Agents can write refs too: only ours stand for versions.
     held = {int(number): refs[ref] for ref, number in versions.items() if number.isdecimal()}
     last = max(held, default=0)
     return last if last > known and held[last] == head else max(known, last) + 1

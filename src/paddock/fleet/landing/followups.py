@@ -26,14 +26,14 @@ MOST_FOLLOWUPS = 1
 
 @dataclass
 class SentBack:
-    """Looks after what the queue has sent back; after one follow-up it is a person's."""
+    """Handles what the queue returned; after one follow-up it needs a person."""
 
     site: Site
     ledger: Ledger
     seen: set[tuple[str, int]] = field(default_factory=set)
 
     async def block_unchanged(self, board: Board) -> None:
-        """What the agent left as it was needs no second verdict: it is a person's, for the reason of the first."""
+        """An unchanged change needs no second verdict: it needs a person, for the reason of the first."""
         for name in board.needy:
             if unchanged_since(board.queue, board.tasks[name]) is not None:
                 await self.ledger.record(partial(_block, name))

@@ -101,7 +101,7 @@ class Lander:
                 for action in actions:
                     await self._perform(action)
             except IllegalTransition:
-                # Somebody cancelled, or a run ended, while we acted on an older board: plan again.
+                # Something changed while we acted on an older board (a cancel, a run's end): plan again.
                 stale += 1
                 if stale > STALE_PLANS:
                     raise
@@ -121,7 +121,7 @@ class Lander:
             await self._record(qe.RemoteReached(remote))
 
     async def _queue_approved(self, board: Board) -> None:
-        """With approval by nobody, what was delivered is queued at once."""
+        """If no approval is required, what was delivered is queued at once."""
         if self.site.config.land.approval != "none":
             return
         needy = [board.tasks[name] for name in board.needy]
@@ -160,7 +160,7 @@ class Lander:
             await self._record(event)
 
     async def _give_up_lost(self, queue: Queue) -> None:
-        """A change whose runs get lost again and again, on a machine that passes others, is a person's."""
+        """A change whose runs keep getting lost, on a machine that passes others, needs a person."""
         if queue.infra_streak >= INFRA_BEFORE_CONTROL or queue.halted is not None:
             return
         for entry in [entry for entry in queue.entries.values() if lost_too_often(entry)]:
@@ -303,7 +303,7 @@ class Lander:
         except Succeeded:
             raise
         except Exception as error:
-            # Nobody's change is to blame. The queue has rules for runs that are lost, and they end.
+            # No change is to blame. The queue has bounded rules for lost runs.
             ended = RunResult(Result.INFRA, None, recordable(words_of(error))[:2000])
         run = driver.run.id
         checkpoint("run.over")
@@ -384,7 +384,7 @@ def _task_is_cancelled(board: Board, entry: Entry) -> bool:
 
 
 def _landing_events(action: act.Land, result: LandResult) -> tuple[qe.QueueEvent, ...]:
-    """What is recorded; nothing when nobody can tell yet, or it may work later."""
+    """What to record; nothing if that is not known yet, or if it may work later."""
     run, old, new = action.run, action.old, action.new
     match result:
         case Landed():

@@ -1,4 +1,4 @@
-"""Main was moved by somebody else: which tasks had landed and are no longer in it, which are in it again."""
+"""Someone else moved main: which landed tasks are no longer in it, and which are in it again."""
 
 from paddock.core.board import Board
 from paddock.core.ids import TaskId

@@ -49,7 +49,7 @@ def tell_lost_work(workspace: Workspace, board: Board) -> None:
 
 
 def record_lost_work(workspace: Workspace, store: "Store", names: Collection[TaskId]) -> None:
-    """For somebody who queues such a task again: the log must know first that it was lost."""
+    """Before such a task is queued again, the log must record that it was lost."""
     board = store.board()
     if not any(board.task(name).phase is Phase.LANDED for name in names):
         return
@@ -103,7 +103,7 @@ def _config_identity(workspace: Workspace) -> tuple[int, int]:
 
 
 def _read_ref(workspace: Workspace, ref: str) -> str | None:
-    """Without a process; None where the files do not tell."""
+    """Without starting a process; None if the files do not say."""
     folder = workspace.repo.common_dir
     try:
         return (folder / ref).read_text("ascii").strip()

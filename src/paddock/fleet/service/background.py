@@ -18,7 +18,7 @@ from paddock.sessions.host import is_certainly_gone, is_here, signal_holder
 
 START_SECONDS = 20.0
 LOG_BYTES = 8 * 1024 * 1024
-"""What a daemon's words may have come to; then a new file is begun at the next start, and one old one is kept."""
+"""The size at which the next start begins a new log file; one old file is kept."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +46,7 @@ def spawn_daemon(top: Path, log: Path, arguments: list[str]) -> int:
         process = subprocess.Popen(
             argv, cwd=top, stdin=nothing, stdout=output, stderr=output, start_new_session=True, close_fds=True
         )
-    process.returncode = 0  # it outlives us; nobody here waits for it
+    process.returncode = 0  # it outlives us; nothing here waits for it
     return process.pid
 
 
@@ -99,7 +99,7 @@ def _quoted(word: str) -> str:
 
 
 def install_unit(repo: Repo, top: Path) -> tuple[Path, bool]:
-    """Writes and enables the unit. The second value tells whether systemd took it."""
+    """Writes and enables the unit. The second value says whether systemd accepted it."""
     path = unit_path(repo, top)
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(render_unit(top), encoding="utf-8")

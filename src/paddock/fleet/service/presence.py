@@ -1,4 +1,4 @@
-"""Whether a daemon runs, as far as the log and this machine tell. Loads little: `paddock status` asks."""
+"""Whether a daemon is running, as far as the log and this machine show. Imports little, because `status` uses it."""
 
 from enum import StrEnum
 from typing import NamedTuple

@@ -32,7 +32,7 @@ class Tryout:
 
 
 def try_engine(site: Site, engine: Engine, timeout_seconds: float) -> Tryout:
-    """Ends within the time whatever the engine does; a killed one leaves nothing but its own session behind."""
+    """Ends in time whatever the engine does; one that is killed leaves only its own session behind."""
     deadline = site.clock.now() + timeout_seconds
     with _place(site) as (worktree, side):
         left = deadline - site.clock.now()

@@ -1,4 +1,4 @@
-"""A full disk is no task's failure: what could not be prepared for want of space uses up no attempt."""
+"""A full disk is not a task's failure: what could not be prepared for lack of space costs no attempt."""
 
 import errno
 from dataclasses import dataclass

@@ -28,7 +28,7 @@ class Sweeper:
             try:
                 report = await asyncio.to_thread(self._sessions.sweep, set(batch))
             except Exception as error:
-                # Whoever waits hears of it: a sweep that nobody answers would hold its attempt for ever.
+                # Every waiter gets the error: an unanswered sweep would block its attempt for ever.
                 for future in batch.values():
                     future.set_exception(error)
                 continue

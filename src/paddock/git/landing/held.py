@@ -53,7 +53,7 @@ def change_ref(member: Member) -> str:
 def hold_change(
     repo: Repo, member: Member, main: str, checkpoint: Callable[[str], None] = lambda _name: None
 ) -> Held | NotHeld:
-    """Take the change into the queue's keeping. Doing it again is harmless."""
+    """Keeps the change with a ref of the queue's own. Safe to repeat."""
     if not _can_be_a_ref(member.id) or member.version < 1:
         return NotHeld(member, f"`{member.id}@v{member.version}` cannot be part of a ref name")
     bench = open_workbench(repo)

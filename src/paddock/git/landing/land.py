@@ -1,4 +1,4 @@
-"""Moving main: audit, compare-and-swap, look again. Checkouts of main follow it where that touches nobody's work.
+"""Moving main: audit, compare-and-swap, look again. Checkouts of main follow if that touches no uncommitted work.
 
 With a remote, its branch is main and the push is the compare-and-swap; the local branch follows if it can and is not
 checked out.

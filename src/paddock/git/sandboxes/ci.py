@@ -58,7 +58,7 @@ class CiDefinition:
 
     @property
     def setup_digest(self) -> str:
-        """Sandboxes set up under another one are built anew; empty when there is nothing to set up."""
+        """Sandboxes set up under another one are rebuilt; empty if there is nothing to set up."""
         return _digest(("setup", self.setup, sorted(self.env))) if self.setup else ""
 
     @property

@@ -83,7 +83,7 @@ class Sandbox:
 class SandboxOrder:
     """What a run needs. `refs` (name, commit) exist in the repository CI sees, so that it can compare with main.
 
-    `fresh` builds the sandbox anew: for a run that somebody will be blamed for.
+    `fresh` rebuilds the sandbox: for a run whose failure will be blamed on a change.
     """
 
     run: str
@@ -112,7 +112,7 @@ class InUse:
 
 @dataclass(frozen=True, slots=True)
 class NotPrepared:
-    """Nobody's fault and not the change's: no room, no rights, a commit that is gone."""
+    """Not the change's fault: no room, no permission, a commit that is gone."""
 
     reason: str
 
@@ -124,9 +124,9 @@ class SandboxSeen:
 
 
 def reserve_sandbox(sandbox: Sandbox, run: str, *, fresh: bool) -> None:
-    """So that two runs that begin at once do not choose the same one, and nobody removes it meanwhile.
+    """Reserves it, so that two runs that begin together do not choose the same one and nothing removes it.
 
-    `fresh` forgets what is known about it, so that it is built anew: nothing left behind may decide the run.
+    `fresh` discards it, so that it is rebuilt: leftovers must not decide the run.
     """
     with _locked(sandbox):
         known = None if fresh else read_record(sandbox)
