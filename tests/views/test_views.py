@@ -170,7 +170,7 @@ def test_the_rows_of_any_grouping_add_up_to_the_same_total(
     ]
     costs = sum_costs(ledger.board, records, by)
     assert costs.total.turns == len(turns) == sum(row.turns for row in costs.rows.values())
-    assert costs.total.tokens_in == sum(tokens for _, _, tokens, _ in turns)
+    assert costs.total.input_tokens == sum(tokens for _, _, tokens, _ in turns)
     assert costs.total.money == pytest.approx(sum(usd or 0.0 for _, usd, _, _ in turns))
     assert [row[by] for row in view_costs(costs).rows] == list(costs.rows)
     if by == "day":

@@ -5,7 +5,7 @@ import msgspec
 from paddock.core.ids import harmless
 from paddock.fleet.attempts.evidence import Evidence, TouchedFile
 from paddock.fleet.task_details import TaskDetails
-from paddock.views.document import document, iso
+from paddock.views.document import document, iso, view_of
 from paddock.views.tasks import view_task
 
 
@@ -35,14 +35,15 @@ def view_details(details: TaskDetails) -> dict[str, object]:
         dependents=details.dependents,
         failed_ci=details.failed_ci,
         work={name: _view_work(work, details.stopped.get(name, "")) for name, work in details.works.items()},
-        approval=ApprovalView(given.by, iso(given.at), given.message) if given is not None else None,
+        approval=view_of(ApprovalView, given, at=iso(given.at)) if given is not None else None,
     )
 
 
 def _view_work(work: Evidence, stopped: str) -> WorkView:
-    return WorkView(
+    return view_of(
+        WorkView,
+        work,
         worktree=work.worktree or None,
-        files=work.files,
         tool_calls=dict(work.tools),
         last_error=harmless(work.last_error),
         stderr=[harmless(line) for line in work.stderr],

@@ -6,6 +6,7 @@ import msgspec
 
 from paddock.core.ids import printable
 from paddock.git.usertree.update import IN_THE_WAY, LeftAlone
+from paddock.views.document import view_of
 
 if TYPE_CHECKING:
     from paddock.git.usertree.notes import CheckoutNotes, StaleTree, UndoneWork
@@ -45,28 +46,27 @@ class SyncedView(msgspec.Struct, frozen=True):
 
 def view_stale(notes: "CheckoutNotes | None") -> list[StaleView]:
     return [
-        StaleView(printable(str(one.folder)), one.at, one.main, one.reason, one.files, update_command(one))
+        view_of(StaleView, one, path=printable(str(one.folder)), update=update_command(one))
         for one in (notes.stale if notes else ())
     ]
 
 
 def view_undone(notes: "CheckoutNotes | None") -> list[UndoneView]:
-    return [
-        UndoneView(one.commit, one.files, one.changes, one.contested, restore_command(one))
-        for one in (notes.undone if notes else ())
-    ]
+    undone = notes.undone if notes else ()
+    return [view_of(UndoneView, one, restore=restore_command(one)) for one in undone]
 
 
 def view_synced(found: "StashReport") -> SyncedView:
     report, left = found.report, found.report.result
-    return SyncedView(
+    reason, files = (left.reason, left.files) if isinstance(left, LeftAlone) else ("", ())
+    return view_of(
+        SyncedView,
+        report,
         path=printable(str(report.tree.path), 1000),
-        at=report.at,
-        main=report.main,
         current=report.is_current,
         wrote=0 if isinstance(left, LeftAlone) else left.wrote,
-        reason=left.reason if isinstance(left, LeftAlone) else "",
-        files=left.files if isinstance(left, LeftAlone) else (),
+        reason=reason,
+        files=files,
         stash=found.commit if not found.applied else None,
         applied=found.applied,
     )

@@ -11,24 +11,24 @@ from paddock.core.ids import TaskId
 from paddock.core.money.budget import Amount, Cost, committed
 from paddock.core.money.spending import day_of, with_tasks
 from paddock.core.tasks.task import Phase
-from paddock.views.document import Document
+from paddock.views.document import Document, view_of
 
 GROUPS = ("task", "agent", "engine", "model", "convoy", "day")
 
 
 @dataclass
 class CostRow:
-    """The cost of one group. `unpriced` counts turns without a known price, `unknown` those without reported tokens."""
+    """The cost of one group. `unpriced_turns` have no known price, `unknown_turns` have not even reported tokens."""
 
     turns: int = 0
-    tokens_in: int = 0
-    tokens_out: int = 0
+    input_tokens: int = 0
+    output_tokens: int = 0
     money: float = 0.0
     startup_money: float = 0.0
     startup_tokens: int = 0
-    unpriced: int = 0
-    unknown: int = 0
-    uncounted: int = 0
+    unpriced_turns: int = 0
+    unknown_turns: int = 0
+    uncounted_calls: int = 0
     told: int = 0
 
     @property
@@ -36,17 +36,17 @@ class CostRow:
         """Whether any of it has a price. If not, the cost is unknown, which is not the same as zero."""
         if not self.turns or self.money:
             return True
-        return bool(self.told) and not (self.unpriced or self.unknown)
+        return bool(self.told) and not (self.unpriced_turns or self.unknown_turns)
 
     def add(self, event: TurnEnded) -> None:
         self.turns += 1
-        self.tokens_in += event.input_tokens + event.cache_write_tokens + event.cache_read_tokens
-        self.tokens_out += event.output_tokens
+        self.input_tokens += event.input_tokens + event.cache_write_tokens + event.cache_read_tokens
+        self.output_tokens += event.output_tokens
         self.startup_tokens += event.startup_tokens
-        self.unknown += event.cost_source == "unknown"
-        self.uncounted += event.uncounted_calls
+        self.unknown_turns += event.cost_source == "unknown"
+        self.uncounted_calls += event.uncounted_calls
         if event.cost_usd is None:
-            self.unpriced += event.cost_source == "unpriced"
+            self.unpriced_turns += event.cost_source == "unpriced"
             return
         self.told += 1
         self.money += event.cost_usd
@@ -149,21 +149,10 @@ def view_costs(costs: Costs) -> CostsView:
 
 
 def _view_row(row: CostRow) -> CostView:
-    def usd(money: float) -> float | None:
-        return round(money, 6) if row.is_priced else None
-
-    return CostView(
-        turns=row.turns,
-        input_tokens=row.tokens_in,
-        output_tokens=row.tokens_out,
-        cost_usd=usd(row.money),
-        startup_usd=usd(row.startup_money),
-        work_usd=usd(row.money - row.startup_money),
-        startup_tokens=row.startup_tokens,
-        unpriced_turns=row.unpriced,
-        unknown_turns=row.unknown,
-        uncounted_calls=row.uncounted,
-    )
+    work = row.money - row.startup_money
+    money = {"cost_usd": row.money, "startup_usd": row.startup_money, "work_usd": work}
+    known = {name: round(dollars, 6) if row.is_priced else None for name, dollars in money.items()}
+    return view_of(CostView, row, **known)
 
 
 def view_budgets(board: Board, now: float) -> list[BudgetView]:

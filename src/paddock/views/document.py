@@ -1,11 +1,12 @@
 """JSON as every edge gives it, schema 1: documented in docs/contracts.md and only ever extended."""
 
 import time
-from typing import Any
+from typing import Any, TypeVar
 
 import msgspec
 
 SCHEMA = 1
+View = TypeVar("View", bound=msgspec.Struct)
 
 
 class Document(msgspec.Struct, frozen=True, kw_only=True):
@@ -17,6 +18,12 @@ class Document(msgspec.Struct, frozen=True, kw_only=True):
 def document(**fields: object) -> dict[str, object]:
     """What a command answers that has done something."""
     return {"schema": SCHEMA, **fields}
+
+
+def view_of(kind: type[View], model: object, /, **own: object) -> View:
+    """A view with the fields it has in common with the model; `own` are the ones it tells in its own way."""
+    shared = (name for name in kind.__struct_fields__ if name not in own and name != "schema")
+    return kind(**{name: getattr(model, name) for name in shared}, **own)
 
 
 def to_json(value: Any) -> bytes:

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 import msgspec
 
 from paddock.engines.protocol import Probe
+from paddock.views.document import view_of
 
 
 class EngineView(msgspec.Struct, frozen=True):
@@ -18,5 +19,4 @@ class EngineView(msgspec.Struct, frozen=True):
 
 
 def view_engine(probe: Probe) -> EngineView:
-    path = str(probe.path) if probe.path else None
-    return EngineView(probe.engine, probe.installed, probe.version, path, probe.authenticated, probe.login, probe.hints)
+    return view_of(EngineView, probe, name=probe.engine, path=str(probe.path) if probe.path else None)

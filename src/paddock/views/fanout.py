@@ -3,7 +3,7 @@
 import msgspec
 
 from paddock.core.economics.fanout import FanOut, FanoutPlan, Worth
-from paddock.views.document import Document
+from paddock.views.document import Document, view_of
 
 
 class PlanView(msgspec.Struct, frozen=True):
@@ -43,13 +43,6 @@ def view_fan_out(outcome: FanOut, worth: Worth) -> FanOutView:
 
 
 def _view_plan(plan: FanoutPlan) -> PlanView:
-    return PlanView(
-        agents=len(plan.shares),
-        shares=tuple(tuple(share) for share in plan.shares),
-        wall_seconds=round(plan.wall_seconds, 3),
-        straggle_seconds=round(plan.straggle_seconds, 3),
-        extra_tokens=plan.extra_tokens,
-        extra_money=plan.extra_money,
-        price_seconds=round(plan.price_seconds, 3),
-        gain_seconds=round(plan.gain_seconds, 3),
-    )
+    seconds = ("wall_seconds", "straggle_seconds", "price_seconds", "gain_seconds")
+    rounded = {name: round(getattr(plan, name), 3) for name in seconds}
+    return view_of(PlanView, plan, agents=len(plan.shares), **rounded)

@@ -5,7 +5,7 @@ import msgspec
 from paddock.core.durations import rough_duration
 from paddock.core.merge.halts import next_probe_at
 from paddock.core.merge.model import HaltCause, Halted
-from paddock.views.document import iso, iso_or_none
+from paddock.views.document import iso, iso_or_none, view_of
 
 _CURES = {
     HaltCause.MAIN_RED: ("push a commit that fixes it, or queue one: `paddock land --repair`",),
@@ -29,7 +29,9 @@ class HaltView(msgspec.Struct, frozen=True):
 
 def view_halt(halted: Halted) -> HaltView:
     cause, again = _cause(halted), iso_or_none(next_probe_at(halted))
-    return HaltView(halted.reason, cause.value, iso(halted.at), halted.runs, "; ".join(_CURES[cause]), again)
+    return view_of(
+        HaltView, halted, cause=cause, since=iso(halted.at), cure="; ".join(_CURES[cause]), tested_again=again
+    )
 
 
 def cure_of(halted: Halted, now: float) -> list[str]:

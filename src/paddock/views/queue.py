@@ -7,12 +7,12 @@ import msgspec
 from paddock.config.schema import Check
 from paddock.core.merge.estimate import flake_share, run_seconds
 from paddock.core.merge.guards import failures_needed
-from paddock.core.merge.model import CheckTally, Decided, Entry, Queue, Run, Stats
+from paddock.core.merge.model import CheckTally, Entry, Queue, Run, Stats
 from paddock.core.merge.prospects import in_order, state_words
 from paddock.core.merge.switches import switches_of
 from paddock.git.usertree.notes import CheckoutNotes
 from paddock.views.checkouts import StaleView, UndoneView, view_stale, view_undone
-from paddock.views.document import Document, iso
+from paddock.views.document import Document, iso, view_of
 from paddock.views.halts import HaltView, view_halt
 
 LandsIn = Mapping[str, float | None]
@@ -120,9 +120,9 @@ def view_queue(
         halted=view_halt(queue.halted) if queue.halted is not None else None,
         running=[_view_run(run, typical, now) for run in queue.running.values()],
         next=[_view_entry(queue, entry, lands_in) for entry in in_order(queue)],
-        decided=[_view_decided(decided) for decided in queue.decided],
+        decided=[view_of(DecidedView, decided, at=iso(decided.at)) for decided in queue.decided],
         typical_seconds=typical,
-        unreachable=UnreachableView(lost.remote, lost.problem, iso(lost.at)) if lost is not None else None,
+        unreachable=view_of(UnreachableView, lost, since=iso(lost.at)) if lost is not None else None,
         behind=view_stale(checkouts),
         undone=view_undone(checkouts),
         ci=_view_suite(checks, queue.stats),
@@ -130,51 +130,29 @@ def view_queue(
 
 
 def _view_run(run: Run, typical: float | None, now: float) -> RunView:
-    return RunView(
+    return view_of(
+        RunView,
+        run,
         run=run.id,
-        purpose=run.purpose.value,
         members=[member.id for member in run.members],
-        base=run.base,
-        commit=run.commit,
-        tree=run.tree,
         since=iso(run.started_at),
         eta_seconds=None if typical is None else max(0.0, round(run.started_at + typical - now, 1)),
-        log=run.log,
-        cancelling=run.cancelling,
         checks=run.checks if run.since else None,
     )
 
 
 def _view_entry(queue: Queue, entry: Entry, lands_in: LandsIn) -> EntryView:
     change, seconds = entry.change, lands_in.get(entry.change.id)
-    return EntryView(
-        id=change.id,
-        version=change.version,
-        title=change.title,
-        head=change.head,
+    return view_of(
+        EntryView,
+        change,
         priority=entry.priority,
         since=iso(entry.queued_at),
         state=state_words(queue, entry),
-        waits_on=tuple(entry.waits_on),
+        waits_on=entry.waits_on,
         stacked_on=[member.id for member in change.stacked_on if member.id in entry.waits_on],
         branch=change.branch or None,
         eta_seconds=None if seconds is None else round(seconds, 1),
-    )
-
-
-def _view_decided(decided: Decided) -> DecidedView:
-    return DecidedView(
-        id=decided.id,
-        title=decided.title,
-        version=decided.version,
-        outcome=decided.outcome.value,
-        at=iso(decided.at),
-        reason=decided.reason,
-        commit=decided.commit,
-        paths=decided.paths,
-        against=decided.against,
-        runs=decided.runs,
-        lost=decided.lost,
     )
 
 
@@ -184,5 +162,5 @@ def _view_suite(checks: Sequence[Check], stats: Stats) -> SuiteView:
 
 
 def _view_check(check: Check, tally: CheckTally) -> CheckView:
-    counts = (round(tally.runs, 1), round(tally.flakes, 1), round(tally.quarantined, 1))
-    return CheckView(check.name, check.paths, check.retry, check.quarantine, *counts)
+    counts = {"runs": tally.runs, "flakes": tally.flakes, "quarantined_failures": tally.quarantined}
+    return view_of(CheckView, check, **{name: round(count, 1) for name, count in counts.items()})

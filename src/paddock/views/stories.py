@@ -6,7 +6,7 @@ import msgspec
 
 from paddock.core.merge.model import Queue
 from paddock.fleet.landing.conflicts import BothSides
-from paddock.views.document import Document, iso, iso_or_none
+from paddock.views.document import Document, iso, iso_or_none, view_of
 from paddock.views.halts import HaltView, view_halt
 from paddock.views.history import OpenConflict, RunStory, StoryLine
 
@@ -88,21 +88,17 @@ def view_change_story(
     """`sides` are what both sides of the conflict changed, if there is one."""
     both = None
     if conflict is not None and sides is not None:
-        against, paths, head, base = conflict.against, conflict.paths, conflict.head, conflict.base
-        both = ConflictView(against, paths, sides.fork, head, base, sides.ours, sides.theirs)
+        both = view_of(ConflictView, conflict, fork=sides.fork, ours=sides.ours, theirs=sides.theirs)
     return ChangeStoryView(id=change, events=view_events(story), conflict=both)
 
 
 def view_run_story(story: RunStory, log: str, steps: Sequence[StepView], output: Sequence[str]) -> RunStoryView:
     """`log` is the folder of what CI printed; `output` is the end of it."""
-    started, ended = story.started, story.ended
-    return RunStoryView(
-        run=started.run,
-        purpose=started.purpose.value,
-        members=[MemberView(one.id, one.version, one.head) for one in started.members],
-        base=started.base,
-        commit=started.commit,
-        tree=started.tree,
+    ended = story.ended
+    return view_of(
+        RunStoryView,
+        story.started,
+        members=[view_of(MemberView, one) for one in story.started.members],
         state=story.state,
         started=iso(story.began),
         ended=iso_or_none(story.over),

@@ -4,7 +4,7 @@ import msgspec
 
 from paddock.core.board import Board
 from paddock.core.tasks.task import SATISFIED, Attempt, Phase, Task
-from paddock.views.document import iso, iso_or_none
+from paddock.views.document import iso, iso_or_none, view_of
 
 
 class AttemptView(msgspec.Struct, frozen=True):
@@ -65,55 +65,32 @@ class ConvoyView(msgspec.Struct, frozen=True):
 
 
 def view_attempt(attempt: Attempt) -> AttemptView:
-    return AttemptView(
-        id=attempt.id,
-        outcome=attempt.outcome,
-        engine=attempt.engine,
+    return view_of(
+        AttemptView,
+        attempt,
         started=iso(attempt.started),
         ended=iso_or_none(attempt.ended),
-        head=attempt.head,
-        exit=attempt.exit,
-        reason=attempt.reason,
-        session=attempt.session,
         turns=attempt.turn,
-        commits=attempt.commits,
-        cost_usd=attempt.cost_usd,
         input_tokens=attempt.input_tokens + attempt.cache_write_tokens + attempt.cache_read_tokens,
-        output_tokens=attempt.output_tokens,
-        inlined=attempt.inlined,
-        account=attempt.account,
-        new_conversation=attempt.new_conversation,
         worktree=attempt.worktree or None,
-        model=attempt.model,
         cached_tokens=attempt.cache_read_tokens,
-        uncounted_calls=attempt.uncounted_calls,
     )
 
 
 def view_task(task: Task, reason: str | None = None) -> TaskView:
     """`reason` is a fresher one than the log has."""
     last = task.last
-    return TaskView(
-        id=task.id,
-        title=task.title,
-        phase=task.phase.value,
+    return view_of(
+        TaskView,
+        task,
         reason=task.reason if reason is None else reason,
         since=iso(task.since),
-        agent=task.agent,
         engine=task.engine or (last.engine if last else None),
-        convoy=task.convoy,
-        after=task.after,
-        priority=task.priority,
-        branch=task.branch,
         head=task.head or (last.head if last else None),
         attempts=[view_attempt(attempt) for attempt in task.attempts],
-        unblock=task.unblock,
-        paths=task.paths,
         created=iso(task.created),
         attempts_allowed=task.allowed,
         not_before=iso(task.not_before) if task.phase is Phase.READY and task.not_before else None,
-        kind=task.kind,
-        lost=task.lost,
     )
 
 

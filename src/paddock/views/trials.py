@@ -3,6 +3,7 @@
 import msgspec
 
 from paddock.fleet.landing.ci_trial import Trial
+from paddock.views.document import view_of
 
 
 class TrialView(msgspec.Struct, frozen=True):
@@ -16,6 +17,5 @@ class TrialView(msgspec.Struct, frozen=True):
 
 
 def view_trial(trial: Trial) -> TrialView:
-    ended = trial.ended
-    told = (ended.result.value, ended.exit, ended.note, ended.cannot_run)
-    return TrialView(trial.commit, *told, round(trial.seconds, 1), trial.output.splitlines())
+    seconds, output = round(trial.seconds, 1), trial.output.splitlines()
+    return view_of(TrialView, trial.ended, commit=trial.commit, seconds=seconds, output=output)

@@ -31,22 +31,26 @@ def costs_command(ctx: click.Context, by: str, as_json: bool) -> None:
         click.echo(_line(name, row))
     if costs.per_landed is not None:
         click.echo(f"\n${costs.per_landed:.4f} per landed change ({costs.landed} landed)")
-    if total.unpriced:
-        click.echo(f"warning: {plural(total.unpriced, 'turn')} unpriced: the model is not in the price table", err=True)
-    if total.uncounted:
-        calls = plural(total.uncounted, "model call")
+    if total.unpriced_turns:
+        click.echo(
+            f"warning: {plural(total.unpriced_turns, 'turn')} unpriced: the model is not in the price table", err=True
+        )
+    if total.uncounted_calls:
+        calls = plural(total.uncounted_calls, "model call")
         click.echo(f"warning: at least {calls} not included: their engines report no tokens", err=True)
 
 
 def _money(row: CostRow) -> str:
     if row.is_priced:
-        return money_words(row.money, uncounted=row.uncounted, is_part=bool(row.unpriced))
-    return UNPRICED if row.unpriced else UNKNOWN if row.unknown else "-"
+        return money_words(row.money, uncounted=row.uncounted_calls, is_part=bool(row.unpriced_turns))
+    return UNPRICED if row.unpriced_turns else UNKNOWN if row.unknown_turns else "-"
 
 
 def _line(name: str, row: CostRow) -> str:
     share = f"{row.startup_money / row.money:.0%}" if row.money else "-"
-    tokens_in, tokens_out = (token_words(tokens, row.uncounted) for tokens in (row.tokens_in, row.tokens_out))
+    tokens_in, tokens_out = (
+        token_words(tokens, row.uncounted_calls) for tokens in (row.input_tokens, row.output_tokens)
+    )
     return f"{cut(name, 24):<24} {row.turns:>6} {tokens_in:>12} {tokens_out:>9} {_money(row):>10} {share:>9}"
 
 
