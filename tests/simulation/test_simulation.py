@@ -50,20 +50,20 @@ def world_of(seed: int, repo: Repo, folder: Path, kinds: tuple[str, ...] = tuple
 
 def check(world: World) -> None:
     """What holds of every fleet that has come to rest, however often its daemon died."""
-    board = world.log.board
-    started = Counter(r.attempt for r in world.records() if isinstance(r.event, AttemptStarted))
-    ended = Counter(r.attempt for r in world.records() if isinstance(r.event, AttemptEnded))
+    board, records = world.board, world.records()
+    started = Counter(r.attempt for r in records if isinstance(r.event, AttemptStarted))
+    ended = Counter(r.attempt for r in records if isinstance(r.event, AttemptEnded))
     assert started == ended, why(world)
     assert set(started.values()) <= {1}
-    turns = Counter((r.attempt, r.event.turn) for r in world.records() if isinstance(r.event, TurnStarted))
-    over = Counter((r.attempt, r.event.turn) for r in world.records() if isinstance(r.event, TurnEnded))
+    turns = Counter((r.attempt, r.event.turn) for r in records if isinstance(r.event, TurnStarted))
+    over = Counter((r.attempt, r.event.turn) for r in records if isinstance(r.event, TurnEnded))
     assert turns == over
     assert set(turns.values()) <= {1}
     assert {task.phase for task in board.tasks.values()} <= RESTS, why(world)
     assert not world.troupe.running()
     assert not world.ground.folders, "every folder was given back"
     assert world.people.verify().bad is None
-    troubles = [r.event for r in world.records() if isinstance(r.event, DaemonTroubled)]
+    troubles = [r.event for r in records if isinstance(r.event, DaemonTroubled)]
     assert len(troubles) <= 3 * world.lives, troubles
     times = world.config.timeouts
     longest = times.turn + times.grace + LEASE_SECONDS * 2 * world.lives
@@ -77,7 +77,7 @@ def check(world: World) -> None:
 def outcomes(world: World) -> dict[str, list[str]]:
     return {
         name: [str(attempt.outcome) for attempt in task.attempts] + [task.phase.value]
-        for name, task in world.log.board.tasks.items()
+        for name, task in world.board.tasks.items()
     }
 
 
@@ -124,7 +124,7 @@ def test_daemons_killed_at_any_step_come_to_the_same_end_as_one_that_lives(seed:
 def test_whatever_people_ask_for_meanwhile_every_attempt_ends_once(seed: int, repo: Repo, stage: Path) -> None:
     world = world_of(seed, repo, stage)
     chance = Random(f"{seed} wishes")
-    names = list(world.log.board.tasks)
+    names = list(world.board.tasks)
     for at in sorted(chance.uniform(0.0, 4 * 3600.0) for _ in range(12)):
         world.wishes.append((at, chance.choice(WISHES)(chance.choice(names))))
     survive(world, chance, 4)
@@ -137,7 +137,7 @@ def test_a_budget_is_overspent_by_less_than_the_call_that_was_under_way(seed: in
     limit = Random(f"{seed} budget").choice((3.0, 8.0, 20.0))
     world.people.append(lambda board: set_budget(board, "fleet", limit, None, lift=False), PERSON)
     survive(world, Random(f"{seed} deaths"), 3)
-    spent = sum(money_of(attempt) for task in world.log.board.tasks.values() for attempt in task.attempts)
+    spent = sum(money_of(attempt) for task in world.board.tasks.values() for attempt in task.attempts)
     assert spent <= limit + DEAREST_CALL_USD * world.config.limits.max_agents, why(world)
 
 

@@ -25,11 +25,11 @@ from paddock.git.worktrees.furnish import Worktree
 from paddock.git.worktrees.prepare import PreparedWorktree
 from paddock.git.worktrees.release import Secured
 from paddock.sessions.protocol import Turn, TurnOrder
-from paddock.store.protocol import Author
-from tests.simulation.memory import MemoryLog, MemoryStore
+from paddock.store.protocol import Author, Query
 from tests.simulation.parts import PARTS, WEIGHTS, write_part
 from tests.simulation.troupe import Part, PlayedSessions, Troupe
 from tests.simulation.virtual import Killed, VirtualLoop, VirtualTime
+from tests.store.memory import MemoryLog, MemoryStore
 
 PERSON = Author("ana@stage")
 Wish = Callable[[Board], Sequence[Draft]]
@@ -93,7 +93,7 @@ class World:
     def __post_init__(self) -> None:
         self.troupe = Troupe(self.time, self.write_part, on_start=self._check_start)
         self.ground = PlayedGround(self)
-        self.people = MemoryStore.create(self.log, self.time.now)
+        self.people = MemoryStore(self.log, self.time.now)
         (self.folder / "state").mkdir(parents=True, exist_ok=True)
 
     # -- what is on stage ------------------------------------------------------------------------------------
@@ -163,9 +163,9 @@ class World:
             loop.run_until_complete(main)
         except Killed:
             sessions.gone = True
-            store.close()
             site.state_dir = self.folder / "gone"
             _bury(loop)
+            self.log.listeners.clear()
             return False
         finally:
             self.steps += loop.steps
@@ -192,8 +192,12 @@ class World:
     def hours(self) -> float:
         return self.time.seconds / 3600
 
+    @property
+    def board(self) -> Board:
+        return self.people.board()
+
     def records(self) -> list[Record]:
-        return self.log.records
+        return list(self.people.records(Query()))
 
 
 def _task_of(owner: str) -> str:
