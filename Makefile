@@ -1,7 +1,8 @@
 .DEFAULT_GOAL := help
-.PHONY: help demo test check lint bench soak docs engines test-engines lock clean
+.PHONY: help demo test quick check lint bench soak docs engines test-engines lock clean
 
 PY := .venv/bin/python
+PURE := tests/core tests/config tests/histories tests/simulation tests/store/test_conformance.py
 
 help: ## Show the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 16
@@ -10,10 +11,14 @@ demo: ## A fleet of scripted agents fixes a throw-away project; about a minute, 
 	@scripts/bootstrap
 	@$(PY) scripts/demo.py
 
-test: ## Everything a change must pass: lint, types, tests
+test: ## Everything a change must pass: lint, types, tests; ARGS="tests/git -x" goes to pytest
 	@scripts/bootstrap dev
 	@$(MAKE) --no-print-directory lint
-	$(PY) -m pytest -n 3 --dist loadgroup --reruns 1 --rerun-show-tracebacks
+	$(PY) -m pytest -n 3 --dist loadgroup --reruns 1 --rerun-show-tracebacks $(ARGS)
+
+quick: ## What is pure, in under a minute and without starting a process; takes ARGS too
+	@scripts/bootstrap dev
+	$(PY) -m pytest -n 3 --no-processes $(if $(ARGS),$(ARGS),$(PURE))
 
 check: test ## The same as test: what CI runs
 

@@ -1,7 +1,9 @@
 """What every test relies on, whoever starts them and however busy the machine is."""
 
 import signal
+import sys
 
+import pytest
 from hypothesis import HealthCheck, settings
 
 # Every process a test starts inherits which signals are ignored, and some tests send these: under `nohup` SIGHUP is
@@ -17,3 +19,21 @@ for signum, default in (
 # A timing never fails a test. All else is as Hypothesis has it here: in CI, for one, the same examples every time.
 settings.register_profile("paddock", settings(), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("paddock")
+
+_STARTS_A_PROCESS = frozenset({"subprocess.Popen", "os.fork", "os.forkpty", "os.posix_spawn", "os.spawn", "os.system"})
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--no-processes", action="store_true", help="skip a test the moment it starts a process")
+
+
+@pytest.fixture(autouse=True, scope="session")
+def _without_processes(request: pytest.FixtureRequest) -> None:
+    """From the first test on: what imports the tests may ask the system what it is."""
+    if request.config.getoption("--no-processes"):
+        sys.addaudithook(_skip_what_starts_a_process)
+
+
+def _skip_what_starts_a_process(event: str, _details: object) -> None:
+    if event in _STARTS_A_PROCESS:
+        pytest.skip("it starts a process")
