@@ -12,6 +12,8 @@ import pytest
 
 from tests.cli.conftest import SOURCE, Cli, git
 
+PATIENCE_SECONDS = 120.0
+
 
 @pytest.fixture
 def project(fresh: Cli, monkeypatch: pytest.MonkeyPatch) -> Cli:
@@ -96,8 +98,10 @@ def test_what_a_killed_trial_left_is_removed_by_the_next(project: Cli, tmp_path:
     quiet = subprocess.DEVNULL
     argv = (sys.executable, "-c", program, "doctor", "--ci")
     with subprocess.Popen(argv, cwd=project.top, env=env, stdout=quiet, stderr=quiet) as doctor:
+        give_up_at = time.monotonic() + PATIENCE_SECONDS
         while not began.exists():
             assert doctor.poll() is None
+            assert time.monotonic() < give_up_at, "the trial never began"
             time.sleep(0.05)
         doctor.send_signal(signal.SIGKILL)
     write_makefile(project, "@echo fine")

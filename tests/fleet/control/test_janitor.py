@@ -280,8 +280,8 @@ def test_transcripts_go_by_age_and_then_by_size_the_oldest_first(make_yard: Make
 def test_expired_leases_are_swept_and_recorded(yard: Yard) -> None:
     yard.paddock("lease", "acquire", "port:1", "--ttl", "50ms")
     yard.paddock("lease", "acquire", "port:2", "--ttl", "1h")
-    time.sleep(0.06)
-    assert kinds(janitor(yard, "--dry-run")["swept"]) == [("expired lease", "port:1")]
+    found = yard.await_that(lambda: janitor(yard, "--dry-run")["swept"], "the end of the lease")
+    assert kinds(found) == [("expired lease", "port:1")]
     assert set(yard.board().leases.held) == {"port:1", "port:2"}
     said = yard.paddock("janitor")
     assert said.startswith("swept expired lease: port:1  held by tester@")
@@ -302,17 +302,19 @@ def test_the_daemon_sweeps_when_it_starts_and_spares_who_works(make_yard: MakeYa
     stray = spawn_marked(yard, "t1.1")
     ready, gate = yard.folder / "ready", yard.folder / "gate"
     yard.add(write("b.txt"), {"run": ["touch", str(ready)]}, {"orphan": 600}, {"wait_for": str(gate)}, commit("Add b"))
-    fleet = yard.start("run", "--until-idle")
+    trace = yard.folder / "trace"
+    fleet = yard.start("run", "--until-idle", env={"PADDOCK_TEST_TRACE": str(trace)})
     try:
         assert stray.wait(PATIENCE_SECONDS) == -signal.SIGKILL
     finally:
         stray.kill()
     yard.await_that(ready.exists, "the agent")
     yard.await_that(lambda: swept(yard) and yard.records(LeaseExpired), "what the first round has to tell")
-    rounds = len(yard.records())
-    time.sleep(0.5)
+    rounds = trace.read_text().count("janitor.recorded")
+    records = len(yard.records())
+    yard.await_that(lambda: trace.read_text().count("janitor.recorded") >= rounds + 4, "some more rounds")
     assert not [event for event in swept(yard) if "t2.1" in event.what]
-    assert len(yard.records()) <= rounds + 1, "a round that finds nothing writes nothing"
+    assert len(yard.records()) <= records + 1, "a round that finds nothing writes nothing"
     gate.touch()
     assert fleet.wait() == 0, fleet.words
     assert yard.attempt("t2").outcome == "delivered"
