@@ -85,7 +85,7 @@ def _account(account: Account, pace: Pace, now: float) -> Iterator[str]:
         yield from _why(quota, now)
         yield "starts are spaced out" if is_paced(quota, pace) else "starts are not spaced out"
     for window in windows_open(account.windows, now):
-        yield f"{describe_window(window)}, reset in {age(now, window.resets_at)}"
+        yield describe_window(window, now)
     if account.windows.extra:
         yield "calls beyond its windows are paid for"
     if (pause := current_pause(account.clocks, now)) is not None:

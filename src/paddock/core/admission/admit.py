@@ -177,7 +177,7 @@ def _refusal(candidate: Candidate, account: Account, running: int, now: float, s
         return Refusal(candidate.attempt, LimitedBy(pause.kind.value), f"account {name}: {pause.reason}", pause.until)
     full = full_window(account.windows, snapshot.most_used, now)
     if full is not None:
-        reason = f"account {name}: {describe_window(full)}, {full.resets_at - now:.0f} s until its reset"
+        reason = f"account {name}: {describe_window(full, now)}"
         return Refusal(candidate.attempt, LimitedBy.WINDOW, reason, full.resets_at)
     agents = agents_borne(account.quota, snapshot.pace)
     if agents is not None and running >= agents:

@@ -7,6 +7,7 @@ for the agents at work: spreading calls over the window would do no more of them
 import msgspec
 
 from paddock.core.admission.clocks import WINDOW_LONGEST_SECONDS
+from paddock.core.durations import format_duration
 from paddock.core.trace import WindowsTold, WindowUse
 
 MOST_USED = 0.95
@@ -50,5 +51,5 @@ def full_window(windows: Windows, most_used: float, now: float) -> WindowUse | N
     return max(full, key=lambda window: window.resets_at, default=None)
 
 
-def describe_window(window: WindowUse) -> str:
-    return f"{window.used:.0%} of the {window.name} window used"
+def describe_window(window: WindowUse, now: float) -> str:
+    return f"{window.used:.0%} of the {window.name} window used, reset in {format_duration(window.resets_at - now)}"
