@@ -27,11 +27,11 @@ def test_with_slots_the_longest_share_counts(fresh: Cli) -> None:
 def test_the_arithmetic_is_told_in_words(fresh: Cli) -> None:
     said = fresh.good("fanout", "--n", "10", "--t", "60s", "--spawn", "90s").out
     assert said.startswith("10 agents: 2m30s, one agent alone 10m\n")
-    assert "  (N−1)·t = 9 min > 90 s to spawn\n" in said
-    assert "  done 7 min 30 s sooner\n" in said
+    assert "  (N−1)·t = 9m > 1m30s to spawn\n" in said
+    assert "  done 7m30s sooner\n" in said
     refused = fresh.good("fanout", "--n", "2", "--t", "60s", "--spawn", "90s").out
     assert refused.startswith("one agent, one piece after another: 2m\n")
-    assert "  (N−1)·t = 60 s ≤ 90 s to spawn\n" in refused
+    assert "  (N−1)·t = 1m ≤ 1m30s to spawn\n" in refused
 
 
 def test_explain_lists_every_number_of_agents(fresh: Cli) -> None:
@@ -49,7 +49,7 @@ def test_dear_starts_are_weighed_against_the_time_they_save(cli: Cli) -> None:
     cli.monkeypatch.setenv("PADDOCK_LIMITS_HOUR_USD", "60")
     said = cli.good(*words, "--explain").out
     assert said.startswith("5 agents: 2m30s, one agent alone 10m\n")
-    assert "  4 more starts cost as much as 2 min at $60.00 an hour\n" in said
+    assert "  4 more starts cost as much as 2m at $60.00 an hour\n" in said
     assert "an hour counts as $60.00 (limits.hour_usd)\n" in said
 
 

@@ -126,8 +126,8 @@ def test_time_tokens_and_money_together_are_as_good_as_the_best_of_all_partition
 def test_the_reasons_name_the_price_and_the_hour() -> None:
     decision = decide_fan_out(equal_pieces(3, 60), Spawn(30, 41_000, 0.5), None, Worth(money_per_hour=30.0))
     assert not decision.pays
-    assert "1 more start costs as much as 60 s at $30.00 an hour" in decision.reasons
-    assert "the 30 s saved would be worth less than the extra agents cost" in decision.reasons
+    assert "1 more start costs as much as 1m at $30.00 an hour" in decision.reasons
+    assert "the 30s saved would be worth less than the extra agents cost" in decision.reasons
 
 
 @settings(max_examples=50, deadline=None)
@@ -195,14 +195,14 @@ def test_a_dearer_hour_never_means_fewer_agents() -> None:
 def test_the_reasons_show_the_arithmetic() -> None:
     decision = decide_fan_out(equal_pieces(10, 60), Spawn(90.0, tokens=41_000, money=0.25), 8)
     assert decision.reasons == (
-        "10 pieces, 10 min for one agent alone",
-        "5 agents: 90 s to spawn + 2 min for the longest share = 3 min 30 s, 164k more tokens ($1.00)",
-        "done 6 min 30 s sooner",
+        "10 pieces, 10m for one agent alone",
+        "5 agents: 1m30s to spawn + 2m for the longest share = 3m30s, 164k more tokens ($1.00)",
+        "done 6m30s sooner",
         "more than 5 agents would not be worth it",
     )
     assert _last_words(decide_fan_out(equal_pieces(3, 10), Spawn(90.0))) == (
-        "(N−1)·t = 20 s ≤ 90 s to spawn",
-        "no sooner than one agent alone (70 s later)",
+        "(N−1)·t = 20s ≤ 1m30s to spawn",
+        "no sooner than one agent alone (1m10s later)",
     )
     assert _last_words(decide_fan_out(equal_pieces(3, 10), Spawn(90.0), 1))[-1].startswith("1 free slot:")
     assert decide_fan_out([Piece("only", 5.0)], Spawn(1.0)).reasons[-1] == "nothing to split"

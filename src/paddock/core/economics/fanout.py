@@ -12,6 +12,8 @@ from dataclasses import dataclass
 from heapq import heapreplace
 from itertools import pairwise
 
+from paddock.core.durations import format_duration
+
 # All ways to share out this many pieces are tried (877 at 7); more are shared out longest first, which is never more
 # than a third off. Moving and swapping pieces afterwards was tried: it gained nothing for pieces of three kinds and 1 %
 # for pieces of any length, far less than is known about how long they take.
@@ -220,7 +222,7 @@ def _explain(
     worth: Worth,
 ) -> tuple[str, ...]:
     count = len(pieces)
-    reasons = [f"{count} piece{'s' * (count != 1)}, {_time(serial.wall_seconds)} for one agent alone"]
+    reasons = [f"{count} piece{'s' * (count != 1)}, {format_duration(serial.wall_seconds)} for one agent alone"]
     if count < 2:
         return (*reasons, "nothing to split")
     if not plans:
@@ -230,15 +232,15 @@ def _explain(
     saved = serial.wall_seconds - best.wall_seconds
     if slots is None and _all_equal(pieces) and pieces[0].spread_seconds == 0:
         gain, sign = (count - 1) * pieces[0].seconds, ">" if (count - 1) * pieces[0].seconds > spawn.seconds else "≤"
-        reasons.append(f"(N−1)·t = {_time(gain)} {sign} {_time(spawn.seconds)} to spawn")
+        reasons.append(f"(N−1)·t = {format_duration(gain)} {sign} {format_duration(spawn.seconds)} to spawn")
     if best.price_seconds > 0:
         reasons.append(_trade(best, worth))
     if chosen is serial and saved > 0:
-        reasons.append(f"the {_time(saved)} saved would be worth less than the extra agents cost")
+        reasons.append(f"the {format_duration(saved)} saved would be worth less than the extra agents cost")
     elif chosen is serial:
-        reasons.append(f"no sooner than one agent alone ({_time(-saved)} later)")
+        reasons.append(f"no sooner than one agent alone ({format_duration(-saved)} later)")
     else:
-        reasons.append(f"done {_time(saved)} sooner")
+        reasons.append(f"done {format_duration(saved)} sooner")
         if chosen.agents < min(count, slots or count):
             reasons.append(f"more than {chosen.agents} agents would not be worth it")
     return tuple(reasons)
@@ -246,10 +248,11 @@ def _explain(
 
 def _price(plan: FanoutPlan, spawn: Spawn) -> str:
     work = plan.wall_seconds - spawn.seconds - plan.straggle_seconds
-    text = f"{plan.agents} agents: {_time(spawn.seconds)} to spawn + {_time(work)} for the longest share"
+    text = f"{plan.agents} agents: {format_duration(spawn.seconds)} to spawn"
+    text += f" + {format_duration(work)} for the longest share"
     if plan.straggle_seconds > 0:
-        text += f" + {_time(plan.straggle_seconds)} for stragglers"
-    text += f" = {_time(plan.wall_seconds)}"
+        text += f" + {format_duration(plan.straggle_seconds)} for stragglers"
+    text += f" = {format_duration(plan.wall_seconds)}"
     if plan.extra_tokens:
         text += f", {plan.extra_tokens / 1000:.0f}k more tokens"
     if plan.extra_money:
@@ -265,11 +268,4 @@ def _trade(plan: FanoutPlan, worth: Worth) -> str:
     if worth.tokens_per_hour > 0 and plan.extra_tokens:
         hour.append(f"{worth.tokens_per_hour:,.0f} tokens")
     starts = "1 more start costs" if plan.agents == 2 else f"{plan.agents - 1} more starts cost"
-    return f"{starts} as much as {_time(plan.price_seconds)} at {' and '.join(hour)} an hour"
-
-
-def _time(seconds: float) -> str:
-    if seconds < 120:
-        return f"{seconds:.0f} s" if seconds >= 10 or seconds == round(seconds) else f"{seconds:.1f} s"
-    minutes, rest = divmod(round(seconds), 60)
-    return f"{minutes} min {rest} s" if rest else f"{minutes} min"
+    return f"{starts} as much as {format_duration(plan.price_seconds)} at {' and '.join(hour)} an hour"
