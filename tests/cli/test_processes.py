@@ -1,5 +1,6 @@
 """The command as shells start it: following, completion, exit codes, and how little it imports."""
 
+import contextlib
 import json
 import os
 import subprocess
@@ -9,7 +10,10 @@ from pathlib import Path
 
 import pytest
 
+from paddock.core.merge.events import TrainLanded
+from paddock.store.sqlite import SqliteStore
 from tests.cli.conftest import SOURCE, Cli, as_process, mask
+from tests.histories.test_histories import HISTORIES, lines
 
 PROGRAM = "import sys; from paddock.cli.main import main; sys.argv[0] = 'paddock'; main()"
 
@@ -18,13 +22,21 @@ def environment(**more: str) -> dict[str, str]:
     return {**os.environ, "PYTHONPATH": str(SOURCE), **more}
 
 
+@contextlib.contextmanager
+def following(cli: Cli, *options: str) -> Iterator["subprocess.Popen[str]"]:
+    argv = (sys.executable, "-c", PROGRAM, "log", "--follow", *options)
+    child = subprocess.Popen(argv, cwd=cli.top, stdout=subprocess.PIPE, text=True, env=environment())
+    try:
+        yield child
+    finally:
+        child.terminate()
+        child.communicate()
+
+
 @pytest.fixture
 def follower(cli: Cli) -> Iterator["subprocess.Popen[str]"]:
-    argv = (sys.executable, "-c", PROGRAM, "log", "--follow", "--json")
-    child = subprocess.Popen(argv, cwd=cli.top, stdout=subprocess.PIPE, text=True, env=environment())
-    yield child
-    child.terminate()
-    child.communicate()
+    with following(cli, "--json") as child:
+        yield child
 
 
 def test_following_shows_what_was_and_what_others_add_as_it_comes(cli: Cli, follower: "subprocess.Popen[str]") -> None:
@@ -48,6 +60,23 @@ def test_following_misses_nothing_that_arrives_while_it_prints(cli: Cli, followe
     cli.good("add", "afterwards")
     seen += [json.loads(follower.stdout.readline())["seq"] for _ in range(2)]
     assert seen == list(range(3, 104))
+
+
+def test_following_names_what_has_landed_meanwhile(cli: Cli) -> None:
+    rows = [line.row() for line in lines(HISTORIES[0])]
+    landed = next(index for index, row in enumerate(rows) if row[4] == TrainLanded.kind)
+    for file in cli.log.parent.glob("log.*"):
+        file.unlink()
+    store = SqliteStore(cli.log, create=True, announce=False)
+    store.restore(rows[:landed])
+    with following(cli) as child:
+        assert child.stdout is not None
+        child.stdout.readline()
+        store.restore(rows[landed : landed + 1])
+        said = next(line for line in child.stdout if " landed " in line)
+    members = ", ".join(old.id for old in store.board().queue.decided if old.commit is not None)
+    assert f" landed {members}: main is now at" in said
+    store.close()
 
 
 def test_following_ends_quietly_on_interrupt(follower: "subprocess.Popen[str]") -> None:

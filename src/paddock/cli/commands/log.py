@@ -10,7 +10,6 @@ from paddock.cli.options import prints_json
 from paddock.cli.pages.narration import describe
 from paddock.cli.terminal.text import clock, cut, paint, plural, print_document, print_json_line, say
 from paddock.cli.workspace import open_workspace
-from paddock.core.board import Board
 from paddock.core.durations import parse_duration
 from paddock.core.errors import Misuse, PaddockError
 from paddock.core.events import Record
@@ -59,8 +58,8 @@ def log_command(
         _check_kind(store, kind)
     if query.task is not None and next(store.records(Query(task=query.task)), None) is None:
         store.board().task(TaskId(query.task))
-    head = store.head()
-    line: Line = view_record if as_json else _narrator(store.board(), every=kind is not None)
+    head = store.board().seq
+    line: Line = view_record if as_json else _narrator(store, every=kind is not None)
     _print_records(store, replace(query, until=head), last, line)
     if follow:
         _follow(store, replace(query, after=head), line)
@@ -99,17 +98,17 @@ def _follow(store: Store, query: Query, line: Line) -> None:
     """The head is read first: what is appended while we print belongs to the next round."""
     with store.listen() as listener:
         while True:
-            head = store.head()
+            head = store.board().seq
             _print_records(store, replace(query, until=head), None, line)
             query = replace(query, after=head)
             listener.wait(_SLOW_CLOCK_SECONDS)
 
 
-def _narrator(board: Board, *, every: bool) -> Line:
+def _narrator(store: Store, *, every: bool) -> Line:
     """Lines for people. With `every`, an event without a phrase of its own is shown by kind and body."""
 
     def line(record: Record) -> str:
-        words = describe(record, board)
+        words = describe(record, store.known())
         if not words and every:
             words = f"{cut(kind_of(record.event), 40)} {cut(body_of(record.event).decode(errors='replace'), 160)}"
         subject = cut(record.attempt or record.task or "", 20)
