@@ -5,7 +5,6 @@ What cannot fold becomes no row, so it is never written, whatever the log is kep
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
 
 from paddock import __version__
 from paddock.core.board import Board
@@ -27,10 +26,14 @@ class HalfApplied(Exception):
         self.cause = cause
 
 
-@dataclass(slots=True)
 class Fold:
-    board: Board = field(default_factory=Board)
-    tip: bytes = GENESIS
+    """Not a dataclass: every command would wait for that module."""
+
+    __slots__ = ("board", "tip")
+
+    def __init__(self, board: Board | None = None, tip: bytes = GENESIS) -> None:
+        self.board = Board() if board is None else board
+        self.tip = tip
 
     def follow(self, record: Record) -> None:
         """Raises PaddockError for one that cannot come next."""
