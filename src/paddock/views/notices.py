@@ -68,8 +68,8 @@ def _halted_queue(board: Board, now: float) -> Iterator[Notice]:
 def _trouble(trouble: "Trouble", now: float) -> Notice:
     """What the daemon fails at and tries again."""
     age = rough_duration(now - trouble.since)
-    tries = f"tried {trouble.times} times in {age}" if trouble.times > 1 else "tried once"
-    words = f"{trouble.title}: {printable(trouble.problem, 200)} ({tries}; it is tried again)"
+    times = f"{trouble.times} times, first" if trouble.times > 1 else "once,"
+    words = f"{trouble.title}: {printable(trouble.problem, 200)} (failed {times} {age} ago)"
     return Notice("trouble", words, "paddock log --kind daemon.troubled")
 
 

@@ -109,7 +109,7 @@ def test_a_lasting_failure_of_the_queue_is_told_once_shown_and_tried_a_bounded_n
     assert sorted(told) == ["cleaning up", "landing"], "whoever needs it has the trouble, once"
     [notice] = [notice for notice in notices(farm.yard) if notice.startswith("landing: ")]
     assert "workbench.git" in notice
-    assert f"tried {IMPATIENT.tries} times in" in notice
+    assert f"(failed {IMPATIENT.tries} times, first " in notice
     assert "\n    run: paddock log --kind daemon.troubled" in farm.yard.paddock("status")
 
     bench.unlink()
