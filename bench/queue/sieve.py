@@ -6,9 +6,10 @@ from collections.abc import Iterator, Sequence
 
 from bench.queue.engine import Cancel, Drop, LandAll, Order, Start
 from paddock.core.merge import events as ev
-from paddock.core.merge.actions import Action, CancelRun, Facts, Land, Reject, StartRun, decision_event
+from paddock.core.merge.actions import Action, CancelRun, Facts, Land, StartRun
 from paddock.core.merge.evolve import evolve
-from paddock.core.merge.model import Change, Purpose, Queue, Result, reusable_pass
+from paddock.core.merge.model import Change, Purpose, Queue, Result
+from paddock.core.merge.passes import reusable_pass
 from paddock.core.merge.plan import plan
 
 CI = "ci"
@@ -63,10 +64,8 @@ class SieveAndTrain:
                 self._record(ev.TrainLanded(run, old, new), now)
                 yield LandAll(tuple(int(member.id[1:]) for member in members))
             case _:
-                decided = decision_event(action)
-                if decided is not None:
-                    self._record(decided, now)
-                if isinstance(action, Reject):
+                self._record(action, now)
+                if isinstance(action, ev.ChangeRejected):
                     yield Drop(int(action.id[1:]))
 
     def _start(self, action: StartRun, now: float) -> Iterator[Order]:

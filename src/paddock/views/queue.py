@@ -7,9 +7,10 @@ import msgspec
 from paddock.config.schema import Check
 from paddock.core.merge.estimate import flake_share, run_seconds
 from paddock.core.merge.guards import failures_needed
-from paddock.core.merge.model import CheckTally, Entry, Queue, Run, Stats
+from paddock.core.merge.model import Entry, Queue, Run
 from paddock.core.merge.prospects import in_order, state_words
 from paddock.core.merge.switches import switches_of
+from paddock.core.merge.tallies import CheckTally, Stats
 from paddock.git.usertree.notes import CheckoutNotes
 from paddock.views.checkouts import StaleView, UndoneView, view_stale, view_undone
 from paddock.views.document import Document, iso, view_of

@@ -7,8 +7,9 @@ from msgspec.structs import replace
 from paddock.core.merge import events as ev
 from paddock.core.merge.health import INFRA_BEFORE_CONTROL, LOST_BEFORE_HALT
 from paddock.core.merge.incidents import lost_too_often
-from paddock.core.merge.model import Ending, HaltCause, Purpose, Result, Tally
+from paddock.core.merge.model import Ending, HaltCause, Purpose, Result
 from paddock.core.merge.screens import screen_units
+from paddock.core.merge.tallies import Tally
 from paddock.core.merge.view import look
 from tests.core.merge.audit import audit
 from tests.core.merge.lab import Lab, change, refused, running, started_lab

@@ -12,19 +12,10 @@ from msgspec.structs import replace
 
 from paddock.core.errors import IllegalTransition
 from paddock.core.merge import events as ev
-from paddock.core.merge.actions import Action, CancelRun, Facts, Land, StartRun, decision_event
+from paddock.core.merge.actions import Action, CancelRun, Facts, Land, StartRun
 from paddock.core.merge.evolve import evolve
-from paddock.core.merge.model import (
-    Change,
-    Member,
-    Purpose,
-    Queue,
-    RefusalCause,
-    Result,
-    Run,
-    reusable_pass,
-    tree_to_lean_on,
-)
+from paddock.core.merge.model import Change, Member, Purpose, Queue, RefusalCause, Result, Run
+from paddock.core.merge.passes import reusable_pass, tree_to_lean_on
 from paddock.core.merge.plan import plan
 
 Atom = tuple[str, int]
@@ -175,9 +166,7 @@ class Lab:
             case Land():
                 self._land(action)
             case _:
-                event = decision_event(action)
-                assert event is not None
-                self.record(event)
+                self.record(action)
 
     def _start(self, action: StartRun) -> None:
         tree = self.commits[action.base].tree

@@ -8,7 +8,8 @@ from hypothesis import strategies as st
 
 from paddock.core.merge import estimate, guards
 from paddock.core.merge.events import RunEnded
-from paddock.core.merge.model import CheckTally, Result, RunSample, Stats, Tally
+from paddock.core.merge.model import Result
+from paddock.core.merge.tallies import CheckTally, RunSample, Stats, Tally
 from tests.core.merge.lab import change, started_lab
 
 

@@ -65,7 +65,7 @@ SWITCHED_OFF: list[tuple[str, object, Callable[[], None]]] = [
     ("plan.cancel_superseded", lambda *_: (), claims.a_train_without_its_base_is_stopped),
     ("branch.waits_for_main", no, claims.a_main_that_somebody_mends_is_gone_on_with),
     ("plan.start_repairs", lambda *_: (), claims.a_change_that_repairs_a_red_main_lands_on_it),
-    ("repair.TRIES", 10**6, claims.a_change_that_does_not_repair_a_red_main_leaves_the_queue_unblamed),
+    ("health.REPAIR_TRIES", 10**6, claims.a_change_that_does_not_repair_a_red_main_leaves_the_queue_unblamed),
     ("guards.machine_is_healthy", yes, claims.a_ci_that_stops_working_rejects_nobody),
     ("runs.joins_incident", no, claims.runs_lost_at_once_are_one_incident),
     ("incidents.INFRA_RETRIES", 10**6, claims.a_change_whose_runs_alone_are_lost_is_not_tried_for_ever),

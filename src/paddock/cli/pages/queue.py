@@ -6,9 +6,10 @@ from paddock.cli.terminal.text import age, cut, paint, plural
 from paddock.config.schema import Check
 from paddock.core.merge.estimate import flake_share, run_seconds
 from paddock.core.merge.guards import FAILURES_TO_REJECT, failures_needed
-from paddock.core.merge.model import CheckTally, Queue, Run, Stats
+from paddock.core.merge.model import Queue, Run
 from paddock.core.merge.prospects import in_order, state_words
 from paddock.core.merge.switches import switches_of
+from paddock.core.merge.tallies import CheckTally, Stats
 from paddock.core.tasks.life import LOST
 from paddock.views.halts import cure_of
 from paddock.views.queue import LandsIn

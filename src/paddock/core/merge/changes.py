@@ -22,8 +22,8 @@ def _with_entry(queue: Queue, entry: Entry) -> Queue:
 
 def queue_change(queue: Queue, event: ev.ChangeQueued, at: float) -> Queue:
     change = event.change
-    known = _known_version(queue, change.id)
-    if known is not None and known >= change.version:
+    known = known_version(queue, change.id)
+    if known >= change.version:
         raise refusal(event, f"version {known} of `{change.id}` is known, {change.version} is not newer")
     if change.id in change.depends_on:
         raise refusal(event, f"`{change.id}` depends on itself")
@@ -36,10 +36,11 @@ def queue_change(queue: Queue, event: ev.ChangeQueued, at: float) -> Queue:
     return _with_entry(queue, Entry(change, at, change.priority, waits_on))
 
 
-def _known_version(queue: Queue, change_id: str) -> int | None:
+def known_version(queue: Queue, change_id: str) -> int:
+    """The newest the queue remembers; 0 for none."""
     if change_id in queue.entries:
         return queue.entries[change_id].change.version
-    return max((d.version for d in queue.decided if d.id == change_id), default=None)
+    return max((d.version for d in queue.decided if d.id == change_id), default=0)
 
 
 def _unlanded(queue: Queue, depends_on: tuple[str, ...]) -> tuple[str, ...]:

@@ -6,7 +6,7 @@ from collections import defaultdict
 from math import cbrt, ceil, log, sqrt
 from statistics import median
 
-from paddock.core.merge.model import RunSample, Stats
+from paddock.core.merge.tallies import RunSample, Stats
 
 # Priors, as counts: one change in ten bad, one run in a hundred a flake, two changes in a hundred break together.
 PRIOR_BAD, PRIOR_GOOD = 1.0, 9.0

@@ -7,7 +7,8 @@ became stale in between is refused. Tests switch each one off and expect to noti
 from __future__ import annotations
 
 from paddock.core.merge.estimate import extra_failures
-from paddock.core.merge.model import Main, Member, Purpose, Queue, Result, Run, Stats, pass_key
+from paddock.core.merge.model import Entry, Main, Member, Purpose, Queue, Result, Run, pass_key
+from paddock.core.merge.tallies import Stats
 
 BLAMING = (Result.FAIL, Result.TIMEOUT)
 FAILURES_TO_REJECT = 2
@@ -26,6 +27,11 @@ def members_are_current(queue: Queue, run_id: str) -> bool:
 def tree_has_passed(queue: Queue, run: Run) -> bool:
     """A pass of exactly this tree under the run's CI definition is recorded."""
     return pass_key(run.tree, run.ci) in queue.passes
+
+
+def has_passed(queue: Queue, entry: Entry) -> bool:
+    """A run that held the change has passed."""
+    return any(queue.ended[i].result is Result.PASS for i in entry.evidence if i in queue.ended)
 
 
 def lean_holds(queue: Queue, since: str, ci: str) -> bool:

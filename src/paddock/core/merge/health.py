@@ -1,14 +1,15 @@
-"""Is main green and the machine sound? Nothing else starts while either is in doubt."""
+"""Is main green and the machine sound? Nothing else starts while either is in doubt, but what may repair main."""
 
 from __future__ import annotations
 
 from paddock.core.merge import guards
-from paddock.core.merge.actions import Action, Halt, StartRun
+from paddock.core.merge.actions import Action
+from paddock.core.merge.events import ChangeCancelled, QueueHalted
 from paddock.core.merge.halts import probe_is_due
 from paddock.core.merge.incidents import INFRA_RETRIES
 from paddock.core.merge.model import HaltCause, Purpose, Result, Run
 from paddock.core.merge.standing import Stage
-from paddock.core.merge.view import View
+from paddock.core.merge.view import Eligible, View
 
 FAILURES_OF_MAIN_BEFORE_HALT = 2
 FAILURES_BEFORE_CONTROL = 8
@@ -17,21 +18,12 @@ LOST_BEFORE_HALT = INFRA_BEFORE_CONTROL + INFRA_RETRIES
 CONTROL_BACKOFF_SECONDS = 30.0
 CANNOT_RUN = "CI cannot run on main"
 LOST = "CI runs are lost for reasons outside the changes"
+# On a red main a failure proves nothing against a change, and it cannot be tried for ever either.
+REPAIR_TRIES = 2
 
 
 def may_start(view: View) -> bool:
     return not view.queue.paused and guards.slot_is_free(len(view.queue.running), view.slots)
-
-
-def start_run_of_main(view: View, purpose: Purpose) -> StartRun:
-    main = view.main
-    return StartRun(
-        f"r{view.queue.next_run}",
-        purpose,
-        main.commit,
-        main.tree,
-        (),
-    )
 
 
 def verify_main(view: View) -> tuple[Action, ...]:
@@ -43,7 +35,7 @@ def verify_main(view: View) -> tuple[Action, ...]:
     rests = view.queue.infra_streak >= INFRA_BEFORE_CONTROL and not _waited_enough(view)
     if _runs_on_main(view) or rests or not may_start(view):
         return ()
-    return (start_run_of_main(view, Purpose.BASELINE),)
+    return (view.start(Purpose.BASELINE, ()),)
 
 
 def check_health(view: View) -> tuple[Action, ...]:
@@ -59,10 +51,10 @@ def check_health(view: View) -> tuple[Action, ...]:
     asked = asked or (queue.infra_streak >= INFRA_BEFORE_CONTROL and _waited_enough(view))
     if not asked or not may_start(view):
         return ()
-    return (start_run_of_main(view, Purpose.CONTROL),)
+    return (view.start(Purpose.CONTROL, ()),)
 
 
-def why_halt(view: View) -> Halt | None:
+def why_halt(view: View) -> QueueHalted | None:
     """What the last runs of main say: it is red, its CI cannot run, or runs do not come back at all."""
     failed = _failed_on_main(view)
     if failed and failed[-1].cannot_run:
@@ -74,7 +66,7 @@ def why_halt(view: View) -> Halt | None:
             return _cannot_run(last, last.note or "it did not end in time")
         red = tuple(run.id for run in verdicts)
         reason = f"main is red at `{view.main.commit}` without any queued change"
-        return Halt(reason, red, until_main_moves=True, cause=HaltCause.MAIN_RED)
+        return QueueHalted(reason, red, until_main_moves=True, cause=HaltCause.MAIN_RED)
     if view.queue.infra_streak > LOST_BEFORE_HALT and not _runs_on_main(view):
         return _outage(view)
     return None
@@ -92,7 +84,7 @@ def probe_main(view: View) -> tuple[Action, ...]:
     if not may_start(view) or not (contradicted or probe_is_due(halted, view.facts, view.now)):
         return ()
     purpose = Purpose.CONTROL if guards.main_is_verified(view.main) else Purpose.BASELINE
-    return (start_run_of_main(view, purpose),)
+    return (view.start(purpose, ()),)
 
 
 def _failed_on_main(view: View) -> list[Run]:
@@ -103,15 +95,15 @@ def _failed_on_main(view: View) -> list[Run]:
     return of_main[passed + 1 :]
 
 
-def _cannot_run(run: Run, why: str) -> Halt:
-    return Halt(f"{CANNOT_RUN}: {why}", (run.id,), until_main_moves=True, cause=HaltCause.CI_CANNOT_RUN)
+def _cannot_run(run: Run, why: str) -> QueueHalted:
+    return QueueHalted(f"{CANNOT_RUN}: {why}", (run.id,), until_main_moves=True, cause=HaltCause.CI_CANNOT_RUN)
 
 
-def _outage(view: View) -> Halt:
+def _outage(view: View) -> QueueHalted:
     lost = [run for run in view.queue.ended.values() if run.result is Result.INFRA]
     note = f": {lost[-1].note}" if lost and lost[-1].note else ""
     runs = tuple(run.id for run in lost[-view.queue.infra_streak :])
-    return Halt(f"{LOST}{note}", runs, cause=HaltCause.OUTAGE)
+    return QueueHalted(f"{LOST}{note}", runs, cause=HaltCause.OUTAGE)
 
 
 def is_sound(view: View) -> bool:
@@ -128,3 +120,28 @@ def _waited_enough(view: View) -> bool:
     doublings = view.queue.infra_streak - INFRA_BEFORE_CONTROL
     pause = CONTROL_BACKOFF_SECONDS * float(2**doublings - 1)
     return view.now - max(ended, default=0.0) >= pause
+
+
+def start_repairs(view: View) -> tuple[Action, ...]:
+    """Try each change that is said to repair main on main as it is; give up those that do not."""
+    passed = {member.id for i in view.queue.landable for member in view.queue.ended[i].members}
+    able = [c for c in view.candidates if not c.entry.waits_on and c.standing.stage is not Stage.STUCK]
+    repairs = [c for c in able if c.entry.change.repairs and c.id not in passed]
+    for candidate in repairs:
+        failed = _failures_on(view, candidate)
+        if len(failed) >= REPAIR_TRIES:
+            change = candidate.entry.change
+            reason = f"it does not repair main: {', '.join(failed)} failed too"
+            return (ChangeCancelled(change.id, change.version, reason),)
+        if may_start(view):
+            return (view.start(Purpose.SCREEN, (candidate,)),)
+    return ()
+
+
+def _failures_on(view: View, candidate: Eligible) -> list[str]:
+    runs = [view.queue.ended[i] for i in candidate.entry.evidence if i in view.queue.ended]
+    return [run.id for run in runs if _failed_on(run, view.main.commit)]
+
+
+def _failed_on(run: Run, base: str) -> bool:
+    return run.base == base and len(run.members) == 1 and run.result in guards.BLAMING

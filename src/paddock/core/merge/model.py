@@ -10,6 +10,8 @@ from enum import StrEnum
 
 from msgspec import Struct
 
+from paddock.core.merge.tallies import Stats
+
 
 class Purpose(StrEnum):
     """Why a run was started."""
@@ -230,46 +232,6 @@ class LostRemote(Struct, frozen=True):
     at: float
 
 
-class Tally(Struct, frozen=True):
-    """Decayed counts of changes that were good or bad by themselves."""
-
-    good: float = 0.0
-    bad: float = 0.0
-
-
-class RunSample(Struct, frozen=True):
-    """How long a passing run took, and how many slots were busy meanwhile; `partial`: not all checks ran."""
-
-    seconds: float
-    slots_busy: float
-    partial: bool = False
-
-
-class CheckTally(Struct, frozen=True):
-    """Decayed counts of one check: runs that had it, times it failed for no reason, failures in quarantine."""
-
-    runs: float = 0.0
-    flakes: float = 0.0
-    quarantined: float = 0.0
-
-
-class Stats(Struct, frozen=True):
-    """What the estimators read; bounded, fed by events only.
-
-    `verdicts` counts runs that should have passed, as far as that came out; `flakes` those of them that did not.
-    """
-
-    overall: Tally = Tally()
-    by_author: dict[str, Tally] = {}
-    verdicts: float = 0.0
-    flakes: float = 0.0
-    train_members: float = 0.0
-    train_runs: float = 0.0
-    train_failures: float = 0.0
-    samples: tuple[RunSample, ...] = ()
-    checks: dict[str, CheckTally] = {}
-
-
 class Queue(Struct, frozen=True):
     """The whole state of the merge queue.
 
@@ -305,23 +267,3 @@ class Queue(Struct, frozen=True):
 
 def pass_key(tree: str, ci: str) -> str:
     return f"{tree}:{ci}"
-
-
-def reusable_pass(queue: Queue, purpose: Purpose, tree: str, ci: str) -> str | None:
-    """The run that already passed exactly this tree under this CI definition, or None.
-
-    A control run asks whether the machine still gives the same answer, so it is never answered from memory.
-    """
-    if purpose is Purpose.CONTROL:
-        return None
-    return queue.passes.get(pass_key(tree, ci))
-
-
-def tree_to_lean_on(queue: Queue, purpose: Purpose, ci: str) -> str:
-    """The tree against which a run may leave out checks: main's, if all of CI has passed on it. Empty for none.
-
-    A run of main itself leaves out nothing.
-    """
-    if purpose in (Purpose.BASELINE, Purpose.CONTROL) or queue.main is None:
-        return ""
-    return queue.main.tree if pass_key(queue.main.tree, ci) in queue.passes else ""

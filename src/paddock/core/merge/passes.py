@@ -1,11 +1,11 @@
-"""Which passed runs may still land."""
+"""Trees that have passed: which of those runs may still land, and what need not be tested once more."""
 
 from __future__ import annotations
 
 from msgspec.structs import replace
 
 from paddock.core.merge import guards
-from paddock.core.merge.model import Queue
+from paddock.core.merge.model import Purpose, Queue, pass_key
 
 
 def drop_dead_passes(queue: Queue) -> Queue:
@@ -35,3 +35,23 @@ def withdraw_pass(queue: Queue, key: str) -> Queue:
         passes={k: run for k, run in queue.passes.items() if k not in gone},
         leans={k: on for k, on in queue.leans.items() if k not in gone},
     )
+
+
+def reusable_pass(queue: Queue, purpose: Purpose, tree: str, ci: str) -> str | None:
+    """The run that already passed exactly this tree under this CI definition, or None.
+
+    A control run asks whether the machine still gives the same answer, so it is never answered from memory.
+    """
+    if purpose is Purpose.CONTROL:
+        return None
+    return queue.passes.get(pass_key(tree, ci))
+
+
+def tree_to_lean_on(queue: Queue, purpose: Purpose, ci: str) -> str:
+    """The tree against which a run may leave out checks: main's, if all of CI has passed on it. Empty for none.
+
+    A run of main itself leaves out nothing.
+    """
+    if purpose in (Purpose.BASELINE, Purpose.CONTROL) or queue.main is None:
+        return ""
+    return queue.main.tree if pass_key(queue.main.tree, ci) in queue.passes else ""

@@ -9,23 +9,19 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from paddock.core.merge import guards
-from paddock.core.merge.actions import (
-    Action,
-    Bounce,
-    CancelRun,
-    Facts,
-    Halt,
-    Land,
-    MarkNoop,
-    RecordCi,
-    RecordMain,
-    Reject,
-    Withdraw,
+from paddock.core.merge.actions import Action, CancelRun, Facts, Land
+from paddock.core.merge.events import (
+    ChangeCancelled,
+    ChangeConflicted,
+    ChangeFoundEmpty,
+    ChangeRejected,
+    CiDefined,
+    MainMoved,
+    QueueHalted,
 )
 from paddock.core.merge.halts import heals_itself
-from paddock.core.merge.health import check_health, probe_main, verify_main
+from paddock.core.merge.health import check_health, probe_main, start_repairs, verify_main
 from paddock.core.merge.model import Entry, Halted, Main, Purpose, Queue, RefusalCause, Run
-from paddock.core.merge.repair import start_repairs
 from paddock.core.merge.screens import start_screens
 from paddock.core.merge.stacks import leave_with_base
 from paddock.core.merge.standing import Stage
@@ -76,9 +72,9 @@ def reconcile(queue: Queue, facts: Facts) -> tuple[Action, ...]:
     A foreign commit is verified by `verify_main`; a main that was rewound halts the queue when it is recorded.
     """
     if queue.main is None or queue.main.commit != facts.main_commit:
-        return (RecordMain(facts.main_commit, facts.main_tree, facts.main_descends),)
+        return (MainMoved(facts.main_commit, facts.main_tree, facts.main_descends),)
     if queue.ci != facts.ci:
-        return (RecordCi(facts.ci),)
+        return (CiDefined(facts.ci),)
     return ()
 
 
@@ -87,7 +83,7 @@ def land(queue: Queue, main: Main) -> tuple[Action, ...]:
     if queue.frozen:
         return ()
     if queue.landing_refusals >= LANDING_REFUSALS_BEFORE_HALT:
-        return (Halt(f"moving main failed {queue.landing_refusals} times in a row"),)
+        return (QueueHalted(f"moving main failed {queue.landing_refusals} times in a row"),)
     allowed = [queue.ended[i] for i in queue.landable if guards.landing_problem(queue, i) is None]
     chain = train_chain(queue, main)
     if chain:
@@ -111,12 +107,12 @@ def _settle_refusal(entry: Entry, main: Main) -> Action | None:
     change = entry.change
     for refusal in entry.refusals:
         if refusal.cause is RefusalCause.MISSING:
-            return Withdraw(change.id, change.version, f"commit `{change.head}` is gone")
+            return ChangeCancelled(change.id, change.version, f"commit `{change.head}` is gone")
         if refusal.against is not None or refusal.base != main.commit:
             continue
         if refusal.cause is RefusalCause.EMPTY:
-            return MarkNoop(change.id, change.version, main.commit)
-        return Bounce(change.id, change.version, main.commit, refusal.paths)
+            return ChangeFoundEmpty(change.id, change.version, main.commit)
+        return ChangeConflicted(change.id, change.version, main.commit, refusal.paths)
     return None
 
 
@@ -154,7 +150,7 @@ def convict(view: View) -> tuple[Action, ...]:
     queue = view.queue
     needed = guards.failures_needed(queue.stats)
     return tuple(
-        Reject(c.id, c.entry.change.version, _reason(queue, c.standing.blame), c.standing.blame, needed)
+        ChangeRejected(c.id, c.entry.change.version, _reason(queue, c.standing.blame), c.standing.blame, needed=needed)
         for c in view.at(Stage.CONVICTED)
         if guards.blame_is_enough(queue, c.id, c.standing.blame, needed)
         and guards.machine_is_healthy(queue, c.standing.blame)

@@ -6,16 +6,17 @@ from collections.abc import Mapping
 from math import log2
 
 from paddock.core.merge import estimate
+from paddock.core.merge.guards import has_passed
 from paddock.core.merge.health import INFRA_BEFORE_CONTROL
-from paddock.core.merge.model import Entry, Purpose, Queue, Result, Run
+from paddock.core.merge.model import Entry, Purpose, Queue, Run
 from paddock.core.merge.stacks import ranks_by_stack
 from paddock.core.merge.trains import BAD_CHANGES_A_CHAIN_BEARS
-from paddock.core.merge.view import PRIORITY_HEAD_START_RUNS, UNKNOWN_RUN_SECONDS, rank_of
+from paddock.core.merge.view import head_start_seconds, is_late, rank_of
 
 
 def in_order(queue: Queue) -> list[Entry]:
     """As the planner would take them: first come, first served, a step of priority being a head start, bases first."""
-    head_start = PRIORITY_HEAD_START_RUNS * (estimate.run_seconds(queue.stats, 0.5) or UNKNOWN_RUN_SECONDS)
+    head_start = head_start_seconds(queue.stats)
     ranks = {name: rank_of(entry, head_start) for name, entry in queue.entries.items()}
     waits = {name: entry.waits_on for name, entry in queue.entries.items()}
     return [queue.entries[name] for name in ranks_by_stack(ranks, waits)]
@@ -30,7 +31,7 @@ def state_words(queue: Queue, entry: Entry) -> str:
         return f"waits for {', '.join(entry.waits_on)}"
     if obstacle := _in_its_way(queue, entry):
         return f"waits for {obstacle}, which it conflicts with"
-    passed = "passed, " if _has_passed(queue, entry) else ""
+    passed = "passed, " if has_passed(queue, entry) else ""
     if (stopped := _why_stopped(queue, entry, passed=bool(passed))) is not None:
         return f"{passed}{stopped}"
     if passed:
@@ -46,7 +47,7 @@ def _why_stopped(queue: Queue, entry: Entry, *, passed: bool) -> str | None:
         return "waits: the queue is halted"
     if queue.paused:
         return "waits: the queue is paused"
-    if queue.draining_since is not None and entry.queued_at > queue.draining_since:
+    if is_late(queue, entry):
         return "waits: the queue is draining"
     if queue.frozen:
         return "lands when the queue is unfrozen" if passed else "waits for a slot, then for the queue to be unfrozen"
@@ -75,11 +76,6 @@ def _run_of(queue: Queue, entry: Entry) -> Run | None:
     """The run that holds it, the one that would land it first."""
     runs = [run for run in queue.running.values() if run.holds(entry.change.id) and not run.cancelling]
     return min(runs, key=lambda run: run.purpose is not Purpose.TRAIN, default=None)
-
-
-def _has_passed(queue: Queue, entry: Entry) -> bool:
-    runs = (queue.ended.get(name) for name in entry.evidence)
-    return any(run is not None and run.result is Result.PASS for run in runs)
 
 
 def landing_seconds(queue: Queue, slots: int, now: float) -> dict[str, float | None]:
@@ -124,15 +120,14 @@ class _Outlook:
 
     def of(self, entry: Entry) -> float | None:
         queue = self.queue
-        late = queue.draining_since is not None and entry.queued_at > queue.draining_since
-        if late or _in_its_way(queue, entry):
+        if is_late(queue, entry) or _in_its_way(queue, entry):
             return None
         run = _run_of(queue, entry)
         train = 0.0 if self.lands_with_its_first_run else self.typical
         if run is not None:
             left = self._left(run)
             return left if run.purpose is Purpose.TRAIN else left + self.typical
-        if _has_passed(queue, entry):
+        if has_passed(queue, entry):
             return self._next_slot() + self.typical
         return self._wait_for_a_slot() + self.typical + train
 

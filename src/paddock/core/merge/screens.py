@@ -23,7 +23,7 @@ def start_screens(view: View) -> tuple[Action, ...]:
     if not may_start(view) or not is_sound(view):
         return ()
     units = screen_units(view, view.free)[: view.free]
-    return tuple(_start(view, unit, number) for number, unit in enumerate(units, view.queue.next_run))
+    return tuple(_start(view, unit, nth) for nth, unit in enumerate(units))
 
 
 def screens_wanted(view: View) -> int:
@@ -118,13 +118,7 @@ def may_be_pooled(candidate: Eligible) -> bool:
     return fresh and not candidate.entry.change.touches_ci
 
 
-def _start(view: View, unit: Sequence[Eligible], number: int) -> StartRun:
-    confirming = unit[0].standing.stage is Stage.CONFIRM
-    return StartRun(
-        f"r{number}",
-        Purpose.CONFIRM if confirming else Purpose.SCREEN,
-        view.main.commit,
-        view.main.tree,
-        tuple(c.entry.change.member for c in unit),
-        unit[0].standing.blame[-1] if confirming else None,
-    )
+def _start(view: View, unit: Sequence[Eligible], nth: int) -> StartRun:
+    if unit[0].standing.stage is Stage.CONFIRM:
+        return view.start(Purpose.CONFIRM, unit, unit[0].standing.blame[-1], nth)
+    return view.start(Purpose.SCREEN, unit, nth=nth)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from msgspec import structs
 
-from paddock.core.merge.actions import Action, Withdraw
+from paddock.core.merge.events import ChangeCancelled
 from paddock.core.merge.model import Change, Decided, Ending, Entry, Member, Queue
 
 if TYPE_CHECKING:
@@ -105,13 +105,13 @@ def circle(entries: Mapping[str, Entry], change_id: str, depends_on: Iterable[st
     return ()
 
 
-def leave_with_base(queue: Queue) -> tuple[Action, ...]:
+def leave_with_base(queue: Queue) -> tuple[ChangeCancelled, ...]:
     """A change whose base was decided without landing, or was rewritten, leaves the queue with that reason."""
     actions = []
     for entry in queue.entries.values():
         if entry.waits_on and (found := _lost_base(queue, entry)) is not None:
             base, reason = found
-            actions.append(Withdraw(entry.change.id, entry.change.version, reason, fell_with=base))
+            actions.append(ChangeCancelled(entry.change.id, entry.change.version, reason, fell_with=base))
     return tuple(actions)
 
 

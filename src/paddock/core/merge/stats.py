@@ -8,7 +8,8 @@ from msgspec.structs import replace
 
 from paddock.core.merge import guards
 from paddock.core.merge.estimate import bad_share
-from paddock.core.merge.model import CheckTally, Decided, Ending, Purpose, Queue, Result, Run, RunSample, Stats, Tally
+from paddock.core.merge.model import Decided, Ending, Purpose, Queue, Result, Run
+from paddock.core.merge.tallies import CheckTally, RunSample, Stats, Tally
 
 # Half of what is known is forgotten after about 700 observations: agents and test suites change.
 MEMORY = 0.999
@@ -117,9 +118,7 @@ def _count_pass(queue: Queue, stats: Stats, run: Run) -> Stats:
 
 def _passed_before(queue: Queue, change_id: str) -> bool:
     entry = queue.entries.get(change_id)
-    if entry is None:
-        return False
-    return any(queue.ended[i].result is Result.PASS for i in entry.evidence if i in queue.ended)
+    return entry is not None and guards.has_passed(queue, entry)
 
 
 def after_decision(queue: Queue, decided: Decided) -> Stats:

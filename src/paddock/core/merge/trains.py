@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from math import ceil
 
 from paddock.core.merge import estimate
-from paddock.core.merge.actions import Action, StartRun
+from paddock.core.merge.actions import Action
 from paddock.core.merge.health import is_sound, may_start
 from paddock.core.merge.model import Purpose
 from paddock.core.merge.screens import screens_wanted
@@ -36,7 +36,7 @@ def start_train(view: View) -> tuple[Action, ...]:
     spare = view.free - screens_wanted(view)
     few = prefix_mode(view)
     unit = _next_of(view, (Stage.READY, Stage.FRESH), 1) if few else _screened_unit(view, spare)
-    return (_start(view, unit, None),) if unit else ()
+    return (view.start(Purpose.TRAIN, unit),) if unit else ()
 
 
 def _next_of(view: View, stages: tuple[Stage, ...], capacity: int) -> list[Eligible]:
@@ -122,12 +122,12 @@ def start_suspects(view: View) -> tuple[Action, ...]:
         return ()
     if view.free > screens_wanted(view):
         alone = _next_of(view, DOUBTED, 1)
-        return (_start(view, alone, alone[0].standing.suspected_in),) if alone else ()
+        return (view.start(Purpose.TRAIN, alone, alone[0].standing.suspected_in),) if alone else ()
     for group, members in _suspect_groups(view).items():
         if _cleared_are_on_their_way(view, group):
             unit = pick_members(members, view.tip, len(members))
             if unit:
-                return (_start(view, unit, group),)
+                return (view.start(Purpose.TRAIN, unit, group),)
     return ()
 
 
@@ -143,14 +143,3 @@ def _cleared_are_on_their_way(view: View, group: str) -> bool:
     doubted = {c.id for c in view.at(*DOUBTED)}
     members = view.queue.ended[group].members
     return all(m.id not in view.queue.entries or m.id in view.tip.ids or m.id in doubted for m in members)
-
-
-def _start(view: View, members: Sequence[Eligible], confirms: str | None) -> StartRun:
-    return StartRun(
-        f"r{view.queue.next_run}",
-        Purpose.TRAIN,
-        view.tip.commit,
-        view.tip.tree,
-        tuple(c.entry.change.member for c in members),
-        confirms,
-    )

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 from paddock.core.merge import estimate, guards
-from paddock.core.merge.actions import Facts
-from paddock.core.merge.model import Entry, Main, Purpose, Queue, RefusalCause, Run, Stats
+from paddock.core.merge.actions import Facts, StartRun
+from paddock.core.merge.model import Entry, Main, Purpose, Queue, RefusalCause, Run
 from paddock.core.merge.stacks import bases_first
 from paddock.core.merge.standing import Stage, Standing, standing_of
+from paddock.core.merge.tallies import Stats
 
 # One step of priority is worth this many runs of waiting, so age wins in the end.
 PRIORITY_HEAD_START_RUNS = 8
@@ -62,14 +63,21 @@ class View:
     def at(self, *stages: Stage) -> list[Eligible]:
         return [candidate for candidate in self.candidates if candidate.standing.stage in stages]
 
+    def start(
+        self, purpose: Purpose, members: Sequence[Eligible], confirms: str | None = None, nth: int = 0
+    ) -> StartRun:
+        """A train stands on the tip of the chain, everything else on main; `nth` counts those started together."""
+        base = self.tip if purpose is Purpose.TRAIN else self.main
+        held = tuple(candidate.entry.change.member for candidate in members)
+        return StartRun(f"r{self.queue.next_run + nth}", purpose, base.commit, base.tree, held, confirms)
+
 
 def look(queue: Queue, main: Main, facts: Facts, now: float) -> View:
     live = guards.live_bases(queue)
     chain = train_chain(queue, main)
-    eligible = [entry for entry in queue.entries.values() if _is_eligible(queue, entry)]
     busy = _busy_ids(queue, chain)
-    idle = [entry for entry in eligible if entry.change.id not in busy]
-    head_start = PRIORITY_HEAD_START_RUNS * (estimate.run_seconds(queue.stats, 0.5) or UNKNOWN_RUN_SECONDS)
+    idle = [entry for name, entry in queue.entries.items() if name not in busy and not is_late(queue, entry)]
+    head_start = head_start_seconds(queue.stats)
     risks = _risks(queue.stats, {entry.change.author for entry in idle})
     standings = [(entry, standing_of(queue, entry, live)) for entry in idle]
     candidates = [
@@ -98,6 +106,11 @@ def _risks(stats: Stats, authors: set[str]) -> dict[str, float]:
     return {author: estimate.bad_share_of(stats, author) for author in authors}
 
 
+def head_start_seconds(stats: Stats) -> float:
+    """What one step of priority is worth."""
+    return PRIORITY_HEAD_START_RUNS * (estimate.run_seconds(stats, 0.5) or UNKNOWN_RUN_SECONDS)
+
+
 def rank_of(entry: Entry, head_start: float) -> float:
     """Lower goes first. Priority is a head start in time, so a change that waits long enough overtakes any."""
     return entry.queued_at - entry.priority * head_start
@@ -111,8 +124,9 @@ def place_in_line(queue: Queue, entry: Entry, standing: Standing, head_start: fl
     return rank
 
 
-def _is_eligible(queue: Queue, entry: Entry) -> bool:
-    return queue.draining_since is None or entry.queued_at <= queue.draining_since
+def is_late(queue: Queue, entry: Entry) -> bool:
+    """The queue is draining, and the change came after that began."""
+    return queue.draining_since is not None and entry.queued_at > queue.draining_since
 
 
 def _busy_ids(queue: Queue, chain: Sequence[Run]) -> frozenset[str]:
@@ -143,17 +157,17 @@ def _tip_of(queue: Queue, main: Main, chain: list[Run]) -> Tip:
 
 def may_join(candidate: Eligible, base: str, ids: frozenset[str] | set[str]) -> bool:
     """Git did not already refuse to merge the change onto this base or with one of these changes."""
-    return not candidate.entry.refusals or not any(
-        refusal.against in ids if refusal.against is not None else refusal.base == base
-        for refusal in candidate.entry.refusals
-        if refusal.cause is not RefusalCause.MISSING
-    )
+    return not _was_refused(candidate, (base,), ids)
 
 
 def waits_for_a_train(candidate: Eligible, tip: Tip) -> bool:
     """It does not merge with what is on its way: if that lands, whatever a run says now is of no use."""
+    return _was_refused(candidate, tip.commits, tip.ids)
+
+
+def _was_refused(candidate: Eligible, bases: Collection[str], ids: Collection[str]) -> bool:
     return any(
-        refusal.against in tip.ids if refusal.against is not None else refusal.base in tip.commits
+        refusal.against in ids if refusal.against is not None else refusal.base in bases
         for refusal in candidate.entry.refusals
         if refusal.cause is not RefusalCause.MISSING
     )

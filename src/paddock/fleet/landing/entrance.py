@@ -8,6 +8,7 @@ from paddock.core.events import ChangeRevised, Draft, TaskApproved
 from paddock.core.ids import TaskId, attempt_number, change_folder, recordable
 from paddock.core.intent.landing import head_to_land, require_landable
 from paddock.core.intent.queue import change_of_branch
+from paddock.core.merge.changes import known_version
 from paddock.core.merge.model import Change, Member, Queue
 from paddock.core.tasks.task import SATISFIED, Phase, Task
 from paddock.fleet.checkpoints import checkpoint
@@ -148,7 +149,7 @@ def _main_tip(site: Site) -> str:
 
 def _next_version(site: Site, queue: Queue, change: str, head: str) -> int:
     """Above every version the queue knows or a ref holds; one that was held and never queued is used again."""
-    known = _known_version(queue, change)
+    known = known_version(queue, change)
     folder = f"{change_folder(change)}/v"
     refs = site.repo.refs(change_folder(change))
     versions = {ref: ref.removeprefix(folder) for ref in refs}
@@ -156,9 +157,3 @@ def _next_version(site: Site, queue: Queue, change: str, head: str) -> int:
     held = {int(number): refs[ref] for ref, number in versions.items() if number.isdecimal()}
     last = max(held, default=0)
     return last if last > known and held[last] == head else max(known, last) + 1
-
-
-def _known_version(queue: Queue, change: str) -> int:
-    entry = queue.entries.get(change)
-    known = [decided.version for decided in queue.decided if decided.id == change]
-    return max([*known, entry.change.version if entry else 0, 0])

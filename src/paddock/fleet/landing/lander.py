@@ -6,8 +6,10 @@ main moves; the next daemon reads both from the board and goes on.
 
 import asyncio
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import partial
+
+from msgspec.structs import replace
 
 from paddock.core.board import Board
 from paddock.core.errors import IllegalTransition, PaddockError, words_of
@@ -19,7 +21,8 @@ from paddock.core.merge.estimate import timeout_seconds
 from paddock.core.merge.halts import heals_itself
 from paddock.core.merge.health import INFRA_BEFORE_CONTROL
 from paddock.core.merge.incidents import lost_too_often
-from paddock.core.merge.model import Change, Entry, Queue, Result, reusable_pass, tree_to_lean_on
+from paddock.core.merge.model import Change, Entry, Queue, Result
+from paddock.core.merge.passes import reusable_pass, tree_to_lean_on
 from paddock.core.merge.plan import plan
 from paddock.core.tasks.task import Phase, Task
 from paddock.fleet.checkpoints import checkpoint
@@ -201,33 +204,27 @@ class Lander:
                     self.runs[run].changed.set()
             case act.Land():
                 await self._land(action)
-            case act.Bounce():
+            case qe.ChangeConflicted():
                 await self._bounce(action)
-            case act.RecordMain():
+            case qe.MainMoved():
                 await self._record_main(action)
             case _:
-                event = act.decision_event(action)
-                assert event is not None
-                await self._record(event)
+                await self._record(action)
 
-    async def _record_main(self, action: act.RecordMain) -> None:
+    async def _record_main(self, moved: qe.MainMoved) -> None:
         """With what it means for work that had landed, in one transaction."""
-        event = act.decision_event(action)
-        assert event is not None
         known, changes = self.ledger.board.queue.main, []
         if known is not None:
-            compared = await asyncio.to_thread(compare_landed, self.site.repo, known.commit, action.commit)
-            changes = loss_events(self.ledger.board, action.commit, compared)
-        await self._record(event, *changes)
+            compared = await asyncio.to_thread(compare_landed, self.site.repo, known.commit, moved.commit)
+            changes = loss_events(self.ledger.board, moved.commit, compared)
+        await self._record(moved, *changes)
 
-    async def _bounce(self, action: act.Bounce) -> None:
-        entry = self.ledger.board.queue.entries.get(action.id)
+    async def _bounce(self, conflict: qe.ChangeConflicted) -> None:
+        entry = self.ledger.board.queue.entries.get(conflict.id)
         if entry is None:
             return
-        whom = await asyncio.to_thread(landed_against, self.site, entry.change.head, action.base, action.paths)
-        event = act.decision_event(replace(action, against=whom))
-        assert event is not None
-        await self._record(event)
+        whom = await asyncio.to_thread(landed_against, self.site, entry.change.head, conflict.base, conflict.paths)
+        await self._record(replace(conflict, against=whom))
 
     async def _start(self, action: act.StartRun) -> None:
         composed = await asyncio.to_thread(self._compose, action, self.ledger.board.queue.entries)

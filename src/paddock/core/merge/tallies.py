@@ -1,0 +1,45 @@
+"""What is counted for the estimators: bounded, decayed, fed by events only."""
+
+from __future__ import annotations
+
+from msgspec import Struct
+
+
+class Tally(Struct, frozen=True):
+    """Decayed counts of changes that were good or bad by themselves."""
+
+    good: float = 0.0
+    bad: float = 0.0
+
+
+class RunSample(Struct, frozen=True):
+    """How long a passing run took, and how many slots were busy meanwhile; `partial`: not all checks ran."""
+
+    seconds: float
+    slots_busy: float
+    partial: bool = False
+
+
+class CheckTally(Struct, frozen=True):
+    """Decayed counts of one check: runs that had it, times it failed for no reason, failures in quarantine."""
+
+    runs: float = 0.0
+    flakes: float = 0.0
+    quarantined: float = 0.0
+
+
+class Stats(Struct, frozen=True):
+    """What the estimators read; bounded, fed by events only.
+
+    `verdicts` counts runs that should have passed, as far as that came out; `flakes` those of them that did not.
+    """
+
+    overall: Tally = Tally()
+    by_author: dict[str, Tally] = {}
+    verdicts: float = 0.0
+    flakes: float = 0.0
+    train_members: float = 0.0
+    train_runs: float = 0.0
+    train_failures: float = 0.0
+    samples: tuple[RunSample, ...] = ()
+    checks: dict[str, CheckTally] = {}
