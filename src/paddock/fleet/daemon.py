@@ -16,7 +16,8 @@ from paddock.fleet.dispatch.dispatcher import Dispatcher
 from paddock.fleet.dispatch.gate import Gate
 from paddock.fleet.drives import Drives
 from paddock.fleet.landing.ci_run import CiCrew
-from paddock.fleet.landing.lander import LANDING, TENDING, Lander
+from paddock.fleet.landing.lander import TENDING, Lander
+from paddock.fleet.landing.main_branch import LANDING
 from paddock.fleet.ledger import Ledger
 from paddock.fleet.news import News
 from paddock.fleet.service.settings import SettingsFile, notice_edit

@@ -5,7 +5,8 @@ from collections.abc import Callable, Sequence
 
 from paddock.core.board import DAEMON_LEASE, Board
 from paddock.core.errors import PaddockError
-from paddock.core.events import Draft, Record
+from paddock.core.events import Draft, Event, Record
+from paddock.core.ids import TaskId
 from paddock.core.leases import lease
 from paddock.fleet.clock import SYSTEM_CLOCK, WallClock, stamp
 from paddock.sessions.host import is_certainly_gone, this_process
@@ -55,6 +56,10 @@ class Ledger:
             return decide(board)
 
         return await self._writer.append(fenced, self._author)
+
+    async def note(self, *events: Event, task: TaskId | None = None) -> None:
+        """Facts that no newer board could change."""
+        await self.record(lambda _board: [Draft(event, task=task) for event in events])
 
     async def renew(self) -> None:
         def decide(board: Board) -> Sequence[Draft]:

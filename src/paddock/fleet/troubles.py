@@ -9,7 +9,7 @@ from pathlib import Path
 import msgspec
 
 from paddock.core.errors import PaddockError, words_of
-from paddock.core.events import DaemonTroubled, Draft
+from paddock.core.events import DaemonTroubled
 from paddock.core.ids import recordable
 from paddock.core.troubles import PATIENT, Patience, Trouble, TroubleBook
 from paddock.fleet.ledger import Ledger, Succeeded
@@ -53,7 +53,7 @@ class Troubles:
         noted = self.book.note(what, whose, words, self.now(), patience or self.patience)
         trouble = noted.trouble
         if noted.to_tell:
-            await self.ledger.record(lambda _board: [Draft(DaemonTroubled(trouble.title, trouble.problem))])
+            await self.ledger.note(DaemonTroubled(trouble.title, trouble.problem))
         self._write()
         return trouble
 

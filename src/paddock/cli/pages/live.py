@@ -90,7 +90,7 @@ def _agents(daemon: Daemon) -> Table:
         # Text, because a bare string may hold what rich takes for markup.
         words = Text(cut(task.title, 30)), age(attempt.started), Text(cut(step or "starting", 200))
         table.add_row(attempt.id, *words)
-    for driver in daemon.lander.runs.values():
+    for driver in daemon.lander.runs.driven.values():
         members = ", ".join(member.id for member in driver.run.members) or "main itself"
         table.add_row(driver.run.id, f"CI {driver.run.purpose.value}", age(driver.run.started_at), Text(members))
     return table

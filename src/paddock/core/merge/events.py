@@ -314,5 +314,3 @@ QueueEvent: TypeAlias = (
     | Remote
     | Switch
 )
-
-EVENT_TYPES: tuple[type[QueueEvent], ...] = QueueEvent.__args__

@@ -6,8 +6,8 @@ from paddock.core.merge import guards
 from paddock.core.merge.actions import Action
 from paddock.core.merge.events import ChangeCancelled, QueueHalted
 from paddock.core.merge.halts import probe_is_due
-from paddock.core.merge.incidents import INFRA_RETRIES
-from paddock.core.merge.model import HaltCause, Purpose, Result, Run
+from paddock.core.merge.incidents import INFRA_RETRIES, lost_too_often
+from paddock.core.merge.model import Entry, HaltCause, Purpose, Queue, Result, Run
 from paddock.core.merge.standing import Stage
 from paddock.core.merge.view import Eligible, View
 
@@ -145,3 +145,18 @@ def _failures_on(view: View, candidate: Eligible) -> list[str]:
 
 def _failed_on(run: Run, base: str) -> bool:
     return run.base == base and len(run.members) == 1 and run.result in guards.BLAMING
+
+
+def give_up_lost(view: View) -> tuple[Action, ...]:
+    """A change whose runs keep getting lost, on a machine that passes others, needs a person."""
+    queue = view.queue
+    if queue.infra_streak >= INFRA_BEFORE_CONTROL:
+        return ()
+    lost = [entry for entry in queue.entries.values() if lost_too_often(entry)]
+    return tuple(ChangeCancelled(e.change.id, e.change.version, _why_lost(queue, e)) for e in lost)
+
+
+def _why_lost(queue: Queue, entry: Entry) -> str:
+    runs = [run for run in queue.ended.values() if run.result is Result.INFRA and run.holds(entry.change.id)]
+    why = runs[-1].note if runs else "no verdict"
+    return f"its CI was lost {entry.infra_failures} times while main passes: {why}"

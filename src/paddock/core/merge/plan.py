@@ -20,7 +20,7 @@ from paddock.core.merge.events import (
     QueueHalted,
 )
 from paddock.core.merge.halts import heals_itself
-from paddock.core.merge.health import check_health, probe_main, start_repairs, verify_main
+from paddock.core.merge.health import check_health, give_up_lost, probe_main, start_repairs, verify_main
 from paddock.core.merge.model import Entry, Halted, Main, Purpose, Queue, RefusalCause, Run
 from paddock.core.merge.screens import start_screens
 from paddock.core.merge.stacks import leave_with_base
@@ -169,4 +169,5 @@ _STEPS: tuple[Callable[[View], tuple[Action, ...]], ...] = (
     start_train,
     start_suspects,
     start_screens,
+    give_up_lost,
 )

@@ -6,17 +6,15 @@ it was. The turns of a run are: 0 set-up, then one for each time a check is run.
 
 import asyncio
 import os
-import signal
-from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 from paddock.core.errors import PaddockError
-from paddock.core.merge.cannot_run import why_cannot_run
 from paddock.core.merge.guards import BLAMING
 from paddock.core.merge.model import Purpose, Result, Run
 from paddock.fleet.checkpoints import checkpoint
 from paddock.fleet.clock import wait_for
 from paddock.fleet.landing.ci_output import last_lines_of, note_step, step_turn
+from paddock.fleet.landing.ci_verdict import RunResult, Tried, judge_exit, judge_loss, sum_up
 from paddock.fleet.landing.entrance import ci_of
 from paddock.fleet.site import Site
 from paddock.fleet.upkeep.sweeper import Sweeper
@@ -33,35 +31,10 @@ from paddock.git.sandboxes.sandbox import (
     release_sandbox,
     reserve_sandbox,
 )
-from paddock.sessions.protocol import Exited, NeverStarted, Running, Turn, TurnOrder, TurnState, Vanished
+from paddock.sessions.protocol import Exited, NeverStarted, Running, Turn, TurnOrder
 
 OUTPUT_LIMIT_BYTES = 64 * 1024 * 1024
-INFRASTRUCTURE_EXIT = 75
-SHELL_SIGNAL_BASE = 128
 STOP_GRACE_SECONDS = 2.0
-# Sent from outside: the kernel out of memory, an administrator, a shutdown. Other signals are the program's own.
-OUTSIDE_SIGNALS = (signal.SIGKILL, signal.SIGTERM, signal.SIGHUP, signal.SIGINT, signal.SIGQUIT)
-
-
-@dataclass(frozen=True, slots=True)
-class RunResult:
-    result: Result
-    exit: int | None = None
-    note: str = ""
-    cannot_run: str = ""
-    ran: tuple[str, ...] = ()
-    failed: tuple[str, ...] = ()
-    flaked: tuple[str, ...] = ()
-    quarantined: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class Tried:
-    """A check that was run `times` times; `failed` is what the last time came to, None for a pass."""
-
-    check: CiCheck
-    times: int
-    failed: RunResult | None
 
 
 @dataclass
@@ -130,8 +103,8 @@ class CiRun:
             tried.append(await self._try(check, command, sum(one.times for one in tried)))
             failed = tried[-1].failed
             if failed is not None and not (check.quarantine and failed.result in BLAMING):
-                return _summed_up(failed, tried)
-        return _summed_up(RunResult(Result.PASS, 0), tried)
+                return sum_up(failed, tried)
+        return sum_up(RunResult(Result.PASS, 0), tried)
 
     async def _try(self, check: CiCheck, command: CiCommand, turn: int) -> Tried:
         """A check that fails is run again in the same sandbox, as often as it may be."""
@@ -204,8 +177,8 @@ class CiRun:
             return RunResult(Result.TIMEOUT, None, too_long.read_text())
         if isinstance(state, Exited):
             self._set_deadline(name, state.started_at)
-            return _judge(state, name, await asyncio.to_thread(last_lines_of, self._site, turn))
-        return _vanished(state, name)
+            return judge_exit(state, name, await asyncio.to_thread(last_lines_of, self._site, turn))
+        return judge_loss(state, name)
 
     def _set_deadline(self, check: str, started_at: float) -> None:
         """The run's clock starts with its first process: time without a daemon is not held against it."""
@@ -238,44 +211,3 @@ class CiRun:
             # Leftovers must not decide a run whose failure would be blamed on a change.
             reserve_sandbox(sandbox, self.run.id, fresh=self.run.purpose is Purpose.CONFIRM)
         return sandbox
-
-
-def _summed_up(result: RunResult, tried: Sequence[Tried]) -> RunResult:
-    ended = [one for one in tried if one.failed is None or one.failed.result in BLAMING]
-    failed = [one.check for one in ended if one.failed is not None]
-    flaked = [one.check.name for one in ended if one.failed is None and one.times > 1]
-    ignored = [check.name for check in failed if check.quarantine]
-    words = [result.note] if result.note else []
-    words += [f"`{name}` failed, then passed on retry" for name in flaked]
-    words += [f"`{name}` failed, which does not count: it is in quarantine" for name in ignored]
-    return replace(
-        result,
-        note="; ".join(words),
-        ran=tuple(one.check.name for one in ended),
-        failed=tuple(check.name for check in failed if not check.quarantine),
-        flaked=tuple(flaked),
-        quarantined=tuple(ignored),
-    )
-
-
-def _judge(state: Exited, name: str, words: str) -> RunResult | None:
-    """None when it passed. `words` is the end of what it printed."""
-    if state.code == 0:
-        return None
-    # A shell that waits for its last command says 128 + n for signal n.
-    number = state.signal if state.signal is not None else (state.code or 0) - SHELL_SIGNAL_BASE
-    if number in OUTSIDE_SIGNALS:
-        return RunResult(Result.INFRA, state.code, f"`{name}` was ended by {signal.Signals(number).name}")
-    if state.code == INFRASTRUCTURE_EXIT:
-        return RunResult(Result.INFRA, state.code, f"`{name}` asked to be retried with exit {state.code}")
-    if state.code is None:
-        return RunResult(Result.FAIL, None, f"`{name}` crashed with signal {state.signal}")
-    missing = why_cannot_run(state.code, words)
-    note = f"`{name}` failed with exit {state.code}{f': {missing}' if missing else ''}"
-    return RunResult(Result.FAIL, state.code, note, note if missing else "")
-
-
-def _vanished(state: TurnState, name: str) -> RunResult:
-    rebooted = isinstance(state, Vanished) and state.rebooted
-    why = "the machine restarted" if rebooted else "something killed all its processes"
-    return RunResult(Result.INFRA, None, f"`{name}` vanished without an exit status: {why}")

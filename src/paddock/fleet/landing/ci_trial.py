@@ -14,7 +14,8 @@ from dataclasses import dataclass
 from paddock.core.merge.model import Purpose, Run
 from paddock.fleet.clock import WallClock
 from paddock.fleet.landing.ci_output import last_lines, step_turn
-from paddock.fleet.landing.ci_run import CiCrew, CiRun, RunResult
+from paddock.fleet.landing.ci_run import CiCrew, CiRun
+from paddock.fleet.landing.ci_verdict import RunResult
 from paddock.fleet.landing.entrance import ci_of
 from paddock.fleet.site import Site
 from paddock.fleet.upkeep.sweeper import Sweeper

@@ -4,7 +4,8 @@ How often that has happened is read from the log, so no restart forgets it.
 """
 
 import asyncio
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import partial
 
 from paddock.core.board import Board
@@ -30,7 +31,6 @@ class SentBack:
 
     site: Site
     ledger: Ledger
-    seen: set[tuple[str, int]] = field(default_factory=set)
 
     async def block_unchanged(self, board: Board) -> None:
         """An unchanged change needs no second verdict: it needs a person, for the reason of the first."""
@@ -38,12 +38,10 @@ class SentBack:
             if unchanged_since(board.queue, board.tasks[name]) is not None:
                 await self.ledger.record(partial(_block, name))
 
-    async def look_after(self, board: Board) -> None:
-        for decided in board.queue.decided:
-            key = (decided.id, decided.version)
-            if decided.outcome not in (Ending.CONFLICTED, Ending.REJECTED) or key in self.seen:
+    async def look_after(self, board: Board, decisions: Sequence[Decided]) -> None:
+        for decided in decisions:
+            if decided.outcome not in (Ending.CONFLICTED, Ending.REJECTED):
                 continue
-            self.seen.add(key)
             task = board.tasks.get(TaskId(decided.id))
             if task is not None and task.phase is Phase.BLOCKED and decided.head == task.head:
                 await self._send(task.id, decided)

@@ -5,9 +5,10 @@ A notifier that is missing, fails or hangs disturbs nothing. What was decided wh
 
 import os
 import subprocess
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from paddock.core.merge.model import Ending, Queue
+from paddock.core.merge.model import Decided, Ending, Queue
 from paddock.fleet.site import Site
 
 MOST_AT_ONCE = 32
@@ -16,29 +17,27 @@ TOLD = (Ending.LANDED, Ending.REJECTED, Ending.CONFLICTED)
 
 @dataclass
 class Notices:
-    """`seen` are decisions, `halted_at` is the last halt, that have been told or were there before."""
+    """`before` are decisions that were there already; `halted_at` is the last halt that was, or that has been told."""
 
     site: Site
-    seen: set[tuple[str, int]]
+    before: frozenset[tuple[str, float]]
     halted_at: float = 0.0
     running: list["subprocess.Popen[bytes]"] = field(default_factory=list)
 
     @classmethod
     def since(cls, site: Site, queue: Queue) -> "Notices":
         halted_at = queue.halted.at if queue.halted is not None else 0.0
-        return cls(site, {(old.id, old.version) for old in queue.decided}, halted_at)
+        return cls(site, frozenset((old.id, old.at) for old in queue.decided), halted_at)
 
-    def tell(self, queue: Queue) -> str | None:
+    def tell(self, queue: Queue, decisions: Sequence[Decided]) -> str | None:
         """Starts a notifier for each new decision; why one could not be started, "" when all were, None without any."""
         told: list[str] = []
-        fresh = [new for new in queue.decided if (new.id, new.version) not in self.seen]
-        self.seen.update((new.id, new.version) for new in fresh)
         halted = queue.halted if queue.halted is not None and queue.halted.at != self.halted_at else None
         self.halted_at = halted.at if halted is not None else self.halted_at
         if not self.site.config.land.notify:
             return None
         self.running = [process for process in self.running if process.poll() is None]
-        for decided in (new for new in fresh if new.outcome in TOLD):
+        for decided in (new for new in decisions if new.outcome in TOLD and (new.id, new.at) not in self.before):
             commit = decided.commit or decided.head
             told.append(self._start(decided.id, decided.outcome.value, commit, decided.reason))
         if halted is not None and queue.main is not None:

@@ -8,7 +8,7 @@ from msgspec import structs
 
 from paddock.config.schema import Config
 from paddock.core.errors import PaddockError, words_of
-from paddock.core.events import Draft, SettingsAdopted
+from paddock.core.events import SettingsAdopted
 from paddock.fleet.ledger import Ledger
 from paddock.fleet.site import Site
 from paddock.fleet.troubles import Troubles
@@ -90,7 +90,7 @@ async def notice_edit(settings: SettingsFile | None, site: Site, ledger: Ledger,
     await troubles.observe(READING, settings.problem)
     if adopted is not None:
         site.config = adopted.config
-        await ledger.record(lambda _board: [Draft(SettingsAdopted(adopted.keys, adopted.later))])
+        await ledger.note(SettingsAdopted(adopted.keys, adopted.later))
     return settings.settled_at
 
 

@@ -1,11 +1,11 @@
-"""After a decision: what landed is released, what was returned goes to its agent, the notifier is called."""
+"""What follows from a decision: what landed is released, what was returned goes to its agent, a notifier is called."""
 
 import asyncio
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from paddock.core.ids import TaskId
-from paddock.core.merge.model import Decided, Ending, Queue
+from paddock.core.merge.model import Decided, Ending
 from paddock.core.tasks.task import Task
 from paddock.fleet.landing.followups import SentBack
 from paddock.fleet.landing.notices import Notices
@@ -17,32 +17,32 @@ from paddock.git.worktrees.release import release
 
 
 @dataclass
-class Aftermath:
+class Decisions:
+    """Each daemon handles those the queue remembers once more: the one before may have died first."""
+
     site: Site
     ledger: Ledger
     sent_back: SentBack
     notices: Notices
-    tidied: set[tuple[str, int]] = field(default_factory=set)
+    seen: frozenset[tuple[str, float]] = frozenset()
 
     @classmethod
-    def of(cls, site: Site, ledger: Ledger) -> "Aftermath":
+    def since(cls, site: Site, ledger: Ledger) -> "Decisions":
         return cls(site, ledger, SentBack(site, ledger), Notices.since(site, ledger.board.queue))
 
     async def look_after(self) -> str | None:
         """Handles every decision once; returns why a notifier could not be called, None if none had to be."""
-        await self.sent_back.look_after(self.ledger.board)
-        await self._tidy(self.ledger.board.queue)
-        return self.notices.tell(self.ledger.board.queue)
+        queue = self.ledger.board.queue
+        fresh = [new for new in queue.decided if (new.id, new.at) not in self.seen]
+        await self.sent_back.look_after(self.ledger.board, fresh)
+        await self._let_go([new for new in fresh if new.outcome is Ending.LANDED])
+        self.seen = frozenset((old.id, old.at) for old in queue.decided)
+        return self.notices.tell(queue, fresh)
 
-    async def _tidy(self, queue: Queue) -> None:
-        """Releases what landed. The next daemon does it if this one dies first."""
-        landed = [old for old in queue.decided if old.outcome is Ending.LANDED]
-        fresh = [old for old in landed if (old.id, old.version) not in self.tidied]
-        self.tidied.update((old.id, old.version) for old in fresh)
-        if not fresh:
-            return
-        tasks = [] if self.site.config.land.keep_branches else list(filter(None, map(self._task_of, fresh)))
-        await asyncio.to_thread(_let_go, self.site, {old.commit for old in fresh}, tasks)
+    async def _let_go(self, landed: Sequence[Decided]) -> None:
+        if landed:
+            tasks = [] if self.site.config.land.keep_branches else list(filter(None, map(self._task_of, landed)))
+            await asyncio.to_thread(_let_go, self.site, {old.commit for old in landed}, tasks)
 
     def _task_of(self, old: Decided) -> tuple[Task, str] | None:
         """Whose branch it is, and where it was; one that a person queued by name is theirs to delete."""

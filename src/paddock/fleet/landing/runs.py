@@ -1,0 +1,93 @@
+"""The queue's CI runs: recorded before their processes exist, driven by a daemon that reaches their host."""
+
+import asyncio
+from dataclasses import dataclass, field
+from functools import partial
+
+from paddock.core.errors import words_of
+from paddock.core.events import Draft
+from paddock.core.ids import recordable
+from paddock.core.merge.actions import StartRun
+from paddock.core.merge.estimate import timeout_seconds
+from paddock.core.merge.events import CompositionRefused, QueueEvent, RunEnded, RunStarted
+from paddock.core.merge.model import Queue, Result
+from paddock.core.merge.passes import reusable_pass, tree_to_lean_on
+from paddock.fleet.checkpoints import checkpoint
+from paddock.fleet.drives import Drives
+from paddock.fleet.landing.ci_run import CiCrew, CiRun
+from paddock.fleet.landing.ci_verdict import RunResult
+from paddock.fleet.landing.composition import choose_checks, compose_run
+from paddock.fleet.landing.entrance import ci_of
+from paddock.fleet.ledger import Ledger, Succeeded
+from paddock.fleet.site import Site
+from paddock.sessions.host import Host
+
+
+@dataclass
+class Runs:
+    """`driven` are those this daemon drives, by their id."""
+
+    site: Site
+    ledger: Ledger
+    crew: CiCrew
+    drives: Drives
+    driven: dict[str, CiRun] = field(default_factory=dict)
+
+    async def start(self, action: StartRun) -> None:
+        composed = await asyncio.to_thread(compose_run, self.site, action, self.ledger.board.queue.entries)
+        if isinstance(composed, CompositionRefused):
+            await self.ledger.note(composed)
+            return
+        commit, tree = composed.commit, composed.tree
+        checkpoint("run.composed")
+        digest = ci_of(self.site).digest
+        queue = self.ledger.board.queue
+        since = tree_to_lean_on(queue, action.purpose, digest)
+        checks, since = await asyncio.to_thread(choose_checks, self.site, action, queue.entries, tree, since)
+        started = RunStarted(
+            action.run, action.purpose, action.base, action.base_tree, action.members, tree, commit, digest,
+            str(self.site.run_folder(action.run)), action.confirms, checks, since, self.site.config.land.policy,
+            *self.site.sessions.host,
+        )  # fmt: skip
+        reused = reusable_pass(self.ledger.board.queue, action.purpose, tree, digest)
+        events: list[QueueEvent] = [started]
+        if reused is not None:
+            events.append(RunEnded(action.run, Result.PASS, reused=reused))
+        await self.ledger.note(*events)
+        checkpoint("run.started_in_log")
+        self.adopt(self.ledger.board.queue)
+
+    def adopt(self, queue: Queue) -> None:
+        """Every run that has not ended has somebody who drives it: a daemon that reaches its host."""
+        for name, run in queue.running.items():
+            if name in self.driven or not self.site.sessions.reaches(Host(run.host, run.host_id)):
+                continue
+            limit = timeout_seconds(queue.stats, self.site.config.land.timeout)
+            driver = CiRun(self.crew, run, limit)
+            driver.cancelled = "cancelled" if run.cancelling else ""
+            self.driven[name] = driver
+            self.drives.start(name, partial(self._finish, driver))
+
+    def cancel(self, run: str, reason: str) -> None:
+        if run in self.driven:
+            self.driven[run].cancelled = reason or "cancelled"
+            self.driven[run].changed.set()
+
+    async def _finish(self, driver: CiRun) -> None:
+        """Drives a run and records its end."""
+        try:
+            ended = await driver.drive()
+        except Succeeded:
+            raise
+        except Exception as error:
+            # No change is to blame. The queue has bounded rules for lost runs.
+            ended = RunResult(Result.INFRA, None, recordable(words_of(error))[:2000])
+        run = driver.run.id
+        checkpoint("run.over")
+        event = RunEnded(
+            run, ended.result, ended.exit, None, ended.note, ended.cannot_run,
+            ended.ran, ended.failed, ended.flaked, ended.quarantined,
+        )  # fmt: skip
+        await self.ledger.record(lambda board: [Draft(event)] if run in board.queue.running else [])
+        checkpoint("run.ended_in_log")
+        self.driven.pop(run, None)
