@@ -124,7 +124,7 @@ def test_everything_that_needs_a_person_is_told_once_in_a_fixed_order() -> None:
     ]
     assert "pid 7 on box, started 1h ago" in notices[0].text
     assert notices[-2].run.startswith(f"paddock queue restore {'c' * 10}")
-    assert notices[-1].text == "drive t1.1: no space (tried 3 times in 3m; it is tried again)"
+    assert notices[-1].text == "drive t1.1: no space (failed 3 times, first 3m ago)"
     assert find_notices(Ledger().board, outlook()) == []
 
 
