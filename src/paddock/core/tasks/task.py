@@ -154,8 +154,7 @@ class Task(msgspec.Struct, frozen=True, array_like=True, gc=False):
 
     @property
     def live_attempt(self) -> Attempt | None:
-        last = self.last
-        return last if last is not None and last.live else None
+        return self.attempts[-1] if self.attempts and self.attempts[-1].ended is None else None
 
     @property
     def branch(self) -> str | None:
