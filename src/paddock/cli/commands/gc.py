@@ -13,6 +13,7 @@ from paddock.core.upkeep.findings import Leftover
 from paddock.core.upkeep.judge import collect, live_owners
 from paddock.fleet.upkeep.janitor import measured, sweep
 from paddock.git.worktrees.upkeep import look_at_entries, look_at_worktrees
+from paddock.views.upkeep import view_removed
 
 
 @click.command("gc")
@@ -55,8 +56,7 @@ def gc_command(ctx: click.Context, dry_run: bool, force: bool, as_json: bool) ->
 def _print(found: Sequence[Leftover], verb: str, *, as_json: bool) -> None:
     size = sum(one.size_bytes for one in found)
     if as_json:
-        rows = [{"path": one.name, "what": one.what.name.lower(), "bytes": one.size_bytes} for one in found]
-        print_document(items=rows, bytes=size)
+        print_document(items=[view_removed(one) for one in found], bytes=size)
         return
     for one in found:
         words = f"{one.what.name.lower():<12} {one.size_bytes / 1024:>10,.0f} KB  {one.name}  {cut(one.evidence, 200)}"

@@ -7,10 +7,10 @@ import click
 from paddock.cli.options import prints_json
 from paddock.cli.terminal.text import cut, print_document
 from paddock.cli.workspace import open_workspace
-from paddock.core.upkeep.findings import Leftover
 from paddock.core.upkeep.judge import judge
 from paddock.fleet.upkeep.janitor import Dealt, allowed, drafts, look, sweep
 from paddock.fleet.workspace import author
+from paddock.views.upkeep import view_leftover
 
 
 @click.command("janitor")
@@ -32,25 +32,16 @@ def janitor_command(ctx: click.Context, dry_run: bool, as_json: bool) -> None:
         now = time.time()
         store.append(lambda fresh: drafts(fresh, dealt, now), author())
     store.close()
-    swept = [_row(one.leftover) for one in dealt if not one.left]
-    left = [_row(one) for one in found if one.remedy is None]
-    left += [_row(one.leftover, f"{one.leftover.evidence}: {one.left}") for one in dealt if one.left]
+    swept = [view_leftover(one.leftover) for one in dealt if not one.left]
+    left = [view_leftover(one) for one in found if one.remedy is None]
+    left += [view_leftover(one.leftover, one.left) for one in dealt if one.left]
     if as_json:
         print_document(dry_run=dry_run, swept=swept, left=left)
         return
     verb = "would sweep" if dry_run else "swept"
     for row in swept:
-        click.echo(f"{verb} {row['what']}: {cut(str(row['name']), 200)}  {cut(str(row['evidence']), 120)}")
+        click.echo(f"{verb} {row.what}: {cut(row.name, 200)}  {cut(row.evidence, 120)}")
     for row in left:
-        click.echo(f"left alone: {cut(str(row['name']), 200)}  {cut(str(row['evidence']), 300)}")
+        click.echo(f"left alone: {cut(row.name, 200)}  {cut(row.evidence, 300)}")
     if not found:
         click.echo("nothing to sweep")
-
-
-def _row(one: Leftover, evidence: str = "") -> dict[str, object]:
-    return {
-        "what": one.what.value,
-        "name": one.name,
-        "evidence": evidence or one.evidence,
-        "bytes": one.size_bytes,
-    }

@@ -1,0 +1,27 @@
+"""What upkeep found, as JSON."""
+
+import msgspec
+
+from paddock.core.upkeep.findings import Leftover
+
+
+class LeftoverView(msgspec.Struct, frozen=True):
+    what: str
+    name: str
+    evidence: str
+    bytes: int
+
+
+class RemovedView(msgspec.Struct, frozen=True):
+    path: str
+    what: str
+    bytes: int
+
+
+def view_leftover(found: Leftover, why_left: str = "") -> LeftoverView:
+    evidence = f"{found.evidence}: {why_left}" if why_left else found.evidence
+    return LeftoverView(found.what.value, found.name, evidence, found.size_bytes)
+
+
+def view_removed(found: Leftover) -> RemovedView:
+    return RemovedView(found.name, found.what.name.lower(), found.size_bytes)
