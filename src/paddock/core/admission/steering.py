@@ -2,7 +2,8 @@
 it empties: the first sign is a refusal. So the number of agents follows what they use.
 
 Where limits are shown (headers), agents = limit / use per agent, a little more while the bucket is full and less
-as it drains; refusals above 2 % of calls cut the number, once per window. Where they are not, `unseen.py` decides.
+as it drains; refusals above 2 % of calls cut the number, once per window. Where they are not, `unseen.py` decides:
+for every agent CLI of today, since none passes these headers on.
 """
 
 from msgspec.structs import replace
