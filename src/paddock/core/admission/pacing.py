@@ -11,7 +11,7 @@ import msgspec
 from msgspec.structs import replace
 
 from paddock.core.admission.quota import INPUT, Quota
-from paddock.core.admission.steering import STALE_SECONDS, START_SHARE
+from paddock.core.admission.steering import START_SHARE
 from paddock.core.admission.unseen import QUICK_AGENTS
 
 COLD_START_TOKENS = 41_000.0
@@ -24,6 +24,8 @@ KEPT_PREFIXES = 200
 STORED_SHARE = 0.5
 # What a start must leave for the others; and when a bucket counts as full.
 LEFT_SHARE, FULL_SHARE = 0.15, 0.9
+# A header older than this says nothing about what is left: the bucket has refilled since.
+STALE_SECONDS = 60.0
 # Where no limit is shown: cold starts may add this share of the agents in ten seconds, warm ones four times that.
 BLIND_SECONDS, BLIND_SHARE, BLIND_WARM_COST = 10.0, 0.125, 0.25
 
