@@ -192,7 +192,7 @@ def test_in_a_folder_that_is_gone(tmp_path: Path) -> None:
         (b"- x\n- {brief: y, agent: nobody}\n", ("there is no agent `nobody`", "define it")),
         (b"- x\n- {brief: y, engine: claud}\n", ("there is no engine `claud`", "did you mean `claude`?")),
         (b"- x\n- {brief: y, paths: [../z]}\n", ("is not a path inside the repository", "globs")),
-        (b"- x\n- {brief: y, priority: 5000}\n", ("priority 5000 is not between", "0 is usual")),
+        (b"- x\n- {brief: y, priority: 5000}\n", ("priority 5000 is not between", "the default is 0")),
     ],
 )
 def test_of_a_file_with_a_slip_in_it_nothing_is_added(used: Cli, content: bytes, words: tuple[str, ...]) -> None:

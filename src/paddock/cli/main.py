@@ -41,9 +41,9 @@ def run(arguments: list[str]) -> int:
         _discard_output()
         return 1
     except OSError as error:
-        what = f" `{error.filename}`" if error.filename else ""
+        what = f" access to `{error.filename}`" if error.filename else ""
         complain(
-            f"the system refused access{what}: {error.strerror or error}",
+            f"the system refused{what}: {error.strerror or error}",
             "`paddock doctor` checks disk and permissions",
         )
         _discard_output()
