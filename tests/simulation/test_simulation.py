@@ -17,6 +17,7 @@ from paddock.core.tasks.task import Phase
 from paddock.fleet.ledger import LEASE_SECONDS
 from paddock.git.repo import Repo
 from tests.simulation.parts import PARTS
+from tests.simulation.troupe import Part
 from tests.simulation.world import PERSON, Wish, World
 
 MOST_STEPS_PER_HOUR = 10_000
@@ -50,6 +51,7 @@ def world_of(seed: int, repo: Repo, folder: Path, kinds: tuple[str, ...] = tuple
 
 def check(world: World) -> None:
     """What holds of every fleet that has come to rest, however often its daemon died."""
+    assert world.violations == [], why(world)
     board, records = world.board, world.records()
     started = Counter(r.attempt for r in records if isinstance(r.event, AttemptStarted))
     ended = Counter(r.attempt for r in records if isinstance(r.event, AttemptEnded))
@@ -139,6 +141,22 @@ def test_a_budget_is_overspent_by_less_than_the_call_that_was_under_way(seed: in
     survive(world, Random(f"{seed} deaths"), 3)
     spent = sum(money_of(attempt) for task in world.board.tasks.values() for attempt in task.attempts)
     assert spent <= limit + DEAREST_CALL_USD * world.config.limits.max_agents, why(world)
+
+
+@seeds(1, 20)
+def test_a_turn_that_paddock_itself_cannot_run_costs_its_task_and_not_the_daemon(
+    seed: int, repo: Repo, stage: Path
+) -> None:
+    world = world_of(seed, repo, stage, ("delivers",))
+    world.troupe.write_part = lambda turn, order: (
+        Part(breaks="Input/output error") if turn.owner == "t1.1" else world.write_part(turn, order)
+    )
+    assert world.live(), why(world)
+    first = world.board.tasks[TaskId("t1")]
+    assert first.phase is Phase.BLOCKED
+    assert "Input/output error" in first.reason
+    others = {name: task.phase for name, task in world.board.tasks.items() if name != "t1" and "t1" not in task.after}
+    assert Phase.APPROVAL in others.values()
 
 
 WISHES: tuple[Callable[[TaskId], Wish], ...] = (

@@ -33,7 +33,8 @@ HERE = Host("stage", "stage")
 class Part:
     """What a turn will do: lines with the seconds after its start at which it says them; at `ends` it exits with
     `code`, or never if that is None. `vanishes`: nobody writes down how. `deaf`: it does not hear requests to stop.
-    `leaves`: a process that outlives it. `commits`: how many it has made by its end. `refuses`: it cannot start."""
+    `leaves`: a process that outlives it. `commits`: how many it has made by its end. `refuses`: it cannot start.
+    `breaks`: Paddock cannot even try."""
 
     says: tuple[tuple[float, str], ...] = ()
     ends: float | None = 60.0
@@ -43,6 +44,7 @@ class Part:
     leaves: bool = False
     commits: int = 0
     refuses: str = ""
+    breaks: str = ""
 
 
 @dataclass
@@ -154,6 +156,8 @@ class PlayedSessions:
         part = self._troupe.write_part(order.turn, order)
         if part.refuses:
             raise PaddockError(part.refuses)
+        if part.breaks:
+            raise OSError(part.breaks)
         self._troupe.on_start(order.turn)
         self._troupe.turns[order.turn] = Played(order, part, self._troupe.time.now(), leftover=part.leaves)
 

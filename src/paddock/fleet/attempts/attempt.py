@@ -12,13 +12,13 @@ from pathlib import Path
 
 from paddock.core.board import Board
 from paddock.core.errors import PaddockError
-from paddock.core.events import AttemptEnded, Draft, TurnStarted
+from paddock.core.events import AttemptEnded, Draft, TurnEnded, TurnStarted
 from paddock.core.ids import AttemptId, TaskId
 from paddock.core.leases.lease import end_attempt
 from paddock.core.money.spending import day_of, still_reserved
 from paddock.core.tasks.conversations import find_homes
 from paddock.core.tasks.task import Attempt, Phase, Task
-from paddock.core.tasks.vocabulary import Outcome, Step
+from paddock.core.tasks.vocabulary import EndedBy, Outcome, Step
 from paddock.core.trace import TurnSummary
 from paddock.core.troubles import Trouble
 from paddock.engines.protocol import Engine
@@ -122,9 +122,15 @@ class AttemptRun:
             unblock=f"paddock retry {self.task_id}",
         )
 
+        unseen = Ended(None, EndedBy.VANISHED, trouble.problem, TurnSummary())
+
         def decide(board: Board) -> list[Draft]:
-            drafts = self._if_live(board, Draft(verdict, self.task_id, attempt.id))
-            return [*drafts, *(Draft(event) for event in end_attempt(board.leases, attempt.id) if drafts)]
+            if not self._if_live(board, Draft(verdict, self.task_id, attempt.id)):
+                return []
+            last = [self._turn_ended(attempt, unseen)] if attempt.turn_open else []
+            ended = [*last, verdict]
+            drafts = [Draft(event, self.task_id, attempt.id) for event in ended]
+            return [*drafts, *(Draft(event) for event in end_attempt(board.leases, attempt.id))]
 
         await self._ledger.record(decide)
         checkpoint("attempt.given_up")
@@ -212,11 +218,13 @@ class AttemptRun:
         swept = await self._crew.sweeper.sweep(attempt.id)
         checkpoint("turn.swept")
         words = tuple(process.command for process in swept.ended[:20])
-        expected = still_reserved(self._ledger.board.spending, attempt)
-        ended = replace(ended, swept=words)
-        event = turn_ended(attempt, ended, self._site.prices, day_of(self._site.clock.now()), expected)
+        event = self._turn_ended(attempt, replace(ended, swept=words))
         await self._ledger.record(lambda board: self._if_live(board, Draft(event, self.task_id, attempt.id)))
         checkpoint("turn.ended_in_log")
+
+    def _turn_ended(self, attempt: Attempt, ended: Ended) -> TurnEnded:
+        expected = still_reserved(self._ledger.board.spending, attempt)
+        return turn_ended(attempt, ended, self._site.prices, day_of(self._site.clock.now()), expected)
 
     async def _start_and_follow(self, task: Task, attempt: Attempt) -> Ended:
         try:
