@@ -64,7 +64,7 @@ def farm_of(seed: int, folder: Path) -> Farm:
     return farm
 
 
-@seeds(1, 20)
+@seeds(1, 12)
 def test_what_can_land_lands_and_main_is_never_red(seed: int, stage: Path) -> None:
     farm = farm_of(seed, stage)
     survive(farm, Random(f"{seed} deaths"), 3)
