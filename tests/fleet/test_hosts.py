@@ -25,10 +25,10 @@ def test_a_daemon_leaves_an_attempt_of_another_host_alone_and_says_where_it_is(y
     assert yard.processes()
 
     shown = yard.paddock("status", env=DESK)
-    assert "t1.1 has been on `laptop` for " in shown
+    assert "t1.1 has been running on host `laptop` for " in shown
     told = json.loads(yard.paddock("status", "--json", env=DESK))["needs_you"]["notices"]
     [notice] = [notice for notice in told if notice["kind"] == "elsewhere"]
-    assert "PADDOCK_HOST=laptop paddock run" in notice["text"]
+    assert "PADDOCK_HOST=laptop paddock run" in notice["run"]
     assert "elsewhere" not in yard.paddock("status", "--json", env=LAPTOP)
 
     (yard.folder / "gate").touch()

@@ -52,9 +52,9 @@ def _lost_daemon(seen: DaemonSighting, now: float) -> Iterator[Notice]:
 def _elsewhere(work: "WorkElsewhere", now: float) -> Notice:
     """At work on a host that a daemon here does not reach: it leaves them alone."""
     age = rough_duration(now - work.since)
-    words = f"{work.name} has been on `{work.host}` for {age}, which cannot be reached from here"
-    gone = f"or, if that host is gone for good, `{work.take_over}` here"
-    return Notice("elsewhere", f"{words}: run `paddock run` there, {gone}", "paddock run")
+    words = f"{work.name} has been running on host `{work.host}` for {age}; that host cannot be reached from here"
+    cure = f"paddock run (on `{work.host}`), or, if that host is gone for good, here: {work.take_over}"
+    return Notice("elsewhere", words, cure)
 
 
 def _halted_queue(board: Board, now: float) -> Iterator[Notice]:

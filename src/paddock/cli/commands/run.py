@@ -24,6 +24,7 @@ from paddock.fleet.ledger import AlreadyRunning, Ledger, take_lead
 from paddock.fleet.service.settings import SettingsFile
 from paddock.fleet.site import Site
 from paddock.fleet.workspace import Workspace
+from paddock.sessions.host import Host
 from paddock.store.protocol import LogUnusable, Store
 
 WAIT_SECONDS = 2.0
@@ -90,7 +91,9 @@ async def run_fleet(workspace: Workspace, orders: Orders, *, wait: bool, live: b
         return 0
     os.close(folder)
     board = ledger.board
-    still = [attempt.id for name in board.live if (attempt := board.tasks[name].live_attempt) is not None]
+    attempts = (board.tasks[name].live_attempt for name in board.live)
+    reaches = site.sessions.reaches
+    still = [one.id for one in attempts if one is not None and reaches(Host(one.host, one.host_id))]
     store.close()
     if still:
         click.echo(f"still working: {', '.join(still)}; `paddock run` picks them up", err=True)
