@@ -69,24 +69,25 @@ def main() -> int:
 
 
 async def catch(project: Path) -> str:
-    """The view with the most agents at work after a third of the changes have landed."""
+    """The view with the most running agents after a third of the changes have landed."""
     workspace = Workspace(discover(project))
     store = workspace.write()
     ledger = await lead(store, wait=False)
     lines: deque[str] = deque(maxlen=LAST_LINES)
-    daemon = Daemon(workspace.site, ledger, workspace.log_path, Orders(until_idle=True))
+    daemon = Daemon(workspace.site, ledger, Orders(until_idle=True))
 
     def observe(record: Record) -> None:
         if line := tell(record, ledger.board):
             lines.append(line)
 
-    daemon.observe = observe
+    daemon.news.observe = observe
     best, most = "", 0
     async with asyncio.timeout(SECONDS):
         running = asyncio.ensure_future(daemon.run())
         while not running.done():
             landed = ledger.board.counts.get(Phase.LANDED, 0)
-            busy = sum(run.turn is not None and run.turn.reader.summary.steps > 0 for run in daemon.runs.values())
+            runs = daemon.attempts.by_task.values()
+            busy = sum(run.turn is not None and run.turn.reader.summary.steps > 0 for run in runs)
             if 3 <= landed <= 8 and busy > most:
                 best, most = render(daemon, list(lines)), busy
             await asyncio.wait({running}, timeout=REFRESH_SECONDS / 10)

@@ -209,8 +209,8 @@ def test_limits_tell_what_each_number_was_made_from(cli: Cli) -> None:
         "120 calls per minute get through; 30.0 calls per minute per agent; starts are spaced out",
         "account shut         quota allows 16.0 agents; no limit hit so far; starts are not spaced out; "
         "paused: credentials refused: who are you?",
-        "account told         no quota; 93% of the 5-hour window used, reset in 1h; "
-        "calls beyond its windows are paid for",
+        "account told         no quota; 93% of the 5-hour window used, resets in 1h; "
+        "calls beyond its windows are billed",
         "engine  odd          2 attempts in a row never ran: no such file",
         "engine  gone         3 attempts in a row never ran: exit 127",
         "engine  gone         stopped; run paddock engines check gone, then paddock limits --reset gone",

@@ -36,7 +36,7 @@ def test_a_window_that_is_nearly_used_up_takes_no_new_agent_until_its_reset() ->
     nearly, almost = controls_with(told(MOST_USED)), controls_with(told(MOST_USED - 0.01))
     refused = admit(snapshot(1, controls=nearly), NOW).refusals[0]
     assert (refused.by, refused.until) == (LimitedBy.WINDOW, NOW + HOUR)
-    assert refused.reason == "account main: 95% of the 5-hour window used, reset in 1h"
+    assert refused.reason == "account main: 95% of the 5-hour window used, resets in 1h"
     assert admit(snapshot(1, controls=almost), NOW).starts
     assert admit(snapshot(1, controls=nearly), NOW + HOUR).starts
     assert admit(snapshot(1, controls=nearly, most_used=1.0), NOW).starts

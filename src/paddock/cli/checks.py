@@ -1,4 +1,4 @@
-"""What `paddock doctor` and `paddock config check` look at, each finding with how to fix it."""
+"""What `paddock doctor` and `paddock config check` check, each finding with its fix."""
 
 import os
 import shutil
@@ -120,7 +120,7 @@ def _branch(workspace: Workspace) -> Iterator[Finding]:
 
 
 def _checkout(workspace: Workspace) -> Iterator[Finding]:
-    """Only while there is something to tell."""
+    """Only while there is something to say."""
     from paddock.fleet.outlook import know_checkouts
     from paddock.views.notices import checkout_notices
 
@@ -142,7 +142,7 @@ def _file_system(workspace: Workspace) -> Iterator[Finding]:
 
 
 def _kind_of_file_system(folder: Path) -> str:
-    """As Linux's mount table tells; empty elsewhere."""
+    """From Linux's mount table; empty elsewhere."""
     try:
         mounts = [line.split() for line in Path("/proc/self/mounts").read_text().splitlines()]
     except OSError:
@@ -177,7 +177,7 @@ def _clock(workspace: Workspace) -> Iterator[Finding]:
 
 
 def _log_time(workspace: Workspace) -> float:
-    """Of its last record; what is wrong with the log is told by another check."""
+    """The time of its last record; another check reports what is wrong with the log."""
     try:
         return workspace.board().at if workspace.has_log else 0.0
     except PaddockError:

@@ -1,6 +1,6 @@
 """What tab completion offers besides commands and options: tasks, convoys, agents, engines, keys, kinds and files.
 
-Imported only while a shell completes. A completion that fails offers nothing: whoever presses tab wants no error.
+Imported only while a shell completes. A completion that fails offers nothing: tab completion must not print errors.
 """
 
 from collections.abc import Callable, Iterable
@@ -20,7 +20,7 @@ from paddock.git.repo import discover
 MOST = 100
 
 Offer = Callable[[Workspace], Iterable[tuple[str, str]]]
-"""Words with what is said about each, best first."""
+"""Words with a description of each, best first."""
 
 
 def offer_to(command: click.Command, path: tuple[str, ...]) -> None:
@@ -42,7 +42,7 @@ def _complete_file(kind: str, _ctx: click.Context, incomplete: str) -> list[Comp
 
 
 def _complete(offer: Offer, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
-    """The last of several words with commas between; those before it stay."""
+    """Completes the last of several comma-separated words; those before it stay."""
     before, comma, begun = incomplete.rpartition(",")
     given = before.split(",")
     try:
@@ -54,7 +54,7 @@ def _complete(offer: Offer, ctx: click.Context, incomplete: str) -> list[Complet
 
 
 def _tasks(workspace: Workspace) -> Iterable[tuple[str, str]]:
-    """The newest first; those that are over come last."""
+    """Newest first; finished ones last."""
     board = workspace.board()
     newest = sorted(board.tasks, key=task_number, reverse=True)
     for name in (*(n for n in newest if n in board.open), *(n for n in newest if n not in board.open)):

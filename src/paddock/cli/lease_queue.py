@@ -1,4 +1,4 @@
-"""Taking a lease, in line with whoever else wants it."""
+"""Taking a lease, in line with others who want it."""
 
 import time
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""Where `paddock` begins. A plain `status`, which people ask for all day, is answered without loading click."""
+"""The entry point of `paddock`. A plain `status`, which people run all day, is answered without importing click."""
 
 import gc
 import io
@@ -33,11 +33,11 @@ def run(arguments: list[str]) -> int:
         complain(refusal.message, refusal.hint)
         return refusal.exit_code
     except KeyboardInterrupt:
-        if "_PADDOCK_COMPLETE" not in os.environ:  # whoever presses tab wants no error
+        if "_PADDOCK_COMPLETE" not in os.environ:  # tab completion must not print errors
             complain("interrupted", None)
         return 130
     except BrokenPipeError:
-        # Whoever read our output has seen enough; Python would complain once more while closing it.
+        # The reader of our output has closed it; Python would complain once more while closing its end.
         _discard_output()
         return 1
     except OSError as error:
@@ -59,7 +59,7 @@ def run(arguments: list[str]) -> int:
 
 
 def _open_missing_streams() -> None:
-    """Whoever started us may have closed some; their numbers would go to the next files that are opened."""
+    """Our parent may have closed some; their numbers would go to the next files that are opened."""
     for number, name in enumerate(("stdin", "stdout", "stderr")):
         if getattr(sys, name) is None:
             os.dup2(os.open(os.devnull, os.O_RDWR), number)
@@ -67,7 +67,7 @@ def _open_missing_streams() -> None:
 
 
 def _forgive_characters() -> None:
-    """What a terminal of another encoding cannot show becomes a question mark; nothing fails for it."""
+    """What a terminal of another encoding cannot show becomes a question mark instead of an error."""
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper) and stream.encoding.lower() != "utf-8":
             stream.reconfigure(errors="replace")

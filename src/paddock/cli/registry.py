@@ -57,7 +57,7 @@ GROUPS: dict[str, tuple[str, ...]] = {
     "Spending": ("costs", "budget", "limits", "fanout"),
     "Share and clean up": ("lease", "with-lease", "gc", "janitor"),
 }
-# What people who come from other tools type.
+# What people used to other tools type.
 MEANT = {
     "ls": "status",
     "list": "status",
@@ -135,7 +135,7 @@ class Invocation(NamedTuple):
 
 
 def run_command(arguments: list[str]) -> int:
-    """The exit code; what is wrong with the arguments themselves is told here. Raises what the command raises."""
+    """Returns the exit code; reports wrong arguments itself. Raises what the command raises."""
     try:
         result = paddock.main(args=arguments, prog_name="paddock", standalone_mode=False)
         return result if isinstance(result, int) else 0

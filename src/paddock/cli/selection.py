@@ -1,4 +1,4 @@
-"""Which tasks a command is about: ids, ranges of them, a convoy, or all it can apply to; and what became of each."""
+"""Which tasks a command applies to (ids, ranges, a convoy, or all that qualify), and what became of each."""
 
 import sys
 from collections.abc import Callable, Sequence
@@ -33,12 +33,12 @@ class Wanted:
 
 
 def parse_tasks(words: tuple[str, ...]) -> list[TaskId]:
-    """Several words, each an id, a range of ids, or several of both with commas between."""
+    """Several words, each an id, a range of ids, or a comma-separated list of these."""
     return [name for word in words for part in split_list(word) for name in parse_task_range(part)]
 
 
 def takes_tasks(command: _Command) -> _Command:
-    """The argument and options of every command that can be about many tasks."""
+    """The argument and options of every command that can apply to many tasks."""
     for add in (
         prints_json,
         click.option("--dry-run", is_flag=True, help="Show what it would apply to, and change nothing."),
@@ -72,8 +72,8 @@ def go_ahead(
     ask: bool = False,
     branches: Sequence[str] = (),
 ) -> bool:
-    """Whether to do it. Not on a dry run, nor with nothing to apply to: both say so. Raises Misuse where nobody
-    can be asked."""
+    """Whether to go ahead. Not on a dry run, nor with nothing to apply to: both say so. Raises Misuse if nobody can be
+    asked."""
     if wanted.dry_run or not (names or branches):
         if wanted.as_json:
             others = {"branches": list(branches)} if branches else {}
@@ -108,7 +108,7 @@ def _listed(board: Board, names: Sequence[TaskId]) -> list[str]:
 def record_each(
     workspace: Workspace, names: Sequence[TaskId], decide: Callable[[Board, TaskId], Sequence[Draft]]
 ) -> tuple[list[Record], list[RefusedTask]]:
-    """In one transaction, for those it can be done for. Raises the refusal where there is only one task."""
+    """Does what it can in one transaction. Raises the refusal if there is only one task."""
     refused: list[RefusedTask] = []
 
     def decide_all(board: Board) -> list[Draft]:

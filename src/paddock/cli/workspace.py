@@ -1,4 +1,4 @@
-"""The workspace that the command line means."""
+"""The workspace that the command line names."""
 
 import sys
 from pathlib import Path
@@ -16,12 +16,12 @@ if TYPE_CHECKING:
 def open_workspace(ctx: "Context") -> Workspace:
     workspace = workspace_at(ctx.find_root().obj.directory, ctx.find_root().obj.settings)
     if workspace.settings:
-        workspace.load()  # a slip in --set is told also by commands that need no configuration
+        workspace.load()  # a typo in --set is reported even by commands that need no configuration
     return workspace
 
 
 def workspace_at(directory: str | None, settings: tuple[str, ...] = ()) -> Workspace:
-    """None is where the process is."""
+    """None means the current directory."""
     return Workspace(discover(_start_directory(directory)), settings, _warn)
 
 

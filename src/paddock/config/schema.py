@@ -49,7 +49,12 @@ class Limits(Section, frozen=True):
         Meta(description="space out starts: once a limit of the account is known or was hit, always, or never"),
     ] = "auto"
     window_percent: Annotated[
-        int, Meta(ge=1, le=100, description="used part of an account's quota window above which nothing starts on it")
+        int,
+        Meta(
+            ge=1,
+            le=100,
+            description="how much of an account's quota window may be used before nothing more starts on it",
+        ),
     ] = 95
     attempt_usd: Annotated[
         float, Meta(ge=0, le=1e6, description="what one attempt may cost in dollars before it is stopped; 0: no limit")

@@ -35,7 +35,7 @@ class Convoy(msgspec.Struct, frozen=True, array_like=True):
 
 
 class Board:
-    """Changed by `apply` and nobody else. `open` holds the tasks that are not finished, oldest first; `ready` those
+    """Changed only by `apply`. `open` holds the tasks that are not finished, oldest first; `ready` those
     that could start, `live` those with an attempt under way, whatever their phase, `needy` those that
     wait for a person.
     """

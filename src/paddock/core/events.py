@@ -65,7 +65,7 @@ class ConvoyAdded(Event, frozen=True):
 
 
 class TaskAdded(Event, frozen=True):
-    """Who takes a task and how long that lasts may depend on its `kind` of work, such as `docs`."""
+    """The choice of agent and the estimates depend on a task's `kind` of work, such as `docs`."""
 
     kind: ClassVar[str] = "task.added"
     title: str

@@ -1,4 +1,4 @@
-"""A task with all that is known of its attempts, as JSON: `paddock show`."""
+"""A task with everything known about its attempts, as JSON: `paddock show`."""
 
 import msgspec
 
@@ -10,7 +10,7 @@ from paddock.views.tasks import view_task
 
 
 class WorkView(msgspec.Struct, frozen=True):
-    """`stopped` tells who asked for the attempt's end, and the words given with it."""
+    """`stopped` says who stopped the attempt, and the reason given."""
 
     worktree: str | None
     files: tuple[TouchedFile, ...]

@@ -1,4 +1,4 @@
-"""What agents have cost, by whatever it is asked for, and what may be spent."""
+"""What agents have cost, grouped as requested, and what may be spent."""
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, fields
@@ -62,7 +62,7 @@ class Costs:
 
     @property
     def per_landed(self) -> float | None:
-        """Dollars for each change that has landed; None while none has, or nobody knows."""
+        """Dollars per landed change; None if none has landed or the cost is unknown."""
         return self.total.money / self.landed if self.landed and self.total.is_priced else None
 
 

@@ -10,13 +10,13 @@ View = TypeVar("View", bound=msgspec.Struct)
 
 
 class Document(msgspec.Struct, frozen=True, kw_only=True):
-    """What is printed or served as a whole."""
+    """A whole document, printed or served."""
 
     schema: int = SCHEMA
 
 
 def document(**fields: object) -> dict[str, object]:
-    """What a command answers that has done something."""
+    """The answer of a command that changed something."""
     return {"schema": SCHEMA, **fields}
 
 

@@ -1,4 +1,4 @@
-"""A merge queue that stopped by itself: why, what to do, and when it goes on by itself."""
+"""A merge queue that stopped by itself: why, what to do, and when it resumes by itself."""
 
 import msgspec
 

@@ -1,4 +1,4 @@
-"""What the log tells of a change, a CI run or main: nothing the queue has forgotten is missing here."""
+"""The log's history of a change, a CI run or main, including what the queue has forgotten."""
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
@@ -32,7 +32,7 @@ class StoryLine:
 
 @dataclass(frozen=True, slots=True)
 class OpenConflict:
-    """A conflict nobody has resolved yet: the version that was sent back, and on what."""
+    """An unresolved conflict: the version that was returned, and the base it conflicts with."""
 
     head: str
     base: str
@@ -60,7 +60,7 @@ class RunStory:
 
 
 def story_of_change(ask: Ask, change: str) -> list[StoryLine]:
-    """Raises PaddockError when the queue never heard of it."""
+    """Raises PaddockError if the queue never had it."""
     mine: dict[str, qe.RunStarted] = {}
     story = [line for record in ask(EVERYTHING) if (line := _about_change(record, change, mine)) is not None]
     story += [*_requests(ask, change), *_notes(ask, change)]
@@ -72,7 +72,7 @@ def story_of_change(ask: Ask, change: str) -> list[StoryLine]:
 
 
 def open_conflict(story: list[StoryLine]) -> OpenConflict | None:
-    """The conflict the story ends with, None when it went on after it or never had one."""
+    """The conflict the story ends with; None if there was none or it went on afterwards."""
     heads = [line.head for line in story if line.head]
     ends = [line.conflict for line in story if line.head or line.conflict is not None]
     last = ends[-1] if ends else None
@@ -80,7 +80,7 @@ def open_conflict(story: list[StoryLine]) -> OpenConflict | None:
 
 
 def story_of_run(ask: Ask, run: str) -> RunStory:
-    """Raises PaddockError when there never was one of that id."""
+    """Raises PaddockError if there never was one with that id."""
     records = list(ask(EVERYTHING))
     starts = [(record, record.event) for record in records if isinstance(record.event, qe.RunStarted)]
     mine = next(((record, event) for record, event in starts if event.run == run), None)

@@ -1,4 +1,4 @@
-"""What needs a person and is no task: one list, shown last in `paddock status` and told in its JSON."""
+"""What needs a person and is not a task: one list, shown last in `paddock status` and in its JSON."""
 
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
@@ -19,7 +19,7 @@ DETAILS = "paddock queue why main"
 
 
 class Notice(msgspec.Struct, frozen=True):
-    """`kind` is for programs and never changes; `run` is the command, or the commands, that help."""
+    """`kind` is for programs and never changes; `run` is the command, or the commands, to run."""
 
     kind: str
     text: str
@@ -50,7 +50,7 @@ def _lost_daemon(seen: DaemonSighting, now: float) -> Iterator[Notice]:
 
 
 def _elsewhere(work: "WorkElsewhere", now: float) -> Notice:
-    """At work on a host that a daemon here does not reach: it leaves them alone."""
+    """Work on a host that a daemon here cannot reach, and so leaves alone."""
     age = rough_duration(now - work.since)
     words = f"{work.name} has been running on host `{work.host}` for {age}; that host cannot be reached from here"
     cure = f"paddock run (on `{work.host}`), or, if that host is gone for good, here: {work.take_over}"
@@ -66,7 +66,7 @@ def _halted_queue(board: Board, now: float) -> Iterator[Notice]:
 
 
 def _trouble(trouble: "Trouble", now: float) -> Notice:
-    """What the daemon fails at and tries again."""
+    """What the daemon keeps failing at and retries."""
     age = rough_duration(now - trouble.since)
     times = f"{trouble.times} times, first" if trouble.times > 1 else "once,"
     words = f"{trouble.title}: {printable(trouble.problem, 200)} (failed {times} {age} ago)"

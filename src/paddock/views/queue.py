@@ -111,7 +111,7 @@ def view_queue(
     lands_in: LandsIn,
     now: float,
 ) -> QueueView:
-    """`reason` is why it does not go on, if it does not."""
+    """`reason` is why it stopped, if it did."""
     typical, lost = run_seconds(queue.stats, 0.5), queue.lost_remote
     return QueueView(
         main=queue.main.commit if queue.main else None,

@@ -26,8 +26,8 @@ class QueueSwitchView(msgspec.Struct, frozen=True):
 
 
 class TodayView(msgspec.Struct, frozen=True):
-    """The day is UTC's; `cost_usd` is None if no agent has worked on it. `assumed_usd` is what budgets count for usage
-    that nobody has told."""
+    """The day is UTC's; `cost_usd` is None if no agent has worked on it. `assumed_usd` is what budgets count for
+    unreported usage."""
 
     day: str
     cost_usd: float | None
@@ -96,7 +96,7 @@ def _view_today(board: Board, day: str) -> TodayView:
 
 
 def view_daemon(seen: DaemonSighting) -> DaemonView | None:
-    """Who runs the fleet, None when nobody does or its process is known to be gone."""
+    """The daemon; None if there is none or its process is known to be gone."""
     if seen.lease is None or seen.presence is Presence.GONE:
         return None
     holder = seen.lease.holder

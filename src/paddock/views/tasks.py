@@ -78,7 +78,7 @@ def view_attempt(attempt: Attempt) -> AttemptView:
 
 
 def view_task(task: Task, reason: str | None = None) -> TaskView:
-    """`reason` is a fresher one than the log has."""
+    """`reason` is more recent than the log's."""
     last = task.last
     return view_of(
         TaskView,

@@ -1,4 +1,4 @@
-"""What began a turn and what happened in it, one JSON object a line."""
+"""What started a turn and what happened in it, one JSON object per line."""
 
 import msgspec
 
@@ -21,6 +21,6 @@ def view_opening(opening: Opening) -> OpeningView:
 
 
 def view_entry(entry: TraceEntry, at: float | None) -> dict[str, object]:
-    """`at` is None where nobody knows when it was."""
+    """`at` is None if unknown."""
     known = {"at": iso(at)} if at is not None else {}
     return {**msgspec.to_builtins(entry), **known, "schema": SCHEMA}

@@ -28,7 +28,7 @@ def test_a_nearly_used_window_holds_up_the_next_task_and_lets_the_first_go_on(ya
     yard.add({"window_used": 96}, {"run": ["touch", str(told)]}, {"wait_for": str(gate)}, *WORK)
     fleet = yard.start("run", "--until-idle")
     yard.await_that(told.exists, "the agent")
-    yard.await_that(lambda: "96% of the 5-hour window used, reset in " in yard.paddock("limits"), "what was told")
+    yard.await_that(lambda: "96% of the 5-hour window used, resets in " in yard.paddock("limits"), "what was told")
     yard.add(*WORK)
     assert await_waiting(yard, "t2").startswith("account scripted: 96% of the 5-hour window used, ")
     gate.touch()
@@ -60,8 +60,8 @@ def test_the_windows_that_a_real_cli_is_told_hold_up_the_next_task(
         yard.await_that(lambda: "window used" in str(yard.row("t2")["reason"]), "the reason of the second")
         assert yard.task("t2").started == 0
         said = yard.paddock("limits")
-        assert "97% of the 5-hour window used, reset in " in said
-        assert "41% of the 7-day window used, reset in " in said
+        assert "97% of the 5-hour window used, resets in " in said
+        assert "41% of the 7-day window used, resets in " in said
         leave(fleet)
 
 

@@ -67,7 +67,7 @@ def test_a_drive_that_always_fails_ends_in_a_blocked_task_after_one_record(yard:
     assert "attempts" in trouble.problem
     blocked = yard.task(task)
     assert (blocked.phase, blocked.unblock) == ("blocked", f"paddock retry {task}")
-    assert blocked.reason.startswith("Paddock could not go on with it after 4 tries: ")
+    assert blocked.reason.startswith("Paddock gave up on it after 4 tries: ")
     assert trouble.problem in blocked.reason
     assert len(yard.records(AttemptEnded)) == 1
     assert yard.attempt(task).outcome == "lost"

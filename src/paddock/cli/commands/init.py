@@ -155,7 +155,7 @@ def _write(path: Path, text: str) -> None:
 
 
 def found_engines() -> list[str]:
-    """Built-in engines whose program is on PATH. One that no model works behind does not count."""
+    """Built-in engines whose program is on PATH. One without a model behind it does not count."""
     from paddock.engines.registry import BUILT_IN, load_engine
 
     return [name for name in BUILT_IN if shutil.which(name) and not load_engine(name).capabilities.free]

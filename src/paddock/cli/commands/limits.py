@@ -87,7 +87,7 @@ def _account(account: Account, pace: Pace, now: float) -> Iterator[str]:
     for window in windows_open(account.windows, now):
         yield describe_window(window, now)
     if account.windows.extra:
-        yield "calls beyond its windows are paid for"
+        yield "calls beyond its windows are billed"
     if (pause := current_pause(account.clocks, now)) is not None:
         yield f"paused: {pause.reason}"
 

@@ -107,7 +107,7 @@ _add_switch(QueueSwitch.DRAIN, "draining", "Finish what is queued now; later cha
 @click.option("--priority", type=int, help="Higher goes first.")
 @click.pass_context
 def move_command(ctx: click.Context, change: str, front: bool, priority: int | None) -> None:
-    """Move CHANGE (a task or a branch) within the queue."""
+    """Move a task or a branch within the queue."""
     wanted = None if front else priority
     [moved] = open_workspace(ctx).record(lambda board: move_change(board, change, author().name, wanted))
     assert isinstance(moved.event, qe.ChangeMoved)
@@ -119,7 +119,7 @@ def move_command(ctx: click.Context, change: str, front: bool, priority: int | N
 @click.option("-m", "--message", default="", help="The reason; kept in the log.")
 @click.pass_context
 def cancel_command(ctx: click.Context, change: str, message: str) -> None:
-    """Remove CHANGE (a task or a branch) from the queue; its task waits for approval again."""
+    """Remove a task or a branch from the queue; a task then waits for approval."""
     [gone] = open_workspace(ctx).record(lambda board: cancel_change(board, change, author().name, message))
     assert isinstance(gone.event, qe.ChangeCancelled)
     click.echo(f"removed {gone.event.id} from the queue")
@@ -130,7 +130,7 @@ def cancel_command(ctx: click.Context, change: str, message: str) -> None:
 @prints_json
 @click.pass_context
 def why_command(ctx: click.Context, change: str, as_json: bool) -> None:
-    """Explain the state of a change, a CI run or main, with the end of CI's output.
+    """Explain a change, a CI run or main, with the end of CI's output.
 
     For a task or a branch: every run behind its verdict, and what it failed to merge with. For a run such as r7: what
     it tested, how it ended and what followed. For main: who moved it, which runs tested it, and what halted the queue.

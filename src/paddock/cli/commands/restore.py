@@ -1,4 +1,4 @@
-"""`paddock queue restore`: landed work that a commit from an older checkout took back returns through the queue."""
+"""`paddock queue restore`: landed work that a commit from an older checkout undid returns through the queue."""
 
 import click
 
@@ -14,10 +14,10 @@ from paddock.fleet.landing.restoration import contested_words, find_undone, how_
 @prints_json
 @click.pass_context
 def restore_command(ctx: click.Context, commit: str, dismiss: bool, as_json: bool) -> None:
-    """Bring back landed work that COMMIT, made from an older checkout, took back.
+    """Restore landed work that COMMIT undid.
 
-    A branch with the landed lines and all later edits is queued; it lands when its tests pass, like any other. Landed
-    lines that COMMIT replaced with its own are left to you.
+    COMMIT was made from an older checkout. A branch with the landed lines and all later edits is queued; it lands when
+    its tests pass, like any other. Landed lines that COMMIT replaced with its own are left to you.
     """
     workspace = open_workspace(ctx)
     work = find_undone(workspace, commit, dismiss=dismiss)

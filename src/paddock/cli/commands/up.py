@@ -32,7 +32,7 @@ def up_command(ctx: click.Context, most: int | None, install: bool, as_json: boo
     workspace = open_workspace(ctx)
     found = _running(workspace)
     if found is None:
-        workspace.site.require_root()  # the daemon would say it too, where nobody reads it
+        workspace.site.require_root()  # the daemon would report it too, but only in its log
     taken = install and _install(workspace)
     log = workspace.state_dir / "daemon.log"
     if found is None and not taken:

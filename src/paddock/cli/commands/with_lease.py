@@ -66,7 +66,7 @@ def _run(words: tuple[str, ...], held: lease.Granted, lost: threading.Event) -> 
         elif number != signal.SIGINT or not _is_in_foreground():
             started[0].send_signal(number)
 
-    # Before the command starts: a signal that came first would end us and leave the command without its lease.
+    # Before the command starts: an earlier signal would end us and leave the command without its lease.
     heard = [number for number in PASSED_ON if signal.getsignal(number) is not signal.SIG_IGN]
     previous = [signal.signal(number, pass_on) for number in heard]
     try:

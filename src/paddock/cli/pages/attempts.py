@@ -1,4 +1,4 @@
-"""What `paddock show` tells of an attempt's work: where, which files and tools, what it used, how it failed."""
+"""What `paddock show` says about an attempt's work: where, which files and tools, what it used, how it failed."""
 
 from collections.abc import Iterator
 
@@ -16,7 +16,7 @@ INDENT = " " * 10
 
 
 def usage_words(attempt: Attempt) -> list[str]:
-    """Tokens and cost; nothing of an attempt that has called no model yet."""
+    """Tokens and cost; empty for an attempt that has not called a model yet."""
     tokens_in = attempt.input_tokens + attempt.cache_write_tokens + attempt.cache_read_tokens
     uncounted = attempt.uncounted_calls
     if not tokens_in and not attempt.output_tokens and not uncounted and attempt.cost_usd is None:

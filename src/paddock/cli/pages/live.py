@@ -62,7 +62,7 @@ def _waiting(daemon: Daemon) -> Text:
 
 
 def _header(daemon: Daemon) -> Text:
-    """How many tasks are where, as a bar of words, and how much of the work is done."""
+    """How many tasks are in each phase, and how much of the work is done."""
     counts = daemon.ledger.board.counts
     header = Text()
     for phase in Phase:
@@ -87,7 +87,7 @@ def _agents(daemon: Daemon) -> Table:
         if (attempt := task.live_attempt) is None:
             continue
         step = run.turn.reader.summary.last_step if run.turn is not None else "preparing its worktree"
-        # Text, because a bare string may hold what rich takes for markup.
+        # Text, because rich would interpret markup in a bare string.
         words = Text(cut(task.title, 30)), age(attempt.started), Text(cut(step or "starting", 200))
         table.add_row(attempt.id, *words)
     for driver in daemon.lander.runs.driven.values():

@@ -18,14 +18,14 @@ def narrate(record: ev.Record, board: Board) -> None:
 
 
 def tell(record: ev.Record, board: Board) -> str:
-    """Time, subject and words of a record worth telling, or nothing. `board` is one that has folded it."""
+    """Time, subject and words of a record worth showing, or nothing. `board` has folded it already."""
     words = describe(record, board)
     at = time.strftime("%H:%M:%S", time.localtime(record.at))
     return f"{at}  {record.attempt or record.task or '':<7} {words}" if words else ""
 
 
 def describe(record: ev.Record, board: Board) -> str:
-    """One line about a record worth telling, or nothing."""
+    """One line about a record worth showing, or nothing."""
     match record.event:
         case ev.TaskAdded(title=title):
             return f"added: {cut(title, 80)}"

@@ -1,4 +1,4 @@
-"""What needs a person, told at the end of a command that is about something else."""
+"""What needs a person, shown at the end of a command that is about something else."""
 
 import time
 
@@ -11,7 +11,7 @@ from paddock.views.notices import DETAILS, checkout_notices
 
 
 def checkout_lines(workspace: Workspace) -> list[str]:
-    """Empty when there is nothing to tell."""
+    """Empty if there is nothing to say."""
     lines = []
     for notice in checkout_notices(know_checkouts(workspace), workspace.config.landing_branch):
         lines += ["", notice.text, paint(f"run: {notice.run}", dim=True)]

@@ -1,4 +1,4 @@
-"""What there is to do: counts, how things stand, convoys and tasks, what needs a person. Loads only what is needed."""
+"""The overview: counts, state, convoys and tasks, what needs a person. Imports only what is needed."""
 
 import time
 from collections.abc import Collection, Iterator
@@ -41,7 +41,7 @@ def show_status(
 
 
 def render(board: Board, outlook: Outlook, notices: list[Notice], convoy: str | None, *, show_all: bool) -> list[str]:
-    """Counts and how things stand, then the work, and last what needs a person."""
+    """Counts and state, then the work, and last what needs a person."""
     if not board.tasks:
         nothing = ["no tasks yet", "", 'add one: paddock add "what to do"']
         return [*_standing(board, outlook), *nothing, *_needs(board, outlook, [], notices)]
@@ -89,7 +89,7 @@ def _counts(board: Board, convoy: str | None, needs: int) -> list[str]:
 
 
 def _flow(lead: str, parts: list[str], between: str, indent: str = "  ") -> list[str]:
-    """The parts one after the other, on as many lines as it takes to stay within the screen."""
+    """The parts one after another, on as many lines as the screen needs."""
     lines = [lead]
     for index, part in enumerate(parts):
         word = part + (between.rstrip() if index < len(parts) - 1 else "")
@@ -100,7 +100,7 @@ def _flow(lead: str, parts: list[str], between: str, indent: str = "  ") -> list
 
 
 def _standing(board: Board, outlook: Outlook) -> list[str]:
-    """The daemon, a queue that does not go on, and what today has cost so far."""
+    """The daemon, a stopped queue, and what today has cost so far."""
     parts = [_daemon_words(outlook)]
     if (state := board.queue_switches.state) != "open":
         parts.append(f"merge queue {state}")
@@ -169,7 +169,7 @@ def _heading(board: Board, convoy: str | None) -> str:
 
 
 def _tree(tasks: list[Task]) -> list[tuple[Task, int]]:
-    """Every task below the last of its dependencies that is shown; depth is bounded so that lines stay lines."""
+    """Every task below the last of its dependencies that is shown; the depth is bounded."""
     shown = {task.id for task in tasks}
     children: dict[TaskId | None, list[Task]] = {}
     for task in tasks:
@@ -185,7 +185,7 @@ def _tree(tasks: list[Task]) -> list[tuple[Task, int]]:
 
 
 def _row(outlook: Outlook, task: Task, depth: int = 0) -> str:
-    """One line of the screen. Of what does not fit the reason is shortened first, then the title."""
+    """One line of the screen. If it does not fit, the reason is shortened first, then the title."""
     indent = "  " * depth
     lead = f"  {badge(task.phase)} {indent}{task.id:<5} "
     room = width() - 15 - len(indent) - max(5, len(task.id)) - len("  ")

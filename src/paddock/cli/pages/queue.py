@@ -84,7 +84,7 @@ def render(queue: Queue, reason: str, lands_in: LandsIn, most: int | None = SHOW
 
 
 def suite_lines(checks: tuple[Check, ...], stats: Stats) -> list[str]:
-    """Only what is out of the ordinary: nothing about checks that always run and never flaked."""
+    """Only what is unusual: nothing about checks that always run and never flaked."""
     lines = [line for check in checks if (line := _check_line(check, stats.checks.get(check.name, CheckTally())))]
     needed = failures_needed(stats)
     if needed > FAILURES_TO_REJECT:

@@ -42,7 +42,7 @@ def _diff_line(line: str) -> str:
 
 
 def _result(status: trace.ToolStatus, lines: list[str]) -> str:
-    """Of what went well the first line; of what did not the last ones, for there is the reason."""
+    """The first line of a success; the last lines of a failure, where the reason is."""
     if status is trace.ToolStatus.OK or len(lines) <= 1:
         first = cut(lines[0], 140) if lines else ""
         more = f"  (+{len(lines) - 1} lines)" if len(lines) > 1 else ""
@@ -69,7 +69,7 @@ def _several(message: str) -> str:
 
 
 def stamp(at: float | None, words: str) -> str:
-    """With the local time before the first line, and the others below its words."""
+    """With the local time before the first line, and the others indented below it."""
     if at is None:
         return words
     first, *rest = words.split("\n")
@@ -78,7 +78,7 @@ def stamp(at: float | None, words: str) -> str:
 
 
 class PartialText:
-    """The answer that is being written: shown in pieces where somebody follows, else only what never got an end."""
+    """The answer being written: shown in pieces to a follower, otherwise only if it was never finished."""
 
     def __init__(self) -> None:
         self._pending = ""
@@ -93,7 +93,7 @@ class PartialText:
         return harmless(piece)
 
     def settle(self, text: str) -> str | None:
-        """The whole answer has come: what of it is still to be shown after the pieces, None when none was shown."""
+        """The answer is complete: what is left to show after the pieces, None if none was shown."""
         shown = self._pending[: self._shown]
         self._pending, self._shown = "", 0
         if not shown:

@@ -1,4 +1,4 @@
-"""A trial of CI, told: what `paddock doctor --ci` and `paddock init` say about the command they ran."""
+"""A trial of CI in words: what `paddock doctor --ci` and `paddock init` say about the command they ran."""
 
 import sys
 
@@ -37,7 +37,7 @@ def try_once(workspace: Workspace, at_most_seconds: float | None = None) -> Tria
 
 
 def tell_trial(trial: Trial) -> str:
-    """What came of it, in one honest sentence."""
+    """The result, in one honest sentence."""
     took = f"{trial.seconds:.1f} s"
     ended = trial.ended
     if ended.cannot_run:

@@ -21,7 +21,7 @@ SHOWN_LINES = 12
 
 @dataclass(frozen=True, slots=True)
 class Manner:
-    """How to show it. `live`: somebody is watching it arrive."""
+    """How to show it. `live`: someone is watching it arrive."""
 
     raw: bool = False
     as_json: bool = False
@@ -39,7 +39,7 @@ class TurnOutput:
         self._readers = [(reader, source) for reader, source in found if source is not Source.LOG or not how.raw]
 
     def open(self, opening: Opening | None) -> None:
-        """What began the turn."""
+        """What started the turn."""
         if opening is None or self._how.raw:
             return
         if self._how.as_json:
@@ -55,7 +55,7 @@ class TurnOutput:
         sys.stdout.flush()
 
     def show_rest(self) -> None:
-        """All of a turn that is over; once."""
+        """Prints all of a finished turn, once."""
         if self._is_over:
             return
         self._is_over = True
@@ -72,7 +72,7 @@ class TurnOutput:
             click.echo(paint("  tokens unknown: the engine has not reported them", dim=True))
 
     def show_unfinished(self) -> None:
-        """The beginning of an answer that has not come to its end."""
+        """The beginning of an answer that is not finished yet."""
         if not self._how.as_json and (text := self._partial.unfinished()):
             click.echo(paint(f"{text} …", dim=True))
 

@@ -1,17 +1,17 @@
-"""Tokens and money in words. What nobody reported is `unknown`; a `>` stands before a figure that is only a part."""
+"""Tokens and money in words. Unreported figures are `unknown`; a `>` precedes a partial figure."""
 
 UNKNOWN, UNPRICED = "unknown", "unpriced"
 
 
 def token_words(tokens: int, uncounted: int) -> str:
-    """`uncounted` are calls of a model that are in no figure."""
+    """`uncounted` are model calls that no figure includes."""
     if uncounted and not tokens:
         return UNKNOWN
     return f">{tokens:,}" if uncounted else f"{tokens:,}"
 
 
 def money_words(dollars: float | None, *, uncounted: int = 0, is_part: bool = False) -> str:
-    """`dollars` is None where nobody knows a price; `is_part` where something else has none."""
+    """`dollars` is None if no price is known; `is_part` if only part of it has one."""
     if dollars is None:
         return UNKNOWN if uncounted else UNPRICED
     return f"{'>' if uncounted or is_part else ''}${dollars:.4f}"

@@ -15,7 +15,7 @@ from paddock.core.ids import harmless
 from paddock.git.repo import Repo
 
 _DEFAULTS = {"meta": "bold", "frag": "cyan", "old": "red", "new": "green"}
-# By how a line of a patch starts; the first that fits counts.
+# By the start of a patch line; the first match counts.
 _SLOTS = {
     "diff --git ": "meta",
     "index ": "meta",
@@ -52,7 +52,7 @@ class DiffColours:
         return {slot: answer.text for slot, answer in asked.items() if answer.ok}
 
     def paint(self, patch: str) -> str:
-        """Whoever wrote the change must not be able to hide a part of it from its reviewer."""
+        """The author of a change must not be able to hide part of it from its reviewer."""
         return "".join(self._lines(harmless(patch).removesuffix("\n").split("\n")))
 
     def _lines(self, lines: list[str]) -> Iterator[str]:

@@ -55,7 +55,7 @@ def badge(phase: Phase) -> str:
 
 
 def width() -> int:
-    """Of the terminal. Without one, lines may be longer: whatever reads them has no edge."""
+    """The terminal's width. Without a terminal, lines may be longer."""
     if not sys.stdout.isatty():
         return 160
     import shutil
@@ -82,7 +82,7 @@ def print_json(value: Any) -> None:
 
 
 def print_document(**fields: object) -> None:
-    """What a command answers that has no view of its own."""
+    """The answer of a command that has no view of its own."""
     print_json(document(**fields))
 
 
@@ -91,7 +91,7 @@ def print_json_line(value: Any) -> None:
 
 
 def _say_data(data: bytes) -> None:
-    """JSON is UTF-8 wherever it goes."""
+    """JSON is always UTF-8."""
     if sys.stdout.encoding.lower() == "utf-8":
         say(data.decode())
         return

@@ -58,7 +58,7 @@ NEXT_PHASE = {
         Step.BLOCK: Phase.BLOCKED,
     },
 }
-"""Where each step leads. A review delivers findings and no commits: there is nothing that it could leave undone."""
+"""Where each step leads. A review delivers findings, not commits, so it leaves nothing unfinished."""
 
 _WOKEN = frozenset({Phase.REVIEWING, Phase.APPROVAL, Phase.BLOCKED, Phase.FAILED, Phase.NOOP})
 _RETRIED = _WOKEN | {Phase.CANCELLED}
@@ -88,7 +88,7 @@ def evolve(task: Task, event: TaskEvent, record: ev.Record) -> Task:  # noqa: C9
     at, live = record.at, task.live_attempt
     own = live if live is not None and live.id == record.attempt else None
     match event, task.phase:
-        # Its agent, at work in whatever phase others have put the task into meanwhile
+        # Its agent, working in whatever phase others have put the task into meanwhile
         case ev.TurnStarted(), _ if own is not None and not own.turn_open and event.turn == own.turn + 1:
             return _with(_read(task, event.messages), open_turn(own, event))
         case ev.TurnEnded(), _ if own is not None and own.turn_open and event.turn == own.turn:
@@ -124,7 +124,7 @@ def evolve(task: Task, event: TaskEvent, record: ev.Record) -> Task:  # noqa: C9
             return _send_back(_hear(task, record), "has a message", at)
         case ev.MessageSent(), phase if phase not in FINISHED and task.started:
             return _hear(task, record)
-        # The merge queue, whose word is no news to a task that somebody has moved on meanwhile
+        # The merge queue, whose events do not affect a task that was moved on meanwhile
         case qe.ChangeQueued(), phase if phase not in FINISHED and live is None:
             return move(task, Phase.QUEUED, at, "in the merge queue")
         case qe.TrainLanded(), Phase.QUEUED:
@@ -161,9 +161,9 @@ def may_retry(task: Task) -> bool:
 
 
 def settle(task: Task, tasks: Mapping[TaskId, Task], at: float) -> Task:
-    """Ready, waiting, or blocked by a task that will never land; a task in any other phase waits for nobody.
+    """Ready, waiting, or blocked by a task that will never land; a task in any other phase waits for no other task.
 
-    It keeps the time from which it has been in a phase that stays the same.
+    If the phase stays the same, so does the time since when.
     """
     if task.phase is not Phase.READY and task.phase is not Phase.WAITING and task.blocked_on is None:
         return task
@@ -230,7 +230,7 @@ def _read(task: Task, messages: tuple[int, ...]) -> Task:
 
 
 def _send_back(task: Task, reason: str, at: float) -> Task:
-    """To be done again, with at least one more attempt, whatever was approved of it."""
+    """To be done again, with at least one more attempt, whatever was approved."""
     more = max(task.allowed, task.counted + 1)
     return replace(move(task, Phase.READY, at, reason), allowed=more, approved=None, not_before=0.0)
 

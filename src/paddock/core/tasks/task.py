@@ -1,4 +1,4 @@
-"""What is known of a task and of the attempts at it. How they change is in `core/tasks/life.py`."""
+"""What is known about a task and its attempts. How they change is in `core/tasks/life.py`."""
 
 from enum import StrEnum
 

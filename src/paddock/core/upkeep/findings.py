@@ -1,4 +1,4 @@
-"""What nobody owns any more, whose it was, how one can tell, and what is to be done about it."""
+"""What no longer belongs to anything: whose it was, the evidence, and the remedy."""
 
 from dataclasses import dataclass
 from enum import StrEnum
@@ -98,7 +98,7 @@ Remedy: TypeAlias = (
 
 @dataclass(frozen=True, slots=True)
 class Leftover:
-    """`name` is whose it is or where it lies, `evidence` is for people. Without a remedy it is only ever reported."""
+    """`name` is its owner or place; `evidence` is for people. Without a remedy it is only reported."""
 
     what: What
     name: str

@@ -1,4 +1,4 @@
-"""Which of what was seen may go. Unknown is not dead: what cannot be identified is reported and left.
+"""Which of the things seen may be swept. Unknown is not dead: what cannot be identified is reported and kept.
 
 `board` was read *after* the world was looked at: whatever uses a worktree, a sandbox or a process was recorded before,
 so what was seen and is not on the board as being at work has ended. Each thing is swept by its owner's name, which is
@@ -49,7 +49,7 @@ FRESH_ENTRY_SECONDS = 3600.0
 
 @dataclass(frozen=True, slots=True)
 class Allowed:
-    """What may stay. `driven` are attempts that somebody still clears up after."""
+    """What may stay. `driven` are attempts that are still being cleaned up."""
 
     sandboxes: int
     output_age_seconds: float
@@ -58,7 +58,7 @@ class Allowed:
 
 
 def judge(board: Board, seen: Survey, limits: Allowed, now: float) -> list[Leftover]:
-    """What a round of the janitor may sweep, and what nobody knows."""
+    """What a round of the janitor may sweep, and what it cannot identify."""
     found = (
         *_expired_leases(board, now),
         *_orphans(board, seen.processes),
@@ -98,7 +98,7 @@ def collect(
 
 
 def live_owners(board: Board) -> set[str]:
-    """Who may have a worktree now: attempts at work, and people who resolve a conflict."""
+    """Who may have a worktree now: running attempts, and people resolving a conflict."""
     live: set[str] = {attempt.id for name in board.live if (attempt := board.tasks[name].live_attempt) is not None}
     live |= {resolve_folder(task.id) for task in board.open_tasks() if task.phase is Phase.BLOCKED}
     return live | {

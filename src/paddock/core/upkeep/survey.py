@@ -1,4 +1,4 @@
-"""What was seen of the world outside the log, by nobody's word: values only, gathered by whoever can look."""
+"""What was seen of the world outside the log: plain values, gathered by those who can look."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -27,7 +27,7 @@ class ProcessSeen:
 @dataclass(frozen=True, slots=True)
 class WorktreeSeen:
     """A slot of the pool. `state` is None where nothing readable is recorded, `present` whether its folder exists,
-    `busy` whether somebody is at work on it."""
+    `busy` whether someone is using it."""
 
     number: int
     path: str

@@ -117,7 +117,7 @@ class AttemptRun:
             outcome=Outcome.LOST,
             next=Step.BLOCK,
             counted=False,
-            reason=f"Paddock could not go on with it after {tries}: {trouble.problem}",
+            reason=f"Paddock gave up on it after {tries}: {trouble.problem}",
             head=head,
             unblock=f"paddock retry {self.task_id}",
         )

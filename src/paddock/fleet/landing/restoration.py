@@ -57,4 +57,4 @@ def contested_words(work: UndoneWork) -> str:
 
 def how_to_settle(work: UndoneWork) -> str:
     shown = f"`git diff {work.base[:10]} {work.landed[:10]}` shows what had landed"
-    return f"{shown}; bring back by hand what is missing, or run `paddock queue restore {work.commit[:10]} --dismiss`"
+    return f"{shown}; restore by hand what is missing, or run `paddock queue restore {work.commit[:10]} --dismiss`"

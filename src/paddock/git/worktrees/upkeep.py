@@ -34,7 +34,7 @@ from paddock.git.worktrees.slots import (
 class ChangedMeanwhile(PaddockError):
     """Something is no longer as it was seen: there is nothing to be done about it, or somebody else does it."""
 
-    def __init__(self, how: str = "it has changed since it was looked at") -> None:
+    def __init__(self, how: str = "it has changed since it was inspected") -> None:
         super().__init__(how)
 
 
