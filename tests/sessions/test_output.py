@@ -4,9 +4,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from paddock.sessions.detached import DetachedSessions
 from paddock.sessions.output import LineReader, bound_output
 from paddock.sessions.process import same_process
-from paddock.sessions.protocol import Line
+from paddock.sessions.protocol import Line, Turn
 from tests.sessions.conftest import Workshop, returned
 
 KB = 1024
@@ -206,3 +207,16 @@ def test_a_reader_sent_to_the_tail_goes_on_with_a_whole_line(tmp_path: Path) -> 
     assert lines[0] == Line(16 * 938, f"{938:015d}")
     assert lines[-1].offset == 16 * 999
     assert reader.skipped_bytes == 16 * 938
+
+
+def test_a_log_named_by_a_pattern_is_found_once_it_is_there_and_the_last_of_several_is_read(tmp_path: Path) -> None:
+    sessions, turn = DetachedSessions("marker", lambda owner: tmp_path / owner, lambda _: None), Turn("t1.1", 1)
+    pattern = f"{tmp_path}/logs/*/rollout-*-abc.jsonl"
+    assert sessions.find_log(turn, pattern) is None
+    for day, name in (("15", "rollout-1-abc"), ("16", "rollout-2-abc"), ("17", "rollout-3-other")):
+        (tmp_path / "logs" / day).mkdir(parents=True)
+        (tmp_path / "logs" / day / f"{name}.jsonl").write_text(f"{name}\n")
+    reader = sessions.find_log(turn, pattern)
+    assert reader is not None
+    assert [line.text for line in reader.read()] == ["rollout-2-abc"]
+    sessions.close()
