@@ -22,7 +22,7 @@ from tests.simulation.world import PERSON, Wish, World
 
 MOST_STEPS_PER_HOUR = 10_000
 """Of the event loop: a round every five seconds is some 3,000, what agents say comes on top."""
-DEAREST_CALL_USD = 1.5
+DEAREST_CALL_USD = 0.8
 RESTS = {Phase.APPROVAL, Phase.FAILED, Phase.BLOCKED, Phase.CANCELLED, Phase.NOOP, Phase.WAITING}
 
 
@@ -134,13 +134,13 @@ def test_whatever_people_ask_for_meanwhile_every_attempt_ends_once(seed: int, re
 
 
 @seeds(2, 40)
-def test_a_budget_is_overspent_by_less_than_the_call_that_was_under_way(seed: int, repo: Repo, stage: Path) -> None:
-    world = world_of(seed, repo, stage, ("delivers", "spends", "never_ends", "crashes"))
-    limit = Random(f"{seed} budget").choice((3.0, 8.0, 20.0))
+def test_a_budget_is_overspent_by_less_than_one_call(seed: int, repo: Repo, stage: Path) -> None:
+    world = world_of(seed, repo, stage, ("spends", "never_ends"))
+    limit = Random(f"{seed} budget").choice((3.0, 8.0))
     world.people.append(lambda board: set_budget(board, "fleet", limit, None, lift=False), PERSON)
-    survive(world, Random(f"{seed} deaths"), 3)
+    assert world.live(), why(world)
     spent = sum(money_of(attempt) for task in world.board.tasks.values() for attempt in task.attempts)
-    assert spent <= limit + DEAREST_CALL_USD * world.config.limits.max_agents, why(world)
+    assert 0.0 < spent <= limit + DEAREST_CALL_USD, why(world)
 
 
 @seeds(1, 20)
