@@ -52,4 +52,4 @@ def full_window(windows: Windows, most_used: float, now: float) -> WindowUse | N
 
 
 def describe_window(window: WindowUse, now: float) -> str:
-    return f"{window.used:.0%} of the {window.name} window used, reset in {format_duration(window.resets_at - now)}"
+    return f"{window.used:.0%} of the {window.name} window used, resets in {format_duration(window.resets_at - now)}"

@@ -15,10 +15,14 @@ SCOPES = ("fleet", "day", "convoy", "task", "attempt")
 
 def set_budget(board: Board, scope: str, usd: float | None, tokens: float | None, *, lift: bool) -> list[Draft]:
     """A limit in dollars, in tokens or in both; `lift` removes it."""
-    if lift == (usd is not None or tokens is not None):
+    amounts = [value for value in (usd, tokens) if value is not None]
+    if lift and amounts:
+        raise Misuse("--none and an amount cannot be used together", "use one or the other")
+    if not lift and not amounts:
         raise Misuse("no amount was given", "use --usd 5, --tokens 1000000, or --none to remove the limit")
-    if any(value is not None and not 0 < value < math.inf for value in (usd, tokens)):
-        raise Misuse("the budget must be above 0", "--none removes the limit; `paddock down --now` stops all spending")
+    if wrong := [value for value in amounts if not 0 < value < math.inf]:
+        hint = "--none removes the limit; `paddock down --now` stops all spending"
+        raise Misuse(f"the budget must be above 0, not {wrong[0]:g}", hint)
     return [Draft(BudgetSet(_scope(board, scope), usd, tokens))]
 
 
