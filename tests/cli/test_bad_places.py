@@ -464,7 +464,7 @@ def test_output_to_a_full_device_is_an_explained_failure(used: Cli) -> None:
             env={**os.environ, "PYTHONPATH": str(SOURCE)},
         )  # fmt: skip
     assert ended.returncode == 1
-    assert ended.stderr.startswith("error: the system refused access: No space left on device")
+    assert ended.stderr.startswith("error: the system refused: No space left on device")
 
 
 @pytest.mark.parametrize("closed", ["0<&-", "1>&-", "2>&-", "0<&- 1>&- 2>&-"])
