@@ -14,7 +14,7 @@ import msgspec
 from paddock.core import events as ev
 from paddock.core.errors import PaddockError
 from paddock.core.ids import TaskId, task_id
-from paddock.core.parts import Part
+from paddock.core.parts import LazyPart
 from paddock.core.tasks.table import TaskTable
 from paddock.core.tasks.task import FINISHED, NEEDS_HUMAN, Phase, Task
 
@@ -57,9 +57,9 @@ class Board:
         self.dependents: dict[TaskId, list[TaskId]] = {}
         self.unknown: dict[str, int] = {}
         self.daemon_generation = 0
-        self.lease_part = Part(leases_class)
-        self.queue_part = Part(queue_class)
-        self.spending_part = Part(spending_class)
+        self.lease_part = LazyPart(leases_class)
+        self.queue_part = LazyPart(queue_class)
+        self.spending_part = LazyPart(spending_class)
 
     @property
     def leases(self) -> "Leases":

@@ -11,7 +11,7 @@ _View = TypeVar("_View", bound=msgspec.Struct)
 _encode = msgspec.msgpack.Encoder().encode
 
 
-class Part(Generic[_Whole]):
+class LazyPart(Generic[_Whole]):
     """`load` imports the class of the part. One that nobody has written to is nothing, however it was looked at."""
 
     __slots__ = ("_encoded", "_load", "_whole")

@@ -4,7 +4,7 @@ import msgspec
 
 from paddock.core.board import Board, Convoy, leases_class, queue_class, spending_class
 from paddock.core.ids import TaskId
-from paddock.core.parts import Part
+from paddock.core.parts import LazyPart
 from paddock.core.tasks.table import TaskTable
 from paddock.core.tasks.task import Phase
 
@@ -88,8 +88,8 @@ def decode_board(snapshot: bytes | memoryview) -> Board:
     board.dependents = state.dependents
     board.unknown = state.unknown
     board.daemon_generation = state.daemon_generation
-    board.lease_part = Part(leases_class, bytes(state.leases))
-    board.queue_part = Part(queue_class, bytes(state.queue))
-    board.spending_part = Part(spending_class, bytes(state.spending))
+    board.lease_part = LazyPart(leases_class, bytes(state.leases))
+    board.queue_part = LazyPart(queue_class, bytes(state.queue))
+    board.spending_part = LazyPart(spending_class, bytes(state.spending))
     board.tasks = TaskTable(state.task_lengths, state.tasks)
     return board

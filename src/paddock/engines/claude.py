@@ -46,7 +46,6 @@ class ClaudeEngine:
         return Capabilities(
             resume=True,
             chooses_session_id=True,
-            json_stream=True,
             final_event=True,
             usage=True,
             cost=True,

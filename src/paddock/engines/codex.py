@@ -37,7 +37,6 @@ class CodexEngine:
     def capabilities(self) -> Capabilities:
         return Capabilities(
             resume=True,
-            json_stream=True,
             final_event=True,
             usage=True,
             interactive=True,

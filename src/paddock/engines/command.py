@@ -49,7 +49,6 @@ class CommandEngine:
         return Capabilities(
             resume=bool(self.settings.resume),
             chooses_session_id=_uses(self.settings.command, "session"),
-            json_stream=structured,
             final_event=structured,
             usage=structured,
             cost=self.settings.format == "claude-stream",

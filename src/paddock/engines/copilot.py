@@ -25,7 +25,6 @@ class CopilotEngine:
         return Capabilities(
             resume=True,
             chooses_session_id=True,
-            json_stream=True,
             final_event=True,
             usage=True,
             interactive=True,

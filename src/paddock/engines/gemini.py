@@ -32,7 +32,6 @@ class GeminiEngine:
         return Capabilities(
             resume=True,
             chooses_session_id=True,
-            json_stream=True,
             final_event=True,
             usage=True,
             interactive=True,

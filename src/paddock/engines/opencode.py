@@ -44,7 +44,6 @@ class OpencodeEngine:
     def capabilities(self) -> Capabilities:
         return Capabilities(
             resume=True,
-            json_stream=True,
             final_event=True,
             usage=True,
             cost=True,

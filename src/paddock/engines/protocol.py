@@ -38,7 +38,6 @@ class Capabilities:
 
     resume: bool = False
     chooses_session_id: bool = False
-    json_stream: bool = False
     final_event: bool = False
     usage: bool = False
     cost: bool = False

@@ -33,7 +33,6 @@ class QwenEngine:
         return Capabilities(
             resume=True,
             chooses_session_id=True,
-            json_stream=True,
             final_event=True,
             usage=True,
             interactive=True,

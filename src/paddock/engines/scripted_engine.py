@@ -22,7 +22,6 @@ class ScriptedEngine:
         return Capabilities(
             resume=True,
             chooses_session_id=True,
-            json_stream=True,
             final_event=True,
             usage=True,
             cost=True,

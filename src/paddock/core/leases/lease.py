@@ -148,12 +148,11 @@ class Granted(msgspec.Struct, frozen=True):
 
 
 class Waiting(msgspec.Struct, frozen=True):
-    """Append the events, if any, and ask again when something changes or `ask_again_seconds` have passed."""
+    """Append the events, if any, and ask again when something changes, or when half of the wait has passed."""
 
     events: tuple[LeaseEvent, ...]
     blockers: tuple[Blocker, ...]
     position: int
-    ask_again_seconds: float
 
 
 class LeaseRefused(msgspec.Struct, frozen=True):
@@ -248,7 +247,7 @@ def acquire(
         return LeaseRefused(tuple(blockers), deadlock=True)
     keeps_place = place is not None and place.until - time > wait_seconds / 2
     events = () if keeps_place else (LeaseWaited(name, holder, wait_seconds),)
-    return Waiting((*overdue, *events), tuple(blockers), len(queue) + 1, wait_seconds / 2)
+    return Waiting((*overdue, *events), tuple(blockers), len(queue) + 1)
 
 
 def renew(leases: Leases, name: str, generation: int, ttl_seconds: float, now: float) -> tuple[LeaseEvent, ...] | Stale:
