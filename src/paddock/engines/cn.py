@@ -1,57 +1,40 @@
 """Continue CLI (`cn`): one JSON object at the end, no conversation that can be named."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from typing import ClassVar
 
+from paddock.engines.agent_cli import AgentCli
 from paddock.engines.cn_json import CnParser
-from paddock.engines.environment import build_environment, prompt_argument
+from paddock.engines.environment import prompt_argument
 from paddock.engines.passage import Passage
-from paddock.engines.probe import probe_program
-from paddock.engines.protocol import Capabilities, Launch, Parser, Probe, TurnRequest
-from paddock.engines.settings import NO_SETTINGS, EngineSettings
+from paddock.engines.probe import Installation
+from paddock.engines.protocol import Capabilities, Launch, Parser, TurnRequest
 
 PASSAGE = Passage(("CONTINUE_*", "ANTHROPIC_API_KEY", "OPENAI_API_KEY", "OPENAI_BASE_URL"))
-_VALUES = {"CONTINUE_CLI_AUTO_UPDATED": "true", "CONTINUE_TELEMETRY_ENABLED": "0"}
 
 
-@dataclass(frozen=True, slots=True)
-class CnEngine:
+class CnEngine(AgentCli):
     """The models come from the user's ~/.continue/config.yaml, or from `args = ["--config", FILE]`."""
 
-    name: str = "cn"
-    settings: EngineSettings = NO_SETTINGS
-
-    @property
-    def capabilities(self) -> Capabilities:
-        return Capabilities(final_event=True, interactive=True, model=True, streams=False)
+    installation = Installation(
+        "cn",
+        install="install it with `npm i -g @continuedev/cli`",
+        login="run `cn login`, or write ~/.continue/config.yaml",
+        keys=("CONTINUE_API_KEY", "ANTHROPIC_API_KEY", "OPENAI_API_KEY"),
+        logins=(".continue/auth.json", ".continue/config.yaml"),
+    )
+    capabilities = Capabilities(final_event=True, interactive=True, model=True, streams=False)
+    passage = PASSAGE
+    variables: ClassVar = {"CONTINUE_CLI_AUTO_UPDATED": "true", "CONTINUE_TELEMETRY_ENABLED": "0"}
 
     def launch(self, request: TurnRequest) -> Launch:
         prompt, files = prompt_argument(request)
-        argv = (self._program, "-p", "--auto", "--format", "json", *self.settings.args, prompt)
-        return Launch(argv, self._environment(request), request.worktree, files)
-
-    def interactive(self, request: TurnRequest) -> Launch | None:
-        argv = (self._program, "--auto", *self.settings.args)
-        return Launch(argv, self._environment(request), request.worktree)
+        env = self.environment(request)
+        argv = (self.program, "-p", "--format", "json", *self.words(request, env), prompt)
+        return Launch(argv, env, request.worktree, files)
 
     def parser(self) -> Parser:
         return CnParser()
 
-    def probe(self, environment: Mapping[str, str]) -> Probe:
-        return probe_program(
-            self.name,
-            "cn",
-            self.settings,
-            environment,
-            keys=("CONTINUE_API_KEY", "ANTHROPIC_API_KEY", "OPENAI_API_KEY"),
-            logins=(".continue/auth.json", ".continue/config.yaml"),
-            install="install it with `npm i -g @continuedev/cli`",
-            login="run `cn login`, or write ~/.continue/config.yaml",
-        )
-
-    @property
-    def _program(self) -> str:
-        return self.settings.program or "cn"
-
-    def _environment(self, request: TurnRequest) -> dict[str, str]:
-        return build_environment(request, self.settings, allow=PASSAGE, values=_VALUES)
+    def words(self, request: TurnRequest, env: Mapping[str, str]) -> list[str]:
+        return ["--auto", *self.settings.args]

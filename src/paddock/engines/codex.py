@@ -7,15 +7,14 @@ import glob
 import json
 import tomllib
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 
+from paddock.engines.agent_cli import AgentCli
 from paddock.engines.codex_jsonl import CodexParser
-from paddock.engines.environment import build_environment, prompt_argument
+from paddock.engines.environment import prompt_argument
 from paddock.engines.passage import Passage
-from paddock.engines.probe import probe_program
-from paddock.engines.protocol import Capabilities, Launch, Parser, Probe, TurnRequest
-from paddock.engines.settings import NO_SETTINGS, EngineSettings
+from paddock.engines.probe import Installation
+from paddock.engines.protocol import Capabilities, Launch, Parser, TurnRequest
 
 PASSAGE = Passage(("OPENAI_*", "CODEX_HOME", "CODEX_API_KEY", "CODEX_ACCESS_TOKEN", "AZURE_OPENAI_API_KEY"))
 _OVERRIDES = (
@@ -28,62 +27,43 @@ _OVERRIDES = (
 _GATEWAY = "paddock"
 
 
-@dataclass(frozen=True, slots=True)
-class CodexEngine:
-    name: str = "codex"
-    settings: EngineSettings = NO_SETTINGS
-
-    @property
-    def capabilities(self) -> Capabilities:
-        return Capabilities(
-            resume=True,
-            final_event=True,
-            usage=True,
-            interactive=True,
-            model=True,
-            greets=True,
-            tool_starts=True,
-            bound_to_folder=False,
-        )
+class CodexEngine(AgentCli):
+    installation = Installation(
+        "codex",
+        install="install it with `npm i -g @openai/codex`",
+        login="run `codex login`, or set OPENAI_API_KEY",
+        keys=("OPENAI_API_KEY", "CODEX_API_KEY"),
+        logins=("auth.json",),
+        folder=".codex",
+        moved_by="CODEX_HOME",
+    )
+    capabilities = Capabilities(
+        resume=True,
+        final_event=True,
+        usage=True,
+        interactive=True,
+        model=True,
+        greets=True,
+        tool_starts=True,
+        bound_to_folder=False,
+    )
+    passage = PASSAGE
 
     def launch(self, request: TurnRequest) -> Launch:
         prompt, files = prompt_argument(request)
-        env = self._environment(request)
-        argv = [self._program, "exec"]
-        argv += ["resume"] if request.session_id else []
-        argv += ["--json", *self._freedom(request), *self._overrides(request, env), *self.settings.args]
-        argv += [request.session_id] if request.session_id else []
+        env = self.environment(request)
+        resumed = [request.session_id] if request.session_id else []
+        argv = [self.program, "exec", *(["resume"] if resumed else []), "--json", *self._freedom(request)]
+        argv += [*self._overrides(request, env), *self.settings.args, *resumed, prompt]
         log = f"{glob.escape(str(_codex_home(env)))}/sessions/*/*/*/rollout-*-{{session}}.jsonl"
-        return Launch((*argv, prompt), env, request.worktree, files, session_log=log)
-
-    def interactive(self, request: TurnRequest) -> Launch | None:
-        env = self._environment(request)
-        argv = [self._program, *(["resume"] if request.session_id else [])]
-        argv += [*self._freedom(request), *self._overrides(request, env)]
-        argv += [request.session_id] if request.session_id else []
-        return Launch(tuple(argv), env, request.worktree)
+        return Launch(tuple(argv), env, request.worktree, files, session_log=log)
 
     def parser(self) -> Parser:
         return CodexParser()
 
-    def probe(self, environment: Mapping[str, str]) -> Probe:
-        return probe_program(
-            self.name,
-            "codex",
-            self.settings,
-            environment,
-            keys=("OPENAI_API_KEY", "CODEX_API_KEY"),
-            logins=(f"{environment.get('CODEX_HOME') or '.codex'}/auth.json",),
-            install="install it with `npm i -g @openai/codex`",
-            login="run `codex login`, or set OPENAI_API_KEY",
-        )
-
-    @property
-    def _program(self) -> str:
-        return self.settings.program or "codex"
-
-    def _environment(self, request: TurnRequest) -> dict[str, str]:
-        return build_environment(request, self.settings, allow=PASSAGE)
+    def words(self, request: TurnRequest, env: Mapping[str, str]) -> list[str]:
+        resumed = [request.session_id] if request.session_id else []
+        return [*(["resume"] if resumed else []), *self._freedom(request), *self._overrides(request, env), *resumed]
 
     def _freedom(self, request: TurnRequest) -> list[str]:
         if not self.settings.sandbox:
@@ -93,7 +73,7 @@ class CodexEngine:
         return _flags(('sandbox_mode="workspace-write"', f"sandbox_workspace_write.writable_roots={roots}"))
 
     def _overrides(self, request: TurnRequest, env: Mapping[str, str]) -> list[str]:
-        model = request.model or self.settings.model
+        model = self.model(request)
         overrides = [*_OVERRIDES, *([f"model={json.dumps(model)}"] if model else [])]
         gateway = env.get("OPENAI_BASE_URL")
         if gateway:

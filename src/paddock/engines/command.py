@@ -20,7 +20,7 @@ from paddock.engines.claude_stream import ClaudeStreamParser
 from paddock.engines.codex_jsonl import CodexParser
 from paddock.engines.environment import MAX_ARGUMENT_BYTES, argument_text, build_environment, prompt_argument
 from paddock.engines.plain_text import PlainTextParser, SessionFinder
-from paddock.engines.probe import probe_program
+from paddock.engines.probe import Installation, probe_program
 from paddock.engines.protocol import Capabilities, Launch, LaunchFile, Parser, Probe, TurnRequest
 from paddock.engines.settings import EngineSettings, nearest
 
@@ -79,14 +79,8 @@ class CommandEngine:
                 return SessionFinder(CodexParser(), pattern) if pattern else CodexParser()
 
     def probe(self, environment: Mapping[str, str]) -> Probe:
-        program = self.settings.program or self.settings.command[0]
-        return probe_program(
-            self.name,
-            program,
-            self.settings,
-            environment,
-            install=f"[engines.{self.name}] names it as the command",
-        )
+        named = Installation(self.settings.command[0], install=f"[engines.{self.name}] names it as the command")
+        return probe_program(self.name, named, self.settings, environment)
 
     def _launch(self, request: TurnRequest, words: Sequence[str]) -> Launch:
         values, files = self._values(request, words)

@@ -2,14 +2,15 @@
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
+from pathlib import Path
+from typing import ClassVar
 
-from paddock.engines.environment import build_environment, prompt_argument
+from paddock.engines.agent_cli import AgentCli, option
+from paddock.engines.environment import prompt_argument
 from paddock.engines.gemini_stream import GeminiParser
 from paddock.engines.passage import GOOGLE_LOGIN, Cloud, Passage
-from paddock.engines.probe import probe_program
-from paddock.engines.protocol import Capabilities, Launch, LaunchFile, Parser, Probe, TurnRequest
-from paddock.engines.settings import NO_SETTINGS, EngineSettings
+from paddock.engines.probe import Installation
+from paddock.engines.protocol import Capabilities, Launch, LaunchFile, Parser, TurnRequest
 
 PASSAGE = Passage(
     always=(
@@ -18,74 +19,54 @@ PASSAGE = Passage(
     ),
     clouds=(Cloud(GOOGLE_LOGIN, flags=("GOOGLE_GENAI_USE_VERTEXAI",)),),
 )
-# Without the first, gemini runs as a child of itself and the parent swallows SIGTERM.
-_VALUES = {"GEMINI_CLI_NO_RELAUNCH": "true"}
 
 
-@dataclass(frozen=True, slots=True)
-class GeminiEngine:
-    name: str = "gemini"
-    settings: EngineSettings = NO_SETTINGS
-
-    @property
-    def capabilities(self) -> Capabilities:
-        return Capabilities(
-            resume=True,
-            chooses_session_id=True,
-            final_event=True,
-            usage=True,
-            interactive=True,
-            model=True,
-            greets=True,
-            tool_starts=True,
-        )
+class GeminiEngine(AgentCli):
+    installation = Installation(
+        "gemini",
+        install="install it with `npm i -g @google/gemini-cli`",
+        login="run `gemini` once and log in, or set GEMINI_API_KEY",
+        keys=("GEMINI_API_KEY", "GOOGLE_API_KEY"),
+        logins=(".gemini/oauth_creds.json",),
+    )
+    capabilities = Capabilities(
+        resume=True,
+        chooses_session_id=True,
+        final_event=True,
+        usage=True,
+        interactive=True,
+        model=True,
+        greets=True,
+        tool_starts=True,
+    )
+    passage = PASSAGE
+    # Without it gemini runs as a child of itself and the parent swallows SIGTERM.
+    variables: ClassVar = {"GEMINI_CLI_NO_RELAUNCH": "true"}
 
     def launch(self, request: TurnRequest) -> Launch:
         prompt, files = prompt_argument(request)
-        argv = [self._program, *self._common(request), "--output-format", "stream-json"]
-        if not request.session_id and request.new_session_id:
-            argv += ["--session-id", request.new_session_id]
-        argv += [*self.settings.args, "-p", prompt]
-        return self._launch(request, tuple(argv), files)
-
-    def interactive(self, request: TurnRequest) -> Launch | None:
-        return self._launch(request, (self._program, *self._common(request)), ())
+        env = self.environment(request)
+        argv = [self.program, *self.words(request, env), "--output-format", "stream-json"]
+        argv += [*option("--session-id", request.first_session_id), *self.settings.args, "-p", prompt]
+        return Launch(tuple(argv), env, request.worktree, (*files, *self.files(request, env)))
 
     def parser(self) -> Parser:
         return GeminiParser()
 
-    def probe(self, environment: Mapping[str, str]) -> Probe:
-        return probe_program(
-            self.name,
-            "gemini",
-            self.settings,
-            environment,
-            keys=("GEMINI_API_KEY", "GOOGLE_API_KEY"),
-            logins=(".gemini/oauth_creds.json",),
-            install="install it with `npm i -g @google/gemini-cli`",
-            login="run `gemini` once and log in, or set GEMINI_API_KEY",
-        )
+    def words(self, request: TurnRequest, env: Mapping[str, str]) -> list[str]:
+        words = [*option("-m", self.model(request)), "--approval-mode", "yolo", "--skip-trust"]
+        return [*words, *option("--resume", request.session_id)]
 
-    @property
-    def _program(self) -> str:
-        return self.settings.program or "gemini"
+    def extra_variables(self, request: TurnRequest) -> Mapping[str, str]:
+        return {"GEMINI_CLI_SYSTEM_DEFAULTS_PATH": str(_defaults_path(request))}
 
-    def _common(self, request: TurnRequest) -> list[str]:
-        model = request.model or self.settings.model
-        words = [*(["-m", model] if model else []), "--approval-mode", "yolo", "--skip-trust"]
-        return words + (["--resume", request.session_id] if request.session_id else [])
-
-    def _launch(self, request: TurnRequest, argv: tuple[str, ...], files: tuple[LaunchFile, ...]) -> Launch:
+    def files(self, request: TurnRequest, env: Mapping[str, str]) -> tuple[LaunchFile, ...]:
         """Retries are bounded through gemini's lowest layer of settings, so the user's own still win."""
-        defaults = request.folder / "gemini-defaults.json"
-        values = {**_VALUES, "GEMINI_CLI_SYSTEM_DEFAULTS_PATH": str(defaults)}
-        env = build_environment(request, self.settings, allow=PASSAGE, values=values)
-        written = LaunchFile(defaults, _defaults(has_key="GEMINI_API_KEY" in env))
-        return Launch(argv, env, request.worktree, (*files, written))
+        settings: dict[str, object] = {"general": {"maxAttempts": 2, "retryFetchErrors": False}}
+        if "GEMINI_API_KEY" in env:
+            settings["security"] = {"auth": {"selectedType": "gemini-api-key"}}
+        return (LaunchFile(_defaults_path(request), json.dumps(settings)),)
 
 
-def _defaults(*, has_key: bool) -> str:
-    settings: dict[str, object] = {"general": {"maxAttempts": 2, "retryFetchErrors": False}}
-    if has_key:
-        settings["security"] = {"auth": {"selectedType": "gemini-api-key"}}
-    return json.dumps(settings)
+def _defaults_path(request: TurnRequest) -> Path:
+    return request.folder / "gemini-defaults.json"

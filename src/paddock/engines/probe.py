@@ -24,6 +24,24 @@ _OUTPUT_LIMIT = 4_000_000
 
 
 @dataclass(frozen=True, slots=True)
+class Installation:
+    """How a CLI is found. `keys` are variables and `logins` files (below HOME, or absolute) that may hold a login;
+    the files are in `folder`, or where the variable `moved_by` says. `install` and `login` tell how to get either."""
+
+    program: str
+    install: str
+    login: str = ""
+    keys: tuple[str, ...] = ()
+    logins: tuple[str, ...] = ()
+    folder: str = ""
+    moved_by: str = ""
+
+    def login_files(self, environment: Mapping[str, str]) -> tuple[str, ...]:
+        folder = environment.get(self.moved_by) or self.folder
+        return tuple(os.path.join(folder, file) for file in self.logins)
+
+
+@dataclass(frozen=True, slots=True)
 class RoundTrip:
     """What one real turn showed. `exit_code` is None when the time ran out first."""
 
@@ -33,28 +51,17 @@ class RoundTrip:
     stderr_tail: str
 
 
-def probe_program(
-    engine: str,
-    program: str,
-    settings: EngineSettings,
-    environment: Mapping[str, str],
-    *,
-    keys: Sequence[str] = (),
-    logins: Sequence[str] = (),
-    install: str = "",
-    login: str = "",
-) -> Probe:
-    """Look for a CLI. `keys` are variables and `logins` files (below HOME, or absolute) that may hold a login."""
-    program = settings.program or program
+def probe_program(engine: str, cli: Installation, settings: EngineSettings, environment: Mapping[str, str]) -> Probe:
+    program = settings.program or cli.program
     environment = {**environment, **settings.set}
     found = shutil.which(program, path=environment.get("PATH", os.defpath))
     if found is None:
-        return Probe(engine, program, None, hints=(f"`{program}` is not on PATH; {install}",) if install else ())
+        return Probe(engine, program, None, hints=(f"`{program}` is not on PATH; {cli.install}",))
     version = read_version((found, "--version"), environment)
-    seen = find_login(environment, keys, logins)
+    seen = find_login(environment, cli.keys, cli.login_files(environment))
     hints = [] if version else [f"`{program} --version` gave no answer within {VERSION_TIMEOUT_SECONDS:g} s"]
-    if seen.known is False and login:
-        hints.append(login)
+    if seen.known is False:
+        hints.append(cli.login)
     return Probe(engine, program, Path(found), version, seen.known, seen.words, tuple(hints))
 
 

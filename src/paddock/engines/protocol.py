@@ -78,6 +78,11 @@ class TurnRequest:
     attempt_env: Mapping[str, str] = field(default_factory=dict)
 
     @property
+    def first_session_id(self) -> str | None:
+        """The id to begin a conversation under; None when one is resumed."""
+        return None if self.session_id else self.new_session_id
+
+    @property
     def prompt_file(self) -> Path:
         return self.folder / f"turn-{self.turn}.prompt.md"
 

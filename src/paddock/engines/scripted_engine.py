@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from paddock.engines import scripted
+from paddock.engines.agent_cli import option
 from paddock.engines.claude_stream import ClaudeStreamParser
 from paddock.engines.environment import build_environment, prompt_argument
 from paddock.engines.protocol import Capabilities, Launch, Parser, Probe, TurnRequest
@@ -36,19 +37,11 @@ class ScriptedEngine:
         prompt, files = prompt_argument(request)
         argv = [sys.executable, "-I", "-S", scripted.__file__, "--state", str(request.memory or request.folder)]
         argv += ["--attempt", str(request.attempt)]
-        if request.session_id:
-            argv += ["--resume", request.session_id]
-        elif request.new_session_id:
-            argv += ["--session", request.new_session_id]
+        argv += [*option("--resume", request.session_id), *option("--session", request.first_session_id)]
         if request.task_text:
             argv += ["--task", request.task_text[:1000].replace("\0", "")]
         argv += ["--prompt-file", str(request.prompt_file)] if files else ["--prompt", prompt]
-        return Launch(
-            argv=(*argv, *self.settings.args),
-            env=build_environment(request, self.settings),
-            cwd=request.worktree,
-            files=files,
-        )
+        return Launch((*argv, *self.settings.args), build_environment(request, self.settings), request.worktree, files)
 
     def interactive(self, request: TurnRequest) -> Launch | None:
         del request

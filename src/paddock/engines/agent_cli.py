@@ -1,0 +1,64 @@
+"""What the adapters to agent CLIs have in common: program, model, environment, and the look for an installation."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import ClassVar
+
+from paddock.engines.environment import build_environment
+from paddock.engines.passage import Passage
+from paddock.engines.probe import Installation, probe_program
+from paddock.engines.protocol import Capabilities, Launch, LaunchFile, Probe, TurnRequest
+from paddock.engines.settings import EngineSettings
+
+
+@dataclass(frozen=True)
+class AgentCli(ABC):
+    """`variables` are set in every environment; `terminal` are arguments for a person's terminal alone."""
+
+    name: str
+    settings: EngineSettings
+
+    installation: ClassVar[Installation]
+    capabilities: ClassVar[Capabilities]
+    passage: ClassVar[Passage]
+    variables: ClassVar[Mapping[str, str]] = {}
+    terminal: ClassVar[tuple[str, ...]] = ()
+
+    @abstractmethod
+    def words(self, request: TurnRequest, env: Mapping[str, str]) -> list[str]:
+        """The arguments that a turn and a terminal share."""
+
+    def extra_variables(self, request: TurnRequest) -> Mapping[str, str]:
+        """Those that depend on the turn."""
+        del request
+        return {}
+
+    def files(self, request: TurnRequest, env: Mapping[str, str]) -> tuple[LaunchFile, ...]:
+        """What is written before the CLI starts, whatever the prompt."""
+        del request, env
+        return ()
+
+    def interactive(self, request: TurnRequest) -> Launch | None:
+        env = self.environment(request)
+        argv = (self.program, *self.terminal, *self.words(request, env))
+        return Launch(argv, env, request.worktree, self.files(request, env))
+
+    def probe(self, environment: Mapping[str, str]) -> Probe:
+        return probe_program(self.name, self.installation, self.settings, environment)
+
+    @property
+    def program(self) -> str:
+        return self.settings.program or self.installation.program
+
+    def model(self, request: TurnRequest) -> str:
+        return request.model or self.settings.model
+
+    def environment(self, request: TurnRequest) -> dict[str, str]:
+        values = {**self.variables, **self.extra_variables(request)}
+        return build_environment(request, self.settings, allow=self.passage, values=values)
+
+
+def option(flag: str, value: str | None) -> tuple[str, ...]:
+    """The flag with its value; nothing where there is no value."""
+    return (flag, value) if value else ()
