@@ -30,8 +30,8 @@ from paddock.core.trace import (
     clip,
 )
 from paddock.engines.edits import read_edits
-from paddock.engines.jsonline import Node, line_text, read_object
-from paddock.engines.protocol import Source
+from paddock.engines.json_stream import JsonStream
+from paddock.engines.jsonline import Node, line_text
 from paddock.engines.trouble import classify, describe_error
 
 # Messages of parallel sub-agents interleave; older ones than these are finished.
@@ -43,7 +43,7 @@ _BAD_ENDS = ("error", "max_turns", "aborted", "interrupted", "cancelled")
 _WINDOWS = {"five_hour": "5-hour", "seven_day": "7-day"}
 
 
-class ClaudeStreamParser:
+class ClaudeStreamParser(JsonStream):
     """Per-message usage is the value at the message's start and repeated on each of its lines, so only what is
     new for a message id is passed on; the figures of `result` then replace the sum. `result_scope` says what
     those cover: claude's the turn, qwen's the conversation. `read_usage` splits one of them into price classes."""
@@ -58,15 +58,7 @@ class ClaudeStreamParser:
         self._finished = TokenUsage()
         self._reported = ""
 
-    def feed(self, line: bytes, source: Source = Source.STDOUT) -> Iterator[TraceEntry]:
-        if source is not Source.STDOUT:
-            yield from self._complaint(line)
-            return
-        event = read_object(line)
-        if event is None:
-            if line.strip():
-                yield Progress("unreadable line")
-            return
+    def read_event(self, event: Node) -> Iterator[TraceEntry]:
         yield from self._session_of(event)
         match event.text("type"):
             case "stream_event":
@@ -84,9 +76,6 @@ class ClaudeStreamParser:
             case kind:
                 yield Progress(kind[:ID_LIMIT])
 
-    def close(self) -> Iterator[TraceEntry]:
-        return iter(())
-
     def _session_of(self, event: Node) -> Iterator[TraceEntry]:
         session = event.text("session_id", limit=ID_LIMIT)
         if session and not self._session:
@@ -94,7 +83,7 @@ class ClaudeStreamParser:
             version = event.text("claude_code_version", limit=ID_LIMIT)
             yield SessionStarted(session, event.text("model", limit=ID_LIMIT), version)
 
-    def _complaint(self, line: bytes) -> Iterator[TraceEntry]:
+    def read_complaint(self, line: bytes) -> Iterator[TraceEntry]:
         text = line_text(line, ERROR_LIMIT)
         trouble = classify(text) if text else None
         if trouble is not None:

@@ -22,30 +22,19 @@ from paddock.core.trace import (
     WindowsTold,
     WindowUse,
 )
+from paddock.engines.json_stream import JsonStream
 from paddock.engines.jsonline import Node, read_object
-from paddock.engines.protocol import Source
-from paddock.engines.trouble import describe_error, read_complaint
+from paddock.engines.trouble import describe_error
 
 _TOOL_ITEMS = ("command_execution", "file_change", "mcp_tool_call", "web_search", "collab_tool_call")
 
 
-class CodexParser:
+class CodexParser(JsonStream):
     def __init__(self) -> None:
         self._called: set[str] = set()
         self._reported = ""
 
-    def feed(self, line: bytes, source: Source = Source.STDOUT) -> Iterator[TraceEntry]:
-        if source is Source.LOG:
-            yield from _read_session_log(line)
-            return
-        if source is Source.STDERR:
-            yield from read_complaint(line)
-            return
-        event = read_object(line)
-        if event is None:
-            if line.strip():
-                yield Progress("unreadable line")
-            return
+    def read_event(self, event: Node) -> Iterator[TraceEntry]:
         match event.text("type"):
             case "thread.started":
                 yield SessionStarted(event.text("thread_id", limit=ID_LIMIT))
@@ -64,8 +53,16 @@ class CodexParser:
             case kind:
                 yield Progress(kind[:ID_LIMIT])
 
-    def close(self) -> Iterator[TraceEntry]:
-        return iter(())
+    def read_log(self, line: bytes) -> Iterator[TraceEntry]:
+        """Only here codex tells the account's quota windows, with every call; the rest is on standard output too.
+
+        A limit of another id is one model's own.
+        """
+        event = read_object(line) if b'"rate_limits"' in line else None
+        limits = event.at("payload", "rate_limits") if event is not None else Node(None)
+        windows = tuple(_windows(limits))
+        if windows and limits.text("limit_id") in ("", "codex"):
+            yield WindowsTold(windows, limits.flag("credits", "has_credits") or limits.flag("credits", "unlimited"))
 
     def _error(self, message: str) -> Iterator[TraceEntry]:
         """A failing turn says why twice, word for word; one refusal must not count as two."""
@@ -124,20 +121,6 @@ def _tokens(usage: Node) -> TokenUsage:
         cache_read=cached,
         output=usage.count("output_tokens"),
     )
-
-
-def _read_session_log(line: bytes) -> Iterator[TraceEntry]:
-    """Only here codex tells the account's quota windows, with every call; the rest is on standard output too.
-
-    A limit of another id is one model's own.
-    """
-    event = read_object(line) if b'"rate_limits"' in line else None
-    limits = event.at("payload", "rate_limits") if event is not None else Node(None)
-    if limits.text("limit_id") not in ("", "codex"):
-        return
-    windows = tuple(_windows(limits))
-    if windows:
-        yield WindowsTold(windows, limits.flag("credits", "has_credits") or limits.flag("credits", "unlimited"))
 
 
 def _windows(limits: Node) -> Iterator[WindowUse]:

@@ -26,28 +26,14 @@ from paddock.core.trace import (
 )
 from paddock.engines.claude_stream import tool_argument
 from paddock.engines.edits import read_edits
+from paddock.engines.json_stream import JsonStream
 from paddock.engines.jsonline import Node, read_object
-from paddock.engines.protocol import Source
-from paddock.engines.trouble import describe_error, read_complaint
+from paddock.engines.trouble import describe_error
 
 
-class CopilotParser:
+class CopilotParser(JsonStream):
     def __init__(self) -> None:
         self._accounts: Node | None = None
-
-    def feed(self, line: bytes, source: Source = Source.STDOUT) -> Iterator[TraceEntry]:
-        if source is Source.LOG:
-            self._note(line)
-            return
-        if source is not Source.STDOUT:
-            yield from read_complaint(line)
-            return
-        event = read_object(line)
-        if event is None:
-            if line.strip():
-                yield Progress("unreadable line")
-            return
-        yield from _translate(event)
 
     def close(self) -> Iterator[TraceEntry]:
         if self._accounts is None:
@@ -60,42 +46,42 @@ class CopilotParser:
             total = total.plus(_tokens(used.at("usage")))
         yield Usage(total, UsageScope.CONVERSATION)
 
-    def _note(self, line: bytes) -> None:
+    def read_log(self, line: bytes) -> Iterator[TraceEntry]:
         """The accounts of an earlier turn say nothing of one that was killed before it could write its own."""
-        event = read_object(line)
-        match event.text("type") if event is not None else "":
+        event = read_object(line) or Node(None)
+        match event.text("type"):
             case "session.shutdown":
-                self._accounts = event.at("data") if event is not None else None
+                self._accounts = event.at("data")
             case "session.start" | "session.resume":
                 self._accounts = None
+        return iter(())
 
-
-def _translate(event: Node) -> Iterator[TraceEntry]:
-    data = event.at("data")
-    match event.text("type"):
-        case "assistant.message":
-            text = data.text("content", limit=TEXT_LIMIT)
-            yield Text(text) if text else Progress("assistant.message")
-        case "tool.execution_start":
-            call, tool = data.text("toolCallId", limit=ID_LIMIT), data.text("toolName", limit=ID_LIMIT)
-            yield ToolCall(call, tool, tool_argument(data.at("arguments")), data.digest("arguments"))
-            yield from read_edits(call, data.at("arguments"))
-        case "assistant.message_delta":
-            yield Partial(data.text("deltaContent", limit=TEXT_LIMIT))
-        case "tool.execution_complete":
-            yield _tool_result(data)
-        case "model.call_failure":
-            message = data.text("errorMessage", limit=ERROR_LIMIT) or "model call failed"
-            yield describe_error(message, data.whole("statusCode"))
-        case "session.error":
-            # The calls that failed have been counted; this is the summing up.
-            yield Error(data.text("message", limit=ERROR_LIMIT) or "error")
-        case "result":
-            code = event.whole("exitCode")
-            yield SessionStarted(event.text("sessionId", limit=ID_LIMIT))
-            yield End(success=code == 0, reason="completed" if code == 0 else f"exit code {code}")
-        case kind:
-            yield Progress(kind[:ID_LIMIT])
+    def read_event(self, event: Node) -> Iterator[TraceEntry]:
+        data = event.at("data")
+        match event.text("type"):
+            case "assistant.message":
+                text = data.text("content", limit=TEXT_LIMIT)
+                yield Text(text) if text else Progress("assistant.message")
+            case "tool.execution_start":
+                call, tool = data.text("toolCallId", limit=ID_LIMIT), data.text("toolName", limit=ID_LIMIT)
+                yield ToolCall(call, tool, tool_argument(data.at("arguments")), data.digest("arguments"))
+                yield from read_edits(call, data.at("arguments"))
+            case "assistant.message_delta":
+                yield Partial(data.text("deltaContent", limit=TEXT_LIMIT))
+            case "tool.execution_complete":
+                yield _tool_result(data)
+            case "model.call_failure":
+                message = data.text("errorMessage", limit=ERROR_LIMIT) or "model call failed"
+                yield describe_error(message, data.whole("statusCode"))
+            case "session.error":
+                # The calls that failed have been counted; this is the summing up.
+                yield Error(data.text("message", limit=ERROR_LIMIT) or "error")
+            case "result":
+                code = event.whole("exitCode")
+                yield SessionStarted(event.text("sessionId", limit=ID_LIMIT))
+                yield End(success=code == 0, reason="completed" if code == 0 else f"exit code {code}")
+            case kind:
+                yield Progress(kind[:ID_LIMIT])
 
 
 def _tokens(usage: Node) -> TokenUsage:

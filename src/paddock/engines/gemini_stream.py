@@ -23,27 +23,20 @@ from paddock.core.trace import (
 )
 from paddock.engines.claude_stream import tool_argument
 from paddock.engines.edits import read_edits
-from paddock.engines.jsonline import Node, line_text, read_object
-from paddock.engines.protocol import Source
+from paddock.engines.json_stream import JsonStream
+from paddock.engines.jsonline import Node, line_text
 from paddock.engines.trouble import classify, describe_error
 
 
-class GeminiParser:
+class GeminiParser(JsonStream):
     """An answer comes in pieces; they are put together until something else comes, so that a line of it is whole."""
 
     def __init__(self) -> None:
         self._pieces: list[str] = []
         self._length = 0
 
-    def feed(self, line: bytes, source: Source = Source.STDOUT) -> Iterator[TraceEntry]:
-        if source is not Source.STDOUT:
-            yield from _complaint(line)
-            return
-        event = read_object(line)
-        if event is None:
-            if line.strip():
-                yield Progress("unreadable line")
-        elif event.text("type") == "message" and event.text("role") == "assistant":
+    def read_event(self, event: Node) -> Iterator[TraceEntry]:
+        if event.text("type") == "message" and event.text("role") == "assistant":
             yield from self._answer(event.text("content"))
         else:
             yield from self._flush()
@@ -51,6 +44,13 @@ class GeminiParser:
 
     def close(self) -> Iterator[TraceEntry]:
         return self._flush()
+
+    def read_complaint(self, line: bytes) -> Iterator[TraceEntry]:
+        """stderr is full of warnings and stack traces; only an attempt that failed is news."""
+        text = line_text(line, ERROR_LIMIT)
+        trouble = classify(text) if text.startswith("Attempt ") and "failed" in text else None
+        if trouble is not None:
+            yield trouble
 
     def _answer(self, piece: str) -> Iterator[TraceEntry]:
         if self._length + len(piece) > TEXT_LIMIT:
@@ -108,12 +108,3 @@ def _tokens(stats: Node) -> TokenUsage:
         cache_read=cached,
         output=max(stats.count("output_tokens"), stats.count("total_tokens") - read),
     )
-
-
-def _complaint(line: bytes) -> Iterator[TraceEntry]:
-    """stderr is full of warnings and stack traces; only an attempt that failed is news."""
-    text = line_text(line, ERROR_LIMIT)
-    if text.startswith("Attempt ") and "failed" in text:
-        trouble = classify(text)
-        if trouble is not None:
-            yield trouble

@@ -21,47 +21,32 @@ from paddock.core.trace import (
 )
 from paddock.engines.claude_stream import tool_argument
 from paddock.engines.edits import read_edits
-from paddock.engines.jsonline import Node, read_object
-from paddock.engines.protocol import Source
-from paddock.engines.trouble import describe_error, read_complaint
+from paddock.engines.json_stream import JsonStream
+from paddock.engines.jsonline import Node
+from paddock.engines.trouble import describe_error
 
 
-class OpencodeParser:
+class OpencodeParser(JsonStream):
     def __init__(self) -> None:
         self._session = ""
 
-    def feed(self, line: bytes, source: Source = Source.STDOUT) -> Iterator[TraceEntry]:
-        if source is not Source.STDOUT:
-            yield from read_complaint(line)
-            return
-        event = read_object(line)
-        if event is None:
-            if line.strip():
-                yield Progress("unreadable line")
-            return
+    def read_event(self, event: Node) -> Iterator[TraceEntry]:
         session = event.text("sessionID", limit=ID_LIMIT)
         if session and not self._session:
             self._session = session
             yield SessionStarted(session)
-        yield from _translate(event)
-
-    def close(self) -> Iterator[TraceEntry]:
-        return iter(())
-
-
-def _translate(event: Node) -> Iterator[TraceEntry]:
-    part = event.at("part")
-    match event.text("type"):
-        case "text":
-            yield Text(part.text("text", limit=TEXT_LIMIT))
-        case "tool_use":
-            yield from _tool(part)
-        case "step_finish":
-            yield from _step_finish(part)
-        case "error":
-            yield from _error(event.at("error"))
-        case kind:
-            yield Progress(kind[:ID_LIMIT])
+        part = event.at("part")
+        match event.text("type"):
+            case "text":
+                yield Text(part.text("text", limit=TEXT_LIMIT))
+            case "tool_use":
+                yield from _tool(part)
+            case "step_finish":
+                yield from _step_finish(part)
+            case "error":
+                yield from _error(event.at("error"))
+            case kind:
+                yield Progress(kind[:ID_LIMIT])
 
 
 def _tool(part: Node) -> Iterator[TraceEntry]:

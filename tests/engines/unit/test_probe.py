@@ -52,6 +52,8 @@ def test_a_login_is_found_where_the_cli_keeps_it(name: str, file: str, variable:
     executable(tmp_path / "moved" / file, login)
     (tmp_path / f".{name}" / file).unlink()
     assert load_engine(name).probe(path_with(tmp_path, **{variable: str(tmp_path / "moved")})).authenticated
+    second = load_engine(name, {name: EngineSettings(set={variable: str(tmp_path / "moved")})})
+    assert second.probe(path_with(tmp_path)).authenticated
 
 
 def test_a_cli_that_gives_no_version_is_installed_all_the_same(tmp_path: Path) -> None:
