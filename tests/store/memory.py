@@ -18,7 +18,7 @@ from paddock.core.events import Draft, LogCreated, Record
 from paddock.core.snapshot import encode_board
 from paddock.store.codec import Row, decode_row
 from paddock.store.fold import Decisions, Fold, Results, append_group
-from paddock.store.protocol import Author, Decide, LogUnusable, Query
+from paddock.store.protocol import Author, Decide, Listener, LogUnusable, Query
 from paddock.store.snapshots import pack, snapshot_distance, unpack
 from paddock.store.verification import Verification, verify_rows
 
@@ -38,7 +38,7 @@ class MemoryLog:
             listener.nudge()
 
 
-class MemoryListener:
+class MemoryListener(Listener):
     def __init__(self, log: MemoryLog) -> None:
         self._log = log
         self._nudged = False
@@ -61,12 +61,6 @@ class MemoryListener:
 
     def close(self) -> None:
         self._log.listeners.remove(self)
-
-    def __enter__(self) -> "MemoryListener":
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
 
 
 class MemoryStore:

@@ -164,7 +164,7 @@ def test_readers_that_overlap_all_the_time_do_not_keep_the_write_ahead_log_growi
         reader = SqliteStore(log, read_only=True)
         while not stop.is_set():
             turn[mine].acquire()
-            with reader._reading():
+            with reader._transaction("BEGIN"):
                 reader.head()
                 turn[1 - mine].release()
                 turn[mine].acquire(timeout=0.02)

@@ -6,7 +6,7 @@ byte for byte, so the hash chain holds across the journey.
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 import msgspec
@@ -29,20 +29,10 @@ _IDENTITY = {
 }
 
 
-class _Line(msgspec.Struct, array_like=True):
-    seq: int
-    at: int
-    actor: str
-    generation: int
-    kind: str
-    task: str | None
-    attempt: str | None
-    body: msgspec.Raw
-    hash: str
-
-
 _encode = msgspec.json.Encoder().encode
-_decode = msgspec.json.Decoder(_Line).decode
+_decode = msgspec.json.Decoder(
+    tuple[int, int, str, int, str, str | None, str | None, msgspec.Raw, str]  # a Row; its hash in hex
+).decode
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,16 +56,15 @@ def write_mirror(store: Store, repo: Repo) -> tuple[int, int]:
             "fetch the missing records with `paddock log fetch`",
         )
     rows = list(store.rows(first))
-    if held and (not rows or _hash_at(rows, held) != _mirror_hash(repo, batches, held)):
+    if held and (not rows or _hash_at(rows, held) != _hash_at(_rows(repo, batches, first), held)):
         raise _diverged(held)
     new = len(rows) - (held - first)
     if not new:
         return held, 0
     for start in range(0, len(rows), BATCH):
         part = rows[start : start + BATCH]
-        text = b"".join(_encode(_line(row)) + b"\n" for row in part)
-        name = _batch_name(first + start)
-        batches[name] = repo.git("hash-object", "-w", "--stdin", input=text).text
+        text = b"".join(_encode((*row[:7], msgspec.Raw(row[7]), row[8].hex())) + b"\n" for row in part)
+        batches[f"{first + start:012d}.jsonl"] = repo.git("hash-object", "-w", "--stdin", input=text).text
     last = rows[-1][0]
     listing = "".join(f"100644 blob {sha}\t{name}\n" for name, sha in sorted(batches.items()))
     tree = repo.git("mktree", input=listing).text
@@ -143,18 +132,9 @@ def _continue_from(repo: Repo, commit: str) -> None:
         repo.update_ref(REF, commit, own or ABSENT, "paddock log fetch")
 
 
-def _line(row: Row) -> _Line:
-    seq, at, actor, generation, kind, task, attempt, body, digest = row
-    return _Line(seq, at, actor, generation, kind, task, attempt, msgspec.Raw(body), digest.hex())
-
-
 def _batch_of(seq: int) -> int:
     """The number before the first record of the batch that holds `seq`."""
     return (max(seq, 1) - 1) // BATCH * BATCH
-
-
-def _batch_name(first: int) -> str:
-    return f"{first:012d}.jsonl"
 
 
 def _batches(repo: Repo, commit: str) -> dict[str, str]:
@@ -172,11 +152,9 @@ def _rows(repo: Repo, batches: dict[str, str], first: int) -> Iterator[Row]:
         for text in repo.git("cat-file", "blob", batches[name]).stdout.splitlines():
             try:
                 line = _decode(text)
-                digest = bytes.fromhex(line.hash)
+                yield (*line[:7], bytes(line[7]), bytes.fromhex(line[8]))
             except (msgspec.DecodeError, ValueError) as error:
                 raise PaddockError(f"the mirror's batch {name} is damaged: {error}") from None
-            head = (line.seq, line.at, line.actor, line.generation, line.kind, line.task, line.attempt)
-            yield (*head, bytes(line.body), digest)
 
 
 def _last_seq(repo: Repo, batches: dict[str, str]) -> int:
@@ -186,11 +164,7 @@ def _last_seq(repo: Repo, batches: dict[str, str]) -> int:
     return max((row[0] for row in _rows(repo, {last: batches[last]}, 0)), default=0)
 
 
-def _mirror_hash(repo: Repo, batches: dict[str, str], seq: int) -> bytes:
-    return _hash_at(list(_rows(repo, batches, _batch_of(seq))), seq)
-
-
-def _hash_at(rows: list[Row], seq: int) -> bytes:
+def _hash_at(rows: Iterable[Row], seq: int) -> bytes:
     return next((row[-1] for row in rows if row[0] == seq), b"")
 
 

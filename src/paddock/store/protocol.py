@@ -6,7 +6,6 @@ cannot fold is never written.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from types import TracebackType
 from typing import TYPE_CHECKING, Protocol, Self
 
 import msgspec
@@ -51,19 +50,17 @@ class Listener(Protocol):
 
     def wait(self, timeout_seconds: float) -> bool:
         """Blocks. False when the time passed and nothing was committed."""
-        ...
 
     def tell(self, heard: Callable[[], None]) -> None:
         """Does not block: from now on the running event loop calls `heard`."""
-        ...
 
     def close(self) -> None: ...
 
-    def __enter__(self) -> Self: ...
+    def __enter__(self) -> Self:
+        return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None
-    ) -> None: ...
+    def __exit__(self, *_: object) -> None:
+        self.close()
 
 
 class Store(Protocol):
@@ -71,55 +68,43 @@ class Store(Protocol):
 
     def append(self, decide: Decide, author: Author) -> list[Record]:
         """One transaction. Returns once the records are durable; raises what `decide` raises."""
-        ...
 
     def append_all(self, decisions: Sequence[tuple[Decide, Author]]) -> list[list[Record] | PaddockError]:
         """Several decisions in one transaction, each seeing the ones before it; a refused one leaves no trace.
 
         A decision may be asked twice: when one of the group fails halfway, each is written on its own.
         """
-        ...
 
     def board(self) -> Board:
         """The board at the newest record. Every later call on this store may change it."""
-        ...
 
     def known(self) -> Board:
         """The board as this store last read or wrote it, without another look at the log."""
-        ...
 
     def records(self, query: Query) -> Iterator[Record]: ...
 
     def record(self, seq: int) -> Record:
         """Raises LogUnusable if there is no such record."""
-        ...
 
     def head(self) -> int:
         """The newest sequence number: cheap enough to ask on every wake-up."""
-        ...
 
     def verify(self) -> "Verification":
         """Walks the whole hash chain."""
-        ...
 
     def rebuild(self) -> bool:
         """Drops snapshots and folds again. True if the newest snapshot had said the same."""
-        ...
 
     def rows(self, after: int = 0) -> Iterator[Row]:
         """Records byte for byte as they are stored, for mirrors and verification."""
-        ...
 
     def restore(self, rows: Iterable[Row]) -> int:
         """Appends rows of another copy of this log that follow its head; the chain must hold. All or none."""
-        ...
 
     def listen(self) -> Listener:
         """Works even if nothing can wake it: each wait then ends early, for another look."""
-        ...
 
     def exists(self) -> bool:
         """Whether the log still exists: it may be deleted together with its repository."""
-        ...
 
     def close(self) -> None: ...

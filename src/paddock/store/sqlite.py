@@ -3,7 +3,7 @@
 import os
 import time
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from threading import get_ident
 from typing import TYPE_CHECKING
@@ -109,7 +109,7 @@ class SqliteStore:
         return append_group(self._transact, decisions)
 
     def board(self) -> Board:
-        with explained(self.path), self._reading():
+        with explained(self.path), self._transaction("BEGIN"):
             return self._catch_up().board
 
     def known(self) -> Board:
@@ -155,7 +155,7 @@ class SqliteStore:
 
     def rebuild(self) -> bool:
         with explained(self.path), self._locked():
-            with self._writing():
+            with self._transaction("BEGIN IMMEDIATE"):
                 before = self._encoded_board()
                 drop_snapshot(self.path)
                 self.forget()
@@ -172,7 +172,7 @@ class SqliteStore:
 
     def restore(self, rows: Iterable[Row]) -> int:
         with explained(self.path), self._locked():
-            with self._writing():
+            with self._transaction("BEGIN IMMEDIATE"):
                 if self._fold is None:
                     self._start(repair=True)
                 fold = self._catch_up()
@@ -197,7 +197,7 @@ class SqliteStore:
     def _transact(self, decisions: Decisions) -> Results:
         with explained(self.path):
             with self._locked():
-                with self._writing():
+                with self._transaction("BEGIN IMMEDIATE"):
                     fold = self._catch_up()
                     results, rows = fold.write(decisions, self._clock)
                     self._db.executemany(_INSERT, rows)
@@ -259,38 +259,19 @@ class SqliteStore:
             write_snapshot(self.path, self._fold)
             self._snapshot_seq = self._fold.board.seq
 
-    def _reading(self) -> "_Transaction":
-        return _Transaction(self, "BEGIN")
-
-    def _writing(self) -> "_Transaction":
-        return _Transaction(self, "BEGIN IMMEDIATE")
+    @contextmanager
+    def _transaction(self, begin: str) -> Iterator[None]:
+        self._files.require_same()
+        self._db.execute(begin)
+        try:
+            yield
+            self._db.execute("COMMIT")
+        except BaseException:
+            self.forget()
+            if self._db.in_transaction:
+                self._db.execute("ROLLBACK")
+            raise
 
     def forget(self) -> None:
         """It may hold what was rolled back."""
         self._fold = None
-
-
-class _Transaction:
-    def __init__(self, store: SqliteStore, begin: str) -> None:
-        self._store = store
-        self._begin = begin
-
-    def __enter__(self) -> None:
-        self._store._files.require_same()
-        self._store._db.execute(self._begin)
-
-    def __exit__(self, kind: object, *_: object) -> None:
-        connection = self._store._db
-        if kind is None:
-            try:
-                connection.execute("COMMIT")
-                return
-            except BaseException:
-                self._roll_back()
-                raise
-        self._roll_back()
-
-    def _roll_back(self) -> None:
-        self._store.forget()
-        if self._store._db.in_transaction:
-            self._store._db.execute("ROLLBACK")

@@ -58,7 +58,7 @@ def listen(log: Path) -> Listener:
         return Poll()
 
 
-class Poll:
+class Poll(Listener):
     """For one who cannot be woken, and looks often instead. A daemon looks by its own slow clock."""
 
     def wait(self, timeout_seconds: float) -> bool:
@@ -71,14 +71,8 @@ class Poll:
     def close(self) -> None:
         pass
 
-    def __enter__(self) -> "Poll":
-        return self
 
-    def __exit__(self, *_: object) -> None:
-        pass
-
-
-class SocketListener:
+class SocketListener(Listener):
     """A socket that becomes readable after commits. Raises OSError where none can be made."""
 
     def __init__(self, log: Path) -> None:
@@ -138,12 +132,6 @@ class SocketListener:
         with contextlib.suppress(OSError):
             os.unlink(self._path)
             os.rmdir(os.path.dirname(self._path))
-
-    def __enter__(self) -> "SocketListener":
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
 
 
 def _is_ours(folder: Path) -> bool:
