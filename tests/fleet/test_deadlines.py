@@ -13,7 +13,8 @@ from paddock.core.tasks.repetition import ToolUse, follow
 from paddock.core.trace import ToolCall
 from paddock.engines.protocol import Capabilities
 from paddock.fleet.attempts.deadlines import LOOK_SECONDS, TurnClock
-from paddock.sessions.process import ProcessIdentity, has_child_since, identify
+from paddock.sessions.identity import ProcessIdentity, identify
+from paddock.sessions.process import has_child_since
 from paddock.sessions.protocol import Running
 
 LIMITS = TurnLimits(startup_seconds=100, silence_seconds=600, turn_seconds=36000, tool_seconds=1800)

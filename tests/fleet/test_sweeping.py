@@ -19,7 +19,7 @@ async def main():
         pass
     try:
         async with asyncio.timeout(20):
-            await Sweeper(open_sessions("none", Path)).sweep("t1.1")
+            await Sweeper(open_sessions("none", Path, lambda _: None)).sweep("t1.1")
     except TimeoutError:
         print("nobody answered")
     except OSError as error:

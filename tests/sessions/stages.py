@@ -10,7 +10,7 @@ from typing import Protocol
 
 from paddock.sessions.opening import open_sessions
 from paddock.sessions.protocol import Sessions, Turn, TurnOrder
-from tests.sessions.conftest import PATIENCE_SECONDS
+from tests.sessions.conftest import PATIENCE_SECONDS, no_checkpoint
 from tests.simulation.troupe import Part, PlayedSessions, Troupe
 from tests.simulation.virtual import VirtualLoop, VirtualTime
 
@@ -49,7 +49,7 @@ class DetachedStage:
     marker: str = field(default_factory=lambda: f"test-{uuid.uuid4().hex}")
 
     def open(self) -> Sessions:
-        return open_sessions(self.marker, self._folder_of)
+        return open_sessions(self.marker, self._folder_of, no_checkpoint)
 
     def _folder_of(self, owner: str) -> Path:
         (self.folder / owner).mkdir(exist_ok=True)

@@ -12,15 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from paddock.sessions.process import (
-    ProcessIdentity,
-    block_until_exit,
-    identify,
-    read_stat,
-    same_process,
-    signal_process,
-    wait_for_exit,
-)
+from paddock.sessions.identity import ProcessIdentity, identify, read_stat, same_process
+from paddock.sessions.process import block_until_exit, signal_process, wait_for_exit
 from tests.sessions.conftest import PATIENCE_SECONDS, Workshop
 
 

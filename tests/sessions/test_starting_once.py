@@ -10,9 +10,10 @@ from pathlib import Path
 import msgspec
 import pytest
 
+from paddock.sessions.identity import ProcessIdentity
 from paddock.sessions.local import START_CHECKPOINTS, find_runner
 from paddock.sessions.marks import find_marked
-from paddock.sessions.process import ProcessIdentity, block_until_exit, signal_process
+from paddock.sessions.process import block_until_exit, signal_process
 from paddock.sessions.protocol import Exited, NeverStarted, Running, TurnOrder
 from tests.sessions.conftest import PATIENCE_SECONDS, Workshop, returned
 from tests.sessions.starter import Told

@@ -9,19 +9,20 @@ from pathlib import Path
 
 import pytest
 
+from paddock.sessions.identity import ProcessIdentity, same_process
 from paddock.sessions.local import is_shim
 from paddock.sessions.marks import MARK_VARIABLE, Mark, find_attempts, find_marked
-from paddock.sessions.process import ProcessIdentity, block_until_exit, same_process, signal_process
+from paddock.sessions.process import block_until_exit, signal_process
 from paddock.sessions.protocol import Running, SweepReport, Turn, Vanished
-from paddock.sessions.stopping import StopReport, TurnToStop, stop_turn, stop_turns
+from paddock.sessions.stopping import StopReport, TurnToStop, stop_turn
 from paddock.sessions.sweep import sweep
-from tests.sessions.conftest import PATIENCE_SECONDS, Workshop, ended_by, returned
+from tests.sessions.conftest import PATIENCE_SECONDS, Workshop, ended_by, no_checkpoint, returned
 
 DEAF = "import signal; signal.signal(signal.SIGTERM, signal.SIG_IGN); open('up', 'w').close(); signal.pause()"
 
 
 def stop(workshop: Workshop, shim: ProcessIdentity, grace_seconds: float = PATIENCE_SECONDS) -> StopReport:
-    return asyncio.run(stop_turn(TurnToStop(workshop.mark, shim, grace_seconds)))
+    return asyncio.run(stop_turn(TurnToStop(workshop.mark, shim, grace_seconds), no_checkpoint))
 
 
 def orphan(workshop: Workshop, seconds: int) -> str:
@@ -46,7 +47,7 @@ def sleeping_seconds(report: SweepReport) -> list[int]:
 @pytest.mark.usefixtures("any_system")
 def test_a_polite_command_ends_within_its_grace(workshop: Workshop) -> None:
     report = stop(workshop, workshop.start_blocked())
-    assert report == StopReport(workshop.mark, forced=False, left=SweepReport())
+    assert report == StopReport(forced=False, left=SweepReport())
     assert ended_by(workshop.state()) == signal.SIGTERM
 
 
@@ -66,7 +67,7 @@ def test_the_engine_chooses_the_signal(workshop: Workshop) -> None:
     script = "import signal, sys; signal.signal(2, lambda *_: sys.exit(9)); open('up', 'w').close(); signal.pause()"
     shim = workshop.start(workshop.python(script))
     up.read_bytes()
-    asyncio.run(stop_turn(TurnToStop(workshop.mark, shim, PATIENCE_SECONDS, signal.SIGINT)))
+    asyncio.run(stop_turn(TurnToStop(workshop.mark, shim, PATIENCE_SECONDS, signal.SIGINT), no_checkpoint))
     assert returned(workshop.state()) == 9
 
 
@@ -175,15 +176,20 @@ def test_a_turn_whose_shim_was_killed_is_stopped_too(workshop: Workshop) -> None
     assert isinstance(workshop.state(), Vanished)
 
 
-def test_many_turns_are_stopped_together_and_reported_in_order(workshop: Workshop) -> None:
+def test_many_turns_are_stopped_at_once_and_no_other(workshop: Workshop) -> None:
     turns = []
     for number in range(1, 21):
         spec = replace(workshop.spec("sleep", "600"), turn=Turn(f"t{number}.1", number))
         turns.append(TurnToStop(Mark(workshop.marker, spec.turn.owner), workshop.start(spec), PATIENCE_SECONDS))
     bystander = replace(workshop.spec("sleep", "600"), turn=Turn("t99.1", 99))
     workshop.start(bystander)
-    reports = asyncio.run(stop_turns(turns))
-    assert [report.mark for report in reports] == [turn.mark for turn in turns]
+
+    async def stop_all() -> None:
+        async with asyncio.TaskGroup() as stops:
+            for turn in turns:
+                stops.create_task(stop_turn(turn, no_checkpoint))
+
+    asyncio.run(stop_all())
     assert isinstance(workshop.state(turn=99), Running)
     assert {found.mark.attempt for found in find_marked(workshop.marker)} == {"t99.1"}
 

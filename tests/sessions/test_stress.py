@@ -11,7 +11,7 @@ import pytest
 from paddock.fleet.upkeep.sweeper import Sweeper
 from paddock.sessions.opening import open_sessions
 from paddock.sessions.protocol import Exited, Sessions, Turn, TurnOrder
-from tests.sessions.conftest import PATIENCE_SECONDS, Workshop
+from tests.sessions.conftest import PATIENCE_SECONDS, Workshop, no_checkpoint
 
 LANES, TURNS_PER_LANE = 8, 200
 
@@ -78,7 +78,7 @@ def test_the_end_of_every_turn_is_known_whoever_stops_and_sweeps_beside_it(works
     seen: Counter[str] = Counter()
 
     async def scene() -> None:
-        sessions = open_sessions(workshop.marker, lambda owner: workshop.folder / owner)
+        sessions = open_sessions(workshop.marker, lambda owner: workshop.folder / owner, no_checkpoint)
         sweeper = Sweeper(sessions)
         async with asyncio.TaskGroup() as lanes:
             for number in range(LANES):

@@ -4,8 +4,9 @@ from collections.abc import Awaitable, Callable
 
 import pytest
 
+from paddock.sessions.identity import ProcessIdentity, same_process
 from paddock.sessions.local import TurnFiles
-from paddock.sessions.process import ProcessIdentity, block_until_exit, same_process
+from paddock.sessions.process import block_until_exit
 from paddock.sessions.protocol import Exited
 from paddock.sessions.watch import TurnWatch
 from tests.sessions.conftest import PATIENCE_SECONDS, Workshop, returned

@@ -57,8 +57,8 @@ class DetachedSessions:
 
     def bound(self, turn: Turn, limit_bytes: int) -> bool:
         files = self._files(turn)
-        bounded = [bound_output(path, limit_bytes) for path in (files.out, files.err)]
-        return all(output.supported for output in bounded)
+        out, err = (bound_output(path, limit_bytes) for path in (files.out, files.err))
+        return out and err
 
     def follow(self, turn: Turn, wake: Callable[[], None]) -> None:
         files = self._files(turn)

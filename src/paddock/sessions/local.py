@@ -29,11 +29,11 @@ import subprocess
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 from paddock.core.errors import PaddockError
+from paddock.sessions.identity import ProcessIdentity, current_boot, identify, same_process
 from paddock.sessions.marks import MARK_VARIABLE, Mark, MarkedProcess, cut_command
-from paddock.sessions.opening import no_checkpoint
-from paddock.sessions.process import ProcessIdentity, current_boot, identify, same_process
 from paddock.sessions.protocol import Exited, NeverStarted, Running, Stream, TurnOrder, TurnState, Vanished
 
 SHIM_COMMAND = ("/bin/sh", str(Path(__file__).with_name("shim.sh")))
@@ -45,39 +45,20 @@ SIGNALS_WITHOUT_WORDS = (signal.SIGINT, signal.SIGPIPE)
 """Shells say nothing when one of these ends a command."""
 
 
-@dataclass(frozen=True, slots=True)
-class TurnFiles:
-    """Where the parts of a turn's record are."""
+class TurnFiles(NamedTuple):
+    """Where the parts of a turn's record are: `record` is what they are all named after."""
 
     record: Path
+    out: Path
+    err: Path
+    logs: Path
+    pid: Path
+    exit: Path
+    ending: Path
 
     @classmethod
     def of(cls, folder: Path, turn: int) -> "TurnFiles":
-        return cls(folder / f"turn-{turn}")
-
-    @property
-    def out(self) -> Path:
-        return self._file("out")
-
-    @property
-    def err(self) -> Path:
-        return self._file("err")
-
-    @property
-    def pid(self) -> Path:
-        return self._file("pid")
-
-    @property
-    def exit(self) -> Path:
-        return self._file("exit")
-
-    @property
-    def logs(self) -> Path:
-        return self._file("logs")
-
-    @property
-    def ending(self) -> Path:
-        return self._file("ending")
+        return cls(folder / f"turn-{turn}", *(folder / f"turn-{turn}.{part}" for part in cls._fields[1:]))
 
     def of_stream(self, stream: Stream) -> Path:
         return self.err if stream is Stream.STDERR else self.out
@@ -89,13 +70,8 @@ class TurnFiles:
         except FileNotFoundError:
             return ()
 
-    def _file(self, ending: str) -> Path:
-        return self.record.with_name(f"{self.record.name}.{ending}")
 
-
-def start_turn(
-    order: TurnOrder, files: TurnFiles, mark: Mark, checkpoint: Callable[[str], None] = no_checkpoint
-) -> ProcessIdentity:
+def start_turn(order: TurnOrder, files: TurnFiles, mark: Mark, checkpoint: Callable[[str], None]) -> ProcessIdentity:
     """Start the turn unless it has been started, and return the identity of the one shim that runs it.
 
     Takes a few milliseconds and does not wait for the command. Raises `PaddockError` when the command or a

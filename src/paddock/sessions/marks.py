@@ -16,7 +16,7 @@ from pathlib import Path
 
 import psutil
 
-from paddock.sessions.process import HAS_PROCFS, ProcessIdentity, ProcessStat, identify, read_proc, read_stat
+from paddock.sessions.identity import HAS_PROCFS, ProcessIdentity, ProcessStat, identify, read_proc, read_stat
 from paddock.sessions.protocol import LiveProcess
 
 MARK_VARIABLE = "PADDOCK_MARKER"

@@ -6,13 +6,7 @@ from pathlib import Path
 from paddock.sessions.protocol import Sessions
 
 
-def no_checkpoint(_name: str) -> None:
-    """Where a test would kill the process."""
-
-
-def open_sessions(
-    marker: str, folder_of: Callable[[str], Path], checkpoint: Callable[[str], None] = no_checkpoint
-) -> Sessions:
+def open_sessions(marker: str, folder_of: Callable[[str], Path], checkpoint: Callable[[str], None]) -> Sessions:
     """The turns of the log that `marker`, one word, stands for. `folder_of` says where an owner's record is kept."""
     from paddock.sessions.detached import DetachedSessions
 

@@ -3,7 +3,7 @@
 Commands append to plain files that nobody else writes, so they go on while no daemon runs. A file over its limit
 gets a hole punched into its middle: the first quarter and the last half of the limit stay, the bytes between them
 go back to the disk, and every offset stays true, for the command that appends and for whoever reads.
-File systems without holes keep everything; `Bounding.supported` says so, and the caller ends the turn instead.
+File systems without holes keep everything; `bound_output` says so, and the caller ends the turn instead.
 
 While no daemon runs nobody punches. RLIMIT_FSIZE would bound that too, but it counts the apparent size of every file
 the command and its tools write: a sparse disk image or a memory-mapped database dies of it for no visible reason,
@@ -16,7 +16,6 @@ import os
 import struct
 import sys
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
@@ -35,14 +34,13 @@ class LineReader:
     """Reads the lines of a growing file, each once, in constant memory; holds no descriptor between calls.
 
     `offset` is the start of the first line not handed out yet: a later reader may start from there.
-    `skipped_bytes` counts what was lost to holes, with the torn lines at their edges. `at_end` says that the last
-    `read` has seen all there was: without it, no lines only means that none has come to its end yet.
+    `at_end` says that the last `read` has seen all there was: without it, no lines only means that none has come to
+    its end yet.
     """
 
     def __init__(self, path: Path, offset: int = 0, line_bytes: int = LINE_BYTES) -> None:
         self.path = path
         self.offset = offset
-        self.skipped_bytes = 0
         self.at_end = False
         self._line_bytes = line_bytes
         self._position = offset
@@ -92,7 +90,7 @@ class LineReader:
         """A last line that has no end. Call after the writer has ended and `read` has come to the end."""
         if self._position == self.offset:
             return []
-        line = self._end_line(self._position, end_bytes=0)
+        line = self._end_line(self._position)
         return [line] if line is not None else []
 
     def _check_start(self, descriptor: int) -> None:
@@ -115,7 +113,6 @@ class LineReader:
 
     def _jump(self, position: int) -> None:
         """Into the middle of a line, as far as anybody knows."""
-        self.skipped_bytes += position - self.offset
         self._kept.clear()
         self._in_torn_line = True
         self._start_is_checked = True
@@ -127,7 +124,7 @@ class LineReader:
         while (end := chunk.find(b"\n", start)) >= 0:
             self._keep(chunk[start:end])
             start = end + 1
-            line = self._end_line(chunk_at + start, end_bytes=1)
+            line = self._end_line(chunk_at + start)
             if line is not None:
                 yield line
         self._keep(chunk[start:])
@@ -136,16 +133,12 @@ class LineReader:
         if not self._in_torn_line:
             self._kept += piece[: self._line_bytes - len(self._kept)]
 
-    def _end_line(self, next_offset: int, *, end_bytes: int) -> Line | None:
+    def _end_line(self, next_offset: int) -> Line | None:
         offset, kept, torn = self.offset, bytes(self._kept), self._in_torn_line
         self.offset = next_offset
         self._kept.clear()
         self._in_torn_line = False
-        if torn:
-            self.skipped_bytes += next_offset - offset
-            return None
-        cut = len(kept) < next_offset - offset - end_bytes
-        return Line(offset, kept.decode("utf-8", "replace"), cut)
+        return None if torn else Line(offset, kept.decode("utf-8", "replace"))
 
 
 def _data_from(descriptor: int, position: int, size: int) -> int:
@@ -162,15 +155,6 @@ def _hole_from(descriptor: int, position: int, size: int) -> int:
         return size
 
 
-@dataclass(frozen=True, slots=True)
-class Bounding:
-    """`stored_bytes` is what the file takes on disk now. Not `supported`: it is over its limit and stays so."""
-
-    stored_bytes: int
-    freed_bytes: int
-    supported: bool
-
-
 def read_tail(path: Path, most_bytes: int) -> str:
     try:
         with path.open("rb") as file:
@@ -180,27 +164,24 @@ def read_tail(path: Path, most_bytes: int) -> str:
         return ""
 
 
-def bound_output(path: Path, limit_bytes: int) -> Bounding:
-    """Give the middle of a file that takes more than `limit_bytes` back to the disk.
+def bound_output(path: Path, limit_bytes: int) -> bool:
+    """Give the middle of a file that takes more than `limit_bytes` back to the disk. False: it is and stays over.
 
     Safe while the command appends. The file takes at most the limit plus what is written until the next call.
     """
     try:
         descriptor = os.open(path, os.O_RDWR | os.O_CLOEXEC)
     except FileNotFoundError:
-        return Bounding(0, 0, supported=True)
+        return True
     try:
         before = os.fstat(descriptor)
-        stored = before.st_blocks * 512
         block = max(4096, before.st_blksize)
         # Whole blocks only: the kernel fills a block that is punched in part with zeros, which would read as data.
         start = _blocks_up(limit_bytes // 4, block)
         end = (before.st_size - _blocks_up(limit_bytes // 2, block)) // block * block
-        if stored <= limit_bytes or end <= start:
-            return Bounding(stored, 0, supported=True)
-        supported = _punch_hole(descriptor, start, end - start)
-        left = os.fstat(descriptor).st_blocks * 512
-        return Bounding(left, max(0, stored - left), supported)
+        if before.st_blocks * 512 <= limit_bytes or end <= start:
+            return True
+        return _punch_hole(descriptor, start, end - start)
     finally:
         os.close(descriptor)
 

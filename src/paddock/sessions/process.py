@@ -17,35 +17,7 @@ from functools import cache
 
 import psutil
 
-from paddock.sessions.identity import (
-    HAS_PROCFS,
-    ProcessIdentity,
-    ProcessStat,
-    current_boot,
-    identify,
-    read_proc,
-    read_stat,
-    same_process,
-)
-
-__all__ = [
-    "HAS_PROCFS",
-    "POLL_SECONDS",
-    "ProcessIdentity",
-    "ProcessStat",
-    "block_until_exit",
-    "current_boot",
-    "has_child_since",
-    "has_pidfd",
-    "hold_process",
-    "identify",
-    "open_pidfd",
-    "read_proc",
-    "read_stat",
-    "same_process",
-    "signal_process",
-    "wait_for_exit",
-]
+from paddock.sessions.identity import ProcessIdentity, same_process
 
 POLL_SECONDS = 0.5
 """How often an exit is looked for where the system cannot announce it."""

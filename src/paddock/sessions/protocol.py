@@ -88,11 +88,10 @@ class Stream(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """One line without its end. `cut`: it was longer than the reader's limit and the rest was dropped."""
+    """One line without its end, and without what went beyond the reader's limit."""
 
     offset: int
     text: str
-    cut: bool = False
 
 
 class OutputReader(Protocol):

@@ -8,8 +8,9 @@ import signal
 import time
 from collections.abc import Collection
 
+from paddock.sessions.identity import ProcessIdentity, same_process
 from paddock.sessions.marks import Mark, MarkedProcess, describe, find_attempts
-from paddock.sessions.process import ProcessIdentity, block_until_exit, same_process, signal_process
+from paddock.sessions.process import block_until_exit, signal_process
 from paddock.sessions.protocol import SweepReport
 
 PASS_SECONDS = 1.0

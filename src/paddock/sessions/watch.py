@@ -10,9 +10,10 @@ import os
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from paddock.sessions.identity import ProcessIdentity, same_process
 from paddock.sessions.local import TurnFiles, reap_children
 from paddock.sessions.moments import MomentsWriter
-from paddock.sessions.process import ProcessIdentity, has_pidfd, hold_process, same_process
+from paddock.sessions.process import has_pidfd, hold_process
 
 TICK_SECONDS = 1.0
 

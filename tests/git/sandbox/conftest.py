@@ -70,7 +70,9 @@ class Yard:
     def finish(self, argv: tuple[str, ...], env: dict[str, str], cwd: Path) -> Ran:
         self.turns += 1
         files = TurnFiles.of(self.folder, self.turns)
-        identity = start_turn(TurnOrder(Turn("ci", self.turns), argv, env, cwd), files, Mark(self.marker, "ci"))
+        identity = start_turn(
+            TurnOrder(Turn("ci", self.turns), argv, env, cwd), files, Mark(self.marker, "ci"), lambda _: None
+        )
         assert block_until_exit(identity, 60)
         swept = self.sweep()
         ended = observe_turn(files)
