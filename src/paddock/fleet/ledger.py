@@ -32,7 +32,7 @@ class Ledger:
 
     def __init__(self, store: Store, generation: int, clock: WallClock = SYSTEM_CLOCK) -> None:
         self.generation = generation
-        self._store = store
+        self.store = store
         self._clock = clock
         self._writer = GroupWriter(store)
         self._author = Author("daemon", generation)
@@ -40,15 +40,11 @@ class Ledger:
     @property
     def board(self) -> Board:
         """The board as last read or written here: for decisions, use the one that `record` provides."""
-        return self._store.known()
+        return self.store.known()
 
     def read(self) -> Board:
         """Reads what others have written in the meantime."""
-        return self._store.board()
-
-    @property
-    def store(self) -> Store:
-        return self._store
+        return self.store.board()
 
     async def record(self, decide: Decision) -> list[Record]:
         def fenced(board: Board) -> Sequence[Draft]:
@@ -80,7 +76,7 @@ class Ledger:
             events = lease.release(board.leases, DAEMON_LEASE, self.generation, why="the daemon ended")
             return [Draft(event) for event in events] if not isinstance(events, lease.Stale) else []
 
-        self._store.append(decide, self._author)
+        self.store.append(decide, self._author)
 
     def _require_lease(self, board: Board) -> None:
         if board.daemon_generation != self.generation:

@@ -1,6 +1,7 @@
 """Everything known about one task: its brief, its attempts' work, who approved it, what CI says against it."""
 
 from collections.abc import Mapping, Sequence
+from contextlib import closing
 from dataclasses import dataclass
 
 from paddock.core.board import Board
@@ -47,9 +48,8 @@ class TaskDetails:
 def look_into(workspace: Workspace, board: Board, task: Task) -> TaskDetails:
     """A missing engine, folder or commit does not hide the rest."""
     failed = _failed_run(board.queue, task) if task.phase in (Phase.QUEUED, Phase.BLOCKED) else None
-    store = workspace.read()
-    brief = read_brief(store, task)
-    store.close()
+    with closing(workspace.read()) as store:
+        brief = read_brief(store, task)
     return TaskDetails(
         task,
         brief,

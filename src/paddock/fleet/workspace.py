@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Callable, Iterator
+from contextlib import closing
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -73,11 +74,8 @@ class Workspace:
         """The repository as the fleet sees it. Needs the log: its first record is in the marker of every process."""
         from paddock.fleet.site import Site, marker_of
 
-        store = self.read()
-        try:
+        with closing(self.read()) as store:
             marker = marker_of(self.repo.common_dir, store.record(1).hash)
-        finally:
-            store.close()
         return Site(self.repo, self.config, self.state_dir, marker)
 
     @cached_property
@@ -99,11 +97,8 @@ class Workspace:
         return open_store(self.log)
 
     def board(self) -> Board:
-        store = self.read()
-        try:
+        with closing(self.read()) as store:
             board = store.board()
-        finally:
-            store.close()
         if board.unknown:
             kinds = ", ".join(sorted(board.unknown))
             self._warn(
@@ -113,19 +108,13 @@ class Workspace:
         return board
 
     def records(self, query: Query) -> Iterator[Record]:
-        store = self.read()
-        try:
+        with closing(self.read()) as store:
             yield from store.records(query)
-        finally:
-            store.close()
 
     def record(self, decide: Decide) -> list[Record]:
         """One transaction, in the caller's name."""
-        store = self.write()
-        try:
+        with closing(self.write()) as store:
             return store.append(decide, author())
-        finally:
-            store.close()
 
     def _require_log(self) -> None:
         if self.has_log:

@@ -1,6 +1,6 @@
 """What agents have cost, grouped as requested, and what may be spent."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass, fields
 
 import msgspec
@@ -10,7 +10,7 @@ from paddock.core.events import Record, TurnEnded
 from paddock.core.ids import TaskId
 from paddock.core.money.budget import Amount, Cost, committed
 from paddock.core.money.spending import day_of, with_tasks
-from paddock.core.tasks.task import Phase
+from paddock.core.tasks.task import Phase, Task
 from paddock.views.document import Document, view_of
 
 GROUPS = ("task", "agent", "engine", "model", "convoy", "day")
@@ -71,35 +71,22 @@ def sum_costs(board: Board, turns: Iterable[Record], by: str) -> Costs:
     rows: dict[str, CostRow] = {}
     for record in turns:
         assert isinstance(record.event, TurnEnded)
-        rows.setdefault(_GROUP_OF[by](board, record, record.event), CostRow()).add(record.event)
+        task = board.tasks.get(record.task) if record.task is not None else None
+        rows.setdefault(_group(by, task, record, record.event), CostRow()).add(record.event)
     total = CostRow(*(sum(getattr(row, field.name) for row in rows.values()) for field in fields(CostRow)))
     return Costs(by, rows, total, board.counts.get(Phase.LANDED, 0))
 
 
-def _engine(board: Board, record: Record, _event: TurnEnded) -> str:
-    task = board.tasks.get(record.task or TaskId(""))
-    attempts = task.attempts if task is not None else ()
-    return next((attempt.engine for attempt in attempts if attempt.id == record.attempt), "unknown")
-
-
-def _agent(board: Board, record: Record, event: TurnEnded) -> str:
-    task = board.tasks.get(record.task or TaskId(""))
-    return (task.agent if task is not None else None) or _engine(board, record, event)
-
-
-def _convoy(board: Board, record: Record, _event: TurnEnded) -> str:
-    task = board.tasks.get(record.task or TaskId(""))
-    return (task.convoy or "none") if task is not None else "unknown"
-
-
-_GROUP_OF: dict[str, Callable[[Board, Record, TurnEnded], str]] = {
-    "task": lambda board, record, _event: record.task if record.task and record.task in board.tasks else "unknown",
-    "agent": _agent,
-    "engine": _engine,
-    "model": lambda _board, _record, event: event.model or "unknown",
-    "convoy": _convoy,
-    "day": lambda _board, record, _event: day_of(record.at),
-}
+def _group(by: str, task: Task | None, record: Record, event: TurnEnded) -> str:
+    match by:
+        case "day":
+            return day_of(record.at)
+        case "model":
+            return event.model or "unknown"
+    if task is None:
+        return "unknown"
+    engine = next((attempt.engine for attempt in task.attempts if attempt.id == record.attempt), "unknown")
+    return {"task": task.id, "agent": task.agent or engine, "engine": engine, "convoy": task.convoy or "none"}[by]
 
 
 class CostView(msgspec.Struct, frozen=True):

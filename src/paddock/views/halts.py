@@ -28,22 +28,14 @@ class HaltView(msgspec.Struct, frozen=True):
 
 
 def view_halt(halted: Halted) -> HaltView:
-    cause, again = _cause(halted), iso_or_none(next_probe_at(halted))
-    return view_of(
-        HaltView, halted, cause=cause, since=iso(halted.at), cure="; ".join(_CURES[cause]), tested_again=again
-    )
+    cure, again = "; ".join(_CURES[halted.cause]), iso_or_none(next_probe_at(halted))
+    return view_of(HaltView, halted, since=iso(halted.at), cure=cure, tested_again=again)
 
 
 def cure_of(halted: Halted, now: float) -> list[str]:
     """What a person can do, and what happens otherwise."""
-    lines = [*_CURES[_cause(halted)]]
+    lines = [*_CURES[halted.cause]]
     if (at := next_probe_at(halted)) is None:
         return lines
     when = f"in {rough_duration(at - now)}" if at - now >= 1 else "now"
     return [*lines, f"a running daemon tests main again {when}, and resumes once it passes"]
-
-
-def _cause(halted: Halted) -> HaltCause:
-    """Also of a halt that was recorded before causes were."""
-    old = halted.cause is HaltCause.OTHER and halted.until_main_moves
-    return HaltCause.MAIN_RED if old else halted.cause

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 
 import msgspec
 
-from paddock.core.merge.model import Queue
+from paddock.core.merge.model import Member, Queue
 from paddock.fleet.landing.conflicts import BothSides
 from paddock.views.document import Document, iso, iso_or_none, view_of
 from paddock.views.halts import HaltView, view_halt
@@ -38,12 +38,6 @@ class ChangeStoryView(Document, frozen=True, kw_only=True):
     conflict: ConflictView | None
 
 
-class MemberView(msgspec.Struct, frozen=True):
-    id: str
-    version: int
-    head: str
-
-
 class StepView(msgspec.Struct, frozen=True):
     number: int
     name: str
@@ -53,7 +47,7 @@ class StepView(msgspec.Struct, frozen=True):
 class RunStoryView(Document, frozen=True, kw_only=True):
     run: str
     purpose: str
-    members: list[MemberView]
+    members: tuple[Member, ...]
     base: str
     commit: str
     tree: str
@@ -98,7 +92,6 @@ def view_run_story(story: RunStory, log: str, steps: Sequence[StepView], output:
     return view_of(
         RunStoryView,
         story.started,
-        members=[view_of(MemberView, one) for one in story.started.members],
         state=story.state,
         started=iso(story.began),
         ended=iso_or_none(story.over),

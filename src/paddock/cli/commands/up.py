@@ -8,11 +8,12 @@ from paddock.cli.options import prints_json
 from paddock.cli.terminal.text import print_document
 from paddock.cli.workspace import open_workspace
 from paddock.core.errors import PaddockError
+from paddock.core.leases.lease import Lease
 from paddock.core.tasks.vocabulary import EndedBy
 from paddock.fleet.attempts.turn import stop_reason_file
 from paddock.fleet.service.background import (
     START_SECONDS,
-    RunningDaemon,
+    daemon_words,
     end_daemon,
     find_daemon,
     install_unit,
@@ -30,7 +31,7 @@ from paddock.sessions.host import Host
 def up_command(ctx: click.Context, most: int | None, install: bool, as_json: bool) -> None:
     """Start the fleet in the background."""
     workspace = open_workspace(ctx)
-    found = _running(workspace)
+    found = find_daemon(workspace.board())
     if found is None:
         workspace.site.require_root()  # the daemon would report it too, but only in its log
     taken = install and _install(workspace)
@@ -43,12 +44,12 @@ def up_command(ctx: click.Context, most: int | None, install: bool, as_json: boo
     if found is not None and most is not None:
         click.echo("--max does not affect a running daemon: run `paddock down`, then `paddock up --max N`", err=True)
     if as_json:
-        holder = running.lease.holder
-        was_up = found is not None
-        print_document(pid=holder.pid, host=holder.host, log=str(log), was_up=was_up)
+        holder = running.holder
+        print_document(pid=holder.pid, host=holder.host, log=str(log), was_up=found is not None)
     else:
         up = "is up" if found is None else "is already up"
-        click.echo(f"the fleet {up} ({running.words}); `paddock status` shows what it does, `paddock down` ends it")
+        words = f"the fleet {up} ({daemon_words(running)})"
+        click.echo(f"{words}; `paddock status` shows what it does, `paddock down` ends it")
 
 
 def _install(workspace: Workspace) -> bool:
@@ -69,29 +70,23 @@ def _install(workspace: Workspace) -> bool:
 def down_command(ctx: click.Context, now: bool, as_json: bool) -> None:
     """End the daemon. Agents keep working until they are done; --now ends them too."""
     workspace = open_workspace(ctx)
-    running = _running(workspace)
-    ended = 0
+    running = find_daemon(workspace.board())
     if running is not None:
         end_daemon(running, agents_too=now, timeout_seconds=60.0 if now else 20.0)
-    if now:
-        ended = _end_leftovers(workspace)
+    ended = _end_leftovers(workspace) if now else 0
     board = workspace.board()
     working = [attempt.id for name in board.live if (attempt := board.tasks[name].live_attempt) is not None]
     if as_json:
         print_document(was_up=running is not None, working=working, ended_processes=ended)
         return
-    click.echo(f"ended the daemon ({running.words})" if running else "no daemon was running")
+    click.echo(f"ended the daemon ({daemon_words(running)})" if running else "no daemon was running")
     if ended:
         click.echo(f"ended {'1 process' if ended == 1 else f'{ended} processes'} without a daemon")
     if working and not now:
         click.echo(f"still working: {', '.join(working)}; `paddock up` picks them up, `paddock down --now` ends them")
 
 
-def _running(workspace: Workspace) -> RunningDaemon | None:
-    return find_daemon(workspace.board())
-
-
-def _await_daemon(workspace: Workspace) -> RunningDaemon | None:
+def _await_daemon(workspace: Workspace) -> Lease | None:
     give_up_at = time.monotonic() + START_SECONDS
     store = workspace.read()
     with store.listen() as listener:

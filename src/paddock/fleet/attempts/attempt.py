@@ -12,7 +12,7 @@ from pathlib import Path
 
 from paddock.core.board import Board
 from paddock.core.errors import PaddockError
-from paddock.core.events import AttemptEnded, Draft, TurnEnded, TurnStarted
+from paddock.core.events import AttemptEnded, Draft, Event, TurnEnded, TurnStarted
 from paddock.core.ids import AttemptId, TaskId
 from paddock.core.leases.lease import end_attempt
 from paddock.core.money.spending import day_of, still_reserved
@@ -24,6 +24,7 @@ from paddock.core.troubles import Trouble
 from paddock.engines.protocol import Engine
 from paddock.fleet.attempts.allowance import Purse
 from paddock.fleet.attempts.folders import why_new_conversation
+from paddock.fleet.attempts.ground import Unprepared, explain_unprepared
 from paddock.fleet.attempts.memory import last_words, messages_to_tell
 from paddock.fleet.attempts.prompts import TurnContext, TurnPlan, plan_turn, read_messages
 from paddock.fleet.attempts.turn import (
@@ -43,9 +44,8 @@ from paddock.fleet.attempts.verdict import judge_attempt
 from paddock.fleet.checkpoints import checkpoint
 from paddock.fleet.dispatch.claims import renew_owned
 from paddock.fleet.dispatch.gate import Gate
-from paddock.fleet.ledger import Ledger
+from paddock.fleet.ledger import Decision, Ledger
 from paddock.fleet.site import Site
-from paddock.fleet.upkeep.space import Unprepared, explain_unprepared, judge_no_space
 from paddock.fleet.upkeep.sweeper import Sweeper
 from paddock.git.worktrees.furnish import Worktree
 from paddock.git.worktrees.prepare import WorktreeOrder
@@ -121,23 +121,28 @@ class AttemptRun:
             head=head,
             unblock=f"paddock retry {self.task_id}",
         )
-
         unseen = Ended(None, EndedBy.VANISHED, trouble.problem, TurnSummary())
 
         def decide(board: Board) -> list[Draft]:
-            if not self._if_live(board, Draft(verdict, self.task_id, attempt.id)):
-                return []
-            last = [self._turn_ended(attempt, unseen)] if attempt.turn_open else []
-            ended = [*last, verdict]
-            drafts = [Draft(event, self.task_id, attempt.id) for event in ended]
-            return [*drafts, *(Draft(event) for event in end_attempt(board.leases, attempt.id))]
+            last = [self._draft(self._turn_ended(attempt, unseen))] if attempt.turn_open else []
+            return [*last, *self._ended(board, verdict)]
 
-        await self._ledger.record(decide)
+        await self._record(decide)
         checkpoint("attempt.given_up")
 
-    def _live(self) -> Attempt | None:
-        attempt = self._ledger.board.task(self.task_id).live_attempt
+    def _live(self, board: Board | None = None) -> Attempt | None:
+        attempt = (self._ledger.board if board is None else board).task(self.task_id).live_attempt
         return attempt if attempt is not None and attempt.id == self.attempt_id else None
+
+    async def _record(self, decide: Decision) -> None:
+        """Nothing if the attempt has been ended in the meantime."""
+        await self._ledger.record(lambda board: decide(board) if self._live(board) is not None else [])
+
+    def _draft(self, event: Event) -> Draft:
+        return Draft(event, self.task_id, self.attempt_id)
+
+    def _ended(self, board: Board, verdict: AttemptEnded) -> list[Draft]:
+        return [self._draft(verdict), *(Draft(event) for event in end_attempt(board.leases, self.attempt_id))]
 
     def _may_go_on(self, task: Task, attempt: Attempt) -> bool:
         """Another turn: the first one, one for messages that came in meanwhile, or one in a new conversation where the
@@ -191,12 +196,11 @@ class AttemptRun:
     async def _claim_turn(self, task: Task, attempt: Attempt) -> None:
         """Recorded before the process exists: whoever reads this starts the turn, exactly once."""
         self._secured = None
-        number, attempt_id = attempt.turn + 1, attempt.id
         folder = attempt.worktree if self._worktree is None else str(self._worktree.path)
         engine = self._engine(attempt)
         why = why_new_conversation(self._site, engine, task, attempt, folder) if engine is not None else ""
         claim = TurnStarted(
-            turn=number,
+            turn=attempt.turn + 1,
             session=None if why else attempt.session,
             messages=task.inbox,
             worktree=folder,
@@ -204,11 +208,10 @@ class AttemptRun:
         )
 
         def decide(board: Board) -> list[Draft]:
-            drafts = self._if_live(board, Draft(claim, self.task_id, attempt_id))
             now = self._site.clock.now()
-            return [*drafts, *renew_owned(self._site, board.leases, task, attempt_id, now)] if drafts else []
+            return [self._draft(claim), *renew_owned(self._site, board.leases, task, self.attempt_id, now)]
 
-        await self._ledger.record(decide)
+        await self._record(decide)
         checkpoint("turn.claimed_in_log")
 
     async def _run_turn(self, task: Task, attempt: Attempt) -> None:
@@ -219,7 +222,7 @@ class AttemptRun:
         checkpoint("turn.swept")
         words = tuple(process.command for process in swept.ended[:20])
         event = self._turn_ended(attempt, replace(ended, swept=words))
-        await self._ledger.record(lambda board: self._if_live(board, Draft(event, self.task_id, attempt.id)))
+        await self._record(lambda _board: [self._draft(event)])
         checkpoint("turn.ended_in_log")
 
     def _turn_ended(self, attempt: Attempt, ended: Ended) -> TurnEnded:
@@ -274,26 +277,22 @@ class AttemptRun:
     async def _end(self, task: Task, attempt: Attempt, unprepared: Unprepared | None = None) -> None:
         engine = self._engine(attempt)
         summary = self._summary or await self._read_again(engine, attempt)
-        if unprepared is not None and unprepared.no_space:
-            verdict = judge_no_space(self._site, task, attempt, unprepared.reason)
-        elif attempt.turn == 0 and unprepared is None:
+        if attempt.turn == 0 and unprepared is None:
             step = Step.RETRY if attempt.stop_requested is None else Step.BLOCK
             verdict = AttemptEnded(outcome=Outcome.KILLED, next=step, counted=False, reason="stopped before it started")
         else:
-            problem = unprepared.reason if unprepared is not None else ""
-            judged = await asyncio.to_thread(judge_attempt, self._site, engine, task, attempt, summary, problem)
+            judged = await asyncio.to_thread(judge_attempt, self._site, engine, task, attempt, summary, unprepared)
             verdict, self._secured = judged.event, judged.secured
         self._crew.gate.hear_end(attempt.engine, task.id, verdict.outcome, verdict.reason)
         checkpoint("attempt.judged")
 
         def decide(board: Board) -> list[Draft]:
-            drafts = self._if_live(board, Draft(verdict, self.task_id, attempt.id))
             # A message that came while it was judged is still answered by this attempt.
-            if not drafts or (attempt.turn and self._may_go_on(board.task(self.task_id), attempt)):
+            if attempt.turn and self._may_go_on(board.task(self.task_id), attempt):
                 return []
-            return [*drafts, *(Draft(event) for event in end_attempt(board.leases, attempt.id))]
+            return self._ended(board, verdict)
 
-        await self._ledger.record(decide)
+        await self._record(decide)
         checkpoint("attempt.ended_in_log")
 
     def _engine(self, attempt: Attempt) -> Engine | None:
@@ -311,11 +310,6 @@ class AttemptRun:
         why = f"{self.attempt_id} ended"
         await asyncio.to_thread(self._site.ground.release, self.attempt_id, why, self._secured)
         checkpoint("attempt.released")
-
-    def _if_live(self, board: Board, draft: Draft) -> list[Draft]:
-        """Records nothing if the attempt has been ended in the meantime."""
-        live = board.task(self.task_id).live_attempt
-        return [draft] if live is not None and live.id == self.attempt_id else []
 
 
 def start_commit(task: Task, attempt: Attempt) -> str:

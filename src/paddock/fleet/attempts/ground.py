@@ -3,6 +3,7 @@
 The fleet asks for it through `Site.ground`; here it is made of git worktrees.
 """
 
+import errno
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Protocol
@@ -11,6 +12,7 @@ from paddock.core.errors import PaddockError
 from paddock.core.tasks.task import Attempt
 from paddock.fleet.checkpoints import checkpoint
 from paddock.fleet.site import Site
+from paddock.git.disk import below_floor
 from paddock.git.facts import DiffStat, diffstat, read_stretch
 from paddock.git.landing.held import delivery_ref, hold_delivery
 from paddock.git.worktrees.checkout import repair_worktree
@@ -18,6 +20,29 @@ from paddock.git.worktrees.claims import PlaceTaken, Vacancy, WorktreeOrder, loo
 from paddock.git.worktrees.prepare import PreparedWorktree, find, prepare
 from paddock.git.worktrees.release import Secured, release
 from paddock.git.worktrees.rescue import count_rescued, dirty_files, rescue
+
+FULL = frozenset({errno.ENOSPC, errno.EDQUOT})
+# As git and the C library word the two.
+FULL_IN_WORDS = ("No space left on device", "Disk quota exceeded")
+
+
+@dataclass(frozen=True, slots=True)
+class Unprepared:
+    """Why there is no worktree to work in. A full disk is not the task's failure and costs no attempt."""
+
+    reason: str
+    no_space: bool = False
+
+
+def explain_unprepared(site: Site, error: PaddockError | OSError) -> Unprepared:
+    """Raises an OSError that is about something else than space: no attempt is to blame for it."""
+    if isinstance(error, OSError):
+        if error.errno not in FULL:
+            raise error
+        return Unprepared(f"no room for a worktree: {error.strerror}", no_space=True)
+    says_so = any(words in error.message for words in FULL_IN_WORDS)
+    short = below_floor(site.root.path, site.root.floor)
+    return Unprepared(error.message, no_space=says_so or short is not None)
 
 
 @dataclass(frozen=True, slots=True)

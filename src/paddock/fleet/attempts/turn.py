@@ -31,16 +31,8 @@ from paddock.sessions.protocol import Exited, NeverStarted, Running, Sessions, S
 LAST_BYTES = 16_384
 _NAMESPACE = uuid.UUID("6f2b7d3e-5c0a-4a51-9f0e-7a64646f636b")
 
-
-NO_LIMITS = LoopLimits()
-NOTHING_EXPECTED = Cost()
 Afford = Callable[[TurnSummary], Awaitable[str]]
 """Called as a turn runs; returns why it must stop, if it must."""
-
-
-async def anything(_summary: TurnSummary) -> str:
-    """No limit on spending."""
-    return ""
 
 
 @dataclass
@@ -63,7 +55,7 @@ class Ended:
     session_lost: str = ""
 
 
-def new_session_id(attempt: AttemptId, marker: str, turn: int = 1) -> str:
+def new_session_id(attempt: AttemptId, marker: str, turn: int) -> str:
     """The same for the same turn, so that a restarted daemon asks for the same conversation."""
     later = f":{turn}" if turn > 1 else ""
     return str(uuid.uuid5(_NAMESPACE, f"{marker}:{attempt}{later}"))
@@ -136,9 +128,9 @@ class TurnRun:
         attempt: Attempt,
         launch: Launch,
         wish: Wish,
-        heard: Heard = nobody,
-        afford: Afford = anything,
-        loops: LoopLimits = NO_LIMITS,
+        heard: Heard,
+        afford: Afford,
+        loops: LoopLimits,
     ) -> None:
         self._site = site
         self._attempt = attempt
@@ -273,9 +265,7 @@ async def read_again(engine: Engine, sessions: Sessions, turn: Turn, heard: Hear
     return await TurnReader(engine, sessions, turn, heard).finish()
 
 
-def turn_ended(
-    attempt: Attempt, ended: Ended, prices: PriceBook, day: str, expected: Cost = NOTHING_EXPECTED
-) -> TurnEnded:
+def turn_ended(attempt: Attempt, ended: Ended, prices: PriceBook, day: str, expected: Cost) -> TurnEnded:
     """The facts of a turn. If the engine reports no tokens, the turn counts as having used what was `expected`."""
     before = TokenUsage(*attempt.conversation_used, attempt.conversation_cost)
     usage = turn_usage(ended.summary, before)

@@ -9,7 +9,7 @@ from paddock.core.tasks.task import Attempt, Phase, Task
 from paddock.core.tasks.vocabulary import EndedBy
 from paddock.core.trace import Final, TurnSummary
 from paddock.engines.protocol import Capabilities, Engine
-from paddock.fleet.attempts.ground import Delivery
+from paddock.fleet.attempts.ground import Delivery, Unprepared
 from paddock.fleet.checkpoints import checkpoint
 from paddock.fleet.site import Site
 from paddock.git.worktrees.release import Secured
@@ -26,11 +26,18 @@ class Judged:
 
 
 def judge_attempt(
-    site: Site, engine: Engine | None, task: Task, attempt: Attempt, summary: TurnSummary, setup_problem: str = ""
+    site: Site,
+    engine: Engine | None,
+    task: Task,
+    attempt: Attempt,
+    summary: TurnSummary,
+    unprepared: Unprepared | None,
 ) -> Judged:
     """Blocks on git: call it in a thread."""
     checkpoint("judge.began")
-    delivery = site.ground.secure(attempt)
+    no_space, problem = (unprepared.no_space, unprepared.reason) if unprepared is not None else (False, "")
+    # On a full disk git could not secure what there is, and no turn has begun.
+    delivery = Delivery() if no_space else site.ground.secure(attempt)
     checkpoint("judge.secured")
     # A turn that reported success and was then ended for lingering did succeed.
     had_ended = attempt.ended_by is EndedBy.LINGERING and summary.final is Final.SUCCESS
@@ -39,7 +46,8 @@ def judge_attempt(
         exit=0 if had_ended else attempt.exit,
         ended_by=attempt.ended_by if attempt.ended_by in DEADLINES else EndedBy.ITSELF,
         stopped_by=_stopped_by(task, attempt),
-        setup_problem=setup_problem,
+        no_space=problem if no_space else "",
+        setup_problem=problem,
         start_problem=attempt.problem if attempt.ended_by is EndedBy.UNSTARTABLE else "",
         rebooted=attempt.ended_by is EndedBy.REBOOT,
         over_budget=(attempt.problem or "it spent more than allowed") if attempt.ended_by is EndedBy.BUDGET else "",

@@ -1,6 +1,7 @@
 """A person's approval: changes are held, put where they belong in the merge queue, and recorded, whoever asks."""
 
 from collections.abc import Mapping, Sequence
+from contextlib import closing
 from dataclasses import dataclass, field
 
 from msgspec.structs import replace
@@ -42,11 +43,8 @@ class Approved:
 
 def approve(workspace: Workspace, request: ApprovalRequest) -> Approved:
     """Queues what can be queued. Raises the refusal where only one task was asked for."""
-    store = workspace.write()
-    try:
+    with closing(workspace.write()) as store:
         return _approve(workspace, store, request)
-    finally:
-        store.close()
 
 
 def _approve(workspace: Workspace, store: Store, request: ApprovalRequest) -> Approved:

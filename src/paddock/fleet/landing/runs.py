@@ -1,6 +1,7 @@
 """The queue's CI runs: recorded before their processes exist, driven by a daemon that reaches their host."""
 
 import asyncio
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import partial
 
@@ -10,16 +11,19 @@ from paddock.core.ids import recordable
 from paddock.core.merge.actions import StartRun
 from paddock.core.merge.estimate import timeout_seconds
 from paddock.core.merge.events import CompositionRefused, QueueEvent, RunEnded, RunStarted
-from paddock.core.merge.model import Queue, Result
+from paddock.core.merge.model import Entry, Queue, Result
 from paddock.core.merge.passes import reusable_pass, tree_to_lean_on
 from paddock.fleet.checkpoints import checkpoint
 from paddock.fleet.drives import Drives
 from paddock.fleet.landing.ci_run import CiCrew, CiRun
 from paddock.fleet.landing.ci_verdict import RunResult
-from paddock.fleet.landing.composition import choose_checks, compose_run
 from paddock.fleet.landing.entrance import ci_of
 from paddock.fleet.ledger import Ledger, Succeeded
 from paddock.fleet.site import Site
+from paddock.git.landing.compose import Composed, Policy, Unit, compose
+from paddock.git.landing.held import hold_unit
+from paddock.git.landing.messages import NamedMember
+from paddock.git.landing.workbench import open_workbench
 from paddock.sessions.host import Host
 
 
@@ -34,7 +38,7 @@ class Runs:
     driven: dict[str, CiRun] = field(default_factory=dict)
 
     async def start(self, action: StartRun) -> None:
-        composed = await asyncio.to_thread(compose_run, self.site, action, self.ledger.board.queue.entries)
+        composed = await asyncio.to_thread(_compose, self.site, action, self.ledger.board.queue.entries)
         if isinstance(composed, CompositionRefused):
             await self.ledger.note(composed)
             return
@@ -43,7 +47,7 @@ class Runs:
         digest = ci_of(self.site).digest
         queue = self.ledger.board.queue
         since = tree_to_lean_on(queue, action.purpose, digest)
-        checks, since = await asyncio.to_thread(choose_checks, self.site, action, queue.entries, tree, since)
+        checks, since = await asyncio.to_thread(_choose_checks, self.site, action, queue.entries, tree, since)
         started = RunStarted(
             action.run, action.purpose, action.base, action.base_tree, action.members, tree, commit, digest,
             str(self.site.run_folder(action.run)), action.confirms, checks, since, self.site.config.land.policy,
@@ -91,3 +95,38 @@ class Runs:
         await self.ledger.record(lambda board: [Draft(event)] if run in board.queue.running else [])
         checkpoint("run.ended_in_log")
         self.driven.pop(run, None)
+
+
+def _compose(site: Site, action: StartRun, entries: Mapping[str, Entry]) -> Composed | CompositionRefused:
+    """The commit the run tests, built from its members. Blocks on git: called in a thread."""
+    if not action.members:
+        return Composed(action.base, action.base_tree)
+    parts = tuple(
+        NamedMember(member, entries[member.id].change.title if member.id in entries else "")
+        for member in action.members
+    )
+    unit = Unit(action.base, parts, Policy(site.config.land.policy))
+    composed = compose(open_workbench(site.repo), unit, checkpoint)
+    if isinstance(composed, Composed):
+        hold_unit(site.repo, composed.commit)
+        return composed
+    member = composed.member
+    return CompositionRefused(
+        action.base, action.members, member.id, member.version, composed.cause, composed.paths, composed.against
+    )
+
+
+def _choose_checks(
+    site: Site, action: StartRun, entries: Mapping[str, Entry], tree: str, since: str
+) -> tuple[tuple[str, ...], str]:
+    """The checks to run and the tree on which the others have passed; empty and none when all are to run.
+
+    Compared is with the tree that passed, not with the base: what trains below bring counts as well.
+    """
+    definition = ci_of(site)
+    if not since or not any(check.paths for check in definition.checks):
+        return (), ""
+    members = [entries[member.id].change.paths for member in action.members if member.id in entries]
+    changed = {*site.repo.changed_paths(since, tree), *(path for paths in members for path in paths)}
+    chosen = definition.checks_for(changed)
+    return ((), "") if chosen == definition.checks else (tuple(check.name for check in chosen), since)

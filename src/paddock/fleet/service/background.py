@@ -5,7 +5,6 @@ import re
 import signal
 import subprocess
 import sys
-from dataclasses import dataclass
 from pathlib import Path
 from zlib import crc32
 
@@ -21,19 +20,14 @@ LOG_BYTES = 8 * 1024 * 1024
 """The size at which the next start begins a new log file; one old file is kept."""
 
 
-@dataclass(frozen=True, slots=True)
-class RunningDaemon:
-    lease: Lease
-
-    @property
-    def words(self) -> str:
-        return f"pid {self.lease.holder.pid} on {self.lease.holder.host}, since {stamp(self.lease.since)}"
-
-
-def find_daemon(board: Board) -> RunningDaemon | None:
-    """The daemon that holds the lease, unless its process is known to be gone."""
+def find_daemon(board: Board) -> Lease | None:
+    """The lease of the daemon, unless its process is known to be gone."""
     lease = board.leases.held.get(DAEMON_LEASE)
-    return None if lease is None or is_certainly_gone(lease.holder) else RunningDaemon(lease)
+    return None if lease is None or is_certainly_gone(lease.holder) else lease
+
+
+def daemon_words(lease: Lease) -> str:
+    return f"pid {lease.holder.pid} on {lease.holder.host}, since {stamp(lease.since)}"
 
 
 def spawn_daemon(top: Path, log: Path, arguments: list[str]) -> int:
@@ -50,15 +44,13 @@ def spawn_daemon(top: Path, log: Path, arguments: list[str]) -> int:
     return process.pid
 
 
-def end_daemon(daemon: RunningDaemon, *, agents_too: bool, timeout_seconds: float) -> bool:
-    """Asks it to end, and with `agents_too` to end every agent first. False if it had to be killed."""
-    holder = daemon.lease.holder
-    if not is_here(holder):
-        raise PaddockError(f"the daemon is running on another host: {daemon.words}", "run `paddock down` on that host")
-    if signal_holder(holder, signal.SIGUSR1 if agents_too else signal.SIGTERM, timeout_seconds):
-        return True
-    signal_holder(holder, signal.SIGKILL, 5.0)
-    return False
+def end_daemon(lease: Lease, *, agents_too: bool, timeout_seconds: float) -> None:
+    """Asks it to end, and with `agents_too` to end every agent first. It is killed if it does not."""
+    if not is_here(lease.holder):
+        words = daemon_words(lease)
+        raise PaddockError(f"the daemon is running on another host: {words}", "run `paddock down` on that host")
+    if not signal_holder(lease.holder, signal.SIGUSR1 if agents_too else signal.SIGTERM, timeout_seconds):
+        signal_holder(lease.holder, signal.SIGKILL, 5.0)
 
 
 def unit_path(repo: Repo, top: Path) -> Path:
