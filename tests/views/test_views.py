@@ -202,7 +202,7 @@ def test_the_story_of_a_change_ends_with_its_conflict_until_it_is_queued_again()
     with pytest.raises(PaddockError, match="has never been in the merge queue"):
         story_of_change(ask, "t9")
     ledger.write(*switch_queue(QueueSwitch.RESUME))
-    assert [line.words for line in story_of_main(ask)] == ["queue resumed by ana@host"]
+    assert [line.words for line in story_of_main(ask)] == ["merge queue resumed by ana@host"]
 
 
 def test_a_record_is_shown_as_it_is_in_the_log() -> None:

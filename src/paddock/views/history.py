@@ -1,7 +1,8 @@
 """The log's history of a change, a CI run or main, including what the queue has forgotten."""
 
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
 
 from paddock.core.errors import PaddockError
 from paddock.core.events import MessageSent, Record, TaskApproved
@@ -12,19 +13,25 @@ from paddock.store.protocol import Query
 
 FAILURES = (Result.FAIL, Result.TIMEOUT, Result.INFRA)
 EVERYTHING = Query(kind="queue.*")
+MAIN = "main"
 
 Ask = Callable[[Query], Iterable[Record]]
 """How to get records of the log."""
+MembersOf = Callable[[str], Sequence[str]]
+"""The changes that a CI run tests."""
 
 
 @dataclass(frozen=True, slots=True)
 class StoryLine:
-    """One event in words. `run` is the CI run it is about, if any; `head` is of a version that was queued."""
+    """One event in words. `about` are the changes and runs it concerns, and `MAIN`; `run` is the CI run it is about, if
+    any; `head` is of a version that was queued. What is `minor` is left to those who ask."""
 
     seq: int
     at: float
     words: str
+    about: tuple[str, ...] = ()
     run: str = ""
+    minor: bool = False
     failed: bool = False
     conflict: qe.ChangeConflicted | None = None
     head: str = ""
@@ -61,9 +68,7 @@ class RunStory:
 
 def story_of_change(ask: Ask, change: str) -> list[StoryLine]:
     """Raises PaddockError if the queue never had it."""
-    mine: dict[str, qe.RunStarted] = {}
-    story = [line for record in ask(EVERYTHING) if (line := _about_change(record, change, mine)) is not None]
-    story += [*_requests(ask, change), *_notes(ask, change)]
+    story = [*_story(ask(EVERYTHING), change), *_requests(ask, change), *_notes(ask, change)]
     if not story:
         raise PaddockError(
             f"`{printable(change, 40)}` has never been in the merge queue", "`paddock queue` shows what is"
@@ -89,13 +94,24 @@ def story_of_run(ask: Ask, run: str) -> RunStory:
         raise PaddockError(f"there is no CI run `{run}`: {newest}", "`paddock queue` lists those that are running")
     end = next((r for r in records if isinstance(r.event, qe.RunEnded) and r.event.run == run), None)
     ended = end.event if end is not None and isinstance(end.event, qe.RunEnded) else None
-    story = tuple(line for record in records if (line := _about_run(record, run)) is not None)
+    story = tuple(replace(line, run=run) for line in _story(records, run))
     return RunStory(mine[1], mine[0].at, ended, end.at if end is not None else None, story)
 
 
 def story_of_main(ask: Ask) -> list[StoryLine]:
-    runs: dict[str, qe.RunStarted] = {}
-    return [line for record in ask(EVERYTHING) if (line := _about_main(record, runs)) is not None]
+    return _story(ask(EVERYTHING), MAIN)
+
+
+def _story(records: Iterable[Record], name: str) -> list[StoryLine]:
+    members: dict[str, tuple[str, ...]] = {}
+    story = []
+    for record in records:
+        if isinstance(record.event, qe.RunStarted):
+            members[record.event.run] = tuple(member.id for member in record.event.members)
+        line = tell(record, lambda run: members.get(run, ()))
+        if line is not None and name in line.about:
+            story.append(line)
+    return story
 
 
 def _requests(ask: Ask, change: str) -> list[StoryLine]:
@@ -118,100 +134,101 @@ def _notes(ask: Ask, change: str) -> list[StoryLine]:
     ]
 
 
+def tell(record: Record, members_of: MembersOf) -> StoryLine | None:
+    """What the queue recorded, in words; None for what is not worth any, or not the queue's."""
+    return _tell_change(record) or _tell_run(record, members_of) or _tell_queue(record)
+
+
+def _tell_change(record: Record) -> StoryLine | None:
+    line = partial(StoryLine, record.seq, record.at)
+    match record.event:
+        case qe.ChangeQueued(change=change, note=note):
+            after = f", after {', '.join(change.depends_on)}" if change.depends_on else ""
+            said = f" ({' '.join(note.split())})" if note else ""
+            words = f"queued {change.id} version {change.version} at {change.head[:10]} by {record.actor}{after}"
+            return line(f"{words}: {change.title}{said}", (change.id,), head=change.head)
+        case qe.ChangeRestacked(id=name, stacked_on=members):
+            words = f"{name} was found to build on {', '.join(member.id for member in members)}: waits for it"
+            return line(words, (name,), minor=True)
+        case qe.CompositionRefused(id=name) as event:
+            paths = ", ".join(event.paths)
+            words = f"{name} could not be merged ({event.cause.value}) with {event.against or event.base[:10]}: {paths}"
+            return line(words, (name,), minor=True)
+        case qe.ChangeConflicted(id=name) as event:
+            words = f"returned {name}: conflicts with {event.against or event.base[:10]} in {', '.join(event.paths)}"
+            return line(words, (name,), conflict=event)
+        case qe.ChangeRejected(id=name) as event:
+            flaky = f"; {event.needed} failures were needed, because CI flakes" if event.needed > 2 else ""
+            proof = ", ".join(event.runs) or event.by or "nobody"
+            words = f"rejected {name}: {event.reason}, on the evidence of {proof}{flaky}"
+            return line(words, (name, *event.runs))
+        case qe.ChangeCancelled(id=name, reason=reason, fell_with=base):
+            return line(f"removed {name} from the queue: {reason}", (name,), minor=base is None)
+        case qe.ChangeFoundEmpty(id=name):
+            return line(f"removed {name} from the queue: main already has everything it changes", (name,))
+        case qe.ChangeMoved(id=name, priority=priority, by=by):
+            return line(f"moved {name} to priority {priority} by {by}", (name,), minor=True)
+        case qe.WorkLost(ids=ids):
+            return line(f"lost from main: {', '.join(ids)}; `paddock land` queues a task again", ids)
+        case qe.WorkFound(ids=ids):
+            return line(f"in main again: {', '.join(ids)}", ids)
+        case _:
+            return None
+
+
+def _tell_run(record: Record, members_of: MembersOf) -> StoryLine | None:
+    line = partial(StoryLine, record.seq, record.at)
+    match record.event:
+        case qe.RunStarted(run=run) as event:
+            names = [member.id for member in event.members]
+            what = f"{event.purpose.value} {run} of {', '.join(names) or MAIN}"
+            words = f"{what} began on {event.base[:10]}, tree {event.tree[:10]}{_scope(event)}"
+            return line(words, (*(names or [MAIN]), run), run, minor=True)
+        case qe.RunCancelAsked(run=run, reason=reason):
+            return line(f"CI run {run} is being stopped: {reason}", (run,), run, minor=True)
+        case qe.RunEnded(run=run, reused=reused, note=note, result=result):
+            again = f" (already known from {reused})" if reused else ""
+            words = f"CI run {run}: {result.value}{again}{f': {note}' if note else ''}"
+            about = (*(members_of(run) or [MAIN]), run)
+            return line(words, about, run, minor=reused is not None, failed=result in FAILURES)
+        case qe.TrainLanded(run=run, new=new):
+            words = f"landed {', '.join(members_of(run)) or run}: main is now at {new[:10]}, tested by {run}"
+            return line(words, (*members_of(run), run, MAIN), run)
+        case qe.LandingRefused(run=run, reason=reason):
+            return line(f"{run} did not land: {reason}", (*members_of(run), run), run, minor=True)
+        case _:
+            return None
+
+
 def _scope(event: qe.RunStarted) -> str:
     if not event.since:
         return ""
     return f", only {', '.join(event.checks)}" if event.checks else ", which no check covers"
 
 
-def _about_change(record: Record, change: str, mine: dict[str, qe.RunStarted]) -> StoryLine | None:
-    event = record.event
-    words, run, failed, conflict, head = "", "", False, None, ""
-    match event:
-        case qe.ChangeQueued(change=queued) if queued.id == change:
-            head = queued.head
-            words = f"queued version {queued.version} at {head[:10]} by {record.actor}"
-            words += f", after {', '.join(queued.depends_on)}" if queued.depends_on else ""
-            words += f": {' '.join(event.note.split())}" if event.note else ""
-        case qe.ChangeRestacked(id=name) if name == change:
-            words = f"found to build on {', '.join(member.id for member in event.stacked_on)}: waits for it"
-        case qe.RunStarted() if any(member.id == change for member in event.members):
-            mine[event.run] = event
-            with_ = ", ".join(member.id for member in event.members if member.id != change)
-            together = f" together with {with_}" if with_ else ""
-            where = f"on {event.base[:10]}, tree {event.tree[:10]}{_scope(event)}"
-            words, run = f"{event.purpose.value} {event.run}{together} {where}", event.run
-        case qe.RunEnded() if event.run in mine:
-            words, run = f"{mine[event.run].purpose.value} {event.run} {_end_words(event)}", event.run
-            failed = event.result in FAILURES
-        case qe.CompositionRefused(id=name) if name == change:
-            against = f" with {event.against}" if event.against else f" with {event.base[:10]}"
-            words = f"could not be merged ({event.cause.value}){against}: {', '.join(event.paths)}"
-        case qe.ChangeConflicted(id=name) if name == change:
-            words = f"returned: conflicts with {event.against or event.base[:10]} in {', '.join(event.paths)}"
-            conflict = event
-        case qe.ChangeRejected(id=name) if name == change:
-            flaky = f"; {event.needed} failures were needed, because CI flakes" if event.needed > 2 else ""
-            proof = ", ".join(event.runs) or event.by or "nobody"
-            words = f"rejected: {event.reason}, on the evidence of {proof}{flaky}"
-        case qe.ChangeCancelled(id=name) | qe.ChangeFoundEmpty(id=name) if name == change:
-            words = f"removed from the queue: {getattr(event, 'reason', 'main already has everything it changes')}"
-        case qe.ChangeMoved(id=name) if name == change:
-            words = f"moved to priority {event.priority} by {event.by}"
-        case qe.TrainLanded() if event.run in mine:
-            words, run = f"landed: main moved from {event.old[:10]} to {event.new[:10]}", event.run
-        case qe.LandingRefused() if event.run in mine:
-            words, run = f"did not land: {event.reason}", event.run
-        case _:
-            return None
-    return StoryLine(record.seq, record.at, words, run, failed, conflict, head)
-
-
-def _about_run(record: Record, run: str) -> StoryLine | None:
-    match record.event:
-        case qe.RunStarted() as event if event.run == run:
-            words = f"began on {event.base[:10]}, tree {event.tree[:10]}"
-        case qe.RunCancelAsked(run=name, reason=reason) if name == run:
-            words = f"is being stopped: {reason}"
-        case qe.RunEnded() as event if event.run == run:
-            words = _end_words(event)
-        case qe.TrainLanded() as event if event.run == run:
-            words = f"landed: main moved from {event.old[:10]} to {event.new[:10]}"
-        case qe.LandingRefused() as event if event.run == run:
-            words = f"did not land: {event.reason}"
-        case qe.ChangeRejected(id=name, runs=runs) if run in runs:
-            words = f"{name} was rejected because of it and {', '.join(r for r in runs if r != run) or 'nothing else'}"
-        case qe.QueueHalted(reason=reason, runs=runs) if run in runs:
-            words = f"halted the queue: {reason}"
-        case _:
-            return None
-    return StoryLine(record.seq, record.at, words, run)
-
-
-def _about_main(record: Record, runs: dict[str, qe.RunStarted]) -> StoryLine | None:
-    run, failed = "", False
+def _tell_queue(record: Record) -> StoryLine | None:
+    line = partial(StoryLine, record.seq, record.at)
     match record.event:
         case qe.MainMoved(commit=commit, descends=descends):
-            words = f"seen at {commit[:10]}{'' if descends else ', which does not descend from the last one'}"
+            lost = "" if descends else ", which does not descend from the last one"
+            return line(f"main seen at {commit[:10]}{lost}", (MAIN,), minor=True)
         case qe.CiDefined(ci=ci):
-            words = f"CI definition {ci[:10]} in force"
-        case qe.RunStarted(members=()) as event:
-            runs[event.run] = event
-            words, run = f"{event.purpose.value} {event.run} began on {event.commit[:10]}", event.run
-        case qe.RunEnded() as event if event.run in runs:
-            words, run = f"{runs[event.run].purpose.value} {event.run} {_end_words(event)}", event.run
-            failed = event.result in FAILURES
-        case qe.TrainLanded(run=name, old=old, new=new):
-            words, run = f"moved from {old[:10]} to {new[:10]} by {name}", name
-        case qe.QueueHalted(reason=reason):
-            words = f"queue halted: {reason}"
+            return line(f"CI definition {ci[:10]} in force", (MAIN,), minor=True)
+        case qe.QueueHalted(reason=reason, runs=runs):
+            return line(f"merge queue halted: {reason}", (MAIN, *runs))
+        case qe.QueueFrozen(reason=reason):
+            return line(f"merge queue frozen: nothing lands{f': {reason}' if reason else ''}")
+        case qe.QueueUnfrozen():
+            return line("merge queue unfrozen")
+        case qe.QueuePaused(reason=reason):
+            return line(f"merge queue paused: nothing is tested{f': {reason}' if reason else ''}")
+        case qe.QueueDrained():
+            return line("merge queue draining: changes queued from now on wait")
         case qe.QueueResumed():
-            words = f"queue resumed by {record.actor}"
+            return line(f"merge queue resumed by {record.actor}", (MAIN,))
+        case qe.RemoteLost(remote=remote, problem=problem):
+            return line(f"cannot reach the remote `{remote}`: {problem}")
+        case qe.RemoteReached(remote=remote):
+            return line(f"the remote `{remote}` answers again")
         case _:
             return None
-    return StoryLine(record.seq, record.at, words, run, failed)
-
-
-def _end_words(event: qe.RunEnded) -> str:
-    again = f" (already known from {event.reused})" if event.reused else ""
-    return f"ended: {event.result.value}{again}{f': {event.note}' if event.note else ''}"

@@ -129,9 +129,9 @@ def test_why_tells_the_whole_story_of_a_conflict_with_both_diffs(farm: Farm) -> 
 
     story = farm.yard.paddock("queue", "why", "t2")
 
-    assert "queued version 1" in story
+    assert "queued t2 version 1" in story
     assert "could not be merged (conflict)" in story
-    assert "returned: conflicts with t1 in ten.txt" in story
+    assert "returned t2: conflicts with t1 in ten.txt" in story
     assert "asked its agent" in story
     assert "+line 5, as t2 has it" in story
     assert "+line 5, as t1 has it" in story
@@ -193,7 +193,7 @@ def test_after_one_follow_up_a_rejected_change_is_a_persons(farm: Farm) -> None:
     assert len(followups(farm, "t1")) == 1
     assert [old.outcome for old in farm.queue.decided] == ["rejected", "rejected"]
     why = farm.yard.paddock("queue", "why", "t1")
-    assert why.count("  rejected: CI fails") == 2
+    assert why.count("  rejected t1: CI fails") == 2
     assert "a part is bad" in why
     assert farm.main == farm.first
 

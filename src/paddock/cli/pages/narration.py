@@ -8,8 +8,9 @@ from paddock.cli.terminal.text import cut, plural
 from paddock.core import events as ev
 from paddock.core.board import Board
 from paddock.core.ids import printable
-from paddock.core.merge import events as qe
+from paddock.core.merge.model import Ending
 from paddock.core.tasks.vocabulary import Step
+from paddock.views import history
 
 
 def narrate(record: ev.Record, board: Board) -> None:
@@ -59,58 +60,16 @@ def describe(record: ev.Record, board: Board) -> str:
         case ev.DaemonTroubled(what=what, problem=problem):
             return f"trouble {cut(what, 60)}: {cut(problem.removeprefix('PaddockError: '), 160)}"
         case _:
-            return _describe_queue(record.event, board)
+            line = history.tell(record, lambda run: _landed_with(board, run))
+            return cut(line.words, 200) if line is not None and not line.minor else ""
+
+
+def _landed_with(board: Board, run: str) -> list[str]:
+    return [old.id for old in board.queue.decided if old.outcome is Ending.LANDED and run in old.runs]
 
 
 def _quoted(message: str) -> str:
     return f": {cut(' '.join(message.split()), 80)}" if message else ""
-
-
-def _describe_queue(event: ev.Event, board: Board) -> str:
-    match event:
-        case qe.ChangeQueued(change=change, note=note):
-            return f"queued {change.id}: {cut(change.title, 60)}{f' ({cut(note, 80)})' if note else ''}"
-        case qe.RunEnded(run=run, result=result, reused=None, note=note):
-            return f"CI run {run}: {result.value}{': ' + cut(note, 80) if note else ''}"
-        case qe.TrainLanded(run=run, new=new):
-            names = ", ".join(old.id for old in board.queue.decided if old.commit == new) or run
-            return f"landed {names}: main is now at {new[:10]}, tested by {run}"
-        case qe.ChangeFoundEmpty(id=name):
-            return f"{name}: main already has everything it changes"
-        case qe.ChangeRejected(id=name, reason=reason):
-            return f"rejected {name}: {cut(reason, 100)}"
-        case qe.ChangeConflicted(id=name, paths=paths, against=against):
-            return f"conflict: {name} with {against or 'what has landed'} in {cut(', '.join(paths), 80)}"
-        case qe.WorkLost(ids=ids):
-            return f"lost from main: {cut(', '.join(ids), 100)}; `paddock land` queues a task again"
-        case qe.WorkFound(ids=ids):
-            return f"in main again: {cut(', '.join(ids), 100)}"
-        case qe.ChangeCancelled(id=name, reason=reason, fell_with=base) if base is not None:
-            return f"removed {name} from the queue: {cut(reason, 120)}"
-        case qe.QueueHalted(reason=reason):
-            return f"merge queue halted: {cut(reason, 120)}"
-        case _:
-            return _describe_switch(event)
-
-
-def _describe_switch(event: ev.Event) -> str:
-    match event:
-        case qe.QueueFrozen(reason=reason):
-            return f"merge queue frozen: nothing lands{': ' + cut(reason, 100) if reason else ''}"
-        case qe.QueueUnfrozen():
-            return "merge queue unfrozen"
-        case qe.QueuePaused(reason=reason):
-            return f"merge queue paused: nothing is tested{': ' + cut(reason, 100) if reason else ''}"
-        case qe.QueueDrained():
-            return "merge queue draining: changes queued from now on wait"
-        case qe.QueueResumed():
-            return "merge queue resumed"
-        case qe.RemoteLost(remote=remote, problem=problem):
-            return f"cannot reach the remote `{printable(remote, 40)}`: {cut(problem, 120)}"
-        case qe.RemoteReached(remote=remote):
-            return f"the remote `{printable(remote, 40)}` answers again"
-        case _:
-            return ""
 
 
 def describe_end(ended: ev.AttemptEnded) -> str:
