@@ -14,7 +14,8 @@ import pytest
 
 from paddock.core.events import AttemptEnded, AttemptStarted, Draft
 from paddock.core.ids import AttemptId, TaskId
-from paddock.core.leases.lease import LeaseExpired, LeaseGranted, LeaseRenewed, end_attempt
+from paddock.core.leases.decisions import end_attempt
+from paddock.core.leases.lease import LeaseExpired, LeaseGranted, LeaseRenewed
 from paddock.core.tasks.vocabulary import Outcome, Step
 from paddock.store.protocol import Author, Query
 from paddock.store.sqlite import SqliteStore

@@ -14,7 +14,8 @@ from paddock.cli.terminal.columns import columns
 from paddock.core import events as ev
 from paddock.core.board import Board
 from paddock.core.ids import TaskId
-from paddock.core.leases.lease import Granted, Holder, acquire
+from paddock.core.leases.decisions import Granted, acquire
+from paddock.core.leases.lease import Holder
 from paddock.core.merge import events as qe
 from paddock.core.tasks.vocabulary import Outcome, Step
 from paddock.fleet.ledger import LEASE_SECONDS

@@ -4,32 +4,34 @@ import msgspec
 import pytest
 
 from paddock.core.errors import Misuse
+from paddock.core.leases.decisions import (
+    Granted,
+    LeaseRefused,
+    Waiting,
+    acquire,
+    end_attempt,
+    expire,
+    release,
+    renew,
+    withdraw,
+)
 from paddock.core.leases.lease import (
     CLOCK_STEP_SECONDS,
     REMEMBERED_NAMES,
-    Granted,
     Holder,
     IllegalLease,
     Lease,
     LeaseEvent,
     LeaseExpired,
     LeaseGranted,
-    LeaseRefused,
     LeaseRenewed,
     Leases,
     LeaseWaited,
     LeaseWithdrawn,
     Stale,
-    Waiting,
-    acquire,
     check_generation,
-    end_attempt,
     evolve,
-    expire,
     latest_generation,
-    release,
-    renew,
-    withdraw,
 )
 
 ANN = Holder("ann", host="h1", pid=10, started=5.0, boot_id="boot")

@@ -5,24 +5,17 @@ from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 
+from paddock.core.leases.decisions import Granted, LeaseRefused, acquire, end_attempt, expire, release, renew, withdraw
 from paddock.core.leases.lease import (
-    Granted,
     Holder,
     Lease,
     LeaseEvent,
     LeaseGranted,
-    LeaseRefused,
     Leases,
     Stale,
-    acquire,
     check_generation,
-    end_attempt,
     evolve,
-    expire,
     names_conflict,
-    release,
-    renew,
-    withdraw,
 )
 
 NAMES = ["daemon", "port:80", "file:src/**", "file:src/a.py", "file:*/b.py", "file:docs/*"]

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from paddock.core.board import Board
 from paddock.core.events import Draft
-from paddock.core.leases import lease
+from paddock.core.leases import decisions, lease
 from paddock.core.merge import events as qe
 from paddock.core.merge.model import Purpose, Result
 from paddock.core.tasks.conversations import Homes
@@ -57,8 +57,8 @@ def build_board() -> Board:
     ledger.attempt(first, "retry")
     ledger.start(first)
     ledger.start(second)
-    held = lease.acquire(ledger.board.leases, "port:1", lease.Holder("ana"), 10.0, START)
-    assert isinstance(held, lease.Granted)
+    held = decisions.acquire(ledger.board.leases, "port:1", lease.Holder("ana"), 10.0, START)
+    assert isinstance(held, decisions.Granted)
     ledger.write(
         Draft(qe.RunStarted("r1", Purpose.BASELINE, *RUN, "m0", "ci")),
         Draft(qe.RunEnded("r1", Result.PASS)),

@@ -7,7 +7,7 @@ import pytest
 from paddock.core.board import DAEMON_LEASE, Board
 from paddock.core.events import Draft, TaskAdded
 from paddock.core.ids import TaskId
-from paddock.core.leases import lease
+from paddock.core.leases import decisions, lease
 from paddock.fleet.clock import wait_for
 from paddock.fleet.ledger import LEASE_SECONDS, AlreadyRunning, Ledger, Succeeded, take_lead
 from paddock.store.protocol import Author
@@ -48,8 +48,8 @@ def record(ledger: Ledger, number: int) -> None:
 
 def lead_elsewhere(log: MemoryLog, hands: Hands) -> None:
     def decide(board: Board) -> list[Draft]:
-        answer = lease.acquire(board.leases, DAEMON_LEASE, ELSEWHERE, LEASE_SECONDS, hands.now())
-        assert isinstance(answer, lease.Granted)
+        answer = decisions.acquire(board.leases, DAEMON_LEASE, ELSEWHERE, LEASE_SECONDS, hands.now())
+        assert isinstance(answer, decisions.Granted)
         return [Draft(event) for event in answer.events]
 
     open_log(log, hands).append(decide, Author("daemon"))

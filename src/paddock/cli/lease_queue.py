@@ -13,14 +13,14 @@ from paddock.core.intent.leases import (
     request_lease,
     withdraw_request,
 )
-from paddock.core.leases import lease
+from paddock.core.leases import decisions
 from paddock.fleet.workspace import Workspace, author
 
 PATIENCE_SECONDS = 30.0
 """How long a place in the queue lasts after its owner was last heard from."""
 
 
-def acquire(workspace: Workspace, request: LeaseRequest, wait_seconds: float) -> lease.Granted:
+def acquire(workspace: Workspace, request: LeaseRequest, wait_seconds: float) -> decisions.Granted:
     """Raises PaddockError naming the holder in the way; the place in the queue is then given up too."""
     give_up_at = time.monotonic() + wait_seconds
     name = leasable_name(request.name)
@@ -37,9 +37,9 @@ def acquire(workspace: Workspace, request: LeaseRequest, wait_seconds: float) ->
             while True:
                 left = max(0.0, give_up_at - time.monotonic())
                 store.append(decide, author())
-                if isinstance(answer, lease.Granted):
+                if isinstance(answer, decisions.Granted):
                     return answer
-                if isinstance(answer, lease.LeaseRefused):
+                if isinstance(answer, decisions.LeaseRefused):
                     raise refusal_of(name, answer, time.time())
                 free_in = min(blocker.expires_in_seconds for blocker in answer.blockers)
                 listener.wait(min(left, max(0.05, free_in), 2.0))

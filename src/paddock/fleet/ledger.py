@@ -7,7 +7,7 @@ from paddock.core.board import DAEMON_LEASE, Board
 from paddock.core.errors import PaddockError
 from paddock.core.events import Draft, Event, Record
 from paddock.core.ids import TaskId
-from paddock.core.leases import lease
+from paddock.core.leases import decisions, lease
 from paddock.fleet.clock import SYSTEM_CLOCK, WallClock, stamp
 from paddock.sessions.host import is_certainly_gone, this_process
 from paddock.store.group import GroupWriter
@@ -59,7 +59,7 @@ class Ledger:
 
     async def renew(self) -> None:
         def decide(board: Board) -> Sequence[Draft]:
-            events = lease.renew(board.leases, DAEMON_LEASE, self.generation, LEASE_SECONDS, self._clock.now())
+            events = decisions.renew(board.leases, DAEMON_LEASE, self.generation, LEASE_SECONDS, self._clock.now())
             return [Draft(event) for event in events] if not isinstance(events, lease.Stale) else []
 
         await self.record(decide)
@@ -73,7 +73,7 @@ class Ledger:
         """Releases the lease, unless someone else has it by now."""
 
         def decide(board: Board) -> Sequence[Draft]:
-            events = lease.release(board.leases, DAEMON_LEASE, self.generation, why="the daemon ended")
+            events = decisions.release(board.leases, DAEMON_LEASE, self.generation, why="the daemon ended")
             return [Draft(event) for event in events] if not isinstance(events, lease.Stale) else []
 
         self.store.append(decide, self._author)
@@ -94,8 +94,8 @@ def take_lead(store: Store, clock: WallClock = SYSTEM_CLOCK) -> Ledger:
         if held is not None and is_certainly_gone(held.holder):
             gone = [lease.LeaseReleased(DAEMON_LEASE, held.generation, "its process is gone")]
             leases = lease.evolve(leases, gone[0], clock.now())
-        answer = lease.acquire(leases, DAEMON_LEASE, me, LEASE_SECONDS, clock.now())
-        if not isinstance(answer, lease.Granted):
+        answer = decisions.acquire(leases, DAEMON_LEASE, me, LEASE_SECONDS, clock.now())
+        if not isinstance(answer, decisions.Granted):
             raise _already_running(answer.blockers[0])
         taken[:] = [answer.generation]
         return [Draft(event) for event in (*gone, *answer.events)]
@@ -104,7 +104,7 @@ def take_lead(store: Store, clock: WallClock = SYSTEM_CLOCK) -> Ledger:
     return Ledger(store, taken[0], clock)
 
 
-def _already_running(blocker: lease.Blocker) -> AlreadyRunning:
+def _already_running(blocker: decisions.Blocker) -> AlreadyRunning:
     holder = blocker.holder
     return AlreadyRunning(
         f"a daemon is already running on this log: pid {holder.pid} on {holder.host}, since {stamp(blocker.since)}",

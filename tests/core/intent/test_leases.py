@@ -16,7 +16,8 @@ from paddock.core.intent.leases import (
     request_lease,
     withdraw_request,
 )
-from paddock.core.leases.lease import Granted, Holder, LeaseRefused, LeaseRenewed, Waiting, log_time
+from paddock.core.leases.decisions import Granted, LeaseRefused, Waiting
+from paddock.core.leases.lease import Holder, LeaseRenewed, log_time
 from tests.core.ledger import START, Ledger
 
 ANA, BO = Holder("ana", "laptop", 7), Holder("bo")

@@ -16,7 +16,7 @@ from paddock.cli.options import DURATION
 from paddock.cli.workspace import open_workspace
 from paddock.core.errors import PaddockError
 from paddock.core.intent.leases import LeaseClaim, LeaseRequest, NotYours, release_lease, renew_lease
-from paddock.core.leases import lease
+from paddock.core.leases import decisions, lease
 from paddock.fleet.workspace import Workspace, author
 
 PASSED_ON = (signal.SIGTERM, signal.SIGHUP, signal.SIGINT)
@@ -55,7 +55,7 @@ def with_lease_command(ctx: click.Context, name: str, command: tuple[str, ...], 
     ctx.exit(code)
 
 
-def _run(words: tuple[str, ...], held: lease.Granted, lost: threading.Event) -> int:
+def _run(words: tuple[str, ...], held: decisions.Granted, lost: threading.Event) -> int:
     env = {**os.environ, "PADDOCK_LEASE": held.name, "PADDOCK_LEASE_GENERATION": str(held.generation)}
     started: list[subprocess.Popen[bytes]] = []
     early: list[int] = []

@@ -7,9 +7,9 @@ from paddock.core.durations import format_duration, rough_duration
 from paddock.core.errors import Misuse, PaddockError
 from paddock.core.events import Draft
 from paddock.core.ids import parse_attempt, printable, task_of
-from paddock.core.leases import lease
+from paddock.core.leases import decisions, lease
 
-Answer = lease.Granted | lease.Waiting | lease.LeaseRefused
+Answer = decisions.Granted | decisions.Waiting | decisions.LeaseRefused
 
 
 class NotYours(PaddockError):
@@ -39,13 +39,13 @@ def request_lease(board: Board, request: LeaseRequest, now: float) -> tuple[Answ
     name = leasable_name(request.name)
     _require_live(board, request.holder)
     wait = request.wait_seconds
-    answer = lease.acquire(board.leases, name, request.holder, request.ttl_seconds, now, wait_seconds=wait)
-    return answer, [Draft(event) for event in answer.events] if not isinstance(answer, lease.LeaseRefused) else []
+    answer = decisions.acquire(board.leases, name, request.holder, request.ttl_seconds, now, wait_seconds=wait)
+    return answer, [Draft(event) for event in answer.events] if not isinstance(answer, decisions.LeaseRefused) else []
 
 
 def withdraw_request(board: Board, request: LeaseRequest) -> list[Draft]:
     """Gives up the place in the queue, if there is one."""
-    return [Draft(event) for event in lease.withdraw(board.leases, leasable_name(request.name), request.holder)]
+    return [Draft(event) for event in decisions.withdraw(board.leases, leasable_name(request.name), request.holder)]
 
 
 def renew_lease(
@@ -55,24 +55,24 @@ def renew_lease(
     mine = _claimed(board, claim)
     left = mine.expires_at - lease.log_time(board.leases, now)
     seconds = ttl_seconds if may_shorten else max(ttl_seconds, left)
-    return _drafts(lease.renew(board.leases, mine.name, mine.generation, seconds, now))
+    return _drafts(decisions.renew(board.leases, mine.name, mine.generation, seconds, now))
 
 
 def release_lease(board: Board, claim: LeaseClaim) -> list[Draft]:
     """Raises NotYours."""
     mine = _claimed(board, claim)
-    return _drafts(lease.release(board.leases, mine.name, mine.generation))
+    return _drafts(decisions.release(board.leases, mine.name, mine.generation))
 
 
 def leasable_name(name: str) -> str:
     """Its one spelling. Nobody else may take the daemon's lease or an attempt's own."""
-    canonical = lease.canonical_name(name)
+    canonical = decisions.canonical_name(name)
     if canonical == DAEMON_LEASE or canonical.startswith("attempt:"):
         raise Misuse(f"`{canonical}` is Paddock's own lease", "choose another name, such as `service:NAME`")
     return canonical
 
 
-def refusal_of(name: str, answer: lease.LeaseRefused, now: float) -> PaddockError:
+def refusal_of(name: str, answer: decisions.LeaseRefused, now: float) -> PaddockError:
     blocker = answer.blockers[0]
     where = f" (pid {blocker.holder.pid} on {blocker.holder.host})" if blocker.holder.pid else ""
     if answer.deadlock:

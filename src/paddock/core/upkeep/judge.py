@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 
 from paddock.core.board import Board
 from paddock.core.ids import CHANGES, RESOLVE_SUFFIX, RUN_OWNER, TaskId, resolve_folder
-from paddock.core.leases import lease
+from paddock.core.leases import decisions
 from paddock.core.merge.model import Ending, Queue
 from paddock.core.tasks.conversations import NOWHERE, Homes
 from paddock.core.tasks.task import Phase
@@ -125,7 +125,7 @@ def _removal(what: What, one: WorktreeSeen, evidence: str) -> Leftover:
 
 
 def _expired_leases(board: Board, now: float) -> Iterator[Leftover]:
-    for event in lease.expire(board.leases, now):
+    for event in decisions.expire(board.leases, now):
         held = board.leases.held[event.name]
         words = f"held by {held.holder.name} for {now - held.since:.0f} s"
         yield Leftover(What.LEASE, event.name, words, ExpireLease())

@@ -14,7 +14,7 @@ from paddock.core.board import Board
 from paddock.core.errors import PaddockError
 from paddock.core.events import AttemptEnded, Draft, Event, TurnEnded, TurnStarted
 from paddock.core.ids import AttemptId, TaskId
-from paddock.core.leases.lease import end_attempt
+from paddock.core.leases.decisions import end_attempt
 from paddock.core.money.spending import day_of, still_reserved
 from paddock.core.tasks.conversations import find_homes
 from paddock.core.tasks.task import Attempt, Phase, Task

@@ -8,7 +8,7 @@ from paddock.core.board import Board
 from paddock.core.errors import PaddockError
 from paddock.core.events import AttemptStarted, Draft, TaskBlocked
 from paddock.core.ids import AttemptId, TaskId, attempt_id, branch_name
-from paddock.core.leases import lease
+from paddock.core.leases import decisions, lease
 from paddock.core.money.budget import Cost, OverBudget
 from paddock.core.money.spending import Spending, reserve_start
 from paddock.core.tasks.conversations import continued_attempt, resumable_session
@@ -130,8 +130,8 @@ def _lease_owned(
     events: list[lease.LeaseEvent] = []
     for path in agent.owns:
         ttl = site.config.timeouts.turn + LEASE_MARGIN_SECONDS
-        answer = lease.acquire(leases, f"file:{path}", holder, ttl, now)
-        if not isinstance(answer, lease.Granted):
+        answer = decisions.acquire(leases, f"file:{path}", holder, ttl, now)
+        if not isinstance(answer, decisions.Granted):
             return None
         for event in answer.events:
             leases = lease.evolve(leases, event, now)
@@ -144,7 +144,7 @@ def renew_owned(site: Site, leases: lease.Leases, task: Task, attempt: AttemptId
     ttl = site.config.timeouts.turn + LEASE_MARGIN_SECONDS
     owned = {f"file:{path}" for path in site.agent_of(task).owns}
     mine = [one for one in leases.held.values() if one.name in owned and one.holder.attempt == attempt]
-    answers = [lease.renew(leases, held.name, held.generation, ttl, now) for held in mine]
+    answers = [decisions.renew(leases, held.name, held.generation, ttl, now) for held in mine]
     return [Draft(event) for answer in answers if not isinstance(answer, lease.Stale) for event in answer]
 
 
@@ -152,15 +152,15 @@ def _holder(site: Site, attempt: AttemptId) -> lease.Holder:
     return lease.Holder(name=attempt, host=site.sessions.host.name, attempt=attempt)
 
 
-def lease_in_the_way(site: Site, leases: lease.Leases, task: Task, now: float) -> lease.Blocker | None:
+def lease_in_the_way(site: Site, leases: lease.Leases, task: Task, now: float) -> decisions.Blocker | None:
     """Who holds what the task's agent owns; None if nobody does."""
     agent = site.agent_of(task)
     if not agent.lease_owned:
         return None
     holder = lease.Holder(name=f"{task.id}.{task.started + 1}")
     for path in agent.owns:
-        answer = lease.acquire(leases, f"file:{path}", holder, 1.0, now)
-        if not isinstance(answer, lease.Granted):
+        answer = decisions.acquire(leases, f"file:{path}", holder, 1.0, now)
+        if not isinstance(answer, decisions.Granted):
             return answer.blockers[0]
     return None
 

@@ -13,7 +13,7 @@ from paddock.core.board import Board
 from paddock.core.errors import PaddockError, words_of
 from paddock.core.events import Draft, Swept
 from paddock.core.ids import RUN_OWNER
-from paddock.core.leases import lease
+from paddock.core.leases import decisions
 from paddock.core.upkeep.findings import (
     EndProcesses,
     ExpireLease,
@@ -175,4 +175,4 @@ def drafts(fresh: Board, dealt: Sequence[Dealt], now: float) -> list[Draft]:
     """What is recorded of a sweep; leases expire by the board as it is then."""
     swept = [one.leftover for one in dealt if not one.left and not isinstance(one.leftover.remedy, ExpireLease)]
     notes = [Draft(Swept(f"{one.what.value}: {one.name}", one.evidence[:500])) for one in swept]
-    return [*(Draft(event) for event in lease.expire(fresh.leases, now)), *notes]
+    return [*(Draft(event) for event in decisions.expire(fresh.leases, now)), *notes]
