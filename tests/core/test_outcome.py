@@ -6,11 +6,12 @@ import msgspec
 import pytest
 
 from paddock.core.ids import AttemptId, TaskId
+from paddock.core.summary import Final, TurnSummary
 from paddock.core.tasks.outcome import AttemptFacts, Verdict, judge
 from paddock.core.tasks.policy import LONGEST_BACKOFF_SECONDS, NEVER_RAN_RETRIES, Next, backoff, decide_next
 from paddock.core.tasks.task import Attempt, Phase, Task
 from paddock.core.tasks.vocabulary import CONTINUES, RESUMED, EndedBy, Outcome
-from paddock.core.trace import Error, Final, RateLimited, RequestFault, TroubleKind, TurnSummary
+from paddock.core.trace import Error, RateLimited, RequestFault, TroubleKind
 
 WORKED = TurnSummary(entries=9, saw_llm_call=True, final=Final.SUCCESS, last_step="Bash make")
 DIED = TurnSummary(entries=9, saw_llm_call=True, last_step="Bash make", last_error="boom")

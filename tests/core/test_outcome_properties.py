@@ -5,11 +5,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from paddock.core.ids import AttemptId, TaskId
+from paddock.core.summary import Final, TurnSummary
 from paddock.core.tasks.outcome import AttemptFacts, judge
 from paddock.core.tasks.policy import decide_next
 from paddock.core.tasks.task import Attempt, Phase, Task
 from paddock.core.tasks.vocabulary import PROVIDERS_DOING, EndedBy, Outcome
-from paddock.core.trace import Error, Final, RateLimited, RequestFault, TroubleKind, TurnSummary
+from paddock.core.trace import Error, RateLimited, RequestFault, TroubleKind
 
 words = st.sampled_from(["", "boom"])
 troubles = st.none() | st.builds(

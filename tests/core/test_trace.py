@@ -5,13 +5,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from paddock.core.summary import Final, TurnSummary, find_noop, observe, turn_usage
 from paddock.core.trace import (
     ERROR_LIMIT,
     ID_LIMIT,
     STEP_LIMIT,
     End,
     Error,
-    Final,
     Progress,
     RateLimited,
     SessionStarted,
@@ -21,25 +21,21 @@ from paddock.core.trace import (
     ToolResult,
     ToolStatus,
     TraceEntry,
-    TroubleClass,
     TroubleKind,
-    TurnSummary,
     Usage,
     UsageScope,
     WindowsTold,
     WindowUse,
     clip,
-    find_noop,
-    observe,
     one_line,
-    turn_usage,
 )
+from tests.engines.refusals import pause_of, refusal_of
 
 texts = st.text(st.characters(codec="utf-8"), max_size=60)
 counts = st.integers(min_value=0, max_value=10**9)
 tokens = st.builds(TokenUsage, counts, counts, counts, counts, st.none() | st.floats(0, 1e6))
 entries: st.SearchStrategy[TraceEntry] = st.one_of(
-    st.builds(SessionStarted, texts, texts, texts),
+    st.builds(SessionStarted, texts, texts),
     st.builds(Text, texts, st.booleans()),
     st.builds(ToolCall, texts, texts, texts),
     st.builds(ToolResult, texts, st.sampled_from(ToolStatus), texts, st.none() | st.integers(-255, 255)),
@@ -106,13 +102,13 @@ def test_a_summary_is_bounded_whatever_the_entries_hold(items: list[TraceEntry],
 
 def test_a_refusal_that_work_got_over_is_no_trouble_but_is_remembered() -> None:
     summary = fold(refusal(), ToolCall("1", "Bash", "make"))
-    assert (summary.trouble, summary.trouble_class, summary.refusals) == (None, TroubleClass.NONE, 1)
+    assert (summary.trouble, refusal_of(summary), summary.refusals) == (None, "none", 1)
 
 
 def test_a_turn_that_ends_in_backoff_keeps_its_cause() -> None:
     summary = fold(Text("working"), refusal(retry_after=20.0), Progress("waiting"))
-    assert summary.trouble_class is TroubleClass.THROTTLED
-    assert (summary.final, summary.retry_after) == (Final.NONE, 20.0)
+    assert refusal_of(summary) == "throttled"
+    assert (summary.final, pause_of(summary)) == (Final.NONE, 20.0)
 
 
 def test_tool_output_after_a_refusal_does_not_clear_it() -> None:
@@ -122,11 +118,11 @@ def test_tool_output_after_a_refusal_does_not_clear_it() -> None:
 
 def test_the_pause_told_at_the_retry_outlives_the_bare_refusal_at_the_end() -> None:
     summary = fold(refusal(retry_after=7.0), refusal(), End(success=False, reason="api_error"))
-    assert (summary.retry_after, summary.final) == (7.0, Final.ERROR)
+    assert (pause_of(summary), summary.final) == (7.0, Final.ERROR)
 
 
 def test_the_pause_of_one_kind_of_refusal_is_not_taken_for_another() -> None:
-    assert fold(refusal(retry_after=7.0), refusal(TroubleKind.AUTH)).retry_after is None
+    assert pause_of(fold(refusal(retry_after=7.0), refusal(TroubleKind.AUTH))) is None
 
 
 def test_a_refusal_read_after_the_success_is_counted_and_not_believed() -> None:

@@ -5,25 +5,7 @@ What is printed tells durations and no tokens; the session's own file ends with 
 
 from collections.abc import Iterator
 
-from paddock.core.trace import (
-    ERROR_LIMIT,
-    ID_LIMIT,
-    OUTPUT_LIMIT,
-    TEXT_LIMIT,
-    End,
-    Error,
-    Partial,
-    Progress,
-    SessionStarted,
-    Text,
-    TokenUsage,
-    ToolCall,
-    ToolResult,
-    ToolStatus,
-    TraceEntry,
-    Usage,
-    UsageScope,
-)
+from paddock.core import trace
 from paddock.engines.claude_stream import tool_argument
 from paddock.engines.edits import read_edits
 from paddock.engines.json_stream import JsonStream
@@ -35,59 +17,59 @@ class CopilotParser(JsonStream):
     def __init__(self) -> None:
         self._accounts: Node | None = None
 
-    def close(self) -> Iterator[TraceEntry]:
+    def close(self) -> Iterator[trace.TraceEntry]:
         if self._accounts is None:
             return
-        model = self._accounts.text("currentModel", limit=ID_LIMIT)
+        model = self._accounts.word("currentModel")
         if model:
-            yield SessionStarted("", model)
-        total = TokenUsage()
+            yield trace.SessionStarted("", model)
+        total = trace.TokenUsage()
         for used in self._accounts.children("modelMetrics"):
             total = total.plus(_tokens(used.at("usage")))
-        yield Usage(total, UsageScope.CONVERSATION)
+        yield trace.Usage(total, trace.UsageScope.CONVERSATION)
 
-    def read_log(self, line: bytes) -> Iterator[TraceEntry]:
+    def read_log(self, line: bytes) -> Iterator[trace.TraceEntry]:
         """The accounts of an earlier turn say nothing of one that was killed before it could write its own."""
         event = read_object(line) or Node(None)
-        match event.text("type"):
+        match event.word("type"):
             case "session.shutdown":
                 self._accounts = event.at("data")
             case "session.start" | "session.resume":
                 self._accounts = None
         return iter(())
 
-    def read_event(self, event: Node) -> Iterator[TraceEntry]:
+    def read_event(self, event: Node) -> Iterator[trace.TraceEntry]:
         data = event.at("data")
-        match event.text("type"):
+        match event.word("type"):
             case "assistant.message":
-                text = data.text("content", limit=TEXT_LIMIT)
-                yield Text(text) if text else Progress("assistant.message")
+                text = data.text("content", limit=trace.TEXT_LIMIT)
+                yield trace.Text(text) if text else trace.Progress("assistant.message")
             case "tool.execution_start":
-                call, tool = data.text("toolCallId", limit=ID_LIMIT), data.text("toolName", limit=ID_LIMIT)
-                yield ToolCall(call, tool, tool_argument(data.at("arguments")), data.digest("arguments"))
+                call, tool = data.word("toolCallId"), data.word("toolName")
+                yield trace.ToolCall(call, tool, tool_argument(data.at("arguments")), data.digest("arguments"))
                 yield from read_edits(call, data.at("arguments"))
             case "assistant.message_delta":
-                yield Partial(data.text("deltaContent", limit=TEXT_LIMIT))
+                yield trace.Partial(data.text("deltaContent", limit=trace.TEXT_LIMIT))
             case "tool.execution_complete":
                 yield _tool_result(data)
             case "model.call_failure":
-                message = data.text("errorMessage", limit=ERROR_LIMIT) or "model call failed"
+                message = data.text("errorMessage", limit=trace.ERROR_LIMIT) or "model call failed"
                 yield describe_error(message, data.whole("statusCode"))
             case "session.error":
                 # The calls that failed have been counted; this is the summing up.
-                yield Error(data.text("message", limit=ERROR_LIMIT) or "error")
+                yield trace.Error(data.text("message", limit=trace.ERROR_LIMIT) or "error")
             case "result":
                 code = event.whole("exitCode")
-                yield SessionStarted(event.text("sessionId", limit=ID_LIMIT))
-                yield End(success=code == 0, reason="completed" if code == 0 else f"exit code {code}")
+                yield trace.SessionStarted(event.word("sessionId"))
+                yield trace.End(success=code == 0, reason="completed" if code == 0 else f"exit code {code}")
             case kind:
-                yield Progress(kind[:ID_LIMIT])
+                yield trace.Progress(kind)
 
 
-def _tokens(usage: Node) -> TokenUsage:
+def _tokens(usage: Node) -> trace.TokenUsage:
     """All input is in the first figure, also what came from the cache."""
     read, written = usage.count("cacheReadTokens"), usage.count("cacheWriteTokens")
-    return TokenUsage(
+    return trace.TokenUsage(
         input_uncached=max(0, usage.count("inputTokens") - read - written),
         cache_write=written,
         cache_read=read,
@@ -95,11 +77,13 @@ def _tokens(usage: Node) -> TokenUsage:
     )
 
 
-def _tool_result(data: Node) -> ToolResult:
+def _tool_result(data: Node) -> trace.ToolResult:
     code = data.whole("shellExecution", "exitCode")
     failed = not data.flag("success") or code not in (None, 0)
-    output = data.text("result", "content", limit=OUTPUT_LIMIT) or data.text("error", "message", limit=OUTPUT_LIMIT)
-    status = ToolStatus.ERROR if failed else ToolStatus.OK
+    output = data.text("result", "content", limit=trace.OUTPUT_LIMIT) or data.text(
+        "error", "message", limit=trace.OUTPUT_LIMIT
+    )
+    status = trace.ToolStatus.ERROR if failed else trace.ToolStatus.OK
     if data.text("error", "code") in ("denied", "rejected"):
-        status = ToolStatus.DENIED
-    return ToolResult(data.text("toolCallId", limit=ID_LIMIT), status, output, code)
+        status = trace.ToolStatus.DENIED
+    return trace.ToolResult(data.word("toolCallId"), status, output, code)

@@ -33,6 +33,10 @@ class Node:
         value = self.at(*path).value
         return clip(value, limit) if isinstance(value, str) else ""
 
+    def word(self, *path: str) -> str:
+        """A short text, such as an id or a model's name."""
+        return self.text(*path, limit=ID_LIMIT)
+
     def flag(self, *path: str) -> bool:
         return self.at(*path).value is True
 

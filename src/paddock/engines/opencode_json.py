@@ -2,23 +2,7 @@
 
 from collections.abc import Iterator
 
-from paddock.core.trace import (
-    ERROR_LIMIT,
-    ID_LIMIT,
-    OUTPUT_LIMIT,
-    TEXT_LIMIT,
-    End,
-    Progress,
-    SessionStarted,
-    Text,
-    TokenUsage,
-    ToolCall,
-    ToolResult,
-    ToolStatus,
-    TraceEntry,
-    Usage,
-    UsageScope,
-)
+from paddock.core import trace
 from paddock.engines.claude_stream import tool_argument
 from paddock.engines.edits import read_edits
 from paddock.engines.json_stream import JsonStream
@@ -30,15 +14,15 @@ class OpencodeParser(JsonStream):
     def __init__(self) -> None:
         self._session = ""
 
-    def read_event(self, event: Node) -> Iterator[TraceEntry]:
-        session = event.text("sessionID", limit=ID_LIMIT)
+    def read_event(self, event: Node) -> Iterator[trace.TraceEntry]:
+        session = event.word("sessionID")
         if session and not self._session:
             self._session = session
-            yield SessionStarted(session)
+            yield trace.SessionStarted(session)
         part = event.at("part")
-        match event.text("type"):
+        match event.word("type"):
             case "text":
-                yield Text(part.text("text", limit=TEXT_LIMIT))
+                yield trace.Text(part.text("text", limit=trace.TEXT_LIMIT))
             case "tool_use":
                 yield from _tool(part)
             case "step_finish":
@@ -46,40 +30,40 @@ class OpencodeParser(JsonStream):
             case "error":
                 yield from _error(event.at("error"))
             case kind:
-                yield Progress(kind[:ID_LIMIT])
+                yield trace.Progress(kind)
 
 
-def _tool(part: Node) -> Iterator[TraceEntry]:
+def _tool(part: Node) -> Iterator[trace.TraceEntry]:
     """A tool is reported once, when it has ended."""
-    call, state = part.text("callID", limit=ID_LIMIT), part.at("state")
-    yield ToolCall(call, part.text("tool", limit=ID_LIMIT), tool_argument(state.at("input")), state.digest("input"))
+    call, state = part.word("callID"), part.at("state")
+    yield trace.ToolCall(call, part.word("tool"), tool_argument(state.at("input")), state.digest("input"))
     yield from read_edits(call, state.at("input"))
     code = state.whole("metadata", "exit")
     failed = state.text("status") == "error" or code not in (None, 0)
-    output = state.text("output", limit=OUTPUT_LIMIT) or state.text("error", limit=OUTPUT_LIMIT)
-    yield ToolResult(call, ToolStatus.ERROR if failed else ToolStatus.OK, output, code)
+    output = state.text("output", limit=trace.OUTPUT_LIMIT) or state.text("error", limit=trace.OUTPUT_LIMIT)
+    yield trace.ToolResult(call, trace.ToolStatus.ERROR if failed else trace.ToolStatus.OK, output, code)
 
 
-def _step_finish(part: Node) -> Iterator[TraceEntry]:
-    tokens = TokenUsage(
+def _step_finish(part: Node) -> Iterator[trace.TraceEntry]:
+    tokens = trace.TokenUsage(
         input_uncached=part.count("tokens", "input"),
         cache_write=part.count("tokens", "cache", "write"),
         cache_read=part.count("tokens", "cache", "read"),
         output=part.count("tokens", "output") + part.count("tokens", "reasoning"),
         cost_usd=part.price("cost"),
     )
-    yield Usage(tokens, UsageScope.DELTA)
-    reason = part.text("reason", limit=ID_LIMIT)
+    yield trace.Usage(tokens, trace.UsageScope.DELTA)
+    reason = part.word("reason")
     if reason != "tool-calls":
-        yield End(reason == "stop", reason, refused=reason == "content-filter")
+        yield trace.End(reason == "stop", reason, refused=reason == "content-filter")
 
 
-def _error(error: Node) -> Iterator[TraceEntry]:
+def _error(error: Node) -> Iterator[trace.TraceEntry]:
     data = error.at("data")
-    message = data.text("message", limit=ERROR_LIMIT) or error.text("name", limit=ID_LIMIT) or "error"
+    message = data.text("message", limit=trace.ERROR_LIMIT) or error.word("name") or "error"
     status = data.whole("statusCode")
     yield describe_error(message, status, _seconds(data.text("responseHeaders", "retry-after")))
-    yield End(success=False, reason=message)
+    yield trace.End(success=False, reason=message)
 
 
 def _seconds(header: str) -> float | None:

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from paddock.core.trace import TurnSummary, observe
+from paddock.core.summary import TurnSummary, observe
 from paddock.engines.login import find_login
 from paddock.engines.protocol import Engine, Launch, Probe, Source, TurnRequest
 from paddock.engines.settings import EngineSettings

@@ -6,7 +6,8 @@ Every token here is paid for on each call of the model, and every sentence pulls
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from paddock.core.trace import NOOP_WORD, clip
+from paddock.core.summary import NOOP_WORD
+from paddock.core.trace import clip
 
 _LAST_WORDS_LIMIT = 2_000
 _LISTED_COMMITS = 20

@@ -409,7 +409,7 @@ def main(argv: list[str]) -> int:
     if "never_start" in first and matches(first.get("attempt"), agent.attempt):
         os.write(2, b"scripted: command not found\n")
         return int(number(first["never_start"], 127))
-    agent.emit(type="system", subtype="init", model=MODEL, cwd=os.getcwd(), claude_code_version="scripted")
+    agent.emit(type="system", subtype="init", model=MODEL, cwd=os.getcwd())
     if not known:
         lost = f"No conversation found with session ID: {resumed}"
         os.write(2, f"{lost}\n".encode())

@@ -14,7 +14,8 @@ from pathlib import Path
 
 import psutil
 
-from paddock.core.trace import Final, TraceEntry, TurnSummary, observe
+from paddock.core.summary import Final, TurnSummary, observe
+from paddock.core.trace import TraceEntry
 from paddock.engines.protocol import Engine, Launch, Source, TurnRequest
 
 # aider alone doubles its pauses for a minute and has no setting to bound them.

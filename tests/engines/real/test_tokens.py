@@ -6,7 +6,8 @@ from collections.abc import Callable
 
 import pytest
 
-from paddock.core.trace import TokenUsage, turn_usage, uncounted_calls
+from paddock.core.summary import turn_usage, uncounted_calls
+from paddock.core.trace import TokenUsage
 from tests.engines.real.agents import Finished, RealAgent
 from tests.engines.real.install import PINNED
 from tests.mockmodel import MockModel, Settings, play

@@ -7,9 +7,11 @@ from dataclasses import replace
 
 import pytest
 
-from paddock.core.trace import Final, SessionStarted, ToolCall, TroubleClass
+from paddock.core.summary import Final
+from paddock.core.trace import SessionStarted, ToolCall
 from tests.engines.real.agents import RealAgent, session_of
 from tests.engines.real.install import PINNED
+from tests.engines.refusals import refusal_of
 from tests.mockmodel import MockModel, play
 
 AgentMaker = Callable[[str], RealAgent]
@@ -60,21 +62,21 @@ def test_429_then_success_leaves_no_trouble_behind(name: str, real_agent: AgentM
     assert agent.place.subjects() == ["Add a"]
     if name in TELLS_OF_RETRIES:
         assert done.summary.refusals >= 1
-    assert done.summary.trouble_class is TroubleClass.NONE
+    assert refusal_of(done.summary) == "none"
     assert mock_model.outcomes()[:2] == ["refuse 429", "answered"]
 
 
 @every_engine
 @pytest.mark.parametrize(
     ("status", "trouble"),
-    [(429, TroubleClass.THROTTLED), (529, TroubleClass.OVERLOADED), (401, TroubleClass.AUTH)],
+    [(429, "throttled"), (529, "overloaded"), (401, "auth")],
 )
 def test_a_lasting_refusal_is_named_for_what_it_is(
-    name: str, status: int, trouble: TroubleClass, real_agent: AgentMaker, mock_model: MockModel
+    name: str, status: int, trouble: str, real_agent: AgentMaker, mock_model: MockModel
 ) -> None:
     agent = real_agent(name)
     done = agent.run(play({"status": status, "headers": SOON}, ADD_A, DONE))
-    assert done.summary.trouble_class is trouble, done.output[-4000:]
+    assert refusal_of(done.summary) == trouble, done.output[-4000:]
     assert done.summary.final is not Final.SUCCESS
     assert agent.place.subjects() == []
     assert set(mock_model.outcomes()) == {f"refuse {status}"}
@@ -106,14 +108,14 @@ def test_a_turn_stopped_while_it_sleeps_out_an_hour_keeps_its_cause(
         turn.wait_for(lambda: turn.read().summary.refusals > 0)
         stopped = turn.stop()
     assert stopped.summary.final is Final.NONE
-    assert stopped.summary.trouble_class is TroubleClass.THROTTLED
+    assert refusal_of(stopped.summary) == "throttled"
     assert mock_model.outcomes() == ["refuse 429"]
 
 
 @engines("claude")
 def test_an_hour_of_waiting_is_refused_at_once(name: str, real_agent: AgentMaker, mock_model: MockModel) -> None:
     done = real_agent(name).run(play({"status": 429, "headers": NEVER}, ADD_A, DONE))
-    assert done.summary.trouble_class is TroubleClass.THROTTLED
+    assert refusal_of(done.summary) == "throttled"
     assert mock_model.outcomes() == ["refuse 429"]
 
 

@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 
 from paddock.config.load import load_config
-from paddock.core.trace import TraceEntry, TurnSummary, observe
+from paddock.core.summary import TurnSummary, observe
+from paddock.core.trace import TraceEntry
 from paddock.engines.protocol import Engine, Launch, TurnRequest
 from paddock.engines.settings import EngineSettings
 

@@ -6,10 +6,11 @@ from tempfile import TemporaryDirectory
 import pytest
 
 from paddock.core.errors import Misuse, PaddockError
-from paddock.core.trace import Final, TroubleClass
+from paddock.core.summary import Final
 from paddock.engines.protocol import Engine
 from paddock.engines.registry import load_engine
 from paddock.engines.settings import EngineSettings
+from tests.engines.refusals import refusal_of
 from tests.engines.unit.conftest import Place, read_table, run_turn, write_files
 
 
@@ -107,9 +108,9 @@ def test_codex_lines_are_understood_from_any_command(place: Place) -> None:
 
 def test_plain_output_is_believed_about_refusals_only_in_its_last_words(place: Place) -> None:
     refused = engine_of(command=["bash", "-c", "echo working; echo 'error: 429 Too Many Requests'; exit 1"])
-    assert run_turn(refused, place.request()).summary.trouble_class is TroubleClass.THROTTLED
+    assert refusal_of(run_turn(refused, place.request()).summary) == "throttled"
     chatty = engine_of(command=["bash", "-c", "echo 'test_rate_limit passed'; for i in 1 2 3; do echo $i; done"])
-    assert run_turn(chatty, place.request()).summary.trouble_class is TroubleClass.NONE
+    assert refusal_of(run_turn(chatty, place.request()).summary) == "none"
 
 
 def test_plain_output_may_declare_a_noop(place: Place) -> None:

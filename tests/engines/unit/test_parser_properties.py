@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from paddock.core.trace import Progress, TraceEntry, TurnSummary, observe
+from paddock.core.summary import TurnSummary, observe
+from paddock.core.trace import Progress, TraceEntry
 from paddock.engines.protocol import MAX_LINE_BYTES, Parser, Source
 from paddock.engines.registry import BUILT_IN, load_engine
 from paddock.engines.settings import EngineSettings

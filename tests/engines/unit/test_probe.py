@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from paddock.core.trace import Final
+from paddock.core.summary import Final
 from paddock.engines.probe import ROUND_TRIP_PROMPT, run_round_trip
 from paddock.engines.registry import BUILT_IN, load_engine
 from paddock.engines.settings import EngineSettings

@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from paddock.core.trace import find_noop
+from paddock.core.summary import find_noop
 from paddock.engines.prompt import CONTINUE, Assignment, EarlierWork, first_prompt, next_prompt
 
 TASK = Assignment(

@@ -9,11 +9,11 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
+from paddock.core.summary import Final, TurnSummary, observe, turn_usage
 from paddock.core.tasks.outcome import AttemptFacts, judge
 from paddock.core.tasks.vocabulary import Outcome
 from paddock.core.trace import (
     End,
-    Final,
     Partial,
     Progress,
     RequestFault,
@@ -23,16 +23,13 @@ from paddock.core.trace import (
     ToolResult,
     ToolStatus,
     TraceEntry,
-    TroubleClass,
     TroubleKind,
-    TurnSummary,
     Usage,
     UsageScope,
-    observe,
-    turn_usage,
 )
 from paddock.engines.protocol import Source
 from paddock.engines.registry import load_engine
+from tests.engines.refusals import pause_of, refusal_of
 
 RECORDED = Path(__file__).parent / "recorded"
 SOURCES = {"jsonl": Source.STDOUT, "txt": Source.STDOUT, "stderr.txt": Source.STDERR, "log.jsonl": Source.LOG}
@@ -62,7 +59,7 @@ ENGINES_WITHOUT_USAGE = ("cn", "copilot")
 @pytest.mark.parametrize("engine", ["claude", "codex", "opencode", "gemini", "qwen", "copilot", "cn"])
 def test_a_good_turn_is_seen_as_one(engine: str) -> None:
     summary, _ = replay(f"{engine}-ok")
-    assert (summary.final, summary.trouble_class) == (Final.SUCCESS, TroubleClass.NONE)
+    assert (summary.final, refusal_of(summary)) == (Final.SUCCESS, "none")
     assert summary.saw_llm_call
     assert summary.last_step == "All done"
     assert bool(summary.session_id) == (engine not in ENGINES_WITHOUT_IDS)
@@ -92,38 +89,38 @@ def test_a_tool_that_fails_is_a_failed_step_and_the_turn_goes_on(engine: str) ->
 @pytest.mark.parametrize("engine", ["claude", "codex", "opencode", "gemini", "qwen", "copilot", "cn", "aider"])
 def test_a_bad_key_is_the_providers_no_and_not_the_tasks_failure(engine: str) -> None:
     summary, _ = replay(f"{engine}-401")
-    assert (summary.trouble_class, summary.final) == (TroubleClass.AUTH, Final.ERROR)
+    assert (refusal_of(summary), summary.final) == ("auth", Final.ERROR)
     assert not summary.saw_llm_call
 
 
 @pytest.mark.parametrize("engine", ["claude", "codex", "opencode", "gemini", "qwen", "copilot", "aider"])
 def test_a_rate_limit_to_the_end_is_throttled(engine: str) -> None:
     summary, _ = replay(f"{engine}-429")
-    assert (summary.trouble_class, summary.final) == (TroubleClass.THROTTLED, Final.ERROR)
+    assert (refusal_of(summary), summary.final) == ("throttled", Final.ERROR)
     assert not summary.saw_llm_call
 
 
 @pytest.mark.parametrize("engine", ["claude", "codex", "gemini", "aider"])
 def test_a_rate_limit_that_passed_leaves_no_trouble(engine: str) -> None:
     summary, _ = replay(f"{engine}-429once")
-    assert (summary.trouble_class, summary.final) == (TroubleClass.NONE, Final.SUCCESS)
+    assert (refusal_of(summary), summary.final) == ("none", Final.SUCCESS)
 
 
 @pytest.mark.parametrize("name", ["claude-529", "claude-refused", "codex-500", "codex-refused"])
 def test_an_ailing_or_absent_server_is_overload(name: str) -> None:
     summary, _ = replay(name)
-    assert (summary.trouble_class, summary.final) == (TroubleClass.OVERLOADED, Final.ERROR)
+    assert (refusal_of(summary), summary.final) == ("overloaded", Final.ERROR)
 
 
 def test_claude_tells_the_pause_it_was_asked_for() -> None:
     summary, _ = replay("claude-429")
     assert summary.trouble is not None
     assert (summary.trouble.kind, summary.trouble.status) == (TroubleKind.PER_MINUTE, 429)
-    assert (summary.retry_after, summary.refusals) == (1.0, 2)
+    assert (pause_of(summary), summary.refusals) == (1.0, 2)
 
 
 def test_opencode_tells_the_pause_in_the_response_header() -> None:
-    assert replay("opencode-429")[0].retry_after == 1.0
+    assert pause_of(replay("opencode-429")[0]) == 1.0
 
 
 def test_opencode_that_dies_after_a_tool_has_said_no_last_word() -> None:
@@ -232,7 +229,7 @@ REFUSED_REQUESTS = [
 def test_a_refused_request_is_known_by_its_fault_and_by_nothing_else(name: str, fault: RequestFault) -> None:
     summary, _ = replay(name)
     assert summary.fault is not None
-    assert (summary.fault.fault, summary.trouble_class) == (fault, TroubleClass.NONE)
+    assert (summary.fault.fault, refusal_of(summary)) == (fault, "none")
     assert (summary.saw_llm_call, summary.final) == (False, Final.ERROR)
     assert "{" not in summary.fault.message, "the provider's words, not the body they came in"
 
@@ -248,7 +245,7 @@ def test_a_refused_request_is_no_sign_of_a_broken_engine(name: str) -> None:
 
 def test_a_stream_that_broke_off_is_the_providers_doing() -> None:
     summary, _ = replay("gemini-cut")
-    assert (summary.trouble_class, summary.final) == (TroubleClass.OVERLOADED, Final.ERROR)
+    assert (refusal_of(summary), summary.final) == ("overloaded", Final.ERROR)
 
 
 def test_pieces_of_an_answer_are_signs_of_life_and_no_steps() -> None:

@@ -10,9 +10,11 @@ from pathlib import Path
 import psutil
 import pytest
 
-from paddock.core.trace import Final, TroubleClass, TroubleKind
+from paddock.core.summary import Final
+from paddock.core.trace import TroubleKind
 from paddock.engines import scripted
 from paddock.engines.registry import load_engine
+from tests.engines.refusals import refusal_of
 from tests.engines.unit.conftest import Place, Turn, read_turn, run_turn, start
 
 ENGINE = load_engine("scripted")
@@ -81,7 +83,7 @@ def test_it_keeps_the_session_id_it_is_given(place: Place) -> None:
 
 def test_a_resumed_turn_goes_on_after_the_step_that_ended_the_last_one(place: Place) -> None:
     first = play(place, {"rate_limited": 2}, {"write": "a.txt", "text": "x"}, {"commit": "Add a"}, new_session_id="s")
-    assert (first.exit_code, first.summary.trouble_class) == (1, TroubleClass.THROTTLED)
+    assert (first.exit_code, refusal_of(first.summary)) == (1, "throttled")
     second = go_on(place, "s", turn=2)
     assert (second.exit_code, second.summary.session_id) == (0, "s")
     assert place.git("log", "-1", "--format=%s") == "Add a"
@@ -126,8 +128,8 @@ def test_a_step_for_another_attempt_is_passed_over(place: Place) -> None:
 
 def test_a_step_that_always_plays_is_met_again_on_resume(place: Place) -> None:
     steps: tuple[dict[str, object], ...] = ({"overloaded": True, "always": True}, {"say": "never"})
-    assert play(place, *steps, new_session_id="s").summary.trouble_class is TroubleClass.OVERLOADED
-    assert go_on(place, "s").summary.trouble_class is TroubleClass.OVERLOADED
+    assert refusal_of(play(place, *steps, new_session_id="s").summary) == "overloaded"
+    assert refusal_of(go_on(place, "s").summary) == "overloaded"
 
 
 def test_resuming_an_unknown_conversation_fails_as_it_does_with_claude(place: Place) -> None:

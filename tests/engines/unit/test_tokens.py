@@ -5,17 +5,8 @@ from collections.abc import Mapping, Sequence
 
 import pytest
 
-from paddock.core.trace import (
-    ModelTokens,
-    TokenUsage,
-    TraceEntry,
-    TurnSummary,
-    UsageScope,
-    main_model,
-    observe,
-    turn_usage,
-    uncounted_calls,
-)
+from paddock.core.summary import TurnSummary, main_model, observe, turn_usage, uncounted_calls
+from paddock.core.trace import ModelTokens, TokenUsage, TraceEntry, UsageScope
 from paddock.engines.protocol import Source
 from paddock.engines.registry import load_engine
 

@@ -8,7 +8,7 @@ import click
 
 from paddock.cli.pages.transcript import PartialText, render_entry, stamp
 from paddock.cli.terminal.text import cut, paint, print_json_line
-from paddock.core import trace
+from paddock.core import summary, trace
 from paddock.core.tasks.task import Attempt
 from paddock.engines.protocol import Source
 from paddock.fleet.attempts.openings import Opening
@@ -32,7 +32,7 @@ class TurnOutput:
     def __init__(self, site: Site, attempt: Attempt, turn: int, how: Manner) -> None:
         self._how = how
         self._parser = site.engine(attempt.engine).parser()
-        self._summary = trace.TurnSummary()
+        self._summary = summary.TurnSummary()
         self._partial = PartialText()
         self._is_over = False
         found = [(reader, Source(stream.value)) for stream, reader in site.sessions.outputs(Turn(attempt.id, turn))]
@@ -68,7 +68,7 @@ class TurnOutput:
         for entry in self._parser.close():
             self._print(entry, None)
         self.show_unfinished()
-        if not self._summary.usage_told and trace.uncounted_calls(self._summary) and not self._how.as_json:
+        if not self._summary.usage_told and summary.uncounted_calls(self._summary) and not self._how.as_json:
             click.echo(paint("  tokens unknown: the engine has not reported them", dim=True))
 
     def show_unfinished(self) -> None:
@@ -87,7 +87,7 @@ class TurnOutput:
             self._print(entry, at)
 
     def _print(self, entry: trace.TraceEntry, at: float | None) -> None:
-        self._summary = trace.observe(self._summary, entry)
+        self._summary = summary.observe(self._summary, entry)
         if self._how.as_json:
             print_entry(entry, at, as_json=True)
         elif isinstance(entry, trace.Partial):

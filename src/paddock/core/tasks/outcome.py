@@ -8,8 +8,9 @@ answers wins.
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
+from paddock.core.summary import Final, TurnSummary
 from paddock.core.tasks.vocabulary import EndedBy, Outcome
-from paddock.core.trace import Final, RequestFault, TroubleClass, TroubleKind, TurnSummary
+from paddock.core.trace import RequestFault, TroubleKind
 
 # How a shell reports a command that is missing or not executable.
 UNRUNNABLE_EXITS = frozenset({126, 127})
@@ -89,14 +90,15 @@ def _provider_said_no(facts: AttemptFacts) -> Verdict | None:
     if trouble is None or (facts.exit == 0 and summary.final is Final.SUCCESS):
         return None
     said = trouble.message or summary.last_error or f"status {trouble.status}"
-    match summary.trouble_class:
-        case TroubleClass.AUTH:
+    match trouble.kind:
+        case TroubleKind.AUTH:
             return Verdict(Outcome.AUTH, f"the provider does not accept the credentials: {said}")
-        case TroubleClass.OVERLOADED:
+        case TroubleKind.OVERLOAD:
             return Verdict(Outcome.OVERLOADED, f"the provider is overloaded: {said}")
-        case _:
-            kind = "the quota window is used up" if trouble.kind is TroubleKind.WINDOW else "rate limit"
-            return Verdict(Outcome.THROTTLED, f"{kind}: {said}", trouble.retry_after)
+        case TroubleKind.WINDOW:
+            return Verdict(Outcome.THROTTLED, f"the quota window is used up: {said}", trouble.retry_after)
+        case TroubleKind.PER_MINUTE:
+            return Verdict(Outcome.THROTTLED, f"rate limit: {said}", trouble.retry_after)
 
 
 def _request_refused(facts: AttemptFacts) -> Verdict | None:

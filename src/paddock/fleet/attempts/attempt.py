@@ -16,10 +16,10 @@ from paddock.core.events import AttemptEnded, Draft, Event, TurnEnded, TurnStart
 from paddock.core.ids import AttemptId, TaskId
 from paddock.core.leases.decisions import end_attempt
 from paddock.core.money.spending import day_of, still_reserved
+from paddock.core.summary import TurnSummary
 from paddock.core.tasks.conversations import find_homes
 from paddock.core.tasks.task import Attempt, Phase, Task
 from paddock.core.tasks.vocabulary import EndedBy, Outcome, Step
-from paddock.core.trace import TurnSummary
 from paddock.core.troubles import Trouble
 from paddock.engines.protocol import Engine
 from paddock.fleet.attempts.allowance import Purse

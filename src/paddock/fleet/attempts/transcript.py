@@ -4,18 +4,9 @@ import asyncio
 import glob
 from collections.abc import Callable, Iterable
 
+from paddock.core.summary import TurnSummary, observe
 from paddock.core.tasks.repetition import ToolUse, follow
-from paddock.core.trace import (
-    Partial,
-    Text,
-    TokenUsage,
-    ToolCall,
-    TraceEntry,
-    TurnSummary,
-    Usage,
-    UsageScope,
-    observe,
-)
+from paddock.core.trace import Partial, Text, TokenUsage, ToolCall, TraceEntry, Usage, UsageScope
 from paddock.engines.protocol import Engine, Source
 from paddock.fleet.clock import SYSTEM_CLOCK, WallClock
 from paddock.fleet.dispatch.pricing import Startup

@@ -12,10 +12,11 @@ from paddock.core.events import TurnEnded
 from paddock.core.ids import AttemptId, attempt_number, task_of
 from paddock.core.money.budget import Cost
 from paddock.core.money.prices import PriceBook
+from paddock.core.summary import Final, TurnSummary, main_model, turn_usage, uncounted_calls
 from paddock.core.tasks.repetition import LoopLimits, why_looping
 from paddock.core.tasks.task import Attempt, Task
 from paddock.core.tasks.vocabulary import EndedBy
-from paddock.core.trace import Final, TokenUsage, TurnSummary, main_model, turn_usage, uncounted_calls
+from paddock.core.trace import TokenUsage
 from paddock.engines.lost_session import find_lost_session
 from paddock.engines.protocol import Engine, Launch, TurnRequest
 from paddock.fleet.attempts.deadlines import TurnClock

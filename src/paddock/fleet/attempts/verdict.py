@@ -3,11 +3,11 @@
 from dataclasses import dataclass
 
 from paddock.core.events import AttemptEnded
+from paddock.core.summary import Final, TurnSummary
 from paddock.core.tasks.outcome import AttemptFacts, Verdict, judge
 from paddock.core.tasks.policy import decide_next
 from paddock.core.tasks.task import Attempt, Phase, Task
 from paddock.core.tasks.vocabulary import EndedBy
-from paddock.core.trace import Final, TurnSummary
 from paddock.engines.protocol import Capabilities, Engine
 from paddock.fleet.attempts.ground import Delivery, Unprepared
 from paddock.fleet.checkpoints import checkpoint

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from paddock.core.errors import PaddockError
-from paddock.core.trace import Final
+from paddock.core.summary import Final
 from paddock.engines.probe import ROUND_TRIP_PROMPT, RoundTrip, run_round_trip
 from paddock.engines.protocol import Engine, TurnRequest
 from paddock.fleet.site import Site
