@@ -4,7 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from paddock.core.tasks.deadlines import Deadline, TurnLimits, TurnTimes, next_expiry, passed_deadline
+from paddock.core.tasks.deadlines import TurnLimits, TurnTimes, next_expiry, passed_deadline
+from paddock.core.tasks.vocabulary import EndedBy
 
 LIMITS = TurnLimits(startup_seconds=10, silence_seconds=30, turn_seconds=100, tool_seconds=50)
 NEW = TurnTimes(started_at=1000, has_output=False, last_output_at=None)
@@ -21,19 +22,19 @@ times = st.builds(TurnTimes, seconds, st.booleans(), some, st.booleans(), some)
     ("turn", "now", "passed"),
     [
         (NEW, 1009.9, None),
-        (NEW, 1010, Deadline.STARTUP),
+        (NEW, 1010, EndedBy.STARTUP),
         (UNDATED, 1029.9, None),
-        (UNDATED, 1030, Deadline.SILENCE),
+        (UNDATED, 1030, EndedBy.SILENCE),
         (TALKING, 1089.9, None),
-        (TALKING, 1090, Deadline.SILENCE),
-        (TurnTimes(started_at=1000, has_output=True, last_output_at=1099), 1100, Deadline.TURN),
+        (TALKING, 1090, EndedBy.SILENCE),
+        (TurnTimes(started_at=1000, has_output=True, last_output_at=1099), 1100, EndedBy.TURN),
         (TurnTimes(1000, has_output=True, last_output_at=1005, tool_runs=True), 1054.9, None),
-        (TurnTimes(1000, has_output=True, last_output_at=1005, tool_runs=True), 1055, Deadline.TOOL),
+        (TurnTimes(1000, has_output=True, last_output_at=1005, tool_runs=True), 1055, EndedBy.TOOL),
         (TurnTimes(1000, has_output=True, last_output_at=1005, tool_ran_at=1040), 1069.9, None),
-        (TurnTimes(1000, has_output=True, last_output_at=1005, tool_ran_at=1040), 1070, Deadline.SILENCE),
+        (TurnTimes(1000, has_output=True, last_output_at=1005, tool_ran_at=1040), 1070, EndedBy.SILENCE),
     ],
 )
-def test_each_deadline_passes_at_its_own_time(turn: TurnTimes, now: float, passed: Deadline | None) -> None:
+def test_each_deadline_passes_at_its_own_time(turn: TurnTimes, now: float, passed: EndedBy | None) -> None:
     assert passed_deadline(LIMITS, turn, now) == passed
 
 

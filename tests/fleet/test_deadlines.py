@@ -8,8 +8,9 @@ from collections.abc import Iterator
 
 import pytest
 
-from paddock.core.tasks.deadlines import Deadline, TurnLimits
+from paddock.core.tasks.deadlines import TurnLimits
 from paddock.core.tasks.repetition import ToolUse, follow
+from paddock.core.tasks.vocabulary import EndedBy
 from paddock.core.trace import ToolCall
 from paddock.engines.protocol import Capabilities
 from paddock.fleet.attempts.deadlines import LOOK_SECONDS, TurnClock
@@ -35,26 +36,26 @@ def clock(can: Capabilities = TELLS, tools: ToolUse | None = None, engine: Proce
 
 def test_a_byte_is_a_sign_of_life_before_any_line_is_whole() -> None:
     assert clock().passed(silent_for(60), NOW) is None
-    assert clock().passed(silent_for(700), NOW) is Deadline.SILENCE
+    assert clock().passed(silent_for(700), NOW) is EndedBy.SILENCE
 
 
 def test_a_tool_may_be_silent_for_longer_than_a_model() -> None:
     assert clock(tools=AT_WORK).passed(silent_for(700), NOW) is None
-    assert clock(tools=AT_WORK).passed(silent_for(1900), NOW) is Deadline.TOOL
+    assert clock(tools=AT_WORK).passed(silent_for(1900), NOW) is EndedBy.TOOL
 
 
 def test_who_says_nothing_before_the_model_does_is_not_asked_for_a_first_word() -> None:
     wordless = Running(started_at=NOW - 300, last_output_at=None, output_bytes=0)
-    assert clock().passed(wordless, NOW) is Deadline.STARTUP
+    assert clock().passed(wordless, NOW) is EndedBy.STARTUP
     assert clock(Capabilities(model=True)).passed(wordless, NOW) is None
-    assert clock(Capabilities()).passed(wordless, NOW) is Deadline.STARTUP, "a plain command has no model to wait for"
+    assert clock(Capabilities()).passed(wordless, NOW) is EndedBy.STARTUP, "a plain command has no model to wait for"
 
 
 def test_who_says_nothing_before_its_end_is_not_asked_to_speak() -> None:
     at_its_end = Capabilities(model=True, streams=False)
     assert clock(at_its_end).passed(silent_for(4000), NOW) is None
     late = Running(started_at=NOW - 40_000, last_output_at=None, output_bytes=0)
-    assert clock(at_its_end).passed(late, NOW) is Deadline.TURN
+    assert clock(at_its_end).passed(late, NOW) is EndedBy.TURN
 
 
 @pytest.fixture
@@ -94,10 +95,10 @@ def test_a_tool_that_nobody_told_of_is_seen_at_work(engine: subprocess.Popen[str
     looks = watched.look_again_at(silent_for(700), NOW)
     assert looks == NOW + LOOK_SECONDS, "not at once: looking costs something"
     telling = clock(TELLS, engine=identity)
-    assert telling.passed(silent_for(700), NOW) is Deadline.SILENCE, "who tells of tools has none at work"
-    assert clock(HIDES_TOOLS, engine=identity).passed(silent_for(1900), NOW) is Deadline.TOOL
+    assert telling.passed(silent_for(700), NOW) is EndedBy.SILENCE, "who tells of tools has none at work"
+    assert clock(HIDES_TOOLS, engine=identity).passed(silent_for(1900), NOW) is EndedBy.TOOL
     tell(engine, "stop")
-    assert clock(HIDES_TOOLS, engine=identity).passed(silent_for(700), NOW) is Deadline.SILENCE
+    assert clock(HIDES_TOOLS, engine=identity).passed(silent_for(700), NOW) is EndedBy.SILENCE
     tell(engine, "start")
 
 
@@ -110,4 +111,4 @@ def test_what_ran_before_the_last_word_is_no_tool(engine: subprocess.Popen[str])
     state = Running(started_at=now - 50, last_output_at=now + 5, output_bytes=1)
     limits = TurnLimits(100, -10.0, 36000, 1800)
     impatient = TurnClock(limits, HIDES_TOOLS, ToolUse, lambda since: has_child_since(identity, since))
-    assert impatient.passed(state, now) is Deadline.SILENCE
+    assert impatient.passed(state, now) is EndedBy.SILENCE

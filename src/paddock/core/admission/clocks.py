@@ -36,7 +36,7 @@ class Clock(msgspec.Struct, frozen=True):
 
 
 class Clocks(msgspec.Struct, frozen=True):
-    """`auth` is the message of the refused credentials; it stays until a person clears it."""
+    """By the kinds of trouble. `auth` is the message of the refused credentials; it stays until a person clears it."""
 
     per_minute: Clock = Clock()
     window: Clock = Clock()
@@ -131,20 +131,9 @@ def _until(
 
 
 def _clock(clocks: Clocks, kind: TroubleKind) -> Clock:
-    match kind:
-        case TroubleKind.PER_MINUTE:
-            return clocks.per_minute
-        case TroubleKind.WINDOW:
-            return clocks.window
-        case _:
-            return clocks.overload
+    clock: Clock = getattr(clocks, kind.value)
+    return clock
 
 
 def _with(clocks: Clocks, kind: TroubleKind, clock: Clock) -> Clocks:
-    match kind:
-        case TroubleKind.PER_MINUTE:
-            return replace(clocks, per_minute=clock)
-        case TroubleKind.WINDOW:
-            return replace(clocks, window=clock)
-        case _:
-            return replace(clocks, overload=clock)
+    return replace(clocks, **{kind.value: clock})

@@ -14,8 +14,6 @@ Contract of the effects layer, which calls `plan` again after recording what cam
   `TrainLanded`, or `LandingRefused` when main is not at `old` or the audit fails.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import TypeAlias
 

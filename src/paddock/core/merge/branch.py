@@ -1,7 +1,5 @@
 """Facts about main: moved by the queue, moved by someone else, tested under another definition."""
 
-from __future__ import annotations
-
 from msgspec.structs import replace
 
 from paddock.core.merge import events as ev

@@ -4,8 +4,6 @@ Only how a command exited and the last lines it printed are looked at. Nothing i
 tested is news about the machine or the configuration, while a change that brings it about is at fault like any other.
 """
 
-from __future__ import annotations
-
 import re
 
 LOOKED_AT_LINES = 40

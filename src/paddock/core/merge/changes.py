@@ -1,7 +1,5 @@
 """Facts about changes: queued, moved, refused by git, decided."""
 
-from __future__ import annotations
-
 from msgspec.structs import replace
 
 from paddock.core.merge import events as ev

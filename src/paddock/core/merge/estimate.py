@@ -1,7 +1,5 @@
 """The queue's estimates: how often changes are bad or break together, how often tests flake, how long a run takes."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 from math import cbrt, ceil, log, sqrt
 from statistics import median

@@ -3,8 +3,6 @@
 The envelope's `at` is the time of every fact; run starts and ends take theirs from it.
 """
 
-from __future__ import annotations
-
 from typing import ClassVar, TypeAlias
 
 from paddock.core.events import Event

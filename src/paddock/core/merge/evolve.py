@@ -1,7 +1,5 @@
 """The queue's reducer: `evolve(queue, event, at)` applies one fact, or refuses a fact that cannot be one."""
 
-from __future__ import annotations
-
 from typing import assert_never
 
 from msgspec.structs import replace

@@ -4,8 +4,6 @@ Such a run is taken apart by halves: its first suspects are tried, the rest wait
 group has failed, the others are as innocent as before; once all others have passed, the last one is the culprit.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from enum import Enum
 

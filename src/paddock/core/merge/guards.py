@@ -4,8 +4,6 @@ The planner asks them before it acts and the reducer asks them again before a fa
 became stale in between is refused. Tests switch each one off and expect to notice.
 """
 
-from __future__ import annotations
-
 from paddock.core.merge.estimate import extra_failures
 from paddock.core.merge.model import Entry, Main, Member, Purpose, Queue, Result, Run, pass_key
 from paddock.core.merge.tallies import Stats

@@ -4,8 +4,6 @@ A halt that is about main or the machine is over when a run of main passes. Such
 grow, at once when another daemon takes over, and nothing else is tested meanwhile but what is said to repair main.
 """
 
-from __future__ import annotations
-
 from msgspec.structs import replace
 
 from paddock.core.merge.actions import Facts

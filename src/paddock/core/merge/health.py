@@ -1,7 +1,5 @@
 """Is main green and the machine sound? Nothing else starts while either is in doubt, but what may repair main."""
 
-from __future__ import annotations
-
 from paddock.core.merge import guards
 from paddock.core.merge.actions import Action
 from paddock.core.merge.events import ChangeCancelled, QueueHalted

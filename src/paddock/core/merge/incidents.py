@@ -3,8 +3,6 @@
 A machine that is switched off takes every run with it: that is one thing that went wrong, and nobody's fault.
 """
 
-from __future__ import annotations
-
 from msgspec.structs import replace
 
 from paddock.core.merge.model import Entry, Incident, Queue, Run

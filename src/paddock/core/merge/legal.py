@@ -1,7 +1,5 @@
 """The refusal of an event that cannot be a fact."""
 
-from __future__ import annotations
-
 from paddock.core.errors import IllegalTransition
 from paddock.core.merge.events import QueueEvent
 from paddock.core.merge.model import Entry, Queue

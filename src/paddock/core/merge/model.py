@@ -4,8 +4,6 @@ Everything here is frozen and encodes into a snapshot. `Queue` is bounded: a dec
 record and its last runs; older ones are only in the log.
 """
 
-from __future__ import annotations
-
 from enum import StrEnum
 
 from msgspec import Struct

@@ -1,7 +1,5 @@
 """Trees that have passed: which of those runs may still land, and what need not be tested once more."""
 
-from __future__ import annotations
-
 from msgspec.structs import replace
 
 from paddock.core.merge import guards

@@ -4,8 +4,6 @@
 rule sees the effects of those before it.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 from paddock.core.merge import guards

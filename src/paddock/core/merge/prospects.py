@@ -1,7 +1,5 @@
 """What a queued change waits for, in words, and when it may land: an estimate from measured runs, or nothing."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from math import log2
 

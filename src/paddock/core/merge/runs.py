@@ -1,7 +1,5 @@
 """Facts about CI runs: what a verdict adds to the queue."""
 
-from __future__ import annotations
-
 from msgspec.structs import replace
 
 from paddock.core.merge import events as ev

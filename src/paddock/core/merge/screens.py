@@ -1,7 +1,5 @@
 """Screens: is this change good by itself? They run on verified main and in parallel."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from math import ceil
 
@@ -10,7 +8,7 @@ from paddock.core.merge.actions import Action, StartRun
 from paddock.core.merge.health import is_sound, may_start
 from paddock.core.merge.model import Purpose
 from paddock.core.merge.standing import Stage
-from paddock.core.merge.view import Eligible, View, dependencies_met, may_join, waits_for_a_train
+from paddock.core.merge.view import Eligible, View, by_suspicion, dependencies_met, may_join, waits_for_a_train
 
 SCREENED = (Stage.FRESH, Stage.SINGLE, Stage.LATER, Stage.CONFIRM)
 # Whose pools were broken by others this often has waited long enough.
@@ -48,7 +46,7 @@ def screen_units(view: View, wanted: int) -> list[list[Eligible]]:
     to differ, only changes of about the same risk share a pool.
     """
     waiting = _waiting(view)
-    halves = _halves(waiting)
+    halves = by_suspicion(c for c in waiting if c.standing.stage is Stage.SINGLE)
     sizes = _pool_sizes(view, waiting)
     pools = {size: _Pool(size) for size in sorted(set(sizes.values()))}
     units: list[list[Eligible]] = []
@@ -58,7 +56,7 @@ def screen_units(view: View, wanted: int) -> list[list[Eligible]]:
         if may_be_pooled(candidate):
             units += pools[sizes[candidate.risk]].take(candidate, view.main.commit)
         elif candidate.standing.stage is Stage.SINGLE:
-            half = halves.pop(candidate.standing.suspected_in, ())
+            half = halves.pop(candidate.standing.suspected_in or "", ())
             units += _apart(half, view.main.commit)
         else:
             units.append([candidate])
@@ -72,14 +70,6 @@ def _pool_sizes(view: View, waiting: Sequence[Eligible]) -> dict[float, int]:
     if len(risks) == 1:
         return dict.fromkeys(risks, min(room, estimate.pool_size(view.queue.stats)))
     return {risk: min(room, estimate.pool_size_at(view.queue.stats, risk)) for risk in risks}
-
-
-def _halves(waiting: Sequence[Eligible]) -> dict[str | None, list[Eligible]]:
-    halves: dict[str | None, list[Eligible]] = {}
-    for candidate in waiting:
-        if candidate.standing.stage is Stage.SINGLE:
-            halves.setdefault(candidate.standing.suspected_in, []).append(candidate)
-    return halves
 
 
 def _apart(half: Sequence[Eligible], base: str) -> list[list[Eligible]]:

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 
 from msgspec import structs
 
-from paddock.core.merge.events import ChangeCancelled
-from paddock.core.merge.model import Change, Decided, Ending, Entry, Member, Queue
+from paddock.core.merge.events import ChangeCancelled, ChangeRestacked
+from paddock.core.merge.model import Change, Decided, Ending, Entry, Queue
 
 if TYPE_CHECKING:
     from paddock.core.merge.view import Eligible
@@ -48,16 +48,6 @@ class Ancestry:
         return False
 
 
-@dataclass(frozen=True, slots=True)
-class Restacked:
-    """What an already queued change now depends on, because of a change that is being queued."""
-
-    id: str
-    version: int
-    depends_on: tuple[str, ...]
-    stacked_on: tuple[Member, ...]
-
-
 def stack(queue: Queue, change: Change, ancestry: Ancestry) -> Change:
     """`change` with what it is stacked on: every other queued change whose head is among its commits."""
     bases = tuple(
@@ -69,7 +59,7 @@ def stack(queue: Queue, change: Change, ancestry: Ancestry) -> Change:
     return structs.replace(change, depends_on=depends_on, stacked_on=bases)
 
 
-def restack(queue: Queue, change: Change, ancestry: Ancestry) -> list[Restacked]:
+def restack(queue: Queue, change: Change, ancestry: Ancestry) -> list[ChangeRestacked]:
     """What queueing `change` means for the others: which build on it, and which stay on its new version.
 
     Nothing for one built on an older version that the new one does not include: it leaves the queue.
@@ -86,7 +76,7 @@ def restack(queue: Queue, change: Change, ancestry: Ancestry) -> list[Restacked]
         if ancestry.includes(other.head, change.head) or (stood_on and grown):
             rest = tuple(member for member in other.stacked_on if member.id != change.id)
             depends_on = tuple(dict.fromkeys((*other.depends_on, change.id)))
-            found.append(Restacked(other.id, other.version, depends_on, (*rest, change.member)))
+            found.append(ChangeRestacked(other.id, other.version, depends_on, (*rest, change.member)))
     return found
 
 

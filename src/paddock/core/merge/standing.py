@@ -10,8 +10,6 @@ A failure on a base that never passed says nothing. While that base has not land
 on main, without what it failed with, it would pass and fail in turn for ever.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 from enum import Enum
 

@@ -1,7 +1,5 @@
 """Feeds the estimators: what a finished run or a decided change adds to the counts."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from msgspec.structs import replace

@@ -1,7 +1,5 @@
 """What is counted for the estimators: bounded, decayed, fed by events only."""
 
-from __future__ import annotations
-
 from msgspec import Struct
 
 

@@ -1,7 +1,5 @@
 """Trains: one run for the exact tree that main becomes next."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from math import ceil
 
@@ -11,7 +9,7 @@ from paddock.core.merge.health import is_sound, may_start
 from paddock.core.merge.model import Purpose
 from paddock.core.merge.screens import screens_wanted
 from paddock.core.merge.standing import TRAIN_FAILURES_BEFORE_ALONE, Stage
-from paddock.core.merge.view import Eligible, Tip, View, dependencies_met, may_join
+from paddock.core.merge.view import Eligible, Tip, View, by_suspicion, dependencies_met, may_join
 
 # Zuul's chain does well until about this many bad changes are in it at once; measured, see docs/merge-queue.md.
 BAD_CHANGES_A_CHAIN_BEARS = 1.5
@@ -123,19 +121,12 @@ def start_suspects(view: View) -> tuple[Action, ...]:
     if view.free > screens_wanted(view):
         alone = _next_of(view, DOUBTED, 1)
         return (view.start(Purpose.TRAIN, alone, alone[0].standing.suspected_in),) if alone else ()
-    for group, members in _suspect_groups(view).items():
+    for group, members in by_suspicion(view.at(Stage.SUSPECT)).items():
         if _cleared_are_on_their_way(view, group):
             unit = pick_members(members, view.tip, len(members))
             if unit:
                 return (view.start(Purpose.TRAIN, unit, group),)
     return ()
-
-
-def _suspect_groups(view: View) -> dict[str, list[Eligible]]:
-    groups: dict[str, list[Eligible]] = {}
-    for candidate in view.at(Stage.SUSPECT):
-        groups.setdefault(candidate.standing.suspected_in or "", []).append(candidate)
-    return groups
 
 
 def _cleared_are_on_their_way(view: View, group: str) -> bool:

@@ -1,8 +1,6 @@
 """A view of the queue, computed once per plan: what is busy, what builds on what, what may go next."""
 
-from __future__ import annotations
-
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 
 from paddock.core.merge import estimate, guards
@@ -153,6 +151,14 @@ def _tip_of(queue: Queue, main: Main, chain: list[Run]) -> Tip:
         return Tip(main.commit, main.tree, ids, closed=False)
     closed = any(queue.entries[i].change.touches_ci for i in ids)
     return Tip(chain[-1].commit, chain[-1].tree, ids, closed, frozenset(run.commit for run in chain))
+
+
+def by_suspicion(candidates: Iterable[Eligible]) -> dict[str, list[Eligible]]:
+    """The candidates by the failed run that each may have broken."""
+    groups: dict[str, list[Eligible]] = {}
+    for candidate in candidates:
+        groups.setdefault(candidate.standing.suspected_in or "", []).append(candidate)
+    return groups
 
 
 def may_join(candidate: Eligible, base: str, ids: frozenset[str] | set[str]) -> bool:

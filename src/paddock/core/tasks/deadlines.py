@@ -6,14 +6,8 @@ daemon but counts the hours a laptop slept, so a caller that has seen a jump sho
 """
 
 from dataclasses import dataclass
-from enum import Enum
 
-
-class Deadline(Enum):
-    STARTUP = "startup"
-    SILENCE = "silence"
-    TOOL = "tool"
-    TURN = "turn"
+from paddock.core.tasks.vocabulary import EndedBy
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +36,7 @@ class TurnTimes:
 class Expiry:
     """Which deadline comes first, and when."""
 
-    deadline: Deadline
+    deadline: EndedBy
     at: float
 
 
@@ -53,20 +47,20 @@ def next_expiry(limits: TurnLimits, times: TurnTimes) -> Expiry | None:
     """
     spoke_at = max(times.started_at, times.last_output_at or times.started_at)
     silence = (
-        (Deadline.TOOL, spoke_at, limits.tool_seconds)
+        (EndedBy.TOOL, spoke_at, limits.tool_seconds)
         if times.tool_runs
-        else (Deadline.SILENCE, max(spoke_at, times.tool_ran_at or spoke_at), limits.silence_seconds)
+        else (EndedBy.SILENCE, max(spoke_at, times.tool_ran_at or spoke_at), limits.silence_seconds)
     )
     due = [
-        (Deadline.TURN, times.started_at, limits.turn_seconds),
-        (Deadline.STARTUP, times.started_at, None if times.has_output else limits.startup_seconds),
+        (EndedBy.TURN, times.started_at, limits.turn_seconds),
+        (EndedBy.STARTUP, times.started_at, None if times.has_output else limits.startup_seconds),
         silence,
     ]
     expiries = [Expiry(deadline, since + limit) for deadline, since, limit in due if limit is not None]
     return min(expiries, key=lambda expiry: expiry.at, default=None)
 
 
-def passed_deadline(limits: TurnLimits, times: TurnTimes, now: float) -> Deadline | None:
+def passed_deadline(limits: TurnLimits, times: TurnTimes, now: float) -> EndedBy | None:
     """The deadline that has passed at `now`, the earliest if several have."""
     expiry = next_expiry(limits, times)
     return expiry.deadline if expiry is not None and now >= expiry.at else None

@@ -7,8 +7,9 @@ deadline; one that does not report tool starts is checked for running tools befo
 from collections.abc import Callable
 from dataclasses import replace
 
-from paddock.core.tasks.deadlines import Deadline, TurnLimits, TurnTimes, next_expiry, passed_deadline
+from paddock.core.tasks.deadlines import TurnLimits, TurnTimes, next_expiry, passed_deadline
 from paddock.core.tasks.repetition import ToolUse
+from paddock.core.tasks.vocabulary import EndedBy
 from paddock.engines.protocol import Capabilities
 from paddock.sessions.protocol import Running
 
@@ -35,10 +36,10 @@ class TurnClock:
         self._runs_child = runs_child
         self._tool_seen_at: float | None = None
 
-    def passed(self, state: Running, now: float) -> Deadline | None:
+    def passed(self, state: Running, now: float) -> EndedBy | None:
         times = self._times(state, now)
         passed = passed_deadline(self._limits, times, now)
-        if passed is not Deadline.SILENCE or not self._may_hide_tools:
+        if passed is not EndedBy.SILENCE or not self._may_hide_tools:
             return passed
         if not self._runs_child(times.last_output_at or state.started_at):
             return passed

@@ -184,7 +184,7 @@ class TurnRun:
         if (until := self._lingers_until()) is not None and self._site.clock.now() >= until:
             return EndedBy.LINGERING, ""
         if (deadline := self._clock.passed(state, self._site.clock.now())) is not None:
-            return EndedBy(deadline.value), ""
+            return deadline, ""
         if state.output_bytes > self._output_bytes and not self._sessions.bound(self._turn, self._output_bytes):
             return EndedBy.OUTPUT, ""
         if self.reader.summary.final is not Final.NONE:

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from paddock.core.errors import PaddockError
 from paddock.core.events import Draft
 from paddock.core.ids import TaskId
-from paddock.core.merge.events import ChangeQueued, ChangeRestacked
+from paddock.core.merge.events import ChangeQueued
 from paddock.core.merge.model import Change, Queue
 from paddock.core.merge.stacks import Ancestry, circle, restack, stack
 from paddock.fleet.site import Site
@@ -39,8 +39,7 @@ class Lineage:
         drafts = [Draft(ChangeQueued(stacked, note), task=_task(stacked.task))]
         for moved in restack(queue, stacked, self.ancestry):
             task = _task(queue.entries[moved.id].change.task)
-            event = ChangeRestacked(moved.id, moved.version, moved.depends_on, moved.stacked_on)
-            drafts.append(Draft(event, task=task))
+            drafts.append(Draft(moved, task=task))
         return drafts
 
 
