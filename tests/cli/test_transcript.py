@@ -34,6 +34,12 @@ def test_pieces_nobody_watched_are_shown_only_while_the_answer_has_no_end() -> N
     assert partial.unfinished() == ""
 
 
+def test_an_answer_without_an_end_is_told_once() -> None:
+    partial = PartialText()
+    partial.add("I am about to")
+    assert [partial.unfinished(), partial.unfinished()] == ["I am about to", ""]
+
+
 def test_an_error_is_told_by_its_last_lines() -> None:
     output = "\n".join(f"line {n}" for n in range(20)) + "\nTypeError: \x1b[2Jno"
     lines = render_entry(ToolResult("1", ToolStatus.ERROR, output)).splitlines()

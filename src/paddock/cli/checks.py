@@ -5,6 +5,7 @@ import shutil
 import sys
 import time
 from collections.abc import Iterator
+from contextlib import closing
 from dataclasses import dataclass
 from difflib import get_close_matches
 from enum import StrEnum
@@ -219,10 +220,8 @@ def _log(workspace: Workspace) -> Iterator[Finding]:
     if not workspace.has_log:
         yield Finding("log", Health.WARNING, "there is none", "paddock init")
         return
-    store = workspace.read()
-    found = store.verify()
-    board = store.board()
-    store.close()
+    with closing(workspace.read()) as store:
+        found, board = store.verify(), store.board()
     if found.bad is not None:
         detail = f"record {found.bad.seq} is bad: {found.bad.problem}"
         yield Finding("log", Health.PROBLEM, detail, "paddock log fetch, after moving the damaged file away")

@@ -1,11 +1,13 @@
-"""A task with everything known about its attempts, as JSON: `paddock show`."""
+"""A task with everything known about its attempts, and their turns line by line, as JSON."""
 
 import msgspec
 
 from paddock.core.ids import harmless
+from paddock.core.trace import TraceEntry
 from paddock.fleet.attempts.evidence import Evidence, TouchedFile
+from paddock.fleet.attempts.openings import Opening, TurnInput
 from paddock.fleet.task_details import TaskDetails
-from paddock.views.document import document, iso, view_of
+from paddock.views.document import SCHEMA, document, iso, view_of
 from paddock.views.tasks import view_task
 
 
@@ -49,3 +51,21 @@ def _view_work(work: Evidence, stopped: str) -> WorkView:
         stderr=[harmless(line) for line in work.stderr],
         stopped=stopped,
     )
+
+
+class OpeningView(msgspec.Struct, frozen=True, tag_field="type", tag="turn"):
+    turn: int
+    at: str
+    said: list[TurnInput]
+    schema: int = SCHEMA
+
+
+def view_opening(opening: Opening) -> OpeningView:
+    said = [TurnInput(one.by, one.what, harmless(one.text)) for one in opening.said]
+    return OpeningView(opening.turn, iso(opening.at), said)
+
+
+def view_entry(entry: TraceEntry, at: float | None) -> dict[str, object]:
+    """`at` is None if unknown."""
+    known = {"at": iso(at)} if at is not None else {}
+    return {**msgspec.to_builtins(entry), **known, "schema": SCHEMA}

@@ -1,10 +1,11 @@
-"""The stories of a change, a CI run and main as JSON."""
+"""The stories of a change, a CI run and main, and a trial of CI, as JSON."""
 
 from collections.abc import Iterable, Sequence
 
 import msgspec
 
 from paddock.core.merge.model import Member, Queue
+from paddock.fleet.landing.ci_trial import Trial
 from paddock.fleet.landing.conflicts import BothSides
 from paddock.views.document import Document, iso, iso_or_none, view_of
 from paddock.views.halts import HaltView, view_halt
@@ -115,3 +116,18 @@ def view_main_story(queue: Queue, story: Sequence[StoryLine], output: Sequence[s
         output=output,
         events=view_events(story[-SHOWN_EVENTS:]),
     )
+
+
+class TrialView(msgspec.Struct, frozen=True):
+    commit: str
+    result: str
+    exit: int | None
+    note: str
+    cannot_run: str
+    seconds: float
+    output: list[str]
+
+
+def view_trial(trial: Trial) -> TrialView:
+    seconds, output = round(trial.seconds, 1), trial.output.splitlines()
+    return view_of(TrialView, trial.ended, commit=trial.commit, seconds=seconds, output=output)

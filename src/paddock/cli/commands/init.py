@@ -3,7 +3,7 @@
 import os
 import shutil
 import sys
-from contextlib import suppress
+from contextlib import closing, suppress
 from pathlib import Path
 
 import click
@@ -20,7 +20,7 @@ from paddock.core.ids import printable
 from paddock.fleet.landing.ci_trial import Trial
 from paddock.fleet.workspace import Workspace
 from paddock.store.location import open_store
-from paddock.views.trials import view_trial
+from paddock.views.stories import view_trial
 
 INIT_SECONDS = 60.0
 REMOTE_SECONDS = 15.0
@@ -104,10 +104,8 @@ def _has_no_log(workspace: Workspace) -> bool:
     """An empty log counts as none: fetching it was interrupted."""
     if not workspace.has_log:
         return True
-    store = open_store(workspace.log, read_only=True)
-    empty = store.head() == 0
-    store.close()
-    return empty
+    with closing(open_store(workspace.log, read_only=True)) as store:
+        return store.head() == 0
 
 
 def _take_remote_log(workspace: Workspace, *, ask: bool) -> str | None:
@@ -120,9 +118,8 @@ def _take_remote_log(workspace: Workspace, *, ask: bool) -> str | None:
     if ask and not click.confirm(f"`{remote}` has a log of this repository; use it?", default=True):
         return None
     commit = fetch_commit(workspace.repo, remote)
-    store = open_store(workspace.log, create=True, announce=False)
-    restore_mirror(store, workspace.repo, commit)
-    store.close()
+    with closing(open_store(workspace.log, create=True, announce=False)) as store:
+        restore_mirror(store, workspace.repo, commit)
     return remote
 
 

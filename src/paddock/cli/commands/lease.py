@@ -3,17 +3,32 @@
 import os
 import socket
 import time
+from dataclasses import replace
 
 import click
 
-from paddock.cli.lease_queue import acquire
 from paddock.cli.options import DURATION, prints_json
 from paddock.cli.terminal.text import age, cut, print_document, print_json
 from paddock.cli.workspace import open_workspace
+from paddock.core.board import Board
 from paddock.core.durations import format_duration
-from paddock.core.intent.leases import LeaseClaim, LeaseRequest, release_lease, renew_lease
-from paddock.core.leases import lease
-from paddock.fleet.workspace import author
+from paddock.core.events import Draft
+from paddock.core.intent.leases import (
+    Answer,
+    LeaseClaim,
+    LeaseRequest,
+    leasable_name,
+    refusal_of,
+    release_lease,
+    renew_lease,
+    request_lease,
+    withdraw_request,
+)
+from paddock.core.leases import decisions, lease
+from paddock.fleet.workspace import Workspace, author
+
+PATIENCE_SECONDS = 30.0
+"""How long a place in line lasts after its owner was last heard from."""
 
 
 @click.group("lease")
@@ -111,3 +126,33 @@ def holder_of(attempt: str | None) -> lease.Holder:
     if own:
         return lease.Holder(name=own, host=socket.gethostname(), attempt=own)
     return lease.Holder(name=author().name, host=socket.gethostname(), pid=os.getppid())
+
+
+def acquire(workspace: Workspace, request: LeaseRequest, wait_seconds: float) -> decisions.Granted:
+    """In line with others. Raises PaddockError naming the holder in the way; the place in line is then given up too."""
+    give_up_at = time.monotonic() + wait_seconds
+    name = leasable_name(request.name)
+    answer: Answer
+
+    def decide(board: Board) -> list[Draft]:
+        nonlocal answer
+        answer, drafts = request_lease(board, replace(request, wait_seconds=min(left, PATIENCE_SECONDS)), time.time())
+        return drafts
+
+    store = workspace.write()
+    try:
+        with store.listen() as listener:
+            while True:
+                left = max(0.0, give_up_at - time.monotonic())
+                store.append(decide, author())
+                if isinstance(answer, decisions.Granted):
+                    return answer
+                if isinstance(answer, decisions.LeaseRefused):
+                    raise refusal_of(name, answer, time.time())
+                free_in = min(blocker.expires_in_seconds for blocker in answer.blockers)
+                listener.wait(min(left, max(0.05, free_in), 2.0))
+    except BaseException:
+        store.append(lambda board: withdraw_request(board, request), author())
+        raise
+    finally:
+        store.close()

@@ -4,11 +4,9 @@ import time
 
 import click
 
-from paddock.cli.commands.restore import restore_command
 from paddock.cli.options import prints_json
-from paddock.cli.pages.notices import checkout_lines
-from paddock.cli.pages.queue import CURES, SHOWN_QUEUED, render, suite_lines
-from paddock.cli.terminal.text import paint, print_json
+from paddock.cli.pages.queue import CURES, SHOWN_QUEUED, checkout_lines, render, suite_lines
+from paddock.cli.terminal.text import paint, print_document, print_json
 from paddock.cli.workspace import open_workspace
 from paddock.core.board import DAEMON_LEASE
 from paddock.core.ids import is_run, parse_run
@@ -17,6 +15,7 @@ from paddock.core.merge import events as qe
 from paddock.core.merge.model import Halted, Queue
 from paddock.core.merge.prospects import landing_seconds
 from paddock.core.merge.switches import switches_of
+from paddock.fleet.landing.restoration import contested_words, find_undone, how_to_settle, make_branch
 from paddock.fleet.landing.unseen_loss import tell_lost_work
 from paddock.fleet.outlook import know_checkouts
 from paddock.fleet.workspace import Workspace, author
@@ -75,9 +74,6 @@ def why_stopped(workspace: Workspace, queue: Queue) -> str:
     last = list(workspace.records(Query(kind=kind.kind)))[-1]
     said = last.event.reason if isinstance(last.event, qe.QueueFrozen | qe.QueuePaused) else ""
     return f"by {last.actor}: {said}" if said else f"by {last.actor}"
-
-
-queue_command.add_command(restore_command)
 
 
 def _add_switch(switch: QueueSwitch, done: str, about: str, *, has_reason: bool = False) -> None:
@@ -145,3 +141,32 @@ def why_command(ctx: click.Context, change: str, as_json: bool) -> None:
         stories.tell_run(workspace, parse_run(name), as_json=as_json)
     else:
         stories.tell_change(workspace, name, as_json=as_json)
+
+
+@queue_command.command("restore")
+@click.argument("commit")
+@click.option("--dismiss", is_flag=True, help="The commit was intended: do not mention it again.")
+@prints_json
+@click.pass_context
+def restore_command(ctx: click.Context, commit: str, dismiss: bool, as_json: bool) -> None:
+    """Restore landed work that COMMIT undid.
+
+    COMMIT was made from an older checkout. A branch with the landed lines and all later edits is queued; it lands when
+    its tests pass, like any other. Landed lines that COMMIT replaced with its own are left to you.
+    """
+    workspace = open_workspace(ctx)
+    work = find_undone(workspace, commit, dismiss=dismiss)
+    if dismiss:
+        if as_json:
+            print_document(dismissed=work.commit)
+        else:
+            click.echo(f"{work.commit[:10]} will not be mentioned again")
+        return
+    from paddock.cli.commands.land import queue_all
+    from paddock.cli.selection import Wanted
+    from paddock.core.intent.selection import Selection
+
+    wanted = Wanted(Selection(), yes=True, as_json=as_json)
+    queue_all(ctx, wanted, (make_branch(workspace, work),))
+    if work.contested and not as_json:
+        click.echo(f"\n{contested_words(work)}\n{how_to_settle(work)}")

@@ -9,10 +9,10 @@ import time
 import click
 
 from paddock.cli.pages.narration import narrate
-from paddock.cli.pages.notices import checkout_lines, halt_lines
+from paddock.cli.pages.queue import checkout_lines
 from paddock.cli.pages.stories import end_of_run
 from paddock.cli.selection import parse_tasks
-from paddock.cli.terminal.text import cut
+from paddock.cli.terminal.text import cut, paint
 from paddock.cli.workspace import open_workspace
 from paddock.config.load import FILE_NAME
 from paddock.core.board import Board
@@ -26,6 +26,8 @@ from paddock.fleet.site import Site
 from paddock.fleet.workspace import Workspace
 from paddock.sessions.host import Host
 from paddock.store.protocol import LogUnusable, Store
+from paddock.views.halts import cure_of
+from paddock.views.notices import DETAILS
 
 WAIT_SECONDS = 2.0
 VANISH_SECONDS = 2.0
@@ -118,7 +120,9 @@ async def _is_left(store: Store, error: Exception) -> bool:
 def _tell_halt(site: Site, board: Board) -> None:
     if (halted := board.halted) is None:
         return
-    for line in (*halt_lines(halted), *end_of_run(site, halted.runs[-1:])):
+    click.echo(paint(f"merge queue halted: {cut(halted.reason, 200)}", "red"), err=True)
+    cures = (f"  {line}" for line in cure_of(halted, time.time()))
+    for line in (*cures, f"  `{DETAILS}` has the details", *end_of_run(site, halted.runs[-1:])):
         click.echo(line, err=True)
 
 

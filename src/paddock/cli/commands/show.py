@@ -1,6 +1,7 @@
 """`paddock show t3`: one task with its brief and attempts."""
 
 import sys
+from contextlib import closing
 
 import click
 
@@ -38,9 +39,8 @@ def show_command(ctx: click.Context, task: str, prompt: bool, as_json: bool) -> 
     if prompt:
         from paddock.fleet.attempts.prompts import preview_prompt
 
-        store = workspace.read()
-        text = preview_prompt(workspace.site, store, found)
-        store.close()
+        with closing(workspace.read()) as store:
+            text = preview_prompt(workspace.site, store, found)
         click.echo(harmless(text) if sys.stdout.isatty() else text)
         return
     details = look_into(workspace, board, found)

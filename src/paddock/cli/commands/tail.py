@@ -9,7 +9,7 @@ from paddock.cli.pages.turn_output import Manner, TurnOutput, print_entry
 from paddock.cli.terminal.text import cut, paint
 from paddock.cli.workspace import open_workspace
 from paddock.core import trace
-from paddock.core.ids import is_run, parse_run, task_of
+from paddock.core.ids import AttemptId, is_run, parse_run, task_of
 from paddock.core.intent.selection import attempt_named
 from paddock.core.tasks.task import Attempt
 from paddock.fleet.attempts.attempt import SETUP_OUTPUT
@@ -34,25 +34,20 @@ def tail_command(ctx: click.Context, task: str, follow: bool, raw: bool, as_json
 
         tail_run(workspace, parse_run(task), follow=follow, raw=raw, as_json=as_json)
         return
-    store = workspace.read()
-    site = workspace.site
-    board = store.board()
-    attempt = attempt_named(board, task)
+    store, site = workspace.read(), workspace.site
+    attempt = attempt_named(store.board(), task)
     how = Manner(raw=raw, as_json=as_json, live=follow)
-    current = None
     if not attempt.turn:
         _show_setup(site.attempt_folder(attempt.id) / SETUP_OUTPUT, how)
-    for turn in range(1, attempt.turn + 1):
-        current = TurnOutput(site, attempt, turn, how)
-        current.open(find_opening(store, board.task(task_of(attempt.id)), attempt, turn))
-        if attempt.turn_open and turn == attempt.turn:
-            current.show_new()
-        else:
-            current.show_rest()
-    if follow:
-        _follow(store, site, attempt, current, how)
-    elif current is not None:
-        current.show_unfinished()
+    turns = _Turns(store, site, attempt.id, how)
+    if not follow:
+        turns.show_new()
+        turns.show_unfinished()
+        return
+    with store.listen() as listener:
+        while (attempt := turns.show_new()).live:
+            listener.wait(POLL_SECONDS)
+    click.echo(paint(f"── {attempt.id} {attempt.outcome}: {cut(attempt.reason, 140)}", bold=True), err=True)
 
 
 def _show_setup(output: Path, how: Manner) -> None:
@@ -67,24 +62,30 @@ def _show_setup(output: Path, how: Manner) -> None:
                 print_entry(trace.Text(line.decode("utf-8", "replace").rstrip("\n")), None, as_json=how.as_json)
 
 
-def _follow(store: Store, site: Site, attempt: Attempt, showing: TurnOutput | None, how: Manner) -> None:
-    """Continues where the first pass ended, until the log says that the attempt is over."""
-    turn = attempt.turn
-    with store.listen() as listener:
-        while True:
-            board = store.board()
-            now = attempt_named(board, attempt.id)
-            if showing is not None:
-                showing.show_new()
-            if now.turn > turn:
-                turn = now.turn
-                if showing is not None:
-                    showing.show_rest()
-                showing = TurnOutput(site, now, turn, how)
-                showing.open(find_opening(store, board.task(task_of(now.id)), now, turn))
-            elif not now.live:
-                if showing is not None:
-                    showing.show_rest()
-                click.echo(paint(f"── {now.id} {now.outcome}: {cut(now.reason, 140)}", bold=True), err=True)
-                return
-            listener.wait(POLL_SECONDS)
+class _Turns:
+    """The turns of an attempt, one after the other, as far as the log tells of them."""
+
+    def __init__(self, store: Store, site: Site, attempt: AttemptId, how: Manner) -> None:
+        self._store, self._site, self._attempt, self._how = store, site, attempt, how
+        self._number = 0
+        self._showing: TurnOutput | None = None
+
+    def show_new(self) -> Attempt:
+        """Prints what has come since; returns the attempt as it is now."""
+        board = self._store.board()
+        attempt = attempt_named(board, self._attempt)
+        while self._number < attempt.turn:
+            if self._showing is not None:
+                self._showing.show_rest()
+            self._number += 1
+            self._showing = TurnOutput(self._site, attempt, self._number, self._how)
+            self._showing.open(find_opening(self._store, board.task(task_of(attempt.id)), attempt, self._number))
+        if self._showing is not None and attempt.turn_open:
+            self._showing.show_new()
+        elif self._showing is not None:
+            self._showing.show_rest()
+        return attempt
+
+    def show_unfinished(self) -> None:
+        if self._showing is not None:
+            self._showing.show_unfinished()

@@ -11,7 +11,7 @@ import time
 import click
 import psutil
 
-from paddock.cli.lease_queue import acquire
+from paddock.cli.commands.lease import acquire
 from paddock.cli.options import DURATION
 from paddock.cli.workspace import open_workspace
 from paddock.core.errors import PaddockError

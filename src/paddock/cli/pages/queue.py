@@ -11,7 +11,10 @@ from paddock.core.merge.prospects import in_order, state_words
 from paddock.core.merge.switches import switches_of
 from paddock.core.merge.tallies import CheckTally, Stats
 from paddock.core.tasks.life import LOST
+from paddock.fleet.outlook import know_checkouts
+from paddock.fleet.workspace import Workspace
 from paddock.views.halts import cure_of
+from paddock.views.notices import checkout_notices
 from paddock.views.queue import LandsIn
 
 SHOWN_QUEUED = 30
@@ -50,8 +53,8 @@ def render(queue: Queue, reason: str, lands_in: LandsIn, most: int | None = SHOW
     where = (
         f"{main.commit[:10]}{', verified' if main.verified_by else ', not verified yet'}" if main else "not seen yet"
     )
-    lines = [f"main {where}; queue {switches_of(queue).state}"]
     state = switches_of(queue).state
+    lines = [f"main {where}; queue {state}"]
     if queue.halted is not None:
         lines += [paint(f"halted: {cut(reason, 300)}", "red"), *cure_of(queue.halted, time.time())]
     elif state in CURES:
@@ -100,7 +103,7 @@ def _check_line(check: Check, tally: CheckTally) -> str:
         facts.append(f"in quarantine, never decides a run; {failed}")
     if tally.flakes >= 0.5:
         facts.append(f"flaked {tally.flakes:.0f} times in {plural(round(tally.runs), 'run')}")
-    if check.retry and (facts or tally.flakes >= 0.5):
+    if check.retry and facts:
         facts.append(f"retried up to {plural(check.retry, 'time')}")
     return f"  {check.name:<10} {'; '.join(facts)}" if facts else ""
 
@@ -110,3 +113,11 @@ def run_scope(run: Run) -> str:
     if not run.since:
         return ""
     return f"only {', '.join(run.checks)}" if run.checks else "no check covers what it changes"
+
+
+def checkout_lines(workspace: Workspace) -> list[str]:
+    """Empty if there is nothing to say."""
+    lines = []
+    for notice in checkout_notices(know_checkouts(workspace), workspace.config.landing_branch):
+        lines += ["", notice.text, paint(f"run: {notice.run}", dim=True)]
+    return lines

@@ -101,6 +101,7 @@ class PartialText:
         return harmless(text[len(shown) :]) if text.startswith(shown) else f"\n{harmless(text)}"
 
     def unfinished(self) -> str:
-        """What was begun and has no end, if none of it was shown yet."""
+        """What was begun and has no end, if none of it was shown yet; told once."""
         text = self._pending if not self._shown else ""
+        self._pending, self._shown = "", 0
         return harmless(text.strip())

@@ -25,7 +25,7 @@ from paddock.engines.protocol import Engine
 from paddock.fleet.attempts.allowance import Purse
 from paddock.fleet.attempts.folders import why_new_conversation
 from paddock.fleet.attempts.ground import Unprepared, explain_unprepared
-from paddock.fleet.attempts.memory import last_words, messages_to_tell
+from paddock.fleet.attempts.openings import last_words, messages_to_tell
 from paddock.fleet.attempts.prompts import TurnContext, TurnPlan, plan_turn, read_messages
 from paddock.fleet.attempts.turn import (
     Ended,

@@ -1,10 +1,21 @@
-"""What began a turn: the task itself, or the messages it was claimed for."""
+"""What began a turn: the task itself, or the messages it was claimed for; and what it must be told again, because its
+engine cannot remember it or never received it."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
+from paddock.core.errors import PaddockError
 from paddock.core.events import MessageSent, TaskAdded, TaskEdited, TaskRejected, TurnStarted
 from paddock.core.tasks.task import Attempt, Task
+from paddock.core.tasks.vocabulary import Outcome
+from paddock.core.trace import Text, TraceEntry
+from paddock.fleet.attempts.turn import read_again
+from paddock.fleet.site import Site
+from paddock.sessions.protocol import Turn
 from paddock.store.protocol import Query, Store
+
+MOST_TURNS = 3
+"""How far back the last words are looked for: a turn that never began has none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,3 +56,49 @@ def _read(store: Store, seq: int) -> TurnInput | None:
             return TurnInput(record.actor, "rejection", message)
         case _:
             return None
+
+
+def messages_to_tell(store: Store, task: Task, attempt: Attempt, *, remembers: bool) -> tuple[int, ...]:
+    """The messages the open turn was claimed for, as the claim in the log names them; before them those that never
+    reached an engine, or all of them if the engine does not remember."""
+    unheard = {earlier.id for earlier in task.attempts if earlier.outcome is Outcome.NEVER_RAN}
+    all_before: tuple[int, ...] = ()
+    untold: tuple[int, ...] = ()
+    for record in store.records(Query(task=task.id, kind=TurnStarted.kind)):
+        event = record.event
+        if not isinstance(event, TurnStarted):
+            continue
+        if record.attempt == attempt.id and event.turn == attempt.turn:
+            return (*(untold if remembers else all_before), *event.messages)
+        all_before += event.messages
+        untold = (*untold, *event.messages) if record.attempt in unheard else ()
+    return ()
+
+
+async def last_words(site: Site, task: Task, attempt: Attempt) -> str:
+    """What the agent said last, before the open turn; empty when nothing is left of it."""
+    for earlier, turn in _turns_before(task, attempt):
+        words: list[str] = []
+
+        def hear(entry: TraceEntry, _is_first: bool, words: list[str] = words) -> None:
+            if isinstance(entry, Text) and entry.text.strip():
+                words[:] = [entry.text]
+
+        try:
+            await read_again(site.engine(earlier.engine), site.sessions, Turn(earlier.id, turn), hear)
+        except (PaddockError, OSError):
+            continue
+        if words:
+            return words[0]
+    return ""
+
+
+def _turns_before(task: Task, attempt: Attempt) -> Iterator[tuple[Attempt, int]]:
+    """The newest first."""
+    own = [(attempt, turn) for turn in range(attempt.turn - 1, 0, -1)]
+    continues = attempt.continues
+    for earlier in reversed(task.attempts):
+        if earlier.id == continues:
+            own += [(earlier, turn) for turn in range(earlier.turn, 0, -1)]
+            continues = earlier.continues
+    yield from own[:MOST_TURNS]

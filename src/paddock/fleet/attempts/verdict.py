@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from paddock.core.events import AttemptEnded
 from paddock.core.summary import Final, TurnSummary
-from paddock.core.tasks.outcome import AttemptFacts, Verdict, judge
+from paddock.core.tasks.outcome import AttemptFacts, judge
 from paddock.core.tasks.policy import decide_next
 from paddock.core.tasks.task import Attempt, Phase, Task
 from paddock.core.tasks.vocabulary import EndedBy
@@ -67,7 +67,7 @@ def judge_attempt(
         outcome=verdict.outcome,
         next=following.step,
         counted=following.counted,
-        reason=_reason(verdict, delivery),
+        reason=f"{verdict.reason}; {delivery.problem}" if delivery.problem else verdict.reason,
         exit=attempt.exit,
         head=delivery.head if delivery.commits else None,
         base=delivery.base or attempt.base,
@@ -91,7 +91,3 @@ def _stopped_by(task: Task, attempt: Attempt) -> str | None:
             return "`paddock down --now`"
         case _:
             return None
-
-
-def _reason(verdict: Verdict, delivery: Delivery) -> str:
-    return f"{verdict.reason}; {delivery.problem}" if delivery.problem else verdict.reason

@@ -37,10 +37,6 @@ class Link:
 Links = Mapping[TaskId, Link]
 
 
-def worth_of(site: Site) -> Worth:
-    return Worth(site.config.limits.hour_usd, site.config.limits.hour_tokens)
-
-
 def decide(
     site: Site, board: Board, tasks: Sequence[Task], engine: str, slots: int | None, worth: Worth | None = None
 ) -> FanOut:
@@ -52,7 +48,9 @@ def decide(
     first = learnt[0]
     money = spawn_money(site, first, tasks[0], engine, site.clock.now())
     spawn = Spawn(first.spawn_seconds.median, first.spawn_tokens.median, money)
-    return decide_fan_out(pieces, spawn, slots, worth_of(site) if worth is None else worth)
+    return decide_fan_out(
+        pieces, spawn, slots, worth or Worth(site.config.limits.hour_usd, site.config.limits.hour_tokens)
+    )
 
 
 def link_tasks(site: Site, board: Board, ready: Sequence[Task], slots: int, links: Links) -> dict[TaskId, Link]:

@@ -45,7 +45,7 @@ class CiCrew:
 
 
 class CiRun:
-    """Drives one run to its result, in `sandbox` if one is named. Set `cancelled` and `changed` to have it stopped."""
+    """Drives one run to its result, in `sandbox` if one is named."""
 
     def __init__(self, crew: CiCrew, run: Run, timeout_seconds: float, sandbox: Sandbox | None = None) -> None:
         self._own_sandbox = sandbox
@@ -60,6 +60,11 @@ class CiRun:
         self._timeout = timeout_seconds
         self._check_timeouts = {check.name: check.timeout for check in crew.site.config.land.checks}
         self._sessions = crew.site.sessions
+
+    def cancel(self, reason: str) -> None:
+        """Has it stopped."""
+        self.cancelled = reason
+        self.changed.set()
 
     async def drive(self) -> RunResult:
         self._folder.mkdir(parents=True, exist_ok=True)

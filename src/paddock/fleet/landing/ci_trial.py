@@ -72,15 +72,10 @@ async def _beat(clock: WallClock, beat: Callable[[float], None], began: float) -
 @contextlib.contextmanager
 def _stopped_by_a_person(driver: CiRun) -> Iterator[None]:
     """Ctrl-C ends CI's processes first: they have their own sessions and would keep running."""
-
-    def stop() -> None:
-        driver.cancelled = "interrupted"
-        driver.changed.set()
-
     loop = asyncio.get_running_loop()
     signals = (signal.SIGINT, signal.SIGTERM)
     for number in signals:
-        loop.add_signal_handler(number, stop)
+        loop.add_signal_handler(number, driver.cancel, "interrupted")
     try:
         yield
     finally:

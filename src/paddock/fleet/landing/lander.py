@@ -9,14 +9,14 @@ from dataclasses import dataclass
 
 from msgspec.structs import replace
 
-from paddock.core.errors import IllegalTransition
+from paddock.core.errors import IllegalTransition, PaddockError
 from paddock.core.merge import actions as act
 from paddock.core.merge import events as qe
 from paddock.core.merge.halts import heals_itself
 from paddock.core.merge.model import Queue
 from paddock.core.merge.plan import plan
+from paddock.fleet.checkpoints import checkpoint
 from paddock.fleet.drives import Drives
-from paddock.fleet.landing.checkouts import Checkouts
 from paddock.fleet.landing.ci_run import CiCrew
 from paddock.fleet.landing.conflicts import landed_against
 from paddock.fleet.landing.decisions import Decisions
@@ -28,10 +28,13 @@ from paddock.fleet.ledger import Ledger
 from paddock.fleet.site import Site
 from paddock.fleet.troubles import Troubles
 from paddock.git.landing.lost import compare_landed
+from paddock.git.usertree.checkouts import catch_up
+from paddock.git.usertree.notes import notes_folder, read_notes
 
 ROUNDS = 1000
 STALE_PLANS = 20
 TENDING = "tending the merge queue"
+AGAIN_SECONDS = 15.0
 
 
 @dataclass
@@ -128,3 +131,32 @@ def _is_at_rest(queue: Queue) -> bool:
     """Nothing is queued, and no halt waits for main or CI to recover."""
     heals = queue.halted is not None and heals_itself(queue.halted)
     return not queue.entries and not queue.running and queue.landing is None and not heals
+
+
+@dataclass
+class Checkouts:
+    """Those of main that could not follow when it moved: retried from time to time, as long as there are any."""
+
+    site: Site
+    looked_at: float = 0.0
+    main: str | None = None
+
+    async def look_after(self) -> str | None:
+        """Costs nothing while every checkout shows main; what went wrong, "" if nothing did, None before it is due."""
+        config = self.site.config
+        notes = read_notes(notes_folder(self.site.repo))
+        if config.land.remote or not (notes.stale or notes.undone):
+            return ""
+        main = self.site.repo.loose_tip(config.landing_branch)
+        now = asyncio.get_running_loop().time()
+        if main is not None and main == self.main and now < self.looked_at + AGAIN_SECONDS:
+            return None
+        self.looked_at, self.main = now, main
+        update = config.land.checkout == "update"
+        try:
+            await asyncio.to_thread(
+                catch_up, self.site.repo, config.landing_branch, update=update, checkpoint=checkpoint
+            )
+        except (PaddockError, OSError) as error:
+            return str(error)
+        return ""

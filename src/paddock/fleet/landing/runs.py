@@ -74,8 +74,7 @@ class Runs:
 
     def cancel(self, run: str, reason: str) -> None:
         if run in self.driven:
-            self.driven[run].cancelled = reason or "cancelled"
-            self.driven[run].changed.set()
+            self.driven[run].cancel(reason or "cancelled")
 
     async def _finish(self, driver: CiRun) -> None:
         """Drives a run and records its end."""
