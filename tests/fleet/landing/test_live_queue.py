@@ -119,7 +119,7 @@ def test_a_cancelled_task_change_waits_for_approval_and_may_be_landed_again(farm
     farm.yard.add(write("parts/a"), commit("Add a"), {"say": "done"})
     farm.yard.run(code=0)
     farm.yard.paddock("land", "t1")
-    assert "in the merge queue already" in farm.yard.paddock("land", "t1", code=1)
+    assert "already in the merge queue" in farm.yard.paddock("land", "t1", code=1)
     assert "paddock queue cancel t1" in farm.yard.paddock("reject", "t1", code=1)
     farm.yard.paddock("queue", "cancel", "t1", "-m", "let me think")
     assert (farm.yard.task().phase, farm.yard.task().reason) == ("approval", "let me think")
