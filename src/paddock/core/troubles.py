@@ -29,8 +29,8 @@ class Patience:
 
 
 PATIENT = Patience()
-BRISK = Patience(longest_seconds=15.0, tries=5)
-"""For what a person who watches waits for."""
+BRISK = Patience(longest_seconds=3.0)
+"""For what a person who watches is waiting for: they are told within twenty seconds."""
 
 
 class Trouble(msgspec.Struct, frozen=True, omit_defaults=True):

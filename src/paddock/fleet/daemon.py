@@ -7,7 +7,7 @@ from functools import partial
 from paddock.core.board import Board
 from paddock.core.errors import PaddockError
 from paddock.core.ids import TaskId
-from paddock.core.troubles import BRISK, Trouble
+from paddock.core.troubles import BRISK, PATIENT, Trouble
 from paddock.fleet.attempts.attempt import Crew
 from paddock.fleet.attempts.runs import AttemptRuns
 from paddock.fleet.checkpoints import checkpoint
@@ -55,7 +55,8 @@ class Daemon:
         self.ending = ""
         self._woken = asyncio.Event()
         self._drives = Drives(self._woken.set)
-        self.troubles = Troubles(self.ledger, self.site.state_dir, self.site.clock.now)
+        patience = BRISK if self.orders.until_idle else PATIENT
+        self.troubles = Troubles(self.ledger, self.site.state_dir, self.site.clock.now, patience)
         self.gate = Gate(self.site)
         self.news = News(self.ledger, self.gate)
         sweeper = Sweeper(self.site.sessions)
