@@ -4,7 +4,6 @@ from bench.admission.world import Call
 from paddock.core.admission.admit import Candidate, Snapshot, admit
 from paddock.core.admission.controls import (
     Controls,
-    ProviderTrouble,
     observe_call,
     observe_limits,
     observe_trouble,
@@ -13,7 +12,7 @@ from paddock.core.admission.controls import (
 from paddock.core.admission.host import HostSample
 from paddock.core.admission.quota import Limit
 from paddock.core.money.budget import BudgetBook, Cost
-from paddock.core.trace import TokenUsage, TroubleKind
+from paddock.core.trace import RateLimited, TokenUsage, TroubleKind
 
 ACCOUNT = "account"
 PERIOD_SECONDS = 10.0
@@ -126,7 +125,7 @@ class Paddock(Silent):
         self.controls = observe_call(self.controls, ACCOUNT, usage, clock, is_first=call.is_first)
 
     def on_reject(self, now: float, retry_after: float | None) -> None:
-        trouble = ProviderTrouble(TroubleKind.PER_MINUTE, retry_after=retry_after)
+        trouble = RateLimited(TroubleKind.PER_MINUTE, retry_after=retry_after)
         self.controls = observe_trouble(self.controls, ACCOUNT, trouble, self._clock(now), seed=int(now * 1000))
 
     def on_headers(self, now: float, limits: dict[str, tuple[float, float]]) -> None:

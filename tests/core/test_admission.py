@@ -13,7 +13,6 @@ from paddock.core.admission.breaker import NEVER_RAN_TASKS
 from paddock.core.admission.controls import (
     Account,
     Controls,
-    ProviderTrouble,
     observe_call,
     observe_end,
     observe_limits,
@@ -27,7 +26,7 @@ from paddock.core.admission.pacing import Pace
 from paddock.core.admission.quota import INPUT, REQUESTS, Limit, Quota, note_call, note_rejected
 from paddock.core.admission.steering import ceiling_by_headers
 from paddock.core.money.budget import Amount, BudgetBook, Cost, committed, limit_of, set_limit
-from paddock.core.trace import TokenUsage, TroubleKind
+from paddock.core.trace import RateLimited, TokenUsage, TroubleKind
 
 NOW = 1_800_000_000.0
 GIB = 2**30
@@ -127,7 +126,7 @@ def test_every_limit_holds_and_says_so(changes: dict[str, object], by: LimitedBy
 
 @pytest.mark.parametrize("kind", list(TroubleKind))
 def test_each_kind_of_trouble_has_a_clock_of_its_own(kind: TroubleKind) -> None:
-    trouble = ProviderTrouble(kind, retry_after=20.0, resets_at=NOW + 7200.0, message="no")
+    trouble = RateLimited(kind, retry_after=20.0, resets_at=NOW + 7200.0, message="no")
     controls = observe_trouble(snapshot().controls, "main", trouble, NOW, seed=1)
     admission = admit(snapshot(1, controls=controls), NOW + 1)
     assert limited(admission) == LimitedBy(kind.value)
@@ -146,15 +145,15 @@ def test_each_kind_of_trouble_has_a_clock_of_its_own(kind: TroubleKind) -> None:
 def test_only_a_per_minute_throttle_counts_against_the_number_of_agents() -> None:
     controls = snapshot().controls
     for kind in (TroubleKind.WINDOW, TroubleKind.OVERLOAD, TroubleKind.AUTH):
-        controls = observe_trouble(controls, "main", ProviderTrouble(kind), NOW, seed=1)
+        controls = observe_trouble(controls, "main", RateLimited(kind), NOW, seed=1)
     assert controls.accounts["main"].quota.rejected == 0
-    controls = observe_trouble(controls, "main", ProviderTrouble(TroubleKind.PER_MINUTE), NOW, seed=1)
+    controls = observe_trouble(controls, "main", RateLimited(TroubleKind.PER_MINUTE), NOW, seed=1)
     assert controls.accounts["main"].quota.rejected == 1
 
 
 def test_one_accounts_clock_holds_up_no_other_account() -> None:
     controls = Controls(accounts={"a": account(9.0), "b": account(9.0)}, host=HostPace(slots=100.0))
-    controls = observe_trouble(controls, "a", ProviderTrouble(TroubleKind.PER_MINUTE, retry_after=30.0), NOW, seed=1)
+    controls = observe_trouble(controls, "a", RateLimited(TroubleKind.PER_MINUTE, retry_after=30.0), NOW, seed=1)
     both = (candidate(1, account="a"), candidate(2, account="b"))
     admission = admit(snapshot(candidates=both, controls=controls), NOW + 1)
     assert [start.account for start in admission.starts] == ["b"]
@@ -291,7 +290,7 @@ def test_nobody_starts_into_refusals_that_nobody_has_weighed_yet() -> None:
 def test_controls_survive_a_snapshot() -> None:
     controls = admit(snapshot(3), NOW).controls
     controls = observe_call(controls, "main", TokenUsage(input_uncached=5, output=7), NOW)
-    controls = observe_trouble(controls, "main", ProviderTrouble(TroubleKind.WINDOW), NOW, seed=1)
+    controls = observe_trouble(controls, "main", RateLimited(TroubleKind.WINDOW), NOW, seed=1)
     controls = observe_end(controls, "claude", "gone", "t1")
     controls = tick(controls, {"main": 3}, CALM, NOW)
     assert msgspec.json.decode(msgspec.json.encode(controls), type=Controls) == controls

@@ -10,12 +10,12 @@ import click
 from paddock.cli.options import prints_json
 from paddock.cli.terminal.complaint import complain
 from paddock.cli.terminal.text import cut, plural, print_document
-from paddock.config.taskfile import split_list
 from paddock.core.board import Board
 from paddock.core.errors import Misuse, PaddockError
 from paddock.core.events import Draft, Record
 from paddock.core.ids import TaskId, parse_task_range
 from paddock.core.intent.selection import RefusedTask, Selection
+from paddock.core.wording import split_list
 from paddock.fleet.workspace import Workspace
 
 SHOWN = 20

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from paddock.core.errors import Misuse
+from paddock.core.wording import split_list
 
 FOLDERS = (".paddock/agents", ".claude/agents")
 FOREIGN = ".claude"
@@ -43,7 +44,7 @@ def _read(path: Path, shown: str) -> AgentFile:
     settings = {key: head[key] for key in _KNOWN if key in head}
     for key in ("owns", "kinds"):
         if isinstance(settings.get(key), str):
-            settings[key] = [part.strip() for part in settings[key].split(",") if part.strip()]
+            settings[key] = list(split_list(settings[key]))
     if settings.get("model") == "inherit":
         del settings["model"]
     if shown.startswith(FOREIGN) and "engine" not in settings:

@@ -7,6 +7,7 @@ from typing import Any, Literal, get_args, get_origin
 import msgspec
 
 from paddock.config.schema import Config, Section
+from paddock.core.wording import split_list
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +56,7 @@ class Field:
                 raise ValueError(f"`{text}` is not a number") from None
         if kind is tuple:
             is_json = self.section is not None or text.lstrip().startswith("[")
-            return _from_json(text, list) if is_json else [part.strip() for part in text.split(",") if part.strip()]
+            return _from_json(text, list) if is_json else list(split_list(text))
         if kind is dict:
             return _from_json(text, dict) if text.lstrip().startswith("{") else _pairs(text)
         return text
@@ -69,7 +70,7 @@ def _from_json(text: str, kind: type) -> Any:
 
 
 def _pairs(text: str) -> dict[str, str]:
-    parts = [part.strip() for part in text.split(",") if part.strip()]
+    parts = split_list(text)
     if odd := [part for part in parts if "=" not in part]:
         raise ValueError(f"`{odd[0]}` is not NAME=VALUE")
     return dict(part.split("=", 1) for part in parts)

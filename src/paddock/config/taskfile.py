@@ -9,7 +9,7 @@ from typing import Any
 from paddock.core.errors import Misuse
 from paddock.core.ids import branch_slug, printable
 from paddock.core.intent.tasks import Batch, TaskSpec
-from paddock.core.wording import check_known
+from paddock.core.wording import check_known, split_list
 
 SIZE_LIMIT = 16 * 1024 * 1024
 TASK_LIMIT = 10_000
@@ -168,10 +168,6 @@ def _number(entry: Mapping[str, Any], field: str, where: str, default: int) -> i
     if isinstance(value, bool) or not isinstance(value, int):
         raise Misuse(f"{where}: `{field}` is not a whole number", f"write it as `{field}: 2`")
     return value
-
-
-def split_list(text: str) -> tuple[str, ...]:
-    return tuple(part.strip() for part in text.split(",") if part.strip())
 
 
 def _read_markdown(text: str, name: str, attempts: int) -> Batch:

@@ -13,7 +13,7 @@ _ATTEMPT = re.compile(r"(t[1-9][0-9]{0,8})\.([1-9][0-9]{0,5})")
 _RUN = re.compile(r"r[1-9][0-9]{0,8}")
 _TASK_RANGE = re.compile(r"t([1-9][0-9]{0,8})(?:-|\.\.)t?([1-9][0-9]{0,8})")
 _PLAIN_BRANCH = re.compile(r"[A-Za-z0-9][A-Za-z0-9._/-]{0,63}")
-_TAKEN = re.compile(r"main|[tr][0-9]+(\.[0-9]+)?|b-[0-9a-f]{8}", re.IGNORECASE)
+_TAKEN = re.compile(r"main|[tr][0-9]+(\.[0-9]+)?", re.IGNORECASE)
 _SLUG_GAP = re.compile(r"[^a-z0-9]+")
 
 MOST_IN_A_RANGE = 10_000
@@ -114,11 +114,6 @@ def resolve_folder(change: str) -> str:
 
 def change_folder(change_id: str) -> str:
     return f"{CHANGES}/{change_id.replace('/', '+')}"
-
-
-def former_branch_change(branch: str) -> str:
-    """The id used before ids were readable."""
-    return f"b-{_number_of(branch)}"
 
 
 def _number_of(branch: str) -> str:

@@ -59,7 +59,7 @@ def derive_title(brief: str) -> str:
     return "untitled"
 
 
-def check_numbers(priority: int, attempts: int) -> None:
+def check_numbers(*, attempts: int, priority: int = 0) -> None:
     if abs(priority) > PRIORITY_LIMIT:
         raise Misuse(
             f"priority {priority} is not between -{PRIORITY_LIMIT} and {PRIORITY_LIMIT}",
@@ -76,6 +76,11 @@ def check_paths(paths: Sequence[str]) -> None:
                 f"`{printable(path)}` is not a path inside the repository",
                 "paths are globs such as `src/api/**`",
             )
+
+
+def split_list(text: str) -> tuple[str, ...]:
+    """The parts between commas."""
+    return tuple(part.strip() for part in text.split(",") if part.strip())
 
 
 def check_known(what: str, name: str, known: Collection[str]) -> None:

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from paddock.core.errors import Misuse, PaddockError
 from paddock.core.events import Draft
-from paddock.core.ids import TaskId, branch_change, former_branch_change
+from paddock.core.ids import TaskId, branch_change
 from paddock.core.intent.landing import conflict_to_resolve, head_to_land, reject_task, require_landable
 from paddock.core.intent.queue import (
     QueueSwitch,
@@ -15,7 +15,6 @@ from paddock.core.intent.queue import (
     branches_gone,
     cancel_change,
     change_named,
-    change_of_branch,
     move_change,
     retry_changes,
     switch_queue,
@@ -98,7 +97,7 @@ def test_a_cancelled_change_leaves_the_queue_with_a_reason_even_if_nobody_gave_o
 def test_a_branch_is_meant_by_its_name_while_it_waits_and_after_it_has_left(branch: str) -> None:
     ledger = Ledger()
     name = queue_branch(ledger, branch)
-    assert change_named(ledger.board, f" {branch} ") == change_of_branch(ledger.board, branch) == name
+    assert change_named(ledger.board, f" {branch} ") == branch_change(branch) == name
     assert branches_gone(ledger.board, [branch]) == ()
     assert [draft.event for draft in retry_changes(ledger.board, [branch, branch], "bo")] == [
         qe.ChangeRetried(name, 1, "bo")
@@ -107,12 +106,6 @@ def test_a_branch_is_meant_by_its_name_while_it_waits_and_after_it_has_left(bran
     assert change_named(ledger.board, branch) == name
     assert branches_gone(ledger.board, [branch]) == (branch,)
     assert retry_changes(ledger.board, [branch], "bo") == []
-
-
-def test_a_branch_queued_under_its_former_id_keeps_it(ledger: Ledger) -> None:
-    former = former_branch_change("fix")
-    ledger.write(Draft(qe.ChangeQueued(Change(former, 1, "h", "base", branch="fix"), "ana")))
-    assert change_of_branch(ledger.board, "fix") == former == change_named(ledger.board, "fix")
 
 
 def test_tasks_and_branches_are_not_retried_together(ledger: Ledger) -> None:

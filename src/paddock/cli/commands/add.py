@@ -8,11 +8,12 @@ from click.core import ParameterSource
 
 from paddock.cli.terminal.text import plural, print_document
 from paddock.cli.workspace import open_workspace
-from paddock.config.taskfile import SIZE_LIMIT, parse_task_file, split_list
+from paddock.config.taskfile import SIZE_LIMIT, parse_task_file
 from paddock.core.errors import Misuse
 from paddock.core.events import Record, TaskAdded
 from paddock.core.ids import printable
 from paddock.core.intent.tasks import Batch, TaskSpec, add_tasks
+from paddock.core.wording import split_list
 
 
 @click.command("add")

@@ -9,13 +9,13 @@ from paddock.cli.options import prints_json
 from paddock.cli.selection import Wanted, go_ahead, record_each, report, takes_tasks, wanted_tasks
 from paddock.cli.terminal.text import print_document
 from paddock.cli.workspace import open_workspace
-from paddock.config.taskfile import split_list
 from paddock.core.errors import Misuse
 from paddock.core.events import Record, TaskEdited
 from paddock.core.ids import parse_task
 from paddock.core.intent.queue import branches_among
 from paddock.core.intent.selection import Bulk, RefusedTask, select_tasks
 from paddock.core.intent.tasks import cancel_tasks, edit_task, retry_tasks
+from paddock.core.wording import split_list
 
 
 @click.command("edit")

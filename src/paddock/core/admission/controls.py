@@ -1,7 +1,5 @@
 """Everything admission has learned, in one value that fits a snapshot, and the observations that change it."""
 
-from dataclasses import dataclass
-
 import msgspec
 from msgspec.structs import replace
 
@@ -12,7 +10,7 @@ from paddock.core.admission.pacing import Pacer, note_header_seen, note_start, r
 from paddock.core.admission.quota import Limit, Quota, note_admitted, note_call, note_limits, note_rejected
 from paddock.core.admission.steering import step_quota
 from paddock.core.admission.windows import Windows, note_windows
-from paddock.core.trace import TokenUsage, TroubleKind, WindowsTold
+from paddock.core.trace import STEP_LIMIT, RateLimited, TokenUsage, TroubleKind, WindowsTold
 
 
 class Account(msgspec.Struct, frozen=True):
@@ -28,16 +26,6 @@ class Controls(msgspec.Struct, frozen=True):
     accounts: dict[str, Account] = {}
     breakers: dict[str, Breaker] = {}
     host: HostPace = HostPace()
-
-
-@dataclass(frozen=True, slots=True)
-class ProviderTrouble:
-    """A refusal as an engine's trace reports it."""
-
-    kind: TroubleKind
-    retry_after: float | None = None
-    resets_at: float | None = None
-    message: str = ""
 
 
 def account_of(controls: Controls, name: str) -> Account:
@@ -69,7 +57,7 @@ def observe_limits(controls: Controls, name: str, limits: dict[str, Limit]) -> C
     return _with_account(controls, name, replace(account, quota=quota, pacer=pacer))
 
 
-def observe_trouble(controls: Controls, name: str, trouble: ProviderTrouble, now: float, seed: int) -> Controls:
+def observe_trouble(controls: Controls, name: str, trouble: RateLimited, now: float, seed: int) -> Controls:
     """A call was refused. Only a per-minute throttle says that there are too many agents."""
     account = account_of(controls, name)
     clocks = note_trouble(
@@ -79,7 +67,7 @@ def observe_trouble(controls: Controls, name: str, trouble: ProviderTrouble, now
         seed,
         retry_after=trouble.retry_after,
         resets_at=trouble.resets_at,
-        message=trouble.message,
+        message=trouble.message[:STEP_LIMIT],
     )
     per_minute = trouble.kind is TroubleKind.PER_MINUTE
     quota = note_rejected(account.quota) if per_minute else account.quota

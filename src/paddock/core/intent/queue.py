@@ -6,7 +6,7 @@ from enum import StrEnum
 from paddock.core.board import Board
 from paddock.core.errors import Misuse, PaddockError
 from paddock.core.events import Draft
-from paddock.core.ids import TaskId, branch_change, former_branch_change, printable
+from paddock.core.ids import TaskId, branch_change, printable
 from paddock.core.merge import events as qe
 from paddock.core.merge.model import Decided, Ending, Entry
 from paddock.core.tasks.task import SATISFIED
@@ -61,14 +61,8 @@ def change_named(board: Board, said: str) -> str:
     name = said.strip()
     queue = board.queue
     known = {*queue.entries, *(old.id for old in queue.decided)}
-    meant = (name, name.lower(), branch_change(name), former_branch_change(name))
+    meant = (name, name.lower(), branch_change(name))
     return next((one for one in meant if one in known), name)
-
-
-def change_of_branch(board: Board, branch: str) -> str:
-    """The id of the change that a branch queued by name becomes, or is waiting as."""
-    former = former_branch_change(branch)
-    return former if former in board.queue.entries else branch_change(branch)
 
 
 def queued_branch(board: Board, said: str) -> str | None:

@@ -14,7 +14,6 @@ from paddock.core.ids import TaskId, printable, task_id
 from paddock.core.tasks.life import may_retry
 from paddock.core.tasks.task import FINISHED, Phase, Task
 from paddock.core.wording import (
-    ATTEMPTS_LIMIT,
     check_brief,
     check_known,
     check_name,
@@ -99,8 +98,7 @@ def cancel_tasks(board: Board, tasks: Iterable[TaskId], reason: str) -> list[ev.
 
 
 def retry_tasks(board: Board, tasks: Iterable[TaskId], attempts: int, reason: str) -> list[ev.Draft]:
-    if not 1 <= attempts <= ATTEMPTS_LIMIT:
-        raise Misuse(f"{attempts} attempts is not between 1 and {ATTEMPTS_LIMIT}", "3 is usual")
+    check_numbers(attempts=attempts)
     drafts = []
     for name in dict.fromkeys(tasks):
         task = board.task(name)
@@ -166,7 +164,7 @@ def _check_spec(spec: TaskSpec, known: Known) -> None:
         check_brief(spec.brief, "the brief")
         if spec.title is not None:
             check_title(spec.title)
-        check_numbers(spec.priority, spec.attempts)
+        check_numbers(attempts=spec.attempts, priority=spec.priority)
         check_paths(spec.paths)
         if spec.agent is not None:
             check_known("agent", spec.agent, known.agents)
@@ -268,8 +266,8 @@ def _check_edit(board: Board, task: Task, edit: ev.TaskEdited, known: Known) -> 
     if edit.task_kind is not UNSET and edit.task_kind is not None:
         _check_kind(edit.task_kind, known)
     check_numbers(
-        0 if edit.priority is UNSET else edit.priority,
-        task.allowed if edit.attempts is UNSET else edit.attempts,
+        attempts=task.allowed if edit.attempts is UNSET else edit.attempts,
+        priority=0 if edit.priority is UNSET else edit.priority,
     )
     if edit.paths is not UNSET:
         check_paths(edit.paths)

@@ -136,8 +136,8 @@ def reserve(ledger: BudgetBook, attempt: str, scopes: tuple[str, ...], amount: C
         return OverBudget(f"attempt:{attempt}", f"attempt {attempt} already has a reservation")
     amount = cap_to_attempt(ledger, attempt, amount)
     refusal = room(ledger, scopes, amount)
-    return refusal or _reserved(ledger, attempt, Reservation(scopes, amount))
+    return refusal or hold(ledger, attempt, Reservation(scopes, amount))
 
 
-def _reserved(ledger: BudgetBook, attempt: str, reservation: Reservation) -> BudgetBook:
+def hold(ledger: BudgetBook, attempt: str, reservation: Reservation) -> BudgetBook:
     return replace(ledger, reservations={**ledger.reservations, attempt: reservation})

@@ -22,6 +22,7 @@ from paddock.core.money.budget import (
     OverBudget,
     Reservation,
     cap_to_attempt,
+    hold,
     limit_of,
     room,
     scopes_of,
@@ -111,10 +112,8 @@ def reserve_start(spending: Spending, task: Task, attempt: str, cost: Cost, at: 
     ledger = spending.ledger
     counted = scopes_of(attempt, task.id, task.convoy, day_of(at))
     amount = cap_to_attempt(ledger, attempt, cost)
-    refusal = room(with_tasks(ledger, [task]), counted, amount) if ledger.limits else None
-    if refusal is not None:
-        return refusal
-    return _reserved(spending, attempt, Reservation(counted, amount))
+    refusal = room(with_tasks(ledger, [task]), counted, amount)
+    return refusal or replace(spending, ledger=hold(ledger, attempt, Reservation(counted, amount)))
 
 
 def start(spending: Spending, task: Task, record: ev.Record, event: ev.AttemptStarted) -> Spending:
@@ -175,7 +174,7 @@ def extend(spending: Spending, task: Task, attempt: str, event: ev.AttemptExtend
     refusal = room(with_tasks(spending.ledger, [task]), held.scopes, _minus(amount, held.amount))
     if refusal is not None:
         raise BudgetExceeded(f"`{attempt}` may not continue: {refusal.reason}", "raise it with `paddock budget set`")
-    return _reserved(spending, attempt, replace(held, amount=amount))
+    return replace(spending, ledger=hold(spending.ledger, attempt, replace(held, amount=amount)))
 
 
 def still_reserved(spending: Spending, attempt: Attempt) -> Cost:
@@ -236,11 +235,6 @@ def _sample(task: Task, attempt: Attempt, at: float) -> TurnSample:
         spawn_tokens=float(attempt.startup_tokens) if cold and attempt.startup_tokens else None,
         spawn_money=startup if cold else None,
     )
-
-
-def _reserved(spending: Spending, attempt: str, reservation: Reservation) -> Spending:
-    reservations = {**spending.ledger.reservations, attempt: reservation}
-    return replace(spending, ledger=replace(spending.ledger, reservations=reservations))
 
 
 def _covers(amount: Cost, used: Cost) -> bool:

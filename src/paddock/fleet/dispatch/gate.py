@@ -21,7 +21,6 @@ from paddock.core.admission.clocks import backoff_seconds
 from paddock.core.admission.controls import (
     Account,
     Controls,
-    ProviderTrouble,
     observe_call,
     observe_end,
     observe_trouble,
@@ -85,9 +84,8 @@ class Gate:
         if isinstance(entry, Usage) and entry.scope is UsageScope.DELTA:
             self.controls = observe_call(self.controls, account, entry.tokens, now, is_first=is_first)
         elif isinstance(entry, RateLimited):
-            trouble = ProviderTrouble(entry.kind, entry.retry_after, entry.resets_at, entry.message[:200])
             seed = crc32(f"{account}:{int(now)}".encode())
-            self.controls = observe_trouble(self.controls, account, trouble, now, seed)
+            self.controls = observe_trouble(self.controls, account, entry, now, seed)
             self.save()
         elif isinstance(entry, WindowsTold):
             self.controls = observe_windows(self.controls, account, entry, now)

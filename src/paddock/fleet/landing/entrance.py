@@ -5,9 +5,8 @@ from collections.abc import Sequence
 from paddock.core.board import Board
 from paddock.core.errors import PaddockError
 from paddock.core.events import ChangeRevised, Draft, TaskApproved
-from paddock.core.ids import TaskId, attempt_number, change_folder, recordable
+from paddock.core.ids import TaskId, attempt_number, branch_change, change_folder, recordable
 from paddock.core.intent.landing import head_to_land, require_landable
-from paddock.core.intent.queue import change_of_branch
 from paddock.core.merge.changes import known_version
 from paddock.core.merge.model import Change, Member, Queue
 from paddock.core.tasks.task import SATISFIED, Phase, Task
@@ -94,7 +93,7 @@ def hold_branch(site: Site, board: Board, branch: str, author: str) -> Change:
     """Any branch, also one a person wrote."""
     definition = ci_of(site)
     head = branch_head(site, branch)
-    name = change_of_branch(board, branch)
+    name = branch_change(branch)
     version = _next_version(site, board.queue, name, head)
     held = _hold(site, Member(name, version, head))
     touches_ci = definition.touched_by(held.paths)
