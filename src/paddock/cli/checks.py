@@ -7,13 +7,13 @@ import time
 from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import dataclass
-from difflib import get_close_matches
 from enum import StrEnum
 from pathlib import Path
 
 from paddock.cli.terminal.text import plural
 from paddock.config.schema import Config
 from paddock.core.errors import PaddockError
+from paddock.core.wording import nearest
 from paddock.fleet.workspace import Workspace
 from paddock.store.location import log_bytes
 
@@ -54,8 +54,8 @@ def config_findings(config: Config) -> Iterator[str]:
 
 
 def _meant(name: str, known: tuple[str, ...]) -> str:
-    near = get_close_matches(name, known, 1)
-    return f"; did you mean `{near[0]}`?" if near else ""
+    near = nearest(name, known)
+    return f"; did you mean `{near}`?" if near else ""
 
 
 def _kinds_taken_twice(config: Config) -> Iterator[str]:

@@ -4,7 +4,6 @@ import os
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
-from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +15,7 @@ from paddock.config.fields import Field, fields_of, known_keys
 from paddock.config.schema import Config
 from paddock.core.errors import Misuse
 from paddock.core.ids import printable
+from paddock.core.wording import nearest
 
 FILE_NAME = "paddock.toml"
 PREFIX = "PADDOCK_"
@@ -97,12 +97,12 @@ def _check_keys(tree: Mapping[str, Any], struct: type, prefix: tuple[str, ...], 
 
 
 def _unknown_key(where: str, dotted: str, section: str, key: str, known: Mapping[str, Field]) -> Misuse:
-    near = get_close_matches(key, known, 1, 0.5)
+    near = nearest(key, known, cutoff=0.5)
     elsewhere = [name for name in known_keys() if name.endswith(f".{key}")]
     if elsewhere and key not in fields_of(Config):
-        near = [elsewhere[0]]
+        near = elsewhere[0]
     place = f"in [{section}]" if section else "at the top"
-    hint = f"did you mean `{near[0]}`?" if near else f"known {place}: {', '.join(known)}"
+    hint = f"did you mean `{near}`?" if near else f"known {place}: {', '.join(known)}"
     if section and not near and key in fields_of(Config):
         hint = f"`{key}` belongs at the top of the file, above the first [section]"
     return Misuse(f"{where}: unknown key `{printable(dotted, 80)}`", hint)
@@ -137,9 +137,9 @@ def _apply_environment(tree: Tree, environment: Mapping[str, str], sources: dict
         if key is not None:
             _set(tree, key, environment[variable], variable, sources)
         elif variable not in NOT_SETTINGS and not words.startswith("test_"):
-            near = get_close_matches(words, [k.replace(".", "_") for k in known_keys()], 1, 0.75)
+            near = nearest(words, [k.replace(".", "_") for k in known_keys()], cutoff=0.75)
             if near or words.partition("_")[0] in sections:
-                meant = f"; did you mean {PREFIX}{near[0].upper()}?" if near else ""
+                meant = f"; did you mean {PREFIX}{near.upper()}?" if near else ""
                 warnings.append(f"{variable} matches no setting{meant}")
     return warnings
 
@@ -194,8 +194,8 @@ def _set(tree: Tree, key: tuple[str, ...], text: str, source: str, sources: dict
 
 
 def unknown_setting(source: str, key: str) -> Misuse:
-    near = get_close_matches(key, known_keys(), 1)
-    meant = f"did you mean `{near[0]}`? " if near else ""
+    near = nearest(key, known_keys())
+    meant = f"did you mean `{near}`? " if near else ""
     return Misuse(f"{source}: unknown key `{printable(key, 80)}`", f"{meant}`paddock config show` lists the keys")
 
 

@@ -1,7 +1,6 @@
 """What people may write: briefs, titles, names, numbers and paths, each refused with the reason."""
 
-from collections.abc import Collection, Sequence
-from difflib import get_close_matches
+from collections.abc import Collection, Iterable, Sequence
 
 from paddock.core.errors import Misuse
 from paddock.core.ids import printable
@@ -89,6 +88,19 @@ def check_known(what: str, name: str, known: Collection[str]) -> None:
     message = f"there is no {what} `{printable(name, 80)}`"
     if not known:
         raise Misuse(message, "define it: `[agents.NAME]` in paddock.toml, or a file in .paddock/agents")
-    near = get_close_matches(name, known, 1)
-    hint = f"did you mean `{near[0]}`? " if near else ""
+    near = nearest(name, known)
+    hint = f"did you mean `{near}`? " if near else ""
     raise Misuse(message, f"{hint}known: {', '.join(sorted(known))}")
+
+
+def nearest(word: str, known: Iterable[str], cutoff: float = 0.6) -> str | None:
+    """The known word most like `word`; None when none is close."""
+    from difflib import get_close_matches  # only mistakes need it
+
+    return next(iter(get_close_matches(word, list(known), 1, cutoff)), None)
+
+
+def did_you_mean(word: str, known: Iterable[str], otherwise: str, cutoff: float = 0.6) -> str:
+    """A hint that names the nearest known word; `otherwise` when none is close."""
+    near = nearest(word, known, cutoff)
+    return f"did you mean `{near}`?" if near else otherwise

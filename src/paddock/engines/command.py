@@ -16,13 +16,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from paddock.core.errors import Misuse, PaddockError
+from paddock.core.wording import nearest
 from paddock.engines.claude_stream import ClaudeStreamParser
 from paddock.engines.codex_jsonl import CodexParser
 from paddock.engines.environment import MAX_ARGUMENT_BYTES, argument_text, build_environment, prompt_argument
 from paddock.engines.plain_text import PlainTextParser, SessionFinder
 from paddock.engines.probe import Installation, probe_program
 from paddock.engines.protocol import Capabilities, Launch, LaunchFile, Parser, Probe, TurnRequest
-from paddock.engines.settings import EngineSettings, nearest
+from paddock.engines.settings import EngineSettings
 
 PLACEHOLDERS = ("prompt", "prompt_file", "task", "session", "model")
 
@@ -129,7 +130,7 @@ def check_words(engine: str, key: str, words: Sequence[str]) -> None:
         for found in _PLACEHOLDER.finditer(word):
             name = found["name"]
             if name is not None and name not in PLACEHOLDERS:
-                close = nearest(name, PLACEHOLDERS)
+                close = nearest(name, PLACEHOLDERS, cutoff=0.5)
                 known = f"`{{{close}}}`" if close else f"one of {', '.join(f'`{{{p}}}`' for p in PLACEHOLDERS)}"
                 raise Misuse(
                     f"unknown placeholder `{{{name}}}` in `{key}` of [engines.{engine}]",

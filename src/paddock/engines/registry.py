@@ -5,8 +5,9 @@ from importlib import import_module
 from typing import TYPE_CHECKING, cast
 
 from paddock.core.errors import Misuse, PaddockError
+from paddock.core.wording import did_you_mean
 from paddock.engines.protocol import Engine
-from paddock.engines.settings import NO_SETTINGS, EngineSettings, nearest
+from paddock.engines.settings import NO_SETTINGS, EngineSettings
 
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoints
@@ -82,6 +83,5 @@ def _installed_factory(name: str) -> EngineFactory | None:
 
 
 def _unknown(name: str, known: tuple[str, ...]) -> PaddockError:
-    close = nearest(name, known)
-    hint = f"did you mean `{close}`?" if close else f"known engines: {', '.join(known)}"
+    hint = did_you_mean(name, known, f"known engines: {', '.join(known)}", cutoff=0.5)
     return Misuse(f"unknown engine `{name}`", hint)

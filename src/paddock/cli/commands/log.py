@@ -67,17 +67,15 @@ def log_command(
 
 def _check_kind(store: Store, kind: str) -> None:
     """A kind that is neither known nor in the log is a typo; a newer Paddock may have written others."""
-    from difflib import get_close_matches
-
     from paddock.core.kinds import all_kinds
+    from paddock.core.wording import did_you_mean
 
     known = sorted(all_kinds())
     wanted = kind.removesuffix("*")
     if any(name == kind or (wanted != kind and name.startswith(wanted)) for name in known):
         return
     if next(iter(store.records(Query(kind=kind))), None) is None:
-        near = get_close_matches(wanted, known, 1)
-        hint = f"did you mean `{near[0]}`?" if near else "`paddock log --json` shows the kind of each"
+        hint = did_you_mean(wanted, known, "`paddock log --json` shows the kind of each")
         raise Misuse(f"there is no kind of event `{cut(kind, 60)}`", hint)
 
 

@@ -2,13 +2,13 @@
 
 import math
 from collections.abc import Collection
-from difflib import get_close_matches
 
 from paddock.core.board import Board
 from paddock.core.errors import Misuse
 from paddock.core.events import BudgetSet, Draft, LimitsReset
 from paddock.core.ids import parse_attempt, parse_task, printable, task_of
 from paddock.core.intent.selection import require_convoy
+from paddock.core.wording import did_you_mean
 
 SCOPES = ("fleet", "day", "convoy", "task", "attempt")
 
@@ -45,7 +45,6 @@ def _scope(board: Board, text: str) -> str:
 def reset_limits(name: str, known: Collection[str]) -> list[Draft]:
     """`known` are the engines and accounts there are."""
     if name not in known:
-        near = get_close_matches(name, known, 1)
-        hint = f"did you mean `{near[0]}`?" if near else f"known: {', '.join(sorted(known))}"
+        hint = did_you_mean(name, known, f"known: {', '.join(sorted(known))}")
         raise Misuse(f"there is no engine or account `{printable(name, 60)}`", hint)
     return [Draft(LimitsReset(name))]

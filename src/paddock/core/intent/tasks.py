@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from difflib import get_close_matches
 
 from msgspec import UNSET
 from msgspec.structs import replace
@@ -21,6 +20,7 @@ from paddock.core.wording import (
     check_paths,
     check_title,
     derive_title,
+    did_you_mean,
 )
 
 
@@ -247,10 +247,9 @@ def _resolve(board: Board, spec: TaskSpec, name: str, ids: dict[str, TaskId]) ->
     if TaskId(name) in board.tasks:
         return TaskId(name)
     where = f"{spec.where}: " if spec.where else ""
-    near = get_close_matches(name, [*ids, *board.tasks], 1)
     raise Misuse(
         f"{where}it depends on `{printable(name, 80)}`, which is neither a task nor a key in this batch",
-        f"did you mean `{near[0]}`?" if near else "`paddock status --all` lists the tasks",
+        did_you_mean(name, [*ids, *board.tasks], "`paddock status --all` lists the tasks"),
     )
 
 
