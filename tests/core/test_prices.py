@@ -77,7 +77,7 @@ def test_the_price_of_the_day_is_taken() -> None:
 
 
 def test_the_users_price_replaces_the_shipped_one() -> None:
-    own = Price("claude-opus-4-5", "2020-01-01", Rates(1.0, 2.0), source="user")
+    own = Price("claude-opus-4-5", "2020-01-01", Rates(1.0, 2.0))
     shipped_rows = [row for rows in SHIPPED.by_model.values() for row in rows]
     book = price_book(shipped_rows, [own])
     assert find_price(book, "claude-opus-4-5-20251101", TODAY) == own

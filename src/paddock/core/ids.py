@@ -122,9 +122,9 @@ def _number_of(branch: str) -> str:
     return blake2b(branch.encode("utf-8", "surrogateescape"), digest_size=4).hexdigest()
 
 
-def branch_slug(title: str, limit: int = 40) -> str:
+def branch_slug(title: str) -> str:
     """`Fix: the parser!` becomes `fix-the-parser`; empty when no ASCII letter or digit is left."""
-    return _SLUG_GAP.sub("-", title.lower())[:limit].strip("-")
+    return _SLUG_GAP.sub("-", title.lower())[:40].strip("-")
 
 
 def branch_name(task: TaskId, title: str) -> str:

@@ -70,6 +70,11 @@ class TokenUsage(msgspec.Struct, frozen=True, omit_defaults=True):
     output: int = 0
     cost_usd: float | None = None
 
+    @classmethod
+    def of_all_input(cls, read: int, output: int, *, cached: int, written: int = 0) -> "TokenUsage":
+        """Where the figure for input is all the model read: what the cache gave and took is within."""
+        return cls(max(0, read - cached - written), written, cached, output)
+
     @property
     def input_total(self) -> int:
         return self.input_uncached + self.cache_write + self.cache_read

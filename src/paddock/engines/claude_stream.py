@@ -169,13 +169,9 @@ def read_tokens(usage: Node) -> trace.TokenUsage:
 
 
 def read_tokens_of_all_input(usage: Node) -> trace.TokenUsage:
-    """Where `input_tokens` is all the model read, as qwen has it: what came from the cache is within."""
-    cached = usage.count("cache_read_input_tokens")
-    return trace.TokenUsage(
-        input_uncached=max(0, usage.count("input_tokens") - cached),
-        cache_read=cached,
-        output=usage.count("output_tokens"),
-    )
+    """As qwen tells them."""
+    read, output = usage.count("input_tokens"), usage.count("output_tokens")
+    return trace.TokenUsage.of_all_input(read, output, cached=usage.count("cache_read_input_tokens"))
 
 
 def tool_argument(arguments: Node) -> str:

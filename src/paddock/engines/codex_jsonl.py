@@ -101,13 +101,8 @@ def _argument(item: Node, kind: str) -> str:
 
 
 def _tokens(usage: Node) -> trace.TokenUsage:
-    """OpenAI counts cached input within the input; here the two are apart."""
-    cached = usage.count("cached_input_tokens")
-    return trace.TokenUsage(
-        input_uncached=max(0, usage.count("input_tokens") - cached),
-        cache_read=cached,
-        output=usage.count("output_tokens"),
-    )
+    read, output = usage.count("input_tokens"), usage.count("output_tokens")
+    return trace.TokenUsage.of_all_input(read, output, cached=usage.count("cached_input_tokens"))
 
 
 def _windows(limits: Node) -> Iterator[trace.WindowUse]:

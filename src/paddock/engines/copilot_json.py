@@ -67,14 +67,9 @@ class CopilotParser(JsonStream):
 
 
 def _tokens(usage: Node) -> trace.TokenUsage:
-    """All input is in the first figure, also what came from the cache."""
-    read, written = usage.count("cacheReadTokens"), usage.count("cacheWriteTokens")
-    return trace.TokenUsage(
-        input_uncached=max(0, usage.count("inputTokens") - read - written),
-        cache_write=written,
-        cache_read=read,
-        output=usage.count("outputTokens"),
-    )
+    read, output = usage.count("inputTokens"), usage.count("outputTokens")
+    cached, written = usage.count("cacheReadTokens"), usage.count("cacheWriteTokens")
+    return trace.TokenUsage.of_all_input(read, output, cached=cached, written=written)
 
 
 def _tool_result(data: Node) -> trace.ToolResult:

@@ -86,9 +86,6 @@ def _result(event: Node) -> Iterator[trace.TraceEntry]:
 
 def _tokens(stats: Node) -> trace.TokenUsage:
     """Thoughts are billed as output; only the total has them."""
-    read, cached = stats.count("input_tokens"), stats.count("cached")
-    return trace.TokenUsage(
-        input_uncached=max(0, read - cached),
-        cache_read=cached,
-        output=max(stats.count("output_tokens"), stats.count("total_tokens") - read),
-    )
+    read = stats.count("input_tokens")
+    output = max(stats.count("output_tokens"), stats.count("total_tokens") - read)
+    return trace.TokenUsage.of_all_input(read, output, cached=stats.count("cached"))

@@ -87,9 +87,7 @@ def run_round_trip(engine: Engine, request: TurnRequest, timeout_seconds: float)
     """Run one turn to its end, in the foreground. For `engines check`; tasks run through the sessions layer."""
     launch = engine.launch(request)
     for file in launch.files:
-        file.path.parent.mkdir(parents=True, exist_ok=True)
-        file.path.write_text(file.content, encoding="utf-8")
-        file.path.chmod(file.mode)
+        file.write()
     started = time.monotonic()
     out, err, code = _run(launch, timeout_seconds)
     parser, summary = engine.parser(), TurnSummary()

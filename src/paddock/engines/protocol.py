@@ -4,7 +4,6 @@ An engine never runs anything itself (the probe of an installation apart): `laun
 sessions layer starts it. So one description serves local processes, tmux and remote machines alike.
 """
 
-import signal
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from enum import Enum
@@ -89,11 +88,16 @@ class TurnRequest:
 
 @dataclass(frozen=True, slots=True)
 class LaunchFile:
-    """A file to be written before the process starts; its folder is made when missing."""
+    """A file to be written before the process starts."""
 
     path: Path
     content: str
-    mode: int = 0o600
+
+    def write(self) -> None:
+        """For its owner alone; its folder is made when missing."""
+        self.path.parent.mkdir(parents=True, exist_ok=True)
+        self.path.write_text(self.content, encoding="utf-8")
+        self.path.chmod(0o600)
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,7 +114,6 @@ class Launch:
     files: tuple[LaunchFile, ...] = ()
     logs: tuple[Path, ...] = ()
     session_log: str = ""
-    stop_signal: signal.Signals = signal.SIGTERM
 
 
 @dataclass(frozen=True, slots=True)

@@ -184,7 +184,7 @@ class Site:
     def prices(self) -> PriceBook:
         """The table shipped with Paddock, with the user's own prices instead where there are any."""
         own = (
-            Price(model, "", Rates(one.input, one.output, one.cache_read, one.cache_write), source="paddock.toml")
+            Price(model, "", Rates(one.input, one.output, one.cache_read, one.cache_write))
             for model, one in self.config.prices.items()
         )
         return price_book(read_table(TABLE), own)

@@ -155,10 +155,10 @@ class LiveTurn:
             self.kill()
 
     def stop(self) -> Finished:
-        """End the turn as a deadline does: the engine's own signal, a grace period, then force."""
+        """End the turn as a deadline does: a signal, a grace period, then force."""
         family = self._family()
         with suppress(ProcessLookupError):
-            self._process.send_signal(self._launch.stop_signal)
+            self._process.terminate()
         with suppress(subprocess.TimeoutExpired):
             self._process.wait(GRACE_SECONDS)
         self._end(family)

@@ -137,11 +137,11 @@ def release(leases: Leases, name: str, generation: int, *, why: str = "") -> tup
     return lease if isinstance(lease, Stale) else (LeaseReleased(name, generation, why),)
 
 
-def withdraw(leases: Leases, name: str, holder: Holder, *, why: str = "") -> tuple[LeaseEvent, ...]:
+def withdraw(leases: Leases, name: str, holder: Holder) -> tuple[LeaseEvent, ...]:
     """Leave the queue; nothing if the holder is not in it."""
     name = canonical_name(name)
     waits = any(waiter.name == name and waiter.holder == holder for waiter in leases.waiting)
-    return (LeaseWithdrawn(name, holder, why),) if waits else ()
+    return (LeaseWithdrawn(name, holder),) if waits else ()
 
 
 def expire(leases: Leases, now: float) -> tuple[LeaseEvent, ...]:

@@ -38,7 +38,6 @@ class Price(msgspec.Struct, frozen=True):
     effective_from: str
     rates: Rates
     long_context: tuple[LongContext, ...] = ()
-    source: str = "table"
 
 
 class PriceBook(msgspec.Struct, frozen=True):
@@ -47,7 +46,7 @@ class PriceBook(msgspec.Struct, frozen=True):
     by_model: dict[str, tuple[Price, ...]]
 
 
-def read_table(text: str, source: str = "table") -> tuple[Price, ...]:
+def read_table(text: str) -> tuple[Price, ...]:
     """Parse the format of pricetable.py. Raises `PaddockError` naming the first line that does not fit."""
     prices: list[Price] = []
     for line in text.splitlines():
@@ -59,7 +58,7 @@ def read_table(text: str, source: str = "table") -> tuple[Price, ...]:
                 tier = LongContext(int(fields[0][1:]), _read_rates(fields[1:]))
                 prices[-1] = msgspec.structs.replace(prices[-1], long_context=(*prices[-1].long_context, tier))
             else:
-                prices.append(Price(fields[0], fields[1], _read_rates(fields[2:]), source=source))
+                prices.append(Price(fields[0], fields[1], _read_rates(fields[2:])))
         except (ValueError, IndexError) as problem:
             raise PaddockError(f"cannot read the price `{line.strip()}`: {problem}") from None
     return tuple(prices)

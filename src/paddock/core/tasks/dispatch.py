@@ -19,14 +19,12 @@ class StartOrder:
     wake_at: float | None = None
 
 
-def plan_starts(
-    board: Board, now: float, slots: int, *, only: Collection[TaskId] | None = None, skip: Collection[TaskId] = ()
-) -> StartOrder:
+def plan_starts(board: Board, now: float, slots: int, *, only: Collection[TaskId] | None = None) -> StartOrder:
     """Up to `slots` tasks to start now."""
     waiting: list[Task] = []
     wake_at: float | None = None
     for name in board.ready:
-        if (only is not None and name not in only) or name in skip:
+        if only is not None and name not in only:
             continue
         task = board.tasks[name]
         if task.live_attempt is not None:

@@ -112,9 +112,7 @@ def was_started(site: Site, attempt: Attempt) -> bool:
 def start(site: Site, attempt: Attempt, launch: Launch) -> None:
     """Starts the turn unless it has been started. Raises PaddockError when it cannot be."""
     for file in launch.files:
-        file.path.parent.mkdir(parents=True, exist_ok=True)
-        file.path.write_text(file.content, encoding="utf-8")
-        file.path.chmod(file.mode)
+        file.write()
     checkpoint("turn.files_written")
     site.sessions.start(TurnOrder(open_turn(attempt), launch.argv, launch.env, launch.cwd, logs=launch.logs))
 
@@ -225,7 +223,7 @@ class TurnRun:
         self._reason_file.write_text(f"{why}\n{problem}" if problem else why, encoding="utf-8")
         checkpoint("turn.stopping")
         grace = 0.2 if why is EndedBy.DOWN else self._site.config.timeouts.grace
-        forced = await self._sessions.stop(self._turn, grace, self._launch.stop_signal)
+        forced = await self._sessions.stop(self._turn, grace)
         checkpoint("turn.stopped")
         ignored = "it ignored the request to stop and was killed" if forced else ""
         return "; ".join(part for part in (problem, ignored) if part)
