@@ -83,6 +83,13 @@ class GitResult(msgspec.Struct, frozen=True):
         return self.code == 0
 
     @property
+    def is_yes(self) -> bool:
+        """Of a command that answers no by ending with 1; GitFailed when it did not answer."""
+        if self.code not in (0, 1):
+            raise GitFailed(self)
+        return self.ok
+
+    @property
     def text(self) -> str:
         """stdout without its last newline; bytes that are not UTF-8 survive as surrogates."""
         return os.fsdecode(self.stdout).removesuffix("\n")

@@ -90,14 +90,14 @@ class Repo(msgspec.Struct, frozen=True):
                     return sha
         return None
 
-    def update_ref(self, ref: str, new: str, old: str, reason: str = "paddock") -> bool:
+    def update_ref(self, ref: str, new: str, old: str, reason: str = "paddock", options: tuple[str, ...] = ()) -> bool:
         """Move `ref` from `old` to `new` in one step; False when it was not at `old` (nothing changed then).
 
-        `old` ABSENT creates, `new` ABSENT deletes.
+        `old` ABSENT creates, `new` ABSENT deletes. Raises GitFailed when it was at `old` and could not be moved.
         """
-        zero = ABSENT if len(old) == len(new) else "0" * max(len(old), len(new))
+        zero = "0" * max(len(old), len(new))
         new, old = (zero if sha.strip("0") == "" else sha for sha in (new, old))
-        result = self.git("update-ref", "--no-deref", "-m", reason, ref, new, old, check=False)
+        result = self.git(*options, "update-ref", "--no-deref", "-m", reason, ref, new, old, check=False)
         if result.ok:
             return True
         if (self.refs(ref).get(ref) or zero) != old:
@@ -111,16 +111,11 @@ class Repo(msgspec.Struct, frozen=True):
         return {name: sha for name, sha in pairs}  # noqa: C416 (dict() loses the pair's type)
 
     def is_ancestor(self, ancestor: str, descendant: str) -> bool:
-        result = self.git("merge-base", "--is-ancestor", ancestor, descendant, check=False)
-        if result.code not in (0, 1):
-            raise GitFailed(result)
-        return result.ok
+        return self.git("merge-base", "--is-ancestor", ancestor, descendant, check=False).is_yes
 
     def merge_base(self, one: str, other: str) -> str | None:
         result = self.git("merge-base", one, other, check=False)
-        if result.code not in (0, 1):
-            raise GitFailed(result)
-        return result.text if result.ok else None
+        return result.text if result.is_yes else None
 
     def changed_paths(self, base: str, head: str) -> tuple[str, ...]:
         """Paths that differ between two commits or trees; a rename counts as both its names."""

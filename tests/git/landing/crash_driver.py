@@ -16,7 +16,7 @@ from paddock.git.landing.held import Held, hold_change, hold_unit, release_unit
 from paddock.git.landing.history import read_landed
 from paddock.git.landing.land import Landed, follow_remote, land
 from paddock.git.landing.messages import NamedMember
-from paddock.git.landing.publish import RemoteTip, read_remote
+from paddock.git.landing.publish import read_remote
 from paddock.git.landing.workbench import open_workbench
 from paddock.git.repo import Repo, discover
 from paddock.git.usertree.checkouts import catch_up
@@ -54,8 +54,8 @@ def current_main(repo: Repo, remote: str | None) -> str:
         commit = repo.resolve("refs/heads/main")
     else:
         seen = read_remote(repo, remote, "main")
-        assert isinstance(seen, RemoteTip), seen
-        commit = seen.commit
+        assert isinstance(seen, str), seen
+        commit = seen
     assert commit is not None
     return commit
 

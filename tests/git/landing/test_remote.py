@@ -8,7 +8,7 @@ import pytest
 
 from paddock.git.landing.history import MainSeen, observe_main
 from paddock.git.landing.land import Landed, StaleMain, land
-from paddock.git.landing.publish import Pushed, Rejected, RemoteMoved, RemoteTip, Unreachable, push_main, read_remote
+from paddock.git.landing.publish import Pushed, Rejected, RemoteMoved, Unreachable, push_main, read_remote
 from tests.git.conftest import commit, git
 from tests.git.landing.auditor import audit_history
 from tests.git.landing.lab import Lab
@@ -94,7 +94,7 @@ def test_a_remote_without_the_branch_is_not_given_one(lab: Lab, hub: Hub) -> Non
     move = lab.move(lab.branch("t1", {"1.txt": "1\n"}))
     git(hub.bare, "update-ref", "-d", "refs/heads/main")
     assert push_main(lab.repo, "origin", "main", move.new, move.old) == RemoteMoved(None)
-    assert read_remote(lab.repo, "origin", "main") == RemoteTip(None)
+    assert read_remote(lab.repo, "origin", "main") is None
 
 
 def test_a_hook_that_declines_is_a_rejection_with_its_words(lab: Lab, hub: Hub) -> None:

@@ -136,12 +136,11 @@ def _merge_onto(bench: Workbench, ground: _Ground, tip: str, tree: str, head: st
         parents = (tip, *ground.landed)
         ours = bench.write_commit(CommitDraft(tree, parents, ground.committer, ground.committer, b"stand-in\n"))
     try:
-        merged = bench.merge(ours, head)
+        return bench.merge(ours, head)
     except GitFailed:
         if bench.merge_bases(tip, head):
             raise
         return Clash(())  # they share no history
-    return merged if isinstance(merged, Clash) else merged.tree
 
 
 def _name_the_obstacle(

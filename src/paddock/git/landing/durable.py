@@ -3,7 +3,6 @@
 import os
 from pathlib import Path
 
-from paddock.git.command import GitFailed
 from paddock.git.landing.workbench import DURABLE, Workbench
 from paddock.git.repo import Repo
 
@@ -13,18 +12,8 @@ REF_OPTIONS = (*DURABLE, "-c", f"core.filesRefLockTimeout={LOCK_WAIT_MILLISECOND
 
 
 def move_ref(repo: Repo, ref: str, new: str, old: str, reason: str) -> bool:
-    """Compare-and-swap of a ref, flushed to disk; False when it was not at `old`.
-
-    Raises GitFailed when it was and git still could not move it.
-    """
-    zeros = "0" * max(len(new), len(old))
-    wanted, expected = (zeros if not sha.strip("0") else sha for sha in (new, old))
-    moved = repo.git(*REF_OPTIONS, "update-ref", "--no-deref", "-m", reason, ref, wanted, expected, check=False)
-    if moved.ok:
-        return True
-    if repo.refs(ref).get(ref, zeros) != expected:
-        return False
-    raise GitFailed(moved)
+    """Compare-and-swap of a ref, flushed to disk; False when it was not at `old`."""
+    return repo.update_ref(ref, new, old, reason, REF_OPTIONS)
 
 
 def flush_objects(bench: Workbench, tip: str, known: str) -> int:

@@ -10,7 +10,7 @@ from paddock.git.repo import Repo
 
 _READ_BACK_LIMIT = 5000
 _TRAILERS = "%(trailers:key={},valueonly,unfold,separator=%x02)"
-_FORMAT = "%x00".join(("%H", "%T", _TRAILERS.format(CHANGE_TRAILER), _TRAILERS.format(TESTED_TRAILER), "%x01"))
+_FORMAT = "%x00".join(("%H", _TRAILERS.format(CHANGE_TRAILER), _TRAILERS.format(TESTED_TRAILER), "%x01"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,7 +18,6 @@ class LandedTip:
     """A first-parent commit of main that says what it landed. `tested` is the tree its trailer names."""
 
     commit: str
-    tree: str
     members: tuple[Member, ...]
     tested: str | None
 
@@ -51,13 +50,23 @@ def _tree_of(repo: Repo, commit: str) -> str:
     return repo.tree_of(commit)
 
 
-def read_landed(bench: Workbench, tip: str, since: str | None = None) -> tuple[LandedTip, ...]:
-    """What main's own first-parent commits say landed after `since`, oldest first.
+def read_landed(bench: Workbench, tip: str, *since: str) -> tuple[LandedTip, ...]:
+    """What main's own first-parent commits say landed after all of `since`, oldest first.
 
     Only first parents speak for the queue: a message further down was written by whoever made the change.
     """
-    excluded = (f"^{since}",) if since else ()
-    return _read_tips(bench, tip, excluded)
+    listed = bench.git(
+        "log",
+        "--first-parent",
+        "--reverse",
+        f"--max-count={_READ_BACK_LIMIT}",
+        f"--format={_FORMAT}",
+        "--encoding=UTF-8",
+        tip,
+        *(f"^{sha}" for sha in since),
+    )
+    read = (_read_tip(entry) for entry in listed.text.split("\x01") if entry.strip())
+    return tuple(found for found in read if found is not None)
 
 
 def landed_heads(bench: Workbench, base: str, heads: tuple[str, ...]) -> tuple[str, ...]:
@@ -68,7 +77,7 @@ def landed_heads(bench: Workbench, base: str, heads: tuple[str, ...]) -> tuple[s
     own = _parents(bench, heads, (base,))
     if not own:
         return ()
-    landed = [m.head for tip in _read_tips(bench, base, tuple(f"^{head}" for head in heads)) for m in tip.members]
+    landed = [m.head for tip in read_landed(bench, base, *heads) for m in tip.members]
     if not landed:
         return ()
     still_new = _parents(bench, heads, (base, *landed))
@@ -90,25 +99,10 @@ def history_beyond(bench: Workbench, main: str, heads: tuple[str, ...]) -> dict[
     return _parents(bench, heads, (main,)) if heads else {}
 
 
-def _read_tips(bench: Workbench, tip: str, excluded: tuple[str, ...]) -> tuple[LandedTip, ...]:
-    listed = bench.git(
-        "log",
-        "--first-parent",
-        "--reverse",
-        f"--max-count={_READ_BACK_LIMIT}",
-        f"--format={_FORMAT}",
-        "--encoding=UTF-8",
-        tip,
-        *excluded,
-    )
-    read = (_read_tip(entry) for entry in listed.text.split("\x01") if entry.strip())
-    return tuple(found for found in read if found is not None)
-
-
 def _read_tip(entry: str) -> LandedTip | None:
-    commit, tree, changes, tested, _ = entry.lstrip("\n").split("\0")
+    commit, changes, tested, _ = entry.lstrip("\n").split("\0")
     claims = (parse_claim(value) for value in changes.split("\x02"))
     members = tuple(member for member in claims if member is not None)
     if not members:
         return None
-    return LandedTip(commit, tree, members, tested.split("\x02")[-1].strip() or None)
+    return LandedTip(commit, members, tested.split("\x02")[-1].strip() or None)

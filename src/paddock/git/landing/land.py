@@ -120,13 +120,9 @@ def follow_remote(repo: Repo, branch: str, new: str) -> None:
 
 def _landed_before(repo: Repo, bench: Workbench, move: Move, remote: str | None) -> LandResult | None:
     """What there is to say before trying: landed by an earlier try, or main is elsewhere. None: go on."""
-    if remote is None:
-        at = repo.resolve(move.ref)
-    else:
-        asked = read_remote(repo, remote, move.branch)
-        if isinstance(asked, Unreachable):
-            return asked
-        at = asked.commit
+    at = repo.resolve(move.ref) if remote is None else read_remote(repo, remote, move.branch)
+    if isinstance(at, Unreachable):
+        return at
     if at == move.old:
         return None
     if at is not None and repo.resolve(move.new) and repo.resolve(at) and bench.is_ancestor(move.new, at):

@@ -78,7 +78,7 @@ def _pick(bench: Workbench, span: Span, commit: CommitFacts, tree: str) -> str |
     """`commit` applied to `tree`: a merge whose base is the commit's own parent."""
     onto = CommitDraft(tree, commit.parents, span.committer, span.committer, b"stand-in\n")
     merged = bench.merge(bench.write_commit(onto), commit.sha)
-    return None if isinstance(merged, Clash) else merged.tree
+    return None if isinstance(merged, Clash) else merged
 
 
 def _was_empty(bench: Workbench, commit: CommitFacts) -> bool:

@@ -35,20 +35,14 @@ class Rejected:
     reason: str
 
 
-@dataclass(frozen=True, slots=True)
-class RemoteTip:
+def read_remote(repo: Repo, remote: str, branch: str, timeout: float = ASK_TIMEOUT_SECONDS) -> str | Unreachable | None:
     """What the remote says its branch is at; None when it has no such branch."""
-
-    commit: str | None
-
-
-def read_remote(repo: Repo, remote: str, branch: str, timeout: float = ASK_TIMEOUT_SECONDS) -> RemoteTip | Unreachable:
     ref = f"refs/heads/{branch}"
     asked = repo.talk("ls-remote", "--quiet", "--end-of-options", remote, ref, timeout=timeout)
     if not asked.ok:
         return Unreachable(_why(asked, remote, timeout))
     found = (line.split("\t") for line in asked.lines)
-    return RemoteTip(next((sha for sha, name in found if name == ref), None))
+    return next((sha for sha, name in found if name == ref), None)
 
 
 def push_main(
@@ -86,10 +80,10 @@ def _explain(
     seen = read_remote(repo, remote, branch, min(timeout, ASK_TIMEOUT_SECONDS))
     if isinstance(seen, Unreachable):
         return Unreachable(_why(pushed, remote, timeout))
-    if seen.commit == new:
+    if seen == new:
         return Pushed()
-    if seen.commit != old:
-        return RemoteMoved(seen.commit)
+    if seen != old:
+        return RemoteMoved(seen)
     refusals = [line for line in pushed.lines if line.startswith("!")]
     if refusals:
         said = [line for line in pushed.stderr.splitlines() if line.startswith("remote:")]

@@ -37,11 +37,6 @@ _IDENT = re.compile(rb"[^\n<>\0]*<[^\n<>\0]*> [0-9]{1,18} [+-][0-9]{4}")
 
 
 @dataclass(frozen=True, slots=True)
-class MergedTree:
-    tree: str
-
-
-@dataclass(frozen=True, slots=True)
 class Clash:
     """The two sides do not go together, and where."""
 
@@ -96,26 +91,21 @@ class Workbench:
             env["GIT_SHALLOW_FILE"] = str(self.shallow)
         return run_git(self.git_dir, f"--git-dir={self.git_dir}", *DURABLE, *args, input=input, check=check, env=env)
 
-    def merge(self, ours: str, theirs: str) -> MergedTree | Clash:
-        """Merge two commits the way `git merge` would; only trees and blobs are written."""
+    def merge(self, ours: str, theirs: str) -> str | Clash:
+        """The tree of two commits merged the way `git merge` would; only trees and blobs are written."""
         result = self.git("merge-tree", "--write-tree", "-z", "--name-only", "--no-messages", ours, theirs, check=False)
         # git ends with 1 for a conflict and also for a commit it cannot read; only the former prints a tree.
         if result.code not in (0, 1) or not result.stdout:
             raise GitFailed(result)
         tree, *paths = result.records
-        return MergedTree(tree) if result.code == 0 else Clash(tuple(paths))
+        return tree if result.ok else Clash(tuple(paths))
 
     def merge_bases(self, one: str, other: str) -> tuple[str, ...]:
         result = self.git("merge-base", "--all", one, other, check=False)
-        if result.code not in (0, 1):
-            raise GitFailed(result)
-        return tuple(result.lines)
+        return tuple(result.lines) if result.is_yes else ()
 
     def is_ancestor(self, ancestor: str, descendant: str) -> bool:
-        result = self.git("merge-base", "--is-ancestor", ancestor, descendant, check=False)
-        if result.code not in (0, 1):
-            raise GitFailed(result)
-        return result.ok
+        return self.git("merge-base", "--is-ancestor", ancestor, descendant, check=False).is_yes
 
     def read_commits(self, shas: tuple[str, ...]) -> tuple[CommitFacts | None, ...]:
         """The commits named, in order; None for what is missing or is no commit."""

@@ -1,6 +1,5 @@
 """Reading what a working tree has at each path that differs between the main it shows and main."""
 
-import hashlib
 import os
 import stat
 from collections.abc import Collection, Iterable, Mapping
@@ -209,7 +208,7 @@ def _blocking_parent(reader: _Reader, path: str, known: Mapping[str, OnDisk]) ->
 
 def _compare(reader: _Reader, paths: list[str]) -> dict[str, OnDisk]:
     """By content, as git would store it."""
-    found = read_versions(reader.tree, paths, reader.switches["filemode"])
+    found = read_versions(reader.tree, paths, filemode=reader.switches["filemode"])
     judged = {}
     for path in paths:
         old, new = reader.changes[path]
@@ -221,8 +220,8 @@ def _compare(reader: _Reader, paths: list[str]) -> dict[str, OnDisk]:
     return judged
 
 
-def _same(version: str, wanted: str | None, switches: Mapping[str, bool]) -> bool:
-    if wanted is None:
+def _same(version: str | None, wanted: str | None, switches: Mapping[str, bool]) -> bool:
+    if version is None or wanted is None:
         return False
     mode, sha = version.split(" ")
     wanted_mode, wanted_sha = wanted.split(" ")
@@ -230,31 +229,23 @@ def _same(version: str, wanted: str | None, switches: Mapping[str, bool]) -> boo
     return sha == wanted_sha and (mode == wanted_mode or (loose and not is_gitlink(wanted)))
 
 
-def read_versions(tree: UserTree, paths: Collection[str], filemode: bool = True) -> dict[str, str]:
-    """What git would store for files and links on disk; nothing is stored."""
-    found: dict[str, str] = {}
-    plain = []
-    for path in paths:
-        if (tree.path / path).is_symlink():
-            target = os.fsencode(os.readlink(tree.path / path))
-            found[path] = f"{SYMLINK} {_blob_name(target, _uses_sha256(tree))}"
-        else:
-            plain.append(path)
-    quoted = b"".join(_quoted(path) + b"\n" for path in plain)
-    told = tree.git("hash-object", "--stdin-paths", input=quoted).lines if plain else []
-    for path, sha in zip(plain, told, strict=True):
+def read_versions(
+    tree: UserTree, paths: Collection[str], *, filemode: bool = True, store: bool = False
+) -> dict[str, str | None]:
+    """What git would store for files and links on disk, and does with `store`; None for what is not there."""
+    found: dict[str, str | None] = dict.fromkeys(paths)
+    words = ("hash-object", "-w") if store else ("hash-object",)
+    links = [path for path in paths if (tree.path / path).is_symlink()]
+    for path in links:
+        target = os.fsencode(os.readlink(tree.path / path))
+        found[path] = f"{SYMLINK} {tree.git(*words, '--stdin', input=target).text}"
+    files = [path for path in paths if path not in links and (tree.path / path).is_file()]
+    listed = b"".join(_quoted(path) + b"\n" for path in files)
+    told = tree.git(*words, "--stdin-paths", input=listed).lines if files else []
+    for path, sha in zip(files, told, strict=True):
         mode = (tree.path / path).stat().st_mode
         found[path] = f"{'100755' if filemode and mode & 0o100 else '100644'} {sha}"
     return found
-
-
-def _uses_sha256(tree: UserTree) -> bool:
-    return len(tree.git("rev-parse", "HEAD").text) == 64
-
-
-def _blob_name(content: bytes, sha256: bool) -> str:
-    framed = b"blob %d\0" % len(content) + content
-    return hashlib.sha256(framed).hexdigest() if sha256 else hashlib.sha1(framed).hexdigest()
 
 
 def _quoted(path: str) -> bytes:

@@ -4,23 +4,22 @@
 here is based on the main the checkout shows, so `git stash pop` merges the edits and nothing else.
 """
 
-import os
 import tempfile
 import time
 from collections.abc import Collection
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from paddock.core.catchup import SYMLINK, UNMERGED
+from paddock.core.catchup import UNMERGED
 from paddock.core.ids import recordable
 from paddock.git.landing.workbench import CommitDraft, open_workbench, paddock_at
 from paddock.git.repo import Repo
 from paddock.git.usertree.checkouts import TreeReport
-from paddock.git.usertree.facts import TreeFacts
+from paddock.git.usertree.facts import TreeFacts, read_versions
 from paddock.git.usertree.notes import hold_checkouts, read_notes, write_notes
 from paddock.git.usertree.places import UserTree, fingerprint
 from paddock.git.usertree.update import IN_THE_WAY, LeftAlone, UpToDate, clashing_paths, update_tree
-from paddock.git.usertree.versions import index_row
+from paddock.git.usertree.versions import ENTER_VERSIONS, index_rows
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,30 +72,13 @@ def _make_stash(repo: Repo, tree: UserTree, at: str, facts: TreeFacts, paths: Co
         index_tree = _write_tree(tree, index, staged)
         draft = CommitDraft(index_tree, (at,), signed, signed, b"index of a paddock sync\n")
         index_commit = bench.write_commit(draft)
-        work_tree = _write_tree(tree, index, _store_files(tree, paths))
+        work_tree = _write_tree(tree, index, read_versions(tree, paths, store=True))
     return bench.write_commit(CommitDraft(work_tree, (at, index_commit), signed, signed, b"paddock sync\n"))
 
 
 def _write_tree(tree: UserTree, index: Path, versions: dict[str, str | None]) -> str:
-    rows = b"".join(index_row(os.fsencode(path), version) for path, version in versions.items())
-    tree.git("update-index", "-z", "--add", "--replace", "--index-info", index=index, input=rows)
+    tree.git(*ENTER_VERSIONS, index=index, input=index_rows(versions))
     return tree.git("write-tree", index=index).text
-
-
-def _store_files(tree: UserTree, paths: Collection[str]) -> dict[str, str | None]:
-    """What is on disk, in git's store; None for what is not there."""
-    found: dict[str, str | None] = {}
-    for path in paths:
-        place = tree.path / path
-        if place.is_symlink():
-            target = os.fsencode(os.readlink(place))
-            found[path] = f"{SYMLINK} {tree.git('hash-object', '-w', '--stdin', input=target).text}"
-        elif place.is_file():
-            sha = tree.git("hash-object", "-w", "--", path).text
-            found[path] = f"{'100755' if place.stat().st_mode & 0o100 else '100644'} {sha}"
-        else:
-            found[path] = None
-    return found
 
 
 def _merges(repo: Repo, main: str, commit: str) -> bool:

@@ -4,7 +4,6 @@ Somebody commits what an old checkout has, on top of the new main. Whatever land
 anybody having meant it. A file lacks landed work when merging that work into it again changes it.
 """
 
-import os
 import tempfile
 import time
 from dataclasses import dataclass
@@ -19,7 +18,7 @@ from paddock.git.landing.history import read_landed
 from paddock.git.landing.workbench import CommitDraft, open_workbench, paddock_at
 from paddock.git.repo import Repo
 from paddock.git.usertree.notes import CheckoutNotes, StaleTree, UndoneWork
-from paddock.git.usertree.versions import DIFFERENCES, Change, index_row, parse_differences
+from paddock.git.usertree.versions import DIFFERENCES, ENTER_VERSIONS, Change, index_rows, parse_differences
 
 MOST_MERGED = 200  # files of which the lines are compared; beyond that only whole files are
 
@@ -161,8 +160,8 @@ def restore_commit(repo: Repo, work: UndoneWork, branch: str, main: str) -> str 
     with tempfile.TemporaryDirectory() as folder:
         env = {"GIT_INDEX_FILE": str(Path(folder) / "index")}
         repo.git("read-tree", main, env=env)
-        rows = b"".join(_index_row(repo, loss) for loss in losses)
-        repo.git("update-index", "-z", "--add", "--replace", "--index-info", input=rows, env=env)
+        rows = index_rows({loss.path: _restored(repo, loss) for loss in losses})
+        repo.git(*ENTER_VERSIONS, input=rows, env=env)
         tree = repo.git("write-tree", env=env).text
     names = f" ({', '.join(work.changes)})" if work.changes else ""
     files = "".join(f"\n- {recordable(loss.path)}" for loss in losses)
@@ -174,10 +173,8 @@ def restore_commit(repo: Repo, work: UndoneWork, branch: str, main: str) -> str 
     return commit
 
 
-def _index_row(repo: Repo, loss: Loss) -> bytes:
-    version = loss.version
-    if loss.content is not None:
-        assert version is not None
-        sha = repo.git("hash-object", "-w", "--stdin", input=loss.content).text
-        version = f"{version.split(' ')[0]} {sha}"
-    return index_row(os.fsencode(loss.path), version)
+def _restored(repo: Repo, loss: Loss) -> str | None:
+    if loss.content is None or loss.version is None:
+        return loss.version
+    sha = repo.git("hash-object", "-w", "--stdin", input=loss.content).text
+    return f"{loss.version.split(' ')[0]} {sha}"

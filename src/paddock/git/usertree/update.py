@@ -18,7 +18,7 @@ from paddock.git.command import GitFailed
 from paddock.git.usertree.facts import TreeFacts, read_facts
 from paddock.git.usertree.places import UserTree, fingerprint
 from paddock.git.usertree.stage import InTheWay, Item, TreeStage
-from paddock.git.usertree.versions import index_row
+from paddock.git.usertree.versions import ENTER_VERSIONS, index_rows
 
 UPDATE_CHECKPOINTS = (
     "sync.prepared",
@@ -201,7 +201,8 @@ def _make_index(
     """The index of `new` with the user's staged work carried over, and every file it takes, in the stage."""
     tree = stage.tree
     if reset := [one for one in facts.paths if one.path in saved and one.staged != one.old]:
-        _stage_versions(stage, {one.path: one.old for one in reset})
+        rows = index_rows({one.path: one.old for one in reset})
+        tree.git(*ENTER_VERSIONS, index=stage.index, input=rows)
     tree.git("read-tree", "-m", "-u", at, new, index=stage.index, work=stage.new)
     missing = [
         one.path
@@ -211,11 +212,6 @@ def _make_index(
     if missing:
         listed = b"".join(os.fsencode(path) + b"\0" for path in missing)
         tree.git("checkout-index", "-q", "-z", "--stdin", index=stage.index, work=stage.new, input=listed)
-
-
-def _stage_versions(stage: TreeStage, versions: dict[str, str | None]) -> None:
-    rows = b"".join(index_row(os.fsencode(path), version) for path, version in versions.items())
-    stage.tree.git("update-index", "-z", "--add", "--replace", "--index-info", index=stage.index, input=rows)
 
 
 def _item(stage: TreeStage, one: PathFacts, before: str | None) -> Item | None:

@@ -1,8 +1,14 @@
 """Versions of paths (`MODE SHA`, None for nothing there) as git lists them."""
 
+import os
+from collections.abc import Mapping
+
+from paddock.git.repo import ABSENT
+
+ENTER_VERSIONS = ("update-index", "-z", "--add", "--replace", "--index-info")
 DIFFERENCES = ("diff-tree", "-r", "-z", "--raw", "--no-renames", "--no-abbrev")
 Change = tuple[str | None, str | None]
-_NOTHING = b"0 " + b"0" * 40
+_NOTHING = f"0 {ABSENT}"
 
 
 def parse_differences(records: list[str]) -> dict[str, Change]:
@@ -19,6 +25,6 @@ def _parse_row(row: str) -> Change:
     )
 
 
-def index_row(path: bytes, version: str | None) -> bytes:
-    """A line for `update-index -z --index-info`; None takes the path out."""
-    return (version.encode() if version else _NOTHING) + b"\t" + path + b"\0"
+def index_rows(versions: Mapping[str, str | None]) -> bytes:
+    """What `ENTER_VERSIONS` reads; None takes the path out."""
+    return b"".join(os.fsencode(f"{version or _NOTHING}\t{path}\0") for path, version in versions.items())

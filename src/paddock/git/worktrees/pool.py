@@ -37,6 +37,14 @@ class FillReport:
     problems: tuple[str, ...] = ()
 
 
+@dataclass(frozen=True, slots=True)
+class _Filling:
+    root: WorktreeRoot
+    tip: str
+    checkpoint: Checkpoint
+    problems: list[str]
+
+
 def fill(
     root: WorktreeRoot,
     tip: str,
@@ -54,6 +62,7 @@ def fill(
     lived_in = {*homes.due, *homes.kept}
     made = 0
     problems: list[str] = []
+    filling = _Filling(root, tip, checkpoint, problems)
     limit = most if most is not None else size + len(list_slots(root))
     for slot in list_slots(root):
         if len(done) >= limit:
@@ -64,13 +73,13 @@ def fill(
             record = read_record(slot)
             try:
                 if record is not None and _is_stale(root, record, tip) and str(slot.path) not in lived_in:
-                    _repoint(root, slot, record, tip, lock, checkpoint, problems)
+                    _repoint(filling, slot, record, lock)
                     done.append(slot)
             except (PaddockError, OSError) as error:
                 problems.append(f"w{slot.number}: {error}")
     while _is_short(root, size, lived_in) and len(done) < limit and not problems:
         try:
-            done.append(_make(root, tip, homes, checkpoint, problems))
+            done.append(_make(filling, homes))
             made += 1
         except (PaddockError, OSError) as error:
             problems.append(str(error))
@@ -102,7 +111,8 @@ def _is_short(root: WorktreeRoot, size: int, lived_in: Collection[str]) -> bool:
     return idle < size and (len(list_slots(root)) < root.most or count_idle(root) < size)
 
 
-def _make(root: WorktreeRoot, tip: str, homes: Homes, checkpoint: Checkpoint, problems: list[str]) -> Slot:
+def _make(filling: _Filling, homes: Homes) -> Slot:
+    root, checkpoint = filling.root, filling.checkpoint
     check_room(root)
     with contextlib.ExitStack() as stack:
         with hold_claims(root) as claims:
@@ -113,55 +123,39 @@ def _make(root: WorktreeRoot, tip: str, homes: Homes, checkpoint: Checkpoint, pr
             write_record(slot, SlotRecord(SlotState.MAKING), lock)
         checkpoint("making")
         try:
-            admin = add_worktree(root, slot, tip, lock)
+            admin = add_worktree(root, slot, filling.tip, lock)
             checkpoint("added")
-            check_out(slot.path, admin, tip, lock)
+            check_out(slot.path, admin, filling.tip, lock)
             checkpoint("checked-out")
-            _settle(root, slot, SlotRecord(SlotState.MAKING), tip, lock, checkpoint, problems)
+            _settle(filling, slot, SlotRecord(SlotState.MAKING), lock)
         except (PaddockError, OSError):
             remove_slot(root, slot, lock)
             raise
         return slot
 
 
-def _repoint(
-    root: WorktreeRoot,
-    slot: Slot,
-    record: SlotRecord,
-    tip: str,
-    lock: Lock,
-    checkpoint: Checkpoint,
-    problems: list[str],
-) -> None:
-    admin = admin_dir(root.repo, slot.path)
+def _repoint(filling: _Filling, slot: Slot, record: SlotRecord, lock: Lock) -> None:
+    admin = admin_dir(filling.root.repo, slot.path)
     if admin is None:
-        remove_slot(root, slot, lock)
+        remove_slot(filling.root, slot, lock)
         return
     # MAKING while it is neither here nor there: a claim after a crash must not trust it.
     making = msgspec.structs.replace(record, state=SlotState.MAKING, at="", unswept=False)
     write_record(slot, making, lock)
-    checkpoint("repointing")
+    filling.checkpoint("repointing")
     if record.unswept:
-        check_out(slot.path, admin, tip, lock)
+        check_out(slot.path, admin, filling.tip, lock)
         clean(slot.path, (), lock)
     else:
-        bring_to(slot.path, admin, tip, lock)
-    checkpoint("checked-out")
-    _settle(root, slot, making, tip, lock, checkpoint, problems)
+        bring_to(slot.path, admin, filling.tip, lock)
+    filling.checkpoint("checked-out")
+    _settle(filling, slot, making, lock)
 
 
-def _settle(
-    root: WorktreeRoot,
-    slot: Slot,
-    record: SlotRecord,
-    tip: str,
-    lock: Lock,
-    checkpoint: Checkpoint,
-    problems: list[str],
-) -> None:
+def _settle(filling: _Filling, slot: Slot, record: SlotRecord, lock: Lock) -> None:
     """Furnish and enter into the pool. A failing setup command is tried again when the worktree is claimed."""
-    record, setup, _ = furnish(root, slot, record, tip, lock, checkpoint)
+    record, setup, _ = furnish(filling.root, slot, record, filling.tip, lock, filling.checkpoint)
     if setup is not None and not setup.ok:
-        problems.append(f"w{slot.number}: the setup command failed, see `{setup.output}`")
-    write_record(slot, msgspec.structs.replace(record, state=SlotState.IDLE, at=tip), lock)
-    checkpoint("idle")
+        filling.problems.append(f"w{slot.number}: the setup command failed, see `{setup.output}`")
+    write_record(slot, msgspec.structs.replace(record, state=SlotState.IDLE, at=filling.tip), lock)
+    filling.checkpoint("idle")

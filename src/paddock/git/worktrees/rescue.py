@@ -105,7 +105,7 @@ def rescue(
     try:
         tree = _write_tree(worktree, admin, index, left)
         checkpoint("rescue.written")
-        head, tip = commit_of(worktree, "HEAD"), repo.resolve(ref)
+        head, tip = _head_of(worktree), repo.resolve(ref)
         parent = head or tip
         if parent is not None and tree == repo.tree_of(parent):
             return Rescued(None, ref, left=left, head=head)
@@ -135,7 +135,7 @@ def loose_commits(repo: Repo, worktree: Path, admin: Path) -> tuple[str, ...]:
 
     Found through HEAD and its reflog, so also what the agent left behind on deleted branches.
     """
-    seen = [sha for sha in (commit_of(worktree, "HEAD"), *reflog_commits(admin)) if sha and sha.strip("0")]
+    seen = [sha for sha in (_head_of(worktree), *reflog_commits(admin)) if sha and sha.strip("0")]
     if not seen:
         return ()
     listed = "\n".join((*dict.fromkeys(seen), ""))
@@ -241,8 +241,8 @@ def _move(repo: Repo, ref: str, commit: str, tip: str | None) -> None:
         raise PaddockError(f"`{ref}` moved while files were rescued to it; they are in `{kept}`")
 
 
-def commit_of(worktree: Path, rev: str) -> str | None:
-    found = run_git(worktree, "rev-parse", "--verify", "--quiet", f"{rev}^{{commit}}", check=False)
+def _head_of(worktree: Path) -> str | None:
+    found = run_git(worktree, "rev-parse", "--verify", "--quiet", "HEAD^{commit}", check=False)
     return found.text if found.ok else None
 
 
@@ -266,7 +266,7 @@ def _status(worktree: Path, env: dict[str, str]) -> GitResult:
 
 def _index_from_head(worktree: Path, env: dict[str, str]) -> None:
     """Of nothing at all on an unborn branch."""
-    run_git(worktree, "read-tree", "HEAD" if commit_of(worktree, "HEAD") else "--empty", env=env)
+    run_git(worktree, "read-tree", "HEAD" if _head_of(worktree) else "--empty", env=env)
 
 
 def _is_too_large(path: Path) -> bool:

@@ -7,9 +7,9 @@ Who holds a slot's lock may change the slot. A record that says MAKING, CLAIMED 
 the lock was left by a process that died; every step can be done again.
 """
 
-import contextlib
 import os
 from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field
 from itertools import chain, count, pairwise
 from pathlib import Path
@@ -161,13 +161,11 @@ def write_record(slot: Slot, record: SlotRecord, lock: Lock) -> None:
     _remember_place(slot, record)
 
 
-@contextlib.contextmanager
-def hold_slot(slot: Slot, timeout_seconds: float = 120.0) -> Iterator[Lock]:
-    with hold(slot.lock_path, timeout_seconds) as lock:
-        yield lock
+def hold_slot(slot: Slot) -> AbstractContextManager[Lock]:
+    return hold(slot.lock_path, timeout_seconds=120.0)
 
 
-@contextlib.contextmanager
+@contextmanager
 def hold_if_free(slot: Slot) -> Iterator[Lock | None]:
     """The slot's lock, None when someone is at work in it or it has just been removed."""
     lock = try_lock(slot.lock_path) if slot.home.is_dir() else None
@@ -178,11 +176,9 @@ def hold_if_free(slot: Slot) -> Iterator[Lock | None]:
         yield lock
 
 
-@contextlib.contextmanager
-def hold_claims(root: WorktreeRoot) -> Iterator[Lock]:
+def hold_claims(root: WorktreeRoot) -> AbstractContextManager[Lock]:
     """Held for the moment in which an attempt finds its slot or a new number is taken."""
-    with hold(root.slots_folder / "claims.lock") as lock:
-        yield lock
+    return hold(root.slots_folder / "claims.lock")
 
 
 _places: dict[tuple[Path, str], int] = {}
@@ -235,9 +231,5 @@ def next_slot(root: WorktreeRoot, claims: Lock, homes: Homes = NOWHERE) -> Slot:
     lived_in = {*homes.due, *homes.kept}
     free.sort(key=lambda slot: str(slot.path) in lived_in)
     beyond = (slot_at(root, n) for n in count(max(root.most, len(used)) + 2) if n not in used)
-    return next(slot for slot in chain(free, beyond) if not _is_occupied(root, slot.number))
-
-
-def _is_occupied(root: WorktreeRoot, number: int) -> bool:
-    """A folder that is in our way but not ours: a slot's home is removed only after its worktree."""
-    return os.path.lexists(slot_at(root, number).path)
+    # A folder that is there is not ours: a slot's home is removed only after its worktree.
+    return next(slot for slot in chain(free, beyond) if not os.path.lexists(slot.path))
