@@ -37,9 +37,6 @@ from paddock.sessions.marks import MARK_VARIABLE, Mark, MarkedProcess, cut_comma
 from paddock.sessions.protocol import Exited, NeverStarted, Running, Stream, TurnOrder, TurnState, Vanished
 
 SHIM_COMMAND = ("/bin/sh", str(Path(__file__).with_name("shim.sh")))
-START_CHECKPOINTS = ("turn.opened", "turn.spawned", "turn.drafted", "turn.linked", "turn.claimed", "turn.released")
-"""The steps of `start_turn` after which it calls its `checkpoint`."""
-
 _DRAFT = ".claim"
 SIGNALS_WITHOUT_WORDS = (signal.SIGINT, signal.SIGPIPE)
 """Shells say nothing when one of these ends a command."""

@@ -21,7 +21,8 @@ from paddock.fleet.site import Site
 from paddock.fleet.upkeep.janitor import allowed, look, sweep
 from paddock.git.landing.held import hold_unit
 from paddock.git.repo import discover
-from paddock.git.sandboxes.sandbox import Sandbox, SandboxRecord, list_sandboxes, reserve_sandbox, write_record
+from paddock.git.sandboxes.sandbox import SandboxRecord, list_sandboxes, reserve_sandbox, write_record
+from paddock.git.sandboxes.tree import Sandbox
 from paddock.git.worktrees.pool import fill
 from paddock.git.worktrees.prepare import WorktreeOrder, find, prepare
 from paddock.git.worktrees.slots import SlotRecord, hold_slot, list_slots
@@ -205,7 +206,7 @@ def test_a_sandbox_is_taken_from_an_ended_run_only(yard: Yard) -> None:
     # Meanwhile the sandbox was reserved for the next run: it stays that run's.
     write_record(Sandbox(site.repo, site.sandbox_root, "ci1"), SandboxRecord(run="r2"))
     assert [dealt.stale for dealt in sweep(site, found)] == [True]
-    assert {box.name: box.record.run for box in list_sandboxes(site.repo, site.sandbox_root)}["ci1"] == "r2"
+    assert list_sandboxes(site.repo, site.sandbox_root)["ci1"].run == "r2"
     write_record(Sandbox(site.repo, site.sandbox_root, "ci1"), SandboxRecord(run="r1"))
     assert [dealt.left for dealt in sweep(site, found)] == [""]
 
@@ -223,7 +224,7 @@ def test_sandboxes_beyond_the_slots_go_unless_a_run_takes_one_meanwhile(make_yar
     assert [(item.what, item.name) for item in found] == [(What.SPARE_SANDBOX, "ci3"), (What.SPARE_SANDBOX, "ci10")]
     reserve_sandbox(boxes["ci3"], "r10", fresh=False)
     assert [dealt.leftover.name for dealt in sweep(site, found) if not dealt.left] == ["ci10"]
-    assert [box.name for box in list_sandboxes(site.repo, site.sandbox_root)] == ["ci1", "ci2", "ci3"]
+    assert list(list_sandboxes(site.repo, site.sandbox_root)) == ["ci1", "ci2", "ci3"]
     assert not boxes["ci10"].path.exists()
 
 

@@ -112,7 +112,7 @@ class Farm:
         keys = [(old.id, old.version) for old in queue.decided]
         assert len(keys) == len(set(keys))
         root = self.yard.worktrees
-        assert not [box.name for box in list_sandboxes(root.repo, root.path / ".ci") if box.record.run is not None]
+        assert not any(box.run for box in list_sandboxes(root.repo, root.path / ".ci").values())
         self.yard.paddock("log", "verify")
 
 

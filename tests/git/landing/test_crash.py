@@ -8,12 +8,17 @@ from pathlib import Path
 
 import pytest
 
-from paddock.git.landing.compose import COMPOSE_CHECKPOINTS, Policy
-from paddock.git.landing.held import HOLD_CHECKPOINTS, held_units
-from paddock.git.landing.land import LAND_CHECKPOINTS, REMOTE_LAND_CHECKPOINTS
+from paddock.git.landing.compose import Policy
+from paddock.git.landing.held import held_units
 from paddock.git.repo import discover
-from paddock.git.usertree.checkouts import FOLLOW_CHECKPOINTS
-from paddock.git.usertree.update import UPDATE_CHECKPOINTS
+from tests.git.checkpoints import (
+    COMPOSE_CHECKPOINTS,
+    FOLLOW_CHECKPOINTS,
+    HOLD_CHECKPOINTS,
+    LAND_CHECKPOINTS,
+    REMOTE_LAND_CHECKPOINTS,
+    UPDATE_CHECKPOINTS,
+)
 from tests.git.conftest import git
 from tests.git.landing.auditor import audit_history
 from tests.git.landing.lab import Lab

@@ -13,13 +13,13 @@ from paddock.core.upkeep.survey import HeldChanges
 from paddock.git.landing.compose import Policy
 from paddock.git.landing.held import (
     MAIN,
-    RELEASE_CHECKPOINTS,
     hold_delivery,
     release_changes,
     survey_changes,
 )
 from paddock.git.landing.land import Landed, land
 from paddock.git.repo import discover
+from tests.git.checkpoints import RELEASE_CHECKPOINTS
 from tests.git.conftest import git
 from tests.git.landing.lab import Lab
 

@@ -8,16 +8,11 @@ from pathlib import Path
 
 import pytest
 
+from paddock.git.lock import hold
 from paddock.git.repo import Repo
 from paddock.git.sandboxes.ci import CiCheck, CiDefinition, check_command, setup_command
-from paddock.git.sandboxes.sandbox import (
-    PreparedSandbox,
-    Sandbox,
-    SandboxOrder,
-    finish_setup,
-    prepare_sandbox,
-    release_sandbox,
-)
+from paddock.git.sandboxes.sandbox import PreparedSandbox, SandboxOrder, finish_setup, prepare_sandbox, release_sandbox
+from paddock.git.sandboxes.tree import Sandbox
 from paddock.sessions.local import TurnFiles, observe_turn, start_turn
 from paddock.sessions.marks import Mark
 from paddock.sessions.process import block_until_exit
@@ -54,6 +49,14 @@ class Yard:
         ready = prepare_sandbox(sandbox, order)
         assert isinstance(ready, PreparedSandbox), ready
         return ready
+
+    def changed_files(self, sandbox: Sandbox) -> tuple[str, ...]:
+        """Tracked files that are not as the prepared commit has them, also those an index flag would hide."""
+        with hold(sandbox.lock_path) as lock:
+            flags = sandbox.git(lock, "ls-files", "-v", "-z").records
+            told = sandbox.git(lock, "status", "--porcelain", "-z", "--no-renames", "--untracked-files=no").records
+        flagged = {line[2:] for line in flags if not line.startswith("H ")}
+        return tuple(sorted(flagged | {record[3:] for record in told}))
 
     def start(self, sandbox: Sandbox, command: str, definition: CiDefinition | None = None) -> Ran:
         check = CiCheck("ci", command)

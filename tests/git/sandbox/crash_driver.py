@@ -9,7 +9,8 @@ import sys
 from pathlib import Path
 
 from paddock.git.repo import discover
-from paddock.git.sandboxes.sandbox import PreparedSandbox, Sandbox, SandboxOrder, prepare_sandbox
+from paddock.git.sandboxes.sandbox import PreparedSandbox, SandboxOrder, prepare_sandbox
+from paddock.git.sandboxes.tree import Sandbox
 
 
 def main(top: str, root: str, commit: str, point: str) -> None:

@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from paddock.git.sandboxes.sandbox import SANDBOX_CHECKPOINTS, changed_files, read_record
+from paddock.git.sandboxes.sandbox import read_record
+from tests.git.checkpoints import SANDBOX_CHECKPOINTS
 from tests.git.conftest import commit, git
 from tests.git.sandbox.conftest import Yard
 
@@ -35,7 +36,7 @@ def test_a_kill_while_preparing_is_made_good(yard: Yard, point: str, start: str)
     assert record is not None
     assert record.run == "r1"
     yard.prepare(box, second)
-    assert changed_files(box) == ()
+    assert yard.changed_files(box) == ()
     assert git(box.tree, "status", "--porcelain", "--ignored") == ""
     assert yard.start(box, "cat README.md").out == "second\n"
     assert {path.name for path in box.root.iterdir()} == {"s1", "s1.json", "s1.lock"}

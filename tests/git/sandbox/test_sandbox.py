@@ -13,15 +13,14 @@ from paddock.git.sandboxes.sandbox import (
     InUse,
     NotPrepared,
     PreparedSandbox,
-    Sandbox,
     SandboxOrder,
-    changed_files,
     list_sandboxes,
     prepare_sandbox,
     release_sandbox,
     remove_sandbox,
     sweep_trash,
 )
+from paddock.git.sandboxes.tree import Sandbox
 from tests.git.conftest import MakeRepo, commit, git
 from tests.git.landing.lab import Lab
 from tests.git.sandbox.conftest import Yard
@@ -86,10 +85,10 @@ class TestPreparing:
             "git init -q nested; touch $HOME/mine $TMPDIR/mine; chmod -x README.md; ln -s /etc link; chmod 0 a/b"
         )
         yard.run(box, leave)
-        assert changed_files(box) == ("README.md", "src/app.py")
+        assert yard.changed_files(box) == ("README.md", "src/app.py")
         yard.prepare(box)
         assert git(box.tree, "status", "--porcelain", "--ignored") == ""
-        assert changed_files(box) == ()
+        assert yard.changed_files(box) == ()
         assert not (box.home / "mine").exists()
         assert not (box.tmp / "mine").exists()
         assert os.access("/etc", os.X_OK)
@@ -134,7 +133,7 @@ class TestPreparing:
         assert os.readlink(box.tree / "link") == "dos.txt"
         assert os.access(box.tree / "run.sh", os.X_OK)
         assert (box.tree / os.fsdecode(b"caf\xe9")).exists()
-        assert changed_files(box) == ()
+        assert yard.changed_files(box) == ()
 
     def test_a_submodule_is_an_empty_folder_whatever_the_last_run_put_there(self, yard: Yard) -> None:
         git(yard.top, "update-index", "--add", "--cacheinfo", f"160000,{yard.main},vendor/lib")
@@ -175,8 +174,8 @@ class TestClaims:
             yard.prepare(yard.sandbox(name), run=run)
         release_sandbox(yard.sandbox("s2"), "r8")
         seen = list_sandboxes(yard.repo, yard.folder / "ci")
-        assert [(one.name, one.record.run) for one in seen] == [("s1", "r7"), ("s2", None)]
-        assert seen[0].record.commit == yard.main
+        assert {name: record.run for name, record in seen.items()} == {"s1": "r7", "s2": None}
+        assert seen["s1"].commit == yard.main
 
     def test_removing_frees_the_disk_and_leaves_nothing(self, yard: Yard) -> None:
         box = yard.sandbox()
@@ -185,7 +184,7 @@ class TestClaims:
         assert isinstance(freed, int)
         assert freed > 0
         assert list(box.root.iterdir()) == []
-        assert list_sandboxes(yard.repo, box.root) == ()
+        assert list_sandboxes(yard.repo, box.root) == {}
 
     def test_rubbish_of_a_killed_removal_is_swept(self, yard: Yard) -> None:
         box = yard.sandbox()
@@ -195,7 +194,7 @@ class TestClaims:
         assert not (box.root / "s1.trash-1").exists()
         shutil.copytree(box.tree, box.root / "s9.trash-1")
         assert sweep_trash(box.root) > 0
-        assert [one.name for one in list_sandboxes(yard.repo, box.root)] == ["s1"]
+        assert list(list_sandboxes(yard.repo, box.root)) == ["s1"]
 
 
 class TestHostileCi:
@@ -256,7 +255,7 @@ class TestHostileCi:
         yard.run(box, destroy)
         yard.prepare(box)
         assert git(box.tree, "rev-parse", "HEAD") == yard.main
-        assert changed_files(box) == ()
+        assert yard.changed_files(box) == ()
         assert not box.home.is_symlink()
         assert refs_of(yard) == before
         assert yard.start(box, "cat README.md").out == "hello\n"
@@ -264,7 +263,7 @@ class TestHostileCi:
     def test_a_lock_left_behind_costs_no_rebuild(self, yard: Yard) -> None:
         box = yard.sandbox()
         yard.prepare(box)
-        (box.layout.control / "index.lock").touch()
+        (box.control / "index.lock").touch()
         assert yard.prepare(box).rebuilt == ""
 
     def test_a_hidden_edit_does_not_survive_into_the_next_run(self, yard: Yard) -> None:

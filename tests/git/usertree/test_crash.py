@@ -11,7 +11,8 @@ import pytest
 from paddock.git.repo import discover
 from paddock.git.usertree.checkouts import catch_up
 from paddock.git.usertree.notes import CheckoutNotes, StaleTree, notes_folder, write_notes
-from paddock.git.usertree.update import UPDATE_CHECKPOINTS, LeftAlone
+from paddock.git.usertree.update import LeftAlone
+from tests.git.checkpoints import UPDATE_CHECKPOINTS
 from tests.git.conftest import git, write
 from tests.git.usertree.desk import Desk
 

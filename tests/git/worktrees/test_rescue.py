@@ -83,7 +83,7 @@ class TestRescue:
         (tree.path / "src/app.py").unlink()
         rescued = save(repo, tree)
         assert rescued.files == 4
-        assert rescued.on_branch
+        assert rescued.ref == f"refs/heads/{BRANCH}"
         assert repo.resolve(BRANCH) == rescued.commit == git(tree.path, "rev-parse", "HEAD")
         assert repo.changed_paths(tree.start, BRANCH) == (
             ".gitignore",
@@ -139,7 +139,7 @@ class TestOddStates:
     def test_what_a_merge_in_progress_had_done_is_saved(self, repo: Repo, tree: Worktree) -> None:
         start_conflict(tree, "merge")
         rescued = save(repo, tree)
-        assert rescued.on_branch
+        assert rescued.ref == f"refs/heads/{BRANCH}"
         assert "<<<<<<<" in content(tree.path, BRANCH, "README.md")
         assert "A merge was in progress" in git(tree.path, "log", "-1", "--format=%B")
         assert operation_in_progress(tree.git_dir) is None
@@ -150,7 +150,7 @@ class TestOddStates:
         start_conflict(tree, "rebase")
         before = repo.resolve(BRANCH)
         rescued = save(repo, tree)
-        assert not rescued.on_branch
+        assert rescued.ref != f"refs/heads/{BRANCH}"
         assert repo.resolve(BRANCH) == before
         assert repo.refs("refs/paddock/kept")[rescued.ref] == rescued.commit
         assert "<<<<<<<" in content(tree.path, rescued.ref, "README.md")
@@ -162,7 +162,7 @@ class TestOddStates:
         work = commit(tree.path, {"work": "1"})
         write(tree.path, {"more": "2"})
         rescued = save(repo, tree)
-        assert rescued.on_branch
+        assert rescued.ref == f"refs/heads/{BRANCH}"
         assert repo.is_ancestor(work, BRANCH)
         assert git(tree.path, "symbolic-ref", "--short", "HEAD") == BRANCH
 

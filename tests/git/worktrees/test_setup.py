@@ -10,7 +10,7 @@ import pytest
 
 import paddock.git.worktrees.setup
 from paddock.core.upkeep.survey import SlotState
-from paddock.git.worktrees.pool import fill
+from paddock.git.worktrees.pool import count_idle, fill
 from paddock.git.worktrees.prepare import WorktreeOrder, find, prepare, release
 from paddock.git.worktrees.setup import needs_setup_again, run_setup, shell_setup, stop_leftover
 from paddock.git.worktrees.slots import WorktreeRoot, list_slots, read_record
@@ -136,7 +136,7 @@ class TestInWorktrees:
     def test_a_failure_in_the_pool_is_reported_and_left_to_the_claim(self, root: WorktreeRoot, tip: str) -> None:
         failing = replace(root, setup=shell_setup("exit 1"))
         report = fill(failing, tip, 3)
-        assert report.idle == 1
+        assert count_idle(failing) == 1
         assert "setup command failed" in report.problems[0]
         assert not prepare(failing, WorktreeOrder(*ORDER, tip)).ready
 

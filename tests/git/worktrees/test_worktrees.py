@@ -152,7 +152,7 @@ class TestPool:
         fill(root, tip, 1)
         moved = commit(top, {"README.md": "new\n", "added": "1"})
         report = fill(root, moved, 1)
-        assert (report.repointed, report.made, report.idle) == (1, 0, 1)
+        assert (report.repointed, report.made, count_idle(root)) == (1, 0, 1)
         assert (root.path / "w1/README.md").read_text() == "new\n"
         assert git(root.path / "w1", "rev-parse", "HEAD") == moved
         assert fill(root, moved, 1).repointed == 0
@@ -262,11 +262,12 @@ class TestPool:
         assert count_idle(root) == 1
 
     def test_work_is_bounded_by_most(self, root: WorktreeRoot, tip: str) -> None:
-        assert [fill(root, tip, 3, most=1).idle for _ in range(4)] == [1, 2, 3, 3]
+        assert [fill(root, tip, 3, most=1).made for _ in range(4)] == [1, 1, 1, 0]
+        assert count_idle(root) == 3
 
     def test_below_the_floor_the_pool_stops_growing_and_says_so(self, root: WorktreeRoot, tip: str) -> None:
         report = fill(replace(root, floor=DiskFloor(2**62, 0)), tip, 3)
-        assert report.idle == report.made == 0
+        assert count_idle(root) == report.made == 0
         assert "no room" in report.problems[0]
 
 

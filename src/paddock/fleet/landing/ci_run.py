@@ -23,7 +23,6 @@ from paddock.git.sandboxes.sandbox import (
     InUse,
     NotPrepared,
     PreparedSandbox,
-    Sandbox,
     SandboxOrder,
     finish_setup,
     list_sandboxes,
@@ -31,6 +30,7 @@ from paddock.git.sandboxes.sandbox import (
     release_sandbox,
     reserve_sandbox,
 )
+from paddock.git.sandboxes.tree import Sandbox
 from paddock.sessions.protocol import Exited, NeverStarted, Running, Turn, TurnOrder
 
 OUTPUT_LIMIT_BYTES = 64 * 1024 * 1024
@@ -134,7 +134,7 @@ class CiRun:
         """Only before the first process: after that the sandbox contains the run's own changes."""
         set_up, checked = (self._sessions.observe(self._turn(number)) != NeverStarted() for number in range(2))
         if set_up or checked:
-            return PreparedSandbox(order.commit, needs_setup=bool(order.setup) and not checked)
+            return PreparedSandbox(needs_setup=bool(order.setup) and not checked)
         prepared = await asyncio.to_thread(prepare_sandbox, sandbox, order, checkpoint)
         match prepared:
             case InUse(run=other):
@@ -208,9 +208,9 @@ class CiRun:
     def _find_sandbox(self) -> Sandbox:
         root = self._site.sandbox_root
         seen = list_sandboxes(self._site.repo, root)
-        mine = [box.name for box in seen if box.record.run == self.run.id]
-        free = [box.name for box in seen if box.record.run is None]
-        names = [*mine, *free, next(f"ci{n}" for n in range(1, 10_000) if f"ci{n}" not in {b.name for b in seen})]
+        mine = [name for name, record in seen.items() if record.run == self.run.id]
+        free = [name for name, record in seen.items() if record.run is None]
+        names = [*mine, *free, next(f"ci{n}" for n in range(1, 10_000) if f"ci{n}" not in seen)]
         sandbox = Sandbox(self._site.repo, root, names[0])
         if not mine:
             # Leftovers must not decide a run whose failure would be blamed on a change.

@@ -20,7 +20,8 @@ from paddock.fleet.landing.entrance import ci_of
 from paddock.fleet.site import Site
 from paddock.fleet.upkeep.sweeper import Sweeper
 from paddock.git.disk import remove_tree
-from paddock.git.sandboxes.sandbox import Sandbox, list_sandboxes, release_sandbox, remove_sandbox
+from paddock.git.sandboxes.sandbox import list_sandboxes, release_sandbox, remove_sandbox
+from paddock.git.sandboxes.tree import Sandbox
 from paddock.sessions.host import is_gone
 
 PREFIX = "trial-"
@@ -86,7 +87,7 @@ def _stopped_by_a_person(driver: CiRun) -> Iterator[None]:
 def _clear_left_over(site: Site) -> None:
     """Removes what trials left whose process was killed."""
     folders = {path.name for path in (site.state_dir / "runs").glob(f"{PREFIX}*")}
-    boxes = {seen.name for seen in list_sandboxes(site.repo, site.sandbox_root) if seen.name.startswith(PREFIX)}
+    boxes = {name for name in list_sandboxes(site.repo, site.sandbox_root) if name.startswith(PREFIX)}
     for name in folders | boxes:
         number = name.removeprefix(PREFIX)
         if number.isdecimal() and is_gone(int(number)):

@@ -35,14 +35,8 @@ from paddock.fleet.landing.entrance import main_ref
 from paddock.fleet.site import Site
 from paddock.git.disk import disk_usage, remove_tree
 from paddock.git.landing.held import UNITS, held_units, release_changes, release_unit, survey_changes
-from paddock.git.sandboxes.sandbox import (
-    InUse,
-    Sandbox,
-    list_sandboxes,
-    release_sandbox,
-    remove_sandbox,
-    sweep_trash,
-)
+from paddock.git.sandboxes.sandbox import InUse, list_sandboxes, release_sandbox, remove_sandbox, sweep_trash
+from paddock.git.sandboxes.tree import Sandbox
 from paddock.git.worktrees.upkeep import (
     ChangedMeanwhile,
     look_at_entries,
@@ -72,7 +66,7 @@ def look(site: Site) -> Survey:
         processes=tuple(ProcessSeen(p.owner, p.name, p.age_seconds, p.command) for p in site.sessions.find()),
         worktrees=look_at_worktrees(site.root),
         entries=look_at_entries(site.root),
-        sandboxes=tuple(SandboxClaim(box.name, box.record.run) for box in sandboxes),
+        sandboxes=tuple(SandboxClaim(name, record.run) for name, record in sandboxes.items()),
         units=tuple(UnitSeen(commit, now - _held_since(site, commit)) for commit in held_units(site.repo)),
         outputs=tuple(_outputs(site, now)),
         changes=_changes(site),

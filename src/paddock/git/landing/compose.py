@@ -24,8 +24,6 @@ from paddock.git.landing.messages import (
 )
 from paddock.git.landing.workbench import Clash, CommitDraft, CommitFacts, Workbench, paddock_at
 
-COMPOSE_CHECKPOINTS = ("compose.read", "compose.merged", "compose.committed")
-
 
 class Policy(StrEnum):
     """How landed work looks in main's history."""

@@ -23,8 +23,6 @@ from paddock.git.worktrees.checkout import KEPT, hold_commit
 
 UNITS = "refs/paddock/units"
 MAIN = "refs/paddock/main"
-HOLD_CHECKPOINTS = ("hold.checked", "hold.flushed", "hold.held")
-RELEASE_CHECKPOINTS = ("release.main_kept", "release.main_held", "release.released")
 _ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._/-]{0,63}")
 
 

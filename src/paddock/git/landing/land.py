@@ -26,9 +26,6 @@ from paddock.git.landing.workbench import Workbench, open_workbench
 from paddock.git.repo import Repo
 from paddock.git.usertree.checkouts import following, is_checked_out
 
-LAND_CHECKPOINTS = ("land.held", "land.audited", "land.flushed", "land.swapped", "land.moved", "land.verified")
-REMOTE_LAND_CHECKPOINTS = ("land.held", "land.audited", "land.flushed", "land.pushed", "land.moved", "land.verified")
-
 
 @dataclass(frozen=True, slots=True)
 class Landed:

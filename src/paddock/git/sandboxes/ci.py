@@ -13,7 +13,7 @@ import msgspec
 
 from paddock.config.schema import LandSettings
 from paddock.core.leases.globs import matches_path
-from paddock.git.sandboxes.sandbox import Sandbox
+from paddock.git.sandboxes.tree import Sandbox
 
 _PASSED_ON = (
     *("PATH", "USER", "LOGNAME", "SHELL", "LANG", "TZ", "TERM"),

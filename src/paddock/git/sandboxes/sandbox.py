@@ -6,22 +6,18 @@ its record is taken until that run is released. Running the command is not done 
 
 import contextlib
 import os
-import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
 import msgspec
 
-from paddock.core.errors import PaddockError
 from paddock.git.command import GitFailed
 from paddock.git.disk import disk_usage, remove_tree
 from paddock.git.lock import Lock, hold
 from paddock.git.repo import Repo
-from paddock.git.sandboxes.tree import Layout, build, damage_of, differing, furnish, switch, untracked
+from paddock.git.sandboxes.tree import NAME, Sandbox, build, damage_of, furnish, switch, untracked
 
-SANDBOX_CHECKPOINTS = ("sandbox.claimed", "sandbox.built", "sandbox.switched", "sandbox.furnished", "sandbox.recorded")
-_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,63}")
 _TRASH = ".trash-"
 _LOCK_TIMEOUT_SECONDS = 120.0
 
@@ -36,47 +32,6 @@ class SandboxRecord(msgspec.Struct, frozen=True, omit_defaults=True):
     commit: str = ""
     setup: str = ""
     kept: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class Sandbox:
-    """A place to run CI: `name` is usually the slot's. Its folder need not exist yet."""
-
-    repo: Repo
-    root: Path
-    name: str
-
-    def __post_init__(self) -> None:
-        if not _NAME.fullmatch(self.name):
-            raise PaddockError(f"`{self.name}` is not a name for a sandbox")
-
-    @property
-    def path(self) -> Path:
-        return self.root / self.name
-
-    @property
-    def tree(self) -> Path:
-        return self.layout.tree
-
-    @property
-    def home(self) -> Path:
-        return self.layout.home
-
-    @property
-    def tmp(self) -> Path:
-        return self.layout.tmp
-
-    @property
-    def layout(self) -> Layout:
-        return Layout(self.repo, self.path)
-
-    @property
-    def record_path(self) -> Path:
-        return self.root / f"{self.name}.json"
-
-    @property
-    def lock_path(self) -> Path:
-        return self.root / f"{self.name}.lock"
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +53,6 @@ class SandboxOrder:
 class PreparedSandbox:
     """The tree is exactly the commit. `rebuilt` says why it was not warm, empty when it was."""
 
-    commit: str
     needs_setup: bool
     rebuilt: str = ""
 
@@ -115,12 +69,6 @@ class NotPrepared:
     """Not the change's fault: no room, no permission, a commit that is gone."""
 
     reason: str
-
-
-@dataclass(frozen=True, slots=True)
-class SandboxSeen:
-    name: str
-    record: SandboxRecord
 
 
 def reserve_sandbox(sandbox: Sandbox, run: str, *, fresh: bool) -> None:
@@ -160,13 +108,13 @@ def finish_setup(sandbox: Sandbox, order: SandboxOrder) -> PreparedSandbox | InU
         if record is None or record.run != order.run:
             return InUse(record.run) if record and record.run else NotPrepared("the sandbox was given up")
         try:
-            kept = untracked(sandbox.layout, lock)
-            switch(sandbox.layout, order.commit, (*order.keep, *kept), lock)
-            furnish(sandbox.layout, order.commit, order.refs, keep_home=True)
+            kept = untracked(sandbox, lock)
+            switch(sandbox, order.commit, (*order.keep, *kept), lock)
+            furnish(sandbox, order.commit, order.refs, keep_home=True)
         except (GitFailed, OSError) as failed:
             return NotPrepared(str(failed))
         write_record(sandbox, SandboxRecord(order.run, order.commit, order.setup, kept))
-    return PreparedSandbox(order.commit, needs_setup=False)
+    return PreparedSandbox(needs_setup=False)
 
 
 def release_sandbox(sandbox: Sandbox, run: str) -> bool:
@@ -201,23 +149,14 @@ def sweep_trash(root: Path) -> int:
     return freed
 
 
-def list_sandboxes(repo: Repo, root: Path) -> tuple[SandboxSeen, ...]:
+def list_sandboxes(repo: Repo, root: Path) -> dict[str, SandboxRecord]:
     """What is there, by name; a record's run tells a restarted daemon what to adopt or release."""
     if not root.is_dir():
-        return ()
-    names = sorted({path.stem for path in root.iterdir() if _NAME.fullmatch(path.stem)})
+        return {}
+    names = sorted({path.stem for path in root.iterdir() if NAME.fullmatch(path.stem)})
     sandboxes = [Sandbox(repo, root, name) for name in names if _TRASH not in name]
-    return tuple(
-        SandboxSeen(box.name, read_record(box) or SandboxRecord())
-        for box in sandboxes
-        if box.path.exists() or box.record_path.exists()
-    )
-
-
-def changed_files(sandbox: Sandbox) -> tuple[str, ...]:
-    """Tracked files that are not as the prepared commit has them."""
-    with _locked(sandbox) as lock:
-        return differing(sandbox.layout, lock)
+    present = [box for box in sandboxes if box.path.exists() or box.record_path.exists()]
+    return {box.name: read_record(box) or SandboxRecord() for box in present}
 
 
 def read_record(sandbox: Sandbox) -> SandboxRecord | None:
@@ -247,7 +186,7 @@ def _why_rebuild(sandbox: Sandbox, record: SandboxRecord, order: SandboxOrder) -
         return "it was left half-finished"
     if record.setup and record.setup != order.setup:
         return "the set-up changed"
-    return damage_of(sandbox.layout) or ""
+    return damage_of(sandbox) or ""
 
 
 def _prepare(
@@ -258,21 +197,20 @@ def _prepare(
     lock: Lock,
     checkpoint: Callable[[str], None],
 ) -> PreparedSandbox:
-    layout = sandbox.layout
     write_record(sandbox, SandboxRecord(run=order.run))
     checkpoint("sandbox.claimed")
     kept, setup = ((), "") if rebuild else (record.kept, record.setup)
     if rebuild:
         _discard(sandbox, lock)
-        build(layout, lock)
+        build(sandbox, lock)
         checkpoint("sandbox.built")
-    switch(layout, order.commit, (*order.keep, *kept), lock)
+    switch(sandbox, order.commit, (*order.keep, *kept), lock)
     checkpoint("sandbox.switched")
-    furnish(layout, order.commit, order.refs, keep_home=bool(setup))
+    furnish(sandbox, order.commit, order.refs, keep_home=bool(setup))
     checkpoint("sandbox.furnished")
     write_record(sandbox, SandboxRecord(order.run, order.commit, setup, kept))
     checkpoint("sandbox.recorded")
-    return PreparedSandbox(order.commit, needs_setup=setup != order.setup, rebuilt=rebuild)
+    return PreparedSandbox(needs_setup=setup != order.setup, rebuilt=rebuild)
 
 
 def _discard(sandbox: Sandbox, lock: Lock) -> None:

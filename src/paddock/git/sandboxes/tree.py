@@ -10,10 +10,12 @@ config or delete `.git`: all of it is gone before the next run, and the index ou
 """
 
 import os
+import re
 import shutil
 from dataclasses import dataclass
 from pathlib import Path
 
+from paddock.core.errors import PaddockError
 from paddock.core.ids import recordable
 from paddock.git.command import GitResult, run_git
 from paddock.git.disk import make_writable, remove_tree
@@ -21,6 +23,7 @@ from paddock.git.lock import Lock
 from paddock.git.repo import Repo
 
 CHECKOUT_TIMEOUT_SECONDS = 900.0
+NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,63}")
 _CONFIG = """\
 [gc]
 	auto = 0
@@ -61,9 +64,28 @@ _ENVIRONMENT = {
 
 
 @dataclass(frozen=True, slots=True)
-class Layout:
+class Sandbox:
+    """A place to run CI: `name` is usually the slot's. Its folder need not exist yet."""
+
     repo: Repo
-    path: Path
+    root: Path
+    name: str
+
+    def __post_init__(self) -> None:
+        if not NAME.fullmatch(self.name):
+            raise PaddockError(f"`{self.name}` is not a name for a sandbox")
+
+    @property
+    def path(self) -> Path:
+        return self.root / self.name
+
+    @property
+    def record_path(self) -> Path:
+        return self.root / f"{self.name}.json"
+
+    @property
+    def lock_path(self) -> Path:
+        return self.root / f"{self.name}.lock"
 
     @property
     def control(self) -> Path:
@@ -96,76 +118,67 @@ class Layout:
         )
 
 
-def damage_of(layout: Layout) -> str | None:
+def damage_of(sandbox: Sandbox) -> str | None:
     """Why the sandbox cannot be switched to another commit, None when it can."""
-    for folder in (layout.path, layout.control, layout.tree):
+    for folder in (sandbox.path, sandbox.control, sandbox.tree):
         if folder.is_symlink() or not folder.is_dir():
             return f"`{folder.name}` is gone or not a folder"
-    alternates = layout.control / "objects" / "info" / "alternates"
-    if not alternates.is_file() or not (layout.control / "HEAD").is_file():
+    alternates = sandbox.control / "objects" / "info" / "alternates"
+    if not alternates.is_file() or not (sandbox.control / "HEAD").is_file():
         return "its git directory is damaged"
     return None
 
 
-def build(layout: Layout, lock: Lock) -> None:
+def build(sandbox: Sandbox, lock: Lock) -> None:
     """An empty sandbox; whatever was there must be gone."""
-    for folder in (layout.tree, layout.home, layout.tmp):
+    for folder in (sandbox.tree, sandbox.home, sandbox.tmp):
         folder.mkdir(parents=True)
-    layout.control.mkdir()
-    hash_name = layout.repo.git("rev-parse", "--show-object-format").text
-    layout.git(lock, "init", "--quiet", "--template=", f"--object-format={hash_name}")
-    _share_objects(layout.repo, layout.control)
-    storage = str(layout.repo.common_dir / "lfs")
-    layout.git(lock, "config", "lfs.storage", storage)
+    sandbox.control.mkdir()
+    hash_name = sandbox.repo.git("rev-parse", "--show-object-format").text
+    sandbox.git(lock, "init", "--quiet", "--template=", f"--object-format={hash_name}")
+    _share_objects(sandbox.repo, sandbox.control)
+    storage = str(sandbox.repo.common_dir / "lfs")
+    sandbox.git(lock, "config", "lfs.storage", storage)
 
 
-def switch(layout: Layout, commit: str, keep: tuple[str, ...], lock: Lock) -> None:
+def switch(sandbox: Sandbox, commit: str, keep: tuple[str, ...], lock: Lock) -> None:
     """Make the tree exactly `commit`, plus what `keep` (patterns as in .gitignore) lets stay."""
-    remove_tree(layout.tree / ".git")
-    (layout.control / "index.lock").unlink(missing_ok=True)
-    _copy_shallow(layout.repo, layout.control)
-    (layout.control / "HEAD").write_text(f"{commit}\n")
+    remove_tree(sandbox.tree / ".git")
+    (sandbox.control / "index.lock").unlink(missing_ok=True)
+    _copy_shallow(sandbox.repo, sandbox.control)
+    (sandbox.control / "HEAD").write_text(f"{commit}\n")
     kept = tuple(part for pattern in keep for part in ("-e", pattern))
     for args in (("reset", "--hard", "--quiet", commit), ("clean", "-ffdxq", *kept)):
-        if not layout.git(lock, *args, check=False).ok:
-            make_writable(layout.tree)
-            layout.git(lock, *args)
-    _empty_submodules(layout, lock)
+        if not sandbox.git(lock, *args, check=False).ok:
+            make_writable(sandbox.tree)
+            sandbox.git(lock, *args)
+    _empty_submodules(sandbox, lock)
 
 
-def furnish(layout: Layout, commit: str, refs: tuple[tuple[str, str], ...], keep_home: bool) -> None:
+def furnish(sandbox: Sandbox, commit: str, refs: tuple[tuple[str, str], ...], keep_home: bool) -> None:
     """The repository CI sees, and fresh folders of its own."""
-    own = layout.tree / ".git"
+    own = sandbox.tree / ".git"
     for folder in (own / "objects" / "pack", own / "refs" / "heads"):
         folder.mkdir(parents=True)
-    _share_objects(layout.repo, own)
-    _copy_shallow(layout.repo, own)
-    core = (layout.control / "config").read_text().partition("[lfs]")[0]
+    _share_objects(sandbox.repo, own)
+    _copy_shallow(sandbox.repo, own)
+    core = (sandbox.control / "config").read_text().partition("[lfs]")[0]
     core = "".join(line for line in core.splitlines(keepends=True) if "worktree" not in line)
     (own / "config").write_text(core + _CONFIG)
     (own / "packed-refs").write_text("".join(f"{sha} {ref}\n" for ref, sha in sorted(refs)))
-    shutil.copyfile(layout.control / "index", own / "index")
+    shutil.copyfile(sandbox.control / "index", own / "index")
     (own / "HEAD").write_text(f"{commit}\n")
-    _renew(layout.tmp)
-    if not keep_home or layout.home.is_symlink() or not layout.home.is_dir():
-        _renew(layout.home)
-        (layout.home / ".gitconfig").write_text(_HOME_CONFIG)
+    _renew(sandbox.tmp)
+    if not keep_home or sandbox.home.is_symlink() or not sandbox.home.is_dir():
+        _renew(sandbox.home)
+        (sandbox.home / ".gitconfig").write_text(_HOME_CONFIG)
 
 
-def untracked(layout: Layout, lock: Lock) -> tuple[str, ...]:
+def untracked(sandbox: Sandbox, lock: Lock) -> tuple[str, ...]:
     """Top-most paths git does not track, as patterns for `keep`. A name that cannot be written down is not kept."""
-    listed = layout.git(lock, "ls-files", "--others", "--directory", "--no-empty-directory", "-z").records
+    listed = sandbox.git(lock, "ls-files", "--others", "--directory", "--no-empty-directory", "-z").records
     paths = [path.rstrip("/") for path in listed if path == recordable(path)]
     return tuple(f"/{_escape(path)}" for path in paths if path != ".git")
-
-
-def differing(layout: Layout, lock: Lock) -> tuple[str, ...]:
-    """Tracked files that are not as the commit has them, also those an index flag would hide."""
-    flagged = [line for line in layout.git(lock, "ls-files", "-v", "-z").records if not line.startswith("H ")]
-    told = layout.git(lock, "status", "--porcelain", "-z", "--no-renames", "--untracked-files=no", check=False)
-    if not told.ok:
-        return ("the git directory",)
-    return tuple(sorted({line[2:] for line in flagged} | {record[3:] for record in told.records}))
 
 
 def _share_objects(repo: Repo, git_dir: Path) -> None:
@@ -186,13 +199,13 @@ def _copy_shallow(repo: Repo, git_dir: Path) -> None:
         (git_dir / "shallow").unlink(missing_ok=True)
 
 
-def _empty_submodules(layout: Layout, lock: Lock) -> None:
+def _empty_submodules(sandbox: Sandbox, lock: Lock) -> None:
     """`git clean` does not look into submodules, so what CI checked out there is removed by hand."""
-    if not (layout.tree / ".gitmodules").exists():
+    if not (sandbox.tree / ".gitmodules").exists():
         return
-    staged = (record.partition("\t") for record in layout.git(lock, "ls-files", "--stage", "-z").records)
+    staged = (record.partition("\t") for record in sandbox.git(lock, "ls-files", "--stage", "-z").records)
     for facts, _, path in staged:
-        folder = layout.tree / path
+        folder = sandbox.tree / path
         if facts.startswith("160000 ") and folder.is_dir() and any(folder.iterdir()):
             _renew(folder)
 

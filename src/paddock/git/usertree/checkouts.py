@@ -18,7 +18,6 @@ from paddock.git.usertree.undone import notice_undone
 from paddock.git.usertree.update import LeftAlone, PreparedUpdate, UpToDate, prepare_update, update_tree
 
 READY = "nothing is in the way"
-FOLLOW_CHECKPOINTS = ("sync.claimed", "sync.held", "sync.followed")
 
 
 @dataclass

@@ -20,16 +20,6 @@ from paddock.git.usertree.places import UserTree, fingerprint
 from paddock.git.usertree.stage import InTheWay, Item, TreeStage
 from paddock.git.usertree.versions import ENTER_VERSIONS, index_rows
 
-UPDATE_CHECKPOINTS = (
-    "sync.prepared",
-    "sync.locked",
-    "sync.journalled",
-    "sync.taken",
-    "sync.put",
-    "sync.placed",
-    "sync.refreshed",
-    "sync.indexed",
-)
 IN_THE_WAY = "your uncommitted work is in the way"
 
 

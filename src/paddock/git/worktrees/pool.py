@@ -29,9 +29,8 @@ from paddock.git.worktrees.slots import (
 
 @dataclass(frozen=True, slots=True)
 class FillReport:
-    """`idle` entries are in the pool now. `problems` are worth a delay before the next call."""
+    """What was done. `problems` are worth a delay before the next call."""
 
-    idle: int
     made: int = 0
     repointed: int = 0
     problems: tuple[str, ...] = ()
@@ -84,7 +83,7 @@ def fill(
         except (PaddockError, OSError) as error:
             problems.append(str(error))
     _sharpen(root, done)
-    return FillReport(count_idle(root, lived_in), made, len(done) - made, tuple(problems))
+    return FillReport(made, len(done) - made, tuple(problems))
 
 
 def _sharpen(root: WorktreeRoot, done: list[Slot]) -> None:

@@ -35,8 +35,8 @@ _FALLBACK_NAME, _FALLBACK_EMAIL = "Paddock", "paddock@localhost"
 class Rescued:
     """What became of a worktree's uncommitted files.
 
-    `commit` is the rescue commit, None when there was nothing to save. `on_branch` is false when HEAD had left
-    the attempt's branch for a history of its own: then `ref` holds the commit and the branch stays as it was.
+    `commit` is the rescue commit, None when there was nothing to save. `ref` holds it: the attempt's branch, or one of
+    our own when HEAD had left the branch for another history; then the branch stays as it was.
     `left` names what could not be saved (nested repositories, files too large). `head` is where HEAD was found (None
     on an unborn branch); `spotless` says that not even an ignored file lay about there.
     """
@@ -44,7 +44,6 @@ class Rescued:
     commit: str | None
     ref: str
     files: int = 0
-    on_branch: bool = True
     left: tuple[str, ...] = ()
     head: str | None = None
     spotless: bool = False
@@ -112,8 +111,7 @@ def rescue(
         made = tip if tip != parent and _is_commit_of(repo, tip, tree, parent) else None
         commit = made or _commit_tree(repo, tree, parent, _message(admin, dirty, left, why))
         checkpoint("rescue.committed")
-        on_branch = tip in (None, parent, made) or (parent is not None and repo.is_ancestor(str(tip), parent))
-        if on_branch:
+        if tip in (None, parent, made) or (parent is not None and repo.is_ancestor(str(tip), parent)):
             _move(repo, ref, commit, tip)
             checkpoint("rescue.moved")
             run_git(worktree, "symbolic-ref", "-m", "paddock: rescue", "HEAD", ref)
@@ -124,7 +122,7 @@ def rescue(
         os.replace(index, admin / "index")
         checkpoint("rescue.indexed")
         forget_operation(admin)
-        return Rescued(commit, ref, len(dirty.paths) - len(left), on_branch, left)
+        return Rescued(commit, ref, len(dirty.paths) - len(left), left)
     finally:
         for leftover in (index, admin / "paddock-rescue.index.lock"):
             leftover.unlink(missing_ok=True)
