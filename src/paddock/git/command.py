@@ -70,7 +70,7 @@ _DROPPED_ENVIRONMENT = (
 
 
 class GitResult(msgspec.Struct, frozen=True):
-    """What one git process said. `code` is negative when a signal ended it."""
+    """What one git process said. `code` is negative when a signal ended it; `argv` is without what is always passed."""
 
     argv: tuple[str, ...]
     code: int
@@ -108,7 +108,7 @@ class GitFailed(PaddockError):
     """A git command failed that had to succeed."""
 
     def __init__(self, result: GitResult) -> None:
-        shown = " ".join(("git", *_without_safe_options(result.argv)))
+        shown = " ".join(result.argv)
         why = "ran out of time" if result.timed_out else f"ended with {result.code}"
         said = result.stderr.strip() or "it printed nothing"
         super().__init__(f"`{shown}` {why}: {said}")
@@ -133,11 +133,11 @@ def run_git(
     import subprocess  # here because `paddock status` finds its repository without starting a process
 
     program = git_program(os.environ.get("PATH", os.defpath))
-    argv = (program, "-C", os.path.abspath(directory), *_SAFE_OPTIONS, *args)
+    where = ("-C", os.path.abspath(directory))
     stdin = os.fsencode(input) if isinstance(input, str) else input
     # A session of its own: no controlling terminal to prompt on, and one group to kill.
     process = subprocess.Popen(
-        argv,
+        (program, *where, *_SAFE_OPTIONS, *args),
         cwd="/",
         stdin=subprocess.DEVNULL if stdin is None else subprocess.PIPE,
         stdout=subprocess.PIPE,
@@ -156,7 +156,7 @@ def run_git(
         _kill_and_drain(process)
         raise
     said = stderr[-_STDERR_SHOWN_BYTES:].decode("utf-8", "replace")
-    result = GitResult(argv, process.returncode, stdout, said, timed_out)
+    result = GitResult(("git", *where, *args), process.returncode, stdout, said, timed_out)
     if check and not result.ok:
         raise GitFailed(result)
     return result
@@ -236,8 +236,3 @@ def _kill_and_drain(process: "Popen[bytes]") -> tuple[bytes, bytes]:
                 stream.close()
         process.wait()
         return b"", b""
-
-
-def _without_safe_options(argv: tuple[str, ...]) -> tuple[str, ...]:
-    after = 3 + len(_SAFE_OPTIONS)
-    return (*argv[1:3], *argv[after:])

@@ -30,8 +30,6 @@ _ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._/-]{0,63}")
 class Held:
     """`base` is where the change forked from main, `paths` what it touches since then."""
 
-    member: Member
-    ref: str
     base: str
     paths: tuple[str, ...]
 
@@ -40,7 +38,6 @@ class Held:
 class NotHeld:
     """The change cannot enter the queue, and why."""
 
-    member: Member
     reason: str
 
 
@@ -53,7 +50,7 @@ def hold_change(
 ) -> Held | NotHeld:
     """Keeps the change with a ref of the queue's own. Safe to repeat."""
     if not _can_be_a_ref(member.id) or member.version < 1:
-        return NotHeld(member, f"`{member.id}@v{member.version}` cannot be part of a ref name")
+        return NotHeld(f"`{member.id}@v{member.version}` cannot be part of a ref name")
     bench = open_workbench(repo)
     checked = _check(bench, member, main)
     checkpoint("hold.checked")
@@ -63,7 +60,7 @@ def hold_change(
     checkpoint("hold.flushed")
     ref = change_ref(member)
     if not move_ref(repo, ref, member.head, ABSENT, "paddock: hold") and repo.resolve(ref) != member.head:
-        return NotHeld(member, f"version {member.version} of {member.id} is already another commit")
+        return NotHeld(f"version {member.version} of {member.id} is already another commit")
     checkpoint("hold.held")
     return checked
 
@@ -141,18 +138,18 @@ def held_units(repo: Repo) -> tuple[str, ...]:
 
 def _check(bench: Workbench, member: Member, main: str) -> Held | NotHeld:
     if bench.read_commits((member.head,))[0] is None:
-        return NotHeld(member, f"commit `{member.head}` is not in the repository")
+        return NotHeld(f"commit `{member.head}` is not in the repository")
     whole = bench.git("rev-list", "--objects", "--quiet", member.head, f"^{main}", check=False)
     if not whole.ok:
-        return NotHeld(member, f"objects of the change are missing or damaged: {whole.stderr.strip()}")
+        return NotHeld(f"objects of the change are missing or damaged: {whole.stderr.strip()}")
     bases = bench.merge_bases(main, member.head)
     if not bases:
-        return NotHeld(member, "the change shares no history with the branch it should land on")
+        return NotHeld("the change shares no history with the branch it should land on")
     named = bench.git("diff-tree", "-r", "-z", "--no-renames", "--name-only", bases[0], member.head)
     paths = tuple(named.records)
     if bad := next((path for path in paths if not _is_safe(path)), None):
-        return NotHeld(member, f"the change contains a path git will not check out: `{bad!a}`")
-    return Held(member, change_ref(member), bases[0], tuple(map(recordable, paths)))
+        return NotHeld(f"the change contains a path git will not check out: `{bad!a}`")
+    return Held(bases[0], tuple(map(recordable, paths)))
 
 
 def _is_safe(path: str) -> bool:

@@ -1,6 +1,6 @@
 """Linear history for a member: its commits replayed one by one, or squashed into one. Authorship is kept."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from paddock.git.landing.messages import NamedMember, change_trailer, squash_message, with_trailers, without_claims
 from paddock.git.landing.workbench import Clash, CommitDraft, CommitFacts, Workbench, is_plain_identity
@@ -66,11 +66,8 @@ def write_rebased(bench: Workbench, span: Span, trailers: tuple[str, ...]) -> st
 
 def _write_line(bench: Workbench, tip: str, drafts: list[CommitDraft], trailers: tuple[str, ...]) -> str:
     for number, draft in enumerate(drafts):
-        own = trailers if number == len(drafts) - 1 else ()
-        message = with_trailers(draft.message, own)
-        tip = bench.write_commit(
-            CommitDraft(draft.tree, (tip,), draft.author, draft.committer, message, draft.encoding)
-        )
+        message = with_trailers(draft.message, trailers if number == len(drafts) - 1 else ())
+        tip = bench.write_commit(replace(draft, parents=(tip,), message=message))
     return tip
 
 

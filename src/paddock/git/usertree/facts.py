@@ -2,12 +2,12 @@
 
 import os
 import stat
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from paddock.core.catchup import SYMLINK, UNMERGED, OnDisk, PathFacts, is_gitlink
-from paddock.git.usertree.places import UserTree, fingerprint
+from paddock.git.usertree.places import UserTree, fingerprint, parents_of
 from paddock.git.usertree.versions import DIFFERENCES, Change, parse_differences
 
 _SWITCHES = ("filemode", "symlinks", "ignorecase", "sparsecheckout")
@@ -125,7 +125,7 @@ def _kind_on_disk(reader: _Reader, path: str) -> str:
 
     An alias is another name that a file system blind to case takes for this one.
     """
-    for parent in _parents(path):
+    for parent in parents_of(path):
         try:
             if not stat.S_ISDIR((reader.tree.path / parent).lstat().st_mode):
                 return "nothing"  # what is reached through a link or a file is not ours to look at
@@ -155,11 +155,6 @@ def _other_case(reader: _Reader, path: str) -> str:
 
 def _goes_away(reader: _Reader, path: str) -> bool:
     return path in reader.changes and reader.changes[path][1] is None
-
-
-def _parents(path: str) -> Iterable[str]:
-    parts = path.split("/")[:-1]
-    return ("/".join(parts[: count + 1]) for count in range(len(parts)))
 
 
 def _judge_absent(old: str | None, new: str | None, *, hidden: bool) -> OnDisk:
@@ -196,7 +191,7 @@ def _judge_folder(reader: _Reader, path: str, known: Mapping[str, OnDisk]) -> On
 
 def _blocking_parent(reader: _Reader, path: str, known: Mapping[str, OnDisk]) -> str:
     """A file or link where `path` needs a folder, unless it is old work that main has removed."""
-    for parent in _parents(path):
+    for parent in parents_of(path):
         try:
             if stat.S_ISDIR((reader.tree.path / parent).lstat().st_mode):
                 continue

@@ -3,6 +3,7 @@
 import hashlib
 import os
 import stat
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -90,6 +91,12 @@ def _read_entry(entry: bytes, branch: str) -> UserTree | None:
     except PaddockError:
         return None
     return None if (git_dir / WATCHER_MARKER).exists() else UserTree(path, git_dir, branch)
+
+
+def parents_of(path: str) -> Iterator[str]:
+    """The folders above a path in the tree, outermost first."""
+    parts = path.split("/")
+    return ("/".join(parts[:count]) for count in range(1, len(parts)))
 
 
 def fingerprint(path: Path) -> str | None:

@@ -24,7 +24,7 @@ import msgspec
 
 from paddock.core.errors import PaddockError
 from paddock.git.disk import remove_tree
-from paddock.git.usertree.places import UserTree, fingerprint
+from paddock.git.usertree.places import UserTree, fingerprint, parents_of
 
 LOCK_SECONDS = 2.0
 _PAUSE_SECONDS = 0.01
@@ -140,11 +140,11 @@ class TreeStage:
     def close(self) -> None:
         """Removes the folder; the journal goes first, so that nothing half removed is ever undone."""
         self.unlock_index()
-        yards = {self._yard_of_journal(), self.folder}
+        journal = self._read_journal()
+        yard = self.yard if journal is None else Path(os.fsdecode(journal.yard))
         (self.folder / "journal").unlink(missing_ok=True)
-        for yard in yards:
-            if yard is not None and yard.exists():
-                remove_tree(yard)
+        for folder in {yard, self.folder}:
+            remove_tree(folder)
 
     def recover(self) -> None:
         """Puts right what a process that was killed left behind. Does nothing when there is nothing."""
@@ -242,15 +242,10 @@ class TreeStage:
 
     def _folders_to_make(self, items: tuple[Item, ...]) -> list[str]:
         """Parents that do not exist yet, outermost first."""
-        missing: dict[str, None] = {}
-        for item in items:
-            if item.after is not None:
-                parts = os.fsdecode(item.path).split("/")[:-1]
-                for count in range(len(parts)):
-                    folder = "/".join(parts[: count + 1])
-                    if not (self.tree.path / folder).is_dir():
-                        missing[folder] = None
-        return list(missing)
+        needed = dict.fromkeys(
+            folder for item in items if item.after is not None for folder in parents_of(os.fsdecode(item.path))
+        )
+        return [folder for folder in needed if not (self.tree.path / folder).is_dir()]
 
     # -- the journal ----------------------------------------------------------------------------------------
 
@@ -267,10 +262,6 @@ class TreeStage:
             return msgspec.msgpack.decode((self.folder / "journal").read_bytes(), type=Journal)
         except FileNotFoundError:
             return None
-
-    def _yard_of_journal(self) -> Path | None:
-        journal = self._read_journal()
-        return self.yard if journal is None else Path(os.fsdecode(journal.yard))
 
 
 def _link(source: Path, target: Path) -> None:

@@ -45,8 +45,6 @@ class PreparedUpdate:
     stage: TreeStage
     items: tuple[Item, ...]
     index_seen: tuple[int, int, int] | None
-    at: str
-    new: str
 
     def take(self) -> LeftAlone | None:
         """Locks the index, and sees that it is still the one prepared for."""
@@ -157,7 +155,7 @@ def _prepare(
     if hidden - changed != _hidden(stage) - changed:
         return LeftAlone("its sparse checkout does not match its patterns; run `git sparse-checkout reapply` first")
     items = [_item(stage, one, facts.prints[one.path]) for one in facts.paths if todo[one.path] is Todo.WRITE]
-    return PreparedUpdate(stage, tuple(item for item in items if item is not None), seen, at, new)
+    return PreparedUpdate(stage, tuple(item for item in items if item is not None), seen)
 
 
 def _copy_index(tree: UserTree, copy: Path) -> tuple[int, int, int] | None:

@@ -118,22 +118,16 @@ def check_out(worktree: Path, admin: Path, commit: str, lock: Lock) -> None:
     )
 
 
-def point_at(worktree: Path, admin: Path, commit: str, lock: Lock) -> None:
-    """check_out, and remove untracked files; ignored ones stay."""
-    check_out(worktree, admin, commit, lock)
-    run_git(worktree, "clean", "-ffdq", timeout=_CHECKOUT_TIMEOUT_SECONDS, inherit=lock.inherit)
-
-
 def bring_to(worktree: Path, admin: Path, commit: str, lock: Lock) -> bool:
-    """point_at, doing only what is needed; False when the worktree was clean and at `commit` already."""
+    """check_out, and remove untracked files (ignored ones stay); False when nothing of it was needed."""
     told = run_git(worktree, "status", "--porcelain=v2", "--branch", "-z", "--untracked-files=normal", check=False)
     headers = [line for line in told.records if line.startswith("# ")]
-    if not told.ok or len(headers) != len(told.records):
-        point_at(worktree, admin, commit, lock)
-    elif f"# branch.oid {commit}" not in headers:
-        check_out(worktree, admin, commit, lock)
-    else:
+    is_dirty = not told.ok or len(headers) != len(told.records)
+    if not is_dirty and f"# branch.oid {commit}" in headers:
         return False
+    check_out(worktree, admin, commit, lock)
+    if is_dirty:
+        run_git(worktree, "clean", "-ffdq", timeout=_CHECKOUT_TIMEOUT_SECONDS, inherit=lock.inherit)
     return True
 
 
@@ -158,8 +152,7 @@ def attach_branch(repo: Repo, worktree: Path, admin: Path, branch: str, start: s
     Commits only this branch had before stay held by a ref under refs/paddock/kept.
     """
     ref = f"refs/heads/{branch}"
-    _refuse_used_branch(repo, worktree, branch)
-    _refuse_blocking_branch(repo, branch)
+    _require_free_branch(repo, worktree, branch)
     if not repo.update_ref(ref, start, ABSENT, "paddock: start"):
         before = repo.refs(ref)[ref]
         if before != start:
@@ -173,8 +166,7 @@ def attach_branch(repo: Repo, worktree: Path, admin: Path, branch: str, start: s
 
 def start_branch(repo: Repo, worktree: Path, admin: Path, branch: str, start: str, lock: Lock) -> bool:
     """check_out and attach_branch by one process, for a branch that is new; False, with nothing done, if it is not."""
-    _refuse_used_branch(repo, worktree, branch)
-    _refuse_blocking_branch(repo, branch)
+    _require_free_branch(repo, worktree, branch)
     drop_stale_locks(admin)
     words = ("checkout", "--quiet", "--force", "--no-track", "-b", branch, start, "--")
     timeout = _CHECKOUT_TIMEOUT_SECONDS
@@ -260,16 +252,15 @@ def drop_stale_locks(admin: Path) -> None:
 def operation_in_progress(admin: Path) -> str | None:
     """merge, rebase, am, cherry-pick, revert or bisect; None when there is none."""
     signs = {
-        "rebase": "rebase-merge",
-        "am": "rebase-apply/applying",
-        "rebase (apply)": "rebase-apply",
-        "merge": "MERGE_HEAD",
-        "cherry-pick": "CHERRY_PICK_HEAD",
-        "revert": "REVERT_HEAD",
-        "bisect": "BISECT_LOG",
+        "rebase-merge": "rebase",
+        "rebase-apply/applying": "am",
+        "rebase-apply": "rebase",
+        "MERGE_HEAD": "merge",
+        "CHERRY_PICK_HEAD": "cherry-pick",
+        "REVERT_HEAD": "revert",
+        "BISECT_LOG": "bisect",
     }
-    found = next((name for name, sign in signs.items() if (admin / sign).exists()), None)
-    return "rebase" if found == "rebase (apply)" else found
+    return next((name for sign, name in signs.items() if (admin / sign).exists()), None)
 
 
 def forget_operation(admin: Path) -> None:
@@ -305,16 +296,13 @@ def hold_commit(repo: Repo, commit: str, label: str) -> str:
     return ref
 
 
-def _refuse_used_branch(repo: Repo, worktree: Path, branch: str) -> None:
+def _require_free_branch(repo: Repo, worktree: Path, branch: str) -> None:
     user = branch_user(repo, branch)
     if user is not None and user != worktree.resolve():
         raise PaddockError(
             f"branch `{branch}` is checked out at `{user}`",
             "switch that worktree to another branch, or remove it",
         )
-
-
-def _refuse_blocking_branch(repo: Repo, branch: str) -> None:
     for parent in Path(branch).parents:
         ref = f"refs/heads/{parent}"
         if str(parent) != "." and (repo.common_dir / ref).is_file():

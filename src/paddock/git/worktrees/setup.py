@@ -47,7 +47,6 @@ class SetupResult:
     """`code` is the exit status (negative: a signal), None when we stopped it; then `stopped` says why."""
 
     code: int | None
-    seconds: float
     output: Path
     stopped: str = ""
 
@@ -76,7 +75,6 @@ def run_setup(
     """
     stop_leftover(home)
     output, pid_file = home / "setup.log", home / "setup.pid"
-    began = time.monotonic()
     # The shim records its own pid before it becomes the command, so there is no moment without a record.
     shim = ("/bin/sh", "-c", 'echo $$ > "$0" && exec "$@"', str(pid_file), *argv)
     environment = {**git_environment(), **_callers_locale(), **env}
@@ -91,14 +89,13 @@ def run_setup(
             start_new_session=True,
         )
     try:
-        stopped = _wait(process, output, began + timeout_seconds, timeout_seconds)
+        stopped = _wait(process, output, timeout_seconds)
     except BaseException:
         end_group(process.pid)
         process.wait()
         raise
     pid_file.unlink(missing_ok=True)
-    code = None if stopped else process.returncode
-    return SetupResult(code, time.monotonic() - began, output, stopped)
+    return SetupResult(None if stopped else process.returncode, output, stopped)
 
 
 def stop_leftover(home: Path) -> None:
@@ -137,8 +134,9 @@ def _is_alive(group: int) -> bool:
     return False
 
 
-def _wait(process: "subprocess.Popen[bytes]", output: Path, deadline: float, timeout_seconds: float) -> str:
+def _wait(process: "subprocess.Popen[bytes]", output: Path, timeout_seconds: float) -> str:
     """Wait for the command; the reason when we had to stop it, "" when it ended by itself."""
+    deadline = time.monotonic() + timeout_seconds
     while True:
         left = deadline - time.monotonic()
         try:
