@@ -5,7 +5,7 @@ import signal
 from collections.abc import Mapping
 from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypedDict
 
 import msgspec
 
@@ -102,6 +102,16 @@ class GitResult(msgspec.Struct, frozen=True):
     def records(self) -> list[str]:
         """stdout of a `-z` command, split at its NUL bytes."""
         return os.fsdecode(self.stdout).removesuffix("\0").split("\0") if self.stdout else []
+
+
+class GitOptions(TypedDict, total=False):
+    """What `run_git` can be told besides its words."""
+
+    input: bytes | str | None
+    check: bool
+    timeout: float
+    env: Mapping[str, str] | None
+    inherit: tuple[int, ...]
 
 
 class GitFailed(PaddockError):

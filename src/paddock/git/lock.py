@@ -25,6 +25,10 @@ class Lock:
     def inherit(self) -> tuple[int, ...]:
         return (self.descriptor,)
 
+    def close(self) -> None:
+        # Never LOCK_UN: that would also unlock for a child that inherited the descriptor.
+        os.close(self.descriptor)
+
 
 @contextlib.contextmanager
 def hold(path: Path, timeout_seconds: float = 60.0) -> Iterator[Lock]:
@@ -39,12 +43,12 @@ def hold(path: Path, timeout_seconds: float = 60.0) -> Iterator[Lock]:
             )
         time.sleep(pause)
         pause = min(pause * 2, _LONGEST_PAUSE_SECONDS)
-    with closing(lock):
+    with contextlib.closing(lock):
         yield lock
 
 
 def try_lock(path: Path) -> Lock | None:
-    """The lock, to be given to `closing`, or None while another process holds it or removes what it guards."""
+    """The lock, to be closed, or None while another process holds it or removes what it guards."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
@@ -61,15 +65,6 @@ def try_lock(path: Path) -> Lock | None:
         os.close(descriptor)
         return None
     return Lock(path, descriptor)
-
-
-@contextlib.contextmanager
-def closing(lock: Lock) -> Iterator[Lock]:
-    # Closing, never LOCK_UN: that would also unlock for a child that inherited the descriptor.
-    try:
-        yield lock
-    finally:
-        os.close(lock.descriptor)
 
 
 def _is_still_at(path: Path, descriptor: int) -> bool:

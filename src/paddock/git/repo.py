@@ -2,13 +2,13 @@
 
 import contextlib
 import os
-from collections.abc import Mapping
 from pathlib import Path
+from typing import Unpack
 
 import msgspec
 
 from paddock.core.errors import PaddockError
-from paddock.git.command import DEFAULT_TIMEOUT_SECONDS, GitFailed, GitResult, find_git, run_git
+from paddock.git.command import GitFailed, GitOptions, GitResult, find_git, run_git
 
 __all__ = ["ABSENT", "Fetched", "GitFailed", "GitResult", "Repo", "discover", "run_git"]
 
@@ -41,29 +41,12 @@ class Repo(msgspec.Struct, frozen=True):
         home = self.main or self.common_dir
         return home.name.removesuffix(".git").lstrip(".") or home.parent.name
 
-    def git(
-        self,
-        *args: str,
-        input: bytes | str | None = None,
-        check: bool = True,
-        timeout: float = DEFAULT_TIMEOUT_SECONDS,
-        env: Mapping[str, str] | None = None,
-        inherit: tuple[int, ...] = (),
-    ) -> GitResult:
+    def git(self, *args: str, **options: Unpack[GitOptions]) -> GitResult:
         """Run git on the shared repository, bound to no working tree: for refs and objects.
 
         HEAD here is the main working tree's.
         """
-        return run_git(
-            self.common_dir,
-            f"--git-dir={self.common_dir}",
-            *args,
-            input=input,
-            check=check,
-            timeout=timeout,
-            env=env,
-            inherit=inherit,
-        )
+        return run_git(self.common_dir, f"--git-dir={self.common_dir}", *args, **options)
 
     def talk(self, *args: str, timeout: float) -> GitResult:
         """git with a remote; a refusal is a value. Runs where a remote's relative address counts from."""

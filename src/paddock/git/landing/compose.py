@@ -4,13 +4,13 @@ The trees come from one chain of true merges whatever the policy, so a policy de
 and stacked changes merge against what they were written on. The same unit always gives the same commit.
 """
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from enum import StrEnum
 
 from paddock.core.errors import PaddockError
 from paddock.core.ids import recordable
 from paddock.core.merge.model import Member, RefusalCause
+from paddock.git.checkpoints import Checkpoint, no_checkpoint
 from paddock.git.command import GitFailed
 from paddock.git.landing.history import landed_heads
 from paddock.git.landing.linear import Span, write_rebased, write_squashed
@@ -76,9 +76,7 @@ class _Ground:
     committer: bytes
 
 
-def compose(
-    bench: Workbench, unit: Unit, checkpoint: Callable[[str], None] = lambda _name: None
-) -> Composed | DoesNotMerge:
+def compose(bench: Workbench, unit: Unit, checkpoint: Checkpoint = no_checkpoint) -> Composed | DoesNotMerge:
     """The commit that lands `unit`, or which member stands in the way and why."""
     if not unit.parts:
         raise PaddockError("a unit without members cannot be composed")

@@ -10,12 +10,13 @@ main; a main that was rewound meanwhile is kept first. So nothing is lost by let
 """
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from paddock.core.ids import CHANGES, change_folder, recordable
 from paddock.core.merge.model import Member
 from paddock.core.upkeep.survey import HeldChanges
+from paddock.git.checkpoints import Checkpoint, no_checkpoint
 from paddock.git.landing.durable import REF_OPTIONS, flush_objects, move_ref
 from paddock.git.landing.workbench import Workbench, open_workbench
 from paddock.git.repo import ABSENT, Repo
@@ -45,9 +46,7 @@ def change_ref(member: Member) -> str:
     return f"{change_folder(member.id)}/v{member.version}"
 
 
-def hold_change(
-    repo: Repo, member: Member, main: str, checkpoint: Callable[[str], None] = lambda _name: None
-) -> Held | NotHeld:
+def hold_change(repo: Repo, member: Member, main: str, checkpoint: Checkpoint = no_checkpoint) -> Held | NotHeld:
     """Keeps the change with a ref of the queue's own. Safe to repeat."""
     if not _can_be_a_ref(member.id) or member.version < 1:
         return NotHeld(f"`{member.id}@v{member.version}` cannot be part of a ref name")
@@ -97,9 +96,7 @@ def survey_changes(repo: Repo, main: str) -> HeldChanges:
     return HeldChanges(main, refs if listed.ok else {}, {row[0]: tuple(row[1:]) for row in rows})
 
 
-def release_changes(
-    repo: Repo, main: str, refs: Mapping[str, str], checkpoint: Callable[[str], None] = lambda _name: None
-) -> bool:
+def release_changes(repo: Repo, main: str, refs: Mapping[str, str], checkpoint: Checkpoint = no_checkpoint) -> bool:
     """Let go of `refs`, all or none, whose commits `main` or another ref of ours holds; False when one has moved."""
     if not _hold_main(repo, main, checkpoint):
         return False
@@ -110,7 +107,7 @@ def release_changes(
     return released
 
 
-def _hold_main(repo: Repo, main: str, checkpoint: Callable[[str], None]) -> bool:
+def _hold_main(repo: Repo, main: str, checkpoint: Checkpoint) -> bool:
     """What was released before rests on the main of then, so that one is kept if `main` does not contain it."""
     before = repo.refs(MAIN).get(MAIN, ABSENT)
     if before == main:

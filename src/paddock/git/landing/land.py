@@ -6,9 +6,9 @@ Every step may be repeated: a main that already has the new commit counts as lan
 """
 
 import contextlib
-from collections.abc import Callable
 from dataclasses import dataclass
 
+from paddock.git.checkpoints import Checkpoint, no_checkpoint
 from paddock.git.command import GitFailed
 from paddock.git.landing.audit import Move, audit
 from paddock.git.landing.durable import flush_objects, move_ref
@@ -61,7 +61,7 @@ def land(
     move: Move,
     remote: str | None = None,
     push_timeout: float = PUSH_TIMEOUT_SECONDS,
-    checkpoint: Callable[[str], None] = lambda _name: None,
+    checkpoint: Checkpoint = no_checkpoint,
     *,
     update_checkouts: bool = True,
 ) -> LandResult:

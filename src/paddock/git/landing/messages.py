@@ -71,7 +71,7 @@ def squash_message(part: NamedMember, messages: tuple[str, ...]) -> SquashText:
         subject, _, body = told[0].partition("\n")
         return SquashText(_joined(subject.rstrip() + suffix, body.strip("\n")))
     parts = [split_trailers(text) for text in told]
-    subject = part.shown_title or next((printable(_subject(text), _TITLE_LIMIT) for text, _ in parts), "Change")
+    subject = part.shown_title or next((printable(text.split("\n")[0], _TITLE_LIMIT) for text, _ in parts), "Change")
     kept = tuple(dict.fromkeys(line for _, lines in parts for line in lines))[:_KEPT_TRAILERS]
     return SquashText(_joined(subject + suffix, _told_in_turn([text for text, _ in parts])), kept)
 
@@ -89,10 +89,6 @@ def _told_in_turn(texts: list[str]) -> str:
 
 def _joined(*paragraphs: str) -> str:
     return "\n\n".join(filter(None, paragraphs))
-
-
-def _subject(text: str) -> str:
-    return text.split("\n")[0]
 
 
 def split_trailers(text: str) -> tuple[str, tuple[str, ...]]:

@@ -6,12 +6,12 @@ its record is taken until that run is released. Running the command is not done 
 
 import contextlib
 import os
-from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
 import msgspec
 
+from paddock.git.checkpoints import Checkpoint, no_checkpoint
 from paddock.git.command import GitFailed
 from paddock.git.disk import disk_usage, remove_tree
 from paddock.git.lock import Lock, hold
@@ -82,7 +82,7 @@ def reserve_sandbox(sandbox: Sandbox, run: str, *, fresh: bool) -> None:
 
 
 def prepare_sandbox(
-    sandbox: Sandbox, order: SandboxOrder, checkpoint: Callable[[str], None] = lambda _name: None
+    sandbox: Sandbox, order: SandboxOrder, checkpoint: Checkpoint = no_checkpoint
 ) -> PreparedSandbox | InUse | NotPrepared:
     """Claim the sandbox for `order.run` and make it exactly `order.commit`. Repeating it converges."""
     with _locked(sandbox) as lock:
@@ -195,7 +195,7 @@ def _prepare(
     record: SandboxRecord,
     rebuild: str,
     lock: Lock,
-    checkpoint: Callable[[str], None],
+    checkpoint: Checkpoint,
 ) -> PreparedSandbox:
     write_record(sandbox, SandboxRecord(run=order.run))
     checkpoint("sandbox.claimed")

@@ -6,10 +6,11 @@ back what has just landed.
 
 import contextlib
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from paddock.core.errors import PaddockError
+from paddock.git.checkpoints import Checkpoint, no_checkpoint
 from paddock.git.repo import Repo
 from paddock.git.usertree.notes import CheckoutNotes, StaleTree, hold_checkouts, read_notes, write_notes
 from paddock.git.usertree.places import UserTree, trees_on
@@ -47,7 +48,7 @@ class Following:
 
 @contextlib.contextmanager
 def following(
-    repo: Repo, branch: str, old: str, new: str, *, update: bool, checkpoint: Callable[[str], None]
+    repo: Repo, branch: str, old: str, new: str, *, update: bool, checkpoint: Checkpoint
 ) -> Iterator[Following]:
     """Everything is prepared and locked inside; what was not followed is as it was before. Never keeps main back."""
     trees = trees_on(repo, branch)
@@ -77,7 +78,7 @@ def following(
         checkpoint("sync.followed")
 
 
-def _hold_tree(held: Following, tree: UserTree, checkpoint: Callable[[str], None], *, update: bool) -> None:
+def _hold_tree(held: Following, tree: UserTree, checkpoint: Checkpoint, *, update: bool) -> None:
     entry = held.notes.stale_at(tree.path)
     assert entry is not None
     prepared = prepare_update(tree, entry.at, held.new, checkpoint) if update else LeftAlone(READY)
@@ -111,7 +112,7 @@ def catch_up(
     branch: str,
     *,
     update: bool = True,
-    checkpoint: Callable[[str], None] = lambda _name: None,
+    checkpoint: Checkpoint = no_checkpoint,
     timeout_seconds: float = 60.0,
 ) -> tuple[TreeReport, ...]:
     """Brings every checkout that is known to show an older main up to date, if `update`; else only looks.
@@ -147,9 +148,7 @@ def catch_up(
     return tuple(reports)
 
 
-def look_at_tree(
-    tree: UserTree, at: str, main: str, checkpoint: Callable[[str], None] = lambda _name: None
-) -> UpToDate | LeftAlone:
+def look_at_tree(tree: UserTree, at: str, main: str, checkpoint: Checkpoint = no_checkpoint) -> UpToDate | LeftAlone:
     """What `update_tree` would do, with nothing done."""
     prepared = prepare_update(tree, at, main, checkpoint)
     if not isinstance(prepared, PreparedUpdate):

@@ -16,13 +16,13 @@ import errno
 import os
 import shutil
 import time
-from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
 import msgspec
 
 from paddock.core.errors import PaddockError
+from paddock.git.checkpoints import Checkpoint
 from paddock.git.disk import remove_tree
 from paddock.git.usertree.places import UserTree, fingerprint, parents_of
 
@@ -59,7 +59,7 @@ class TreeStage:
     """The caller holds the lock on all updates of this repository's checkouts."""
 
     tree: UserTree
-    checkpoint: Callable[[str], None]
+    checkpoint: Checkpoint
 
     @property
     def folder(self) -> Path:

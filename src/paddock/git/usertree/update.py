@@ -7,13 +7,14 @@ its business; the files are then put in place under the index lock, one by one, 
 import contextlib
 import os
 import shutil
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 from paddock.core.catchup import PathFacts, Todo, is_gitlink, judge_paths
 from paddock.core.errors import PaddockError
 from paddock.core.ids import recordable
+from paddock.git.checkpoints import Checkpoint, no_checkpoint
 from paddock.git.command import GitFailed
 from paddock.git.usertree.facts import TreeFacts, read_facts
 from paddock.git.usertree.places import UserTree, fingerprint
@@ -82,7 +83,7 @@ def prepare_update(
     tree: UserTree,
     at: str,
     new: str,
-    checkpoint: Callable[[str], None] = lambda _name: None,
+    checkpoint: Checkpoint = no_checkpoint,
     saved: Mapping[str, str | None] | None = None,
 ) -> PreparedUpdate | UpToDate | LeftAlone:
     """Everything that can be done before the index is locked.
@@ -109,7 +110,7 @@ def update_tree(
     tree: UserTree,
     at: str,
     new: str,
-    checkpoint: Callable[[str], None] = lambda _name: None,
+    checkpoint: Checkpoint = no_checkpoint,
     saved: Mapping[str, str | None] | None = None,
 ) -> UpToDate | LeftAlone:
     """All of it, for a main that has moved already."""
@@ -124,7 +125,7 @@ def update_tree(
 
 def clashing_paths(tree: UserTree, at: str, new: str) -> tuple[TreeFacts, tuple[str, ...]]:
     """What the tree has, and the paths at which uncommitted work is in the way. Nothing stays written."""
-    stage = TreeStage(tree, lambda _name: None)
+    stage = TreeStage(tree, no_checkpoint)
     stage.open()
     try:
         _copy_index(tree, stage.index)

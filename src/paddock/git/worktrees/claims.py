@@ -18,9 +18,9 @@ from paddock.core.errors import PaddockError
 from paddock.core.ids import RESOLVE_SUFFIX
 from paddock.core.tasks.conversations import NOWHERE, Homes
 from paddock.core.upkeep.survey import SlotState
+from paddock.git.checkpoints import Checkpoint
 from paddock.git.disk import below_floor
 from paddock.git.lock import Lock, hold
-from paddock.git.worktrees.furnish import Checkpoint
 from paddock.git.worktrees.release import make_idle
 from paddock.git.worktrees.slots import (
     Slot,

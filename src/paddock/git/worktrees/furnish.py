@@ -1,22 +1,16 @@
 """What a worktree gets besides its commit: included files, ports, a folder for temporary ones, the setup command."""
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
 import msgspec
 
+from paddock.git.checkpoints import Checkpoint
 from paddock.git.lock import Lock
 from paddock.git.worktrees.checkout import admin_dir
 from paddock.git.worktrees.include import copy_included
 from paddock.git.worktrees.setup import SetupResult, needs_setup_again, run_setup
 from paddock.git.worktrees.slots import Slot, SlotRecord, WorktreeRoot, write_record
-
-Checkpoint = Callable[[str], None]
-
-
-def no_checkpoint(name: str) -> None:
-    """For production: nothing happens at the named points."""
 
 
 @dataclass(frozen=True, slots=True)

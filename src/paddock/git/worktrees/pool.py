@@ -9,10 +9,11 @@ import msgspec
 from paddock.core.errors import PaddockError
 from paddock.core.tasks.conversations import NOWHERE, Homes
 from paddock.core.upkeep.survey import SlotState
+from paddock.git.checkpoints import Checkpoint, no_checkpoint
 from paddock.git.lock import Lock, hold
 from paddock.git.worktrees.checkout import add_worktree, admin_dir, bring_to, check_out, clean, sharpen_index
 from paddock.git.worktrees.claims import check_room
-from paddock.git.worktrees.furnish import Checkpoint, furnish, is_setup_due, no_checkpoint
+from paddock.git.worktrees.furnish import furnish, is_setup_due
 from paddock.git.worktrees.release import remove_slot
 from paddock.git.worktrees.slots import (
     Slot,

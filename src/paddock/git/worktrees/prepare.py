@@ -11,6 +11,7 @@ import msgspec
 
 from paddock.core.errors import PaddockError
 from paddock.core.upkeep.survey import SlotState
+from paddock.git.checkpoints import Checkpoint, no_checkpoint
 from paddock.git.worktrees.checkout import (
     add_worktree,
     admin_dir,
@@ -23,7 +24,7 @@ from paddock.git.worktrees.checkout import (
     start_branch,
 )
 from paddock.git.worktrees.claims import PlaceTaken, WorktreeOrder, claim_slot
-from paddock.git.worktrees.furnish import Checkpoint, Worktree, describe, furnish, no_checkpoint
+from paddock.git.worktrees.furnish import Worktree, describe, furnish
 from paddock.git.worktrees.release import Released, release
 from paddock.git.worktrees.setup import SetupResult
 from paddock.git.worktrees.slots import SlotRecord, WorktreeRoot, find_slot, read_record, write_record

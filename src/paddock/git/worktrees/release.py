@@ -9,6 +9,7 @@ import msgspec
 from paddock.core.errors import PaddockError
 from paddock.core.ids import recordable
 from paddock.core.upkeep.survey import SlotState
+from paddock.git.checkpoints import Checkpoint, no_checkpoint
 from paddock.git.disk import remove_tree
 from paddock.git.lock import Lock
 from paddock.git.repo import GitFailed, branch_of
@@ -25,7 +26,6 @@ from paddock.git.worktrees.checkout import (
     repair_worktree,
     set_head,
 )
-from paddock.git.worktrees.furnish import Checkpoint, no_checkpoint
 from paddock.git.worktrees.rescue import Rescued, hold_loose_commits, reflog_commits, rescue
 from paddock.git.worktrees.setup import stop_leftover
 from paddock.git.worktrees.slots import (

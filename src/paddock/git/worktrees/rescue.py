@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from paddock.core.errors import PaddockError
+from paddock.git.checkpoints import Checkpoint, no_checkpoint
 from paddock.git.repo import ABSENT, GitFailed, GitResult, Repo, branch_of, run_git
 from paddock.git.worktrees.checkout import (
     ALL_REFS,
@@ -20,7 +21,6 @@ from paddock.git.worktrees.checkout import (
     hold_commit,
     operation_in_progress,
 )
-from paddock.git.worktrees.furnish import Checkpoint, no_checkpoint
 
 LARGEST_RESCUED_BYTES = 100 * 1024 * 1024
 _MOST_REFLOG_ENTRIES = 2_000

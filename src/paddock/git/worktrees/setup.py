@@ -77,7 +77,8 @@ def run_setup(
     output, pid_file = home / "setup.log", home / "setup.pid"
     # The shim records its own pid before it becomes the command, so there is no moment without a record.
     shim = ("/bin/sh", "-c", 'echo $$ > "$0" && exec "$@"', str(pid_file), *argv)
-    environment = {**git_environment(), **_callers_locale(), **env}
+    # The C locale is for reading git's messages, not for the user's tools; unset counts as empty.
+    environment = {**git_environment(), "LC_ALL": os.environ.get("LC_ALL", ""), **env}
     with open(output, "wb") as log:
         process = subprocess.Popen(
             shim,
@@ -152,8 +153,3 @@ def _wait(process: "subprocess.Popen[bytes]", output: Path, timeout_seconds: flo
                 end_group(process.pid)
                 process.wait()
                 return stopped
-
-
-def _callers_locale() -> dict[str, str]:
-    """The C locale is for reading git's messages, not for the user's tools; unset counts as empty."""
-    return {"LC_ALL": os.environ.get("LC_ALL", "")}

@@ -9,7 +9,7 @@ the lock was left by a process that died; every step can be done again.
 
 import os
 from collections.abc import Iterator
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, closing, contextmanager
 from dataclasses import dataclass, field
 from itertools import chain, count, pairwise
 from pathlib import Path
@@ -21,7 +21,7 @@ from paddock.core.errors import PaddockError
 from paddock.core.tasks.conversations import NOWHERE, Homes
 from paddock.core.upkeep.survey import SlotState
 from paddock.git.disk import DiskFloor
-from paddock.git.lock import Lock, closing, hold, try_lock
+from paddock.git.lock import Lock, hold, try_lock
 from paddock.git.repo import Repo
 
 _SLOTS_FOLDER = ".slots"

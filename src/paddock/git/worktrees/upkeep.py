@@ -13,11 +13,11 @@ from pathlib import Path
 from paddock.core.errors import PaddockError
 from paddock.core.upkeep.findings import ForgetEntry, RemoveWorktree, ReturnWorktree, WorktreeRemedy
 from paddock.core.upkeep.survey import EntrySeen, SlotState, WorktreeSeen
+from paddock.git.checkpoints import Checkpoint, no_checkpoint
 from paddock.git.disk import disk_usage, remove_tree
 from paddock.git.lock import Lock
 from paddock.git.repo import Repo, branch_of, run_git
 from paddock.git.worktrees.checkout import admin_dir, all_admin_dirs, hold_commit, is_loose, worktree_of
-from paddock.git.worktrees.furnish import Checkpoint, no_checkpoint
 from paddock.git.worktrees.release import Released, give_back, release, remove_slot, secure
 from paddock.git.worktrees.slots import (
     Slot,
