@@ -82,9 +82,8 @@ def _hold_tree(held: Following, tree: UserTree, checkpoint: Checkpoint, *, updat
     entry = held.notes.stale_at(tree.path)
     assert entry is not None
     prepared = prepare_update(tree, entry.at, held.new, checkpoint) if update else LeftAlone(READY)
-    if isinstance(prepared, PreparedUpdate) and (refused := prepared.take()) is not None:
-        prepared.drop()
-        prepared = refused
+    if isinstance(prepared, PreparedUpdate):
+        prepared = prepared.take() or prepared
     if isinstance(prepared, PreparedUpdate):
         held.ready.append(prepared)
     elif isinstance(prepared, LeftAlone):
@@ -134,7 +133,7 @@ def catch_up(
                 notes = notes.without_stale(tree.path)
                 reports.append(TreeReport(tree, main, main, UpToDate()))
                 continue
-            result = (update_tree if update else look_at_tree)(tree, known.at, main, checkpoint)
+            result = (update_tree if update else _look_at_tree)(tree, known.at, main, checkpoint)
             reports.append(TreeReport(tree, known.at, main, result))
             if isinstance(result, UpToDate):
                 notes = notes.without_stale(tree.path)
@@ -148,7 +147,7 @@ def catch_up(
     return tuple(reports)
 
 
-def look_at_tree(tree: UserTree, at: str, main: str, checkpoint: Checkpoint = no_checkpoint) -> UpToDate | LeftAlone:
+def _look_at_tree(tree: UserTree, at: str, main: str, checkpoint: Checkpoint) -> UpToDate | LeftAlone:
     """What `update_tree` would do, with nothing done."""
     prepared = prepare_update(tree, at, main, checkpoint)
     if not isinstance(prepared, PreparedUpdate):

@@ -48,16 +48,16 @@ class PreparedUpdate:
     index_seen: tuple[int, int, int] | None
 
     def take(self) -> LeftAlone | None:
-        """Locks the index, and sees that it is still the one prepared for."""
-        tree = self.stage.tree
-        if not self.stage.lock_index():
-            return LeftAlone("another git command holds its index.lock")
-        self.stage.checkpoint("sync.locked")
-        if reason := tree.obstacle():
-            return LeftAlone(reason)
-        if tree.index_identity() != self.index_seen:
-            return LeftAlone("its index changed meanwhile")
-        return None
+        """Locks the index, and sees that it is still the one prepared for; drops everything where it is not."""
+        tree, refused = self.stage.tree, "another git command holds its index.lock"
+        if self.stage.lock_index():
+            self.stage.checkpoint("sync.locked")
+            changed = tree.index_identity() != self.index_seen
+            refused = tree.obstacle() or ("its index changed meanwhile" if changed else "")
+        if not refused:
+            return None
+        self.drop()
+        return LeftAlone(refused)
 
     def place(self) -> UpToDate | LeftAlone:
         """Under the index lock: the files, then the index. Whatever goes wrong leaves the tree as it was."""
@@ -115,12 +115,7 @@ def update_tree(
 ) -> UpToDate | LeftAlone:
     """All of it, for a main that has moved already."""
     prepared = prepare_update(tree, at, new, checkpoint, saved)
-    if not isinstance(prepared, PreparedUpdate):
-        return prepared
-    if (refused := prepared.take()) is not None:
-        prepared.drop()
-        return refused
-    return prepared.place()
+    return prepared.take() or prepared.place() if isinstance(prepared, PreparedUpdate) else prepared
 
 
 def clashing_paths(tree: UserTree, at: str, new: str) -> tuple[TreeFacts, tuple[str, ...]]:
