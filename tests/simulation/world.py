@@ -53,7 +53,7 @@ class PlayedGround:
             self.folders[order.attempt] = free if wanted is None or wanted in taken else wanted
         number = self.folders[order.attempt]
         path = self.world.folder / "worktrees" / str(number)
-        made = Worktree(number, path, path, order.attempt, order.branch, order.start, path, range(number, number + 1))
+        made = Worktree(path, path, order.start, path, range(number, number + 1))
         return PreparedWorktree(made, warm=True)
 
     def look(self, place: str) -> Vacancy:

@@ -26,7 +26,7 @@ def tree(root: WorktreeRoot, tip: str) -> Worktree:
 
 def hand_back(root: WorktreeRoot, tree: Worktree, head: str) -> None:
     """As after a judge who saw `head` with nothing about and had a ref hold it."""
-    release(root, tree.attempt, "test", secured=Secured(head, frozenset((head, tree.start))))
+    release(root, "t1.1", "test", secured=Secured(head, frozenset((head, tree.start))))
 
 
 def record_of(root: WorktreeRoot) -> tuple[SlotState, bool]:

@@ -106,7 +106,7 @@ class TestPrepare:
 
     def test_a_folder_in_the_way_is_left_alone(self, root: WorktreeRoot, tip: str) -> None:
         write(root.path, {"w1/precious": "x"})
-        assert prepare(root, order(1, tip)).worktree.slot == 2
+        assert prepare(root, order(1, tip)).worktree.path.name == "w2"
         assert (root.path / "w1/precious").exists()
 
     def test_an_attempt_name_cannot_leave_the_folder(self, root: WorktreeRoot, tip: str) -> None:
@@ -143,7 +143,7 @@ class TestPool:
         before = (root.path / "w1/README.md").stat().st_mtime_ns
         prepared = prepare(root, order(1, tip))
         assert prepared.warm
-        assert prepared.worktree.slot == 1
+        assert prepared.worktree.path.name == "w1"
         assert (root.path / "w1/README.md").stat().st_mtime_ns == before
         assert git(root.path / "w1", "symbolic-ref", "--short", "HEAD") == "paddock/t1-work"
         assert count_idle(root) == 1
@@ -213,13 +213,13 @@ class TestPool:
         record = read_record(slot)
         assert record is not None
         assert (record.state, record.reason) == (SlotState.KEPT, kept)
-        assert prepare(root, order(2, tip)).worktree.slot == 2
+        assert prepare(root, order(2, tip)).worktree.path.name == "w2"
 
     def test_an_entry_someone_is_working_on_is_passed_over(self, root: WorktreeRoot, tip: str) -> None:
         fill(root, tip, 2)
         with hold_slot(list_slots(root)[0]):
-            assert prepare(root, order(1, tip)).worktree.slot == 2
-            assert prepare(root, order(2, tip)).worktree.slot == 3
+            assert prepare(root, order(1, tip)).worktree.path.name == "w2"
+            assert prepare(root, order(2, tip)).worktree.path.name == "w3"
 
     def test_a_returned_worktree_is_clean_and_keeps_only_the_named_caches(self, make_repo: MakeRepo) -> None:
         repo = make_repo("web", {".gitignore": "node_modules\n*.log\n.cache\n", "a": "1"})
@@ -283,8 +283,8 @@ class TestManyAtOnce:
             prepared = list(pool.map(claim, range(1, 51)))
         assert len({p.worktree.path for p in prepared}) == 50
         assert len({p.worktree.ports.start for p in prepared}) == 50
-        for p in prepared:
-            assert git(p.worktree.path, "symbolic-ref", "--short", "HEAD") == p.worktree.branch
+        for number, p in enumerate(prepared, 1):
+            assert git(p.worktree.path, "symbolic-ref", "--short", "HEAD") == order(number, tip).branch
         assert len(git(root.path / "w1", "worktree", "list").splitlines()) == 51
 
     def test_processes_and_a_pool_being_filled_never_share_a_worktree(self, root: WorktreeRoot, tip: str) -> None:

@@ -15,11 +15,8 @@ from paddock.git.worktrees.slots import Slot, SlotRecord, WorktreeRoot, write_re
 
 @dataclass(frozen=True, slots=True)
 class Worktree:
-    slot: int
     path: Path
     git_dir: Path
-    attempt: str
-    branch: str
     start: str
     tmp: Path
     ports: range
@@ -71,9 +68,7 @@ def is_setup_due(root: WorktreeRoot, record: SlotRecord, at: str) -> bool:
 def describe(root: WorktreeRoot, slot: Slot, record: SlotRecord) -> Worktree:
     git_dir = admin_dir(root.repo, slot.path) or slot.path / ".git"
     ports = root.ports.block(slot.number)
-    return Worktree(
-        slot.number, slot.path, git_dir, record.attempt, record.branch, record.start, _tmp(slot, record), ports
-    )
+    return Worktree(slot.path, git_dir, record.start, _tmp(slot, record), ports)
 
 
 def _tmp(slot: Slot, record: SlotRecord) -> Path:
