@@ -191,6 +191,7 @@ def git_environment(extra: Mapping[str, str] | None = None) -> dict[str, str]:
 @lru_cache(maxsize=8)
 def git_program(search_path: str) -> str:
     """The absolute path of a git that is new enough; PaddockError when there is none."""
+    import re
     import subprocess
 
     program = find_git(search_path)
@@ -203,8 +204,8 @@ def git_program(search_path: str) -> str:
         text=True,
         timeout=30,
     ).stdout
-    version = _parse_version(said)
-    if version < OLDEST_GIT:
+    version = re.search(r"(\d+)\.(\d+)", said)
+    if version is None or tuple(map(int, version.groups())) < OLDEST_GIT:
         needed = ".".join(map(str, OLDEST_GIT))
         found = said.strip() or "no version"
         raise PaddockError(
@@ -221,14 +222,6 @@ def find_git(search_path: str) -> str:
         if os.access(program, os.X_OK) and os.path.isfile(program):
             return program
     raise PaddockError("git was not found on PATH", "install git 2.38 or newer")
-
-
-def _parse_version(said: str) -> tuple[int, ...]:
-    for word in said.split():
-        parts = word.split(".")
-        if len(parts) >= 2 and parts[0].isdigit() and parts[1].isdigit():
-            return int(parts[0]), int(parts[1])
-    return (0, 0)
 
 
 def _kill_and_drain(process: "Popen[bytes]") -> tuple[bytes, bytes]:

@@ -36,12 +36,13 @@ def snapshot_path(log: Path) -> Path:
     return log.with_suffix(".board")
 
 
-def load_snapshot(log: Path, *, mapped: bool = False) -> Fold | None:
+def load_snapshot(log: Path, *, mapped: bool) -> Fold | None:
     """Call it before the transaction it is used in: its record is then visible there. A `mapped` file is not
     copied, for those who look once and go: whoever cut it short would end a process that stays.
     """
     try:
-        return unpack(_content(snapshot_path(log), mapped=mapped))
+        with snapshot_path(log).open("rb") as file:
+            return unpack(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) if mapped else file.read())
     except (OSError, ValueError):
         return None
 
@@ -64,11 +65,6 @@ def unpack(content: bytes | mmap.mmap) -> Fold | None:
 def pack(fold: Fold) -> bytes:
     encoded = encode_board(fold.board)
     return _HEAD.pack(_MAGIC, layout(), fold.board.seq, zlib.crc32(encoded), fold.tip) + encoded
-
-
-def _content(path: Path, *, mapped: bool) -> bytes | mmap.mmap:
-    with path.open("rb") as file:
-        return mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) if mapped else file.read()
 
 
 def write_snapshot(log: Path, fold: Fold) -> None:

@@ -186,8 +186,8 @@ def _claim_idle(
     for slot, _ in idle:
         with contextlib.ExitStack() as trying:
             lock = trying.enter_context(hold_if_free(slot))
-            record = _idle_record(slot) if lock is not None else None
-            if lock is None or record is None:
+            record = read_record(slot)
+            if lock is None or record is None or record.state is not SlotState.IDLE:
                 continue
             claimed = msgspec.structs.replace(
                 record,
@@ -209,8 +209,3 @@ def _claim_new(root: WorktreeRoot, order: WorktreeOrder, slot: Slot, stack: cont
     record = SlotRecord(SlotState.CLAIMED, attempt=order.attempt, branch=order.branch, start=order.start)
     write_record(slot, record, lock)
     return slot, lock
-
-
-def _idle_record(slot: Slot) -> SlotRecord | None:
-    record = read_record(slot)
-    return record if record is not None and record.state is SlotState.IDLE else None
