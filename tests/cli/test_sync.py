@@ -7,6 +7,7 @@ from textwrap import dedent
 
 import pytest
 
+from paddock.git.repo import discover
 from paddock.git.usertree.notes import CheckoutNotes, StaleTree, read_notes, write_notes
 from tests.cli.conftest import Cli, git, mask
 
@@ -28,7 +29,7 @@ def move_main(cli: Cli, name: str = "poem", text: str = "landed\n") -> None:
         made = subprocess.run(("git", "mktree"), cwd=cli.top, stdin=read, capture_output=True, text=True, check=True)
     new = git(cli.top, "commit-tree", made.stdout.strip(), "-p", old, "-m", "landed")
     git(cli.top, "update-ref", "refs/heads/main", new)
-    write_notes(cli.log.parent, CheckoutNotes((StaleTree(os.fsencode(cli.top), old, new),)))
+    write_notes(discover(cli.top), CheckoutNotes((StaleTree(os.fsencode(cli.top), old, new),)))
 
 
 def shown(cli: Cli, *words: str) -> str:
@@ -130,7 +131,7 @@ def test_restoring_needs_main_to_lack_something(cli: Cli) -> None:
     assert undone["files"] == ["poem"]
     git(cli.top, "revert", "--no-edit", "HEAD")
     assert cli.good("status", "--json").json()["undone"] == []
-    assert read_notes(cli.log.parent) == CheckoutNotes()
+    assert read_notes(discover(cli.top)) == CheckoutNotes()
 
 
 def test_a_reader_that_may_not_write_tells_what_is_known(cli: Cli) -> None:

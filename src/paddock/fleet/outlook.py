@@ -101,7 +101,7 @@ def know_checkouts(workspace: Workspace) -> "CheckoutNotes | None":
         return None
     from paddock.git.usertree.notes import read_notes
 
-    notes = read_notes(workspace.state_dir)
+    notes = read_notes(workspace.repo)
     branch = workspace.config.landing_branch
     main = workspace.repo.branch_tip(branch)
     unmoved = all(_is_unmoved(entry, main) for entry in notes.stale) and (not notes.undone or notes.main == main)
@@ -110,7 +110,7 @@ def know_checkouts(workspace: Workspace) -> "CheckoutNotes | None":
 
         try:
             catch_up(workspace.repo, branch, update=False, timeout_seconds=LOOK_SECONDS)
-            notes = read_notes(workspace.state_dir)
+            notes = read_notes(workspace.repo)
         except (PaddockError, OSError):
             pass  # another process is doing it, or we may not write here: use what is known
     return notes if notes.stale or notes.undone else None

@@ -366,7 +366,7 @@ class TestCheckedOutMain:
             assert land(lab.repo, lab.move(lab.branch_elsewhere(name, {f"{name}.txt": "x\n"}))) == Landed()
         assert (lab.top / "t1.txt").read_text() == (lab.top / "t2.txt").read_text() == "x\n"
         assert git(lab.top, "status", "--porcelain") == " M README.md"
-        assert read_notes(lab.repo.common_dir / "paddock").stale == ()
+        assert read_notes(lab.repo).stale == ()
 
     def test_a_checkout_with_work_in_the_way_is_left_alone_and_remembered(self, lab: Lab) -> None:
         old = lab.main
@@ -376,7 +376,7 @@ class TestCheckedOutMain:
         )
         assert (lab.top / "README.md").read_text() == "being edited\n"
         assert not (lab.top / "1.txt").exists()
-        (stale,) = read_notes(lab.repo.common_dir / "paddock").stale
+        (stale,) = read_notes(lab.repo).stale
         assert (stale.folder, stale.at, stale.main, stale.files) == (lab.top, old, lab.main, ("README.md",))
 
     def test_a_checkout_that_was_left_alone_follows_later_from_the_main_it_shows(self, lab: Lab) -> None:
@@ -392,7 +392,7 @@ class TestCheckedOutMain:
         move = lab.move(lab.branch_elsewhere("t1", {"1.txt": "1\n"}))
         assert land(lab.repo, move, update_checkouts=False) == Landed()
         assert not (lab.top / "1.txt").exists()
-        (stale,) = read_notes(lab.repo.common_dir / "paddock").stale
+        (stale,) = read_notes(lab.repo).stale
         assert (stale.at, stale.main) == (old, move.new)
 
     def test_a_landing_that_loses_the_race_touches_no_checkout(self, lab: Lab) -> None:
@@ -406,7 +406,7 @@ class TestCheckedOutMain:
         assert land(lab.repo, move, checkpoint=somebody_else) == StaleMain(other)
         assert not (lab.top / "1.txt").exists()
         assert not (lab.repo.common_dir / "index.lock").exists()
-        assert read_notes(lab.repo.common_dir / "paddock").stale == ()
+        assert read_notes(lab.repo).stale == ()
 
     def test_a_commit_in_the_very_moment_main_moves_is_refused_by_git(self, lab: Lab) -> None:
         move = lab.move(lab.branch_elsewhere("t1", {"1.txt": "1\n"}))

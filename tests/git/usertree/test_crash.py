@@ -10,7 +10,7 @@ import pytest
 
 from paddock.git.repo import discover
 from paddock.git.usertree.checkouts import catch_up
-from paddock.git.usertree.notes import CheckoutNotes, StaleTree, notes_folder, write_notes
+from paddock.git.usertree.notes import CheckoutNotes, StaleTree, write_notes
 from paddock.git.usertree.update import LeftAlone
 from tests.git.checkpoints import UPDATE_CHECKPOINTS
 from tests.git.conftest import git, write
@@ -36,7 +36,7 @@ def kill_at(desk: Desk, at: str, point: str) -> None:
 def note_stale(desk: Desk, at: str) -> None:
     """As landing does before main moves."""
     entry = StaleTree(os.fsencode(desk.top), at, desk.main)
-    write_notes(notes_folder(desk.repo), CheckoutNotes((entry,)))
+    write_notes(desk.repo, CheckoutNotes((entry,)))
 
 
 @pytest.mark.parametrize("point", POINTS)

@@ -8,7 +8,7 @@ import pytest
 
 from paddock.git.repo import Repo
 from paddock.git.usertree.checkouts import READY, catch_up
-from paddock.git.usertree.notes import CheckoutNotes, StaleTree, notes_folder, read_notes, write_notes
+from paddock.git.usertree.notes import CheckoutNotes, StaleTree, read_notes, write_notes
 from paddock.git.usertree.stash import StashReport, catch_up_with_stash
 from paddock.git.usertree.undone import find_losses, restore_commit
 from paddock.git.usertree.update import IN_THE_WAY, LeftAlone, UpToDate
@@ -25,15 +25,15 @@ def lines(**replaced: str) -> str:
 
 def land_noted(desk: Desk, files: Files) -> tuple[str, str]:
     old, new = desk.land(files)
-    known = read_notes(notes_folder(desk.repo))
+    known = read_notes(desk.repo)
     earlier = known.stale_at(desk.top)
     entry = StaleTree(os.fsencode(desk.top), earlier.at if earlier else old, new)
-    write_notes(notes_folder(desk.repo), known.with_stale(entry))
+    write_notes(desk.repo, known.with_stale(entry))
     return old, new
 
 
 def notes(repo: Repo) -> CheckoutNotes:
-    return read_notes(notes_folder(repo))
+    return read_notes(repo)
 
 
 class TestCatchingUp:
@@ -70,10 +70,10 @@ class TestCatchingUp:
         assert notes(desk.repo) == CheckoutNotes()
 
     def test_notes_that_cannot_be_read_are_none(self, desk: Desk) -> None:
-        folder = notes_folder(desk.repo)
+        folder = desk.repo.common_dir / "paddock"
         folder.mkdir(exist_ok=True)
         (folder / "checkouts").write_bytes(b"\xff damaged")
-        assert read_notes(folder) == CheckoutNotes()
+        assert read_notes(desk.repo) == CheckoutNotes()
 
 
 class TestStashing:

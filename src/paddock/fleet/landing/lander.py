@@ -29,7 +29,7 @@ from paddock.fleet.site import Site
 from paddock.fleet.troubles import Troubles
 from paddock.git.landing.lost import compare_landed
 from paddock.git.usertree.checkouts import catch_up
-from paddock.git.usertree.notes import notes_folder, read_notes
+from paddock.git.usertree.notes import read_notes
 
 ROUNDS = 1000
 STALE_PLANS = 20
@@ -144,7 +144,7 @@ class Checkouts:
     async def look_after(self) -> str | None:
         """Costs nothing while every checkout shows main; what went wrong, "" if nothing did, None before it is due."""
         config = self.site.config
-        notes = read_notes(notes_folder(self.site.repo))
+        notes = read_notes(self.site.repo)
         if config.land.remote or not (notes.stale or notes.undone):
             return ""
         main = self.site.repo.loose_tip(config.landing_branch)

@@ -14,12 +14,12 @@ MOST_BRANCHES = 20
 
 def find_undone(workspace: Workspace, said: str, *, dismiss: bool = False) -> UndoneWork:
     """By the start of the commit that took it back; one that is dismissed is not mentioned again."""
-    with hold_checkouts(workspace.repo) as folder:
-        notes = notice_undone(workspace.repo, workspace.config.landing_branch, read_notes(folder))
+    with hold_checkouts(workspace.repo):
+        notes = notice_undone(workspace.repo, workspace.config.landing_branch, read_notes(workspace.repo))
         work = _find(notes, said)
         if dismiss:
             notes = replace(notes, undone=tuple(one for one in notes.undone if one != work))
-        write_notes(folder, notes)
+        write_notes(workspace.repo, notes)
     return work
 
 

@@ -55,14 +55,14 @@ def following(
     if not trees:
         yield Following(CheckoutNotes())
         return
-    with hold_checkouts(repo) as folder:
-        before = notice_undone(repo, branch, read_notes(folder))
+    with hold_checkouts(repo):
+        before = notice_undone(repo, branch, read_notes(repo))
         held = Following(before, new)
         for tree in trees:
             known = held.notes.stale_at(tree.path)
             claim = StaleTree(os.fsencode(tree.path), known.at if known else old, new, "main is being moved")
             held.notes = held.notes.with_stale(claim)
-        write_notes(folder, held.notes)
+        write_notes(repo, held.notes)
         checkpoint("sync.claimed")
         moved = False
         try:
@@ -74,7 +74,7 @@ def following(
         finally:
             for prepared in held.ready:
                 prepared.drop()
-            write_notes(folder, held.notes if moved else before)
+            write_notes(repo, held.notes if moved else before)
         checkpoint("sync.followed")
 
 
@@ -123,8 +123,8 @@ def catch_up(
     if main is None:
         return ()
     trees = trees_on(repo, branch)
-    with hold_checkouts(repo, timeout_seconds) as folder:
-        notes = notice_undone(repo, branch, read_notes(folder))
+    with hold_checkouts(repo, timeout_seconds):
+        notes = notice_undone(repo, branch, read_notes(repo))
         reports = []
         for tree in trees:
             TreeStage(tree, checkpoint).recover()
@@ -143,7 +143,7 @@ def catch_up(
         for entry in notes.stale:
             if entry.path not in paths:
                 notes = notes.without_stale(entry.folder)
-        write_notes(folder, notes)
+        write_notes(repo, notes)
     return tuple(reports)
 
 

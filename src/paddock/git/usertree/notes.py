@@ -4,18 +4,15 @@ A small file in git's common directory. An entry is written before main moves, s
 up to date is known by the main it shows, whatever happens to its index. Without an entry there is nothing to tell.
 """
 
-import contextlib
 import os
-from collections.abc import Iterator
+from contextlib import AbstractContextManager
 from pathlib import Path
 
 import msgspec
 from msgspec.structs import replace
 
-from paddock.git.lock import hold
+from paddock.git.lock import Lock, hold
 from paddock.git.repo import Repo
-
-FILE = "checkouts"
 
 
 class StaleTree(msgspec.Struct, frozen=True):
@@ -70,32 +67,29 @@ class CheckoutNotes(msgspec.Struct, frozen=True):
         return replace(self, stale=tuple(one for one in self.stale if one.path != name))
 
 
-def read_notes(state_dir: Path) -> CheckoutNotes:
+def read_notes(repo: Repo) -> CheckoutNotes:
     """Empty also for a file that cannot be read: it is a memory, and sync can do without."""
     try:
-        return msgspec.msgpack.decode((state_dir / FILE).read_bytes(), type=CheckoutNotes)
+        return msgspec.msgpack.decode(_file(repo).read_bytes(), type=CheckoutNotes)
     except (OSError, msgspec.DecodeError):
         return CheckoutNotes()
 
 
-def write_notes(state_dir: Path, notes: CheckoutNotes) -> None:
-    path = state_dir / FILE
+def write_notes(repo: Repo, notes: CheckoutNotes) -> None:
+    path = _file(repo)
     if not notes.stale and not notes.undone:
         path.unlink(missing_ok=True)
         return
-    state_dir.mkdir(exist_ok=True)
+    path.parent.mkdir(exist_ok=True)
     draft = path.with_suffix(".new")
     draft.write_bytes(msgspec.msgpack.encode(notes))
     os.replace(draft, path)
 
 
-def notes_folder(repo: Repo) -> Path:
-    return repo.common_dir / "paddock"
+def _file(repo: Repo) -> Path:
+    return repo.common_dir / "paddock" / "checkouts"
 
 
-@contextlib.contextmanager
-def hold_checkouts(repo: Repo, timeout_seconds: float = 60.0) -> Iterator[Path]:
-    """One process at a time changes checkouts and what is known about them; gives the folder of the notes."""
-    folder = notes_folder(repo)
-    with hold(folder / "checkouts.lock", timeout_seconds):
-        yield folder
+def hold_checkouts(repo: Repo, timeout_seconds: float = 60.0) -> AbstractContextManager[Lock]:
+    """One process at a time changes checkouts and what is known about them."""
+    return hold(_file(repo).with_suffix(".lock"), timeout_seconds)

@@ -36,7 +36,7 @@ def catch_up_with_stash(repo: Repo, report: TreeReport) -> StashReport:
     if not isinstance(report.result, LeftAlone) or report.result.reason != IN_THE_WAY:
         return StashReport(report)
     tree, at, main = report.tree, report.at, report.main
-    with hold_checkouts(repo) as folder:
+    with hold_checkouts(repo):
         facts, clashes = clashing_paths(tree, at, main)
         stuck = [name for path in clashes for name in facts.blocked_by.get(path, ())]
         if stuck:
@@ -52,7 +52,7 @@ def catch_up_with_stash(repo: Repo, report: TreeReport) -> StashReport:
         if not isinstance(result, UpToDate):
             _drop(tree, commit)
             return StashReport(replace(report, result=result))
-        write_notes(folder, read_notes(folder).without_stale(tree.path))
+        write_notes(repo, read_notes(repo).without_stale(tree.path))
         applied = _merges(repo, main, commit) and _pop(tree, commit)
         return StashReport(replace(report, result=result), commit, applied)
 
