@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from paddock.config.schema import Agent, Config, Worktrees
 from paddock.core.errors import PaddockError
-from paddock.core.ids import RUN_OWNER, AttemptId, TaskId, attempt_number, task_of
+from paddock.core.ids import RUN_OWNER, AttemptId, attempt_number, task_of
 from paddock.core.money.prices import Price, PriceBook, Rates, price_book, read_table
 from paddock.core.money.pricetable import TABLE
 from paddock.core.tasks.deadlines import TurnLimits
@@ -107,11 +107,8 @@ class Site:
         times = self.config.timeouts
         return TurnLimits(times.start, times.silence, times.turn, times.tool)
 
-    def task_folder(self, task: TaskId) -> Path:
-        return self.state_dir / "attempts" / task
-
     def attempt_folder(self, attempt: AttemptId) -> Path:
-        return self.task_folder(task_of(attempt)) / str(attempt_number(attempt))
+        return self.state_dir / "attempts" / task_of(attempt) / str(attempt_number(attempt))
 
     @property
     def memory(self) -> Path:

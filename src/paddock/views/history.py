@@ -1,6 +1,6 @@
 """The log's history of a change, a CI run or main, including what the queue has forgotten."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
@@ -68,7 +68,7 @@ class RunStory:
 
 def story_of_change(ask: Ask, change: str) -> list[StoryLine]:
     """Raises PaddockError if the queue never had it."""
-    story = [*_story(ask(EVERYTHING), change), *_requests(ask, change), *_notes(ask, change)]
+    story = [*_story(ask(EVERYTHING), change), *_said(ask, change)]
     if not story:
         raise PaddockError(
             f"`{printable(change, 40)}` has never been in the merge queue", "`paddock queue` shows what is"
@@ -114,24 +114,16 @@ def _story(records: Iterable[Record], name: str) -> list[StoryLine]:
     return story
 
 
-def _requests(ask: Ask, change: str) -> list[StoryLine]:
-    """What the agent was asked to do about it."""
-    sent = ask(Query(task=change, kind=MessageSent.kind))
-    return [
-        StoryLine(record.seq, record.at, f"asked its agent: {' '.join(record.event.text.split())}")
-        for record in sent
-        if record.actor == "daemon" and isinstance(record.event, MessageSent)
-    ]
-
-
-def _notes(ask: Ask, change: str) -> list[StoryLine]:
-    """What people said when they approved it."""
-    approved = ask(Query(task=change, kind=TaskApproved.kind))
-    return [
-        StoryLine(record.seq, record.at, f"approved by {record.actor}: {' '.join(record.event.message.split())}")
-        for record in approved
-        if isinstance(record.event, TaskApproved) and record.event.message
-    ]
+def _said(ask: Ask, change: str) -> Iterator[StoryLine]:
+    """What its agent was asked to do about it, and what people said when they approved it."""
+    for kind in (MessageSent.kind, TaskApproved.kind):
+        for record in ask(Query(task=change, kind=kind)):
+            line = partial(StoryLine, record.seq, record.at)
+            match record.event:
+                case MessageSent(text=text) if record.actor == "daemon":
+                    yield line(f"asked its agent: {' '.join(text.split())}")
+                case TaskApproved(message=message) if message:
+                    yield line(f"approved by {record.actor}: {' '.join(message.split())}")
 
 
 def tell(record: Record, members_of: MembersOf) -> StoryLine | None:

@@ -1,6 +1,6 @@
 """Claiming ready tasks: what is recorded when the dispatcher has decided to start them."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -15,7 +15,7 @@ from paddock.core.tasks.conversations import continued_attempt, resumable_sessio
 from paddock.core.tasks.task import Attempt, Phase, Task
 from paddock.fleet.attempts.folders import can_have_folder, folder_user
 from paddock.fleet.dispatch.pricing import expected_cost
-from paddock.fleet.dispatch.warm_session import Links, is_awaited, sessions_at_work, warm_session
+from paddock.fleet.dispatch.warm_session import Link, Links, is_awaited, sessions_at_work, warm_session
 from paddock.fleet.site import Site
 
 LEASE_MARGIN_SECONDS = 600.0
@@ -165,43 +165,31 @@ def lease_in_the_way(site: Site, leases: lease.Leases, task: Task, now: float) -
     return None
 
 
-def sessions_awaited(site: Site, board: Board, links: Links, tasks: Sequence[Task]) -> dict[TaskId, str]:
-    """Tasks that wait for a session to be free, with the reason."""
-    waiting = {}
-    for task in tasks:
-        link = links.get(task.id)
-        if link is not None and is_awaited(board.tasks[link.after]):
-            waiting[task.id] = f"inlined after {link.after}: {link.why}"
-        elif (busy := _session_in_use(site, board, task)) is not None:
-            waiting[task.id] = f"its conversation is in use by {busy.id}"
-    return waiting
+def session_awaited(site: Site, board: Board, link: Link | None, task: Task) -> str:
+    """Why the task waits for a session to be free; empty if it does not."""
+    if link is not None and is_awaited(board.tasks[link.after]):
+        return f"inlined after {link.after}: {link.why}"
+    continued = _continued(site, task)
+    if continued is None or not continued.session:
+        return ""
+    busy = next(iter(sessions_at_work(board, continued.session)), None)
+    return f"its conversation is in use by {busy.id}" if busy is not None else ""
 
 
-def folders_awaited(site: Site, board: Board, links: Links, tasks: Sequence[Task]) -> dict[TaskId, str]:
-    """Tasks that wait for the folder of their conversation, with the reason.
+def folder_awaited(site: Site, board: Board, link: Link | None, task: Task) -> str:
+    """Why the task waits for the folder of its conversation; empty if it does not.
 
     A task that continues another's session waits only until that one has left; it does not wait for a folder that
     someone else has taken.
     """
-    waiting = {}
-    for task in tasks:
-        engine, link = site.engine_name(task), links.get(task.id)
-        before = _continued(site, task)
-        warm = warm_session(board, link, engine) if link is not None and before is None else None
-        resumed = before or warm
-        user = folder_user(site, board, resumed.worktree) if resumed is not None and resumed.worktree else ""
-        if user and (warm is None or user == warm.id):
-            assert resumed is not None
-            waiting[task.id] = f"its folder {Path(resumed.worktree).name} is in use by {user}"
-    return waiting
-
-
-def _session_in_use(site: Site, board: Board, task: Task) -> Attempt | None:
-    """Who is using the conversation that the task's next attempt continues."""
-    continued = _continued(site, task)
-    if continued is None or not continued.session:
-        return None
-    return next(iter(sessions_at_work(board, continued.session)), None)
+    before = _continued(site, task)
+    warm = warm_session(board, link, site.engine_name(task)) if link is not None and before is None else None
+    resumed = before or warm
+    if resumed is None or not resumed.worktree:
+        return ""
+    user = folder_user(site, board, resumed.worktree)
+    waits = user and (warm is None or user == warm.id)
+    return f"its folder {Path(resumed.worktree).name} is in use by {user}" if waits else ""
 
 
 def _continued(site: Site, task: Task) -> Attempt | None:

@@ -14,9 +14,9 @@ from paddock.fleet.checkpoints import checkpoint
 from paddock.fleet.dispatch.claims import (
     Claims,
     claim_tasks,
-    folders_awaited,
+    folder_awaited,
     lease_in_the_way,
-    sessions_awaited,
+    session_awaited,
     unrunnable,
 )
 from paddock.fleet.dispatch.gate import TICK_SECONDS, Gate
@@ -29,6 +29,9 @@ NO_CLOCK_HELPS = frozenset({LimitedBy.BUDGET, LimitedBy.AUTH, LimitedBy.BREAKER,
 CANDIDATES_PER_SLOT = 4
 SHOW_SECONDS = 0.25
 """How often a full fleet re-examines waiting tasks: none can start, it only updates the reasons."""
+
+Wait = tuple[str, float | None]
+"""Why a task waits, and until when at most."""
 
 
 @dataclass
@@ -97,20 +100,23 @@ class Dispatcher:
 
     def _unhindered(
         self, board: Board, tasks: list[Task], room: int, now: float
-    ) -> tuple[list[Task], dict[str, tuple[str, float | None]]]:
-        """Those that wait neither for another's session or folder nor for another's lease; why the rest wait, and until
-        when at most."""
+    ) -> tuple[list[Task], dict[TaskId, Wait]]:
+        """Those that wait neither for another's session or folder nor for another's lease, and why the rest wait."""
         if self.site.config.limits.inline:
             self._link(board, tasks, room)
-        awaited = sessions_awaited(self.site, board, self.links, tasks)
-        waiting: dict[str, tuple[str, float | None]] = {name: (reason, None) for name, reason in awaited.items()}
-        for name, reason in folders_awaited(self.site, board, self.links, tasks).items():
-            waiting.setdefault(name, (reason, now + TICK_SECONDS))
-        for task in tasks:
-            if task.id not in waiting and (held := lease_in_the_way(self.site, board.leases, task, now)) is not None:
-                reason = f"{held.holder.name} holds {held.name}"
-                waiting[task.id] = (reason, now + max(TICK_SECONDS, held.expires_in_seconds))
+        found = ((task.id, self._waits_for(board, task, now)) for task in tasks)
+        waiting = {name: wait for name, wait in found if wait is not None}
         return [task for task in tasks if task.id not in waiting], waiting
+
+    def _waits_for(self, board: Board, task: Task, now: float) -> Wait | None:
+        link = self.links.get(task.id)
+        if reason := session_awaited(self.site, board, link, task):
+            return reason, None
+        if reason := folder_awaited(self.site, board, link, task):
+            return reason, now + TICK_SECONDS
+        if (held := lease_in_the_way(self.site, board.leases, task, now)) is not None:
+            return f"{held.holder.name} holds {held.name}", now + max(TICK_SECONDS, held.expires_in_seconds)
+        return None
 
     def _link(self, board: Board, tasks: list[Task], room: int) -> None:
         """Only when something has changed: most wakings of the daemon change nothing here."""

@@ -107,14 +107,9 @@ def _differences(old: Config, new: Config) -> Iterator[str]:
                 yield f"{section.name}.{entry.name}"
 
 
-def _with(old: Config, new: Config, keys: tuple[str, ...]) -> Config:
-    sections = {}
-    for section in LIVE_SECTIONS:
-        own = {name: getattr(getattr(new, section), name) for key in keys if (name := _inside(key, section))}
-        sections[section] = structs.replace(getattr(old, section), **own)
-    return structs.replace(old, **sections)
-
-
-def _inside(key: str, section: str) -> str:
-    head, _, name = key.partition(".")
-    return name if head == section else ""
+def _with(config: Config, new: Config, keys: tuple[str, ...]) -> Config:
+    """With these keys as they are in `new`."""
+    for section, name in (key.split(".") for key in keys):
+        value = getattr(getattr(new, section), name)
+        config = structs.replace(config, **{section: structs.replace(getattr(config, section), **{name: value})})
+    return config
