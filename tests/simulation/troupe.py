@@ -5,8 +5,10 @@ has said by now follows from its part and the time, so nothing runs between two 
 """
 
 import asyncio
+from bisect import bisect_right
 from collections.abc import Callable, Collection
 from dataclasses import dataclass, field
+from itertools import accumulate
 from signal import SIGKILL, SIGTERM
 
 from paddock.core.errors import PaddockError
@@ -57,6 +59,11 @@ class Played:
     stopped: tuple[float, int] | None = None
     leftover: bool = False
 
+    def __post_init__(self) -> None:
+        self._moments = [self.started_at + after for after, _ in self.part.says]
+        self._text = b"".join(line.encode() + b"\n" for _, line in self.part.says)
+        self._lengths = [0, *accumulate(len(line.encode()) + 1 for _, line in self.part.says)]
+
     @property
     def ends_at(self) -> float | None:
         own = None if self.part.ends is None else self.started_at + self.part.ends
@@ -67,18 +74,23 @@ class Played:
     def has_ended(self, now: float) -> bool:
         return self.ends_at is not None and now >= self.ends_at
 
-    def text(self, now: float) -> bytes:
-        until = now if self.ends_at is None else min(now, self.ends_at)
-        return b"".join(line.encode() + b"\n" for after, line in self.part.says if self.started_at + after <= until)
+    def _lines_said(self, now: float) -> int:
+        return bisect_right(self._moments, now if self.ends_at is None else min(now, self.ends_at))
 
-    def said_at(self, now: float) -> list[float]:
-        until = now if self.ends_at is None else min(now, self.ends_at)
-        return [self.started_at + after for after, _ in self.part.says if self.started_at + after <= until]
+    def size(self, now: float) -> int:
+        return self._lengths[self._lines_said(now)]
+
+    def text(self, now: float) -> bytes:
+        return self._text[: self.size(now)]
+
+    def last_said_at(self, now: float) -> float | None:
+        said = self._lines_said(now)
+        return self._moments[said - 1] if said else None
 
     def next_moment(self, now: float) -> float | None:
         """When there is something new to see."""
-        moments = [self.started_at + after for after, _ in self.part.says]
-        moments += [] if self.ends_at is None else [self.ends_at]
+        said = bisect_right(self._moments, now)
+        moments = self._moments[said : said + 1] + ([] if self.ends_at is None else [self.ends_at])
         until = self.ends_at
         return min((at for at in moments if at > now and (until is None or at <= until)), default=None)
 
@@ -166,7 +178,7 @@ class PlayedSessions:
         if played is None:
             return NeverStarted()
         if not played.has_ended(now):
-            return Running(played.started_at, max(played.said_at(now), default=None), len(played.text(now)))
+            return Running(played.started_at, played.last_said_at(now), played.size(now))
         assert played.ends_at is not None
         if played.part.vanishes and played.stopped is None:
             return Vanished(played.started_at, rebooted=False)
@@ -201,7 +213,7 @@ class PlayedSessions:
         now = self._troupe.time.now()
         if turn not in self._followed:
             return
-        if played.text(now) or played.has_ended(now):
+        if played.size(now) or played.has_ended(now):
             wake()
         moment = played.next_moment(now)
         if moment is None:

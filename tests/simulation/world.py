@@ -9,6 +9,7 @@ from pathlib import Path
 from random import Random
 
 from paddock.config.schema import Config
+from paddock.core.admission.host import HostSample
 from paddock.core.board import Board
 from paddock.core.errors import PaddockError
 from paddock.core.events import Draft, Record, TaskAdded
@@ -74,6 +75,13 @@ class PlayedGround:
         if self.world.troupe.alive(attempt):
             self.world.violations.append(f"{attempt} still runs in the folder that it gives back")
         self.folders.pop(attempt, None)
+
+
+class PlayedMachine:
+    """Never short of anything, however starved the one that plays it is."""
+
+    def sample(self, now: float) -> HostSample:
+        return HostSample(now, busy=0.1, free_memory_bytes=2**36, free_disk_bytes=2**40, cores=8)
 
 
 @dataclass
@@ -164,7 +172,7 @@ class World:
         loop = VirtualLoop(self.time, kill_at)
         store, sessions = MemoryStore(self.log, self.time.now), PlayedSessions(self.troupe)
         site = Site(self.repo, self.config, self.folder / "state", "stage", clock=self.time)
-        site.sessions = sessions
+        site.sessions, site.machine = sessions, PlayedMachine()
         self.furnish(site)
         main = loop.create_task(self._run(site, store))
         try:

@@ -4,6 +4,7 @@ import asyncio
 from dataclasses import dataclass, field
 from functools import partial
 
+from paddock.config.schema import Config
 from paddock.core.board import Board
 from paddock.core.errors import PaddockError
 from paddock.core.ids import TaskId
@@ -11,7 +12,6 @@ from paddock.core.troubles import BRISK, PATIENT, Trouble
 from paddock.fleet.attempts.attempt import Crew
 from paddock.fleet.attempts.runs import AttemptRuns
 from paddock.fleet.checkpoints import checkpoint
-from paddock.fleet.clock import wait_for
 from paddock.fleet.dispatch.dispatcher import Dispatcher
 from paddock.fleet.dispatch.gate import Gate
 from paddock.fleet.drives import Drives
@@ -28,6 +28,8 @@ from paddock.fleet.upkeep.rounds import Rounds
 from paddock.fleet.upkeep.sweeper import Sweeper
 
 SLOW_CLOCK_SECONDS = 5.0
+LULL_SECONDS = 60.0
+"""Whatever is overlooked, for instance because another process changed a file, is seen after this time."""
 ROUND_SECONDS = 0.02
 """A busy fleet wakes its daemon with every step of every agent; one round handles everything that arrived."""
 STARTING = "starting agents"
@@ -44,6 +46,17 @@ class Orders:
     only: frozenset[TaskId] | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class Lull:
+    """Before `until` there is nothing to do, unless news come or the settings change."""
+
+    config: Config
+    until: float
+
+    def lasts(self, site: Site) -> bool:
+        return site.config is self.config and site.clock.now() < self.until
+
+
 @dataclass
 class Daemon:
     site: Site
@@ -54,7 +67,8 @@ class Daemon:
     def __post_init__(self) -> None:
         self.ending = ""
         self._woken = asyncio.Event()
-        self._drives = Drives(self._woken.set)
+        self._called = False
+        self._drives = Drives(self._call)
         patience = BRISK if self.orders.until_idle else PATIENT
         self.troubles = Troubles(self.ledger, self.site.state_dir, self.site.clock.now, patience)
         self.gate = Gate(self.site)
@@ -102,27 +116,42 @@ class Daemon:
     async def _loop(self) -> None:
         """Each round: wake, read the board, decide, record, act. Drives act between the rounds."""
         clock = asyncio.get_running_loop()
+        lull: Lull | None = None
         while not self.ending and self.ledger.store.exists():
             next_round_at = clock.time() + ROUND_SECONDS
+            called, self._called = self._called, False
             self._woken.clear()
             look_at = await notice_edit(self.settings, self.site, self.ledger, self.troubles)
             board = self.ledger.read()
-            self.news.tell(board)
-            self.attempts.steer(board)
-            self.attempts.adopt(board)
-            seq = board.seq
-            start_at = await self._dispatch(board)
-            land_at = await self.lander.step()
-            if self.orders.until_idle and (self._is_idle(seq, start_at) or self._is_stuck()):
-                self.news.tell(self.ledger.board)
-                return
-            await self._sleep(min((at for at in (start_at, land_at, look_at) if at is not None), default=None))
+            if called or lull is None or not lull.lasts(self.site) or self.news.has_come(board):
+                config = self.site.config
+                start_at, land_at = await self._act(board)
+                if self.orders.until_idle and (self._is_idle(start_at) or self._is_stuck()):
+                    self.news.tell(self.ledger.board)
+                    return
+                longest = self.site.clock.now() + LULL_SECONDS
+                lull = Lull(config, min(_times(start_at, land_at, self.gate.look_at, longest)))
+            else:
+                self.gate.learn(self.attempts.count(board))
+            await self._sleep(min(_times(lull.until, look_at)))
             await asyncio.sleep(max(0.0, next_round_at - clock.time()))
+
+    async def _act(self, board: Board) -> tuple[float | None, float | None]:
+        """Does all there is to do; returns when to look again for something to start, and to land."""
+        self.news.tell(board)
+        self.attempts.steer(board)
+        self.attempts.adopt(board)
+        return await self._dispatch(board), await self.lander.step()
+
+    def _call(self) -> None:
+        """There is something to do that the log does not tell."""
+        self._called = True
+        self._woken.set()
 
     def end(self, why: str) -> None:
         """Ends the daemon. Agents keep working without one."""
         self.ending = why
-        self._woken.set()
+        self._call()
 
     async def end_agents(self) -> None:
         """Emergency stop: ends every agent process, waits until each is recorded, then leaves."""
@@ -144,9 +173,9 @@ class Daemon:
         await self.troubles.observe("fetching", self._dispatcher.stale_because, self.site.config.landing_branch)
         return again
 
-    def _is_idle(self, seq: int, wake_at: float | None) -> bool:
+    def _is_idle(self, wake_at: float | None) -> bool:
         """Nothing runs, nothing waits for a clock, and only a person can move what is left."""
-        if wake_at is not None or self._drives.tasks or self.ledger.read().seq != seq:
+        if wake_at is not None or self._drives.tasks or self.news.has_come(self.ledger.read()):
             return False
         if any(trouble.what in ESSENTIAL for trouble in self.troubles.book.open):
             return False
@@ -167,10 +196,16 @@ class Daemon:
 
     async def _sleep(self, wake_at: float | None) -> None:
         pause = SLOW_CLOCK_SECONDS if wake_at is None else max(0.01, wake_at - self.site.clock.now())
-        await wait_for(self._woken, min(SLOW_CLOCK_SECONDS, pause))
+        timer = asyncio.get_running_loop().call_later(min(SLOW_CLOCK_SECONDS, pause), self._woken.set)
+        await self._woken.wait()
+        timer.cancel()
 
     def _driven(self) -> frozenset[str]:
         return frozenset(run.attempt_id for run in self.attempts.by_task.values())
+
+
+def _times(*times: float | None) -> list[float]:
+    return [at for at in times if at is not None]
 
 
 def _first(group: BaseExceptionGroup[PaddockError]) -> PaddockError:

@@ -20,6 +20,7 @@ from paddock.engines.protocol import Capabilities, Engine
 from paddock.engines.registry import load_engine
 from paddock.fleet.checkpoints import checkpoint
 from paddock.fleet.clock import SYSTEM_CLOCK, WallClock
+from paddock.fleet.machine import Machine, ThisMachine
 from paddock.git.disk import DiskFloor
 from paddock.git.repo import Fetched, Repo
 from paddock.git.worktrees.setup import shell_setup
@@ -68,6 +69,11 @@ class Site:
         from paddock.fleet.attempts.ground import GitGround
 
         return GitGround(self)
+
+    @cached_property
+    def machine(self) -> Machine:
+        """What agents run on, and what it has left."""
+        return ThisMachine((self.state_dir, self.root.path))
 
     @cached_property
     def root(self) -> WorktreeRoot:

@@ -10,6 +10,8 @@ STEP_SECONDS = 10.0
 # The target of runnable processes per core. Slightly above one keeps every core busy through the gaps.
 TARGET_BUSY = 1.25
 BUSY_SMOOTHING = 0.15
+FORGOTTEN_SECONDS = 60.0
+"""After a longer pause without samples, what they said counts no more."""
 APPROACH, GROWTH = 0.3, 1.25
 
 
@@ -52,7 +54,8 @@ def pace_host(pace: HostPace, sample: HostSample, running: int) -> HostPace:
 
     Slots grow only while they are used: an idle evening says nothing about what the machine can take.
     """
-    busy = sample.busy if pace.busy is None else pace.busy + BUSY_SMOOTHING * (sample.busy - pace.busy)
+    known = pace.busy if sample.at < pace.stepped_at + FORGOTTEN_SECONDS else None
+    busy = sample.busy if known is None else known + BUSY_SMOOTHING * (sample.busy - known)
     fresh = replace(pace, busy=busy)
     if sample.at < pace.stepped_at + STEP_SECONDS:
         return fresh

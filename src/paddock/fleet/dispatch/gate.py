@@ -7,16 +7,15 @@ forget a quota window, and is rebuilt by itself if the file is lost.
 import asyncio
 import contextlib
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from zlib import crc32
 
 import msgspec
-import psutil
 from msgspec.structs import replace
 
-from paddock.core.admission.admit import Admission, Candidate, Snapshot, admit
+from paddock.core.admission.admit import Admission, Candidate, LimitedBy, Snapshot, admit
 from paddock.core.admission.clocks import backoff_seconds
 from paddock.core.admission.controls import (
     Account,
@@ -41,10 +40,12 @@ from paddock.core.trace import RateLimited, TraceEntry, Usage, UsageScope, Windo
 from paddock.fleet.dispatch.pricing import expected_cost
 from paddock.fleet.dispatch.refusals import LIMITS_FILE, write_waiting
 from paddock.fleet.site import Site
-from paddock.git.disk import free_space
 
 TICK_SECONDS = 5.0
+QUIET_TICK_SECONDS = 10.0
+"""While nothing could start: as often as the controllers evaluate what running agents have used."""
 SAVE_SECONDS = 0.25
+QUIET_SAVE_SECONDS = 30.0
 NO_QUOTA = 1_000_000.0
 DISK_BASE_SECONDS, DISK_CAP_SECONDS = 10.0, 300.0
 SAYS_NOTHING_OF_THE_ENGINE = PROVIDERS_DOING | {Outcome.KILLED, Outcome.SETUP_FAILED, Outcome.NO_SPACE}
@@ -65,9 +66,14 @@ class Gate:
     controls: Controls = field(default_factory=Controls)
     waiting: dict[str, str] = field(default_factory=dict)
     known_at: float = 0.0
+    look_at: float | None = None
+    """When to ask again for what was refused, unless the agents that run are all that may."""
+    _teaches: bool = True
+    """Whether agents ran when the controllers last looked, or nobody has looked yet."""
     _ticked_at: float = 0.0
     _saved_at: float = 0.0
     _unsaved: bool = False
+    _kept: tuple[Controls, dict[str, str], HostSample | None] | None = None
     _host: HostSample | None = None
     _disk_trouble: str = ""
     _disk_until: float = 0.0
@@ -146,14 +152,30 @@ class Gate:
         admission = admit(snapshot, now)
         self.controls = admission.controls
         self.waiting = {refusal.attempt.partition(".")[0]: refusal.reason for refusal in admission.refusals}
+        is_full = all(refusal.by is LimitedBy.CAP for refusal in admission.refusals)
+        self.look_at = None if is_full else now + TICK_SECONDS
         return admission
 
     def rest(self, running: Mapping[str, int]) -> None:
-        """Nothing wants to start: update the controllers anyway, because running agents keep teaching them."""
-        now = self.site.clock.now()
-        if now - self._ticked_at >= TICK_SECONDS or self.waiting:
-            self._take_stock(dict(running), now)
+        """Nothing wants to start."""
+        self.look_at = None
+        if self.waiting:
             self.waiting = {}
+            self.save()
+        self.learn(running)
+
+    def learn(self, running: Mapping[str, int]) -> None:
+        """Updates the controllers as long as running agents teach them, and once more after the last."""
+        now = self.site.clock.now()
+        if (running or self._teaches) and now - self._ticked_at >= QUIET_TICK_SECONDS:
+            self._teaches = bool(running)
+            self._take_stock(dict(running), now)
+            self.show() if running else self.save()
+
+    def show(self) -> None:
+        """Saves what others would miss: a new reason at once, what was learned now and then."""
+        shown = self._kept is not None and self._kept[1] == self.waiting
+        if not shown or self.site.clock.now() - self._saved_at >= QUIET_SAVE_SECONDS:
             self.save()
 
     def _lift_quotas(self, engines: set[str]) -> None:
@@ -183,7 +205,7 @@ class Gate:
         if now - self._ticked_at < TICK_SECONDS:
             return
         self._ticked_at = now
-        self._host = sample_host((self.site.state_dir, self.site.root.path), now)
+        self._host = self.site.machine.sample(now)
         if not self.controls.host.stepped_at:
             cap = float(self.site.config.limits.max_agents)
             self.controls = replace(self.controls, host=HostPace(slots=cap))
@@ -208,12 +230,16 @@ class Gate:
 
     def _write(self) -> None:
         self._saved_at, self._unsaved = self.site.clock.now(), False
-        kept = LimitsFile(self._saved_at, self.controls, self.waiting, self._host)
+        kept = (self.controls, dict(self.waiting), self._host)
+        if kept == self._kept:
+            return
         path = self.site.state_dir / LIMITS_FILE
         draft = path.with_suffix(".new")
-        draft.write_bytes(msgspec.json.encode(kept))
+        draft.write_bytes(msgspec.json.encode(LimitsFile(self._saved_at, *kept)))
         os.replace(draft, path)
-        write_waiting(self.site.state_dir, self.waiting)
+        if self._kept is None or self.waiting != self._kept[1]:
+            write_waiting(self.site.state_dir, self.waiting)
+        self._kept = kept
 
 
 def read_limits(state_dir: Path) -> LimitsFile | None:
@@ -222,17 +248,3 @@ def read_limits(state_dir: Path) -> LimitsFile | None:
         return msgspec.json.decode((state_dir / LIMITS_FILE).read_bytes(), type=LimitsFile)
     except (OSError, msgspec.DecodeError):
         return None
-
-
-def sample_host(folders: Iterable[Path], now: float) -> HostSample:
-    """The disk with the least room; a missing folder counts as on the disk of its parent."""
-    disks = [free_space(folder) for folder in folders]
-    inodes = [disk.free_inodes for disk in disks if disk.free_inodes is not None]
-    return HostSample(
-        at=now,
-        busy=os.getloadavg()[0] / (os.cpu_count() or 1),
-        free_memory_bytes=psutil.virtual_memory().available,
-        free_disk_bytes=min(disk.free_bytes for disk in disks),
-        free_inodes=min(inodes, default=None),
-        cores=os.cpu_count() or 1,
-    )

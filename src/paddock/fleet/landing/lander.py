@@ -33,6 +33,8 @@ from paddock.git.usertree.notes import read_notes
 
 ROUNDS = 1000
 STALE_PLANS = 20
+LOOK_SECONDS = 5.0
+"""Main and checkouts may be changed by hand, which no log reports."""
 TENDING = "tending the merge queue"
 AGAIN_SECONDS = 15.0
 
@@ -58,17 +60,18 @@ class Lander:
         landed_at = await self.troubles.attempt(LANDING, self._advance)
         return min((at for at in (tended_at, landed_at) if at is not None), default=None)
 
-    async def _tend(self) -> None:
+    async def _tend(self) -> float | None:
         await self._decisions.sent_back.block_unchanged(self.ledger.board)
         await self._entries.queue_delivered(self.ledger.board)
         await self._look_after()
+        return self.site.clock.now() + LOOK_SECONDS if self._checkouts.behind else None
 
     async def _advance(self) -> float | None:
         if _is_at_rest(self.ledger.board.queue):
             return None
         await self._act()
         await self._look_after()
-        return self.site.clock.now() + FETCH_SECONDS if self.site.config.land.remote else None
+        return self.site.clock.now() + (FETCH_SECONDS if self.site.config.land.remote else LOOK_SECONDS)
 
     async def _act(self) -> None:
         """Plans and performs until nothing is left to do; PaddockError where the world outside does not let us."""
@@ -140,12 +143,14 @@ class Checkouts:
     site: Site
     looked_at: float = 0.0
     main: str | None = None
+    behind: bool = False
 
     async def look_after(self) -> str | None:
         """Costs nothing while every checkout shows main; what went wrong, "" if nothing did, None before it is due."""
         config = self.site.config
         notes = read_notes(self.site.repo)
-        if config.land.remote or not (notes.stale or notes.undone):
+        self.behind = not config.land.remote and bool(notes.stale or notes.undone)
+        if not self.behind:
             return ""
         main = self.site.repo.loose_tip(config.landing_branch)
         now = asyncio.get_running_loop().time()

@@ -1,0 +1,137 @@
+"""What a fleet with nothing to do costs, and how soon it notices that there is something: by a clock that jumps."""
+
+import asyncio
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from paddock.core.admission.host import HostSample
+from paddock.core.events import AttemptStarted, Draft, Record, TaskAdded
+from paddock.core.ids import task_id
+from paddock.core.leases.lease import LeaseRenewed
+from paddock.fleet.daemon import SLOW_CLOCK_SECONDS, Daemon, Orders
+from paddock.fleet.dispatch.gate import read_limits
+from paddock.fleet.dispatch.refusals import read_waiting
+from paddock.fleet.ledger import RENEW_SECONDS
+from paddock.fleet.site import Site
+from paddock.git.repo import Repo
+from tests.simulation.test_simulation import config_of
+from tests.simulation.world import PERSON, PlayedMachine, World
+from tests.store.memory import MemoryStore
+
+HOUR = 3600.0
+WAKE_UP_SECONDS = 0.1
+
+
+@dataclass
+class Gauge(PlayedMachine):
+    """Counts how often it is asked; `memory` tells how much is free at a time."""
+
+    memory: Callable[[float], int] = lambda _now: 2**36
+    asked: int = 0
+
+    def sample(self, now: float) -> HostSample:
+        self.asked += 1
+        return HostSample(now, busy=0.1, free_memory_bytes=self.memory(now), free_disk_bytes=2**40, cores=8)
+
+
+@dataclass
+class Vigil(World):
+    """A daemon that does not end when idle, for `hours_long`; `events` happen meanwhile, each at its second."""
+
+    hours_long: float = 3.0
+    gauge: Gauge = field(default_factory=Gauge)
+    events: list[tuple[float, Callable[[], object]]] = field(default_factory=list)
+
+    def furnish(self, site: Site) -> None:
+        super().furnish(site)
+        site.machine = self.gauge
+
+    async def _run(self, site: Site, store: MemoryStore) -> None:
+        ledger = await self._lead(store)
+        daemon = Daemon(site, ledger, Orders())
+        loop = asyncio.get_running_loop()
+        for at, happen in self.events:
+            loop.call_later(at, happen)
+        loop.call_later(self.hours_long * HOUR, daemon.end, "over")
+        await daemon.run()
+        ledger.give_up()
+
+    def add_task(self) -> None:
+        self.people.append(lambda _board: [Draft(TaskAdded("Task", "Do it."), task=task_id(1))], PERSON)
+
+    def deafen(self) -> None:
+        """From now on nobody is told that something was recorded."""
+        for listener in self.log.listeners:
+            listener.tell(lambda: None)
+
+    def started_after(self) -> float:
+        """Seconds from the start of the world to that of its first attempt."""
+        start = next(record for record in self.records() if isinstance(record.event, AttemptStarted))
+        return start.at - self.records()[0].at
+
+
+def vigil(repo: Repo, stage: Path) -> Vigil:
+    return Vigil(0, repo, stage, config_of(0), ("delivers",))
+
+
+def after_the_first_minute(world: World) -> list[Record]:
+    records = world.records()
+    return [record for record in records if record.at > records[0].at + 60.0]
+
+
+def test_an_idle_daemon_records_nothing_but_its_lease_and_asks_the_machine_nothing(repo: Repo, stage: Path) -> None:
+    world = vigil(repo, stage)
+    asked: list[int] = []
+    written: list[int] = []
+    limits = stage / "state" / "limits.json"
+    for at in (60.0, 3 * HOUR - 1.0):
+        world.events.append((at, lambda: asked.append(world.gauge.asked)))
+        world.events.append((at, lambda: written.append(limits.stat().st_ino)))
+    assert world.live()
+    assert asked == [1, 1]
+    assert written[0] == written[1], "the file is the one that was written first"
+    *renewals, released = after_the_first_minute(world)
+    assert all(isinstance(record.event, LeaseRenewed) for record in renewals)
+    assert len(renewals) <= 3 * HOUR / RENEW_SECONDS
+    assert released.event.kind == "lease.released"
+
+
+def test_a_task_starts_at_once_after_hours_of_nothing(repo: Repo, stage: Path) -> None:
+    world = vigil(repo, stage)
+    world.events.append((2 * HOUR, world.add_task))
+    assert world.live()
+    assert world.started_after() <= 2 * HOUR + WAKE_UP_SECONDS
+
+
+def test_a_lost_wake_up_costs_at_most_the_slow_clock(repo: Repo, stage: Path) -> None:
+    world = vigil(repo, stage)
+    world.events += [(2 * HOUR, world.deafen), (2 * HOUR + 2.0, world.add_task)]
+    assert world.live()
+    assert world.started_after() <= 2 * HOUR + 2.0 + SLOW_CLOCK_SECONDS + WAKE_UP_SECONDS
+
+
+def test_what_waits_for_memory_starts_within_the_slow_clock_and_status_knows_why_it_waits(
+    repo: Repo, stage: Path
+) -> None:
+    world = vigil(repo, stage)
+    free_at = 2 * HOUR + 17.0
+    world.gauge.memory = lambda now: 2**36 if now >= world.time.now() - world.time.seconds + free_at else 0
+    why: list[str] = []
+    world.events += [(10.0, world.add_task), (HOUR, lambda: why.extend(read_waiting(stage / "state").values()))]
+    assert world.live()
+    assert why
+    assert "memory" in why[0]
+    assert free_at <= world.started_after() <= free_at + SLOW_CLOCK_SECONDS + WAKE_UP_SECONDS
+    assert read_waiting(stage / "state") == {}
+
+
+def test_what_agents_teach_is_kept_while_they_run_and_after_the_last(repo: Repo, stage: Path) -> None:
+    world = vigil(repo, stage)
+    world.add_task()
+    assert world.live()
+    kept = read_limits(stage / "state")
+    assert kept is not None
+    ended = max(played.ends_at or 0.0 for played in world.troupe.turns.values())
+    assert kept.controls.accounts["claude"].quota.stepped_at >= ended
+    assert kept.controls.accounts["claude"].quota.used == {}
