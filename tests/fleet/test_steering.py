@@ -68,18 +68,6 @@ def test_retry_after_a_stop_goes_on_where_the_agent_was(yard: Yard) -> None:
     assert yard.attempt().continues == "t1.1"
 
 
-def test_cancelling_a_task_ends_its_agent(yard: Yard) -> None:
-    ready = yard.folder / "ready"
-    yard.add(touch(ready), {"hang": 600})
-    fleet = yard.start("run", "--until-idle")
-    await_agent(yard, ready)
-    yard.paddock("cancel", "t1")
-    assert fleet.wait() == 0, fleet.words
-    assert yard.task().phase == "cancelled"
-    assert yard.attempt().reason == "stopped by the cancellation of its task"
-    yard.assert_nothing_is_left()
-
-
 def test_agents_work_on_without_a_daemon_and_are_adopted_with_all_they_said(yard: Yard) -> None:
     ready, gate = yard.folder / "ready", yard.folder / "gate"
     steps = (
@@ -104,19 +92,6 @@ def test_agents_work_on_without_a_daemon_and_are_adopted_with_all_they_said(yard
     assert "before" in said
     assert "alone" in said
     assert len(yard.records(TurnStarted, "t1")) == 1
-
-
-def test_an_agent_that_outlives_two_daemons_is_still_watched(yard: Yard) -> None:
-    ready = yard.folder / "ready"
-    yard.add(touch(ready), {"hang": 600}, attempts=1)
-    for number in range(2):
-        daemon = yard.start("run")
-        await_agent(yard, ready)
-        await_generation(yard, number + 1)
-        daemon.kill()
-    yard.run(env={"PADDOCK_TIMEOUTS_SILENCE": "1s"}, code=1)
-    assert yard.attempt().outcome == "stalled"
-    yard.assert_nothing_is_left()
 
 
 def test_down_now_ends_every_agent_and_spares_their_work(yard: Yard) -> None:

@@ -12,10 +12,10 @@ CALL_USD = 0.05
 
 
 def write_part(kind: str, chance: Random, order: TurnOrder) -> Part:
-    return PARTS[kind](chance, _conversation(order))
+    return PARTS[kind](chance, conversation_of(order))
 
 
-def _conversation(order: TurnOrder) -> str:
+def conversation_of(order: TurnOrder) -> str:
     words = list(order.argv)
     for flag in ("--resume", "--session-id"):
         if flag in words:

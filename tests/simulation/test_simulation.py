@@ -102,14 +102,14 @@ def seeds(quick: int, all_of_them: int) -> pytest.MarkDecorator:
     return pytest.mark.parametrize("seed", [*(pytest.param(n, id=f"seed{n}") for n in range(quick)), *rest])
 
 
-@seeds(2, 60)
+@seeds(5, 60)
 def test_a_fleet_of_any_temper_comes_to_rest(seed: int, repo: Repo, stage: Path) -> None:
     world = world_of(seed, repo, stage)
     assert world.live(), why(world)
     check(world)
 
 
-@seeds(3, 60)
+@seeds(4, 60)
 def test_daemons_killed_at_any_step_come_to_the_same_end_as_one_that_lives(seed: int, repo: Repo, stage: Path) -> None:
     """Parts that open the engine's breaker are left out: who is kept waiting by it depends on who came first."""
     kinds = tuple(kind for kind in PARTS if kind not in ("cannot_start", "never_speaks"))
@@ -122,7 +122,7 @@ def test_daemons_killed_at_any_step_come_to_the_same_end_as_one_that_lives(seed:
     assert outcomes(killed) == outcomes(undisturbed), why(killed)
 
 
-@seeds(2, 60)
+@seeds(5, 60)
 def test_whatever_people_ask_for_meanwhile_every_attempt_ends_once(seed: int, repo: Repo, stage: Path) -> None:
     world = world_of(seed, repo, stage)
     chance = Random(f"{seed} wishes")

@@ -35,8 +35,8 @@ HERE = Host("stage", "stage")
 class Part:
     """What a turn will do: lines with the seconds after its start at which it says them; at `ends` it exits with
     `code`, or never if that is None. `vanishes`: nobody writes down how. `deaf`: it does not hear requests to stop.
-    `leaves`: a process that outlives it. `commits`: how many it has made by its end. `refuses`: it cannot start.
-    `breaks`: Paddock cannot even try."""
+    `leaves`: a process that outlives it. `early`: commits it makes at once; `commits`: those it makes last, unless it
+    is stopped. `refuses`: it cannot start. `breaks`: Paddock cannot even try."""
 
     says: tuple[tuple[float, str], ...] = ()
     ends: float | None = 60.0
@@ -44,6 +44,7 @@ class Part:
     vanishes: bool = False
     deaf: bool = False
     leaves: bool = False
+    early: int = 0
     commits: int = 0
     refuses: str = ""
     breaks: str = ""

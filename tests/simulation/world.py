@@ -125,11 +125,9 @@ class World:
         """Those of the branch: an attempt that goes on with another's work has that, too."""
         now = self.time.now()
         task = _task_of(attempt.id)
-        return sum(
-            played.part.commits
-            for turn, played in self.troupe.turns.items()
-            if _task_of(turn.owner) == task and played.has_ended(now) and played.stopped is None
-        )
+        turns = [played for turn, played in self.troupe.turns.items() if _task_of(turn.owner) == task]
+        to_the_end = [played for played in turns if played.has_ended(now) and played.stopped is None]
+        return sum(played.part.early for played in turns) + sum(played.part.commits for played in to_the_end)
 
     def _check_start(self, turn: Turn) -> None:
         """Nothing runs twice, and never more than may."""
@@ -145,11 +143,11 @@ class World:
 
     # -- what people do --------------------------------------------------------------------------------------
 
-    def add(self, count: int, after: Iterable[tuple[int, int]] = ()) -> list[TaskId]:
+    def add(self, count: int, after: Iterable[tuple[int, int]] = (), attempts: int = 3) -> list[TaskId]:
         """`after`: pairs of a task and one it has to wait for, counted from 1."""
         waits = {number: tuple(task_id(other) for n, other in after if n == number) for number in range(1, count + 1)}
         drafts = [
-            Draft(TaskAdded(f"Task {n}", f"Do {n}.", after=waits[n], attempts=3), task=task_id(n))
+            Draft(TaskAdded(f"Task {n}", f"Do {n}.", after=waits[n], attempts=attempts), task=task_id(n))
             for n in range(1, count + 1)
         ]
         self.people.append(lambda _board: drafts, PERSON)

@@ -139,8 +139,8 @@ class Daemon:
     async def _act(self, board: Board) -> tuple[float | None, float | None]:
         """Does all there is to do; returns when to look again for something to start, and to land."""
         self.news.tell(board)
-        self.attempts.steer(board)
         self.attempts.adopt(board)
+        self.attempts.steer(board)
         return await self._dispatch(board), await self.lander.step()
 
     def _call(self) -> None:

@@ -3,10 +3,8 @@
 import json
 import re
 
-from paddock.core.board import Board
-from paddock.core.events import AttemptEnded, AttemptExtended, AttemptStarted, TurnEnded
+from paddock.core.events import AttemptEnded, AttemptStarted, TurnEnded
 from paddock.core.money.budget import committed
-from paddock.store.protocol import Query
 from tests.fleet.conftest import MakeYard
 from tests.fleet.yard import Step, Yard, commit, play, write
 
@@ -32,20 +30,6 @@ def ended_by(yard: Yard, name: str = "t1") -> list[str]:
     return [event.ended_by for event in events if isinstance(event, TurnEnded)]
 
 
-def test_an_attempt_that_spends_more_tokens_than_it_may_is_stopped(yard: Yard) -> None:
-    yard.paddock("budget", "set", "attempt", "--tokens", "5000")
-    yard.add(write("a.txt"), commit("Add a"), CHATTER)
-    yard.run(code=1)
-    assert (verdicts(yard), ended_by(yard)) == ([("over_budget", "block")], ["budget"])
-    attempt = yard.attempt()
-    assert re.match(r"attempt:t1\.1 has used [\d,]+ tokens of 5,000 tokens", attempt.reason)
-    assert 3000 < attempt.input_tokens + attempt.output_tokens < 1_000_000, "of twelve million if nobody stops it"
-    assert attempt.commits == 1, "what it had committed is kept"
-    row = yard.row("t1")
-    assert (row["phase"], row["unblock"]) == ("blocked", "paddock retry t1")
-    yard.assert_nothing_is_left()
-
-
 def test_an_attempt_that_spends_more_money_than_it_may_is_stopped(yard: Yard) -> None:
     priced(yard).paddock("budget", "set", "attempt", "--usd", "3")
     yard.add(CHATTER)
@@ -56,20 +40,6 @@ def test_an_attempt_that_spends_more_money_than_it_may_is_stopped(yard: Yard) ->
     assert attempt.cost_usd > 1
     costs = json.loads(yard.paddock("costs", "--by", "model", "--json"))
     assert (costs["rows"][0]["model"], costs["rows"][0]["cost_usd"]) == ("scripted", round(attempt.cost_usd, 6))
-
-
-def test_more_is_reserved_while_the_fleet_has_room_and_then_the_turn_ends(yard: Yard) -> None:
-    priced(yard)
-    yard.paddock("budget", "set", "fleet", "--usd", "12")
-    yard.add({"chatter": 600, "every": 0.5})
-    yard.run(code=1)
-    assert verdicts(yard) == [("over_budget", "block")]
-    assert re.match(r"fleet has \$\d\.\d\d of \$12\.00 left, \$\d+\.\d\d needed", yard.attempt().reason)
-    extended = [record.event for record in yard.records(AttemptExtended)]
-    amounts = [event.reserved_usd or 0.0 for event in extended if isinstance(event, AttemptExtended)]
-    assert amounts == sorted(amounts)
-    assert 0 < amounts[-1] <= 12
-    assert (committed(yard.board().spending.ledger, "fleet").money or 0.0) > 10
 
 
 def test_three_agents_cannot_spend_more_than_there_is(make_yard: MakeYard) -> None:
@@ -137,21 +107,6 @@ def test_a_fleet_whose_budget_is_used_up_comes_to_rest(yard: Yard) -> None:
     yard.paddock("budget", "set", "day", "--none")
     yard.run(code=0)
     assert yard.attempt().outcome == "delivered"
-
-
-def test_ten_agents_in_flight_cannot_overshoot(make_yard: MakeYard) -> None:
-    yard = make_yard(PADDOCK_LIMITS_MAX_AGENTS="10")
-    yard.paddock("budget", "set", "fleet", "--tokens", "2e6")
-    yard.add_all([{"brief": play({"think": 0.5}, {"say": "hm"}, {"noop": "nothing"})} for _ in range(10)])
-    yard.run(code=0)
-    most = 0.0
-    with yard.log() as log:
-        board = Board()
-        for record in log.records(Query()):
-            board.apply(record)
-            most = max(most, committed(board.spending.ledger, "fleet").tokens)
-    assert 1e6 < most <= 2e6
-    assert len(yard.records(AttemptStarted)) == 10, "what the first ones left was used by the others"
 
 
 def test_costs_per_landed_change_count_every_attempt(make_yard: MakeYard) -> None:

@@ -5,7 +5,7 @@ import signal
 
 import pytest
 
-from paddock.core.events import AttemptEnded, AttemptStarted
+from paddock.core.events import AttemptEnded
 from tests.fleet.conftest import MakeYard
 from tests.fleet.yard import RunningCommand, Step, Yard, commit, play, write
 
@@ -29,17 +29,6 @@ def await_noop(yard: Yard, name: str) -> None:
 def leave(fleet: RunningCommand) -> None:
     fleet.send(signal.SIGTERM)
     assert fleet.wait() == 130, fleet.words
-
-
-@pytest.mark.parametrize(("step", "outcome"), [("rate_limited", "throttled"), ("overloaded", "overloaded")])
-def test_a_refusal_that_passes_is_waited_out_and_uses_up_no_attempt(yard: Yard, step: str, outcome: str) -> None:
-    """One attempt is all the task has, and it is there for the work."""
-    yard.add({step: 0.1, "attempt": 1}, *WORK, attempts=1)
-    yard.run(code=0)
-    assert verdicts(yard, "t1") == [(outcome, False), ("delivered", False)]
-    assert yard.task().counted == 0
-    ended, again = yard.records(AttemptEnded)[0].at, yard.records(AttemptStarted)[1].at
-    assert again > ended
 
 
 def test_a_throttled_account_holds_up_others_and_says_so(yard: Yard) -> None:

@@ -42,8 +42,6 @@ from paddock.fleet.dispatch.refusals import LIMITS_FILE, write_waiting
 from paddock.fleet.site import Site
 
 TICK_SECONDS = 5.0
-QUIET_TICK_SECONDS = 10.0
-"""While nothing could start: as often as the controllers evaluate what running agents have used."""
 SAVE_SECONDS = 0.25
 QUIET_SAVE_SECONDS = 30.0
 NO_QUOTA = 1_000_000.0
@@ -167,7 +165,7 @@ class Gate:
     def learn(self, running: Mapping[str, int]) -> None:
         """Updates the controllers as long as running agents teach them, and once more after the last."""
         now = self.site.clock.now()
-        if (running or self._teaches) and now - self._ticked_at >= QUIET_TICK_SECONDS:
+        if (running or self._teaches) and now - self._ticked_at >= TICK_SECONDS:
             self._teaches = bool(running)
             self._take_stock(dict(running), now)
             self.show() if running else self.save()
