@@ -44,6 +44,8 @@ from paddock.fleet.site import Site
 TICK_SECONDS = 5.0
 SAVE_SECONDS = 0.25
 QUIET_SAVE_SECONDS = 30.0
+SETTLE_SECONDS = 20.0
+"""Until the controllers have evaluated the last call of the last agent."""
 NO_QUOTA = 1_000_000.0
 DISK_BASE_SECONDS, DISK_CAP_SECONDS = 10.0, 300.0
 SAYS_NOTHING_OF_THE_ENGINE = PROVIDERS_DOING | {Outcome.KILLED, Outcome.SETUP_FAILED, Outcome.NO_SPACE}
@@ -66,8 +68,7 @@ class Gate:
     known_at: float = 0.0
     look_at: float | None = None
     """When to ask again for what was refused, unless the agents that run are all that may."""
-    _teaches: bool = True
-    """Whether agents ran when the controllers last looked, or nobody has looked yet."""
+    _learns_until: float = 0.0
     _ticked_at: float = 0.0
     _saved_at: float = 0.0
     _unsaved: bool = False
@@ -163,10 +164,11 @@ class Gate:
         self.learn(running)
 
     def learn(self, running: Mapping[str, int]) -> None:
-        """Updates the controllers as long as running agents teach them, and once more after the last."""
+        """Updates the controllers as long as running agents teach them, and a little longer."""
         now = self.site.clock.now()
-        if (running or self._teaches) and now - self._ticked_at >= TICK_SECONDS:
-            self._teaches = bool(running)
+        if running:
+            self._learns_until = now + SETTLE_SECONDS
+        if now - self._ticked_at >= TICK_SECONDS and (now < self._learns_until or self._kept is None):
             self._take_stock(dict(running), now)
             self.show() if running else self.save()
 
