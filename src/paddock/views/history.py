@@ -13,7 +13,8 @@ from paddock.store.protocol import Query
 
 FAILURES = (Result.FAIL, Result.TIMEOUT, Result.INFRA)
 EVERYTHING = Query(kind="queue.*")
-MAIN = "main"
+MAIN = "main itself"
+"""No change can have this name: it has a space."""
 
 Ask = Callable[[Query], Iterable[Record]]
 """How to get records of the log."""
@@ -63,7 +64,7 @@ class RunStory:
 
     @property
     def tested(self) -> str:
-        return ", ".join(member.id for member in self.started.members) or "main itself"
+        return ", ".join(member.id for member in self.started.members) or MAIN
 
 
 def story_of_change(ask: Ask, change: str) -> list[StoryLine]:
