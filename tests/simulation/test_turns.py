@@ -6,11 +6,12 @@ from random import Random
 import pytest
 
 from paddock.core.ids import TaskId
-from paddock.core.intent.tasks import cancel_tasks
+from paddock.core.intent.tasks import cancel_tasks, stop_tasks
 from paddock.git.repo import Repo
 from tests.simulation.parts import delivers, lies, loops, stalls
 from tests.simulation.stage import set_stage
 from tests.simulation.troupe import Part
+from tests.simulation.world import PERSON
 
 
 def loops_after_a_commit(chance: Random, session: str) -> Part:
@@ -85,4 +86,16 @@ def test_an_agent_that_outlives_two_daemons_is_still_watched(repo: Repo, stage: 
     assert world.lives == 3
     assert world.attempt().outcome == "stalled"
     assert world.task().started == 1
+    world.assert_nothing_is_left()
+
+
+def test_a_stop_asked_for_while_no_daemon_lived_counts_in_the_first_round_of_the_next(repo: Repo, stage: Path) -> None:
+    world = set_stage(repo, stage, {"t1": waits_for_a_tool})
+    world.add(1)
+    assert not world.live(kill_at=100)
+    asked_at = world.time.seconds
+    world.people.append(lambda board: stop_tasks(board, [TaskId("t1")], "enough"), PERSON)
+    assert world.live()
+    assert (world.attempt().outcome, world.task().phase) == ("killed", "blocked")
+    assert world.time.seconds <= asked_at + 1.0
     world.assert_nothing_is_left()
