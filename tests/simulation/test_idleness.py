@@ -4,18 +4,22 @@ import asyncio
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
+from random import Random
+
+import pytest
 
 from paddock.core.admission.host import HostSample
 from paddock.core.events import AttemptStarted, Draft, Record, TaskAdded
 from paddock.core.ids import task_id
 from paddock.core.leases.lease import LeaseRenewed
+from paddock.fleet import daemon
 from paddock.fleet.daemon import SLOW_CLOCK_SECONDS, Daemon, Orders
 from paddock.fleet.dispatch.gate import read_limits
 from paddock.fleet.dispatch.refusals import read_waiting
 from paddock.fleet.ledger import RENEW_SECONDS
 from paddock.fleet.site import Site
 from paddock.git.repo import Repo
-from tests.simulation.test_simulation import config_of
+from tests.simulation.test_simulation import WISHES, config_of, seeds, world_of
 from tests.simulation.world import PERSON, PlayedMachine, World
 from tests.store.memory import MemoryStore
 
@@ -49,12 +53,12 @@ class Vigil(World):
 
     async def _run(self, site: Site, store: MemoryStore) -> None:
         ledger = await self._lead(store)
-        daemon = Daemon(site, ledger, Orders())
+        watch = Daemon(site, ledger, Orders())
         loop = asyncio.get_running_loop()
         for at, happen in self.events:
             loop.call_later(at, happen)
-        loop.call_later(self.hours_long * HOUR, daemon.end, "over")
-        await daemon.run()
+        loop.call_later(self.hours_long * HOUR, watch.end, "over")
+        await watch.run()
         ledger.give_up()
 
     def add_task(self) -> None:
@@ -135,3 +139,25 @@ def test_what_agents_teach_is_kept_while_they_run_and_after_the_last(repo: Repo,
     ended = max(played.ends_at or 0.0 for played in world.troupe.turns.values())
     assert kept.controls.accounts["claude"].quota.stepped_at >= ended
     assert kept.controls.accounts["claude"].quota.used == {}
+
+
+@seeds(2, 30)
+def test_rounds_that_are_left_out_change_nothing(
+    seed: int, repo: Repo, stage: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Every fleet takes the same course, to the second, as with a daemon that acts in every round."""
+    courses = []
+    for lull in (SLOW_CLOCK_SECONDS, daemon.LULL_SECONDS):
+        monkeypatch.setattr(daemon, "LULL_SECONDS", lull)
+        world = world_of(seed, repo, stage / str(lull))
+        chance = Random(f"{seed} wishes")
+        names = list(world.board.tasks)
+        for at in sorted(chance.uniform(0.0, 2 * HOUR) for _ in range(8)):
+            world.wishes.append((at, chance.choice(WISHES)(chance.choice(names))))
+        assert world.live()
+        courses.append([(round(r.at, 1), r.event.kind, r.task) for r in world.records() if not is_lease(r)])
+    assert courses[0] == courses[1]
+
+
+def is_lease(record: Record) -> bool:
+    return record.event.kind.startswith("lease.")
