@@ -9,6 +9,7 @@ from paddock.core import events as ev
 from paddock.core.board import Board
 from paddock.core.ids import printable
 from paddock.core.merge.model import Ending
+from paddock.core.tasks.task import Phase
 from paddock.core.tasks.vocabulary import Step
 from paddock.views import history
 
@@ -37,7 +38,8 @@ def describe(record: ev.Record, board: Board) -> str:
         case ev.TurnStarted(new_conversation=why) if why:
             return f"starts a new conversation: {cut(why, 160)}"
         case ev.AttemptEnded() as ended:
-            return describe_end(ended)
+            cancelled = record.task is not None and board.tasks[record.task].phase is Phase.CANCELLED
+            return describe_end(ended, followed=not cancelled)
         case ev.StopRequested():
             return f"stop requested by {printable(record.actor, 40)}"
         case ev.TaskCancelled():
@@ -72,11 +74,12 @@ def _quoted(message: str) -> str:
     return f": {cut(' '.join(message.split()), 80)}" if message else ""
 
 
-def describe_end(ended: ev.AttemptEnded) -> str:
+def describe_end(ended: ev.AttemptEnded, *, followed: bool) -> str:
+    """`followed`: what was decided to come next does, because nobody has cancelled the task."""
     size = f" (+{ended.insertions} −{ended.deletions} in {plural(ended.files, 'file')})" if ended.files else ""
     following = {
         Step.RETRY: "; will be retried",
         Step.FAIL: "; no attempts left",
         Step.BLOCK: f"; needs you: {ended.unblock}",
     }
-    return f"{ended.outcome}: {cut(ended.reason, 140)}{size}{following.get(ended.next, '')}"
+    return f"{ended.outcome}: {cut(ended.reason, 140)}{size}{following.get(ended.next, '') if followed else ''}"
