@@ -62,7 +62,7 @@ class Dispatcher:
         free, waiting = self._unhindered(board, tasks, max(room, 0), now)
         admission = self.gate.admit(board, free, running, cap)
         self.gate.waiting |= {name: reason for name, (reason, _) in waiting.items()}
-        self.gate.show()
+        self.gate.save() if admission.starts else self.gate.show()
         checkpoint("dispatch.admitted")
         accounts = {TaskId(start.attempt.partition(".")[0]): start.account for start in admission.starts}
         times = [plan.wake_at, *(until for _, until in waiting.values())]
