@@ -71,7 +71,7 @@ def test_dependents_of_a_rejected_base_leave_with_that_reason_and_are_not_tested
     }
     assert farm.decided("feature/top").reason == "it is stacked on `feature/low`, which was rejected"
     told = farm.yard.paddock("queue", "why", "feature/mid")
-    assert "removed from the queue: it is stacked on `feature/low`, which was rejected" in told
+    assert "removed feature/mid from the queue: it is stacked on `feature/low`, which was rejected" in told
     assert "next: fix `feature/low`, rebase onto it, then `paddock land --branch feature/mid`" in told
     decided = {old["id"]: old for old in json.loads(farm.yard.paddock("queue", "--json"))["decided"]}
     assert decided["feature/mid"]["against"] == "feature/low"
