@@ -87,7 +87,7 @@ def worktrees(draw: st.DrawFn) -> tuple[WorktreeSeen, ...]:
         unowned = state in (None, SlotState.MAKING, SlotState.IDLE)
         attempt = "" if unowned else draw(ATTEMPTS)
         present, busy = draw(st.booleans()), draw(st.booleans())
-        made.append(WorktreeSeen(number, f"/work/w{number}", state, attempt, "why", present, busy))
+        made.append(WorktreeSeen(number, f"/pool/w{number}", state, attempt, "why", present, busy))
     return tuple(made)
 
 
@@ -182,7 +182,7 @@ def test_output_that_stays_fits_unless_it_is_at_work_or_unknown(seen: Survey) ->
 def test_gc_takes_neither_the_live_nor_the_busy_and_leaves_the_pool_its_size(
     seen: tuple[WorktreeSeen, ...], live: frozenset[str], pool: int, force: bool, lived_in: set[int]
 ) -> None:
-    homes = Homes(kept=tuple(f"/work/w{number}" for number in sorted(lived_in)))
+    homes = Homes(kept=tuple(f"/pool/w{number}" for number in sorted(lived_in)))
     removed = {r.slot: f for f in collect(seen, (), live, pool, homes, force=force) if (r := slot_of(f)) is not None}
     for one in seen:
         if one.number not in removed:
