@@ -4,16 +4,17 @@ import asyncio
 
 import pytest
 
-from paddock.core.board import DAEMON_LEASE, Board
+from paddock.core.board import DAEMON_LEASE
 from paddock.core.events import Draft, TaskAdded
 from paddock.core.ids import TaskId
-from paddock.core.leases import decisions, lease
+from paddock.core.leases import lease
 from paddock.fleet.clock import wait_for
 from paddock.fleet.ledger import LEASE_SECONDS, AlreadyRunning, Ledger, Succeeded, take_lead
-from paddock.store.protocol import Author
+from paddock.sessions.host import this_process
 from tests.store.drafts import ANA, add
 from tests.store.memory import MemoryLog, MemoryStore
 
+HERE = this_process("daemon")
 ELSEWHERE = lease.Holder("daemon", "another-host", 4711, 1, "another boot")
 
 
@@ -47,16 +48,11 @@ def record(ledger: Ledger, number: int) -> None:
 
 
 def lead_elsewhere(log: MemoryLog, hands: Hands) -> None:
-    def decide(board: Board) -> list[Draft]:
-        answer = decisions.acquire(board.leases, DAEMON_LEASE, ELSEWHERE, LEASE_SECONDS, hands.now())
-        assert isinstance(answer, decisions.Granted)
-        return [Draft(event) for event in answer.events]
-
-    open_log(log, hands).append(decide, Author("daemon"))
+    take_lead(open_log(log, hands), ELSEWHERE, hands)
 
 
 def test_what_others_write_is_on_the_board_when_it_is_read_again_or_written_to(log: MemoryLog, hands: Hands) -> None:
-    ledger, person = take_lead(open_log(log, hands), hands), open_log(log, hands)
+    ledger, person = take_lead(open_log(log, hands), HERE, hands), open_log(log, hands)
     person.append(add(), ANA)
     assert list(ledger.board.tasks) == []
     assert list(ledger.read().tasks) == ["t1"]
@@ -69,13 +65,13 @@ def test_a_lease_of_another_host_is_free_when_its_time_is_up_by_the_clock_in_use
     lead_elsewhere(log, hands)
     hands.at += LEASE_SECONDS - 1
     with pytest.raises(AlreadyRunning, match="pid 4711 on another-host"):
-        take_lead(open_log(log, hands), hands)
+        take_lead(open_log(log, hands), HERE, hands)
     hands.at += 2
-    assert take_lead(open_log(log, hands), hands).generation == 2
+    assert take_lead(open_log(log, hands), HERE, hands).generation == 2
 
 
 def test_a_lease_that_is_renewed_in_time_is_kept(log: MemoryLog, hands: Hands) -> None:
-    ledger = take_lead(open_log(log, hands), hands)
+    ledger = take_lead(open_log(log, hands), HERE, hands)
     for _ in range(3):
         hands.at += LEASE_SECONDS - 1
         asyncio.run(ledger.renew())
@@ -84,7 +80,7 @@ def test_a_lease_that_is_renewed_in_time_is_kept(log: MemoryLog, hands: Hands) -
 
 
 def test_one_that_was_succeeded_can_write_nothing_more(log: MemoryLog, hands: Hands) -> None:
-    ledger = take_lead(open_log(log, hands), hands)
+    ledger = take_lead(open_log(log, hands), HERE, hands)
     hands.at += LEASE_SECONDS + 1
     lead_elsewhere(log, hands)
     with pytest.raises(Succeeded, match="generation 2"):

@@ -5,8 +5,10 @@ from random import Random
 
 import pytest
 
+from paddock.core.events import AttemptEnded
 from paddock.core.ids import TaskId
 from paddock.core.intent.tasks import cancel_tasks, stop_tasks
+from paddock.core.leases.lease import LeaseGranted
 from paddock.git.repo import Repo
 from tests.simulation.parts import delivers, lies, loops, stalls
 from tests.simulation.stage import set_stage
@@ -82,6 +84,7 @@ def test_an_agent_that_outlives_two_daemons_is_still_watched(repo: Repo, stage: 
     for _ in range(2):
         assert not world.live(kill_at=100)
         assert len(world.troupe.running()) == 1
+        assert world.board.daemon_generation == world.lives
     assert world.live()
     assert world.lives == 3
     assert world.attempt().outcome == "stalled"
@@ -93,9 +96,12 @@ def test_a_stop_asked_for_while_no_daemon_lived_counts_in_the_first_round_of_the
     world = set_stage(repo, stage, {"t1": waits_for_a_tool})
     world.add(1)
     assert not world.live(kill_at=100)
-    asked_at = world.time.seconds
     world.people.append(lambda board: stop_tasks(board, [TaskId("t1")], "enough"), PERSON)
     assert world.live()
     assert (world.attempt().outcome, world.task().phase) == ("killed", "blocked")
-    assert world.time.seconds <= asked_at + 1.0
+    granted, ended = (
+        next(record.at for record in reversed(world.records()) if isinstance(record.event, kind))
+        for kind in (LeaseGranted, AttemptEnded)
+    )
+    assert granted <= ended <= granted + 1.0
     world.assert_nothing_is_left()

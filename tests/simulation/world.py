@@ -14,6 +14,7 @@ from paddock.core.board import Board
 from paddock.core.errors import PaddockError
 from paddock.core.events import Draft, Record, TaskAdded
 from paddock.core.ids import RUN_OWNER, TaskId, task_id
+from paddock.core.leases.lease import Holder
 from paddock.core.tasks.task import Attempt
 from paddock.fleet.attempts.ground import Delivery
 from paddock.fleet.daemon import Daemon, Orders
@@ -199,9 +200,10 @@ class World:
 
     async def _lead(self, store: MemoryStore) -> Ledger:
         """As `paddock run --wait`: the lease of one that was killed runs out."""
+        me = Holder("daemon", "stage", pid=self.lives, started=self.time.now())
         while True:
             try:
-                return take_lead(store, self.time)
+                return take_lead(store, me, self.time)
             except AlreadyRunning:
                 await asyncio.sleep(2.0)
 

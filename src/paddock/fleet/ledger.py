@@ -9,7 +9,7 @@ from paddock.core.events import Draft, Event, Record
 from paddock.core.ids import TaskId
 from paddock.core.leases import decisions, lease
 from paddock.fleet.clock import SYSTEM_CLOCK, WallClock, stamp
-from paddock.sessions.host import is_certainly_gone, this_process
+from paddock.sessions.host import is_certainly_gone
 from paddock.store.group import GroupWriter
 from paddock.store.protocol import Author, Store
 
@@ -83,9 +83,8 @@ class Ledger:
             raise Succeeded(f"another daemon (generation {board.daemon_generation}) has taken over")
 
 
-def take_lead(store: Store, clock: WallClock = SYSTEM_CLOCK) -> Ledger:
-    """The daemon's lease under a new generation. Raises AlreadyRunning, naming the holder."""
-    me = this_process("daemon")
+def take_lead(store: Store, holder: lease.Holder, clock: WallClock = SYSTEM_CLOCK) -> Ledger:
+    """The daemon's lease under a new generation. Raises AlreadyRunning, naming who has it."""
     taken: list[int] = []
 
     def decide(board: Board) -> Sequence[Draft]:
@@ -94,7 +93,7 @@ def take_lead(store: Store, clock: WallClock = SYSTEM_CLOCK) -> Ledger:
         if held is not None and is_certainly_gone(held.holder):
             gone = [lease.LeaseReleased(DAEMON_LEASE, held.generation, "its process is gone")]
             leases = lease.evolve(leases, gone[0], clock.now())
-        answer = decisions.acquire(leases, DAEMON_LEASE, me, LEASE_SECONDS, clock.now())
+        answer = decisions.acquire(leases, DAEMON_LEASE, holder, LEASE_SECONDS, clock.now())
         if not isinstance(answer, decisions.Granted):
             raise _already_running(answer.blockers[0])
         taken[:] = [answer.generation]

@@ -12,6 +12,7 @@ from paddock.fleet.ledger import take_lead
 from paddock.fleet.site import Site
 from paddock.fleet.troubles import read_troubles
 from paddock.git.repo import discover
+from paddock.sessions.host import this_process
 from paddock.store.sqlite import SqliteStore
 from tests.fleet.landing.lab import Farm
 from tests.fleet.yard import Yard, commit, write
@@ -24,7 +25,7 @@ def run_impatiently(yard: Yard, patience: Patience = IMPATIENT) -> list[Trouble]
 
     async def run() -> list[Trouble]:
         store = SqliteStore(yard.log_path)
-        ledger = take_lead(store)
+        ledger = take_lead(store, this_process("daemon"))
         config = load_config(yard.top, yard.env).config
         daemon = Daemon(
             Site(discover(yard.top), config, yard.log_path.parent, yard.marker),

@@ -24,7 +24,7 @@ from paddock.fleet.ledger import AlreadyRunning, Ledger, take_lead
 from paddock.fleet.service.settings import SettingsFile
 from paddock.fleet.site import Site
 from paddock.fleet.workspace import Workspace
-from paddock.sessions.host import Host
+from paddock.sessions.host import Host, this_process
 from paddock.store.protocol import LogUnusable, Store
 from paddock.views.halts import cure_of
 from paddock.views.notices import DETAILS
@@ -154,10 +154,10 @@ def _tell_who_waits(workspace: Workspace, board: Board, only: frozenset[TaskId] 
 
 
 async def lead(store: Store, *, wait: bool) -> Ledger:
-    told = False
+    me, told = this_process("daemon"), False
     while True:
         try:
-            return take_lead(store)
+            return take_lead(store, me)
         except AlreadyRunning as refusal:
             if not wait:
                 raise
