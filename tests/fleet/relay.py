@@ -32,7 +32,7 @@ class Relay:
 
     def tend(self) -> bool:
         """Starts the next daemon if one was killed. False once a daemon has ended by itself."""
-        code = self._daemon.process.poll()
+        code = self._daemon.exit_code
         if code is None:
             return True
         if code != -signal.SIGKILL:

@@ -8,9 +8,10 @@ import shutil
 import signal
 import subprocess
 import sys
-import threading
+import tempfile
 import time
-from collections.abc import Callable, Iterator, Mapping
+import weakref
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeVar
@@ -28,6 +29,7 @@ from paddock.sessions.sweep import sweep
 from paddock.store.protocol import Query
 from paddock.store.sqlite import SqliteStore
 from paddock.store.wake import socket_folder
+from tests.warm import start_warm
 
 Step = Mapping[str, object]
 _Found = TypeVar("_Found")
@@ -78,20 +80,16 @@ class Yard:
 
     def paddock(self, *words: str, code: int = 0, env: Mapping[str, str] | None = None) -> str:
         """The standard output of one command that has to end with `code`."""
-        done = subprocess.run(
-            self.argv(*words),
-            cwd=self.top,
-            env={**self.env, **(env or {})},
-            capture_output=True,
-            text=True,
-            timeout=PATIENCE_SECONDS,
-            check=False,
-        )
-        assert done.returncode == code, f"{words}: exit {done.returncode}\n{done.stdout}\n{done.stderr}"
-        return done.stdout if code == 0 else done.stdout + done.stderr
+        command = RunningCommand(self._here(words), self.top, {**self.env, **(env or {})}, apart=True)
+        ended = command.wait()
+        assert ended == code, f"{words}: exit {ended}\n{command.words}\n{command.complaints}"
+        return command.words if code == 0 else command.words + command.complaints
 
     def argv(self, *words: str) -> list[str]:
-        return [sys.executable, "-m", "paddock", "-C", str(self.top), *words]
+        return [sys.executable, "-m", "paddock", *self._here(words)]
+
+    def _here(self, words: Iterable[str]) -> list[str]:
+        return ["-C", str(self.top), *words]
 
     def add(self, *steps: Step, **fields: object) -> TaskId:
         return self.add_all([{"brief": play(*steps), **fields}])[0]
@@ -105,7 +103,7 @@ class Yard:
 
     def start(self, *words: str, env: Mapping[str, str] | None = None) -> "RunningCommand":
         """A command in the background; the yard ends it with the test."""
-        command = RunningCommand(self.argv(*words), self.top, {**self.env, **(env or {})})
+        command = RunningCommand(self._here(words), self.top, {**self.env, **(env or {})})
         self.daemons.append(command)
         return command
 
@@ -239,56 +237,58 @@ class Yard:
 
 
 class RunningCommand:
-    """A command of ours in the background; what it says is gathered as it comes."""
+    """A command of ours in the background. What it says can be read as it comes; complaints too, or `apart`."""
 
-    def __init__(self, argv: list[str], cwd: Path, env: Mapping[str, str]) -> None:
-        self.process = subprocess.Popen(
-            argv, cwd=cwd, env=env, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT
-        )
-        self._said = bytearray()
-        self._reader = threading.Thread(target=self._read, daemon=True)
-        self._reader.start()
+    def __init__(self, words: list[str], cwd: Path, env: Mapping[str, str], *, apart: bool = False) -> None:
+        self._folder = Path(tempfile.mkdtemp(prefix="said-"))
+        self._out = self._folder / "out"
+        self._err = self._folder / "err" if apart else self._out
+        self._process = start_warm(words, cwd, env, self._out, self._err)
+        weakref.finalize(self, shutil.rmtree, self._folder)
 
     @property
     def pid(self) -> int:
-        return self.process.pid
+        assert self._process.pid is not None
+        return self._process.pid
+
+    @property
+    def exit_code(self) -> int | None:
+        """None while it runs; negative where a signal ended it."""
+        return self._process.exitcode
 
     @property
     def words(self) -> str:
-        return self._said.decode(errors="replace")
+        return _read(self._out)
+
+    @property
+    def complaints(self) -> str:
+        return _read(self._err)
 
     def wait(self, seconds: float = PATIENCE_SECONDS) -> int:
-        try:
-            code = self.process.wait(seconds)
-        except subprocess.TimeoutExpired:
+        self._process.join(seconds)
+        if (code := self.exit_code) is None:
             self.kill()
-            raise AssertionError(f"it did not end within {seconds:.0f} s:\n{self.words}") from None
-        self._reader.join()
+            raise AssertionError(f"it did not end within {seconds:.0f} s:\n{self.words}")
         return code
 
     def await_words(self, words: str) -> None:
         give_up_at = time.monotonic() + PATIENCE_SECONDS
         while words not in self.words:
             assert time.monotonic() < give_up_at, f"never said {words!r}:\n{self.words}"
-            assert self.process.poll() is None or words in self.words, f"ended first:\n{self.words}"
+            assert self.exit_code is None or words in self.words, f"ended first:\n{self.words}"
             time.sleep(0.02)
 
     def send(self, signum: signal.Signals) -> None:
-        self.process.send_signal(signum)
+        if self.exit_code is None:
+            os.kill(self.pid, signum)
 
     def kill(self) -> None:
-        if self.process.poll() is None:
-            self.process.kill()
-        self.process.wait()
-        self._reader.join()
-        if self.process.stdout is not None:
-            self.process.stdout.close()
+        self.send(signal.SIGKILL)
+        self._process.join()
 
-    def _read(self) -> None:
-        assert self.process.stdout is not None
-        with contextlib.suppress(ValueError, OSError):
-            while chunk := os.read(self.process.stdout.fileno(), 65536):
-                self._said += chunk
+
+def _read(path: Path) -> str:
+    return path.read_bytes().decode(errors="replace") if path.exists() else ""
 
 
 def clean_environment(home: Path) -> dict[str, str]:

@@ -88,7 +88,7 @@ def test_a_person_who_holds_the_paths_is_waited_for_and_named(yard: Yard) -> Non
     reason = yard.await_that(lambda: yard.row("t1")["reason"], "the reason")
     assert reason.startswith("tester@")
     assert reason.endswith(" holds file:src/api/v1/*")
-    assert fleet.process.poll() is None, "the lease runs out some time: the fleet is not at rest"
+    assert fleet.exit_code is None, "the lease runs out some time: the fleet is not at rest"
     yard.paddock("lease", "release", "file:src/api/v1/*")
     assert fleet.wait() == 0, fleet.words
     assert yard.attempt().outcome == "delivered"
