@@ -1,7 +1,7 @@
-"""Processes of `paddock` that are forked from one that has imported it all: importing was most of what they did.
+"""Processes that are forked from one that has imported all of Paddock: importing was most of what they did.
 
 Each is real, with a process id, an environment, a folder and output of its own, and can be signalled and killed. Only
-its command line and environment, seen in /proc, are those of the process it was forked from.
+its command line and environment, as /proc has them, are those of the process it was forked from.
 """
 
 import importlib
@@ -9,18 +9,47 @@ import multiprocessing
 import os
 import pkgutil
 import sys
+import tempfile
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cache
 from multiprocessing.context import ForkServerContext, ForkServerProcess
 from pathlib import Path
 
 import paddock
 
+LONGEST_SECONDS = 200.0
 
-def start_warm(words: Sequence[str], cwd: Path, env: Mapping[str, str], out: Path, err: Path) -> ForkServerProcess:
-    """`paddock WORDS…` with nothing to read, that writes to these files."""
-    process = _nursery().Process(target=_be_paddock, args=(list(words), cwd, dict(env), out, err), daemon=True)
+
+@dataclass(frozen=True, slots=True)
+class Surroundings:
+    """What a process finds when it starts; there is nothing for it to read, and it writes to these files."""
+
+    cwd: Path
+    env: Mapping[str, str]
+    out: Path
+    err: Path
+
+
+def start_paddock(words: Sequence[str], around: Surroundings) -> ForkServerProcess:
+    return _fork(_be_paddock, (list(words),), around)
+
+
+def run_apart(function: Callable[..., None], *arguments: object) -> tuple[int, str]:
+    """How the function ends as the only one of a process, and what that writes to standard error."""
+    with tempfile.TemporaryDirectory() as folder:
+        said = Path(folder, "said")
+        process = _fork(function, arguments, Surroundings(Path.cwd(), dict(os.environ), said, said))
+        process.join(LONGEST_SECONDS)
+        code = process.exitcode
+        process.kill()
+        assert code is not None, f"it did not end within {LONGEST_SECONDS:.0f} s"
+        return code, said.read_text()
+
+
+def _fork(function: Callable[..., None], arguments: Sequence[object], around: Surroundings) -> ForkServerProcess:
+    process = _nursery().Process(target=_begin, args=(function, arguments, around), daemon=True)
     process.start()
     return process
 
@@ -33,19 +62,23 @@ def _nursery() -> ForkServerContext:
     return context
 
 
-def _be_paddock(words: list[str], cwd: Path, env: dict[str, str], out: Path, err: Path) -> None:
-    for number, path in enumerate((Path(os.devnull), out, err)):
+def _begin(function: Callable[..., None], arguments: Sequence[object], around: Surroundings) -> None:
+    for number, path in enumerate((Path(os.devnull), around.out, around.err)):
         opened = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o600)
         os.dup2(opened, number)
         os.close(opened)
     sys.stdin = open(0, encoding="utf-8", closefd=False)  # noqa: SIM115
     sys.stdout = open(1, "w", encoding="utf-8", errors="surrogateescape", closefd=False)  # noqa: SIM115
     sys.stderr = open(2, "w", encoding="utf-8", errors="backslashreplace", buffering=1, closefd=False)  # noqa: SIM115
-    os.chdir(cwd)
+    os.chdir(around.cwd)
     os.environ.clear()
-    os.environ.update(env)
+    os.environ.update(around.env)
     time.tzset()
     # It asks the environment once, when it is imported.
     importlib.reload(importlib.import_module("paddock.fleet.checkpoints"))
+    function(*arguments)
+
+
+def _be_paddock(words: list[str]) -> None:
     sys.argv = ["paddock", *words]
     importlib.import_module("paddock.cli.main").main()

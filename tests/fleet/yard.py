@@ -29,7 +29,7 @@ from paddock.sessions.sweep import sweep
 from paddock.store.protocol import Query
 from paddock.store.sqlite import SqliteStore
 from paddock.store.wake import socket_folder
-from tests.warm import start_warm
+from tests.warm import Surroundings, start_paddock
 
 Step = Mapping[str, object]
 _Found = TypeVar("_Found")
@@ -243,7 +243,7 @@ class RunningCommand:
         self._folder = Path(tempfile.mkdtemp(prefix="said-"))
         self._out = self._folder / "out"
         self._err = self._folder / "err" if apart else self._out
-        self._process = start_warm(words, cwd, env, self._out, self._err)
+        self._process = start_paddock(words, Surroundings(cwd, env, self._out, self._err))
         weakref.finalize(self, shutil.rmtree, self._folder)
 
     @property

@@ -1,12 +1,10 @@
 """Lands changes in a process of its own that kills itself at a named point; running it again is the recovery.
 
-usage: python -m tests.git.landing.crash_driver TOP POLICY START REMOTE POINT CHANGE=HEAD…
-REMOTE and POINT may be `-`. It remembers nothing: what has landed is read from main.
+The remote and the point may be `-`. It remembers nothing: what has landed is read from main.
 """
 
 import os
 import signal
-import sys
 from pathlib import Path
 
 from paddock.core.merge.model import Member
@@ -22,7 +20,7 @@ from paddock.git.repo import Repo, discover
 from paddock.git.usertree.checkouts import catch_up
 
 
-def main(top: str, policy: str, start: str, remote: str, point: str, *changes: str) -> None:
+def land_changes(top: str, policy: str, start: str, remote: str, point: str, *changes: str) -> None:
     def checkpoint(name: str) -> None:
         if name == point:
             os.kill(os.getpid(), signal.SIGKILL)
@@ -66,7 +64,3 @@ def finish_landing(repo: Repo, remote: str | None, tip: str) -> None:
     else:
         catch_up(repo, "main")
     release_unit(repo, tip)
-
-
-if __name__ == "__main__":
-    main(*sys.argv[1:])

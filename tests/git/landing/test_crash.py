@@ -2,8 +2,6 @@
 
 import shutil
 import signal
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -21,19 +19,19 @@ from tests.git.checkpoints import (
 )
 from tests.git.conftest import git
 from tests.git.landing.auditor import audit_history
+from tests.git.landing.crash_driver import land_changes
 from tests.git.landing.lab import Lab
+from tests.warm import run_apart
 
-ROOT = Path(__file__).parents[3]
 # Nothing is taken away where files are only added.
 CREATING = tuple(point for point in UPDATE_CHECKPOINTS if point != "sync.taken")
 BEFORE = (*HOLD_CHECKPOINTS, *COMPOSE_CHECKPOINTS, "unit.held")
 
 
 def drive(top: Path, policy: Policy, start: str, remote: str, point: str, changes: list[str]) -> int:
-    argv = (sys.executable, "-m", "tests.git.landing.crash_driver", str(top), policy.value, start, remote, point)
-    ended = subprocess.run((*argv, *changes), check=False, cwd=ROOT, capture_output=True, text=True, timeout=60)
-    assert ended.returncode in (0, -signal.SIGKILL), ended.stderr
-    return ended.returncode
+    code, complaints = run_apart(land_changes, str(top), policy.value, start, remote, point, *changes)
+    assert code in (0, -signal.SIGKILL), complaints
+    return code
 
 
 def sweep(lab: Lab, tmp_path: Path, policy: Policy, remote: str, points: tuple[str, ...]) -> None:

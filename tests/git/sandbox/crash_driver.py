@@ -1,11 +1,7 @@
-"""Prepares a sandbox in a process of its own that kills itself at a named point.
-
-usage: python -m tests.git.sandbox.crash_driver TOP ROOT COMMIT POINT
-"""
+"""Prepares a sandbox in a process of its own that kills itself at a named point."""
 
 import os
 import signal
-import sys
 from pathlib import Path
 
 from paddock.git.repo import discover
@@ -13,14 +9,10 @@ from paddock.git.sandboxes.sandbox import PreparedSandbox, SandboxOrder, prepare
 from paddock.git.sandboxes.tree import Sandbox
 
 
-def main(top: str, root: str, commit: str, point: str) -> None:
+def prepare(top: str, root: str, commit: str, point: str) -> None:
     def checkpoint(name: str) -> None:
         if name == point:
             os.kill(os.getpid(), signal.SIGKILL)
 
     sandbox = Sandbox(discover(Path(top)), Path(root), "s1")
     assert isinstance(prepare_sandbox(sandbox, SandboxOrder("r1", commit), checkpoint), PreparedSandbox)
-
-
-if __name__ == "__main__":
-    main(*sys.argv[1:])

@@ -1,9 +1,6 @@
 """kill -9 at every named point of preparing a sandbox, cold and warm; preparing it again converges."""
 
 import signal
-import subprocess
-import sys
-from pathlib import Path
 
 import pytest
 
@@ -11,14 +8,13 @@ from paddock.git.sandboxes.sandbox import read_record
 from tests.git.checkpoints import SANDBOX_CHECKPOINTS
 from tests.git.conftest import commit, git
 from tests.git.sandbox.conftest import Yard
-
-ROOT = Path(__file__).parents[3]
+from tests.git.sandbox.crash_driver import prepare
+from tests.warm import run_apart
 
 
 def die_at(yard: Yard, sha: str, point: str) -> None:
-    argv = (sys.executable, "-m", "tests.git.sandbox.crash_driver", str(yard.top), str(yard.folder / "ci"), sha, point)
-    ended = subprocess.run(argv, check=False, cwd=ROOT, capture_output=True, text=True, timeout=60)
-    assert ended.returncode == -signal.SIGKILL, ended.stderr
+    code, complaints = run_apart(prepare, str(yard.top), str(yard.folder / "ci"), sha, point)
+    assert code == -signal.SIGKILL, complaints
 
 
 CASES = [(point, "cold") for point in SANDBOX_CHECKPOINTS]

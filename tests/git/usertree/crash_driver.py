@@ -1,11 +1,7 @@
-"""Brings a checkout up to date in a process of its own that kills itself at a named point, `name#2` the second time.
-
-usage: python -m tests.git.usertree.crash_driver TOP AT POINT
-"""
+"""Brings a checkout up to date in a process of its own that kills itself at a named point, `name#2` the second time."""
 
 import os
 import signal
-import sys
 from collections import Counter
 from pathlib import Path
 
@@ -14,7 +10,7 @@ from paddock.git.usertree.places import trees_on
 from paddock.git.usertree.update import update_tree
 
 
-def main(top: str, at: str, point: str) -> None:
+def update_checkout(top: str, at: str, point: str) -> None:
     passed: Counter[str] = Counter()
 
     def checkpoint(name: str) -> None:
@@ -27,7 +23,3 @@ def main(top: str, at: str, point: str) -> None:
     assert new is not None
     for tree in trees_on(repo, "main"):
         update_tree(tree, at, new, checkpoint)
-
-
-if __name__ == "__main__":
-    main(*sys.argv[1:])

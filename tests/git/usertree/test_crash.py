@@ -2,9 +2,6 @@
 
 import os
 import signal
-import subprocess
-import sys
-from pathlib import Path
 
 import pytest
 
@@ -14,9 +11,10 @@ from paddock.git.usertree.notes import CheckoutNotes, StaleTree, write_notes
 from paddock.git.usertree.update import LeftAlone
 from tests.git.checkpoints import UPDATE_CHECKPOINTS
 from tests.git.conftest import git, write
+from tests.git.usertree.crash_driver import update_checkout
 from tests.git.usertree.desk import Desk
+from tests.warm import run_apart
 
-ROOT = Path(__file__).parents[3]
 TWICE = ("sync.taken", "sync.put")
 POINTS = [*(f"{point}#1" for point in UPDATE_CHECKPOINTS), *(f"{point}#2" for point in TWICE)]
 LANDED: dict[str, str | None] = {
@@ -28,9 +26,8 @@ LANDED: dict[str, str | None] = {
 
 
 def kill_at(desk: Desk, at: str, point: str) -> None:
-    argv = (sys.executable, "-m", "tests.git.usertree.crash_driver", str(desk.top), at, point)
-    ended = subprocess.run(argv, check=False, cwd=ROOT, capture_output=True, text=True, timeout=120)
-    assert ended.returncode == -signal.SIGKILL, f"{point} was never reached: {ended.stderr}"
+    code, complaints = run_apart(update_checkout, str(desk.top), at, point)
+    assert code == -signal.SIGKILL, f"{point} was never reached: {complaints}"
 
 
 def note_stale(desk: Desk, at: str) -> None:

@@ -1,13 +1,8 @@
-"""Run one operation in a process of its own and kill -9 it at a named point.
-
-python -m tests.git.worktrees.crashing OPERATION POINT TOP ARGUMENT...
-"""
+"""Run one operation in a process of its own and kill -9 it at a named point."""
 
 import os
 import signal
-import subprocess
-import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from paddock.git.disk import DiskFloor
@@ -17,6 +12,7 @@ from paddock.git.worktrees.prepare import WorktreeOrder, prepare
 from paddock.git.worktrees.release import Secured, release
 from paddock.git.worktrees.slots import WorktreeRoot, default_root
 from tests.git.worktrees.collecting import find_waste, remove
+from tests.warm import run_apart
 
 SETUP = ("/bin/sh", "-c", "echo done >> set-up.ignored")
 
@@ -45,20 +41,13 @@ def perform(operation: str, top: Path, arguments: list[str], checkpoint: Callabl
 
 def crash_at(operation: str, point: str, top: Path, *arguments: str) -> None:
     """Fails unless the operation really reached `point` and died there."""
-    argv = (sys.executable, "-m", __name__, operation, point, str(top), *arguments)
-    ended = subprocess.run(argv, cwd=Path(__file__).parents[3], check=False, capture_output=True, text=True, timeout=60)
-    assert ended.returncode == -signal.SIGKILL, f"{operation} never died at {point}: {ended.stderr}"
+    code, complaints = run_apart(perform_and_die, operation, point, top, arguments)
+    assert code == -signal.SIGKILL, f"{operation} never died at {point}: {complaints}"
 
 
-def main() -> None:
-    operation, point, top, *arguments = sys.argv[1:]
-
+def perform_and_die(operation: str, point: str, top: Path, arguments: Sequence[str]) -> None:
     def checkpoint(name: str) -> None:
         if name == point:
             os.kill(os.getpid(), signal.SIGKILL)
 
-    perform(operation, Path(top), arguments, checkpoint)
-
-
-if __name__ == "__main__":
-    main()
+    perform(operation, top, list(arguments), checkpoint)
