@@ -8,9 +8,12 @@ import importlib
 import multiprocessing
 import os
 import pkgutil
+import shutil
+import signal
 import sys
 import tempfile
 import time
+import weakref
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -19,7 +22,8 @@ from pathlib import Path
 
 import paddock
 
-LONGEST_SECONDS = 200.0
+PATIENCE_SECONDS = 200.0
+"""Of tests that wait for what has to come: a machine that others stall is ten times slower, and more."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,8 +36,59 @@ class Surroundings:
     err: Path
 
 
-def start_paddock(words: Sequence[str], around: Surroundings) -> ForkServerProcess:
-    return _fork(_be_paddock, (list(words),), around)
+class RunningCommand:
+    """A `paddock` command in the background. What it says can be read as it comes; complaints too, or `apart`."""
+
+    def __init__(self, words: list[str], cwd: Path, env: Mapping[str, str], *, apart: bool = False) -> None:
+        self._folder = Path(tempfile.mkdtemp(prefix="said-"))
+        self._out = self._folder / "out"
+        self._err = self._folder / "err" if apart else self._out
+        self._process = _fork(_be_paddock, (words,), Surroundings(cwd, env, self._out, self._err))
+        weakref.finalize(self, shutil.rmtree, self._folder)
+
+    @property
+    def pid(self) -> int:
+        assert self._process.pid is not None
+        return self._process.pid
+
+    @property
+    def exit_code(self) -> int | None:
+        """None while it runs; negative where a signal ended it."""
+        return self._process.exitcode
+
+    @property
+    def words(self) -> str:
+        return _read(self._out)
+
+    @property
+    def complaints(self) -> str:
+        return _read(self._err)
+
+    def wait(self, seconds: float = PATIENCE_SECONDS) -> int:
+        self._process.join(seconds)
+        if (code := self.exit_code) is None:
+            self.kill()
+            raise AssertionError(f"it did not end within {seconds:.0f} s:\n{self.words}")
+        return code
+
+    def await_words(self, words: str) -> None:
+        give_up_at = time.monotonic() + PATIENCE_SECONDS
+        while words not in self.words:
+            assert time.monotonic() < give_up_at, f"never said {words!r}:\n{self.words}"
+            assert self.exit_code is None or words in self.words, f"ended first:\n{self.words}"
+            time.sleep(0.02)
+
+    def send(self, signum: signal.Signals) -> None:
+        if self.exit_code is None:
+            os.kill(self.pid, signum)
+
+    def kill(self) -> None:
+        self.send(signal.SIGKILL)
+        self._process.join()
+
+
+def _read(path: Path) -> str:
+    return path.read_bytes().decode(errors="replace") if path.exists() else ""
 
 
 def run_apart(function: Callable[..., None], *arguments: object) -> tuple[int, str]:
@@ -41,10 +96,10 @@ def run_apart(function: Callable[..., None], *arguments: object) -> tuple[int, s
     with tempfile.TemporaryDirectory() as folder:
         said = Path(folder, "said")
         process = _fork(function, arguments, Surroundings(Path.cwd(), dict(os.environ), said, said))
-        process.join(LONGEST_SECONDS)
+        process.join(PATIENCE_SECONDS)
         code = process.exitcode
         process.kill()
-        assert code is not None, f"it did not end within {LONGEST_SECONDS:.0f} s"
+        assert code is not None, f"it did not end within {PATIENCE_SECONDS:.0f} s"
         return code, said.read_text()
 
 

@@ -5,7 +5,6 @@ import os
 import re
 import shlex
 import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +13,7 @@ import pytest
 from paddock.core.merge.model import Ending, Purpose
 from paddock.core.tasks.task import Phase
 from tests.docs.markdown import ROOT, blocks
+from tests.warm import RunningCommand
 
 PAGE = ROOT / "docs" / "contracts.md"
 CONFIG = """\
@@ -42,10 +42,9 @@ class Repository:
         subprocess.run(["git", *identity, *words], cwd=self.path, check=True, capture_output=True)
 
     def paddock(self, *words: str) -> str:
-        argv = [sys.executable, "-m", "paddock", *words]
-        done = subprocess.run(argv, cwd=self.path, env=self.env, capture_output=True, text=True, check=False)
-        assert done.returncode == 0, f"paddock {shlex.join(words)}\n{done.stdout}\n{done.stderr}"
-        return done.stdout
+        command = RunningCommand(list(words), self.path, self.env, apart=True)
+        assert command.wait() == 0, f"paddock {shlex.join(words)}\n{command.words}\n{command.complaints}"
+        return command.words
 
     def typed(self, command: str) -> str:
         return self.paddock(*shlex.split(command)[1:])

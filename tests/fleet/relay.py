@@ -6,7 +6,8 @@ from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
-from tests.fleet.yard import PATIENCE_SECONDS, RunningCommand, Yard
+from tests.fleet.yard import Yard
+from tests.warm import PATIENCE_SECONDS, RunningCommand
 
 SECOND_TIME = 2
 

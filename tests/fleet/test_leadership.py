@@ -17,7 +17,8 @@ from paddock.sessions.marks import find_marked
 from paddock.sessions.sweep import sweep
 from paddock.store.protocol import Author
 from paddock.store.sqlite import SqliteStore
-from tests.fleet.yard import RunningCommand, Yard, commit, write
+from tests.fleet.yard import Yard, commit, write
+from tests.warm import RunningCommand
 
 T1 = TaskId("t1")
 

@@ -16,9 +16,10 @@ from tests.engines.real.agents import seed_home
 from tests.engines.real.fixtures import engine_table, mock_model, provider_of, real_cli
 from tests.engines.real.install import PINNED
 from tests.fleet.conftest import MakeYard
-from tests.fleet.yard import RunningCommand, Yard
+from tests.fleet.yard import Yard
 from tests.fleet.yard import play as play_script
 from tests.mockmodel import MockModel, play
+from tests.warm import RunningCommand
 
 __all__ = ["mock_model", "real_cli"]
 

@@ -9,7 +9,8 @@ import subprocess
 import sys
 import termios
 
-from tests.fleet.yard import PATIENCE_SECONDS, Yard, commit, play, write
+from tests.fleet.yard import Yard, commit, play, write
+from tests.warm import PATIENCE_SECONDS
 
 
 def in_terminal(yard: Yard, *words: str) -> tuple[int, str]:

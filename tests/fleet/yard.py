@@ -5,12 +5,9 @@ import json
 import os
 import re
 import shutil
-import signal
 import subprocess
 import sys
-import tempfile
 import time
-import weakref
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -26,15 +23,14 @@ from paddock.git.repo import discover
 from paddock.git.worktrees.slots import WorktreeRoot, default_root, list_slots, read_record
 from paddock.sessions.marks import MarkedProcess, find_marked
 from paddock.sessions.sweep import sweep
+from paddock.store.location import open_store
 from paddock.store.protocol import Query
 from paddock.store.sqlite import SqliteStore
 from paddock.store.wake import socket_folder
-from tests.warm import Surroundings, start_paddock
+from tests.warm import PATIENCE_SECONDS, RunningCommand
 
 Step = Mapping[str, object]
 _Found = TypeVar("_Found")
-PATIENCE_SECONDS = 200.0
-"""Of tests that wait for what has to come: a machine that others stall is ten times slower, and more."""
 _KEPT_FILES = re.compile(
     r"""/paddock/(log\.(db(-wal|-shm)?|lock|board)|(waiting|limits|troubles)\.json|(worktree-add|checkouts)\.lock|main-compared|daemon\.log)$
     |/paddock/memory/[^/]+\.json(\.new)?$  # the draft is that of an agent killed while it saved its conversation
@@ -236,61 +232,6 @@ class Yard:
             sweep({process.mark for process in self.processes()})
 
 
-class RunningCommand:
-    """A command of ours in the background. What it says can be read as it comes; complaints too, or `apart`."""
-
-    def __init__(self, words: list[str], cwd: Path, env: Mapping[str, str], *, apart: bool = False) -> None:
-        self._folder = Path(tempfile.mkdtemp(prefix="said-"))
-        self._out = self._folder / "out"
-        self._err = self._folder / "err" if apart else self._out
-        self._process = start_paddock(words, Surroundings(cwd, env, self._out, self._err))
-        weakref.finalize(self, shutil.rmtree, self._folder)
-
-    @property
-    def pid(self) -> int:
-        assert self._process.pid is not None
-        return self._process.pid
-
-    @property
-    def exit_code(self) -> int | None:
-        """None while it runs; negative where a signal ended it."""
-        return self._process.exitcode
-
-    @property
-    def words(self) -> str:
-        return _read(self._out)
-
-    @property
-    def complaints(self) -> str:
-        return _read(self._err)
-
-    def wait(self, seconds: float = PATIENCE_SECONDS) -> int:
-        self._process.join(seconds)
-        if (code := self.exit_code) is None:
-            self.kill()
-            raise AssertionError(f"it did not end within {seconds:.0f} s:\n{self.words}")
-        return code
-
-    def await_words(self, words: str) -> None:
-        give_up_at = time.monotonic() + PATIENCE_SECONDS
-        while words not in self.words:
-            assert time.monotonic() < give_up_at, f"never said {words!r}:\n{self.words}"
-            assert self.exit_code is None or words in self.words, f"ended first:\n{self.words}"
-            time.sleep(0.02)
-
-    def send(self, signum: signal.Signals) -> None:
-        if self.exit_code is None:
-            os.kill(self.pid, signum)
-
-    def kill(self) -> None:
-        self.send(signal.SIGKILL)
-        self._process.join()
-
-
-def _read(path: Path) -> str:
-    return path.read_bytes().decode(errors="replace") if path.exists() else ""
-
-
 def clean_environment(home: Path) -> dict[str, str]:
     """Nothing of the machine's or the person's configuration."""
     return {
@@ -326,5 +267,5 @@ def build_yard(template: Path, folder: Path, name: str = "app", **settings: str)
     home = folder / "home"
     home.mkdir(exist_ok=True)
     yard = Yard(top, folder, {**clean_environment(home), **settings})
-    yard.paddock("init", "--yes")
+    open_store(yard.log_path, create=True).close()
     return yard

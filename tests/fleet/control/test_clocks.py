@@ -7,7 +7,8 @@ import pytest
 
 from paddock.core.events import AttemptEnded
 from tests.fleet.conftest import MakeYard
-from tests.fleet.yard import RunningCommand, Step, Yard, commit, play, write
+from tests.fleet.yard import Step, Yard, commit, play, write
+from tests.warm import RunningCommand
 
 WORK: tuple[Step, Step] = (write("a.txt"), commit("Add a"))
 

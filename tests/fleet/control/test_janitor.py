@@ -31,7 +31,8 @@ from paddock.sessions.marks import Mark
 from paddock.store.protocol import Author
 from paddock.store.sqlite import SqliteStore
 from tests.fleet.conftest import MakeYard
-from tests.fleet.yard import PATIENCE_SECONDS, Yard, commit, write
+from tests.fleet.yard import Yard, commit, write
+from tests.warm import PATIENCE_SECONDS
 
 OLD = 40 * 86400.0
 

@@ -9,7 +9,8 @@ from pathlib import Path
 from paddock.core.merge import events as qe
 from tests.fleet.landing.conftest import MakeFarm
 from tests.fleet.landing.lab import Farm, busy_hand, is_settled, land_beside
-from tests.fleet.yard import RunningCommand, commit, write
+from tests.fleet.yard import commit, write
+from tests.warm import RunningCommand
 
 
 def red_commits(farm: Farm) -> list[str]:
