@@ -2,6 +2,8 @@
 .PHONY: help demo test quick check lint bench soak docs engines test-engines lock clean
 
 PY := .venv/bin/python
+# Wherever this is set, each of the thousand processes of a test run would compile all it imports.
+export PYTHONDONTWRITEBYTECODE :=
 PURE := tests/core tests/config tests/histories tests/simulation tests/store/test_conformance.py
 
 help: ## Show the targets
@@ -14,7 +16,7 @@ demo: ## A fleet of scripted agents fixes a throw-away project; about a minute, 
 test: ## Everything a change must pass: lint, types, tests; ARGS="tests/git -x" goes to pytest
 	@scripts/bootstrap dev
 	@$(MAKE) --no-print-directory lint
-	$(PY) -m pytest -n 3 --dist loadgroup --reruns 1 --rerun-show-tracebacks $(ARGS)
+	$(PY) -m pytest -n 4 --dist loadgroup --reruns 1 --rerun-show-tracebacks $(ARGS)
 
 quick: ## What is pure, in under a minute and without starting a process; takes ARGS too
 	@scripts/bootstrap dev

@@ -1,7 +1,12 @@
 """What every test relies on, whoever starts them and however busy the machine is."""
 
+import gc
+import os
+import shutil
 import signal
 import sys
+import tempfile
+from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -16,11 +21,22 @@ for signum, default in (
     if signal.getsignal(signum) is signal.SIG_IGN:
         signal.signal(signum, default)
 
+# Thousands of small repositories are made and deleted, which costs a disk more than the tests themselves.
+_MEMORY, _ENOUGH_BYTES = Path("/dev/shm"), 4 * 2**30
+if "TMPDIR" not in os.environ and _MEMORY.is_dir() and shutil.disk_usage(_MEMORY).free > _ENOUGH_BYTES:
+    os.environ["TMPDIR"] = tempfile.tempdir = str(_MEMORY)
+
 # A timing never fails a test. All else is as Hypothesis has it here: in CI, for one, the same examples every time.
 settings.register_profile("paddock", settings(), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("paddock")
 
 _STARTS_A_PROCESS = frozenset({"subprocess.Popen", "os.fork", "os.forkpty", "os.posix_spawn", "os.spawn", "os.system"})
+
+
+def pytest_collection_finish() -> None:
+    """What was collected stays: looking through it for garbage again and again finds none."""
+    gc.collect()
+    gc.freeze()
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

@@ -66,9 +66,12 @@ class Repo(msgspec.Struct, frozen=True):
 
     def loose_tip(self, branch: str) -> str | None:
         """What the branch's own file says; None where it has none, and git knows."""
-        if "." not in branch:
+        return self.loose_ref(f"refs/heads/{branch}")
+
+    def loose_ref(self, ref: str) -> str | None:
+        if "." not in ref:
             with contextlib.suppress(OSError, UnicodeDecodeError):
-                sha = (self.common_dir / "refs/heads" / branch).read_text("ascii").strip()
+                sha = (self.common_dir / ref).read_text("ascii").strip()
                 if len(sha) in (40, 64) and sha.strip("0123456789abcdef") == "":
                     return sha
         return None

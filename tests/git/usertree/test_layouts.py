@@ -140,11 +140,12 @@ class TestWorktrees:
         assert trees_on(desk.repo, "main") == ()
 
     def test_a_worktree_on_another_file_system_follows(self, desk: Desk, repo: Repo) -> None:
-        memory = Path("/dev/shm")
-        if not memory.is_dir() or memory.stat().st_dev == desk.top.stat().st_dev:
+        here, places = desk.top.stat().st_dev, (Path("/dev/shm"), Path("/var/tmp"))
+        elsewhere = next((place for place in places if place.is_dir() and place.stat().st_dev != here), None)
+        if elsewhere is None:
             pytest.skip("there is one file system only")
         git(desk.top, "switch", "--quiet", "--detach")
-        linked = memory / f"paddock-{os.getpid()}"
+        linked = elsewhere / f"paddock-{os.getpid()}"
         git(desk.top, "worktree", "add", "--quiet", str(linked), "main")
         try:
             (tree,) = trees_on(repo, "main")

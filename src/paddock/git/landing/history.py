@@ -34,9 +34,10 @@ class MainSeen:
 def observe_main(repo: Repo, ref: str, known: str | None) -> MainSeen | None:
     """Read `ref` afresh and compare it with `known` (None: nothing is known yet, so anything is fine).
 
-    None when there is no such branch. Of a `known` commit that is gone from the repository nothing descends.
+    None when there is no such branch. Of a `known` commit that is gone from the repository nothing descends. Main is
+    looked at before every step of the queue: while its file names the commit that is known, git is not asked.
     """
-    commit = repo.resolve(ref)
+    commit = known if known is not None and repo.loose_ref(ref) == known else repo.resolve(ref)
     if commit is None:
         return None
     same = known is None or known == commit
@@ -46,7 +47,7 @@ def observe_main(repo: Repo, ref: str, known: str | None) -> MainSeen | None:
 
 @lru_cache(maxsize=64)
 def _tree_of(repo: Repo, commit: str) -> str:
-    """Main is looked at before every step of the queue, and a commit's tree never changes."""
+    """A commit's tree never changes."""
     return repo.tree_of(commit)
 
 
