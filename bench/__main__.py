@@ -6,6 +6,7 @@ exit status is 1 if a benchmark failed or missed one. `--quick` takes a few seco
 shows that they run: its sizes are too small for any goal, so none counts.
 """
 
+import argparse
 import subprocess
 import sys
 import time
@@ -19,12 +20,14 @@ SUITES = {
     "admission": "bench.admission",
     "admission-real": "bench.admission_real",
 }
+_AsWritten = argparse.RawDescriptionHelpFormatter
 
 
 def main() -> int:
-    words = sys.argv[1:]
-    names = [word for word in words if not word.startswith("-")] or list(SUITES)
-    flags = [word for word in words if word.startswith("-")]
+    parser = argparse.ArgumentParser("python -m bench", description=__doc__, formatter_class=_AsWritten)
+    parser.add_argument("names", nargs="*", metavar="NAME", help=", ".join(SUITES))
+    told, flags = parser.parse_known_args()
+    names = told.names or list(SUITES)
     if unknown := [name for name in names if name not in SUITES]:
         print(f"error: there is no benchmark `{unknown[0]}`\n\nhint: known: {', '.join(SUITES)}", file=sys.stderr)
         return 2
