@@ -17,6 +17,7 @@ SUITES = {
     "fleet": "bench.fleet",
     "queue": "bench.queue.simulate",
     "queue-real": "bench.queue.real",
+    "simulation": "bench.simulation",
     "admission": "bench.admission",
     "admission-real": "bench.admission_real",
 }

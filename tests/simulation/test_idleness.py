@@ -1,82 +1,24 @@
 """What a fleet with nothing to do costs, and how soon it notices that there is something: by a clock that jumps."""
 
-import asyncio
-from collections.abc import Callable
-from dataclasses import dataclass, field
 from pathlib import Path
 from random import Random
 
 import pytest
 
-from paddock.core.admission.host import HostSample
-from paddock.core.events import AttemptStarted, Draft, Record, TaskAdded
-from paddock.core.ids import task_id
+from paddock.core.events import Record
 from paddock.core.leases.lease import LeaseRenewed
 from paddock.fleet import daemon
-from paddock.fleet.daemon import SLOW_CLOCK_SECONDS, Daemon, Orders
+from paddock.fleet.daemon import SLOW_CLOCK_SECONDS
 from paddock.fleet.dispatch.gate import read_limits
 from paddock.fleet.dispatch.refusals import read_waiting
 from paddock.fleet.ledger import RENEW_SECONDS
-from paddock.fleet.site import Site
 from paddock.git.repo import Repo
-from tests.simulation.test_simulation import WISHES, config_of, seeds, world_of
-from tests.simulation.world import PERSON, PlayedMachine, World
-from tests.store.memory import MemoryStore
+from tests.simulation.seeded import world_of
+from tests.simulation.test_simulation import WISHES, seeds
+from tests.simulation.vigil import HOUR, vigil
+from tests.simulation.world import World
 
-HOUR = 3600.0
 WAKE_UP_SECONDS = 0.1
-
-
-@dataclass
-class Gauge(PlayedMachine):
-    """Counts how often it is asked; `memory` tells how much is free at a time."""
-
-    memory: Callable[[float], int] = lambda _now: 2**36
-    asked: int = 0
-
-    def sample(self, now: float) -> HostSample:
-        self.asked += 1
-        return HostSample(now, busy=0.1, free_memory_bytes=self.memory(now), free_disk_bytes=2**40, cores=8)
-
-
-@dataclass
-class Vigil(World):
-    """A daemon that does not end when idle, for `hours_long`; `events` happen meanwhile, each at its second."""
-
-    hours_long: float = 3.0
-    gauge: Gauge = field(default_factory=Gauge)
-    events: list[tuple[float, Callable[[], object]]] = field(default_factory=list)
-
-    def furnish(self, site: Site) -> None:
-        super().furnish(site)
-        site.machine = self.gauge
-
-    async def _run(self, site: Site, store: MemoryStore) -> None:
-        ledger = await self._lead(store)
-        watch = Daemon(site, ledger, Orders())
-        loop = asyncio.get_running_loop()
-        for at, happen in self.events:
-            loop.call_later(at, happen)
-        loop.call_later(self.hours_long * HOUR, watch.end, "over")
-        await watch.run()
-        ledger.give_up()
-
-    def add_task(self) -> None:
-        self.people.append(lambda _board: [Draft(TaskAdded("Task", "Do it."), task=task_id(1))], PERSON)
-
-    def deafen(self) -> None:
-        """From now on nobody is told that something was recorded."""
-        for listener in self.log.listeners:
-            listener.tell(lambda: None)
-
-    def started_after(self) -> float:
-        """Seconds from the start of the world to that of its first attempt."""
-        start = next(record for record in self.records() if isinstance(record.event, AttemptStarted))
-        return start.at - self.records()[0].at
-
-
-def vigil(repo: Repo, stage: Path) -> Vigil:
-    return Vigil(0, repo, stage, config_of(0), ("delivers",))
 
 
 def after_the_first_minute(world: World) -> list[Record]:

@@ -7,7 +7,6 @@ from random import Random
 
 import pytest
 
-from paddock.config.schema import Config, Janitor, Limits, Worktrees
 from paddock.core.events import AttemptEnded, AttemptStarted, DaemonTroubled, TurnEnded, TurnStarted
 from paddock.core.ids import TaskId
 from paddock.core.intent.budget import set_budget
@@ -17,6 +16,7 @@ from paddock.core.tasks.task import Phase
 from paddock.fleet.ledger import LEASE_SECONDS
 from paddock.git.repo import Repo
 from tests.simulation.parts import PARTS
+from tests.simulation.seeded import world_of
 from tests.simulation.troupe import Part
 from tests.simulation.world import PERSON, Wish, World
 
@@ -24,29 +24,6 @@ MOST_STEPS_PER_HOUR = 10_000
 """Of the event loop: a round every five seconds is some 3,000, what agents say comes on top."""
 DEAREST_CALL_USD = 0.8
 RESTS = {Phase.APPROVAL, Phase.FAILED, Phase.BLOCKED, Phase.CANCELLED, Phase.NOOP, Phase.WAITING}
-
-
-def config_of(seed: int) -> Config:
-    chance = Random(f"{seed} config")
-    limits = Limits(
-        max_agents=chance.choice((2, 4, 8)), adapt_to_load=False, inline=chance.random() < 0.3, agent_memory_mb=1
-    )
-    return Config(
-        engine="claude",
-        main="main",
-        limits=limits,
-        janitor=Janitor(every=10 * 86400.0),
-        worktrees=Worktrees(pool=0, disk_floor_mb=0),
-    )
-
-
-def world_of(seed: int, repo: Repo, folder: Path, kinds: tuple[str, ...] = tuple(PARTS)) -> World:
-    world = World(seed, repo, folder, config_of(seed), kinds)
-    chance = Random(f"{seed} tasks")
-    count = chance.randint(3, 12)
-    after = [(n, chance.randint(1, n - 1)) for n in range(2, count + 1) if chance.random() < 0.2]
-    world.add(count, after)
-    return world
 
 
 def check(world: World) -> None:
