@@ -94,10 +94,12 @@ def _add_task(board: Board, record: ev.Record, event: ev.TaskAdded) -> None:
         raise illegal(record.task or "nothing", "already used", event)
     if event.convoy is not None and event.convoy not in board.convoys:
         raise illegal(event.convoy, "not a convoy", event)
-    _require_tasks(board, event.after, event)
     task = begin(record.task, event, record)
-    board.add(settle(task, board.tasks, record.at))
-    _relink(board, task, ())
+    if event.after:
+        _require_tasks(board, event.after, event)
+        task = settle(task, board.tasks, record.at)
+        _relink(board, task, ())
+    board.add(task)
 
 
 def _add_convoy(board: Board, record: ev.Record, event: ev.ConvoyAdded) -> None:

@@ -57,7 +57,7 @@ class Fold:
             drafts = list(decide(board))
             if drafts:
                 _refuse_newer(board)
-            if drafts and board.version and _version(board.version) < _version(__version__):
+            if drafts and _is_older(board.version):
                 drafts.insert(0, Draft(LogUpgraded(__version__)))
             bodies = [body_of(draft.event) for draft in drafts]
         except PaddockError as refusal:
@@ -111,6 +111,10 @@ def _refuse_newer(board: Board) -> None:
         f"the log has events that this Paddock {__version__} does not know ({kinds}): writing could contradict them",
         f"upgrade: `pip install --upgrade 'paddock>={board.version}'`",
     )
+
+
+def _is_older(version: str) -> bool:
+    return version not in ("", __version__) and _version(version) < _version(__version__)
 
 
 def _version(text: str) -> tuple[int, ...]:

@@ -175,8 +175,10 @@ def settle(task: Task, tasks: Mapping[TaskId, Task], at: float) -> Task:
         settled = replace(settled, blocked_on=dead)
     elif missing:
         settled = move(task, Phase.WAITING, at, f"after {', '.join(missing)}")
+    elif task.phase is Phase.READY:
+        return task
     else:
-        settled = task if task.phase is Phase.READY else move(task, Phase.READY, at)
+        settled = move(task, Phase.READY, at)
     return settled if settled.phase is not task.phase else replace(settled, since=task.since)
 
 
