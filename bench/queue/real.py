@@ -158,8 +158,8 @@ def false_rejections(records: list[Record], world: World) -> int:
     wrong = 0
     for record in records:
         match record.event:
-            case ev.ChangeQueued(change=change) if change.title.startswith("c"):
-                numbers[change.id] = int(change.title[1:])
+            case ev.ChangeQueued(change=change) if change.branch.startswith("c"):
+                numbers[change.id] = int(change.branch[1:])
             case ev.RunStarted(run=run, members=held):
                 members[run] = [member.id for member in held]
             case ev.TrainLanded(run=run):
