@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from paddock.core.merge.model import Member
 from paddock.git.landing.compose import Policy
+from paddock.git.landing.forbidden import forbidden_paths
 from paddock.git.landing.history import read_landed
 from paddock.git.landing.workbench import CommitFacts, Workbench
 
@@ -68,7 +69,8 @@ def audit(bench: Workbench, move: Move) -> tuple[str, ...]:
         return (f"`{move.new}` does not descend from `{move.old}`",)
     tree = () if new.tree == move.tree else (f"the tree is `{new.tree}`, tested was `{move.tree}`",)
     shape = _audit_merge(bench, move, new) if move.policy is Policy.MERGE else _audit_linear(bench, move)
-    return (*tree, *_audit_claims(bench, move), *shape, *_audit_paths(bench, move))
+    forbidden = forbidden_paths(bench, move.new, move.old)[:_SHOWN_PATHS]
+    return (*tree, *_audit_claims(bench, move), *shape, *_audit_paths(bench, move), *forbidden)
 
 
 def _audit_claims(bench: Workbench, move: Move) -> tuple[str, ...]:

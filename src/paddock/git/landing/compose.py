@@ -12,6 +12,7 @@ from paddock.core.ids import recordable
 from paddock.core.merge.model import Member, RefusalCause
 from paddock.git.checkpoints import Checkpoint, no_checkpoint
 from paddock.git.command import GitFailed
+from paddock.git.landing.forbidden import clashes_within
 from paddock.git.landing.history import landed_heads
 from paddock.git.landing.linear import Span, write_rebased, write_squashed
 from paddock.git.landing.messages import (
@@ -94,6 +95,8 @@ def compose(bench: Workbench, unit: Unit, checkpoint: Checkpoint = no_checkpoint
     chain = _merge_in_order(bench, ground, unit)
     if isinstance(chain, DoesNotMerge):
         return chain
+    if (clash := _name_the_clash(bench, ground, chain)) is not None:
+        return clash
     checkpoint("compose.merged")
     composed = _write_history(bench, ground, unit, chain)
     checkpoint("compose.committed")
@@ -155,6 +158,18 @@ def _name_the_obstacle(
         if step is not None:
             against, tip, tree = step.part.member.id, step.merge, step.tree
     return DoesNotMerge(part.member, RefusalCause.EMPTY, against=against)
+
+
+def _name_the_clash(bench: Workbench, ground: _Ground, chain: tuple[_Step, ...]) -> DoesNotMerge | None:
+    """Which member brings a name that is one file with another, where file systems do not tell case apart."""
+    if not clashes_within(bench, ground.base.tree, chain[-1].tree):
+        return None
+    before, against = ground.base.tree, None
+    for step in chain:
+        if paths := clashes_within(bench, before, step.tree):
+            return DoesNotMerge(step.part.member, RefusalCause.CONFLICT, tuple(map(recordable, paths)), against)
+        before, against = step.tree, step.part.member.id
+    return None
 
 
 def _write_history(bench: Workbench, ground: _Ground, unit: Unit, chain: tuple[_Step, ...]) -> Composed:

@@ -18,6 +18,7 @@ from paddock.core.merge.model import Member
 from paddock.core.upkeep.survey import HeldChanges
 from paddock.git.checkpoints import Checkpoint, no_checkpoint
 from paddock.git.landing.durable import REF_OPTIONS, flush_objects, move_ref
+from paddock.git.landing.forbidden import forbidden_paths, some_problems
 from paddock.git.landing.workbench import Workbench, open_workbench
 from paddock.git.repo import ABSENT, Repo
 from paddock.git.worktrees.checkout import KEPT, hold_commit
@@ -144,12 +145,6 @@ def _check(bench: Workbench, member: Member, main: str) -> Held | NotHeld:
         return NotHeld("the change shares no history with the branch it should land on")
     named = bench.git("diff-tree", "-r", "-z", "--no-renames", "--name-only", bases[0], member.head)
     paths = tuple(named.records)
-    if bad := next((path for path in paths if not _is_safe(path)), None):
-        return NotHeld(f"the change contains a path git will not check out: `{bad!a}`")
+    if problems := forbidden_paths(bench, member.head, main):
+        return NotHeld(f"the change contains what must not reach main: {some_problems(problems)}")
     return Held(bases[0], tuple(map(recordable, paths)))
-
-
-def _is_safe(path: str) -> bool:
-    """git's own objection at checkout time, known before CI has to fail on it."""
-    parts = path.split("/")
-    return all(part and part not in (".", "..") and part.lower() != ".git" for part in parts)
