@@ -1,7 +1,13 @@
-"""Running the git CLI on the orchestrator's behalf: explicit directory, no hooks, no prompts, bounded."""
+"""Running the git CLI on the orchestrator's behalf: explicit directory, fixed configuration, no prompts, bounded.
+
+What of a person's configuration and environment a call may use follows from its command (`git/purposes.py`). A git that
+a signal ends is the machine's trouble: what can be asked again is asked again, and the rest is a GitKilled.
+"""
 
 import os
+import re
 import signal
+import time
 from collections.abc import Mapping
 from functools import lru_cache
 from pathlib import Path
@@ -10,6 +16,14 @@ from typing import TYPE_CHECKING, TypedDict
 import msgspec
 
 from paddock.core.errors import PaddockError
+from paddock.git.purposes import (
+    Purpose,
+    git_environment,
+    git_options,
+    is_repeatable,
+    purpose_of,
+    without_programs,
+)
 
 if TYPE_CHECKING:
     from subprocess import Popen
@@ -17,56 +31,9 @@ if TYPE_CHECKING:
 OLDEST_GIT = (2, 38)  # the first with `merge-tree --write-tree`
 DEFAULT_TIMEOUT_SECONDS = 120.0
 _STDERR_SHOWN_BYTES = 4000
-
-# Agents share the repository's config file and hooks directory, so what they may have planted there must
-# not run when the orchestrator calls git. Lock timeouts are raised because a fleet contends for refs.
-SAFE_CONFIG = (
-    "core.hooksPath=/dev/null",
-    "core.fsmonitor=false",
-    "protocol.ext.allow=never",
-    "commit.gpgSign=false",
-    "tag.gpgSign=false",
-    "submodule.recurse=false",
-    "branch.autoSetupMerge=false",
-    "rerere.enabled=false",
-    "log.showSignature=false",
-    "gc.auto=0",
-    "maintenance.auto=false",
-    "core.filesRefLockTimeout=10000",
-    "core.packedRefsTimeout=20000",
-)
-_SAFE_OPTIONS = tuple(part for setting in SAFE_CONFIG for part in ("-c", setting))
-
-# What `git rev-parse --local-env-vars` lists, and what would change a command's meaning behind our back.
-# GIT_CONFIG_COUNT stays: containers set safe.directory through it.
-_DROPPED_ENVIRONMENT = (
-    "GIT_ALTERNATE_OBJECT_DIRECTORIES",
-    "GIT_ATTR_SOURCE",
-    "GIT_COMMON_DIR",
-    "GIT_CONFIG",
-    "GIT_CONFIG_PARAMETERS",
-    "GIT_DIFF_OPTS",
-    "GIT_DIR",
-    "GIT_EXTERNAL_DIFF",
-    "GIT_GLOB_PATHSPECS",
-    "GIT_GRAFT_FILE",
-    "GIT_ICASE_PATHSPECS",
-    "GIT_IMPLICIT_WORK_TREE",
-    "GIT_INDEX_FILE",
-    "GIT_INTERNAL_SUPER_PREFIX",
-    "GIT_LITERAL_PATHSPECS",
-    "GIT_NAMESPACE",
-    "GIT_NOGLOB_PATHSPECS",
-    "GIT_NO_REPLACE_OBJECTS",
-    "GIT_OBJECT_DIRECTORY",
-    "GIT_PREFIX",
-    "GIT_QUARANTINE_PATH",
-    "GIT_REFLOG_ACTION",
-    "GIT_REPLACE_REF_BASE",
-    "GIT_SHALLOW_FILE",
-    "GIT_WORK_TREE",
-    "LANGUAGE",
-)
+_PAUSES_SECONDS = (0.05, 0.25, 1.0)
+"""Before what was killed is asked again. Memory that was short for a moment is back by then."""
+_CHILD_KILLED = re.compile(r"^error: .* died of signal (\d+)$", re.MULTILINE)
 
 
 class GitResult(msgspec.Struct, frozen=True):
@@ -81,6 +48,14 @@ class GitResult(msgspec.Struct, frozen=True):
     @property
     def ok(self) -> bool:
         return self.code == 0
+
+    @property
+    def killed_by(self) -> int | None:
+        """The signal that ended git or one of its children; None when it came to an end by itself."""
+        if self.code < 0:
+            return -self.code
+        told = _CHILD_KILLED.search(self.stderr) if self.code else None
+        return int(told[1]) if told else None
 
     @property
     def is_yes(self) -> bool:
@@ -112,16 +87,32 @@ class GitOptions(TypedDict, total=False):
     timeout: float
     env: Mapping[str, str] | None
     inherit: tuple[int, ...]
+    purpose: Purpose | None
+    lazy: bool
 
 
 class GitFailed(PaddockError):
     """A git command failed that had to succeed."""
 
     def __init__(self, result: GitResult) -> None:
-        shown = " ".join(result.argv)
-        why = "ran out of time" if result.timed_out else f"ended with {result.code}"
         said = result.stderr.strip() or "it printed nothing"
-        super().__init__(f"`{shown}` {why}: {said}")
+        super().__init__(f"`{' '.join(result.argv)}` ended with {result.code}: {said}")
+        self.result = result
+
+
+class GitKilled(PaddockError):
+    """A git command gave no answer: a signal ended it, or one of its children, or its time ran out.
+
+    That is the trouble of the machine and says nothing about what git was asked, so it is no GitFailed: whoever reads
+    a refusal out of one must not read it out of this. The same may work a moment later.
+    """
+
+    def __init__(self, result: GitResult) -> None:
+        why = "ran out of time" if result.timed_out else f"was killed by {_signal_name(result.killed_by or 0)}"
+        super().__init__(
+            f"`{' '.join(result.argv)}` {why}",
+            "run it again; if that does not help, see what is short or ends processes: memory, time, a limit",
+        )
         self.result = result
 
 
@@ -133,26 +124,50 @@ def run_git(
     timeout: float = DEFAULT_TIMEOUT_SECONDS,
     env: Mapping[str, str] | None = None,
     inherit: tuple[int, ...] = (),
+    purpose: Purpose | None = None,
+    lazy: bool = False,
 ) -> GitResult:
-    """Run `git -C directory args`, with hooks and dangerous configuration off.
+    """Run `git -C directory args`.
 
-    A non-zero exit raises GitFailed unless `check` is false. After `timeout` seconds the whole process
-    group is killed; that counts as a failure too (`timed_out`). `env` adds to the cleaned environment.
-    `inherit` are descriptors git keeps open: a lock passed so outlives us until git has finished.
+    A non-zero exit raises GitFailed unless `check` is false. After `timeout` seconds the whole process group is
+    killed. That, and a signal from elsewhere, is no answer and raises GitKilled, whatever `check` says; before that,
+    a command that moves nothing is repeated a few times.
+    `env` adds to the environment. `inherit` are descriptors git keeps open: a lock passed so outlives us until git
+    has finished. `purpose` is that of the command unless it is given; `lazy` lets a call on objects fetch those that
+    a partial clone lacks.
     """
-    import subprocess  # here because `paddock status` finds its repository without starting a process
-
+    words = without_programs(args)
+    purpose = purpose or purpose_of(args)
     program = git_program(os.environ.get("PATH", os.defpath))
     where = ("-C", os.path.abspath(directory))
     stdin = os.fsencode(input) if isinstance(input, str) else input
+    environment = git_environment(Purpose.REMOTE if lazy else purpose, env)
+    for pause in (*(_PAUSES_SECONDS if is_repeatable(args) else ()), None):
+        ended = _run((program, *where, *git_options(purpose), *words), stdin, timeout, environment, inherit)
+        result = msgspec.structs.replace(ended, argv=("git", *where, *args))
+        if result.killed_by is None and not result.timed_out:
+            break
+        if pause is None or result.timed_out:
+            raise GitKilled(result)
+        time.sleep(pause)
+    if check and not result.ok:
+        raise GitFailed(result)
+    return result
+
+
+def _run(
+    argv: tuple[str, ...], stdin: bytes | None, timeout: float, environment: dict[str, str], inherit: tuple[int, ...]
+) -> GitResult:
+    import subprocess  # here because `paddock status` finds its repository without starting a process
+
     # A session of its own: no controlling terminal to prompt on, and one group to kill.
     process = subprocess.Popen(
-        (program, *where, *_SAFE_OPTIONS, *args),
+        argv,
         cwd="/",
         stdin=subprocess.DEVNULL if stdin is None else subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
-        env=git_environment(env),
+        env=environment,
         pass_fds=inherit,
         start_new_session=True,
     )
@@ -166,44 +181,21 @@ def run_git(
         _kill_and_drain(process)
         raise
     said = stderr[-_STDERR_SHOWN_BYTES:].decode("utf-8", "replace")
-    result = GitResult(("git", *where, *args), process.returncode, stdout, said, timed_out)
-    if check and not result.ok:
-        raise GitFailed(result)
-    return result
-
-
-def git_environment(extra: Mapping[str, str] | None = None) -> dict[str, str]:
-    """The environment of an orchestrator's git process: ours, less what names another repository."""
-    environment = {name: value for name, value in os.environ.items() if name not in _DROPPED_ENVIRONMENT}
-    environment.update(
-        LC_ALL="C",
-        GIT_TERMINAL_PROMPT="0",
-        GIT_OPTIONAL_LOCKS="0",
-        GIT_EDITOR=":",
-        GIT_SEQUENCE_EDITOR=":",
-        GIT_PAGER="cat",
-        SSH_ASKPASS_REQUIRE="never",
-    )
-    environment.update(extra or {})
-    return environment
+    return GitResult(argv, process.returncode, stdout, said, timed_out)
 
 
 @lru_cache(maxsize=8)
 def git_program(search_path: str) -> str:
     """The absolute path of a git that is new enough; PaddockError when there is none."""
-    import re
-    import subprocess
-
     program = find_git(search_path)
-    said = subprocess.run(
-        (program, "--version"),
-        check=False,
-        cwd="/",
-        env=git_environment(),
-        capture_output=True,
-        text=True,
-        timeout=30,
-    ).stdout
+    for pause in (*_PAUSES_SECONDS, None):
+        told = _run((program, "--version"), None, 30.0, git_environment(Purpose.OBJECTS), ())
+        if told.killed_by is None and not told.timed_out:
+            break
+        if pause is None:
+            raise GitKilled(told)
+        time.sleep(pause)
+    said = told.text
     version = re.search(r"(\d+)\.(\d+)", said)
     if version is None or tuple(map(int, version.groups())) < OLDEST_GIT:
         needed = ".".join(map(str, OLDEST_GIT))
@@ -239,3 +231,10 @@ def _kill_and_drain(process: "Popen[bytes]") -> tuple[bytes, bytes]:
                 stream.close()
         process.wait()
         return b"", b""
+
+
+def _signal_name(number: int) -> str:
+    try:
+        return signal.Signals(number).name
+    except ValueError:
+        return f"signal {number}"

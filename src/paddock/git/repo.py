@@ -2,17 +2,20 @@
 
 import contextlib
 import os
+from collections.abc import Sequence
+from functools import lru_cache
 from pathlib import Path
 from typing import Unpack
 
 import msgspec
 
 from paddock.core.errors import PaddockError
-from paddock.git.command import GitFailed, GitOptions, GitResult, find_git, run_git
+from paddock.git.command import GitFailed, GitKilled, GitOptions, GitResult, find_git, run_git
+from paddock.git.purposes import Purpose
+from paddock.git.refs import ABSENT, RefMove, move_refs, read_refs
 
-__all__ = ["ABSENT", "Fetched", "GitFailed", "GitResult", "Repo", "discover", "run_git"]
+__all__ = ["ABSENT", "Fetched", "GitFailed", "GitKilled", "GitResult", "RefMove", "Repo", "discover", "run_git"]
 
-ABSENT = "0" * 40  # as `old` of update_ref: the ref must not exist yet; as `new`: delete it
 _FETCH_TIMEOUT_SECONDS = 60.0
 _USUAL_BRANCHES = ("main", "master", "trunk", "develop")
 
@@ -46,12 +49,16 @@ class Repo(msgspec.Struct, frozen=True):
 
         HEAD here is the main working tree's.
         """
+        options = {"lazy": is_partial_clone(self.common_dir), **options}
         return run_git(self.common_dir, f"--git-dir={self.common_dir}", *args, **options)
 
     def talk(self, *args: str, timeout: float) -> GitResult:
         """git with a remote; a refusal is a value. Runs where a remote's relative address counts from."""
         place = self.main or self.common_dir
-        return run_git(place, f"--git-dir={self.common_dir}", *args, check=False, timeout=timeout)
+        try:
+            return run_git(place, f"--git-dir={self.common_dir}", *args, check=False, timeout=timeout)
+        except GitKilled as killed:
+            return killed.result
 
     def resolve(self, rev: str) -> str | None:
         """The full sha of the commit `rev` names, None when it names none."""
@@ -81,20 +88,15 @@ class Repo(msgspec.Struct, frozen=True):
 
         `old` ABSENT creates, `new` ABSENT deletes. Raises GitFailed when it was at `old` and could not be moved.
         """
-        zero = "0" * max(len(old), len(new))
-        new, old = (zero if sha.strip("0") == "" else sha for sha in (new, old))
-        result = self.git(*options, "update-ref", "--no-deref", "-m", reason, ref, new, old, check=False)
-        if result.ok:
-            return True
-        if (self.refs(ref).get(ref) or zero) != old:
-            return False
-        raise GitFailed(result)
+        return self.move_refs((RefMove(ref, new, old),), reason, options)
+
+    def move_refs(self, moves: Sequence[RefMove], reason: str = "paddock", options: tuple[str, ...] = ()) -> bool:
+        """All of the moves in one step, or none; False when a ref was not where its move begins."""
+        return move_refs(self.common_dir, moves, reason, options)
 
     def refs(self, prefix: str) -> dict[str, str]:
         """Full ref name to object id, for the ref `prefix` itself and all below it."""
-        listed = self.git("for-each-ref", "--format=%(refname) %(objectname)", prefix)
-        pairs = (line.rsplit(" ", 1) for line in listed.lines)
-        return {name: sha for name, sha in pairs}  # noqa: C416 (dict() loses the pair's type)
+        return read_refs(self.common_dir, prefix)
 
     def is_ancestor(self, ancestor: str, descendant: str) -> bool:
         return self.git("merge-base", "--is-ancestor", ancestor, descendant, check=False).is_yes
@@ -152,6 +154,15 @@ class Repo(msgspec.Struct, frozen=True):
         if not result.ok:
             return Fetched(None, result.stderr.strip())
         return Fetched(self.resolve(tracking))
+
+
+@lru_cache(maxsize=64)
+def is_partial_clone(common_dir: Path) -> bool:
+    """Whether objects may be missing here that a remote has promised. Read once: what is written there later, by
+    whoever, makes git ask nobody."""
+    with contextlib.suppress(OSError):
+        return b"promisor" in (common_dir / "config").read_bytes().lower()
+    return False
 
 
 def branch_of(git_dir: Path) -> str | None:
@@ -238,12 +249,14 @@ def _ask_git(start: Path) -> Repo:
         "--git-common-dir",
         "--absolute-git-dir",
         check=False,
+        purpose=Purpose.SETTINGS,  # whose repositories git trusts is configured
     )
     if not asked.ok:
         raise _refusal(start, asked)
     bare, common, own = asked.lines
     common_dir, git_dir = Path(common).resolve(), Path(own).resolve()
-    top = run_git(start, "rev-parse", "--path-format=absolute", "--show-toplevel", check=False)
+    words = ("rev-parse", "--path-format=absolute", "--show-toplevel")
+    top = run_git(start, *words, check=False, purpose=Purpose.SETTINGS)
     if bare == "true":
         raise PaddockError(
             f"`{common_dir}` is a bare repository: it has no working tree",

@@ -89,7 +89,7 @@ def push_mirror(store: Store, repo: Repo, remote: str | None) -> MirrorPushed:
 
 def remote_has_log(repo: Repo, remote: str, timeout_seconds: float) -> bool:
     """Whether the remote holds a log. One that does not answer in time, or wants a password, has none for us."""
-    answer = repo.git("ls-remote", remote, REF, check=False, timeout=timeout_seconds, env={"GIT_TERMINAL_PROMPT": "0"})
+    answer = repo.talk("ls-remote", "--end-of-options", remote, REF, timeout=timeout_seconds)
     return answer.ok and any(line.endswith(f"\t{REF}") for line in answer.lines)
 
 

@@ -20,7 +20,7 @@ from paddock.git.checkpoints import Checkpoint, no_checkpoint
 from paddock.git.landing.durable import REF_OPTIONS, flush_objects, move_ref
 from paddock.git.landing.forbidden import forbidden_paths, some_problems
 from paddock.git.landing.workbench import Workbench, open_workbench
-from paddock.git.repo import ABSENT, Repo
+from paddock.git.repo import ABSENT, RefMove, Repo
 from paddock.git.worktrees.checkout import KEPT, hold_commit
 
 UNITS = "refs/paddock/units"
@@ -82,7 +82,7 @@ def delivery_ref(attempt: str) -> str:
 
 def hold_delivery(repo: Repo, attempt: str, commit: str) -> None:
     """What an attempt has delivered, as it was judged last."""
-    repo.git("update-ref", "--no-deref", "-m", "paddock: change", delivery_ref(attempt), commit)
+    repo.move_refs((RefMove(delivery_ref(attempt), commit),), "paddock: change")
 
 
 def survey_changes(repo: Repo, main: str) -> HeldChanges:
@@ -102,8 +102,8 @@ def release_changes(repo: Repo, main: str, refs: Mapping[str, str], checkpoint: 
     if not _hold_main(repo, main, checkpoint):
         return False
     checkpoint("release.main_held")
-    words = "".join(f"delete {ref} {commit}\n" for ref, commit in refs.items())
-    released = repo.git(*REF_OPTIONS, "update-ref", "--no-deref", "--stdin", input=words, check=False).ok
+    moves = tuple(RefMove(ref, ABSENT, commit) for ref, commit in refs.items())
+    released = repo.move_refs(moves, "paddock: release", REF_OPTIONS) if moves else True
     checkpoint("release.released")
     return released
 

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from paddock.core.errors import PaddockError
 from paddock.git.command import GitResult, run_git
+from paddock.git.purposes import Purpose
 from paddock.git.repo import Repo, branch_of, discover
 from paddock.git.worktrees.checkout import WATCHER_MARKER, operation_in_progress
 
@@ -69,7 +70,8 @@ class UserTree:
         env = {"GIT_DIR": str(self.git_dir), "GIT_WORK_TREE": str(work or self.path), "GIT_LITERAL_PATHSPECS": "1"}
         if index is not None:
             env["GIT_INDEX_FILE"] = str(index)
-        return run_git(work or self.path, *args, input=input, check=check, env=env, timeout=TREE_TIMEOUT_SECONDS)
+        timeout, files = TREE_TIMEOUT_SECONDS, Purpose.FILES
+        return run_git(work or self.path, *args, input=input, check=check, env=env, timeout=timeout, purpose=files)
 
 
 def trees_on(repo: Repo, branch: str) -> tuple[UserTree, ...]:

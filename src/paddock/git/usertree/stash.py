@@ -12,7 +12,7 @@ from pathlib import Path
 
 from paddock.core.catchup import UNMERGED
 from paddock.core.ids import recordable
-from paddock.git.landing.workbench import CommitDraft, open_workbench, paddock_at
+from paddock.git.landing.workbench import Clash, CommitDraft, open_workbench, paddock_at
 from paddock.git.repo import Repo
 from paddock.git.usertree.checkouts import TreeReport
 from paddock.git.usertree.facts import TreeFacts, read_versions
@@ -82,7 +82,7 @@ def _write_tree(tree: UserTree, index: Path, versions: dict[str, str | None]) ->
 
 
 def _merges(repo: Repo, main: str, commit: str) -> bool:
-    return repo.git("merge-tree", "--write-tree", "--no-messages", main, commit, check=False).ok
+    return not isinstance(open_workbench(repo).merge(main, commit), Clash)
 
 
 def _is_newest(tree: UserTree, commit: str) -> bool:

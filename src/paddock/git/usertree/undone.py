@@ -16,7 +16,7 @@ from paddock.core.ids import recordable
 from paddock.git.command import run_git
 from paddock.git.landing.history import read_landed
 from paddock.git.landing.workbench import CommitDraft, open_workbench, paddock_at
-from paddock.git.repo import Repo
+from paddock.git.repo import RefMove, Repo
 from paddock.git.usertree.notes import CheckoutNotes, StaleTree, UndoneWork
 from paddock.git.usertree.versions import DIFFERENCES, ENTER_VERSIONS, Change, index_rows, parse_differences
 
@@ -168,8 +168,7 @@ def restore_commit(repo: Repo, work: UndoneWork, branch: str, main: str) -> str 
     message = f"Restore what {work.commit[:10]} undid{names}\n\nIt was committed from an older checkout.\n{files}\n"
     signed = paddock_at(int(time.time()))
     commit = open_workbench(repo).write_commit(CommitDraft(tree, (main,), signed, signed, message.encode()))
-    ref = f"refs/heads/{branch}"
-    repo.git("update-ref", "-m", "paddock: restore", ref, commit)
+    repo.move_refs((RefMove(f"refs/heads/{branch}", commit),), "paddock: restore")
     return commit
 
 

@@ -208,13 +208,14 @@ def _commit_tree(repo: Repo, tree: str, parent: str | None, message: str) -> str
 
 
 def _identity(repo: Repo) -> dict[str, str]:
-    """Nothing when git knows who the user is, a stand-in where it does not."""
+    """Who the user is, as far as the environment does not say so already; a stand-in where git does not know it."""
     identity = {}
     for role in ("AUTHOR", "COMMITTER"):
-        if not (os.environ.get(f"GIT_{role}_NAME") or repo.config("user.name")):
-            identity[f"GIT_{role}_NAME"] = _FALLBACK_NAME
-        if not (os.environ.get(f"GIT_{role}_EMAIL") or os.environ.get("EMAIL") or repo.config("user.email")):
-            identity[f"GIT_{role}_EMAIL"] = _FALLBACK_EMAIL
+        if not os.environ.get(f"GIT_{role}_NAME"):
+            identity[f"GIT_{role}_NAME"] = repo.config("user.name") or _FALLBACK_NAME
+        if not os.environ.get(f"GIT_{role}_EMAIL"):
+            email = repo.config("user.email") or os.environ.get("EMAIL")
+            identity[f"GIT_{role}_EMAIL"] = email or _FALLBACK_EMAIL
     return identity
 
 

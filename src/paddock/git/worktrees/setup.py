@@ -12,7 +12,7 @@ from pathlib import Path
 
 import psutil
 
-from paddock.git.command import git_environment
+from paddock.git.purposes import names_a_repository
 
 MOST_OUTPUT_BYTES = 64 * 1024 * 1024
 _TICK_SECONDS = 0.5
@@ -77,8 +77,8 @@ def run_setup(
     output, pid_file = home / "setup.log", home / "setup.pid"
     # The shim records its own pid before it becomes the command, so there is no moment without a record.
     shim = ("/bin/sh", "-c", 'echo $$ > "$0" && exec "$@"', str(pid_file), *argv)
-    # The C locale is for reading git's messages, not for the user's tools; unset counts as empty.
-    environment = {**git_environment(), "LC_ALL": os.environ.get("LC_ALL", ""), **env}
+    own = {name: value for name, value in os.environ.items() if not names_a_repository(name)}
+    environment = {**own, "GIT_TERMINAL_PROMPT": "0", **env}
     with open(output, "wb") as log:
         process = subprocess.Popen(
             shim,

@@ -1,0 +1,163 @@
+"""Lock files that dead git processes left behind: our own are removed, those of others are shown.
+
+A lock is ours when a note names it that nobody holds any more, when it is no older than the note, and when it holds
+what our git would have written there, or nothing yet. It must also stay as it is for a moment, with no process that
+has it open: a git that lives holds the lock of a ref for some milliseconds.
+"""
+
+import contextlib
+import os
+import time
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+import msgspec
+
+from paddock.git.lock import Lock, hold, try_lock
+
+NOTES = Path("paddock") / "ref-moves"
+REMOVING = Path("paddock") / "left-locks.lock"
+SETTLED_SECONDS = 1.0
+SHOWN_AFTER_SECONDS = 10.0
+_MOST_REFS_LOOKED_AT = 20_000
+# Of a transaction: of HEAD, whose reflog follows its branch; of the packed refs, which a deletion rewrites.
+_SHARED = ("HEAD.lock", "packed-refs.lock", "packed-refs.new", "reftable/tables.list.lock")
+_PLACES = ("HEAD.lock", "config.lock", "index.lock", "packed-refs.lock", "shallow.lock", "reftable/tables.list.lock")
+
+
+class _Note(msgspec.Struct, frozen=True):
+    """What a transaction writes: the object id by ref."""
+
+    moves: dict[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class LeftLock:
+    """A lock file that has been there for `age_seconds`. `holders` are processes that have it open, as far as can be
+    seen."""
+
+    path: Path
+    age_seconds: float
+    holders: tuple[int, ...] = ()
+
+
+@contextlib.contextmanager
+def noted(common_dir: Path, moves: Mapping[str, str]) -> Iterator[Lock]:
+    """Notes a transaction for as long as it takes. Its git inherits the note's lock, and may outlive us with it."""
+    with hold(common_dir / NOTES / os.urandom(8).hex()) as note:
+        os.write(note.descriptor, msgspec.json.encode(_Note(dict(moves))))
+        yield note
+        note.path.unlink(missing_ok=True)  # not after an error: git may have been killed
+
+
+def remove_left_locks(common_dir: Path) -> tuple[Path, ...]:
+    """Removes the locks that dead transactions of ours left; returns which."""
+    if not _notes_in(common_dir):
+        return ()
+    with hold(common_dir / REMOVING):
+        return _remove_left_locks(common_dir)
+
+
+def _remove_left_locks(common_dir: Path) -> tuple[Path, ...]:
+    notes = [note for path in _notes_in(common_dir) if (note := try_lock(path)) is not None]
+    try:
+        found = {path: _identity(path) for note in notes for path in _locks_of(common_dir, note)}
+        if found:
+            time.sleep(SETTLED_SECONDS)
+        dead = [path for path, seen in found.items() if seen == _identity(path) and not holders_of(path)]
+        for path in dead:
+            path.unlink(missing_ok=True)
+        for note in notes:
+            if not _locks_of(common_dir, note):
+                note.path.unlink(missing_ok=True)
+        return tuple(dead)
+    finally:
+        for note in notes:
+            note.close()
+
+
+def find_left_locks(common_dir: Path, older_than_seconds: float = SHOWN_AFTER_SECONDS) -> tuple[LeftLock, ...]:
+    """Locks of the repository that have been there for longer than any git needs, whoever made them."""
+    now = time.time()
+    found = []
+    for path in _all_locks(common_dir):
+        with contextlib.suppress(OSError):
+            age = now - path.lstat().st_mtime
+            if age >= older_than_seconds:
+                found.append(LeftLock(path, age, holders_of(path)))
+    return tuple(found)
+
+
+def holders_of(path: Path) -> tuple[int, ...]:
+    """The processes that have the file open, of those we may look at; none where the system does not tell."""
+    found = []
+    for entry in Path("/proc").glob("[0-9]*/fd"):
+        with contextlib.suppress(OSError):
+            if any(_is_at(link, path) for link in os.scandir(entry)):
+                found.append(int(entry.parent.name))
+    return tuple(found)
+
+
+def _is_at(link: "os.DirEntry[str]", path: Path) -> bool:
+    with contextlib.suppress(OSError):
+        return os.readlink(link.path) == str(path)
+    return False
+
+
+def _notes_in(common_dir: Path) -> list[Path]:
+    try:
+        return sorted((common_dir / NOTES).iterdir())
+    except FileNotFoundError:
+        return []
+
+
+def _locks_of(common_dir: Path, note: Lock) -> list[Path]:
+    """Those that are there now, younger than the note, and hold nothing that we would not have written."""
+    try:
+        moves = msgspec.json.decode(os.pread(note.descriptor, 1 << 20, 0), type=_Note).moves
+    except msgspec.DecodeError:
+        return []  # killed before it began
+    written = os.fstat(note.descriptor).st_mtime_ns
+    found = [path for name in _SHARED if _is_younger(path := common_dir / name, written)]
+    for ref, new in moves.items():
+        path = common_dir / f"{ref}.lock"
+        if _is_younger(path, written) and _holds_only(path, new):
+            found.append(path)
+    return found
+
+
+def _is_younger(path: Path, written: int) -> bool:
+    try:
+        return path.lstat().st_mtime_ns >= written
+    except (FileNotFoundError, NotADirectoryError):
+        return False
+
+
+def _holds_only(path: Path, new: str) -> bool:
+    try:
+        return path.read_bytes().strip() in (b"", new.encode())
+    except OSError:
+        return False
+
+
+def _identity(path: Path) -> tuple[int, int, int] | None:
+    try:
+        seen = path.lstat()
+    except OSError:
+        return None
+    return seen.st_ino, seen.st_mtime_ns, seen.st_size
+
+
+def _all_locks(common_dir: Path) -> Iterator[Path]:
+    for name in _PLACES:
+        yield common_dir / name
+    looked_at = 0
+    for folder, _, files in os.walk(common_dir / "refs"):
+        looked_at += len(files)
+        if looked_at > _MOST_REFS_LOOKED_AT:
+            return
+        for name in files:
+            if name.endswith(".lock"):
+                yield Path(folder) / name
+    yield from sorted((common_dir / "worktrees").glob("*/*.lock"))

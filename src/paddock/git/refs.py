@@ -1,0 +1,98 @@
+"""Moving refs. Every move of a ref in the user's repository is a transaction of this module, and can be repeated.
+
+A git that a signal ends may leave the locks of its transaction behind. So each transaction is noted first, in a file
+that is locked by us and by the git that works on it: while the lock is held one of the two lives. A note that nobody
+holds names the locks which a dead git of ours may have left (`git/left_locks.py`).
+"""
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from paddock.git.command import GitFailed, GitKilled, GitResult, run_git
+from paddock.git.left_locks import noted, remove_left_locks
+
+ABSENT = "0" * 40  # as `old` of a move: the ref must not exist yet; as `new`: delete it
+_PAUSES_SECONDS = (0.05, 0.25, 1.0)
+
+
+@dataclass(frozen=True, slots=True)
+class RefMove:
+    """`ref` from `old` to `new`; where `old` is None it does not matter what it was."""
+
+    ref: str
+    new: str
+    old: str | None = None
+
+
+def move_refs(
+    common_dir: Path, moves: Sequence[RefMove], reason: str = "paddock", options: tuple[str, ...] = ()
+) -> bool:
+    """All of the moves or none; False when a ref was not at its `old`.
+
+    Raises GitFailed when all were, and git could not move them: a lock that another process holds, a full disk.
+    A git that a signal ends is started again a few times before that is a GitKilled.
+    """
+    moves = tuple(_with_zeros_of_its_length(move, moves) for move in moves)
+    for pause in (*_PAUSES_SECONDS, None):
+        try:
+            result = _transact(common_dir, moves, reason, options)
+        except GitKilled:
+            if _are_all_done(common_dir, moves):
+                return True
+            remove_left_locks(common_dir)
+            if pause is None:
+                raise
+            time.sleep(pause)
+            continue
+        if result.ok:
+            return True
+        if any(move.old not in (None, at) for move, at in _now(common_dir, moves)):
+            return False
+        if pause is None or not remove_left_locks(common_dir):
+            raise GitFailed(result)
+    raise AssertionError("the last round returns or raises")
+
+
+def read_refs(common_dir: Path, *prefixes: str) -> dict[str, str]:
+    """Full ref name to object id, for each of the refs `prefixes` and all below them."""
+    listed = run_git(
+        common_dir, f"--git-dir={common_dir}", "for-each-ref", "--format=%(refname) %(objectname)", *prefixes
+    )
+    pairs = (line.rsplit(" ", 1) for line in listed.lines)
+    return {name: sha for name, sha in pairs}  # noqa: C416 (dict() loses the pair's type)
+
+
+def _transact(common_dir: Path, moves: Sequence[RefMove], reason: str, options: tuple[str, ...]) -> GitResult:
+    words = "".join(f"update {move.ref}\0{move.new}\0{move.old or ''}\0" for move in moves)
+    with noted(common_dir, {move.ref: move.new for move in moves}) as note:
+        return run_git(
+            common_dir,
+            f"--git-dir={common_dir}",
+            *options,
+            "update-ref",
+            "--no-deref",
+            "-m",
+            reason,
+            "--stdin",
+            "-z",
+            input=words,
+            check=False,
+            inherit=note.inherit,
+        )
+
+
+def _with_zeros_of_its_length(move: RefMove, moves: Sequence[RefMove]) -> RefMove:
+    length = max(len(sha) for other in moves for sha in (other.new, other.old or ""))
+    new, old = (sha if sha is None or sha.strip("0") else "0" * length for sha in (move.new, move.old))
+    return RefMove(move.ref, new or "", old)
+
+
+def _now(common_dir: Path, moves: Sequence[RefMove]) -> list[tuple[RefMove, str]]:
+    at = read_refs(common_dir, *(move.ref for move in moves))
+    return [(move, at.get(move.ref, "0" * len(move.new))) for move in moves]
+
+
+def _are_all_done(common_dir: Path, moves: Sequence[RefMove]) -> bool:
+    return all(at == move.new for move, at in _now(common_dir, moves))
