@@ -94,14 +94,14 @@ def holders_of(path: Path) -> tuple[int, ...]:
     found = []
     for entry in Path("/proc").glob("[0-9]*/fd"):
         with contextlib.suppress(OSError):
-            if any(_is_at(link, path) for link in os.scandir(entry)):
+            if any(_is_at(entry / name, path) for name in os.listdir(entry)):
                 found.append(int(entry.parent.name))
     return tuple(found)
 
 
-def _is_at(link: "os.DirEntry[str]", path: Path) -> bool:
+def _is_at(link: Path, path: Path) -> bool:
     with contextlib.suppress(OSError):
-        return os.readlink(link.path) == str(path)
+        return os.readlink(link) == str(path)
     return False
 
 
