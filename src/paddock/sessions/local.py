@@ -28,16 +28,21 @@ import signal
 import subprocess
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
 from paddock.core.errors import PaddockError
+from paddock.sessions.bubblewrap import this_system
+from paddock.sessions.fence import INNER_COMMAND, NAMESPACES, fence_argv
 from paddock.sessions.identity import ProcessIdentity, current_boot, identify, same_process
 from paddock.sessions.marks import MARK_VARIABLE, Mark, MarkedProcess, cut_command
 from paddock.sessions.protocol import Exited, NeverStarted, Running, Stream, TurnOrder, TurnState, Vanished
 
 SHIM_COMMAND = ("/bin/sh", str(Path(__file__).with_name("shim.sh")))
 _DRAFT = ".claim"
+FENCE_ENDED = "The fence has ended"
+"""Said before bubblewrap's status. It counts only where the shell in the fence was killed before it could tell more."""
 SIGNALS_WITHOUT_WORDS = (signal.SIGINT, signal.SIGPIPE)
 """Shells say nothing when one of these ends a command."""
 
@@ -82,7 +87,7 @@ def start_turn(order: TurnOrder, files: TurnFiles, mark: Mark, checkpoint: Calla
     if order.logs:
         files.logs.write_text("\n".join(map(str, order.logs)), encoding="utf-8")
     claim = secrets.token_hex(8)
-    argv = [*SHIM_COMMAND, str(files.record), claim, command, *order.argv[1:]]
+    argv = [*SHIM_COMMAND, str(files.record), claim, *_fenced(order, command)]
     env = {**order.env, "PWD": str(order.cwd), **mark.variables(os.environ.get(MARK_VARIABLE, ""))}
     shim = _spawn_shim(order, files, argv, env, checkpoint)
     try:
@@ -120,6 +125,14 @@ def _find_command(order: TurnOrder, files: TurnFiles) -> str:
     if path is None or not os.access(path, os.X_OK):
         raise PaddockError(f"{where}: command `{name}` was not found", f"install `{name}` or put it in the PATH")
     return os.path.join(order.cwd, path)
+
+
+def _fenced(order: TurnOrder, command: str) -> tuple[str, ...]:
+    """What follows in the shim's arguments."""
+    argv = (command, *order.argv[1:])
+    if order.fence is None:
+        return ("", *argv)
+    return (FENCE_ENDED, *fence_argv(order.fence, this_system(), order.cwd, argv))
 
 
 def _spawn_shim(
@@ -184,8 +197,14 @@ def reap_children() -> None:
 
 
 def is_shim(process: MarkedProcess) -> bool:
-    """Whether the process is a shim, or a copy of one that has not become the command yet."""
-    return process.command.startswith(cut_command(" ".join(SHIM_COMMAND)))
+    """Whether the process is a shim or part of a fence, or a copy of one that has not become the command yet."""
+    return process.command.startswith(_shim_commands())
+
+
+@cache
+def _shim_commands() -> tuple[str, ...]:
+    commands = (SHIM_COMMAND, INNER_COMMAND, (this_system().program, *NAMESPACES))
+    return tuple(cut_command(" ".join(command)) for command in commands)
 
 
 def find_runner(files: TurnFiles) -> ProcessIdentity | None:

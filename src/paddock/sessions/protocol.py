@@ -14,6 +14,7 @@ from enum import Enum
 from pathlib import Path
 from typing import Protocol
 
+from paddock.sessions.fence import Fence
 from paddock.sessions.host import Host
 
 
@@ -30,7 +31,8 @@ class TurnOrder:
     """One turn to run. `env` is the command's whole environment; Paddock's own variables are added to it.
 
     `cwd` is a folder of the host that runs it. With `one_stream` standard error goes where standard output goes, so
-    that both are read in the order they were written. `logs` are files in which the command tells more.
+    that both are read in the order they were written. `logs` are files in which the command tells more. Without a
+    `fence` the command sees what its starter sees; with one, what it started ends with it.
     """
 
     turn: Turn
@@ -39,6 +41,7 @@ class TurnOrder:
     cwd: Path
     one_stream: bool = False
     logs: tuple[Path, ...] = ()
+    fence: Fence | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,11 +1,12 @@
-# Runs one turn and records how it ended: sh shim.sh RECORD CLAIM COMMAND...
+# Runs one turn and records how it ended: sh shim.sh RECORD CLAIM FENCED COMMAND...
 # RECORD is the path of the turn's files without their endings, CLAIM the word this process must find at the
-# end of RECORD.pid to be the one that runs the turn.
+# end of RECORD.pid to be the one that runs the turn. If FENCED is not empty, COMMAND makes a fence whose own
+# shell writes the record's first lines through descriptor 4, and FENCED is said if it came to no such line.
 # The shell reads the whole function before it runs a word of it, so an upgrade cannot change a running turn.
 # The long names keep clear of the command's environment: assigning to a variable that is in it changes it.
 run_turn() {
-    paddock_shim_record=$1 paddock_shim_claim=$2
-    shift 2
+    paddock_shim_record=$1 paddock_shim_claim=$2 paddock_shim_fenced=$3
+    shift 3
 
     # Standard input ends when the starter has decided who runs the turn, or has died. A signal that is caught
     # would end the reading before that.
@@ -26,10 +27,13 @@ run_turn() {
     # command, and nothing when the command itself returned 143.
     exec 3>&2 2>"$paddock_shim_record.ending" </dev/null
     (
+        [ -z "$paddock_shim_fenced" ] || exec 4>&2
         exec 2>&3 3>&-
         exec "$@"
     )
-    echo "$?" >&2 && mv -f "$paddock_shim_record.ending" "$paddock_shim_record.exit"
+    set -- "$?"
+    [ -z "$paddock_shim_fenced" ] || echo "$paddock_shim_fenced" >&2
+    echo "$1" >&2 && mv -f "$paddock_shim_record.ending" "$paddock_shim_record.exit"
     exit 0
 }
 run_turn "$@"
