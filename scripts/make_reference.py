@@ -127,7 +127,11 @@ def _section_lines(name: str, field: Field) -> list[str]:
     title = f"[{name}.NAME]" if field.is_table_of else f"[{name}]"
     prefix = f"{name}.NAME." if field.is_table_of else f"{name}."
     inside = fields_of(field.section)
-    lines = ["", f"## `{title}`", "", field.section.__doc__ or "", ""]
+    lines = []
+    if field.own is not None:
+        lines += ["", f"## `[{name}]`", "", field.own.__doc__ or "", ""]
+        lines += _key_rows(list(fields_of(field.own).values()), f"{name}.")
+    lines += ["", f"## `{title}`", "", field.section.__doc__ or "", ""]
     lines += _key_rows([entry for entry in inside.values() if entry.section is None], prefix)
     for nested, entry in inside.items():
         if entry.section is not None:

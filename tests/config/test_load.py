@@ -100,6 +100,7 @@ def test_every_key_of_the_contract_is_read(tmp_path: Path) -> None:
         ("PADDOCK_WORKTREES_KEEP", "a, b", "worktrees.keep", ("a", "b")),
         ("PADDOCK_WORKTREES_ISOLATE_HOME", "yes", "worktrees.isolate_home", True),
         ("PADDOCK_WORKTREES_SETUP_TIMEOUT", "2m", "worktrees.setup_timeout", 120.0),
+        ("PADDOCK_AGENTS_MAY_ADD", "true", "agents.may_add", True),
         ("PADDOCK_AGENTS_PARSER_MODEL", "opus", "agents.parser.model", "opus"),
         ("PADDOCK_ENGINES_MY_TOOL_COMMAND", "x,{prompt}", "engines.my-tool.command", ("x", "{prompt}")),
         ("PADDOCK_LAND_ENV", "A=1,B=2", "land.env", {"A": "1", "B": "2"}),
@@ -114,6 +115,15 @@ def test_any_key_can_be_set_from_the_environment(
     loaded = load(tmp_path, '[engines.my-tool]\ncommand = ["x"]\n', {variable: value})
     found = {setting.key: (setting.value, setting.source) for setting in loaded.settings}
     assert found[key] == (expected, variable)
+
+
+def test_agents_have_keys_of_their_own_beside_the_tables(tmp_path: Path) -> None:
+    text = "[agents]\nmay_add = true\n[agents.parser]\nmodel = 'opus'\n[agents.may_not]\nmodel = 'x'\n"
+    loaded = load(tmp_path, text, {})
+    assert loaded.config.agent_rights.may_add
+    assert list(loaded.config.agents) == ["parser", "may_not"]
+    assert source(loaded, "agents.may_add") == "paddock.toml"
+    assert not load(tmp_path, "[agents.may_add]\nmodel = 'x'\n", {}).config.agent_rights.may_add
 
 
 @pytest.mark.parametrize(
@@ -147,6 +157,8 @@ def test_every_plain_key_has_a_variable(tmp_path: Path, key: str) -> None:
         ("[timeouts]\nturn = inf", "paddock.toml: `timeouts.turn`: inf seconds is not between", None),
         ("[timeouts]\nturn = true", "paddock.toml: `timeouts.turn`: Expected `float`, got `bool`", None),
         ("limits = 3", "paddock.toml: `limits`: Expected `object`, got `int`", None),
+        ("[agents]\nmay_add = 3", "paddock.toml: `agents.may_add`: Expected `bool`, got `int`", None),
+        ("[agents]\nfresh = true", "paddock.toml: `agents.fresh`: Expected `object`", "`[limits] fresh = true`"),
         ("agents = 3", "paddock.toml: `agents`: Expected `object`, got `int`", None),
         ("[land]\npolicy = 'yolo'", "paddock.toml: `land.policy`: `yolo` is not one of merge, squash, rebase", None),
         (

@@ -54,6 +54,7 @@ LEGAL: dict[str, tuple[TaskEvent, AttemptId | None, frozenset[Phase]]] = {
     "review started": (REVIEW, SECOND, frozenset({Phase.REVIEWING})),
     "attempt extended": (ev.AttemptExtended(1.0), FIRST, frozenset({Phase.RUNNING})),
     "stop requested": (ev.StopRequested(), FIRST, frozenset({Phase.RUNNING})),
+    "request refused": (ev.RequestRefused("down"), FIRST, frozenset({Phase.RUNNING})),
     "edited": (ev.TaskEdited(priority=3), None, OPEN),
     "cancelled": (ev.TaskCancelled(), None, OPEN),
     "retried": (

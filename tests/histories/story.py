@@ -73,6 +73,7 @@ def agents() -> Iterator[ev.Draft]:
     yield draft(ev.MessageSent("mind the tests"), "t1")
     yield draft(ev.TurnStarted(1, session="s-1"), "t1", "t1.2")
     yield draft(ev.AttemptExtended(1.5, 20_000.0), "t1", "t1.2")
+    yield draft(ev.RequestRefused("down"), "t1", "t1.2")
     yield draft(ev.StopRequested("taking too long"), "t1", "t1.2")
     yield draft(ev.TurnEnded(1, exit=-15, ended_by=EndedBy.STOP, swept=("pid 7",)), "t1", "t1.2")
     yield draft(ev.AttemptEnded(Outcome.KILLED, Step.APPROVAL, False, head=HEAD, base=BASE), "t1", "t1.2")
@@ -145,7 +146,9 @@ def stacks() -> Iterator[ev.Draft]:
     yield draft(qe.ChangeRejected("feature/low", 1, "not wanted", by="ana"))
     reason = "it is stacked on `feature/low`, which was rejected"
     yield draft(qe.ChangeCancelled("feature/top", 1, reason, fell_with="feature/low"))
+    yield draft(ev.SettingsInForce("5" * 16))
     yield draft(ev.SettingsAdopted(("land.slots",), ("engine",)))
+    yield draft(ev.SettingsInForce("6" * 16, ("land.slots is 3, it was 2",)))
 
 
 def leases() -> Iterator[ev.Draft]:

@@ -9,9 +9,10 @@ from pathlib import Path
 
 import pytest
 
+from paddock.sessions.ancestry import MARK_VARIABLE
 from paddock.sessions.identity import ProcessIdentity, same_process
 from paddock.sessions.local import is_shim
-from paddock.sessions.marks import MARK_VARIABLE, Mark, find_attempts, find_marked
+from paddock.sessions.marks import Mark, find_attempts, find_marked
 from paddock.sessions.process import block_until_exit, signal_process
 from paddock.sessions.protocol import Running, SweepReport, Turn, Vanished
 from paddock.sessions.stopping import StopReport, TurnToStop, stop_turn

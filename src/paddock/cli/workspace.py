@@ -12,12 +12,29 @@ from paddock.git.repo import discover
 if TYPE_CHECKING:
     from click import Context
 
+    from paddock.core.intent.workers import Worker
+
 
 def open_workspace(ctx: "Context") -> Workspace:
+    """Raises NotForWorkers if an agent or CI asks for what only people may."""
     workspace = workspace_at(ctx.find_root().obj.directory, ctx.find_root().obj.settings)
+    if workspace.worker is not None:
+        _admit(workspace, workspace.worker, ctx)
     if workspace.settings:
         workspace.load()  # a typo in --set is reported even by commands that need no configuration
     return workspace
+
+
+def _admit(workspace: Workspace, worker: "Worker", ctx: "Context") -> None:
+    from paddock.core.intent.workers import NotForWorkers, require_command
+
+    command = ctx.command_path.removeprefix(ctx.find_root().command_path).strip()
+    named = ctx.params.get("task")
+    try:
+        require_command(worker, command, (named,) if named else ())
+    except NotForWorkers as refusal:
+        workspace.refuse(refusal)
+        raise
 
 
 def workspace_at(directory: str | None, settings: tuple[str, ...] = ()) -> Workspace:

@@ -5,7 +5,7 @@ from typing import Any
 
 import msgspec
 
-from paddock.config.fields import Field, fields_of
+from paddock.config.fields import OWN_KEYS, Field, fields_of
 from paddock.config.schema import Config
 from paddock.core.durations import LONGEST_SECONDS, parse_duration
 from paddock.core.errors import Misuse
@@ -18,12 +18,24 @@ def convert(tree: Tree, sources: Mapping[str, str], otherwise: str) -> Config:
     """Raises Misuse with the key and the source of its value; `otherwise` is the source if there is no other."""
     plain = _with_seconds(tree, Config, (), sources, otherwise)
     try:
-        return msgspec.convert(plain, Config)
+        return msgspec.convert(_with_own_keys(plain), Config)
     except msgspec.ValidationError as error:
         key, problem = _explain(plain, str(error))
         source = _source(key, sources, otherwise)
         hint = _HINTS.get(key, "`paddock config show` lists keys, values and defaults")
         raise Misuse(f"{source}: `{key}`: {problem}", hint) from None
+
+
+def _with_own_keys(tree: Tree) -> Tree:
+    """The keys that a table of tables has itself go where Config has them."""
+    tree = dict(tree)
+    for table, keys in OWN_KEYS.items():
+        field, entries = fields_of(Config)[table], tree.get(table)
+        if isinstance(entries, dict):
+            own = {name for name, value in entries.items() if field.own_key(name) and not isinstance(value, dict)}
+            tree[keys] = {name: entries[name] for name in own}
+            tree[table] = {name: value for name, value in entries.items() if name not in own}
+    return tree
 
 
 def _source(key: str, sources: Mapping[str, str], otherwise: str) -> str:
@@ -39,6 +51,8 @@ def _source(key: str, sources: Mapping[str, str], otherwise: str) -> str:
 def _explain(tree: Tree, error: str) -> tuple[str, str]:
     """The key and what is wrong with it."""
     problem, _, place = error.partition(" - at `$.")
+    for owner_table, keys in OWN_KEYS.items():
+        place = f"{owner_table}{place.removeprefix(keys)}" if place.startswith(f"{keys}.") else place
     table, is_entry, rest = place.rstrip("`").partition("[...]")
     field = fields_of(Config).get(table)
     if is_entry and field is not None and field.section is not None:

@@ -1,6 +1,6 @@
 """The configuration's schema as data: which keys there are, and how to read one from text."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any, Literal, get_args, get_origin
 
@@ -9,10 +9,15 @@ import msgspec
 from paddock.config.schema import Config, Section
 from paddock.core.wording import split_list
 
+OWN_KEYS = {"agents": "agent_rights"}
+"""A table of named tables that has keys of its own beside them, and the field of Config that these are in."""
+
 
 @dataclass(frozen=True, slots=True)
 class Field:
-    """`section` is the struct of a table, of each table of a list, or, with `is_table_of`, of each named table."""
+    """`section` is the struct of a table, of each table of a list, or, with `is_table_of`, of each named table.
+
+    `own` is the struct of the keys that a table of tables has itself."""
 
     name: str
     type: Any
@@ -21,6 +26,10 @@ class Field:
     section: type[Section] | None
     is_table_of: bool
     is_duration: bool
+    own: type[Section] | None = None
+
+    def own_key(self, name: str) -> "Field | None":
+        return fields_of(self.own).get(name) if self.own is not None else None
 
     def entry(self) -> "Field":
         """A table of tables, seen as one of its entries."""
@@ -78,7 +87,10 @@ def _pairs(text: str) -> dict[str, str]:
 
 @lru_cache(maxsize=32)
 def fields_of(struct: type) -> dict[str, Field]:
-    return {info.name: _field(info) for info in msgspec.structs.fields(struct)}
+    found = {info.name: _field(info) for info in msgspec.structs.fields(struct)}
+    for table, keys in OWN_KEYS.items() if struct is Config else ():
+        found[table] = replace(found[table], own=found.pop(keys).section)
+    return found
 
 
 @lru_cache(maxsize=1)
@@ -89,6 +101,7 @@ def known_keys() -> tuple[str, ...]:
             keys.append(name)
         else:
             middle = ".NAME" if field.is_table_of else ""
+            keys += [f"{name}.{entry}" for entry in (fields_of(field.own) if field.own is not None else ())]
             keys += [f"{name}{middle}.{entry}" for entry in fields_of(field.section)]
     return tuple(keys)
 

@@ -11,7 +11,7 @@ import msgspec
 
 from paddock.config.agents import read_agent_files
 from paddock.config.convert import convert
-from paddock.config.fields import Field, fields_of, known_keys
+from paddock.config.fields import OWN_KEYS, Field, fields_of, known_keys
 from paddock.config.schema import Config
 from paddock.core.errors import Misuse
 from paddock.core.ids import printable
@@ -156,6 +156,8 @@ def _key_of(words: str, tree: Mapping[str, Any]) -> tuple[str, ...] | None:
         rest = words.removeprefix(name + "_")
         if not field.is_table_of:
             return (name, rest) if rest in fields_of(field.section) else None
+        if field.own_key(rest) is not None:
+            return (name, rest)
         for entry in fields_of(field.section):
             if rest.endswith("_" + entry):
                 table = tree.get(name, {})
@@ -170,7 +172,10 @@ def _set(tree: Tree, key: tuple[str, ...], text: str, source: str, sources: dict
     struct: type = Config
     field: Field | None = None
     for part in key:
-        field = fields_of(struct).get(part) if field is None or not field.is_table_of else field.entry()
+        if field is None or not field.is_table_of:
+            field = fields_of(struct).get(part)
+        else:
+            field = (field.own_key(part) if part == key[-1] else None) or field.entry()
         if field is None:
             raise unknown_setting(source, ".".join(key))
         struct = field.section or struct
@@ -201,6 +206,7 @@ def unknown_setting(source: str, key: str) -> Misuse:
 
 def _settings(config: Config, sources: Mapping[str, str]) -> list[Setting]:
     found: list[Setting] = []
+    tables = {keys: table for table, keys in OWN_KEYS.items()}
 
     def walk(value: object, prefix: tuple[str, ...]) -> None:
         if isinstance(value, msgspec.Struct):
@@ -210,7 +216,7 @@ def _settings(config: Config, sources: Mapping[str, str]) -> list[Setting]:
             for name, entry in value.items():
                 walk(entry, (*prefix, name))
         else:
-            key = ".".join(prefix)
+            key = ".".join((tables.get(prefix[0], prefix[0]), *prefix[1:]))
             found.append(Setting(key, value, sources.get(key, "default")))
 
     walk(config, ())

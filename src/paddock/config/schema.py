@@ -183,6 +183,12 @@ class Agent(Section, frozen=True):
     fresh: Annotated[bool, Meta(description="like `limits.fresh`, for the tasks of this agent")] = False
 
 
+class AgentRights(Section, frozen=True):
+    """What agents may ask of Paddock themselves. Keys of `[agents]`, beside its tables."""
+
+    may_add: Annotated[bool, Meta(description="agents may add tasks (`paddock add`)")] = False
+
+
 class EngineSettings(Section, frozen=True):
     """A coding agent's command line: one that Paddock knows, or any other through `command`."""
 
@@ -222,6 +228,7 @@ class Config(Section, frozen=True):
     worktrees: Worktrees = Worktrees()
     land: LandSettings = LandSettings()
     agents: dict[str, Agent] = {}
+    agent_rights: AgentRights = AgentRights()
     engines: dict[str, EngineSettings] = {}
     prices: dict[str, PriceSettings] = {}
 

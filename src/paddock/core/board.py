@@ -34,6 +34,14 @@ class Convoy(msgspec.Struct, frozen=True, array_like=True):
     created: float
 
 
+class SettingsChange(msgspec.Struct, frozen=True, array_like=True):
+    """A daemon's configuration became another one; see `SettingsInForce`."""
+
+    at: float
+    digest: str
+    changes: tuple[str, ...]
+
+
 class Board:
     """Changed only by `apply`. `open` holds the tasks that are not finished, oldest first; `ready` those
     that could start, `live` those with an attempt under way, whatever their phase, `needy` those that
@@ -57,6 +65,7 @@ class Board:
         self.dependents: dict[TaskId, list[TaskId]] = {}
         self.unknown: dict[str, int] = {}
         self.daemon_generation = 0
+        self.settings: tuple[SettingsChange, ...] = ()
         self.lease_part = LazyPart(leases_class)
         self.queue_part = LazyPart(queue_class)
         self.spending_part = LazyPart(spending_class)

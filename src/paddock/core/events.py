@@ -150,6 +150,13 @@ class StopRequested(Event, frozen=True):
     reason: str = ""
 
 
+class RequestRefused(Event, frozen=True):
+    """An agent asked for what only people may: `request`, such as `down`. Once for each attempt and request."""
+
+    kind: ClassVar[str] = "attempt.request_refused"
+    request: str
+
+
 class AttemptStarted(Event, frozen=True):
     """The claim on a task. `continues` names the attempt whose branch and conversation go on.
 
@@ -286,6 +293,15 @@ class SettingsAdopted(Event, frozen=True):
     kind: ClassVar[str] = "daemon.settings_adopted"
     keys: tuple[str, ...] = ()
     later: tuple[str, ...] = ()
+
+
+class SettingsInForce(Event, frozen=True):
+    """The configuration that a daemon works by, from its start or from an edit on. `changes` say what is different from
+    the one before, in words and without secrets; the digest is over every key and value."""
+
+    kind: ClassVar[str] = "daemon.settings_in_force"
+    digest: str
+    changes: tuple[str, ...] = ()
 
 
 class BudgetSet(Event, frozen=True):

@@ -5,7 +5,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from paddock.core import events as ev
-from paddock.core.board import DAEMON_LEASE, Board, Convoy
+from paddock.core.board import DAEMON_LEASE, Board, Convoy, SettingsChange
 from paddock.core.ids import TaskId, task_id
 from paddock.core.merge import events as qe
 from paddock.core.tasks.landing import LandingEvent, tasks_concerned
@@ -15,6 +15,8 @@ from paddock.core.tasks.task import DECIDED, Phase, Task, illegal
 if TYPE_CHECKING:
     from paddock.core.leases.lease import LeaseEvent
     from paddock.core.money.spending import Spending
+
+KEPT_SETTINGS = 16
 
 Fold: TypeAlias = Callable[[Board, ev.Record, Any], None]
 Spend: TypeAlias = "Callable[[Spending, Task, Task, ev.Record], Spending]"
@@ -142,6 +144,13 @@ def _fold_budget(board: Board, _record: ev.Record, event: ev.BudgetSet) -> None:
     board.spending_part.put(set_budget(board.spending, event))
 
 
+def _fold_settings(board: Board, record: ev.Record, event: ev.SettingsInForce) -> None:
+    """A daemon that starts with what was in force before changes nothing."""
+    if not board.settings or board.settings[-1].digest != event.digest:
+        change = SettingsChange(record.at, event.digest, event.changes)
+        board.settings = (*board.settings, change)[-KEPT_SETTINGS:]
+
+
 def _set_version(board: Board, _record: ev.Record, event: ev.LogCreated | ev.LogUpgraded) -> None:
     board.version = event.version
 
@@ -193,5 +202,6 @@ _FOLDS: dict[type[ev.Event], Fold] = {
     ev.Swept: _note,
     ev.DaemonTroubled: _note,
     ev.SettingsAdopted: _note,
+    ev.SettingsInForce: _fold_settings,
     ev.LimitsReset: _note,
 }

@@ -2,13 +2,13 @@
 
 import msgspec
 
-from paddock.core.board import Board, Convoy, leases_class, queue_class, spending_class
+from paddock.core.board import Board, Convoy, SettingsChange, leases_class, queue_class, spending_class
 from paddock.core.ids import TaskId
 from paddock.core.parts import LazyPart
 from paddock.core.tasks.table import TaskTable
 from paddock.core.tasks.task import Phase
 
-LAYOUT = 5
+LAYOUT = 6
 """Grows when the same records fold to another board; snapshots of another layout are folded again."""
 
 
@@ -30,6 +30,7 @@ class BoardState(msgspec.Struct, array_like=True):
     dependents: dict[TaskId, list[TaskId]]
     unknown: dict[str, int]
     daemon_generation: int
+    settings: tuple[SettingsChange, ...]
     leases: msgspec.Raw
     queue: msgspec.Raw
     spending: msgspec.Raw
@@ -60,6 +61,7 @@ def encode_board(board: Board) -> bytes:
             dependents=board.dependents,
             unknown=board.unknown,
             daemon_generation=board.daemon_generation,
+            settings=board.settings,
             leases=board.lease_part.encode(),
             queue=board.queue_part.encode(),
             spending=board.spending_part.encode(),
@@ -88,6 +90,7 @@ def decode_board(snapshot: bytes | memoryview) -> Board:
     board.dependents = state.dependents
     board.unknown = state.unknown
     board.daemon_generation = state.daemon_generation
+    board.settings = state.settings
     board.lease_part = LazyPart(leases_class, bytes(state.leases))
     board.queue_part = LazyPart(queue_class, bytes(state.queue))
     board.spending_part = LazyPart(spending_class, bytes(state.spending))

@@ -2,13 +2,13 @@
 
 import os
 from collections.abc import Callable, Iterator
-from contextlib import closing
+from contextlib import closing, suppress
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from paddock.core.board import Board
-from paddock.core.errors import Misuse
+from paddock.core.errors import Misuse, PaddockError
 from paddock.core.events import Record
 from paddock.core.ids import printable
 from paddock.git.repo import Repo
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from paddock.config.load import Loaded
     from paddock.config.schema import Config
     from paddock.core.intent.tasks import Known
+    from paddock.core.intent.workers import NotForWorkers, Worker
     from paddock.fleet.site import Site
 
 
@@ -72,11 +73,53 @@ class Workspace:
     @cached_property
     def site(self) -> "Site":
         """The repository as the fleet sees it. Needs the log: its first record is in the marker of every process."""
-        from paddock.fleet.site import Site, marker_of
+        from paddock.fleet.site import Site
+
+        return Site(self.repo, self.config, self.state_dir, self.marker)
+
+    @cached_property
+    def marker(self) -> str:
+        from paddock.fleet.site import marker_of
 
         with closing(self.read()) as store:
-            marker = marker_of(self.repo.common_dir, store.record(1).hash)
-        return Site(self.repo, self.config, self.state_dir, marker)
+            return marker_of(self.repo.common_dir, store.record(1).hash)
+
+    @cached_property
+    def worker(self) -> "Worker | None":
+        """The attempt or CI run of this log that asks; None if it is a person."""
+        owner = self._owner()
+        if not owner:
+            return None
+        from paddock.core.intent.workers import Worker
+
+        return Worker(owner, self._may_add())
+
+    def _owner(self) -> str:
+        from paddock.sessions.ancestry import ATTEMPT_VARIABLE, marks_of_caller, owner_of_caller
+
+        marks = marks_of_caller()
+        if not marks:
+            return os.environ.get(ATTEMPT_VARIABLE, "")
+        try:
+            return owner_of_caller(marks, self.marker)
+        except (PaddockError, OSError):
+            return ""  # there is no log whose worker it could be
+
+    def _may_add(self) -> bool:
+        """As the file says: what a worker has in its environment or on its command line must not widen its rights."""
+        from paddock.config.load import load_config
+
+        try:
+            return load_config(self.top, environment={}).config.agent_rights.may_add
+        except PaddockError:
+            return False
+
+    @cached_property
+    def author(self) -> Author:
+        """Who asks: `name@host`, or the attempt or CI run that a worker is inside of."""
+        if (worker := self.worker) is not None:
+            return Author(printable(worker.author, 80), worker=worker)
+        return Author(printable(f"{_user_name()}@{os.uname().nodename}", 80))
 
     @cached_property
     def known(self) -> "Known":
@@ -114,7 +157,30 @@ class Workspace:
     def record(self, decide: Decide) -> list[Record]:
         """One transaction, in the caller's name."""
         with closing(self.write()) as store:
-            return store.append(decide, author())
+            return self.append(store, decide)
+
+    def append(self, store: Store, decide: Decide) -> list[Record]:
+        """As `record`, on a store that stays open."""
+        try:
+            return store.append(decide, self.author)
+        except PaddockError as error:
+            self._note_refused(store, error)
+            raise
+
+    def refuse(self, refusal: "NotForWorkers") -> None:
+        """Records that a worker asked for too much. Raises nothing: the worker is refused anyway."""
+        with suppress(PaddockError, OSError), closing(self.write()) as store:
+            self._note_refused(store, refusal)
+
+    def _note_refused(self, store: Store, error: PaddockError) -> None:
+        if (worker := self.worker) is None:
+            return
+        from paddock.core.intent.workers import NotForWorkers, note_refusal
+
+        if isinstance(error, NotForWorkers):
+            request = error.request
+            with suppress(PaddockError):
+                store.append(lambda board: note_refusal(board, worker, request), self.author)
 
     def _require_log(self) -> None:
         if self.has_log:
@@ -128,13 +194,6 @@ class Workspace:
         if self.repo.git("config", "--get", "remote.origin.url", check=False).ok:
             hint += "; if `origin` has a log, init fetches it, and so does `paddock log fetch`"
         raise LogUnusable(f"Paddock is not set up in `{self.top}`", hint)
-
-
-def author() -> Author:
-    """`name@host`, or the attempt an agent runs in."""
-    if attempt := os.environ.get("PADDOCK_ATTEMPT"):
-        return Author(printable(f"agent:{attempt}", 80))
-    return Author(printable(f"{_user_name()}@{os.uname().nodename}", 80))
 
 
 def _user_name() -> str:

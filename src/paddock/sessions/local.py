@@ -33,10 +33,11 @@ from pathlib import Path
 from typing import NamedTuple
 
 from paddock.core.errors import PaddockError
+from paddock.sessions.ancestry import MARK_VARIABLE
 from paddock.sessions.bubblewrap import this_system
 from paddock.sessions.fence import INNER_COMMAND, NAMESPACES, fence_argv
 from paddock.sessions.identity import ProcessIdentity, current_boot, identify, same_process
-from paddock.sessions.marks import MARK_VARIABLE, Mark, MarkedProcess, cut_command
+from paddock.sessions.marks import Mark, MarkedProcess, cut_command
 from paddock.sessions.protocol import Exited, NeverStarted, Running, Stream, TurnOrder, TurnState, Vanished
 
 SHIM_COMMAND = ("/bin/sh", str(Path(__file__).with_name("shim.sh")))

@@ -16,11 +16,10 @@ from pathlib import Path
 
 import psutil
 
+from paddock.sessions.ancestry import ATTEMPT_VARIABLE, MARK_VARIABLE, marks_in
 from paddock.sessions.identity import HAS_PROCFS, ProcessIdentity, ProcessStat, identify, read_proc, read_stat
 from paddock.sessions.protocol import LiveProcess
 
-MARK_VARIABLE = "PADDOCK_MARKER"
-ATTEMPT_VARIABLE = "PADDOCK_ATTEMPT"
 INHERITED_MARKS = 8
 COMMAND_CHARACTERS = 200
 LIST_PASSES = 10
@@ -156,11 +155,9 @@ def _scan() -> Iterator[_Row]:
 
 def _read_marks(pid: int, pauses: Iterator[int]) -> tuple[str, ...]:
     try:
-        environment = _settled_environment(pid, pauses)
+        return marks_in(_settled_environment(pid, pauses))
     except (OSError, psutil.Error):
         return ()
-    _, found, rest = (b"\0" + environment).partition(b"\0" + MARK_VARIABLE.encode() + b"=")
-    return tuple(os.fsdecode(rest.split(b"\0", 1)[0]).split()) if found else ()
 
 
 def _settled_environment(pid: int, pauses: Iterator[int]) -> bytes:

@@ -11,6 +11,7 @@ from paddock.core.board import Board
 from paddock.core.errors import PaddockError
 from paddock.core.events import Draft, LogUpgraded, Record
 from paddock.core.ids import printable
+from paddock.core.intent.workers import require_events
 from paddock.store.codec import GENESIS, Row, body_of, chain, follows
 from paddock.store.protocol import Author, Decide, LogUnusable
 
@@ -55,6 +56,8 @@ class Fold:
         board = self.board
         try:
             drafts = list(decide(board))
+            if author.worker is not None:
+                require_events(board, author.worker, drafts)
             if drafts:
                 _refuse_newer(board)
             if drafts and _is_older(board.version):

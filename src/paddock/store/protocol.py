@@ -13,6 +13,7 @@ import msgspec
 from paddock.core.board import Board
 from paddock.core.errors import PaddockError
 from paddock.core.events import Draft, Record
+from paddock.core.intent.workers import Worker
 from paddock.store.codec import Row
 
 if TYPE_CHECKING:
@@ -22,10 +23,14 @@ Decide = Callable[[Board], Sequence[Draft]]
 
 
 class Author(msgspec.Struct, frozen=True):
-    """Who writes: a person (`ana@host`), the daemon, an agent. People have generation 0."""
+    """Who writes: a person (`ana@host`), the daemon, an agent. People have generation 0.
+
+    What a `worker` may not ask for is refused where it would be recorded.
+    """
 
     name: str
     generation: int = 0
+    worker: Worker | None = None
 
 
 class Query(msgspec.Struct, frozen=True):

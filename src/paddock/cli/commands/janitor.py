@@ -9,7 +9,6 @@ from paddock.cli.terminal.text import cut, print_document
 from paddock.cli.workspace import open_workspace
 from paddock.core.upkeep.judge import judge
 from paddock.fleet.upkeep.janitor import Dealt, allowed, drafts, look, sweep
-from paddock.fleet.workspace import author
 from paddock.views.upkeep import view_leftover
 
 
@@ -30,7 +29,7 @@ def janitor_command(ctx: click.Context, dry_run: bool, as_json: bool) -> None:
     dealt = [Dealt(one) for one in found if one.remedy is not None] if dry_run else sweep(site, found)
     if not dry_run:
         now = time.time()
-        store.append(lambda fresh: drafts(fresh, dealt, now), author())
+        store.append(lambda fresh: drafts(fresh, dealt, now), workspace.author)
     store.close()
     swept = [view_leftover(one.leftover) for one in dealt if not one.left]
     left = [view_leftover(one) for one in found if one.remedy is None]

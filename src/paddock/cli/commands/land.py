@@ -22,7 +22,7 @@ from paddock.fleet.landing.conflicts import open_to_resolve
 from paddock.fleet.landing.entrance import (
     branch_head,
 )
-from paddock.fleet.workspace import Workspace, author
+from paddock.fleet.workspace import Workspace
 
 
 @click.command("land")
@@ -115,7 +115,7 @@ def retry_branches(
     if not go_ahead(board, wanted, [], "retry", branches=words):
         return
     left = branches_gone(board, words)
-    records = workspace.record(lambda board: retry_changes(board, words, author().name))
+    records = workspace.record(lambda board: retry_changes(board, words, workspace.author.name))
     names = [record.event.id for record in records if isinstance(record.event, ChangeRetried)]
     if names and not wanted.as_json:
         click.echo(f"will test {', '.join(names)} again")

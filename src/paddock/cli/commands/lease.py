@@ -25,7 +25,7 @@ from paddock.core.intent.leases import (
     withdraw_request,
 )
 from paddock.core.leases import decisions, lease
-from paddock.fleet.workspace import Workspace, author
+from paddock.fleet.workspace import Workspace
 
 PATIENCE_SECONDS = 30.0
 """How long a place in line lasts after its owner was last heard from."""
@@ -58,7 +58,7 @@ def acquire_command(
 ) -> None:
     """Acquire the lease on NAME and print its generation."""
     workspace = open_workspace(ctx)
-    request = LeaseRequest(name, holder_of(attempt), workspace.config.leases.ttl if ttl is None else ttl)
+    request = LeaseRequest(name, holder_of(workspace, attempt), workspace.config.leases.ttl if ttl is None else ttl)
     held = acquire(workspace, request, wait)
     if as_json:
         print_document(name=held.name, generation=held.generation)
@@ -77,7 +77,7 @@ def renew_command(
 ) -> None:
     """Renew the lease on NAME."""
     workspace = open_workspace(ctx)
-    claim = LeaseClaim(name, holder_of(attempt).name, generation)
+    claim = LeaseClaim(name, holder_of(workspace, attempt).name, generation)
     seconds = workspace.config.leases.ttl if ttl is None else ttl
     [renewed] = workspace.record(
         lambda board: renew_lease(board, claim, seconds, time.time(), may_shorten=ttl is not None)
@@ -93,8 +93,9 @@ def renew_command(
 @click.pass_context
 def release_command(ctx: click.Context, name: str, generation: int | None, attempt: str | None) -> None:
     """Release the lease on NAME."""
-    claim = LeaseClaim(name, holder_of(attempt).name, generation)
-    open_workspace(ctx).record(lambda board: release_lease(board, claim))
+    workspace = open_workspace(ctx)
+    claim = LeaseClaim(name, holder_of(workspace, attempt).name, generation)
+    workspace.record(lambda board: release_lease(board, claim))
     click.echo(f"released {name}")
 
 
@@ -120,12 +121,14 @@ def list_command(ctx: click.Context, as_json: bool) -> None:
         click.echo("nobody holds a lease")
 
 
-def holder_of(attempt: str | None) -> lease.Holder:
-    """The caller: an agent is known by its attempt, a person by name, host and calling process."""
-    own = attempt or os.environ.get("PADDOCK_ATTEMPT", "")
-    if own:
-        return lease.Holder(name=own, host=socket.gethostname(), attempt=own)
-    return lease.Holder(name=author().name, host=socket.gethostname(), pid=os.getppid())
+def holder_of(workspace: Workspace, attempt: str | None) -> lease.Holder:
+    """The caller: an agent is known by its attempt, CI by its run, a person by name, host and calling process."""
+    worker = workspace.worker
+    own = attempt or (worker.attempt if worker is not None else "")
+    name = own or (worker.owner if worker is not None else "")
+    if name:
+        return lease.Holder(name=name, host=socket.gethostname(), attempt=own)
+    return lease.Holder(name=workspace.author.name, host=socket.gethostname(), pid=os.getppid())
 
 
 def acquire(workspace: Workspace, request: LeaseRequest, wait_seconds: float) -> decisions.Granted:
@@ -144,7 +147,7 @@ def acquire(workspace: Workspace, request: LeaseRequest, wait_seconds: float) ->
         with store.listen() as listener:
             while True:
                 left = max(0.0, give_up_at - time.monotonic())
-                store.append(decide, author())
+                workspace.append(store, decide)
                 if isinstance(answer, decisions.Granted):
                     return answer
                 if isinstance(answer, decisions.LeaseRefused):
@@ -152,7 +155,7 @@ def acquire(workspace: Workspace, request: LeaseRequest, wait_seconds: float) ->
                 free_in = min(blocker.expires_in_seconds for blocker in answer.blockers)
                 listener.wait(min(left, max(0.05, free_in), 2.0))
     except BaseException:
-        store.append(lambda board: withdraw_request(board, request), author())
+        store.append(lambda board: withdraw_request(board, request), workspace.author)
         raise
     finally:
         store.close()

@@ -18,7 +18,7 @@ from paddock.core.merge.switches import switches_of
 from paddock.fleet.landing.restoration import contested_words, find_undone, how_to_settle, make_branch
 from paddock.fleet.landing.unseen_loss import tell_lost_work
 from paddock.fleet.outlook import know_checkouts
-from paddock.fleet.workspace import Workspace, author
+from paddock.fleet.workspace import Workspace
 from paddock.store.protocol import Query
 
 
@@ -105,7 +105,8 @@ _add_switch(QueueSwitch.DRAIN, "draining", "Finish what is queued now; later cha
 def move_command(ctx: click.Context, change: str, front: bool, priority: int | None) -> None:
     """Move a task or a branch within the queue."""
     wanted = None if front else priority
-    [moved] = open_workspace(ctx).record(lambda board: move_change(board, change, author().name, wanted))
+    workspace = open_workspace(ctx)
+    [moved] = workspace.record(lambda board: move_change(board, change, workspace.author.name, wanted))
     assert isinstance(moved.event, qe.ChangeMoved)
     click.echo(f"moved {moved.event.id}")
 
@@ -116,7 +117,8 @@ def move_command(ctx: click.Context, change: str, front: bool, priority: int | N
 @click.pass_context
 def cancel_command(ctx: click.Context, change: str, message: str) -> None:
     """Remove a task or a branch from the queue; a task then waits for approval."""
-    [gone] = open_workspace(ctx).record(lambda board: cancel_change(board, change, author().name, message))
+    workspace = open_workspace(ctx)
+    [gone] = workspace.record(lambda board: cancel_change(board, change, workspace.author.name, message))
     assert isinstance(gone.event, qe.ChangeCancelled)
     click.echo(f"removed {gone.event.id} from the queue")
 

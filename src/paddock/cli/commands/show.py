@@ -118,4 +118,7 @@ def _attempt_lines(attempt: Attempt) -> list[str]:
         lines.append(f"          started a new conversation: {cut(attempt.new_conversation, 200)}")
     if attempt.reason:
         lines.append(f"          {cut(attempt.reason, 140)}")
+    if attempt.refused:
+        asked = ", ".join(f"`{request}`" for request in attempt.refused)
+        lines.append(f"          asked for what is not for agents, and was refused: {cut(asked, 100)}")
     return lines

@@ -17,7 +17,7 @@ from paddock.cli.workspace import open_workspace
 from paddock.core.errors import PaddockError
 from paddock.core.intent.leases import LeaseClaim, LeaseRequest, NotYours, release_lease, renew_lease
 from paddock.core.leases import decisions, lease
-from paddock.fleet.workspace import Workspace, author
+from paddock.fleet.workspace import Workspace
 
 PASSED_ON = (signal.SIGTERM, signal.SIGHUP, signal.SIGINT)
 END_SECONDS = 5.0
@@ -37,7 +37,7 @@ def with_lease_command(ctx: click.Context, name: str, command: tuple[str, ...], 
     """
     workspace = open_workspace(ctx)
     seconds = workspace.config.leases.ttl if ttl is None else ttl
-    held = acquire(workspace, LeaseRequest(name, this_command(), seconds), wait)
+    held = acquire(workspace, LeaseRequest(name, this_command(workspace), seconds), wait)
     claim = LeaseClaim(held.name, "", held.generation)
     lost = threading.Event()
     ended = threading.Event()
@@ -133,7 +133,9 @@ def _keep(
                 return
 
 
-def this_command() -> lease.Holder:
+def this_command(workspace: Workspace) -> lease.Holder:
     """Two commands are two holders, even in one shell or attempt."""
-    attempt = os.environ.get("PADDOCK_ATTEMPT", "")
-    return lease.Holder(attempt or author().name, socket.gethostname(), os.getpid(), attempt=attempt)
+    worker = workspace.worker
+    name = workspace.author.name if worker is None else worker.owner
+    attempt = "" if worker is None else worker.attempt
+    return lease.Holder(name, socket.gethostname(), os.getpid(), attempt=attempt)

@@ -42,6 +42,8 @@ def describe(record: ev.Record, board: Board) -> str:
             return describe_end(ended, followed=not cancelled)
         case ev.StopRequested():
             return f"stop requested by {printable(record.actor, 40)}"
+        case ev.RequestRefused(request=request):
+            return f"asked for `{cut(request, 60)}`, which is not for agents: refused"
         case ev.TaskCancelled():
             return "cancelled"
         case ev.TaskBlocked(reason=reason, unblock=unblock):

@@ -24,7 +24,13 @@ from paddock.core.tasks.task import DEAD, FINISHED, SATISFIED, Attempt, Phase, T
 from paddock.core.tasks.vocabulary import Role, Step
 
 AttemptEvent: TypeAlias = (
-    ev.TurnStarted | ev.TurnEnded | ev.AttemptStarted | ev.AttemptEnded | ev.AttemptExtended | ev.StopRequested
+    ev.TurnStarted
+    | ev.TurnEnded
+    | ev.AttemptStarted
+    | ev.AttemptEnded
+    | ev.AttemptExtended
+    | ev.StopRequested
+    | ev.RequestRefused
 )
 PersonsEvent: TypeAlias = (
     ev.TaskEdited
@@ -105,6 +111,8 @@ def evolve(task: Task, event: TaskEvent, record: ev.Record) -> Task:  # noqa: C9
             return task
         case ev.StopRequested(), _ if own is not None:
             return _with(task, replace(own, stop_requested=record.actor))
+        case ev.RequestRefused(), _ if own is not None:
+            return _with(task, replace(own, refused=(*own.refused, event.request)))
         # People, and the daemon on their behalf
         case ev.TaskEdited(), phase if phase not in FINISHED:
             return _edit(task, event, record.seq)
@@ -146,8 +154,9 @@ def evolve(task: Task, event: TaskEvent, record: ev.Record) -> Task:  # noqa: C9
             return task
         case (
             ev.TurnStarted() | ev.TurnEnded() | ev.AttemptEnded() | ev.AttemptStarted() | ev.AttemptExtended()
-            | ev.StopRequested() | ev.TaskEdited() | ev.TaskCancelled() | ev.TaskRetried() | ev.TaskBlocked()
-            | ev.TaskApproved() | ev.TaskRejected() | ev.ChangeRevised() | ev.MessageSent() | qe.ChangeQueued()
+            | ev.StopRequested() | ev.RequestRefused() | ev.TaskEdited() | ev.TaskCancelled() | ev.TaskRetried()
+            | ev.TaskBlocked() | ev.TaskApproved() | ev.TaskRejected() | ev.ChangeRevised() | ev.MessageSent()
+            | qe.ChangeQueued()
         ), _:  # fmt: skip
             raise illegal(record.attempt or task.id, task.phase, event)
         case _:

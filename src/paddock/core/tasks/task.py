@@ -94,6 +94,7 @@ class Attempt(msgspec.Struct, frozen=True, array_like=True, gc=False):
     assumed_tokens: int = 0
     role: Role = Role.WORK
     host_id: str = ""
+    refused: tuple[str, ...] = ()
 
     @property
     def live(self) -> bool:

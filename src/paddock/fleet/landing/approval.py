@@ -14,7 +14,7 @@ from paddock.core.intent.selection import RefusedTask
 from paddock.core.merge.model import Change
 from paddock.fleet.landing.entrance import hold_branch, hold_task, landable_head, lineage_of, open_needs, queue_change
 from paddock.fleet.landing.unseen_loss import record_lost_work
-from paddock.fleet.workspace import Workspace, author
+from paddock.fleet.workspace import Workspace
 from paddock.git.worktrees.release import release
 from paddock.store.protocol import Store
 
@@ -48,7 +48,7 @@ def approve(workspace: Workspace, request: ApprovalRequest) -> Approved:
 
 
 def _approve(workspace: Workspace, store: Store, request: ApprovalRequest) -> Approved:
-    site, who = workspace.site, author()
+    site, who = workspace.site, workspace.author
     waits_for = [name for said in request.after if (name := base_named(store.board(), said)) is not None]
     record_lost_work(workspace, store, request.tasks)
     held, refused = _hold_tasks(workspace, store, request.tasks)

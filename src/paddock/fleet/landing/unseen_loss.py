@@ -12,7 +12,7 @@ from paddock.core.errors import PaddockError
 from paddock.core.events import Draft, Record
 from paddock.core.ids import TaskId
 from paddock.core.tasks.task import Phase
-from paddock.fleet.workspace import Workspace, author
+from paddock.fleet.workspace import Workspace
 
 if TYPE_CHECKING:
     from paddock.core.merge.events import QueueEvent
@@ -54,7 +54,7 @@ def record_lost_work(workspace: Workspace, store: "Store", names: Collection[Tas
     if not any(board.task(name).phase is Phase.LANDED for name in names):
         return
     if events := _unrecorded(workspace, board):
-        store.append(lambda _board: [Draft(event) for event in events], author())
+        store.append(lambda _board: [Draft(event) for event in events], workspace.author)
 
 
 def _unrecorded(workspace: Workspace, board: Board) -> "list[QueueEvent]":
