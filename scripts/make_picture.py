@@ -72,7 +72,7 @@ async def catch(project: Path) -> str:
     """The view with the most running agents after a third of the changes have landed."""
     workspace = Workspace(discover(project))
     store = workspace.write()
-    ledger = await lead(store, wait=False)
+    ledger = await lead(store, workspace.site.seat, wait=False)
     lines: deque[str] = deque(maxlen=LAST_LINES)
     daemon = Daemon(workspace.site, ledger, Orders(until_idle=True))
 

@@ -20,7 +20,7 @@ from paddock.core.merge import events as qe
 from paddock.core.tasks.vocabulary import Outcome, Step
 from paddock.fleet.ledger import LEASE_SECONDS
 from paddock.sessions.host import this_process
-from paddock.sessions.identity import current_boot
+from paddock.sessions.identity import current_boot, current_space
 from paddock.store.protocol import Author
 from paddock.store.sqlite import SqliteStore
 from tests.cli.conftest import Cli
@@ -66,7 +66,7 @@ def lead(cli: Cli, holder: Holder) -> None:
 def killed_process() -> Holder:
     """One of this host that has just ended."""
     ended = subprocess.run((sys.executable, "-c", "import os; print(os.getpid())"), capture_output=True, check=True)
-    return Holder("daemon", os.uname().nodename, int(ended.stdout), 1, current_boot())
+    return Holder("daemon", os.uname().nodename, int(ended.stdout), 1, current_boot(), pid_space=current_space())
 
 
 def test_what_needs_a_person_comes_last_and_once_with_its_count_on_top(cli: Cli) -> None:

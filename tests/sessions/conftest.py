@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from paddock.core.lead import BY_HAND, Lead
 from paddock.sessions import identity, marks, process, watch
 from paddock.sessions.identity import ProcessIdentity
 from paddock.sessions.local import TurnFiles, observe_turn, start_turn
@@ -43,9 +44,11 @@ class Workshop:
         env = {"PATH": os.environ["PATH"], "ROOT": str(self.root)}
         return TurnOrder(Turn("t1.1", turn), argv, env, self.root)
 
-    def start(self, order: TurnOrder, checkpoint: Callable[[str], None] = no_checkpoint) -> ProcessIdentity:
+    def start(
+        self, order: TurnOrder, checkpoint: Callable[[str], None] = no_checkpoint, lead: Lead = BY_HAND
+    ) -> ProcessIdentity:
         files = self.files(order.turn.number)
-        return start_turn(order, files, Mark(self.marker, order.turn.owner), checkpoint)
+        return start_turn(order, files, Mark(self.marker, order.turn.owner), lead, checkpoint)
 
     def shell(self, script: str, turn: int = 1) -> TurnOrder:
         return self.spec("sh", "-c", script, turn=turn)

@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from paddock.core.fence import Level
+from paddock.core.lead import BY_HAND
 from paddock.sessions.fence import INNER_COMMAND, Fence, System, fence_argv
 from paddock.sessions.identity import identify
 from paddock.sessions.local import is_shim
@@ -120,7 +121,7 @@ def test_a_stop_ends_what_cleared_its_environment_and_left(workshop: Workshop) -
     deaf = f'trap "" TERM; echo $$ >{up}; while :; do sleep 600; done'
     shim = workshop.start(fenced(workshop, f"env -i /usr/bin/setsid /bin/sh -c '{deaf}' & exec sleep 600"))
     up.read_text()
-    report = asyncio.run(stop_turn(TurnToStop(workshop.mark, shim, PATIENCE_SECONDS), no_checkpoint))
+    report = asyncio.run(stop_turn(TurnToStop(workshop.mark, shim, PATIENCE_SECONDS), BY_HAND, no_checkpoint))
     assert not report.forced
     assert ended_by(workshop.state()) == signal.SIGTERM
     workshop.wait_until_nothing_is_left()

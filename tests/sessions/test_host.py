@@ -11,7 +11,16 @@ from msgspec.structs import replace
 
 from paddock.core.leases.lease import Holder
 from paddock.sessions import host
-from paddock.sessions.host import Host, is_certainly_gone, is_here, is_this_host, this_host, this_process
+from paddock.sessions.host import (
+    Host,
+    is_certainly_gone,
+    is_here,
+    is_in_sight,
+    is_this_host,
+    this_host,
+    this_process,
+)
+from paddock.sessions.identity import ProcessIdentity, current_boot, current_space, identify, same_process
 
 
 @pytest.fixture(autouse=True)
@@ -106,3 +115,52 @@ def test_of_another_host_and_of_a_place_that_is_only_named_nobody_is_certain(mon
     assert not is_certainly_gone(replace(gone, host="elsewhere", host_id="another id"))
     monkeypatch.setenv(host.HOST_VARIABLE, gone.host)
     assert not is_certainly_gone(gone)
+
+
+def test_of_a_process_in_another_pid_namespace_nobody_is_certain(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A container of this host may have its name, its id and its boot, and counts other processes by the same pids."""
+    on_a_machine(monkeypatch)
+    gone = replace(ended(), host_id=this_host().id)
+    assert is_certainly_gone(gone)
+    elsewhere = replace(gone, pid_space="1")
+    assert is_here(elsewhere)
+    assert not is_in_sight(elsewhere)
+    assert not is_certainly_gone(elsewhere)
+    assert not is_certainly_gone(replace(elsewhere, boot_id="an earlier boot"))
+    assert not is_certainly_gone(replace(gone, pid_space="")), "it may have been in any"
+
+
+def test_after_a_restart_nobody_is_certain_in_a_container(monkeypatch: pytest.MonkeyPatch) -> None:
+    """One of the same name may run on another machine, whose boot is another."""
+    in_a_container(monkeypatch)
+    before = replace(this_process("daemon"), boot_id="another boot")
+    assert not is_certainly_gone(before)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="pid namespaces are Linux's")
+def test_a_process_really_in_another_pid_namespace_is_not_taken_for_ours() -> None:
+    code = (
+        "import msgspec, sys\n"
+        "from paddock.sessions.host import this_process\n"
+        "sys.stdout.buffer.write(msgspec.json.encode(this_process('daemon')))"
+    )
+    words = ["unshare", "--user", "--map-root-user", "--pid", "--fork", "--mount-proc", sys.executable, "-c", code]
+    ran = subprocess.run(words, capture_output=True, check=False)
+    if ran.returncode != 0:
+        pytest.skip("this system makes no pid namespaces for us")
+    holder = msgspec.json.decode(ran.stdout, type=Holder)
+    assert holder.pid_space not in ("", current_space())
+    assert holder.boot_id == current_boot()
+    assert not is_certainly_gone(replace(holder, host_id=this_host().id))
+
+
+def test_an_identity_keeps_its_pid_namespace_on_disk_and_is_read_without_one() -> None:
+    me = identify(os.getpid())
+    assert me is not None
+    assert ProcessIdentity.from_text(f"{me.as_text()} 3 claim") == me
+    unknown = ProcessIdentity.from_text(f"{me.pid} {me.started} {me.boot} claim")
+    assert unknown == replace(me, space="")
+    assert unknown is not None
+    assert same_process(me)
+    assert same_process(unknown)
+    assert not same_process(replace(me, space="1"))

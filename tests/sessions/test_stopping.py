@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from paddock.core.lead import BY_HAND
 from paddock.sessions.ancestry import MARK_VARIABLE
 from paddock.sessions.identity import ProcessIdentity, same_process
 from paddock.sessions.local import is_shim
@@ -23,7 +24,7 @@ DEAF = "import signal; signal.signal(signal.SIGTERM, signal.SIG_IGN); open('up',
 
 
 def stop(workshop: Workshop, shim: ProcessIdentity, grace_seconds: float = PATIENCE_SECONDS) -> StopReport:
-    return asyncio.run(stop_turn(TurnToStop(workshop.mark, shim, grace_seconds), no_checkpoint))
+    return asyncio.run(stop_turn(TurnToStop(workshop.mark, shim, grace_seconds), BY_HAND, no_checkpoint))
 
 
 def orphan(workshop: Workshop, seconds: int) -> str:
@@ -68,7 +69,7 @@ def test_the_engine_chooses_the_signal(workshop: Workshop) -> None:
     script = "import signal, sys; signal.signal(2, lambda *_: sys.exit(9)); open('up', 'w').close(); signal.pause()"
     shim = workshop.start(workshop.python(script))
     up.read_bytes()
-    asyncio.run(stop_turn(TurnToStop(workshop.mark, shim, PATIENCE_SECONDS, signal.SIGINT), no_checkpoint))
+    asyncio.run(stop_turn(TurnToStop(workshop.mark, shim, PATIENCE_SECONDS, signal.SIGINT), BY_HAND, no_checkpoint))
     assert returned(workshop.state()) == 9
 
 
@@ -188,7 +189,7 @@ def test_many_turns_are_stopped_at_once_and_no_other(workshop: Workshop) -> None
     async def stop_all() -> None:
         async with asyncio.TaskGroup() as stops:
             for turn in turns:
-                stops.create_task(stop_turn(turn, no_checkpoint))
+                stops.create_task(stop_turn(turn, BY_HAND, no_checkpoint))
 
     asyncio.run(stop_all())
     assert isinstance(workshop.state(turn=99), Running)

@@ -12,6 +12,7 @@ from itertools import accumulate
 from signal import SIGKILL, SIGTERM
 
 from paddock.core.errors import PaddockError
+from paddock.core.lead import BY_HAND, Lead
 from paddock.sessions.host import Host
 from paddock.sessions.protocol import (
     Exited,
@@ -158,6 +159,7 @@ class PlayedSessions:
         self._troupe = troupe
         self._followed: dict[Turn, asyncio.TimerHandle | None] = {}
         self.gone = False
+        self.lead: Lead = BY_HAND
 
     def reaches(self, host: Host) -> bool:
         return host == HERE

@@ -22,6 +22,9 @@ class VirtualTime:
     def now(self) -> float:
         return START + self.seconds
 
+    def boottime(self) -> float:
+        return self.seconds
+
 
 class _Selector(selectors.SelectSelector):
     """Never waits: where a real one would, time passes."""

@@ -8,6 +8,7 @@ from paddock.config.schema import Config
 from paddock.core.board import Board
 from paddock.core.errors import PaddockError
 from paddock.core.ids import TaskId
+from paddock.core.lead import Succeeded
 from paddock.core.troubles import BRISK, PATIENT, Trouble
 from paddock.fleet.attempts.attempt import Crew
 from paddock.fleet.attempts.runs import AttemptRuns
@@ -65,6 +66,7 @@ class Daemon:
     settings: SettingsFile | None = None
 
     def __post_init__(self) -> None:
+        self.site.follow(self.ledger.lead)
         self.ending = ""
         self._woken = asyncio.Event()
         self._called = False
@@ -81,6 +83,8 @@ class Daemon:
 
     async def run(self) -> None:
         """Runs until idle, asked to end, or replaced. Agents that still run are left to the next daemon."""
+        self.ledger.lead.answer_in(asyncio.get_running_loop())
+        self.ledger.lead.take_seat()
         with self.ledger.store.listen() as listener:
             listener.tell(self._woken.set)
             try:
@@ -108,7 +112,7 @@ class Daemon:
                     task.cancel()
         except BaseExceptionGroup as failures:
             # Not `except*`: before Python 3.11.4 what is raised in one comes out wrapped in a group again.
-            expected, rest = failures.split(PaddockError)
+            expected, rest = failures.split((PaddockError, Succeeded))
             if expected is None or rest is not None:
                 raise
             raise _first(expected) from None
@@ -208,10 +212,10 @@ def _times(*times: float | None) -> list[float]:
     return [at for at in times if at is not None]
 
 
-def _first(group: BaseExceptionGroup[PaddockError]) -> PaddockError:
+def _first(group: ExceptionGroup[Exception]) -> PaddockError | Succeeded:
     """What ended the daemon; the rest of the group are its consequences."""
     error: BaseException = group
     while isinstance(error, BaseExceptionGroup):
         error = error.exceptions[0]
-    assert isinstance(error, PaddockError)
+    assert isinstance(error, PaddockError | Succeeded)
     return error

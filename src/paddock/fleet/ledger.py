@@ -7,9 +7,12 @@ from paddock.core.board import DAEMON_LEASE, Board
 from paddock.core.errors import PaddockError
 from paddock.core.events import Draft, Event, Record
 from paddock.core.ids import TaskId
+from paddock.core.lead import Succeeded
 from paddock.core.leases import decisions, lease
 from paddock.fleet.clock import SYSTEM_CLOCK, WallClock, stamp
-from paddock.sessions.host import is_certainly_gone
+from paddock.fleet.lead import DaemonLead
+from paddock.fleet.seat import NoSeat, Seat
+from paddock.sessions.host import is_certainly_gone, is_here, is_in_sight
 from paddock.store.group import GroupWriter
 from paddock.store.protocol import Author, Store
 
@@ -19,23 +22,21 @@ RENEW_SECONDS = 20.0
 Decision = Callable[[Board], Sequence[Draft]]
 
 
-class Succeeded(PaddockError):
-    """Another daemon has the lease: anything this one still wants to record is too late."""
-
-
 class AlreadyRunning(PaddockError):
     """Another daemon holds the lease and, as far as is known, is alive."""
 
 
 class Ledger:
-    """Everything written through it is refused once another daemon has taken the lease."""
+    """Everything written through it is refused once another daemon has taken the lease. Everything else that is done
+    is shown its `lead`."""
 
-    def __init__(self, store: Store, generation: int, clock: WallClock = SYSTEM_CLOCK) -> None:
+    def __init__(self, store: Store, generation: int, clock: WallClock, seat: Seat) -> None:
         self.generation = generation
         self.store = store
         self._clock = clock
         self._writer = GroupWriter(store)
         self._author = Author("daemon", generation)
+        self.lead = DaemonLead(generation, seat, clock, self._check_now, self._renew_now)
 
     @property
     def board(self) -> Board:
@@ -58,11 +59,23 @@ class Ledger:
         await self.record(lambda _board: [Draft(event, task=task) for event in events])
 
     async def renew(self) -> None:
-        def decide(board: Board) -> Sequence[Draft]:
-            events = decisions.renew(board.leases, DAEMON_LEASE, self.generation, LEASE_SECONDS, self._clock.now())
-            return [Draft(event) for event in events] if not isinstance(events, lease.Stale) else []
+        noted = self._clock.boottime()
+        if await self.record(self._renewal):
+            self.lead.note_renewal(noted, LEASE_SECONDS)
 
-        await self.record(decide)
+    def _check_now(self) -> None:
+        self._require_lease(self.read())
+
+    def _renew_now(self) -> None:
+        noted = self._clock.boottime()
+        if not self.store.append(self._renewal, self._author):
+            raise Succeeded("the lease has run out, and others wait for it")
+        self.lead.note_renewal(noted, LEASE_SECONDS)
+
+    def _renewal(self, board: Board) -> Sequence[Draft]:
+        self._require_lease(board)
+        events = decisions.renew(board.leases, DAEMON_LEASE, self.generation, LEASE_SECONDS, self._clock.now())
+        return [Draft(event) for event in events] if not isinstance(events, lease.Stale) else []
 
     async def keep_lease(self) -> None:
         while True:
@@ -83,8 +96,11 @@ class Ledger:
             raise Succeeded(f"another daemon (generation {board.daemon_generation}) has taken over")
 
 
-def take_lead(store: Store, holder: lease.Holder, clock: WallClock = SYSTEM_CLOCK) -> Ledger:
-    """The daemon's lease under a new generation. Raises AlreadyRunning, naming who has it."""
+def take_lead(store: Store, holder: lease.Holder, clock: WallClock = SYSTEM_CLOCK, seat: Seat | None = None) -> Ledger:
+    """The daemon's lease under a new generation. Raises AlreadyRunning, naming who has it.
+
+    Nothing may be done by its lead before that has taken its `seat`.
+    """
     taken: list[int] = []
 
     def decide(board: Board) -> Sequence[Draft]:
@@ -99,13 +115,22 @@ def take_lead(store: Store, holder: lease.Holder, clock: WallClock = SYSTEM_CLOC
         taken[:] = [answer.generation]
         return [Draft(event) for event in (*gone, *answer.events)]
 
+    noted = clock.boottime()
     store.append(decide, Author("daemon"))
-    return Ledger(store, taken[0], clock)
+    ledger = Ledger(store, taken[0], clock, seat or NoSeat())
+    ledger.lead.note_renewal(noted, LEASE_SECONDS)
+    return ledger
 
 
 def _already_running(blocker: decisions.Blocker) -> AlreadyRunning:
     holder = blocker.holder
+    words = f"a daemon is already running on this log: pid {holder.pid} on {holder.host}, since {stamp(blocker.since)}"
+    if is_here(holder) and not is_in_sight(holder):
+        left = max(1, round(blocker.expires_in_seconds))
+        return AlreadyRunning(
+            f"{words}, in another container or pid namespace, where nobody here can see whether it lives",
+            f"end it there with `paddock down`, or use --wait: its lease runs out in {left} s unless it is renewed",
+        )
     return AlreadyRunning(
-        f"a daemon is already running on this log: pid {holder.pid} on {holder.host}, since {stamp(blocker.since)}",
-        "watch it with `paddock status`, end it with `paddock down`, or wait for it with --wait",
+        words, "watch it with `paddock status`, end it with `paddock down`, or wait for it with --wait"
     )

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from paddock.config.schema import Agent, Config, Worktrees
 from paddock.core.errors import PaddockError
 from paddock.core.ids import RUN_OWNER, AttemptId, attempt_number, task_of
+from paddock.core.lead import Lead
 from paddock.core.money.prices import Price, PriceBook, Rates, price_book, read_table
 from paddock.core.money.pricetable import TABLE
 from paddock.core.tasks.deadlines import TurnLimits
@@ -21,6 +22,7 @@ from paddock.engines.registry import load_engine
 from paddock.fleet.checkpoints import checkpoint
 from paddock.fleet.clock import SYSTEM_CLOCK, WallClock
 from paddock.fleet.machine import Machine, ThisMachine
+from paddock.fleet.seat import RepositorySeat
 from paddock.git.disk import DiskFloor
 from paddock.git.repo import Fetched, Repo
 from paddock.git.worktrees.setup import shell_setup
@@ -33,6 +35,7 @@ if TYPE_CHECKING:
     from paddock.fleet.attempts.ground import Ground
 
 NO_AGENT = Agent()
+CHECKOUT_STEPS = "sync."
 PORT_AFTER_ALL = 65_536
 
 
@@ -58,10 +61,36 @@ class Site:
     marker: str
     clock: WallClock = SYSTEM_CLOCK
 
+    @property
+    def seat(self) -> RepositorySeat:
+        """Where it can be seen which daemon leads."""
+        return RepositorySeat(self.repo, self.state_dir, self.marker)
+
+    @property
+    def lead(self) -> Lead:
+        """What everybody here acts by."""
+        return self.repo.lead
+
+    def follow(self, lead: Lead) -> None:
+        """From now on everything is done by this lead."""
+        self.repo = self.repo.led_by(lead)
+        self.__dict__.pop("root", None)
+        self.sessions.lead = lead
+
+    def checkpoint(self, name: str) -> None:
+        """A named point between two effects, passed only by who still has the lead.
+
+        The steps of a checkout's update are different: nobody else can take one while its lock is held, and half an
+        update is worse for its user than a late one. There the lead is asked once, behind the lock.
+        """
+        checkpoint(name)
+        if not name.startswith(CHECKOUT_STEPS):
+            self.lead.require()
+
     @cached_property
     def sessions(self) -> Sessions:
         """What runs the turns of attempts and CI runs."""
-        return open_sessions(self.marker, self.owner_folder, checkpoint)
+        return open_sessions(self.marker, self.owner_folder, self.checkpoint)
 
     @cached_property
     def ground(self) -> "Ground":

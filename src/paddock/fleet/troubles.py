@@ -11,8 +11,9 @@ import msgspec
 from paddock.core.errors import PaddockError, words_of
 from paddock.core.events import DaemonTroubled
 from paddock.core.ids import recordable
+from paddock.core.lead import Succeeded
 from paddock.core.troubles import PATIENT, Patience, Trouble, TroubleBook
-from paddock.fleet.ledger import Ledger, Succeeded
+from paddock.fleet.ledger import Ledger
 
 FILE = "troubles.json"
 LONGEST_PROBLEM = 2000

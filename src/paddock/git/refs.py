@@ -10,9 +10,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from paddock.core.lead import BY_HAND, Lead
 from paddock.git.command import GitFailed, GitKilled, GitResult, run_git
 from paddock.git.left_locks import noted, remove_left_locks
 
+LEADER = "refs/paddock/leader"  # git/leader.py
 ABSENT = "0" * 40  # as `old` of a move: the ref must not exist yet; as `new`: delete it
 _PAUSES_SECONDS = (0.05, 0.25, 1.0)
 
@@ -27,17 +29,23 @@ class RefMove:
 
 
 def move_refs(
-    common_dir: Path, moves: Sequence[RefMove], reason: str = "paddock", options: tuple[str, ...] = ()
+    common_dir: Path,
+    moves: Sequence[RefMove],
+    reason: str = "paddock",
+    options: tuple[str, ...] = (),
+    lead: Lead = BY_HAND,
 ) -> bool:
     """All of the moves or none; False when a ref was not at its `old`.
 
     Raises GitFailed when all were, and git could not move them: a lock that another process holds, a full disk.
-    A git that a signal ends is started again a few times before that is a GitKilled.
+    A git that a signal ends is started again a few times before that is a GitKilled. Where another daemon leads than
+    `lead` says, git itself moves nothing, and Succeeded is raised.
     """
+    lead.require()
     moves = tuple(_with_zeros_of_its_length(move, moves) for move in moves)
     for pause in (*_PAUSES_SECONDS, None):
         try:
-            result = _transact(common_dir, moves, reason, options)
+            result = _transact(common_dir, moves, reason, options, lead)
         except GitKilled:
             if _are_all_done(common_dir, moves):
                 return True
@@ -50,7 +58,7 @@ def move_refs(
             return True
         if any(move.old not in (None, at) for move, at in _now(common_dir, moves)):
             return False
-        if pause is None or not remove_left_locks(common_dir):
+        if pause is None or not (_asserts(common_dir, lead) or remove_left_locks(common_dir)):
             raise GitFailed(result)
     raise AssertionError("the last round returns or raises")
 
@@ -64,9 +72,23 @@ def read_refs(common_dir: Path, *prefixes: str) -> dict[str, str]:
     return {name: sha for name, sha in pairs}  # noqa: C416 (dict() loses the pair's type)
 
 
-def _transact(common_dir: Path, moves: Sequence[RefMove], reason: str, options: tuple[str, ...]) -> GitResult:
+def _asserts(common_dir: Path, lead: Lead) -> bool:
+    """Whether the leader's ref said something else and was put right, by the log's word."""
+    if not lead.leader or read_refs(common_dir, LEADER).get(LEADER) == lead.leader:
+        return False
+    lead.reassert()
+    return True
+
+
+def _transact(
+    common_dir: Path, moves: Sequence[RefMove], reason: str, options: tuple[str, ...], lead: Lead
+) -> GitResult:
     words = "".join(f"update {move.ref}\0{move.new}\0{move.old or ''}\0" for move in moves)
-    with noted(common_dir, {move.ref: move.new for move in moves}) as note:
+    refs = {move.ref: move.new for move in moves}
+    if lead.leader:
+        words = f"verify {LEADER}\0{lead.leader}\0{words}"
+        refs[LEADER] = lead.leader
+    with noted(common_dir, refs) as note:
         return run_git(
             common_dir,
             f"--git-dir={common_dir}",

@@ -8,8 +8,10 @@ from pathlib import Path
 from typing import Unpack
 
 import msgspec
+from msgspec.structs import replace
 
 from paddock.core.errors import PaddockError
+from paddock.core.lead import BY_HAND, Lead
 from paddock.git.command import GitFailed, GitKilled, GitOptions, GitResult, find_git, run_git
 from paddock.git.purposes import Purpose
 from paddock.git.refs import ABSENT, RefMove, move_refs, read_refs
@@ -31,13 +33,18 @@ class Repo(msgspec.Struct, frozen=True):
     """One repository, however many worktrees it has.
 
     `common_dir` is what all worktrees share. `git_dir` and `top` belong to the worktree the search began in
-    (`top` is None inside a git directory). `main` is the user's main working tree, None when it has none.
+    (`top` is None inside a git directory). `main` is the user's main working tree, None when it has none. Whoever
+    acts on it does so by its `lead`.
     """
 
     common_dir: Path
     git_dir: Path
     top: Path | None
     main: Path | None
+    lead: Lead = BY_HAND
+
+    def led_by(self, lead: Lead) -> "Repo":
+        return replace(self, lead=lead)
 
     @property
     def name(self) -> str:
@@ -92,7 +99,7 @@ class Repo(msgspec.Struct, frozen=True):
 
     def move_refs(self, moves: Sequence[RefMove], reason: str = "paddock", options: tuple[str, ...] = ()) -> bool:
         """All of the moves in one step, or none; False when a ref was not where its move begins."""
-        return move_refs(self.common_dir, moves, reason, options)
+        return move_refs(self.common_dir, moves, reason, options, self.lead)
 
     def refs(self, prefix: str) -> dict[str, str]:
         """Full ref name to object id, for the ref `prefix` itself and all below it."""

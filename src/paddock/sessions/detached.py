@@ -5,6 +5,7 @@ import signal
 from collections.abc import Callable, Collection
 from pathlib import Path
 
+from paddock.core.lead import BY_HAND, Lead
 from paddock.sessions.host import Host, is_this_host, this_host
 from paddock.sessions.local import TurnFiles, find_runner, observe_turn, start_turn
 from paddock.sessions.marks import Mark, describe, find_marked
@@ -22,6 +23,7 @@ class DetachedSessions:
         self._folder_of = folder_of
         self._checkpoint = checkpoint
         self._watch = TurnWatch()
+        self.lead: Lead = BY_HAND
 
     @property
     def host(self) -> Host:
@@ -31,7 +33,7 @@ class DetachedSessions:
         return is_this_host(host)
 
     def start(self, order: TurnOrder) -> None:
-        start_turn(order, self._files(order.turn), self._mark(order.turn.owner), self._checkpoint)
+        start_turn(order, self._files(order.turn), self._mark(order.turn.owner), self.lead, self._checkpoint)
 
     def observe(self, turn: Turn) -> TurnState:
         return observe_turn(self._files(turn))
@@ -56,6 +58,7 @@ class DetachedSessions:
         return read_tail(self._files(turn).of_stream(stream), most_bytes)
 
     def bound(self, turn: Turn, limit_bytes: int) -> bool:
+        self.lead.require()
         files = self._files(turn)
         out, err = (bound_output(path, limit_bytes) for path in (files.out, files.err))
         return out and err
@@ -74,13 +77,13 @@ class DetachedSessions:
         if runner is None:
             return False
         to_stop = TurnToStop(self._mark(turn.owner), runner, grace_seconds, signum)
-        return (await stop_turn(to_stop, self._checkpoint)).forced
+        return (await stop_turn(to_stop, self.lead, self._checkpoint)).forced
 
     def find(self) -> tuple[LiveProcess, ...]:
         return tuple(map(describe, find_marked(self._marker)))
 
     def sweep(self, owners: Collection[str]) -> SweepReport:
-        return sweep({self._mark(owner) for owner in owners})
+        return sweep({self._mark(owner) for owner in owners}, self.lead)
 
     def close(self) -> None:
         self._watch.close()

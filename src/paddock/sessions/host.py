@@ -1,7 +1,8 @@
 """Which machine this is, and processes of it that hold leases. `paddock status` asks: little is loaded.
 
 A laptop changes its name with the network, so a machine is known by an id that stays. A container shares the id of
-its image and the boot of its host but sees other processes: there only the name tells places apart.
+its image and the boot of its host but sees other processes: there only the name tells places apart, and of a process
+in another pid namespace nobody is certain that it is gone.
 """
 
 import os
@@ -11,11 +12,19 @@ from typing import NamedTuple
 from zlib import crc32
 
 from paddock.core.leases.lease import Holder
-from paddock.sessions.identity import HAS_PROCFS, ProcessIdentity, current_boot, identify, read_proc, same_process
+from paddock.sessions.identity import (
+    HAS_PROCFS,
+    ProcessIdentity,
+    current_boot,
+    current_space,
+    identify,
+    read_proc,
+    same_process,
+)
 
 HOST_VARIABLE = "PADDOCK_HOST"
 """Names this place where nothing else about it stays, or where it takes over from a host that is gone."""
-FIRST_PID_NAMESPACE = "pid:[4026531836]"  # PROC_PID_INIT_INO of Linux; a container has another
+FIRST_PID_SPACE = "4026531836"  # PROC_PID_INIT_INO of Linux; a container has another
 
 
 class Host(NamedTuple):
@@ -38,7 +47,7 @@ def _machine_id() -> str:
     with suppress(OSError, AttributeError):
         if sys.platform == "darwin":
             text = _darwin_uuid()
-        elif HAS_PROCFS and os.readlink("/proc/self/ns/pid") == FIRST_PID_NAMESPACE:
+        elif HAS_PROCFS and current_space() == FIRST_PID_SPACE:
             text = read_proc("/etc/machine-id").strip()
     return f"{crc32(text):08x}{crc32(text[::-1]):08x}" if len(text) >= 16 else ""
 
@@ -63,19 +72,27 @@ def is_this_host(host: Host) -> bool:
 def this_process(name: str) -> Holder:
     identity, host = identify(os.getpid()), this_host()
     assert identity is not None
-    return Holder(name, host.name, identity.pid, identity.started, identity.boot, host_id=host.id)
+    return Holder(
+        name, host.name, identity.pid, identity.started, identity.boot, host_id=host.id, pid_space=identity.space
+    )
 
 
 def is_here(holder: Holder) -> bool:
     return is_this_host(Host(holder.host, holder.host_id))
 
 
+def is_in_sight(holder: Holder) -> bool:
+    """Whether our pid namespace counts its process, too. One that did not note its own may be in another."""
+    return bool(holder.pid_space) and holder.pid_space == current_space() and is_here(holder)
+
+
 def is_certainly_gone(holder: Holder) -> bool:
-    """Only of a process of this host can one be certain, and not where a place is only called by its name."""
-    if not holder.pid or HOST_VARIABLE in os.environ or not is_here(holder):
+    """Only of a process of this host and pid namespace can one be certain, and not where a place is only called by its
+    name: a container of that name may run on another machine, which has another boot."""
+    if not holder.pid or HOST_VARIABLE in os.environ or not is_in_sight(holder):
         return False
     if holder.boot_id != current_boot():
-        return holder.host == this_host().name
+        return holder.host == this_host().name and bool(_machine_id())
     return not same_process(_identity(holder))
 
 
@@ -93,4 +110,4 @@ def signal_holder(holder: Holder, signum: int, timeout_seconds: float) -> bool:
 
 
 def _identity(holder: Holder) -> ProcessIdentity:
-    return ProcessIdentity(holder.pid, int(holder.started), holder.boot_id)
+    return ProcessIdentity(holder.pid, int(holder.started), holder.boot_id, holder.pid_space)

@@ -1,7 +1,7 @@
 """Which process is meant, and whether it still runs. `paddock status` asks too: not even dataclasses are loaded.
 
-A pid alone names nobody: the kernel hands it out again. A process is its pid, its start time and the boot it
-belongs to.
+A pid alone names nobody: the kernel hands it out again, and a container counts its own. A process is its pid, the
+pid namespace that counts so (`space`), its start time and the boot it belongs to.
 """
 
 import os
@@ -14,24 +14,32 @@ import msgspec
 HAS_PROCFS = sys.platform == "linux"
 PF_KTHREAD = 0x00200000
 _PROC_BYTES = 1 << 16
+_SPACE = "space:"
 
 
 class ProcessIdentity(msgspec.Struct, frozen=True):
-    """One process for all time. `started` is in the kernel's own unit and only good for comparing."""
+    """One process for all time. `started` is in the kernel's own unit and only good for comparing.
+
+    `space` is empty where nobody noted it.
+    """
 
     pid: int
     started: int
     boot: str
+    space: str = ""
 
     def as_text(self) -> str:
-        return f"{self.pid} {self.started} {self.boot}"
+        return " ".join(
+            (str(self.pid), str(self.started), self.boot, *((f"{_SPACE}{self.space}",) if self.space else ()))
+        )
 
     @classmethod
     def from_text(cls, text: str) -> "ProcessIdentity | None":
         """`None` when `text` does not begin with what `as_text` writes."""
-        match text.split()[:3]:
-            case [pid, started, boot] if pid.isdecimal() and started.isdecimal():
-                return cls(int(pid), int(started), boot)
+        match text.split()[:4]:
+            case [pid, started, boot, *more] if pid.isdecimal() and started.isdecimal():
+                space = more[0].removeprefix(_SPACE) if more and more[0].startswith(_SPACE) else ""
+                return cls(int(pid), int(started), boot, space)
             case _:
                 return None
 
@@ -52,6 +60,17 @@ def current_boot() -> str:
     if HAS_PROCFS:
         return Path("/proc/sys/kernel/random/boot_id").read_text("ascii").strip()
     return "-"
+
+
+@cache
+def current_space() -> str:
+    """Which pid namespace we count processes by; a constant where there is only one, empty where nobody says."""
+    if not HAS_PROCFS:
+        return "-"
+    try:
+        return os.readlink("/proc/self/ns/pid").removeprefix("pid:[").removesuffix("]")
+    except OSError:
+        return ""
 
 
 def read_proc(path: str) -> bytes:
@@ -80,7 +99,7 @@ def _read_procfs_stat(pid: int) -> ProcessStat | None:
     fields = text[text.rfind(b")") + 2 :].split()
     if len(fields) < 20 or fields[0] in (b"Z", b"X"):
         return None
-    identity = ProcessIdentity(pid, int(fields[19]), current_boot())
+    identity = ProcessIdentity(pid, int(fields[19]), current_boot(), current_space())
     kernel = bool(int(fields[6]) & PF_KTHREAD)
     return ProcessStat(identity, int(fields[1]), group=int(fields[2]), session=int(fields[3]), kernel=kernel)
 
@@ -93,7 +112,7 @@ def _read_psutil_stat(pid: int) -> ProcessStat | None:
         with process.oneshot():
             if process.status() == psutil.STATUS_ZOMBIE:
                 return None
-            identity = ProcessIdentity(pid, round(process.create_time() * 1_000_000), current_boot())
+            identity = ProcessIdentity(pid, round(process.create_time() * 1_000_000), current_boot(), current_space())
             return ProcessStat(identity, process.ppid(), os.getpgid(pid), os.getsid(pid))
     except (psutil.Error, ProcessLookupError, PermissionError):
         return None
@@ -106,5 +125,8 @@ def identify(pid: int) -> ProcessIdentity | None:
 
 
 def same_process(identity: ProcessIdentity) -> bool:
-    """Whether the very process `identity` names is still running (a zombie is not)."""
-    return identity.boot == current_boot() and identify(identity.pid) == identity
+    """Whether the very process `identity` names is still running (a zombie is not) and can be seen from here."""
+    if identity.boot != current_boot() or identity.space not in ("", current_space()):
+        return False
+    found = identify(identity.pid)
+    return found is not None and found.started == identity.started

@@ -5,8 +5,10 @@ A turn leaves these files in its attempt's folder, each named `turn-N` and an en
     .out .err   what the command wrote, appended by the command itself; only .out with `one_stream`
     .logs       the paths of other files in which the command tells more
     .times      how its output grew, noted by whoever follows it
-    .pid        who runs the turn: pid, start time, boot, claim. Hard-linked into place, so it appears whole
-                and only the first starter's link succeeds
+    .pid        who runs the turn: pid, start time, boot, pid namespace, the daemon's generation, claim. Hard-linked
+                into place, so it appears whole and only the first starter's link succeeds
+    .CLAIM.go   of a daemon's turn: that the command of this claim has begun; or, if a later daemon made it first,
+                that it never will
     .exit       how it ended, renamed into place: the shell's words about a signal, if any, then the status.
                 As `.ending` if whoever ended the turn's processes hit the one that renames it
 
@@ -15,6 +17,10 @@ its standard input, links `.pid` with the shim's identity and a claim only that 
 pipe. The shim then runs the command if `.pid` carries its claim and leaves without a trace if not. So a
 starter that dies before the link has started nothing, one that dies after it has started the turn, and of
 two starters at once exactly one shim goes on. Nobody has to guess from a clock.
+
+A starter may also fall asleep in between, and another daemon lead when it wakes. The shim does not run its command
+unless the leader's file still says what its starter said. A daemon that finds an older one's claim whose command has
+not begun takes its `.go`, and starts the turn by a claim of its own.
 
 A file system that lost power may forget `.pid`; the process is gone then too, so starting again is right.
 """
@@ -32,16 +38,20 @@ from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
+import msgspec
+
 from paddock.core.errors import PaddockError
+from paddock.core.lead import Lead
 from paddock.sessions.ancestry import MARK_VARIABLE
 from paddock.sessions.bubblewrap import this_system
 from paddock.sessions.fence import INNER_COMMAND, NAMESPACES, fence_argv
-from paddock.sessions.identity import ProcessIdentity, current_boot, identify, same_process
+from paddock.sessions.identity import ProcessIdentity, current_boot, current_space, identify, same_process
 from paddock.sessions.marks import Mark, MarkedProcess, cut_command
 from paddock.sessions.protocol import Exited, NeverStarted, Running, Stream, TurnOrder, TurnState, Vanished
 
 SHIM_COMMAND = ("/bin/sh", str(Path(__file__).with_name("shim.sh")))
 _DRAFT = ".claim"
+_NEVER = "never\n"
 FENCE_ENDED = "The fence has ended"
 """Said before bubblewrap's status. It counts only where the shell in the fence was killed before it could tell more."""
 SIGNALS_WITHOUT_WORDS = (signal.SIGINT, signal.SIGPIPE)
@@ -74,28 +84,32 @@ class TurnFiles(NamedTuple):
             return ()
 
 
-def start_turn(order: TurnOrder, files: TurnFiles, mark: Mark, checkpoint: Callable[[str], None]) -> ProcessIdentity:
+def start_turn(
+    order: TurnOrder, files: TurnFiles, mark: Mark, lead: Lead, checkpoint: Callable[[str], None]
+) -> ProcessIdentity:
     """Start the turn unless it has been started, and return the identity of the one shim that runs it.
 
     Takes a few milliseconds and does not wait for the command. Raises `PaddockError` when the command or a
-    directory cannot be used; nothing runs then, and the turn has never been started.
+    directory cannot be used; nothing runs then, and the turn has never been started. Raises `Succeeded` when another
+    daemon leads.
     """
+    lead.require()
     reap_children()
-    if (earlier := _read_claim(files)) is not None:
+    if (earlier := _read_claim(files)) is not None and not _take_over(files, earlier, lead):
         _drop_drafts(files)
         return earlier.identity
     command = _find_command(order, files)
     if order.logs:
         files.logs.write_text("\n".join(map(str, order.logs)), encoding="utf-8")
     claim = secrets.token_hex(8)
-    argv = [*SHIM_COMMAND, str(files.record), claim, *_fenced(order, command)]
+    argv = [*SHIM_COMMAND, str(files.record), claim, lead.post, lead.sign, *_fenced(order, command)]
     env = {**order.env, "PWD": str(order.cwd), **mark.variables(os.environ.get(MARK_VARIABLE, ""))}
     shim = _spawn_shim(order, files, argv, env, checkpoint)
     try:
         checkpoint("turn.spawned")
         identity = identify(shim.pid)
         if identity is not None:
-            _link_claim(files, identity, claim, checkpoint)
+            _link_claim(files, _Claim(identity, claim, lead.generation), checkpoint)
         checkpoint("turn.claimed")
     finally:
         _release(shim)
@@ -156,10 +170,25 @@ def _spawn_shim(
     return shim
 
 
-def _link_claim(files: TurnFiles, identity: ProcessIdentity, claim: str, checkpoint: Callable[[str], None]) -> None:
-    """Make `identity` the one that runs the turn, unless another already is."""
-    draft = files.record.with_name(f"{files.record.name}.{claim}{_DRAFT}")
-    draft.write_text(f"{identity.as_text()} {claim}\n", "ascii")
+def _take_over(files: TurnFiles, earlier: "_Claim", lead: Lead) -> bool:
+    """Whether the turn was only claimed, by a former daemon, and is free again: its command has not begun."""
+    if not earlier.word or earlier.generation >= lead.generation or files.exit.exists() or files.ending.exists():
+        return False
+    go = files.record.with_name(f"{files.record.name}.{earlier.word}.go")
+    try:
+        with open(go, "x", encoding="ascii") as file:
+            file.write(_NEVER)
+    except FileExistsError:
+        if go.read_text("ascii", "replace") != _NEVER:
+            return False
+    files.pid.unlink(missing_ok=True)
+    return True
+
+
+def _link_claim(files: TurnFiles, claim: "_Claim", checkpoint: Callable[[str], None]) -> None:
+    """Make it the one that runs the turn, unless another already is."""
+    draft = files.record.with_name(f"{files.record.name}.{claim.word}{_DRAFT}")
+    draft.write_text(claim.as_text(), "ascii")
     checkpoint("turn.drafted")
     # Missing: another starter has linked its own and cleared this one away.
     with contextlib.suppress(FileExistsError, FileNotFoundError):
@@ -237,18 +266,31 @@ def observe_turn(files: TurnFiles) -> TurnState:
 
 @dataclass(frozen=True, slots=True)
 class _Claim:
+    """`word` is what only the shim of this claim knows; `generation` is that of the daemon which started it."""
+
     identity: ProcessIdentity
-    started_at: float
+    word: str = ""
+    generation: int = 0
+    started_at: float = 0.0
+
+    def as_text(self) -> str:
+        return f"{self.identity.as_text()} {self.generation} {self.word}\n"
 
 
 def _read_claim(files: TurnFiles) -> _Claim | None:
     try:
         with open(files.pid, encoding="ascii", errors="replace") as file:
-            identity = ProcessIdentity.from_text(file.read(200))
+            text = file.read(200)
             started_at = os.fstat(file.fileno()).st_mtime
     except (FileNotFoundError, NotADirectoryError):
         return None
-    return _Claim(identity, started_at) if identity is not None else None
+    identity = ProcessIdentity.from_text(text)
+    if identity is None:
+        return None
+    # What noted no pid namespace was started in ours.
+    identity = msgspec.structs.replace(identity, space=identity.space or current_space())
+    generation, word = text.split()[-2:]
+    return _Claim(identity, word, int(generation) if generation.isdecimal() else 0, started_at)
 
 
 def _read_exit(path: Path, started_at: float) -> Exited | None:

@@ -17,6 +17,7 @@ from functools import cache
 
 import psutil
 
+from paddock.core.lead import BY_HAND, Lead
 from paddock.sessions.identity import ProcessIdentity, same_process
 
 POLL_SECONDS = 0.5
@@ -51,9 +52,13 @@ def has_pidfd() -> bool:
     return True
 
 
-def signal_process(identity: ProcessIdentity, signum: int) -> bool:
-    """Send `signum` to that very process; `False` when it is gone or may not be signalled."""
+def signal_process(identity: ProcessIdentity, signum: int, lead: Lead = BY_HAND) -> bool:
+    """Send `signum` to that very process; `False` when it is gone or may not be signalled.
+
+    Raises Succeeded, and sends nothing, if `lead` does not hold.
+    """
     with open_pidfd(identity) as descriptor:
+        lead.require()
         try:
             if descriptor is not None:
                 signal.pidfd_send_signal(descriptor, signum)

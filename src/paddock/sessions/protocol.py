@@ -14,6 +14,7 @@ from enum import Enum
 from pathlib import Path
 from typing import Protocol
 
+from paddock.core.lead import Lead
 from paddock.sessions.fence import Fence
 from paddock.sessions.host import Host
 
@@ -149,7 +150,13 @@ class SweepReport:
 
 
 class Sessions(Protocol):
-    """The turns of one log. All but `stop` block: call them in a thread where that matters."""
+    """The turns of one log. All but `stop` block: call them in a thread where that matters.
+
+    Turns are started, stopped, swept and cut by `lead`; each raises Succeeded once another leads. A turn that a former
+    daemon had claimed but whose command had not begun is started by the next one, and never by the former.
+    """
+
+    lead: Lead
 
     @property
     def host(self) -> Host:

@@ -8,6 +8,7 @@ import signal
 from collections.abc import Callable, Collection
 from dataclasses import dataclass
 
+from paddock.core.lead import Lead
 from paddock.sessions.identity import ProcessIdentity, same_process
 from paddock.sessions.local import is_shim, reap_children
 from paddock.sessions.marks import Mark, MarkedProcess, find_attempts
@@ -43,26 +44,29 @@ class StopReport:
     left: SweepReport
 
 
-async def stop_turn(turn: TurnToStop, checkpoint: Callable[[str], None]) -> StopReport:
-    """End the turn and everything of its attempt. A turn that has ended is only swept."""
+async def stop_turn(turn: TurnToStop, lead: Lead, checkpoint: Callable[[str], None]) -> StopReport:
+    """End the turn and everything of its attempt. A turn that has ended is only swept.
+
+    Raises Succeeded before the next signal once another daemon leads.
+    """
     seen: dict[ProcessIdentity, MarkedProcess] = {}
-    await _signal_command(turn, seen)
+    await _signal_command(turn, lead, seen)
     checkpoint("turn.signalled")
     await wait_for_exit(turn.shim, turn.grace_seconds)
     is_stubborn = turn.is_running()
     checkpoint("turn.graced")
-    await _kill_command(turn, seen)
+    await _kill_command(turn, lead, seen)
     checkpoint("turn.killed")
     suspects = [process for identity, process in seen.items() if identity != turn.shim]
-    left = await asyncio.to_thread(sweep, {turn.mark}, suspects)
+    left = await asyncio.to_thread(sweep, {turn.mark}, lead, suspects)
     reap_children()
     return StopReport(is_stubborn, left)
 
 
-async def _signal_command(turn: TurnToStop, seen: dict[ProcessIdentity, MarkedProcess]) -> None:
+async def _signal_command(turn: TurnToStop, lead: Lead, seen: dict[ProcessIdentity, MarkedProcess]) -> None:
     """A shim that runs but has no command is just about to start it, and the signal would come too early."""
     for _ in range(SIGNAL_PASSES):
-        if not turn.is_running() or _send_signal(turn, await _find(turn, seen)):
+        if not turn.is_running() or _send_signal(turn, lead, await _find(turn, seen)):
             return
         await asyncio.sleep(SIGNAL_PASS_SECONDS)
 
@@ -74,7 +78,7 @@ async def _find(turn: TurnToStop, seen: dict[ProcessIdentity, MarkedProcess]) ->
     return found
 
 
-def _send_signal(turn: TurnToStop, processes: Collection[MarkedProcess]) -> bool:
+def _send_signal(turn: TurnToStop, lead: Lead, processes: Collection[MarkedProcess]) -> bool:
     """To every process in the turn's group, each through its own pidfd; to all the attempt's processes if the
     command has left the group. `False` when there is none.
 
@@ -83,16 +87,16 @@ def _send_signal(turn: TurnToStop, processes: Collection[MarkedProcess]) -> bool
     """
     commands = [process for process in processes if not is_shim(process)]
     in_group = [process for process in commands if process.group == turn.shim.pid]
-    reached = [signal_process(process.identity, turn.signum) for process in in_group or commands]
+    reached = [signal_process(process.identity, turn.signum, lead) for process in in_group or commands]
     return any(reached)
 
 
-async def _kill_command(turn: TurnToStop, seen: dict[ProcessIdentity, MarkedProcess]) -> None:
+async def _kill_command(turn: TurnToStop, lead: Lead, seen: dict[ProcessIdentity, MarkedProcess]) -> None:
     """Kill all but the shim until the shim has ended."""
     for _ in range(KILL_PASSES):
         if not turn.is_running():
             return
         for process in await _find(turn, seen):
             if process.identity != turn.shim:
-                signal_process(process.identity, signal.SIGKILL)
+                signal_process(process.identity, signal.SIGKILL, lead)
         await wait_for_exit(turn.shim, KILL_PASS_SECONDS)

@@ -8,6 +8,7 @@ import signal
 import time
 from collections.abc import Collection
 
+from paddock.core.lead import BY_HAND, Lead
 from paddock.sessions.identity import ProcessIdentity, same_process
 from paddock.sessions.marks import Mark, MarkedProcess, describe, find_attempts
 from paddock.sessions.process import block_until_exit, signal_process
@@ -18,12 +19,16 @@ PASS_SECONDS = 1.0
 
 
 def sweep(
-    marks: Collection[Mark], suspects: Collection[MarkedProcess] = (), timeout_seconds: float = 10.0
+    marks: Collection[Mark],
+    lead: Lead = BY_HAND,
+    suspects: Collection[MarkedProcess] = (),
+    timeout_seconds: float = 10.0,
 ) -> SweepReport:
     """Kill every process of these attempts, again and again until a pass finds none or the time is up.
 
     One pass over the process table serves all attempts. Blocks: call it in a thread. `suspects` are processes
-    seen to belong to the attempts that may since have lost all trace of it.
+    seen to belong to the attempts that may since have lost all trace of it. `lead` is asked before every kill: the
+    attempts may be another daemon's by then.
     """
     if not marks:
         return SweepReport()
@@ -37,7 +42,7 @@ def sweep(
         # Those found may have ended since, and left children that nobody has seen.
         if (not found and not alive) or time.monotonic() >= give_up_at:
             break
-        killed.update(identity for identity in alive if signal_process(identity, signal.SIGKILL))
+        killed.update(identity for identity in alive if signal_process(identity, signal.SIGKILL, lead))
         _wait_for_all(alive, min(PASS_SECONDS, give_up_at - time.monotonic()))
     return SweepReport(
         ended=tuple(describe(seen[identity]) for identity in seen if identity in killed and identity not in alive),

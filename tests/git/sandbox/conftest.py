@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from paddock.core.lead import BY_HAND
 from paddock.git.lock import hold
 from paddock.git.repo import Repo
 from paddock.git.sandboxes.ci import CiCheck, CiDefinition, check_command, setup_command
@@ -74,7 +75,7 @@ class Yard:
         self.turns += 1
         files = TurnFiles.of(self.folder, self.turns)
         identity = start_turn(
-            TurnOrder(Turn("ci", self.turns), argv, env, cwd), files, Mark(self.marker, "ci"), lambda _: None
+            TurnOrder(Turn("ci", self.turns), argv, env, cwd), files, Mark(self.marker, "ci"), BY_HAND, lambda _: None
         )
         assert block_until_exit(identity, 60)
         swept = self.sweep()

@@ -16,11 +16,14 @@ from paddock.cli.terminal.text import cut, paint
 from paddock.cli.workspace import open_workspace
 from paddock.config.load import FILE_NAME
 from paddock.core.board import Board
+from paddock.core.errors import PaddockError
 from paddock.core.ids import TaskId, task_number
+from paddock.core.lead import BY_HAND, Succeeded
 from paddock.core.tasks.task import Phase
 from paddock.fleet.daemon import Daemon, Orders
 from paddock.fleet.dispatch.refusals import read_waiting
 from paddock.fleet.ledger import AlreadyRunning, Ledger, take_lead
+from paddock.fleet.seat import Seat
 from paddock.fleet.service.settings import SettingsFile
 from paddock.fleet.site import Site
 from paddock.fleet.workspace import Workspace
@@ -60,7 +63,7 @@ async def run_fleet(workspace: Workspace, orders: Orders, *, wait: bool, live: b
     site = workspace.site
     site.require_root()
     folder = os.open(workspace.repo.common_dir, os.O_RDONLY | os.O_DIRECTORY)
-    ledger = await lead(store, wait=wait)
+    ledger = await lead(store, site.seat, wait=wait)
     # Before there is a `daemon`: whoever sees the lease may ask its holder to end. The loop calls these only later.
     daemon: Daemon
 
@@ -81,6 +84,8 @@ async def run_fleet(workspace: Workspace, orders: Orders, *, wait: bool, live: b
         else:
             daemon.news.observe = lambda record: narrate(record, ledger.board)
             await daemon.run()
+    except Succeeded as succeeded:
+        raise PaddockError(succeeded.message, "this one has ended; `paddock status` shows who leads") from None
     except Exception as error:
         if await _is_left(store, error):
             raise
@@ -133,6 +138,7 @@ def _end_orphans(site: Site, folder: int) -> str:
     """
     if os.fstat(folder).st_nlink:
         return ""
+    site.follow(BY_HAND)  # without a log nobody leads
     ended = len(site.sessions.sweep({process.owner for process in site.sessions.find()}).ended)
     return f"; ended {'1 process' if ended == 1 else f'{ended} processes'} of its agents" if ended else ""
 
@@ -153,11 +159,11 @@ def _tell_who_waits(workspace: Workspace, board: Board, only: frozenset[TaskId] 
         click.echo(f"{count} for your approval: `paddock diff {first}`, then `paddock land {first}`", err=True)
 
 
-async def lead(store: Store, *, wait: bool) -> Ledger:
+async def lead(store: Store, seat: Seat, *, wait: bool) -> Ledger:
     me, told = this_process("daemon"), False
     while True:
         try:
-            return take_lead(store, me)
+            return take_lead(store, me, seat=seat)
         except AlreadyRunning as refusal:
             if not wait:
                 raise

@@ -27,8 +27,8 @@ CLOCK_STEP_SECONDS = 600.0
 class Holder(msgspec.Struct, frozen=True):
     """Who holds or waits. Holders are the same if every field is: two processes of one attempt are two.
 
-    `started` is the start time of process `pid`; `attempt` is what the lease dies with; `host_id` stays when the
-    host's name changes.
+    `started` is the start time of process `pid` in the pid namespace `pid_space`; `attempt` is what the lease dies
+    with; `host_id` stays when the host's name changes.
     """
 
     name: str
@@ -38,6 +38,7 @@ class Holder(msgspec.Struct, frozen=True):
     boot_id: str = ""
     attempt: str = ""
     host_id: str = ""
+    pid_space: str = ""
 
 
 class LeaseGranted(Event, frozen=True):

@@ -92,10 +92,10 @@ class GitGround:
 
     def prepare(self, order: WorktreeOrder) -> PreparedWorktree:
         try:
-            return prepare(self.site.root, order, checkpoint)
+            return prepare(self.site.root, order, self.site.checkpoint)
         except PlaceTaken:
             checkpoint("place-taken")
-            return prepare(self.site.root, replace(order, place=None), checkpoint)
+            return prepare(self.site.root, replace(order, place=None), self.site.checkpoint)
 
     def look(self, place: str) -> Vacancy:
         return look_at_place(self.site.root, Path(place))
@@ -114,7 +114,7 @@ class GitGround:
             return Delivery(problem=f"`{worktree.path}` is no longer a worktree of this repository")
         try:
             why = f"{attempt.id} ended with uncommitted files"
-            saved = rescue(self.site.repo, worktree.path, admin, attempt.branch, why, checkpoint)
+            saved = rescue(self.site.repo, worktree.path, admin, attempt.branch, why, self.site.checkpoint)
         except PaddockError as error:
             return Delivery(problem=error.message)
         if saved.commit is None:
@@ -123,7 +123,7 @@ class GitGround:
         return replace(self._hold(attempt, saved.commit), rescued=saved.files)
 
     def release(self, attempt: str, why: str, secured: Secured | None = None) -> None:
-        release(self.site.root, attempt, why, checkpoint, secured)
+        release(self.site.root, attempt, why, self.site.checkpoint, secured)
 
     def _from_branch(self, attempt: Attempt) -> Delivery:
         """The worktree is already gone: the branch, or the ref set by an earlier try, shows what there was."""

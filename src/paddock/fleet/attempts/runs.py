@@ -8,12 +8,12 @@ from functools import partial
 from paddock.core.board import Board
 from paddock.core.errors import words_of
 from paddock.core.ids import TaskId
+from paddock.core.lead import Succeeded
 from paddock.core.tasks.task import Attempt, Phase
 from paddock.core.tasks.vocabulary import EndedBy
 from paddock.fleet.attempts.attempt import AttemptRun, Crew
 from paddock.fleet.checkpoints import checkpoint
 from paddock.fleet.drives import Drives
-from paddock.fleet.ledger import Succeeded
 from paddock.fleet.troubles import Troubles
 from paddock.sessions.host import Host
 

@@ -135,7 +135,7 @@ class CiRun:
         set_up, checked = (self._sessions.observe(self._turn(number)) != NeverStarted() for number in range(2))
         if set_up or checked:
             return PreparedSandbox(needs_setup=bool(order.setup) and not checked)
-        prepared = await asyncio.to_thread(prepare_sandbox, sandbox, order, checkpoint)
+        prepared = await asyncio.to_thread(prepare_sandbox, sandbox, order, self._site.checkpoint)
         match prepared:
             case InUse(run=other):
                 return RunResult(Result.INFRA, None, f"its sandbox is taken by run {other}")

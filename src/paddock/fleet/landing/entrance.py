@@ -10,7 +10,6 @@ from paddock.core.intent.landing import head_to_land, require_landable
 from paddock.core.merge.changes import known_version
 from paddock.core.merge.model import Change, Member, Queue
 from paddock.core.tasks.task import SATISFIED, Phase, Task
-from paddock.fleet.checkpoints import checkpoint
 from paddock.fleet.landing.lineage import Lineage
 from paddock.fleet.site import Site
 from paddock.git.landing.held import Held, NotHeld, hold_change
@@ -129,7 +128,7 @@ def queue_change(board: Board, change: Change, lineage: Lineage, note: str = "")
 
 def _hold(site: Site, member: Member) -> Held:
     main = _main_tip(site)
-    held = hold_change(site.repo, member, main, checkpoint)
+    held = hold_change(site.repo, member, main, site.checkpoint)
     if isinstance(held, NotHeld):
         raise PaddockError(f"`{member.id}` cannot be queued: {held.reason}")
     return held

@@ -15,7 +15,6 @@ from paddock.core.merge import events as qe
 from paddock.core.merge.halts import heals_itself
 from paddock.core.merge.model import Queue
 from paddock.core.merge.plan import plan
-from paddock.fleet.checkpoints import checkpoint
 from paddock.fleet.drives import Drives
 from paddock.fleet.landing.ci_run import CiCrew
 from paddock.fleet.landing.conflicts import landed_against
@@ -160,7 +159,7 @@ class Checkouts:
         update = config.land.checkout == "update"
         try:
             await asyncio.to_thread(
-                catch_up, self.site.repo, config.landing_branch, update=update, checkpoint=checkpoint
+                catch_up, self.site.repo, config.landing_branch, update=update, checkpoint=self.site.checkpoint
             )
         except (PaddockError, OSError) as error:
             return str(error)

@@ -63,7 +63,12 @@ class MainBranch:
         move = Move(self.site.config.landing_branch, action.old, action.new, action.tree, action.members, policy)
         follow = settings.checkout == "update"
         result = await asyncio.to_thread(
-            land, self.site.repo, move, settings.remote or None, checkpoint=checkpoint, update_checkouts=follow
+            land,
+            self.site.repo,
+            move,
+            settings.remote or None,
+            checkpoint=self.site.checkpoint,
+            update_checkouts=follow,
         )
         checkpoint("land.done")
         events = _landing_events(action, result)

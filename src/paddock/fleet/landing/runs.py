@@ -8,6 +8,7 @@ from functools import partial
 from paddock.core.errors import words_of
 from paddock.core.events import Draft
 from paddock.core.ids import recordable
+from paddock.core.lead import Succeeded
 from paddock.core.merge.actions import StartRun
 from paddock.core.merge.estimate import timeout_seconds
 from paddock.core.merge.events import CompositionRefused, QueueEvent, RunEnded, RunStarted
@@ -18,7 +19,7 @@ from paddock.fleet.drives import Drives
 from paddock.fleet.landing.ci_run import CiCrew, CiRun
 from paddock.fleet.landing.ci_verdict import RunResult
 from paddock.fleet.landing.entrance import ci_of
-from paddock.fleet.ledger import Ledger, Succeeded
+from paddock.fleet.ledger import Ledger
 from paddock.fleet.site import Site
 from paddock.git.landing.compose import Composed, Policy, Unit, compose
 from paddock.git.landing.held import hold_unit
@@ -105,7 +106,7 @@ def _compose(site: Site, action: StartRun, entries: Mapping[str, Entry]) -> Comp
         for member in action.members
     )
     unit = Unit(action.base, parts, Policy(site.config.land.policy))
-    composed = compose(open_workbench(site.repo), unit, checkpoint)
+    composed = compose(open_workbench(site.repo), unit, site.checkpoint)
     if isinstance(composed, Composed):
         hold_unit(site.repo, composed.commit)
         return composed

@@ -13,7 +13,7 @@ from paddock.core.errors import PaddockError
 from paddock.core.leases.lease import Lease
 from paddock.fleet.clock import stamp
 from paddock.git.repo import Repo
-from paddock.sessions.host import is_certainly_gone, is_here, signal_holder
+from paddock.sessions.host import is_certainly_gone, is_here, is_in_sight, signal_holder
 
 START_SECONDS = 20.0
 LOG_BYTES = 8 * 1024 * 1024
@@ -49,6 +49,11 @@ def end_daemon(lease: Lease, *, agents_too: bool, timeout_seconds: float) -> Non
     if not is_here(lease.holder):
         words = daemon_words(lease)
         raise PaddockError(f"the daemon is running on another host: {words}", "run `paddock down` on that host")
+    if not is_in_sight(lease.holder):
+        raise PaddockError(
+            f"the daemon is running in another container or pid namespace: {daemon_words(lease)}",
+            "run `paddock down` there; if it is gone, its lease runs out within a minute",
+        )
     if not signal_holder(lease.holder, signal.SIGUSR1 if agents_too else signal.SIGTERM, timeout_seconds):
         signal_holder(lease.holder, signal.SIGKILL, 5.0)
 

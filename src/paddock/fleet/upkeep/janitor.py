@@ -147,7 +147,7 @@ def _sweep(site: Site, remedy: Remedy, report: SweepReport) -> Sequence[str]:
             if not ended.ended:
                 raise ChangedMeanwhile("it has ended by itself")
         case ReturnWorktree() | RemoveWorktree() | ForgetEntry():
-            return sweep_worktree(site.root, remedy, checkpoint)
+            return sweep_worktree(site.root, remedy, site.checkpoint)
         case ReleaseSandbox(name=name, run=run):
             if not release_sandbox(Sandbox(site.repo, site.sandbox_root, name), run):
                 raise ChangedMeanwhile
@@ -158,7 +158,7 @@ def _sweep(site: Site, remedy: Remedy, report: SweepReport) -> Sequence[str]:
             if not release_unit(site.repo, commit):
                 raise ChangedMeanwhile
         case ReleaseChanges(held=held):
-            if not release_changes(site.repo, held.main, held.refs, checkpoint):
+            if not release_changes(site.repo, held.main, held.refs, site.checkpoint):
                 raise ChangedMeanwhile
         case RemoveOutput(path=path):
             remove_tree(Path(path))

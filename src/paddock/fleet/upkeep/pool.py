@@ -20,7 +20,7 @@ async def fill_pool(site: Site, ledger: Ledger, troubles: Troubles) -> None:
         try:
             tip = await asyncio.to_thread(site.main_tip)
             homes = find_homes(ledger.board)
-            report = await asyncio.to_thread(fill, site.root, tip, size, 1, homes=homes)
+            report = await asyncio.to_thread(fill, site.root, tip, size, 1, homes=homes, checkpoint=site.checkpoint)
             busy, problem = bool(report.made or report.repointed), "; ".join(report.problems)
         except (PaddockError, OSError) as error:
             busy, problem = False, words_of(error)

@@ -53,6 +53,8 @@ def push_main(
     The lease is what makes it a compare-and-swap; a plain fast-forward would accept a rewound branch.
     """
     ref = f"refs/heads/{branch}"
+    # No transaction of ours reaches the remote. Whoever leads by the time it answers moves main from elsewhere.
+    repo.lead.require()
     pushed = repo.talk(
         "-c",
         "push.gpgSign=false",

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from paddock.core.errors import PaddockError
+from paddock.core.lead import Succeeded
 from paddock.git.checkpoints import Checkpoint, no_checkpoint
 from paddock.git.repo import Repo
 from paddock.git.usertree.notes import CheckoutNotes, StaleTree, hold_checkouts, read_notes, write_notes
@@ -56,6 +57,7 @@ def following(
         yield Following(CheckoutNotes())
         return
     with hold_checkouts(repo):
+        repo.lead.require()
         before = notice_undone(repo, branch, read_notes(repo))
         held = Following(before, new)
         for tree in trees:
@@ -64,17 +66,22 @@ def following(
             held.notes = held.notes.with_stale(claim)
         write_notes(repo, held.notes)
         checkpoint("sync.claimed")
-        moved = False
+        kept = before
         try:
             for tree in trees:
                 _hold_tree(held, tree, checkpoint, update=update)
             checkpoint("sync.held")
             yield held
-            moved = not held.ready and not held.left
+            if not held.ready and not held.left:
+                kept = held.notes
+        except Succeeded:
+            # Main may have been moved. What was claimed stays so, as if we had died: whoever leads now looks at it.
+            kept = held.notes
+            raise
         finally:
             for prepared in held.ready:
                 prepared.drop()
-            write_notes(repo, held.notes if moved else before)
+            write_notes(repo, kept)
         checkpoint("sync.followed")
 
 
@@ -124,6 +131,7 @@ def catch_up(
         return ()
     trees = trees_on(repo, branch)
     with hold_checkouts(repo, timeout_seconds):
+        repo.lead.require()
         notes = notice_undone(repo, branch, read_notes(repo))
         reports = []
         for tree in trees:

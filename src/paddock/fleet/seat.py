@@ -1,0 +1,97 @@
+"""Where it can be seen which daemon leads, besides in the log: a file, for shells and for a quick look, and a ref.
+
+Both only repeat what the log says. Whoever finds them wrong asks the log and puts them right.
+"""
+
+import contextlib
+import os
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol
+
+from paddock.git.leader import name_leader
+from paddock.git.repo import Repo
+
+POST = "leader"
+_LONGEST_SIGN = 200
+
+
+class Seat(Protocol):
+    @property
+    def post(self) -> str:
+        """The file to read it in; empty where there is none."""
+
+    def sign(self, generation: int) -> str:
+        """What is there to read while that generation leads."""
+
+    def read(self) -> str:
+        """What is there to read now; empty if nothing."""
+
+    def show(self, generation: int, require: Callable[[], None]) -> str:
+        """Has everything tell that this generation leads; returns the object that the leader's ref names then.
+
+        `require` raises if it does not lead any more, by the log.
+        """
+
+
+class NoSeat:
+    """For a log that stands alone: only what is written to it is fenced."""
+
+    post = ""
+
+    def sign(self, _generation: int) -> str:
+        return ""
+
+    def read(self) -> str:
+        return ""
+
+    def show(self, _generation: int, _require: Callable[[], None]) -> str:
+        return ""
+
+
+@dataclass(frozen=True, slots=True)
+class RepositorySeat:
+    """`log` is one word for the log, not shared by another that may be in its place later."""
+
+    repo: Repo
+    state_dir: Path
+    log: str
+
+    @property
+    def post(self) -> str:
+        return str(self.state_dir / POST)
+
+    def sign(self, generation: int) -> str:
+        return f"{generation} {self.log}"
+
+    def read(self) -> str:
+        try:
+            descriptor = os.open(self.post, os.O_RDONLY | os.O_CLOEXEC)
+        except OSError:
+            return ""
+        try:
+            return os.read(descriptor, _LONGEST_SIGN).decode("ascii", "replace").removesuffix("\n")
+        except OSError:
+            return ""
+        finally:
+            os.close(descriptor)
+
+    def show(self, generation: int, require: Callable[[], None]) -> str:
+        require()
+        self._write(self.sign(generation))
+        # Who fell asleep before it wrote has overwritten its successor's sign, which that one puts right, and learns of
+        # it here, before anything else.
+        return name_leader(self.repo, generation, self.log, require)
+
+    def _write(self, sign: str) -> None:
+        if self.read() == sign:
+            return
+        draft = f"{self.post}.{os.getpid()}.new"
+        try:
+            with open(draft, "w", encoding="ascii") as file:
+                file.write(f"{sign}\n")
+            os.replace(draft, self.post)
+        finally:
+            with contextlib.suppress(FileNotFoundError):
+                os.unlink(draft)
