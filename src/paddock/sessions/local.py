@@ -36,7 +36,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import NamedTuple
+from typing import BinaryIO, NamedTuple
 
 import msgspec
 
@@ -48,10 +48,12 @@ from paddock.sessions.fence import INNER_COMMAND, NAMESPACES, fence_argv
 from paddock.sessions.identity import ProcessIdentity, current_boot, current_space, identify, same_process
 from paddock.sessions.marks import Mark, MarkedProcess, cut_command
 from paddock.sessions.protocol import Exited, NeverStarted, Running, Stream, TurnOrder, TurnState, Vanished
+from paddock.sessions.regular import open_regular, stat_regular
 
 SHIM_COMMAND = ("/bin/sh", str(Path(__file__).with_name("shim.sh")))
 _DRAFT = ".claim"
 _NEVER = "never\n"
+_LOGS_BYTES = 1 << 16
 FENCE_ENDED = "The fence has ended"
 """Said before bubblewrap's status. It counts only where the shell in the fence was killed before it could tell more."""
 SIGNALS_WITHOUT_WORDS = (signal.SIGINT, signal.SIGPIPE)
@@ -79,7 +81,8 @@ class TurnFiles(NamedTuple):
     def read_logs(self) -> tuple[Path, ...]:
         """The files in which the command of a started turn tells more."""
         try:
-            return tuple(map(Path, self.logs.read_text(encoding="utf-8").splitlines()))
+            with open(self.logs, encoding="utf-8", opener=open_regular) as file:
+                return tuple(map(Path, file.read(_LOGS_BYTES).splitlines()))
         except FileNotFoundError:
             return ()
 
@@ -154,8 +157,8 @@ def _spawn_shim(
     order: TurnOrder, files: TurnFiles, argv: list[str], env: Mapping[str, str], checkpoint: Callable[[str], None]
 ) -> "subprocess.Popen[bytes]":
     with contextlib.ExitStack() as streams:
-        out = streams.enter_context(open(files.out, "ab"))
-        err = subprocess.STDOUT if order.one_stream else streams.enter_context(open(files.err, "ab"))
+        out = streams.enter_context(_append_to(files.out, order))
+        err = subprocess.STDOUT if order.one_stream else streams.enter_context(_append_to(files.err, order))
         checkpoint("turn.opened")
         try:
             shim = subprocess.Popen(
@@ -168,6 +171,16 @@ def _spawn_shim(
             ) from error
     _children.add(shim.pid)
     return shim
+
+
+def _append_to(path: Path, order: TurnOrder) -> BinaryIO:
+    try:
+        return open(path, "ab", opener=open_regular)
+    except FileNotFoundError as error:
+        raise PaddockError(
+            f"{_words(order)} cannot start: `{path}` is not a regular file",
+            "an agent may have put something there: remove it, then retry",
+        ) from error
 
 
 def _take_over(files: TurnFiles, earlier: "_Claim", lead: Lead) -> bool:
@@ -255,8 +268,9 @@ def observe_turn(files: TurnFiles) -> TurnState:
             if (exited := _read_exit(path, claim.started_at)) is not None:
                 return exited
         return Vanished(claim.started_at, rebooted=claim.identity.boot != current_boot())
-    sizes = [stat for stat in (_stat(files.out), _stat(files.err)) if stat is not None and stat.st_size]
-    logs = [stat for path in files.read_logs() if (stat := _stat(path)) is not None]
+    outputs = (stat_regular(files.out), stat_regular(files.err))
+    sizes = [stat for stat in outputs if stat is not None and stat.st_size]
+    logs = [stat for path in files.read_logs() if (stat := stat_regular(path)) is not None]
     return Running(
         claim.started_at,
         last_output_at=max((stat.st_mtime for stat in (*sizes, *logs)), default=None),
@@ -279,10 +293,10 @@ class _Claim:
 
 def _read_claim(files: TurnFiles) -> _Claim | None:
     try:
-        with open(files.pid, encoding="ascii", errors="replace") as file:
+        with open(files.pid, encoding="ascii", errors="replace", opener=open_regular) as file:
             text = file.read(200)
             started_at = os.fstat(file.fileno()).st_mtime
-    except (FileNotFoundError, NotADirectoryError):
+    except FileNotFoundError:
         return None
     identity = ProcessIdentity.from_text(text)
     if identity is None:
@@ -296,7 +310,7 @@ def _read_claim(files: TurnFiles) -> _Claim | None:
 def _read_exit(path: Path, started_at: float) -> Exited | None:
     """The status stands alone on its line; what the shell says after it is about its own last command."""
     try:
-        with open(path, encoding="utf-8", errors="replace") as file:
+        with open(path, encoding="utf-8", errors="replace", opener=open_regular) as file:
             lines = file.read(4096).split("\n")[:-1]
             at = os.fstat(file.fileno()).st_mtime
     except FileNotFoundError:
@@ -309,10 +323,3 @@ def _read_exit(path: Path, started_at: float) -> Exited | None:
     if by_signal:
         return Exited(code=None, signal=code - 128, started_at=started_at, at=at)
     return Exited(code=code, signal=None, started_at=started_at, at=at)
-
-
-def _stat(path: Path) -> os.stat_result | None:
-    try:
-        return path.stat()
-    except OSError:
-        return None

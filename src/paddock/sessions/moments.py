@@ -4,9 +4,10 @@ Whoever follows a turn notes now and then how long its output is and when that w
 `turn-N.times`. It is a hint for readers: lost or torn, it costs them some times and nothing else.
 """
 
-import os
 from bisect import bisect_left
 from pathlib import Path
+
+from paddock.sessions.regular import open_regular, stat_regular
 
 INTERVAL_SECONDS = 1.0
 SLOWER_PER_NOTE = 0.001  # the file of the longest turn stays small: after n notes the next is n ms later
@@ -27,15 +28,14 @@ class MomentsWriter:
         self._notes = 0
 
     def note(self, *, is_last: bool = False) -> None:
-        try:
-            now = os.stat(self._output)
-        except OSError:
+        now = stat_regular(self._output)
+        if now is None:
             return
         pause = INTERVAL_SECONDS + self._notes * SLOWER_PER_NOTE
         if now.st_size <= self._noted_bytes or (not is_last and now.st_mtime < self._noted_at + pause):
             return
         try:
-            with moments_path(self._output).open("a", encoding="ascii") as file:
+            with open(moments_path(self._output), "a", encoding="ascii", opener=open_regular) as file:
                 file.write(f"{now.st_size} {now.st_mtime:.1f}\n")
         except OSError:
             return
@@ -60,7 +60,7 @@ class Moments:
 
     def _read_on(self) -> None:
         try:
-            with self._path.open("rb") as file:
+            with open(self._path, "rb", opener=open_regular) as file:
                 file.seek(self._read_bytes)
                 data = file.read(MOMENTS_BYTES)
         except OSError:

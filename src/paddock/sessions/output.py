@@ -21,6 +21,7 @@ from pathlib import Path
 
 from paddock.sessions.moments import Moments
 from paddock.sessions.protocol import Line
+from paddock.sessions.regular import open_regular, stat_regular
 
 CHUNK_BYTES = 1 << 16
 BATCH_BYTES = 1 << 20
@@ -54,7 +55,7 @@ class LineReader:
         lines: list[Line] = []
         self.at_end = True
         try:
-            descriptor = os.open(self.path, os.O_RDONLY | os.O_CLOEXEC)
+            descriptor = open_regular(self.path, os.O_RDONLY)
         except FileNotFoundError:
             return lines
         try:
@@ -77,10 +78,8 @@ class LineReader:
             self._jump(size - keep_bytes)
 
     def size(self) -> int:
-        try:
-            return os.stat(self.path).st_size
-        except FileNotFoundError:
-            return 0
+        found = stat_regular(self.path)
+        return found.st_size if found is not None else 0
 
     def written_at(self, offset: int) -> float | None:
         """When the byte at `offset` was there; None when nobody has noted it."""
@@ -157,7 +156,7 @@ def _hole_from(descriptor: int, position: int, size: int) -> int:
 
 def read_tail(path: Path, most_bytes: int) -> str:
     try:
-        with path.open("rb") as file:
+        with open(path, "rb", opener=open_regular) as file:
             file.seek(max(0, os.fstat(file.fileno()).st_size - most_bytes))
             return file.read(most_bytes).decode("utf-8", "replace")
     except FileNotFoundError:
@@ -170,7 +169,7 @@ def bound_output(path: Path, limit_bytes: int) -> bool:
     Safe while the command appends. The file takes at most the limit plus what is written until the next call.
     """
     try:
-        descriptor = os.open(path, os.O_RDWR | os.O_CLOEXEC)
+        descriptor = open_regular(path, os.O_RDWR)
     except FileNotFoundError:
         return True
     try:
