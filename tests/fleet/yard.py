@@ -34,7 +34,7 @@ _Found = TypeVar("_Found")
 _KEPT_FILES = re.compile(
     r"""/paddock/(log\.(db(-wal|-shm)?|lock|board)|(waiting|limits|troubles)\.json|(worktree-add|checkouts)\.lock|main-compared|daemon\.log|leader)$
     |/paddock/memory/[^/]+\.json(\.new)?$  # the draft is that of an agent killed while it saved its conversation
-    |/paddock/attempts/t\d+/\d+/(turn-\d+\.(pid|out|err|exit|ending|stop|logs|times|[0-9a-f]{16}\.go)|prompt[^/]*|setup\.log)$
+    |/paddock/attempts/t\d+/\d+/(turn-\d+\.(pid|out|err|exit|ending|stop|logs|times|[0-9a-f]{16}\.go)|prompt[^/]*|setup\.log|desk/socket(\.new)?)$
     |/paddock/attempts/t\d+/\d+/((gemini|qwen)-defaults\.json|aider\.[a-z.]+|turn-\d+\.aider\.jsonl)$
     |/paddock/(runs|workbench\.git)/
     |/\.slots/(claims\.lock|w\d+/(lock|record\.json|setup\.log))$""",

@@ -79,6 +79,12 @@ def _discard_output() -> None:
 
 
 def _answer(arguments: list[str]) -> int:
+    if "PADDOCK_DESK" in os.environ:
+        from paddock.cli.desk import AtDesk, find_desk
+
+        desk = find_desk(arguments)
+        if desk is not None and arguments[0] != "with-lease":
+            return AtDesk(desk).pass_through(arguments)
     flags = set(arguments[1:])
     if arguments[:1] == ["status"] and flags <= {"--all", "--json"}:
         from paddock.cli.pages.overview import show_status

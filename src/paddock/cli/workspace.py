@@ -1,5 +1,6 @@
 """The workspace that the command line names."""
 
+import os
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -26,12 +27,15 @@ def open_workspace(ctx: "Context") -> Workspace:
 
 
 def _admit(workspace: Workspace, worker: "Worker", ctx: "Context") -> None:
-    from paddock.core.intent.workers import NotForWorkers, require_command
+    from paddock.core.intent.workers import NotForWorkers, require_command, require_served
+    from paddock.fleet.desk.wire import SERVED_VARIABLE
 
     command = ctx.command_path.removeprefix(ctx.find_root().command_path).strip()
     named = ctx.params.get("task")
     try:
         require_command(worker, command, (named,) if named else ())
+        if SERVED_VARIABLE in os.environ:
+            require_served(worker, command, file=ctx.params.get("file"))
     except NotForWorkers as refusal:
         workspace.refuse(refusal)
         raise

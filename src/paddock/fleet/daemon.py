@@ -7,12 +7,13 @@ from functools import partial
 from paddock.config.schema import Config
 from paddock.core.board import Board
 from paddock.core.errors import PaddockError
-from paddock.core.ids import TaskId
+from paddock.core.ids import RUN_OWNER, TaskId
 from paddock.core.lead import Succeeded
 from paddock.core.troubles import BRISK, PATIENT, Trouble
 from paddock.fleet.attempts.attempt import Crew
 from paddock.fleet.attempts.runs import AttemptRuns
 from paddock.fleet.checkpoints import checkpoint
+from paddock.fleet.desk.office import DeskOffice
 from paddock.fleet.dispatch.dispatcher import Dispatcher
 from paddock.fleet.dispatch.gate import Gate
 from paddock.fleet.drives import Drives
@@ -34,6 +35,7 @@ LULL_SECONDS = 60.0
 ROUND_SECONDS = 0.02
 """A busy fleet wakes its daemon with every step of every agent; one round handles everything that arrived."""
 STARTING = "starting agents"
+SERVING = "opening desks for workers"
 ESSENTIAL = frozenset({STARTING, LANDING, TENDING})
 """What a fleet that ends when idle does not give up before several tries."""
 
@@ -64,6 +66,7 @@ class Daemon:
     ledger: Ledger
     orders: Orders = field(default_factory=Orders)
     settings: SettingsFile | None = None
+    desks: DeskOffice | None = None
 
     def __post_init__(self) -> None:
         self.site.follow(self.ledger.lead)
@@ -93,6 +96,8 @@ class Daemon:
                 await self._run_tasks()
             finally:
                 self.site.sessions.close()
+                if self.desks is not None:
+                    await self.desks.close()
                 self.gate.flush()
                 checkpoint("daemon.leaves")
 
@@ -145,7 +150,10 @@ class Daemon:
         self.news.tell(board)
         self.attempts.adopt(board)
         self.attempts.steer(board)
-        return await self._dispatch(board), await self.lander.step()
+        await self._serve_workers()
+        start_at, land_at = await self._dispatch(board), await self.lander.step()
+        await self._serve_workers()
+        return start_at, land_at
 
     def _call(self) -> None:
         """There is something to do that the log does not tell."""
@@ -203,6 +211,12 @@ class Daemon:
         timer = asyncio.get_running_loop().call_later(min(SLOW_CLOCK_SECONDS, pause), self._woken.set)
         await self._woken.wait()
         timer.cancel()
+
+    async def _serve_workers(self) -> None:
+        """A desk for each that is driven, and for no other."""
+        if self.desks is not None:
+            workers = self._driven() | {f"{RUN_OWNER}{run}" for run in self.lander.runs.driven}
+            await self.troubles.attempt(SERVING, partial(self.desks.serve, workers))
 
     def _driven(self) -> frozenset[str]:
         return frozenset(run.attempt_id for run in self.attempts.by_task.values())

@@ -21,6 +21,7 @@ from paddock.engines.protocol import Capabilities, Engine
 from paddock.engines.registry import load_engine
 from paddock.fleet.checkpoints import checkpoint
 from paddock.fleet.clock import SYSTEM_CLOCK, WallClock
+from paddock.fleet.desk.wire import SOCKET
 from paddock.fleet.machine import Machine, ThisMachine
 from paddock.fleet.seat import RepositorySeat
 from paddock.git.disk import DiskFloor
@@ -173,6 +174,11 @@ class Site:
         """Where the record of an attempt's turns is, or of a CI run's."""
         run = owner.removeprefix(RUN_OWNER)
         return self.attempt_folder(AttemptId(owner)) if run == owner else self.run_folder(run)
+
+    def desk_of(self, owner: str) -> Path:
+        """The socket on which a worker asks. The folder around it exists for it alone: a fence shows that folder, and
+        with it the sockets of daemons to come."""
+        return self.owner_folder(owner) / "desk" / SOCKET
 
     def agent_of(self, task: Task) -> Agent:
         return self.config.agents.get(task.agent or "", NO_AGENT)

@@ -15,6 +15,15 @@ ATTEMPT_VARIABLE = "PADDOCK_ATTEMPT"
 MOST_ANCESTORS = 64
 
 
+INHERITED_MARKS = 8
+
+
+def marked_variables(marker: str, owner: str, inherited: Mapping[str, str]) -> dict[str, str]:
+    """What the processes of an attempt or a CI run have in their environment. Marks pile up: see sessions/marks.py."""
+    marks = [*inherited.get(MARK_VARIABLE, "").split()[-INHERITED_MARKS:], f"{marker}:{owner}"]
+    return {MARK_VARIABLE: " ".join(marks), ATTEMPT_VARIABLE: owner}
+
+
 def owner_of_caller(marks: tuple[str, ...], marker: str) -> str:
     """The attempt or CI run of the log `marker` that marks name, the nearest first; empty if none does."""
     prefix = f"{marker}:"

@@ -16,11 +16,10 @@ from pathlib import Path
 
 import psutil
 
-from paddock.sessions.ancestry import ATTEMPT_VARIABLE, MARK_VARIABLE, marks_in
+from paddock.sessions.ancestry import MARK_VARIABLE, marked_variables, marks_in
 from paddock.sessions.identity import HAS_PROCFS, ProcessIdentity, ProcessStat, identify, read_proc, read_stat
 from paddock.sessions.protocol import LiveProcess
 
-INHERITED_MARKS = 8
 COMMAND_CHARACTERS = 200
 LIST_PASSES = 10
 EXEC_PAUSES = 200
@@ -46,8 +45,7 @@ class Mark:
 
     def variables(self, inherited: str = "") -> dict[str, str]:
         """The environment of the attempt's processes; `inherited` is the starter's own mark variable."""
-        marks = [*inherited.split()[-INHERITED_MARKS:], self.as_text()]
-        return {MARK_VARIABLE: " ".join(marks), ATTEMPT_VARIABLE: self.attempt}
+        return marked_variables(self.marker, self.attempt, {MARK_VARIABLE: inherited})
 
 
 @dataclass(frozen=True, slots=True)

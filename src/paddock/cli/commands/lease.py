@@ -6,6 +6,7 @@ import time
 from dataclasses import replace
 
 import click
+from msgspec import structs
 
 from paddock.cli.options import DURATION, prints_json
 from paddock.cli.terminal.text import age, cut, print_document, print_json
@@ -51,17 +52,20 @@ def lease_command() -> None:
 @click.option(
     "--for", "attempt", metavar="t3.1", help="The attempt that holds it. Default: the caller's own, if it is an agent."
 )
+@click.option("--command", type=int, default=0, hidden=True)
 @prints_json
 @click.pass_context
 def acquire_command(
-    ctx: click.Context, name: str, ttl: float | None, wait: float, attempt: str | None, as_json: bool
+    ctx: click.Context, name: str, ttl: float | None, wait: float, attempt: str | None, command: int, as_json: bool
 ) -> None:
     """Acquire the lease on NAME and print its generation."""
     workspace = open_workspace(ctx)
-    request = LeaseRequest(name, holder_of(workspace, attempt), workspace.config.leases.ttl if ttl is None else ttl)
-    held = acquire(workspace, request, wait)
+    seconds = workspace.config.leases.ttl if ttl is None else ttl
+    holder = holder_of(workspace, attempt)
+    holder = structs.replace(holder, pid=command) if command else holder
+    held = acquire(workspace, LeaseRequest(name, holder, seconds), wait)
     if as_json:
-        print_document(name=held.name, generation=held.generation)
+        print_document(name=held.name, generation=held.generation, ttl=seconds)
     else:
         click.echo(f"{held.name} is yours, generation {held.generation}")
 

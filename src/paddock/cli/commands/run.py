@@ -21,6 +21,7 @@ from paddock.core.ids import TaskId, task_number
 from paddock.core.lead import BY_HAND, Succeeded
 from paddock.core.tasks.task import Phase
 from paddock.fleet.daemon import Daemon, Orders
+from paddock.fleet.desk.office import DeskOffice
 from paddock.fleet.dispatch.refusals import read_waiting
 from paddock.fleet.ledger import AlreadyRunning, Ledger, take_lead
 from paddock.fleet.seat import Seat
@@ -76,7 +77,7 @@ async def run_fleet(workspace: Workspace, orders: Orders, *, wait: bool, live: b
     loop.add_signal_handler(signal.SIGUSR1, lambda: loop.create_task(daemon.end_agents()))
     try:
         settings = SettingsFile(workspace.top / FILE_NAME, lambda: workspace.load().config)
-        daemon = Daemon(site, ledger, orders, settings=settings)
+        daemon = Daemon(site, ledger, orders, settings=settings, desks=DeskOffice(site))
         if live:
             from paddock.cli.pages.live import watch_live
 

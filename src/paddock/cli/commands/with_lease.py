@@ -3,7 +3,6 @@
 import contextlib
 import os
 import signal
-import socket
 import subprocess
 import threading
 import time
@@ -11,13 +10,12 @@ import time
 import click
 import psutil
 
-from paddock.cli.commands.lease import acquire
+from paddock.cli.desk import AtDesk, find_desk
+from paddock.cli.lease_office import DeskLeases, HeldLease, LeaseOffice, LogLeases
 from paddock.cli.options import DURATION
 from paddock.cli.workspace import open_workspace
 from paddock.core.errors import PaddockError
-from paddock.core.intent.leases import LeaseClaim, LeaseRequest, NotYours, release_lease, renew_lease
-from paddock.core.leases import decisions, lease
-from paddock.fleet.workspace import Workspace
+from paddock.core.intent.leases import NotYours
 
 PASSED_ON = (signal.SIGTERM, signal.SIGHUP, signal.SIGINT)
 END_SECONDS = 5.0
@@ -35,13 +33,12 @@ def with_lease_command(ctx: click.Context, name: str, command: tuple[str, ...], 
 
     Exits with the command's own status.
     """
-    workspace = open_workspace(ctx)
-    seconds = workspace.config.leases.ttl if ttl is None else ttl
-    held = acquire(workspace, LeaseRequest(name, this_command(workspace), seconds), wait)
-    claim = LeaseClaim(held.name, "", held.generation)
+    desk = find_desk(["with-lease"])
+    office: LeaseOffice = LogLeases(open_workspace(ctx)) if desk is None else DeskLeases(AtDesk(desk))
+    held = office.acquire(name, ttl, wait)
     lost = threading.Event()
     ended = threading.Event()
-    keeper = threading.Thread(target=_keep, args=(workspace, claim, seconds, ended, lost), daemon=True)
+    keeper = threading.Thread(target=_keep, args=(office, held, ended, lost), daemon=True)
     keeper.start()
     try:
         code = _run(command, held, lost)
@@ -49,13 +46,13 @@ def with_lease_command(ctx: click.Context, name: str, command: tuple[str, ...], 
         ended.set()
         keeper.join()
         if not lost.is_set():
-            workspace.record(lambda board: release_lease(board, claim))
+            office.release(held)
     if lost.is_set():
         raise PaddockError(f"the lease on `{held.name}` was lost while the command ran, so the command was stopped")
     ctx.exit(code)
 
 
-def _run(words: tuple[str, ...], held: decisions.Granted, lost: threading.Event) -> int:
+def _run(words: tuple[str, ...], held: HeldLease, lost: threading.Event) -> int:
     env = {**os.environ, "PADDOCK_LEASE": held.name, "PADDOCK_LEASE_GENERATION": str(held.generation)}
     started: list[subprocess.Popen[bytes]] = []
     early: list[int] = []
@@ -113,16 +110,14 @@ def _end_tree(pid: int) -> None:
         _, family = psutil.wait_procs(family, timeout=END_SECONDS)
 
 
-def _keep(
-    workspace: Workspace, claim: LeaseClaim, seconds: float, ended: threading.Event, lost: threading.Event
-) -> None:
+def _keep(office: LeaseOffice, held: HeldLease, ended: threading.Event, lost: threading.Event) -> None:
     """Renews in good time, and reports when the lease is, or may be, someone else's."""
-    good_until = time.monotonic() + seconds
-    while not ended.wait(max(0.05, seconds / 3)):
+    good_until = time.monotonic() + held.ttl
+    while not ended.wait(max(0.05, held.ttl / 3)):
         began = time.monotonic()
         try:
-            workspace.record(lambda board: renew_lease(board, claim, seconds, time.time()))
-            good_until = began + seconds
+            office.renew(held)
+            good_until = began + held.ttl
         except NotYours:
             lost.set()
             return
@@ -131,11 +126,3 @@ def _keep(
             if time.monotonic() >= good_until:
                 lost.set()
                 return
-
-
-def this_command(workspace: Workspace) -> lease.Holder:
-    """Two commands are two holders, even in one shell or attempt."""
-    worker = workspace.worker
-    name = workspace.author.name if worker is None else worker.owner
-    attempt = "" if worker is None else worker.attempt
-    return lease.Holder(name, socket.gethostname(), os.getpid(), attempt=attempt)

@@ -130,6 +130,20 @@ def require_command(worker: Worker, command: str, subjects: Iterable[str] = ()) 
                 )
 
 
+def require_served(worker: Worker, command: str, file: str | None) -> None:
+    """For a command that runs outside the worker's fence, where it must run nothing of the worker's and read no file.
+
+    Raises NotForWorkers.
+    """
+    if command == "with-lease" or file not in (None, "-"):
+        what = "with-lease" if command == "with-lease" else f"{command} --file {file}"
+        raise NotForWorkers(
+            f"{command} at its desk",
+            f"`paddock {printable(what, 60)}` cannot be asked for from inside the fence of {worker.place}",
+            "run `paddock` itself there: it knows what to send",
+        )
+
+
 def require_events(board: "Board", worker: Worker, drafts: Sequence[Draft]) -> None:
     """Raises NotForWorkers for what a worker may not record, and PaddockError where there is too much of it."""
     for draft in drafts:

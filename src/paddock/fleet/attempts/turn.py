@@ -24,6 +24,7 @@ from paddock.fleet.attempts.prompts import TurnPlan
 from paddock.fleet.attempts.transcript import Heard, TurnReader, nobody
 from paddock.fleet.checkpoints import checkpoint
 from paddock.fleet.clock import wait_for
+from paddock.fleet.desk.wire import DESK_VARIABLE
 from paddock.fleet.dispatch.pricing import Startup, bill
 from paddock.fleet.site import Site
 from paddock.git.worktrees.furnish import Worktree
@@ -92,6 +93,7 @@ def _attempt_environment(site: Site, attempt: Attempt, worktree: Worktree) -> di
         **worktree.environment(),
         "PADDOCK_TASK": task_of(attempt.id),
         "PADDOCK_BRANCH": attempt.branch,
+        DESK_VARIABLE: str(site.desk_of(attempt.id)),
     }
     if site.config.worktrees.isolate_home:
         home = site.attempt_folder(attempt.id) / "home"

@@ -13,6 +13,7 @@ from paddock.core.merge.guards import BLAMING
 from paddock.core.merge.model import Purpose, Result, Run
 from paddock.fleet.checkpoints import checkpoint
 from paddock.fleet.clock import wait_for
+from paddock.fleet.desk.wire import DESK_VARIABLE
 from paddock.fleet.landing.ci_output import last_lines_of, note_step, step_turn
 from paddock.fleet.landing.ci_verdict import RunResult, Tried, judge_exit, judge_loss, sum_up
 from paddock.fleet.landing.entrance import ci_of
@@ -149,7 +150,8 @@ class CiRun:
             return RunResult(Result.CANCELLED)
         turn = self._turn(number)
         note_step(self._site, self.run.id, number, name)
-        order = TurnOrder(turn, command.argv, command.env, command.cwd, one_stream=True)
+        env = {**command.env, DESK_VARIABLE: str(self._site.desk_of(turn.owner))}
+        order = TurnOrder(turn, command.argv, env, command.cwd, one_stream=True)
         await asyncio.to_thread(self._sessions.start, order)
         checkpoint("ci.started")
         self._sessions.follow(turn, self.changed.set)

@@ -32,7 +32,7 @@ def daemon_words(lease: Lease) -> str:
 
 def spawn_daemon(top: Path, log: Path, arguments: list[str]) -> int:
     """Starts `paddock run` detached, its words going to `log`; returns its pid."""
-    argv = [sys.executable, "-m", "paddock", "-C", str(top), "run", *arguments]
+    argv = [sys.executable, "-P", "-m", "paddock", "-C", str(top), "run", *arguments]
     log.parent.mkdir(parents=True, exist_ok=True)
     if log.exists() and log.stat().st_size > LOG_BYTES:
         os.replace(log, log.with_name(f"{log.name}.1"))
@@ -79,7 +79,7 @@ Description=Paddock fleet of {str(top).replace("%", "%%")}
 
 [Service]
 {_place_line(top)}
-ExecStart={_quoted(sys.executable)} -m paddock -C {_quoted(str(top))} run --wait
+ExecStart={_quoted(sys.executable)} -P -m paddock -C {_quoted(str(top))} run --wait
 Restart=on-failure
 RestartSec=5
 KillMode=process
