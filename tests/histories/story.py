@@ -6,6 +6,7 @@ Histories that were recorded are never changed: a new kind goes into a new chapt
 from collections.abc import Iterator
 
 from paddock.core import events as ev
+from paddock.core.given import Given
 from paddock.core.ids import AttemptId, TaskId
 from paddock.core.leases import lease
 from paddock.core.merge import events as qe
@@ -29,6 +30,7 @@ def story() -> Iterator[ev.Draft]:
     yield from stacks()
     yield from leases()
     yield from upkeep()
+    yield from loss()
 
 
 def people() -> Iterator[ev.Draft]:
@@ -168,3 +170,10 @@ def upkeep() -> Iterator[ev.Draft]:
     yield draft(ev.DaemonTroubled("fetch", "no network"))
     yield draft(ev.BudgetSet("fleet", 20.0))
     yield draft(ev.LimitsReset("claude"))
+
+
+def loss() -> Iterator[ev.Draft]:
+    """Of the records after these some were lost, with a task and what was given in them."""
+    yield draft(ev.LogLossAccepted(200, 205, Given(tasks=9, attempts=4, runs=9, versions=3, generations=5), "a crash"))
+    yield draft(ev.TaskAdded("lost", "The records of t9 are lost."), "t9")
+    yield draft(ev.TaskCancelled("its records are lost"), "t9")

@@ -12,6 +12,7 @@ from paddock.store.protocol import Query, Store
 from paddock.store.rows import COLUMNS, select_rows
 from paddock.store.snapshots import snapshot_path
 from paddock.store.sqlite import SqliteStore
+from paddock.store.witness import witness_path
 from tests.store.memory import MemoryLog, MemoryStore
 
 
@@ -34,6 +35,10 @@ class Shelf(Protocol):
 
     def spoil_snapshot(self) -> None:
         """Flips a byte in the middle of what is kept of the board."""
+        ...
+
+    def forget_witness(self) -> None:
+        """Takes away what tells how far the log has come."""
         ...
 
 
@@ -73,6 +78,9 @@ class SqliteShelf:
         content[len(content) // 2] ^= 0x40
         path.write_bytes(content)
 
+    def forget_witness(self) -> None:
+        witness_path(self.path).unlink()
+
     def close(self) -> None:
         for store in self._opened:
             store.close()
@@ -105,6 +113,9 @@ class MemoryShelf:
         content = bytearray(self._log.snapshot)
         content[len(content) // 2] ^= 0x40
         self._log.snapshot = bytes(content)
+
+    def forget_witness(self) -> None:
+        self._log.witness = None
 
     def close(self) -> None:
         pass

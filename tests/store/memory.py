@@ -9,18 +9,24 @@ from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator
 from fnmatch import fnmatchcase
 from operator import itemgetter
+from pathlib import Path
 from threading import get_ident
 
-from paddock import __version__
 from paddock.core.board import Board
 from paddock.core.errors import PaddockError
-from paddock.core.events import Draft, LogCreated, Record
+from paddock.core.events import Record
+from paddock.core.intent.loss import accept_loss
 from paddock.core.snapshot import encode_board
-from paddock.store.codec import Row, decode_row
+from paddock.store.codec import Row, decode_row, follows
 from paddock.store.fold import Decisions, Fold, Results, append_group
+from paddock.store.identity import begin_log
+from paddock.store.loss import Loss, find_loss, log_lost, require_own
 from paddock.store.protocol import Author, Decide, Listener, LogUnusable, Query
 from paddock.store.snapshots import pack, snapshot_distance, unpack
 from paddock.store.verification import Verification, verify_rows
+from paddock.store.witness import Witness
+
+PLACE = Path("memory")
 
 
 class MemoryLog:
@@ -30,6 +36,7 @@ class MemoryLog:
         self.rows: list[Row] = []
         self.snapshot = b""
         self.snapshot_seq = 0
+        self.witness: Witness | None = None
         self.listeners: list[MemoryListener] = []
         self.is_there = True
 
@@ -70,7 +77,7 @@ class MemoryStore:
         self._fold: Fold | None = None
         self._thread = get_ident()
         if announce and not log.rows:
-            self.append(lambda _board: [Draft(LogCreated(__version__))], Author("paddock"))
+            self.append(begin_log(), Author("paddock"))
 
     def append(self, decide: Decide, author: Author) -> list[Record]:
         (result,) = self.append_all([(decide, author)])
@@ -90,6 +97,7 @@ class MemoryStore:
             raise
         if rows:
             self._log.rows += rows
+            self._log.witness = self._testimony(fold)
             if fold.board.seq - self._log.snapshot_seq > snapshot_distance(len(fold.board.tasks)):
                 self._snapshot(fold)
             self._log.nudge()
@@ -118,9 +126,26 @@ class MemoryStore:
         return self._log.rows[-1][0] if self._log.rows else 0
 
     def verify(self) -> Verification:
-        return verify_rows(self.rows(), at_least=self._log.snapshot_seq)
+        unseen = () if self._log.witness is not None else ("the log has no witness",)
+        found = verify_rows(self.rows(), at_least=self._log.snapshot_seq, witness=self._log.witness)
+        return Verification(found.records, found.bad, unseen)
+
+    def loss(self) -> Loss | None:
+        return find_loss(self._log.witness, unpack(self._log.snapshot), self.head(), self._hash_at)
+
+    def accept_loss(self, author: Author, reason: str = "") -> Loss | None:
+        if (loss := self.loss()) is None:
+            return None
+        self._log.snapshot, self._log.snapshot_seq, self._log.witness, self._fold = b"", 0, None, None
+        self.append(lambda board: accept_loss(board, loss.last, loss.given, reason), author)
+        return loss
+
+    def settle(self) -> None:
+        self._require_own_thread()
 
     def rebuild(self) -> bool:
+        if (loss := self.loss()) is not None:
+            raise log_lost(PLACE, loss)
         try:
             before = encode_board(self.board())
         except PaddockError:
@@ -135,6 +160,8 @@ class MemoryStore:
         yield from self._log.rows[bisect_right(self._log.rows, after, key=itemgetter(0)) :]
 
     def restore(self, rows: Iterable[Row]) -> int:
+        if self._fold is None:
+            self._fold = self._start(repair=True)
         fold = self._catch_up()
         first, taken = fold.board.seq, []
         try:
@@ -142,10 +169,18 @@ class MemoryStore:
                 fold.require_next(row)
                 fold.follow(decode_row(row))
                 taken.append(row)
+            witness = self._log.witness
+            rows = (*self._log.rows, *taken)
+            found = next((row[-1] for row in rows if witness is not None and row[0] == witness.seq), None)
+            lost = require_own(PLACE, witness, fold, found)
         except BaseException:
             self._fold = None
             raise
         self._log.rows += taken
+        if lost is not None:
+            self._fold = None
+        elif taken:
+            self._log.witness = self._testimony(fold)
         self._log.nudge()
         return fold.board.seq - first
 
@@ -160,18 +195,30 @@ class MemoryStore:
 
     def _catch_up(self) -> Fold:
         fold = self._fold = self._fold if self._fold is not None else self._start()
+        if fold.board.seq and self._hash_at(fold.board.seq) != fold.tip:
+            self._fold = None
+            raise log_lost(PLACE, Loss(self.head(), fold.board.seq))
         for row in self.rows(fold.board.seq):
+            if not follows(fold.tip, row):
+                self._fold = None
+                raise LogUnusable(f"record {row[0]} does not match its hash")
             fold.follow(decode_row(row))
         return fold
 
-    def _start(self) -> Fold:
+    def _start(self, *, repair: bool = False) -> Fold:
         kept = unpack(self._log.snapshot)
-        if kept is None:
-            return Fold()
-        row = next(self.rows(kept.board.seq - 1), None)
-        if row is None:
-            raise LogUnusable(f"the log has lost record {kept.board.seq}, which it had")
-        return kept if row[-1] == kept.tip else Fold()
+        loss = None if repair else self.loss()
+        if loss is not None:
+            raise log_lost(PLACE, loss)
+        return kept if kept is not None and self._hash_at(kept.board.seq) == kept.tip else Fold()
+
+    def _hash_at(self, seq: int) -> bytes | None:
+        row = next(self.rows(seq - 1), None)
+        return row[-1] if row is not None and row[0] == seq else None
+
+    def _testimony(self, fold: Fold) -> Witness:
+        board = fold.board
+        return Witness(board.identity, board.seq, fold.tip, round(board.at * 1_000_000), board.given)
 
     def _snapshot(self, fold: Fold) -> None:
         self._log.snapshot, self._log.snapshot_seq = pack(fold), fold.board.seq

@@ -4,6 +4,7 @@ import asyncio
 import re
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 
 import pytest
 
@@ -11,19 +12,41 @@ from paddock import __version__
 from paddock.core import events as ev
 from paddock.core.board import Board
 from paddock.core.errors import IllegalTransition, PaddockError
+from paddock.core.given import Given
 from paddock.core.ids import AttemptId, TaskId, task_id
+from paddock.core.leases.lease import Holder, LeaseGranted, latest_generation
+from paddock.core.merge.changes import known_version
+from paddock.core.merge.events import ChangeQueued
+from paddock.core.merge.model import Change
 from paddock.core.snapshot import encode_board
+from paddock.core.tasks.task import Phase
+from paddock.core.tasks.vocabulary import Outcome, Step
 from paddock.store import fold
 from paddock.store.codec import Row, chain
-from paddock.store.protocol import Author, LogUnusable, Query, Store
-from tests.store.conftest import Shelf
+from paddock.store.protocol import Author, LogLost, LogUnusable, Query, Store
+from tests.store.conftest import SHELVES, Shelf
 from tests.store.drafts import ANA, add, break_halfway, refuse, write
 
 
 def test_a_new_log_begins_with_the_version_that_made_it(store: Store) -> None:
     (created,) = store.records(Query())
-    assert (created.seq, created.event) == (1, ev.LogCreated(__version__))
-    assert store.board().version == __version__
+    assert created.seq == 1
+    assert isinstance(created.event, ev.LogCreated)
+    assert created.event.version == store.board().version == __version__
+
+
+def test_every_log_has_a_word_of_its_own_and_keeps_it(shelf: Shelf, tmp_path: Path) -> None:
+    store = shelf.open()
+    identity = store.board().identity
+    assert re.fullmatch("[0-9a-f]{8}", identity)
+    assert store.board().label == "", "it is the first in its repository"
+    for _ in range(6):
+        store.append(add(count=500), ANA)
+    assert shelf.open(read_only=True).board().identity == identity, "a snapshot has it too"
+    other = shelf.open_empty()
+    other.restore(store.rows())
+    assert other.board().identity == identity, "and so has a copy"
+    assert SHELVES["sqlite"](tmp_path / "elsewhere").open().board().identity != identity
 
 
 def test_records_come_back_as_they_were_written(store: Store) -> None:
@@ -189,31 +212,129 @@ def test_a_long_log_opens_from_its_snapshot_to_the_same_board(shelf: Shelf) -> N
     assert shelf.open().rebuild() is True
 
 
-def test_a_snapshot_of_another_history_is_not_used(shelf: Shelf) -> None:
+def test_a_record_that_was_exchanged_for_another_is_named(shelf: Shelf) -> None:
     store = shelf.open()
     store.append(add("before", 3), ANA)
     store.rebuild()
-    shelf.tamper("UPDATE events SET body = CAST(replace(CAST(body AS TEXT), 'before', 'after') AS BLOB)")
     shelf.tamper("UPDATE events SET hash = randomblob(20) WHERE seq = 4")
-    board = shelf.open(read_only=True).board()
-    assert [board.tasks[name].title for name in board.tasks] == ["after"] * 3
+    with pytest.raises(LogLost, match="has another record 4 than the one that was acknowledged"):
+        shelf.open(read_only=True).board()
+    found = shelf.open(read_only=True).verify()
+    assert found.bad is not None
+    assert found.bad.seq == 4
 
 
-def test_a_log_that_lost_records_it_had_is_refused_until_it_is_rebuilt(shelf: Shelf) -> None:
+def test_a_record_that_does_not_match_its_hash_is_not_folded(shelf: Shelf) -> None:
+    store = shelf.open()
+    store.append(add("before", 3), ANA)
+    shelf.tamper("UPDATE events SET body = CAST(replace(CAST(body AS TEXT), 'before', 'after') AS BLOB) WHERE seq = 3")
+    with pytest.raises(LogUnusable, match="record 3 does not match its hash"):
+        shelf.open(read_only=True).board()
+
+
+@pytest.mark.parametrize("snapshot", [True, False])
+def test_a_log_that_lost_records_it_had_is_refused_until_a_person_accepts_it(shelf: Shelf, snapshot: bool) -> None:
     """Otherwise their numbers and ids would be given to others."""
     store = shelf.open()
+    assert store.loss() is None
+    assert store.accept_loss(ANA) is None, "nothing is lost"
     store.append(add("before", 3), ANA)
-    store.rebuild()
+    if snapshot:
+        store.rebuild()
     shelf.tamper("DELETE FROM events WHERE seq > 2")
     writer = shelf.open()
-    with pytest.raises(LogUnusable, match="has lost record 4, which it had"):
-        writer.append(add("after", 5), ANA)
-    with pytest.raises(LogUnusable, match="has lost record 4, which it had"):
-        shelf.open(read_only=True).board()
-    assert writer.rebuild() is False
-    writer.append(add("after", 5), ANA)
+    for refused in (
+        lambda: writer.append(add("after", 5), ANA),
+        writer.rebuild,
+        writer.board,
+        shelf.open(read_only=True).board,
+        store.board,
+    ):
+        with pytest.raises(LogLost, match="has lost records 3 to 4, which it had"):
+            refused()
+    assert len(list(writer.records(Query()))) == 2, "what is left can be looked at"
+    loss = writer.accept_loss(ANA, "the disk broke")
+    assert loss is not None
+    assert (loss.head, loss.first, loss.last, loss.given) == (2, 3, 4, Given(tasks=3))
+    writer.append(add("after", 2), ANA)
     board = shelf.open(read_only=True).board()
-    assert [board.tasks[name].title for name in board.tasks] == ["before", *["after"] * 5]
+    assert [board.tasks[name].title for name in board.tasks] == ["before", "lost", "lost", "after", "after"]
+    assert board.tasks[TaskId("t3")].phase is Phase.CANCELLED
+    assert writer.loss() is None
+    assert writer.verify().bad is None
+    accepted = next(record for record in writer.records(Query(kind="log.loss_accepted")))
+    assert accepted.event == ev.LogLossAccepted(3, 4, Given(tasks=3), "the disk broke")
+
+
+def test_no_number_is_given_again_after_a_loss(shelf: Shelf) -> None:
+    store = shelf.open()
+    store.append(add("old", 2), ANA)
+    store.append(write(attempt("t1.1")), ANA)
+    kept = store.head()
+    store.append(write(*ended("t1.1"), attempt("t1.2")), ANA)
+    store.append(write(*ended("t1.2"), ev.Draft(LeaseGranted("daemon", 7, Holder("d"), 60.0))), ANA)
+    store.append(write(ev.Draft(ChangeQueued(Change("t1", 3, "c" * 40, "t1")))), ANA)
+    shelf.tamper(f"DELETE FROM events WHERE seq > {kept}")
+    store = shelf.open()
+    loss = store.accept_loss(ANA)
+    assert loss is not None
+    assert loss.given == Given(tasks=2, attempts=2, versions=3, generations=7)
+    board = store.board()
+    assert board.given == loss.given
+    assert board.tasks[TaskId("t1")].newest == 2
+    assert known_version(board.queue, "t1") == known_version(board.queue, "another") == 3
+    assert latest_generation(board.leases, "daemon") == latest_generation(board.leases, "other") == 7
+    store.append(write(*ended("t1.1")), ANA)
+    with pytest.raises(PaddockError, match=r"t1\.2"):
+        store.append(write(attempt("t1.2")), ANA)
+    store.append(write(attempt("t1.3")), ANA)
+
+
+def attempt(name: str) -> ev.Draft:
+    event = ev.AttemptStarted("scripted", "a" * 40, "paddock/t1")
+    return ev.Draft(event, task=TaskId("t1"), attempt=AttemptId(name))
+
+
+def ended(name: str) -> list[ev.Draft]:
+    end = ev.AttemptEnded(Outcome.CRASHED, Step.RETRY, counted=False)
+    return [ev.Draft(end, task=TaskId("t1"), attempt=AttemptId(name))]
+
+
+def test_lost_records_are_restored_only_as_they_were(shelf: Shelf) -> None:
+    store = shelf.open()
+    store.append(add("before", 3), ANA)
+    rows = list(store.rows())
+    shelf.tamper("DELETE FROM events WHERE seq > 2")
+    fork = shelf.open_empty()
+    fork.restore(rows[:2])
+    fork.append(add("another", 4), ANA)
+    with pytest.raises(LogUnusable, match="are not those that the log"):
+        shelf.open().restore(list(fork.rows())[2:])
+    assert shelf.open().restore(rows[2:3]) == 1, "some of them are better than none"
+    with pytest.raises(LogLost, match="has lost record 4, which it had"):
+        shelf.open().board()
+    assert shelf.open().restore(rows[3:]) == 1
+    assert [record.task for record in shelf.open().append(add(), ANA)] == ["t4"]
+
+
+def test_a_settled_log_goes_on(shelf: Shelf) -> None:
+    store = shelf.open()
+    for _ in range(3):
+        store.append(add(), ANA)
+        store.settle()
+        store.settle()
+    assert len(shelf.open(read_only=True).board().tasks) == 3
+
+
+def test_verification_says_that_there_is_no_witness(shelf: Shelf) -> None:
+    store = shelf.open()
+    store.append(add(), ANA)
+    assert store.verify().unseen == ()
+    shelf.forget_witness()
+    assert "no witness" in store.verify().unseen[0]
+    store.append(add(), ANA)
+    store.settle()
+    assert store.verify().unseen == (), "the next write is witnessed again"
 
 
 def unknown(shelf: Shelf) -> None:

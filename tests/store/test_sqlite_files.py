@@ -13,10 +13,12 @@ from paddock.core import events as ev
 from paddock.core.errors import PaddockError
 from paddock.store import snapshots
 from paddock.store.fold import Fold
+from paddock.store.location import retire_log
 from paddock.store.lock import locked, open_lock
 from paddock.store.protocol import LogUnusable, Query
 from paddock.store.snapshots import snapshot_path
 from paddock.store.sqlite import SqliteStore
+from paddock.store.witness import witness_path
 from tests.core.ledger import Ledger
 from tests.store.drafts import ANA, add, write
 
@@ -68,7 +70,7 @@ def test_a_log_that_cannot_be_made_leaves_nothing_behind(tmp_path: Path, monkeyp
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(os, "rename", fail)
-    with pytest.raises(LogUnusable, match="No space left"):
+    with pytest.raises(LogUnusable, match=r"the disk of `.*` is full: nothing was written"):
         SqliteStore(tmp_path / "log.db", create=True)
     assert [path.name for path in tmp_path.iterdir()] == ["log.lock"]
 
@@ -104,6 +106,7 @@ def test_many_threads_making_the_same_log_make_it_once(tmp_path: Path) -> None:
 def test_the_write_ahead_log_of_a_lost_database_is_not_played_into_a_new_one(log: Path) -> None:
     assert Path(f"{log}-wal").stat().st_size > 0
     log.unlink()
+    retire_log(log)
     store = SqliteStore(log, create=True)
     assert (store.head(), len(store.board().tasks)) == (1, 0)
     store.append(add(), ANA)
@@ -134,7 +137,7 @@ def test_a_truncated_database_is_an_explained_failure(log: Path, length: int) ->
 def test_flipped_bytes_anywhere_are_harmless_or_an_explained_failure(log: Path) -> None:
     checkpoint(log)
     good = log.read_bytes()
-    snapshot = snapshot_path(log).read_bytes()
+    snapshot, witness = snapshot_path(log).read_bytes(), witness_path(log).read_bytes()
     fine, refusals = 0, []
     for offset in [*range(0, 110, 3), *range(110, len(good), 397)]:
         content = bytearray(good)
@@ -143,6 +146,7 @@ def test_flipped_bytes_anywhere_are_harmless_or_an_explained_failure(log: Path) 
             leftover.unlink()
         log.write_bytes(content)
         snapshot_path(log).write_bytes(snapshot)
+        witness_path(log).write_bytes(witness)
         try:
             use(log)
             fine += 1

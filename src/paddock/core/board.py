@@ -13,6 +13,7 @@ import msgspec
 
 from paddock.core import events as ev
 from paddock.core.errors import PaddockError
+from paddock.core.given import Given
 from paddock.core.ids import TaskId, task_id
 from paddock.core.parts import LazyPart
 from paddock.core.tasks.table import TaskTable
@@ -45,13 +46,17 @@ class SettingsChange(msgspec.Struct, frozen=True, array_like=True):
 class Board:
     """Changed only by `apply`. `open` holds the tasks that are not finished, oldest first; `ready` those
     that could start, `live` those with an attempt under way, whatever their phase, `needy` those that
-    wait for a person.
+    wait for a person. `identity` and `label` are the log's own, see `LogCreated`; `numbers` are the highest
+    given, apart from those of tasks: `given` has all.
     """
 
     def __init__(self) -> None:
         self.seq = 0
         self.at = 0.0
         self.version = ""
+        self.identity = ""
+        self.label = ""
+        self.numbers = Given()
         self.next_task = 1
         self.tasks = TaskTable()
         self.counts: dict[Phase, int] = {}
@@ -69,6 +74,11 @@ class Board:
         self.lease_part = LazyPart(leases_class)
         self.queue_part = LazyPart(queue_class)
         self.spending_part = LazyPart(spending_class)
+
+    @property
+    def given(self) -> Given:
+        """The highest numbers this log has given."""
+        return msgspec.structs.replace(self.numbers, tasks=self.next_task - 1)
 
     @property
     def leases(self) -> "Leases":

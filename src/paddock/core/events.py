@@ -9,6 +9,7 @@ from typing import ClassVar
 import msgspec
 from msgspec import UNSET, UnsetType
 
+from paddock.core.given import Given
 from paddock.core.ids import AttemptId, TaskId
 from paddock.core.tasks.vocabulary import EndedBy, Outcome, Role, Step
 
@@ -47,8 +48,15 @@ class Unknown(Event, frozen=True):
 
 
 class LogCreated(Event, frozen=True):
+    """`identity` is a word of this log's own, in the names of whatever belongs to it outside of the log.
+
+    `label` is that word where the repository had another log before: then its branches and worktrees carry it too.
+    """
+
     kind: ClassVar[str] = "log.created"
     version: str
+    identity: str = ""
+    label: str = ""
 
 
 class LogUpgraded(Event, frozen=True):
@@ -56,6 +64,19 @@ class LogUpgraded(Event, frozen=True):
 
     kind: ClassVar[str] = "log.upgraded"
     version: str
+
+
+class LogLossAccepted(Event, frozen=True):
+    """A person decided to continue without the records `first` to `last`, which were acknowledged and are lost.
+
+    `given` are the highest numbers known to have been given in them: none is given again.
+    """
+
+    kind: ClassVar[str] = "log.loss_accepted"
+    first: int
+    last: int
+    given: Given = Given()
+    reason: str = ""
 
 
 class ConvoyAdded(Event, frozen=True):

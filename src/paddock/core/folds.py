@@ -4,16 +4,19 @@ from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+from msgspec.structs import replace
+
 from paddock.core import events as ev
 from paddock.core.board import DAEMON_LEASE, Board, Convoy, SettingsChange
-from paddock.core.ids import TaskId, task_id
+from paddock.core.given import Given
+from paddock.core.ids import TaskId, attempt_number, task_id
 from paddock.core.merge import events as qe
 from paddock.core.tasks.landing import LandingEvent, tasks_concerned
 from paddock.core.tasks.life import AttemptEvent, PersonsEvent, TaskEvent, begin, evolve, settle
 from paddock.core.tasks.task import DECIDED, Phase, Task, illegal
 
 if TYPE_CHECKING:
-    from paddock.core.leases.lease import LeaseEvent
+    from paddock.core.leases.lease import LeaseEvent, LeaseGranted
     from paddock.core.money.spending import Spending
 
 KEPT_SETTINGS = 16
@@ -27,10 +30,35 @@ def fold_of(event: type[ev.Event]) -> Fold:
     """What leases, money and the queue need is imported with the first event that needs it."""
     if event in _FOLDS:
         return _FOLDS[event]
-    from paddock.core.leases.lease import LEASE_EVENTS
+    from paddock.core.leases.lease import LEASE_EVENTS, LeaseGranted
 
     assert event in LEASE_EVENTS, event
-    return _fold_lease
+    return partial(_fold_and_count, fold=_fold_lease, given=_generation) if event is LeaseGranted else _fold_lease
+
+
+def _fold_and_count(
+    board: Board, record: ev.Record, event: Any, *, fold: Fold, given: Callable[[ev.Record, Any], Given]
+) -> None:
+    """For an event that gives a number."""
+    fold(board, record, event)
+    board.numbers = board.numbers.raised(given(record, event))
+
+
+def _attempt(record: ev.Record, _event: ev.AttemptStarted) -> Given:
+    return Given(attempts=attempt_number(record.attempt) if record.attempt else 0)
+
+
+def _run(_record: ev.Record, event: qe.RunStarted) -> Given:
+    number = event.run[1:]
+    return Given(runs=int(number) if number.isdecimal() else 0)
+
+
+def _version(_record: ev.Record, event: qe.ChangeQueued) -> Given:
+    return Given(versions=event.change.version)
+
+
+def _generation(_record: ev.Record, event: "LeaseGranted") -> Given:
+    return Given(generations=event.generation)
 
 
 def _fold_task(board: Board, record: ev.Record, event: TaskEvent) -> None:
@@ -155,6 +183,26 @@ def _set_version(board: Board, _record: ev.Record, event: ev.LogCreated | ev.Log
     board.version = event.version
 
 
+def _create(board: Board, record: ev.Record, event: ev.LogCreated) -> None:
+    _set_version(board, record, event)
+    board.identity, board.label = event.identity, event.label
+
+
+def _accept_loss(board: Board, _record: ev.Record, event: ev.LogLossAccepted) -> None:
+    """Counts on above what was given; lost tasks are added again by events of their own, to be seen as such."""
+    from paddock.core.leases.lease import skip_generations
+    from paddock.core.merge.runs import skip_lost
+
+    given = event.given
+    leases, queue = skip_generations(board.leases, given.generations), skip_lost(board.queue, given)
+    behind = [task for name in board.tasks if (task := board.tasks[name]).newest < given.attempts]
+    for task in behind:
+        board.put(replace(task, skipped=given.attempts - task.started), task)
+    board.lease_part.put(leases)
+    board.queue_part.put(queue)
+    board.numbers = board.numbers.raised(given)
+
+
 def _skip_unknown(board: Board, _record: ev.Record, event: ev.Unknown) -> None:
     board.unknown[event.name] = board.unknown.get(event.name, 0) + 1
 
@@ -185,19 +233,22 @@ def _book_end(spending: "Spending", _before: Task, task: Task, record: ev.Record
 
 
 _FOLDS: dict[type[ev.Event], Fold] = {
-    ev.LogCreated: _set_version,
+    ev.LogCreated: _create,
+    ev.LogLossAccepted: _accept_loss,
     ev.LogUpgraded: _set_version,
     ev.Unknown: _skip_unknown,
     ev.ConvoyAdded: _add_convoy,
     ev.TaskAdded: _add_task,
     **dict.fromkeys(PersonsEvent.__args__, _fold_task),
     **dict.fromkeys(AttemptEvent.__args__, _fold_attempt),
-    ev.AttemptStarted: partial(_fold_attempt, spend=_book_start),
+    ev.AttemptStarted: partial(_fold_and_count, fold=partial(_fold_attempt, spend=_book_start), given=_attempt),
     ev.AttemptExtended: partial(_fold_attempt, spend=_book_extension),
     ev.AttemptEnded: partial(_fold_attempt, spend=_book_end),
     ev.BudgetSet: _fold_budget,
     **dict.fromkeys(qe.QueueEvent.__args__, _fold_queue),
     **dict.fromkeys(LandingEvent.__args__, _fold_landing),
+    qe.RunStarted: partial(_fold_and_count, fold=_fold_queue, given=_run),
+    qe.ChangeQueued: partial(_fold_and_count, fold=_fold_landing, given=_version),
     ev.WorktreeRemoved: _note,
     ev.Swept: _note,
     ev.DaemonTroubled: _note,

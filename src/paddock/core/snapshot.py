@@ -3,6 +3,7 @@
 import msgspec
 
 from paddock.core.board import Board, Convoy, SettingsChange, leases_class, queue_class, spending_class
+from paddock.core.given import Given
 from paddock.core.ids import TaskId
 from paddock.core.parts import LazyPart
 from paddock.core.tasks.table import TaskTable
@@ -18,6 +19,9 @@ class BoardState(msgspec.Struct, array_like=True):
     seq: int
     at: float
     version: str
+    identity: str
+    label: str
+    numbers: Given
     next_task: int
     counts: dict[Phase, int]
     open: list[TaskId]
@@ -49,6 +53,9 @@ def encode_board(board: Board) -> bytes:
             seq=board.seq,
             at=board.at,
             version=board.version,
+            identity=board.identity,
+            label=board.label,
+            numbers=board.numbers,
             next_task=board.next_task,
             counts=board.counts,
             open=list(board.open),
@@ -78,6 +85,9 @@ def decode_board(snapshot: bytes | memoryview) -> Board:
     board.seq = state.seq
     board.at = state.at
     board.version = state.version
+    board.identity = state.identity
+    board.label = state.label
+    board.numbers = state.numbers
     board.next_task = state.next_task
     board.counts = state.counts
     board.open = dict.fromkeys(state.open)

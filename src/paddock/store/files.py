@@ -28,6 +28,7 @@ class OpenFiles:
         self._names = (str(log),) if read_only else (str(log), f"{log}-shm", f"{log}-wal")
         self._process = os.getpid()
         self.wal_bytes = 0
+        self._wal_at_least = 0
         self._unchanged: tuple[int, int] | None = None
         self._opened = self._identities()
 
@@ -49,6 +50,17 @@ class OpenFiles:
             f"`{name}` was removed or replaced while the log was open: nothing was written",
             f"put the file back, or end whatever uses the log (`fuser -v {quote(self._log)}*`) and run it again",
         )
+
+    def wal_shrank(self) -> bool:
+        """Whether the write-ahead log is shorter than it was: another process has folded it in, or it was cut short.
+
+        Never look into the index for which: to close a file of its own takes SQLite's locks on it away.
+        """
+        return os.stat(self._names[-1]).st_size < self._wal_at_least
+
+    def remember_wal(self) -> None:
+        """After a commit, or when it may well be shorter."""
+        self._wal_at_least = os.stat(self._names[-1]).st_size
 
     def require_own(self) -> None:
         """Raises LogUnusable in a forked process: it shares the writers' lock with its parent, so it would not wait."""

@@ -17,6 +17,7 @@ from paddock.core.intent.workers import Worker
 from paddock.store.codec import Row
 
 if TYPE_CHECKING:
+    from paddock.store.loss import Loss
     from paddock.store.verification import Verification
 
 Decide = Callable[[Board], Sequence[Draft]]
@@ -47,6 +48,18 @@ class LogUnusable(PaddockError):
     """The log is damaged, locked, full, out of reach or of a newer version."""
 
 
+class LogLost(LogUnusable):
+    """Records that were acknowledged are not there any more."""
+
+
+class LogGone(LogUnusable):
+    """There was a log, and all of it is gone."""
+
+
+class LogFull(LogUnusable):
+    """There is no room to write: nothing was written, and there may be room later."""
+
+
 class Listener(Protocol):
     """Wakes up after every commit. A wake-up carries nothing: the woken reader reads the log.
 
@@ -69,7 +82,12 @@ class Listener(Protocol):
 
 
 class Store(Protocol):
-    """For the thread that opened it; any other is refused, because a board belongs to one thread."""
+    """For the thread that opened it; any other is refused, because a board belongs to one thread.
+
+    What was acknowledged is witnessed where the loss of the log does not take it along. A log that has lost some of it
+    raises LogLost wherever it is read to be acted on or written, until the records are restored or a person has
+    accepted the loss. Its records can still be looked at.
+    """
 
     def append(self, decide: Decide, author: Author) -> list[Record]:
         """One transaction. Returns once the records are durable; raises what `decide` raises."""
@@ -104,7 +122,23 @@ class Store(Protocol):
         """Records byte for byte as they are stored, for mirrors and verification."""
 
     def restore(self, rows: Iterable[Row]) -> int:
-        """Appends rows of another copy of this log that follow its head; the chain must hold. All or none."""
+        """Appends rows of another copy of this log that follow its head; the chain must hold. All or none.
+
+        Records that were lost must be the ones that come back.
+        """
+
+    def loss(self) -> "Loss | None":
+        """What was acknowledged and is not there any more; None if the log has all that is known to have been."""
+
+    def accept_loss(self, author: Author, reason: str = "") -> "Loss | None":
+        """Continues without what is lost, on record; every number that was given is skipped. None if nothing is."""
+
+    def settle(self) -> None:
+        """Puts what was recorded to rest, so that no single file that is lost takes more than a second along.
+
+        For those who stay: call it about once a second. It costs nothing if there is nothing to do. Raises
+        LogUnusable where what was acknowledged cannot be read back.
+        """
 
     def listen(self) -> Listener:
         """Works even if nothing can wake it: each wait then ends early, for another look."""

@@ -42,13 +42,24 @@ def connect(path: Path, *, read_only: bool, busy_seconds: float) -> apsw.Connect
         _check_identity(connection, path)
         if not read_only:
             connection.execute("PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL;").fetchall()
-            # Closing must not fold the write-ahead log into the file: it costs a sync for every command,
-            # and the automatic checkpoint bounds its size anyway.
+            # The store decides when: whoever closes must not write into files that are not those it opened.
             connection.config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1)
     except BaseException:
         connection.close()
         raise
     return connection
+
+
+def checkpoint_wal(connection: apsw.Connection) -> bool:
+    """Copies the write-ahead log into the database; False if a reader still needs some of it, or the disk is full.
+
+    Waits for nobody and holds nobody up. Call it outside a transaction.
+    """
+    try:
+        frames, done = connection.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_PASSIVE)
+    except (apsw.BusyError, apsw.LockedError, apsw.FullError, apsw.IOError):  # what was to be recorded is recorded
+        return False
+    return frames == done
 
 
 def shrink_wal(connection: apsw.Connection, busy_seconds: float) -> bool:

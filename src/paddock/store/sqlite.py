@@ -2,46 +2,53 @@
 
 import os
 import time
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import AbstractContextManager, contextmanager
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager, suppress
+from functools import partial
 from pathlib import Path
 from threading import get_ident
 from typing import TYPE_CHECKING
 
 import msgspec
 
-from paddock import __version__
 from paddock.core.board import Board
 from paddock.core.errors import PaddockError
-from paddock.core.events import Draft, LogCreated, Record
+from paddock.core.events import Record
 from paddock.core.ids import printable
 from paddock.core.snapshot import encode_board
-from paddock.store.codec import Row, decode_row
+from paddock.store.codec import Row, decode_row, follows
 from paddock.store.files import OpenFiles
 from paddock.store.fold import Decisions, Fold, Results, append_group
+from paddock.store.identity import begin_log
 from paddock.store.lock import locked, open_lock
 from paddock.store.protocol import Author, Decide, Listener, LogUnusable, Query
 from paddock.store.rows import COLUMNS, select_rows
-from paddock.store.schema import connect, create_log, shrink_wal
-from paddock.store.snapshots import drop_snapshot, load_snapshot, newest_snapshot, snapshot_distance, write_snapshot
-from paddock.store.trouble import cut_short, damaged, explained
+from paddock.store.schema import checkpoint_wal, connect, create_log, shrink_wal
+from paddock.store.snapshots import drop_snapshot, load_snapshot, snapshot_distance, write_snapshot
+from paddock.store.trouble import damaged, explained
 from paddock.store.wake import listen, nudge
+from paddock.store.witness import Witness, WitnessFile, read_witness
 
 if TYPE_CHECKING:
     import apsw
 
+    from paddock.store.loss import Loss
     from paddock.store.verification import Verification
 
 _INSERT = f"INSERT INTO events({COLUMNS}) VALUES(?,?,?,?,?,?,?,?,?)"
 LOCK_TIMEOUT_SECONDS = 15.0
 # The automatic checkpoint starts the write-ahead log over at 4 MB, unless readers overlap all the time.
 WAL_LIMIT_BYTES = 16 * 1024 * 1024
+MOST_READ_BACK = 10_000
+SETTLE_SECONDS = 1.0
+"""Nothing stays longer in the write-ahead log alone, unless a reader needs it there."""
 
 
 class SqliteStore:
     """`clock` gives seconds since the epoch.
 
-    `create` makes the log if there is none; without `announce` it stays empty, for a mirror to fill.
+    `create` makes the log if there is none and never was; without `announce` it stays empty, for a mirror to fill,
+    and takes the place of one that is gone. `labelled`: see `LogCreated`.
     """
 
     def __init__(
@@ -50,6 +57,7 @@ class SqliteStore:
         *,
         create: bool = False,
         announce: bool = True,
+        labelled: bool = False,
         read_only: bool = False,
         clock: Callable[[], float] = time.time,
         lock_timeout_seconds: float | None = None,
@@ -60,22 +68,26 @@ class SqliteStore:
         self._fold: Fold | None = None
         self._snapshot_seq = 0
         self._shrink_at = WAL_LIMIT_BYTES
+        self._witness = WitnessFile(path)
+        self._settle_at = time.monotonic() + SETTLE_SECONDS
+        self._settled = -1
+        self._wrote = False
         self._lock = -1
         self._thread = get_ident()
         try:
             with explained(path):
-                self._open(create=create, read_only=read_only)
+                self._open(create=create, revive=not announce, read_only=read_only)
         except BaseException:
             self._release()
             raise
         if create and announce and self.head() == 0:
-            self.append(lambda board: [] if board.seq else [Draft(LogCreated(__version__))], Author("paddock"))
+            self.append(begin_log(labelled=labelled), Author("paddock"))
 
-    def _open(self, *, create: bool, read_only: bool) -> None:
+    def _open(self, *, create: bool, revive: bool, read_only: bool) -> None:
+        if not self.path.exists() and not (create and revive):
+            self._refuse_absence(create=create)
         if create:
             self.path.parent.mkdir(parents=True, exist_ok=True)
-        elif not self.path.exists():
-            raise LogUnusable(f"there is no log at `{self.path}`", "run `paddock init` in this repository")
         if not read_only:
             self._lock = open_lock(self.path.with_suffix(".lock"))
         if create and not self.path.exists():
@@ -84,6 +96,14 @@ class SqliteStore:
         self._connection = connect(self.path, read_only=read_only, busy_seconds=self._lock_timeout)
         self._files = OpenFiles(self.path, read_only=read_only)
 
+    def _refuse_absence(self, *, create: bool) -> None:
+        if (witness := read_witness(self.path)) is not None:
+            from paddock.store.loss import log_gone
+
+            raise log_gone(self.path, witness)
+        if not create:
+            raise LogUnusable(f"there is no log at `{self.path}`", "run `paddock init` in this repository")
+
     def listen(self) -> Listener:
         return listen(self.path)
 
@@ -91,10 +111,21 @@ class SqliteStore:
         return self.path.exists()
 
     def close(self) -> None:
+        if self._wrote:
+            self._leave_settled()
         self._connection.close()
         self._release()
 
+    def _leave_settled(self) -> None:
+        """Best effort: what was to be recorded is recorded, and whoever writes next settles it."""
+        with suppress(LogUnusable, OSError):
+            self._files.require_own()
+            self._require_files()
+            checkpoint_wal(self._connection)
+            self._witness.sync()
+
     def _release(self) -> None:
+        self._witness.close()
         if self._lock >= 0:
             os.close(self._lock)
             self._lock = -1
@@ -149,13 +180,37 @@ class SqliteStore:
             yield from select_rows(self._db, Query(after=after))
 
     def verify(self) -> "Verification":
-        from paddock.store.verification import verify_rows  # here because few commands verify
+        from paddock.store.verification import verify_log  # here because few commands verify
 
-        return verify_rows(self.rows(), at_least=newest_snapshot(self.path))
+        return verify_log(self.path, self.rows())
+
+    def loss(self) -> "Loss | None":
+        with explained(self.path), self._transaction("BEGIN"):
+            return self._find_loss()
+
+    def accept_loss(self, author: Author, reason: str = "") -> "Loss | None":
+        """Killed halfway, it is done again: what is accepted counts once the witness is replaced."""
+        from paddock.core.intent.loss import accept_loss
+
+        with explained(self.path), self._locked():
+            with self._transaction("BEGIN IMMEDIATE"):
+                if (loss := self._find_loss()) is None:
+                    return None
+                self.forget()
+                drop_snapshot(self.path)
+                fold = self._catch_up(repair=True)
+                accept = partial(accept_loss, last=loss.last, given=loss.given, reason=reason)
+                _, rows = fold.write([(accept, author)], self._clock)
+                self._db.executemany(_INSERT, rows)
+            self._witness.replace(self._testimony(fold, rows))
+            self._snapshot()
+        nudge(self.path)
+        return loss
 
     def rebuild(self) -> bool:
         with explained(self.path), self._locked():
             with self._transaction("BEGIN IMMEDIATE"):
+                self._require_all()
                 before = self._encoded_board()
                 drop_snapshot(self.path)
                 self.forget()
@@ -173,14 +228,18 @@ class SqliteStore:
     def restore(self, rows: Iterable[Row]) -> int:
         with explained(self.path), self._locked():
             with self._transaction("BEGIN IMMEDIATE"):
-                if self._fold is None:
-                    self._start(repair=True)
-                fold = self._catch_up()
+                fold, row = self._catch_up(repair=True), None
                 first = fold.board.seq
                 for row in rows:
                     fold.require_next(row)
                     fold.follow(self._decode(row))
                     self._db.execute(_INSERT, row)
+                lost = self._require_own_records(fold)
+            if lost is not None:
+                self.forget()
+            elif row is not None:
+                self._witness.note(self._testimony(fold, [row]))
+            self._wrote = True
             self._snapshot()
         nudge(self.path)
         return fold.board.seq - first
@@ -201,30 +260,90 @@ class SqliteStore:
                     fold = self._catch_up()
                     results, rows = fold.write(decisions, self._clock)
                     self._db.executemany(_INSERT, rows)
+                if rows:
+                    self._files.remember_wal()
+                    self._witness.note(self._testimony(fold, rows))
+                    self._wrote = True
                 if fold.board.seq - self._snapshot_seq > snapshot_distance(len(fold.board.tasks)):
                     self._snapshot()
                 if self._files.wal_bytes > self._shrink_at:
                     self._shrink()
+                if time.monotonic() >= self._settle_at:
+                    self._checkpoint()
             if rows:
                 nudge(self.path)
         return results
 
+    def settle(self) -> None:
+        if self._fold is None or self._settled == self._fold.board.seq or self._lock < 0:
+            return
+        with explained(self.path), self._locked():
+            self._require_files()
+            self._read_back(self._fold)
+            self._checkpoint()
+            self._witness.sync()
+
+    def _checkpoint(self) -> None:
+        """What a reader needs in the write-ahead log stays there, and is tried again."""
+        self._settle_at = time.monotonic() + SETTLE_SECONDS
+        if checkpoint_wal(self._db) and self._fold is not None:
+            self._settled = self._fold.board.seq
+
+    def _read_back(self, fold: Fold) -> None:
+        """By another connection: this one has what it wrote in memory, whatever has become of it on disk."""
+        from paddock.store.verification import require_on_disk
+
+        require_on_disk(self.path, max(self._settled, fold.board.seq - MOST_READ_BACK), fold)
+
+    @staticmethod
+    def _testimony(fold: Fold, rows: Sequence[Row]) -> Witness:
+        board = fold.board
+        return Witness(board.identity, board.seq, fold.tip, rows[-1][1], board.given)
+
+    def _require_files(self) -> None:
+        """Raises LogUnusable if one was removed, replaced or cut short."""
+        self._files.require_same()
+        if self._lock < 0 or not self._files.wal_shrank():
+            return
+        from paddock.store.loss import cut_short
+
+        try:
+            if self._fold is not None:
+                self._read_back(self._fold)
+        except PaddockError as error:
+            raise cut_short(self.path) from error
+        # SQLite would go on behind a hole, unless it begins the file again.
+        if not shrink_wal(self._connection, busy_seconds=self._lock_timeout):
+            raise cut_short(self.path)
+        self._files.remember_wal()
+
     def _shrink(self) -> None:
         """Tried again when it has grown by as much once more: a reader that stays must not hold up every writer."""
         done = shrink_wal(self._db, busy_seconds=self._lock_timeout)
+        self._files.remember_wal()
         self._shrink_at = WAL_LIMIT_BYTES if done else self._files.wal_bytes + WAL_LIMIT_BYTES
 
     def _locked(self) -> AbstractContextManager[None]:
         self._files.require_own()
         return locked(self._lock, self.path, self._lock_timeout)
 
-    def _catch_up(self) -> Fold:
-        """Folds what others have appended. Call it inside a transaction."""
-        fold = self._fold if self._fold is not None else self._start()
-        rows = self._db.execute(f"SELECT {COLUMNS} FROM events WHERE seq>? ORDER BY seq", (fold.board.seq,))
+    def _catch_up(self, *, repair: bool = False) -> Fold:
+        """Folds what others have appended. Call it inside a transaction.
+
+        The last record that is known is looked at too: it may be gone. To `repair` is to bring lost records back, or
+        to continue without them.
+        """
+        fold = self._fold if self._fold is not None else self._start(repair=repair)
+        known = fold.board.seq
+        rows = self._db.execute(f"SELECT {COLUMNS} FROM events WHERE seq>=? ORDER BY seq", (known,))
         try:
+            if known and not _is_at(next(rows, None), known, fold.tip):
+                raise self._lost_while_open(fold)
             for row in rows:
-                fold.follow(self._decode(row))
+                record = self._decode(row)
+                if not follows(fold.tip, row):
+                    raise damaged(self.path, f"record {row[0]} does not match its hash")
+                fold.follow(record)
         except LogUnusable:
             self.forget()
             raise
@@ -234,19 +353,49 @@ class SqliteStore:
         return fold
 
     def _start(self, *, repair: bool = False) -> Fold:
-        """The file is read before the transaction's first look at the log, so its record is visible there.
-
-        Snapshots are written after the commit: a record that one tells of was there, and somebody may have acted
-        on it. To `repair` is to bring such records back.
-        """
-        kept = load_snapshot(self.path, mapped=self._lock < 0)
+        """The files are read before the transaction's first look at the log, so what they tell of is visible there."""
+        witness, kept = self._evidence()
+        if not repair:
+            self._require(witness, kept)
         found = self._hash_at(kept.board.seq) if kept is not None else None
-        if kept is not None and found is None and not repair:
-            self.forget()
-            raise cut_short(self.path, kept.board.seq)
         self._fold = kept if kept is not None and found == kept.tip else Fold()
         self._snapshot_seq = self._fold.board.seq
         return self._fold
+
+    def _evidence(self) -> tuple[Witness | None, Fold | None]:
+        """Both are written after the commit: what they tell of was there, and somebody may have acted on it."""
+        return read_witness(self.path), load_snapshot(self.path, mapped=self._lock < 0)
+
+    def _require_all(self) -> None:
+        """Raises LogLost."""
+        self._require(*self._evidence())
+
+    def _require(self, witness: Witness | None, kept: Fold | None) -> None:
+        whole = witness is None or self._hash_at(witness.seq) == witness.tip
+        if whole and (kept is None or self._hash_at(kept.board.seq) is not None):
+            return
+        from paddock.store.loss import find_loss, log_lost
+
+        loss = find_loss(witness, kept, self.head(), self._hash_at)
+        assert loss is not None
+        self.forget()
+        raise log_lost(self.path, loss)
+
+    def _find_loss(self) -> "Loss | None":
+        from paddock.store.loss import find_loss
+
+        return find_loss(*self._evidence(), self.head(), self._hash_at)
+
+    def _require_own_records(self, fold: Fold) -> "Loss | None":
+        from paddock.store.loss import require_own
+
+        witness = read_witness(self.path)
+        return require_own(self.path, witness, fold, self._hash_at(witness.seq) if witness is not None else None)
+
+    def _lost_while_open(self, fold: Fold) -> LogUnusable:
+        from paddock.store.loss import Loss, log_lost
+
+        return log_lost(self.path, Loss(self.head(), fold.board.seq, fold.board.at, fold.board.given))
 
     def _hash_at(self, seq: int) -> object:
         for (digest,) in self._db.execute("SELECT hash FROM events WHERE seq=?", (seq,)):
@@ -261,7 +410,7 @@ class SqliteStore:
 
     @contextmanager
     def _transaction(self, begin: str) -> Iterator[None]:
-        self._files.require_same()
+        self._require_files()
         self._db.execute(begin)
         try:
             yield
@@ -275,3 +424,7 @@ class SqliteStore:
     def forget(self) -> None:
         """It may hold what was rolled back."""
         self._fold = None
+
+
+def _is_at(row: object, seq: int, digest: bytes) -> bool:
+    return isinstance(row, tuple) and row[0] == seq and row[-1] == digest

@@ -1,13 +1,17 @@
 """SQLite's errors in words a person can act on."""
 
+import os
 from collections.abc import Iterator
 from contextlib import contextmanager
+from errno import EDQUOT, ENOSPC
 from pathlib import Path
 
 import apsw
 
 from paddock.core.ids import printable
-from paddock.store.protocol import LogUnusable
+from paddock.store.protocol import LogFull, LogUnusable
+
+ROOM_BYTES = 64 * 1024
 
 
 @contextmanager
@@ -30,13 +34,15 @@ def explained(path: Path) -> Iterator[None]:
             f"give your user read and write access: `chmod -R u+rwX {quote(path.parent)}`",
         ) from error
     except OSError as error:
+        if error.errno in (ENOSPC, EDQUOT):
+            raise full(path) from error
         raise LogUnusable(f"the log `{path}` cannot be reached: {error.strerror}", "run `paddock doctor`") from error
 
 
 def explain(error: apsw.Error, path: Path) -> LogUnusable:
     match error:
         case apsw.FullError():
-            return LogUnusable(f"the disk of `{path}` is full: nothing was written", "free some space and run it again")
+            return full(path)
         case apsw.CorruptError() | apsw.NotADBError():
             return damaged(path, str(error))
         case apsw.BusyError() | apsw.LockedError() | apsw.ProtocolError():
@@ -48,18 +54,25 @@ def explain(error: apsw.Error, path: Path) -> LogUnusable:
             return LogUnusable(f"the log `{path}` cannot be written: it is read-only", _access_hint(path))
         case apsw.CantOpenError() | apsw.PermissionsError() | apsw.AuthError():
             return LogUnusable(f"the log `{path}` cannot be opened", _access_hint(path))
+        case apsw.IOError() if _has_no_room(path):
+            return full(path)
         case apsw.IOError():
             return LogUnusable(f"the disk of `{path}` failed: {error}", "run `paddock doctor`")
         case _:
             return LogUnusable(f"the log `{path}` is unusable: {error}", "run `paddock doctor`")
 
 
-def cut_short(path: Path, seq: int) -> LogUnusable:
-    return LogUnusable(
-        f"the log `{path}` has lost record {seq}, which it had: was it replaced by an older copy?",
-        "restore the lost records from the mirror with `paddock log fetch`, "
-        "or continue without them: `paddock log rebuild`",
-    )
+def full(path: Path) -> LogFull:
+    return LogFull(f"the disk of `{path}` is full: nothing was written", "free some space and run it again")
+
+
+def _has_no_room(path: Path) -> bool:
+    """Not every call of SQLite's says so when the disk is full."""
+    try:
+        disk = os.statvfs(path.parent)
+    except OSError:
+        return False
+    return disk.f_bavail * disk.f_frsize < ROOM_BYTES
 
 
 def damaged(path: Path, problem: str) -> LogUnusable:

@@ -156,6 +156,12 @@ def latest_generation(leases: Leases, name: str) -> int:
     return leases.generations.get(name, leases.generation_floor)
 
 
+def skip_generations(leases: Leases, given: int) -> Leases:
+    """Every next grant is above `given`, whatever the name: generations up to it may have been granted."""
+    generations = {name: max(known, given) for name, known in leases.generations.items()}
+    return replace(leases, generations=generations, generation_floor=max(leases.generation_floor, given))
+
+
 def check_generation(leases: Leases, name: str, generation: int) -> Lease | Stale:
     """The lease, as proof that `generation` may write under it; `Stale` if it may not any more."""
     lease = leases.held.get(name)

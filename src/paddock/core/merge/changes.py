@@ -35,10 +35,10 @@ def queue_change(queue: Queue, event: ev.ChangeQueued, at: float) -> Queue:
 
 
 def known_version(queue: Queue, change_id: str) -> int:
-    """The newest the queue remembers; 0 for none."""
+    """The newest the queue remembers; 0 for none. What was lost counts as known: it may be held by a ref."""
     if change_id in queue.entries:
-        return queue.entries[change_id].change.version
-    return max((d.version for d in queue.decided if d.id == change_id), default=0)
+        return max(queue.lost_version, queue.entries[change_id].change.version)
+    return max((queue.lost_version, *(d.version for d in queue.decided if d.id == change_id)))
 
 
 def _unlanded(queue: Queue, depends_on: tuple[str, ...]) -> tuple[str, ...]:

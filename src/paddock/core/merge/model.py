@@ -235,7 +235,8 @@ class Queue(Struct, frozen=True):
 
     `running` holds runs that occupy a slot, `ended` the runs that still matter. `passes` maps `tree:ci` to the
     run that passed it, so that nothing is tested twice; `leans` maps such a key to the key of the pass it rests on.
-    `infra_streak` counts incidents since the last verdict.
+    `infra_streak` counts incidents since the last verdict. `lost_version` is the highest version any change had in
+    records that are lost.
     """
 
     main: Main | None = None
@@ -261,6 +262,7 @@ class Queue(Struct, frozen=True):
     halted: Halted | None = None
     leans: dict[str, str] = {}
     lost_remote: LostRemote | None = None
+    lost_version: int = 0
 
 
 def pass_key(tree: str, ci: str) -> str:

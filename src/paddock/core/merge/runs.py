@@ -2,6 +2,7 @@
 
 from msgspec.structs import replace
 
+from paddock.core.given import Given
 from paddock.core.merge import events as ev
 from paddock.core.merge import guards, stats
 from paddock.core.merge.halts import count_probe, ends_halt, forget_failures
@@ -13,6 +14,15 @@ from paddock.core.merge.passes import drop_dead_passes, withdraw_pass
 KEPT_PASSES = 1024
 ENDED_RUNS_PRUNED_ABOVE = 1024
 DECIDED_WITH_RUNS_KEPT = 64
+
+
+def skip_lost(queue: Queue, given: Given) -> Queue:
+    """Runs and versions count on above those of records that are lost."""
+    return replace(
+        queue,
+        next_run=max(queue.next_run, given.runs + 1),
+        lost_version=max(queue.lost_version, given.versions),
+    )
 
 
 def start_run(queue: Queue, event: ev.RunStarted, at: float) -> Queue:

@@ -200,7 +200,7 @@ def _with(task: Task, attempt: Attempt) -> Task:
 
 
 def _is_next(task: Task, record: ev.Record) -> bool:
-    return record.attempt == f"{task.id}.{task.started + 1}"
+    return record.attempt == f"{task.id}.{task.newest + 1}"
 
 
 def _start(task: Task, event: ev.AttemptStarted, record: ev.Record) -> Task:

@@ -119,7 +119,7 @@ class Attempt(msgspec.Struct, frozen=True, array_like=True, gc=False):
 class Task(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """`brief_seq` is the record that holds the brief: briefs stay in the log so that boards stay small.
 
-    `lost`: it landed, and main no longer has it.
+    `lost`: it landed, and main no longer has it. `skipped` numbers of attempts were given in records that are lost.
     """
 
     id: TaskId
@@ -148,6 +148,12 @@ class Task(msgspec.Struct, frozen=True, array_like=True, gc=False):
     approved: str | None = None
     kind: str | None = None
     lost: bool = False
+    skipped: int = 0
+
+    @property
+    def newest(self) -> int:
+        """The number of its newest attempt; the next one's is one more."""
+        return self.started + self.skipped
 
     @property
     def last(self) -> Attempt | None:

@@ -147,7 +147,7 @@ def has_ended(board: Board, owner: str) -> bool | None:
         return _run_has_ended(board.queue, owner.removeprefix(RUN_OWNER))
     name, _, number = owner.partition(".")
     task = board.tasks.get(TaskId(name))
-    if task is None or not number.isdecimal() or not 1 <= int(number) <= task.started:
+    if task is None or not number.isdecimal() or not 1 <= int(number) <= task.newest:
         return None
     return task.live_attempt is None or task.live_attempt.id != owner
 

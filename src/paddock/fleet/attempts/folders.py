@@ -24,7 +24,7 @@ def _is_known(board: Board, attempt: str) -> bool:
     """An attempt that is not in this log will never release its folder."""
     name, _, number = attempt.partition(".")
     task = board.tasks.get(TaskId(name))
-    return task is not None and number.isdecimal() and 1 <= int(number) <= task.started
+    return task is not None and number.isdecimal() and 1 <= int(number) <= task.newest
 
 
 def can_have_folder(site: Site, board: Board, attempt: Attempt) -> bool:

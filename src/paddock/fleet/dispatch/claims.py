@@ -116,7 +116,7 @@ def _claim(site: Site, board: Board, task: Task, account: str, claims: Claims) -
         reserved_usd=cost.money,
         reserved_tokens=cost.tokens,
     )
-    return Draft(event, task=task.id, attempt=attempt_id(task.id, task.started + 1))
+    return Draft(event, task=task.id, attempt=attempt_id(task.id, task.newest + 1))
 
 
 def _lease_owned(
@@ -157,7 +157,7 @@ def lease_in_the_way(site: Site, leases: lease.Leases, task: Task, now: float) -
     agent = site.agent_of(task)
     if not agent.lease_owned:
         return None
-    holder = lease.Holder(name=f"{task.id}.{task.started + 1}")
+    holder = lease.Holder(name=f"{task.id}.{task.newest + 1}")
     for path in agent.owns:
         answer = decisions.acquire(leases, f"file:{path}", holder, 1.0, now)
         if not isinstance(answer, decisions.Granted):

@@ -191,7 +191,7 @@ class Gate:
         engine = self.site.engine_name(task)
         learnt = expect(board.spending, task, engine)
         return Candidate(
-            attempt=attempt_id(task.id, task.started + 1),
+            attempt=attempt_id(task.id, task.newest + 1),
             task=task.id,
             engine=engine,
             account=self.site.account_of(engine),
