@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 
 from paddock.core import events as ev
-from paddock.store.location import retire_log
 from paddock.store.protocol import LogLost, LogUnusable, Query
 from paddock.store.sqlite import WAL_LIMIT_BYTES, SqliteStore
+from paddock.store.witness import witness_path
 from tests.store.drafts import ANA, add, write
 
 TOP = Path(__file__).parent.parent.parent
@@ -51,7 +51,7 @@ def test_nothing_is_acknowledged_into_files_that_were_removed(
 
 def test_a_writer_notices_that_its_log_was_replaced_by_a_new_one(log: Path, store: SqliteStore) -> None:
     log.unlink()
-    retire_log(log)
+    witness_path(log).unlink()
     other = SqliteStore(log, create=True)
     other.append(add("other", count=2), ANA)
     for refused in (lambda: store.append(add(), ANA), store.rebuild, lambda: store.restore([]), store.board):

@@ -9,10 +9,10 @@ from paddock.core import events as ev
 from paddock.core.errors import PaddockError
 from paddock.core.ids import TaskId
 from paddock.git.repo import Repo, discover
-from paddock.store.location import retire_log
 from paddock.store.mirror import BATCH, REF, fetch_commit, push_mirror, restore_mirror, write_mirror
 from paddock.store.protocol import LogLost, Query
 from paddock.store.sqlite import SqliteStore
+from paddock.store.witness import witness_path
 from tests.store.drafts import ANA, add, write
 
 
@@ -171,7 +171,7 @@ def test_a_mirror_ahead_of_the_log_asks_to_be_fetched_first(here: Clone) -> None
     store.close()
     for path in here.path.parent.glob("log.*"):
         path.unlink()
-    retire_log(here.path)
+    witness_path(here.path).unlink()
     store = here.open()
     with pytest.raises(PaddockError, match="the mirror holds 10 records, this log only 1") as refused:
         write_mirror(store, here.repo)

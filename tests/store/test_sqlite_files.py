@@ -13,7 +13,6 @@ from paddock.core import events as ev
 from paddock.core.errors import PaddockError
 from paddock.store import snapshots
 from paddock.store.fold import Fold
-from paddock.store.location import retire_log
 from paddock.store.lock import locked, open_lock
 from paddock.store.protocol import LogUnusable, Query
 from paddock.store.snapshots import snapshot_path
@@ -106,7 +105,7 @@ def test_many_threads_making_the_same_log_make_it_once(tmp_path: Path) -> None:
 def test_the_write_ahead_log_of_a_lost_database_is_not_played_into_a_new_one(log: Path) -> None:
     assert Path(f"{log}-wal").stat().st_size > 0
     log.unlink()
-    retire_log(log)
+    witness_path(log).unlink()
     store = SqliteStore(log, create=True)
     assert (store.head(), len(store.board().tasks)) == (1, 0)
     store.append(add(), ANA)

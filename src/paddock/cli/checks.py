@@ -15,7 +15,7 @@ from paddock.config.schema import Config
 from paddock.core.errors import PaddockError
 from paddock.core.wording import nearest
 from paddock.fleet.workspace import Workspace
-from paddock.store.location import log_bytes
+from paddock.store.location import log_bytes, require_known
 
 
 class Health(StrEnum):
@@ -218,6 +218,7 @@ def _tmux(_: Workspace) -> Iterator[Finding]:
 
 def _log(workspace: Workspace) -> Iterator[Finding]:
     if not workspace.has_log:
+        require_known(workspace.repo)
         yield Finding("log", Health.WARNING, "there is none", "paddock init")
         return
     with closing(workspace.read()) as store:

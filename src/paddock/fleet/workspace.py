@@ -12,7 +12,7 @@ from paddock.core.errors import Misuse, PaddockError
 from paddock.core.events import Record
 from paddock.core.ids import printable
 from paddock.git.repo import Repo
-from paddock.store.location import has_log, has_remains, log_of, open_store
+from paddock.store.location import has_log, log_of, open_store, require_known
 from paddock.store.protocol import Author, Decide, LogUnusable, Query, Store
 
 if TYPE_CHECKING:
@@ -185,11 +185,7 @@ class Workspace:
     def _require_log(self) -> None:
         if self.has_log:
             return
-        if has_remains(self.log):
-            raise LogUnusable(
-                f"the log `{self.log}` is gone; what belonged to it is still there",
-                "restore it from its mirror with `paddock log fetch`, or start a new one: `paddock init`",
-            )
+        require_known(self.repo)
         hint = "run `paddock init` there"
         if self.repo.git("config", "--get", "remote.origin.url", check=False).ok:
             hint += "; if `origin` has a log, init fetches it, and so does `paddock log fetch`"

@@ -75,6 +75,12 @@ def write_mirror(store: Store, repo: Repo) -> tuple[int, int]:
     return last, new
 
 
+def mirror_head(repo: Repo) -> int:
+    """The newest record that the mirror in this repository holds; 0 without one."""
+    commit = repo.refs(REF).get(REF)
+    return _last_seq(repo, _batches(repo, commit)) if commit is not None else 0
+
+
 def push_mirror(store: Store, repo: Repo, remote: str | None) -> MirrorPushed:
     seq, new = write_mirror(store, repo)
     if remote is not None:

@@ -19,7 +19,7 @@ from paddock.core.errors import PaddockError
 from paddock.core.ids import printable
 from paddock.fleet.landing.ci_trial import Trial
 from paddock.fleet.workspace import Workspace
-from paddock.store.location import open_store
+from paddock.store.location import had_log, open_store, require_known, retire_log
 from paddock.views.stories import view_trial
 
 INIT_SECONDS = 60.0
@@ -28,13 +28,15 @@ REMOTE_SECONDS = 15.0
 
 @click.command("init")
 @click.option("--yes", is_flag=True, help="Do not ask; use what was detected, without trying it.")
+@click.option("--new-log", is_flag=True, help="Begin a new log where the old one is gone; nothing of it is used.")
 @click.option("--try/--no-try", "tries", default=None, help="Run the CI command once, for at most a minute.")
 @prints_json
 @click.pass_context
-def init_command(ctx: click.Context, yes: bool, tries: bool | None, as_json: bool) -> None:
+def init_command(ctx: click.Context, yes: bool, new_log: bool, tries: bool | None, as_json: bool) -> None:
     """Set up Paddock in this repository: write paddock.toml and create the log.
 
-    If `origin` has a log of this repository, Paddock uses that one.
+    If `origin` has a log of this repository, Paddock uses that one. If this repository had a log that is gone, `init`
+    says so: `paddock log fetch` restores it from its mirror, and --new-log begins another.
 
     The CI command is tried once in a sandbox, unless you pass --yes, --json or --no-try. Running `init` again changes
     nothing. The working tree gets one new file, paddock.toml; the log is kept in git's own directory.
@@ -45,13 +47,17 @@ def init_command(ctx: click.Context, yes: bool, tries: bool | None, as_json: boo
             f"`{workspace.top}` has no commits yet, and agents need one to start from",
             "make one: `git commit --allow-empty -m 'First commit'`",
         )
+    _refuse_lost_log(workspace, new_log=new_log)
     path = workspace.top / FILE_NAME
     made_file, made_log = not path.exists(), _has_no_log(workspace)
     ask = not yes and not as_json and sys.stdin.isatty()
     guess = guess_ci(workspace.top) if made_file else Guess()
     text = _config_text(workspace, guess, ask=ask) if made_file else ""
-    taken = _take_remote_log(workspace, ask=ask) if made_log else None
-    open_store(workspace.log, create=True, announce=taken is None).close()
+    taken = _take_remote_log(workspace, ask=ask) if made_log and not new_log else None
+    if new_log:
+        retire_log(workspace.repo)
+    labelled = made_log and had_log(workspace.repo)
+    open_store(workspace.log, create=True, announce=taken is None, labelled=labelled).close()
     if made_file:
         _write(path, text)
     config = workspace.config
@@ -82,6 +88,8 @@ def init_command(ctx: click.Context, yes: bool, tries: bool | None, as_json: boo
         click.echo(f"fetched the log from `{taken}`: {plural(workspace.board().seq, 'record')}")
     elif made_log:
         click.echo(f"created the log in {printable(str(workspace.log))}")
+        if label := workspace.board().label:
+            click.echo(f"there was another log before: branches and worktrees of this one carry its name, {label}")
     if tries:
         _tell_trial(try_once(workspace, INIT_SECONDS))
     if made_file or made_log:
@@ -106,6 +114,22 @@ def _has_no_log(workspace: Workspace) -> bool:
         return True
     with closing(open_store(workspace.log, read_only=True)) as store:
         return store.head() == 0
+
+
+def _refuse_lost_log(workspace: Workspace, *, new_log: bool) -> None:
+    """A new log must not come into being where records were lost, unless a person says so."""
+    if not new_log:
+        require_known(workspace.repo)
+        return
+    if workspace.has_log:
+        raise PaddockError(
+            f"there is a log at `{workspace.log}`: --new-log begins another only where it is gone",
+            "see whether it is whole with `paddock log verify`",
+        )
+    from paddock.sessions.ancestry import marks_of_caller
+
+    if marks_of_caller():
+        raise PaddockError("a new log is for a person to begin, not for an agent or CI", "ask whoever runs the fleet")
 
 
 def _take_remote_log(workspace: Workspace, *, ask: bool) -> str | None:

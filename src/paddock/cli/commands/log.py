@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Callable, Iterable
+from contextlib import closing
 
 import click
 from msgspec.structs import replace
@@ -133,19 +134,75 @@ def parse_since(text: str, now: float) -> float:
 @prints_json
 @click.pass_context
 def verify_command(ctx: click.Context, as_json: bool) -> None:
-    """Verify the hash chain and name the first bad record."""
+    """Verify the hash chain, name the first bad record, and say what could not be seen.
+
+    The log's witness, which is kept apart from it, tells whether records are missing at its end.
+    """
     workspace = open_workspace(ctx)
-    found = workspace.read().verify()
+    store = workspace.read()
+    found, head = store.verify(), store.head()
+    unseen = (*found.unseen, *_unseen_in_mirror(workspace, head))
     if as_json:
         bad = {"seq": found.bad.seq, "problem": found.bad.problem} if found.bad else None
-        print_document(records=found.records, bad=bad)
+        print_document(records=found.records, bad=bad, unseen=unseen)
         ctx.exit(1 if found.bad else 0)
+    for line in unseen:
+        click.echo(f"not seen: {line}", err=True)
     if found.bad is not None:
         raise PaddockError(
             f"record {found.bad.seq} is bad: {found.bad.problem}; the {found.records:,} before it are intact",
             f"keep `{workspace.log}` and restore the log from its mirror with `paddock log fetch`",
         )
     click.echo(f"{plural(found.records, 'record')}, all hashes match")
+
+
+def _unseen_in_mirror(workspace: Workspace, head: int) -> list[str]:
+    from paddock.store.mirror import mirror_head
+
+    held = mirror_head(workspace.repo)
+    if held > head:
+        return [f"the mirror has records up to {held:,}, this log only {head:,}: `paddock log fetch .` restores them"]
+    if 0 < held < head:
+        newer = plural(head - held, "newer record")
+        return [f"the mirror ends at record {held:,}: {newer} could not be restored from it (`paddock log push`)"]
+    return []
+
+
+@log_command.command("accept-loss")
+@click.option("--reason", default="", metavar="TEXT", help="Why they are lost, for the record.")
+@prints_json
+@click.pass_context
+def accept_loss_command(ctx: click.Context, reason: str, as_json: bool) -> None:
+    """Continue without records that are lost, once no mirror can restore them.
+
+    Every command names such records and refuses to go on. This records what is lost, and that you continue without
+    it. No id that was given in them is given again: lost tasks appear as cancelled.
+    """
+    workspace = open_workspace(ctx)
+    with closing(workspace.write()) as store:
+        _refuse_if_mirrored(workspace, store)
+        before = store.head()
+        loss = store.accept_loss(workspace.author, reason)
+        skipped = 0 if loss is None else len(list(store.records(Query(after=before, kind="task.added"))))
+    if as_json:
+        lost = None if loss is None else {"first": loss.first, "last": loss.last, "tasks": skipped}
+        print_document(lost=lost)
+    elif loss is None:
+        click.echo("nothing is lost: the log has every record that was acknowledged")
+    else:
+        tasks = f"; {plural(skipped, 'lost task')} cancelled" if skipped else ""
+        click.echo(f"continuing without records {loss.first:,} to {loss.last:,}{tasks}")
+
+
+def _refuse_if_mirrored(workspace: Workspace, store: Store) -> None:
+    from paddock.store.mirror import mirror_head
+
+    loss = store.loss()
+    if loss is not None and (held := mirror_head(workspace.repo)) > loss.head:
+        raise PaddockError(
+            f"the mirror in this repository has records up to {held:,}, this log only {loss.head:,}",
+            "restore them first: `paddock log fetch .`",
+        )
 
 
 @log_command.command("rebuild")
@@ -197,13 +254,19 @@ def fetch_command(ctx: click.Context, remote: str | None, as_json: bool) -> None
     source = _remote(workspace, remote)
     commit = fetch_commit(workspace.repo, source)
     store = open_store(workspace.log, create=True, announce=False)
-    new = restore_mirror(store, workspace.repo, commit)
-    head = store.head()
-    store.close()
+    with closing(store):
+        new = restore_mirror(store, workspace.repo, commit)
+        head, loss = store.head(), store.loss()
     if as_json:
-        print_document(seq=head, new=new, source=source or REF)
-        return
+        lost = None if loss is None else {"first": loss.first, "last": loss.last}
+        print_document(seq=head, new=new, source=source or REF, lost=lost)
+        ctx.exit(1 if loss is not None else 0)
     click.echo(f"{plural(new, 'new record')} from `{cut(source or REF, 80)}`; the log is at record {head:,}")
+    if loss is not None:
+        raise PaddockError(
+            f"records {loss.first:,} to {loss.last:,} are still missing: the mirror does not have them",
+            "try another remote (`paddock log fetch REMOTE`), or continue without them: `paddock log accept-loss`",
+        )
 
 
 def _remote(workspace: Workspace, named: str | None) -> str | None:
