@@ -73,6 +73,7 @@ def mask(text: str, top: Path) -> str:
     text = re.sub(rf"@{re.escape(os.uname().nodename)} *", "@HOST ", text)
     text = re.sub(r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(\.\d+Z)?( UTC)?", "TIME", text)
     text = re.sub(r"\b[0-9a-f]{40}\b", "HASH", text)
+    text = re.sub(r"(?<=/paddock/runs/)[0-9a-f]{8}(?=/)", "LOG", text)
     return re.sub(r"(?m)(?<= )\d+s$", "AGE", text)
 
 

@@ -30,7 +30,7 @@ def write_makefile(cli: Cli, recipe: str) -> None:
 
 
 def assert_nothing_is_left(cli: Cli) -> None:
-    assert not list((cli.top / ".git" / "paddock" / "runs").iterdir())
+    assert not list((cli.top / ".git" / "paddock" / "runs").glob("*/*"))
     assert not list((cli.top.parent / f"{cli.top.name}.paddock" / ".ci").iterdir())
 
 

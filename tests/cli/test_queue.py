@@ -146,7 +146,7 @@ def test_why_shows_every_run_and_the_end_of_the_last_failure(cli: Cli) -> None:
         TIME  CI run r3: fail: `ci` failed with exit 3
         TIME  rejected bad: CI fails with this change: r2 fail, r3 fail, on the evidence of r2, r3
 
-        the end of run r3 (2 failed runs; logs in TOP/.git/paddock/runs/r3):
+        the end of run r3 (2 failed runs; logs in TOP/.git/paddock/runs/LOG/r3):
           it is bad
 
         next: fix it, then `paddock land --branch bad`; to test it again unchanged, run `paddock retry bad`

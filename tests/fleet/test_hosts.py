@@ -39,4 +39,4 @@ def test_a_daemon_leaves_an_attempt_of_another_host_alone_and_says_where_it_is(y
 def test_down_now_on_another_host_gives_no_reason_for_the_end_of_what_runs_elsewhere(yard: Yard) -> None:
     leave_an_attempt_on_the_laptop(yard)
     yard.paddock("down", "--now", env=DESK)
-    assert not list(yard.log_path.parent.glob("attempts/t1/1/*.stop"))
+    assert not list(yard.attempt_folder("t1.1").glob("*.stop"))

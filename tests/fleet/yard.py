@@ -34,8 +34,8 @@ _Found = TypeVar("_Found")
 _KEPT_FILES = re.compile(
     r"""/paddock/(log\.(db(-wal|-shm)?|lock|board)|(waiting|limits|troubles)\.json|(worktree-add|checkouts)\.lock|main-compared|daemon\.log|leader)$
     |/paddock/memory/[^/]+\.json(\.new)?$  # the draft is that of an agent killed while it saved its conversation
-    |/paddock/attempts/t\d+/\d+/(turn-\d+\.(pid|out|err|exit|ending|stop|logs|times|[0-9a-f]{16}\.go)|prompt[^/]*|setup\.log|desk/socket(\.new)?)$
-    |/paddock/attempts/t\d+/\d+/((gemini|qwen)-defaults\.json|aider\.[a-z.]+|turn-\d+\.aider\.jsonl)$
+    |/paddock/attempts/[0-9a-f]{8}/t\d+/\d+/(turn-\d+\.(pid|out|err|exit|ending|stop|logs|times|[0-9a-f]{16}\.go)|prompt[^/]*|setup\.log|desk/socket(\.new)?)$
+    |/paddock/attempts/[0-9a-f]{8}/t\d+/\d+/((gemini|qwen)-defaults\.json|aider\.[a-z.]+|turn-\d+\.aider\.jsonl)$
     |/paddock/(runs|workbench\.git)/
     |/\.slots/(claims\.lock|w\d+/(lock|record\.json|setup\.log))$""",
     re.VERBOSE,
@@ -195,7 +195,17 @@ class Yard:
 
     def attempt_folder(self, attempt: str) -> Path:
         name, _, number = AttemptId(attempt).partition(".")
-        return self.log_path.parent / "attempts" / name / number
+        return self.log_path.parent / "attempts" / self.identity / name / number
+
+    @property
+    def runs_folder(self) -> Path:
+        return self.log_path.parent / "runs" / self.identity
+
+    @property
+    def identity(self) -> str:
+        """The log's own word."""
+        with self.log() as store:
+            return store.board().identity
 
     def git(self, *words: str) -> str:
         done = subprocess.run(

@@ -127,9 +127,9 @@ def branch_slug(title: str) -> str:
     return _SLUG_GAP.sub("-", title.lower())[:40].strip("-")
 
 
-def branch_name(task: TaskId, title: str) -> str:
-    slug = branch_slug(title)
-    return f"paddock/{task}-{slug}" if slug else f"paddock/{task}"
+def branch_name(task: TaskId, title: str, label: str = "") -> str:
+    """`label` is the log's, where the repository had another log before, whose tasks had branches too."""
+    return f"paddock/{'-'.join(part for part in (task, branch_slug(title), label) if part)}"
 
 
 def printable(text: str, limit: int = 200) -> str:

@@ -51,7 +51,9 @@ def marker_of(common_dir: Path, first_hash: bytes) -> str:
 
 @dataclass(eq=False)
 class Site:
-    """Every process of the fleet carries `marker`; see `marker_of`.
+    """Every process of the fleet carries `marker`; see `marker_of`. `log_identity` and `label` are the log's own: what
+    the fleet keeps in files is below the one, and branches and worktrees carry the other, so that no log ever takes
+    what was another's for its own.
 
     Everyone shares one object: an edit to [land] or [limits] that applies at once replaces `config` in it.
     """
@@ -61,6 +63,8 @@ class Site:
     state_dir: Path
     marker: str
     clock: WallClock = SYSTEM_CLOCK
+    log_identity: str = ""
+    label: str = ""
 
     @property
     def seat(self) -> RepositorySeat:
@@ -110,6 +114,7 @@ class Site:
         settings = self.config.worktrees
         top = self.repo.main or self.repo.common_dir
         path = (top / os.path.expanduser(settings.root)).resolve() if settings.root else default_root(self.repo)
+        path /= self.label
         return WorktreeRoot(
             self.repo,
             path,
@@ -143,8 +148,16 @@ class Site:
         times = self.config.timeouts
         return TurnLimits(times.start, times.silence, times.turn, times.tool)
 
+    @property
+    def attempts_folder(self) -> Path:
+        return self.state_dir / "attempts" / self.log_identity
+
+    @property
+    def runs_folder(self) -> Path:
+        return self.state_dir / "runs" / self.log_identity
+
     def attempt_folder(self, attempt: AttemptId) -> Path:
-        return self.state_dir / "attempts" / task_of(attempt) / str(attempt_number(attempt))
+        return self.attempts_folder / task_of(attempt) / str(attempt_number(attempt))
 
     @property
     def memory(self) -> Path:
@@ -164,7 +177,7 @@ class Site:
         }
 
     def run_folder(self, run: str) -> Path:
-        return self.state_dir / "runs" / run
+        return self.runs_folder / run
 
     @property
     def sandbox_root(self) -> Path:

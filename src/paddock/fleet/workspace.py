@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from paddock.core.board import Board
 from paddock.core.errors import Misuse, PaddockError
-from paddock.core.events import Record
+from paddock.core.events import LogCreated, Record
 from paddock.core.ids import printable
 from paddock.git.repo import Repo
 from paddock.store.location import has_log, log_of, open_store, require_known
@@ -75,14 +75,20 @@ class Workspace:
         """The repository as the fleet sees it. Needs the log: its first record is in the marker of every process."""
         from paddock.fleet.site import Site
 
-        return Site(self.repo, self.config, self.state_dir, self.marker)
+        event = self._first.event
+        own = (event.identity, event.label) if isinstance(event, LogCreated) else ("", "")
+        return Site(self.repo, self.config, self.state_dir, self.marker, log_identity=own[0], label=own[1])
 
     @cached_property
     def marker(self) -> str:
         from paddock.fleet.site import marker_of
 
+        return marker_of(self.repo.common_dir, self._first.hash)
+
+    @cached_property
+    def _first(self) -> Record:
         with closing(self.read()) as store:
-            return marker_of(self.repo.common_dir, store.record(1).hash)
+            return store.record(1)
 
     @cached_property
     def worker(self) -> "Worker | None":

@@ -40,7 +40,7 @@ OLD = 40 * 86400.0
 def site_of(yard: Yard) -> Site:
     repo = discover(yard.top)
     config = load_config(yard.top, yard.env).config
-    return Site(repo, config, yard.log_path.parent, yard.marker)
+    return Site(repo, config, yard.log_path.parent, yard.marker, log_identity=yard.identity)
 
 
 def record(yard: Yard, *drafts: Draft) -> None:

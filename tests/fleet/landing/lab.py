@@ -86,7 +86,7 @@ class Farm:
 
     def runs(self) -> int:
         """How many CI runs there were."""
-        return len(list((self.yard.log_path.parent / "runs").iterdir()))
+        return len(list(self.yard.runs_folder.iterdir()))
 
     # -- proofs ---------------------------------------------------------------------------------------------
 

@@ -212,7 +212,7 @@ def test_a_flood_of_output_is_bounded_and_its_end_is_kept(make_farm: MakeFarm) -
     farm.yard.run()
 
     assert farm.outcomes() == {"one": "rejected"}
-    runs = farm.yard.log_path.parent / "runs"
+    runs = farm.yard.runs_folder
     stored = [path.stat().st_blocks * 512 for path in runs.glob("*/turn-*.out")]
     assert max(stored) <= 70_000_000
     why = farm.yard.paddock("queue", "why", farm.queue.decided[0].id)
@@ -266,7 +266,7 @@ def test_while_set_up_fails_main_is_asked_ever_more_rarely(make_farm: MakeFarm) 
     rested = [run.started_at - (fourth.ended_at or 0.0) for run in later]
     assert all(seconds >= CONTROL_BACKOFF_SECONDS for seconds in rested), "it rests before it tries again"
     assert farm.main == farm.first
-    why = (farm.yard.log_path.parent / "runs" / "r1" / "turn-0.out").read_text()
+    why = (farm.yard.runs_folder / "r1" / "turn-0.out").read_text()
     assert why == "no compiler here\n"
 
 

@@ -101,7 +101,7 @@ def test_a_check_that_goes_on_failing_fails_the_run(make_farm: MakeFarm) -> None
     assert farm.outcomes() == {"one": "rejected", "two": "landed"}
     failed = [run for run in farm.queue.ended.values() if run.failed]
     assert {run.failed for run in failed} == {("tests",)}
-    turns = list((farm.yard.log_path.parent / "runs" / failed[-1].id).glob("turn-*.out"))
+    turns = list((farm.yard.runs_folder / failed[-1].id).glob("turn-*.out"))
     assert len(turns) == 3
 
 

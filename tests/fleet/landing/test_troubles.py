@@ -28,7 +28,7 @@ def run_impatiently(yard: Yard, patience: Patience = IMPATIENT) -> list[Trouble]
         ledger = take_lead(store, this_process("daemon"))
         config = load_config(yard.top, yard.env).config
         daemon = Daemon(
-            Site(discover(yard.top), config, yard.log_path.parent, yard.marker),
+            Site(discover(yard.top), config, yard.log_path.parent, yard.marker, log_identity=yard.identity),
             ledger,
             Orders(until_idle=True),
         )

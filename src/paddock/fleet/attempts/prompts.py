@@ -41,7 +41,7 @@ def assignment_of(site: Site, store: Store, task: Task) -> Assignment:
     return Assignment(
         task=task.id,
         text=read_brief(store, task),
-        branch=task.branch or branch_name(task.id, task.title),
+        branch=task.branch or branch_name(task.id, task.title, site.label),
         brief=agent.brief,
         title=task.title,
         paths=tuple(dict.fromkeys((*task.paths, *agent.owns))),

@@ -101,7 +101,7 @@ def _claim(site: Site, board: Board, task: Task, account: str, claims: Claims) -
     event = AttemptStarted(
         engine=engine,
         base=continued.base if continued else claims.tip,
-        branch=task.branch or branch_name(task.id, task.title),
+        branch=task.branch or branch_name(task.id, task.title, site.label),
         agent=task.agent,
         model=site.model_of(task, engine) or None,
         host=site.sessions.host.name,

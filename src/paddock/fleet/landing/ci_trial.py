@@ -86,7 +86,7 @@ def _stopped_by_a_person(driver: CiRun) -> Iterator[None]:
 
 def _clear_left_over(site: Site) -> None:
     """Removes what trials left whose process was killed."""
-    folders = {path.name for path in (site.state_dir / "runs").glob(f"{PREFIX}*")}
+    folders = {path.name for path in site.runs_folder.glob(f"{PREFIX}*")}
     boxes = {name for name in list_sandboxes(site.repo, site.sandbox_root) if name.startswith(PREFIX)}
     for name in folders | boxes:
         number = name.removeprefix(PREFIX)

@@ -92,8 +92,8 @@ def _held_since(site: Site, commit: str) -> float:
 
 
 def _outputs(site: Site, now: float) -> Iterator[OutputSeen]:
-    attempts = ((f"{path.parent.name}.{path.name}", path) for path in site.state_dir.glob("attempts/*/*"))
-    runs = ((f"{RUN_OWNER}{path.name}", path) for path in site.state_dir.glob("runs/*"))
+    attempts = ((f"{path.parent.name}.{path.name}", path) for path in site.attempts_folder.glob("*/*"))
+    runs = ((f"{RUN_OWNER}{path.name}", path) for path in site.runs_folder.glob("*"))
     for owner, path in (*attempts, *runs):
         try:
             if path.is_dir():
