@@ -161,6 +161,7 @@ def test_verify_in_json_names_the_bad_record_and_exits_1(delivered: Cli) -> None
         "schema": 1,
         "records": 2,
         "bad": {"seq": 3, "problem": "its hash does not match its content"},
+        "unseen": [],
     }
     told = delivered("log", "verify")
     assert (told.code, told.out) == (1, "")
