@@ -84,25 +84,28 @@ class SqliteStore:
             self.append(begin_log(labelled=labelled), Author("paddock"))
 
     def _open(self, *, create: bool, revive: bool, read_only: bool) -> None:
-        if not self.path.exists() and not (create and revive):
-            self._refuse_absence(create=create)
         if create:
             self.path.parent.mkdir(parents=True, exist_ok=True)
+        elif not self.path.exists():
+            self._refuse_gone()
+            raise LogUnusable(f"there is no log at `{self.path}`", "run `paddock init` in this repository")
         if not read_only:
             self._lock = open_lock(self.path.with_suffix(".lock"))
         if create and not self.path.exists():
             with locked(self._lock, self.path, self._lock_timeout):
+                if not revive:
+                    self._refuse_gone()
                 create_log(self.path)
         self._connection = connect(self.path, read_only=read_only, busy_seconds=self._lock_timeout)
         self._files = OpenFiles(self.path, read_only=read_only)
 
-    def _refuse_absence(self, *, create: bool) -> None:
-        if (witness := read_witness(self.path)) is not None:
-            from paddock.store.loss import log_gone
+    def _refuse_gone(self) -> None:
+        """The log is looked for once more: somebody may have made it a moment ago."""
+        if (witness := read_witness(self.path)) is None or self.path.exists():
+            return
+        from paddock.store.loss import log_gone
 
-            raise log_gone(self.path, witness)
-        if not create:
-            raise LogUnusable(f"there is no log at `{self.path}`", "run `paddock init` in this repository")
+        raise log_gone(self.path, witness)
 
     def listen(self) -> Listener:
         return listen(self.path)
