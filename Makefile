@@ -1,5 +1,5 @@
 .DEFAULT_GOAL := help
-.PHONY: help demo test quick check lint bench soak docs engines test-engines lock clean
+.PHONY: help demo test quick check lint bench soak security-table docs engines test-engines lock clean
 
 PY := .venv/bin/python
 # Wherever this is set, each of the thousand processes of a test run would compile all it imports.
@@ -33,7 +33,11 @@ bench: ## Measure everything against baselines in the same run; writes bench/out
 	@scripts/bootstrap dev
 	$(PY) -m bench
 
-soak: ## Long sweeps: kill -9 loops, crash sweeps, many writers
+security-table: ## Write the table of docs/security.md again from the attacks of tests/hostile
+	@scripts/bootstrap dev
+	$(PY) -m tests.hostile.table
+
+soak: ## Long sweeps: kill -9 loops, crash sweeps, many writers, every attack at every level
 	@scripts/bootstrap dev
 	$(PY) -m pytest -m slow --override-ini=timeout=3600
 

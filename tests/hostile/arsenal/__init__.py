@@ -1,0 +1,35 @@
+"""All attacks, as data."""
+
+from tests.hostile.arsenal import (
+    ci_runs,
+    commands,
+    files,
+    main_moves,
+    objects,
+    output,
+    planted,
+    processes,
+    records,
+    refs,
+    resources,
+    secrets,
+    trees,
+)
+from tests.hostile.attack import Attack
+
+_MODULES = (
+    refs,
+    planted,
+    objects,
+    trees,
+    files,
+    processes,
+    commands,
+    records,
+    main_moves,
+    ci_runs,
+    output,
+    resources,
+    secrets,
+)
+ALL: tuple[Attack, ...] = tuple(attack for module in _MODULES for attack in module.ATTACKS)
