@@ -1,7 +1,7 @@
 """Playing a scenario to its end, and seeing that it ended as it has to, whoever was killed on the way."""
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from paddock.core.events import AttemptEnded, DaemonTroubled, Event, TurnEnded, TurnStarted
@@ -11,13 +11,20 @@ from tests.fleet.scenarios import Life, Scenario
 from tests.fleet.yard import Step, Yard
 
 
-def play_scenario(yard: Yard, scenario: Scenario, kills: Sequence[str] = (), trace: Path | None = None) -> int:
-    """How many daemons were killed on the way; each of `kills` that nothing passes kills nobody."""
+def play_scenario(
+    yard: Yard,
+    scenario: Scenario,
+    kills: Sequence[str] = (),
+    trace: Path | None = None,
+    start: Callable[[], Relay] | None = None,
+) -> int:
+    """How many daemons were killed on the way; each of `kills` that nothing passes kills nobody. `start` starts them
+    in another way."""
     started = yard.folder / "started"
     hello: Step = {"run": ["sh", "-c", f'echo "$PADDOCK_ATTEMPT" >> "{started}"']}
     yard.env.update(scenario.settings)
     yard.add_all(scenario.tasks(yard, hello), scenario.convoy)
-    relay = Relay(yard, kills, trace)
+    relay = Relay(yard, kills, trace) if start is None else start()
     scenario.interfere(relay)
     relay.finish()
     for number, life in enumerate(scenario.expected, 1):

@@ -2,8 +2,6 @@
 
 import asyncio
 import threading
-from collections.abc import Callable
-from dataclasses import dataclass, field
 
 import pytest
 from msgspec.structs import replace
@@ -17,6 +15,7 @@ from paddock.fleet.clock import wait_for
 from paddock.fleet.ledger import LEASE_SECONDS, AlreadyRunning, Ledger, take_lead
 from paddock.sessions.host import this_process
 from paddock.store.protocol import Query
+from tests.fleet.notice import Notice
 from tests.store.drafts import ANA, add
 from tests.store.memory import MemoryLog, MemoryStore
 
@@ -36,29 +35,6 @@ class Hands:
 
     def boottime(self) -> float:
         return self.at - 1_799_000_000.0
-
-
-@dataclass
-class Notice:
-    """A seat that everybody who shares it sees; `looks` counts how often it is read."""
-
-    text: str = ""
-    shown: list[int] = field(default_factory=list)
-    looks: int = 0
-    post = ""
-
-    def sign(self, generation: int) -> str:
-        return f"generation {generation}"
-
-    def read(self) -> str:
-        self.looks += 1
-        return self.text
-
-    def show(self, generation: int, require: Callable[[], None]) -> str:
-        require()
-        self.text = self.sign(generation)
-        self.shown.append(generation)
-        return self.text
 
 
 @pytest.fixture

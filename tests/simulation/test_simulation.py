@@ -110,6 +110,16 @@ def test_whatever_people_ask_for_meanwhile_every_attempt_ends_once(seed: int, re
     check(world)
 
 
+@seeds(4, 60)
+def test_one_that_was_suspended_until_another_led_does_nothing_when_it_goes_on(
+    seed: int, repo: Repo, stage: Path
+) -> None:
+    world = world_of(seed, repo, stage)
+    chance = Random(f"{seed} split")
+    world.live_beside(round(2 ** chance.uniform(2.0, 11.0)), chance)
+    check(world)
+
+
 @seeds(2, 40)
 def test_a_budget_is_overspent_by_less_than_one_call(seed: int, repo: Repo, stage: Path) -> None:
     world = world_of(seed, repo, stage, ("spends", "never_ends"))

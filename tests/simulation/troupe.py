@@ -103,6 +103,7 @@ class Troupe:
     write_part: Callable[[Turn, TurnOrder], Part]
     turns: dict[Turn, Played] = field(default_factory=dict)
     on_start: Callable[[Turn], None] = lambda _turn: None
+    on_act: Callable[[Lead, str], None] = lambda _lead, _what: None
 
     def running(self) -> list[Turn]:
         now = self.time.now()
@@ -166,6 +167,7 @@ class PlayedSessions:
 
     def start(self, order: TurnOrder) -> None:
         assert not self.gone
+        self._act(f"start {order.turn}")
         if order.turn in self._troupe.turns:
             return
         part = self._troupe.write_part(order.turn, order)
@@ -238,6 +240,7 @@ class PlayedSessions:
         forced = played.part.deaf and not played.has_ended(self._troupe.time.now())
         await asyncio.sleep(grace_seconds if forced else min(grace_seconds, 0.1))
         assert not self.gone
+        self._act(f"stop {turn}")
         self._end(played, SIGKILL if forced else signum)
         return forced
 
@@ -252,10 +255,15 @@ class PlayedSessions:
 
     def sweep(self, owners: Collection[str]) -> SweepReport:
         assert not self.gone
+        self._act(f"sweep {sorted(owners)}")
         found = [turn for turn in self._troupe.turns if turn.owner in owners and self._is_alive(turn)]
         for turn in found:
             self._end(self._troupe.turns[turn], SIGKILL)
         return SweepReport(tuple(map(self._describe, found)))
+
+    def _act(self, what: str) -> None:
+        self.lead.require()
+        self._troupe.on_act(self.lead, what)
 
     def _is_alive(self, turn: Turn) -> bool:
         played = self._troupe.turns[turn]

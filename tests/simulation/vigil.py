@@ -43,7 +43,7 @@ class Vigil(World):
         site.machine = self.gauge
 
     async def _run(self, site: Site, store: MemoryStore) -> None:
-        ledger = await self._lead(store)
+        ledger = await self._lead(store, self.seat_of(site))
         watch = Daemon(site, ledger, Orders())
         loop = asyncio.get_running_loop()
         for at, happen in self.events:

@@ -13,6 +13,10 @@ class Killed(BaseException):
     """The process is gone between two steps of its event loop."""
 
 
+class Suspended(BaseException):
+    """The process stands still between two steps of its event loop, and may go on later."""
+
+
 class VirtualTime:
     """Shared by all daemons of a simulated world: `now` for them, and what the world itself has planned."""
 
@@ -43,19 +47,23 @@ class _Selector(selectors.SelectSelector):
 class VirtualLoop(asyncio.SelectorEventLoop):
     """Threads are called at once and on the loop, so that one seed gives one course of events.
 
-    `kill_at`: the step at which the process dies. Nothing of it runs any more, no `finally` either.
+    `kill_at`: the step at which the process dies. Nothing of it runs any more, no `finally` either. `suspend_at`: the
+    one before which it stands still until it is run again.
     """
 
     def __init__(self, time: VirtualTime, kill_at: int | None = None) -> None:
         super().__init__(_Selector(time))
         self._time = time
         self._kill_at = kill_at
+        self.suspend_at: int | None = None
         self.steps = 0
 
     def time(self) -> float:
         return self._time.seconds
 
     def _run_once(self) -> None:
+        if self.steps == self.suspend_at:
+            raise Suspended
         self.steps += 1
         if self.steps == self._kill_at:
             raise Killed

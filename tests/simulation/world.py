@@ -14,11 +14,13 @@ from paddock.core.board import Board
 from paddock.core.errors import PaddockError
 from paddock.core.events import Draft, Record, TaskAdded
 from paddock.core.ids import RUN_OWNER, TaskId, task_id
+from paddock.core.lead import Lead, Succeeded
 from paddock.core.leases.lease import Holder
 from paddock.core.tasks.task import Attempt
 from paddock.fleet.attempts.ground import Delivery
 from paddock.fleet.daemon import Daemon, Orders
 from paddock.fleet.ledger import AlreadyRunning, Ledger, take_lead
+from paddock.fleet.seat import Seat
 from paddock.fleet.site import Site
 from paddock.git.facts import DiffStat
 from paddock.git.repo import Repo
@@ -28,9 +30,10 @@ from paddock.git.worktrees.prepare import PreparedWorktree
 from paddock.git.worktrees.release import Secured
 from paddock.sessions.protocol import Turn, TurnOrder
 from paddock.store.protocol import Author, Query
+from tests.fleet.notice import Notice
 from tests.simulation.parts import PARTS, WEIGHTS, write_part
 from tests.simulation.troupe import Part, PlayedSessions, Troupe
-from tests.simulation.virtual import Killed, VirtualLoop, VirtualTime
+from tests.simulation.virtual import Killed, Suspended, VirtualLoop, VirtualTime
 from tests.store.memory import MemoryLog, MemoryStore
 
 PERSON = Author("ana@stage")
@@ -45,7 +48,14 @@ class PlayedGround:
     world: "World"
     folders: dict[str, int] = field(default_factory=dict)
 
+    def of(self, site: Site) -> "LedGround":
+        return LedGround(self.world, self.folders, site=site)
+
+    def act(self, what: str) -> None:
+        """Before every effect."""
+
     def prepare(self, order: WorktreeOrder) -> PreparedWorktree:
+        self.act(f"prepare {order.attempt}")
         if why := self.world.obstacle(order.attempt):
             raise PaddockError(why)
         wanted = None if order.place is None else int(order.place.name)
@@ -66,6 +76,7 @@ class PlayedGround:
         return (), ()
 
     def secure(self, attempt: Attempt) -> Delivery:
+        self.act(f"secure {attempt.id}")
         made = self.world.commits_of(attempt)
         if not made:
             return Delivery(head=attempt.base, base=attempt.base)
@@ -73,9 +84,21 @@ class PlayedGround:
         return Delivery(head, attempt.base, made, diff=DiffStat(1, made, 0), held=frozenset({head}), spotless=True)
 
     def release(self, attempt: str, _why: str, _secured: Secured | None = None) -> None:
+        self.act(f"release {attempt}")
         if self.world.troupe.alive(attempt):
             self.world.violations.append(f"{attempt} still runs in the folder that it gives back")
         self.folders.pop(attempt, None)
+
+
+@dataclass
+class LedGround(PlayedGround):
+    """As one daemon has it, which asks for its lead like that of git."""
+
+    site: Site = field(kw_only=True)
+
+    def act(self, what: str) -> None:
+        self.site.lead.require()
+        self.world.check_act(self.site.lead, what)
 
 
 class PlayedMachine:
@@ -103,7 +126,8 @@ class World:
     lives: int = 0
 
     def __post_init__(self) -> None:
-        self.troupe = Troupe(self.time, self.write_part, on_start=self._check_start)
+        self.troupe = Troupe(self.time, self.write_part, on_start=self._check_start, on_act=self.check_act)
+        self.notice = Notice()
         self.ground = PlayedGround(self)
         self.people = MemoryStore(self.log, self.time.now)
         (self.folder / "state").mkdir(parents=True, exist_ok=True)
@@ -167,43 +191,66 @@ class World:
 
     def live(self, kill_at: int | None = None) -> bool:
         """A daemon until nothing is left to do; False if it was killed, at that step of its loop."""
+        daemon = self.begin(kill_at)
+        try:
+            return daemon.go_on()
+        finally:
+            daemon.close()
+
+    def begin(self, kill_at: int | None = None) -> "Living":
         self.lives += 1
         loop = VirtualLoop(self.time, kill_at)
         store, sessions = MemoryStore(self.log, self.time.now), PlayedSessions(self.troupe)
         site = Site(self.repo, self.config, self.folder / "state", "stage", clock=self.time)
         site.sessions, site.machine = sessions, PlayedMachine()
         self.furnish(site)
-        main = loop.create_task(self._run(site, store))
-        try:
-            loop.run_until_complete(main)
-        except Killed:
-            sessions.gone = True
-            site.state_dir = self.folder / "gone"
-            _bury(loop)
-            self.log.listeners.clear()
-            return False
-        finally:
-            self.steps += loop.steps
-            loop.close()
-        return True
+        return Living(self, loop, loop.create_task(self._run(site, store)), site, sessions)
+
+    def live_beside(self, suspend_at: int, chance: Random) -> None:
+        """One is suspended at that step until its lease is over and another leads; then both go on, by turns."""
+        first = self.begin()
+        if first.go_on(suspend_at):
+            return first.close()
+        second = self.begin()
+        both = [first, second]
+        led = self.board.daemon_generation
+        while second in both and self.board.daemon_generation == led:
+            both = both if not second.go_on(1) else [first]
+        if second in both and second.go_on(round(2 ** chance.uniform(0.0, 11.0))):
+            both = [first]
+        while both:
+            daemon = chance.choice(both)
+            if daemon.go_on(round(2 ** chance.uniform(0.0, 9.0))):
+                both.remove(daemon)
+        first.close()
+        second.close()
+
+    def check_act(self, lead: Lead, what: str) -> None:
+        """Nothing is done by one that another has succeeded."""
+        latest = self.board.daemon_generation
+        if lead.generation != latest:
+            self.violations.append(f"{what} by generation {lead.generation}, while {latest} leads")
+
+    def seat_of(self, _site: Site) -> Seat:
+        return self.notice
 
     def furnish(self, site: Site) -> None:
-        site.ground = self.ground
+        site.ground = self.ground.of(site)
 
     async def _run(self, site: Site, store: MemoryStore) -> None:
         wishes = asyncio.ensure_future(self._wish())
         async with asyncio.timeout(LONGEST_HOURS * 3600):
-            ledger = await self._lead(store)
+            ledger = await self._lead(store, self.seat_of(site))
             await Daemon(site, ledger, Orders(until_idle=True)).run()
         ledger.give_up()
         wishes.cancel()
 
-    async def _lead(self, store: MemoryStore) -> Ledger:
+    async def _lead(self, store: MemoryStore, seat: Seat) -> Ledger:
         """As `paddock run --wait`: the lease of one that was killed runs out."""
         me = Holder("daemon", "stage", pid=self.lives, started=self.time.now())
         while True:
             try:
-                return take_lead(store, me, self.time)
+                return take_lead(store, me, self.time, seat)
             except AlreadyRunning:
                 await asyncio.sleep(2.0)
 
@@ -217,6 +264,41 @@ class World:
 
     def records(self) -> list[Record]:
         return list(self.people.records(Query()))
+
+
+@dataclass(eq=False)
+class Living:
+    """A daemon that is alive, or suspended."""
+
+    world: World
+    loop: VirtualLoop
+    main: "asyncio.Task[None]"
+    site: Site
+    sessions: PlayedSessions
+
+    def go_on(self, steps: int | None = None) -> bool:
+        """For some steps, or to its end: whether it came to it. False, too, if it was killed."""
+        self.loop.suspend_at = None if steps is None else self.loop.steps + steps
+        try:
+            self.loop.run_until_complete(self.main)
+        except Suspended:
+            return False
+        except Killed:
+            self._vanish()
+            self.world.log.listeners.clear()
+            return False
+        except Succeeded:
+            self._vanish()
+        return True
+
+    def _vanish(self) -> None:
+        self.sessions.gone = True
+        self.site.state_dir = self.world.folder / "gone"
+        _bury(self.loop)
+
+    def close(self) -> None:
+        self.world.steps += self.loop.steps
+        self.loop.close()
 
 
 def _task_of(owner: str) -> str:

@@ -69,6 +69,7 @@ class Daemon:
     desks: DeskOffice | None = None
 
     def __post_init__(self) -> None:
+        self.ledger.lead.take_seat()
         self.site.follow(self.ledger.lead)
         self.ending = ""
         self._woken = asyncio.Event()
@@ -87,7 +88,6 @@ class Daemon:
     async def run(self) -> None:
         """Runs until idle, asked to end, or replaced. Agents that still run are left to the next daemon."""
         self.ledger.lead.answer_in(asyncio.get_running_loop())
-        self.ledger.lead.take_seat()
         with self.ledger.store.listen() as listener:
             listener.tell(self._woken.set)
             try:
@@ -127,6 +127,7 @@ class Daemon:
         clock = asyncio.get_running_loop()
         lull: Lull | None = None
         while not self.ending and self.ledger.store.exists():
+            self.ledger.lead.require()
             next_round_at = clock.time() + ROUND_SECONDS
             called, self._called = self._called, False
             self._woken.clear()

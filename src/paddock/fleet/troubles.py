@@ -71,9 +71,10 @@ class Troubles:
             self._write()
 
     def _write(self) -> None:
-        """Best effort: a disk that is full is a trouble already."""
+        """Best effort: a disk that is full is a trouble already, and a former daemon's troubles are none any more."""
         path = self.state_dir / FILE
-        with contextlib.suppress(OSError):
+        with contextlib.suppress(OSError, Succeeded):
+            self.ledger.lead.require()
             if not self.book.open:
                 path.unlink(missing_ok=True)
                 return

@@ -113,6 +113,7 @@ def was_started(site: Site, attempt: Attempt) -> bool:
 
 def start(site: Site, attempt: Attempt, launch: Launch) -> None:
     """Starts the turn unless it has been started. Raises PaddockError when it cannot be."""
+    site.lead.require()
     for file in launch.files:
         file.write()
     checkpoint("turn.files_written")
@@ -222,6 +223,7 @@ class TurnRun:
         self._wish.changed.clear()
 
     async def _stop(self, why: EndedBy, problem: str) -> str:
+        self._site.lead.require()
         self._reason_file.write_text(f"{why}\n{problem}" if problem else why, encoding="utf-8")
         checkpoint("turn.stopping")
         grace = 0.2 if why is EndedBy.DOWN else self._site.config.timeouts.grace

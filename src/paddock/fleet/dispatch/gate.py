@@ -33,6 +33,7 @@ from paddock.core.admission.pacing import Pace
 from paddock.core.admission.quota import Quota
 from paddock.core.board import Board
 from paddock.core.ids import attempt_id
+from paddock.core.lead import Succeeded
 from paddock.core.money.spending import day_of, expect, with_tasks
 from paddock.core.tasks.task import Task
 from paddock.core.tasks.vocabulary import PROVIDERS_DOING, Outcome
@@ -225,7 +226,7 @@ class Gate:
     def flush(self) -> None:
         """What is not saved yet, if it can be: the repository may have gone meanwhile."""
         if self._unsaved:
-            with contextlib.suppress(OSError):
+            with contextlib.suppress(OSError, Succeeded):
                 self._write()
 
     def _write(self) -> None:
@@ -233,6 +234,7 @@ class Gate:
         kept = (self.controls, dict(self.waiting), self._host)
         if kept == self._kept:
             return
+        self.site.lead.require()
         path = self.site.state_dir / LIMITS_FILE
         draft = path.with_suffix(".new")
         draft.write_bytes(msgspec.json.encode(LimitsFile(self._saved_at, *kept)))

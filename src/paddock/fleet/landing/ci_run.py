@@ -149,6 +149,7 @@ class CiRun:
         if self.cancelled:
             return RunResult(Result.CANCELLED)
         turn = self._turn(number)
+        self._site.lead.require()
         note_step(self._site, self.run.id, number, name)
         env = {**command.env, DESK_VARIABLE: str(self._site.desk_of(turn.owner))}
         order = TurnOrder(turn, command.argv, env, command.cwd, one_stream=True)
@@ -172,6 +173,7 @@ class CiRun:
                 return RunResult(Result.CANCELLED)
             if self._site.clock.now() >= self._deadline:
                 # Written before the first signal: who finds it dead after a crash knows why.
+                self._site.lead.require()
                 too_long.write_text(f"`{name}` did not finish within {self._deadline - state.started_at:.0f} s")
                 checkpoint("ci.stopping")
                 await self._sessions.stop(turn, STOP_GRACE_SECONDS)

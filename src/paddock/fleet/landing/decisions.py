@@ -120,6 +120,7 @@ class Notices:
         place = self.site.repo.main or self.site.repo.common_dir
         quiet = subprocess.DEVNULL
         argv = self.site.config.land.notify
+        self.site.lead.require()
         try:
             process = subprocess.Popen(
                 argv, cwd=place, env=env, stdin=quiet, stdout=quiet, stderr=quiet, start_new_session=True

@@ -120,11 +120,13 @@ def sweep(site: Site, found: Sequence[Leftover]) -> list[Dealt]:
     orphans = {one.remedy.owner for one in found if isinstance(one.remedy, EndProcesses)}
     report = site.sessions.sweep(orphans)
     dealt = [_deal(site, one, one.remedy, report) for one in found if one.remedy is not None]
+    site.lead.require()
     sweep_trash(site.sandbox_root)
     return dealt
 
 
 def _deal(site: Site, one: Leftover, remedy: Remedy, report: SweepReport) -> Dealt:
+    site.lead.require()
     try:
         refs = _sweep(site, remedy, report)
     except ChangedMeanwhile as changed:
