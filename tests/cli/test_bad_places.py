@@ -493,3 +493,18 @@ def test_errors_show_what_was_typed_without_its_escapes(used: Cli) -> None:
         said = used(*arguments, "\x07\x1b[2J\x9b2J")
         assert said.code in (1, 2)
         assert not set(said.err) & {"\x07", "\x1b", "\x9b"}, arguments
+
+
+def test_a_lock_that_another_git_left_is_named_with_its_age_and_the_command_that_helps(used: Cli) -> None:
+    lock = used.top / ".git/refs/heads/main.lock"
+    lock.touch()
+    os.utime(lock, (1, 1))
+    (notice,) = used.good("status", "--json").json()["needs_you"]["notices"]
+    assert (notice["kind"], notice["run"]) == ("git-lock", f"rm {lock}")
+    assert "no process has it open" in " ".join(used.good("status").out.split())
+    assert f"run: rm {lock}" in used.good("queue").err
+    assert [one["path"] for one in used.good("queue", "--json").json()["locks"]] == [str(lock)]
+    (finding,) = [one for one in used("doctor", "--json").json()["findings"] if one["what"] == "git lock"]
+    assert (finding["verdict"], finding["fix"]) == ("warning", f"rm {lock}")
+    lock.unlink()
+    assert used.good("status", "--json").json()["needs_you"]["notices"] == []

@@ -11,7 +11,8 @@ from paddock.core.merge.model import Member
 from paddock.git import left_locks
 from paddock.git.command import GitKilled, run_git
 from paddock.git.landing.held import hold_change
-from paddock.git.left_locks import find_left_locks, noted, remove_left_locks
+from paddock.git.left_locks import noted, remove_left_locks
+from paddock.git.lock_files import find_left_locks
 from paddock.git.repo import ABSENT, GitFailed, Repo
 from tests.git.conftest import git
 from tests.git.killer import GitKiller

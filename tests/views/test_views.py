@@ -1,6 +1,7 @@
 """What readers are told: typed, complete, and without a trace on the board it was read from."""
 
 from contextlib import suppress
+from pathlib import Path
 
 import msgspec
 import pytest
@@ -21,6 +22,7 @@ from paddock.core.troubles import Trouble
 from paddock.fleet.dispatch.refusals import StoppedEngine
 from paddock.fleet.outlook import Outlook, WorkElsewhere
 from paddock.fleet.service.presence import DaemonSighting, Presence
+from paddock.git.lock_files import LeftLock
 from paddock.git.usertree.notes import CheckoutNotes, StaleTree, UndoneWork
 from paddock.store.protocol import Query
 from paddock.views.costs import GROUPS, sum_costs, view_budgets, view_costs
@@ -110,6 +112,7 @@ def test_everything_that_needs_a_person_is_told_once_in_a_fixed_order() -> None:
             branch="main",
             troubles=[Trouble("drive", "t1.1", "no space", NOW - 180, 3)],
             elsewhere=[WorkElsewhere("t1.1", "far", NOW - 60, "paddock run")],
+            locks=[LeftLock(Path("/shop/.git/index.lock"), 300.0), LeftLock(Path("/shop/.git/a b.lock"), 60.0, (7,))],
         ),
     )
     assert [notice.kind for notice in notices] == [
@@ -120,10 +123,16 @@ def test_everything_that_needs_a_person_is_told_once_in_a_fixed_order() -> None:
         "engine-stopped",
         "checkout-behind",
         "work-undone",
+        "git-lock",
+        "git-lock",
         "trouble",
     ]
     assert "pid 7 on box, started 1h ago" in notices[0].text
-    assert notices[-2].run.startswith(f"paddock queue restore {'c' * 10}")
+    left, held = notices[-3:-1]
+    assert "`/shop/.git/index.lock` has been locking git out for 5m: no process has it open" in left.text
+    assert left.run == "rm /shop/.git/index.lock"
+    assert ("process 7 has it open" in held.text, held.run) == (True, "ps -fp 7")
+    assert notices[-4].run.startswith(f"paddock queue restore {'c' * 10}")
     assert notices[-1].text == "drive t1.1: no space (failed 3 times, first 3m ago)"
     assert find_notices(Ledger().board, outlook()) == []
 

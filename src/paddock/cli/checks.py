@@ -68,7 +68,8 @@ def _kinds_taken_twice(config: Config) -> Iterator[str]:
 
 def examine(workspace: Workspace) -> Iterator[Finding]:
     """Every check runs, whatever the others find."""
-    for check in (_python, _git, _branch, _checkout, _file_system, _disk, _clock, _config, _engines, _tmux, _log):
+    machine, repository = (_python, _git, _locks), (_branch, _checkout, _file_system, _disk, _clock)
+    for check in (*machine, *repository, _config, _engines, _tmux, _log):
         try:
             yield from check(workspace)
         except PaddockError as error:
@@ -104,6 +105,15 @@ def _python(_: Workspace) -> Iterator[Finding]:
 def _git(workspace: Workspace) -> Iterator[Finding]:
     version = workspace.repo.git("version").text.removeprefix("git version ")
     yield Finding("git", Health.OK, version)
+
+
+def _locks(workspace: Workspace) -> Iterator[Finding]:
+    """Only while there is something to say."""
+    from paddock.git.lock_files import find_left_locks
+    from paddock.views.notices import lock_notices
+
+    for notice in lock_notices(find_left_locks(workspace.repo.common_dir)):
+        yield Finding("git lock", Health.WARNING, notice.text, notice.run)
 
 
 def _branch(workspace: Workspace) -> Iterator[Finding]:

@@ -15,6 +15,7 @@ from paddock.core.tasks.task import Phase, Task
 from paddock.fleet.dispatch.refusals import StoppedEngine, read_stopped, read_waiting
 from paddock.fleet.service.presence import DaemonSighting, look_for_daemon
 from paddock.fleet.workspace import Workspace
+from paddock.git.lock_files import LeftLock, find_left_locks
 from paddock.sessions.host import HOST_VARIABLE, Host, is_this_host
 
 if TYPE_CHECKING:
@@ -48,6 +49,7 @@ class Outlook(msgspec.Struct, frozen=True):
     branch: str = ""
     troubles: "Sequence[Trouble]" = ()
     elsewhere: Sequence[WorkElsewhere] = ()
+    locks: Sequence[LeftLock] = ()
 
     def reason_of(self, task: Task) -> str:
         """Why it stands where it does; of a ready task, why the daemon has not started it."""
@@ -67,6 +69,7 @@ def look_around(workspace: Workspace, board: Board, now: float) -> Outlook:
         branch=workspace.config.landing_branch if checkouts else "",
         troubles=_know_troubles(workspace),
         elsewhere=_find_elsewhere(workspace, board),
+        locks=find_left_locks(workspace.repo.common_dir),
     )
 
 

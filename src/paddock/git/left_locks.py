@@ -1,4 +1,4 @@
-"""Lock files that dead git processes left behind: our own are removed, those of others are shown.
+"""Locks that dead git processes of ours left behind, and how they are told from those of others.
 
 A lock is ours when a note names it that nobody holds any more, when it is no older than the note, and when it holds
 what our git would have written there, or nothing yet. It must also stay as it is for a moment, with no process that
@@ -9,37 +9,24 @@ import contextlib
 import os
 import time
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 
 import msgspec
 
 from paddock.git.lock import Lock, hold, try_lock
+from paddock.git.lock_files import holders_of
 
 NOTES = Path("paddock") / "ref-moves"
 REMOVING = Path("paddock") / "left-locks.lock"
 SETTLED_SECONDS = 1.0
-SHOWN_AFTER_SECONDS = 10.0
-_MOST_REFS_LOOKED_AT = 20_000
 # Of a transaction: of HEAD, whose reflog follows its branch; of the packed refs, which a deletion rewrites.
 _SHARED = ("HEAD.lock", "packed-refs.lock", "packed-refs.new", "reftable/tables.list.lock")
-_PLACES = ("HEAD.lock", "config.lock", "index.lock", "packed-refs.lock", "shallow.lock", "reftable/tables.list.lock")
 
 
 class _Note(msgspec.Struct, frozen=True):
     """What a transaction writes: the object id by ref."""
 
     moves: dict[str, str]
-
-
-@dataclass(frozen=True, slots=True)
-class LeftLock:
-    """A lock file that has been there for `age_seconds`. `holders` are processes that have it open, as far as can be
-    seen."""
-
-    path: Path
-    age_seconds: float
-    holders: tuple[int, ...] = ()
 
 
 @contextlib.contextmanager
@@ -75,34 +62,6 @@ def _remove_left_locks(common_dir: Path) -> tuple[Path, ...]:
     finally:
         for note in notes:
             note.close()
-
-
-def find_left_locks(common_dir: Path, older_than_seconds: float = SHOWN_AFTER_SECONDS) -> tuple[LeftLock, ...]:
-    """Locks of the repository that have been there for longer than any git needs, whoever made them."""
-    now = time.time()
-    found = []
-    for path in _all_locks(common_dir):
-        with contextlib.suppress(OSError):
-            age = now - path.lstat().st_mtime
-            if age >= older_than_seconds:
-                found.append(LeftLock(path, age, holders_of(path)))
-    return tuple(found)
-
-
-def holders_of(path: Path) -> tuple[int, ...]:
-    """The processes that have the file open, of those we may look at; none where the system does not tell."""
-    found = []
-    for entry in Path("/proc").glob("[0-9]*/fd"):
-        with contextlib.suppress(OSError):
-            if any(_is_at(entry / name, path) for name in os.listdir(entry)):
-                found.append(int(entry.parent.name))
-    return tuple(found)
-
-
-def _is_at(link: Path, path: Path) -> bool:
-    with contextlib.suppress(OSError):
-        return os.readlink(link) == str(path)
-    return False
 
 
 def _notes_in(common_dir: Path) -> list[Path]:
@@ -147,17 +106,3 @@ def _identity(path: Path) -> tuple[int, int, int] | None:
     except OSError:
         return None
     return seen.st_ino, seen.st_mtime_ns, seen.st_size
-
-
-def _all_locks(common_dir: Path) -> Iterator[Path]:
-    for name in _PLACES:
-        yield common_dir / name
-    looked_at = 0
-    for folder, _, files in os.walk(common_dir / "refs"):
-        looked_at += len(files)
-        if looked_at > _MOST_REFS_LOOKED_AT:
-            return
-        for name in files:
-            if name.endswith(".lock"):
-                yield Path(folder) / name
-    yield from sorted((common_dir / "worktrees").glob("*/*.lock"))

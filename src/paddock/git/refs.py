@@ -7,20 +7,19 @@ holds names the locks which a dead git of ours may have left (`git/left_locks.py
 
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
+
+import msgspec
 
 from paddock.core.lead import BY_HAND, Lead
 from paddock.git.command import GitFailed, GitKilled, GitResult, run_git
-from paddock.git.left_locks import noted, remove_left_locks
 
 LEADER = "refs/paddock/leader"  # git/leader.py
 ABSENT = "0" * 40  # as `old` of a move: the ref must not exist yet; as `new`: delete it
 _PAUSES_SECONDS = (0.05, 0.25, 1.0)
 
 
-@dataclass(frozen=True, slots=True)
-class RefMove:
+class RefMove(msgspec.Struct, frozen=True):
     """`ref` from `old` to `new`; where `old` is None it does not matter what it was."""
 
     ref: str
@@ -41,6 +40,8 @@ def move_refs(
     A git that a signal ends is started again a few times before that is a GitKilled. Where another daemon leads than
     `lead` says, git itself moves nothing, and Succeeded is raised.
     """
+    from paddock.git.left_locks import remove_left_locks  # here because who reads moves nothing
+
     lead.require()
     moves = tuple(_with_zeros_of_its_length(move, moves) for move in moves)
     for pause in (*_PAUSES_SECONDS, None):
@@ -83,6 +84,8 @@ def _asserts(common_dir: Path, lead: Lead) -> bool:
 def _transact(
     common_dir: Path, moves: Sequence[RefMove], reason: str, options: tuple[str, ...], lead: Lead
 ) -> GitResult:
+    from paddock.git.left_locks import noted
+
     words = "".join(f"update {move.ref}\0{move.new}\0{move.old or ''}\0" for move in moves)
     refs = {move.ref: move.new for move in moves}
     if lead.leader:

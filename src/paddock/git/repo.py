@@ -213,7 +213,7 @@ def _read_layout(top: Path) -> Repo | None:
             if kind != "gitdir":
                 return None
             git_dir = (top / target.rstrip("\n")).resolve()
-        common_dir = _common_dir_of(git_dir)
+        common_dir = common_dir_of(git_dir)
         if not _is_git_dir(common_dir) or _mentions_work_tree(common_dir):
             return None
     except OSError:
@@ -224,7 +224,7 @@ def _read_layout(top: Path) -> Repo | None:
     return Repo(common_dir, git_dir, top, main) if main is not None else None
 
 
-def _common_dir_of(git_dir: Path) -> Path:
+def common_dir_of(git_dir: Path) -> Path:
     try:
         return (git_dir / (git_dir / "commondir").read_text().rstrip("\n")).resolve()
     except FileNotFoundError:

@@ -1,6 +1,7 @@
 """What needs a person and is not a task: one list, shown last in `paddock status` and in its JSON."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from shlex import quote
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -13,6 +14,7 @@ from paddock.fleet.service.presence import DaemonSighting, Presence
 if TYPE_CHECKING:
     from paddock.core.troubles import Trouble
     from paddock.fleet.outlook import Outlook, WorkElsewhere
+    from paddock.git.lock_files import LeftLock
     from paddock.git.usertree.notes import CheckoutNotes
 
 DETAILS = "paddock queue why main"
@@ -35,6 +37,7 @@ def find_notices(board: Board, outlook: "Outlook") -> list[Notice]:
         notices.append(Notice("no-ci", words, "paddock doctor --ci"))
     notices += [Notice("engine-stopped", stopped.reason, stopped.unblock) for stopped in outlook.stopped]
     notices += checkout_notices(outlook.checkouts, outlook.branch)
+    notices += lock_notices(outlook.locks)
     return notices + [_trouble(trouble, outlook.now) for trouble in outlook.troubles]
 
 
@@ -71,6 +74,22 @@ def _trouble(trouble: "Trouble", now: float) -> Notice:
     times = f"{trouble.times} times, first" if trouble.times > 1 else "once,"
     words = f"{trouble.title}: {printable(trouble.problem, 200)} (failed {times} {age} ago)"
     return Notice("trouble", words, "paddock log --kind daemon.troubled")
+
+
+def lock_notices(locks: "Sequence[LeftLock]") -> list[Notice]:
+    """What a git that is no git of ours has locked, and whether it still may."""
+    notices = []
+    for lock in locks:
+        where, age = printable(str(lock.path)), rough_duration(lock.age_seconds)
+        if lock.holders:
+            who = f"process {lock.holders[0]} has it open"
+            run = f"ps -fp {lock.holders[0]}"
+        else:
+            who = "no process has it open, so the git that made it was probably killed"
+            run = f"rm {quote(str(lock.path))}"
+        words = f"`{where}` has been locking git out for {age}: {who}"
+        notices.append(Notice("git-lock", words, run))
+    return notices
 
 
 def checkout_notices(notes: "CheckoutNotes | None", branch: str) -> list[Notice]:

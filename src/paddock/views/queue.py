@@ -11,6 +11,7 @@ from paddock.core.merge.model import Entry, Queue, Run
 from paddock.core.merge.prospects import in_order, state_words
 from paddock.core.merge.switches import switches_of
 from paddock.core.merge.tallies import CheckTally, Stats
+from paddock.git.lock_files import LeftLock
 from paddock.git.usertree.notes import CheckoutNotes
 from paddock.views.checkouts import StaleView, UndoneView, view_stale, view_undone
 from paddock.views.document import Document, iso, view_of
@@ -86,6 +87,14 @@ class SuiteView(msgspec.Struct, frozen=True):
     checks: list[CheckView]
 
 
+class LockView(msgspec.Struct, frozen=True):
+    """A lock file of git's that has been there for too long; `pids` are the processes that have it open."""
+
+    path: str
+    age_seconds: int
+    pids: Sequence[int]
+
+
 class QueueView(Document, frozen=True, kw_only=True):
     main: str | None
     verified: bool
@@ -99,6 +108,7 @@ class QueueView(Document, frozen=True, kw_only=True):
     unreachable: UnreachableView | None
     behind: list[StaleView]
     undone: list[UndoneView]
+    locks: list[LockView]
     ci: SuiteView
 
 
@@ -107,6 +117,7 @@ def view_queue(
     checks: Sequence[Check],
     checkouts: CheckoutNotes | None,
     *,
+    locks: Sequence[LeftLock] = (),
     reason: str,
     lands_in: LandsIn,
     now: float,
@@ -126,6 +137,7 @@ def view_queue(
         unreachable=view_of(UnreachableView, lost, since=iso(lost.at)) if lost is not None else None,
         behind=view_stale(checkouts),
         undone=view_undone(checkouts),
+        locks=[LockView(str(one.path), round(one.age_seconds), one.holders) for one in locks],
         ci=_view_suite(checks, queue.stats),
     )
 

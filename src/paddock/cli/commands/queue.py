@@ -19,6 +19,7 @@ from paddock.fleet.landing.restoration import contested_words, find_undone, how_
 from paddock.fleet.landing.unseen_loss import tell_lost_work
 from paddock.fleet.outlook import know_checkouts
 from paddock.fleet.workspace import Workspace
+from paddock.git.lock_files import find_left_locks
 from paddock.store.protocol import Query
 
 
@@ -41,7 +42,8 @@ def queue_command(ctx: click.Context, everything: bool, as_json: bool) -> None:
         from paddock.views.queue import view_queue
 
         checks, checkouts = workspace.config.land.checks, know_checkouts(workspace)
-        print_json(view_queue(queue, checks, checkouts, reason=reason, lands_in=lands_in, now=time.time()))
+        locks, now = find_left_locks(workspace.repo.common_dir), time.time()
+        print_json(view_queue(queue, checks, checkouts, locks=locks, reason=reason, lands_in=lands_in, now=now))
         return
     for line in render(queue, reason, lands_in, None if everything else SHOWN_QUEUED):
         click.echo(line)

@@ -13,8 +13,9 @@ from paddock.core.merge.tallies import CheckTally, Stats
 from paddock.core.tasks.life import LOST
 from paddock.fleet.outlook import know_checkouts
 from paddock.fleet.workspace import Workspace
+from paddock.git.lock_files import find_left_locks
 from paddock.views.halts import cure_of
-from paddock.views.notices import checkout_notices
+from paddock.views.notices import checkout_notices, lock_notices
 from paddock.views.queue import LandsIn
 
 SHOWN_QUEUED = 30
@@ -118,6 +119,7 @@ def run_scope(run: Run) -> str:
 def checkout_lines(workspace: Workspace) -> list[str]:
     """Empty if there is nothing to say."""
     lines = []
-    for notice in checkout_notices(know_checkouts(workspace), workspace.config.landing_branch):
+    notices = checkout_notices(know_checkouts(workspace), workspace.config.landing_branch)
+    for notice in (*notices, *lock_notices(find_left_locks(workspace.repo.common_dir))):
         lines += ["", notice.text, paint(f"run: {notice.run}", dim=True)]
     return lines

@@ -47,6 +47,7 @@ from paddock.fleet.dispatch.gate import Gate
 from paddock.fleet.ledger import Decision, Ledger
 from paddock.fleet.site import Site
 from paddock.fleet.upkeep.sweeper import Sweeper
+from paddock.git.command import GitKilled
 from paddock.git.worktrees.furnish import Worktree
 from paddock.git.worktrees.prepare import WorktreeOrder
 from paddock.git.worktrees.release import Secured
@@ -100,10 +101,11 @@ class AttemptRun:
                     self.wish.changed.clear()
                     await self.wish.changed.wait()
 
-    async def give_up(self, trouble: Trouble) -> None:
+    async def give_up(self, trouble: Trouble, retry_at: float | None = None) -> None:
         """Paddock itself could not continue, however often it tried: the agent is ended, and the task needs a person.
 
-        The janitor brings the worktree back, with what is in it.
+        Unless it will be tried once more at `retry_at`, where the machine is to blame. The janitor brings the worktree
+        back, with what is in it.
         """
         if (attempt := self._live()) is None:
             return
@@ -115,11 +117,12 @@ class AttemptRun:
         tries = "1 try" if trouble.times == 1 else f"{trouble.times} tries"
         verdict = AttemptEnded(
             outcome=Outcome.LOST,
-            next=Step.BLOCK,
+            next=Step.BLOCK if retry_at is None else Step.RETRY,
             counted=False,
             reason=f"Paddock gave up on it after {tries}: {trouble.problem}",
             head=head,
-            unblock=f"paddock retry {self.task_id}",
+            retry_at=retry_at,
+            unblock=f"paddock retry {self.task_id}" if retry_at is None else "",
         )
         unseen = Ended(None, EndedBy.VANISHED, trouble.problem, TurnSummary())
 
@@ -240,6 +243,8 @@ class AttemptRun:
             checkpoint("turn.planned")
             adopted = was_started(self._site, attempt)
             await asyncio.to_thread(start, self._site, attempt, launch)
+        except GitKilled:
+            raise
         except PaddockError as error:
             return unstartable(error)
         checkpoint("turn.started")

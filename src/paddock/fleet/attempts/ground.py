@@ -12,6 +12,7 @@ from paddock.core.errors import PaddockError
 from paddock.core.tasks.task import Attempt
 from paddock.fleet.checkpoints import checkpoint
 from paddock.fleet.site import Site
+from paddock.git.command import GitKilled
 from paddock.git.disk import below_floor
 from paddock.git.facts import DiffStat, diffstat, read_stretch
 from paddock.git.landing.held import delivery_ref, hold_delivery
@@ -35,7 +36,9 @@ class Unprepared:
 
 
 def explain_unprepared(site: Site, error: PaddockError | OSError) -> Unprepared:
-    """Raises an OSError that is about something else than space: no attempt is to blame for it."""
+    """Raises a killed git, and an OSError that is about something else than space: no attempt is to blame for it."""
+    if isinstance(error, GitKilled):
+        raise error
     if isinstance(error, OSError):
         if error.errno not in FULL:
             raise error
@@ -115,6 +118,8 @@ class GitGround:
         try:
             why = f"{attempt.id} ended with uncommitted files"
             saved = rescue(self.site.repo, worktree.path, admin, attempt.branch, why, self.site.checkpoint)
+        except GitKilled:
+            raise  # it says nothing about what the agent left
         except PaddockError as error:
             return Delivery(problem=error.message)
         if saved.commit is None:

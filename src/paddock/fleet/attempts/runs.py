@@ -15,9 +15,12 @@ from paddock.fleet.attempts.attempt import AttemptRun, Crew
 from paddock.fleet.checkpoints import checkpoint
 from paddock.fleet.drives import Drives
 from paddock.fleet.troubles import Troubles
+from paddock.git.command import GitKilled
 from paddock.sessions.host import Host
 
 DRIVING = "driving"
+MACHINE_PAUSE_SECONDS = 600.0
+"""Before a task is tried again whose git was killed over and over. That is nobody's fault, so nobody has to ask."""
 
 
 @dataclass
@@ -81,7 +84,8 @@ class AttemptRuns:
             if not trouble.hopeless and not run.wish.stop:
                 await run.pause(trouble.retry_at - self.crew.site.clock.now())
                 return False
-            await run.give_up(trouble)
+            later = self.crew.site.clock.now() + MACHINE_PAUSE_SECONDS
+            await run.give_up(trouble, later if isinstance(error, GitKilled) else None)
         self.troubles.heal(DRIVING, run.attempt_id)
         return True
 

@@ -17,6 +17,7 @@ from paddock.fleet.landing.entrance import hold_task, lineage_of, open_needs, qu
 from paddock.fleet.landing.lineage import Lineage
 from paddock.fleet.ledger import Ledger
 from paddock.fleet.site import Site
+from paddock.git.command import GitKilled
 
 
 @dataclass
@@ -34,6 +35,8 @@ class Entries:
                 needs = open_needs(board, task)
                 change = await asyncio.to_thread(hold_task, self.site, board.queue, task, str(task.head), needs)
                 lineage = await asyncio.to_thread(self._lineage, board.queue, change)
+            except GitKilled:
+                raise
             except PaddockError as error:
                 await self._block(task, error)
                 continue

@@ -11,6 +11,8 @@ from paddock.fleet.ledger import Ledger
 from paddock.fleet.site import Site
 from paddock.fleet.troubles import Troubles
 from paddock.fleet.upkeep.janitor import Dealt, allowed, drafts, look, look_at_claims, sweep
+from paddock.git.filters import filters_of
+from paddock.git.left_locks import remove_left_locks
 
 CLEANING = "cleaning up"
 
@@ -26,6 +28,7 @@ class Rounds:
 
     async def open(self) -> None:
         """Takes back the worktrees of attempts that ended while no daemon lived to do it."""
+        await asyncio.to_thread(filters_of, self.site.repo.common_dir)  # now, before an agent could add to them
         await self.troubles.attempt(CLEANING, lambda: self._clean(look_at_claims))
 
     async def keep(self) -> None:
@@ -36,6 +39,7 @@ class Rounds:
             await asyncio.sleep(every if again is None else max(0.0, again - self.site.clock.now()))
 
     async def _clean(self, look_at: Callable[[Site], Survey]) -> None:
+        await asyncio.to_thread(remove_left_locks, self.site.repo.common_dir)
         seen = await asyncio.to_thread(look_at, self.site)
         checkpoint("janitor.looked")
         found = judge(self.ledger.read(), seen, allowed(self.site.config, self.driven()), self.site.clock.now())

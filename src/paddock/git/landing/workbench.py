@@ -86,7 +86,7 @@ class Workbench:
     shallow: Path
 
     def git(self, *args: str, input: bytes | None = None, check: bool = True) -> GitResult:
-        env = {"GIT_OBJECT_DIRECTORY": str(self.objects), "GIT_NO_REPLACE_OBJECTS": "1"}
+        env = {"GIT_OBJECT_DIRECTORY": str(self.objects)}
         if self.shallow.exists():
             env["GIT_SHALLOW_FILE"] = str(self.shallow)
         return run_git(self.git_dir, f"--git-dir={self.git_dir}", *DURABLE, *args, input=input, check=check, env=env)

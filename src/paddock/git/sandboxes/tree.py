@@ -19,6 +19,7 @@ from paddock.core.errors import PaddockError
 from paddock.core.ids import recordable
 from paddock.git.command import GitResult, run_git
 from paddock.git.disk import make_writable, remove_tree
+from paddock.git.filters import filters_of
 from paddock.git.lock import Lock
 from paddock.git.repo import Repo
 
@@ -57,7 +58,6 @@ _OPTIONS = (
 )
 # The refs are written as files below, whatever git would choose for a new repository.
 _ENVIRONMENT = {
-    "GIT_NO_REPLACE_OBJECTS": "1",
     "GIT_LFS_SKIP_DOWNLOAD_ERRORS": "1",
     "GIT_DEFAULT_REF_FORMAT": "files",
 }
@@ -113,7 +113,7 @@ class Sandbox:
             *args,
             check=check,
             timeout=CHECKOUT_TIMEOUT_SECONDS,
-            env=_ENVIRONMENT,
+            env={**_ENVIRONMENT, **filters_of(self.repo.common_dir)},
             inherit=lock.inherit,
         )
 

@@ -9,8 +9,9 @@ from pathlib import Path
 
 from paddock.core.errors import PaddockError
 from paddock.git.command import GitResult, run_git
+from paddock.git.filters import only_known_filters
 from paddock.git.purposes import Purpose
-from paddock.git.repo import Repo, branch_of, discover
+from paddock.git.repo import Repo, branch_of, common_dir_of, discover
 from paddock.git.worktrees.checkout import WATCHER_MARKER, operation_in_progress
 
 TREE_TIMEOUT_SECONDS = 120.0
@@ -68,6 +69,7 @@ class UserTree:
     ) -> GitResult:
         """Git in this tree; `index` and `work` put another index or working tree in the place of its own."""
         env = {"GIT_DIR": str(self.git_dir), "GIT_WORK_TREE": str(work or self.path), "GIT_LITERAL_PATHSPECS": "1"}
+        env |= only_known_filters(common_dir_of(self.git_dir))
         if index is not None:
             env["GIT_INDEX_FILE"] = str(index)
         timeout, files = TREE_TIMEOUT_SECONDS, Purpose.FILES

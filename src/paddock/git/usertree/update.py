@@ -15,7 +15,7 @@ from paddock.core.catchup import PathFacts, Todo, is_gitlink, judge_paths
 from paddock.core.errors import PaddockError
 from paddock.core.ids import recordable
 from paddock.git.checkpoints import Checkpoint, no_checkpoint
-from paddock.git.command import GitFailed
+from paddock.git.command import GitFailed, GitKilled
 from paddock.git.usertree.facts import TreeFacts, read_facts
 from paddock.git.usertree.places import UserTree, fingerprint
 from paddock.git.usertree.stage import InTheWay, Item, TreeStage
@@ -96,7 +96,7 @@ def prepare_update(
     try:
         stage.open()
         prepared = _prepare(stage, at, new, saved or {})
-    except (OSError, GitFailed) as error:
+    except (OSError, GitFailed, GitKilled) as error:
         with contextlib.suppress(OSError):
             stage.close()
         return LeftAlone(str(error))

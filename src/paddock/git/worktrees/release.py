@@ -12,7 +12,7 @@ from paddock.core.upkeep.survey import SlotState
 from paddock.git.checkpoints import Checkpoint, no_checkpoint
 from paddock.git.disk import remove_tree
 from paddock.git.lock import Lock
-from paddock.git.repo import GitFailed, branch_of
+from paddock.git.repo import GitFailed, GitKilled, branch_of
 from paddock.git.worktrees.checkout import (
     admin_dir,
     check_out,
@@ -133,6 +133,8 @@ def give_back(
     if record.state is SlotState.READY:
         try:
             rescued, held = secure(root, slot, record, why, checkpoint)
+        except GitKilled:
+            raise
         except (PaddockError, OSError) as error:
             return _keep(root, slot, record, lock, Released(slot.number, kept=str(error)))
         checkpoint("secured")
