@@ -76,6 +76,7 @@ def test_an_empty_queue_says_how_to_fill_it(cli: Cli) -> None:
         "unreachable": None,
         "behind": [],
         "undone": [],
+        "locks": [],
         "ci": {"flake_share": 0.01, "failures_to_reject": 2, "checks": []},
     }
 

@@ -1,4 +1,4 @@
-"""A git that dies by SIGKILL at one of its calls: before it did anything, or after all of it, its answer unheard.
+"""A git that dies by SIGKILL at some of its calls: before it did anything, or after all of it, its answer unheard.
 
 A wrapper on PATH, so that every git of the process under test passes through it, and of those it starts.
 """
@@ -9,18 +9,17 @@ import shutil
 from dataclasses import dataclass
 from pathlib import Path
 
-# `mkdir` counts: of several calls at once each gets a number of its own.
+OURS = "*core.hooksPath=/dev/null*"
+"""Calls of Paddock's, not of agents."""
 _WRAPPER = """\
 #!/bin/sh
-here={here}
 case "$*" in {pattern}) ;; *) exec {git} "$@" ;; esac
-number=1
-while ! mkdir "$here/calls/$number" 2>/dev/null; do number=$((number + 1)); done
-case " {deadly} " in
-*" $number "* | *" all "*)
+printf x >> {calls}
+number=$(wc -c < {calls})
+if [ {deadly} ]; then
     {before}
-    kill -9 $$ ;;
-esac
+    kill -9 $$
+fi
 exec {git} "$@"
 """
 
@@ -36,22 +35,32 @@ class GitKiller:
 
     @property
     def calls(self) -> int:
-        return len(list((self.folder / "calls").iterdir()))
+        return (self.folder / "calls").stat().st_size
 
-    def arm(self, *numbers: int | str, pattern: str = "*", before: str = ":", after: bool = False) -> None:
-        """Of the calls from now on that match `pattern`, those with these numbers die; `all` is every one.
+    def arm(self, *numbers: int, pattern: str = "*", before: str = ":", after: bool = False) -> None:
+        """Of the calls from now on that match `pattern`, those with these numbers die.
 
         `before` is done first; with `after`, the real git runs to its end and is not heard.
         """
-        calls = self.folder / "calls"
-        shutil.rmtree(calls, ignore_errors=True)
-        calls.mkdir(parents=True)
-        real = shlex.quote(str(shutil.which("git", path=os.environ["PATH"].replace(str(self.folder), ""))))
+        self._arm(" -o ".join(f"$number -eq {number}" for number in numbers) or "", pattern, before, after)
+
+    def arm_always(self, pattern: str = "*") -> None:
+        self._arm("1 -eq 1", pattern, ":", after=False)
+
+    def arm_every(self, stride: int, first: int, pattern: str = OURS, after: bool = False) -> None:
+        """The call `first`, and then every one that comes `stride` later."""
+        self._arm(f"$((number % {stride})) -eq {first % stride}", pattern, ":", after)
+
+    def _arm(self, deadly: str, pattern: str, before: str, after: bool) -> None:
+        self.folder.mkdir(exist_ok=True)
+        (self.folder / "calls").write_bytes(b"")
+        elsewhere = os.environ["PATH"].replace(str(self.folder), "")
+        real = shlex.quote(str(shutil.which("git", path=elsewhere)))
         text = _WRAPPER.format(
-            here=shlex.quote(str(self.folder)),
             git=real,
             pattern=pattern,
-            deadly=" ".join(map(str, numbers)),
+            calls=shlex.quote(str(self.folder / "calls")),
+            deadly=deadly or "1 -eq 0",
             before=f'{real} "$@" >/dev/null' if after else before,
         )
         draft = self.folder / "git.new"

@@ -79,7 +79,7 @@ class TestAnswers:
     def test_what_is_killed_again_and_again_says_nothing(
         self, repo: Repo, tip: str, killer: GitKiller, ask: Callable[[Repo, str], object]
     ) -> None:
-        killer.arm("all")
+        killer.arm_always()
         with pytest.raises(GitKilled, match="was killed by SIGKILL"):
             ask(repo, tip)
 
@@ -96,7 +96,7 @@ class TestAnswers:
         assert run_git(top, "rev-parse", "--is-inside-work-tree").text == "true"
 
     def test_a_remote_whose_git_is_killed_is_unreachable(self, repo: Repo, killer: GitKiller) -> None:
-        killer.arm("all", pattern="*fetch*")
+        killer.arm_always("*fetch*")
         fetched = repo.fetch("origin", "main")
         assert fetched.sha is None
 

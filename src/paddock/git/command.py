@@ -111,7 +111,7 @@ class GitKilled(PaddockError):
         why = "ran out of time" if result.timed_out else f"was killed by {_signal_name(result.killed_by or 0)}"
         super().__init__(
             f"`{' '.join(result.argv)}` {why}",
-            "run it again; if that does not help, see what is short or ends processes: memory, time, a limit",
+            "try again; if it stays, look at what this machine is short of",
         )
         self.result = result
 

@@ -19,6 +19,7 @@ from paddock.git.lock_files import holders_of
 NOTES = Path("paddock") / "ref-moves"
 REMOVING = Path("paddock") / "left-locks.lock"
 SETTLED_SECONDS = 1.0
+_TRIES, _PAUSE_SECONDS = 5, 0.01
 # Of a transaction: of HEAD, whose reflog follows its branch; of the packed refs, which a deletion rewrites.
 _SHARED = ("HEAD.lock", "packed-refs.lock", "packed-refs.new", "reftable/tables.list.lock")
 
@@ -47,7 +48,7 @@ def remove_left_locks(common_dir: Path) -> tuple[Path, ...]:
 
 
 def _remove_left_locks(common_dir: Path) -> tuple[Path, ...]:
-    notes = [note for path in _notes_in(common_dir) if (note := try_lock(path)) is not None]
+    notes = [note for path in _notes_in(common_dir) if (note := _take(path)) is not None]
     try:
         found = {path: _identity(path) for note in notes for path in _locks_of(common_dir, note)}
         if found:
@@ -62,6 +63,16 @@ def _remove_left_locks(common_dir: Path) -> tuple[Path, ...]:
     finally:
         for note in notes:
             note.close()
+
+
+def _take(path: Path) -> Lock | None:
+    """The lock of a note; None while a git works on it. A process that is just being started by another thread of ours
+    holds every lock for a moment, until it is the program it is to become."""
+    for _ in range(_TRIES):
+        if (note := try_lock(path)) is not None:
+            return note
+        time.sleep(_PAUSE_SECONDS)
+    return None
 
 
 def _notes_in(common_dir: Path) -> list[Path]:

@@ -48,9 +48,9 @@ def move_refs(
         try:
             result = _transact(common_dir, moves, reason, options, lead)
         except GitKilled:
+            remove_left_locks(common_dir)
             if _are_all_done(common_dir, moves):
                 return True
-            remove_left_locks(common_dir)
             if pause is None:
                 raise
             time.sleep(pause)

@@ -19,6 +19,7 @@ from paddock.fleet.landing.ci_verdict import RunResult, Tried, judge_exit, judge
 from paddock.fleet.landing.entrance import ci_of
 from paddock.fleet.site import Site
 from paddock.fleet.upkeep.sweeper import Sweeper
+from paddock.git.command import GitKilled
 from paddock.git.sandboxes.ci import CiCheck, CiCommand, CiDefinition, check_command, setup_command
 from paddock.git.sandboxes.sandbox import (
     InUse,
@@ -77,6 +78,8 @@ class CiRun:
         sandbox = await self._claim_sandbox()
         try:
             result = await self._drive_in(sandbox, definition)
+        except GitKilled:
+            raise
         except PaddockError as error:
             result = RunResult(Result.INFRA, None, error.message)
         await self._crew.sweeper.sweep(self._turn(0).owner)

@@ -48,7 +48,7 @@ class Lander:
 
     def __post_init__(self) -> None:
         self._entries = Entries(self.site, self.ledger)
-        self.runs = Runs(self.site, self.ledger, self.crew, self.drives)
+        self.runs = Runs(self.site, self.ledger, self.crew, self.drives, self.troubles)
         self._main = MainBranch(self.site, self.ledger, self.troubles)
         self._decisions = Decisions.since(self.site, self.ledger)
         self._checkouts = Checkouts(self.site)

@@ -15,17 +15,22 @@ from paddock.core.merge.events import CompositionRefused, QueueEvent, RunEnded, 
 from paddock.core.merge.model import Entry, Queue, Result
 from paddock.core.merge.passes import reusable_pass, tree_to_lean_on
 from paddock.fleet.checkpoints import checkpoint
+from paddock.fleet.clock import wait_for
 from paddock.fleet.drives import Drives
 from paddock.fleet.landing.ci_run import CiCrew, CiRun
 from paddock.fleet.landing.ci_verdict import RunResult
 from paddock.fleet.landing.entrance import ci_of
 from paddock.fleet.ledger import Ledger
 from paddock.fleet.site import Site
+from paddock.fleet.troubles import Troubles
+from paddock.git.command import GitKilled
 from paddock.git.landing.compose import Composed, Policy, Unit, compose
 from paddock.git.landing.held import hold_unit
 from paddock.git.landing.messages import NamedMember
 from paddock.git.landing.workbench import open_workbench
 from paddock.sessions.host import Host
+
+TESTING = "testing"
 
 
 @dataclass
@@ -36,6 +41,7 @@ class Runs:
     ledger: Ledger
     crew: CiCrew
     drives: Drives
+    troubles: Troubles
     driven: dict[str, CiRun] = field(default_factory=dict)
 
     async def start(self, action: StartRun) -> None:
@@ -79,14 +85,10 @@ class Runs:
 
     async def _finish(self, driver: CiRun) -> None:
         """Drives a run and records its end."""
-        try:
-            ended = await driver.drive()
-        except Succeeded:
-            raise
-        except Exception as error:
-            # No change is to blame. The queue has bounded rules for lost runs.
-            ended = RunResult(Result.INFRA, None, recordable(words_of(error))[:2000])
         run = driver.run.id
+        while (ended := await self._drive_once(driver)) is None:
+            pass
+        self.troubles.heal(TESTING, run)
         checkpoint("run.over")
         event = RunEnded(
             run, ended.result, ended.exit, None, ended.note, ended.cannot_run,
@@ -95,6 +97,27 @@ class Runs:
         await self.ledger.record(lambda board: [Draft(event)] if run in board.queue.running else [])
         checkpoint("run.ended_in_log")
         self.driven.pop(run, None)
+
+    async def _drive_once(self, driver: CiRun) -> RunResult | None:
+        """None when it has to be driven again: a git was killed, which is not a run that was lost."""
+        try:
+            return await driver.drive()
+        except Succeeded:
+            raise
+        except GitKilled as error:
+            trouble = await self.troubles.note(TESTING, words_of(error), driver.run.id)
+            if not trouble.hopeless and not driver.cancelled:
+                driver.changed.clear()
+                await wait_for(driver.changed, trouble.retry_at - self.site.clock.now())
+                return None
+            return _lost(error)
+        except Exception as error:
+            return _lost(error)
+
+
+def _lost(error: Exception) -> RunResult:
+    """No change is to blame. The queue has bounded rules for lost runs."""
+    return RunResult(Result.INFRA, None, recordable(words_of(error))[:2000])
 
 
 def _compose(site: Site, action: StartRun, entries: Mapping[str, Entry]) -> Composed | CompositionRefused:

@@ -7,6 +7,7 @@ its business; the files are then put in place under the index lock, one by one, 
 import contextlib
 import os
 import shutil
+import time
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -21,6 +22,8 @@ from paddock.git.usertree.places import UserTree, fingerprint
 from paddock.git.usertree.stage import InTheWay, Item, TreeStage
 from paddock.git.usertree.versions import ENTER_VERSIONS, index_rows
 
+_PAUSES_SECONDS = (0.05, 0.25, 1.0)
+"""Before what a killed git did not prepare is tried again. Whoever lands waits for it."""
 IN_THE_WAY = "your uncommitted work is in the way"
 
 
@@ -64,7 +67,8 @@ class PreparedUpdate:
         tree = self.stage.tree
         try:
             self.stage.place(self.items)
-            tree.git("update-index", "-q", "--refresh", "--ignore-submodules", index=self.stage.index, check=False)
+            with contextlib.suppress(GitKilled):  # it only spares the next git from reading the files
+                tree.git("update-index", "-q", "--refresh", "--ignore-submodules", index=self.stage.index, check=False)
             self.stage.checkpoint("sync.refreshed")
             self.stage.commit_index()
         except InTheWay as busy:
@@ -93,13 +97,17 @@ def prepare_update(
     if reason := tree.obstacle():
         return LeftAlone(reason)
     stage = TreeStage(tree, checkpoint)
-    try:
-        stage.open()
-        prepared = _prepare(stage, at, new, saved or {})
-    except (OSError, GitFailed, GitKilled) as error:
-        with contextlib.suppress(OSError):
-            stage.close()
-        return LeftAlone(str(error))
+    for pause in (*_PAUSES_SECONDS, None):
+        try:
+            stage.open()
+            prepared = _prepare(stage, at, new, saved or {})
+            break
+        except (OSError, GitFailed, GitKilled) as error:
+            with contextlib.suppress(OSError):
+                stage.close()
+            if pause is None or not isinstance(error, GitKilled):
+                return LeftAlone(str(error))
+            time.sleep(pause)
     if not isinstance(prepared, PreparedUpdate):
         stage.close()
     checkpoint("sync.prepared")
