@@ -60,9 +60,22 @@ def on_terminal(cli: Cli, *words: str, **variables: str) -> str:
 
 
 def test_elsewhere_than_on_a_terminal_a_patch_is_a_patch(changed: Cli, tmp_path: Path) -> None:
-    patch = changed.good("diff", "t1").out
+    patch = changed.good("diff", "t1", "--unsafe").out
+    assert "a line \x1b[2Jhidden" in patch
     (tmp_path / "patch").write_text(patch)
     git(changed.top, "apply", "--check", str(tmp_path / "patch"))
+
+
+def test_elsewhere_too_nothing_is_printed_that_a_terminal_would_obey(changed: Cli, tmp_path: Path) -> None:
+    said = changed.good("diff", "t1")
+    assert "\x1b" not in said.out
+    assert "a line \ufffd[2Jhidden" in said.out
+    assert said.err == (
+        "warning: t1 contains control characters, which are shown as `\ufffd`: use --unsafe for an exact patch\n"
+    )
+    (tmp_path / "patch").write_text(said.out)
+    git(changed.top, "apply", "--check", str(tmp_path / "patch"))
+    assert changed.good("diff", "t1", "--stat").err == ""
 
 
 def test_a_diff_of_nothing_says_so(changed: Cli) -> None:

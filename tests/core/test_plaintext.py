@@ -4,7 +4,7 @@ import hypothesis.strategies as st
 import pytest
 from hypothesis import given
 
-from paddock.core.plaintext import plain_lines
+from paddock.core.plaintext import defuse, plain_lines
 
 
 @pytest.mark.parametrize(
@@ -29,3 +29,32 @@ def test_escapes_and_overwritten_text_are_gone(printed: str, lines: list[str]) -
 def test_no_control_character_is_ever_left(printed: str) -> None:
     left = "".join(plain_lines(printed))
     assert not {c for c in left if c != "\t" and (ord(c) < 0x20 or 0x7F <= ord(c) <= 0x9F)}
+
+
+@pytest.mark.parametrize(
+    ("said", "shown"),
+    [
+        (b"plain\ttext\n", b"plain\ttext\n"),
+        (b"\x1b[2Jgone\x07", "\ufffd[2Jgone\ufffd".encode()),
+        (b"windows\r\nlines\r\n", b"windows\r\nlines\r\n"),
+        (b"hidden\rshown\n", "hidden\ufffdshown\n".encode()),
+        (
+            "gr\u00f6\u00dfer \U0001f469\u200d\U0001f4bb".encode(),
+            "gr\u00f6\u00dfer \U0001f469\u200d\U0001f4bb".encode(),
+        ),
+        ("\x9b2J".encode(), "\ufffd2J".encode()),
+        (b"\x9b2J \xfcber", "\ufffd2J ".encode() + b"\xfcber"),
+        ("access \u202e// nimda".encode(), "access \ufffd// nimda".encode()),
+    ],
+    ids=["plain", "an escape", "CRLF", "a lone return", "letters", "C1", "C1 in bytes", "another direction"],
+)
+def test_nothing_is_left_that_a_terminal_would_obey_and_all_else_stays(said: bytes, shown: bytes) -> None:
+    assert defuse(said) == shown
+
+
+@given(st.binary(max_size=200))
+def test_defused_bytes_are_safe_and_stay_so(data: bytes) -> None:
+    shown = defuse(data)
+    assert defuse(shown) == shown
+    assert not {0x1B, 0x07, 0x08, 0x7F} & set(shown)
+    assert shown.count(b"\n") == data.count(b"\n")

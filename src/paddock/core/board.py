@@ -42,6 +42,9 @@ class SettingsChange(msgspec.Struct, frozen=True, array_like=True):
     digest: str
     changes: tuple[str, ...]
 
+    def came_during(self, started: float, ended: float | None) -> bool:
+        return bool(self.changes) and started < self.at and (ended is None or self.at < ended)
+
 
 class Board:
     """Changed only by `apply`. `open` holds the tasks that are not finished, oldest first; `ready` those

@@ -22,7 +22,7 @@ from paddock.fleet.landing.lander import TENDING, Lander
 from paddock.fleet.landing.main_branch import LANDING
 from paddock.fleet.ledger import Ledger
 from paddock.fleet.news import News
-from paddock.fleet.service.settings import SettingsFile, notice_edit
+from paddock.fleet.service.settings import SettingsFile, notice_edit, record_settings
 from paddock.fleet.site import Site
 from paddock.fleet.troubles import Troubles
 from paddock.fleet.upkeep.pool import fill_pool
@@ -92,6 +92,8 @@ class Daemon:
             listener.tell(self._woken.set)
             try:
                 checkpoint("daemon.leads")
+                if self.settings is not None:
+                    await record_settings(self.site, self.ledger)
                 await self._rounds.open()
                 await self._run_tasks()
             finally:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from paddock.core.board import Board
 from paddock.core.events import StopRequested, TaskApproved
 from paddock.core.merge.model import Ending, Queue, Result
-from paddock.core.tasks.task import Phase, Task
+from paddock.core.tasks.task import Attempt, Phase, Task
 from paddock.fleet.attempts.evidence import Evidence, gather
 from paddock.fleet.attempts.prompts import read_brief
 from paddock.fleet.landing.ci_output import last_lines
@@ -34,7 +34,8 @@ class FailedCi:
 
 @dataclass(frozen=True, slots=True)
 class TaskDetails:
-    """`works` and `stopped` go by attempt; `stopped` tells who asked for its end, and the words given with it."""
+    """`works`, `stopped` and `settings` go by attempt; `stopped` tells who asked for its end, and the words given with
+    it, `settings` how the configuration changed while it ran."""
 
     task: Task
     brief: str
@@ -43,6 +44,7 @@ class TaskDetails:
     stopped: Mapping[str, str]
     approval: GivenApproval | None
     failed_ci: FailedCi | None
+    settings: Mapping[str, tuple[str, ...]]
 
 
 def look_into(workspace: Workspace, board: Board, task: Task) -> TaskDetails:
@@ -58,7 +60,14 @@ def look_into(workspace: Workspace, board: Board, task: Task) -> TaskDetails:
         _stop_reasons(workspace, task),
         _approval_of(workspace, task),
         FailedCi(failed, last_lines(workspace.site, failed).splitlines()) if failed is not None else None,
+        {attempt.id: found for attempt in task.attempts if (found := changes_during(board, attempt))},
     )
+
+
+def changes_during(board: Board, attempt: Attempt) -> tuple[str, ...]:
+    """How the daemon's configuration changed while an attempt ran."""
+    came = [change for change in board.settings if change.came_during(attempt.started, attempt.ended)]
+    return tuple(words for change in came for words in change.changes)
 
 
 def _stop_reasons(workspace: Workspace, task: Task) -> dict[str, str]:

@@ -37,6 +37,7 @@ def view_details(details: TaskDetails) -> dict[str, object]:
         dependents=details.dependents,
         failed_ci=details.failed_ci,
         work={name: _view_work(work, details.stopped.get(name, "")) for name, work in details.works.items()},
+        settings_changed=details.settings,
         approval=view_of(ApprovalView, given, at=iso(given.at)) if given is not None else None,
     )
 

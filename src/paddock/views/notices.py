@@ -32,6 +32,7 @@ def find_notices(board: Board, outlook: "Outlook") -> list[Notice]:
     notices = [*_lost_daemon(outlook.daemon, outlook.now)]
     notices += [_elsewhere(one, outlook.now) for one in outlook.elsewhere]
     notices += _halted_queue(board, outlook.now)
+    notices += _changed_settings(board)
     if outlook.untested:
         words = "nothing can land: no CI command is configured; set `[land] ci` in paddock.toml"
         notices.append(Notice("no-ci", words, "paddock doctor --ci"))
@@ -66,6 +67,16 @@ def _halted_queue(board: Board, now: float) -> Iterator[Notice]:
 
         words = "; ".join((f"merge queue halted: {halted.reason}", *cure_of(halted, now)))
         yield Notice("queue-halted", words, DETAILS)
+
+
+def _changed_settings(board: Board) -> Iterator[Notice]:
+    """The daemon's configuration became another while agents were at work that still are: was it a person?"""
+    attempts = [attempt for name in board.live if (attempt := board.tasks[name].live_attempt) is not None]
+    for change in board.settings if attempts else ():
+        during = [attempt.id for attempt in attempts if change.came_during(attempt.started, None)]
+        if during:
+            words = f"the settings changed while {some_names(tuple(during))} ran: {'; '.join(change.changes)}"
+            yield Notice("settings-changed", printable(words, 300), "paddock log --kind daemon.settings_in_force")
 
 
 def _trouble(trouble: "Trouble", now: float) -> Notice:

@@ -41,7 +41,8 @@ def test_a_traceback_on_standard_error_reaches_the_agent_and_the_person(make_far
     assert [step["name"] for step in told["steps"]] == ["ci"]
     lines = [json.loads(line) for line in farm.yard.paddock("tail", run, "--json").splitlines()]
     assert [line["text"] for line in lines] == PRINTED
-    assert "\x1b[31m" in farm.yard.paddock("tail", run, "--raw")
+    assert "\ufffd[31m" in farm.yard.paddock("tail", run, "--raw")
+    assert "\x1b[31m" in farm.yard.paddock("tail", run, "--raw", "--unsafe")
 
 
 def test_main_tells_its_own_story(make_farm: MakeFarm) -> None:

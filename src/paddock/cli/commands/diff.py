@@ -9,6 +9,7 @@ from paddock.cli.terminal.pager import DiffColours, page
 from paddock.cli.terminal.text import cut
 from paddock.cli.workspace import open_workspace
 from paddock.core.errors import PaddockError
+from paddock.core.plaintext import defuse
 from paddock.core.tasks.task import Task
 from paddock.fleet.workspace import Workspace
 
@@ -17,18 +18,19 @@ from paddock.fleet.workspace import Workspace
 @click.argument("tasks", nargs=-1, required=True)
 @click.option("--stat", is_flag=True, help="Show only a summary of the changed files.")
 @click.option("--name-only", is_flag=True, help="Show only file names.")
+@click.option("--unsafe", is_flag=True, help="Print the patch byte for byte, with what a terminal would obey.")
 @click.pass_context
-def diff_command(ctx: click.Context, tasks: tuple[str, ...], stat: bool, name_only: bool) -> None:
+def diff_command(ctx: click.Context, tasks: tuple[str, ...], stat: bool, name_only: bool, unsafe: bool) -> None:
     """Show what TASKS changed: a patch of each branch against the commit it started from.
 
-    On a terminal the output is paged and coloured the way git does it.
+    On a terminal the output is paged and coloured the way git does it. Control characters are shown as `�`.
     """
     workspace = open_workspace(ctx)
     board = workspace.board()
     found = [board.task(name) for name in dict.fromkeys(parse_tasks(tasks))]
     options = ["--stat"] if stat else ["--name-only"] if name_only else ["-p"]
     patches = [(task, _patch(workspace, task, options)) for task in found]
-    if sys.stdout.isatty():
+    if sys.stdout.isatty() and not unsafe:
         colours = DiffColours(workspace.repo)
         page(
             workspace.repo, "\n".join(_head(task, found) + colours.paint(_text(task, patch)) for task, patch in patches)
@@ -39,8 +41,12 @@ def diff_command(ctx: click.Context, tasks: tuple[str, ...], stat: bool, name_on
             click.echo(_nothing(task), err=True)
         sys.stdout.write(_head(task, found) if patch else "")
         sys.stdout.flush()
-        sys.stdout.buffer.write(patch)
+        shown = patch if unsafe else defuse(patch)
+        sys.stdout.buffer.write(shown)
         sys.stdout.buffer.flush()
+        if shown != patch:
+            told = f"{task.id} contains control characters, which are shown as `�`: use --unsafe for an exact patch"
+            click.echo(f"warning: {told}", err=True)
 
 
 def _patch(workspace: Workspace, task: Task, options: list[str]) -> bytes:

@@ -96,6 +96,8 @@ def _attempts_lines(details: TaskDetails) -> list[str]:
     for attempt in attempts:
         lines += _attempt_lines(attempt)
         lines += work_lines(attempt, details.works[attempt.id], details.stopped.get(attempt.id, ""))
+        if changes := details.settings.get(attempt.id):
+            lines.append(f"          while it ran, the settings changed: {cut('; '.join(changes), 200)}")
     return lines
 
 

@@ -1,14 +1,14 @@
 """`paddock tail t3`: what an agent is doing, readable."""
 
-import sys
 from pathlib import Path
 
 import click
 
-from paddock.cli.pages.turn_output import Manner, TurnOutput, print_entry
+from paddock.cli.pages.turn_output import Manner, TurnOutput, print_entry, write_raw
 from paddock.cli.terminal.text import cut, paint
 from paddock.cli.workspace import open_workspace
 from paddock.core import trace
+from paddock.core.errors import Misuse
 from paddock.core.ids import AttemptId, is_run, parse_run, task_of
 from paddock.core.intent.selection import attempt_named
 from paddock.core.tasks.task import Attempt
@@ -23,20 +23,23 @@ POLL_SECONDS = 0.5
 @click.command("tail")
 @click.argument("task", metavar="TASK|RUN")
 @click.option("-f", "--follow", is_flag=True, help="Keep printing until the attempt ends.")
-@click.option("--raw", is_flag=True, help="The engine's own output, byte for byte.")
+@click.option("--raw", is_flag=True, help="The engine's own output; what a terminal would obey is shown as `�`.")
+@click.option("--unsafe", is_flag=True, help="With --raw: byte for byte.")
 @click.option("--json", "as_json", is_flag=True, help="Normalised trace entries, one JSON object per line.")
 @click.pass_context
-def tail_command(ctx: click.Context, task: str, follow: bool, raw: bool, as_json: bool) -> None:
+def tail_command(ctx: click.Context, task: str, follow: bool, raw: bool, unsafe: bool, as_json: bool) -> None:
     """Show what the agent of TASK (or of an attempt such as t3.1) said and did, or what a CI run such as r7 printed."""
+    if unsafe and not raw:
+        raise Misuse("--unsafe has no effect without --raw", "only raw output can be unsafe")
     workspace = open_workspace(ctx)
+    how = Manner(raw=raw, as_json=as_json, live=follow, unsafe=unsafe)
     if is_run(task):
         from paddock.cli.pages.run_output import tail_run
 
-        tail_run(workspace, parse_run(task), follow=follow, raw=raw, as_json=as_json)
+        tail_run(workspace, parse_run(task), how)
         return
     store, site = workspace.read(), workspace.site
     attempt = attempt_named(store.board(), task)
-    how = Manner(raw=raw, as_json=as_json, live=follow)
     if not attempt.turn:
         _show_setup(site.attempt_folder(attempt.id) / SETUP_OUTPUT, how)
     turns = _Turns(store, site, attempt.id, how)
@@ -57,7 +60,7 @@ def _show_setup(output: Path, how: Manner) -> None:
     with output.open("rb") as lines:
         for line in lines:
             if how.raw:
-                sys.stdout.buffer.write(line)
+                write_raw(line, how)
             else:
                 print_entry(trace.Text(line.decode("utf-8", "replace").rstrip("\n")), None, as_json=how.as_json)
 

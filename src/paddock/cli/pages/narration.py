@@ -61,6 +61,8 @@ def describe(record: ev.Record, board: Board) -> str:
         case ev.SettingsAdopted(keys=keys, later=later):
             now = f"paddock.toml: {', '.join(keys)} now in effect" if keys else "paddock.toml was edited"
             return f"{now}; {', '.join(later)} takes effect with the next daemon" if later else now
+        case ev.SettingsInForce(digest=digest, changes=changes) if changes:
+            return f"settings {digest[:8]} in force: {cut('; '.join(changes), 160)}"
         case ev.DaemonTroubled(what=what, problem=problem):
             return f"trouble {cut(what, 60)}: {cut(problem.removeprefix('PaddockError: '), 160)}"
         case _:

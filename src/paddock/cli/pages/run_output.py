@@ -4,6 +4,7 @@ import sys
 
 import click
 
+from paddock.cli.pages.turn_output import Manner, write_raw
 from paddock.cli.terminal.text import cut, paint, print_json_line
 from paddock.core.errors import PaddockError
 from paddock.core.plaintext import plain_line
@@ -16,16 +17,16 @@ from paddock.views.history import story_of_run
 POLL_SECONDS = 0.5
 
 
-def tail_run(workspace: Workspace, run: str, *, follow: bool, raw: bool, as_json: bool) -> None:
+def tail_run(workspace: Workspace, run: str, how: Manner) -> None:
     story = story_of_run(workspace.records, run)
     site = workspace.site
     if story.ended is not None and not steps_of(site, run):
         known = story.ended.reused
         why = f"`{known}` already passed the same tree" if known else "its output has been deleted"
         raise PaddockError(f"CI run `{run}` has nothing to show: {why}", f"`paddock show {known or run}`")
-    showing = _Showing(site.sessions, run, raw=raw, as_json=as_json)
+    showing = _Showing(site.sessions, run, how)
     showing.show(steps_of(site, run), to_the_end=story.ended is not None)
-    if not follow:
+    if not how.live:
         return
     store = workspace.read()
     with store.listen() as listener:
@@ -41,15 +42,15 @@ def tail_run(workspace: Workspace, run: str, *, follow: bool, raw: bool, as_json
 class _Showing:
     """Prints the lines of a run's steps, each once, as they come."""
 
-    def __init__(self, sessions: Sessions, run: str, *, raw: bool, as_json: bool) -> None:
-        self._sessions, self._run, self._raw, self._as_json = sessions, run, raw, as_json
+    def __init__(self, sessions: Sessions, run: str, how: Manner) -> None:
+        self._sessions, self._run, self._how = sessions, run, how
         self._readers: dict[Turn, OutputReader] = {}
 
     def show(self, steps: list[CiStep], *, to_the_end: bool) -> None:
         for step in steps:
             if step.turn not in self._readers:
                 self._readers[step.turn] = self._sessions.output(step.turn, Stream.STDOUT)
-                if not self._raw and not self._as_json:
+                if not self._how.raw and not self._how.as_json:
                     click.echo(paint(f"── {cut(step.name, 60)}", dim=True))
             reader = self._readers[step.turn]
             while (lines := reader.read()) or not reader.at_end:
@@ -60,9 +61,9 @@ class _Showing:
         sys.stdout.flush()
 
     def _print(self, step: CiStep, text: str) -> None:
-        if self._raw:
-            sys.stdout.buffer.write(text.encode("utf-8", "surrogateescape") + b"\n")
-        elif self._as_json:
+        if self._how.raw:
+            write_raw(text.encode("utf-8", "surrogateescape") + b"\n", self._how)
+        elif self._how.as_json:
             plain = plain_line(text.encode("utf-8", "surrogateescape").decode("utf-8", "replace"))
             print_json_line(document(run=self._run, check=step.name, text=plain))
         else:

@@ -9,6 +9,7 @@ import click
 from paddock.cli.pages.transcript import PartialText, render_entry, stamp
 from paddock.cli.terminal.text import cut, paint, print_json_line
 from paddock.core import summary, trace
+from paddock.core.plaintext import defuse
 from paddock.core.tasks.task import Attempt
 from paddock.engines.protocol import Source
 from paddock.fleet.attempts.openings import Opening
@@ -21,11 +22,12 @@ SHOWN_LINES = 12
 
 @dataclass(frozen=True, slots=True)
 class Manner:
-    """How to show it. `live`: someone is watching it arrive."""
+    """How to show it. `live`: someone is watching it arrive. `unsafe`: raw, byte for byte."""
 
     raw: bool = False
     as_json: bool = False
     live: bool = False
+    unsafe: bool = False
 
 
 class TurnOutput:
@@ -78,7 +80,7 @@ class TurnOutput:
 
     def _show(self, line: Line, source: Source, reader: OutputReader) -> None:
         if self._how.raw:
-            sys.stdout.buffer.write(line.text.encode("utf-8", "surrogateescape") + b"\n")
+            write_raw(line.text.encode("utf-8", "surrogateescape") + b"\n", self._how)
             return
         at = reader.written_at(line.offset) if source is Source.STDOUT else None
         if at is None and self._how.live and source is Source.STDOUT:
@@ -98,6 +100,10 @@ class TurnOutput:
             sys.stdout.write(f"{rest}\n")
         else:
             print_entry(entry, at, as_json=False)
+
+
+def write_raw(line: bytes, how: Manner) -> None:
+    sys.stdout.buffer.write(line if how.unsafe else defuse(line))
 
 
 def print_entry(entry: trace.TraceEntry, at: float | None, *, as_json: bool) -> None:

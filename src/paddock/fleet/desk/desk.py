@@ -157,11 +157,8 @@ class Desk:
         finally:
             for future in (gone, answered):
                 future.cancel()
-            if process.returncode is None:
-                with contextlib.suppress(ProcessLookupError):
-                    os.killpg(process.pid, signal.SIGKILL)
-            await process.wait()
             await asyncio.gather(gone, answered, return_exceptions=True)
+            await _end(process)
 
     def _environment(self, inherited: Mapping[str, str]) -> dict[str, str]:
         """The daemon's own, so nothing of the worker's counts; and the worker's mark."""
@@ -176,32 +173,61 @@ async def _read_request(reader: asyncio.StreamReader) -> DeskRequest | None:
 
 async def _pass_on(process: asyncio.subprocess.Process, stdin: bytes, writer: asyncio.StreamWriter) -> None:
     """What the command says, as it comes, then its exit code."""
-    assert process.stdin is not None
-    assert process.stdout is not None
-    assert process.stderr is not None
-    left = [MOST_ANSWER_BYTES]
+    pipe, out, err = _pipes(process)
+    left = MOST_ANSWER_BYTES
 
     async def copy(stream: asyncio.StreamReader, channel: bytes) -> None:
+        nonlocal left
         while part := await stream.read(MOST_FRAME_BYTES):
-            part, left[0] = part[: left[0]], left[0] - len(part)
+            if len(part) > left:
+                left = 0
+                _kill(process)
+                return
+            left -= len(part)
             writer.write(frame(channel, part))
             await writer.drain()
-            if left[0] <= 0:
-                process.kill()
 
-    async def feed(pipe: asyncio.StreamWriter) -> None:
+    async def feed() -> None:
         with contextlib.suppress(BrokenPipeError, ConnectionResetError):
             pipe.write(stdin)
             await pipe.drain()
         pipe.close()
 
-    await asyncio.gather(feed(process.stdin), copy(process.stdout, OUT), copy(process.stderr, ERR))
+    await asyncio.gather(feed(), copy(out, OUT), copy(err, ERR))
     code = await process.wait()
-    if left[0] <= 0:
+    if not left:
         _say(writer, f"the answer is larger than {MOST_ANSWER_BYTES // 1024**2} MB and was cut", "ask for less")
         return
     writer.write(frame(EXIT, str(code if code >= 0 else 128 - code).encode()))
     await writer.drain()
+
+
+async def _end(process: asyncio.subprocess.Process) -> None:
+    """Whatever is left of the command, and of what it said."""
+    pipe, *streams = _pipes(process)
+    _kill(process)
+    pipe.close()
+    with contextlib.suppress(TimeoutError):
+        async with asyncio.timeout(REQUEST_SECONDS):
+            for stream in streams:
+                while await stream.read(MOST_FRAME_BYTES):
+                    pass
+    await process.wait()
+
+
+def _kill(process: asyncio.subprocess.Process) -> None:
+    if process.returncode is None:
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
+
+
+def _pipes(
+    process: asyncio.subprocess.Process,
+) -> tuple[asyncio.StreamWriter, asyncio.StreamReader, asyncio.StreamReader]:
+    assert process.stdin is not None
+    assert process.stdout is not None
+    assert process.stderr is not None
+    return process.stdin, process.stdout, process.stderr
 
 
 def _say(writer: asyncio.StreamWriter, problem: str, hint: str) -> None:

@@ -1,19 +1,29 @@
-"""Edits of `paddock.toml` while the daemon runs: [land] and [limits] count at once, the rest with the next daemon."""
+"""The configuration a daemon works by, on record; and edits of `paddock.toml` while it runs.
 
+[land] and [limits] count at once, the rest with the next daemon.
+"""
+
+import contextlib
+import os
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
+import msgspec
 from msgspec import structs
 
+from paddock.config.differences import describe_changes, digest_of, remembered
 from paddock.config.schema import Config
 from paddock.core.errors import PaddockError, words_of
-from paddock.core.events import SettingsAdopted
+from paddock.core.events import SettingsAdopted, SettingsInForce
+from paddock.fleet.checkpoints import checkpoint
 from paddock.fleet.ledger import Ledger
 from paddock.fleet.site import Site
 from paddock.fleet.troubles import Troubles
 
 SETTLE_SECONDS = 0.3
+MEMORY_FILE = "settings.json"
+UNKNOWN = "it differs from the one before, which is no longer known"
 READING = "reading paddock.toml; the previous settings stay in effect"
 LIVE_SECTIONS = ("land", "limits")
 LANDING_PLACE = frozenset({"land.branch", "land.remote"})
@@ -82,6 +92,44 @@ class SettingsFile:
         return found.st_mtime_ns, found.st_size, found.st_ino
 
 
+async def record_settings(site: Site, ledger: Ledger) -> None:
+    """What is in force from now on, and how it differs from what was, for whoever wonders later which rules held.
+
+    What it was is remembered beside the log. The log has the digest: a memory that does not match it is not believed.
+    """
+    digest, values = digest_of(site.config), remembered(site.config)
+    before = ledger.board.settings[-1].digest if ledger.board.settings else ""
+    changes: tuple[str, ...] = ()
+    if before and before != digest:
+        known = _recall(site.state_dir)
+        is_known = known is not None and known.digest == before
+        changes = describe_changes(known.values, values) if known is not None and is_known else (UNKNOWN,)
+    await ledger.note(SettingsInForce(digest, changes))
+    checkpoint("settings.recorded")
+    _remember(site.state_dir, _Memory(digest, values))
+
+
+class _Memory(msgspec.Struct, frozen=True):
+    digest: str
+    values: dict[str, str]
+
+
+def _recall(state_dir: Path) -> _Memory | None:
+    try:
+        return msgspec.json.decode((state_dir / MEMORY_FILE).read_bytes(), type=_Memory)
+    except (OSError, msgspec.DecodeError):
+        return None
+
+
+def _remember(state_dir: Path, memory: _Memory) -> None:
+    """Best effort: without it, the next change is recorded without details."""
+    path = state_dir / MEMORY_FILE
+    with contextlib.suppress(OSError):
+        draft = path.with_suffix(".new")
+        draft.write_bytes(msgspec.json.encode(memory))
+        os.replace(draft, path)
+
+
 async def notice_edit(settings: SettingsFile | None, site: Site, ledger: Ledger, troubles: Troubles) -> float | None:
     """Takes over what was edited; returns when to look again at an edit that may go on."""
     if settings is None:
@@ -91,6 +139,7 @@ async def notice_edit(settings: SettingsFile | None, site: Site, ledger: Ledger,
     if adopted is not None:
         site.config = adopted.config
         await ledger.note(SettingsAdopted(adopted.keys, adopted.later))
+        await record_settings(site, ledger)
     return settings.settled_at
 
 
