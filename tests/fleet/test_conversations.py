@@ -4,7 +4,6 @@ The scripted agent finds its conversation only in its own folder, as gemini and 
 """
 
 import json
-import os
 from pathlib import Path
 
 import pytest
@@ -170,7 +169,8 @@ def test_where_worktrees_have_moved_another_conversation_begins(yard: Yard) -> N
 
 
 def forget(yard: Yard, attempt: Attempt) -> None:
-    os.unlink(yard.log_path.parent / "memory" / f"scripted-{attempt.session}.json")
+    [memory] = (yard.log_path.parent / "memory").rglob(f"scripted-{attempt.session}.json")
+    memory.unlink()
 
 
 def test_an_engine_that_lost_the_conversation_begins_another_in_the_same_attempt(yard: Yard) -> None:
@@ -189,7 +189,7 @@ def test_an_engine_that_lost_the_conversation_begins_another_in_the_same_attempt
 def test_a_task_to_be_done_in_a_session_that_is_lost_is_told_all_of_it(make_yard: MakeYard) -> None:
     yard = make_yard(PADDOCK_LIMITS_INLINE="true", PADDOCK_LIMITS_MAX_AGENTS="1")
     memory = yard.log_path.parent / "memory"
-    forgets: Step = {"run": ["sh", "-c", f"(sleep 0.3; rm -f {memory}/*.json) & true"]}
+    forgets: Step = {"run": ["sh", "-c", f"(sleep 0.3; rm -f {memory}/*.json {memory}/*/*.json) & true"]}
     yard.add_all(
         [{"brief": play(write("a"), commit("Add a"), forgets)}, {"brief": play(write("b"), commit("Add b"))}], "c"
     )

@@ -22,7 +22,10 @@ def requests(yard: Yard) -> list[tuple[str | None, str]]:
     return [(attempt, event.request) for attempt, event in found if isinstance(event, RequestRefused)]
 
 
-def test_an_agent_that_asks_for_too_much_in_a_loop_is_one_finding_and_the_fleet_goes_on(yard: Yard) -> None:
+def test_an_agent_that_asks_for_too_much_in_a_loop_is_one_finding_and_the_fleet_goes_on(
+    make_yard: MakeYard,
+) -> None:
+    yard = make_yard(PADDOCK_FENCE_LEVEL="none")  # in a fence there is no repository at that path
     loop = "for i in 1 2 3; do PADDOCK -C '%s' down --now; env -i PADDOCK -C '%s' land --all --yes; done; exit 0"
     yard.add(shell(loop % (yard.top, yard.top)), write("a.txt"), commit())
     yard.add(write("b.txt"), commit())

@@ -32,10 +32,11 @@ from tests.warm import PATIENCE_SECONDS, RunningCommand
 Step = Mapping[str, object]
 _Found = TypeVar("_Found")
 _KEPT_FILES = re.compile(
-    r"""/paddock/(log\.(db(-wal|-shm)?|lock|board)|(waiting|limits|troubles|settings)\.json|(worktree-add|checkouts|left-locks)\.lock|main-compared|daemon\.log|leader)$
-    |/paddock/memory/[^/]+\.json(\.new)?$  # the draft is that of an agent killed while it saved its conversation
+    r"""/paddock/(log\.(db(-wal|-shm)?|lock|board)|(waiting|limits|troubles|settings|fence)\.json|(worktree-add|checkouts|left-locks)\.lock|main-compared|daemon\.log|leader)$
+    |/paddock/memory/(w\d+/)?[^/]+\.json(\.new)?$  # the draft is of an agent killed while it saved its conversation
     |/paddock/attempts/[0-9a-f]{8}/t\d+/\d+/(turn-\d+\.(pid|out|err|exit|ending|stop|logs|times|[0-9a-f]{16}\.go)|prompt[^/]*|setup\.log|desk/socket(\.new)?)$
-    |/paddock/attempts/[0-9a-f]{8}/t\d+/\d+/((gemini|qwen)-defaults\.json|aider\.[a-z.]+|turn-\d+\.aider\.jsonl)$
+    |/paddock/attempts/[0-9a-f]{8}/t\d+/\d+/((gemini|qwen)-defaults\.json|aider/[^/]+)$
+    |/paddock/memory/w\d+/\.[a-z]  # what CLIs keep where a fence hides the rest
     |/paddock/(runs|workbench\.git)/
     |/\.slots/(claims\.lock|w\d+/(lock|record\.json|setup\.log))$""",
     re.VERBOSE,
@@ -276,6 +277,8 @@ def build_yard(template: Path, folder: Path, name: str = "app", **settings: str)
     shutil.copytree(template, top, symlinks=True)
     home = folder / "home"
     home.mkdir(exist_ok=True)
-    yard = Yard(top, folder, {**clean_environment(home), **settings})
+    # Agents in tests tell what they do in files beside the repository, which a fence hides all the same.
+    beside = {"PADDOCK_FENCE_WRITE": str(folder)}
+    yard = Yard(top, folder, {**clean_environment(home), **beside, **settings})
     open_store(yard.log_path, create=True).close()
     return yard

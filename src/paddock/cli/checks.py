@@ -69,7 +69,7 @@ def _kinds_taken_twice(config: Config) -> Iterator[str]:
 def examine(workspace: Workspace) -> Iterator[Finding]:
     """Every check runs, whatever the others find."""
     machine, repository = (_python, _git, _locks), (_branch, _checkout, _file_system, _disk, _clock)
-    for check in (*machine, *repository, _config, _engines, _tmux, _log):
+    for check in (*machine, *repository, _config, _engines, _fence, _tmux, _log):
         try:
             yield from check(workspace)
         except PaddockError as error:
@@ -218,6 +218,25 @@ def _engines(workspace: Workspace) -> Iterator[Finding]:
     else:
         fix = "install an agent CLI, e.g. `npm install -g @anthropic-ai/claude-code`, or configure [engines.NAME]"
         yield Finding("engines", Health.WARNING, "no agent CLI on PATH", fix)
+
+
+def _fence(workspace: Workspace) -> Iterator[Finding]:
+    from paddock.core.fence import Level, level_in_force
+    from paddock.fleet.fences import describe_fences, require_fences
+    from paddock.sessions.bubblewrap import fencing_ability
+
+    config = workspace.config
+    require_fences(config)
+    note = describe_fences(config)
+    if note.why:
+        yield Finding("fence", Health.WARNING, f"agents and CI work without one: {note.why}", note.cure)
+        return
+    weak = [who for who, level in (("agents", note.agents), ("CI", note.ci)) if level == Level.NONE]
+    detail = f"{note.agents} for agents, {note.ci} for CI"
+    if weak and level_in_force("auto", fencing_ability()).level is not Level.NONE:
+        yield Finding("fence", Health.WARNING, detail, 'set `level = "auto"` in [fence], or `fence = "auto"` in [land]')
+    else:
+        yield Finding("fence", Health.OK, detail)
 
 
 def _tmux(_: Workspace) -> Iterator[Finding]:

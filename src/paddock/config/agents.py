@@ -13,7 +13,7 @@ FOLDERS = (".paddock/agents", ".claude/agents")
 FOREIGN = ".claude"
 _PLAIN_LINE = re.compile(r"(?P<key>[\w-]+):\s*(?P<value>.*?)\s*$")
 _SIZE_LIMIT = 256 * 1024
-_KNOWN = ("engine", "model", "owns", "kinds", "attempt_usd", "max_calls", "max_turns", "fresh")
+_KNOWN = ("engine", "model", "owns", "kinds", "attempt_usd", "max_calls", "max_turns", "fresh", "fence")
 
 
 @dataclass(frozen=True, slots=True)

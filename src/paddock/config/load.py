@@ -103,7 +103,7 @@ def _unknown_key(where: str, dotted: str, section: str, key: str, known: Mapping
         near = elsewhere[0]
     place = f"in [{section}]" if section else "at the top"
     hint = f"did you mean `{near}`?" if near else f"known {place}: {', '.join(known)}"
-    if section and not near and key in fields_of(Config):
+    if section and key in fields_of(Config):
         hint = f"`{key}` belongs at the top of the file, above the first [section]"
     return Misuse(f"{where}: unknown key `{printable(dotted, 80)}`", hint)
 

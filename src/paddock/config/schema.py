@@ -11,6 +11,7 @@ from msgspec import Meta
 Seconds = Annotated[float, Meta(title="duration")]
 Dollars = Annotated[float, Meta(ge=0, le=1e6)]
 Count = Annotated[int, Meta(ge=0)]
+FenceLevel = Literal["auto", "none", "files", "files+network"]
 
 
 class Section(msgspec.Struct, frozen=True, kw_only=True):
@@ -122,6 +123,20 @@ class Worktrees(Section, frozen=True):
     isolate_home: Annotated[bool, Meta(description="give each attempt its own HOME")] = False
 
 
+class FenceSettings(Section, frozen=True):
+    """What agents are shut out of."""
+
+    level: Annotated[
+        FenceLevel, Meta(description="how strong the fence is; auto: `files` where the machine can, otherwise none")
+    ] = "auto"
+    read: Annotated[
+        tuple[str, ...], Meta(description="more that agents and CI may read, e.g. `~/.m2`; absolute or from `~`")
+    ] = ()
+    write: Annotated[
+        tuple[str, ...], Meta(description="more that they may write, e.g. `~/.cache/pip`; all of them share it")
+    ] = ()
+
+
 class Check(Section, frozen=True):
     name: str
     run: str
@@ -159,6 +174,7 @@ class LandSettings(Section, frozen=True):
         tuple[str, ...], Meta(description="argv to run when a change lands or is returned, or the queue halts")
     ] = ()
     env: Annotated[dict[str, str], Meta(description="environment of the CI command")] = {}
+    fence: Annotated[FenceLevel, Meta(description="how strong CI's fence is, as `fence.level`")] = "auto"
     checks: Annotated[tuple[Check, ...], Meta(description="several named checks instead of one `ci` command")] = ()
 
 
@@ -181,6 +197,7 @@ class Agent(Section, frozen=True):
         None
     )
     fresh: Annotated[bool, Meta(description="like `limits.fresh`, for the tasks of this agent")] = False
+    fence: Annotated[FenceLevel | None, Meta(description="how strong its fence is; default: `fence.level`")] = None
 
 
 class AgentRights(Section, frozen=True):
@@ -226,6 +243,7 @@ class Config(Section, frozen=True):
     leases: LeaseSettings = LeaseSettings()
     janitor: Janitor = Janitor()
     worktrees: Worktrees = Worktrees()
+    fence: FenceSettings = FenceSettings()
     land: LandSettings = LandSettings()
     agents: dict[str, Agent] = {}
     agent_rights: AgentRights = AgentRights()

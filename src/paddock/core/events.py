@@ -220,7 +220,8 @@ class TurnStarted(Event, frozen=True):
     """Written before the process exists; its identity is in the attempt's folder, renamed into place.
 
     `worktree` is the folder it works in, where its conversation lives from now on. `new_conversation` says why the
-    turn begins another conversation although there was one to go on with.
+    turn begins another conversation although there was one to go on with. `fence` is the level in force, empty where
+    nobody noted it.
     """
 
     kind: ClassVar[str] = "turn.started"
@@ -229,6 +230,7 @@ class TurnStarted(Event, frozen=True):
     messages: tuple[int, ...] = ()
     worktree: str = ""
     new_conversation: str = ""
+    fence: str = ""
 
 
 class TurnEnded(Event, frozen=True):

@@ -5,8 +5,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar
 
+from paddock.engines.belongings import Belongings, HomePlace, find_belongings
 from paddock.engines.environment import build_environment
-from paddock.engines.passage import Passage
+from paddock.engines.passage import Cloud, Passage
 from paddock.engines.probe import Installation, probe_program
 from paddock.engines.protocol import Capabilities, Launch, LaunchFile, Probe, TurnRequest
 from paddock.engines.settings import EngineSettings
@@ -14,7 +15,8 @@ from paddock.engines.settings import EngineSettings
 
 @dataclass(frozen=True)
 class AgentCli(ABC):
-    """`variables` are set in every environment; `terminal` are arguments for a person's terminal alone."""
+    """`variables` are set in every environment; `terminal` are arguments for a person's terminal alone. `places` is
+    what it has in the user's home."""
 
     name: str
     settings: EngineSettings
@@ -22,6 +24,7 @@ class AgentCli(ABC):
     installation: ClassVar[Installation]
     capabilities: ClassVar[Capabilities]
     passage: ClassVar[Passage]
+    places: ClassVar[tuple[HomePlace, ...]]
     variables: ClassVar[Mapping[str, str]] = {}
     terminal: ClassVar[tuple[str, ...]] = ()
 
@@ -42,7 +45,15 @@ class AgentCli(ABC):
     def interactive(self, request: TurnRequest) -> Launch | None:
         env = self.environment(request)
         argv = (self.program, *self.terminal, *self.words(request, env))
-        return Launch(argv, env, request.worktree, self.files(request, env))
+        return Launch(argv, env, request.worktree, self.files(request, env), belongings=self.belongings(request, env))
+
+    def belongings(self, request: TurnRequest, env: Mapping[str, str]) -> Belongings:
+        """Also what the login of a chosen cloud needs, and files that the user's own arguments name."""
+        home = HomePlace("", reads=tuple(file for cloud in self._clouds(request, env) for file in cloud.files))
+        return find_belongings((*self.places, home), env, self.settings.args)
+
+    def _clouds(self, request: TurnRequest, env: Mapping[str, str]) -> tuple[Cloud, ...]:
+        return self.passage.chosen(env, self.model(request))
 
     def probe(self, environment: Mapping[str, str]) -> Probe:
         return probe_program(self.name, self.installation, self.settings, environment)

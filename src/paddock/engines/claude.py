@@ -5,9 +5,10 @@ from collections.abc import Mapping
 from typing import ClassVar
 
 from paddock.engines.agent_cli import AgentCli, option
+from paddock.engines.belongings import HomePlace
 from paddock.engines.claude_stream import ClaudeStreamParser
 from paddock.engines.environment import prompt_argument
-from paddock.engines.passage import AWS_LOGIN, GOOGLE_LOGIN, Cloud, Passage
+from paddock.engines.passage import AWS_FILES, AWS_LOGIN, GOOGLE_FILES, GOOGLE_LOGIN, Cloud, Passage
 from paddock.engines.probe import Installation
 from paddock.engines.protocol import Capabilities, Launch, Parser, TurnRequest
 
@@ -17,10 +18,11 @@ PASSAGE = Passage(
         *("CLAUDE_CODE_USE_BEDROCK", "CLAUDE_CODE_USE_VERTEX", "CLAUDE_CODE_USE_FOUNDRY", "MAX_THINKING_TOKENS"),
     ),
     clouds=(
-        Cloud((*AWS_LOGIN, "CLAUDE_CODE_SKIP_BEDROCK_AUTH"), flags=("CLAUDE_CODE_USE_BEDROCK",)),
+        Cloud((*AWS_LOGIN, "CLAUDE_CODE_SKIP_BEDROCK_AUTH"), flags=("CLAUDE_CODE_USE_BEDROCK",), files=AWS_FILES),
         Cloud(
             (*GOOGLE_LOGIN, "VERTEX_REGION_*", "CLAUDE_CODE_SKIP_VERTEX_AUTH"),
             flags=("CLAUDE_CODE_USE_VERTEX",),
+            files=GOOGLE_FILES,
         ),
         Cloud(("AZURE_*", "CLAUDE_CODE_SKIP_FOUNDRY_AUTH"), flags=("CLAUDE_CODE_USE_FOUNDRY",)),
     ),
@@ -50,6 +52,19 @@ class ClaudeEngine(AgentCli):
         meters=True,
     )
     passage = PASSAGE
+    places = (
+        HomePlace(
+            ".claude",
+            reads=(
+                *("settings.json", "settings.local.json", "CLAUDE.md", "rules", ".claude.json", "keybindings.json"),
+                *("commands", "agents", "skills", "plugins", "hooks", "output-styles"),
+            ),
+            logins=(".credentials.json",),
+            keeps=("projects", "todos", "tasks", "file-history"),
+            moved_by="CLAUDE_CONFIG_DIR",
+        ),
+        HomePlace("", reads=(".claude.json",)),
+    )
     # Left to itself claude retries a refusal for three minutes; Paddock has its own clocks for that. The request
     # timeout is no bound on a silent server: the deadline for silence is.
     variables: ClassVar = {
@@ -66,7 +81,7 @@ class ClaudeEngine(AgentCli):
         # Pieces of answers as they are written: a long answer is not a silent provider.
         argv += ["--include-partial-messages", *self.words(request, env)]
         argv += [*option("--session-id", request.first_session_id), *self.settings.args]
-        return Launch(tuple(argv), env, request.worktree, files)
+        return Launch(tuple(argv), env, request.worktree, files, belongings=self.belongings(request, env))
 
     def parser(self) -> Parser:
         return ClaudeStreamParser()

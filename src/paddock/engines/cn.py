@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from typing import ClassVar
 
 from paddock.engines.agent_cli import AgentCli
+from paddock.engines.belongings import HomePlace
 from paddock.engines.cn_json import CnParser
 from paddock.engines.environment import prompt_argument
 from paddock.engines.passage import Passage
@@ -25,13 +26,24 @@ class CnEngine(AgentCli):
     )
     capabilities = Capabilities(final_event=True, interactive=True, model=True, streams=False)
     passage = PASSAGE
+    places = (
+        HomePlace(
+            ".continue",
+            reads=(
+                *("config.yaml", "config.json", "config.ts", ".env", "permissions.yaml", ".continuerc.json"),
+                *("rules", "prompts", "models", "mcpServers", "assistants", "agents", "skills"),
+            ),
+            logins=("auth.json",),
+            keeps=("sessions",),
+        ),
+    )
     variables: ClassVar = {"CONTINUE_CLI_AUTO_UPDATED": "true", "CONTINUE_TELEMETRY_ENABLED": "0"}
 
     def launch(self, request: TurnRequest) -> Launch:
         prompt, files = prompt_argument(request)
         env = self.environment(request)
         argv = (self.program, "-p", "--format", "json", *self.words(request, env), prompt)
-        return Launch(argv, env, request.worktree, files)
+        return Launch(argv, env, request.worktree, files, belongings=self.belongings(request, env))
 
     def parser(self) -> Parser:
         return CnParser()

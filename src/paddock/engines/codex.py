@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from paddock.engines.agent_cli import AgentCli
+from paddock.engines.belongings import HomePlace
 from paddock.engines.codex_jsonl import CodexParser
 from paddock.engines.environment import prompt_argument
 from paddock.engines.passage import Passage
@@ -48,6 +49,15 @@ class CodexEngine(AgentCli):
         bound_to_folder=False,
     )
     passage = PASSAGE
+    places = (
+        HomePlace(
+            ".codex",
+            reads=("config.toml", "AGENTS.md", "AGENTS.override.md", "prompts", "rules", "skills", "agents"),
+            logins=("auth.json",),
+            keeps=("sessions", "archived_sessions"),
+            moved_by="CODEX_HOME",
+        ),
+    )
 
     def launch(self, request: TurnRequest) -> Launch:
         prompt, files = prompt_argument(request)
@@ -56,7 +66,9 @@ class CodexEngine(AgentCli):
         argv = [self.program, "exec", *(["resume"] if resumed else []), "--json", *self._freedom(request)]
         argv += [*self._overrides(request, env), *self.settings.args, *resumed, prompt]
         log = f"{glob.escape(str(_codex_home(env)))}/sessions/*/*/*/rollout-*-{{session}}.jsonl"
-        return Launch(tuple(argv), env, request.worktree, files, session_log=log)
+        return Launch(
+            tuple(argv), env, request.worktree, files, session_log=log, belongings=self.belongings(request, env)
+        )
 
     def parser(self) -> Parser:
         return CodexParser()

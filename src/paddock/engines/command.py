@@ -17,6 +17,7 @@ from dataclasses import dataclass
 
 from paddock.core.errors import Misuse, PaddockError
 from paddock.core.wording import nearest
+from paddock.engines.belongings import find_belongings
 from paddock.engines.claude_stream import ClaudeStreamParser
 from paddock.engines.codex_jsonl import CodexParser
 from paddock.engines.environment import MAX_ARGUMENT_BYTES, argument_text, build_environment, prompt_argument
@@ -93,7 +94,9 @@ class CommandEngine:
                     f"the limit is {MAX_ARGUMENT_BYTES})",
                     f"use `{{prompt_file}}` in [engines.{self.name}]",
                 )
-        return Launch(argv, build_environment(request, self.settings), request.worktree, files)
+        env = build_environment(request, self.settings)
+        named = find_belongings((), env, (*self.settings.command, *self.settings.resume, *self.settings.args))
+        return Launch(argv, env, request.worktree, files, belongings=named)
 
     def _values(self, request: TurnRequest, words: Sequence[str]) -> tuple[dict[str, str], tuple[LaunchFile, ...]]:
         prompt, files = prompt_argument(request)

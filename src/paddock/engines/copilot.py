@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import ClassVar
 
 from paddock.engines.agent_cli import AgentCli, option
+from paddock.engines.belongings import HomePlace
 from paddock.engines.copilot_json import CopilotParser
 from paddock.engines.environment import prompt_argument
 from paddock.engines.passage import Passage
@@ -33,6 +34,15 @@ class CopilotEngine(AgentCli):
         tool_starts=True,
     )
     passage = PASSAGE
+    places = (
+        HomePlace(
+            ".copilot",
+            reads=("mcp-config.json", "settings.json", "copilot-instructions.md", "agents", "skills", "hooks"),
+            logins=("config.json",),
+            keeps=("session-state",),
+            moved_by="COPILOT_HOME",
+        ),
+    )
     variables: ClassVar = {"COPILOT_AUTO_UPDATE": "false"}
 
     def launch(self, request: TurnRequest) -> Launch:
@@ -40,7 +50,8 @@ class CopilotEngine(AgentCli):
         env = self.environment(request)
         argv = [self.program, "-p", prompt, *self.words(request, env), "--output-format", "json"]
         argv += [*option("--session-id", request.first_session_id), *self.settings.args]
-        return Launch(tuple(argv), env, request.worktree, files, logs=_session_events(request, env))
+        logs = _session_events(request, env)
+        return Launch(tuple(argv), env, request.worktree, files, logs, belongings=self.belongings(request, env))
 
     def parser(self) -> Parser:
         return CopilotParser()

@@ -6,9 +6,10 @@ from pathlib import Path
 from typing import ClassVar
 
 from paddock.engines.agent_cli import AgentCli, option
+from paddock.engines.belongings import HomePlace
 from paddock.engines.environment import prompt_argument
 from paddock.engines.gemini_stream import GeminiParser
-from paddock.engines.passage import GOOGLE_LOGIN, Cloud, Passage
+from paddock.engines.passage import GOOGLE_FILES, GOOGLE_LOGIN, Cloud, Passage
 from paddock.engines.probe import Installation
 from paddock.engines.protocol import Capabilities, Launch, LaunchFile, Parser, TurnRequest
 
@@ -17,7 +18,7 @@ PASSAGE = Passage(
         *("GEMINI_API_KEY", "GOOGLE_GEMINI_BASE_URL", "GEMINI_MODEL", "GOOGLE_API_KEY", "GOOGLE_CLOUD_PROJECT"),
         *("GOOGLE_CLOUD_LOCATION", "GOOGLE_GENAI_USE_VERTEXAI", "GOOGLE_VERTEX_BASE_URL"),
     ),
-    clouds=(Cloud(GOOGLE_LOGIN, flags=("GOOGLE_GENAI_USE_VERTEXAI",)),),
+    clouds=(Cloud(GOOGLE_LOGIN, flags=("GOOGLE_GENAI_USE_VERTEXAI",), files=GOOGLE_FILES),),
 )
 
 
@@ -40,6 +41,14 @@ class GeminiEngine(AgentCli):
         tool_starts=True,
     )
     passage = PASSAGE
+    places = (
+        HomePlace(
+            ".gemini",
+            reads=("settings.json", "GEMINI.md", "memory.md", ".env", "commands", "extensions", "policies", "skills"),
+            logins=("oauth_creds.json", "google_accounts.json"),
+            keeps=("tmp", "history"),
+        ),
+    )
     # Without it gemini runs as a child of itself and the parent swallows SIGTERM.
     variables: ClassVar = {"GEMINI_CLI_NO_RELAUNCH": "true"}
 
@@ -48,7 +57,8 @@ class GeminiEngine(AgentCli):
         env = self.environment(request)
         argv = [self.program, *self.words(request, env), "--output-format", "stream-json"]
         argv += [*option("--session-id", request.first_session_id), *self.settings.args, "-p", prompt]
-        return Launch(tuple(argv), env, request.worktree, (*files, *self.files(request, env)))
+        written = (*files, *self.files(request, env))
+        return Launch(tuple(argv), env, request.worktree, written, belongings=self.belongings(request, env))
 
     def parser(self) -> Parser:
         return GeminiParser()

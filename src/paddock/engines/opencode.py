@@ -5,9 +5,10 @@ from typing import ClassVar
 
 from paddock.core.trace import one_line
 from paddock.engines.agent_cli import AgentCli, option
+from paddock.engines.belongings import HomePlace
 from paddock.engines.environment import argument_text, prompt_argument
 from paddock.engines.opencode_json import OpencodeParser
-from paddock.engines.passage import AWS_LOGIN, GOOGLE_LOGIN, Cloud, Passage
+from paddock.engines.passage import AWS_FILES, AWS_LOGIN, GOOGLE_FILES, GOOGLE_LOGIN, Cloud, Passage
 from paddock.engines.probe import Installation
 from paddock.engines.protocol import Capabilities, Launch, Parser, TurnRequest
 
@@ -24,10 +25,11 @@ PASSAGE = Passage(
         *("OPENROUTER_API_KEY", "GROQ_API_KEY", "XAI_API_KEY", "DEEPSEEK_API_KEY", "MISTRAL_API_KEY"),
     ),
     clouds=(
-        Cloud(AWS_LOGIN, models=("amazon-bedrock/",)),
+        Cloud(AWS_LOGIN, models=("amazon-bedrock/",), files=AWS_FILES),
         Cloud(
             (*GOOGLE_LOGIN, "GOOGLE_VERTEX_LOCATION", "VERTEX_LOCATION", "GCLOUD_PROJECT"),
             models=("google-vertex/", "google-vertex-anthropic/"),
+            files=GOOGLE_FILES,
         ),
     ),
 )
@@ -46,6 +48,27 @@ class OpencodeEngine(AgentCli):
         resume=True, final_event=True, usage=True, cost=True, interactive=True, model=True, meters=True
     )
     passage = PASSAGE
+    places = (
+        HomePlace(
+            ".config/opencode",
+            reads=(
+                *("opencode.json", "opencode.jsonc", "config.json", "AGENTS.md", "package.json", "node_modules"),
+                *("agent", "agents", "command", "commands", "mode", "modes", "plugin", "plugins", "skill", "skills"),
+                *("themes", "tool", "tools"),
+            ),
+            moved_by="XDG_CONFIG_HOME",
+            below="opencode",
+        ),
+        HomePlace(
+            ".local/share/opencode",
+            logins=("auth.json", "mcp-auth.json"),
+            keeps=("",),
+            moved_by="XDG_DATA_HOME",
+            below="opencode",
+        ),
+        HomePlace(".local/state/opencode", keeps=("",), moved_by="XDG_STATE_HOME", below="opencode"),
+        HomePlace(".cache/opencode", keeps=("",), moved_by="XDG_CACHE_HOME", below="opencode"),
+    )
     variables: ClassVar = {
         "OPENCODE_DISABLE_AUTOUPDATE": "1",
         "OPENCODE_DISABLE_SHARE": "1",
@@ -58,7 +81,8 @@ class OpencodeEngine(AgentCli):
         argv = [self.program, "run", "--format", "json", *self.words(request, env)]
         # A conversation that has a title asks no model for one, in a call whose tokens opencode does not report.
         argv += [] if request.session_id else ["--title", _title(request)]
-        return Launch((*argv, *self.settings.args, prompt), env, request.worktree, files)
+        whole = (*argv, *self.settings.args, prompt)
+        return Launch(whole, env, request.worktree, files, belongings=self.belongings(request, env))
 
     def parser(self) -> Parser:
         return OpencodeParser()

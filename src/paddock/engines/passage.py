@@ -8,11 +8,13 @@ _OFF = ("", "0", "false", "no", "off")
 
 @dataclass(frozen=True, slots=True)
 class Cloud:
-    """`names` pass when one of the variables `flags` is switched on, or the model begins with one of `models`."""
+    """`names` pass when one of the variables `flags` is switched on, or the model begins with one of `models`; then
+    the CLI also needs `files`, below HOME."""
 
     names: tuple[str, ...]
     flags: tuple[str, ...] = ()
     models: tuple[str, ...] = ()
+    files: tuple[str, ...] = ()
 
     def is_chosen(self, environment: Mapping[str, str], model: str) -> bool:
         by_flag = any(environment.get(flag, "").strip().lower() not in _OFF for flag in self.flags)
@@ -27,9 +29,13 @@ class Passage:
     clouds: tuple[Cloud, ...] = ()
 
     def names(self, environment: Mapping[str, str], model: str | None = None) -> tuple[str, ...]:
-        chosen = [cloud for cloud in self.clouds if cloud.is_chosen(environment, model or "")]
-        return (*self.always, *(name for cloud in chosen for name in cloud.names))
+        return (*self.always, *(name for cloud in self.chosen(environment, model) for name in cloud.names))
+
+    def chosen(self, environment: Mapping[str, str], model: str | None = None) -> tuple[Cloud, ...]:
+        return tuple(cloud for cloud in self.clouds if cloud.is_chosen(environment, model or ""))
 
 
 GOOGLE_LOGIN = ("GOOGLE_APPLICATION_CREDENTIALS", "GOOGLE_CLOUD_PROJECT", "CLOUD_ML_REGION")
+GOOGLE_FILES = (".config/gcloud",)
 AWS_LOGIN = ("AWS_*",)
+AWS_FILES = (".aws",)

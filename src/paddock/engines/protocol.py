@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Protocol
 
 from paddock.core.trace import TraceEntry
+from paddock.engines.belongings import Belongings
 
 # A longer line is not parsed: the raw file keeps it, the trace says that it was there.
 MAX_LINE_BYTES = 4 * 1024 * 1024
@@ -105,7 +106,8 @@ class Launch:
     """A process to start: `env` is complete, nothing else passes. stdin is /dev/null, the directory `cwd`.
 
     Lines of `logs` are fed to the parser with `Source.LOG`, as they grow or after the exit. So is the end of the file
-    that `session_log` names, an absolute glob in which `{session}` stands for the conversation's id.
+    that `session_log` names, an absolute glob in which `{session}` stands for the conversation's id. A fence shows it
+    `belongings` of the user's home, `files`, and `writes`, which are folders of its own.
     """
 
     argv: tuple[str, ...]
@@ -114,6 +116,8 @@ class Launch:
     files: tuple[LaunchFile, ...] = ()
     logs: tuple[Path, ...] = ()
     session_log: str = ""
+    belongings: Belongings = Belongings()  # noqa: RUF009 (frozen)
+    writes: tuple[Path, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

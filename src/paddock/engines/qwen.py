@@ -6,9 +6,10 @@ from typing import ClassVar
 
 from paddock.core.trace import UsageScope
 from paddock.engines.agent_cli import AgentCli, option
+from paddock.engines.belongings import HomePlace
 from paddock.engines.claude_stream import ClaudeStreamParser, read_tokens_of_all_input
 from paddock.engines.environment import prompt_argument
-from paddock.engines.passage import GOOGLE_LOGIN, Cloud, Passage
+from paddock.engines.passage import GOOGLE_FILES, GOOGLE_LOGIN, Cloud, Passage
 from paddock.engines.probe import Installation
 from paddock.engines.protocol import Capabilities, Launch, LaunchFile, Parser, TurnRequest
 
@@ -17,7 +18,13 @@ PASSAGE = Passage(
         *("OPENAI_API_KEY", "OPENAI_BASE_URL", "OPENAI_MODEL", "DASHSCOPE_API_KEY", "QWEN_HOME", "QWEN_MODEL"),
         "GOOGLE_GENAI_USE_VERTEXAI",
     ),
-    clouds=(Cloud((*GOOGLE_LOGIN, "GOOGLE_CLOUD_LOCATION", "GOOGLE_API_KEY"), flags=("GOOGLE_GENAI_USE_VERTEXAI",)),),
+    clouds=(
+        Cloud(
+            (*GOOGLE_LOGIN, "GOOGLE_CLOUD_LOCATION", "GOOGLE_API_KEY"),
+            flags=("GOOGLE_GENAI_USE_VERTEXAI",),
+            files=GOOGLE_FILES,
+        ),
+    ),
 )
 # Of its own accord qwen waits a minute after a refusal, ten times over.
 _DEFAULTS = '{"model":{"generationConfig":{"maxRetries":1,"retryInitialDelayMs":1000,"retryMaxDelayMs":5000}}}'
@@ -43,6 +50,24 @@ class QwenEngine(AgentCli):
         meters=True,
     )
     passage = PASSAGE
+    places = (
+        HomePlace(
+            ".qwen",
+            reads=(
+                "settings.json",
+                "QWEN.md",
+                "output-language.md",
+                ".env",
+                "commands",
+                "extensions",
+                "agents",
+                "skills",
+            ),
+            logins=("oauth_creds.json",),
+            keeps=("projects", "tmp"),
+            moved_by="QWEN_HOME",
+        ),
+    )
     variables: ClassVar = {"QWEN_CODE_NO_RELAUNCH": "true"}
 
     def launch(self, request: TurnRequest) -> Launch:
@@ -50,7 +75,8 @@ class QwenEngine(AgentCli):
         env = self.environment(request)
         argv = [self.program, *self.words(request, env), "--output-format", "stream-json"]
         argv += [*option("--session-id", request.first_session_id), *self.settings.args, prompt]
-        return Launch(tuple(argv), env, request.worktree, (*files, *self.files(request, env)))
+        written = (*files, *self.files(request, env))
+        return Launch(tuple(argv), env, request.worktree, written, belongings=self.belongings(request, env))
 
     def parser(self) -> Parser:
         return ClaudeStreamParser(UsageScope.CONVERSATION, read_tokens_of_all_input)

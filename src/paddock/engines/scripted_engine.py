@@ -7,6 +7,7 @@ from pathlib import Path
 
 from paddock.engines import scripted
 from paddock.engines.agent_cli import option
+from paddock.engines.belongings import Belongings
 from paddock.engines.claude_stream import ClaudeStreamParser
 from paddock.engines.environment import build_environment, prompt_argument
 from paddock.engines.protocol import Capabilities, Launch, Parser, Probe, TurnRequest
@@ -41,7 +42,14 @@ class ScriptedEngine:
         if request.task_text:
             argv += ["--task", request.task_text[:1000].replace("\0", "")]
         argv += ["--prompt-file", str(request.prompt_file)] if files else ["--prompt", prompt]
-        return Launch((*argv, *self.settings.args), build_environment(request, self.settings), request.worktree, files)
+        return Launch(
+            (*argv, *self.settings.args),
+            build_environment(request, self.settings),
+            request.worktree,
+            files,
+            belongings=Belongings(reads=(Path(scripted.__file__),)),
+            writes=(request.memory or request.folder,),
+        )
 
     def interactive(self, request: TurnRequest) -> Launch | None:
         del request

@@ -13,7 +13,8 @@ from paddock.core.board import Board
 from paddock.core.errors import PaddockError
 from paddock.core.tasks.task import Phase, Task
 from paddock.fleet.dispatch.refusals import StoppedEngine, read_stopped, read_waiting
-from paddock.fleet.service.presence import DaemonSighting, look_for_daemon
+from paddock.fleet.fence_note import FenceNote, read_note
+from paddock.fleet.service.presence import DaemonSighting, Presence, look_for_daemon
 from paddock.fleet.workspace import Workspace
 from paddock.git.lock_files import LeftLock, find_left_locks
 from paddock.sessions.host import HOST_VARIABLE, Host, is_this_host
@@ -38,6 +39,7 @@ class WorkElsewhere(msgspec.Struct, frozen=True):
 class Outlook(msgspec.Struct, frozen=True):
     """`waiting` are the reasons the daemon last had for not starting ready tasks; `untested` tells that changes are
     queued which nothing would test. `branch` is the one that work lands on, read only where `checkouts` are behind.
+    `fence` is what the daemon found, None where there is no daemon.
     """
 
     now: float
@@ -50,6 +52,7 @@ class Outlook(msgspec.Struct, frozen=True):
     troubles: "Sequence[Trouble]" = ()
     elsewhere: Sequence[WorkElsewhere] = ()
     locks: Sequence[LeftLock] = ()
+    fence: FenceNote | None = None
 
     def reason_of(self, task: Task) -> str:
         """Why it stands where it does; of a ready task, why the daemon has not started it."""
@@ -57,11 +60,11 @@ class Outlook(msgspec.Struct, frozen=True):
 
 
 def look_around(workspace: Workspace, board: Board, now: float) -> Outlook:
-    checkouts = know_checkouts(workspace)
+    checkouts, daemon = know_checkouts(workspace), look_for_daemon(board, now)
     land = workspace.config.land if board.queue_switches.entries else None
     return Outlook(
         now,
-        look_for_daemon(board, now),
+        daemon,
         read_waiting(workspace.state_dir) if board.ready else {},
         read_stopped(workspace.state_dir),
         untested=land is not None and not land.ci and not land.checks,
@@ -70,6 +73,7 @@ def look_around(workspace: Workspace, board: Board, now: float) -> Outlook:
         troubles=_know_troubles(workspace),
         elsewhere=_find_elsewhere(workspace, board),
         locks=find_left_locks(workspace.repo.common_dir),
+        fence=read_note(workspace.state_dir) if daemon.presence is Presence.RUNNING else None,
     )
 
 

@@ -164,6 +164,10 @@ class Site:
         """What conversations need to go on in another attempt."""
         return self.state_dir / "memory"
 
+    def memory_of(self, worktree: Path) -> Path:
+        """The same, of the conversations in one worktree: a fence shows no others."""
+        return self.memory / worktree.name
+
     @cached_property
     def identity(self) -> dict[str, str]:
         """Who agents commit as, where their tools hide the user's own git configuration."""

@@ -8,7 +8,7 @@ The command is not the first process in there: bubblewrap's own is, which buries
 writes down how the command ended, because bubblewrap tells a signal from a status no more than a shell's `$?` does.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from enum import IntEnum
 from pathlib import Path
@@ -21,6 +21,9 @@ INNER_SCRIPT = (
 )
 INNER_COMMAND = ("/bin/sh", "-c", INNER_SCRIPT, "paddock-fence")
 NAMESPACES = ("--unshare-user", "--unshare-pid", "--unshare-ipc", "--die-with-parent", "--cap-drop", "ALL")
+
+
+_ALWAYS_THERE = frozenset(f"/dev/{name}" for name in ("null", "zero", "full", "random", "urandom", "tty"))
 
 
 class Showing(IntEnum):
@@ -67,6 +70,10 @@ class _Mount:
     source: str
     place: str
 
+    @property
+    def shows_itself(self) -> bool:
+        return self.showing >= Showing.READABLE and self.source == self.place
+
     def words(self) -> tuple[str, ...]:
         match self.showing:
             case Showing.SPECIAL:
@@ -75,22 +82,28 @@ class _Mount:
                 return ("--tmpfs", self.place)
             case Showing.HIDDEN:
                 return ("--ro-bind", "/dev/null", self.place) if self.source else ("--tmpfs", self.place)
+            case _ if self.is_device:
+                return ("--dev-bind-try", self.source, self.place)
             case Showing.READABLE:
                 return ("--ro-bind-try", self.source, self.place)
             case Showing.WRITABLE:
                 return ("--bind-try", self.source, self.place)
 
+    @property
+    def is_device(self) -> bool:
+        return self.source.startswith("/dev/") and not self.source.startswith("/dev/shm/")
+
 
 def fence_argv(fence: Fence, system: System, cwd: Path, command: Iterable[str]) -> tuple[str, ...]:
     """The command line that runs `command` in the fence; it expects the record of its end as descriptor 4."""
     network = ("--unshare-net",) if fence.level is Level.FILES_AND_NETWORK else ()
-    mounts = _mounts(fence, system)
+    mounts = _without_repeats(_mounts(fence, system))
     return (
         system.program,
         *NAMESPACES,
         *network,
         *(word for said, place in system.links for word in ("--symlink", said, place)),
-        *(word for place in sorted(mounts, key=_parts) for word in mounts[place].words()),
+        *(word for mount in mounts for word in mount.words()),
         *("--chdir", str(cwd), "--"),
         *INNER_COMMAND,
         *command,
@@ -102,6 +115,8 @@ def _mounts(fence: Fence, system: System) -> Mapping[str, _Mount]:
 
     def show(showing: Showing, place: Path, source: str) -> None:
         key = str(place)
+        if key in _ALWAYS_THERE:
+            return
         known = mounts.get(key)
         if known is None or known.showing < showing:
             mounts[key] = _Mount(showing, source, key)
@@ -123,5 +138,19 @@ def _mounts(fence: Fence, system: System) -> Mapping[str, _Mount]:
     return mounts
 
 
-def _parts(place: str) -> list[str]:
-    return place.split("/")
+def _without_repeats(mounts: Mapping[str, _Mount]) -> Iterator[_Mount]:
+    """Parents first, without what a parent shows already. Such a mount would not only be superfluous: where it is a
+    link, what it leads to may not be there yet."""
+    for place in sorted(mounts, key=lambda place: place.split("/")):
+        mount, parent = mounts[place], _parent(mounts, place)
+        if parent is None or not parent.shows_itself or not mount.shows_itself or mount.showing > parent.showing:
+            yield mount
+
+
+def _parent(mounts: Mapping[str, _Mount], place: str) -> _Mount | None:
+    """The nearest mount around the place."""
+    while place != "/":
+        place = place.rpartition("/")[0] or "/"
+        if place in mounts:
+            return mounts[place]
+    return None

@@ -9,6 +9,7 @@ from paddock.core.ids import TaskId
 from paddock.core.money.spending import day_of
 from paddock.core.tasks.task import Phase
 from paddock.fleet.dispatch.refusals import StoppedEngine
+from paddock.fleet.fence_note import FenceNote
 from paddock.fleet.outlook import Outlook
 from paddock.fleet.service.presence import DaemonSighting, Presence
 from paddock.views.checkouts import StaleView, UndoneView, view_stale, view_undone
@@ -58,6 +59,7 @@ class StatusView(Document, frozen=True, kw_only=True):
     needs_you: NeedsView
     stopped: Sequence[StoppedEngine]
     halted: HaltView | None
+    fence: FenceNote | None
     behind: list[StaleView]
     undone: list[UndoneView]
 
@@ -85,6 +87,7 @@ def view_status(
         needs_you=NeedsView(needy, notices),
         stopped=outlook.stopped,
         halted=view_halt(halted) if halted is not None else None,
+        fence=outlook.fence,
         behind=view_stale(outlook.checkouts),
         undone=view_undone(outlook.checkouts),
     )

@@ -29,6 +29,7 @@ class AttemptView(msgspec.Struct, frozen=True):
     model: str | None
     cached_tokens: int
     uncounted_calls: int
+    fence: str
     refused: tuple[str, ...] = ()
 
 

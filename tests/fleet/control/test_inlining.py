@@ -58,7 +58,7 @@ def test_what_does_not_pay_is_done_in_turn_by_one_session_each_on_its_own_branch
     assert [head_subjects(yard, task) for task in tasks] == [["Add a"], ["Add b"], ["Add c"]]
     assert len({task.branch for task in tasks}) == 3
     assert {task.phase.value for task in tasks} == {"approval"}
-    memories = [json.loads(path.read_text()) for path in yard.log_path.parent.glob("memory/*.json")]
+    memories = [json.loads(path.read_text()) for path in yard.log_path.parent.glob("memory/**/*.json")]
     assert sorted(memory["turn"] for memory in memories) == [1, 1, 1, 3], "one conversation was gone on with twice"
     yard.assert_nothing_is_left()
 

@@ -14,9 +14,12 @@ from paddock.cli.terminal.text import plural, print_document
 from paddock.cli.workspace import open_workspace
 from paddock.config.guess import Guess, guess_ci
 from paddock.config.load import FILE_NAME
+from paddock.config.schema import Config
 from paddock.config.template import render_config
 from paddock.core.errors import PaddockError
 from paddock.core.ids import printable
+from paddock.fleet.fence_note import FenceNote
+from paddock.fleet.fences import describe_fences
 from paddock.fleet.landing.ci_trial import Trial
 from paddock.fleet.workspace import Workspace
 from paddock.store.location import had_log, open_store, require_known, retire_log
@@ -72,6 +75,7 @@ def init_command(ctx: click.Context, yes: bool, new_log: bool, tries: bool | Non
             fetched_from=taken,
             attempt_usd=config.limits.attempt_usd,
             missing=guess.missing,
+            fence=_look_at_fence(config),
             tried=view_trial(trial) if trial is not None else None,
         )
         return
@@ -90,10 +94,20 @@ def init_command(ctx: click.Context, yes: bool, new_log: bool, tries: bool | Non
         click.echo(f"created the log in {printable(str(workspace.log))}")
         if label := workspace.board().label:
             click.echo(f"there was another log before: branches and worktrees of this one carry its name, {label}")
+    if (made_file or made_log) and (note := _look_at_fence(config)).why:
+        click.echo(f"agents and CI will work without a fence: {note.why}; {note.cure}")
     if tries:
         _tell_trial(try_once(workspace, INIT_SECONDS))
     if made_file or made_log:
         click.echo('\nnext: paddock add "what to do", then paddock run')
+
+
+def _look_at_fence(config: Config) -> FenceNote:
+    """What is in force, or why what is asked for cannot be."""
+    try:
+        return describe_fences(config)
+    except PaddockError as error:
+        return FenceNote(config.fence.level, config.land.fence, error.message, error.hint or "")
 
 
 def _budget(most_usd: float) -> str:

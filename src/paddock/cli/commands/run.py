@@ -23,6 +23,8 @@ from paddock.core.tasks.task import Phase
 from paddock.fleet.daemon import Daemon, Orders
 from paddock.fleet.desk.office import DeskOffice
 from paddock.fleet.dispatch.refusals import read_waiting
+from paddock.fleet.fence_note import write_note
+from paddock.fleet.fences import describe_fences, require_fences
 from paddock.fleet.ledger import AlreadyRunning, Ledger, take_lead
 from paddock.fleet.seat import Seat
 from paddock.fleet.service.settings import SettingsFile
@@ -63,6 +65,8 @@ async def run_fleet(workspace: Workspace, orders: Orders, *, wait: bool, live: b
     store = workspace.write()
     site = workspace.site
     site.require_root()
+    require_fences(site.config)
+    write_note(site.state_dir, describe_fences(site.config))
     folder = os.open(workspace.repo.common_dir, os.O_RDONLY | os.O_DIRECTORY)
     ledger = await lead(store, site.seat, wait=wait)
     # Before there is a `daemon`: whoever sees the lease may ask its holder to end. The loop calls these only later.

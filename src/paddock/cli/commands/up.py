@@ -11,6 +11,7 @@ from paddock.core.errors import PaddockError
 from paddock.core.leases.lease import Lease
 from paddock.core.tasks.vocabulary import EndedBy
 from paddock.fleet.attempts.turn import stop_reason_file
+from paddock.fleet.fences import require_fences
 from paddock.fleet.service.background import (
     START_SECONDS,
     daemon_words,
@@ -33,7 +34,8 @@ def up_command(ctx: click.Context, most: int | None, install: bool, as_json: boo
     workspace = open_workspace(ctx)
     found = find_daemon(workspace.board())
     if found is None:
-        workspace.site.require_root()  # the daemon would report it too, but only in its log
+        workspace.site.require_root()  # the daemon would report these too, but only in its log
+        require_fences(workspace.config)
     taken = install and _install(workspace)
     log = workspace.state_dir / "daemon.log"
     if found is None and not taken:

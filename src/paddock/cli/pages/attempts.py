@@ -30,6 +30,7 @@ def usage_words(attempt: Attempt) -> list[str]:
 def work_lines(attempt: Attempt, work: Evidence, stopped: str) -> Iterator[str]:
     for name, value in (
         ("worktree", work.worktree),
+        ("fence", attempt.fence),
         ("files", _files(work)),
         ("tools", _tools(work)),
         ("stopped", stopped),

@@ -101,7 +101,7 @@ def _flow(lead: str, parts: list[str], between: str, indent: str = "  ") -> list
 
 def _standing(board: Board, outlook: Outlook) -> list[str]:
     """The daemon, a stopped queue, and what today has cost so far."""
-    parts = [_daemon_words(outlook)]
+    parts = [_daemon_words(outlook), *_fence_words(outlook)]
     if (state := board.queue_switches.state) != "open":
         parts.append(f"merge queue {state}")
     if (cost := board.cost_of_day(day_of(outlook.now))) is not None:
@@ -121,6 +121,17 @@ def _daemon_words(outlook: Outlook) -> str:
     lease = seen.lease
     where = f" on {cut(lease.holder.host, 40)}" if lease and not is_here(lease.holder) else ""
     return f"daemon running for {age(lease.since)}{where}" if lease else "daemon running"
+
+
+def _fence_words(outlook: Outlook) -> list[str]:
+    """What shuts in the agents of the daemon that runs, and CI where that differs."""
+    note = outlook.fence
+    if note is None:
+        return []
+    words = "no fence" if note.agents == "none" else f"fence: {note.agents}"
+    if note.why:
+        return [f"{words} ({note.why})"]
+    return [words if note.ci == note.agents else f"{words}, CI: {note.ci}"]
 
 
 def _chosen(board: Board, convoy: str | None, *, show_all: bool) -> Collection[TaskId]:

@@ -40,6 +40,7 @@ def open_turn(attempt: Attempt, event: ev.TurnStarted) -> Attempt:
         moved_from=attempt.worktree if attempt.worktree != folder else "",
         session_lost="",
         new_conversation=event.new_conversation or attempt.new_conversation,
+        fence=event.fence,
     )
     return _forget_conversation(opened) if event.new_conversation else opened
 

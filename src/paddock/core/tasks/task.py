@@ -95,6 +95,7 @@ class Attempt(msgspec.Struct, frozen=True, array_like=True, gc=False):
     role: Role = Role.WORK
     host_id: str = ""
     refused: tuple[str, ...] = ()
+    fence: str = ""
 
     @property
     def live(self) -> bool:

@@ -31,7 +31,8 @@ from paddock.fleet.attempts.turn import (
     Ended,
     TurnRun,
     Wish,
-    describe_launch,
+    describe_turn,
+    fence_level,
     lost_session,
     open_turn,
     read_again,
@@ -208,6 +209,7 @@ class AttemptRun:
             messages=task.inbox,
             worktree=folder,
             new_conversation=why,
+            fence=self._fence(engine, task),
         )
 
         def decide(board: Board) -> list[Draft]:
@@ -216,6 +218,13 @@ class AttemptRun:
 
         await self._record(decide)
         checkpoint("turn.claimed_in_log")
+
+    def _fence(self, engine: Engine | None, task: Task) -> str:
+        """The level for the next turn; empty where it cannot be had, which the start then says."""
+        try:
+            return fence_level(self._site, engine, task) if engine is not None else ""
+        except PaddockError:
+            return ""
 
     async def _run_turn(self, task: Task, attempt: Attempt) -> None:
         ended = await self._start_and_follow(task, attempt)
@@ -239,10 +248,10 @@ class AttemptRun:
             if isinstance(worktree, Unprepared):
                 raise PaddockError(worktree.reason)
             plan = await self._plan(engine, task, attempt, worktree)
-            launch = describe_launch(self._site, engine, task, attempt, worktree, plan)
+            launch, fence = describe_turn(self._site, engine, task, attempt, worktree, plan)
             checkpoint("turn.planned")
             adopted = was_started(self._site, attempt)
-            await asyncio.to_thread(start, self._site, attempt, launch)
+            await asyncio.to_thread(start, self._site, attempt, launch, fence)
         except GitKilled:
             raise
         except PaddockError as error:

@@ -1,6 +1,7 @@
 """Folders of conversations: who is working in one, and what a turn does if it cannot have its own."""
 
 from paddock.core.board import Board
+from paddock.core.fence import Level
 from paddock.core.ids import TaskId
 from paddock.core.tasks.task import Attempt, Task
 from paddock.engines.protocol import Engine
@@ -43,7 +44,9 @@ def why_new_conversation(site: Site, engine: Engine, task: Task, attempt: Attemp
         return _why_given_up(task, attempt)
     if attempt.session_lost:
         return f"{attempt.engine} no longer has the previous one: {attempt.session_lost}"
-    if attempt.worktree == folder or not engine.capabilities.bound_to_folder:
+    # In a fence an engine keeps the conversations of each worktree apart, wherever it would look for them otherwise.
+    is_bound = engine.capabilities.bound_to_folder or attempt.fence not in ("", Level.NONE)
+    if attempt.worktree == folder or not is_bound:
         return ""
     if not attempt.worktree:
         return "the log does not say which folder the previous one used"

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from paddock.core.errors import PaddockError
 from paddock.core.events import TurnEnded
+from paddock.core.fence import Level
 from paddock.core.ids import AttemptId, attempt_number, task_of
 from paddock.core.money.budget import Cost
 from paddock.core.money.prices import PriceBook
@@ -26,8 +27,10 @@ from paddock.fleet.checkpoints import checkpoint
 from paddock.fleet.clock import wait_for
 from paddock.fleet.desk.wire import DESK_VARIABLE
 from paddock.fleet.dispatch.pricing import Startup, bill
+from paddock.fleet.fences import agents_level, fence_attempt
 from paddock.fleet.site import Site
 from paddock.git.worktrees.furnish import Worktree
+from paddock.sessions.fence import Fence
 from paddock.sessions.protocol import Exited, NeverStarted, Running, Sessions, Stream, Turn, TurnOrder, Vanished
 
 LAST_BYTES = 16_384
@@ -63,16 +66,19 @@ def new_session_id(attempt: AttemptId, marker: str, turn: int) -> str:
     return str(uuid.uuid5(_NAMESPACE, f"{marker}:{attempt}{later}"))
 
 
-def describe_launch(
+def describe_turn(
     site: Site, engine: Engine, task: Task, attempt: Attempt, worktree: Worktree, plan: TurnPlan
-) -> Launch:
+) -> tuple[Launch, Fence | None]:
+    """Raises PaddockError where the engine cannot be called, or not in the fence it should be in."""
     folder = site.attempt_folder(attempt.id)
-    return engine.launch(
+    # The one noted when the turn was claimed, whatever has been configured or installed since.
+    level = Level(attempt.fence) if attempt.fence else fence_level(site, engine, task)
+    launch = engine.launch(
         TurnRequest(
             prompt=plan.prompt,
             worktree=worktree.path,
             folder=folder,
-            memory=site.memory,
+            memory=site.memory if level is Level.NONE else site.memory_of(worktree.path),
             task_text=plan.task_text,
             session_id=plan.session,
             new_session_id=new_session_id(attempt.id, site.marker, attempt.turn),
@@ -85,6 +91,12 @@ def describe_launch(
             attempt_env=_attempt_environment(site, attempt, worktree),
         )
     )
+    return (launch, None) if level is Level.NONE else fence_attempt(site, attempt.id, worktree, level, launch)
+
+
+def fence_level(site: Site, engine: Engine, task: Task) -> Level:
+    """The one that a turn of the task has from now on. Raises PaddockError where it cannot be had."""
+    return agents_level(site.config, site.agent_of(task), engine.name, engine.capabilities).level
 
 
 def _attempt_environment(site: Site, attempt: Attempt, worktree: Worktree) -> dict[str, str]:
@@ -111,13 +123,16 @@ def was_started(site: Site, attempt: Attempt) -> bool:
     return not isinstance(site.sessions.observe(open_turn(attempt)), NeverStarted)
 
 
-def start(site: Site, attempt: Attempt, launch: Launch) -> None:
+def start(site: Site, attempt: Attempt, launch: Launch, fence: Fence | None = None) -> None:
     """Starts the turn unless it has been started. Raises PaddockError when it cannot be."""
     site.lead.require()
     for file in launch.files:
         file.write()
+    for folder in launch.writes:
+        folder.mkdir(parents=True, exist_ok=True)
     checkpoint("turn.files_written")
-    site.sessions.start(TurnOrder(open_turn(attempt), launch.argv, launch.env, launch.cwd, logs=launch.logs))
+    order = TurnOrder(open_turn(attempt), launch.argv, launch.env, launch.cwd, logs=launch.logs, fence=fence)
+    site.sessions.start(order)
 
 
 class TurnRun:

@@ -14,6 +14,7 @@ from paddock.core.merge.model import Purpose, Result, Run
 from paddock.fleet.checkpoints import checkpoint
 from paddock.fleet.clock import wait_for
 from paddock.fleet.desk.wire import DESK_VARIABLE
+from paddock.fleet.fences import fence_ci
 from paddock.fleet.landing.ci_output import last_lines_of, note_step, step_turn
 from paddock.fleet.landing.ci_verdict import RunResult, Tried, judge_exit, judge_loss, sum_up
 from paddock.fleet.landing.entrance import ci_of
@@ -95,7 +96,7 @@ class CiRun:
             return prepared
         if prepared.needs_setup:
             command = setup_command(sandbox, definition, self.run.commit, os.environ)
-            failed = await self._step(0, command, "set-up")
+            failed = await self._step(sandbox, 0, command, "set-up")
             if failed is not None:
                 cannot_run = f"set-up: {failed.cannot_run}" if failed.cannot_run else ""
                 return RunResult(Result.INFRA, failed.exit, f"set-up: {failed.note}", cannot_run)
@@ -109,17 +110,17 @@ class CiRun:
         tried: list[Tried] = []
         for check in self._in_order(definition):
             command = check_command(sandbox, definition, check, self.run.commit, os.environ)
-            tried.append(await self._try(check, command, sum(one.times for one in tried)))
+            tried.append(await self._try(sandbox, check, command, sum(one.times for one in tried)))
             failed = tried[-1].failed
             if failed is not None and not (check.quarantine and failed.result in BLAMING):
                 return sum_up(failed, tried)
         return sum_up(RunResult(Result.PASS, 0), tried)
 
-    async def _try(self, check: CiCheck, command: CiCommand, turn: int) -> Tried:
+    async def _try(self, sandbox: Sandbox, check: CiCheck, command: CiCommand, turn: int) -> Tried:
         """A check that fails is run again in the same sandbox, as often as it may be."""
         failed = None
         for times in range(1, check.retry + 2):
-            failed = await self._step(turn + times, command, check.name)
+            failed = await self._step(sandbox, turn + times, command, check.name)
             if failed is None or failed.result is not Result.FAIL or failed.cannot_run:
                 break
         return Tried(check, times, failed)
@@ -147,7 +148,7 @@ class CiRun:
                 return RunResult(Result.INFRA, None, f"no sandbox: {reason}")
         return prepared
 
-    async def _step(self, number: int, command: CiCommand, name: str) -> RunResult | None:
+    async def _step(self, sandbox: Sandbox, number: int, command: CiCommand, name: str) -> RunResult | None:
         """None when the command passed."""
         if self.cancelled:
             return RunResult(Result.CANCELLED)
@@ -155,7 +156,8 @@ class CiRun:
         self._site.lead.require()
         note_step(self._site, self.run.id, number, name)
         env = {**command.env, DESK_VARIABLE: str(self._site.desk_of(turn.owner))}
-        order = TurnOrder(turn, command.argv, env, command.cwd, one_stream=True)
+        fence = fence_ci(self._site, turn.owner, sandbox, env)
+        order = TurnOrder(turn, command.argv, env, command.cwd, one_stream=True, fence=fence)
         await asyncio.to_thread(self._sessions.start, order)
         checkpoint("ci.started")
         self._sessions.follow(turn, self.changed.set)

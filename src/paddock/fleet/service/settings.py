@@ -17,6 +17,8 @@ from paddock.config.schema import Config
 from paddock.core.errors import PaddockError, words_of
 from paddock.core.events import SettingsAdopted, SettingsInForce
 from paddock.fleet.checkpoints import checkpoint
+from paddock.fleet.fence_note import write_note
+from paddock.fleet.fences import describe_fences
 from paddock.fleet.ledger import Ledger
 from paddock.fleet.site import Site
 from paddock.fleet.troubles import Troubles
@@ -138,6 +140,8 @@ async def notice_edit(settings: SettingsFile | None, site: Site, ledger: Ledger,
     await troubles.observe(READING, settings.problem)
     if adopted is not None:
         site.config = adopted.config
+        with contextlib.suppress(PaddockError):  # the next run says it
+            write_note(site.state_dir, describe_fences(adopted.config))
         await ledger.note(SettingsAdopted(adopted.keys, adopted.later))
         await record_settings(site, ledger)
     return settings.settled_at
