@@ -116,3 +116,27 @@ def test_the_pager_is_git_s_but_never_one_that_the_repository_names(changed: Cli
 
 def test_a_pager_that_is_not_there_loses_nothing(changed: Cli) -> None:
     assert on_terminal(changed, "diff", "t1", "--name-only", PAGER="no-such-pager 2>/dev/null").endswith("new.txt\n")
+
+
+def test_what_is_shown_is_what_would_land_on_main_as_it_is(changed: Cli) -> None:
+    """Main went on, and the branch took its own side when it merged: that it takes main's file back is seen."""
+    (changed.top / "landed.txt").write_text("landed\n")
+    git(changed.top, "add", "landed.txt")
+    git(changed.top, "commit", "-qm", "Landed meanwhile")
+    assert changed.good("diff", "t1", "--name-only").out == "new.txt\n"
+    git(changed.top, "checkout", "-q", "work")
+    git(changed.top, "merge", "-q", "--no-edit", "-s", "ours", "main")
+    head = git(changed.top, "rev-parse", "HEAD")
+    git(changed.top, "checkout", "-q", "main")
+    record(changed, ev.Draft(ev.ChangeRevised(head, head), task=TaskId("t1")))
+    assert changed.good("diff", "t1", "--name-only").out == "landed.txt\nnew.txt\n"
+    assert changed.good("diff", "t1", "--name-only", "--own").out == "new.txt\n"
+
+
+def test_a_change_that_does_not_merge_is_shown_as_it_was_made(changed: Cli) -> None:
+    (changed.top / "new.txt").write_text("another\n")
+    git(changed.top, "add", "new.txt")
+    git(changed.top, "commit", "-qm", "The same file")
+    said = changed.good("diff", "t1", "--name-only")
+    assert said.out == "new.txt\n"
+    assert said.err == "it conflicts with main in new.txt; this is what it changed since it started\n"

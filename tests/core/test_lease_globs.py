@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from paddock.core.leases.globs import globs_overlap, matches_path
+from paddock.core.leases.globs import globs_overlap, matches_file, matches_path
 
 NAMES = ["a", "b", "c", "ab", "ba", "ac", "aab", "abc"]
 PATHS = ["/".join(parts) for length in (1, 2, 3, 4) for parts in itertools.product(NAMES[:6], repeat=length)]
@@ -66,6 +66,32 @@ def test_overlap_is_symmetric_and_reflexive(first: str, second: str) -> None:
 @given(pattern=glob)
 def test_a_path_that_a_glob_matches_is_never_missed(pattern: str) -> None:
     assert all(matches_path(pattern, path) for path in matching(pattern))
+
+
+@settings(max_examples=200, deadline=None)
+@given(pattern=glob)
+def test_a_file_that_a_glob_matches_is_never_missed(pattern: str) -> None:
+    """Where a wildcard ends the pattern; a plain name at its end stands for all that is below it as well."""
+    assert all(matches_file(pattern, path) for path in matching(pattern))
+
+
+@pytest.mark.parametrize(
+    ("pattern", "path", "matches"),
+    [
+        ("**/*.py", "README.md", False),
+        ("**/*.py", "src/a.py", True),
+        ("*.py", "a.py", True),
+        ("docs", "docs/a.md", True),
+        ("docs", "docs", True),
+        ("docs/**", "docs", True),
+        ("ci/*.sh", "ci", False),
+        ("Makefile", "makefile", True),
+        ("a[1]", "a[1]", True),
+        ("**", "x", True),
+    ],
+)
+def test_a_file_is_not_taken_for_a_folder(pattern: str, path: str, matches: bool) -> None:
+    assert matches_file(pattern, path) is matches
 
 
 @pytest.mark.parametrize("path", ["a*b", "src/[id]/page.ts", "a{b,c}", "x?y", "back\\slash", "!a", "ü/é"])

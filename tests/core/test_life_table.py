@@ -67,6 +67,8 @@ LEGAL: dict[str, tuple[TaskEvent, AttemptId | None, frozenset[Phase]]] = {
     "another head approved": (ev.TaskApproved(BASE), None, frozenset()),
     "rejected": (ev.TaskRejected(HEAD), None, frozenset({Phase.APPROVAL, Phase.REVIEWING})),
     "revised": (ev.ChangeRevised(HEAD, BASE), None, frozenset({Phase.APPROVAL, Phase.BLOCKED, Phase.FAILED})),
+    "questioned": (ev.ApprovalRequired(HEAD, ("touches paddock.toml",)), None, frozenset({Phase.APPROVAL})),
+    "another head questioned": (ev.ApprovalRequired(BASE), None, frozenset()),
     "message": (ev.MessageSent("more"), None, OPEN | {Phase.NOOP}),
     "queued": (qe.ChangeQueued(Change("t1", 1, HEAD, BASE, task="t1"), "ana"), None, AT_REST),
     "landed": (qe.TrainLanded("r1", BASE, HEAD), None, ALL),

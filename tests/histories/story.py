@@ -86,6 +86,7 @@ def agents() -> Iterator[ev.Draft]:
     yield draft(ev.ChangeRevised(HEAD, BASE), "t5")
     for task in ("t6", "t7"):
         yield from attempt(f"{task}.1", "approval", HEAD)
+    yield draft(ev.ApprovalRequired(HEAD, ("touches what CI runs: Makefile",), ("t1: src/a.py",)), "t7")
     yield from attempt("t8.1", "review", HEAD)
     yield from attempt("t8.2", "approval", role=Role.REVIEW)
 
@@ -135,6 +136,10 @@ def queue() -> Iterator[ev.Draft]:
     yield draft(qe.WorkLost(MAIN, ("t1",)))
     yield draft(qe.WorkFound("e" * 40, ("t1",)))
     yield draft(qe.WorkLost(MAIN, ("t1",)))
+    yield draft(qe.MainRestored("e" * 40, TREE, MAIN, "refs/paddock/kept/main"))
+    yield draft(qe.MainMoved("6" * 40, "7" * 40, by="Eve <eve@example.invalid>: commit"))
+    yield draft(qe.WorkFound("e" * 40, ("t1",)))
+    yield draft(qe.WorkLost("6" * 40, ("t1",)))
 
 
 def stacks() -> Iterator[ev.Draft]:

@@ -164,6 +164,9 @@ class LandSettings(Section, frozen=True):
         Literal["human", "review", "none"], Meta(description="who must approve a change before it is queued")
     ] = "human"
     remote: Annotated[str, Meta(description="remote to push main to; empty: none")] = ""
+    protected: Annotated[
+        tuple[str, ...], Meta(description="globs of paths that only a person may let a change touch")
+    ] = ()
     checkout: Annotated[
         Literal["update", "never"],
         Meta(description="what happens to a checkout of main when something lands"),

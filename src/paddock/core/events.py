@@ -159,6 +159,16 @@ class ChangeRevised(Event, frozen=True):
     base: str
 
 
+class ApprovalRequired(Event, frozen=True):
+    """Only a person may let `head` land: `concerns` are the protected paths it touches, `undoes` the landed work that
+    it takes back. Whatever the approval policy is."""
+
+    kind: ClassVar[str] = "task.approval_required"
+    head: str
+    concerns: tuple[str, ...] = ()
+    undoes: tuple[str, ...] = ()
+
+
 class MessageSent(Event, frozen=True):
     """A follow-up for the agent, delivered as the next turn. Named by the record's sequence number."""
 

@@ -92,6 +92,10 @@ def parse_run(text: str) -> str:
     raise Misuse(f"`{printable(text, 40)}` is not a CI run", "CI runs look like `r7`; `paddock queue` lists them")
 
 
+WORKERS = ("agent:", "ci:")
+"""What the name of an actor begins with when it is no person: an agent's attempt, or a CI run."""
+
+
 def is_task(text: str) -> bool:
     return _TASK.fullmatch(text) is not None
 

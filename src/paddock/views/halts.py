@@ -8,7 +8,10 @@ from paddock.core.merge.model import HaltCause, Halted
 from paddock.views.document import iso, iso_or_none, view_of
 
 _CURES = {
-    HaltCause.MAIN_RED: ("push a commit that fixes it, or queue one: `paddock land --repair`",),
+    HaltCause.MAIN_RED: (
+        "push a commit that fixes it, or queue one: `paddock land --repair`",
+        "`paddock queue restore` puts back the last tested main, if somebody else moved it",
+    ),
     HaltCause.CI_CANNOT_RUN: (
         "edit `[land]` in paddock.toml (ci, checks, setup, timeout), or install what it needs",
         "`paddock doctor --ci` tries it",
@@ -18,6 +21,9 @@ _CURES = {
 }
 
 
+_RESTORE = "or run `paddock queue restore`: it puts back the last tested main and keeps what is there now"
+
+
 class HaltView(msgspec.Struct, frozen=True):
     reason: str
     cause: str
@@ -25,6 +31,7 @@ class HaltView(msgspec.Struct, frozen=True):
     runs: tuple[str, ...]
     cure: str
     tested_again: str | None
+    rewound: bool
 
 
 def view_halt(halted: Halted) -> HaltView:
@@ -34,7 +41,7 @@ def view_halt(halted: Halted) -> HaltView:
 
 def cure_of(halted: Halted, now: float) -> list[str]:
     """What a person can do, and what happens otherwise."""
-    lines = [*_CURES[halted.cause]]
+    lines = [*_CURES[halted.cause], *([_RESTORE] if halted.rewound else [])]
     if (at := next_probe_at(halted)) is None:
         return lines
     when = f"in {rough_duration(at - now)}" if at - now >= 1 else "now"

@@ -202,9 +202,13 @@ def _scope(event: qe.RunStarted) -> str:
 def _tell_queue(record: Record) -> StoryLine | None:
     line = partial(StoryLine, record.seq, record.at)
     match record.event:
-        case qe.MainMoved(commit=commit, descends=descends):
+        case qe.MainMoved(commit=commit, descends=descends, by=by):
             lost = "" if descends else ", which does not descend from the last one"
-            return line(f"main seen at {commit[:10]}{lost}", (MAIN,), minor=True)
+            who = f"; moved by {by}" if by else ""
+            return line(f"main seen at {commit[:10]}{lost}{who}", (MAIN,), minor=True)
+        case qe.MainRestored(commit=commit, old=old, kept=kept):
+            where = f"; {old[:10]} is kept at {kept}" if kept else ""
+            return line(f"main restored to {commit[:10]} by {record.actor}{where}", (MAIN,))
         case qe.CiDefined(ci=ci):
             return line(f"CI definition {ci[:10]} in force", (MAIN,), minor=True)
         case qe.QueueHalted(reason=reason, runs=runs):

@@ -6,7 +6,7 @@ from msgspec.structs import replace
 
 from paddock.core.merge import events as ev
 from paddock.core.merge.health import INFRA_BEFORE_CONTROL, LOST_BEFORE_HALT
-from paddock.core.merge.model import Ending, HaltCause, Purpose, Result
+from paddock.core.merge.model import Ending, HaltCause, Purpose, RefusalCause, Result
 from paddock.core.merge.screens import screen_units
 from paddock.core.merge.tallies import Tally
 from paddock.core.merge.view import look
@@ -44,6 +44,55 @@ def a_tree_without_a_pass_never_lands() -> None:
     run = lab.queue.ended[lab.queue.landable[0]]
     lab.queue = replace(lab.queue, passes={})
     assert refused(lab, ev.LandingStarted(run.id, run.base, run.commit))
+
+
+CONCERNS = ("touches what CI runs: Makefile",)
+
+
+def what_is_protected_is_not_queued_without_a_person() -> None:
+    lab = started_lab()
+    assert refused(lab, ev.ChangeQueued(change("t1", concerns=CONCERNS)))
+    assert refused(lab, ev.ChangeQueued(change("t1", concerns=CONCERNS, approved_by="agent:t1.1")))
+    lab.submit(change("t1", concerns=CONCERNS, approved_by="ana@desk"))
+    lab.settle()
+    assert outcome(lab, "t1") is Ending.LANDED
+
+
+def what_is_protected_does_not_land_without_a_person() -> None:
+    lab = with_changes(started_lab(), "t1")
+    lab.record(ev.QueueFrozen())
+    answer(lab, run_of(lab, "t1"))
+    run, entry = lab.queue.ended[lab.queue.landable[0]], lab.queue.entries["t1"]
+    lab.queue = replace(lab.queue, entries={"t1": replace(entry, change=replace(entry.change, concerns=CONCERNS))})
+    assert refused(lab, ev.LandingStarted(run.id, run.base, run.commit))
+
+
+def landed_work_is_not_taken_back_unasked() -> None:
+    lab = started_lab()
+    assert refused(lab, ev.ChangeQueued(change("t2", undoes=("t1: a.py",), approved_by="ana@desk")))
+    lab.submit(change("t2", undoes=("t1: a.py",), approved_by="ana@desk", may_undo=True))
+    lab.settle()
+    assert outcome(lab, "t2") is Ending.LANDED
+
+
+def a_reversal_that_nobody_wants_does_not_land() -> None:
+    lab = with_changes(started_lab(), "t1")
+    lab.record(ev.QueueFrozen())
+    answer(lab, run_of(lab, "t1"))
+    run, entry = lab.queue.ended[lab.queue.landable[0]], lab.queue.entries["t1"]
+    lab.queue = replace(lab.queue, entries={"t1": replace(entry, change=replace(entry.change, undoes=("t0: a",)))})
+    assert refused(lab, ev.LandingStarted(run.id, run.base, run.commit))
+
+
+def what_turns_out_to_take_landed_work_back_leaves_the_queue() -> None:
+    lab = started_lab()
+    made = change("t2")
+    lab.record(ev.ChangeQueued(made))
+    cause = RefusalCause.UNDOES
+    lab.record(ev.CompositionRefused(lab.main, (made.member,), "t2", 1, cause, ("t1: a.py",)))
+    lab.wake()
+    [end] = lab.queue.decided
+    assert (end.outcome, end.reason) == (Ending.CANCELLED, "undoes t1: a.py")
 
 
 def a_train_waits_for_the_one_it_stands_on() -> None:
@@ -805,6 +854,11 @@ CLAIMS = (
     a_careless_agent_is_screened_apart,
     agents_that_may_be_alike_share_pools,
     a_tree_without_a_pass_never_lands,
+    what_is_protected_is_not_queued_without_a_person,
+    what_is_protected_does_not_land_without_a_person,
+    landed_work_is_not_taken_back_unasked,
+    a_reversal_that_nobody_wants_does_not_land,
+    what_turns_out_to_take_landed_work_back_leaves_the_queue,
     a_train_waits_for_the_one_it_stands_on,
     a_superseded_version_does_not_land,
     nothing_is_judged_on_an_unverified_main,

@@ -36,6 +36,10 @@ def forget_one_pass(queue: Queue, key: str) -> Queue:
 
 SWITCHED_OFF: list[tuple[str, object, Callable[[], None]]] = [
     ("guards.tree_has_passed", yes, claims.a_tree_without_a_pass_never_lands),
+    ("guards.person_has_seen", yes, claims.what_is_protected_is_not_queued_without_a_person),
+    ("guards.person_has_seen", yes, claims.what_is_protected_does_not_land_without_a_person),
+    ("guards.reversal_is_wanted", yes, claims.landed_work_is_not_taken_back_unasked),
+    ("guards.reversal_is_wanted", yes, claims.a_reversal_that_nobody_wants_does_not_land),
     ("guards.base_is_main", yes, claims.a_train_waits_for_the_one_it_stands_on),
     ("guards.is_current", yes, claims.a_superseded_version_does_not_land),
     ("guards.main_is_verified", yes, claims.nothing_is_judged_on_an_unverified_main),

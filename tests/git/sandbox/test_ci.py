@@ -50,6 +50,23 @@ class TestDefinition:
         for path in ("paddock.toml", "Makefile", "tools/web", ".ci/anything"):
             assert definition.checks_for((path,)) == definition.checks
 
+    def test_a_file_is_matched_as_a_file_and_a_link_as_the_folder_it_may_lead_to(self) -> None:
+        python = CiCheck("python", "pytest", ("**/*.py",))
+        definition = CiDefinition((python, CiCheck("all", "tools/all")))
+        assert definition.checks_for(("README.md",)) == (definition.checks[1],)
+        assert definition.checks_for(("src/a.py",)) == definition.checks
+        assert definition.checks_for((), links=("vendor",)) == definition.checks
+
+    def test_attributes_anywhere_are_put_to_every_check(self) -> None:
+        definition = CiDefinition((CiCheck("web", "tools/web", ("web/**",)),))
+        assert definition.checks_for((".gitattributes",)) == definition.checks
+        assert definition.checks_for(("docs/.gitattributes",)) == definition.checks
+
+    def test_what_names_the_tasks_of_a_runner_is_part_of_ci(self) -> None:
+        assert CiDefinition((CiCheck("a", "npm test"),)).touched_by(("package.json",))
+        assert CiDefinition((CiCheck("a", "just test"),)).touched_by(("justfile",))
+        assert not CiDefinition((CiCheck("a", "pytest"),)).touched_by(("package.json",))
+
     def test_no_command_is_no_definition(self) -> None:
         assert define_ci(LandSettings(ci="  ")) is None
 

@@ -1,4 +1,4 @@
-"""`paddock diff t3`: what agents changed."""
+"""`paddock diff t3`: what would land."""
 
 import sys
 
@@ -8,9 +8,9 @@ from paddock.cli.selection import parse_tasks
 from paddock.cli.terminal.pager import DiffColours, page
 from paddock.cli.terminal.text import cut
 from paddock.cli.workspace import open_workspace
-from paddock.core.errors import PaddockError
 from paddock.core.plaintext import defuse
 from paddock.core.tasks.task import Task
+from paddock.fleet.landing.preview import Preview, preview
 from paddock.fleet.workspace import Workspace
 
 
@@ -18,10 +18,13 @@ from paddock.fleet.workspace import Workspace
 @click.argument("tasks", nargs=-1, required=True)
 @click.option("--stat", is_flag=True, help="Show only a summary of the changed files.")
 @click.option("--name-only", is_flag=True, help="Show only file names.")
+@click.option("--own", is_flag=True, help="Show what its agent did since it started, wherever main is now.")
 @click.option("--unsafe", is_flag=True, help="Print the patch byte for byte, with what a terminal would obey.")
 @click.pass_context
-def diff_command(ctx: click.Context, tasks: tuple[str, ...], stat: bool, name_only: bool, unsafe: bool) -> None:
-    """Show what TASKS changed: a patch of each branch against the commit it started from.
+def diff_command(
+    ctx: click.Context, tasks: tuple[str, ...], stat: bool, name_only: bool, own: bool, unsafe: bool
+) -> None:
+    """Show what would land with TASKS: for each a patch from main to what main would become.
 
     On a terminal the output is paged and coloured the way git does it. Control characters are shown as `�`.
     """
@@ -29,7 +32,7 @@ def diff_command(ctx: click.Context, tasks: tuple[str, ...], stat: bool, name_on
     board = workspace.board()
     found = [board.task(name) for name in dict.fromkeys(parse_tasks(tasks))]
     options = ["--stat"] if stat else ["--name-only"] if name_only else ["-p"]
-    patches = [(task, _patch(workspace, task, options)) for task in found]
+    patches = [(task, _patch(workspace, preview(workspace.site, board, task, own=own), options)) for task in found]
     if sys.stdout.isatty() and not unsafe:
         colours = DiffColours(workspace.repo)
         page(
@@ -49,9 +52,11 @@ def diff_command(ctx: click.Context, tasks: tuple[str, ...], stat: bool, name_on
             click.echo(f"warning: {told}", err=True)
 
 
-def _patch(workspace: Workspace, task: Task, options: list[str]) -> bytes:
-    base, head = _range(workspace, task)
-    return workspace.repo.git("diff", "--no-ext-diff", "--no-textconv", "--no-color", *options, base, head).stdout
+def _patch(workspace: Workspace, shown: Preview, options: list[str]) -> bytes:
+    if shown.note:
+        click.echo(shown.note, err=True)
+    words = ("--no-ext-diff", "--no-textconv", "--no-color", *options, shown.before, shown.after)
+    return workspace.repo.git("diff", *words).stdout
 
 
 def _head(task: Task, found: list[Task]) -> str:
@@ -65,14 +70,3 @@ def _text(task: Task, patch: bytes) -> str:
 
 def _nothing(task: Task) -> str:
     return f"{task.id} changes nothing"
-
-
-def _range(workspace: Workspace, task: Task) -> tuple[str, str]:
-    last = task.last
-    if last is None:
-        raise PaddockError(f"task `{task.id}` has had no agent yet", "`paddock run` starts one when it is ready")
-    head = task.head or last.head or workspace.repo.resolve(f"refs/heads/{last.branch}")
-    if head is None:
-        raise PaddockError(f"`{last.id}` left no commits", f"see what it did: `paddock tail {task.id}`")
-    base = workspace.repo.merge_base(last.base, head) or last.base
-    return base, head

@@ -24,6 +24,8 @@ from paddock.fleet.landing.entrance import (
 )
 from paddock.fleet.workspace import Workspace
 
+allows_undo = click.option("--undo", is_flag=True, help="It may take landed work back, as `paddock diff` shows.")
+
 
 @click.command("land")
 @takes_tasks
@@ -32,6 +34,7 @@ from paddock.fleet.workspace import Workspace
 )
 @click.option("--after", "bases", multiple=True, metavar="CHANGE", help="Land it only after this queued change.")
 @click.option("--repair", is_flag=True, help="This change fixes main: test it even though main is red.")
+@allows_undo
 @click.pass_context
 def land_command(
     ctx: click.Context,
@@ -40,6 +43,7 @@ def land_command(
     branches: tuple[str, ...],
     bases: tuple[str, ...],
     repair: bool,
+    undo: bool,
     **chosen: Any,
 ) -> None:
     """Approve TASKS and add them to the merge queue."""
@@ -48,7 +52,7 @@ def land_command(
     except Misuse:
         _hint_at_branch(open_workspace(ctx), tasks)
         raise
-    queue_all(ctx, wanted, branches, repairs=repair, bases=bases)
+    queue_all(ctx, wanted, branches, repairs=repair, bases=bases, undo=undo)
 
 
 def _hint_at_branch(workspace: Workspace, words: tuple[str, ...]) -> None:
@@ -61,10 +65,11 @@ def _hint_at_branch(workspace: Workspace, words: tuple[str, ...]) -> None:
 @click.command("approve")
 @takes_tasks
 @click.option("-m", "--message", default="", help="A note; kept in the log.")
+@allows_undo
 @click.pass_context
-def approve_command(ctx: click.Context, /, tasks: tuple[str, ...], message: str, **chosen: Any) -> None:
+def approve_command(ctx: click.Context, /, tasks: tuple[str, ...], message: str, undo: bool, **chosen: Any) -> None:
     """Approve TASKS; they are queued and land when their tests pass."""
-    queue_all(ctx, wanted_tasks(tasks, chosen), (), message=message)
+    queue_all(ctx, wanted_tasks(tasks, chosen), (), message=message, undo=undo)
 
 
 def queue_all(
@@ -75,6 +80,7 @@ def queue_all(
     message: str = "",
     repairs: bool = False,
     bases: tuple[str, ...] = (),
+    undo: bool = False,
 ) -> None:
     """Queues what can be queued, and reports the rest one by one."""
     workspace = open_workspace(ctx)
@@ -84,10 +90,17 @@ def queue_all(
         _look_at_branches(workspace, branches)
     if not go_ahead(board, wanted, names, ctx.info_name or "land", branches=branches):
         return
-    done = approve(workspace, ApprovalRequest(names, branches, message, repairs, bases))
+    done = approve(workspace, ApprovalRequest(names, branches, message, repairs, bases, undo))
     waits = done.waits_on
     rows = [
-        {"id": one.id, "version": one.version, "head": one.head, "waits_on": waits.get(one.id, ())}
+        {
+            "id": one.id,
+            "version": one.version,
+            "head": one.head,
+            "waits_on": waits.get(one.id, ()),
+            "concerns": one.concerns,
+            "undoes": one.undoes,
+        }
         for one in done.changes
     ]
     lines = [_queued_line(change, waits.get(change.id, ())) for change in done.changes]
@@ -104,7 +117,8 @@ def _look_at_branches(workspace: Workspace, branches: tuple[str, ...]) -> None:
 
 def _queued_line(change: Change, waits_on: Sequence[str]) -> str:
     after = f"  after {', '.join(waits_on)}" if waits_on else ""
-    return f"queued {change.id} at {change.head[:10]}  {cut(change.title, 100)}{after}"
+    known = [f"\n  it {words}" for words in (*change.concerns, *(f"undoes {one}" for one in change.undoes))]
+    return f"queued {change.id} at {change.head[:10]}  {cut(change.title, 100)}{after}{''.join(known)}"
 
 
 def retry_branches(

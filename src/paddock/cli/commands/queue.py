@@ -171,6 +171,6 @@ def restore_command(ctx: click.Context, commit: str, dismiss: bool, as_json: boo
     from paddock.core.intent.selection import Selection
 
     wanted = Wanted(Selection(), yes=True, as_json=as_json)
-    queue_all(ctx, wanted, (make_branch(workspace, work),))
+    queue_all(ctx, wanted, (make_branch(workspace, work),), undo=True)
     if work.contested and not as_json:
         click.echo(f"\n{contested_words(work)}\n{how_to_settle(work)}")

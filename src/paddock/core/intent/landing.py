@@ -7,7 +7,8 @@ from paddock.core.errors import PaddockError
 from paddock.core.events import Draft, TaskRejected
 from paddock.core.ids import TaskId, parse_task
 from paddock.core.intent.queue import last_end
-from paddock.core.merge.model import Ending
+from paddock.core.merge import guards
+from paddock.core.merge.model import Change, Ending
 from paddock.core.tasks.task import Phase, Task
 
 
@@ -38,6 +39,15 @@ def head_to_land(board: Board, task: Task, tip: str | None, *, in_main: bool) ->
             f"run `{task.unblock or f'paddock retry {task.id}'}` first",
         )
     return tip
+
+
+def require_wanted(change: Change, said: str, *, undo: bool) -> None:
+    """Raises PaddockError for a change that takes landed work back, unless that is wanted."""
+    if not undo and not guards.reversal_is_wanted(change):
+        raise PaddockError(
+            f"`{change.id}` undoes {'; '.join(change.undoes)}",
+            f"`paddock diff {change.id}` shows what would land; if that is intended, run `paddock land {said} --undo`",
+        )
 
 
 def reject_task(board: Board, name: TaskId, message: str) -> list[Draft]:

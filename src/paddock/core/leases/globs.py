@@ -50,6 +50,13 @@ def matches_path(pattern: str, path: str) -> bool:
     return globs_overlap(pattern, _quote(path))
 
 
+def matches_file(pattern: str, path: str) -> bool:
+    """`matches_path` for a path that is known to be a file: what would match only below it does not count."""
+    parts = unicodedata.normalize("NFC", path).split("/")
+    exact = tuple(_compile_segment(_quote(part), classes=False) for part in parts if part)
+    return any(_paths_meet(compiled, exact) for compiled in _compile(pattern))
+
+
 def _quote(path: str) -> str:
     return "".join(f"\\{char}" if char in "*?[]{},\\!" else char for char in path)
 

@@ -16,14 +16,37 @@ def move_main(queue: Queue, event: ev.MainMoved, at: float) -> Queue:
         raise refusal(event, f"the landing of `{queue.landing.run}` is not settled")
     if queue.main is not None and queue.main.commit == event.commit:
         raise refusal(event, f"main is at `{event.commit}` already")
-    main = Main(event.commit, event.tree, queue.passes.get(pass_key(event.tree, queue.ci)))
+    main = Main(event.commit, event.tree, queue.passes.get(pass_key(event.tree, queue.ci)), event.by)
     if waits_for_main(queue) and event.descends:
         queue = forget_failures(queue)
     halted = queue.halted
     if not event.descends and queue.main is not None:
         reason = f"main was rewound: `{event.commit}` does not descend from `{queue.main.commit}`"
-        halted = Halted(reason, at)
-    return drop_dead_passes(replace(queue, main=main, halted=halted, landing_refusals=0))
+        who = f"; moved by {event.by}" if event.by else ""
+        halted = Halted(f"{reason}{who}", at, rewound=True)
+    trusted = main_to_restore(queue)
+    return drop_dead_passes(replace(queue, main=main, halted=halted, landing_refusals=0, trusted=trusted))
+
+
+def main_to_restore(queue: Queue) -> Main | None:
+    """Where main goes back to when somebody else has moved it; None before it was seen at all."""
+    rewound = queue.halted is not None and queue.halted.rewound
+    if queue.main is not None and guards.main_is_verified(queue.main) and not rewound:
+        return queue.main
+    return queue.trusted or queue.main
+
+
+def restore_main(queue: Queue, event: ev.MainRestored) -> Queue:
+    if queue.landing is not None:
+        raise refusal(event, f"the landing of `{queue.landing.run}` is not settled")
+    known = main_to_restore(queue)
+    if known is None or known.commit != event.commit:
+        raise refusal(event, f"main is restored to `{known.commit if known else 'nothing'}`")
+    # What was wrong with the main that is gone does not stop the queue.
+    main = Main(event.commit, event.tree, queue.passes.get(pass_key(event.tree, queue.ci)))
+    if queue.halted is not None and (waits_for_main(queue) or queue.halted.rewound):
+        queue = forget_failures(queue)
+    return drop_dead_passes(replace(queue, main=main, landing_refusals=0))
 
 
 def define_ci(queue: Queue, event: ev.CiDefined) -> Queue:

@@ -25,6 +25,10 @@ def queue_change(queue: Queue, event: ev.ChangeQueued, at: float) -> Queue:
         raise refusal(event, f"version {known} of `{change.id}` is known, {change.version} is not newer")
     if change.id in change.depends_on:
         raise refusal(event, f"`{change.id}` depends on itself")
+    if not guards.person_has_seen(change):
+        raise refusal(event, f"`{change.id}` {change.concerns[0]}, and no person has approved it")
+    if not guards.reversal_is_wanted(change):
+        raise refusal(event, f"`{change.id}` undoes {change.undoes[0]}, and nobody wants that")
     old = queue.entries.get(change.id)
     if old is not None:
         _undecided(queue, event, change.id, old.change.version)

@@ -10,12 +10,26 @@ from paddock.core.merge.model import Change, HaltCause, Member, Purpose, Refusal
 
 
 class MainMoved(Event, frozen=True):
-    """Main was seen at a value the queue did not give it. `descends`: the last known value is an ancestor."""
+    """Main was seen at a value the queue did not give it. `descends`: the last known value is an ancestor.
+
+    `by` is who moved it and how, as far as git tells: anybody can write any name there.
+    """
 
     kind: ClassVar[str] = "queue.main_moved"
     commit: str
     tree: str
     descends: bool = True
+    by: str = ""
+
+
+class MainRestored(Event, frozen=True):
+    """A person put main back from `old` to the last commit that was tested; what `old` had is kept at ref `kept`."""
+
+    kind: ClassVar[str] = "queue.main_restored"
+    commit: str
+    tree: str
+    old: str
+    kept: str = ""
 
 
 class WorkLost(Event, frozen=True):
@@ -84,7 +98,8 @@ class CompositionRefused(Event, frozen=True):
     """Members could not be put together on `base`, because of member `id`; no run was started.
 
     `against` is the other member in the way, None when `id` alone does not merge onto the base either. For
-    `EMPTY` the merge of `id` leaves the tree as it was; for `MISSING` its head is gone.
+    `EMPTY` the merge of `id` leaves the tree as it was; for `MISSING` its head is gone; for `UNDOES` the `paths` say
+    which landed work it would take back.
     """
 
     kind: ClassVar[str] = "queue.composition_refused"
@@ -209,7 +224,10 @@ class ChangeConflicted(Event, frozen=True):
 
 
 class ChangeCancelled(Event, frozen=True):
-    """The change left the queue undecided; `fell_with` is the change it depended on, when that was the cause."""
+    """The change left the queue undecided; `fell_with` is the change it depended on, when that was the cause.
+
+    `undoes` is the landed work that it would take back, when that is why.
+    """
 
     kind: ClassVar[str] = "queue.change_cancelled"
     id: str
@@ -217,6 +235,7 @@ class ChangeCancelled(Event, frozen=True):
     reason: str = ""
     by: str | None = None
     fell_with: str | None = None
+    undoes: tuple[str, ...] = ()
 
 
 class ChangeFoundEmpty(Event, frozen=True):
@@ -291,6 +310,7 @@ Remote: TypeAlias = RemoteLost | RemoteReached
 
 QueueEvent: TypeAlias = (
     MainMoved
+    | MainRestored
     | WorkLost
     | WorkFound
     | CiDefined

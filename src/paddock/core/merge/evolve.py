@@ -46,6 +46,8 @@ def evolve(queue: Queue, event: ev.QueueEvent, at: float) -> Queue:
             return changes.restack_change(queue, event)
         case ev.MainMoved():
             return branch.move_main(queue, event, at)
+        case ev.MainRestored():
+            return branch.restore_main(queue, event)
         case ev.WorkLost() | ev.WorkFound():
             return changes.mark_lost(queue, event.ids, lost=isinstance(event, ev.WorkLost))
         case ev.CiDefined():

@@ -4,12 +4,23 @@ The planner asks them before it acts and the reducer asks them again before a fa
 became stale in between is refused. Tests switch each one off and expect to notice.
 """
 
+from paddock.core.ids import WORKERS
 from paddock.core.merge.estimate import extra_failures
-from paddock.core.merge.model import Entry, Main, Member, Purpose, Queue, Result, Run, pass_key
+from paddock.core.merge.model import Change, Entry, Main, Member, Purpose, Queue, Result, Run, pass_key
 from paddock.core.merge.tallies import Stats
 
 BLAMING = (Result.FAIL, Result.TIMEOUT)
 FAILURES_TO_REJECT = 2
+
+
+def person_has_seen(change: Change) -> bool:
+    """What touches the tests, the configuration or other protected paths is in the queue because a person said so."""
+    return not change.concerns or (bool(change.approved_by) and not change.approved_by.startswith(WORKERS))
+
+
+def reversal_is_wanted(change: Change) -> bool:
+    """Landed work is taken back only where the task is about it, or a person said so."""
+    return not change.undoes or change.may_undo
 
 
 def is_current(queue: Queue, member: Member) -> bool:
@@ -124,6 +135,11 @@ def landing_problem(queue: Queue, run_id: str) -> str | None:
         return f"run `{run_id}` used an old CI definition"
     if not stacks_are_whole(queue, run):
         return f"run `{run_id}` lacks what a member of it waits for"
+    changes = [queue.entries[member.id].change for member in run.members]
+    if (unseen := next((one.id for one in changes if not person_has_seen(one)), None)) is not None:
+        return f"no person has approved `{unseen}`, which {queue.entries[unseen].change.concerns[0]}"
+    if (unwanted := next((one.id for one in changes if not reversal_is_wanted(one)), None)) is not None:
+        return f"`{unwanted}` undoes {queue.entries[unwanted].change.undoes[0]}"
     return None
 
 

@@ -63,7 +63,8 @@ def why_halt(view: View) -> QueueHalted | None:
         if last.result is Result.TIMEOUT:
             return _cannot_run(last, last.note or "it did not end in time")
         red = tuple(run.id for run in verdicts)
-        reason = f"main is red at `{view.main.commit}` without any queued change"
+        who = f"; it was moved there by {view.main.moved_by}, not by the queue" if view.main.moved_by else ""
+        reason = f"main is red at `{view.main.commit}` without any queued change{who}"
         return QueueHalted(reason, red, until_main_moves=True, cause=HaltCause.MAIN_RED)
     if view.queue.infra_streak > LOST_BEFORE_HALT and not _runs_on_main(view):
         return _outage(view)

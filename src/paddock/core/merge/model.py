@@ -57,6 +57,7 @@ class RefusalCause(StrEnum):
     CONFLICT = "conflict"
     EMPTY = "empty"
     MISSING = "missing"
+    UNDOES = "undoes"
 
 
 class Member(Struct, frozen=True):
@@ -74,6 +75,8 @@ class Change(Struct, frozen=True):
     it includes, in the version it was last seen to build on. A higher `priority` goes earlier.
     `branch` is the one it was queued by, when it is no task's.
     `paths` are those the change touches between `base` and `head`. One that `repairs` may land on a red main.
+    `concerns` say why a person must have seen it (it touches what is protected), `undoes` which landed work it takes
+    back; `approved_by` is that person, empty where policy queued it, and with `may_undo` the reversal is wanted.
     """
 
     id: str
@@ -90,6 +93,10 @@ class Change(Struct, frozen=True):
     repairs: bool = False
     stacked_on: tuple[Member, ...] = ()
     branch: str = ""
+    concerns: tuple[str, ...] = ()
+    undoes: tuple[str, ...] = ()
+    approved_by: str = ""
+    may_undo: bool = False
 
     @property
     def member(self) -> Member:
@@ -184,11 +191,15 @@ class Decided(Struct, frozen=True):
 
 
 class Main(Struct, frozen=True):
-    """Where the landing branch stands. `verified_by` is the run that passed exactly this tree, if any did."""
+    """Where the landing branch stands. `verified_by` is the run that passed exactly this tree, if any did.
+
+    `moved_by` is who moved it there, where that was not the queue.
+    """
 
     commit: str
     tree: str
     verified_by: str | None = None
+    moved_by: str = ""
 
 
 class Landing(Struct, frozen=True):
@@ -202,7 +213,8 @@ class Landing(Struct, frozen=True):
 class Halted(Struct, frozen=True):
     """Why the queue stopped by itself. A person's resume clears it, and for `until_main_moves` whoever fixes main.
 
-    `probes` counts the runs of main that failed since, the last of which ended at `probed_at`.
+    `probes` counts the runs of main that failed since, the last of which ended at `probed_at`. `rewound`: main went
+    back, or elsewhere.
     """
 
     reason: str
@@ -212,6 +224,7 @@ class Halted(Struct, frozen=True):
     cause: HaltCause = HaltCause.OTHER
     probes: int = 0
     probed_at: float = 0.0
+    rewound: bool = False
 
 
 class Incident(Struct, frozen=True):
@@ -236,7 +249,8 @@ class Queue(Struct, frozen=True):
     `running` holds runs that occupy a slot, `ended` the runs that still matter. `passes` maps `tree:ci` to the
     run that passed it, so that nothing is tested twice; `leans` maps such a key to the key of the pass it rests on.
     `infra_streak` counts incidents since the last verdict. `lost_version` is the highest version any change had in
-    records that are lost.
+    records that are lost. `trusted` is the main before somebody else moved it: the last that passed, or the first that
+    was seen as long as none has.
     """
 
     main: Main | None = None
@@ -263,6 +277,7 @@ class Queue(Struct, frozen=True):
     leans: dict[str, str] = {}
     lost_remote: LostRemote | None = None
     lost_version: int = 0
+    trusted: Main | None = None
 
 
 def pass_key(tree: str, ci: str) -> str:

@@ -110,6 +110,9 @@ def _settle_refusal(entry: Entry, main: Main) -> Action | None:
             continue
         if refusal.cause is RefusalCause.EMPTY:
             return ChangeFoundEmpty(change.id, change.version, main.commit)
+        if refusal.cause is RefusalCause.UNDOES:
+            undone = "; ".join(refusal.paths)
+            return ChangeCancelled(change.id, change.version, f"undoes {undone}", undoes=refusal.paths)
         return ChangeConflicted(change.id, change.version, main.commit, refusal.paths)
     return None
 

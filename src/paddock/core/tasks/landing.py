@@ -2,6 +2,7 @@
 
 from typing import TypeAlias, assert_never
 
+from paddock.core import events as ev
 from paddock.core.ids import TaskId
 from paddock.core.merge import events as qe
 from paddock.core.merge.model import Decided, Ending, Queue
@@ -51,8 +52,18 @@ def told_of_rejection(task: TaskId, reason: str) -> tuple[str, str]:
     return f"rejected: {reason}", f"paddock queue why {task}"
 
 
-def told_of_removal(task: TaskId, reason: str, fell_with: str | None) -> tuple[str, str]:
-    return reason or "removed from the merge queue", f"paddock land {task}" if fell_with else ""
+def told_of_removal(task: TaskId, event: qe.ChangeCancelled) -> tuple[str, str]:
+    unblock = f"paddock land {task}" if event.fell_with else ""
+    return event.reason or "removed from the merge queue", look_then_undo(task) if event.undoes else unblock
+
+
+def look_then_undo(task: TaskId) -> str:
+    return f"paddock diff {task}, then paddock land {task} --undo"
+
+
+def told_of_questions(task: TaskId, event: ev.ApprovalRequired) -> tuple[str, str]:
+    undoes = [f"undoes {words}" for words in event.undoes]
+    return "; ".join((*undoes, *event.concerns)), look_then_undo(task) if undoes else ""
 
 
 def why_sent_back(decided: Decided, task: TaskId) -> tuple[str, str]:

@@ -19,7 +19,13 @@ from paddock.core import events as ev
 from paddock.core.ids import TaskId
 from paddock.core.merge import events as qe
 from paddock.core.tasks.attempts import begin_attempt, close_turn, end_attempt, open_turn
-from paddock.core.tasks.landing import LandingEvent, told_of_conflict, told_of_rejection, told_of_removal
+from paddock.core.tasks.landing import (
+    LandingEvent,
+    told_of_conflict,
+    told_of_questions,
+    told_of_rejection,
+    told_of_removal,
+)
 from paddock.core.tasks.task import DEAD, FINISHED, SATISFIED, Attempt, Phase, Task, illegal
 from paddock.core.tasks.vocabulary import Role, Step
 
@@ -40,6 +46,7 @@ PersonsEvent: TypeAlias = (
     | ev.TaskApproved
     | ev.TaskRejected
     | ev.ChangeRevised
+    | ev.ApprovalRequired
     | ev.MessageSent
 )
 TaskEvent: TypeAlias = AttemptEvent | PersonsEvent | LandingEvent
@@ -128,6 +135,9 @@ def evolve(task: Task, event: TaskEvent, record: ev.Record) -> Task:  # noqa: C9
             return _send_back(_hear(task, record) if event.message else task, "rejected", at)
         case ev.ChangeRevised(), Phase.APPROVAL | Phase.BLOCKED | Phase.FAILED if live is None:
             return _deliver(move(task, Phase.APPROVAL, at, "finished by hand"), event)
+        case ev.ApprovalRequired(), Phase.APPROVAL if task.head == event.head:
+            reason, unblock = told_of_questions(task.id, event)
+            return replace(task, reason=reason, unblock=unblock, questioned=event.head)
         case ev.MessageSent(), phase if phase in _WOKEN and live is None and task.started:
             return _send_back(_hear(task, record), "has a message", at)
         case ev.MessageSent(), phase if phase not in FINISHED and task.started:
@@ -144,7 +154,7 @@ def evolve(task: Task, event: TaskEvent, record: ev.Record) -> Task:  # noqa: C9
         case qe.ChangeRejected(), Phase.QUEUED:
             return move(task, Phase.BLOCKED, at, *told_of_rejection(task.id, event.reason))
         case qe.ChangeCancelled(), Phase.QUEUED:
-            return move(task, Phase.APPROVAL, at, *told_of_removal(task.id, event.reason, event.fell_with))
+            return move(task, Phase.APPROVAL, at, *told_of_removal(task.id, event))
         case qe.WorkLost(), Phase.LANDED:
             return replace(move(task, Phase.BLOCKED, at, LOST, f"paddock land {task.id}"), lost=True)
         case qe.WorkFound(), Phase.BLOCKED if task.lost:
@@ -155,7 +165,8 @@ def evolve(task: Task, event: TaskEvent, record: ev.Record) -> Task:  # noqa: C9
         case (
             ev.TurnStarted() | ev.TurnEnded() | ev.AttemptEnded() | ev.AttemptStarted() | ev.AttemptExtended()
             | ev.StopRequested() | ev.RequestRefused() | ev.TaskEdited() | ev.TaskCancelled() | ev.TaskRetried()
-            | ev.TaskBlocked() | ev.TaskApproved() | ev.TaskRejected() | ev.ChangeRevised() | ev.MessageSent()
+            | ev.TaskBlocked() | ev.TaskApproved() | ev.TaskRejected() | ev.ChangeRevised() | ev.ApprovalRequired()
+            | ev.MessageSent()
             | qe.ChangeQueued()
         ), _:  # fmt: skip
             raise illegal(record.attempt or task.id, task.phase, event)

@@ -121,6 +121,7 @@ class Task(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """`brief_seq` is the record that holds the brief: briefs stay in the log so that boards stay small.
 
     `lost`: it landed, and main no longer has it. `skipped` numbers of attempts were given in records that are lost.
+    `questioned` is the head that only a person may approve.
     """
 
     id: TaskId
@@ -150,6 +151,7 @@ class Task(msgspec.Struct, frozen=True, array_like=True, gc=False):
     kind: str | None = None
     lost: bool = False
     skipped: int = 0
+    questioned: str | None = None
 
     @property
     def newest(self) -> int:

@@ -9,10 +9,20 @@ from msgspec.structs import replace
 from paddock.core.board import DAEMON_LEASE
 from paddock.core.errors import PaddockError
 from paddock.core.ids import TaskId, resolve_folder
+from paddock.core.intent.landing import require_wanted
 from paddock.core.intent.queue import base_named
 from paddock.core.intent.selection import RefusedTask
 from paddock.core.merge.model import Change
-from paddock.fleet.landing.entrance import hold_branch, hold_task, landable_head, lineage_of, open_needs, queue_change
+from paddock.fleet.landing.entrance import (
+    hold_branch,
+    hold_task,
+    landable_head,
+    lineage_of,
+    look_at,
+    open_needs,
+    queue_change,
+)
+from paddock.fleet.landing.examination import subject_of
 from paddock.fleet.landing.unseen_loss import record_lost_work
 from paddock.fleet.workspace import Workspace
 from paddock.git.worktrees.release import release
@@ -22,13 +32,14 @@ from paddock.store.protocol import Store
 @dataclass(frozen=True, slots=True)
 class ApprovalRequest:
     """`message` is kept in the log. A change that `repairs` main is tested although main is red. `after` are queued
-    changes that all of these wait for."""
+    changes that all of these wait for. With `undo` they may take landed work back."""
 
     tasks: Sequence[TaskId] = ()
     branches: Sequence[str] = ()
     message: str = ""
     repairs: bool = False
     after: Sequence[str] = ()
+    undo: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,10 +62,19 @@ def _approve(workspace: Workspace, store: Store, request: ApprovalRequest) -> Ap
     site, who = workspace.site, workspace.author
     waits_for = [name for said in request.after if (name := base_named(store.board(), said)) is not None]
     record_lost_work(workspace, store, request.tasks)
-    held, refused = _hold_tasks(workspace, store, request.tasks)
-    held += [hold_branch(site, store.board(), branch, who.name) for branch in request.branches]
+    held, refused = _hold_tasks(workspace, store, request)
+    for branch in request.branches:
+        change = hold_branch(site, store.board(), branch, who.name)
+        require_wanted(change, f"--branch {branch}", undo=request.undo)
+        held.append(change)
     changes = [
-        replace(change, repairs=request.repairs, depends_on=tuple(dict.fromkeys((*change.depends_on, *waits_for))))
+        replace(
+            change,
+            repairs=request.repairs,
+            depends_on=tuple(dict.fromkeys((*change.depends_on, *waits_for))),
+            approved_by=who.name,
+            may_undo=change.may_undo or request.undo,
+        )
         for change in held
     ]
     lineage = lineage_of(site)
@@ -68,17 +88,21 @@ def _approve(workspace: Workspace, store: Store, request: ApprovalRequest) -> Ap
     return Approved(changes, waits, DAEMON_LEASE in board.leases.held, refused)
 
 
-def _hold_tasks(workspace: Workspace, store: Store, names: Sequence[TaskId]) -> tuple[list[Change], list[RefusedTask]]:
+def _hold_tasks(workspace: Workspace, store: Store, request: ApprovalRequest) -> tuple[list[Change], list[RefusedTask]]:
     changes: list[Change] = []
     refused: list[RefusedTask] = []
-    for name in names:
+    site = workspace.site
+    for name in request.tasks:
         board = store.board()
         try:
             task = board.task(name)
-            head = landable_head(workspace.site, board, task)
-            changes.append(hold_task(workspace.site, board.queue, task, head, open_needs(board, task)))
+            head = landable_head(site, board, task)
+            examined = look_at(site, subject_of(store, task, head))
+            change = hold_task(site, board.queue, task, head, open_needs(board, task), examined)
+            require_wanted(change, name, undo=request.undo)
+            changes.append(change)
         except PaddockError as error:
-            if len(names) == 1:
+            if len(request.tasks) == 1:
                 raise
             refused.append(RefusedTask(name, error))
     return changes, refused

@@ -8,7 +8,7 @@ from paddock.core.tasks.conversations import Homes
 from paddock.fleet.landing.entrance import main_ref
 from paddock.fleet.site import Site
 from paddock.git.command import run_git
-from paddock.git.landing.history import LandedTip, read_landed
+from paddock.git.landing.history import members_touching, read_landed
 from paddock.git.landing.workbench import open_workbench
 from paddock.git.purposes import Purpose
 from paddock.git.worktrees.prepare import WorktreeOrder, prepare
@@ -35,24 +35,14 @@ def landed_against(site: Site, head: str, base: str, paths: tuple[str, ...]) -> 
     fork = site.repo.merge_base(head, base)
     if fork is None or not paths:
         return None
-    tips = read_landed(open_workbench(site.repo), base, fork)[-_TIPS_SEARCHED:]
-    names = [name for tip in reversed(tips) for name in _touching(site, tip, fork, paths)]
+    bench = open_workbench(site.repo)
+    tips = read_landed(bench, base, fork)[-_TIPS_SEARCHED:]
+    names = [name for tip in reversed(tips) for name in members_touching(bench, tip, fork, paths)]
     if names:
         return ", ".join(dict.fromkeys(names))
     words = ("rev-list", "--first-parent", "--max-count=1", "--abbrev-commit", f"{fork}..{base}", "--")
     commit = site.repo.git("--literal-pathspecs", *words, *paths[:_PATHS_SHOWN], check=False).text
     return f"commit {commit}" if commit else None
-
-
-def _touching(site: Site, tip: LandedTip, fork: str, paths: tuple[str, ...]) -> list[str]:
-    wanted = set(paths)
-    found = []
-    for member in tip.members:
-        start = site.repo.merge_base(member.head, fork) or fork
-        named = site.repo.git("diff", "--no-renames", "--name-only", "-z", start, member.head, check=False)
-        if wanted.intersection(named.records):
-            found.append(member.id)
-    return found
 
 
 def both_sides(site: Site, head: str, base: str, paths: tuple[str, ...]) -> BothSides:

@@ -10,6 +10,7 @@ from paddock.core.intent.landing import head_to_land, require_landable
 from paddock.core.merge.changes import known_version
 from paddock.core.merge.model import Change, Member, Queue
 from paddock.core.tasks.task import SATISFIED, Phase, Task
+from paddock.fleet.landing.examination import Examined, Subject, examine
 from paddock.fleet.landing.lineage import Lineage
 from paddock.fleet.site import Site
 from paddock.git.landing.held import Held, NotHeld, hold_change
@@ -51,7 +52,12 @@ def open_needs(board: Board, task: Task) -> tuple[TaskId, ...]:
     return tuple(other for other in task.after if board.tasks[other].phase not in SATISFIED)
 
 
-def hold_task(site: Site, queue: Queue, task: Task, head: str, needs: tuple[TaskId, ...]) -> Change:
+def look_at(site: Site, subject: Subject) -> Examined:
+    """What a person should know before it lands. Raises PaddockError without a CI or a main."""
+    return examine(site, ci_of(site), main_tip(site), subject)
+
+
+def hold_task(site: Site, queue: Queue, task: Task, head: str, needs: tuple[TaskId, ...], examined: Examined) -> Change:
     """The change as the queue will know it. Raises PaddockError when its bytes cannot be held."""
     definition = ci_of(site)
     attempt = task.last
@@ -70,6 +76,9 @@ def hold_task(site: Site, queue: Queue, task: Task, head: str, needs: tuple[Task
         depends_on=needs,
         paths=held.paths,
         touches_ci=definition.touched_by(held.paths),
+        concerns=examined.concerns,
+        undoes=tuple(one.words for one in examined.reversals),
+        may_undo=bool(examined.reversals) and not examined.unwanted,
     )
 
 
@@ -96,6 +105,7 @@ def hold_branch(site: Site, board: Board, branch: str, author: str) -> Change:
     version = _next_version(site, board.queue, name, head)
     held = _hold(site, Member(name, version, head))
     touches_ci = definition.touched_by(held.paths)
+    examined = look_at(site, Subject(name, head))
     title = recordable(site.repo.git("log", "-1", "--format=%s", head).text)
     return Change(
         id=name,
@@ -107,11 +117,13 @@ def hold_branch(site: Site, board: Board, branch: str, author: str) -> Change:
         paths=held.paths,
         touches_ci=touches_ci,
         branch=branch,
+        concerns=examined.concerns,
+        undoes=tuple(one.words for one in examined.reversals),
     )
 
 
 def lineage_of(site: Site) -> Lineage:
-    return Lineage(site, _main_tip(site))
+    return Lineage(site, main_tip(site))
 
 
 def queue_change(board: Board, change: Change, lineage: Lineage, note: str = "") -> Sequence[Draft]:
@@ -127,14 +139,15 @@ def queue_change(board: Board, change: Change, lineage: Lineage, note: str = "")
 
 
 def _hold(site: Site, member: Member) -> Held:
-    main = _main_tip(site)
+    main = main_tip(site)
     held = hold_change(site.repo, member, main, site.checkpoint)
     if isinstance(held, NotHeld):
         raise PaddockError(f"`{member.id}` cannot be queued: {held.reason}")
     return held
 
 
-def _main_tip(site: Site) -> str:
+def main_tip(site: Site) -> str:
+    """Main as it is now. Raises PaddockError if there is none."""
     remote, branch = site.config.land.remote, site.config.landing_branch
     main = site.repo.resolve(main_ref(site))
     if main is None and remote:

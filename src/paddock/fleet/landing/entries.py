@@ -2,47 +2,79 @@
 
 import asyncio
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 
 from paddock.core.board import Board
 from paddock.core.errors import PaddockError
-from paddock.core.events import Draft, TaskBlocked
+from paddock.core.events import ApprovalRequired, Draft, TaskBlocked
 from paddock.core.ids import TaskId
 from paddock.core.merge.events import ChangeCancelled
 from paddock.core.merge.model import Change, Entry, Queue
 from paddock.core.tasks.task import Phase, Task
 from paddock.fleet.checkpoints import checkpoint
-from paddock.fleet.landing.entrance import hold_task, lineage_of, open_needs, queue_change
+from paddock.fleet.landing.entrance import hold_task, lineage_of, look_at, open_needs, queue_change
+from paddock.fleet.landing.examination import Examined, subject_of
 from paddock.fleet.landing.lineage import Lineage
 from paddock.fleet.ledger import Ledger
 from paddock.fleet.site import Site
 from paddock.git.command import GitKilled
 
+LOOKED_AT_TOGETHER = 4
+
 
 @dataclass
 class Entries:
+    """`seen` are the heads that were looked at and need nobody in particular."""
+
     site: Site
     ledger: Ledger
+    seen: set[str] = field(default_factory=set)
 
-    async def queue_delivered(self, board: Board) -> None:
-        """If no approval is required, what was delivered is queued at once."""
-        if self.site.config.land.approval != "none":
-            return
-        needy = [board.tasks[name] for name in board.needy]
-        for task in [task for task in needy if _waits_for_nobody(task)]:
+    async def queue_delivered(self, board: Board) -> bool:
+        """If no approval is required, what was delivered is queued at once, unless only a person may let it land.
+
+        What waits for a person anyway is looked at too, a few at a time, so that they read what it is about; whether
+        some are left to look at.
+        """
+        by_policy = self.site.config.land.approval == "none"
+        waiting = [task for name in board.needy if _waits_for_nobody(task := board.tasks[name])]
+        unseen = waiting if by_policy else [task for task in waiting if str(task.head) not in self.seen]
+        for task in unseen if by_policy else unseen[:LOOKED_AT_TOGETHER]:
             try:
-                needs = open_needs(board, task)
-                change = await asyncio.to_thread(hold_task, self.site, board.queue, task, str(task.head), needs)
-                lineage = await asyncio.to_thread(self._lineage, board.queue, change)
+                subject = subject_of(self.ledger.store, task, str(task.head))
+                examined = await asyncio.to_thread(look_at, self.site, subject)
+                if examined.needs_person:
+                    await self._ask(task, examined)
+                elif by_policy:
+                    await self._queue(board, task, examined)
+                self.seen.add(str(task.head))
             except GitKilled:
                 raise
             except PaddockError as error:
-                await self._block(task, error)
-                continue
-            checkpoint("queue.held")
-            await self.ledger.record(partial(_queue_if_it_still_waits, change, lineage))
-            checkpoint("queue.queued")
+                if by_policy:
+                    await self._block(task, error)
+                self.seen.add(str(task.head))
+        return not by_policy and len(unseen) > LOOKED_AT_TOGETHER
+
+    async def _ask(self, task: Task, examined: Examined) -> None:
+        undoes = tuple(one.words for one in examined.unwanted)
+        event = ApprovalRequired(str(task.head), examined.concerns, undoes)
+
+        def decide(board: Board) -> list[Draft]:
+            now = board.task(task.id)
+            return [Draft(event, task=task.id)] if _waits_for_nobody(now) and now.head == event.head else []
+
+        await self.ledger.record(decide)
+        checkpoint("queue.asked")
+
+    async def _queue(self, board: Board, task: Task, examined: Examined) -> None:
+        needs = open_needs(board, task)
+        change = await asyncio.to_thread(hold_task, self.site, board.queue, task, str(task.head), needs, examined)
+        lineage = await asyncio.to_thread(self._lineage, board.queue, change)
+        checkpoint("queue.held")
+        await self.ledger.record(partial(_queue_if_it_still_waits, change, lineage))
+        checkpoint("queue.queued")
 
     def _lineage(self, queue: Queue, change: Change) -> Lineage:
         """Read outside the log's transaction; raises PaddockError where the change would wait for itself."""
@@ -67,8 +99,10 @@ class Entries:
 
 
 def _waits_for_nobody(task: Task) -> bool:
-    """Delivered and not queued yet. What a person took out of the queue is approved already and stays out."""
-    return task.phase is Phase.APPROVAL and task.head is not None and task.approved != task.head
+    """Delivered and not queued yet. What a person took out of the queue is approved already and stays out, and what
+    only a person may let land waits for one."""
+    waits = task.phase is Phase.APPROVAL and task.head is not None
+    return waits and task.head not in (task.approved, task.questioned)
 
 
 def _queue_if_it_still_waits(change: Change, lineage: Lineage, board: Board) -> Sequence[Draft]:

@@ -61,8 +61,10 @@ class Lander:
 
     async def _tend(self) -> float | None:
         await self._decisions.sent_back.block_unchanged(self.ledger.board)
-        await self._entries.queue_delivered(self.ledger.board)
+        more = await self._entries.queue_delivered(self.ledger.board)
         await self._look_after()
+        if more:
+            return self.site.clock.now()
         return self.site.clock.now() + LOOK_SECONDS if self._checkouts.behind else None
 
     async def _advance(self) -> float | None:

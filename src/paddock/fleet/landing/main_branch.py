@@ -60,7 +60,10 @@ class MainBranch:
         settings = self.site.config.land
         # The policy may have been edited since the commit was written, and the audit asks for the shape it has.
         policy = Policy(self.ledger.board.queue.ended[action.run].policy or settings.policy)
-        move = Move(self.site.config.landing_branch, action.old, action.new, action.tree, action.members, policy)
+        entries = self.ledger.board.queue.entries
+        undoing = frozenset(one.id for one in action.members if one.id in entries and entries[one.id].change.may_undo)
+        branch = self.site.config.landing_branch
+        move = Move(branch, action.old, action.new, action.tree, action.members, policy, undoing)
         follow = settings.checkout == "update"
         result = await asyncio.to_thread(
             land,

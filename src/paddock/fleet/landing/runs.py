@@ -12,7 +12,7 @@ from paddock.core.lead import Succeeded
 from paddock.core.merge.actions import StartRun
 from paddock.core.merge.estimate import timeout_seconds
 from paddock.core.merge.events import CompositionRefused, QueueEvent, RunEnded, RunStarted
-from paddock.core.merge.model import Entry, Queue, Result
+from paddock.core.merge.model import Entry, Queue, RefusalCause, Result
 from paddock.core.merge.passes import reusable_pass, tree_to_lean_on
 from paddock.fleet.checkpoints import checkpoint
 from paddock.fleet.clock import wait_for
@@ -25,8 +25,10 @@ from paddock.fleet.site import Site
 from paddock.fleet.troubles import Troubles
 from paddock.git.command import GitKilled
 from paddock.git.landing.compose import Composed, Policy, Unit, compose
+from paddock.git.landing.differences import changed_kinds
 from paddock.git.landing.held import hold_unit
 from paddock.git.landing.messages import NamedMember
+from paddock.git.landing.reversals import find_reversals
 from paddock.git.landing.workbench import open_workbench
 from paddock.sessions.host import Host
 
@@ -129,6 +131,8 @@ def _compose(site: Site, action: StartRun, entries: Mapping[str, Entry]) -> Comp
         for member in action.members
     )
     unit = Unit(action.base, parts, Policy(site.config.land.policy))
+    if (reversal := _unseen_reversal(site, action, entries)) is not None:
+        return reversal
     composed = compose(open_workbench(site.repo), unit, site.checkpoint)
     if isinstance(composed, Composed):
         hold_unit(site.repo, composed.commit)
@@ -137,6 +141,19 @@ def _compose(site: Site, action: StartRun, entries: Mapping[str, Entry]) -> Comp
     return CompositionRefused(
         action.base, action.members, member.id, member.version, composed.cause, composed.paths, composed.against
     )
+
+
+def _unseen_reversal(site: Site, action: StartRun, entries: Mapping[str, Entry]) -> CompositionRefused | None:
+    """What a change is stacked on had not landed when it was looked at; by now it may take that back."""
+    for member in action.members:
+        change = entries[member.id].change if member.id in entries else None
+        if change is None or not change.stacked_on or change.may_undo:
+            continue
+        if found := find_reversals(site.repo, member.head, action.base, member.id):
+            words = tuple(one.words for one in found)
+            cause = RefusalCause.UNDOES
+            return CompositionRefused(action.base, action.members, member.id, member.version, cause, words)
+    return None
 
 
 def _choose_checks(
@@ -150,6 +167,6 @@ def _choose_checks(
     if not since or not any(check.paths for check in definition.checks):
         return (), ""
     members = [entries[member.id].change.paths for member in action.members if member.id in entries]
-    changed = {*site.repo.changed_paths(since, tree), *(path for paths in members for path in paths)}
-    chosen = definition.checks_for(changed)
+    changed = changed_kinds(open_workbench(site.repo), since, tree)
+    chosen = definition.checks_for({*changed.files, *(path for paths in members for path in paths)}, changed.links)
     return ((), "") if chosen == definition.checks else (tuple(check.name for check in chosen), since)

@@ -16,7 +16,8 @@ _SHOWN_PATHS = 5
 
 @dataclass(frozen=True, slots=True)
 class Move:
-    """Main's `branch` from `old` to `new`; `tree` is the one CI passed."""
+    """Main's `branch` from `old` to `new`; `tree` is the one CI passed. `may_undo` names the members that a person
+    lets take landed work back."""
 
     branch: str
     old: str
@@ -24,6 +25,7 @@ class Move:
     tree: str
     members: tuple[Member, ...]
     policy: Policy
+    may_undo: frozenset[str] = frozenset()
 
     @property
     def ref(self) -> str:

@@ -1,5 +1,6 @@
 """Reading main itself: what landed, whether it was rewound, what a stacked change stands on."""
 
+from collections.abc import Collection
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -68,6 +69,17 @@ def read_landed(bench: Workbench, tip: str, *since: str) -> tuple[LandedTip, ...
     )
     read = (_read_tip(entry) for entry in listed.text.split("\x01") if entry.strip())
     return tuple(found for found in read if found is not None)
+
+
+def members_touching(bench: Workbench, tip: LandedTip, start: str, paths: Collection[str]) -> list[str]:
+    """Those that touched one of `paths` since they and commit `start` went different ways."""
+    found = []
+    for member in tip.members:
+        base = next(iter(bench.merge_bases(member.head, start)), start)
+        named = bench.git("diff-tree", "-r", "-z", "--no-renames", "--name-only", base, member.head, check=False)
+        if not set(paths).isdisjoint(named.records):
+            found.append(member.id)
+    return found
 
 
 def landed_heads(bench: Workbench, base: str, heads: tuple[str, ...]) -> tuple[str, ...]:

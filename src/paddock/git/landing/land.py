@@ -22,6 +22,7 @@ from paddock.git.landing.publish import (
     push_main,
     read_remote,
 )
+from paddock.git.landing.reversals import find_reversals
 from paddock.git.landing.workbench import Workbench, open_workbench
 from paddock.git.repo import Repo
 from paddock.git.usertree.checkouts import following, is_checked_out
@@ -74,7 +75,7 @@ def land(
     if earlier is not None:
         return earlier
     checkpoint("land.held")
-    if problems := (*_not_held(repo, move), *audit(bench, move)):
+    if problems := (*_not_held(repo, move), *audit(bench, move), *_undone(repo, move)):
         return Unsound(problems)
     checkpoint("land.audited")
     flush_objects(bench, move.new, move.old)
@@ -132,6 +133,13 @@ def _landed_before(repo: Repo, bench: Workbench, move: Move, remote: str | None)
 def _not_held(repo: Repo, move: Move) -> tuple[str, ...]:
     gone = missing_holds(repo, move.members)
     return tuple(f"the approved bytes of {member.id}@v{member.version} are no longer held" for member in gone)
+
+
+def _undone(repo: Repo, move: Move) -> tuple[str, ...]:
+    """Landed work that a member takes back on main as it is now, and that no person let it."""
+    strict = [member for member in move.members if member.id not in move.may_undo]
+    found = ((member, find_reversals(repo, member.head, move.old, member.id)) for member in strict)
+    return tuple(f"{member.id} undoes {one.words}" for member, reversals in found for one in reversals)
 
 
 def _swap(repo: Repo, bench: Workbench, move: Move) -> Landed | StaleMain | Stuck:

@@ -12,7 +12,7 @@ from pathlib import Path
 import msgspec
 
 from paddock.config.schema import LandSettings
-from paddock.core.leases.globs import matches_path
+from paddock.core.leases.globs import matches_file, matches_path
 from paddock.git.sandboxes.tree import Sandbox
 
 _PASSED_ON = (
@@ -22,8 +22,20 @@ _PASSED_ON = (
     *("JAVA_HOME", "GOROOT", "RUSTUP_HOME", "NVM_DIR", "PYENV_ROOT"),
     *("UV_CACHE_DIR", "PIP_CACHE_DIR", "npm_config_cache"),
 )
+ATTRIBUTES = ".gitattributes"
 _ALWAYS_PART_OF_CI = ("paddock.toml", ".ci/")
-_MAKEFILES = ("Makefile", "makefile", "GNUmakefile")
+# What a program that is given the name of a task reads to know what it is.
+_RUNNERS = {
+    "make": ("Makefile", "makefile", "GNUmakefile"),
+    "just": ("justfile", "Justfile", ".justfile"),
+    "task": ("Taskfile.yml", "Taskfile.yaml"),
+    "rake": ("Rakefile",),
+    "tox": ("tox.ini",),
+    "nox": ("noxfile.py",),
+    "npm": ("package.json",),
+    "yarn": ("package.json",),
+    "pnpm": ("package.json",),
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,9 +48,13 @@ class CiCheck:
     retry: int = 0
     quarantine: bool = False
 
-    def looks_at(self, paths: Iterable[str]) -> bool:
-        """Whether its verdict may change with these paths. Errs on the side of yes."""
-        return not self.paths or any(matches_path(glob, path) for path in paths for glob in self.paths)
+    def looks_at(self, files: Iterable[str], links: Iterable[str] = ()) -> bool:
+        """Whether its verdict may change with these. What a link or a submodule leads to may be below its name."""
+        return (
+            not self.paths
+            or any(matches_file(glob, path) for path in files for glob in self.paths)
+            or any(matches_path(glob, path) for path in links for glob in self.paths)
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,17 +82,26 @@ class CiDefinition:
         """Whether there is a check that can keep anything off main."""
         return any(not check.quarantine for check in self.checks)
 
-    def checks_for(self, paths: Iterable[str]) -> tuple[CiCheck, ...]:
+    def checks_for(self, files: Iterable[str], links: Iterable[str] = ()) -> tuple[CiCheck, ...]:
         """The checks whose verdict may change with these paths; all of them where CI itself changes."""
-        changed = tuple(paths)
-        if self.touched_by(changed):
+        changed, linked = tuple(files), tuple(links)
+        if self.touched_by((*changed, *linked)):
             return self.checks
-        return tuple(check for check in self.checks if check.looks_at(changed))
+        return tuple(check for check in self.checks if check.looks_at(changed, linked))
 
     def touched_by(self, paths: Iterable[str]) -> bool:
-        """Whether a change of `paths` changes what CI is: the configuration, or a file its commands name."""
-        named = set(_named_files((*(check.command for check in self.checks), self.setup)))
-        return any(path in named or path.startswith(_ALWAYS_PART_OF_CI) for path in paths)
+        """Whether a change of `paths` changes what CI is: the configuration, a file its commands name, or the
+        attributes that decide which bytes are checked out."""
+        named = self.named_files
+        return any(
+            path in named or path.startswith(_ALWAYS_PART_OF_CI) or path.rsplit("/", 1)[-1] == ATTRIBUTES
+            for path in paths
+        )
+
+    @property
+    def named_files(self) -> frozenset[str]:
+        """What its commands name, whether or not there is such a file."""
+        return frozenset(_named_files((*(check.command for check in self.checks), self.setup)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,8 +177,7 @@ def _named_files(commands: tuple[str, ...]) -> Iterable[str]:
             words = command.split()
         for word in words:
             yield word.removeprefix("./")
-            if word == "make":
-                yield from _MAKEFILES
+            yield from _RUNNERS.get(word, ())
 
 
 def _digest(parts: object) -> str:

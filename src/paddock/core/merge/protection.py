@@ -1,0 +1,35 @@
+"""Paths that decide what is tested, checked out or run elsewhere: only a person lets a change touch them."""
+
+from collections.abc import Collection, Sequence
+
+from paddock.core.ids import some_names
+from paddock.core.leases.globs import matches_file, matches_path
+from paddock.core.merge.pathnames import folded
+
+ALWAYS = ("paddock.toml", ".gitattributes", ".gitmodules", ".github/", ".paddock/", ".ci/")
+_FOLDERS = tuple(name for name in ALWAYS if name.endswith("/"))
+
+
+def protection_reasons(
+    files: Collection[str], links: Collection[str], *, ci_files: Collection[str], globs: Sequence[str]
+) -> tuple[str, ...]:
+    """Why a change of these paths needs a person, in words; empty when it needs none.
+
+    `ci_files` are those CI consists of, `globs` what the configuration protects besides. A link may lead to what is
+    protected below its name.
+    """
+    every = (*files, *links)
+    always = [path for path in every if _is_always_protected(path)]
+    ci = [path for path in every if path in ci_files and path not in always]
+    named = [path for path in files if any(matches_file(glob, path) for glob in globs)]
+    named += [path for path in links if any(matches_path(glob, path) for glob in globs)]
+    reasons = [f"touches {some_names(tuple(always))}"] if always else []
+    reasons += [f"touches what CI runs: {some_names(tuple(ci))}"] if ci else []
+    reasons += [f"touches what `[land] protected` names: {some_names(tuple(named))}"] if named else []
+    return tuple(reasons)
+
+
+def _is_always_protected(path: str) -> bool:
+    name = folded(path)
+    last = name.rsplit("/", 1)[-1]
+    return last == ".gitattributes" or name in ALWAYS or f"{name}/" in ALWAYS or name.startswith(_FOLDERS)
