@@ -93,7 +93,7 @@ def is_asleep(daemon: RunningCommand) -> bool:
 class SplitRelay(Relay):
     """The first daemon falls asleep at `stop_at`, or where `nods_off` says; the next one leads from then on.
 
-    The sleeper wakes as soon as the other leads, while both are at work, or, `late`, when the other is done.
+    That one wakes it as soon as it leads, so that it lets go of its locks; or, `late`, nobody does before all is done.
     """
 
     def __init__(
@@ -109,6 +109,8 @@ class SplitRelay(Relay):
 
     def _start(self) -> RunningCommand:
         env = {"PADDOCK_TEST_STOP_AT": self._stop_at} if self._stop_at and not self.slept else {}
+        if self._late:
+            env["PADDOCK_HOST"] = "nobody-wakes-others-here"
         return self.yard.start("run", "--until-idle", env=env)
 
     def tend(self) -> bool:
@@ -121,7 +123,7 @@ class SplitRelay(Relay):
             self.yard.await_that(lambda: self._has_ended() or seat.read_text().startswith("2 "), "its seat")
             self._wakes_at = time.monotonic() + UNHURRIED_SECONDS
             if not self._late:
-                self._wake()
+                self._see_it_off()
         if self._sleeper is not None and time.monotonic() > self._wakes_at:
             self._wake()
         return super().tend()
@@ -144,8 +146,12 @@ class SplitRelay(Relay):
 
     def _wake(self) -> None:
         assert self._sleeper is not None
+        self._sleeper.send(signal.SIGCONT)
+        self._see_it_off()
+
+    def _see_it_off(self) -> None:
+        assert self._sleeper is not None
         sleeper, self._sleeper = self._sleeper, None
-        sleeper.send(signal.SIGCONT)
         code = sleeper.wait(PATIENCE_SECONDS)
         assert code == 1, f"exit {code}: {sleeper.words}"
         assert "generation 2" in sleeper.words, sleeper.words

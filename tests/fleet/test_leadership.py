@@ -152,3 +152,12 @@ def test_status_json_says_who_runs_the_fleet(yard: Yard) -> None:
     assert (said["pid"], said["generation"]) == (daemon.pid, 1)
     daemon.kill()
     assert json.loads(yard.paddock("status", "--json"))["daemon"] is None
+
+
+def test_a_stopped_daemon_is_woken_by_its_successor_to_let_go_of_what_it_holds(yard: Yard) -> None:
+    first = start_daemon(yard)
+    yard.await_that((yard.log_path.parent / "leader").exists, "its seat")
+    put_to_sleep_and_give_lease_away(yard, first)
+    start_daemon(yard)
+    assert first.wait() == 1
+    assert "another daemon (generation 2) has taken over" in first.words

@@ -1,5 +1,6 @@
 """Refs move only in the name of the daemon that leads: git itself refuses the others."""
 
+import threading
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -7,10 +8,13 @@ import pytest
 
 from paddock.core.errors import PaddockError
 from paddock.core.lead import Succeeded
+from paddock.git import refs
 from paddock.git.leader import name_leader
 from paddock.git.refs import ABSENT, LEADER, RefMove
 from paddock.git.repo import Repo, discover
 from tests.git.conftest import git
+
+OWN = {"git/refs.py", "git/worktrees/checkout.py", "git/worktrees/rescue.py"}
 
 
 @dataclass
@@ -138,3 +142,19 @@ def test_a_ref_that_does_not_stay_is_named(repo: Repo) -> None:
 
     with pytest.raises(PaddockError, match="does not stay where it is put"):
         name_leader(repo, 1, "mine", meddle)
+
+
+def test_transactions_that_wait_for_the_leaders_ref_in_vain_are_tried_again(repo: Repo) -> None:
+    """All those of one daemon lock it for a moment, and git gives up on the lock after a while."""
+    now, (_, new) = lead(repo, []), shas(repo)
+    lock = repo.common_dir / f"{LEADER}.lock"
+    lock.touch()
+    threading.Timer(0.2, lock.unlink).start()
+    assert now.update_ref("refs/paddock/a", new, ABSENT, options=("-c", "core.filesRefLockTimeout=10"))
+
+
+def test_every_ref_of_the_users_repository_is_moved_in_one_place() -> None:
+    """Elsewhere only HEADs of worktrees are, and refs in repositories of their own."""
+    source = Path(refs.__file__).parents[1]
+    files = [path for path in source.rglob("*.py") if '"update-ref"' in path.read_text()]
+    assert [str(path.relative_to(source)) for path in files if str(path.relative_to(source)) not in OWN] == []

@@ -62,15 +62,20 @@ BY_HAND = ByHand()
 
 
 def stamped(recorded: int, lead: Lead) -> int:
-    """The generation to record with what `lead` touches."""
-    return max(recorded, lead.generation)
+    """The generation to record with what `lead` touches. A person's command leaves it as it is."""
+    return lead.generation or recorded
 
 
-def require_newest(recorded: int, lead: Lead, what: str) -> None:
-    """Raises Succeeded for what a later daemon has touched, and where `lead` does not hold any more."""
+def require_newest(recorded: int, lead: Lead) -> None:
+    """Raises Succeeded for what a later daemon has touched, and where `lead` does not hold any more.
+
+    The log has the last word: one that was restored from an older copy, or begun again, gives lower generations than
+    what is on disk may tell of.
+    """
     if 0 < lead.generation < recorded:
-        raise Succeeded(f"{what} belongs to another daemon (generation {recorded}, not {lead.generation})")
-    lead.require()
+        lead.reassert()
+    else:
+        lead.require()
 
 
 def is_in_time(now: float, noted: float, lease_seconds: float) -> bool:

@@ -1,6 +1,7 @@
 """Where it can be seen which daemon leads, besides in the log: a file, for shells and for a quick look, and a ref.
 
-Both only repeat what the log says. Whoever finds them wrong asks the log and puts them right.
+Both only repeat what the log says. Whoever finds them wrong asks the log and puts them right. The file also tells
+which process leads: one that somebody has stopped may hold locks, and is woken by its successor to let go of them.
 """
 
 import contextlib
@@ -12,9 +13,10 @@ from typing import Protocol
 
 from paddock.git.leader import name_leader
 from paddock.git.repo import Repo
+from paddock.sessions.host import sign_of_life, wake
 
 POST = "leader"
-_LONGEST_SIGN = 200
+_LONGEST_SIGN = 400
 
 
 class Seat(Protocol):
@@ -66,32 +68,43 @@ class RepositorySeat:
         return f"{generation} {self.log}"
 
     def read(self) -> str:
+        return self._lines()[0]
+
+    def _lines(self) -> tuple[str, str]:
+        """The sign of the one that leads, and that of its process."""
         try:
-            descriptor = os.open(self.post, os.O_RDONLY | os.O_CLOEXEC)
+            descriptor = os.open(self.post, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
         except OSError:
-            return ""
+            return "", ""
         try:
-            return os.read(descriptor, _LONGEST_SIGN).decode("ascii", "replace").removesuffix("\n")
+            sign, _, life = os.read(descriptor, _LONGEST_SIGN).decode("ascii", "replace").partition("\n")
         except OSError:
-            return ""
+            return "", ""
         finally:
             os.close(descriptor)
+        return sign, life
 
     def show(self, generation: int, require: Callable[[], None]) -> str:
         require()
-        self._write(self.sign(generation))
+        former = self._write(self.sign(generation))
         # Who fell asleep before it wrote has overwritten its successor's sign, which that one puts right, and learns of
         # it here, before anything else.
-        return name_leader(self.repo, generation, self.log, require)
+        leader = name_leader(self.repo, generation, self.log, require)
+        if former:
+            wake(former)
+        return leader
 
-    def _write(self, sign: str) -> None:
-        if self.read() == sign:
-            return
+    def _write(self, sign: str) -> str:
+        """The sign of the process that led before, if that was another."""
+        shown, former = self._lines()
+        if shown == sign:
+            return ""
         draft = f"{self.post}.{os.getpid()}.new"
         try:
             with open(draft, "w", encoding="ascii") as file:
-                file.write(f"{sign}\n")
+                file.write(f"{sign}\n{sign_of_life()}\n")
             os.replace(draft, self.post)
         finally:
             with contextlib.suppress(FileNotFoundError):
                 os.unlink(draft)
+        return former

@@ -6,6 +6,7 @@ in another pid namespace nobody is certain that it is gone.
 """
 
 import os
+import signal
 import sys
 from contextlib import suppress
 from typing import NamedTuple
@@ -94,6 +95,22 @@ def is_certainly_gone(holder: Holder) -> bool:
     if holder.boot_id != current_boot():
         return holder.host == this_host().name and bool(_machine_id())
     return not same_process(_identity(holder))
+
+
+def sign_of_life() -> str:
+    """What another process needs to know of this one to wake it."""
+    identity = identify(os.getpid())
+    return identity.as_text() if identity is not None else ""
+
+
+def wake(sign: str) -> bool:
+    """Lets that very process of ours go on if somebody has stopped it. Whether it is there, as far as can be seen."""
+    from paddock.sessions.process import signal_process
+
+    identity = ProcessIdentity.from_text(sign)
+    if identity is None or not identity.space or identity.pid == os.getpid() or HOST_VARIABLE in os.environ:
+        return False
+    return signal_process(identity, signal.SIGCONT)
 
 
 def is_gone(pid: int) -> bool:
