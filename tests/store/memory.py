@@ -140,8 +140,9 @@ class MemoryStore:
         self.append(lambda board: accept_loss(board, loss.last, loss.given, reason), author)
         return loss
 
-    def settle(self) -> None:
+    def settle(self) -> bool:
         self._require_own_thread()
+        return True
 
     def rebuild(self) -> bool:
         if (loss := self.loss()) is not None:

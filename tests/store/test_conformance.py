@@ -321,8 +321,8 @@ def test_a_settled_log_goes_on(shelf: Shelf) -> None:
     store = shelf.open()
     for _ in range(3):
         store.append(add(), ANA)
-        store.settle()
-        store.settle()
+        assert store.settle()
+        assert store.settle()
     assert len(shelf.open(read_only=True).board().tasks) == 3
 
 

@@ -22,6 +22,7 @@ from paddock.fleet.landing.lander import TENDING, Lander
 from paddock.fleet.landing.main_branch import LANDING
 from paddock.fleet.ledger import Ledger
 from paddock.fleet.news import News
+from paddock.fleet.room import Room
 from paddock.fleet.service.settings import SettingsFile, notice_edit, record_settings
 from paddock.fleet.site import Site
 from paddock.fleet.troubles import Troubles
@@ -77,6 +78,7 @@ class Daemon:
         self._drives = Drives(self._call)
         patience = BRISK if self.orders.until_idle else PATIENT
         self.troubles = Troubles(self.ledger, self.site.state_dir, self.site.clock.now, patience)
+        self.room = Room(self.ledger, self.troubles)
         self.gate = Gate(self.site)
         self.news = News(self.ledger, self.gate)
         sweeper = Sweeper(self.site.sessions)
@@ -166,6 +168,7 @@ class Daemon:
     def end(self, why: str) -> None:
         """Ends the daemon. Agents keep working without one."""
         self.ending = why
+        self.ledger.stop_waiting()
         self._call()
 
     async def end_agents(self) -> None:

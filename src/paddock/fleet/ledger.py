@@ -38,6 +38,14 @@ class Ledger:
         self._author = Author("daemon", generation)
         self.lead = DaemonLead(generation, seat, clock, self._check_now, self._renew_now)
 
+    def watch_room(self, tell: Callable[[str], None]) -> None:
+        """`tell` hears when the disk is too full to record anything, and an empty word when there is room again."""
+        self._writer.tell = tell
+
+    def stop_waiting(self) -> None:
+        """Whoever waits for room on the disk is refused from now on."""
+        self._writer.stop_waiting()
+
     @property
     def board(self) -> Board:
         """The board as last read or written here: for decisions, use the one that `record` provides."""

@@ -18,6 +18,7 @@ from paddock.fleet.service.presence import DaemonSighting, Presence, look_for_da
 from paddock.fleet.workspace import Workspace
 from paddock.git.lock_files import LeftLock, find_left_locks
 from paddock.sessions.host import HOST_VARIABLE, Host, is_this_host
+from paddock.store.location import has_room
 
 if TYPE_CHECKING:
     from paddock.core.troubles import Trouble
@@ -70,7 +71,7 @@ def look_around(workspace: Workspace, board: Board, now: float) -> Outlook:
         untested=land is not None and not land.ci and not land.checks,
         checkouts=checkouts,
         branch=workspace.config.landing_branch if checkouts else "",
-        troubles=_know_troubles(workspace),
+        troubles=_know_troubles(workspace, now),
         elsewhere=_find_elsewhere(workspace, board),
         locks=find_left_locks(workspace.repo.common_dir),
         fence=read_note(workspace.state_dir) if daemon.presence is Presence.RUNNING else None,
@@ -90,13 +91,20 @@ def _find_elsewhere(workspace: Workspace, board: Board) -> list[WorkElsewhere]:
     return [WorkElsewhere(n, host.name, at, f"{HOST_VARIABLE}={quote(host.name)} paddock run") for n, host, at in far]
 
 
-def _know_troubles(workspace: Workspace) -> "Sequence[Trouble]":
-    """The file is there only while there is something to tell."""
+def _know_troubles(workspace: Workspace, now: float) -> "Sequence[Trouble]":
+    """The file is there only while there is something to tell. Of a full disk it may not tell: there is no room."""
     if not (workspace.state_dir / "troubles.json").exists():
-        return ()
+        return _full_disk(workspace, now) if not has_room(workspace.log) else ()
     from paddock.fleet.troubles import read_troubles
 
     return read_troubles(workspace.state_dir)
+
+
+def _full_disk(workspace: Workspace, now: float) -> "Sequence[Trouble]":
+    from paddock.core.troubles import Trouble
+
+    words = f"the disk of `{workspace.log}` is full: nothing can be recorded until there is room"
+    return [Trouble("recording", "", words, now)]
 
 
 def know_checkouts(workspace: Workspace) -> "CheckoutNotes | None":

@@ -58,6 +58,14 @@ class Troubles:
         self._write()
         return trouble
 
+    def remark(self, what: str, problem: str) -> None:
+        """`note` for what the log cannot be told now; an empty `problem` means that it is over."""
+        if problem:
+            self.book.note(what, "", problem, self.now(), self.patience)
+            self._write()
+        else:
+            self.heal(what)
+
     async def observe(self, what: str, problem: str, whose: str = "") -> None:
         """The state of something that is checked all the time; an empty `problem` means that all is well."""
         before = self.book.find(what, whose)

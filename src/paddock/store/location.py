@@ -1,11 +1,13 @@
 """Where a repository's log is, and how it is opened. Only `store` knows what it is kept in."""
 
+import os
 from pathlib import Path
 
 from paddock.core.errors import PaddockError
 from paddock.git.repo import ABSENT, RefMove, Repo
 from paddock.store.protocol import Store
 from paddock.store.sqlite import SqliteStore
+from paddock.store.trouble import ROOM_BYTES
 from paddock.store.witness import read_witness, witness_path
 
 _REFS = "refs/paddock/"
@@ -69,6 +71,12 @@ def _refs_of_log(repo: Repo) -> dict[str, str]:
     """What only a log's own fleet writes; what is kept or was fetched speaks for none."""
     refs = repo.refs(_REFS.rstrip("/"))
     return {ref: sha for ref, sha in refs.items() if not ref.startswith((f"{_KEPT}/", f"{_REFS}fetched/"))}
+
+
+def has_room(location: Path) -> bool:
+    """Whether its disk has room for records."""
+    disk = os.statvfs(location.parent)
+    return disk.f_bavail * disk.f_frsize >= ROOM_BYTES
 
 
 def log_bytes(location: Path) -> int:

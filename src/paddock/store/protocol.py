@@ -133,10 +133,10 @@ class Store(Protocol):
     def accept_loss(self, author: Author, reason: str = "") -> "Loss | None":
         """Continues without what is lost, on record; every number that was given is skipped. None if nothing is."""
 
-    def settle(self) -> None:
+    def settle(self) -> bool:
         """Puts what was recorded to rest, so that no single file that is lost takes more than a second along.
 
-        For those who stay: call it about once a second. It costs nothing if there is nothing to do. Raises
+        For those who stay: call it a second after they wrote. False if a reader is in the way: try again. Raises
         LogUnusable where what was acknowledged cannot be read back.
         """
 

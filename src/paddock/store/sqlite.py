@@ -70,7 +70,7 @@ class SqliteStore:
         self._shrink_at = WAL_LIMIT_BYTES
         self._witness = WitnessFile(path)
         self._settle_at = time.monotonic() + SETTLE_SECONDS
-        self._settled = -1
+        self._settled = self._read_to = -1
         self._wrote = False
         self._lock = -1
         self._thread = get_ident()
@@ -277,17 +277,18 @@ class SqliteStore:
                 nudge(self.path)
         return results
 
-    def settle(self) -> None:
+    def settle(self) -> bool:
         if self._fold is None or self._settled == self._fold.board.seq or self._lock < 0:
-            return
+            return True
         with explained(self.path), self._locked():
             self._require_files()
             self._read_back(self._fold)
             self._checkpoint()
             self._witness.sync()
+        return self._settled == self._fold.board.seq
 
     def _checkpoint(self) -> None:
-        """What a reader needs in the write-ahead log stays there, and is tried again."""
+        """What a reader needs in the write-ahead log stays there."""
         self._settle_at = time.monotonic() + SETTLE_SECONDS
         if checkpoint_wal(self._db) and self._fold is not None:
             self._settled = self._fold.board.seq
@@ -296,7 +297,8 @@ class SqliteStore:
         """By another connection: this one has what it wrote in memory, whatever has become of it on disk."""
         from paddock.store.verification import require_on_disk
 
-        require_on_disk(self.path, max(self._settled, fold.board.seq - MOST_READ_BACK), fold)
+        require_on_disk(self.path, max(self._read_to, fold.board.seq - MOST_READ_BACK), fold)
+        self._read_to = fold.board.seq
 
     @staticmethod
     def _testimony(fold: Fold, rows: Sequence[Row]) -> Witness:
@@ -363,6 +365,7 @@ class SqliteStore:
         found = self._hash_at(kept.board.seq) if kept is not None else None
         self._fold = kept if kept is not None and found == kept.tip else Fold()
         self._snapshot_seq = self._fold.board.seq
+        self._read_to = min(self._read_to, self._snapshot_seq)
         return self._fold
 
     def _evidence(self) -> tuple[Witness | None, Fold | None]:

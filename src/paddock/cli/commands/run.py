@@ -31,12 +31,13 @@ from paddock.fleet.service.settings import SettingsFile
 from paddock.fleet.site import Site
 from paddock.fleet.workspace import Workspace
 from paddock.sessions.host import Host, this_process
+from paddock.store.location import require_known
 from paddock.store.protocol import LogUnusable, Store
 from paddock.views.halts import cure_of
 from paddock.views.notices import DETAILS
 
 WAIT_SECONDS = 2.0
-VANISH_SECONDS = 2.0
+VANISH_SECONDS = 3.0
 TOLD = 5  # waiting tasks at the end of a run
 
 
@@ -88,6 +89,7 @@ async def run_fleet(workspace: Workspace, orders: Orders, *, wait: bool, live: b
             await watch_live(daemon)
         else:
             daemon.news.observe = lambda record: narrate(record, ledger.board)
+            daemon.room.say = lambda words: click.echo(words, err=True)
             await daemon.run()
     except Succeeded as succeeded:
         raise PaddockError(succeeded.message, "this one has ended; `paddock status` shows who leads") from None
@@ -98,6 +100,7 @@ async def run_fleet(workspace: Workspace, orders: Orders, *, wait: bool, live: b
         if store.exists():
             ledger.give_up()
     if not store.exists():
+        await _require_vanished(workspace)
         ended = _end_orphans(site, folder)
         click.echo(f"`{workspace.top}` is gone: there is nothing left to run{ended}", err=True)
         return 0
@@ -125,6 +128,17 @@ async def _is_left(store: Store, error: Exception) -> bool:
     while store.exists() and time.monotonic() < give_up_at:
         await asyncio.sleep(0.05)
     return store.exists()
+
+
+async def _require_vanished(workspace: Workspace) -> None:
+    """Raises LogGone where only the log is gone: a repository that is being deleted loses its files one by one."""
+    git_dir = workspace.repo.common_dir
+    give_up_at = time.monotonic() + VANISH_SECONDS
+    while (git_dir / "HEAD").exists() and (git_dir / "objects").exists():
+        if time.monotonic() > give_up_at:
+            require_known(workspace.repo)
+            return
+        await asyncio.sleep(0.05)
 
 
 def _tell_halt(site: Site, board: Board) -> None:
