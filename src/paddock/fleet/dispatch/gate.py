@@ -224,12 +224,16 @@ class Gate:
             asyncio.get_running_loop().call_later(SAVE_SECONDS, self.flush)
 
     def flush(self) -> None:
-        """What is not saved yet, if it can be: the repository may have gone meanwhile."""
         if self._unsaved:
-            with contextlib.suppress(OSError, Succeeded):
+            with contextlib.suppress(Succeeded):
                 self._write()
 
     def _write(self) -> None:
+        """If it can be: the disk may be full, or the repository gone."""
+        with contextlib.suppress(OSError):
+            self._write_files()
+
+    def _write_files(self) -> None:
         self._saved_at, self._unsaved = self.site.clock.now(), False
         kept = (self.controls, dict(self.waiting), self._host)
         if kept == self._kept:
