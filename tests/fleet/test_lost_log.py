@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from paddock.core.tasks.task import Phase
 from paddock.store.witness import witness_path
 from tests.fleet.conftest import MakeYard
 from tests.fleet.test_leadership import start_daemon
@@ -117,7 +118,7 @@ def test_nothing_is_in_the_write_ahead_log_alone_when_no_command_runs(yard: Yard
 def test_what_a_killed_daemon_had_in_its_write_ahead_log_is_missed_when_that_is_removed(yard: Yard) -> None:
     daemon = start_daemon(yard)
     yard.add({"noop": "first"})
-    yard.await_board(lambda board: board.counts.get("noop") == 1, "the task")
+    yard.await_board(lambda board: board.counts.get(Phase.NOOP) == 1, "the task")
     head = yard.board().seq
     daemon.send(signal.SIGKILL)
     daemon.wait()
@@ -151,7 +152,7 @@ def test_on_a_full_disk_the_daemon_waits_says_so_and_goes_on(
     daemon = start_daemon(yard)
     try:
         yard.add({"noop": "first"})
-        yard.await_board(lambda board: board.counts.get("noop") == 1, "the task")
+        yard.await_board(lambda board: board.counts.get(Phase.NOOP) == 1, "the task")
         filler = small_disk / "filler"
         yard.await_that(lambda: fill(filler), "a full disk")
         for size in (60_000, 8_000, 100):
@@ -173,7 +174,7 @@ def test_on_a_full_disk_the_daemon_waits_says_so_and_goes_on(
 
 def add_much(yard: Yard, size: int) -> str:
     """What was said against a task of that size. What room the log has already is used first."""
-    words = ("-C", str(yard.top), "add", f"{play({'noop': 'big'})} {'x' * size}")
+    words = ["-C", str(yard.top), "add", f"{play({'noop': 'big'})} {'x' * size}"]
     command = RunningCommand(words, yard.top, yard.env, apart=True)
     return command.complaints if command.wait() else ""
 
