@@ -128,7 +128,7 @@ def test_what_a_killed_daemon_had_in_its_write_ahead_log_is_missed_when_that_is_
         lost = store.head() < head
     if lost:
         assert f"all up to {head} are missing" in yard.paddock("log", "verify", code=1)
-        assert f"to {head}, which it had" in yard.paddock("status", code=1)
+        assert f" {head}, which it had" in yard.paddock("status", code=1)
         yard.paddock("log", "accept-loss")
     assert yard.paddock("add", "Second").startswith("added t2 ")
 
