@@ -94,9 +94,9 @@ class GitOptions(TypedDict, total=False):
 class GitFailed(PaddockError):
     """A git command failed that had to succeed."""
 
-    def __init__(self, result: GitResult) -> None:
+    def __init__(self, result: GitResult, hint: str | None = None) -> None:
         said = result.stderr.strip() or "it printed nothing"
-        super().__init__(f"`{' '.join(result.argv)}` ended with {result.code}: {said}")
+        super().__init__(f"`{' '.join(result.argv)}` ended with {result.code}: {said}", hint)
         self.result = result
 
 

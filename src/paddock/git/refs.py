@@ -5,6 +5,7 @@ that is locked by us and by the git that works on it: while the lock is held one
 holds names the locks which a dead git of ours may have left (`git/left_locks.py`).
 """
 
+import re
 import time
 from collections.abc import Sequence
 from pathlib import Path
@@ -17,6 +18,7 @@ from paddock.git.command import GitFailed, GitKilled, GitResult, run_git
 LEADER = "refs/paddock/leader"  # git/leader.py
 ABSENT = "0" * 40  # as `old` of a move: the ref must not exist yet; as `new`: delete it
 _PAUSES_SECONDS = (0.05, 0.25, 1.0)
+_IN_THE_WAY = re.compile(r"cannot lock ref '[^']+': '(refs/heads/[^']+)' exists")
 
 
 class RefMove(msgspec.Struct, frozen=True):
@@ -60,7 +62,7 @@ def move_refs(
         if any(move.old not in (None, at) for move, at in _now(common_dir, moves)):
             return False
         if pause is None or not (_asserts(common_dir, lead) or remove_left_locks(common_dir) or _is_crowded(result)):
-            raise GitFailed(result)
+            raise GitFailed(result, _what_helps(result))
         time.sleep(pause)
     raise AssertionError("the last round returns or raises")
 
@@ -77,6 +79,14 @@ def read_refs(common_dir: Path, *prefixes: str) -> dict[str, str]:
 def _is_crowded(result: GitResult) -> bool:
     """Whether it waited in vain for the leader's ref, which all transactions of a daemon lock for a moment."""
     return f"{LEADER}.lock'" in result.stderr
+
+
+def _what_helps(result: GitResult) -> str | None:
+    """A ref cannot be a folder of others too."""
+    if (found := _IN_THE_WAY.search(result.stderr)) is None:
+        return None
+    branch = found[1].removeprefix("refs/heads/")
+    return f"`{branch}` is in the way of it: rename it with `git branch -m {branch} {branch.replace('/', '-')}-old`"
 
 
 def _asserts(common_dir: Path, lead: Lead) -> bool:

@@ -51,8 +51,10 @@ def _follow_policy(verdict: Verdict, task: Task, attempt: Attempt, now: float, b
             return Next(Step.RETRY, counted=False, retry_at=now + pause)
         case Outcome.NEVER_RAN:
             return _after_never_ran(task, attempt, now, backoff_seconds)
-        case Outcome.KILLED | Outcome.LOST:
+        case Outcome.KILLED:
             return Next(Step.RETRY, counted=False)
+        case Outcome.LOST:
+            return _after_lost(task, attempt, now, backoff_seconds)
         case _:
             spent = task.counted + 1 >= task.allowed
             return Next(Step.FAIL if spent else Step.RETRY, counted=True)
@@ -73,6 +75,13 @@ def _after_never_ran(task: Task, attempt: Attempt, now: float, backoff_seconds: 
     if earlier + 1 >= NEVER_RAN_RETRIES:
         return Next(Step.BLOCK, counted=False, unblock=_check_engine(task, attempt))
     return Next(Step.RETRY, counted=False, retry_at=now + backoff(backoff_seconds, earlier, attempt.id))
+
+
+def _after_lost(task: Task, attempt: Attempt, now: float, backoff_seconds: float) -> Next:
+    """At once: the machine restarted. One that is lost again and again is not worth an attempt each second."""
+    earlier = _run_of(task, {Outcome.LOST})
+    pause = backoff(backoff_seconds, earlier - 1, attempt.id) if earlier else None
+    return Next(Step.RETRY, counted=False, retry_at=None if pause is None else now + pause)
 
 
 def _check_engine(task: Task, attempt: Attempt) -> str:

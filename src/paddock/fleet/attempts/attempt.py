@@ -24,7 +24,7 @@ from paddock.core.troubles import Trouble
 from paddock.engines.protocol import Engine
 from paddock.fleet.attempts.allowance import Purse
 from paddock.fleet.attempts.folders import why_new_conversation
-from paddock.fleet.attempts.ground import Unprepared, explain_unprepared
+from paddock.fleet.attempts.ground import Unprepared, explain_failed_setup, explain_no_room
 from paddock.fleet.attempts.openings import last_words, messages_to_tell
 from paddock.fleet.attempts.prompts import TurnContext, TurnPlan, plan_turn, read_messages
 from paddock.fleet.attempts.turn import (
@@ -177,15 +177,14 @@ class AttemptRun:
             try:
                 prepared = await asyncio.to_thread(self._site.ground.prepare, order)
             except (PaddockError, OSError) as error:
-                return explain_unprepared(self._site, error)
+                return explain_no_room(self._site, error)
         if not prepared.ready:
             setup = prepared.setup
             assert setup is not None
             how = setup.stopped or f"exit {setup.code}"
             await asyncio.to_thread(self._keep_setup_output, setup.output)
             shown = f"`paddock tail {self.attempt_id}` shows its output"
-            problem = PaddockError(f"the setup command failed ({how}); {shown}")
-            return explain_unprepared(self._site, problem)
+            return explain_failed_setup(self._site, f"the setup command failed ({how}); {shown}")
         self._worktree = prepared.worktree
         checkpoint("attempt.prepared")
         return prepared.worktree

@@ -35,17 +35,25 @@ class Unprepared:
     no_space: bool = False
 
 
-def explain_unprepared(site: Site, error: PaddockError | OSError) -> Unprepared:
-    """Raises a killed git, and an OSError that is about something else than space: no attempt is to blame for it."""
-    if isinstance(error, GitKilled):
-        raise error
+def explain_no_room(site: Site, error: PaddockError | OSError) -> Unprepared:
+    """Raises what is about something else than space: a branch in the way, a damaged repository. No attempt is to
+    blame for it, and another one would fare no better."""
     if isinstance(error, OSError):
         if error.errno not in FULL:
             raise error
         return Unprepared(f"no room for a worktree: {error.strerror}", no_space=True)
-    says_so = any(words in error.message for words in FULL_IN_WORDS)
-    short = below_floor(site.root.path, site.root.floor)
-    return Unprepared(error.message, no_space=says_so or short is not None)
+    if isinstance(error, GitKilled) or not _has_no_space(site, error.message):
+        raise error
+    return Unprepared(error.message, no_space=True)
+
+
+def explain_failed_setup(site: Site, problem: str) -> Unprepared:
+    return Unprepared(problem, no_space=_has_no_space(site, problem))
+
+
+def _has_no_space(site: Site, problem: str) -> bool:
+    says_so = any(words in problem for words in FULL_IN_WORDS)
+    return says_so or below_floor(site.root.path, site.root.floor) is not None
 
 
 @dataclass(frozen=True, slots=True)
