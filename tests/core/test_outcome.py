@@ -10,7 +10,7 @@ from paddock.core.summary import Final, TurnSummary
 from paddock.core.tasks.outcome import AttemptFacts, Verdict, judge
 from paddock.core.tasks.policy import LONGEST_BACKOFF_SECONDS, NEVER_RAN_RETRIES, Next, backoff, decide_next
 from paddock.core.tasks.task import Attempt, Phase, Task
-from paddock.core.tasks.vocabulary import CONTINUES, RESUMED, EndedBy, Outcome
+from paddock.core.tasks.vocabulary import CONTINUES, RESUMED, EndedBy, Outcome, Step
 from paddock.core.trace import Error, RateLimited, RequestFault, TroubleKind
 
 WORKED = TurnSummary(entries=9, saw_llm_call=True, final=Final.SUCCESS, last_step="Bash make")
@@ -357,6 +357,20 @@ def test_an_engine_that_never_ran_is_tried_again_after_a_pause() -> None:
     assert first.retry_at is not None
     assert second.retry_at is not None
     assert 1005.0 <= first.retry_at <= 1010.0 <= second.retry_at <= 1020.0
+
+
+def test_what_is_lost_once_starts_again_at_once_and_what_is_lost_over_and_over_ever_more_rarely() -> None:
+    """A machine that restarted, and an agent that ends its own keeper."""
+    assert follow(Outcome.LOST) == Next(Step.RETRY, counted=False)
+    waits = []
+    for earlier in range(1, 30):
+        following = follow(Outcome.LOST, task_with(*["lost"] * earlier))
+        assert (following.step, following.counted) == ("retry", False)
+        assert following.retry_at is not None
+        waits.append(following.retry_at - 1000.0)
+    assert 5.0 <= waits[0] <= 10.0
+    assert waits[-1] >= LONGEST_BACKOFF_SECONDS / 2
+    assert sum(waits) > 8 * LONGEST_BACKOFF_SECONDS
 
 
 SETTLED = {Outcome.DELIVERED, Outcome.UNSAVED, Outcome.UNCHANGED, Outcome.NOOP}

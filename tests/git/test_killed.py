@@ -161,6 +161,13 @@ class TestMoves:
         for descriptor in (reader, writer):
             os.close(descriptor)
 
+    def test_a_branch_in_the_way_is_named_with_the_command_that_moves_it(self, repo: Repo, top: Path, tip: str) -> None:
+        git(top, "branch", "paddock/t5-x/y")
+        with pytest.raises(GitFailed) as refused:
+            repo.update_ref("refs/heads/paddock/t5-x", tip, ABSENT)
+        assert refused.value.hint is not None
+        assert "git branch -m paddock/t5-x/y paddock-t5-x-y-old" in refused.value.hint
+
 
 class TestFinding:
     def test_old_locks_are_found_with_their_age_wherever_they_are(self, repo: Repo) -> None:

@@ -1,0 +1,75 @@
+"""What is in Paddock's way and not the agent's doing is one finding, retried ever more rarely, and healed."""
+
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import pytest
+
+from paddock.core.events import AttemptEnded, DaemonTroubled
+from paddock.core.tasks.task import Phase
+from paddock.fleet.troubles import read_troubles
+from tests.fleet.conftest import MakeYard
+from tests.fleet.yard import Yard, commit, write
+
+
+def take_branch(yard: Yard) -> None:
+    yard.git("branch", "paddock/t2-task-1/y")
+
+
+def give_branch_back(yard: Yard) -> None:
+    yard.git("branch", "-D", "paddock/t2-task-1/y")
+
+
+def break_configuration(yard: Yard) -> None:
+    config = yard.top / ".git" / "config"
+    config.rename(config.with_name("config.good"))
+    config.write_text("[core\n")
+
+
+def repair_configuration(yard: Yard) -> None:
+    config = yard.top / ".git" / "config"
+    config.with_name("config.good").rename(config)
+
+
+@dataclass(frozen=True)
+class Obstacle:
+    put: Callable[[Yard], None]
+    take_away: Callable[[Yard], None]
+    words: str
+
+
+OBSTACLES = {
+    "branch": Obstacle(take_branch, give_branch_back, "`paddock/t2-task-1/y` is in the way"),
+    "configuration": Obstacle(break_configuration, repair_configuration, "bad config"),
+}
+
+
+@pytest.mark.parametrize("name", OBSTACLES)
+def test_what_is_in_the_way_is_told_once_and_the_work_goes_on_without_it(make_yard: MakeYard, name: str) -> None:
+    yard, obstacle = make_yard(), OBSTACLES[name]
+    yard.add(write("first.txt"), commit("First"))
+    yard.start("run")
+    yard.await_board(lambda board: board.counts.get(Phase.APPROVAL), "a daemon at work")
+    obstacle.put(yard)
+    yard.add(write("a.txt"), commit("Add a"))
+    yard.await_that(lambda: tries(yard, "t2.1") >= 3, "three tries")
+    told = Counter(troubled.what for troubled in told_troubles(yard))
+    assert told["driving t2.1"] == max(told.values()) == 1
+    assert any(obstacle.words in troubled.problem for troubled in told_troubles(yard))
+    obstacle.take_away(yard)
+    yard.await_board(lambda board: board.counts.get(Phase.APPROVAL) == 2, "the delivery")
+    (ended,) = yard.records(AttemptEnded, task="t2")
+    assert isinstance(ended.event, AttemptEnded)
+    assert ended.event.outcome.value == "delivered"
+    yard.await_that(lambda: tries(yard, "t2.1") == 0, "the end of the trouble")
+
+
+def told_troubles(yard: Yard) -> list[DaemonTroubled]:
+    events = (record.event for record in yard.records(DaemonTroubled))
+    return [event for event in events if isinstance(event, DaemonTroubled)]
+
+
+def tries(yard: Yard, whose: str) -> int:
+    """How often it has failed in a row, as `paddock status` would tell."""
+    return sum(trouble.times for trouble in read_troubles(yard.log_path.parent) if trouble.whose == whose)
