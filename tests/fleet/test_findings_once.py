@@ -73,3 +73,17 @@ def told_troubles(yard: Yard) -> list[DaemonTroubled]:
 def tries(yard: Yard, whose: str) -> int:
     """How often it has failed in a row, as `paddock status` would tell."""
     return sum(trouble.times for trouble in read_troubles(yard.log_path.parent) if trouble.whose == whose)
+
+
+def test_a_filter_that_comes_while_the_daemon_runs_is_told_once_and_is_over_when_it_goes(make_yard: MakeYard) -> None:
+    yard = make_yard(PADDOCK_JANITOR_EVERY="300ms")
+    yard.add(write("first.txt"), commit("First"))
+    yard.start("run")
+    yard.await_board(lambda board: board.counts.get(Phase.APPROVAL), "a daemon at work")
+    yard.git("config", "filter.late.clean", "cat")
+    yard.await_that(lambda: told_troubles(yard), "the finding")
+    yard.await_that(lambda: tries(yard, "") >= 2, "another look at it")
+    (told,) = told_troubles(yard)
+    assert (told.what, "filter.late was written" in told.problem) == ("running filters", True)
+    yard.git("config", "--unset", "filter.late.clean")
+    yard.await_that(lambda: tries(yard, "") == 0, "the end of it")

@@ -13,7 +13,7 @@ from paddock.git.landing.compose import Composed, Policy, Unit, compose
 from paddock.git.landing.held import Held, hold_change
 from paddock.git.landing.history import observe_main
 from paddock.git.landing.land import Landed, land
-from paddock.git.purposes import Purpose, git_environment
+from paddock.git.purposes import GitPurpose, git_environment
 from paddock.git.repo import ABSENT, Repo, discover, run_git
 from paddock.git.sandboxes.sandbox import PreparedSandbox, SandboxOrder, prepare_sandbox
 from paddock.git.sandboxes.tree import Sandbox
@@ -304,13 +304,13 @@ class TestAnswersFollowFromObjects:
 
 
 class TestEnvironment:
-    @pytest.mark.parametrize("purpose", Purpose)
-    def test_no_secret_passes_but_what_remotes_ask_for(self, canary: Canary, purpose: Purpose) -> None:
+    @pytest.mark.parametrize("purpose", GitPurpose)
+    def test_no_secret_passes_but_what_remotes_ask_for(self, canary: Canary, purpose: GitPurpose) -> None:
         passed = [name for name in SECRETS if name in git_environment(purpose)]
-        assert passed == (["GITHUB_TOKEN"] if purpose is Purpose.REMOTE else [])
+        assert passed == (["GITHUB_TOKEN"] if purpose is GitPurpose.REMOTE else [])
 
     def test_nobody_is_asked_and_nothing_configured_is_read_for_objects(self, repo: Repo) -> None:
-        environment = git_environment(Purpose.OBJECTS)
+        environment = git_environment(GitPurpose.OBJECTS)
         assert environment["GIT_CONFIG_GLOBAL"] == "/dev/null"
         assert environment["GIT_ALLOW_PROTOCOL"] == ""
         refused = run_git(repo.common_dir, "clone", str(repo.common_dir), "/nowhere/x", check=False)

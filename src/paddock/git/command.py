@@ -17,7 +17,7 @@ import msgspec
 
 from paddock.core.errors import PaddockError
 from paddock.git.purposes import (
-    Purpose,
+    GitPurpose,
     git_environment,
     git_options,
     is_repeatable,
@@ -87,7 +87,7 @@ class GitOptions(TypedDict, total=False):
     timeout: float
     env: Mapping[str, str] | None
     inherit: tuple[int, ...]
-    purpose: Purpose | None
+    purpose: GitPurpose | None
     lazy: bool
 
 
@@ -124,7 +124,7 @@ def run_git(
     timeout: float = DEFAULT_TIMEOUT_SECONDS,
     env: Mapping[str, str] | None = None,
     inherit: tuple[int, ...] = (),
-    purpose: Purpose | None = None,
+    purpose: GitPurpose | None = None,
     lazy: bool = False,
 ) -> GitResult:
     """Run `git -C directory args`.
@@ -141,7 +141,7 @@ def run_git(
     program = git_program(os.environ.get("PATH", os.defpath))
     where = ("-C", os.path.abspath(directory))
     stdin = os.fsencode(input) if isinstance(input, str) else input
-    environment = git_environment(Purpose.REMOTE if lazy else purpose, env)
+    environment = git_environment(GitPurpose.REMOTE if lazy else purpose, env)
     for pause in (*(_PAUSES_SECONDS if is_repeatable(args) else ()), None):
         ended = _run((program, *where, *git_options(purpose), *words), stdin, timeout, environment, inherit)
         result = msgspec.structs.replace(ended, argv=("git", *where, *args))
@@ -189,7 +189,7 @@ def git_program(search_path: str) -> str:
     """The absolute path of a git that is new enough; PaddockError when there is none."""
     program = find_git(search_path)
     for pause in (*_PAUSES_SECONDS, None):
-        told = _run((program, "--version"), None, 30.0, git_environment(Purpose.OBJECTS), ())
+        told = _run((program, "--version"), None, 30.0, git_environment(GitPurpose.OBJECTS), ())
         if told.killed_by is None and not told.timed_out:
             break
         if pause is None:

@@ -15,7 +15,7 @@ from collections.abc import Mapping
 from enum import StrEnum
 
 
-class Purpose(StrEnum):
+class GitPurpose(StrEnum):
     OBJECTS = "objects"
     SETTINGS = "settings"
     FILES = "files"
@@ -108,10 +108,10 @@ _CREDENTIAL_NAMES = (
     *("AWS_*", "GOOGLE_APPLICATION_CREDENTIALS", "CLOUDSDK_*"),
 )
 _NAMES = {
-    Purpose.OBJECTS: _PLAIN_NAMES,
-    Purpose.SETTINGS: (*_PLAIN_NAMES, *_CONFIG_NAMES),
-    Purpose.FILES: (*_PLAIN_NAMES, *_CONFIG_NAMES, *_NETWORK_NAMES),
-    Purpose.REMOTE: (*_PLAIN_NAMES, *_CONFIG_NAMES, *_NETWORK_NAMES, *_CREDENTIAL_NAMES),
+    GitPurpose.OBJECTS: _PLAIN_NAMES,
+    GitPurpose.SETTINGS: (*_PLAIN_NAMES, *_CONFIG_NAMES),
+    GitPurpose.FILES: (*_PLAIN_NAMES, *_CONFIG_NAMES, *_NETWORK_NAMES),
+    GitPurpose.REMOTE: (*_PLAIN_NAMES, *_CONFIG_NAMES, *_NETWORK_NAMES, *_CREDENTIAL_NAMES),
 }
 _FIXED = {
     "LC_ALL": "C",
@@ -134,13 +134,13 @@ _OBJECTS_FIXED = {
 }
 
 
-def purpose_of(args: tuple[str, ...]) -> Purpose:
+def purpose_of(args: tuple[str, ...]) -> GitPurpose:
     word = command_word(args)
     if word in _REMOTE_WORDS:
-        return Purpose.REMOTE
+        return GitPurpose.REMOTE
     if word in _FILES_WORDS:
-        return Purpose.FILES
-    return Purpose.SETTINGS if word in _SETTINGS_WORDS else Purpose.OBJECTS
+        return GitPurpose.FILES
+    return GitPurpose.SETTINGS if word in _SETTINGS_WORDS else GitPurpose.OBJECTS
 
 
 def is_repeatable(args: tuple[str, ...]) -> bool:
@@ -149,8 +149,8 @@ def is_repeatable(args: tuple[str, ...]) -> bool:
     return word in _REPEATABLE_WORDS or (word == "worktree" and "list" in args)
 
 
-def git_options(purpose: Purpose) -> tuple[str, ...]:
-    settings = (*_ALWAYS, *_OBJECTS_ONLY) if purpose is Purpose.OBJECTS else _ALWAYS
+def git_options(purpose: GitPurpose) -> tuple[str, ...]:
+    settings = (*_ALWAYS, *_OBJECTS_ONLY) if purpose is GitPurpose.OBJECTS else _ALWAYS
     return tuple(part for setting in settings for part in ("-c", setting))
 
 
@@ -162,9 +162,9 @@ def without_programs(args: tuple[str, ...]) -> tuple[str, ...]:
     return (*args[: at + 1], "--no-ext-diff", "--no-textconv", *args[at + 1 :])
 
 
-def git_environment(purpose: Purpose, extra: Mapping[str, str] | None = None) -> dict[str, str]:
+def git_environment(purpose: GitPurpose, extra: Mapping[str, str] | None = None) -> dict[str, str]:
     """The whole environment of a git process: what is allowed of ours, what is fixed, and `extra`."""
-    fixed = {**_FIXED, **_OBJECTS_FIXED} if purpose is Purpose.OBJECTS else _FIXED
+    fixed = {**_FIXED, **_OBJECTS_FIXED} if purpose is GitPurpose.OBJECTS else _FIXED
     return {**_allowed(_NAMES[purpose]), **fixed, **(extra or {})}
 
 

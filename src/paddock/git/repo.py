@@ -13,7 +13,7 @@ from msgspec.structs import replace
 from paddock.core.errors import PaddockError
 from paddock.core.lead import BY_HAND, Lead
 from paddock.git.command import GitFailed, GitKilled, GitOptions, GitResult, find_git, run_git
-from paddock.git.purposes import Purpose
+from paddock.git.purposes import GitPurpose
 from paddock.git.refs import ABSENT, RefMove, move_refs, read_refs
 
 __all__ = ["ABSENT", "Fetched", "GitFailed", "GitKilled", "GitResult", "RefMove", "Repo", "discover", "run_git"]
@@ -256,14 +256,14 @@ def _ask_git(start: Path) -> Repo:
         "--git-common-dir",
         "--absolute-git-dir",
         check=False,
-        purpose=Purpose.SETTINGS,  # whose repositories git trusts is configured
+        purpose=GitPurpose.SETTINGS,  # whose repositories git trusts is configured
     )
     if not asked.ok:
         raise _refusal(start, asked)
     bare, common, own = asked.lines
     common_dir, git_dir = Path(common).resolve(), Path(own).resolve()
     words = ("rev-parse", "--path-format=absolute", "--show-toplevel")
-    top = run_git(start, *words, check=False, purpose=Purpose.SETTINGS)
+    top = run_git(start, *words, check=False, purpose=GitPurpose.SETTINGS)
     if bare == "true":
         raise PaddockError(
             f"`{common_dir}` is a bare repository: it has no working tree",

@@ -10,7 +10,7 @@ from paddock.fleet.site import Site
 from paddock.git.command import run_git
 from paddock.git.landing.history import members_touching, read_landed
 from paddock.git.landing.workbench import open_workbench
-from paddock.git.purposes import Purpose
+from paddock.git.purposes import GitPurpose
 from paddock.git.worktrees.prepare import WorktreeOrder, prepare
 
 _TIPS_SEARCHED = 200
@@ -65,5 +65,5 @@ def open_to_resolve(site: Site, found: Conflicted, homes: Homes) -> tuple[str, l
     merging = run_git(path, "rev-parse", "--verify", "--quiet", "MERGE_HEAD", check=False).ok
     if not merging:
         run_git(path, "merge", "--no-edit", site.repo.resolve(main_ref(site)) or "HEAD", check=False)
-    conflicts = run_git(path, "diff", "--name-only", "--diff-filter=U", "-z", purpose=Purpose.FILES).records
+    conflicts = run_git(path, "diff", "--name-only", "--diff-filter=U", "-z", purpose=GitPurpose.FILES).records
     return str(path), [recordable(name) for name in conflicts]

@@ -16,7 +16,7 @@ from paddock.engines.protocol import Engine, TurnRequest
 from paddock.fleet.site import Site
 from paddock.git.command import run_git
 from paddock.git.lock import hold
-from paddock.git.purposes import Purpose
+from paddock.git.purposes import GitPurpose
 
 CHECKS = ".check"
 LOCK_SECONDS = 5.0
@@ -105,7 +105,7 @@ def _place(site: Site) -> Iterator[tuple[Path, Path]]:
             lock = site.repo.common_dir / "paddock" / "worktree-add.lock"
             with hold(lock, timeout_seconds=LOCK_SECONDS) as adding:
                 words = ("worktree", "add", "--quiet", "--detach", str(worktree), tip)
-                site.repo.git(*words, inherit=adding.inherit, purpose=Purpose.FILES)
+                site.repo.git(*words, inherit=adding.inherit, purpose=GitPurpose.FILES)
             yield worktree, side
         finally:
             _remove(site, worktree)

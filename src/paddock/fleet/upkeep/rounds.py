@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from paddock.core.ids import some_names
 from paddock.core.upkeep.judge import judge
 from paddock.core.upkeep.survey import Survey
 from paddock.fleet.checkpoints import checkpoint
@@ -11,10 +12,11 @@ from paddock.fleet.ledger import Ledger
 from paddock.fleet.site import Site
 from paddock.fleet.troubles import Troubles
 from paddock.fleet.upkeep.janitor import Dealt, allowed, drafts, look, look_at_claims, sweep
-from paddock.git.filters import filters_of
+from paddock.git.filters import filters_of, unknown_filters
 from paddock.git.left_locks import remove_left_locks
 
 CLEANING = "cleaning up"
+FILTERING = "running filters"
 
 
 @dataclass
@@ -40,6 +42,8 @@ class Rounds:
 
     async def _clean(self, look_at: Callable[[Site], Survey]) -> None:
         await asyncio.to_thread(remove_left_locks, self.site.repo.common_dir)
+        added = await asyncio.to_thread(unknown_filters, self.site.repo.common_dir)
+        await self.troubles.observe(FILTERING, explain_filters(added))
         seen = await asyncio.to_thread(look_at, self.site)
         checkpoint("janitor.looked")
         found = judge(self.ledger.read(), seen, allowed(self.site.config, self.driven()), self.site.clock.now())
@@ -62,3 +66,14 @@ class Rounds:
                 self.troubles.heal(trouble.what, trouble.whose)
         for (what, name), left in failed.items():
             await self.troubles.note(what, left, name)
+
+
+def explain_filters(added: tuple[str, ...]) -> str:
+    """Empty when there are none."""
+    if not added:
+        return ""
+    names = some_names(tuple(f"filter.{name}" for name in added))
+    return (
+        f"{names} was written into the repository's git configuration after the daemon started; it may be an agent's, "
+        "so it is not run (if it is yours, run `paddock down` and `paddock up`)"
+    )

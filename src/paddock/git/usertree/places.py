@@ -10,7 +10,7 @@ from pathlib import Path
 from paddock.core.errors import PaddockError
 from paddock.git.command import GitResult, run_git
 from paddock.git.filters import only_known_filters
-from paddock.git.purposes import Purpose
+from paddock.git.purposes import GitPurpose
 from paddock.git.repo import Repo, branch_of, common_dir_of, discover
 from paddock.git.worktrees.checkout import WATCHER_MARKER, operation_in_progress
 
@@ -72,7 +72,7 @@ class UserTree:
         env |= only_known_filters(common_dir_of(self.git_dir))
         if index is not None:
             env["GIT_INDEX_FILE"] = str(index)
-        timeout, files = TREE_TIMEOUT_SECONDS, Purpose.FILES
+        timeout, files = TREE_TIMEOUT_SECONDS, GitPurpose.FILES
         return run_git(work or self.path, *args, input=input, check=check, env=env, timeout=timeout, purpose=files)
 
 
