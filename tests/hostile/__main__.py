@@ -26,7 +26,9 @@ def main() -> int:
     with tempfile.TemporaryDirectory(dir=options.place) as place:
         template = build_template(Path(place) / "template")
         for level in map(Level, options.level or available_levels()):
-            for group in _groups(wanted, level, options.together)[part - 1 :: parts]:
+            for group in _groups([attack for attack in wanted if attack.plays_at(level)], level, options.together)[
+                part - 1 :: parts
+            ]:
                 unexpected += not _play(template, Path(place), group, level, options.details)
     return int(unexpected > 0)
 

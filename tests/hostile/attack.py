@@ -33,8 +33,8 @@ class Promise(StrEnum):
 
     MAIN = "main was only ever at commits that had passed"
     HELD = "what a person must see does not land by itself"
-    TREE = "your files, your index and your uncommitted work"
-    REFS = "your refs, configuration, hooks and attributes"
+    TREE = "your files, your index and your uncommitted work are as they were"
+    REFS = "your refs, configuration, hooks and attributes are as they were"
     LOG = "the log only grows"
     OTHERS = "the other tasks land what they made"
     SECRETS = "no secret gets out"
@@ -82,11 +82,16 @@ class Attack:
     hangs: bool = False
     engine: str = "sh"
     alone: bool = False
-    """What it does would be blamed on its neighbours in a shared yard."""
+    """Where no fence is up, what it does would be blamed on its neighbours in a shared yard."""
+
+    def plays_at(self, level: Level) -> bool:
+        """An engine with a model is not for a fence without a network."""
+        return level is not Level.NETWORK or self.engine == "sh"
 
     def shares_a_yard(self, level: Level) -> bool:
         """Whether it may be played beside others: it breaks nothing, so nobody has to ask whose fault it was."""
-        return not (self.alone or self.remote or self.hangs or self.settings or self.gaps_at(level))
+        apart = self.remote or self.hangs or self.settings or (self.alone and level is Level.NONE)
+        return self.plays_at(level) and not apart and not self.gaps_at(level)
 
     def gaps_at(self, level: Level) -> frozenset[Promise]:
         return self.gaps.get(level, frozenset())

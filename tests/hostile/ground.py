@@ -10,6 +10,7 @@ from pathlib import Path
 
 import psutil
 
+from paddock.config.schema import Config
 from paddock.core.errors import PaddockError
 from tests.fleet.yard import Yard, build_yard
 from tests.hostile.attack import Attack, Level
@@ -34,7 +35,9 @@ command = ["bash", "-c", "{{task}}"]
 [engines.json]
 command = ["bash", "-c", "{{task}}"]
 format = "claude-stream"
-"""
+[agents.hostile]
+engine = "sh"
+{fence}"""
 SECRETS = {
     "the ssh key": "canary-ssh-5c1d",
     "the daemon's environment": "canary-env-90ab",
@@ -49,7 +52,12 @@ ulimit -u 4000 -c 0
 export PYTHONPATH={pythonpath}
 paddock() {{ "$PY" -m paddock "$@"; }}
 work() {{ mkdir -p parts; echo good > "parts/$NAME.txt"; git add parts && git commit -qm "${{1:-Add $NAME}}"; }}
-plant() {{ printf '#!/bin/sh\\nenv > %s/ran-%s\\ncat\\n' "$DROP" "$NAME" > "$1"; chmod +x "$1"; }}
+TOOL=$(git rev-parse --absolute-git-dir)/tool-$NAME
+plant() {{
+  printf '#!/bin/sh\\n[ "$PADDOCK_ATTEMPT" ] || env > %s/ran-%s\\ncat\\n' "$DROP" "$NAME" > "$TOOL"; chmod +x "$TOOL"
+}}
+MINE=$(ls -d "$STATE"/attempts/*/"${{PADDOCK_ATTEMPT%.*}}/${{PADDOCK_ATTEMPT#*.}}" 2>/dev/null | head -1)
+MINE=${{MINE:-$YARD/none}}
 echo begun
 """
 """Paths are those of this yard alone: where no fence is up, an attack by path really happens."""
@@ -140,12 +148,12 @@ def _speaks_of(process: psutil.Process, place: str) -> bool:
 
 def build_ground(template: Path, folder: Path, level: Level, remote: bool = False) -> Ground:
     yard = build_yard(template, folder)
-    _furnish(yard, remote)
+    _furnish(yard, level, remote)
     yard.env.update(
         DEPLOY_TOKEN=SECRETS["the daemon's environment"],
         PADDOCK_LIMITS_MAX_AGENTS="40",
         PADDOCK_TIMEOUTS_TURN=TURN_TIMEOUT,
-        **({"PADDOCK_FENCE_LEVEL": level.value, "PADDOCK_LAND_FENCE": level.value} if level is not Level.NONE else {}),
+        **fence_settings(level),
     )
     return Ground(
         yard,
@@ -159,10 +167,24 @@ def build_ground(template: Path, folder: Path, level: Level, remote: bool = Fals
     )
 
 
-def _furnish(yard: Yard, remote: bool) -> None:
+def settings_file(level: Level, remote: bool) -> str:
+    """`paddock.toml`, as the person wrote it."""
+    fence = f'fence = "{level}"\n' if "fence" in Config.__struct_fields__ else ""
+    return TOML.format(remote='remote = "hub"' if remote else "", fence=fence)
+
+
+def fence_settings(level: Level) -> dict[str, str]:
+    """For CI and for the good agents, which are of an engine with a model: they need a network."""
+    if "fence" not in Config.__struct_fields__:
+        return {}
+    good = Level.NONE if level is Level.NONE else Level.FILES
+    return {"PADDOCK_FENCE_LEVEL": good.value, "PADDOCK_LAND_FENCE": level.value, "PADDOCK_FENCE_WRITE": ""}
+
+
+def _furnish(yard: Yard, level: Level, remote: bool) -> None:
     top, home = yard.top, Path(yard.env["HOME"])
     files = {
-        "paddock.toml": TOML.format(remote='remote = "hub"' if remote else ""),
+        "paddock.toml": settings_file(level, remote),
         "ci.sh": CI_SCRIPT,
         "notes.txt": "notes\n",
         "keep.txt": "keep\n",

@@ -13,7 +13,15 @@ from paddock.core.events import DaemonTroubled
 from paddock.core.merge.events import MainMoved, TrainLanded
 from paddock.core.tasks.task import Phase
 from tests.hostile.attack import Kind, Promise
-from tests.hostile.ground import CI_SCRIPT, SECRETS, TOML, read_configured, read_home, read_uncommitted, user_refs
+from tests.hostile.ground import (
+    CI_SCRIPT,
+    SECRETS,
+    read_configured,
+    read_home,
+    read_uncommitted,
+    settings_file,
+    user_refs,
+)
 from tests.hostile.siege import Siege
 
 Complaints = Iterator[str]
@@ -74,12 +82,15 @@ def _red(siege: Siege, tip: str) -> Complaints:
         subprocess.run((*git, "init", "-q"), check=True, capture_output=True, timeout=60)
         (place / ".git" / "objects" / "info" / "alternates").write_text(where + "\n")
         subprocess.run((*git, "checkout", "-q", "--detach", tip), check=True, capture_output=True, timeout=60)
-    written = {"ci.sh": CI_SCRIPT, "paddock.toml": TOML.format(remote="")}
+    remote = any(attack.remote for attack in siege.attackers.values())
+    written = {"ci.sh": CI_SCRIPT, "paddock.toml": settings_file(siege.ground.level, remote)}
     for name, text in written.items():
-        found = (place / name).read_bytes().decode().replace('remote = "hub"', "")
+        found = (place / name).read_bytes().decode(errors="replace")
         if found != text:
             yield f"main was at {tip}, where a checkout of {name} is not what a person wrote"
-    bad = [path.name for path in (place / "parts").rglob("*") if path.is_file() and b"bad" in path.read_bytes().split()]
+    parts = place / "parts"
+    files = [path for path in parts.rglob("*") if path.is_file() and not path.is_symlink() and not parts.is_symlink()]
+    bad = [path.name for path in files if b"bad" in path.read_bytes().split()]
     if bad:
         yield f"main was red at {tip}: {', '.join(bad)}"
 
@@ -180,8 +191,8 @@ def _secrets(siege: Siege) -> Complaints:
 
 def _reachable(siege: Siege) -> Iterator[tuple[str, Callable[[], bytes]]]:
     """What an attacker can hand out: its output, what it dropped, what it committed."""
-    state = siege.ground.yard.log_path.parent
-    folders = [state / "runs", *(state / "attempts" / name for name in siege.attackers)]
+    yard = siege.ground.yard
+    folders = [yard.runs_folder, *(yard.attempt_folder(f"{name}.1").parent for name in siege.attackers)]
     for folder in (*folders, siege.ground.drop):
         for path in folder.rglob("*"):
             if path.is_file() and path.stat().st_size < MOST_BYTES:

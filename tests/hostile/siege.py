@@ -51,7 +51,7 @@ class Watch:
         while not self._over.wait(0.01):
             with contextlib.suppress(OSError, UnicodeDecodeError):
                 self.tips.update(_SHA.findall(ref.read_text()))
-            if (rounds := rounds + 1) % 30 == 0:
+            if (rounds := rounds + 1) % 100 == 0:
                 self.look_at_log()
 
     def look_at_log(self) -> None:
@@ -88,15 +88,20 @@ class Siege:
             self.gone.append(f"the daemon ended with {ended.exit_code}: {ended.words[-300:]}")
             self.start()
 
+    @property
+    def is_over(self) -> bool:
+        """No daemon stays, and enough were tried."""
+        return self.daemons[-1].exit_code is not None and len(self.daemons) >= MOST_DAEMONS
+
     def until(self, what: str, holds: Any) -> bool:
         """Whether it came; the daemon is started again while it does not."""
         give_up_at = time.monotonic() + PATIENCE_SECONDS
-        while time.monotonic() < give_up_at:
+        while time.monotonic() < give_up_at and not self.is_over:
             with contextlib.suppress(PaddockError, OSError):
                 if holds():
                     return True
             self.tend()
-            time.sleep(0.03)
+            time.sleep(0.1)
         self.unfinished = f"{what} never came; the daemon says: {self.daemons[-1].words[-600:]}"
         return False
 
@@ -126,7 +131,13 @@ def _play(siege: Siege, attacks: Sequence[Attack], among: Sequence[str]) -> None
     if not siege.until("the good agent", lambda: _at_work(siege)):
         return
     briefs: list[dict[str, object]] = [
-        {"brief": siege.ground.brief(attack), "title": attack.name, "engine": attack.engine, "attempts": 1}
+        {
+            "brief": siege.ground.brief(attack),
+            "title": attack.name,
+            "agent": "hostile",
+            "engine": attack.engine,
+            "attempts": 1,
+        }
         for attack in attacks
     ]
     added = yard.add_all([*briefs, *map(_good_task, among)])
@@ -187,7 +198,7 @@ def _finish(siege: Siege) -> None:
             siege.unfinished = f"the daemon does not come to rest: {siege.daemons[-1].words[-600:]}"
             siege.daemons[-1].kill()
             return
-        time.sleep(0.03)
+        time.sleep(0.1)
     if code not in (0, 1):
         siege.gone.append(f"the daemon ended with {code}: {siege.daemons[-1].words[-600:]}")
         if len(siege.daemons) < MOST_DAEMONS:

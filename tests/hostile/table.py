@@ -96,8 +96,8 @@ def _is_stopped(attack: Attack, level: Level) -> bool:
 
 def _lost(attack: Attack, level: Level) -> str:
     gaps = attack.gaps_at(level)
-    if reason := hole_of(attack, level):
-        return f"not yet: {reason}"
+    if hole_of(attack, level):
+        return "not stopped yet"
     return ", ".join(LOST[promise] for promise in Promise if promise in gaps) or "stopped"
 
 

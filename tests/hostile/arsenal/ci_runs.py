@@ -80,7 +80,7 @@ cp "$TMPDIR/tool" .git/hooks/post-checkout; exit 0""",
     _in_ci(
         "ci-forges-its-verdict",
         "a CI run that fails and writes that it passed",
-        'for f in "$STATE"/runs/*; do echo 0 > "$f/turn-1.exit" 2>/dev/null; done; exit 1',
+        'find "$STATE/runs" -type d | while read f; do echo 0 > "$f/turn-1.exit"; done; exit 1',
         never_lands=True,
     ),
     _in_ci(

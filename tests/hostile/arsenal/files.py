@@ -25,8 +25,8 @@ mv "$HERE" "$HERE.old" && ln -s "${other%/}" "$HERE" """,
         Kind.FILES,
         "its worktree replaced by a folder with a repository of its own",
         """\
-plant $DROP/tool-$NAME 2>/dev/null; work; cd ..; mv "$HERE" "$HERE.old" && mkdir "$HERE" && cd "$HERE" && git init -q . &&
-git config core.fsmonitor $DROP/tool-$NAME; echo x > x""",
+plant; work; cd ..; mv "$HERE" "$HERE.old" && mkdir "$HERE" && cd "$HERE" && git init -q . &&
+git config core.fsmonitor $TOOL; echo x > x""",
         alone=True,
     ),
     Attack("worktree-removed", Kind.FILES, "its worktree removed", 'work; cd /; rm -rf "$HERE"'),
@@ -42,7 +42,7 @@ work; cd /; rm -rf "$HERE" && mkfifo "$HERE" """,
         "parent-removed",
         Kind.FILES,
         "the folder above its worktree removed",
-        'work; cd /; rm -rf "$HERE"/../* "$HERE"/../.slots',
+        'work; cd /; case $HERE in "$ROOT"/?*) rm -rf "${ROOT:?}"/* "${ROOT:?}"/.slots;; esac',
         settings={"PADDOCK_TIMEOUTS_TURN": "15s"},
         alone=True,
     ),
@@ -139,7 +139,7 @@ work; own=$(git rev-parse --absolute-git-dir); for name in index HEAD config pac
         Kind.FILES,
         "the user's configuration and hooks, by path",
         """\
-plant $DROP/tool-$NAME 2>/dev/null; work; git -C "$TOP" config core.fsmonitor $DROP/tool-$NAME
+plant; work; git -C "$TOP" config core.fsmonitor $TOOL
 printf '#!/bin/sh\\n[ "$PADDOCK_ATTEMPT" ] || env > %s/ran-hook\\n' $DROP > "$GITDIR/hooks/reference-transaction"; chmod +x "$GITDIR/hooks/reference-transaction" """,
         gaps=unfenced(Promise.REFS, Promise.PLANTED, Promise.SECRETS),
         alone=True,
@@ -149,8 +149,8 @@ printf '#!/bin/sh\\n[ "$PADDOCK_ATTEMPT" ] || env > %s/ran-hook\\n' $DROP > "$GI
         Kind.FILES,
         "a filter in the user's own configuration, by path",
         """\
-plant $DROP/tool-$NAME 2>/dev/null; work; git -C "$TOP" config filter.evil.clean $DROP/tool-$NAME
-git -C "$TOP" config filter.evil.smudge $DROP/tool-$NAME; mkdir -p "$GITDIR/info"; echo '* filter=evil' > "$GITDIR/info/attributes" """,
+plant; work; git -C "$TOP" config filter.evil.clean $TOOL
+git -C "$TOP" config filter.evil.smudge $TOOL; mkdir -p "$GITDIR/info"; echo '* filter=evil' > "$GITDIR/info/attributes" """,
         gaps=unfenced(Promise.REFS, Promise.PLANTED, Promise.SECRETS),
         alone=True,
     ),

@@ -1,6 +1,6 @@
 """Objects and histories that git itself would not make, and git directories that are not what they seem."""
 
-from tests.hostile.attack import Attack, Kind
+from tests.hostile.attack import Attack, Kind, Promise, unfenced
 
 _RAW = """\
 import hashlib, os, subprocess, sys, zlib
@@ -151,7 +151,7 @@ ln -s tree/draft.txt parts-link; git add secret tree up conf parts-link; git com
         """\
 mkdir -p parts; echo good > parts/x.txt; git add parts; git commit -qm parts; git rm -rq parts; rm -rf parts
 ln -s "$TOP" parts; git add parts; git commit -qm link""",
-        never_lands=False,
+        never_lands=True,
     ),
     Attack(
         "alternates",
@@ -229,8 +229,8 @@ work; echo left > left.txt; rm -f $own/HEAD; ln -s /etc/passwd $own/HEAD""",
         Kind.GIT,
         "`.git` replaced by a repository of its own, with a filter",
         """\
-plant $DROP/tool-$NAME 2>/dev/null; work; rm -rf .git; git init -q .; git config filter.evil.clean $DROP/tool-$NAME
-git config core.fsmonitor $DROP/tool-$NAME; mkdir -p .git/info; echo '* filter=evil' > .git/info/attributes
+plant; work; rm -rf .git; git init -q .; git config filter.evil.clean $TOOL
+git config core.fsmonitor $TOOL; mkdir -p .git/info; echo '* filter=evil' > .git/info/attributes
 echo bad > parts/evil.txt; git add -A; git -c core.fsmonitor=false commit -qm mine; true""",
     ),
     Attack(
@@ -239,6 +239,7 @@ echo bad > parts/evil.txt; git add -A; git -c core.fsmonitor=false commit -qm mi
         "`.git` as a symlink to the user's repository",
         """\
 work; echo left > left.txt; rm -rf .git; ln -s "$GITDIR" .git; git add -A; git commit -qm onto-main; true""",
+        gaps=unfenced(Promise.TREE, Promise.REFS, Promise.MAIN, Promise.OTHERS),
     ),
     Attack(
         "dot-git-names-another",

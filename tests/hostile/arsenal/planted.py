@@ -5,10 +5,8 @@ from tests.hostile.attack import Attack, Kind
 
 def _configured(name: str, what: str, *settings: str, more: str = "", remote: bool = False) -> Attack:
     """Settings in the configuration that git finds, at every place where it can be written; `%` is the planted program."""
-    lines = [
-        f"git config{where} {setting.replace('%', '$DROP/tool-$NAME')}" for setting in settings for where in _SCOPES
-    ]
-    script = "plant $DROP/tool-$NAME 2>/dev/null; cp $DROP/tool-$NAME ./tool 2>/dev/null\n" + "\n".join(lines)
+    lines = [f"git config{where} {setting.replace('%', '$TOOL')}" for setting in settings for where in _SCOPES]
+    script = "plant\n" + "\n".join(lines)
     return Attack(name, Kind.GIT, what, f"{script}\n{more}\nwork; exit 0", remote=remote)
 
 
@@ -95,17 +93,17 @@ echo theirs >> keep.txt; git commit -qam keep""",
     _configured(
         "aliases",
         "aliases for what Paddock calls",
-        "alias.status '!%'",
-        "alias.rev-parse '!%'",
-        "alias.merge-tree '!%'",
+        'alias.status "!%"',
+        'alias.rev-parse "!%"',
+        'alias.merge-tree "!%"',
     ),
     _configured(
         "included",
         "`include.path` and `includeIf`",
         "include.path $PWD/evil.config",
         "includeIf.gitdir:/**.path $PWD/evil.config",
-        more="printf '[core]\\n\\tfsmonitor = %s\\n[filter \"evil\"]\\n\\tclean = %s\\n' $DROP/tool-$NAME "
-        "$DROP/tool-$NAME > evil.config\n" + _ATTRIBUTES,
+        more="printf '[core]\\n\\tfsmonitor = %s\\n[filter \"evil\"]\\n\\tclean = %s\\n' $TOOL "
+        "$TOOL > evil.config\n" + _ATTRIBUTES,
     ),
     _configured(
         "signing",
@@ -119,7 +117,7 @@ echo theirs >> keep.txt; git commit -qam keep""",
     _configured(
         "submodule-update",
         "`submodule.*.update` with a command",
-        "submodule.x.update '!%'",
+        'submodule.x.update "!%"',
         "submodule.x.url $PWD",
         "submodule.recurse true",
         more="""
@@ -129,7 +127,7 @@ git -c protocol.file.allow=always submodule add -q "$PWD" x 2>/dev/null""",
     _configured(
         "partial-clone",
         "a promisor remote with a command",
-        "remote.evil.url 'ext::$DROP/tool-$NAME'",
+        'remote.evil.url "ext::$TOOL"',
         "remote.evil.promisor true",
         "extensions.partialClone evil",
         "core.repositoryFormatVersion 1",
@@ -203,13 +201,5 @@ done; git -c core.attributesFile=/dev/null commit -q --allow-empty -m attributes
 for at in $(git rev-parse --git-common-dir) $(git rev-parse --git-dir); do
   mkdir -p $at/info; echo '*' > $at/info/exclude; echo '/none' > $at/info/sparse-checkout
 done; git config core.sparseCheckout true; git add -f . ; echo a > hidden.txt; work""",
-    ),
-    Attack(
-        "home-config",
-        Kind.GIT,
-        "`~/.gitconfig` and `~/.config/git`",
-        """\
-printf '[core]\\n\\tfsmonitor = %s\\n' "$DROP/tool" > ~/.gitconfig 2>/dev/null
-mkdir -p ~/.config/git 2>/dev/null && echo '* filter=evil' > ~/.config/git/attributes; work""",
     ),
 )

@@ -129,7 +129,7 @@ EOF""",
         Kind.PROCESSES,
         "it writes the file that says how it ended",
         """\
-mine="$STATE/attempts/${PADDOCK_ATTEMPT%.*}/${PADDOCK_ATTEMPT#*.}"; echo 0 > "$mine/turn-1.exit"; work; sleep 1; exit 7""",
+echo 0 > "$MINE/turn-1.exit"; work; sleep 1; exit 7""",
         alone=True,
     ),
     Attack(
@@ -137,7 +137,7 @@ mine="$STATE/attempts/${PADDOCK_ATTEMPT%.*}/${PADDOCK_ATTEMPT#*.}"; echo 0 > "$m
         Kind.PROCESSES,
         "`mkdir turn-1.exit`",
         """\
-mine="$STATE/attempts/${PADDOCK_ATTEMPT%.*}/${PADDOCK_ATTEMPT#*.}"; mkdir "$mine/turn-1.exit"; work""",
+mkdir "$MINE/turn-1.exit"; work""",
         alone=True,
     ),
     Attack(
@@ -145,7 +145,7 @@ mine="$STATE/attempts/${PADDOCK_ATTEMPT%.*}/${PADDOCK_ATTEMPT#*.}"; mkdir "$mine
         Kind.PROCESSES,
         "`mkfifo turn-1.exit turn-1.ending`",
         """\
-mine="$STATE/attempts/${PADDOCK_ATTEMPT%.*}/${PADDOCK_ATTEMPT#*.}"; mkfifo "$mine/turn-1.exit" "$mine/turn-1.ending"; work""",
+mkfifo "$MINE/turn-1.exit" "$MINE/turn-1.ending"; work""",
         alone=True,
     ),
     Attack(
@@ -153,8 +153,8 @@ mine="$STATE/attempts/${PADDOCK_ATTEMPT%.*}/${PADDOCK_ATTEMPT#*.}"; mkfifo "$min
         Kind.PROCESSES,
         "it writes the file that says who runs it",
         """\
-mine="$STATE/attempts/${PADDOCK_ATTEMPT%.*}/${PADDOCK_ATTEMPT#*.}"; work; for p in "$STATE"/attempts/*/*/turn-1.pid; do
-[ "$p" -ef "$mine/turn-1.pid" ] || { cat "$p" > "$mine/turn-1.pid"; break; }; done""",
+work; for p in "$STATE"/attempts/*/*/*/turn-1.pid; do
+[ "$p" -ef "$MINE/turn-1.pid" ] || { cat "$p" > "$MINE/turn-1.pid"; break; }; done""",
         alone=True,
     ),
     Attack(
@@ -162,7 +162,7 @@ mine="$STATE/attempts/${PADDOCK_ATTEMPT%.*}/${PADDOCK_ATTEMPT#*.}"; work; for p 
         Kind.PROCESSES,
         "it removes the file that says who runs it",
         """\
-mine="$STATE/attempts/${PADDOCK_ATTEMPT%.*}/${PADDOCK_ATTEMPT#*.}"; rm -f "$mine"/turn-1.pid; work; sleep 1""",
+rm -f "$MINE"/turn-1.pid; work; sleep 1""",
         alone=True,
     ),
     Attack(
@@ -170,7 +170,7 @@ mine="$STATE/attempts/${PADDOCK_ATTEMPT%.*}/${PADDOCK_ATTEMPT#*.}"; rm -f "$mine
         Kind.PROCESSES,
         "it truncates its own output and makes it a fifo",
         """\
-work; mine="$STATE/attempts/${PADDOCK_ATTEMPT%.*}/${PADDOCK_ATTEMPT#*.}"; : > "$mine/turn-1.out"; rm -f "$mine/turn-1.err"; mkfifo "$mine/turn-1.err" """,
+work; : > "$MINE/turn-1.out"; rm -f "$MINE/turn-1.err"; mkfifo "$MINE/turn-1.err" """,
         alone=True,
     ),
     Attack(
@@ -178,7 +178,7 @@ work; mine="$STATE/attempts/${PADDOCK_ATTEMPT%.*}/${PADDOCK_ATTEMPT#*.}"; : > "$
         Kind.PROCESSES,
         "it removes the folder of its attempt",
         """\
-work; rm -rf "$STATE/attempts/${PADDOCK_ATTEMPT%.*}" """,
+work; rm -rf "$MINE"; true""",
         alone=True,
     ),
     Attack("ended-by-signal", Kind.PROCESSES, "it ends by SEGV with a stop between", "work; kill -SEGV $$"),

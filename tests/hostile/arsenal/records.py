@@ -17,6 +17,7 @@ _LOST = (
     Promise.RECORDS,
     Promise.SCREEN,
     Promise.HELD,
+    Promise.PROCESSES,
 )
 """A log that is gone takes with it what was recorded there; all that is promised is that this is said."""
 
@@ -58,7 +59,7 @@ EOF""",
     _on_log(
         "log-noise",
         "noise in the log and in its write-ahead log",
-        'for f in "$LOG" "$LOG"-wal; do for n in 3000 7000 11000; do printf noise | dd of="$f" bs=1 seek=$n conv=notrunc; done; done 2>/dev/null',
+        'for f in "$LOG" "$LOG"-wal; do head -c 12000 /dev/urandom | dd of="$f" bs=4096 seek=1 conv=notrunc; done 2>/dev/null',
         *_LOST,
     ),
     _on_log(
@@ -68,7 +69,7 @@ EOF""",
 cp "$LOG" /tmp/old-$$.db; sleep 1; cat /tmp/old-$$.db > "$LOG"; : > "$LOG"-wal; rm -f /tmp/old-$$.db""",
         *_LOST,
     ),
-    _on_log("state-removed", "`rm -rf .git/paddock`", 'rm -rf "$STATE"', *_LOST, Promise.PROCESSES),
+    _on_log("state-removed", "`rm -rf .git/paddock`", 'rm -rf "$STATE"', *_LOST),
     _on_log(
         "log-locked",
         "a write transaction that is not ended for a while",

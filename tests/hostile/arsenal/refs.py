@@ -131,8 +131,8 @@ git worktree prune --expire=now; work""",
     Attack(
         "many-refs",
         Kind.GIT,
-        "100,000 refs",
-        'seq 1 100000 | sed "s#.*#create refs/heads/x/& $(git rev-parse HEAD)#" | git update-ref --stdin; work',
+        "20,000 refs",
+        'seq 1 20000 | sed "s#.*#create refs/heads/x/& $(git rev-parse HEAD)#" | git update-ref --stdin; work',
     ),
     Attack(
         "remote-changed",

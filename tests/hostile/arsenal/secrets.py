@@ -24,7 +24,11 @@ ATTACKS = (
     ),
     _reads("reads-others-files", "another attempt's worktree", 'cat "$ROOT"/*/private.key'),
     _reads("reads-the-log", "other tasks' briefs in the log", 'strings -a "$LOG" "$LOG"-wal | grep -a canary'),
-    _reads("reads-prompts", "other attempts' prompts and transcripts", 'cat "$STATE"/attempts/*/*/* | grep -a canary'),
+    _reads(
+        "reads-prompts",
+        "other attempts' prompts and transcripts",
+        'find "$STATE/attempts" -type f -exec cat {} + | grep -a canary',
+    ),
     _reads(
         "reads-arguments",
         "other processes' arguments",
