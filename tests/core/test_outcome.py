@@ -38,6 +38,15 @@ ROWS = [
     pytest.param(AttemptFacts(exit=0, summary=WORKED, nothing_new=True), "empty", "committed nothing", id="never-any"),
     pytest.param(AttemptFacts(exit=0, summary=WORKED, dirty=3), "unsaved", "3 uncommitted files", id="dirty"),
     pytest.param(AttemptFacts(exit=0, summary=WORKED, commits=1, dirty=1), "unsaved", "1 uncommitted", id="both"),
+    pytest.param(
+        AttemptFacts(exit=0, summary=WORKED, commits=2, dirty=1, kept="dump: too large"),
+        "kept",
+        "dump: too large",
+        id="kept",
+    ),
+    pytest.param(
+        AttemptFacts(exit=1, summary=WORKED, kept="dump: too large"), "crashed", "exit 1", id="crashed-and-kept"
+    ),
     pytest.param(AttemptFacts(exit=0, summary=WORKED), "empty", "committed nothing", id="nothing"),
     pytest.param(
         AttemptFacts(exit=0, summary=msgspec.structs.replace(WORKED, noop_reason="done before")),
@@ -286,6 +295,7 @@ def follow(outcome: Outcome, task: Task | None = None, **more: object) -> Next:
     [
         ("delivered", "approval", False),
         ("unsaved", "approval", False),
+        ("kept", "block", True),
         ("unchanged", "approval", False),
         ("noop", "noop", False),
         ("empty", "retry", True),

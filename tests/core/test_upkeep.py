@@ -14,7 +14,6 @@ from paddock.core.tasks.conversations import Homes
 from paddock.core.upkeep.findings import (
     EndProcesses,
     ExpireLease,
-    ForgetEntry,
     Leftover,
     ReleaseSandbox,
     ReleaseUnit,
@@ -25,7 +24,6 @@ from paddock.core.upkeep.findings import (
     What,
 )
 from paddock.core.upkeep.judge import (
-    FRESH_ENTRY_SECONDS,
     FRESH_UNIT_SECONDS,
     Allowed,
     collect,
@@ -34,7 +32,6 @@ from paddock.core.upkeep.judge import (
     live_owners,
 )
 from paddock.core.upkeep.survey import (
-    EntrySeen,
     OutputSeen,
     ProcessSeen,
     SandboxClaim,
@@ -95,7 +92,6 @@ SURVEYS = st.builds(
     Survey,
     processes=st.lists(st.builds(ProcessSeen, OWNERS, st.just("pid 7"), AGES, st.just("sh")), max_size=5).map(tuple),
     worktrees=worktrees(),
-    entries=st.lists(st.builds(EntrySeen, SLOTS.map(lambda n: f"/git/worktrees/w{n}"), AGES), max_size=3).map(tuple),
     sandboxes=st.lists(
         st.builds(SandboxClaim, SLOTS.map(lambda n: f"ci{n}"), st.sampled_from([None, "r1", "r2", "r7", "mine", "1"])),
         unique_by=lambda box: box.name,
@@ -135,8 +131,6 @@ def test_nothing_at_work_or_unknown_is_ever_given_a_remedy(seen: Survey) -> None
             case RemoveOutput(path=path):
                 [owner] = [output.owner for output in seen.outputs if output.path == path]
                 assert owner in ENDED
-            case ForgetEntry(path=path):
-                assert any(e.path == path and e.age_seconds > FRESH_ENTRY_SECONDS for e in seen.entries)
             case ExpireLease():
                 assert found.name == "port:1"
 
@@ -183,7 +177,7 @@ def test_gc_takes_neither_the_live_nor_the_busy_and_leaves_the_pool_its_size(
     seen: tuple[WorktreeSeen, ...], live: frozenset[str], pool: int, force: bool, lived_in: set[int]
 ) -> None:
     homes = Homes(kept=tuple(f"/pool/w{number}" for number in sorted(lived_in)))
-    removed = {r.slot: f for f in collect(seen, (), live, pool, homes, force=force) if (r := slot_of(f)) is not None}
+    removed = {r.slot: f for f in collect(seen, live, pool, homes, force=force) if (r := slot_of(f)) is not None}
     for one in seen:
         if one.number not in removed:
             continue
@@ -218,10 +212,7 @@ def test_a_person_who_resolves_a_blocked_task_keeps_the_folder_from_gc() -> None
     assert live_owners(ledger.board) == {f"{task}.resolve"}
 
 
-def test_fresh_refs_and_entries_are_left_for_whoever_is_making_them() -> None:
-    seen = Survey(
-        entries=(EntrySeen("new", FRESH_ENTRY_SECONDS), EntrySeen("old", FRESH_ENTRY_SECONDS + 1)),
-        units=(UnitSeen("new", FRESH_UNIT_SECONDS), UnitSeen("old", FRESH_UNIT_SECONDS + 1)),
-    )
+def test_fresh_refs_are_left_for_whoever_is_making_them() -> None:
+    seen = Survey(units=(UnitSeen("new", FRESH_UNIT_SECONDS), UnitSeen("old", FRESH_UNIT_SECONDS + 1)))
     found = judge(Board(), seen, ALLOWED, NOW)
-    assert [(one.what, one.name) for one in found] == [(What.UNREGISTERED, "old"), (What.REF, "old")]
+    assert [(one.what, one.name) for one in found] == [(What.REF, "old")]

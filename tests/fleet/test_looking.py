@@ -75,11 +75,12 @@ def test_an_engine_is_checked_in_a_worktree_with_what_an_attempt_has(make_yard: 
     place, common, *environment = told.read_text().splitlines()
     assert Path(place).parent.name == ".check"
     assert Path(place).parent.parent == yard.folder / "app.paddock"
-    assert Path(common).resolve() == (yard.top / ".git").resolve()
+    assert Path(common) == Path(place).with_name(f".{Path(place).name}") / "repo"
+    assert not Path(common).exists()
     assert f"PADDOCK_WORKTREE={place}" in environment
     assert not any(line.startswith("SECRET_OF_MINE=") for line in environment)
     assert not Path(place).exists()
-    assert ".check" not in yard.git("worktree", "list")
+    assert not (yard.folder / "app.paddock" / ".check").exists()
 
 
 def test_a_check_ends_in_time_and_says_what_was_heard(make_yard: MakeYard) -> None:
@@ -89,4 +90,4 @@ def test_a_check_ends_in_time_and_says_what_was_heard(make_yard: MakeYard) -> No
     said = yard.paddock("engines", "check", "slow", "--timeout", "5", code=1)
     assert "no answer within 5 s: its turn was still running; it had said: thinking" in said
     assert "hint: `--timeout 15` waits longer" in said
-    assert ".check" not in yard.git("worktree", "list")
+    assert not (yard.folder / "app.paddock" / ".check").exists()

@@ -12,6 +12,7 @@ import pytest
 from paddock.core.ids import TaskId
 from paddock.core.tasks.task import Attempt
 from paddock.engines.registry import load_engine
+from paddock.git.worktrees.slots import list_slots
 from tests.engines.real.agents import seed_home
 from tests.engines.real.fixtures import engine_table, mock_model, provider_of, real_cli
 from tests.engines.real.install import PINNED
@@ -83,9 +84,10 @@ class Stage:
 
     def dirt(self) -> str:
         """What is not committed in any worktree."""
-        listed = self.yard.git("worktree", "list", "--porcelain").splitlines()
-        paths = [line.removeprefix("worktree ") for line in listed if line.startswith("worktree ")]
-        return "".join(self.yard.git("-C", path, "status", "--porcelain") for path in paths)
+        root = self.yard.worktrees
+        places = [root.enclosure(slot) for slot in list_slots(root)]
+        mine = self.yard.git("-C", str(self.yard.top), "status", "--porcelain")
+        return mine + "".join(place.git("status", "--porcelain").text for place in places)
 
 
 @pytest.fixture

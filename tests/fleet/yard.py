@@ -32,13 +32,13 @@ from tests.warm import PATIENCE_SECONDS, RunningCommand
 Step = Mapping[str, object]
 _Found = TypeVar("_Found")
 _KEPT_FILES = re.compile(
-    r"""/paddock/(log\.(db(-wal|-shm)?|lock|board)|(waiting|limits|troubles|settings|fence)\.json|(worktree-add|checkouts|left-locks)\.lock|main-compared|daemon\.log|leader)$
+    r"""/paddock/(log\.(db(-wal|-shm)?|lock|board)|(waiting|limits|troubles|settings|fence)\.json|(checkouts|left-locks)\.lock|main-compared|daemon\.log|leader)$
     |/paddock/memory/(w\d+/)?[^/]+\.json(\.new)?$  # the draft is of an agent killed while it saved its conversation
     |/paddock/attempts/[0-9a-f]{8}/t\d+/\d+/(turn-\d+\.(pid|out|err|exit|ending|stop|logs|times|[0-9a-f]{16}\.go)|prompt[^/]*|setup\.log|desk/socket(\.new)?)$
     |/paddock/attempts/[0-9a-f]{8}/t\d+/\d+/((gemini|qwen)-defaults\.json|aider/[^/]+)$
     |/paddock/memory/w\d+/\.[a-z]  # what CLIs keep where a fence hides the rest
     |/paddock/(runs|workbench\.git)/
-    |/\.slots/(claims\.lock|w\d+/(lock|record\.json|setup\.log))$""",
+    |/\.slots/(claims\.lock|repository|w\d+/(lock|record\.json|setup\.log|control/(HEAD|config|index|shallow|info/[a-z-]+)))$""",
     re.VERBOSE,
 )
 QUICK = {
@@ -179,20 +179,19 @@ class Yard:
         return [f"w{number} {record and (record.attempt, record.state)}" for number, record in busy.items()]
 
     def dirty_worktrees(self) -> list[str]:
-        """Those in the pool that the next attempt would not find clean, off every branch and known to git."""
-        paths = [slot.path for slot in list_slots(self.worktrees)]
-        known = re.findall(r"^worktree (.*)\nHEAD .*\n(.*)$", self.git("worktree", "list", "--porcelain"), re.MULTILINE)
-        loose = {path for path, state in known if state == "detached"}
-        return [path.name for path in paths if str(path) not in loose or self.git("-C", str(path), "status", "-s")]
+        """Those in the pool that the next attempt would not find clean, and free of the last one's git directory."""
+        root = self.worktrees
+        places = [(slot.path.name, root.enclosure(slot)) for slot in list_slots(root)]
+        return [name for name, place in places if place.own.exists() or place.git("status", "-s").stdout]
 
     def leftover_files(self) -> list[str]:
         """Files that no step of a fleet at rest has left on purpose, and sockets nobody listens at."""
         state, root = self.log_path.parent, self.worktrees.path
         ours = [path for folder in (state, root / ".slots") for path in folder.rglob("*") if path.is_file()]
-        admin = [path for path in self.top.joinpath(".git", "worktrees").rglob("paddock-*") if path.is_file()]
+        apart = self.top.joinpath(".git", "objects").glob("tmp_objdir-*")
         strange = [str(path) for path in ours if not _KEPT_FILES.search(str(path))]
         sockets = socket_folder(self.log_path)
-        return [*strange, *map(str, admin), *(os.listdir(sockets) if sockets.exists() else [])]
+        return [*strange, *map(str, apart), *(os.listdir(sockets) if sockets.exists() else [])]
 
     def attempt_folder(self, attempt: str) -> Path:
         name, _, number = AttemptId(attempt).partition(".")

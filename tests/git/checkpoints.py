@@ -16,4 +16,11 @@ UPDATE_CHECKPOINTS = (
     "sync.refreshed",
     "sync.indexed",
 )
-SANDBOX_CHECKPOINTS = ("sandbox.claimed", "sandbox.built", "sandbox.switched", "sandbox.furnished", "sandbox.recorded")
+SANDBOX_CHECKPOINTS = (
+    "sandbox.claimed",
+    "sandbox.discarded",
+    "sandbox.built",
+    "sandbox.switched",
+    "sandbox.furnished",
+    "sandbox.recorded",
+)

@@ -17,8 +17,8 @@ from paddock.git.purposes import GitPurpose, git_environment
 from paddock.git.repo import ABSENT, Repo, discover, run_git
 from paddock.git.sandboxes.sandbox import PreparedSandbox, SandboxOrder, prepare_sandbox
 from paddock.git.sandboxes.tree import Sandbox
+from paddock.git.worktrees.delivery import glimpse, save_attempt
 from paddock.git.worktrees.prepare import WorktreeOrder, prepare
-from paddock.git.worktrees.rescue import dirty_files, rescue
 from paddock.git.worktrees.slots import WorktreeRoot, default_root
 from tests.git.conftest import commit, git
 from tests.git.landing.lab import MAIN, Lab
@@ -188,8 +188,11 @@ def work_and_rescue(lab: Lab) -> Operation:
     def run() -> None:
         worktree = prepare(root, WorktreeOrder("t1.1", "paddock/t1-x", main)).worktree
         (worktree.path / "new.txt").write_text("new\n")
-        assert dirty_files(worktree.path).paths
-        assert rescue(lab.repo, worktree.path, worktree.git_dir, "paddock/t1-x", "it ended").files == 1
+        seen, saved = glimpse(root, "t1.1"), save_attempt(root, "t1.1", "it ended")
+        assert seen is not None
+        assert seen.dirty.paths == ("new.txt",)
+        assert saved is not None
+        assert saved.files == 1
 
     return run
 
@@ -326,9 +329,9 @@ class TestEnvironment:
         for role in ("AUTHOR", "COMMITTER"):
             monkeypatch.delenv(f"GIT_{role}_NAME")
             monkeypatch.delenv(f"GIT_{role}_EMAIL")
-        worktree = prepare(
-            WorktreeRoot(lab.repo, default_root(lab.repo)), WorktreeOrder("t1.1", "paddock/t1-x", main)
-        ).worktree
+        root = WorktreeRoot(lab.repo, default_root(lab.repo))
+        worktree = prepare(root, WorktreeOrder("t1.1", "paddock/t1-x", main)).worktree
         (worktree.path / "new.txt").write_text("new\n")
-        saved = rescue(lab.repo, worktree.path, worktree.git_dir, "paddock/t1-x", "it ended")
+        saved = save_attempt(root, "t1.1", "it ended")
+        assert saved is not None
         assert lab.show("%an <%ae> %cn", str(saved.commit)) == "Ada <ada@example.invalid> Ada"

@@ -72,7 +72,7 @@ class PlayedGround:
         number = int(Path(place).name)
         return Vacancy(taken_by=next((owner for owner, held in self.folders.items() if held == number), ""))
 
-    def progress(self, _attempt: Attempt, _folder: Path) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    def progress(self, _attempt: Attempt) -> tuple[tuple[str, ...], tuple[str, ...]]:
         return (), ()
 
     def secure(self, attempt: Attempt) -> Delivery:

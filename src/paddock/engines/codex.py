@@ -128,8 +128,4 @@ def _configured_provider(env: Mapping[str, str]) -> str | None:
 
 
 def _git_roots(request: TurnRequest) -> list[str]:
-    if request.common_dir is None:
-        return []
-    shared = [request.common_dir / name for name in ("objects", "refs", "logs")]
-    own = [request.git_dir] if request.git_dir else []
-    return [str(path) for path in (*own, *shared)]
+    return [str(request.git_dir)] if request.git_dir is not None else []

@@ -73,7 +73,6 @@ class TurnRequest:
     attempt: int = 1
     turn: int = 1
     git_dir: Path | None = None
-    common_dir: Path | None = None
     base_env: Mapping[str, str] = field(default_factory=dict)
     attempt_env: Mapping[str, str] = field(default_factory=dict)
 

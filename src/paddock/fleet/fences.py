@@ -83,7 +83,7 @@ def fence_attempt(
         level,
         private=with_real_paths((*_hidden(repo, worktree.path.parent), *_homes(home), repo.common_dir / "paddock")),
         reads=with_real_paths((*shown, *_ourselves(), *find_toolchains(launch.env, Path.home()))),
-        writes=with_real_paths((worktree.path, worktree.tmp, *_git_folders(repo, worktree), *launch.writes, *writes))
+        writes=with_real_paths((worktree.path, worktree.tmp, worktree.git_dir, *launch.writes, *writes))
         + _logins(own.logins, kept),
         kept=kept,
     )
@@ -131,11 +131,6 @@ def _hidden(repo: Repo, worktrees: Path) -> Iterator[Path]:
 
 def _homes(home: Path) -> tuple[Path, ...]:
     return tuple(path for path in dict.fromkeys((home, Path.home())) if path != Path("/"))
-
-
-def _git_folders(repo: Repo, worktree: Worktree) -> tuple[Path, ...]:
-    """A linked worktree commits into the repository itself."""
-    return (repo.common_dir,) if worktree.git_dir.is_relative_to(repo.common_dir) else (worktree.git_dir,)
 
 
 def _ourselves() -> tuple[Path, ...]:

@@ -83,6 +83,8 @@ class GitOptions(TypedDict, total=False):
     """What `run_git` can be told besides its words."""
 
     input: bytes | str | None
+    feed: int | None
+    output: int | None
     check: bool
     timeout: float
     env: Mapping[str, str] | None
@@ -120,6 +122,8 @@ def run_git(
     directory: Path,
     *args: str,
     input: bytes | str | None = None,
+    feed: int | None = None,
+    output: int | None = None,
     check: bool = True,
     timeout: float = DEFAULT_TIMEOUT_SECONDS,
     env: Mapping[str, str] | None = None,
@@ -134,7 +138,7 @@ def run_git(
     a command that moves nothing is repeated a few times.
     `env` adds to the environment. `inherit` are descriptors git keeps open: a lock passed so outlives us until git
     has finished. `purpose` is that of the command unless it is given; `lazy` lets a call on objects fetch those that
-    a partial clone lacks.
+    a partial clone lacks. `feed` and `output` are files it reads from and writes to, for what is too much to hold.
     """
     words = without_programs(args)
     purpose = purpose or purpose_of(args)
@@ -143,7 +147,9 @@ def run_git(
     stdin = os.fsencode(input) if isinstance(input, str) else input
     environment = git_environment(GitPurpose.REMOTE if lazy else purpose, env)
     for pause in (*(_PAUSES_SECONDS if is_repeatable(args) else ()), None):
-        ended = _run((program, *where, *git_options(purpose), *words), stdin, timeout, environment, inherit)
+        ended = _run(
+            (program, *where, *git_options(purpose), *words), stdin, timeout, environment, inherit, feed, output
+        )
         result = msgspec.structs.replace(ended, argv=("git", *where, *args))
         if result.killed_by is None and not result.timed_out:
             break
@@ -156,16 +162,26 @@ def run_git(
 
 
 def _run(
-    argv: tuple[str, ...], stdin: bytes | None, timeout: float, environment: dict[str, str], inherit: tuple[int, ...]
+    argv: tuple[str, ...],
+    stdin: bytes | None,
+    timeout: float,
+    environment: dict[str, str],
+    inherit: tuple[int, ...],
+    feed: int | None = None,
+    output: int | None = None,
 ) -> GitResult:
     import subprocess  # here because `paddock status` finds its repository without starting a process
 
+    for descriptor in filter(None, (feed, output)):
+        os.lseek(descriptor, 0, os.SEEK_SET)
+    if output is not None:
+        os.ftruncate(output, 0)
     # A session of its own: no controlling terminal to prompt on, and one group to kill.
     process = subprocess.Popen(
         argv,
         cwd="/",
-        stdin=subprocess.DEVNULL if stdin is None else subprocess.PIPE,
-        stdout=subprocess.PIPE,
+        stdin=feed if feed is not None else subprocess.DEVNULL if stdin is None else subprocess.PIPE,
+        stdout=subprocess.PIPE if output is None else output,
         stderr=subprocess.PIPE,
         env=environment,
         pass_fds=inherit,
@@ -181,7 +197,7 @@ def _run(
         _kill_and_drain(process)
         raise
     said = stderr[-_STDERR_SHOWN_BYTES:].decode("utf-8", "replace")
-    return GitResult(argv, process.returncode, stdout, said, timed_out)
+    return GitResult(argv, process.returncode, stdout or b"", said, timed_out)
 
 
 @lru_cache(maxsize=8)

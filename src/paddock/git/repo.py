@@ -18,6 +18,7 @@ from paddock.git.refs import ABSENT, RefMove, move_refs, read_refs
 
 __all__ = ["ABSENT", "Fetched", "GitFailed", "GitKilled", "GitResult", "RefMove", "Repo", "discover", "run_git"]
 
+SLOTS_FOLDER, REPOSITORY_FILE = ".slots", "repository"  # beside worktrees of agents: the repository they are for
 _FETCH_TIMEOUT_SECONDS = 60.0
 _USUAL_BRANCHES = ("main", "master", "trunk", "develop")
 
@@ -33,8 +34,8 @@ class Repo(msgspec.Struct, frozen=True):
     """One repository, however many worktrees it has.
 
     `common_dir` is what all worktrees share. `git_dir` and `top` belong to the worktree the search began in
-    (`top` is None inside a git directory). `main` is the user's main working tree, None when it has none. Whoever
-    acts on it does so by its `lead`.
+    (`top` is None inside a git directory); an agent's worktree has the `git_dir` of the main one. `main` is the user's
+    main working tree, None when it has none. Whoever acts on it does so by its `lead`.
     """
 
     common_dir: Path
@@ -89,6 +90,14 @@ class Repo(msgspec.Struct, frozen=True):
                 if len(sha) in (40, 64) and sha.strip("0123456789abcdef") == "":
                     return sha
         return None
+
+    def loose_tips(self, folder: str) -> list[str]:
+        """What the files right in a folder of refs say: the newest ones, told without a process."""
+        try:
+            names = sorted(os.listdir(self.common_dir / folder))
+        except OSError:
+            return []
+        return [sha for name in names if (sha := self.loose_ref(f"{folder}/{name}")) is not None]
 
     def update_ref(self, ref: str, new: str, old: str, reason: str = "paddock", options: tuple[str, ...] = ()) -> bool:
         """Move `ref` from `old` to `new` in one step; False when it was not at `old` (nothing changed then).
@@ -192,6 +201,8 @@ def discover(start: Path) -> Repo:
     if not start.is_dir():
         raise PaddockError(f"`{start}` is not a directory")
     for directory in (start, *start.parents):
+        if (found := _read_enclosed(directory)) is not None:
+            return found
         if os.path.lexists(directory / ".git"):
             found = _read_layout(directory)
             if found is not None and _owned_by_us(directory, directory / ".git", found.git_dir, found.common_dir):
@@ -200,6 +211,19 @@ def discover(start: Path) -> Repo:
         if _is_git_dir(directory):
             break
     return _ask_git(start)
+
+
+def _read_enclosed(top: Path) -> Repo | None:
+    """The user's repository where `top` is an agent's worktree, whatever its `.git` says; None when it is none."""
+    slots = top.parent / SLOTS_FOLDER
+    try:
+        common_dir = Path(os.fsdecode((slots / REPOSITORY_FILE).read_bytes().removesuffix(b"\n")))
+        if not (slots / top.name).is_dir() or not _owned_by_us(slots, slots / REPOSITORY_FILE, common_dir):
+            return None
+    except OSError:
+        return None
+    found = discover(common_dir.parent if common_dir.name == ".git" else common_dir)
+    return Repo(found.common_dir, found.git_dir, top, found.main)
 
 
 def _read_layout(top: Path) -> Repo | None:

@@ -232,7 +232,6 @@ class RealAgent:
             model=self.model,
             turn=turn,
             git_dir=self.place.repository / ".git" / "worktrees" / self.place.worktree.name,
-            common_dir=self.place.repository / ".git",
             base_env={**self.place.environment, **dict(self.provider)},
         )
         live = LiveTurn(self.engine, self.engine.launch(request), self.place.folder, turn)

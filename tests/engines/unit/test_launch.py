@@ -177,13 +177,11 @@ def test_codex_leaves_built_in_and_unreadable_providers_alone(place: Place, text
 
 def test_codex_in_its_own_sandbox_may_write_what_a_commit_needs(place: Place) -> None:
     sandboxed = load_engine("codex", {"codex": EngineSettings(sandbox=True)})
-    common = Path("/repo/.git")
-    launch = sandboxed.launch(place.request(common_dir=common, git_dir=common / "worktrees" / "wt"))
+    launch = sandboxed.launch(place.request(git_dir=Path("/app.paddock/.slots/w1/repo")))
     config = overrides(launch)
     assert "--dangerously-bypass-approvals-and-sandbox" not in launch.argv
     assert config["sandbox_mode"] == "workspace-write"
-    roots = {"writable_roots": [f"/repo/.git/{name}" for name in ("worktrees/wt", "objects", "refs", "logs")]}
-    assert config["sandbox_workspace_write"] == roots
+    assert config["sandbox_workspace_write"] == {"writable_roots": ["/app.paddock/.slots/w1/repo"]}
 
 
 def test_aider_keeps_its_histories_out_of_the_worktree(place: Place) -> None:

@@ -18,7 +18,7 @@ def die_at(yard: Yard, sha: str, point: str) -> None:
 
 
 CASES = [(point, "cold") for point in SANDBOX_CHECKPOINTS]
-CASES += [(point, "warm") for point in SANDBOX_CHECKPOINTS if point != "sandbox.built"]
+CASES += [(point, "warm") for point in SANDBOX_CHECKPOINTS if point not in ("sandbox.discarded", "sandbox.built")]
 
 
 @pytest.mark.parametrize(("point", "start"), CASES)

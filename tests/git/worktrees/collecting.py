@@ -5,10 +5,10 @@ from dataclasses import dataclass, field
 
 from paddock.core.errors import PaddockError
 from paddock.core.tasks.conversations import NOWHERE, Homes
-from paddock.core.upkeep.findings import ForgetEntry, Leftover, RemoveWorktree
+from paddock.core.upkeep.findings import Leftover, RemoveWorktree
 from paddock.core.upkeep.judge import collect
 from paddock.git.worktrees.slots import WorktreeRoot
-from paddock.git.worktrees.upkeep import look_at_entries, look_at_worktrees, measure_worktree, sweep_worktree
+from paddock.git.worktrees.upkeep import look_at_worktrees, measure_worktree, sweep_worktree
 
 
 @dataclass
@@ -23,11 +23,11 @@ class Removed:
 def find_waste(
     root: WorktreeRoot, live: Collection[str] = (), idle: int = 0, *, homes: Homes = NOWHERE, force: bool = False
 ) -> list[Leftover]:
-    return collect(look_at_worktrees(root), look_at_entries(root), live, idle, homes, force=force)
+    return collect(look_at_worktrees(root), live, idle, homes, force=force)
 
 
 def sizes(root: WorktreeRoot, found: Sequence[Leftover]) -> int:
-    remedies = [one.remedy for one in found if isinstance(one.remedy, RemoveWorktree | ForgetEntry)]
+    remedies = [one.remedy for one in found if isinstance(one.remedy, RemoveWorktree)]
     return sum(measure_worktree(root, remedy) for remedy in remedies)
 
 
@@ -36,7 +36,7 @@ def remove(
 ) -> Removed:
     done = Removed()
     for one in found:
-        assert isinstance(one.remedy, RemoveWorktree | ForgetEntry)
+        assert isinstance(one.remedy, RemoveWorktree)
         try:
             done.rescued += sweep_worktree(root, one.remedy, checkpoint)
             done.removed.append(one)

@@ -10,11 +10,12 @@ import pytest
 
 from paddock.core.upkeep.findings import What
 from paddock.core.upkeep.survey import SlotState
+from paddock.git.enclosure.enclosure import is_still
 from paddock.git.lock import try_lock
 from paddock.git.repo import Repo
 from paddock.git.worktrees.pool import count_idle, fill
 from paddock.git.worktrees.prepare import WorktreeOrder, prepare, release
-from paddock.git.worktrees.slots import WorktreeRoot, list_slots, read_record
+from paddock.git.worktrees.slots import Slot, WorktreeRoot, list_slots, read_record
 from tests.git.conftest import commit, git, write
 from tests.git.worktrees.collecting import find_waste, remove, remove_waste
 from tests.git.worktrees.crashing import crash_at, root_of
@@ -48,15 +49,21 @@ def check_ready(root: WorktreeRoot, start: str) -> None:
 
 
 def check_consistent(root: WorktreeRoot) -> None:
-    """Every slot has its worktree, every worktree its slot, and git agrees."""
-    listed = git(root.repo.common_dir, "worktree", "list", "--porcelain").splitlines()
-    known = {line.removeprefix("worktree ") for line in listed if line.startswith("worktree ")}
-    ours = {str(slot.path) for slot in list_slots(root)}
-    assert known - {str(root.repo.main)} == ours
-    assert not any(line.startswith(("prunable", "locked")) for line in listed)
+    """Every slot has its worktree and what was recorded of it, and git of the user's repository knows none of them."""
+    assert git(root.repo.common_dir, "worktree", "list", "--porcelain").count("worktree ") == 1
+    assert {path.name for path in root.path.iterdir()} - {".slots"} == {slot.path.name for slot in list_slots(root)}
     for slot in list_slots(root):
-        git(slot.path, "status", "--porcelain")
+        record, place = read_record(slot), root.enclosure(slot)
+        assert record is not None
+        assert is_still(place.tree, record.tree)
+        assert is_still(place.control, record.control)
+        assert place.git("status", "--porcelain").stdout == b""
         assert not list(slot.home.glob("*.new"))
+    assert not list((root.repo.common_dir / "objects").glob("tmp_objdir-*"))
+
+
+def at(root: WorktreeRoot, slot: Slot) -> str:
+    return root.enclosure(slot).head()
 
 
 @pytest.mark.parametrize("point", ["claimed", "added", "checked-out", "attached", "included", "set-up", "ready"])
@@ -92,7 +99,7 @@ def test_a_repointing_killed_anywhere_converges(furnished: WorktreeRoot, top: Pa
     fill(furnished, moved, 1)
     slots = list_slots(furnished)
     assert len(slots) == count_idle(furnished) == 1
-    assert git(slots[0].path, "rev-parse", "HEAD") == moved
+    assert at(furnished, slots[0]) == moved
     assert (slots[0].path / "README.md").read_text() == "moved\n"
     check_consistent(furnished)
 
@@ -114,7 +121,10 @@ def check_saved(repo: Repo, loose: str) -> None:
     assert list(repo.refs("refs/paddock/kept").values()) == [loose]
 
 
-@pytest.mark.parametrize("point", ["secured", "returning", "detached", "cleaned", "idle"])
+IMPORT = ["import.taken", "rescue.committed", "import.planned", "import.placed", "import.recorded"]
+
+
+@pytest.mark.parametrize("point", [*IMPORT, "secured", "returning", "forgotten", "reset", "cleaned", "idle"])
 def test_a_release_killed_anywhere_converges(
     furnished: WorktreeRoot, repo: Repo, top: Path, start: str, point: str
 ) -> None:
@@ -130,7 +140,7 @@ def test_a_half_returned_worktree_is_removed_with_its_work_saved(
     furnished: WorktreeRoot, repo: Repo, top: Path, start: str
 ) -> None:
     loose = leave_work(furnished, start)
-    crash_at("release", "detached", top, "t1.1")
+    crash_at("release", "forgotten", top, "t1.1")
     fill(furnished, start, 0)
     assert count_idle(furnished) == 0, "the pool leaves it alone"
     [item] = remove_waste(furnished, live={"t1.1"}).removed
@@ -141,7 +151,7 @@ def test_a_half_returned_worktree_is_removed_with_its_work_saved(
     check_consistent(furnished)
 
 
-@pytest.mark.parametrize("point", ["secured", "returning", "cleaned", "idle", "held", "item-done"])
+@pytest.mark.parametrize("point", [*IMPORT, "secured", "returning", "cleaned", "idle", "held", "item-done"])
 def test_a_gc_killed_anywhere_loses_nothing_and_converges(
     furnished: WorktreeRoot, repo: Repo, top: Path, start: str, point: str
 ) -> None:

@@ -7,6 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from paddock.git.enclosure.enclosure import Enclosure
+from paddock.git.repo import discover
 from paddock.git.worktrees.include import copy_included, find_included, matches, parse_patterns
 from paddock.git.worktrees.pool import fill
 from paddock.git.worktrees.prepare import WorktreeOrder, prepare
@@ -102,11 +104,14 @@ class TestCopying:
         scratch.mkdir()
         return worktree, scratch
 
+    def enclosed(self, worktree: Path) -> Enclosure:
+        return Enclosure(discover(worktree), worktree, worktree / ".git", worktree / ".git")
+
     def test_content_and_mode_are_copied(self, main: Path, tmp_path: Path) -> None:
         worktree, scratch = self.place(tmp_path)
         write(main, {"app/.env": "KEY=1\n", ".worktreeinclude": ".env\n"})
         (main / "app/.env").chmod(0o600)
-        assert copy_included(main, worktree, scratch, ()).copied == ("app/.env",)
+        assert copy_included(main, self.enclosed(worktree), scratch, ()).copied == ("app/.env",)
         assert (worktree / "app/.env").read_text() == "KEY=1\n"
         assert stat.S_IMODE((worktree / "app/.env").stat().st_mode) == 0o600
         assert os.listdir(scratch) == []
@@ -115,22 +120,22 @@ class TestCopying:
         worktree, scratch = self.place(tmp_path)
         write(main, {".env": "new", ".worktreeinclude": ".env\n"})
         write(worktree, {".env": "theirs"})
-        assert "exists" in copy_included(main, worktree, scratch, ()).skipped[0]
+        assert "exists" in copy_included(main, self.enclosed(worktree), scratch, ()).skipped[0]
         assert (worktree / ".env").read_text() == "theirs"
-        copy_included(main, worktree, scratch, (".env",))
+        copy_included(main, self.enclosed(worktree), scratch, (".env",))
         assert (worktree / ".env").read_text() == "new"
 
     def test_a_tracked_file_is_not_overwritten_even_if_we_brought_it_once(self, main: Path, tmp_path: Path) -> None:
         worktree, scratch = self.place(tmp_path)
         write(main, {".env": "new", ".worktreeinclude": ".env\n"})
         commit(worktree, {".env": "tracked"})
-        assert copy_included(main, worktree, scratch, (".env",)).copied == ()
+        assert copy_included(main, self.enclosed(worktree), scratch, (".env",)).copied == ()
         assert (worktree / ".env").read_text() == "tracked"
 
     def test_what_is_no_longer_included_goes(self, main: Path, tmp_path: Path) -> None:
         worktree, scratch = self.place(tmp_path)
         write(worktree, {".env": "old secret"})
-        copy_included(main, worktree, scratch, (".env",))
+        copy_included(main, self.enclosed(worktree), scratch, (".env",))
         assert not (worktree / ".env").exists()
 
     def test_symbolic_links_out_of_the_tree_are_not_followed(self, main: Path, tmp_path: Path) -> None:
@@ -142,7 +147,7 @@ class TestCopying:
         (main / "secrets").symlink_to(outside / "dir")
         write(main, {".env.real": "1", ".worktreeinclude": ".env*\nsecrets\nsecrets/*\n"})
         (main / ".env.inner").symlink_to(".env.real")
-        inclusion = copy_included(main, worktree, scratch, ())
+        inclusion = copy_included(main, self.enclosed(worktree), scratch, ())
         assert sorted(inclusion.copied) == [".env.inner", ".env.real"]
         assert os.readlink(worktree / ".env.inner") == ".env.real"
         assert not (worktree / "secrets").exists()
@@ -153,7 +158,7 @@ class TestCopying:
         outside.mkdir()
         (worktree / "app").symlink_to(outside)
         write(main, {"app/.env": "1", ".worktreeinclude": ".env\n"})
-        assert copy_included(main, worktree, scratch, ()).copied == ()
+        assert copy_included(main, self.enclosed(worktree), scratch, ()).copied == ()
         assert os.listdir(outside) == []
 
     def test_a_fifo_does_not_hang_the_copy(self, main: Path, tmp_path: Path) -> None:
@@ -161,7 +166,7 @@ class TestCopying:
         os.mkfifo(main / ".env")
         write(main, {"secrets/x": "1", ".worktreeinclude": ".env\nsecrets/\n"})
         os.mkfifo(main / "secrets/pipe")
-        inclusion = copy_included(main, worktree, scratch, ())
+        inclusion = copy_included(main, self.enclosed(worktree), scratch, ())
         assert inclusion.copied == ("secrets/x",)
         assert any("not a regular file" in line for line in inclusion.skipped)
 

@@ -144,7 +144,7 @@ class TestInWorktrees:
         messy = replace(root, setup=shell_setup("echo x > mess; echo y > README.md; exit 1"))
         prepare(messy, WorktreeOrder(*ORDER, tip))
         released = release(messy, "t1.1", "test")
-        assert released.rescued is None
+        assert released.saved is None
         slot = list_slots(root)[0]
         record = read_record(slot)
         assert record is not None

@@ -8,6 +8,7 @@ import pytest
 
 from paddock.core.upkeep.survey import SlotState
 from paddock.git.repo import Repo
+from paddock.git.worktrees.delivery import save_attempt
 from paddock.git.worktrees.pool import count_idle, fill
 from paddock.git.worktrees.prepare import Worktree, WorktreeOrder, prepare, release
 from paddock.git.worktrees.release import Secured
@@ -26,6 +27,8 @@ def tree(root: WorktreeRoot, tip: str) -> Worktree:
 
 def hand_back(root: WorktreeRoot, tree: Worktree, head: str) -> None:
     """As after a judge who saw `head` with nothing about and had a ref hold it."""
+    if root.enclosure(list_slots(root)[0]).head() != head:
+        save_attempt(root, "t1.1", "test")
     release(root, "t1.1", "test", secured=Secured(head, frozenset((head, tree.start))))
 
 
@@ -67,6 +70,7 @@ def test_it_takes_no_process_to_hand_it_back_and_two_to_claim_it_again(
     root: WorktreeRoot, tree: Worktree, tip: str, calls: Path
 ) -> None:
     head = commit(tree.path, {"new": "1"})
+    save_attempt(root, "t1.1", "test")
     calls.write_text("")
     hand_back(root, tree, head)
     assert calls.read_text() == ""
@@ -79,24 +83,36 @@ def test_the_branch_is_free_and_keeps_its_commits(root: WorktreeRoot, repo: Repo
     head = commit(tree.path, {"new": "1"})
     hand_back(root, tree, head)
     assert record_of(root) == (SlotState.IDLE, True)
-    assert git(tree.path, "rev-parse", "HEAD", "--abbrev-ref", "HEAD").split() == [head, "HEAD"]
+    assert not tree.git_dir.exists()
     git(repo.common_dir.parent, "checkout", "-q", BRANCH)
     assert repo.branch_tip(BRANCH) == head
     check_next(root, tip)
 
 
-def test_folders_flags_and_files_that_came_later_do_not_reach_the_next_attempt(
+def test_folders_and_files_that_came_later_do_not_reach_the_next_attempt(
     root: WorktreeRoot, tree: Worktree, tip: str
 ) -> None:
     commit(tree.path, {".gitignore": "*.ignored\n"})
     head = commit(tree.path, {"new": "1"})
     (tree.path / "empty" / "deeper").mkdir(parents=True)
-    git(tree.path, "update-index", "--assume-unchanged", "README.md")
-    write(tree.path, {"README.md": "hidden\n"})
+    save_attempt(root, "t1.1", "test")
     hold = Secured(head, frozenset(git(tree.path, "rev-list", "HEAD").split()))
     release(root, "t1.1", "test", secured=hold)
     assert record_of(root) == (SlotState.IDLE, True)
     write(tree.path, {"late": "x", "late.ignored": "x"})
+    check_next(root, tip)
+
+
+def test_a_file_the_agent_hid_from_its_git_is_seen(root: WorktreeRoot, repo: Repo, tree: Worktree, tip: str) -> None:
+    head = commit(tree.path, {"new": "1"})
+    git(tree.path, "update-index", "--assume-unchanged", "README.md")
+    write(tree.path, {"README.md": "hidden\n"})
+    assert git(tree.path, "status", "--porcelain") == ""
+    saved = save_attempt(root, "t1.1", "test")
+    assert saved is not None
+    assert not saved.spotless
+    hand_back(root, tree, head)
+    assert git(repo.common_dir, "show", f"{BRANCH}:README.md") == "hidden"
     check_next(root, tip)
 
 
@@ -147,7 +163,7 @@ class TestWhatIsNotAsSeenIsSavedFirst:
         check_next(root, tip)
 
 
-@pytest.mark.parametrize("point", ["secured", "detached", "idle"])
+@pytest.mark.parametrize("point", ["secured", "returning", "forgotten", "idle"])
 def test_a_return_killed_anywhere_converges(top: Path, repo: Repo, tip: str, point: str) -> None:
     root = root_of(top)
     tree = prepare(root, WorktreeOrder("t1.1", BRANCH, tip)).worktree

@@ -12,7 +12,7 @@ from paddock.core.errors import PaddockError
 from paddock.core.upkeep.survey import SlotState
 from paddock.git.disk import DiskFloor
 from paddock.git.repo import Repo
-from paddock.git.worktrees.checkout import add_worktree, admin_dir
+from paddock.git.worktrees.checkout import make
 from paddock.git.worktrees.pool import count_idle, fill
 from paddock.git.worktrees.prepare import PreparedWorktree, WorktreeOrder, find, prepare, release
 from paddock.git.worktrees.slots import (
@@ -80,12 +80,31 @@ class TestPrepare:
         assert git(again.path, "rev-parse", "HEAD") == tip
         assert list(repo.refs("refs/paddock/kept").values()) == [work]
 
-    def test_a_branch_the_user_has_checked_out_is_not_moved(self, root: WorktreeRoot, top: Path, tip: str) -> None:
+    def test_a_branch_the_user_has_checked_out_is_not_moved(
+        self, root: WorktreeRoot, repo: Repo, top: Path, tip: str
+    ) -> None:
         git(top, "checkout", "-q", "-b", "paddock/t1-work")
         mine = commit(top, {"mine": "1"})
-        with pytest.raises(PaddockError, match=r"checked out at .*app`"):
-            prepare(root, order(1, tip))
+        tree = prepare(root, order(1, tip)).worktree
+        work = commit(tree.path, {"work": "1"})
+        saved = release(root, "t1.1", "test").saved
         assert git(top, "rev-parse", "HEAD") == mine
+        assert saved is not None
+        assert "checked out at" in saved.obstacle
+        assert repo.refs("refs/paddock/kept")[saved.ref] == work
+
+    def test_what_a_person_commits_to_the_branch_meanwhile_is_theirs(
+        self, root: WorktreeRoot, repo: Repo, top: Path, tip: str
+    ) -> None:
+        tree = prepare(root, order(1, tip)).worktree
+        mine = commit(top, {"mine": "1"})
+        git(top, "branch", "paddock/t1-work", mine)
+        work = commit(tree.path, {"work": "1"})
+        saved = release(root, "t1.1", "test").saved
+        assert repo.branch_tip("paddock/t1-work") == mine
+        assert saved is not None
+        assert "somebody else's" in saved.obstacle
+        assert repo.refs("refs/paddock/kept")[saved.ref] == work
 
     def test_a_branch_named_paddock_is_named_as_the_obstacle(self, root: WorktreeRoot, top: Path, tip: str) -> None:
         git(top, "branch", "paddock")
@@ -154,7 +173,7 @@ class TestPool:
         report = fill(root, moved, 1)
         assert (report.repointed, report.made, count_idle(root)) == (1, 0, 1)
         assert (root.path / "w1/README.md").read_text() == "new\n"
-        assert git(root.path / "w1", "rev-parse", "HEAD") == moved
+        assert root.enclosure(list_slots(root)[0]).head() == moved
         assert fill(root, moved, 1).repointed == 0
 
     def test_an_entry_at_another_commit_is_brought_to_the_start(self, root: WorktreeRoot, top: Path, tip: str) -> None:
@@ -243,9 +262,9 @@ class TestPool:
         keeping = replace(root, keep=("node_modules",))
         tree = prepare(keeping, order(1, tip)).worktree
         write(tree.path, {"node_modules/x": "1"})
-        rescued = release(keeping, "t1.1", "test").rescued
-        assert rescued is not None
-        assert rescued.files == 1
+        saved = release(keeping, "t1.1", "test").saved
+        assert saved is not None
+        assert saved.files == 1
         prepare(keeping, order(2, tip))
         assert not (tree.path / "node_modules").exists()
 
@@ -285,7 +304,7 @@ class TestManyAtOnce:
         assert len({p.worktree.ports.start for p in prepared}) == 50
         for number, p in enumerate(prepared, 1):
             assert git(p.worktree.path, "symbolic-ref", "--short", "HEAD") == order(number, tip).branch
-        assert len(git(root.path / "w1", "worktree", "list").splitlines()) == 51
+        assert len(git(root.repo.common_dir, "worktree", "list").splitlines()) == 1
 
     def test_processes_and_a_pool_being_filled_never_share_a_worktree(self, root: WorktreeRoot, tip: str) -> None:
         with ProcessPoolExecutor(6, mp_context=get_context("spawn")) as pool:
@@ -304,36 +323,26 @@ class TestManyAtOnce:
         assert len(list_slots(root)) == 1
 
 
-class TestHalfMadeGitEntries:
-    def test_remains_of_a_killed_worktree_add_are_replaced(self, root: WorktreeRoot, repo: Repo, tip: str) -> None:
-        slot_path = root.path / "w1"
-        admin = repo.common_dir / "worktrees" / "w1"
-        write(admin, {"locked": "initializing", "gitdir": f"{slot_path}/.git\n"})
-        write(root.path, {".slots/w1/lock": ""})
+class TestHalfMade:
+    def test_remains_of_a_killed_prepare_are_replaced(self, root: WorktreeRoot, tip: str) -> None:
+        write(root.path, {".slots/w1/lock": "", ".slots/w1/control/HEAD": "", ".slots/w1/repo/HEAD": "torn"})
         tree = prepare(root, order(1, tip)).worktree
         assert status(tree.path) == ""
-        assert admin_dir(repo, tree.path) is not None
 
     def test_a_foreign_worktree_of_the_same_name_is_left_alone(
         self, root: WorktreeRoot, top: Path, tip: str, tmp_path: Path
     ) -> None:
         foreign = tmp_path / "elsewhere/w1"
         git(top, "worktree", "add", "-q", "--detach", str(foreign))
-        tree = prepare(root, order(1, tip)).worktree
-        assert tree.git_dir.name != "w1"
+        assert prepare(root, order(1, tip)).worktree.path.name == "w1"
         assert status(foreign) == ""
 
-    def test_relative_worktree_links_are_understood(self, root: WorktreeRoot, repo: Repo, tip: str) -> None:
-        tree = prepare(root, order(1, tip)).worktree
-        (tree.path / ".git").write_text(f"gitdir: {os.path.relpath(tree.git_dir, tree.path)}\n")
-        (tree.git_dir / "gitdir").write_text(f"{os.path.relpath(tree.path, tree.git_dir)}/.git\n")
-        assert admin_dir(repo, tree.path) == tree.git_dir
-
-    def test_adding_replaces_a_torn_checkout(self, root: WorktreeRoot, repo: Repo, tip: str) -> None:
+    def test_making_replaces_a_torn_checkout(self, root: WorktreeRoot, tip: str) -> None:
         prepare(root, order(1, tip))
         slot = list_slots(root)[0]
         write(slot.path, {"torn": "x"})
         with hold_slot(slot) as lock:
-            add_worktree(root, slot, tip, lock)
-        assert sorted(os.listdir(slot.path)) == [".git"]
-        assert len(list((repo.common_dir / "worktrees").iterdir())) == 1
+            record = read_record(slot)
+            assert record is not None
+            make(root, slot, record, lock, lambda _name: None)
+        assert os.listdir(slot.path) == []

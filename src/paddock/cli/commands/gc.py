@@ -12,7 +12,7 @@ from paddock.core.tasks.conversations import find_homes
 from paddock.core.upkeep.findings import Leftover
 from paddock.core.upkeep.judge import collect, live_owners
 from paddock.fleet.upkeep.janitor import measured, sweep
-from paddock.git.worktrees.upkeep import look_at_entries, look_at_worktrees
+from paddock.git.worktrees.upkeep import look_at_worktrees
 from paddock.views.upkeep import view_removed
 
 
@@ -32,10 +32,10 @@ def gc_command(ctx: click.Context, dry_run: bool, force: bool, as_json: bool) ->
     """
     workspace = open_workspace(ctx)
     site = workspace.site
-    seen = look_at_worktrees(site.root), look_at_entries(site.root)
+    seen = look_at_worktrees(site.root)
     board = workspace.board()
     pool = workspace.config.worktrees.pool
-    found = collect(*seen, live_owners(board), pool, find_homes(board), force=force)
+    found = collect(seen, live_owners(board), pool, find_homes(board), force=force)
     found = [measured(site, one) for one in found]
     if dry_run:
         _print(found, "would free", as_json=as_json)

@@ -22,7 +22,7 @@ class AttemptFacts:
 
     `exit` is negative for a signal and None when nobody saw the end. `ended_by` names the deadline
     that was passed (startup, silence, tool, turn), or is empty. `commits` are ahead of the base; `nothing_new`:
-    they are those that were delivered before.
+    they are those that were delivered before. `kept` is what could be neither imported nor saved in a commit, and why.
 
     `has_model`: the engine waits for a provider's model, so that its silence is the provider's. `greets`: it prints
     something before its first call to a model. `streams`: it prints as it goes.
@@ -45,6 +45,7 @@ class AttemptFacts:
     commits: int = 0
     dirty: int = 0
     nothing_new: bool = False
+    kept: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,7 +165,7 @@ def _left_no_trace(facts: AttemptFacts) -> bool:
     """No call reached a model, and there is neither output nor work."""
     summary = facts.summary
     said = summary.saw_llm_call or summary.last_step or summary.fault is not None or summary.trouble is not None
-    return not (said or facts.commits or facts.dirty)
+    return not (said or facts.commits or facts.dirty or facts.kept)
 
 
 def _vanished(facts: AttemptFacts) -> Verdict | None:
@@ -207,6 +208,8 @@ def _bad_ending(facts: AttemptFacts) -> Verdict | None:
 
 def _what_is_there(facts: AttemptFacts) -> Verdict:
     summary = facts.summary
+    if facts.kept:
+        return Verdict(Outcome.KEPT, f"not delivered, its worktree is kept: {facts.kept}")
     if facts.dirty:
         files = f"{facts.dirty} uncommitted file{'s' if facts.dirty != 1 else ''}"
         return Verdict(Outcome.UNSAVED, f"{files}, saved in a rescue commit")

@@ -37,6 +37,7 @@ class Outcome(StrEnum):
 
     DELIVERED = "delivered"
     UNSAVED = "unsaved"
+    KEPT = "kept"
     UNCHANGED = "unchanged"
     EMPTY = "empty"
     NOOP = "noop"

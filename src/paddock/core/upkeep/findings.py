@@ -12,7 +12,6 @@ class What(StrEnum):
     PROCESS = "orphan process"
     ABANDONED = "worktree of an ended attempt"
     HALF_MADE = "half-made worktree"
-    UNREGISTERED = "git's entry for a vanished worktree"
     SURPLUS = "worktree beyond the pool"
     KEPT = "worktree that was kept for you"
     SANDBOX = "sandbox of an ended run"
@@ -51,11 +50,6 @@ class RemoveWorktree:
 
 
 @dataclass(frozen=True, slots=True)
-class ForgetEntry:
-    path: str
-
-
-@dataclass(frozen=True, slots=True)
 class ReleaseSandbox:
     name: str
     run: str
@@ -83,7 +77,7 @@ class RemoveOutput:
     path: str
 
 
-WorktreeRemedy: TypeAlias = ReturnWorktree | RemoveWorktree | ForgetEntry
+WorktreeRemedy: TypeAlias = ReturnWorktree | RemoveWorktree
 Remedy: TypeAlias = (
     ExpireLease
     | EndProcesses

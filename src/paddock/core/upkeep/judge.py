@@ -18,7 +18,6 @@ from paddock.core.upkeep.changes import spare_changes
 from paddock.core.upkeep.findings import (
     EndProcesses,
     ExpireLease,
-    ForgetEntry,
     Leftover,
     ReleaseChanges,
     ReleaseSandbox,
@@ -30,7 +29,6 @@ from paddock.core.upkeep.findings import (
     What,
 )
 from paddock.core.upkeep.survey import (
-    EntrySeen,
     HeldChanges,
     OutputSeen,
     ProcessSeen,
@@ -44,7 +42,6 @@ from paddock.core.upkeep.survey import (
 # A commit is composed and held some moments before the run that tests it is recorded.
 FRESH_UNIT_SECONDS = 600.0
 # `git worktree add` takes milliseconds between its first file and its last.
-FRESH_ENTRY_SECONDS = 3600.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +60,6 @@ def judge(board: Board, seen: Survey, limits: Allowed, now: float) -> list[Lefto
         *_expired_leases(board, now),
         *_orphans(board, seen.processes),
         *_worktrees(board, seen.worktrees),
-        *_vanished(seen.entries),
         *_sandboxes(board.queue, seen.sandboxes),
         *_surplus(seen.sandboxes, limits.sandboxes),
         *_units(board.queue, seen.units),
@@ -75,7 +71,6 @@ def judge(board: Board, seen: Survey, limits: Allowed, now: float) -> list[Lefto
 
 def collect(
     worktrees: Sequence[WorktreeSeen],
-    entries: Sequence[EntrySeen],
     live: Collection[str],
     pool: int,
     homes: Homes = NOWHERE,
@@ -94,7 +89,7 @@ def collect(
     for one in worktrees:
         if (what := _waste(one, live, force=force, surplus=one.number in surplus)) is not None:
             found.append(_removal(what, one, one.reason))
-    return [*found, *_vanished(entries)]
+    return found
 
 
 def live_owners(board: Board) -> set[str]:
@@ -170,6 +165,9 @@ def _worktrees(board: Board, worktrees: Sequence[WorktreeSeen]) -> Iterator[Left
 
 
 def _claimed(board: Board, one: WorktreeSeen) -> Iterator[Leftover]:
+    if one.state is SlotState.KEPT and not one.attempt:
+        yield Leftover(What.UNKNOWN, one.path, f"it is kept for you: {one.reason}")
+        return
     over = has_ended(board, one.attempt)
     if over is None:
         yield Leftover(What.UNKNOWN, one.attempt, f"{one.path} belongs to an attempt that is not in this log")
@@ -177,12 +175,6 @@ def _claimed(board: Board, one: WorktreeSeen) -> Iterator[Leftover]:
         yield Leftover(What.UNKNOWN, one.attempt, f"{one.path} is kept for you: {one.reason}")
     elif over:
         yield Leftover(What.ABANDONED, one.attempt, one.path, ReturnWorktree(one.attempt))
-
-
-def _vanished(entries: Sequence[EntrySeen]) -> Iterator[Leftover]:
-    for entry in entries:
-        if entry.age_seconds > FRESH_ENTRY_SECONDS:
-            yield Leftover(What.UNREGISTERED, entry.path, "its folder is gone", ForgetEntry(entry.path))
 
 
 def _sandboxes(queue: Queue, sandboxes: Sequence[SandboxClaim]) -> Iterator[Leftover]:

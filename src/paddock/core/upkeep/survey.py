@@ -7,7 +7,7 @@ from enum import Enum
 
 class SlotState(Enum):
     MAKING = "making"  # being created for the pool; holds nothing of value
-    IDLE = "idle"  # in the pool: clean, detached at `at`
+    IDLE = "idle"  # in the pool: clean, at commit `at`
     CLAIMED = "claimed"  # being prepared for `attempt`; no agent has seen it
     READY = "ready"  # handed to `attempt`; only its release may touch it
     RETURNING = "returning"  # its work is secured; being cleaned
@@ -36,14 +36,6 @@ class WorktreeSeen:
     reason: str = ""
     present: bool = True
     busy: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class EntrySeen:
-    """Git's entry, at `path`, for a worktree of ours whose folder is gone and that no slot accounts for."""
-
-    path: str
-    age_seconds: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +77,6 @@ class HeldChanges:
 class Survey:
     processes: tuple[ProcessSeen, ...] = ()
     worktrees: tuple[WorktreeSeen, ...] = ()
-    entries: tuple[EntrySeen, ...] = ()
     sandboxes: tuple[SandboxClaim, ...] = ()
     units: tuple[UnitSeen, ...] = ()
     outputs: tuple[OutputSeen, ...] = ()

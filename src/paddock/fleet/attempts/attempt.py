@@ -113,7 +113,7 @@ class AttemptRun:
         head = None
         with contextlib.suppress(PaddockError, OSError):  # what failed so far may fail again; the janitor repeats it
             await self._crew.sweeper.sweep(attempt.id)
-            head = await asyncio.to_thread(self._site.repo.branch_tip, attempt.branch)
+            head = (await asyncio.to_thread(self._site.ground.secure, attempt)).head
         checkpoint("attempt.swept")
         tries = "1 try" if trouble.times == 1 else f"{trouble.times} tries"
         verdict = AttemptEnded(

@@ -4,7 +4,6 @@ import contextlib
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
-from pathlib import Path
 
 from paddock.core.errors import PaddockError
 from paddock.core.ids import recordable
@@ -12,8 +11,8 @@ from paddock.core.tasks.task import Attempt
 from paddock.core.trace import Error, RateLimited, ToolCall, TraceEntry
 from paddock.engines.protocol import Engine, Source
 from paddock.fleet.site import Site
+from paddock.git.worktrees.delivery import Glimpse, glimpse
 from paddock.git.worktrees.prepare import find
-from paddock.git.worktrees.rescue import dirty_files
 from paddock.sessions.protocol import Line, OutputReader, Stream, Turn
 
 FILES_LIMIT = 1_000
@@ -54,9 +53,10 @@ def gather(site: Site, attempt: Attempt) -> Evidence:
                 last_error = entry.message
     worktree = find(site.root, attempt.id)
     path = worktree.path if worktree is not None else None
+    seen = _glimpse(site, attempt) if attempt.live else None
     return Evidence(
         worktree=str(path) if path is not None else attempt.worktree,
-        files=_touched(site, attempt, path),
+        files=_touched(site, attempt, seen),
         tools=tuple(tools.most_common()),
         last_error=last_error,
         stderr=_stderr(site, attempt),
@@ -81,18 +81,23 @@ def _lines(reader: OutputReader, last_bytes: int) -> Iterator[Line]:
     yield from reader.finish()
 
 
-def _touched(site: Site, attempt: Attempt, worktree: Path | None) -> tuple[TouchedFile, ...]:
+def _glimpse(site: Site, attempt: Attempt) -> Glimpse | None:
+    with contextlib.suppress(OSError, PaddockError):
+        return glimpse(site.root, attempt.id)
+    return None
+
+
+def _touched(site: Site, attempt: Attempt, seen: Glimpse | None) -> tuple[TouchedFile, ...]:
     """What the attempt committed, then what is uncommitted in its worktree."""
-    head = attempt.head or (f"refs/heads/{attempt.branch}" if attempt.live else None)
+    head = attempt.head or (seen.head if seen is not None else None)
     found: list[TouchedFile] = []
     if head is not None:
         words = ("diff-tree", "-r", "-z", "--name-status", "--no-renames", "--no-ext-diff", attempt.base, head)
         told = site.repo.git(*words, check=False)
         fields = told.records if told.ok else []
         found += [TouchedFile(how, recordable(path)) for how, path in zip(fields[::2], fields[1::2], strict=False)]
-    if attempt.live and worktree is not None:
-        with contextlib.suppress(OSError, PaddockError):
-            found += [TouchedFile("?", recordable(path)) for path in dirty_files(worktree).paths]
+    if seen is not None:
+        found += [TouchedFile("?", recordable(path)) for path in seen.dirty.paths]
     return tuple(found[:FILES_LIMIT])
 
 

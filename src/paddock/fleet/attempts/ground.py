@@ -16,11 +16,11 @@ from paddock.git.command import GitKilled
 from paddock.git.disk import below_floor
 from paddock.git.facts import DiffStat, diffstat, read_stretch
 from paddock.git.landing.held import delivery_ref, hold_delivery
-from paddock.git.worktrees.checkout import repair_worktree
 from paddock.git.worktrees.claims import PlaceTaken, Vacancy, WorktreeOrder, look_at_place
-from paddock.git.worktrees.prepare import PreparedWorktree, find, prepare
+from paddock.git.worktrees.delivery import Saved, glimpse, save_attempt
+from paddock.git.worktrees.prepare import PreparedWorktree, prepare
 from paddock.git.worktrees.release import Secured, release
-from paddock.git.worktrees.rescue import count_rescued, dirty_files, rescue
+from paddock.git.worktrees.rescue import count_rescued
 
 FULL = frozenset({errno.ENOSPC, errno.EDQUOT})
 # As git and the C library word the two.
@@ -60,7 +60,8 @@ def _has_no_space(site: Site, problem: str) -> bool:
 class Delivery:
     """What is on the branch once everything is committed. `rescued` counts files Paddock had to commit itself.
 
-    `held` are commits that the ref of the change holds; `spotless`: not even an ignored file was left.
+    `held` are commits that the ref of the change holds; `spotless`: not even an ignored file was left. `problem` is
+    what could not be saved, and why: then it is in the worktree only. `note` is for the person who looks for it.
     """
 
     head: str | None = None
@@ -69,12 +70,14 @@ class Delivery:
     rescued: int = 0
     diff: DiffStat = DiffStat()  # noqa: RUF009 (frozen)
     problem: str = ""
+    note: str = ""
     held: frozenset[str] = frozenset()
     spotless: bool = False
 
     @property
     def secured(self) -> Secured | None:
-        return Secured(self.head, self.held) if self.head is not None and self.held and self.spotless else None
+        is_safe = self.held and self.spotless and not self.problem
+        return Secured(self.head, self.held) if self.head is not None and is_safe else None
 
 
 class Ground(Protocol):
@@ -87,7 +90,7 @@ class Ground(Protocol):
     def look(self, place: str) -> Vacancy:
         """Whether somebody can have the folder."""
 
-    def progress(self, attempt: Attempt, folder: Path) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    def progress(self, attempt: Attempt) -> tuple[tuple[str, ...], tuple[str, ...]]:
         """What has been done so far: the newest commits by their subjects, and files that are not committed."""
 
     def secure(self, attempt: Attempt) -> Delivery:
@@ -111,29 +114,29 @@ class GitGround:
     def look(self, place: str) -> Vacancy:
         return look_at_place(self.site.root, Path(place))
 
-    def progress(self, attempt: Attempt, folder: Path) -> tuple[tuple[str, ...], tuple[str, ...]]:
-        span = f"{attempt.base}..refs/heads/{attempt.branch}"
-        log = self.site.repo.git("log", "--format=%s", "-20", span, check=False)
-        return tuple(log.lines) if log.ok else (), tuple(dirty_files(folder).paths)
+    def progress(self, attempt: Attempt) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        seen = glimpse(self.site.root, attempt.id)
+        if seen is None:
+            return (), ()
+        log = self.site.repo.git("log", "--format=%s", "-20", f"{attempt.base}..{seen.head}", check=False)
+        return tuple(log.lines) if log.ok else (), seen.dirty.paths
 
     def secure(self, attempt: Attempt) -> Delivery:
-        worktree = find(self.site.root, attempt.id)
-        if worktree is None:
-            return self._from_branch(attempt)
-        admin = repair_worktree(self.site.repo, worktree.path)
-        if admin is None:
-            return Delivery(problem=f"`{worktree.path}` is no longer a worktree of this repository")
+        why = f"{attempt.id} ended with uncommitted files"
         try:
-            why = f"{attempt.id} ended with uncommitted files"
-            saved = rescue(self.site.repo, worktree.path, admin, attempt.branch, why, self.site.checkpoint)
+            saved = save_attempt(self.site.root, attempt.id, why, self.site.checkpoint, delivery_ref(attempt.id))
         except GitKilled:
             raise  # it says nothing about what the agent left
         except PaddockError as error:
             return Delivery(problem=error.message)
-        if saved.commit is None:
-            return replace(self._hold(attempt, saved.head), spotless=saved.spotless)
-        checkpoint("judge.rescued")
-        return replace(self._hold(attempt, saved.commit), rescued=saved.files)
+        if saved is None:
+            return self._from_branch(attempt)
+        if saved.commit is not None:
+            checkpoint("judge.rescued")
+        delivery = self._hold(attempt, saved.head, is_held=saved.is_held)
+        left = f"{', '.join(saved.left[:5])}: too large for a commit, or a repository of its own" if saved.left else ""
+        rescued = saved.files if saved.commit is not None else delivery.rescued
+        return replace(delivery, rescued=rescued, spotless=saved.spotless, problem=left, note=_where(saved))
 
     def release(self, attempt: str, why: str, secured: Secured | None = None) -> None:
         release(self.site.root, attempt, why, self.site.checkpoint, secured)
@@ -143,10 +146,10 @@ class GitGround:
         for ref in (delivery_ref(attempt.id), f"refs/heads/{attempt.branch}"):
             head = self.site.repo.resolve(ref)
             if head is not None:
-                return self._hold(attempt, head)
+                return self._hold(attempt, head, is_held=False)
         return Delivery()
 
-    def _hold(self, attempt: Attempt, head: str | None) -> Delivery:
+    def _hold(self, attempt: Attempt, head: str | None, *, is_held: bool) -> Delivery:
         """A change at `head`. A rescue commit there, made before a restart, tells how many files it saved."""
         if head is None:
             return Delivery()
@@ -154,7 +157,8 @@ class GitGround:
         stretch = read_stretch(repo, f"refs/heads/{self.site.config.landing_branch}", attempt.base, head)
         if not stretch.commits:
             return Delivery(head=head, base=stretch.base)
-        hold_delivery(repo, attempt.id, head)
+        if not is_held:
+            hold_delivery(repo, attempt.id, head)
         checkpoint("judge.held")
         return Delivery(
             head,
@@ -164,3 +168,7 @@ class GitGround:
             diffstat(repo, stretch.base, head),
             held=stretch.known,
         )
+
+
+def _where(saved: Saved) -> str:
+    return f"{saved.obstacle}, so the commits are in `{saved.ref}`" if saved.obstacle else ""

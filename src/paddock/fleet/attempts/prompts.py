@@ -79,7 +79,7 @@ def plan_turn(
         failed = nothing_committed(assignment) if _left_nothing(task, attempt) else ""
         parts = (there, first_prompt(assignment), lease_skill(site), failed, said.messages)
         return TurnPlan("\n\n".join(part for part in parts if part), assignment.text, session)
-    so_far = None if session else _progress(site, attempt, worktree, said.last_words)
+    so_far = None if session else _progress(site, attempt, said.last_words)
     message = said.messages or (nothing_committed(assignment) if _left_nothing(task, attempt) else "")
     skill = "" if session else lease_skill(site)
     prompt = "\n\n".join(part for part in (there, next_prompt(assignment, message, so_far), skill) if part)
@@ -111,9 +111,9 @@ def lease_skill(site: Site) -> str:
     )
 
 
-def _progress(site: Site, attempt: Attempt, worktree: Worktree, last_words: str) -> EarlierWork:
+def _progress(site: Site, attempt: Attempt, last_words: str) -> EarlierWork:
     try:
-        commits, dirty = site.ground.progress(attempt, worktree.path)
+        commits, dirty = site.ground.progress(attempt)
     except (OSError, PaddockError):
         return EarlierWork(last_words=last_words)
     return EarlierWork(tuple(map(recordable, commits)), tuple(map(recordable, dirty)), last_words)

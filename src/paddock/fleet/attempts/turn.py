@@ -86,7 +86,6 @@ def describe_turn(
             attempt=attempt_number(attempt.id),
             turn=attempt.turn,
             git_dir=worktree.git_dir,
-            common_dir=site.repo.common_dir,
             base_env=os.environ,
             attempt_env=_attempt_environment(site, attempt, worktree),
         )

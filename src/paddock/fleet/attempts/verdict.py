@@ -4,10 +4,10 @@ from dataclasses import dataclass
 
 from paddock.core.events import AttemptEnded
 from paddock.core.summary import Final, TurnSummary
-from paddock.core.tasks.outcome import AttemptFacts, judge
+from paddock.core.tasks.outcome import AttemptFacts, Verdict, judge
 from paddock.core.tasks.policy import decide_next
 from paddock.core.tasks.task import Attempt, Phase, Task
-from paddock.core.tasks.vocabulary import EndedBy
+from paddock.core.tasks.vocabulary import EndedBy, Outcome
 from paddock.engines.protocol import Capabilities, Engine
 from paddock.fleet.attempts.ground import Delivery, Unprepared
 from paddock.fleet.checkpoints import checkpoint
@@ -60,6 +60,7 @@ def judge_attempt(
         commits=delivery.commits,
         dirty=delivery.rescued,
         nothing_new=task.head is not None and delivery.head == task.head,
+        kept=delivery.problem,
     )
     verdict = judge(facts)
     following = decide_next(verdict, task, attempt, site.clock.now(), site.config.limits.backoff)
@@ -67,7 +68,7 @@ def judge_attempt(
         outcome=verdict.outcome,
         next=following.step,
         counted=following.counted,
-        reason=f"{verdict.reason}; {delivery.problem}" if delivery.problem else verdict.reason,
+        reason=_with_notes(verdict, delivery),
         exit=attempt.exit,
         head=delivery.head if delivery.commits else None,
         base=delivery.base or attempt.base,
@@ -79,6 +80,11 @@ def judge_attempt(
         unblock=following.unblock,
     )
     return Judged(ended, delivery.secured)
+
+
+def _with_notes(verdict: Verdict, delivery: Delivery) -> str:
+    problem = "" if verdict.outcome is Outcome.KEPT else delivery.problem
+    return "; ".join(filter(None, (verdict.reason, problem, delivery.note)))
 
 
 def _stopped_by(task: Task, attempt: Attempt) -> str | None:

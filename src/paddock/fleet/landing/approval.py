@@ -8,7 +8,7 @@ from msgspec.structs import replace
 
 from paddock.core.board import DAEMON_LEASE
 from paddock.core.errors import PaddockError
-from paddock.core.ids import TaskId, resolve_folder
+from paddock.core.ids import TaskId, branch_change, resolve_folder
 from paddock.core.intent.landing import require_wanted
 from paddock.core.intent.queue import base_named
 from paddock.core.intent.selection import RefusedTask
@@ -25,6 +25,7 @@ from paddock.fleet.landing.entrance import (
 from paddock.fleet.landing.examination import subject_of
 from paddock.fleet.landing.unseen_loss import record_lost_work
 from paddock.fleet.workspace import Workspace
+from paddock.git.worktrees.delivery import bring_home
 from paddock.git.worktrees.release import release
 from paddock.store.protocol import Store
 
@@ -61,6 +62,8 @@ def approve(workspace: Workspace, request: ApprovalRequest) -> Approved:
 def _approve(workspace: Workspace, store: Store, request: ApprovalRequest) -> Approved:
     site, who = workspace.site, workspace.author
     waits_for = [name for said in request.after if (name := base_named(store.board(), said)) is not None]
+    for name in (*request.tasks, *map(branch_change, request.branches)):
+        bring_home(site.root, resolve_folder(name))
     record_lost_work(workspace, store, request.tasks)
     held, refused = _hold_tasks(workspace, store, request)
     for branch in request.branches:

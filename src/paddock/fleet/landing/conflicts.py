@@ -7,11 +7,11 @@ from paddock.core.intent.landing import Conflicted
 from paddock.core.tasks.conversations import Homes
 from paddock.fleet.landing.entrance import main_ref
 from paddock.fleet.site import Site
-from paddock.git.command import run_git
 from paddock.git.landing.history import members_touching, read_landed
 from paddock.git.landing.workbench import open_workbench
-from paddock.git.purposes import GitPurpose
+from paddock.git.worktrees.merging import begin_merge, require_free
 from paddock.git.worktrees.prepare import WorktreeOrder, prepare
+from paddock.git.worktrees.slots import find_slot
 
 _TIPS_SEARCHED = 200
 _PATHS_SHOWN = 20
@@ -60,10 +60,10 @@ def _diff(site: Site, before: str, after: str, paths: tuple[str, ...]) -> str:
 def open_to_resolve(site: Site, found: Conflicted, homes: Homes) -> tuple[str, list[str]]:
     """The worktree and the files that conflict in it. Opening it again finds the same worktree."""
     tip = site.repo.resolve(f"refs/heads/{found.branch}") or found.head
-    prepared = prepare(site.root, WorktreeOrder(resolve_folder(found.id), found.branch, tip, homes=homes))
-    path = prepared.worktree.path
-    merging = run_git(path, "rev-parse", "--verify", "--quiet", "MERGE_HEAD", check=False).ok
-    if not merging:
-        run_git(path, "merge", "--no-edit", site.repo.resolve(main_ref(site)) or "HEAD", check=False)
-    conflicts = run_git(path, "diff", "--name-only", "--diff-filter=U", "-z", purpose=GitPurpose.FILES).records
-    return str(path), [recordable(name) for name in conflicts]
+    require_free(site.root, found.branch)
+    folder = resolve_folder(found.id)
+    opened = find_slot(site.root, folder)
+    start = opened[1].start if opened is not None else tip
+    prepared = prepare(site.root, WorktreeOrder(folder, found.branch, start, homes=homes))
+    conflicts = begin_merge(site.root, folder, site.repo.resolve(main_ref(site)) or tip)
+    return str(prepared.worktree.path), [recordable(name) for name in conflicts]

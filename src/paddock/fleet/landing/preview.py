@@ -6,12 +6,13 @@ from paddock.core.board import Board
 from paddock.core.errors import PaddockError
 from paddock.core.ids import some_names
 from paddock.core.merge.model import Ending, Member, RefusalCause
-from paddock.core.tasks.task import Phase, Task
+from paddock.core.tasks.task import Attempt, Phase, Task
 from paddock.fleet.landing.entrance import main_ref
 from paddock.fleet.site import Site
 from paddock.git.landing.compose import Composed, DoesNotMerge, Unit, compose
 from paddock.git.landing.messages import NamedMember
 from paddock.git.landing.workbench import open_workbench
+from paddock.git.worktrees.delivery import glimpse
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +68,13 @@ def _own_range(site: Site, task: Task) -> tuple[str, str]:
     if last is None:
         raise PaddockError(f"task `{task.id}` has had no agent yet", "`paddock run` starts one when it is ready")
     judged = task.head if task.phase not in (Phase.BLOCKED, Phase.FAILED) else None
-    head = judged or site.repo.resolve(f"refs/heads/{last.branch}") or task.head or last.head
+    head = judged or _so_far(site, last) or site.repo.resolve(f"refs/heads/{last.branch}") or task.head or last.head
     if head is None:
         raise PaddockError(f"`{last.id}` left no commits", f"see what it did: `paddock tail {task.id}`")
     return site.repo.merge_base(last.base, head) or last.base, head
+
+
+def _so_far(site: Site, attempt: Attempt) -> str | None:
+    """What an attempt that is still at work has committed by now."""
+    seen = glimpse(site.root, attempt.id) if attempt.live else None
+    return seen.head if seen is not None and seen.head != attempt.base else None

@@ -15,11 +15,11 @@ from paddock.engines.probe import ROUND_TRIP_PROMPT, RoundTrip, run_round_trip
 from paddock.engines.protocol import Engine, TurnRequest
 from paddock.fleet.site import Site
 from paddock.git.command import run_git
-from paddock.git.lock import hold
-from paddock.git.purposes import GitPurpose
+from paddock.git.enclosure.enclosure import Enclosure, make_control, switch
+from paddock.git.enclosure.residence import Residence, settle, shown_refs
+from paddock.git.enclosure.settings import read_settings
 
 CHECKS = ".check"
-LOCK_SECONDS = 5.0
 STALE_SECONDS = 3600.0
 
 
@@ -70,45 +70,46 @@ def _request(site: Site, worktree: Path, side: Path) -> TurnRequest:
         worktree=worktree,
         folder=side,
         new_session_id=str(uuid.uuid4()),
-        git_dir=_git_dir(worktree),
-        common_dir=site.repo.common_dir,
+        git_dir=_beside(worktree) / "repo",
         base_env=os.environ,
         attempt_env=attempt_env,
     )
 
 
-def _git_dir(worktree: Path) -> Path:
-    told = run_git(worktree, "rev-parse", "--absolute-git-dir", check=False)
-    return Path(told.text) if told.ok else worktree / ".git"
+def _beside(worktree: Path) -> Path:
+    """Where its git directories are."""
+    return worktree.with_name(f".{worktree.name}")
 
 
 @contextlib.contextmanager
 def _place(site: Site) -> Iterator[tuple[Path, Path]]:
-    """A worktree of the repository beside those of attempts, and a folder for side files. An empty repository of its
-    own where there is no commit to check out yet."""
+    """A worktree of the repository beside those of attempts, and a folder for side files. An empty repository where
+    there is no commit to check out yet."""
     with tempfile.TemporaryDirectory(prefix="paddock-check-", ignore_cleanup_errors=True) as scratch:
         side = Path(scratch) / "side"
         side.mkdir()
         tip = site.repo.branch_tip(site.config.landing_branch)
-        if tip is None:
-            worktree = Path(scratch) / "work"
-            worktree.mkdir()
-            run_git(worktree, "init", "--quiet")
-            yield worktree, side
-            return
-        folder = site.root.path / CHECKS
+        folder = Path(scratch) if tip is None else site.root.path / CHECKS
         _remove_stale(site, folder)
         worktree = folder / f"{os.getpid()}-{uuid.uuid4().hex[:6]}"
-        worktree.parent.mkdir(parents=True, exist_ok=True)
+        worktree.mkdir(parents=True)
         try:
-            # `git worktree add` is not safe in parallel: others read a file it has only half written.
-            lock = site.repo.common_dir / "paddock" / "worktree-add.lock"
-            with hold(lock, timeout_seconds=LOCK_SECONDS) as adding:
-                words = ("worktree", "add", "--quiet", "--detach", str(worktree), tip)
-                site.repo.git(*words, inherit=adding.inherit, purpose=GitPurpose.FILES)
+            _check_out(site, worktree, tip)
             yield worktree, side
         finally:
-            _remove(site, worktree)
+            _remove(worktree)
+
+
+def _check_out(site: Site, worktree: Path, tip: str | None) -> None:
+    """As an attempt has it: a git directory of its own."""
+    if tip is None:
+        run_git(worktree, "init", "--quiet", f"--separate-git-dir={_beside(worktree) / 'repo'}")
+        return
+    enclosure = Enclosure(site.repo, worktree, _beside(worktree) / "repo", _beside(worktree) / "control")
+    settings = read_settings(site.repo)
+    make_control(enclosure, settings.render())
+    switch(enclosure, tip, ())
+    settle(enclosure, Residence(tip, "", settings.render_for_others(), shown_refs(site.repo)))
 
 
 def _remove_stale(site: Site, folder: Path) -> None:
@@ -118,11 +119,11 @@ def _remove_stale(site: Site, folder: Path) -> None:
     for left in folder.iterdir():
         with contextlib.suppress(OSError):
             if site.clock.now() - left.stat().st_mtime > STALE_SECONDS:
-                _remove(site, left)
+                _remove(left)
 
 
-def _remove(site: Site, worktree: Path) -> None:
-    site.repo.git("worktree", "remove", "--force", "--force", str(worktree), check=False)
-    shutil.rmtree(worktree, ignore_errors=True)
+def _remove(worktree: Path) -> None:
+    for folder in (worktree, _beside(worktree)):
+        shutil.rmtree(folder, ignore_errors=True)
     with contextlib.suppress(OSError):
         worktree.parent.rmdir()

@@ -17,7 +17,6 @@ from paddock.core.leases import decisions
 from paddock.core.upkeep.findings import (
     EndProcesses,
     ExpireLease,
-    ForgetEntry,
     Leftover,
     ReleaseChanges,
     ReleaseSandbox,
@@ -39,7 +38,6 @@ from paddock.git.sandboxes.sandbox import InUse, list_sandboxes, release_sandbox
 from paddock.git.sandboxes.tree import Sandbox
 from paddock.git.worktrees.upkeep import (
     ChangedMeanwhile,
-    look_at_entries,
     look_at_worktrees,
     measure_worktree,
     sweep_worktree,
@@ -65,7 +63,6 @@ def look(site: Site) -> Survey:
     return Survey(
         processes=tuple(ProcessSeen(p.owner, p.name, p.age_seconds, p.command) for p in site.sessions.find()),
         worktrees=look_at_worktrees(site.root),
-        entries=look_at_entries(site.root),
         sandboxes=tuple(SandboxClaim(name, record.run) for name, record in sandboxes.items()),
         units=tuple(UnitSeen(commit, now - _held_since(site, commit)) for commit in held_units(site.repo)),
         outputs=tuple(_outputs(site, now)),
@@ -109,7 +106,7 @@ def allowed(config: Config, driven: frozenset[str] = frozenset()) -> Allowed:
 def measured(site: Site, one: Leftover) -> Leftover:
     """With the bytes that would be freed: of worktrees nobody knows them before they are asked for."""
     match one.remedy:
-        case RemoveWorktree() | ForgetEntry() as remedy:
+        case RemoveWorktree() as remedy:
             return replace(one, size_bytes=measure_worktree(site.root, remedy))
         case _:
             return one
@@ -148,7 +145,7 @@ def _sweep(site: Site, remedy: Remedy, report: SweepReport) -> Sequence[str]:
                 raise PaddockError("it cannot be ended")
             if not ended.ended:
                 raise ChangedMeanwhile("it has ended by itself")
-        case ReturnWorktree() | RemoveWorktree() | ForgetEntry():
+        case ReturnWorktree() | RemoveWorktree():
             return sweep_worktree(site.root, remedy, site.checkpoint)
         case ReleaseSandbox(name=name, run=run):
             if not release_sandbox(Sandbox(site.repo, site.sandbox_root, name), run):

@@ -14,24 +14,28 @@ import msgspec
 from paddock.git.checkpoints import Checkpoint, no_checkpoint
 from paddock.git.command import GitFailed
 from paddock.git.disk import disk_usage, remove_tree
+from paddock.git.enclosure.enclosure import is_still
 from paddock.git.lock import Lock, hold
 from paddock.git.repo import Repo
-from paddock.git.sandboxes.tree import NAME, Sandbox, build, damage_of, furnish, switch, untracked
+from paddock.git.sandboxes.tree import NAME, Identity, Sandbox, build, damage_of, furnish, switch, untracked
 
 _TRASH = ".trash-"
+_FOREIGN = ".not-ours"
 _LOCK_TIMEOUT_SECONDS = 120.0
 
 
 class SandboxRecord(msgspec.Struct, frozen=True, omit_defaults=True):
     """What is known about a sandbox. An empty `commit` means that it was left half-finished.
 
-    `setup` is the digest the set-up command last succeeded under, `kept` the patterns of what it made.
+    `setup` is the digest the set-up command last succeeded under, `kept` the patterns of what it made. `made` are the
+    folders it has.
     """
 
     run: str | None = None
     commit: str = ""
     setup: str = ""
     kept: tuple[str, ...] = ()
+    made: Identity | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,8 +81,9 @@ def reserve_sandbox(sandbox: Sandbox, run: str, *, fresh: bool) -> None:
     `fresh` discards it, so that it is rebuilt: leftovers must not decide the run.
     """
     with _locked(sandbox):
-        known = None if fresh else read_record(sandbox)
-        write_record(sandbox, msgspec.structs.replace(known or SandboxRecord(), run=run))
+        known = read_record(sandbox) or SandboxRecord()
+        known = SandboxRecord(made=known.made) if fresh else known
+        write_record(sandbox, msgspec.structs.replace(known, run=run))
 
 
 def prepare_sandbox(
@@ -96,7 +101,8 @@ def prepare_sandbox(
             if reason:
                 return NotPrepared(str(failed))
         try:
-            return _prepare(sandbox, order, SandboxRecord(), "it could not be switched", lock, checkpoint)
+            fresh = SandboxRecord(made=record.made)
+            return _prepare(sandbox, order, fresh, "it could not be switched", lock, checkpoint)
         except (GitFailed, OSError) as failed:
             return NotPrepared(str(failed))
 
@@ -107,13 +113,15 @@ def finish_setup(sandbox: Sandbox, order: SandboxOrder) -> PreparedSandbox | InU
         record = read_record(sandbox)
         if record is None or record.run != order.run:
             return InUse(record.run) if record and record.run else NotPrepared("the sandbox was given up")
+        if (damage := damage_of(sandbox, record.made)) is not None:
+            return NotPrepared(damage)
         try:
             kept = untracked(sandbox, lock)
             switch(sandbox, order.commit, (*order.keep, *kept), lock)
             furnish(sandbox, order.commit, order.refs, keep_home=True)
         except (GitFailed, OSError) as failed:
             return NotPrepared(str(failed))
-        write_record(sandbox, SandboxRecord(order.run, order.commit, order.setup, kept))
+        write_record(sandbox, SandboxRecord(order.run, order.commit, order.setup, kept, record.made))
     return PreparedSandbox(needs_setup=False)
 
 
@@ -134,8 +142,8 @@ def remove_sandbox(sandbox: Sandbox) -> int | InUse:
         if record is not None and record.run is not None:
             return InUse(record.run)
         freed = disk_usage(sandbox.path)
+        _discard(sandbox, record.made if record is not None else None, lock)
         sandbox.record_path.unlink(missing_ok=True)
-        _discard(sandbox, lock)
         sandbox.lock_path.unlink(missing_ok=True)
     return freed
 
@@ -186,7 +194,7 @@ def _why_rebuild(sandbox: Sandbox, record: SandboxRecord, order: SandboxOrder) -
         return "it was left half-finished"
     if record.setup and record.setup != order.setup:
         return "the set-up changed"
-    return damage_of(sandbox) or ""
+    return damage_of(sandbox, record.made) or ""
 
 
 def _prepare(
@@ -197,25 +205,38 @@ def _prepare(
     lock: Lock,
     checkpoint: Checkpoint,
 ) -> PreparedSandbox:
-    write_record(sandbox, SandboxRecord(run=order.run))
+    made = record.made
+    write_record(sandbox, SandboxRecord(run=order.run, made=made))
     checkpoint("sandbox.claimed")
     kept, setup = ((), "") if rebuild else (record.kept, record.setup)
     if rebuild:
-        _discard(sandbox, lock)
-        build(sandbox, lock)
+        _discard(sandbox, made, lock)
+        write_record(sandbox, SandboxRecord(run=order.run))
+        checkpoint("sandbox.discarded")
+        made = build(sandbox)
+        write_record(sandbox, SandboxRecord(run=order.run, made=made))
         checkpoint("sandbox.built")
     switch(sandbox, order.commit, (*order.keep, *kept), lock)
     checkpoint("sandbox.switched")
     furnish(sandbox, order.commit, order.refs, keep_home=bool(setup))
     checkpoint("sandbox.furnished")
-    write_record(sandbox, SandboxRecord(order.run, order.commit, setup, kept))
+    write_record(sandbox, SandboxRecord(order.run, order.commit, setup, kept, made))
     checkpoint("sandbox.recorded")
     return PreparedSandbox(needs_setup=setup != order.setup, rebuilt=rebuild)
 
 
-def _discard(sandbox: Sandbox, lock: Lock) -> None:
-    """Out of the way in one step, then deleted: a crash leaves rubbish and never half a sandbox."""
+def _discard(sandbox: Sandbox, made: Identity | None, lock: Lock) -> None:
+    """Out of the way in one step, then deleted: a crash leaves rubbish and never half a sandbox.
+
+    A folder that is not ours is only put beside it, whatever it is. Raises OSError where one is there already.
+    """
     assert lock.path == sandbox.lock_path
+    is_folder = sandbox.path.is_dir() and not sandbox.path.is_symlink()
+    if made is not None and is_folder and not is_still(sandbox.path, made.path):
+        aside = sandbox.root / f"{sandbox.name}{_FOREIGN}"
+        if os.path.lexists(aside):
+            raise FileExistsError(f"`{sandbox.path}` and `{aside}` are not Paddock's: remove them")
+        os.rename(sandbox.path, aside)
     trash = sandbox.root / f"{sandbox.name}{_TRASH}{os.getpid()}"
     for left in (trash, *sandbox.root.glob(f"{sandbox.name}{_TRASH}*")):
         remove_tree(left)

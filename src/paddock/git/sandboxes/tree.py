@@ -9,33 +9,31 @@ A linked worktree would share refs, config and hooks with the main repository. H
 config or delete `.git`: all of it is gone before the next run, and the index our checkout trusts is not in it.
 """
 
-import os
 import re
-import shutil
 from dataclasses import dataclass
 from pathlib import Path
 
+import msgspec
+
 from paddock.core.errors import PaddockError
 from paddock.core.ids import recordable
-from paddock.git.command import GitResult, run_git
-from paddock.git.disk import make_writable, remove_tree
-from paddock.git.filters import filters_of
+from paddock.git.command import GitResult
+from paddock.git.disk import remove_tree
+from paddock.git.enclosure.enclosure import Enclosure, identify, is_still, make_control, renew, sweep
+from paddock.git.enclosure.enclosure import switch as check_out
+from paddock.git.enclosure.residence import Residence, ShownRefs, settle
+from paddock.git.enclosure.settings import read_settings
 from paddock.git.lock import Lock
 from paddock.git.repo import Repo
 
-CHECKOUT_TIMEOUT_SECONDS = 900.0
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,63}")
-_CONFIG = """\
-[gc]
-	auto = 0
-[maintenance]
-	auto = false
-[advice]
-	detachedHead = false
-[user]
-	name = Paddock CI
-	email = ci@localhost
-"""
+_CONFIG = (
+    ("gc.auto", "0"),
+    ("maintenance.auto", "false"),
+    ("advice.detachedhead", "false"),
+    ("user.name", "Paddock CI"),
+    ("user.email", "ci@localhost"),
+)
 _HOME_CONFIG = """\
 [user]
 	name = Paddock CI
@@ -49,18 +47,10 @@ _OPTIONS = (
     "core.trustctime=true",
     "core.checkStat=default",
     "core.fsync=none",
-    "core.untrackedCache=false",
-    "core.splitIndex=false",
     "core.sparseCheckout=false",
     "core.excludesFile=/dev/null",
-    "checkout.workers=4",
-    "advice.detachedHead=false",
 )
-# The refs are written as files below, whatever git would choose for a new repository.
-_ENVIRONMENT = {
-    "GIT_LFS_SKIP_DOWNLOAD_ERRORS": "1",
-    "GIT_DEFAULT_REF_FORMAT": "files",
-}
+_ENVIRONMENT = {"GIT_LFS_SKIP_DOWNLOAD_ERRORS": "1"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,74 +93,62 @@ class Sandbox:
     def tmp(self) -> Path:
         return self.path / "tmp"
 
+    @property
+    def enclosure(self) -> Enclosure:
+        return Enclosure(self.repo, self.tree, self.tree / ".git", self.control, _OPTIONS)
+
     def git(self, lock: Lock, *args: str, check: bool = True) -> GitResult:
-        options = tuple(part for option in _OPTIONS for part in ("-c", option))
-        return run_git(
-            self.tree,
-            f"--git-dir={self.control}",
-            f"--work-tree={self.tree}",
-            *options,
-            *args,
-            check=check,
-            timeout=CHECKOUT_TIMEOUT_SECONDS,
-            env={**_ENVIRONMENT, **filters_of(self.repo.common_dir)},
-            inherit=lock.inherit,
-        )
+        return self.enclosure.git(*args, check=check, env=_ENVIRONMENT, inherit=lock.inherit)
 
 
-def damage_of(sandbox: Sandbox) -> str | None:
+class Identity(msgspec.Struct, frozen=True):
+    """The folders of a sandbox, by their inodes: no other folder, and no link, is taken for one of them."""
+
+    path: int
+    tree: int
+    control: int
+
+    def holds(self, sandbox: Sandbox) -> bool:
+        folders = ((sandbox.path, self.path), (sandbox.tree, self.tree), (sandbox.control, self.control))
+        return all(is_still(folder, inode) for folder, inode in folders)
+
+
+def damage_of(sandbox: Sandbox, identity: Identity | None) -> str | None:
     """Why the sandbox cannot be switched to another commit, None when it can."""
-    for folder in (sandbox.path, sandbox.control, sandbox.tree):
-        if folder.is_symlink() or not folder.is_dir():
-            return f"`{folder.name}` is gone or not a folder"
-    alternates = sandbox.control / "objects" / "info" / "alternates"
-    if not alternates.is_file() or not (sandbox.control / "HEAD").is_file():
-        return "its git directory is damaged"
-    return None
+    if identity is None:
+        return "it was made by an older version"
+    if not identity.holds(sandbox):
+        return "its folders are not those that were made"
+    return None if (sandbox.control / "HEAD").is_file() else "its git directory is damaged"
 
 
-def build(sandbox: Sandbox, lock: Lock) -> None:
+def build(sandbox: Sandbox) -> Identity:
     """An empty sandbox; whatever was there must be gone."""
     for folder in (sandbox.tree, sandbox.home, sandbox.tmp):
         folder.mkdir(parents=True)
-    sandbox.control.mkdir()
-    hash_name = sandbox.repo.git("rev-parse", "--show-object-format").text
-    sandbox.git(lock, "init", "--quiet", "--template=", f"--object-format={hash_name}")
-    _share_objects(sandbox.repo, sandbox.control)
-    storage = str(sandbox.repo.common_dir / "lfs")
-    sandbox.git(lock, "config", "lfs.storage", storage)
+    storage = ("lfs.storage", str(sandbox.repo.common_dir / "lfs"))
+    make_control(sandbox.enclosure, read_settings(sandbox.repo).of_file_system().render(storage))
+    for name in ("attributes", "exclude", "sparse-checkout"):  # a person's own, which nobody else has
+        (sandbox.control / "info" / name).unlink(missing_ok=True)
+    return Identity(identify(sandbox.path), identify(sandbox.tree), identify(sandbox.control))
 
 
 def switch(sandbox: Sandbox, commit: str, keep: tuple[str, ...], lock: Lock) -> None:
     """Make the tree exactly `commit`, plus what `keep` (patterns as in .gitignore) lets stay."""
     remove_tree(sandbox.tree / ".git")
-    (sandbox.control / "index.lock").unlink(missing_ok=True)
-    _copy_shallow(sandbox.repo, sandbox.control)
-    (sandbox.control / "HEAD").write_text(f"{commit}\n")
-    kept = tuple(part for pattern in keep for part in ("-e", pattern))
-    for args in (("reset", "--hard", "--quiet", commit), ("clean", "-ffdxq", *kept)):
-        if not sandbox.git(lock, *args, check=False).ok:
-            make_writable(sandbox.tree)
-            sandbox.git(lock, *args)
+    check_out(sandbox.enclosure, commit, lock.inherit, _ENVIRONMENT)
+    sweep(sandbox.enclosure, lock.inherit, "-ffdxq", *(part for pattern in keep for part in ("-e", pattern)))
     _empty_submodules(sandbox, lock)
 
 
 def furnish(sandbox: Sandbox, commit: str, refs: tuple[tuple[str, str], ...], keep_home: bool) -> None:
     """The repository CI sees, and fresh folders of its own."""
-    own = sandbox.tree / ".git"
-    for folder in (own / "objects" / "pack", own / "refs" / "heads"):
-        folder.mkdir(parents=True)
-    _share_objects(sandbox.repo, own)
-    _copy_shallow(sandbox.repo, own)
-    core = (sandbox.control / "config").read_text().partition("[lfs]")[0]
-    core = "".join(line for line in core.splitlines(keepends=True) if "worktree" not in line)
-    (own / "config").write_text(core + _CONFIG)
-    (own / "packed-refs").write_text("".join(f"{sha} {ref}\n" for ref, sha in sorted(refs)))
-    shutil.copyfile(sandbox.control / "index", own / "index")
-    (own / "HEAD").write_text(f"{commit}\n")
-    _renew(sandbox.tmp)
+    shown = ShownRefs({ref: f"{sha} {ref}\n" for ref, sha in refs})
+    config = read_settings(sandbox.repo).of_file_system().render(*_CONFIG)
+    settle(sandbox.enclosure, Residence(commit, "", config, shown, hooks=False, info=False))
+    renew(sandbox.tmp)
     if not keep_home or sandbox.home.is_symlink() or not sandbox.home.is_dir():
-        _renew(sandbox.home)
+        renew(sandbox.home)
         (sandbox.home / ".gitconfig").write_text(_HOME_CONFIG)
 
 
@@ -181,24 +159,6 @@ def untracked(sandbox: Sandbox, lock: Lock) -> tuple[str, ...]:
     return tuple(f"/{_escape(path)}" for path in paths if path != ".git")
 
 
-def _share_objects(repo: Repo, git_dir: Path) -> None:
-    info = git_dir / "objects" / "info"
-    info.mkdir(parents=True, exist_ok=True)
-    place = os.fsencode(repo.common_dir / "objects")
-    if b"\n" in place:  # a line of this file is a path, or one quoted as in C
-        quoted = place.replace(b"\\", b"\\\\").replace(b'"', b'\\"').replace(b"\n", b"\\n")
-        place = b'"' + quoted + b'"'
-    (info / "alternates").write_bytes(place + b"\n")
-
-
-def _copy_shallow(repo: Repo, git_dir: Path) -> None:
-    source = repo.common_dir / "shallow"
-    if source.is_file():
-        shutil.copyfile(source, git_dir / "shallow")
-    else:
-        (git_dir / "shallow").unlink(missing_ok=True)
-
-
 def _empty_submodules(sandbox: Sandbox, lock: Lock) -> None:
     """`git clean` does not look into submodules, so what CI checked out there is removed by hand."""
     if not (sandbox.tree / ".gitmodules").exists():
@@ -207,12 +167,7 @@ def _empty_submodules(sandbox: Sandbox, lock: Lock) -> None:
     for facts, _, path in staged:
         folder = sandbox.tree / path
         if facts.startswith("160000 ") and folder.is_dir() and any(folder.iterdir()):
-            _renew(folder)
-
-
-def _renew(folder: Path) -> None:
-    remove_tree(folder)
-    folder.mkdir()
+            renew(folder)
 
 
 def _escape(path: str) -> str:

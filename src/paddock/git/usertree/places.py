@@ -9,10 +9,11 @@ from pathlib import Path
 
 from paddock.core.errors import PaddockError
 from paddock.git.command import GitResult, run_git
+from paddock.git.enclosure.residence import WATCHER_MARKER
 from paddock.git.filters import only_known_filters
 from paddock.git.purposes import GitPurpose
 from paddock.git.repo import Repo, branch_of, common_dir_of, discover
-from paddock.git.worktrees.checkout import WATCHER_MARKER, operation_in_progress
+from paddock.git.worktrees.checkout import operation_in_progress
 
 TREE_TIMEOUT_SECONDS = 120.0
 _CHUNK_BYTES = 1 << 20

@@ -21,7 +21,7 @@ from paddock.core.upkeep.survey import SlotState
 from paddock.git.checkpoints import Checkpoint
 from paddock.git.disk import below_floor
 from paddock.git.lock import Lock, hold
-from paddock.git.worktrees.release import make_idle
+from paddock.git.worktrees.release import keep_if_foreign, make_idle
 from paddock.git.worktrees.slots import (
     Slot,
     SlotRecord,
@@ -154,7 +154,7 @@ def _claim_place(
     with hold_if_free(slot) as lock:
         record = read_record(slot)
         if lock is not None and record is not None and record.state is SlotState.MAKING:
-            make_idle(root, slot, lock)
+            make_idle(root, slot, record, lock)
     return _claim_idle([(slot, record)] if record is not None else [], order, stack)
 
 
@@ -163,7 +163,7 @@ def _finish_return(root: WorktreeRoot, slot: Slot) -> None:
     with hold_slot(slot) as lock:
         record = read_record(slot)
         if record is not None and record.state is SlotState.RETURNING:
-            make_idle(root, slot, lock)
+            make_idle(root, slot, record, lock)
 
 
 def _check_claim(slot: Slot, record: SlotRecord, order: WorktreeOrder) -> None:
@@ -188,6 +188,8 @@ def _claim_idle(
             lock = trying.enter_context(hold_if_free(slot))
             record = read_record(slot)
             if lock is None or record is None or record.state is not SlotState.IDLE:
+                continue
+            if keep_if_foreign(slot, record, lock):
                 continue
             claimed = msgspec.structs.replace(
                 record,

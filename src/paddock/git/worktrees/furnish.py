@@ -7,7 +7,6 @@ import msgspec
 
 from paddock.git.checkpoints import Checkpoint
 from paddock.git.lock import Lock
-from paddock.git.worktrees.checkout import admin_dir
 from paddock.git.worktrees.include import copy_included
 from paddock.git.worktrees.setup import SetupResult, needs_setup_again, run_setup
 from paddock.git.worktrees.slots import Slot, SlotRecord, WorktreeRoot, write_record
@@ -15,6 +14,8 @@ from paddock.git.worktrees.slots import Slot, SlotRecord, WorktreeRoot, write_re
 
 @dataclass(frozen=True, slots=True)
 class Worktree:
+    """Where an attempt works: it may write `path`, `git_dir`, which is its own, and `tmp`."""
+
     path: Path
     git_dir: Path
     start: str
@@ -40,7 +41,7 @@ def furnish(
     tmp.mkdir(parents=True, exist_ok=True)
     skipped: tuple[str, ...] = ()
     if root.repo.main is not None:
-        inclusion = copy_included(root.repo.main, slot.path, slot.home, record.included)
+        inclusion = copy_included(root.repo.main, root.enclosure(slot), slot.home, record.included)
         skipped = inclusion.skipped
         if record.included != inclusion.copied:
             record = msgspec.structs.replace(record, included=inclusion.copied)
@@ -66,9 +67,9 @@ def is_setup_due(root: WorktreeRoot, record: SlotRecord, at: str) -> bool:
 
 
 def describe(root: WorktreeRoot, slot: Slot, record: SlotRecord) -> Worktree:
-    git_dir = admin_dir(root.repo, slot.path) or slot.path / ".git"
     ports = root.ports.block(slot.number)
-    return Worktree(slot.path, git_dir, record.start, _tmp(slot, record), ports)
+    enclosure = root.enclosure(slot)
+    return Worktree(slot.path, enclosure.own, record.start, _tmp(slot, record), ports)
 
 
 def _tmp(slot: Slot, record: SlotRecord) -> Path:

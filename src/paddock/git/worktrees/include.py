@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from paddock.core.ids import recordable
+from paddock.git.enclosure.enclosure import Enclosure
 from paddock.git.repo import run_git
 
 INCLUDE_FILE = ".worktreeinclude"
@@ -77,16 +78,16 @@ def find_included(main: Path) -> tuple[str, ...]:
     return tuple(found[:_MOST_FILES])
 
 
-def copy_included(main: Path, worktree: Path, scratch: Path, ours: tuple[str, ...]) -> Inclusion:
+def copy_included(main: Path, enclosure: Enclosure, scratch: Path, ours: tuple[str, ...]) -> Inclusion:
     """Copy what `main` includes. Only paths in `ours`, copied earlier, are overwritten, never tracked ones.
 
     What is in `ours` but no longer included goes. `scratch` is a folder on the worktree's file system: files
     appear whole or not at all.
     """
-    wanted = find_included(main)
+    wanted, worktree = find_included(main), enclosure.tree
     if not wanted and not ours:
         return Inclusion()
-    tracked = _tracked(worktree, tuple(dict.fromkeys((*wanted, *ours))))
+    tracked = _tracked(enclosure, tuple(dict.fromkeys((*wanted, *ours))))
     for path in set(ours) - set(wanted) - tracked:
         with contextlib.suppress(OSError):
             (worktree / path).unlink()
@@ -100,11 +101,11 @@ def copy_included(main: Path, worktree: Path, scratch: Path, ours: tuple[str, ..
     return Inclusion(tuple(copied), tuple(skipped))
 
 
-def _tracked(worktree: Path, paths: tuple[str, ...]) -> set[str]:
+def _tracked(enclosure: Enclosure, paths: tuple[str, ...]) -> set[str]:
     found: set[str] = set()
     for at in range(0, len(paths), _PATHS_PER_CALL):
         chunk = paths[at : at + _PATHS_PER_CALL]
-        found.update(run_git(worktree, "--literal-pathspecs", "ls-files", "-z", "--", *chunk).records)
+        found.update(enclosure.git("--literal-pathspecs", "ls-files", "-z", "--", *chunk).records)
     return found
 
 

@@ -10,11 +10,12 @@ from paddock.core.errors import PaddockError
 from paddock.core.tasks.conversations import NOWHERE, Homes
 from paddock.core.upkeep.survey import SlotState
 from paddock.git.checkpoints import Checkpoint, no_checkpoint
+from paddock.git.disk import remove_tree
 from paddock.git.lock import Lock, hold
-from paddock.git.worktrees.checkout import add_worktree, admin_dir, bring_to, check_out, clean, sharpen_index
+from paddock.git.worktrees.checkout import bring_to, check_out, clean, is_made, make, move_in, sharpen_index
 from paddock.git.worktrees.claims import check_room
 from paddock.git.worktrees.furnish import furnish, is_setup_due
-from paddock.git.worktrees.release import remove_slot
+from paddock.git.worktrees.release import keep_if_foreign, remove_slot
 from paddock.git.worktrees.slots import (
     Slot,
     SlotRecord,
@@ -71,6 +72,8 @@ def fill(
             if lock is None:
                 continue
             record = read_record(slot)
+            if record is not None and record.state is SlotState.IDLE and keep_if_foreign(slot, record, lock):
+                continue
             try:
                 if record is not None and _is_stale(root, record, tip) and str(slot.path) not in lived_in:
                     _repoint(filling, slot, record, lock)
@@ -91,9 +94,9 @@ def _sharpen(root: WorktreeRoot, done: list[Slot]) -> None:
     """Comes last, so that entries can be claimed meanwhile and the wait inside is mostly over."""
     for slot in done:
         with hold_if_free(slot) as lock:
-            record, admin = read_record(slot), admin_dir(root.repo, slot.path)
-            if lock is not None and admin is not None and record is not None and record.state is SlotState.IDLE:
-                sharpen_index(slot.path, admin, lock)
+            record = read_record(slot)
+            if lock is not None and record is not None and record.state is SlotState.IDLE:
+                sharpen_index(root.enclosure(slot), lock)
 
 
 def count_idle(root: WorktreeRoot, besides: Collection[str] = ()) -> int:
@@ -123,11 +126,10 @@ def _make(filling: _Filling, homes: Homes) -> Slot:
             write_record(slot, SlotRecord(SlotState.MAKING), lock)
         checkpoint("making")
         try:
-            admin = add_worktree(root, slot, filling.tip, lock)
-            checkpoint("added")
-            check_out(slot.path, admin, filling.tip, lock)
+            record = make(root, slot, SlotRecord(SlotState.MAKING), lock, checkpoint)
+            check_out(root.enclosure(slot), filling.tip, lock)
             checkpoint("checked-out")
-            _settle(filling, slot, SlotRecord(SlotState.MAKING), lock)
+            _settle(filling, slot, record, lock)
         except (PaddockError, OSError):
             remove_slot(root, slot, lock)
             raise
@@ -135,8 +137,8 @@ def _make(filling: _Filling, homes: Homes) -> Slot:
 
 
 def _repoint(filling: _Filling, slot: Slot, record: SlotRecord, lock: Lock) -> None:
-    admin = admin_dir(filling.root.repo, slot.path)
-    if admin is None:
+    enclosure = filling.root.enclosure(slot)
+    if not is_made(filling.root, slot, record):
         remove_slot(filling.root, slot, lock)
         return
     # MAKING while it is neither here nor there: a claim after a crash must not trust it.
@@ -144,17 +146,20 @@ def _repoint(filling: _Filling, slot: Slot, record: SlotRecord, lock: Lock) -> N
     write_record(slot, making, lock)
     filling.checkpoint("repointing")
     if record.unswept:
-        check_out(slot.path, admin, filling.tip, lock)
-        clean(slot.path, (), lock)
+        check_out(enclosure, filling.tip, lock)
+        clean(enclosure, (), lock)
     else:
-        bring_to(slot.path, admin, filling.tip, lock)
+        bring_to(enclosure, filling.tip, lock)
     filling.checkpoint("checked-out")
     _settle(filling, slot, making, lock)
 
 
 def _settle(filling: _Filling, slot: Slot, record: SlotRecord, lock: Lock) -> None:
     """Furnish and enter into the pool. A failing setup command is tried again when the worktree is claimed."""
+    if is_setup_due(filling.root, record, filling.tip):
+        record = move_in(filling.root, slot, record, filling.tip)
     record, setup, _ = furnish(filling.root, slot, record, filling.tip, lock, filling.checkpoint)
+    remove_tree(filling.root.enclosure(slot).own)
     if setup is not None and not setup.ok:
         filling.problems.append(f"w{slot.number}: the setup command failed, see `{setup.output}`")
     write_record(slot, msgspec.structs.replace(record, state=SlotState.IDLE, at=filling.tip), lock)

@@ -12,22 +12,14 @@ import msgspec
 from paddock.core.errors import PaddockError
 from paddock.core.upkeep.survey import SlotState
 from paddock.git.checkpoints import Checkpoint, no_checkpoint
-from paddock.git.worktrees.checkout import (
-    add_worktree,
-    admin_dir,
-    attach_branch,
-    bring_to,
-    check_out,
-    clean,
-    drop_stale_locks,
-    mark_for_watchers,
-    start_branch,
-)
+from paddock.git.lock import Lock
+from paddock.git.worktrees.branches import start_branch
+from paddock.git.worktrees.checkout import bring_to, check_out, clean, is_made, make, move_in, require_room_for
 from paddock.git.worktrees.claims import PlaceTaken, WorktreeOrder, claim_slot
 from paddock.git.worktrees.furnish import Worktree, describe, furnish
 from paddock.git.worktrees.release import Released, release
 from paddock.git.worktrees.setup import SetupResult
-from paddock.git.worktrees.slots import SlotRecord, WorktreeRoot, find_slot, read_record, write_record
+from paddock.git.worktrees.slots import Slot, SlotRecord, WorktreeRoot, find_slot, read_record, write_record
 
 __all__ = ["PlaceTaken", "PreparedWorktree", "Released", "Worktree", "WorktreeOrder", "find", "prepare", "release"]
 
@@ -61,35 +53,38 @@ def prepare(root: WorktreeRoot, order: WorktreeOrder, checkpoint: Checkpoint = n
         assert record is not None
         if record.state is SlotState.READY:
             return PreparedWorktree(describe(root, slot, record), warm=True)
-        admin = admin_dir(root.repo, slot.path)
-        warm = admin is not None and record.at != ""
-        attached = False
-        if admin is None:
-            admin = add_worktree(root, slot, order.start, lock)
-            checkpoint("added")
-            check_out(slot.path, admin, order.start, lock)
-            checkpoint("checked-out")
-        elif record.unswept:
-            attached = start_branch(root.repo, slot.path, admin, order.branch, order.start, lock)
-            if not attached:
-                check_out(slot.path, admin, order.start, lock)
-            clean(slot.path, (), lock)
-            record = msgspec.structs.replace(record, unswept=False)
-            checkpoint("checked-out")
-        elif not _is_known_clean(record, order) and bring_to(slot.path, admin, order.start, lock):
-            checkpoint("checked-out")
-        if not attached:
-            drop_stale_locks(admin)
-            attach_branch(root.repo, slot.path, admin, order.branch, order.start, lock)
-        checkpoint("attached")
-        mark_for_watchers(admin)
-        checkpoint("watchers-marked")
-        record, setup, skipped = furnish(root, slot, record, order.start, lock, checkpoint)
-        worktree = describe(root, slot, record)
-        if setup is None or setup.ok:
-            write_record(slot, msgspec.structs.replace(record, state=SlotState.READY), lock)
-            checkpoint("ready")
-        return PreparedWorktree(worktree, warm, setup, skipped)
+        return _prepare(root, slot, record, order, lock, checkpoint)
+
+
+def _prepare(
+    root: WorktreeRoot, slot: Slot, record: SlotRecord, order: WorktreeOrder, lock: Lock, checkpoint: Checkpoint
+) -> PreparedWorktree:
+    require_room_for(root.repo, order.branch)
+    enclosure = root.enclosure(slot)
+    is_there = is_made(root, slot, record)
+    warm = is_there and record.at != ""
+    if not is_there:
+        record = make(root, slot, record, lock, checkpoint)
+        check_out(enclosure, order.start, lock)
+        checkpoint("checked-out")
+    elif record.unswept:
+        check_out(enclosure, order.start, lock)
+        clean(enclosure, (), lock)
+        record = msgspec.structs.replace(record, unswept=False)
+        checkpoint("checked-out")
+    elif not _is_known_clean(record, order) and bring_to(enclosure, order.start, lock):
+        checkpoint("checked-out")
+    record = move_in(root, slot, record, order.start)
+    placed = start_branch(root.repo, order.branch, order.start)
+    record = msgspec.structs.replace(record, placed=placed, taken=order.start, rescued="")
+    write_record(slot, record, lock)
+    checkpoint("attached")
+    record, setup, skipped = furnish(root, slot, record, order.start, lock, checkpoint)
+    worktree = describe(root, slot, record)
+    if setup is None or setup.ok:
+        write_record(slot, msgspec.structs.replace(record, state=SlotState.READY), lock)
+        checkpoint("ready")
+    return PreparedWorktree(worktree, warm, setup, skipped)
 
 
 def find(root: WorktreeRoot, attempt: str) -> Worktree | None:

@@ -1,8 +1,8 @@
 """Giving a worktree back: its work is secured first, then it is cleaned for the next attempt."""
 
 import contextlib
+import os
 from dataclasses import dataclass, replace
-from pathlib import Path
 
 import msgspec
 
@@ -12,21 +12,17 @@ from paddock.core.upkeep.survey import SlotState
 from paddock.git.checkpoints import Checkpoint, no_checkpoint
 from paddock.git.disk import remove_tree
 from paddock.git.lock import Lock
-from paddock.git.repo import GitFailed, GitKilled, branch_of
+from paddock.git.repo import GitFailed, GitKilled
 from paddock.git.worktrees.checkout import (
-    admin_dir,
+    NotOurs,
     check_out,
     clean,
-    detach,
-    drop_stale_locks,
-    forget_operation,
-    is_cut_differently,
+    clear,
+    is_made,
     operation_in_progress,
-    remove_worktree,
-    repair_worktree,
-    set_head,
+    require_ours,
 )
-from paddock.git.worktrees.rescue import Rescued, hold_loose_commits, reflog_commits, rescue
+from paddock.git.worktrees.delivery import Saved, enclosure_of, listen, save_commits_aside, save_work
 from paddock.git.worktrees.setup import stop_leftover
 from paddock.git.worktrees.slots import (
     Slot,
@@ -44,7 +40,7 @@ class Released:
     """What was saved before the worktree went back. `kept` says why it did not, "" when it did."""
 
     slot: int | None = None
-    rescued: Rescued | None = None
+    saved: Saved | None = None
     held: tuple[str, ...] = ()
     kept: str = ""
 
@@ -80,6 +76,7 @@ def release(
         with contextlib.suppress(OSError):
             if secured is not None and _return_untouched(root, slot, record, lock, secured, checkpoint):
                 return Released(slot.number)
+        record = read_record(slot) or record
         return give_back(root, slot, record, lock, why, checkpoint)
 
 
@@ -90,35 +87,42 @@ def _return_untouched(
 
     No file is touched, so what a process unknown to us has written meanwhile is no worse off than in the pool.
     """
-    admin = admin_dir(root.repo, slot.path)
-    if record.state is not SlotState.READY or admin is None or not _is_as_seen(root, record, admin, secured):
+    if record.state is not SlotState.READY or not _is_as_seen(root, slot, record, secured):
         return False
     stop_leftover(slot.home)
-    drop_stale_locks(admin)
-    forget_operation(admin)
     checkpoint("secured")
-    if not set_head(admin, secured.head):
-        return False
-    checkpoint("detached")
-    _forget(slot, admin)
-    write_record(slot, SlotRecord(SlotState.IDLE, at=secured.head, used=True, unswept=True), lock)
+    write_record(slot, msgspec.structs.replace(record, state=SlotState.RETURNING), lock)
+    checkpoint("returning")
+    _forget(root, slot)
+    checkpoint("forgotten")
+    write_record(slot, _idle(record, secured.head, unswept=True), lock)
     checkpoint("idle")
     return True
 
 
-def _is_as_seen(root: WorktreeRoot, record: SlotRecord, admin: Path, secured: Secured) -> bool:
+def _is_as_seen(root: WorktreeRoot, slot: Slot, record: SlotRecord, secured: Secured) -> bool:
+    try:
+        enclosure = enclosure_of(root, slot, record)
+        said = listen(enclosure, record)
+    except PaddockError:
+        return False
     return (
-        branch_of(admin) == record.branch
-        and root.repo.branch_tip(record.branch) == secured.head
-        and operation_in_progress(admin) is None
-        and not (admin / "modules").is_dir()
-        and not is_cut_differently(root.repo, admin)
-        and secured.held.issuperset((secured.head, *reflog_commits(admin)))
+        said.branch == f"refs/heads/{record.branch}"
+        and said.head == secured.head == enclosure.head()
+        and not said.excess
+        and operation_in_progress(enclosure.own) is None
+        and not (enclosure.own / "modules").exists()
+        and secured.held.union((record.start,)).issuperset(said.tips)
     )
 
 
-def _forget(slot: Slot, admin: Path) -> None:
-    (admin / "logs" / "HEAD").unlink(missing_ok=True)
+def _idle(record: SlotRecord, at: str, *, unswept: bool = False) -> SlotRecord:
+    made = (record.tree, record.control)
+    return SlotRecord(SlotState.IDLE, at=at, used=True, unswept=unswept, tree=made[0], control=made[1])
+
+
+def _forget(root: WorktreeRoot, slot: Slot) -> None:
+    remove_tree(root.enclosure(slot).own)
     remove_tree(slot.home / "tmp")
 
 
@@ -128,78 +132,88 @@ def give_back(
     """release, for who holds the slot's lock already."""
     if record.state is SlotState.KEPT:
         return Released(slot.number, kept=record.reason)
-    rescued: Rescued | None = None
+    saved: Saved | None = None
     held: tuple[str, ...] = ()
     if record.state is SlotState.READY:
         try:
-            rescued, held = secure(root, slot, record, why, checkpoint)
+            saved, held, record = secure(root, slot, record, lock, why, checkpoint)
         except GitKilled:
             raise
         except (PaddockError, OSError) as error:
-            return _keep(root, slot, record, lock, Released(slot.number, kept=str(error)))
+            return _keep(slot, record, lock, Released(slot.number, kept=str(error)))
         checkpoint("secured")
-        if rescued is not None and rescued.left:
-            reason = f"could not be saved in a commit: {', '.join(rescued.left[:5])}"
-            return _keep(root, slot, record, lock, Released(slot.number, rescued, held, reason))
+        if saved is not None and saved.left:
+            reason = f"could not be saved in a commit: {', '.join(saved.left[:5])}"
+            return _keep(slot, record, lock, Released(slot.number, saved, held, reason))
     record = msgspec.structs.replace(record, state=SlotState.RETURNING)
     write_record(slot, record, lock)
     checkpoint("returning")
     try:
-        make_idle(root, slot, lock, checkpoint)
-    except OSError as error:  # files of another user's, such as a container leaves behind
-        return _keep(root, slot, record, lock, Released(slot.number, rescued, held, f"cannot be removed: {error}"))
-    return Released(slot.number, rescued, held)
+        make_idle(root, slot, record, lock, checkpoint)
+    except (OSError, NotOurs) as error:  # files of another user's, such as a container leaves behind
+        return _keep(slot, record, lock, Released(slot.number, saved, held, f"cannot be removed: {error}"))
+    return Released(slot.number, saved, held)
 
 
-def make_idle(root: WorktreeRoot, slot: Slot, lock: Lock, checkpoint: Checkpoint = no_checkpoint) -> None:
+def make_idle(
+    root: WorktreeRoot, slot: Slot, record: SlotRecord, lock: Lock, checkpoint: Checkpoint = no_checkpoint
+) -> None:
     """Turn a worktree whose work is secured into a clean one for the next attempt, or remove it."""
-    admin = admin_dir(root.repo, slot.path)
     stop_leftover(slot.home)
+    enclosure = root.enclosure(slot)
     try:
-        if admin is None or is_cut_differently(root.repo, admin):
+        if not is_made(root, slot, record):
             raise FileNotFoundError(slot.path)
-        head = detach(slot.path, admin, lock)
-        checkpoint("detached")
-        check_out(slot.path, admin, head, lock)
-        checkpoint("reset")
-        clean(slot.path, root.keep, lock)
-        checkpoint("cleaned")
-        _forget(slot, admin)
+        _forget(root, slot)
         checkpoint("forgotten")
+        head = enclosure.head()
+        check_out(enclosure, head, lock)
+        checkpoint("reset")
+        clean(enclosure, root.keep, lock)
+        checkpoint("cleaned")
     except (GitFailed, OSError):
         remove_slot(root, slot, lock)
         return
-    write_record(slot, SlotRecord(SlotState.IDLE, at=head, used=True), lock)
+    write_record(slot, _idle(record, head), lock)
     checkpoint("idle")
 
 
 def remove_slot(root: WorktreeRoot, slot: Slot, lock: Lock) -> None:
-    """The worktree, then all trace of it. The caller has made sure that nothing of value is in it."""
+    """The worktree, then all trace of it. The caller has made sure that nothing of value is in it.
+
+    Raises NotOurs where something else is in its place.
+    """
+    assert lock.path == slot.lock_path
     stop_leftover(slot.home)
-    remove_worktree(root, slot, lock)
+    clear(root.repo, slot, read_record(slot) or SlotRecord(SlotState.MAKING))
     remove_tree(slot.home)
 
 
 def secure(
-    root: WorktreeRoot, slot: Slot, record: SlotRecord, why: str, checkpoint: Checkpoint = no_checkpoint
-) -> tuple[Rescued | None, tuple[str, ...]]:
-    """A rescue commit for dirty files, refs for loose commits. PaddockError when something cannot be saved."""
-    admin = repair_worktree(root.repo, slot.path)
-    if admin is None:
-        if slot.path.exists():
-            raise PaddockError(f"`{slot.path}` is no longer a worktree of this repository")
-        return None, ()
-    if (admin / "modules").is_dir():
+    root: WorktreeRoot, slot: Slot, record: SlotRecord, lock: Lock, why: str, checkpoint: Checkpoint = no_checkpoint
+) -> tuple[Saved | None, tuple[str, ...], SlotRecord]:
+    """A rescue commit for dirty files, refs for all commits. PaddockError when something cannot be saved."""
+    if not os.path.lexists(slot.path) and not record.own:
+        return None, (), record
+    saved, record = save_work(root, slot, record, lock, why, checkpoint)
+    held = save_commits_aside(root, slot, record)
+    if (root.enclosure(slot).own / "modules").exists() or saved.links:
         raise PaddockError("submodules were checked out here; their commits exist nowhere else")
-    rescued = rescue(root.repo, slot.path, admin, record.branch, why, checkpoint)
-    return rescued, hold_loose_commits(root.repo, slot.path, admin, record.attempt)
+    return saved, held, record
 
 
-def _keep(root: WorktreeRoot, slot: Slot, record: SlotRecord, lock: Lock, released: Released) -> Released:
-    """As it is, for a person to look at; only its branch is left, so that the task's next attempt can have it."""
-    if released.rescued is not None and (admin := admin_dir(root.repo, slot.path)) is not None:
-        with contextlib.suppress(GitFailed, OSError):
-            detach(slot.path, admin, lock)
+def _keep(slot: Slot, record: SlotRecord, lock: Lock, released: Released) -> Released:
+    """As it is, for a person to look at."""
     kept = replace(released, kept=recordable(released.kept))
     write_record(slot, msgspec.structs.replace(record, state=SlotState.KEPT, reason=kept.kept), lock)
     return kept
+
+
+def keep_if_foreign(slot: Slot, record: SlotRecord, lock: Lock) -> bool:
+    """Whether something else is in the slot's place; then it is left for a person to look at."""
+    try:
+        require_ours(slot, record)
+    except NotOurs as error:
+        _keep(slot, record, lock, Released(slot.number, kept=str(error)))
+        return True
+    return False

@@ -1,159 +1,177 @@
-"""Nothing an agent wrote gets lost: rescue commits for files, refs for commits.
+"""What lies in a worktree uncommitted, told and saved in a commit.
 
-All of it works beside the worktree's own index and never runs porcelain, so it does not matter what state the
-agent left behind. The caller knows that no process of the attempt is alive any more.
+All of it goes through our own git directory and index, so it does not matter what the agent made of its own. The caller
+knows that no process of the attempt is alive any more where something is saved.
 """
 
 import os
 import re
 import shutil
-import tempfile
+import stat
 from dataclasses import dataclass
 from pathlib import Path
 
-from paddock.core.errors import PaddockError
-from paddock.git.checkpoints import Checkpoint, no_checkpoint
-from paddock.git.repo import ABSENT, GitFailed, GitResult, Repo, branch_of, run_git
-from paddock.git.worktrees.checkout import (
-    ALL_REFS,
-    drop_stale_locks,
-    forget_operation,
-    hold_commit,
-    operation_in_progress,
-)
+from paddock.git.enclosure.enclosure import GITLINK_MODE, Enclosure, set_head
+from paddock.git.repo import Repo
+from paddock.git.worktrees.checkout import operation_in_progress
 
 LARGEST_RESCUED_BYTES = 100 * 1024 * 1024
-_MOST_REFLOG_ENTRIES = 2_000
 _TIMEOUT_SECONDS = 600.0
+_MOST_INDEX_BYTES = 512 * 1024 * 1024
 _SUBJECT = re.compile(r"Rescue (?P<files>\d+) uncommitted files")
 _NOT_THE_AGENT = "Paddock made this commit, not the agent"
-_REFLOG_LINE = re.compile(rb"[0-9a-f]{40,64} ([0-9a-f]{40,64}) ")
 _FALLBACK_NAME, _FALLBACK_EMAIL = "Paddock", "paddock@localhost"
-
-
-@dataclass(frozen=True, slots=True)
-class Rescued:
-    """What became of a worktree's uncommitted files.
-
-    `commit` is the rescue commit, None when there was nothing to save. `ref` holds it: the attempt's branch, or one of
-    our own when HEAD had left the branch for another history; then the branch stays as it was.
-    `left` names what could not be saved (nested repositories, files too large). `head` is where HEAD was found (None
-    on an unborn branch); `spotless` says that not even an ignored file lay about there.
-    """
-
-    commit: str | None
-    ref: str
-    files: int = 0
-    left: tuple[str, ...] = ()
-    head: str | None = None
-    spotless: bool = False
+_HINTS = "agent.index"
 
 
 @dataclass(frozen=True, slots=True)
 class DirtyFiles:
-    paths: tuple[str, ...]
-    nested: tuple[str, ...]  # repositories inside the worktree that git would only record as a link
-    head: str | None = None  # None on an unborn branch
+    """Changed, conflicted and untracked paths against a commit; ignored ones are no one's work, unless staged
+    (`forced`)."""
+
+    paths: tuple[str, ...] = ()
+    nested: tuple[str, ...] = ()  # repositories inside the worktree that git would only record as a link
+    forced: tuple[str, ...] = ()
+    links: tuple[str, ...] = ()  # submodules that are checked out
     has_ignored: bool = False
 
-
-def dirty_files(worktree: Path) -> DirtyFiles:
-    """Changed, conflicted, staged and untracked paths; ignored ones are no one's work."""
-    told = _status(worktree, {})
-    if not told.ok:  # an index git cannot read: compare with HEAD through one of our own
-        with tempfile.TemporaryDirectory() as folder:
-            env = {"GIT_INDEX_FILE": f"{folder}/index"}
-            _index_from_head(worktree, env)
-            told = _status(worktree, env)
-    if not told.ok:
-        raise GitFailed(told)
-    fields_before_path = {"1": 8, "u": 10, "?": 1}
-    paths: list[str] = []
-    nested: list[str] = []
-    head: str | None = None
-    has_ignored = False
-    for line in told.records:
-        if line.startswith("# branch.oid "):
-            head = line.removeprefix("# branch.oid ")
-        has_ignored |= line[0] == "!"
-        if line[0] not in fields_before_path:
-            continue
-        path = line.split(" ", fields_before_path[line[0]])[-1]
-        is_submodule = line[0] == "1" and line.split(" ")[2].startswith("S")
-        if path.endswith("/") or is_submodule:
-            nested.append(path.rstrip("/"))
-        paths.append(path.rstrip("/"))
-    return DirtyFiles(tuple(paths), tuple(nested), None if head == "(initial)" else head, has_ignored)
+    @property
+    def is_spotless(self) -> bool:
+        return not self.paths and not self.has_ignored
 
 
-def rescue(
-    repo: Repo, worktree: Path, admin: Path, branch: str, why: str, checkpoint: Checkpoint = no_checkpoint
-) -> Rescued:
-    """Commit all dirty files of `worktree` to `branch`, leaving the worktree clean and on it.
+@dataclass(frozen=True, slots=True)
+class RescueCommit:
+    """`commit` is None when there was nothing to save. `left` names what could not be saved (nested repositories, files
+    too large)."""
 
-    A merge or rebase in progress is forgotten: what it had done so far is in the commit.
-    """
-    ref = f"refs/heads/{branch}"
-    drop_stale_locks(admin)
-    dirty = dirty_files(worktree)
-    if not dirty.paths:
-        return Rescued(None, ref, head=dirty.head, spotless=not dirty.has_ignored)
-    too_large = [path for path in dirty.paths if _is_too_large(worktree / path)]
-    left = tuple(dict.fromkeys((*dirty.nested, *too_large)))
-    index = admin / "paddock-rescue.index"
+    commit: str | None
+    files: int = 0
+    left: tuple[str, ...] = ()
+
+
+def dirty_files(enclosure: Enclosure, head: str) -> DirtyFiles:
+    """What is in the worktree besides the commit `head`; our index is at that commit afterwards."""
+    set_head(enclosure, head)
+    (enclosure.control / "index.lock").unlink(missing_ok=True)
+    enclosure.git("read-tree", "--reset", head)
+    return _look(enclosure, {})
+
+
+def peek_at_files(enclosure: Enclosure, head: str, index: Path) -> DirtyFiles:
+    """dirty_files, with an index for this look only: somebody may be at work."""
+    shutil.copy2(enclosure.index, index)
+    env = {"GIT_INDEX_FILE": str(index)}
     try:
-        tree = _write_tree(worktree, admin, index, left)
-        checkpoint("rescue.written")
-        head, tip = _head_of(worktree), repo.resolve(ref)
-        parent = head or tip
-        if parent is not None and tree == repo.tree_of(parent):
-            return Rescued(None, ref, left=left, head=head)
-        made = tip if tip != parent and _is_commit_of(repo, tip, tree, parent) else None
-        commit = made or _commit_tree(repo, tree, parent, _message(admin, dirty, left, why))
-        checkpoint("rescue.committed")
-        if tip in (None, parent, made) or (parent is not None and repo.is_ancestor(str(tip), parent)):
-            _move(repo, ref, commit, tip)
-            checkpoint("rescue.moved")
-            run_git(worktree, "symbolic-ref", "-m", "paddock: rescue", "HEAD", ref)
-        else:
-            ref = hold_commit(repo, commit, branch.removeprefix("paddock/"))
-            run_git(worktree, "update-ref", "--no-deref", "-m", "paddock: rescue", "HEAD", commit)
-        checkpoint("rescue.switched")
-        os.replace(index, admin / "index")
-        checkpoint("rescue.indexed")
-        forget_operation(admin)
-        return Rescued(commit, ref, len(dirty.paths) - len(left), left)
+        enclosure.git("read-tree", "--reset", head, env=env)
+        return _look(enclosure, env, compare_with_head=False)
     finally:
-        for leftover in (index, admin / "paddock-rescue.index.lock"):
-            leftover.unlink(missing_ok=True)
+        index.unlink(missing_ok=True)
 
 
-def loose_commits(repo: Repo, worktree: Path, admin: Path) -> tuple[str, ...]:
-    """Tips of commits made or visited in this worktree that no ref holds, newest first.
+def _look(enclosure: Enclosure, env: dict[str, str], *, compare_with_head: bool = True) -> DirtyFiles:
+    lines = _status(enclosure, env)
+    has_ignored = any(line[0] == "!" for line in lines)
+    forced: tuple[str, ...] = ()
+    if has_ignored or any(line[0] == "1" and "D" in line[2:4] for line in lines):
+        hidden, forced = _hints(enclosure, env, has_ignored=has_ignored)
+        if hidden:
+            words = ("update-index", "--skip-worktree", "-z", "--stdin")
+            enclosure.git(*words, input="".join(f"{name}\0" for name in hidden), env=env)
+            lines = _status(enclosure, env)
+    if not compare_with_head:
+        lines = [line for line in lines if line[0] != "1" or line[3] != "."]
+    nested = [path for path, is_nested in map(_read_line, lines) if path and is_nested]
+    paths = [path for path, _ in map(_read_line, lines) if path]
+    links = _checked_out_links(enclosure, env)
+    return DirtyFiles(tuple(dict.fromkeys((*paths, *forced))), tuple(nested), forced, links, has_ignored)
 
-    Found through HEAD and its reflog, so also what the agent left behind on deleted branches.
-    """
-    seen = [sha for sha in (_head_of(worktree), *reflog_commits(admin)) if sha and sha.strip("0")]
-    if not seen:
+
+def _read_line(line: str) -> tuple[str, bool]:
+    """The path, "" where it is nobody's work, and whether it is a repository."""
+    fields_before_path = {"1": 8, "u": 10, "?": 1}
+    if line[0] not in fields_before_path:
+        return "", False
+    path = line.split(" ", fields_before_path[line[0]])[-1]
+    is_submodule = line[0] == "1" and line.split(" ", 3)[2].startswith("S")
+    return path.rstrip("/"), path.endswith("/") or is_submodule
+
+
+def _checked_out_links(enclosure: Enclosure, env: dict[str, str]) -> tuple[str, ...]:
+    """Submodules, and what looks like one, with a repository in it. What it holds cannot be told: git would have to run
+    with its configuration."""
+    index = Path(env.get("GIT_INDEX_FILE", enclosure.index))
+    if not index.is_file() or GITLINK_MODE not in index.read_bytes():
         return ()
-    listed = "\n".join((*dict.fromkeys(seen), ""))
-    branch = branch_of(admin)
-    if branch is not None and not _loose(repo, listed, f"refs/heads/{branch}"):
-        return ()  # the usual case, told without reading every ref there is
-    rows = _loose(repo, listed, ALL_REFS)
-    inner = {parent for row in rows for parent in row[1:]}
-    return tuple(row[0] for row in rows if row[0] not in inner)
+    staged = (record.partition("\t") for record in enclosure.git("ls-files", "--stage", "-z", env=env).records)
+    links = [path for facts, _, path in staged if facts.startswith("160000 ")]
+    return tuple(path for path in links if os.path.lexists(enclosure.tree / path / ".git"))
 
 
-def _loose(repo: Repo, listed: str, held_by: str) -> list[list[str]]:
-    """Those of the listed commits, and their ancestors, that `held_by` does not hold, each with its parents."""
-    words = ("rev-list", "--ignore-missing", "--parents", "--stdin", "--not", held_by)
-    return [line.split() for line in repo.git(*words, input=listed).lines]
+def _hints(enclosure: Enclosure, env: dict[str, str], *, has_ignored: bool) -> tuple[list[str], tuple[str, ...]]:
+    """Names out of a copy of the agent's index, and nothing else: files it had left out of its checkout, and ignored
+    ones it had staged."""
+    copy = enclosure.control / _HINTS
+    try:
+        if not _copy_index(enclosure.own / "index", copy):
+            return [], ()
+        words, theirs = ("ls-files", "-z", "--full-name"), {"GIT_INDEX_FILE": str(copy)}
+        marked = enclosure.git(*words, "-t", env=theirs, check=False)
+        named = [line[2:] for line in marked.records if line.startswith("S ")] if marked.ok else []
+        missing = {name for name in named if not os.path.lexists(enclosure.tree / name)}
+        tracked = enclosure.git(*words, env=env).records if missing else []
+        hidden = [name for name in tracked if name in missing]
+        if not has_ignored:
+            return hidden, ()
+        ignored = ("--cached", "--ignored", "--exclude-standard")
+        staged = enclosure.git(*words, *ignored, env=theirs, check=False)
+        forced = {name for name in (staged.records if staged.ok else []) if os.path.lexists(enclosure.tree / name)}
+        forced.difference_update(enclosure.git(*words, *ignored, env=env).records if forced else ())
+        return hidden, tuple(sorted(forced))
+    finally:
+        copy.unlink(missing_ok=True)
 
 
-def hold_loose_commits(repo: Repo, worktree: Path, admin: Path, label: str) -> tuple[str, ...]:
-    """Give every loose commit a ref under refs/paddock/kept; returns those refs."""
-    return tuple(hold_commit(repo, commit, label) for commit in loose_commits(repo, worktree, admin))
+def unmerged_in(enclosure: Enclosure) -> tuple[str, ...]:
+    """The paths that conflict, as the index of whoever works there says."""
+    copy = enclosure.control / _HINTS
+    try:
+        if not _copy_index(enclosure.own / "index", copy):
+            return ()
+        rows = enclosure.git("ls-files", "--unmerged", "-z", env={"GIT_INDEX_FILE": str(copy)}, check=False).records
+        return tuple(dict.fromkeys(row.partition("\t")[2] for row in rows))
+    finally:
+        copy.unlink(missing_ok=True)
+
+
+def _copy_index(source: Path, target: Path) -> bool:
+    """False where it is no plain file."""
+    try:
+        descriptor = os.open(source, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+    except OSError:
+        return False
+    with open(descriptor, "rb") as file:
+        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+            return False
+        content = file.read(_MOST_INDEX_BYTES)
+    target.write_bytes(content)
+    return content[:4] == b"DIRC"
+
+
+def rescue(enclosure: Enclosure, head: str, dirty: DirtyFiles, why: str, made: str = "") -> RescueCommit:
+    """Commit all dirty files on top of `head`. The worktree and the agent's own directory stay as they are.
+
+    `made` is the commit an earlier try made, which is used again if it is the same.
+    """
+    too_large = [path for path in dirty.paths if _is_too_large(enclosure.tree / path)]
+    left = tuple(dict.fromkeys((*dirty.nested, *too_large)))
+    tree = _write_tree(enclosure, dirty, left)
+    repo = enclosure.repo
+    if tree == repo.tree_of(head):
+        return RescueCommit(None, left=left)
+    is_same = bool(made) and _is_commit_of(repo, made, tree, head)
+    commit = made if is_same else _commit_tree(repo, tree, head, _message(enclosure, dirty, left, why))
+    return RescueCommit(commit, len(dirty.paths) - len(left), left)
 
 
 def count_rescued(repo: Repo, commit: str, subject: str) -> int:
@@ -165,46 +183,24 @@ def count_rescued(repo: Repo, commit: str, subject: str) -> int:
     return int(said["files"]) if body.startswith(_NOT_THE_AGENT) else 0
 
 
-def _write_tree(worktree: Path, admin: Path, index: Path, left: tuple[str, ...]) -> str:
-    env = {"GIT_INDEX_FILE": str(index)}
-    try:
-        # With its time: git reads a file again that is as old as its index, so a later one would hide a late change.
-        shutil.copy2(admin / "index", index)
-        return _add_all(worktree, env, left)
-    except (FileNotFoundError, GitFailed):
-        index.unlink(missing_ok=True)
-        _index_from_head(worktree, env)
-        return _add_all(worktree, env, left)
+def _write_tree(enclosure: Enclosure, dirty: DirtyFiles, left: tuple[str, ...]) -> str:
+    quiet = ("-c", "core.safecrlf=false", "-c", "advice.addEmbeddedRepo=false")
+    chosen = "\0".join((":(top)", *(f":(top,exclude,literal){path}" for path in left)))
+    files = ("--pathspec-from-file=-", "--pathspec-file-nul", "--sparse")
+    enclosure.git(*quiet, "add", "--all", *files, input=chosen, timeout=_TIMEOUT_SECONDS)
+    if forced := [path for path in dirty.forced if path not in left]:
+        words = ("update-index", "--add", "-z", "--stdin")
+        enclosure.git(*quiet, *words, input="".join(f"{path}\0" for path in forced), timeout=_TIMEOUT_SECONDS)
+    return enclosure.git("write-tree").text
 
 
-def _add_all(worktree: Path, env: dict[str, str], left: tuple[str, ...]) -> str:
-    spared = [f":(top,exclude,literal){path}" for path in left]
-    run_git(
-        worktree,
-        "-c",
-        "core.safecrlf=false",
-        "-c",
-        "advice.addEmbeddedRepo=false",
-        "add",
-        "--all",
-        "--pathspec-from-file=-",
-        "--pathspec-file-nul",
-        input="\0".join((":(top)", *spared)),
-        env=env,
-        timeout=_TIMEOUT_SECONDS,
-    )
-    return run_git(worktree, "write-tree", env=env).text
+def _is_commit_of(repo: Repo, commit: str, tree: str, parent: str) -> bool:
+    told = repo.git("log", "-1", "--format=%T %P", commit, "--", check=False)
+    return told.ok and told.text == f"{tree} {parent}"
 
 
-def _is_commit_of(repo: Repo, commit: str | None, tree: str, parent: str | None) -> bool:
-    """Whether the branch has the rescue already: its maker died before HEAD followed."""
-    told = repo.git("log", "-1", "--format=%T %P", commit, "--", check=False) if commit else None
-    return told is not None and told.ok and told.text == f"{tree} {parent or ''}".rstrip()
-
-
-def _commit_tree(repo: Repo, tree: str, parent: str | None, message: str) -> str:
-    parents = ("-p", parent) if parent else ()
-    return repo.git("commit-tree", tree, *parents, "-F", "-", input=message, env=_identity(repo)).text
+def _commit_tree(repo: Repo, tree: str, parent: str, message: str) -> str:
+    return repo.git("commit-tree", tree, "-p", parent, "-F", "-", input=message, env=_identity(repo)).text
 
 
 def _identity(repo: Repo) -> dict[str, str]:
@@ -219,8 +215,8 @@ def _identity(repo: Repo) -> dict[str, str]:
     return identity
 
 
-def _message(admin: Path, dirty: DirtyFiles, left: tuple[str, ...], why: str) -> str:
-    operation = operation_in_progress(admin)
+def _message(enclosure: Enclosure, dirty: DirtyFiles, left: tuple[str, ...], why: str) -> str:
+    operation = operation_in_progress(enclosure.own)
     lines = [
         f"Rescue {len(dirty.paths) - len(left)} uncommitted files",
         "",
@@ -233,39 +229,10 @@ def _message(admin: Path, dirty: DirtyFiles, left: tuple[str, ...], why: str) ->
     return "\n".join(lines) + "\n"
 
 
-def _move(repo: Repo, ref: str, commit: str, tip: str | None) -> None:
-    if not repo.update_ref(ref, commit, tip or ABSENT, "paddock: rescue"):
-        # Somebody moved the branch meanwhile; the commit must not hang in the air.
-        kept = hold_commit(repo, commit, ref.removeprefix("refs/heads/").removeprefix("paddock/"))
-        raise PaddockError(f"`{ref}` moved while files were rescued to it; they are in `{kept}`")
-
-
-def _head_of(worktree: Path) -> str | None:
-    found = run_git(worktree, "rev-parse", "--verify", "--quiet", "HEAD^{commit}", check=False)
-    return found.text if found.ok else None
-
-
-def _status(worktree: Path, env: dict[str, str]) -> GitResult:
-    return run_git(
-        worktree,
-        "status",
-        "--porcelain=v2",
-        "-z",
-        "--branch",
-        "--no-ahead-behind",
-        "--untracked-files=all",
-        "--ignored=matching",
-        "--ignore-submodules=none",
-        "--no-renames",
-        check=False,
-        env=env,
-        timeout=_TIMEOUT_SECONDS,
-    )
-
-
-def _index_from_head(worktree: Path, env: dict[str, str]) -> None:
-    """Of nothing at all on an unborn branch."""
-    run_git(worktree, "read-tree", "HEAD" if _head_of(worktree) else "--empty", env=env)
+def _status(enclosure: Enclosure, env: dict[str, str]) -> list[str]:
+    words = ("status", "--porcelain=v2", "-z", "--untracked-files=all", "--ignored=matching", "--no-renames")
+    # Not into submodules: git would run there with their configuration.
+    return enclosure.git(*words, "--ignore-submodules=dirty", env=env, timeout=_TIMEOUT_SECONDS).records
 
 
 def _is_too_large(path: Path) -> bool:
@@ -273,14 +240,3 @@ def _is_too_large(path: Path) -> bool:
         return path.lstat().st_size > LARGEST_RESCUED_BYTES
     except OSError:
         return False
-
-
-def reflog_commits(admin: Path) -> list[str]:
-    """Where the worktree's HEAD has been, newest first, as far back as is looked."""
-    try:
-        lines = (admin / "logs" / "HEAD").read_bytes().splitlines()[-_MOST_REFLOG_ENTRIES:]
-    except FileNotFoundError:
-        return []
-    # An agent, or a crash, may have written anything at all here.
-    found = (_REFLOG_LINE.match(line) for line in reversed(lines))
-    return [match[1].decode() for match in found if match]

@@ -1,15 +1,19 @@
 """Slots: the numbered places worktrees live in, and the record each keeps on disk.
 
-    ROOT/w3/              the worktree; its path never changes, so kept caches (.venv) stay valid
-    ROOT/.slots/w3/       lock, record.json, setup.log, tmp/ATTEMPT/
+    ROOT/w3/                the worktree; its path never changes, so kept caches (.venv) stay valid
+    ROOT/.slots/w3/         lock, record.json, setup.log, tmp/ATTEMPT/
+    ROOT/.slots/w3/repo/    the git directory of the attempt that works there
+    ROOT/.slots/w3/control/ ours; no attempt has business there
+    ROOT/.slots/repository  whose worktrees these are
 
 Who holds a slot's lock may change the slot. A record that says MAKING, CLAIMED or RETURNING while nobody holds
 the lock was left by a process that died; every step can be done again.
 """
 
 import os
+import threading
 from collections.abc import Iterator
-from contextlib import AbstractContextManager, closing, contextmanager
+from contextlib import AbstractContextManager, closing, contextmanager, suppress
 from dataclasses import dataclass, field
 from itertools import chain, count, pairwise
 from pathlib import Path
@@ -21,10 +25,10 @@ from paddock.core.errors import PaddockError
 from paddock.core.tasks.conversations import NOWHERE, Homes
 from paddock.core.upkeep.survey import SlotState
 from paddock.git.disk import DiskFloor
+from paddock.git.enclosure.enclosure import Enclosure
 from paddock.git.lock import Lock, hold, try_lock
-from paddock.git.repo import Repo
+from paddock.git.repo import REPOSITORY_FILE, SLOTS_FOLDER, Repo
 
-_SLOTS_FOLDER = ".slots"
 _FIRST_PORT = 20_000
 _PORT_AFTER_LAST = 32_768  # Linux hands out ephemeral ports from here on
 
@@ -41,6 +45,13 @@ class SlotRecord(msgspec.Struct, frozen=True, omit_defaults=True):
     unswept: bool = False  # returned as it was, for nothing lay about; empty folders may, and the index is the agent's
     included: tuple[str, ...] = ()  # what .worktreeinclude brought in, hence ours to refresh
     reason: str = ""
+    tree: int = 0  # which folders we made for it, by their inodes; 0 for one that is not there
+    control: int = 0
+    own: int = 0
+    given: str = ""  # the digest of the user's refs the attempt was shown
+    taken: str = ""  # the commit of the attempt's that was imported last
+    rescued: str = ""  # the rescue commit made for it
+    placed: tuple[str, ...] = ()  # where the user's branch may be without anybody else having moved it
 
 
 _RECORDS = msgspec.json.Decoder(SlotRecord)
@@ -101,7 +112,10 @@ class WorktreeRoot:
 
     @property
     def slots_folder(self) -> Path:
-        return self.path / _SLOTS_FOLDER
+        return self.path / SLOTS_FOLDER
+
+    def enclosure(self, slot: "Slot") -> Enclosure:
+        return Enclosure(self.repo, slot.path, slot.home / "repo", slot.home / "control")
 
 
 def default_root(repo: Repo) -> Path:
@@ -159,6 +173,18 @@ def write_record(slot: Slot, record: SlotRecord, lock: Lock) -> None:
         file.write(msgspec.json.encode(record))
     os.replace(fresh, f"{slot.home}/record.json")
     _remember_place(slot, record)
+
+
+def remember_repository(root: WorktreeRoot) -> None:
+    """For whoever asks from inside a worktree whose it is."""
+    path, said = root.slots_folder / REPOSITORY_FILE, os.fsencode(root.repo.common_dir) + b"\n"
+    with suppress(FileNotFoundError):
+        if path.read_bytes() == said:
+            return
+    root.slots_folder.mkdir(parents=True, exist_ok=True)
+    fresh = path.with_name(f"{REPOSITORY_FILE}.{os.getpid()}.{threading.get_ident()}.new")
+    fresh.write_bytes(said)
+    os.replace(fresh, path)
 
 
 def hold_slot(slot: Slot) -> AbstractContextManager[Lock]:

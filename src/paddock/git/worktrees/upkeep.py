@@ -6,18 +6,19 @@ anything goes. Worktrees that are not Paddock's are never seen.
 
 import contextlib
 import os
-import time
 from collections.abc import Iterator
-from pathlib import Path
+
+import msgspec
 
 from paddock.core.errors import PaddockError
-from paddock.core.upkeep.findings import ForgetEntry, RemoveWorktree, ReturnWorktree, WorktreeRemedy
-from paddock.core.upkeep.survey import EntrySeen, SlotState, WorktreeSeen
+from paddock.core.upkeep.findings import RemoveWorktree, ReturnWorktree, WorktreeRemedy
+from paddock.core.upkeep.survey import SlotState, WorktreeSeen
 from paddock.git.checkpoints import Checkpoint, no_checkpoint
-from paddock.git.disk import disk_usage, remove_tree
+from paddock.git.disk import disk_usage
+from paddock.git.enclosure.enclosure import identify
 from paddock.git.lock import Lock
-from paddock.git.repo import Repo, branch_of, run_git
-from paddock.git.worktrees.checkout import admin_dir, all_admin_dirs, hold_commit, is_loose, worktree_of
+from paddock.git.worktrees.branches import find_branch
+from paddock.git.worktrees.delivery import enclosure_of, listen
 from paddock.git.worktrees.release import Released, give_back, release, remove_slot, secure
 from paddock.git.worktrees.slots import (
     Slot,
@@ -52,25 +53,8 @@ def _see(slot: Slot) -> WorktreeSeen:
     return WorktreeSeen(slot.number, str(slot.path), state, attempt, reason, os.path.lexists(slot.path), busy)
 
 
-def look_at_entries(root: WorktreeRoot) -> tuple[EntrySeen, ...]:
-    """Git's entries for worktrees below our root whose folder is gone and that no slot accounts for."""
-    now = time.time()
-    slots = {slot.path.resolve() for slot in list_slots(root)}
-    home = root.path.resolve()
-    found = []
-    for admin in all_admin_dirs(root.repo):
-        worktree = worktree_of(admin)
-        if worktree is not None and worktree.parent == home and worktree not in slots and not worktree.exists():
-            # Gone meanwhile: whoever makes its worktree again has removed it.
-            with contextlib.suppress(FileNotFoundError):
-                found.append(EntrySeen(str(admin), now - admin.stat().st_mtime))
-    return tuple(found)
-
-
-def measure_worktree(root: WorktreeRoot, remedy: RemoveWorktree | ForgetEntry) -> int:
+def measure_worktree(root: WorktreeRoot, remedy: RemoveWorktree) -> int:
     """The bytes that would be freed."""
-    if isinstance(remedy, ForgetEntry):
-        return disk_usage(Path(remedy.path))
     slot = slot_at(root, remedy.slot)
     return disk_usage(slot.path) + disk_usage(slot.home)
 
@@ -85,15 +69,13 @@ def sweep_worktree(root: WorktreeRoot, remedy: WorktreeRemedy, checkpoint: Check
             return _saved(released)
         case RemoveWorktree(slot=number):
             return _remove(root, slot_at(root, number), remedy, checkpoint)
-        case ForgetEntry(path=path):
-            return _forget(root, Path(path))
 
 
 def _saved(released: Released) -> list[str]:
     if released.kept:
         raise PaddockError(released.kept)
-    rescued = released.rescued
-    return [*([rescued.ref] if rescued is not None and rescued.commit is not None else []), *released.held]
+    saved = released.saved
+    return [*([saved.ref] if saved is not None and saved.commit is not None else []), *released.held]
 
 
 def _remove(root: WorktreeRoot, slot: Slot, seen: RemoveWorktree, checkpoint: Checkpoint) -> list[str]:
@@ -102,8 +84,7 @@ def _remove(root: WorktreeRoot, slot: Slot, seen: RemoveWorktree, checkpoint: Ch
         if record is not None and record.state in (SlotState.CLAIMED, SlotState.READY):
             refs += _saved(give_back(root, slot, record, lock, "its attempt was over", checkpoint))
         elif record is None or record.state is SlotState.KEPT:
-            refs += _save_what_can_be(root, slot, record)
-        refs += _hold_head(root.repo, slot.path, f"w{slot.number}")
+            refs += _save_what_can_be(root, slot, record or _guess(root, slot), lock)
         checkpoint("held")
         remove_slot(root, slot, lock)
         return refs
@@ -125,36 +106,25 @@ def _hold_as_seen(root: WorktreeRoot, slot: Slot, seen: RemoveWorktree) -> Itera
         yield record, lock
 
 
-def _save_what_can_be(root: WorktreeRoot, slot: Slot, record: SlotRecord | None) -> list[str]:
-    """A human gave up the rest. Without a record the branch is the one the worktree is on."""
-    if record is None:
-        admin = admin_dir(root.repo, slot.path)
-        branch = (branch_of(admin) if admin else None) or f"paddock/lost-w{slot.number}"
-        record = SlotRecord(SlotState.KEPT, attempt=f"w{slot.number}", branch=branch)
+def _save_what_can_be(root: WorktreeRoot, slot: Slot, record: SlotRecord, lock: Lock) -> list[str]:
+    """A human gave up the rest."""
     try:
-        rescued, held = secure(root, slot, record, "its worktree was removed by force")
+        saved, held, _ = secure(root, slot, record, lock, "its worktree was removed by force")
     except (PaddockError, OSError):
         return []
-    return _saved(Released(slot.number, rescued, held))
+    return _saved(Released(slot.number, saved, held))
 
 
-def _forget(root: WorktreeRoot, admin: Path) -> list[str]:
-    if not any(entry.path == str(admin) for entry in look_at_entries(root)):
-        raise ChangedMeanwhile
-    if (admin / "modules").is_dir():
-        raise PaddockError("it holds the commits of submodules")
-    refs = _hold_head(root.repo, admin, admin.name)
-    remove_tree(admin)
-    return refs
-
-
-def _hold_head(repo: Repo, directory: Path, label: str) -> list[str]:
-    """A ref for the commit at HEAD when no other ref has it; nothing when there is no such commit."""
-    is_admin = directory.parent == repo.common_dir / "worktrees"
-    if not is_admin and admin_dir(repo, directory) is None:
-        return []
-    where = (f"--git-dir={directory}",) if is_admin else ()
-    head = run_git(directory, *where, "rev-parse", "--verify", "--quiet", "HEAD^{commit}", check=False)
-    if not head.ok:
-        return []
-    return [hold_commit(repo, head.text, label)] if is_loose(repo, head.text) else []
+def _guess(root: WorktreeRoot, slot: Slot) -> SlotRecord:
+    """What a lost record may have said, from what is there."""
+    enclosure = root.enclosure(slot)
+    folders = (slot.path, enclosure.control, enclosure.own)
+    tree, control, own = (identify(folder) if folder.is_dir() else 0 for folder in folders)
+    name = f"w{slot.number}"
+    guess = SlotRecord(SlotState.KEPT, attempt=name, branch=f"paddock/lost-{name}", start=enclosure.head())
+    guess = msgspec.structs.replace(guess, tree=tree, control=control, own=own)
+    with contextlib.suppress(PaddockError):
+        branch = listen(enclosure_of(root, slot, guess), guess).branch.removeprefix("refs/heads/")
+        if branch.startswith("paddock/"):
+            guess = msgspec.structs.replace(guess, branch=branch, placed=find_branch(root.repo, branch))
+    return guess

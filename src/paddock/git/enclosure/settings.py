@@ -1,0 +1,141 @@
+"""The user's own configuration of their repository, as one plain file for the git directories of an enclosure.
+
+Read from the user's files once, and again when one of them has changed; never from a directory that somebody else can
+write. So filters, LFS, line endings, signing, sparse checkouts, partial clones and remotes work as in their own tree.
+"""
+
+import os
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+from paddock.git.repo import Repo
+
+NO_PUSH = "echo 'nothing is pushed from here: commit, and Paddock delivers the branch' >&2; exit 1; :"
+_DROPPED = frozenset(
+    {
+        "core.alternaterefscommand",
+        "core.bare",
+        "core.repositoryformatversion",
+        "core.worktree",
+        "extensions.refstorage",
+        "extensions.relativeworktrees",
+        "extensions.worktreeconfig",
+    }
+)
+_DROPPED_SECTIONS = ("branch.", "gc.", "include.", "includeif.", "maintenance.", "paddock.", "worktree.")
+_PUSHING = (".pushurl", ".receivepack")
+# How files come to be as they are on this file system; git finds it out when it makes a repository.
+_FILE_SYSTEM = frozenset(
+    {"core.filemode", "core.ignorecase", "core.precomposeunicode", "core.symlinks", "extensions.objectformat"}
+)
+
+Setting = tuple[str, str | None]
+_Stamps = tuple[tuple[str, tuple[int, int, int] | None], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """Names as git lists them: only the middle part may have capitals. None is a name without a value."""
+
+    values: tuple[Setting, ...]
+
+    def get(self, name: str) -> str | None:
+        return next((value for key, value in reversed(self.values) if key == name), None)
+
+    def render(self, *more: Setting) -> str:
+        """A configuration file for a directory of ours. Which filters run there is said with every call."""
+        return _render((*(pair for pair in self.values if not pair[0].startswith("filter.")), *more))
+
+    def render_for_others(self, *more: Setting) -> str:
+        """One for a directory of somebody who must not push, and keeps what it throws away."""
+        remotes = dict.fromkeys(key.rpartition(".")[0] for key, _ in self.values if key.startswith("remote."))
+        pushing = {f"{remote}{word}" for remote in remotes for word in _PUSHING}
+        kept = [pair for pair in self.values if pair[0] not in pushing]
+        for remote in remotes:
+            if remote != "remote":
+                kept += [(f"{remote}.pushurl", "paddock"), (f"{remote}.receivepack", NO_PUSH)]
+        own = (("core.logallrefupdates", "true"), ("gc.auto", "0"), ("maintenance.auto", "false"))
+        return _render((*kept, ("core.alternaterefscommand", "true"), *own, *more))
+
+    def of_file_system(self) -> "Settings":
+        return Settings(tuple(pair for pair in self.values if pair[0] in _FILE_SYSTEM))
+
+
+_known: dict[Path, tuple[_Stamps, Settings]] = {}
+
+
+def read_settings(repo: Repo) -> Settings:
+    """GitFailed where git cannot read the user's configuration."""
+    stamps, settings = _known.get(repo.common_dir, ((), None))
+    if settings is None or _stamp(path for path, _ in stamps) != stamps:
+        # Stamped before it is read: what changes meanwhile is read again the next time.
+        own = [str(repo.common_dir / "config"), str(repo.common_dir / "config.worktree")]
+        before = dict(_stamp(own))
+        pairs, origins = _list(repo)
+        stamps = (*before.items(), *_stamp(sorted(origins - before.keys())))
+        settings = Settings(tuple(_applicable(repo, pairs)))
+        _known[repo.common_dir] = stamps, settings
+    return settings
+
+
+def _list(repo: Repo) -> tuple[list[Setting], set[str]]:
+    sources: list[tuple[str, ...]] = [("--local",)]
+    if (repo.common_dir / "config.worktree").is_file():
+        sources.append(("--file", str(repo.common_dir / "config.worktree")))
+    pairs: list[Setting] = []
+    origins: set[str] = set()
+    for source in sources:
+        records = repo.git("config", *source, "--includes", "--show-origin", "--list", "-z").records
+        for origin, entry in zip(records[::2], records[1::2], strict=True):
+            origins.add(os.path.normpath(repo.common_dir / origin.removeprefix("file:")))
+            name, has_value, value = entry.partition("\n")
+            pairs.append((name, value if has_value else None))
+    return pairs, origins
+
+
+def _applicable(repo: Repo, pairs: list[Setting]) -> Iterable[Setting]:
+    storage = "lfs"
+    for name, value in pairs:
+        if name == "lfs.storage" and value:
+            storage = value
+        elif name not in _DROPPED and not name.startswith(_DROPPED_SECTIONS):
+            yield name, value
+    yield "lfs.storage", str(repo.common_dir / storage)
+
+
+def _stamp(paths: Iterable[str]) -> _Stamps:
+    return tuple((path, _identity(path)) for path in paths)
+
+
+def _identity(path: str) -> tuple[int, int, int] | None:
+    try:
+        found = os.stat(path)
+    except OSError:
+        return None
+    return found.st_ino, found.st_mtime_ns, found.st_size
+
+
+def _render(values: Iterable[Setting]) -> str:
+    pairs = tuple(values)
+    version = int(any(name.startswith("extensions.") for name, _ in pairs))
+    lines = [f"[core]\n\trepositoryformatversion = {version}\n\tbare = false\n"]
+    section = ""
+    for name, value in pairs:
+        folder, _, key = name.rpartition(".")
+        if folder != section:
+            lines.append(f"[{_heading(folder)}]\n")
+            section = folder
+        lines.append(f"\t{key}\n" if value is None else f"\t{key} = {_quote(value)}\n")
+    return "".join(lines)
+
+
+def _heading(folder: str) -> str:
+    section, has_more, rest = folder.partition(".")
+    escaped = rest.replace("\\", "\\\\").replace('"', '\\"')
+    return f'{section} "{escaped}"' if has_more else section
+
+
+def _quote(value: str) -> str:
+    escaped = value.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n").replace("\t", "\\t")
+    return f'"{escaped}"'.replace("\b", "\\b")
