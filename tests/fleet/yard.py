@@ -38,7 +38,7 @@ _KEPT_FILES = re.compile(
     |/paddock/attempts/[0-9a-f]{8}/t\d+/\d+/((gemini|qwen)-defaults\.json|aider/[^/]+)$
     |/paddock/memory/w\d+/\.[a-z]  # what CLIs keep where a fence hides the rest
     |/paddock/(runs|workbench\.git)/
-    |/\.slots/(claims\.lock|repository|w\d+/(lock|record\.json|setup\.log|control/(HEAD|config|index|shallow|info/[a-z-]+)))$""",
+    |/\.slots/(claims\.lock|repository|w\d+/(lock|record\.json|setup\.log|control/((ORIG_)?HEAD|logs/HEAD|config|index|shallow|info/[a-z-]+)))$""",
     re.VERBOSE,
 )
 QUICK = {

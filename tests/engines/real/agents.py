@@ -17,6 +17,10 @@ import psutil
 from paddock.core.summary import Final, TurnSummary, observe
 from paddock.core.trace import TraceEntry
 from paddock.engines.protocol import Engine, Launch, Source, TurnRequest
+from paddock.git.enclosure.enclosure import Enclosure, make_control, switch
+from paddock.git.enclosure.residence import Residence, settle, shown_refs
+from paddock.git.enclosure.settings import read_settings
+from paddock.git.repo import discover
 
 # aider alone doubles its pauses for a minute and has no setting to bound them.
 TURN_SECONDS = 200.0
@@ -27,12 +31,16 @@ POLL_SECONDS = 0.02
 
 @dataclass(frozen=True, slots=True)
 class Workplace:
-    """A repository, a worktree linked to it on branch `task`, and a HOME that is nobody's."""
+    """A repository, a worktree as attempts have it on branch `task`, and a HOME that is nobody's."""
 
     repository: Path
     worktree: Path
     home: Path
     folder: Path
+
+    @property
+    def git_dir(self) -> Path:
+        return self.worktree.with_name("slot") / "repo"
 
     def git(self, *words: str) -> str:
         done = subprocess.run(
@@ -65,12 +73,23 @@ def build_workplace(root: Path) -> Workplace:
         ("config", "user.name", "Tester"),
         ("config", "user.email", "tester@example.invalid"),
         ("commit", "-q", "--allow-empty", "-m", "root"),
-        ("worktree", "add", "-q", "-b", "task", str(place.worktree)),
     )
     for words in commands:
         subprocess.run(("git", *words), cwd=place.repository, env=place.environment, check=True)
+    _enclose(place)
     seed_home(place.home)
     return place
+
+
+def _enclose(place: Workplace) -> None:
+    repo = discover(place.repository)
+    tip, settings = repo.resolve("main"), read_settings(repo)
+    assert tip is not None
+    place.worktree.mkdir()
+    enclosure = Enclosure(repo, place.worktree, place.git_dir, place.git_dir.with_name("control"))
+    make_control(enclosure, settings.render())
+    switch(enclosure, tip, ())
+    settle(enclosure, Residence(tip, "task", settings.render_for_others(), shown_refs(repo)))
 
 
 def seed_home(home: Path) -> None:
@@ -231,7 +250,7 @@ class RealAgent:
             new_session_id=None if session_id else session_of(turn),
             model=self.model,
             turn=turn,
-            git_dir=self.place.repository / ".git" / "worktrees" / self.place.worktree.name,
+            git_dir=self.place.git_dir,
             base_env={**self.place.environment, **dict(self.provider)},
         )
         live = LiveTurn(self.engine, self.engine.launch(request), self.place.folder, turn)

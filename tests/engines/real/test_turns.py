@@ -33,7 +33,7 @@ with_tools = engines("claude", "codex", "opencode", "gemini", "qwen", "copilot")
 
 
 @every_engine
-def test_a_turn_works_and_commits_in_a_linked_worktree(name: str, real_agent: AgentMaker) -> None:
+def test_a_turn_works_and_commits_in_an_attempts_worktree(name: str, real_agent: AgentMaker) -> None:
     agent = real_agent(name)
     done = agent.run(f"Please add a file. {play(ADD_A, DONE)}")
     assert done.returncode == 0, done.output[-4000:]

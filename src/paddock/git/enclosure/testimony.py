@@ -136,10 +136,11 @@ def _read(path: Path, most: int, *, tail: bool = False) -> bytes | None:
         return None
     except OSError as error:
         raise Untrustworthy(f"its `{path.name}` cannot be read: {error.strerror}") from error
+    found = os.fstat(descriptor)
+    if not stat.S_ISREG(found.st_mode):
+        os.close(descriptor)
+        raise Untrustworthy(f"its `{path.name}` is not a regular file")
     with open(descriptor, "rb") as file:
-        found = os.fstat(descriptor)
-        if not stat.S_ISREG(found.st_mode):
-            raise Untrustworthy(f"its `{path.name}` is not a regular file")
         if found.st_size > most and not tail:
             raise Untrustworthy(f"its `{path.name}` is {found.st_size} bytes large, {most} are expected at most")
         if tail:

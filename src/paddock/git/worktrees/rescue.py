@@ -150,9 +150,10 @@ def _copy_index(source: Path, target: Path) -> bool:
         descriptor = os.open(source, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
     except OSError:
         return False
+    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+        os.close(descriptor)
+        return False
     with open(descriptor, "rb") as file:
-        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
-            return False
         content = file.read(_MOST_INDEX_BYTES)
     target.write_bytes(content)
     return content[:4] == b"DIRC"
