@@ -35,7 +35,7 @@ def assert_all_landed(yard: Yard) -> None:
     yard.assert_nothing_is_left()
 
 
-@pytest.mark.parametrize("first", range(0, STRIDE, 2))
+@pytest.mark.parametrize("first", [0, STRIDE // 2])
 @pytest.mark.parametrize("after", [False, True], ids=["before", "after"])
 def test_git_killed_again_and_again_loses_nothing(make_yard: MakeYard, tmp_path: Path, first: int, after: bool) -> None:
     yard, killer = make_yard(**LAND), GitKiller(tmp_path / "killer")

@@ -148,7 +148,7 @@ def _swap(repo: Repo, bench: Workbench, move: Move) -> Landed | StaleMain | Stuc
         if move_ref(repo, move.ref, move.new, move.old, reason):
             return Landed()
     except GitFailed as failed:
-        return Stuck(failed.result.stderr.strip())
+        return Stuck(failed.result.stderr.strip().partition("\n\n")[0])  # without git's advice
     actual = repo.resolve(move.ref)
     if actual is not None and bench.is_ancestor(move.new, actual):
         return Landed()
