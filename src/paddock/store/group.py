@@ -54,6 +54,8 @@ class GroupWriter:
     def _write(self) -> None:
         loop = asyncio.get_running_loop()
         self._retry = None
+        if self._pause_seconds:
+            self._waiting = [job for job in self._waiting if not job[2].cancelled()]
         group, self._waiting = self._waiting[:LARGEST_GROUP], self._waiting[LARGEST_GROUP:]
         results: list[list[Record] | Exception]
         try:
@@ -83,9 +85,8 @@ class GroupWriter:
         if not self._pause_seconds:
             self.tell(full.message)
         self._pause_seconds = min(LONGEST_PAUSE_SECONDS, max(FIRST_PAUSE_SECONDS, 2 * self._pause_seconds))
-        self._waiting = [*(job for job in group if not job[2].cancelled()), *self._waiting]
-        if self._waiting:
-            self._retry = asyncio.get_running_loop().call_later(self._pause_seconds, self._write)
+        self._waiting = [*group, *self._waiting]
+        self._retry = asyncio.get_running_loop().call_later(self._pause_seconds, self._write)
 
     def _have_written(self) -> None:
         if self._pause_seconds:

@@ -82,9 +82,12 @@ def another_history(path: Path, witness: Witness, identity: str) -> LogUnusable:
 
 
 def log_lost(path: Path, loss: Loss) -> LogLost:
+    from paddock.store.spare import hint_without_wal
+
     return LogLost(
         f"the log `{path}` {loss.words}",
-        "restore the lost records from the mirror with `paddock log fetch`, "
+        hint_without_wal(path, loss.head)
+        or "restore the lost records from the mirror with `paddock log fetch`, "
         "or continue without them: `paddock log accept-loss`",
     )
 

@@ -126,13 +126,16 @@ def _open(path: Path, *, read_only: bool, busy_seconds: float) -> apsw.Connectio
     except (apsw.CantOpenError, apsw.ReadOnlyError):
         # A read-only file system has no room for the shared-memory index. Without a write-ahead
         # log there is nothing in it to miss, and the file can be read as it stands.
+        connection.close()
         wal = Path(f"{path}-wal")
         if wal.exists() and wal.stat().st_size:
             raise
-        connection.close()
         escaped = str(path).replace("%", "%25").replace("?", "%3f").replace("#", "%23")
         uri = f"file:{escaped}?immutable=1"
         return apsw.Connection(uri, flags=apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI)
+    except BaseException:
+        connection.close()
+        raise
     return connection
 
 

@@ -115,13 +115,14 @@ class SqliteStore:
 
     def close(self) -> None:
         if self._wrote:
+            self._wrote = False
             self._leave_settled()
         self._connection.close()
         self._release()
 
     def _leave_settled(self) -> None:
         """Best effort: what was to be recorded is recorded, and whoever writes next settles it."""
-        with suppress(LogUnusable, OSError):
+        with suppress(LogUnusable), explained(self.path):
             self._files.require_own()
             self._require_files()
             checkpoint_wal(self._connection)

@@ -76,9 +76,12 @@ def _has_no_room(path: Path) -> bool:
 
 
 def damaged(path: Path, problem: str) -> LogUnusable:
+    from paddock.store.spare import hint_without_wal
+
     return LogUnusable(
         f"the log `{path}` is damaged: {problem}",
-        f"keep its files (`mkdir {quote(path.parent)}/bad && mv {quote(path)}* {quote(path.parent)}/bad`), "
+        hint_without_wal(path)
+        or f"keep its files (`mkdir {quote(path.parent)}/bad && mv {quote(path)}* {quote(path.parent)}/bad`), "
         "then restore the log from its mirror with `paddock log fetch`",
     )
 

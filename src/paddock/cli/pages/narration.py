@@ -29,6 +29,9 @@ def tell(record: ev.Record, board: Board) -> str:
 def describe(record: ev.Record, board: Board) -> str:
     """One line about a record worth showing, or nothing."""
     match record.event:
+        case ev.LogLossAccepted(first=first, last=last, reason=reason):
+            why = f": {cut(reason, 120)}" if reason else ""
+            return f"continues without records {first:,} to {last:,}, which are lost{why}"
         case ev.TaskAdded(title=title):
             return f"added: {cut(title, 80)}"
         case ev.AttemptStarted(engine=engine, continues=None):

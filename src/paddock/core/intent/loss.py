@@ -15,10 +15,11 @@ def accept_loss(board: Board, last: int, given: Given, reason: str = "") -> list
     may have that id.
     """
     first = board.seq + 1
-    drafts = [ev.Draft(ev.LogLossAccepted(first, last, given, reason))]
+    drafts: list[ev.Draft] = []
     for number in range(board.next_task, given.tasks + 1):
         name = task_id(number)
         brief = f"The records of {name} are lost: they were among the records {first} to {last}."
         drafts.append(ev.Draft(ev.TaskAdded(LOST_TITLE, brief), task=name))
         drafts.append(ev.Draft(ev.TaskCancelled("its records are lost"), task=name))
-    return drafts
+    # Last, so that the numbers of attempts are skipped for lost tasks too: they may be tried again.
+    return [*drafts, ev.Draft(ev.LogLossAccepted(first, last, given, reason))]
