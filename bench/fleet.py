@@ -23,11 +23,13 @@ from pathlib import Path
 
 import psutil
 
+from bench.fences import measure_fence
 from bench.measure import Line, print_table, write_json
 from paddock.core.board import Board
 from paddock.core.events import AttemptStarted, TaskAdded
 from paddock.core.tasks.task import Phase
 from paddock.fleet.site import marker_of
+from paddock.sessions.local import is_shim
 from paddock.sessions.marks import find_marked
 from paddock.sessions.sweep import sweep
 from paddock.store.protocol import Query
@@ -269,15 +271,16 @@ def running_turns(board: Board) -> int:
 
 
 def shim_megabytes(yard: Yard) -> float:
-    """Of the shells that wait for the engines, in shares of what they have in common."""
+    """Of the shells and fences around the engines, in shares of what they have in common."""
     with yard.log() as log:
         marker = marker_of(yard.top / ".git", log.record(1).hash)
-    sizes = []
-    for process in find_marked(marker):
-        if "shim.sh" in process.command:
-            with contextlib.suppress(psutil.Error):
-                sizes.append(psutil.Process(process.identity.pid).memory_full_info().pss)
-    return sum(sizes) / max(1, len(sizes)) / 2**20
+    around = [process for process in find_marked(marker) if is_shim(process)]
+    agents = sum("shim.sh" in process.command for process in around)
+    size = 0
+    for process in around:
+        with contextlib.suppress(psutil.Error):
+            size += psutil.Process(process.identity.pid).memory_full_info().pss
+    return size / max(1, agents) / 2**20
 
 
 def measure_adoption(yard: Yard, agents: int) -> float:
@@ -309,7 +312,8 @@ def main() -> None:
     quick = parser.parse_args().quick
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
     sizes = QUICK if quick else FULL
-    lines = [*measure_throughput(sizes), *measure_idle(sizes), *measure_silent_agents(sizes)]
+    lines = [*measure_throughput(sizes), *measure_fence(sizes.at_once * 5)]
+    lines += [*measure_idle(sizes), *measure_silent_agents(sizes)]
     print_table("The fleet's daemon", lines)
     write_json("fleet-quick" if quick else "fleet", lines)
 

@@ -14,7 +14,7 @@ SHEBANG_BYTES = 512
 _PROGRAM_FOLDERS = ("bin", "sbin", "shims", "Scripts")
 _SHARED_PREFIXES = ("", ".local", ".cargo", "go", ".config", ".cache")
 """Below HOME: they hold a folder of programs, and much else."""
-_SYSTEM = ("/usr/", "/bin/", "/sbin/", "/lib/", "/lib64/", "/opt/", "/nix/", "/snap/", "/etc/", "/proc/", "/dev/")
+_SYSTEM = ("/usr/", "/bin/", "/sbin/", "/lib/", "/lib64/", "/opt/", "/nix/", "/snap/", "/etc/")
 _VARIABLES = ("JAVA_HOME", "GOROOT", "RUSTUP_HOME", "NVM_DIR", "PYENV_ROOT", "PNPM_HOME", "VIRTUAL_ENV", "CONDA_PREFIX")
 _FILES = ("SSL_CERT_FILE", "SSL_CERT_DIR", "NODE_EXTRA_CA_CERTS", "REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE")
 _USUAL = (
