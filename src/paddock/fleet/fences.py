@@ -146,10 +146,10 @@ def _find_program(launch: Launch, home: Path) -> tuple[Path, ...]:
 
 
 def _named_in(land: LandSettings) -> set[str]:
-    """What the user's own CI commands name by its full path."""
+    """The programs that the user's own CI commands name by their full path."""
     commands = (land.ci, land.setup, *(check.run for check in land.checks))
     words = (word for command in commands for word in re.split(r"[\s;&|'\"=()]+", command))
-    return {word for word in words if word.startswith("/") and os.path.exists(word)}
+    return {word for word in words if word.startswith("/") and os.path.isfile(word) and os.access(word, os.X_OK)}
 
 
 def _extra(config: Config) -> tuple[tuple[Path, ...], tuple[Path, ...]]:

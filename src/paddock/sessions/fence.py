@@ -115,7 +115,7 @@ def _mounts(fence: Fence, system: System) -> Mapping[str, _Mount]:
 
     def show(showing: Showing, place: Path, source: str) -> None:
         key = str(place)
-        if key in _ALWAYS_THERE:
+        if key in _ALWAYS_THERE or key.startswith("/proc/"):
             return
         known = mounts.get(key)
         if known is None or known.showing < showing:
