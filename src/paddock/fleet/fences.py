@@ -81,7 +81,7 @@ def fence_attempt(
     shown = [*objects_of(repo), *settings, *(file.path for file in launch.files), *own.reads, *program, desk, *reads]
     fence = Fence(
         level,
-        private=with_real_paths((*_hidden(repo, worktree.path.parent), *_homes(home), repo.common_dir / "paddock")),
+        private=with_real_paths((*_hidden(repo, worktree.path.parent), *_homes(home))),
         reads=with_real_paths((*shown, *_ourselves(), *find_toolchains(launch.env, Path.home()))),
         writes=with_real_paths((worktree.path, worktree.tmp, worktree.git_dir, *launch.writes, *writes))
         + _logins(own.logins, kept),
