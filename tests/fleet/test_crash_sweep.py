@@ -27,7 +27,7 @@ SAMPLE = [
     ("retry", ["attempt.ended_in_log#2", "janitor.recorded"]),
     ("resumed", ["claimed#2", "turn.claimed_in_log"]),
     ("timeout", ["turn.graced"]),
-    ("strayed", ["rescue.moved", "rescue.switched"]),
+    ("strayed", ["import.planned", "import.placed"]),
     ("down", ["down.wished", "turn.over"]),
     ("budget", ["budget.answered"]),
     ("inlined", ["attempt.ended_in_log"]),
