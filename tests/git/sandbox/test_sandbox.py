@@ -329,3 +329,16 @@ class TestDamageByTheMachine:
         finally:
             os.chmod(box.root, 0o700)
         assert isinstance(result, PreparedSandbox if os.geteuid() == 0 else NotPrepared)
+
+
+def test_a_warm_sandbox_has_the_bytes_that_changed_attributes_ask_for(yard: Yard) -> None:
+    """Only the attributes differ between the commits, so that git would leave every other file as it is."""
+    plain = commit(yard.top, {"docs/a.txt": "one\n"}, "plain")
+    crlf = commit(yard.top, {"docs/.gitattributes": "*.txt text eol=crlf\n"}, "attributes")
+    box = yard.sandbox()
+    seen = []
+    for number, at in enumerate((plain, crlf, plain)):
+        ready = yard.prepare(box, at, f"r{number}")
+        seen.append(((box.tree / "docs/a.txt").read_bytes(), ready.rebuilt))
+        release_sandbox(box, f"r{number}")
+    assert seen[1:] == [(b"one\r\n", "`.gitattributes` changed"), (b"one\n", "`.gitattributes` changed")]

@@ -13,7 +13,7 @@ import msgspec
 
 from paddock.config.schema import LandSettings
 from paddock.core.leases.globs import matches_file, matches_path
-from paddock.git.sandboxes.tree import Sandbox
+from paddock.git.sandboxes.tree import ATTRIBUTES, Sandbox
 
 _PASSED_ON = (
     *("PATH", "USER", "LOGNAME", "SHELL", "LANG", "TZ", "TERM"),
@@ -22,7 +22,6 @@ _PASSED_ON = (
     *("JAVA_HOME", "GOROOT", "RUSTUP_HOME", "NVM_DIR", "PYENV_ROOT"),
     *("UV_CACHE_DIR", "PIP_CACHE_DIR", "npm_config_cache"),
 )
-ATTRIBUTES = ".gitattributes"
 _ALWAYS_PART_OF_CI = ("paddock.toml", ".ci/")
 # What a program that is given the name of a task reads to know what it is.
 _RUNNERS = {

@@ -17,7 +17,7 @@ from paddock.git.disk import disk_usage, remove_tree
 from paddock.git.enclosure.enclosure import is_still
 from paddock.git.lock import Lock, hold
 from paddock.git.repo import Repo
-from paddock.git.sandboxes.tree import NAME, Identity, Sandbox, build, damage_of, furnish, switch, untracked
+from paddock.git.sandboxes.tree import ATTRIBUTES, NAME, Identity, Sandbox, build, damage_of, furnish, switch, untracked
 
 _TRASH = ".trash-"
 _FOREIGN = ".not-ours"
@@ -194,7 +194,19 @@ def _why_rebuild(sandbox: Sandbox, record: SandboxRecord, order: SandboxOrder) -
         return "it was left half-finished"
     if record.setup and record.setup != order.setup:
         return "the set-up changed"
-    return damage_of(sandbox, record.made) or ""
+    return damage_of(sandbox, record.made) or _why_bytes_differ(sandbox, record.commit, order.commit)
+
+
+def _why_bytes_differ(sandbox: Sandbox, before: str, commit: str) -> str:
+    """Attributes decide which bytes a file is checked out with, and git leaves files alone whose content is the same
+    in both commits."""
+    if before == commit:
+        return ""
+    told = sandbox.repo.git("diff-tree", "-r", "-z", "--no-renames", "--name-only", before, commit, check=False)
+    if not told.ok:
+        return "what it holds cannot be compared"
+    changed = any(path.rsplit("/", 1)[-1] == ATTRIBUTES for path in told.records)
+    return f"`{ATTRIBUTES}` changed" if changed else ""
 
 
 def _prepare(

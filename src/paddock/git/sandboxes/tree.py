@@ -26,6 +26,7 @@ from paddock.git.enclosure.settings import read_settings
 from paddock.git.lock import Lock
 from paddock.git.repo import Repo
 
+ATTRIBUTES = ".gitattributes"
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,63}")
 _CONFIG = (
     ("gc.auto", "0"),
