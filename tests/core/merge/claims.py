@@ -5,6 +5,7 @@ from __future__ import annotations
 from msgspec.structs import replace
 
 from paddock.core.merge import events as ev
+from paddock.core.merge.branch import main_to_restore
 from paddock.core.merge.health import INFRA_BEFORE_CONTROL, LOST_BEFORE_HALT
 from paddock.core.merge.model import Ending, HaltCause, Purpose, RefusalCause, Result
 from paddock.core.merge.screens import screen_units
@@ -93,6 +94,40 @@ def what_turns_out_to_take_landed_work_back_leaves_the_queue() -> None:
     lab.wake()
     [end] = lab.queue.decided
     assert (end.outcome, end.reason) == (Ending.CANCELLED, "undoes t1: a.py")
+
+
+def a_foreign_main_is_put_back_to_the_last_tested_one_and_nothing_else() -> None:
+    lab = with_changes(started_lab(), "t1")
+    answer(lab, run_of(lab, "t1"))
+    tested = lab.queue.main
+    assert tested is not None
+    lab.push_foreign("x", bad=True)
+    lab.submit(change("t2"))
+    lab.wake()
+    assert main_to_restore(lab.queue) == tested
+    foreign = lab.main
+    assert refused(lab, ev.MainRestored(foreign, lab.tree_name(foreign), foreign))
+    for _ in range(2):
+        answer(lab, next(iter(lab.queue.running)))
+    assert lab.queue.halted is not None
+    lab.main = tested.commit
+    lab.record(ev.MainRestored(tested.commit, tested.tree, foreign, "refs/paddock/kept/main"))
+    assert (lab.queue.halted, lab.queue.main and lab.queue.main.verified_by) == (None, tested.verified_by)
+    lab.settle()
+    assert outcome(lab, "t2") is Ending.LANDED
+
+
+def a_rewound_main_is_put_back_to_where_it_was() -> None:
+    lab = with_changes(started_lab(), "t1")
+    answer(lab, run_of(lab, "t1"))
+    tested = lab.queue.main
+    assert tested is not None
+    assert lab.rewind()
+    lab.submit(change("t2"))
+    lab.wake()
+    assert lab.queue.halted is not None
+    assert lab.queue.halted.rewound
+    assert main_to_restore(lab.queue) == tested
 
 
 def a_train_waits_for_the_one_it_stands_on() -> None:
@@ -854,6 +889,8 @@ CLAIMS = (
     a_careless_agent_is_screened_apart,
     agents_that_may_be_alike_share_pools,
     a_tree_without_a_pass_never_lands,
+    a_foreign_main_is_put_back_to_the_last_tested_one_and_nothing_else,
+    a_rewound_main_is_put_back_to_where_it_was,
     what_is_protected_is_not_queued_without_a_person,
     what_is_protected_does_not_land_without_a_person,
     landed_work_is_not_taken_back_unasked,

@@ -9,13 +9,14 @@ from paddock.cli.pages.queue import CURES, SHOWN_QUEUED, checkout_lines, render,
 from paddock.cli.terminal.text import paint, print_document, print_json
 from paddock.cli.workspace import open_workspace
 from paddock.core.board import DAEMON_LEASE
+from paddock.core.errors import Misuse
 from paddock.core.ids import is_run, parse_run
 from paddock.core.intent.queue import QueueSwitch, cancel_change, change_named, move_change, switch_queue
 from paddock.core.merge import events as qe
 from paddock.core.merge.model import Halted, Queue
 from paddock.core.merge.prospects import landing_seconds
 from paddock.core.merge.switches import switches_of
-from paddock.fleet.landing.restoration import contested_words, find_undone, how_to_settle, make_branch
+from paddock.fleet.landing.restoration import contested_words, find_undone, how_to_settle, make_branch, restore_main
 from paddock.fleet.landing.unseen_loss import tell_lost_work
 from paddock.fleet.outlook import know_checkouts
 from paddock.fleet.workspace import Workspace
@@ -148,17 +149,25 @@ def why_command(ctx: click.Context, change: str, as_json: bool) -> None:
 
 
 @queue_command.command("restore")
-@click.argument("commit")
+@click.argument("commit", required=False)
 @click.option("--dismiss", is_flag=True, help="The commit was intended: do not mention it again.")
 @prints_json
 @click.pass_context
-def restore_command(ctx: click.Context, commit: str, dismiss: bool, as_json: bool) -> None:
-    """Restore landed work that COMMIT undid.
+def restore_command(ctx: click.Context, commit: str | None, dismiss: bool, as_json: bool) -> None:
+    """Restore the last tested main, or landed work that COMMIT undid.
+
+    Without COMMIT, main goes back to the last commit that passed its tests, for when somebody else moved it. What it
+    had since is kept by a ref. Nothing happens if that would touch uncommitted work in a checkout of main.
 
     COMMIT was made from an older checkout. A branch with the landed lines and all later edits is queued; it lands when
     its tests pass, like any other. Landed lines that COMMIT replaced with its own are left to you.
     """
     workspace = open_workspace(ctx)
+    if commit is None:
+        if dismiss:
+            raise Misuse("--dismiss needs a COMMIT", "`paddock status` names those that undid landed work")
+        _restore_main(workspace, as_json=as_json)
+        return
     work = find_undone(workspace, commit, dismiss=dismiss)
     if dismiss:
         if as_json:
@@ -174,3 +183,14 @@ def restore_command(ctx: click.Context, commit: str, dismiss: bool, as_json: boo
     queue_all(ctx, wanted, (make_branch(workspace, work),), undo=True)
     if work.contested and not as_json:
         click.echo(f"\n{contested_words(work)}\n{how_to_settle(work)}")
+
+
+def _restore_main(workspace: Workspace, *, as_json: bool) -> None:
+    done, branch = restore_main(workspace), workspace.config.landing_branch
+    if as_json:
+        print_document(main=done.commit, tested=done.tested, old=done.old, kept=done.kept or None)
+        return
+    what = "the last one that passed its tests" if done.tested else "the first one seen; none has been tested yet"
+    click.echo(f"{branch} is back at {done.commit[:10]}, {what}")
+    if done.kept and done.old is not None:
+        click.echo(f"what it had since ({done.old[:10]}) is kept at {done.kept}")

@@ -19,6 +19,7 @@ from paddock.fleet.drives import Drives
 from paddock.fleet.landing.ci_run import CiCrew
 from paddock.fleet.landing.conflicts import landed_against
 from paddock.fleet.landing.decisions import Decisions
+from paddock.fleet.landing.entrance import main_ref
 from paddock.fleet.landing.entries import Entries
 from paddock.fleet.landing.lost_work import loss_events
 from paddock.fleet.landing.main_branch import FETCH_SECONDS, LANDING, MainBranch
@@ -26,6 +27,7 @@ from paddock.fleet.landing.runs import Runs
 from paddock.fleet.ledger import Ledger
 from paddock.fleet.site import Site
 from paddock.fleet.troubles import Troubles
+from paddock.git.landing.history import observe_main, who_moved
 from paddock.git.landing.lost import compare_landed
 from paddock.git.usertree.checkouts import catch_up
 from paddock.git.usertree.notes import read_notes
@@ -69,6 +71,7 @@ class Lander:
 
     async def _advance(self) -> float | None:
         if _is_at_rest(self.ledger.board.queue):
+            await self._notice_main(self.ledger.board.queue)
             return None
         await self._act()
         await self._look_after()
@@ -115,9 +118,19 @@ class Lander:
             case _:
                 await self.ledger.note(action)
 
+    async def _notice_main(self, queue: Queue) -> None:
+        """Where main is, before anything is queued: what moves it from then on is seen to have moved it."""
+        if self.site.config.land.remote:
+            return
+        known = queue.main.commit if queue.main is not None else None
+        seen = await asyncio.to_thread(observe_main, self.site.repo, main_ref(self.site), known)
+        if seen is not None and seen.commit != known:
+            await self._record_main(qe.MainMoved(seen.commit, seen.tree, seen.descends))
+
     async def _record_main(self, moved: qe.MainMoved) -> None:
-        """With what it means for work that had landed, in one transaction."""
+        """With who moved it and what it means for work that had landed, in one transaction."""
         known, changes = self.ledger.board.queue.main, []
+        moved = replace(moved, by=await asyncio.to_thread(who_moved, self.site.repo, main_ref(self.site), moved.commit))
         if known is not None:
             compared = await asyncio.to_thread(compare_landed, self.site.repo, known.commit, moved.commit)
             changes = loss_events(self.ledger.board, moved.commit, compared)

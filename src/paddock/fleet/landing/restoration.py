@@ -1,12 +1,107 @@
-"""Landed work that a commit from an older checkout took back: found again, brought back on a branch, or dismissed."""
+"""Putting back what others took: main itself, moved by somebody who is not the queue, and landed work that a commit
+from an older checkout undid."""
+
+from dataclasses import dataclass
 
 from msgspec.structs import replace
 
+from paddock.core.board import Board
 from paddock.core.errors import PaddockError
+from paddock.core.events import Draft
 from paddock.core.ids import printable, some_names
+from paddock.core.merge.branch import main_to_restore
+from paddock.core.merge.events import MainRestored
+from paddock.core.merge.model import Main, Queue
+from paddock.fleet.landing.lost_work import loss_events
 from paddock.fleet.workspace import Workspace
+from paddock.git.landing.lost import MainsCompared, compare_landed
+from paddock.git.landing.publish import Pushed, push_main
+from paddock.git.repo import ABSENT
 from paddock.git.usertree.notes import CheckoutNotes, UndoneWork, hold_checkouts, read_notes, write_notes
+from paddock.git.usertree.putback import NotPutBack, put_back
 from paddock.git.usertree.undone import notice_undone, restore_commit
+from paddock.git.worktrees.checkout import hold_commit
+
+
+@dataclass(frozen=True, slots=True)
+class RestoredMain:
+    """`old` is where main was, None if it was gone; `kept` is the ref that holds it, empty if nothing needs to."""
+
+    commit: str
+    tested: bool
+    old: str | None
+    kept: str
+
+
+def restore_main(workspace: Workspace) -> RestoredMain:
+    """Puts main back to the last commit that was tested, and keeps what it had since.
+
+    Raises PaddockError where there is none, where nothing is to be done, and where a checkout is in the way.
+    """
+    repo, branch, queue = workspace.repo, workspace.config.landing_branch, workspace.board().queue
+    wanted = main_to_restore(queue)
+    if wanted is None or repo.resolve(wanted.commit) is None:
+        raise PaddockError(
+            f"no {branch} is known to go back to", f"`git reflog {branch}` lists where it was; nothing was changed"
+        )
+    if queue.landing is not None:
+        raise PaddockError(f"{queue.landing.run} is landing", "wait until it has landed, then run it again")
+    at = _main_now(workspace)
+    if at == wanted.commit and queue.main is not None and queue.main.commit == at and not _is_rewound(queue):
+        raise PaddockError(
+            f"{branch} is at {at[:10]}, the last one that {_known_as(wanted)}: there is nothing to restore",
+            "`paddock queue why main` shows who moved it",
+        )
+    kept = hold_commit(repo, at, "main") if at is not None and not repo.is_ancestor(at, wanted.commit) else ""
+    if at != wanted.commit:
+        _put_back(workspace, at, wanted.commit)
+    compared = compare_landed(repo, at, wanted.commit) if at is not None else MainsCompared()
+    event = MainRestored(wanted.commit, wanted.tree, at or "", kept)
+
+    def decide(board: Board) -> list[Draft]:
+        found = main_to_restore(board.queue)
+        if found is None or found.commit != wanted.commit:
+            return []
+        return [Draft(event), *(Draft(one) for one in loss_events(board, wanted.commit, compared))]
+
+    workspace.record(decide)
+    return RestoredMain(wanted.commit, wanted.verified_by is not None, at, kept)
+
+
+def _is_rewound(queue: Queue) -> bool:
+    return queue.halted is not None and queue.halted.rewound
+
+
+def _known_as(main: Main) -> str:
+    return "passed its tests" if main.verified_by is not None else "was seen before somebody moved it"
+
+
+def _main_now(workspace: Workspace) -> str | None:
+    remote, branch = workspace.config.land.remote, workspace.config.landing_branch
+    if not remote:
+        return workspace.repo.resolve(f"refs/heads/{branch}")
+    fetched = workspace.repo.fetch(remote, branch)
+    if fetched.sha is None:
+        raise PaddockError(f"`{remote}` cannot be asked where {branch} is: {fetched.problem}", "try again later")
+    return fetched.sha
+
+
+def _put_back(workspace: Workspace, old: str | None, new: str) -> None:
+    repo, branch, remote = workspace.repo, workspace.config.landing_branch, workspace.config.land.remote
+    if remote:
+        pushed = push_main(repo, remote, branch, new, old or ABSENT)
+        if not isinstance(pushed, Pushed):
+            raise PaddockError(f"`{remote}` did not take it: {pushed}", "run it again when the cause is gone")
+        repo.fetch(remote, branch)
+        return
+    result = put_back(repo, branch, old, new)
+    if isinstance(result, NotPutBack):
+        files = f": {some_names(result.files)}" if result.files else ""
+        raise PaddockError(
+            f"{branch} was not restored: {result.reason}{files}",
+            f"commit or stash what is there, then run `paddock queue restore` again; {branch} was not moved",
+        )
+
 
 SHORTEST = 4
 MOST_BRANCHES = 20

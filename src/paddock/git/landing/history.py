@@ -4,12 +4,14 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from functools import lru_cache
 
+from paddock.core.ids import printable
 from paddock.core.merge.model import Member
 from paddock.git.landing.messages import CHANGE_TRAILER, TESTED_TRAILER, parse_claim
 from paddock.git.landing.workbench import Workbench
 from paddock.git.repo import Repo
 
 _READ_BACK_LIMIT = 5000
+_WHO = 200
 _TRAILERS = "%(trailers:key={},valueonly,unfold,separator=%x02)"
 _FORMAT = "%x00".join(("%H", _TRAILERS.format(CHANGE_TRAILER), _TRAILERS.format(TESTED_TRAILER), "%x01"))
 
@@ -44,6 +46,18 @@ def observe_main(repo: Repo, ref: str, known: str | None) -> MainSeen | None:
     same = known is None or known == commit
     descends = same or (repo.resolve(str(known)) is not None and repo.is_ancestor(str(known), commit))
     return MainSeen(commit, _tree_of(repo, commit), descends)
+
+
+def who_moved(repo: Repo, ref: str, commit: str) -> str:
+    """Who moved `ref` to `commit` and how, as its reflog has it, and who committed that; both may be made up."""
+    told = repo.git("log", "--walk-reflogs", "-1", "--format=%H%x00%gn <%ge>%x00%gs", ref, "--", check=False)
+    at, _, entry = told.text.partition("\0")
+    who, _, how = entry.partition("\0")
+    committer = repo.git("log", "-1", "--format=%cn <%ce>", commit, "--", check=False).text
+    if not told.ok or at != commit:
+        return printable(f"somebody unrecorded; committed by {committer}" if committer else "", _WHO)
+    signed = f"; committed by {committer}" if committer and committer != who else ""
+    return printable(f"{who} ({how or 'no reason given'}){signed}", _WHO)
 
 
 @lru_cache(maxsize=64)

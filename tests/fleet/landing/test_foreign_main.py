@@ -1,0 +1,116 @@
+"""Main moved by somebody who is not the queue: recorded with who, tested first, blamed on nobody, and put back."""
+
+import json
+import subprocess
+
+from paddock.core.merge import events as qe
+from tests.fleet.landing.lab import Farm, write_commit
+
+FORGED = {"GIT_COMMITTER_NAME": "Paddock", "GIT_COMMITTER_EMAIL": "paddock@localhost"}
+
+
+def land_one(farm: Farm, name: str = "one") -> str:
+    """A change that the queue lands; returns main, which has passed."""
+    farm.branch(name, {f"parts/{name}": "good\n"})
+    farm.land(name)
+    farm.yard.run(code=0)
+    return farm.main
+
+
+def move_main(farm: Farm, text: str, parent: str = "main") -> str:
+    """Somebody writes a commit beside the checkout and moves the ref alone, under the name of the queue."""
+    commit = write_commit(
+        farm.top, "refs/heads/aside", {"parts/foreign": text}, farm.yard.git("rev-parse", parent), "Land t1"
+    )
+    words = ("git", "-C", str(farm.top), "update-ref", "-m", "paddock: land t1@v1", "refs/heads/main", commit)
+    subprocess.run(words, check=True, env={"PATH": "/usr/bin:/bin:/usr/local/bin", **FORGED}, timeout=60)
+    return commit
+
+
+def moves(farm: Farm) -> list[qe.MainMoved]:
+    return [record.event for record in farm.yard.records(qe.MainMoved) if isinstance(record.event, qe.MainMoved)]
+
+
+def test_a_red_main_of_somebody_else_is_recorded_blames_nobody_and_is_put_back(farm: Farm) -> None:
+    tested = land_one(farm)
+    foreign = move_main(farm, "bad\n")
+    farm.branch("two", {"parts/two": "good\n"}, start=tested)
+    farm.land("two")
+    farm.yard.run(code=1)
+
+    last = moves(farm)[-1]
+    assert (last.commit, last.by) == (foreign, "Paddock <paddock@localhost> (paddock: land t1@v1); "
+                                      "committed by Test Person <test@example.invalid>")  # fmt: skip
+    halted = farm.queue.halted
+    assert halted is not None
+    assert "moved there by Paddock <paddock@localhost>" in halted.reason
+    assert [old.id for old in farm.queue.decided] == ["one"]
+    assert "paddock queue restore" in farm.yard.paddock("queue")
+    assert "moved by Paddock <paddock@localhost>" in farm.yard.paddock("queue", "why", "main")
+
+    told = json.loads(farm.yard.paddock("queue", "restore", "--json"))
+    assert (told["main"], told["old"], told["tested"]) == (tested, foreign, True)
+    assert farm.main == tested
+    assert farm.yard.git("rev-parse", told["kept"]) == foreign
+    assert farm.yard.git("status", "--porcelain") == ""
+    assert farm.queue.halted is None
+    farm.yard.run(code=0)
+    assert farm.outcomes() == {"one": "landed", "two": "landed"}
+    farm.assert_green()
+
+
+def test_a_main_that_was_rewound_is_put_back_with_what_had_landed(farm: Farm) -> None:
+    tested = land_one(farm)
+    farm.yard.git("update-ref", "refs/heads/main", farm.first)
+    farm.branch("two", {"parts/two": "good\n"}, start=tested)
+    farm.land("two")
+    farm.yard.run(code=1)
+    assert farm.queue.halted is not None
+    assert "put back" in farm.yard.paddock("queue") or "puts back" in farm.yard.paddock("queue")
+
+    assert f"main is back at {tested[:10]}" in farm.yard.paddock("queue", "restore")
+    assert farm.main == tested
+    assert not any(old.lost for old in farm.queue.decided)
+    farm.yard.run(code=0)
+    assert farm.outcomes() == {"one": "landed", "two": "landed"}
+    assert "nothing to restore" in farm.yard.paddock("queue", "restore", code=1)
+
+
+def test_a_main_that_is_gone_is_put_back(farm: Farm) -> None:
+    tested = land_one(farm)
+    farm.yard.git("update-ref", "-d", "refs/heads/main")
+    farm.yard.paddock("queue", "restore")
+    assert farm.main == tested
+
+
+def test_uncommitted_work_in_a_checkout_keeps_main_where_it_is(farm: Farm) -> None:
+    land_one(farm)
+    (farm.top / "ten.txt").write_text("by somebody else\n")
+    farm.yard.git("commit", "-qam", "By hand")
+    by_hand = farm.main
+    (farm.top / "ten.txt").write_text("not committed yet\n")
+    told = farm.yard.paddock("queue", "restore", code=1)
+    assert "main was not restored" in told
+    assert "ten.txt" in told
+    assert farm.main == by_hand
+    assert (farm.top / "ten.txt").read_text() == "not committed yet\n"
+
+    farm.yard.git("stash", "-q")
+    farm.yard.paddock("queue", "restore")
+    assert (farm.top / "ten.txt").read_text().startswith("line 1\n")
+    assert farm.yard.git("status", "--porcelain") == ""
+
+
+def test_main_is_known_before_anything_is_queued(farm: Farm) -> None:
+    """So that whoever moves it before the first change is queued is seen to have moved it."""
+    farm.yard.run(code=0)
+    foreign = move_main(farm, "bad\n")
+    farm.branch("one", {"parts/one": "good\n"}, start=farm.first)
+    farm.land("one")
+    farm.yard.run(code=1)
+    assert [one.commit for one in moves(farm)] == [farm.first, foreign]
+    assert not farm.queue.decided
+    assert f"main is back at {farm.first[:10]}, the first one seen" in farm.yard.paddock("queue", "restore")
+    farm.yard.run(code=0)
+    assert farm.outcomes() == {"one": "landed"}
+    farm.assert_green()
