@@ -5,14 +5,16 @@ import json
 from paddock.core.ids import TaskId
 from tests.fleet.landing.conftest import MakeFarm
 from tests.fleet.landing.lab import TEN_LINES, Farm
-from tests.fleet.yard import Step, commit, play, write
+from tests.fleet.yard import commit, play, write
 
 SEVEN = TEN_LINES.replace("line 7\n", "line 7, as t1 has it\n")
 
 
-def beside_a_landing(farm: Farm, *steps: Step) -> None:
-    """t1 lands while t2 works; t2 goes on with `steps` when it has."""
+def beside_a_landing(farm: Farm, *options: str) -> None:
+    """t1 lands while t2 works; t2 merges what main is then."""
     started, landed = farm.yard.folder / "t2-started", farm.yard.folder / "t1-landed"
+    script = f"git merge -q --no-edit {' '.join(options)} $(cat {landed})"
+    steps = [{"run": ["sh", "-c", script]}]
     first = play(
         {"wait_for": str(started)}, write("ten.txt", SEVEN), write("parts/t1", "good\n"), commit("As t1 has it")
     )
@@ -20,12 +22,14 @@ def beside_a_landing(farm: Farm, *steps: Step) -> None:
     farm.yard.add_all([{"brief": first}, {"brief": play(*hello, *steps)}])
     daemon = farm.yard.start("run", "--until-idle")
     farm.yard.await_board(lambda board: board.tasks[TaskId("t1")].phase == "landed", "the landing of t1")
-    landed.touch()
+    ready = landed.with_suffix(".new")
+    ready.write_text(farm.main)
+    ready.rename(landed)
     assert daemon.wait() in (0, 1)
 
 
 def test_what_takes_landed_work_back_waits_for_a_person_and_is_named(farm: Farm) -> None:
-    beside_a_landing(farm, {"run": ["git", "merge", "-q", "--no-edit", "-s", "ours", "main"]})
+    beside_a_landing(farm, "-s", "ours")
 
     task = farm.yard.task("t2")
     assert (task.phase, task.reason) == ("approval", "undoes t1: parts/t1, ten.txt")
@@ -47,7 +51,7 @@ def test_what_takes_landed_work_back_waits_for_a_person_and_is_named(farm: Farm)
 
 
 def test_an_ordinary_merge_of_main_lands_by_itself(farm: Farm) -> None:
-    beside_a_landing(farm, {"run": ["git", "merge", "-q", "--no-edit", "main"]})
+    beside_a_landing(farm)
     assert farm.yard.task("t2").phase == "landed"
     farm.assert_green()
 
