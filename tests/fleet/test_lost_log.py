@@ -100,7 +100,7 @@ def test_a_daemon_whose_log_was_put_back_from_an_older_copy_writes_nothing_more(
     assert "was removed or replaced while the log was open" in daemon.words
     for words in (("status",), ("add", "x"), ("run", "--until-idle")):
         assert "has lost records " in yard.paddock(*words, code=1)
-    assert "continuing without records" in yard.paddock("log", "accept-loss", "--reason", "a backup")
+    assert "continuing without record" in yard.paddock("log", "accept-loss", "--reason", "a backup")
     assert yard.paddock("add", "Third").startswith("added t3 "), "t2 was given"
     assert yard.task("t2").reason == "its records are lost"
 

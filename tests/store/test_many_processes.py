@@ -13,6 +13,7 @@ from paddock.core import events as ev
 from paddock.core.snapshot import encode_board
 from paddock.store.protocol import Query
 from paddock.store.sqlite import SqliteStore
+from paddock.store.witness import read_witness
 from tests.core.ledger import assert_sound, fold
 from tests.store.drafts import ANA, add
 
@@ -83,7 +84,11 @@ def test_a_killed_writer_loses_nothing_it_acknowledged_and_the_log_always_opens(
         for line in kill_somewhere(log, chance):
             seq, digest = line.split()
             acknowledged[int(seq)] = digest
+        witness = read_witness(log)
+        assert witness is not None
+        assert witness.seq >= max(acknowledged), "nothing is acknowledged that is not witnessed"
         store = SqliteStore(log)
+        assert store.loss() is None, "nor witnessed before it is in the log"
         store.append(add(), ANA)
         hashes = {row[0]: row[-1].hex() for row in store.rows()}
         assert {seq: hashes.get(seq) for seq in acknowledged} == acknowledged

@@ -30,13 +30,16 @@ class Loss(msgspec.Struct, frozen=True):
         return min(self.head + 1, self.last)
 
     @property
+    def which(self) -> str:
+        return f"record {self.last:,}" if self.first == self.last else f"records {self.first:,} to {self.last:,}"
+
+    @property
     def words(self) -> str:
         """Whatever follows "the log"."""
         newest = f"; the newest was written at {_stamp(self.at)}" if self.at else ""
         if self.head >= self.last:
             return f"has another record {self.last} than the one that was acknowledged{newest}"
-        lost = f"record {self.last}" if self.first == self.last else f"records {self.first} to {self.last}"
-        return f"has lost {lost}, which it had{newest}"
+        return f"has lost {self.which}, which it had{newest}"
 
 
 def find_loss(witness: Witness | None, kept: Fold | None, head: int, hash_at: Callable[[int], object]) -> Loss | None:

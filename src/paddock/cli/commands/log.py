@@ -191,7 +191,7 @@ def accept_loss_command(ctx: click.Context, reason: str, as_json: bool) -> None:
         click.echo("nothing is lost: the log has every record that was acknowledged")
     else:
         tasks = f"; {plural(skipped, 'lost task')} cancelled" if skipped else ""
-        click.echo(f"continuing without records {loss.first:,} to {loss.last:,}{tasks}")
+        click.echo(f"continuing without {loss.which}{tasks}")
 
 
 def _refuse_if_mirrored(workspace: Workspace, store: Store) -> None:
@@ -264,7 +264,7 @@ def fetch_command(ctx: click.Context, remote: str | None, as_json: bool) -> None
     click.echo(f"{plural(new, 'new record')} from `{cut(source or REF, 80)}`; the log is at record {head:,}")
     if loss is not None:
         raise PaddockError(
-            f"records {loss.first:,} to {loss.last:,} are still missing: the mirror does not have them",
+            f"the mirror does not have {loss.which}, which the log had",
             "try another remote (`paddock log fetch REMOTE`), or continue without them: `paddock log accept-loss`",
         )
 

@@ -31,7 +31,10 @@ def describe(record: ev.Record, board: Board) -> str:
     match record.event:
         case ev.LogLossAccepted(first=first, last=last, reason=reason):
             why = f": {cut(reason, 120)}" if reason else ""
-            return f"continues without records {first:,} to {last:,}, which are lost{why}"
+            lost = (
+                f"record {last:,}, which is lost" if first == last else f"records {first:,} to {last:,}, which are lost"
+            )
+            return f"continues without {lost}{why}"
         case ev.TaskAdded(title=title):
             return f"added: {cut(title, 80)}"
         case ev.AttemptStarted(engine=engine, continues=None):
