@@ -13,6 +13,7 @@ from paddock.core.upkeep.survey import SlotState
 from paddock.git.disk import DiskFloor
 from paddock.git.repo import Repo
 from paddock.git.worktrees.checkout import make
+from paddock.git.worktrees.delivery import save_attempt
 from paddock.git.worktrees.pool import count_idle, fill
 from paddock.git.worktrees.prepare import PreparedWorktree, WorktreeOrder, find, prepare, release
 from paddock.git.worktrees.slots import (
@@ -105,6 +106,19 @@ class TestPrepare:
         assert saved is not None
         assert "somebody else's" in saved.obstacle
         assert repo.refs("refs/paddock/kept")[saved.ref] == work
+
+    def test_a_branch_below_the_name_of_its_own_stops_no_delivery(
+        self, root: WorktreeRoot, repo: Repo, top: Path, tip: str
+    ) -> None:
+        tree = prepare(root, order(1, tip)).worktree
+        git(top, "branch", "paddock/t1-work/x")
+        work = commit(tree.path, {"work": "1"})
+        saved = save_attempt(root, "t1.1", "test", held_by="refs/paddock/changes/t1.1")
+        assert saved is not None
+        assert "cannot be moved" in saved.obstacle
+        assert saved.is_held
+        assert repo.refs("refs/paddock")["refs/paddock/changes/t1.1"] == work
+        assert release(root, "t1.1", "test").kept == ""
 
     def test_a_branch_named_paddock_is_named_as_the_obstacle(self, root: WorktreeRoot, top: Path, tip: str) -> None:
         git(top, "branch", "paddock")

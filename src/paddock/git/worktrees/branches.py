@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from paddock.git.repo import ABSENT, RefMove, Repo
+from paddock.git.repo import ABSENT, GitFailed, RefMove, Repo
 from paddock.git.worktrees.checkout import branch_user, hold_commit, is_loose
 
 
@@ -56,8 +56,12 @@ def place_branch(repo: Repo, wish: Placement) -> Placed:
     obstacle = "" if now == wish.tip else _obstacle(repo, wish, now)
     if not obstacle and now not in (ABSENT, wish.tip):
         _keep_what_was_there(repo, wish, now)
-    if not obstacle and _move(repo, wish, now):
-        return Placed(ref)
+    try:
+        if not obstacle and _move(repo, wish, now):
+            return Placed(ref)
+    except GitFailed as failed:  # a branch below its name, a lock that somebody left
+        said = failed.result.stderr.strip().splitlines() or [f"git ended with {failed.result.code}"]
+        obstacle = f"branch `{wish.branch}` cannot be moved ({said[-1]})"
     if wish.held_by:
         repo.move_refs((RefMove(wish.held_by, wish.delivered),), "paddock: change")
     label = wish.branch.removeprefix("paddock/")
