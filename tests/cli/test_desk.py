@@ -329,3 +329,11 @@ def test_one_desk_takes_the_place_of_another(tmp_path: Path) -> None:
         old.setblocking(False)
         with pytest.raises(BlockingIOError):
             old.accept()
+
+
+def test_a_former_daemon_that_ends_leaves_the_desk_of_the_next_one_open(desk: OpenDesk) -> None:
+    former = desk.desk
+    desk.open()
+    assert isinstance(former, Desk)
+    desk._await(former.close())
+    assert desk.socket.is_socket()

@@ -14,7 +14,7 @@ from paddock.git.refs import ABSENT, LEADER, RefMove
 from paddock.git.repo import Repo, discover
 from tests.git.conftest import git
 
-OWN = {"git/refs.py", "git/worktrees/checkout.py", "git/worktrees/rescue.py"}
+OWN = {"git/refs.py"}
 
 
 @dataclass

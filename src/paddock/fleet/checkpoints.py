@@ -25,5 +25,5 @@ def checkpoint(name: str) -> None:
     for variable, signum in _SIGNALS.items():
         if wanted := os.environ.get(variable):
             _passed[variable, name] += 1
-            if wanted in (f"{name}#{_passed[variable, name]}", name):
+            if f"{name}#{_passed[variable, name]}" in (wanted, f"{wanted}#1"):
                 os.kill(os.getpid(), signum)

@@ -202,11 +202,14 @@ def _link_claim(files: TurnFiles, claim: "_Claim", checkpoint: Callable[[str], N
     """Make it the one that runs the turn, unless another already is."""
     draft = files.record.with_name(f"{files.record.name}.{claim.word}{_DRAFT}")
     draft.write_text(claim.as_text(), "ascii")
-    checkpoint("turn.drafted")
-    # Missing: another starter has linked its own and cleared this one away.
-    with contextlib.suppress(FileExistsError, FileNotFoundError):
-        os.link(draft, files.pid)
-        checkpoint("turn.linked")
+    try:
+        checkpoint("turn.drafted")
+        # Missing: another starter has linked its own and cleared this one away.
+        with contextlib.suppress(FileExistsError, FileNotFoundError):
+            os.link(draft, files.pid)
+            checkpoint("turn.linked")
+    finally:
+        draft.unlink(missing_ok=True)
     _drop_drafts(files)
 
 

@@ -79,19 +79,22 @@ class Desk:
         self._own = Occupancy(MOST_AT_ONCE)
         self._bucket = Bucket(RATE.burst, asyncio.get_running_loop().time())
         self._server: asyncio.Server | None = None
+        self._bound = 0
         self._answers: set[asyncio.Task[None]] = set()
 
     async def open(self) -> None:
         """Raises OSError."""
         listening = bind_desk(self._order.socket)
+        self._bound = self._order.socket.lstat().st_ino
         self._server = await asyncio.start_unix_server(self._accept, sock=listening)
 
     async def close(self) -> None:
-        """Those who are being answered lose their connection."""
+        """Those who are being answered lose their connection. A socket that a later daemon has put there stays."""
         if self._server is not None:
             self._server.close()
             with contextlib.suppress(OSError):
-                self._order.socket.unlink()
+                if self._order.socket.lstat().st_ino == self._bound:
+                    self._order.socket.unlink()
         for answer in self._answers:
             answer.cancel()
         await asyncio.gather(*self._answers, return_exceptions=True)

@@ -34,6 +34,7 @@ class DeskOffice:
         await self.serve(())
 
     async def _open(self, owner: str) -> Desk:
+        self.site.lead.require()
         top = self.site.repo.main or self.site.repo.common_dir
         desk = Desk(DeskOrder(owner, self.site.marker, top, self.site.desk_of(owner)), self.everyone)
         await desk.open()

@@ -6,11 +6,13 @@ its record is taken until that run is released. Running the command is not done 
 
 import contextlib
 import os
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 import msgspec
 
+from paddock.core.lead import require_newest, stamped
 from paddock.git.checkpoints import Checkpoint, no_checkpoint
 from paddock.git.command import GitFailed
 from paddock.git.disk import disk_usage, remove_tree
@@ -28,7 +30,7 @@ class SandboxRecord(msgspec.Struct, frozen=True, omit_defaults=True):
     """What is known about a sandbox. An empty `commit` means that it was left half-finished.
 
     `setup` is the digest the set-up command last succeeded under, `kept` the patterns of what it made. `made` are the
-    folders it has.
+    folders it has. `generation` is that of the last daemon which had its lock.
     """
 
     run: str | None = None
@@ -36,6 +38,7 @@ class SandboxRecord(msgspec.Struct, frozen=True, omit_defaults=True):
     setup: str = ""
     kept: tuple[str, ...] = ()
     made: Identity | None = None
+    generation: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,14 +178,26 @@ def read_record(sandbox: Sandbox) -> SandboxRecord | None:
 
 
 def write_record(sandbox: Sandbox, record: SandboxRecord) -> None:
+    lead = sandbox.repo.lead
+    lead.require()
+    known = record if record.generation or lead.generation else read_record(sandbox) or record
+    record = msgspec.structs.replace(record, generation=stamped(known.generation, lead))
     sandbox.root.mkdir(parents=True, exist_ok=True)
     draft = sandbox.record_path.with_suffix(".json.new")
     draft.write_bytes(msgspec.json.encode(record))
     os.replace(draft, sandbox.record_path)
 
 
-def _locked(sandbox: Sandbox) -> contextlib.AbstractContextManager[Lock]:
-    return hold(sandbox.lock_path, _LOCK_TIMEOUT_SECONDS)
+@contextlib.contextmanager
+def _locked(sandbox: Sandbox) -> Iterator[Lock]:
+    """Raises Succeeded where a later daemon than ours has held it."""
+    with hold(sandbox.lock_path, _LOCK_TIMEOUT_SECONDS) as lock:
+        record = read_record(sandbox)
+        generation = record.generation if record is not None else 0
+        require_newest(generation, sandbox.repo.lead)
+        if record is not None and stamped(generation, sandbox.repo.lead) != generation:
+            write_record(sandbox, record)
+        yield lock
 
 
 def _why_rebuild(sandbox: Sandbox, record: SandboxRecord, order: SandboxOrder) -> str:

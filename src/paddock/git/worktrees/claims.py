@@ -90,6 +90,7 @@ def look_at_place(root: WorktreeRoot, place: Path) -> Vacancy:
 @contextlib.contextmanager
 def claim_slot(root: WorktreeRoot, order: WorktreeOrder, checkpoint: Checkpoint) -> Iterator[tuple[Slot, Lock]]:
     """The attempt's slot, recorded as its own, with the lock held."""
+    root.repo.lead.require()
     give_up_at = time.monotonic() + _PLACE_SECONDS
     with contextlib.ExitStack() as stack:
         taken: tuple[Slot, Lock] | None = None

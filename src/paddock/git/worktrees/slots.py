@@ -6,8 +6,9 @@
     ROOT/.slots/w3/control/ ours; no attempt has business there
     ROOT/.slots/repository  whose worktrees these are
 
-Who holds a slot's lock may change the slot. A record that says MAKING, CLAIMED or RETURNING while nobody holds
-the lock was left by a process that died; every step can be done again.
+Who holds a slot's lock may change the slot, unless it is a daemon and a later one has held it before. A record that
+says MAKING, CLAIMED or RETURNING while nobody holds the lock was left by a process that died; every step can be done
+again.
 """
 
 import os
@@ -22,6 +23,7 @@ from zlib import crc32
 import msgspec
 
 from paddock.core.errors import PaddockError
+from paddock.core.lead import BY_HAND, Lead, require_newest, stamped
 from paddock.core.tasks.conversations import NOWHERE, Homes
 from paddock.core.upkeep.survey import SlotState
 from paddock.git.disk import DiskFloor
@@ -52,6 +54,7 @@ class SlotRecord(msgspec.Struct, frozen=True, omit_defaults=True):
     taken: str = ""  # the commit of the attempt's that was imported last
     rescued: str = ""  # the rescue commit made for it
     placed: tuple[str, ...] = ()  # where the user's branch may be without anybody else having moved it
+    generation: int = 0  # that of the last daemon which had its lock
 
 
 _RECORDS = msgspec.json.Decoder(SlotRecord)
@@ -130,6 +133,7 @@ class Slot:
     number: int
     path: Path  # the worktree
     home: Path  # what we keep about it
+    lead: Lead = field(default=BY_HAND, compare=False)
 
     @property
     def lock_path(self) -> Path:
@@ -138,7 +142,7 @@ class Slot:
 
 def slot_at(root: WorktreeRoot, number: int) -> Slot:
     name = f"w{number}"
-    return Slot(number, root.path / name, root.slots_folder / name)
+    return Slot(number, root.path / name, root.slots_folder / name, root.repo.lead)
 
 
 def slot_of(root: WorktreeRoot, place: Path) -> Slot | None:
@@ -168,6 +172,9 @@ def read_record(slot: Slot) -> SlotRecord | None:
 
 def write_record(slot: Slot, record: SlotRecord, lock: Lock) -> None:
     assert lock.path == slot.lock_path
+    slot.lead.require()
+    known = record if record.generation or slot.lead.generation else read_record(slot) or record
+    record = msgspec.structs.replace(record, generation=stamped(known.generation, slot.lead))
     fresh = f"{slot.home}/record.json.new"
     with open(fresh, "wb") as file:
         file.write(msgspec.json.encode(record))
@@ -187,18 +194,31 @@ def remember_repository(root: WorktreeRoot) -> None:
     os.replace(fresh, path)
 
 
-def hold_slot(slot: Slot) -> AbstractContextManager[Lock]:
-    return hold(slot.lock_path, timeout_seconds=120.0)
+@contextmanager
+def hold_slot(slot: Slot) -> Iterator[Lock]:
+    """Raises Succeeded where a later daemon than ours has held it: nothing here is ours to touch any more."""
+    with hold(slot.lock_path, timeout_seconds=120.0) as lock:
+        _take(slot, lock)
+        yield lock
+
+
+def _take(slot: Slot, lock: Lock) -> None:
+    record = read_record(slot)
+    generation = record.generation if record is not None else 0
+    require_newest(generation, slot.lead)
+    if record is not None and stamped(generation, slot.lead) != generation:
+        write_record(slot, record, lock)
 
 
 @contextmanager
 def hold_if_free(slot: Slot) -> Iterator[Lock | None]:
-    """The slot's lock, None when someone is at work in it or it has just been removed."""
+    """As `hold_slot`; None when someone is at work in it or it has just been removed."""
     lock = try_lock(slot.lock_path) if slot.home.is_dir() else None
     if lock is None:
         yield None
         return
     with closing(lock):
+        _take(slot, lock)
         yield lock
 
 
