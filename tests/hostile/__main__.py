@@ -8,10 +8,11 @@ import tempfile
 import time
 from pathlib import Path
 
+from paddock.core.fence import Level
 from tests.fleet.yard import build_template
 from tests.hostile import siege
 from tests.hostile.arsenal import ALL
-from tests.hostile.attack import Attack, Level, is_as_said
+from tests.hostile.attack import Attack, is_as_said
 from tests.hostile.ground import build_ground
 from tests.hostile.levels import available_levels
 from tests.hostile.promises import broken_promises

@@ -4,13 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 
-
-class Level(StrEnum):
-    """How an attempt is fenced in, from nothing to everything."""
-
-    NONE = "none"
-    FILES = "files"
-    NETWORK = "files+network"
+from paddock.core.fence import Level
 
 
 class Kind(StrEnum):
@@ -86,7 +80,7 @@ class Attack:
 
     def plays_at(self, level: Level) -> bool:
         """An engine with a model is not for a fence without a network."""
-        return level is not Level.NETWORK or self.engine == "sh"
+        return level is not Level.FILES_AND_NETWORK or self.engine == "sh"
 
     def shares_a_yard(self, level: Level) -> bool:
         """Whether it may be played beside others: it breaks nothing, so nobody has to ask whose fault it was."""

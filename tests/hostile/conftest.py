@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
+from paddock.core.fence import Level
 from tests.fleet.yard import build_template
-from tests.hostile.attack import Level
 from tests.hostile.ground import Ground, build_ground
 
 MakeGround = Callable[..., Ground]

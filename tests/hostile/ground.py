@@ -10,10 +10,10 @@ from pathlib import Path
 
 import psutil
 
-from paddock.config.schema import Config
 from paddock.core.errors import PaddockError
+from paddock.core.fence import Level
 from tests.fleet.yard import Yard, build_yard
-from tests.hostile.attack import Attack, Level
+from tests.hostile.attack import Attack
 
 CI_SCRIPT = """\
 if grep -rlx bad parts 2>/dev/null; then echo "a part is bad"; exit 1; fi
@@ -37,7 +37,8 @@ command = ["bash", "-c", "{{task}}"]
 format = "claude-stream"
 [agents.hostile]
 engine = "sh"
-{fence}"""
+fence = "{level}"
+"""
 SECRETS = {
     "the ssh key": "canary-ssh-5c1d",
     "the daemon's environment": "canary-env-90ab",
@@ -169,14 +170,11 @@ def build_ground(template: Path, folder: Path, level: Level, remote: bool = Fals
 
 def settings_file(level: Level, remote: bool) -> str:
     """`paddock.toml`, as the person wrote it."""
-    fence = f'fence = "{level}"\n' if "fence" in Config.__struct_fields__ else ""
-    return TOML.format(remote='remote = "hub"' if remote else "", fence=fence)
+    return TOML.format(remote='remote = "hub"' if remote else "", level=level)
 
 
 def fence_settings(level: Level) -> dict[str, str]:
     """For CI and for the good agents, which are of an engine with a model: they need a network."""
-    if "fence" not in Config.__struct_fields__:
-        return {}
     good = Level.NONE if level is Level.NONE else Level.FILES
     return {"PADDOCK_FENCE_LEVEL": good.value, "PADDOCK_LAND_FENCE": level.value, "PADDOCK_FENCE_WRITE": ""}
 

@@ -1,13 +1,11 @@
-"""Which levels of the fence this machine and this Paddock can put up."""
+"""Which levels of the fence this machine can put up."""
 
 from functools import cache
 
-from paddock.config.schema import Config
-from tests.hostile.attack import Level
+from paddock.core.fence import Level
+from paddock.sessions.bubblewrap import fencing_ability
 
 
 @cache
 def available_levels() -> tuple[Level, ...]:
-    if "fence" not in Config.__struct_fields__:
-        return (Level.NONE,)
-    return tuple(Level)
+    return (Level.NONE,) if fencing_ability().problem else tuple(Level)

@@ -29,7 +29,7 @@ RECORDS_OF_A_TASK = 20
 TROUBLES_OF_AN_ATTACK = 2
 MOST_BYTES = 300 << 20
 GRACE_SECONDS = 5.0
-_CONTROL = re.compile(rb"[\x00-\x08\x0b-\x1f\x7f]|\xc2[\x80-\x9f]")
+_CONTROL = re.compile(rb"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]|\r(?!\n)|\xc2[\x80-\x9f]")
 _KNOWN_IN_GIT = {
     *("HEAD", "config", "description", "hooks", "info", "objects", "refs", "logs", "index", "branches", "packed-refs"),
     *("worktrees", "COMMIT_EDITMSG", "FETCH_HEAD", "ORIG_HEAD"),

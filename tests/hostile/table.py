@@ -6,8 +6,9 @@
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+from paddock.core.fence import Level
 from tests.hostile.arsenal import ALL
-from tests.hostile.attack import Attack, Kind, Level, Promise
+from tests.hostile.attack import Attack, Kind, Promise
 from tests.hostile.holes import hole_of
 
 PAGE = Path(__file__).parents[2] / "docs" / "security.md"

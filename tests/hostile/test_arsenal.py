@@ -2,8 +2,9 @@
 
 from collections import Counter
 
+from paddock.core.fence import Level
 from tests.hostile.arsenal import ALL
-from tests.hostile.attack import Kind, Level
+from tests.hostile.attack import Kind
 from tests.hostile.holes import HOLES
 from tests.hostile.table import PAGE, replace_table
 

@@ -7,8 +7,9 @@ from collections.abc import Iterator
 
 import pytest
 
+from paddock.core.fence import Level
 from tests.hostile.arsenal import ALL
-from tests.hostile.attack import Attack, Level, is_as_said
+from tests.hostile.attack import Attack, is_as_said
 from tests.hostile.conftest import MakeGround
 from tests.hostile.holes import hole_of
 from tests.hostile.levels import available_levels

@@ -2,8 +2,8 @@
 
 import pytest
 
+from paddock.core.fence import Level
 from tests.hostile.arsenal import ALL
-from tests.hostile.attack import Level
 from tests.hostile.conftest import MakeGround
 from tests.hostile.holes import hole_of
 from tests.hostile.levels import available_levels

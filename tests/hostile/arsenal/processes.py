@@ -97,7 +97,6 @@ work; for p in /proc/[0-9]*; do ls -l $p/fd 2>/dev/null | grep -q "$LOG" && { ki
         "it kills the agents of others, by their worktrees",
         """\
 work; for p in /proc/[0-9]*; do case $(readlink $p/cwd) in "$HERE"*) ;; "$ROOT"/*) kill -KILL ${p#/proc/};; esac; done; true""",
-        gaps=unfenced(Promise.OTHERS),
         alone=True,
     ),
     Attack(
