@@ -12,6 +12,7 @@ import pytest
 
 from paddock.core.merge.events import TrainLanded
 from paddock.store.sqlite import SqliteStore
+from paddock.store.witness import witness_path
 from tests.cli.conftest import SOURCE, Cli, as_process, mask
 from tests.histories.test_histories import HISTORIES, lines
 
@@ -67,6 +68,7 @@ def test_following_names_what_has_landed_meanwhile(cli: Cli) -> None:
     landed = next(index for index, row in enumerate(rows) if row[4] == TrainLanded.kind)
     for file in cli.log.parent.glob("log.*"):
         file.unlink()
+    witness_path(cli.log).unlink()
     store = SqliteStore(cli.log, create=True, announce=False)
     store.restore(rows[:landed])
     with following(cli) as child:

@@ -76,7 +76,11 @@ def require_own(path: Path, witness: Witness | None, fold: Fold, found: object) 
 
 
 def another_history(path: Path, witness: Witness, identity: str) -> LogUnusable:
-    of_which = f" (this one is `{witness.identity}`, they are of `{identity}`)" if witness.identity != identity else ""
+    of_which = (
+        f" (this one is `{witness.identity}`, they are of `{identity}`)"
+        if identity not in ("", witness.identity)
+        else ""
+    )
     return LogUnusable(
         f"these records are not those that the log `{path}` had up to record {witness.seq}{of_which}: "
         "nothing was restored",
