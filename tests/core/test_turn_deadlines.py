@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from paddock.core.tasks.deadlines import TurnLimits, TurnTimes, next_expiry, passed_deadline
+from paddock.core.tasks.deadlines import Steady, TurnLimits, TurnTimes, next_expiry, passed_deadline
 from paddock.core.tasks.vocabulary import EndedBy
 
 LIMITS = TurnLimits(startup_seconds=10, silence_seconds=30, turn_seconds=100, tool_seconds=50)
@@ -62,3 +62,30 @@ def test_an_event_never_brings_a_deadline_nearer(limits: TurnLimits, times: Turn
     spoken = (times.last_output_at or times.started_at) + later
     after = next_expiry(limits, replace(times, has_output=True, last_output_at=spoken))
     assert after is None or (before is not None and after.at >= before.at)
+
+
+class TestSteady:
+    """Spans do not change with the clock on the wall."""
+
+    def test_what_was_before_the_first_look_is_as_long_ago_as_the_wall_says(self) -> None:
+        assert Steady().moment("start", wall_at=1000.0, wall=1060.0, steady=500.0) == 440.0
+
+    def test_what_lies_in_the_future_of_a_clock_that_was_set_back_happens_now(self) -> None:
+        assert Steady().moment("start", wall_at=90_000.0, wall=1060.0, steady=500.0) == 500.0
+
+    @given(jump=st.floats(-1e6, 1e6), later=st.floats(0, 1e5))
+    def test_a_moment_stays_where_it_was_whatever_the_wall_says_later(self, jump: float, later: float) -> None:
+        steady = Steady()
+        first = steady.moment("output", 1000.0, 1060.0, 500.0, sign=7)
+        assert steady.moment("output", 1000.0, 1060.0 + later + jump, 500.0 + later, sign=7) == first
+
+    @given(wall_at=st.floats(-1e6, 1e6))
+    def test_what_happens_again_happens_when_it_is_seen(self, wall_at: float) -> None:
+        steady = Steady()
+        steady.moment("output", 1000.0, 1060.0, 500.0, sign=7)
+        assert steady.moment("output", wall_at, 1060.0, 600.0, sign=8) == 600.0
+
+    def test_what_was_waited_for_happens_when_it_is_seen(self) -> None:
+        steady = Steady()
+        steady.watch("output")
+        assert steady.moment("output", 1000.0, 4600.0, 500.0) == 500.0

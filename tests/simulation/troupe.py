@@ -106,11 +106,11 @@ class Troupe:
     on_act: Callable[[Lead, str], None] = lambda _lead, _what: None
 
     def running(self) -> list[Turn]:
-        now = self.time.now()
+        now = self.time.awake()
         return [turn for turn, played in self.turns.items() if not played.has_ended(now)]
 
     def alive(self, owner: str) -> bool:
-        now = self.time.now()
+        now = self.time.awake()
         return any(
             turn.owner == owner and (played.leftover or not played.has_ended(now))
             for turn, played in self.turns.items()
@@ -125,7 +125,7 @@ class PlayedOutput:
 
     def _text(self) -> bytes:
         played = self._troupe.turns.get(self._turn)
-        return b"" if played is None or self._stream is not Stream.STDOUT else played.text(self._troupe.time.now())
+        return b"" if played is None or self._stream is not Stream.STDOUT else played.text(self._troupe.time.awake())
 
     def size(self) -> int:
         return len(self._text())
@@ -176,19 +176,22 @@ class PlayedSessions:
         if part.breaks:
             raise OSError(part.breaks)
         self._troupe.on_start(order.turn)
-        self._troupe.turns[order.turn] = Played(order, part, self._troupe.time.now(), leftover=part.leaves)
+        self._troupe.turns[order.turn] = Played(order, part, self._troupe.time.awake(), leftover=part.leaves)
 
     def observe(self, turn: Turn) -> TurnState:
-        played, now = self._troupe.turns.get(turn), self._troupe.time.now()
+        played, now = self._troupe.turns.get(turn), self._troupe.time.awake()
         if played is None:
             return NeverStarted()
+        wall_at = self._troupe.time.wall_at
+        started_at = wall_at(played.started_at)
         if not played.has_ended(now):
-            return Running(played.started_at, played.last_said_at(now), played.size(now))
+            said_at = played.last_said_at(now)
+            return Running(started_at, None if said_at is None else wall_at(said_at), played.size(now))
         assert played.ends_at is not None
         if played.part.vanishes and played.stopped is None:
-            return Vanished(played.started_at, rebooted=False)
+            return Vanished(started_at, rebooted=False)
         signum = played.stopped[1] if played.stopped is not None else None
-        return Exited(None if signum else played.part.code, signum, played.started_at, played.ends_at)
+        return Exited(None if signum else played.part.code, signum, started_at, wall_at(played.ends_at))
 
     def runs_child(self, turn: Turn, since: float) -> bool:
         return False
@@ -215,7 +218,7 @@ class PlayedSessions:
             self._followed[turn] = asyncio.get_running_loop().call_soon(self._wake, turn, played, wake)  # type: ignore[assignment]
 
     def _wake(self, turn: Turn, played: Played, wake: Callable[[], None]) -> None:
-        now = self._troupe.time.now()
+        now = self._troupe.time.awake()
         if turn not in self._followed:
             return
         if played.size(now) or played.has_ended(now):
@@ -237,7 +240,7 @@ class PlayedSessions:
         played = self._troupe.turns.get(turn)
         if played is None:
             return False
-        forced = played.part.deaf and not played.has_ended(self._troupe.time.now())
+        forced = played.part.deaf and not played.has_ended(self._troupe.time.awake())
         await asyncio.sleep(grace_seconds if forced else min(grace_seconds, 0.1))
         assert not self.gone
         self._act(f"stop {turn}")
@@ -245,7 +248,7 @@ class PlayedSessions:
         return forced
 
     def _end(self, played: Played, signum: int) -> None:
-        now = self._troupe.time.now()
+        now = self._troupe.time.awake()
         if not played.has_ended(now):
             played.stopped = (now, signum)
         played.leftover = False
@@ -267,7 +270,7 @@ class PlayedSessions:
 
     def _is_alive(self, turn: Turn) -> bool:
         played = self._troupe.turns[turn]
-        return played.leftover or not played.has_ended(self._troupe.time.now())
+        return played.leftover or not played.has_ended(self._troupe.time.awake())
 
     def _describe(self, turn: Turn) -> LiveProcess:
         return LiveProcess(turn.owner, f"turn {turn.number}", 0.0, "player")

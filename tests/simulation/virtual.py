@@ -18,16 +18,37 @@ class Suspended(BaseException):
 
 
 class VirtualTime:
-    """Shared by all daemons of a simulated world: `now` for them, and what the world itself has planned."""
+    """Shared by all daemons of a simulated world: `now` for them, `awake` for what the world itself has planned.
+
+    `seconds` pass while the machine is awake, as the event loop counts them. Somebody may set its clock, and it may
+    sleep.
+    """
 
     def __init__(self) -> None:
         self.seconds = 0.0
+        self._slept = 0.0
+        self._set: list[tuple[float, float]] = [(0.0, 0.0)]
 
     def now(self) -> float:
+        return START + self.seconds + self._set[-1][1]
+
+    def awake(self) -> float:
         return START + self.seconds
 
     def boottime(self) -> float:
-        return self.seconds
+        return self.seconds + self._slept
+
+    def wall_at(self, awake: float) -> float:
+        """What the clock on the wall showed at a moment of the world's."""
+        return awake + next(by for since, by in reversed(self._set) if since <= max(0.0, awake - START))
+
+    def set_clock(self, by: float) -> None:
+        self._set.append((self.seconds, self._set[-1][1] + by))
+
+    def sleep(self, seconds: float) -> None:
+        """Nothing happens, and then it is later."""
+        self._slept += seconds
+        self.set_clock(seconds)
 
 
 class _Selector(selectors.SelectSelector):

@@ -120,6 +120,8 @@ class World:
     time: VirtualTime = field(default_factory=VirtualTime)
     log: MemoryLog = field(default_factory=MemoryLog)
     wishes: list[tuple[float, Wish]] = field(default_factory=list)
+    jolts: list[tuple[float, Callable[[VirtualTime], None]]] = field(default_factory=list)
+    """What somebody does to the machine's clock, or to the machine, each after so many seconds of its being awake."""
     violations: list[str] = field(default_factory=list)
     """What must never happen. Not raised where a daemon calls, which takes errors for trouble and goes on."""
     steps: int = 0
@@ -148,7 +150,7 @@ class World:
 
     def commits_of(self, attempt: Attempt) -> int:
         """Those of the branch: an attempt that goes on with another's work has that, too."""
-        now = self.time.now()
+        now = self.time.awake()
         task = _task_of(attempt.id)
         turns = [played for turn, played in self.troupe.turns.items() if _task_of(turn.owner) == task]
         to_the_end = [played for played in turns if played.has_ended(now) and played.stopped is None]
@@ -186,6 +188,13 @@ class World:
             self.wishes.pop(0)
             with contextlib.suppress(PaddockError):
                 self.people.append(wish, PERSON)
+
+    async def _jolt(self) -> None:
+        while self.jolts:
+            at, jolt = self.jolts[0]
+            await asyncio.sleep(max(0.0, at - self.time.seconds))
+            self.jolts.pop(0)
+            jolt(self.time)
 
     # -- daemons ---------------------------------------------------------------------------------------------
 
@@ -238,7 +247,7 @@ class World:
         site.ground = self.ground.of(site)
 
     async def _run(self, site: Site, store: MemoryStore) -> None:
-        wishes = asyncio.ensure_future(self._wish())
+        wishes = asyncio.gather(self._wish(), self._jolt())
         async with asyncio.timeout(LONGEST_HOURS * 3600):
             ledger = await self._lead(store, self.seat_of(site))
             await Daemon(site, ledger, Orders(until_idle=True)).run()

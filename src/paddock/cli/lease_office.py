@@ -54,7 +54,7 @@ class LogLeases:
         """Two commands are two holders, even in one shell or attempt."""
         worker = self.workspace.worker
         name = self.workspace.author.name if worker is None else worker.owner
-        attempt = "" if worker is None else worker.attempt
+        attempt = "" if worker is None else worker.owner
         return Holder(name, socket.gethostname(), os.getpid(), attempt=attempt)
 
 

@@ -158,6 +158,10 @@ class LandSettings(Section, frozen=True):
     policy: Annotated[Literal["merge", "squash", "rebase"], Meta(description="the shape of main's history")] = "merge"
     ci: Annotated[str, Meta(description="command that must pass before anything lands")] = ""
     slots: Annotated[int, Meta(ge=1, le=1000, description="CI runs at the same time")] = 2
+    exclusive: Annotated[
+        bool,
+        Meta(description="one CI run at a time, whatever `slots` says, for CI that needs a fixed port or the like"),
+    ] = False
     timeout: Annotated[Seconds, Meta(description="time for one CI run")] = 1800.0
     setup: Annotated[str, Meta(description="command run once in every CI sandbox")] = ""
     approval: Annotated[
@@ -179,6 +183,10 @@ class LandSettings(Section, frozen=True):
     env: Annotated[dict[str, str], Meta(description="environment of the CI command")] = {}
     fence: Annotated[FenceLevel, Meta(description="how strong CI's fence is, as `fence.level`")] = "auto"
     checks: Annotated[tuple[Check, ...], Meta(description="several named checks instead of one `ci` command")] = ()
+
+    @property
+    def runs_at_once(self) -> int:
+        return 1 if self.exclusive else self.slots
 
 
 class Agent(Section, frozen=True):

@@ -37,6 +37,7 @@ ROUND_SECONDS = 0.02
 """A busy fleet wakes its daemon with every step of every agent; one round handles everything that arrived."""
 STARTING = "starting agents"
 SERVING = "opening desks for workers"
+SERVE_SECONDS = 0.3
 ESSENTIAL = frozenset({STARTING, LANDING, TENDING})
 """What a fleet that ends when idle does not give up before several tries."""
 
@@ -113,6 +114,7 @@ class Daemon:
                     self.ledger.keep_lease(),
                     fill_pool(self.site, self.ledger, self.troubles),
                     self._rounds.keep(),
+                    self._serve_workers(),
                 )
                 tasks = [group.create_task(chore) for chore in chores]
                 await self._loop()
@@ -155,10 +157,7 @@ class Daemon:
         self.news.tell(board)
         self.attempts.adopt(board)
         self.attempts.steer(board)
-        await self._serve_workers()
-        start_at, land_at = await self._dispatch(board), await self.lander.step()
-        await self._serve_workers()
-        return start_at, land_at
+        return await self._dispatch(board), await self.lander.step()
 
     def _call(self) -> None:
         """There is something to do that the log does not tell."""
@@ -219,10 +218,11 @@ class Daemon:
         timer.cancel()
 
     async def _serve_workers(self) -> None:
-        """A desk for each that is driven, and for no other."""
-        if self.desks is not None:
+        """A desk for each that is driven, and for no other; apart from the rounds, which may take longer."""
+        while self.desks is not None:
             workers = self._driven() | {f"{RUN_OWNER}{run}" for run in self.lander.runs.driven}
             await self.troubles.attempt(SERVING, partial(self.desks.serve, workers))
+            await asyncio.sleep(SERVE_SECONDS)
 
     def _driven(self) -> frozenset[str]:
         return frozenset(run.attempt_id for run in self.attempts.by_task.values())

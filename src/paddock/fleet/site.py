@@ -197,6 +197,12 @@ class Site:
         with it the sockets of daemons to come."""
         return self.owner_folder(owner) / "desk" / SOCKET
 
+    def furnish_desk(self, owner: str) -> str:
+        """Where the worker will find it. A fence shows only what is there when it begins."""
+        place = self.desk_of(owner)
+        place.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        return str(place)
+
     def agent_of(self, task: Task) -> Agent:
         return self.config.agents.get(task.agent or "", NO_AGENT)
 

@@ -128,10 +128,9 @@ def list_command(ctx: click.Context, as_json: bool) -> None:
 def holder_of(workspace: Workspace, attempt: str | None) -> lease.Holder:
     """The caller: an agent is known by its attempt, CI by its run, a person by name, host and calling process."""
     worker = workspace.worker
-    own = attempt or (worker.attempt if worker is not None else "")
-    name = own or (worker.owner if worker is not None else "")
-    if name:
-        return lease.Holder(name=name, host=socket.gethostname(), attempt=own)
+    own = attempt or (worker.owner if worker is not None else "")
+    if own:
+        return lease.Holder(name=own, host=socket.gethostname(), attempt=own)
     return lease.Holder(name=workspace.author.name, host=socket.gethostname(), pid=os.getppid())
 
 

@@ -38,7 +38,7 @@ def queue_command(ctx: click.Context, everything: bool, as_json: bool) -> None:
     queue = board.queue
     is_up = DAEMON_LEASE in board.leases.held
     reason = why_stopped(workspace, queue)
-    lands_in = landing_seconds(queue, workspace.config.land.slots, time.time()) if is_up else {}
+    lands_in = landing_seconds(queue, workspace.config.land.runs_at_once, time.time()) if is_up else {}
     if as_json:
         from paddock.views.queue import view_queue
 

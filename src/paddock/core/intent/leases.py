@@ -6,7 +6,7 @@ from paddock.core.board import DAEMON_LEASE, Board
 from paddock.core.durations import format_duration, rough_duration
 from paddock.core.errors import Misuse, PaddockError
 from paddock.core.events import Draft
-from paddock.core.ids import parse_attempt, printable, task_of
+from paddock.core.ids import RUN_OWNER, parse_attempt, printable, task_of
 from paddock.core.leases import decisions, lease
 
 Answer = decisions.Granted | decisions.Waiting | decisions.LeaseRefused
@@ -88,8 +88,8 @@ def refusal_of(name: str, answer: decisions.LeaseRefused, now: float) -> Paddock
 
 
 def _require_live(board: Board, holder: lease.Holder) -> None:
-    """A lease dies with its attempt, so an attempt that has ended gets none."""
-    if not holder.attempt:
+    """A lease dies with its attempt, so an attempt that has ended gets none. A CI run asks only while it runs."""
+    if not holder.attempt or holder.attempt.startswith(RUN_OWNER):
         return
     attempt = parse_attempt(holder.attempt)
     live = board.task(task_of(attempt)).live_attempt

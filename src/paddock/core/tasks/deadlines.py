@@ -1,8 +1,8 @@
 """How long a turn may take to say its first word, how long it may be silent, how long it may last.
 
 A tool that runs has a deadline of its own: a test suite may be silent for a quarter of an hour, a model may not.
-Pure: every time is seconds on one clock of the caller's choice. Wall-clock time survives a restart of the
-daemon but counts the hours a laptop slept, so a caller that has seen a jump should move `last_output_at`.
+Pure: every time is seconds on one clock of the caller's choice. That of the wall is set by people, and counts the hours
+a laptop slept; `Steady` puts what is known by it on one that does neither.
 """
 
 from dataclasses import dataclass
@@ -30,6 +30,35 @@ class TurnTimes:
     last_output_at: float | None
     tool_runs: bool = False
     tool_ran_at: float | None = None
+
+
+class Steady:
+    """Moments of the wall clock, on the clock by which time is measured while somebody watches.
+
+    How long ago something was can only be asked of the wall clock when it is first seen; what happens from then on is
+    dated when it is seen. A clock that is set meanwhile, and hours of sleep, so change no span. One that was set back
+    before the first look makes what lies in its future happen now.
+    """
+
+    def __init__(self) -> None:
+        self._seen: dict[str, tuple[object, float]] = {}
+        self._watched: set[str] = set()
+
+    def moment(self, what: str, wall_at: float, wall: float, steady: float, sign: object = None) -> float:
+        """When `what` happened, at `wall_at` by the wall, which now shows `wall`.
+
+        `sign` changes when it happens again.
+        """
+        mark = (wall_at, sign)
+        before = self._seen.get(what)
+        if before is None or before[0] != mark:
+            known = before is not None or what in self._watched
+            self._seen[what] = mark, steady if known else steady - max(0.0, wall - wall_at)
+        return self._seen[what][1]
+
+    def watch(self, what: str) -> None:
+        """It has not happened yet: when it does, that is then."""
+        self._watched.add(what)
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,13 +7,29 @@ deadline; one that does not report tool starts is checked for running tools befo
 from collections.abc import Callable
 from dataclasses import replace
 
-from paddock.core.tasks.deadlines import TurnLimits, TurnTimes, next_expiry, passed_deadline
+from paddock.core.tasks.deadlines import Steady, TurnLimits, TurnTimes, next_expiry, passed_deadline
 from paddock.core.tasks.repetition import ToolUse
 from paddock.core.tasks.vocabulary import EndedBy
 from paddock.engines.protocol import Capabilities
 from paddock.sessions.protocol import Running
 
 LOOK_SECONDS = 15.0  # between two checks for a running tool that was not reported
+
+
+class SteadyTurn:
+    """A running turn as a clock shows it that nobody sets and that stands still while the machine sleeps."""
+
+    def __init__(self) -> None:
+        self._steady = Steady()
+
+    def view(self, state: Running, wall: float, steady: float) -> Running:
+        """Looked at often: what has come since the last look counts as just said."""
+        started = self._steady.moment("start", state.started_at, wall, steady)
+        if state.last_output_at is None:
+            self._steady.watch("output")
+            return Running(started, None, state.output_bytes)
+        spoke = self._steady.moment("output", state.last_output_at, wall, steady, state.output_bytes)
+        return Running(started, spoke, state.output_bytes)
 
 
 class TurnClock:

@@ -27,9 +27,10 @@ def nobody(_entry: TraceEntry, _is_first: bool) -> None:
 
 
 class TurnReader:
-    """Reads what a turn has written so far, each line once. Times are wall-clock.
+    """Reads what a turn has written so far, each line once.
 
-    `first_step_at` is when the first text or tool call was read; `startup` counts calls, if the engine reports them.
+    `first_step_at` is when the first text or tool call was read, by the wall clock; `last_event` when anything was, by
+    the event loop's. `startup` counts calls, if the engine reports them.
     """
 
     def __init__(
@@ -43,7 +44,7 @@ class TurnReader:
     ) -> None:
         self.summary = TurnSummary()
         self.tools = ToolUse()
-        self.last_event_at: float | None = None
+        self.last_event: float | None = None
         self.first_step_at: float | None = None
         self.startup = Startup()
         self._clock = clock
@@ -116,7 +117,7 @@ class TurnReader:
         """1 for a line that counts towards a flood: pieces of answers are many and small, and no reason to skip."""
         counts = 1
         for entry in entries:
-            self.last_event_at = self._clock.now()
+            self.last_event = asyncio.get_running_loop().time()
             if isinstance(entry, Partial):
                 counts = 0
                 continue
@@ -124,7 +125,7 @@ class TurnReader:
             self.tools = follow(self.tools, entry)
             is_first = self._count_call(entry)
             if self.first_step_at is None and isinstance(entry, Text | ToolCall):
-                self.first_step_at = self.last_event_at
+                self.first_step_at = self._clock.now()
             self._heard(entry, is_first)
         return counts
 

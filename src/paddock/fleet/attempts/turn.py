@@ -20,7 +20,7 @@ from paddock.core.tasks.vocabulary import EndedBy
 from paddock.core.trace import TokenUsage
 from paddock.engines.lost_session import find_lost_session
 from paddock.engines.protocol import Engine, Launch, TurnRequest
-from paddock.fleet.attempts.deadlines import TurnClock
+from paddock.fleet.attempts.deadlines import SteadyTurn, TurnClock
 from paddock.fleet.attempts.prompts import TurnPlan
 from paddock.fleet.attempts.transcript import Heard, TurnReader, nobody
 from paddock.fleet.checkpoints import checkpoint
@@ -104,7 +104,7 @@ def _attempt_environment(site: Site, attempt: Attempt, worktree: Worktree) -> di
         **worktree.environment(),
         "PADDOCK_TASK": task_of(attempt.id),
         "PADDOCK_BRANCH": attempt.branch,
-        DESK_VARIABLE: str(site.desk_of(attempt.id)),
+        DESK_VARIABLE: site.furnish_desk(attempt.id),
     }
     if site.config.worktrees.isolate_home:
         home = site.attempt_folder(attempt.id) / "home"
@@ -162,8 +162,9 @@ class TurnRun:
             site.limits,
             engine.capabilities,
             lambda: self.reader.tools,
-            lambda since: self._sessions.runs_child(self._turn, since),
+            lambda since: self._sessions.runs_child(self._turn, site.clock.now() - (_steady_now() - since)),
         )
+        self._steady = SteadyTurn()
 
     async def follow(self) -> Ended:
         """Waits until the process has ended, by itself, because of a deadline, or on request."""
@@ -196,9 +197,10 @@ class TurnRun:
         """What ends the turn, and the details."""
         if self._wish.stop:
             return self._wish.stop, ""
-        if (until := self._lingers_until()) is not None and self._site.clock.now() >= until:
+        now = _steady_now()
+        if (until := self._lingers_until()) is not None and now >= until:
             return EndedBy.LINGERING, ""
-        if (deadline := self._clock.passed(state, self._site.clock.now())) is not None:
+        if (deadline := self._clock.passed(self._steady.view(state, self._site.clock.now(), now), now)) is not None:
             return deadline, ""
         if state.output_bytes > self._output_bytes and not self._sessions.bound(self._turn, self._output_bytes):
             return EndedBy.OUTPUT, ""
@@ -224,13 +226,14 @@ class TurnRun:
 
     def _lingers_until(self) -> float | None:
         """Some CLIs print their final event and never exit; their process is then ended."""
-        if self.reader.summary.final is Final.NONE or self.reader.last_event_at is None:
+        if self.reader.summary.final is Final.NONE or self.reader.last_event is None:
             return None
-        return self.reader.last_event_at + self._site.config.timeouts.linger
+        return self.reader.last_event + self._site.config.timeouts.linger
 
     async def _sleep(self, state: Running) -> None:
-        now = self._site.clock.now()
-        moments = [self._clock.look_again_at(state, now), self._lingers_until()]
+        now = _steady_now()
+        view = self._steady.view(state, self._site.clock.now(), now)
+        moments = [self._clock.look_again_at(view, now), self._lingers_until()]
         next_moment = min((moment for moment in moments if moment is not None), default=None)
         pause = max(0.05, next_moment - now) if next_moment is not None else None
         await wait_for(self._wish.changed, pause)
@@ -245,6 +248,11 @@ class TurnRun:
         checkpoint("turn.stopped")
         ignored = "it ignored the request to stop and was killed" if forced else ""
         return "; ".join(part for part in (problem, ignored) if part)
+
+
+def _steady_now() -> float:
+    """Nobody sets this clock, and it stands still while the machine, and with it every agent, sleeps."""
+    return asyncio.get_running_loop().time()
 
 
 def _ending(state: object, ended_by: EndedBy, problem: str, summary: TurnSummary) -> Ended:

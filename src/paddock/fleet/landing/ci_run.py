@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from paddock.core.errors import PaddockError
 from paddock.core.merge.guards import BLAMING
 from paddock.core.merge.model import Purpose, Result, Run
+from paddock.core.tasks.deadlines import Steady
 from paddock.fleet.checkpoints import checkpoint
 from paddock.fleet.clock import wait_for
 from paddock.fleet.desk.wire import DESK_VARIABLE
@@ -59,7 +60,8 @@ class CiRun:
         self._site = crew.site
         self._folder = crew.site.run_folder(run.id)
         self._began: float | None = None
-        self._deadline = run.started_at + timeout_seconds
+        self._deadline = 0.0
+        self._steady = Steady()
         self._timeout = timeout_seconds
         self._check_timeouts = {check.name: check.timeout for check in crew.site.config.land.checks}
         self._sessions = crew.site.sessions
@@ -155,7 +157,7 @@ class CiRun:
         turn = self._turn(number)
         self._site.lead.require()
         note_step(self._site, self.run.id, number, name)
-        env = {**command.env, DESK_VARIABLE: str(self._site.desk_of(turn.owner))}
+        env = {**command.env, DESK_VARIABLE: self._site.furnish_desk(turn.owner)}
         fence = fence_ci(self._site, turn.owner, sandbox, env)
         order = TurnOrder(turn, command.argv, env, command.cwd, one_stream=True, fence=fence)
         await asyncio.to_thread(self._sessions.start, order)
@@ -172,14 +174,15 @@ class CiRun:
     async def _follow(self, turn: Turn, name: str) -> RunResult | None:
         too_long = self._folder / f"turn-{turn.number}.timeout"
         while isinstance(state := self._sessions.observe(turn), Running):
-            self._set_deadline(name, state.started_at)
+            self._set_deadline(name, self._steady_moment(turn, state.started_at))
             if self.cancelled:
                 await self._sessions.stop(turn, STOP_GRACE_SECONDS)
                 return RunResult(Result.CANCELLED)
-            if self._site.clock.now() >= self._deadline:
+            if asyncio.get_running_loop().time() >= self._deadline:
                 # Written before the first signal: who finds it dead after a crash knows why.
                 self._site.lead.require()
-                too_long.write_text(f"`{name}` did not finish within {self._deadline - state.started_at:.0f} s")
+                limit = self._deadline - self._steady_moment(turn, state.started_at)
+                too_long.write_text(f"`{name}` did not finish within {limit:.0f} s")
                 checkpoint("ci.stopping")
                 await self._sessions.stop(turn, STOP_GRACE_SECONDS)
                 break
@@ -190,9 +193,14 @@ class CiRun:
         if too_long.exists():
             return RunResult(Result.TIMEOUT, None, too_long.read_text())
         if isinstance(state, Exited):
-            self._set_deadline(name, state.started_at)
+            self._set_deadline(name, self._steady_moment(turn, state.started_at))
             return judge_exit(state, name, await asyncio.to_thread(last_lines_of, self._site, turn))
         return judge_loss(state, name)
+
+    def _steady_moment(self, turn: Turn, started_at: float) -> float:
+        """By the event loop's clock, which nobody sets and which stands still while the machine sleeps."""
+        now = asyncio.get_running_loop().time()
+        return self._steady.moment(str(turn.number), started_at, self._site.clock.now(), now)
 
     def _set_deadline(self, check: str, started_at: float) -> None:
         """The run's clock starts with its first process: time without a daemon is not held against it."""
@@ -203,7 +211,7 @@ class CiRun:
         self._deadline = limit if own is None else min(limit, started_at + own)
 
     async def _sleep(self) -> None:
-        await wait_for(self.changed, max(0.05, self._deadline - self._site.clock.now()))
+        await wait_for(self.changed, max(0.05, self._deadline - asyncio.get_running_loop().time()))
         self.changed.clear()
 
     async def _claim_sandbox(self) -> Sandbox:

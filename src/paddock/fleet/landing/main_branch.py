@@ -48,7 +48,7 @@ class MainBranch:
             main_commit=seen.commit,
             main_tree=seen.tree,
             ci=ci_of(self.site).digest,
-            slots=land.slots,
+            slots=land.runs_at_once,
             main_descends=seen.descends,
             watched_since=self._began,
         )

@@ -5,10 +5,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import partial
 
+from paddock.core.board import Board
 from paddock.core.errors import words_of
 from paddock.core.events import Draft
-from paddock.core.ids import recordable
+from paddock.core.ids import RUN_OWNER, recordable
 from paddock.core.lead import Succeeded
+from paddock.core.leases.decisions import end_attempt
 from paddock.core.merge.actions import StartRun
 from paddock.core.merge.estimate import timeout_seconds
 from paddock.core.merge.events import CompositionRefused, QueueEvent, RunEnded, RunStarted
@@ -96,7 +98,7 @@ class Runs:
             run, ended.result, ended.exit, None, ended.note, ended.cannot_run,
             ended.ran, ended.failed, ended.flaked, ended.quarantined,
         )  # fmt: skip
-        await self.ledger.record(lambda board: [Draft(event)] if run in board.queue.running else [])
+        await self.ledger.record(lambda board: _ended(board, event) if run in board.queue.running else [])
         checkpoint("run.ended_in_log")
         self.driven.pop(run, None)
 
@@ -120,6 +122,11 @@ class Runs:
 def _lost(error: Exception) -> RunResult:
     """No change is to blame. The queue has bounded rules for lost runs."""
     return RunResult(Result.INFRA, None, recordable(words_of(error))[:2000])
+
+
+def _ended(board: Board, event: RunEnded) -> list[Draft]:
+    """Its leases end with it."""
+    return [Draft(event), *(Draft(released) for released in end_attempt(board.leases, f"{RUN_OWNER}{event.run}"))]
 
 
 def _compose(site: Site, action: StartRun, entries: Mapping[str, Entry]) -> Composed | CompositionRefused:

@@ -100,7 +100,7 @@ def _outputs(site: Site, now: float) -> Iterator[OutputSeen]:
 
 
 def allowed(config: Config, driven: frozenset[str] = frozenset()) -> Allowed:
-    return Allowed(config.land.slots, config.janitor.transcripts_age, config.janitor.transcripts_mb, driven)
+    return Allowed(config.land.runs_at_once, config.janitor.transcripts_age, config.janitor.transcripts_mb, driven)
 
 
 def measured(site: Site, one: Leftover) -> Leftover:
