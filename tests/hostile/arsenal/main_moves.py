@@ -23,7 +23,6 @@ ATTACKS = (
         "red-main-by-path",
         "main moved to a red commit in the user's repository",
         _RED + "$G update-ref refs/heads/main $bad; work",
-        Promise.MAIN,
         person=_RESTORE,
     ),
     _by_path(
@@ -35,6 +34,7 @@ ATTACKS = (
         "main-rewound-by-path",
         "main moved back to an older commit",
         "git -C $TOP update-ref refs/heads/main $FIRST; work",
+        Promise.OTHERS,
         person=_RESTORE,
     ),
     _by_path(
