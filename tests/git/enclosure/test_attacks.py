@@ -196,6 +196,15 @@ class TestDamagedObjects:
         den.git("update-ref", "HEAD", den.git("commit-tree", "-m", "x", "-p", "HEAD", tree))
         assert "does not accept" in refused(den)
 
+    def test_names_that_are_one_file_elsewhere_are_refused_wherever_in_the_history(self, den: Den) -> None:
+        den.commit(**{"Work": "1", "work": "2"})
+        den.git("rm", "-q", "work")
+        den.commit(other="3")
+        with pytest.raises(NotImported, match=r"'work'.* one file where case"):
+            den.save()
+        assert "one file" in release(den.root, "t1.1", "test").kept
+        assert git(den.top, "for-each-ref", "refs/heads/paddock", "refs/paddock") == ""
+
     def test_too_much_is_not_taken(self, den: Den, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(paddock.git.enclosure.intake, "MOST_BYTES", 10_000)
         (den.tree.path / "big").write_bytes(os.urandom(20_000))

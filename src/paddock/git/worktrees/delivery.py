@@ -17,6 +17,8 @@ from paddock.git.enclosure.intake import Refused, existing_commits, take_in
 from paddock.git.enclosure.residence import shown_refs
 from paddock.git.enclosure.settings import read_settings
 from paddock.git.enclosure.testimony import Testimony, Untrustworthy, hear
+from paddock.git.landing.forbidden import forbidden_paths, some_problems
+from paddock.git.landing.workbench import open_workbench
 from paddock.git.lock import Lock
 from paddock.git.repo import Repo
 from paddock.git.worktrees.branches import Placement, place_branch
@@ -76,6 +78,7 @@ def save_work(
     fresh = [sha for sha in dict.fromkeys((head, branch)) if sha not in (record.start, record.taken)]
     if fresh:
         _import(enclosure, fresh, record)
+        _refuse_forbidden(root.repo, fresh, record)
     checkpoint("import.taken")
     dirty = dirty_files(enclosure, head) if os.path.lexists(slot.path) else DirtyFiles()
     saved = Saved(head, mark, spotless=dirty.is_spotless, links=dirty.links)
@@ -205,6 +208,13 @@ def _import(enclosure: Enclosure, commits: list[str] | tuple[str, ...], record: 
     refused = take_in(enclosure, commits, list(known)[:_MOST_KNOWN])
     if isinstance(refused, Refused):
         raise NotImported(f"its commits were not imported: {refused.reason}")
+
+
+def _refuse_forbidden(repo: Repo, commits: list[str], record: SlotRecord) -> None:
+    bench = open_workbench(repo)
+    problems = [problem for commit in commits for problem in forbidden_paths(bench, commit, record.start)]
+    if problems:
+        raise NotImported(f"its commits were not imported: {some_problems(tuple(dict.fromkeys(problems)))}")
 
 
 @dataclass(frozen=True, slots=True)
