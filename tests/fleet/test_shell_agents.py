@@ -44,9 +44,15 @@ def test_an_endless_flood_is_ended_at_its_deadline_and_bounded_and_holds_nobody_
     shell_yard.assert_nothing_is_left()
 
 
-def test_a_repository_an_agent_leaves_in_its_worktree_is_kept_and_the_next_attempt_goes_on(shell_yard: Yard) -> None:
+def test_a_repository_an_agent_leaves_in_its_worktree_is_kept_until_a_person_has_it_tried_again(
+    shell_yard: Yard,
+) -> None:
     script = "[ $PADDOCK_ATTEMPT != t1.1 ] && echo a > a && git add a && git commit -qm a && exit; git init -q inner"
     task = add(shell_yard, f"{script}; git -C inner commit -q --allow-empty -m inner", attempts=2)
+    shell_yard.run(code=1)
+    assert (shell_yard.task(task).phase, shell_yard.attempt(task).outcome) == ("blocked", "kept")
+    assert "inner" in shell_yard.attempt(task).reason
+    shell_yard.paddock("retry", task)
     shell_yard.run(code=0)
     assert (shell_yard.task(task).phase, shell_yard.attempt(task).outcome) == ("approval", "delivered")
     slots = [(slot, read_record(slot)) for slot in list_slots(shell_yard.worktrees)]
@@ -55,9 +61,9 @@ def test_a_repository_an_agent_leaves_in_its_worktree_is_kept_and_the_next_attem
 
 
 def test_a_run_gives_up_and_says_so_once_when_an_agent_has_deleted_main(shell_yard: Yard) -> None:
-    add(shell_yard, "git update-ref -d refs/heads/main; echo a > a; git add a; git commit -qm a")
+    add(shell_yard, f"git -C {shell_yard.top} update-ref -d refs/heads/main; echo a > a; git add a; git commit -qm a")
     late = shell_yard.add_all([{"brief": "echo b", "engine": "sh", "after": ["t1"]}, {"brief": "c", "engine": "sh"}])[1]
-    said = shell_yard.run("--max", "1", code=1)
+    said = shell_yard.run("--max", "1", env={"PADDOCK_FENCE_LEVEL": "none"}, code=1)
     problem = "there is no branch `main` to start from"
     assert said.count("gave up starting agents: no commit to start from") == 1
     troubled = [record for record in shell_yard.records(DaemonTroubled) if problem in record.event.problem]  # type: ignore[attr-defined]
