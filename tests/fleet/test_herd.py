@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from paddock.core.events import AttemptEnded, TurnEnded
+from paddock.sessions.bubblewrap import fencing_ability
 from tests.fleet.conftest import MakeYard
 from tests.fleet.yard import Step, Yard, commit, play, write
 
@@ -99,7 +100,9 @@ def test_fifty_agents_at_once_all_end_where_they_belong(make_yard: MakeYard) -> 
     assert set(made.read_text().split()) <= set(yard.git("rev-list", "--all").split())
     assert not yard.unreachable_commits()
     swept = [record.event.swept for record in yard.records(TurnEnded) if isinstance(record.event, TurnEnded)]
-    assert [words for words in swept if words] == [("sleep 600",)] * 2
+    # What a fenced command leaves ends with it.
+    left = [("sleep 600",)] * 2 if fencing_ability().problem else []
+    assert [words for words in swept if words] == left
     assert largest_output(yard) <= 5 * 1024 * 1024
 
 
