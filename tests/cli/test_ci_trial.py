@@ -94,7 +94,7 @@ def test_what_a_killed_trial_left_is_removed_by_the_next(project: Cli, tmp_path:
     write_makefile(project, f"@touch {began}; sleep 600")
     project.good("init", "--yes")
     program = "from paddock.cli.main import main; main()"
-    env = {**os.environ, "PYTHONPATH": str(SOURCE)}
+    env = {**os.environ, "PYTHONPATH": str(SOURCE), "PADDOCK_FENCE_WRITE": str(tmp_path)}
     quiet = subprocess.DEVNULL
     argv = (sys.executable, "-c", program, "doctor", "--ci")
     with subprocess.Popen(argv, cwd=project.top, env=env, stdout=quiet, stderr=quiet) as doctor:

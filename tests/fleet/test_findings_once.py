@@ -13,14 +13,6 @@ from tests.fleet.conftest import MakeYard
 from tests.fleet.yard import Yard, commit, write
 
 
-def take_branch(yard: Yard) -> None:
-    yard.git("branch", "paddock/t2-task-1/y")
-
-
-def give_branch_back(yard: Yard) -> None:
-    yard.git("branch", "-D", "paddock/t2-task-1/y")
-
-
 def break_configuration(yard: Yard) -> None:
     config = yard.top / ".git" / "config"
     config.rename(config.with_name("config.good"))
@@ -40,7 +32,6 @@ class Obstacle:
 
 
 OBSTACLES = {
-    "branch": Obstacle(take_branch, give_branch_back, "`paddock/t2-task-1/y` is in the way"),
     "configuration": Obstacle(break_configuration, repair_configuration, "bad config"),
 }
 
@@ -63,6 +54,21 @@ def test_what_is_in_the_way_is_told_once_and_the_work_goes_on_without_it(make_ya
     assert isinstance(ended.event, AttemptEnded)
     assert ended.event.outcome.value == "delivered"
     yard.await_that(lambda: tries(yard, "t2.1") == 0, "the end of the trouble")
+
+
+def test_a_branch_in_the_way_of_a_tasks_own_is_named_and_its_work_lands_all_the_same(make_yard: MakeYard) -> None:
+    yard = make_yard(PADDOCK_LAND_CI="true")
+    yard.git("branch", "paddock/t1-task-1/y")
+    yard.add(write("a.txt"), commit("Add a"))
+    yard.run(code=0)
+    (ended,) = yard.records(AttemptEnded)
+    assert isinstance(ended.event, AttemptEnded)
+    assert ended.event.outcome.value == "delivered"
+    assert "branch `paddock/t1-task-1` cannot be moved" in ended.event.reason
+    assert not told_troubles(yard)
+    yard.paddock("land", "t1")
+    yard.run(code=0)
+    assert "a.txt" in yard.git("ls-tree", "--name-only", "main").split()
 
 
 def told_troubles(yard: Yard) -> list[DaemonTroubled]:

@@ -44,7 +44,8 @@ def test_a_diff_in_a_terminal_can_hide_nothing_from_who_reviews_it(yard: Yard) -
     assert code == 0
     assert "\x1b[32m+�[8mevil()�[0m��good\x1b[m" in shown
     assert "\x1b[32m+good()\x1b[m" in shown
-    assert "\x1b[8mevil" in yard.paddock("diff", "t1"), "a pipe gets the patch as it is"
+    assert "\x1b" not in yard.paddock("diff", "t1")
+    assert "\x1b[8mevil" in yard.paddock("diff", "t1", "--unsafe"), "the patch as it is"
 
 
 def test_a_prompt_in_a_terminal_has_no_control_characters(yard: Yard) -> None:

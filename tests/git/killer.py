@@ -48,8 +48,8 @@ class GitKiller:
         self._arm("1 -eq 1", pattern, ":", after=False)
 
     def arm_every(self, stride: int, first: int, pattern: str = OURS, after: bool = False) -> None:
-        """The call `first`, and then every one that comes `stride` later."""
-        self._arm(f"$((number % {stride})) -eq {first % stride}", pattern, ":", after)
+        """The call `first`, and then about every one that comes `stride` later, out of step with what is repeated."""
+        self._arm(f"$((number % {2 * stride + 1} % {stride})) -eq {first % stride}", pattern, ":", after)
 
     def _arm(self, deadly: str, pattern: str, before: str, after: bool) -> None:
         self.folder.mkdir(exist_ok=True)

@@ -4,6 +4,7 @@ import os
 import shutil
 import subprocess
 import sys
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
@@ -45,15 +46,19 @@ def this_system() -> System:
     )
 
 
-@cache
 def fencing_ability() -> Ability:
-    """Found out by making a fence, once: many containers have the program and may not use it."""
     if sys.platform != "linux":
         return Ability("it needs bubblewrap, which is for Linux", "run Paddock on Linux")
-    if shutil.which(PROGRAM) is None:
-        return Ability("bubblewrap is not installed", install_bubblewrap())
+    program = shutil.which(PROGRAM)
+    return Ability("bubblewrap is not installed", install_bubblewrap()) if program is None else _try_out(program)
+
+
+@cache
+def _try_out(program: str) -> Ability:
+    """Found out by making a fence, once: many containers have the program and may not use it."""
     try:
-        argv = fence_argv(Fence(Level.FILES), this_system(), Path("/"), ("true",))
+        system = replace(this_system(), program=program)
+        argv = fence_argv(Fence(Level.FILES), system, Path("/"), ("true",))
         done = subprocess.run(
             ("/bin/sh", "-c", 'exec 4>/dev/null; exec "$@"', "probe", *argv),
             cwd="/",

@@ -32,7 +32,7 @@ def test_a_disk_that_fills_up_while_a_worktree_is_made_uses_up_no_attempt(make_y
     git.parent.mkdir()
     git.write_text(
         "#!/bin/sh\n"
-        f'if [ -e "{full}" ]; then case "$*" in *" worktree add "*)\n'
+        f'if [ -e "{full}" ]; then case "$*" in *" reset --hard "*)\n'
         '  echo "fatal: cannot create directory: No space left on device" >&2; exit 128;;\n'
         "esac; fi\n"
         f'exec {shutil.which("git")} "$@"\n'

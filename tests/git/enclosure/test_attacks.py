@@ -197,7 +197,7 @@ class TestDamagedObjects:
         assert "does not accept" in refused(den)
 
     def test_names_that_are_one_file_elsewhere_are_refused_wherever_in_the_history(self, den: Den) -> None:
-        den.commit(**{"Work": "1", "work": "2"})
+        den.commit(Work="1", work="2")
         den.git("rm", "-q", "work")
         den.commit(other="3")
         with pytest.raises(NotImported, match=r"'work'.* one file where case"):

@@ -31,7 +31,7 @@ from paddock.fleet.service.settings import SettingsFile
 from paddock.fleet.site import Site
 from paddock.fleet.workspace import Workspace
 from paddock.sessions.host import Host, this_process
-from paddock.store.location import require_known
+from paddock.store.location import log_of, require_known
 from paddock.store.protocol import LogUnusable, Store
 from paddock.views.halts import cure_of
 from paddock.views.notices import DETAILS
@@ -131,13 +131,17 @@ async def _is_left(store: Store, error: Exception) -> bool:
 
 
 async def _require_vanished(workspace: Workspace) -> None:
-    """Raises LogGone where only the log is gone: a repository that is being deleted loses its files one by one."""
+    """Raises LogUnusable where only the log is gone, or another is in its place by now: a repository that is being
+    deleted loses its files one by one."""
     git_dir = workspace.repo.common_dir
     give_up_at = time.monotonic() + VANISH_SECONDS
     while (git_dir / "HEAD").exists() and (git_dir / "objects").exists():
         if time.monotonic() > give_up_at:
             require_known(workspace.repo)
-            return
+            raise LogUnusable(
+                f"`{log_of(workspace.repo)}` was removed or replaced while the log was open: nothing was written",
+                "run it again with the log that is there now, or put the former one back first",
+            )
         await asyncio.sleep(0.05)
 
 
