@@ -20,7 +20,7 @@ from paddock.core.snapshot import encode_board
 from paddock.store.codec import Row, decode_row, follows
 from paddock.store.fold import Decisions, Fold, Results, append_group
 from paddock.store.identity import begin_log
-from paddock.store.loss import Loss, find_loss, log_lost, require_own
+from paddock.store.loss import LostRecords, find_loss, log_lost, require_own
 from paddock.store.protocol import Author, Decide, Listener, LogUnusable, Query
 from paddock.store.snapshots import pack, snapshot_distance, unpack
 from paddock.store.verification import Verification, verify_rows
@@ -130,10 +130,10 @@ class MemoryStore:
         found = verify_rows(self.rows(), at_least=self._log.snapshot_seq, witness=self._log.witness)
         return Verification(found.records, found.bad, unseen)
 
-    def loss(self) -> Loss | None:
+    def loss(self) -> LostRecords | None:
         return find_loss(self._log.witness, unpack(self._log.snapshot), self.head(), self._hash_at)
 
-    def accept_loss(self, author: Author, reason: str = "") -> Loss | None:
+    def accept_loss(self, author: Author, reason: str = "") -> LostRecords | None:
         if (loss := self.loss()) is None:
             return None
         self._log.snapshot, self._log.snapshot_seq, self._log.witness, self._fold = b"", 0, None, None
@@ -198,7 +198,7 @@ class MemoryStore:
         fold = self._fold = self._fold if self._fold is not None else self._start()
         if fold.board.seq and self._hash_at(fold.board.seq) != fold.tip:
             self._fold = None
-            raise log_lost(PLACE, Loss(self.head(), fold.board.seq))
+            raise log_lost(PLACE, LostRecords(self.head(), fold.board.seq))
         for row in self.rows(fold.board.seq):
             if not follows(fold.tip, row):
                 self._fold = None

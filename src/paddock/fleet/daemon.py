@@ -22,7 +22,7 @@ from paddock.fleet.landing.lander import TENDING, Lander
 from paddock.fleet.landing.main_branch import LANDING
 from paddock.fleet.ledger import Ledger
 from paddock.fleet.news import News
-from paddock.fleet.room import Room
+from paddock.fleet.room import FullDiskNotice
 from paddock.fleet.service.settings import SettingsFile, notice_edit, record_settings
 from paddock.fleet.site import Site
 from paddock.fleet.troubles import Troubles
@@ -79,7 +79,7 @@ class Daemon:
         self._drives = Drives(self._call)
         patience = BRISK if self.orders.until_idle else PATIENT
         self.troubles = Troubles(self.ledger, self.site.state_dir, self.site.clock.now, patience)
-        self.room = Room(self.ledger, self.troubles)
+        self.room = FullDiskNotice(self.ledger, self.troubles)
         self.gate = Gate(self.site)
         self.news = News(self.ledger, self.gate)
         sweeper = Sweeper(self.site.sessions)

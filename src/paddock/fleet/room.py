@@ -13,7 +13,7 @@ from paddock.fleet.troubles import Troubles
 RECORDING = "recording"
 
 
-class Room:
+class FullDiskNotice:
     """`say` is for whoever watches the daemon; `paddock status` reads the book of troubles, or sees the disk itself."""
 
     def __init__(self, ledger: Ledger, troubles: Troubles) -> None:

@@ -13,7 +13,7 @@ from paddock.store.trouble import quote
 from paddock.store.witness import Witness
 
 
-class Loss(msgspec.Struct, frozen=True):
+class LostRecords(msgspec.Struct, frozen=True):
     """Records up to `last` were acknowledged; the log now ends at `head`, or has others in their place.
 
     `at` is the time of the newest of them in seconds, 0 if unknown; `given` the highest numbers given by then.
@@ -42,27 +42,29 @@ class Loss(msgspec.Struct, frozen=True):
         return f"has lost {self.which}, which it had{newest}"
 
 
-def find_loss(witness: Witness | None, kept: Fold | None, head: int, hash_at: Callable[[int], object]) -> Loss | None:
+def find_loss(
+    witness: Witness | None, kept: Fold | None, head: int, hash_at: Callable[[int], object]
+) -> LostRecords | None:
     """By the witness and by the snapshot that was `kept`; either may know of more. `hash_at` tells the hash of a record
     as the log has it now, None where it has none."""
     told = loss_told_by(witness, head, hash_at(witness.seq)) if witness is not None else None
     if kept is None or hash_at(kept.board.seq) is not None:
         return told
-    loss = Loss(head, kept.board.seq, kept.board.at, kept.board.given)
+    loss = LostRecords(head, kept.board.seq, kept.board.at, kept.board.given)
     if told is None:
         return loss
     newest = max(told, loss, key=lambda one: one.last)
     return msgspec.structs.replace(newest, given=told.given.raised(loss.given))
 
 
-def loss_told_by(witness: Witness, head: int, found: object) -> Loss | None:
+def loss_told_by(witness: Witness, head: int, found: object) -> LostRecords | None:
     """`found` is the hash of the record that the witness knows, as the log has it now."""
     if found == witness.tip:
         return None
-    return Loss(head, witness.seq, witness.at / 1_000_000, witness.given)
+    return LostRecords(head, witness.seq, witness.at / 1_000_000, witness.given)
 
 
-def require_own(path: Path, witness: Witness | None, fold: Fold, found: object) -> Loss | None:
+def require_own(path: Path, witness: Witness | None, fold: Fold, found: object) -> LostRecords | None:
     """What is still missing of what the witness knows, after records were restored up to those of `fold`.
 
     Raises LogUnusable where they are those of another log.
@@ -88,7 +90,7 @@ def another_history(path: Path, witness: Witness, identity: str) -> LogUnusable:
     )
 
 
-def log_lost(path: Path, loss: Loss) -> LogLost:
+def log_lost(path: Path, loss: LostRecords) -> LogLost:
     from paddock.store.spare import hint_without_wal
 
     return LogLost(

@@ -17,7 +17,7 @@ from paddock.core.intent.workers import Worker
 from paddock.store.codec import Row
 
 if TYPE_CHECKING:
-    from paddock.store.loss import Loss
+    from paddock.store.loss import LostRecords
     from paddock.store.verification import Verification
 
 Decide = Callable[[Board], Sequence[Draft]]
@@ -127,10 +127,10 @@ class Store(Protocol):
         Records that were lost must be the ones that come back.
         """
 
-    def loss(self) -> "Loss | None":
+    def loss(self) -> "LostRecords | None":
         """What was acknowledged and is not there any more; None if the log has all that is known to have been."""
 
-    def accept_loss(self, author: Author, reason: str = "") -> "Loss | None":
+    def accept_loss(self, author: Author, reason: str = "") -> "LostRecords | None":
         """Continues without what is lost, on record; every number that was given is skipped. None if nothing is."""
 
     def settle(self) -> bool:

@@ -32,7 +32,7 @@ from paddock.store.witness import Witness, WitnessFile, read_witness
 if TYPE_CHECKING:
     import apsw
 
-    from paddock.store.loss import Loss
+    from paddock.store.loss import LostRecords
     from paddock.store.verification import Verification
 
 _INSERT = f"INSERT INTO events({COLUMNS}) VALUES(?,?,?,?,?,?,?,?,?)"
@@ -188,11 +188,11 @@ class SqliteStore:
 
         return verify_log(self.path, self.rows())
 
-    def loss(self) -> "Loss | None":
+    def loss(self) -> "LostRecords | None":
         with explained(self.path), self._transaction("BEGIN"):
             return self._find_loss()
 
-    def accept_loss(self, author: Author, reason: str = "") -> "Loss | None":
+    def accept_loss(self, author: Author, reason: str = "") -> "LostRecords | None":
         """Killed halfway, it is done again: what is accepted counts once the witness is replaced."""
         from paddock.core.intent.loss import accept_loss
 
@@ -388,21 +388,21 @@ class SqliteStore:
         self.forget()
         raise log_lost(self.path, loss)
 
-    def _find_loss(self) -> "Loss | None":
+    def _find_loss(self) -> "LostRecords | None":
         from paddock.store.loss import find_loss
 
         return find_loss(*self._evidence(), self.head(), self._hash_at)
 
-    def _require_own_records(self, fold: Fold) -> "Loss | None":
+    def _require_own_records(self, fold: Fold) -> "LostRecords | None":
         from paddock.store.loss import require_own
 
         witness = read_witness(self.path)
         return require_own(self.path, witness, fold, self._hash_at(witness.seq) if witness is not None else None)
 
     def _lost_while_open(self, fold: Fold) -> LogUnusable:
-        from paddock.store.loss import Loss, log_lost
+        from paddock.store.loss import LostRecords, log_lost
 
-        return log_lost(self.path, Loss(self.head(), fold.board.seq, fold.board.at, fold.board.given))
+        return log_lost(self.path, LostRecords(self.head(), fold.board.seq, fold.board.at, fold.board.given))
 
     def _hash_at(self, seq: int) -> object:
         for (digest,) in self._db.execute("SELECT hash FROM events WHERE seq=?", (seq,)):

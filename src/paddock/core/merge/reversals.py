@@ -17,7 +17,7 @@ Version = str | None
 
 
 @dataclass(frozen=True, slots=True)
-class Landing:
+class MainMove:
     """One move of main: which changes it brought (none: somebody's own commit), and each path before and after."""
 
     commit: str
@@ -39,7 +39,7 @@ class Reversal:
 
 
 @dataclass(frozen=True, slots=True)
-class Claims:
+class Remit:
     """What people have said that a piece of work is about: `globs` of its paths, and the `words` of its brief.
 
     That a brief speaks of a file does not mean that its old content is wanted; that it speaks of a change does.
@@ -62,7 +62,7 @@ class Claims:
 
 
 def taken_back(
-    landings: Sequence[Landing], own: Mapping[str, tuple[Version, Version]], moved: Collection[str] = ()
+    landings: Sequence[MainMove], own: Mapping[str, tuple[Version, Version]], moved: Collection[str] = ()
 ) -> dict[str, set[str]]:
     """Paths by the commit that landed them. `landings` are the newest first, `own` is what the change does on top of
     them; what it moved elsewhere is not lost."""
@@ -83,5 +83,5 @@ def taken_back(
     return found
 
 
-def unclaimed(reversals: Iterable[Reversal], claims: Claims) -> tuple[Reversal, ...]:
+def unclaimed(reversals: Iterable[Reversal], claims: Remit) -> tuple[Reversal, ...]:
     return tuple(one for one in reversals if not claims.cover(one))

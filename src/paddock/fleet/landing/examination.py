@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from paddock.core.ids import WORKERS, recordable
 from paddock.core.merge.protection import protection_reasons
-from paddock.core.merge.reversals import Claims, Reversal, unclaimed
+from paddock.core.merge.reversals import Remit, Reversal, unclaimed
 from paddock.core.tasks.task import Task
 from paddock.fleet.attempts.prompts import read_brief
 from paddock.fleet.site import Site
@@ -16,7 +16,7 @@ from paddock.git.sandboxes.ci import CiDefinition
 from paddock.git.usertree.versions import Change
 from paddock.store.protocol import Store
 
-NO_CLAIMS = Claims()
+NO_CLAIMS = Remit()
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +39,7 @@ class Subject:
     id: str
     head: str
     started_from: str = ""
-    claims: Claims = NO_CLAIMS
+    claims: Remit = NO_CLAIMS
 
 
 def examine(site: Site, definition: CiDefinition, main: str, subject: Subject) -> Examined:
@@ -75,5 +75,5 @@ def subject_of(store: Store, task: Task, head: str) -> Subject:
     last = task.last
     by_agent = store.record(task.brief_seq).actor.startswith(WORKERS)
     words = "" if by_agent else f"{task.title}\n{read_brief(store, task)}"
-    claims = Claims(() if by_agent else task.paths, words)
+    claims = Remit(() if by_agent else task.paths, words)
     return Subject(task.id, head, last.base if last is not None else "", claims)

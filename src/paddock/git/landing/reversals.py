@@ -10,7 +10,7 @@ from collections import Counter
 from functools import lru_cache
 
 from paddock.core.ids import recordable
-from paddock.core.merge.reversals import Landing, Reversal, taken_back
+from paddock.core.merge.reversals import MainMove, Reversal, taken_back
 from paddock.git.landing.differences import differences
 from paddock.git.landing.history import members_touching, read_landed
 from paddock.git.landing.workbench import Workbench, open_workbench
@@ -114,7 +114,7 @@ def _moved(bench: Workbench, before: str, after: str) -> dict[str, str]:
 
 
 @lru_cache(maxsize=8)
-def _landings(bench: Workbench, tip: str) -> tuple[Landing, ...]:
+def _landings(bench: Workbench, tip: str) -> tuple[MainMove, ...]:
     """The latest moves of main up to `tip`, newest first."""
     listed = bench.git("rev-list", "--first-parent", "--parents", f"--max-count={LOOKED_BACK}", tip).lines
     rows = [line.split(" ") for line in listed]
@@ -128,7 +128,7 @@ def _landings(bench: Workbench, tip: str) -> tuple[Landing, ...]:
         changed = changes.get(commit, {})
         if len(changed) <= LARGEST_LANDING:
             ids = tuple(member.id for member in tips[commit].members) if commit in tips else ()
-            found.append(Landing(commit, ids, changed))
+            found.append(MainMove(commit, ids, changed))
     return tuple(found)
 
 
@@ -146,7 +146,7 @@ def _split(records: list[str]) -> dict[str, dict[str, Change]]:
     return {commit: parse_differences(rows) for commit, rows in found.items()}
 
 
-def _names(bench: Workbench, landing: Landing, path: str) -> list[str]:
+def _names(bench: Workbench, landing: MainMove, path: str) -> list[str]:
     """The changes of the landing that touched the path; the commit where none is known."""
     if len(landing.ids) > 1:
         tips = read_landed(bench, landing.commit, f"{landing.commit}^1")
