@@ -12,7 +12,7 @@ from tests.git.killer import OURS, GitKiller
 
 BLAME = (TaskBlocked, qe.ChangeConflicted, qe.ChangeRejected, qe.QueueHalted, qe.CompositionRefused)
 LAND = {"PADDOCK_LAND_APPROVAL": "none", "PADDOCK_LAND_CI": "test -e README.md"}
-STRIDE = 6
+STRIDE = 12
 
 
 def live(yard: Yard, killer: GitKiller) -> None:

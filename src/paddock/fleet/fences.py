@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 MOST_ALTERNATES = 10
 _GIT_SETTINGS = (".gitconfig", ".config/git/config", ".config/git/ignore", ".config/git/attributes")
-# The keys are not in the fence, so a commit that had to be signed there would fail. What lands is signed outside.
+# The keys are not in the fence, so a commit that had to be signed there would fail.
 _UNSIGNED = (("commit.gpgSign", "false"), ("tag.gpgSign", "false"))
 
 
