@@ -4,7 +4,6 @@ from paddock.core.fence import Level
 from tests.hostile.attack import Attack
 
 HOLES: dict[str, tuple[str, ...]] = {
-    "a large file is copied to every worktree and sandbox": ("big-blob",),
     "work that was begun on a red main is blamed for it, once main has been put back": ("red-main-by-path@none",),
 }
 """Each defence that is missing, and the names of the attacks that get through without it (also `NAME@LEVEL`)."""

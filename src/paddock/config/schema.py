@@ -120,6 +120,10 @@ class Worktrees(Section, frozen=True):
         Meta(ge=0, le=65535, description="the first port; 0: one derived from the repository, from 20000 on"),
     ] = 0
     disk_floor_mb: Annotated[int, Meta(ge=0, description="free space below which no worktree is created")] = 1024
+    largest_file_mb: Annotated[
+        int,
+        Meta(ge=1, le=1024, description="no larger file is delivered, committed or not; its worktree is kept instead"),
+    ] = 100
     isolate_home: Annotated[bool, Meta(description="give each attempt its own HOME")] = False
 
 

@@ -124,6 +124,7 @@ class Site:
             setup_timeout_seconds=settings.setup_timeout,
             ports=_ports(path, settings),
             floor=DiskFloor(free_bytes=settings.disk_floor_mb * 1024 * 1024, free_inodes=10_000),
+            largest_file_mb=settings.largest_file_mb,
         )
 
     def require_root(self) -> None:

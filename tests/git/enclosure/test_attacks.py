@@ -4,6 +4,7 @@ import os
 import shutil
 import zlib
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -16,6 +17,8 @@ from paddock.git.worktrees.prepare import WorktreeOrder, prepare, release
 from paddock.git.worktrees.slots import list_slots, read_record
 from tests.git.conftest import commit, git, write
 from tests.git.enclosure.conftest import BRANCH, Den
+
+MB = 1024**2
 
 
 @pytest.mark.parametrize(
@@ -212,10 +215,28 @@ class TestDamagedObjects:
         den.git("commit", "-qm", "big")
         assert "more than" in refused(den)
 
-    def test_one_file_that_is_far_too_large_is_not_taken(self, den: Den, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr(paddock.git.enclosure.intake, "LARGEST_FILE_BYTES", 1_000)
-        den.commit(big="0" * 20_000)
-        assert "does not accept" in refused(den)
+    def test_a_file_that_is_too_large_is_named_and_not_taken(self, den: Den) -> None:
+        den = replace(den, root=replace(den.root, largest_file_mb=1))
+        den.commit(**{"data/big": "0" * (MB + 1), "small": "1"})
+        before = files_of(den.repo.common_dir / "objects")
+        assert "`data/big` is larger than 1 MB (`worktrees.largest_file_mb`)" in refused(den)
+        assert files_of(den.repo.common_dir / "objects") == before
+        den.git("rm", "-q", "data/big")
+        den.commit(small="2")
+        assert "`data/big`" in refused(den), "it is still in the history"
+
+    def test_a_file_that_is_as_large_as_it_may_be_is_taken(self, den: Den) -> None:
+        den = replace(den, root=replace(den.root, largest_file_mb=1))
+        head = den.commit(big="0" * MB)
+        assert den.save().head == head
+
+    def test_a_large_file_that_the_user_has_already_is_no_obstacle(self, den: Den, top: Path) -> None:
+        commit(top, {"big": "0" * (MB + 1)})
+        git(top, "rm", "-q", "big")
+        commit(top, {"other": "1"})
+        den = replace(den, root=replace(den.root, largest_file_mb=1))
+        head = den.commit(**{"moved/big": "0" * (MB + 1)})
+        assert den.save().head == head
 
     def test_many_commits_come_as_a_pack(self, den: Den) -> None:
         for number in range(40):
@@ -224,6 +245,10 @@ class TestDamagedObjects:
         assert den.save().head == head
         assert list((den.repo.common_dir / "objects" / "pack").glob("*.pack"))
         git(den.top, "fsck", "--full", "--strict")
+
+
+def files_of(folder: Path) -> set[Path]:
+    return {path for path in folder.rglob("*") if path.is_file()}
 
 
 def make_fifo(path: Path) -> None:

@@ -1,11 +1,11 @@
 import os
 import subprocess
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-import paddock.git.worktrees.rescue
 from paddock.core.upkeep.survey import SlotState
 from paddock.git.checkpoints import Checkpoint, no_checkpoint
 from paddock.git.facts import DiffStat, diffstat
@@ -283,15 +283,15 @@ class TestWhatCannotBeSaved:
         assert content(repo, BRANCH, "plain") == "2"
         assert release(root, "t1.1", "again").kept == released.kept
 
-    def test_a_file_too_large_keeps_the_worktree(
-        self, root: WorktreeRoot, repo: Repo, tree: Worktree, save: Save, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
-        monkeypatch.setattr(paddock.git.worktrees.rescue, "LARGEST_RESCUED_BYTES", 100)
-        write(tree.path, {"dump": "x" * 101, "small": "1"})
-        assert save().left == ("dump",)
+    def test_a_file_too_large_keeps_the_worktree(self, root: WorktreeRoot, repo: Repo, tree: Worktree) -> None:
+        root = replace(root, largest_file_mb=1)
+        write(tree.path, {"dump": "x" * (1024**2 + 1), "full": "x" * 1024**2, "small": "1"})
+        saved = save_attempt(root, "t1.1", "test")
+        assert saved is not None
+        assert saved.left == ("dump",)
         assert "dump" in self.released(root).kept
         assert (tree.path / "dump").exists()
-        assert files_at(repo, BRANCH) == ["README.md", "small", "src/app.py"]
+        assert files_at(repo, BRANCH) == ["README.md", "full", "small", "src/app.py"]
 
     def test_a_worktree_turned_into_a_repository_of_its_own_is_still_saved(
         self, root: WorktreeRoot, repo: Repo, tree: Worktree

@@ -9,6 +9,7 @@ ATTACKS = (
         "a committed file of 120 MB",
         "mkdir -p parts; head -c 120000000 /dev/urandom > parts/big.bin; git add parts; git commit -qm big",
         alone=True,
+        never_lands=True,
     ),
     Attack(
         "compressed-bomb",

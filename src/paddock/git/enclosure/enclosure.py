@@ -20,6 +20,7 @@ from paddock.git.filters import filters_of
 from paddock.git.repo import Repo, is_partial_clone
 
 CHECKOUT_TIMEOUT_SECONDS = 900.0
+LARGEST_FILE_MB = 100  # what the usual hosts take
 # More workers than cores pays: they wait for the disk. Above 4 the gain was within noise on 2 cores.
 _OPTIONS = (
     "checkout.workers=4",
@@ -36,13 +37,21 @@ GITLINK_MODE = b"\x00\x00\xe0\x00"  # as an index has it
 
 @dataclass(frozen=True, slots=True)
 class Enclosure:
-    """`own` is the git directory of whoever lives in `tree`, `control` is ours. None of them need exist yet."""
+    """`own` is the git directory of whoever lives in `tree`, `control` is ours. None of them need exist yet.
+
+    No file above `largest_file_mb` is taken from there, committed or not.
+    """
 
     repo: Repo
     tree: Path
     own: Path
     control: Path
     options: tuple[str, ...] = ()
+    largest_file_mb: int = LARGEST_FILE_MB
+
+    @property
+    def largest_file_bytes(self) -> int:
+        return self.largest_file_mb * 1024**2
 
     @property
     def objects(self) -> Path:

@@ -16,13 +16,13 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from paddock.core.ids import recordable
 from paddock.git.command import GitKilled, GitResult
 from paddock.git.disk import remove_tree
 from paddock.git.enclosure.enclosure import Enclosure, alternates, quote
 
 MOST_BYTES = 2 * 1024**3
 MOST_FILES = 200_000
-LARGEST_FILE_BYTES = 1024**3
 TIMEOUT_SECONDS = 600.0
 _UNPACKED_ONE_BY_ONE = 100  # as git does: more objects than that stay in a pack
 # `git gc` removes what is called so when it is old.
@@ -121,8 +121,7 @@ def _restore_alternates(enclosure: Enclosure) -> None:
 def _take_in(enclosure: Enclosure, apart: Path, tips: Sequence[str], known: Iterable[str]) -> Refused | None:
     revs = "".join((*(f"{tip}\n" for tip in tips), *(f"^{sha}\n" for sha in known)))
     with open(apart / "incoming", "w+b") as file:
-        size_limit = f"--filter=blob:limit={LARGEST_FILE_BYTES}"
-        packed = _through_the_door(enclosure, *_PACK, size_limit, input=revs, output=file.fileno())
+        packed = _through_the_door(enclosure, *_PACK, _size_limit(enclosure), input=revs, output=file.fileno())
         if not packed.ok:
             return Refused(f"its commits cannot be read: {_said(packed)}")
         count = int.from_bytes(os.pread(file.fileno(), 4, 8), "big")
@@ -130,12 +129,30 @@ def _take_in(enclosure: Enclosure, apart: Path, tips: Sequence[str], known: Iter
         checked = _receive(enclosure, apart, count, file.fileno()) if count else packed
     (apart / "incoming").unlink()
     if not checked.ok:
-        return Refused(f"git does not accept its commits: {_said(checked)}")
+        return Refused(_too_large(enclosure, revs) or f"git does not accept its commits: {_said(checked)}")
     for tip in tips:
         if not _is_commit(enclosure, apart, tip):
             return Refused(f"`{tip}` is not a commit, or is damaged")
     _move_in(apart, enclosure.objects)
     return None
+
+
+def _size_limit(enclosure: Enclosure) -> str:
+    return f"--filter=blob:limit={enclosure.largest_file_bytes + 1}"
+
+
+def _too_large(enclosure: Enclosure, revs: str) -> str:
+    """Which file was left out because of its size, and is missing now; "" where none is."""
+    listing = ("rev-list", "--objects", "--quiet", "--filter-print-omitted", _size_limit(enclosure), "--stdin")
+    omitted = [line.removeprefix("~") for line in _through_the_door(enclosure, *listing, input=revs).lines]
+    known = enclosure.git("cat-file", "--batch-check", check=False, input="\n".join(omitted)).lines
+    missing = next((line.removesuffix(" missing") for line in known if line.endswith(" missing")), None)
+    if missing is None:
+        return ""
+    search = ("log", "-m", "-1", "--format=", "--name-only", "-z", f"--find-object={missing}", "--stdin")
+    path = next(iter(_through_the_door(enclosure, *search, input=revs).records), missing)
+    most = f"{enclosure.largest_file_mb} MB (`worktrees.largest_file_mb`)"
+    return f"`{recordable(path)}` is larger than {most}"
 
 
 def _receive(enclosure: Enclosure, apart: Path, count: int, pack: int) -> GitResult:

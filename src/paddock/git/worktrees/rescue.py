@@ -15,7 +15,6 @@ from paddock.git.enclosure.enclosure import GITLINK_MODE, Enclosure, set_head
 from paddock.git.repo import Repo
 from paddock.git.worktrees.checkout import operation_in_progress
 
-LARGEST_RESCUED_BYTES = 100 * 1024 * 1024
 _TIMEOUT_SECONDS = 600.0
 _MOST_INDEX_BYTES = 512 * 1024 * 1024
 _SUBJECT = re.compile(r"Rescue (?P<files>\d+) uncommitted files")
@@ -164,7 +163,7 @@ def rescue(enclosure: Enclosure, head: str, dirty: DirtyFiles, why: str, made: s
 
     `made` is the commit an earlier try made, which is used again if it is the same.
     """
-    too_large = [path for path in dirty.paths if _is_too_large(enclosure.tree / path)]
+    too_large = [path for path in dirty.paths if _size(enclosure.tree / path) > enclosure.largest_file_bytes]
     left = tuple(dict.fromkeys((*dirty.nested, *too_large)))
     tree = _write_tree(enclosure, dirty, left)
     repo = enclosure.repo
@@ -236,8 +235,8 @@ def _status(enclosure: Enclosure, env: dict[str, str]) -> list[str]:
     return enclosure.git(*words, "--ignore-submodules=dirty", env=env, timeout=_TIMEOUT_SECONDS).records
 
 
-def _is_too_large(path: Path) -> bool:
+def _size(path: Path) -> int:
     try:
-        return path.lstat().st_size > LARGEST_RESCUED_BYTES
+        return path.lstat().st_size
     except OSError:
-        return False
+        return 0

@@ -27,7 +27,7 @@ from paddock.core.lead import BY_HAND, Lead, require_newest, stamped
 from paddock.core.tasks.conversations import NOWHERE, Homes
 from paddock.core.upkeep.survey import SlotState
 from paddock.git.disk import DiskFloor
-from paddock.git.enclosure.enclosure import Enclosure
+from paddock.git.enclosure.enclosure import LARGEST_FILE_MB, Enclosure
 from paddock.git.lock import Lock, hold, try_lock
 from paddock.git.repo import REPOSITORY_FILE, SLOTS_FOLDER, Repo
 
@@ -104,6 +104,7 @@ class WorktreeRoot:
     setup_timeout_seconds: float = 600.0
     ports: PortPlan = field(default_factory=PortPlan)
     floor: DiskFloor = field(default_factory=DiskFloor)
+    largest_file_mb: int = LARGEST_FILE_MB
 
     def __post_init__(self) -> None:
         for outer in (self.repo.main, self.repo.common_dir):
@@ -118,7 +119,8 @@ class WorktreeRoot:
         return self.path / SLOTS_FOLDER
 
     def enclosure(self, slot: "Slot") -> Enclosure:
-        return Enclosure(self.repo, slot.path, slot.home / "repo", slot.home / "control")
+        folders = (slot.path, slot.home / "repo", slot.home / "control")
+        return Enclosure(self.repo, *folders, largest_file_mb=self.largest_file_mb)
 
 
 def default_root(repo: Repo) -> Path:
