@@ -184,8 +184,9 @@ def _others(siege: Siege) -> Complaints:
 
 def _secrets(siege: Siege) -> Complaints:
     for name, where in _reachable(siege):
+        found = where()
         for what, secret in SECRETS.items():
-            if secret.encode() in where():
+            if secret.encode() in found:
                 yield f"{what} is in {name}"
 
 
@@ -200,13 +201,22 @@ def _reachable(siege: Siege) -> Iterator[tuple[str, Callable[[], bytes]]]:
     for name in siege.attackers:
         head = siege.task(name).head
         if head is not None:
-            yield f"the commits of {name}", lambda head=head: _patch(siege, head)  # type: ignore[misc]
+            yield f"the commits of {name}", lambda head=head: _committed(siege, head)  # type: ignore[misc]
 
 
-def _patch(siege: Siege, head: str) -> bytes:
-    argv = ("git", "log", "-p", "--text", f"{siege.ground.first}..{head}")
-    done = subprocess.run(argv, cwd=siege.ground.top, capture_output=True, check=False, timeout=60)
-    return done.stdout
+def _committed(siege: Siege, head: str) -> bytes:
+    """Every object the task has added, but for those that no secret needs: a patch of a bomb takes minutes."""
+
+    def git(*words: str, said: bytes = b"") -> bytes:
+        argv, where = ("git", *words), siege.ground.top
+        return subprocess.run(argv, cwd=where, input=said, capture_output=True, check=False, timeout=60).stdout
+
+    listed = git("rev-list", "--objects", "--no-object-names", f"{siege.ground.first}..{head}")
+    sizes = git("cat-file", "--batch-check=%(objectname) %(objectsize)", said=listed).split()
+    small = [
+        name for name, size in zip(sizes[::2], sizes[1::2], strict=True) if size.isdigit() and int(size) < MOST_BYTES
+    ]
+    return git("cat-file", "--batch", said=b"\n".join(small))
 
 
 def _planted(siege: Siege) -> Complaints:
