@@ -1,3 +1,4 @@
+import subprocess
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -32,6 +33,11 @@ class Den:
 
     def git(self, *words: str) -> str:
         return git(self.tree.path, *words)
+
+    def give(self, words: str, text: str) -> str:
+        """What a git command says that reads `text`."""
+        argv = ("git", "-C", str(self.tree.path), *words.split(" "))
+        return subprocess.run(argv, input=text, check=True, capture_output=True, text=True).stdout.strip()
 
     def commit(self, **files: str) -> str:
         return commit(self.tree.path, files)

@@ -20,6 +20,7 @@ from paddock.core.ids import recordable
 from paddock.git.command import GitKilled, GitResult
 from paddock.git.disk import remove_tree
 from paddock.git.enclosure.enclosure import Enclosure, alternates, quote
+from paddock.git.enclosure.expansion import MOST_PATHS, has_too_many_paths
 
 MOST_BYTES = 2 * 1024**3
 MOST_FILES = 200_000
@@ -46,7 +47,7 @@ class Refused:
     reason: str
 
 
-def take_in(enclosure: Enclosure, tips: Sequence[str], known: Iterable[str]) -> Refused | None:
+def take_in(enclosure: Enclosure, tips: Sequence[str], known: Sequence[str]) -> Refused | None:
     """Bring the commits `tips`, and what they need, to the user's objects. `known` are commits the user has.
 
     None when all of it is there.
@@ -118,7 +119,7 @@ def _restore_alternates(enclosure: Enclosure) -> None:
         os.close(folder)
 
 
-def _take_in(enclosure: Enclosure, apart: Path, tips: Sequence[str], known: Iterable[str]) -> Refused | None:
+def _take_in(enclosure: Enclosure, apart: Path, tips: Sequence[str], known: Sequence[str]) -> Refused | None:
     revs = "".join((*(f"{tip}\n" for tip in tips), *(f"^{sha}\n" for sha in known)))
     with open(apart / "incoming", "w+b") as file:
         packed = _through_the_door(enclosure, *_PACK, _size_limit(enclosure), input=revs, output=file.fileno())
@@ -133,6 +134,8 @@ def _take_in(enclosure: Enclosure, apart: Path, tips: Sequence[str], known: Iter
     for tip in tips:
         if not _is_commit(enclosure, apart, tip):
             return Refused(f"`{tip}` is not a commit, or is damaged")
+    if count and has_too_many_paths(enclosure, apart, known[0] if known else tips[0]):
+        return Refused(f"once checked out, they are more than {MOST_PATHS:,} files and folders")
     _move_in(apart, enclosure.objects)
     return None
 
