@@ -67,6 +67,7 @@ LEGAL: dict[str, tuple[TaskEvent, AttemptId | None, frozenset[Phase]]] = {
     "another head approved": (ev.TaskApproved(BASE), None, frozenset()),
     "rejected": (ev.TaskRejected(HEAD), None, frozenset({Phase.APPROVAL, Phase.REVIEWING})),
     "revised": (ev.ChangeRevised(HEAD, BASE), None, frozenset({Phase.APPROVAL, Phase.BLOCKED, Phase.FAILED})),
+    "rebased": (ev.ChangeRebased(HEAD, BASE), None, frozenset({Phase.APPROVAL, Phase.QUEUED})),
     "questioned": (ev.ApprovalRequired(HEAD, ("touches paddock.toml",)), None, frozenset({Phase.APPROVAL})),
     "another head questioned": (ev.ApprovalRequired(BASE), None, frozenset()),
     "message": (ev.MessageSent("more"), None, OPEN | {Phase.NOOP}),
@@ -185,6 +186,7 @@ events: st.SearchStrategy[TaskEvent] = st.one_of(
     st.builds(ev.TaskApproved, texts),
     st.builds(ev.TaskRejected, texts, texts),
     st.builds(ev.ChangeRevised, texts, texts),
+    st.builds(ev.ChangeRebased, texts, texts),
     st.sampled_from([event for event, _, _ in LEGAL.values()]),
 )
 attempts = st.builds(

@@ -86,6 +86,7 @@ def agents() -> Iterator[ev.Draft]:
     yield draft(ev.ChangeRevised(HEAD, BASE), "t5")
     for task in ("t6", "t7"):
         yield from attempt(f"{task}.1", "approval", HEAD)
+    yield draft(ev.ChangeRebased(HEAD, BASE, ("7" * 40,)), "t6")
     yield draft(ev.ApprovalRequired(HEAD, ("touches what CI runs: Makefile",), ("t1: src/a.py",)), "t7")
     yield from attempt("t8.1", "review", HEAD)
     yield from attempt("t8.2", "approval", role=Role.REVIEW)

@@ -3,9 +3,7 @@
 from paddock.core.fence import Level
 from tests.hostile.attack import Attack
 
-HOLES: dict[str, tuple[str, ...]] = {
-    "work that was begun on a red main is blamed for it, once main has been put back": ("red-main-by-path@none",),
-}
+HOLES: dict[str, tuple[str, ...]] = {}
 """Each defence that is missing, and the names of the attacks that get through without it (also `NAME@LEVEL`)."""
 
 

@@ -159,6 +159,16 @@ class ChangeRevised(Event, frozen=True):
     base: str
 
 
+class ChangeRebased(Event, frozen=True):
+    """The work began on a main that is gone: its own commits were written again on `base`, without `lost`, which main
+    no longer has."""
+
+    kind: ClassVar[str] = "task.rebased"
+    head: str
+    base: str
+    lost: tuple[str, ...] = ()
+
+
 class ApprovalRequired(Event, frozen=True):
     """Only a person may let `head` land: `concerns` are the protected paths it touches, `undoes` the landed work that
     it takes back. Whatever the approval policy is."""

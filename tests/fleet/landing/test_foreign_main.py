@@ -3,8 +3,14 @@
 import json
 import subprocess
 
+import pytest
+
+from paddock.core.events import ChangeRebased
 from paddock.core.merge import events as qe
+from paddock.core.tasks.task import Phase
+from tests.fleet.landing.conftest import MakeFarm
 from tests.fleet.landing.lab import Farm, write_commit
+from tests.fleet.yard import commit, write
 
 FORGED = {"GIT_COMMITTER_NAME": "Paddock", "GIT_COMMITTER_EMAIL": "paddock@localhost"}
 
@@ -114,3 +120,59 @@ def test_main_is_known_before_anything_is_queued(farm: Farm) -> None:
     farm.yard.run(code=0)
     assert farm.outcomes() == {"one": "landed"}
     farm.assert_green()
+
+
+@pytest.mark.parametrize("policy", ["merge", "rebase"])
+def test_work_that_began_on_a_red_main_lands_by_its_own_commits_once_that_was_put_back(
+    make_farm: MakeFarm, policy: str
+) -> None:
+    farm = make_farm(policy=policy)
+    tested = land_one(farm)
+    red = move_main(farm, "bad\n")
+    task = farm.yard.add(write("parts/own", "good\n"), commit("Own work"), {"say": "done"}, title="Own work")
+    farm.yard.run(code=1)
+    assert farm.yard.attempt(task).base == red
+    assert farm.yard.task(task).phase is Phase.QUEUED
+    assert farm.queue.halted is not None
+
+    farm.yard.paddock("queue", "restore")
+    farm.yard.run(code=0)
+    assert farm.yard.task(task).phase is Phase.LANDED
+    rebased = [record.event for record in farm.yard.records(ChangeRebased)]
+    assert [one.lost for one in rebased if isinstance(one, ChangeRebased)] == [(red,)]
+    assert "parts/own" in farm.files()
+    assert "parts/foreign" not in farm.files()
+    assert red not in farm.yard.git("rev-list", "main").split()
+    assert tested in farm.yard.git("rev-list", "main").split()
+    farm.assert_green()
+
+
+def test_what_waits_for_a_person_shows_only_its_own_work_after_main_was_put_back(make_farm: MakeFarm) -> None:
+    farm = make_farm(approval="human")
+    land_one(farm)
+    move_main(farm, "bad\n")
+    task = farm.yard.add(write("parts/own", "good\n"), commit("Own work"), {"say": "done"}, title="Own work")
+    farm.yard.run()
+    farm.yard.paddock("queue", "restore")
+    farm.yard.run()
+    assert farm.yard.task(task).phase is Phase.APPROVAL
+    told = farm.yard.paddock("diff", task)
+    assert "parts/own" in told
+    assert "parts/foreign" not in told
+    farm.yard.paddock("land", task)
+    farm.yard.run(code=0)
+    assert farm.yard.task(task).phase is Phase.LANDED
+    farm.assert_green()
+
+
+def test_work_that_needs_the_main_that_was_put_back_is_for_a_person_and_not_blamed(farm: Farm) -> None:
+    land_one(farm)
+    move_main(farm, "bad\n")
+    task = farm.yard.add(write("parts/foreign", "worse\nbad\n"), commit("On top"), {"say": "done"}, title="On top")
+    farm.yard.run(code=1)
+    farm.yard.paddock("queue", "restore")
+    farm.yard.run()
+    now = farm.yard.task(task)
+    assert now.phase is Phase.APPROVAL
+    assert "no longer in main, and does not apply without it" in now.reason
+    assert [old.outcome.value for old in farm.queue.decided] == ["landed", "cancelled"]

@@ -46,6 +46,7 @@ PersonsEvent: TypeAlias = (
     | ev.TaskApproved
     | ev.TaskRejected
     | ev.ChangeRevised
+    | ev.ChangeRebased
     | ev.ApprovalRequired
     | ev.MessageSent
 )
@@ -135,6 +136,8 @@ def evolve(task: Task, event: TaskEvent, record: ev.Record) -> Task:  # noqa: C9
             return _send_back(_hear(task, record) if event.message else task, "rejected", at)
         case ev.ChangeRevised(), Phase.APPROVAL | Phase.BLOCKED | Phase.FAILED if live is None:
             return _deliver(move(task, Phase.APPROVAL, at, "finished by hand"), event)
+        case ev.ChangeRebased(), Phase.APPROVAL | Phase.QUEUED if live is None and task.head is not None:
+            return _rebase(task, event)
         case ev.ApprovalRequired(), Phase.APPROVAL if task.head == event.head:
             reason, unblock = told_of_questions(task.id, event)
             return replace(task, reason=reason, unblock=unblock, questioned=event.head)
@@ -165,8 +168,8 @@ def evolve(task: Task, event: TaskEvent, record: ev.Record) -> Task:  # noqa: C9
         case (
             ev.TurnStarted() | ev.TurnEnded() | ev.AttemptEnded() | ev.AttemptStarted() | ev.AttemptExtended()
             | ev.StopRequested() | ev.RequestRefused() | ev.TaskEdited() | ev.TaskCancelled() | ev.TaskRetried()
-            | ev.TaskBlocked() | ev.TaskApproved() | ev.TaskRejected() | ev.ChangeRevised() | ev.ApprovalRequired()
-            | ev.MessageSent()
+            | ev.TaskBlocked() | ev.TaskApproved() | ev.TaskRejected() | ev.ChangeRevised() | ev.ChangeRebased()
+            | ev.ApprovalRequired() | ev.MessageSent()
             | qe.ChangeQueued()
         ), _:  # fmt: skip
             raise illegal(record.attempt or task.id, task.phase, event)
@@ -241,6 +244,14 @@ def _follow(task: Task, attempt: Attempt, event: ev.AttemptEnded, at: float) -> 
 
 def _deliver(task: Task, event: ev.AttemptEnded | ev.ChangeRevised) -> Task:
     return replace(task, head=event.head, base=event.base, approved=None)
+
+
+def _rebase(task: Task, event: ev.ChangeRebased) -> Task:
+    """Whoever approved it approved what it does, which is the same; what was asked about it is asked again."""
+    approved = event.head if task.approved == task.head else None
+    asked = task.phase is Phase.APPROVAL and task.questioned == task.head
+    words = ("its base is no longer in main", "") if asked else (task.reason, task.unblock)
+    return replace(task, head=event.head, base=event.base, approved=approved, reason=words[0], unblock=words[1])
 
 
 def _hear(task: Task, record: ev.Record) -> Task:

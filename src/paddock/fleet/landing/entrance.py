@@ -62,7 +62,7 @@ def hold_task(site: Site, queue: Queue, task: Task, head: str, needs: tuple[Task
     definition = ci_of(site)
     attempt = task.last
     assert attempt is not None
-    version = max(_next_version(site, queue, task.id, head), attempt_number(attempt.id))
+    version = max(next_version(site, queue, task.id, head), attempt_number(attempt.id))
     held = _hold(site, Member(task.id, version, head))
     return Change(
         id=task.id,
@@ -102,7 +102,7 @@ def hold_branch(site: Site, board: Board, branch: str, author: str) -> Change:
     definition = ci_of(site)
     head = branch_head(site, branch)
     name = branch_change(branch)
-    version = _next_version(site, board.queue, name, head)
+    version = next_version(site, board.queue, name, head)
     held = _hold(site, Member(name, version, head))
     touches_ci = definition.touched_by(held.paths)
     examined = look_at(site, Subject(name, head))
@@ -158,7 +158,7 @@ def main_tip(site: Site) -> str:
     return main
 
 
-def _next_version(site: Site, queue: Queue, change: str, head: str) -> int:
+def next_version(site: Site, queue: Queue, change: str, head: str) -> int:
     """Above every version the queue knows or a ref holds; one that was held and never queued is used again."""
     known = known_version(queue, change)
     folder = f"{change_folder(change)}/v"

@@ -24,6 +24,7 @@ from paddock.fleet.landing.entries import Entries
 from paddock.fleet.landing.lost_work import loss_events
 from paddock.fleet.landing.main_branch import FETCH_SECONDS, LANDING, MainBranch
 from paddock.fleet.landing.runs import Runs
+from paddock.fleet.landing.stranded import Stranded
 from paddock.fleet.ledger import Ledger
 from paddock.fleet.site import Site
 from paddock.fleet.troubles import Troubles
@@ -50,6 +51,7 @@ class Lander:
 
     def __post_init__(self) -> None:
         self._entries = Entries(self.site, self.ledger)
+        self._stranded = Stranded(self.site, self.ledger)
         self.runs = Runs(self.site, self.ledger, self.crew, self.drives, self.troubles)
         self._main = MainBranch(self.site, self.ledger, self.troubles)
         self._decisions = Decisions.since(self.site, self.ledger)
@@ -63,6 +65,7 @@ class Lander:
 
     async def _tend(self) -> float | None:
         await self._decisions.sent_back.block_unchanged(self.ledger.board)
+        await self._stranded.rebase(self.ledger.board)
         more = await self._entries.queue_delivered(self.ledger.board)
         await self._look_after()
         if more:
@@ -82,6 +85,7 @@ class Lander:
         stale = 0
         for _ in range(ROUNDS):
             await self._entries.drop_cancelled(self.ledger.board)
+            await self._stranded.rebase(self.ledger.board)
             queue = self.ledger.board.queue
             self.runs.adopt(queue)
             actions = plan(queue, await self._main.look(queue), self.site.clock.now())

@@ -39,7 +39,12 @@ def write_squashed(bench: Workbench, span: Span, trailers: tuple[str, ...]) -> s
 
 
 def write_rebased(bench: Workbench, span: Span, trailers: tuple[str, ...]) -> str | None:
-    """The member's commits replayed in order, the last one with the trailers.
+    """The member's commits replayed in order, the last one with the trailers; None as for `replay`."""
+    return replay(bench, span, (change_trailer(span.part.member), *trailers))
+
+
+def replay(bench: Workbench, span: Span, trailers: tuple[str, ...]) -> str | None:
+    """The member's commits written again in order after `span.parent`, with nothing added but the trailers.
 
     None when that is not possible without a person: a commit does not apply by itself, or the replay does not
     end in the tree that was merged (a merge commit inside the branch resolved something).
@@ -57,11 +62,11 @@ def write_rebased(bench: Workbench, span: Span, trailers: tuple[str, ...]) -> st
             return None
         if picked == tree and not _was_empty(bench, commit):
             continue
-        drafts.append(CommitDraft(picked, (), _author(commit, span), span.committer, commit.message, commit.encoding))
+        drafts.append(CommitDraft(picked, (), author_of(commit, span), span.committer, commit.message, commit.encoding))
         tree = picked
     if tree != span.tree:
         return None
-    return _write_line(bench, span.parent, drafts, (change_trailer(span.part.member), *trailers))
+    return _write_line(bench, span.parent, drafts, trailers)
 
 
 def _write_line(bench: Workbench, tip: str, drafts: list[CommitDraft], trailers: tuple[str, ...]) -> str:
@@ -99,12 +104,12 @@ def _read(bench: Workbench, shas: tuple[str, ...]) -> tuple[CommitFacts, ...]:
     return tuple(commit for commit in bench.read_commits(shas) if commit is not None)
 
 
-def _author(commit: CommitFacts, span: Span) -> bytes:
+def author_of(commit: CommitFacts, span: Span) -> bytes:
     return commit.author if is_plain_identity(commit.author) else span.committer
 
 
 def _author_in_utf8(commit: CommitFacts, span: Span) -> bytes:
-    author = _author(commit, span)
+    author = author_of(commit, span)
     return commit.decode(author).encode() if author is commit.author else author
 
 
