@@ -20,7 +20,7 @@ from paddock.git.sandboxes.tree import Sandbox
 from paddock.git.worktrees.delivery import glimpse, save_attempt
 from paddock.git.worktrees.prepare import WorktreeOrder, prepare
 from paddock.git.worktrees.slots import WorktreeRoot, default_root
-from tests.git.conftest import commit, git
+from tests.git.conftest import commit, git, write
 from tests.git.landing.lab import MAIN, Lab
 
 SECRETS = ("ANTHROPIC_API_KEY", "OPENAI_API_KEY", "DATABASE_URL", "GITHUB_TOKEN", "SOME_PASSWORD")
@@ -269,6 +269,15 @@ class TestFilters:
         land(lab.repo, Move("main", main, built.commit, built.tree, (part.member,), Policy.MERGE))
         assert (lab.top / "a.loud").read_text() == "LOUD\n"
         assert canary.songs == []
+
+    @pytest.mark.parametrize("place", ["included", "config.worktree"])
+    def test_one_that_is_added_to_another_file_than_the_configuration_is_seen(self, repo: Repo, place: str) -> None:
+        git(repo.common_dir, "config", "include.path", "included")
+        git(repo.common_dir, "config", "extensions.worktreeConfig", "true")
+        assert filters_of(repo.common_dir) == {}
+        write(repo.common_dir, {place: '[filter "late"]\n\tclean = cat\n\trequired\n'})
+        assert unknown_filters(repo.common_dir) == ("late",)
+        assert set(only_known_filters(repo.common_dir).values()) >= {"filter.late.clean", ""}
 
     def test_what_the_environment_configures_stays_beside_them(self, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setenv("GIT_CONFIG_COUNT", "1")

@@ -1,9 +1,12 @@
-"""Room on disk: what is free, how much a folder takes, and the floor below which nothing is created."""
+"""Room on disk: what is free, how much a folder takes, and the floor below which nothing is created; and whether a file
+is still the same."""
 
 import os
 import stat
 from dataclasses import dataclass
 from pathlib import Path
+
+FileIdentity = tuple[int, int, int]
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +54,15 @@ def disk_usage(path: Path) -> int:
         except OSError:
             continue
     return total
+
+
+def identity_of(path: Path | str) -> FileIdentity | None:
+    """What tells a file from one that was put in its place or written since; None where there is none."""
+    try:
+        found = os.stat(path)
+    except OSError:
+        return None
+    return found.st_ino, found.st_mtime_ns, found.st_size
 
 
 def remove_tree(path: Path) -> None:

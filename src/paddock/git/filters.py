@@ -5,53 +5,37 @@ Git directories of ours and of agents are told the person's filters as they were
 is written into the repository's configuration later is not run by it: nobody can tell who wrote it.
 """
 
-import contextlib
 import os
 from collections.abc import Iterable
-from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 
-from paddock.git.command import run_git
+from paddock.git.command import GitFailed
+from paddock.git.settings import read_settings
 
 Pairs = tuple[tuple[str, str], ...]
-_KEYS = r"^filter\."
 _PROGRAMS = ("clean", "smudge", "process")
-
-
-@dataclass(frozen=True, slots=True)
-class _Read:
-    """`signature` tells whether the file is still the one that was read."""
-
-    signature: tuple[int, int, int] | None
-    pairs: Pairs
 
 
 def filters_of(common_dir: Path) -> dict[str, str]:
     """Environment that gives the filters of the repository to a git which works in another git directory."""
-    return configured(_read_once(common_dir).pairs)
+    return configured(_read_once(common_dir))
 
 
 def only_known_filters(common_dir: Path) -> dict[str, str]:
     """Environment for a git that works with the repository's own configuration: what was added since is off."""
-    known = _read_once(common_dir)
-    if _signature(common_dir) == known.signature:
+    known, now = _read_once(common_dir), _read(common_dir)
+    if now == known:
         return {}
-    now = _read(common_dir).pairs
-    if now == known.pairs:
-        return {}
-    names = {_name_of(key) for key, _ in (*now, *known.pairs)}
+    names = {_name_of(key) for key, _ in (*now, *known)}
     off = ((f"{name}.{program}", "") for name in sorted(names) for program in _PROGRAMS)
     optional = ((f"{name}.required", "false") for name in sorted(names))
-    return configured((*off, *optional, *known.pairs))
+    return configured((*off, *optional, *known))
 
 
 def unknown_filters(common_dir: Path) -> tuple[str, ...]:
     """The names of those that are not run, because they were added or changed since."""
-    known = _read_once(common_dir)
-    if _signature(common_dir) == known.signature:
-        return ()
-    added = set(_read(common_dir).pairs) - set(known.pairs)
+    added = set(_read(common_dir)).difference(_read_once(common_dir))
     return tuple(sorted({_name_of(key).removeprefix("filter.") for key, _ in added}))
 
 
@@ -77,20 +61,14 @@ def _count_of_ours() -> int:
 
 
 @lru_cache(maxsize=64)
-def _read_once(common_dir: Path) -> _Read:
+def _read_once(common_dir: Path) -> Pairs:
     return _read(common_dir)
 
 
-def _read(common_dir: Path) -> _Read:
-    signature = _signature(common_dir)
-    words = ("config", "--local", "--includes", "-z", "--get-regexp", _KEYS)
-    told = run_git(common_dir, f"--git-dir={common_dir}", *words, check=False)
-    pairs = (record.partition("\n") for record in told.records)
-    return _Read(signature, tuple((key, value) for key, _, value in pairs))
-
-
-def _signature(common_dir: Path) -> tuple[int, int, int] | None:
-    with contextlib.suppress(OSError):
-        seen = (common_dir / "config").stat()
-        return seen.st_ino, seen.st_mtime_ns, seen.st_size
-    return None
+def _read(common_dir: Path) -> Pairs:
+    try:
+        settings = read_settings(common_dir)
+    except GitFailed:  # then git does nothing else in this repository either
+        return ()
+    found = (pair for pair in settings.values if pair[0].startswith("filter."))
+    return tuple((key, "true" if value is None else value) for key, value in found)

@@ -13,6 +13,7 @@ from pathlib import Path
 
 import msgspec
 
+from paddock.git.disk import identity_of
 from paddock.git.lock import Lock, hold, try_lock
 from paddock.git.lock_files import holders_of
 
@@ -50,10 +51,10 @@ def remove_left_locks(common_dir: Path) -> tuple[Path, ...]:
 def _remove_left_locks(common_dir: Path) -> tuple[Path, ...]:
     notes = [note for path in _notes_in(common_dir) if (note := _take(path)) is not None]
     try:
-        found = {path: _identity(path) for note in notes for path in _locks_of(common_dir, note)}
+        found = {path: identity_of(path) for note in notes for path in _locks_of(common_dir, note)}
         if found:
             time.sleep(SETTLED_SECONDS)
-        dead = [path for path, seen in found.items() if seen == _identity(path) and not holders_of(path)]
+        dead = [path for path, seen in found.items() if seen == identity_of(path) and not holders_of(path)]
         for path in dead:
             path.unlink(missing_ok=True)
         for note in notes:
@@ -109,11 +110,3 @@ def _holds_only(path: Path, new: str) -> bool:
         return path.read_bytes().strip() in (b"", new.encode())
     except OSError:
         return False
-
-
-def _identity(path: Path) -> tuple[int, int, int] | None:
-    try:
-        seen = path.lstat()
-    except OSError:
-        return None
-    return seen.st_ino, seen.st_mtime_ns, seen.st_size

@@ -19,8 +19,8 @@ from paddock.core.trace import TraceEntry
 from paddock.engines.protocol import Engine, Launch, Source, TurnRequest
 from paddock.git.enclosure.enclosure import Enclosure, make_control, switch
 from paddock.git.enclosure.residence import Residence, settle, shown_refs
-from paddock.git.enclosure.settings import read_settings
 from paddock.git.repo import discover
+from paddock.git.settings import read_settings
 
 # aider alone doubles its pauses for a minute and has no setting to bound them.
 TURN_SECONDS = 200.0
@@ -83,7 +83,7 @@ def build_workplace(root: Path) -> Workplace:
 
 def _enclose(place: Workplace) -> None:
     repo = discover(place.repository)
-    tip, settings = repo.resolve("main"), read_settings(repo)
+    tip, settings = repo.resolve("main"), read_settings(repo.common_dir)
     assert tip is not None
     place.worktree.mkdir()
     enclosure = Enclosure(repo, place.worktree, place.git_dir, place.git_dir.with_name("control"))

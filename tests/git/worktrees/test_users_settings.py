@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from paddock.git.enclosure.settings import read_settings
 from paddock.git.repo import Repo, discover
+from paddock.git.settings import read_settings
 from paddock.git.worktrees.delivery import save_attempt
 from paddock.git.worktrees.prepare import WorktreeOrder, prepare, release
 from paddock.git.worktrees.slots import WorktreeRoot
@@ -49,11 +49,11 @@ def test_line_endings_excludes_and_identity_are_the_users(root: WorktreeRoot, re
 def test_included_files_are_read_once_and_again_when_they_change(repo: Repo, top: Path) -> None:
     write(top.parent, {"extra": "[user]\n\tname = Ada\n"})
     git(top, "config", "include.path", str(top.parent / "extra"))
-    assert read_settings(repo).get("user.name") == "Ada"
-    first = read_settings(repo)
-    assert read_settings(repo) is first
+    assert read_settings(repo.common_dir).get("user.name") == "Ada"
+    first = read_settings(repo.common_dir)
+    assert read_settings(repo.common_dir) is first
     write(top.parent, {"extra": "[user]\n\tname = Grace Hopper\n"})
-    assert read_settings(repo).get("user.name") == "Grace Hopper"
+    assert read_settings(repo.common_dir).get("user.name") == "Grace Hopper"
 
 
 def test_hooks_of_the_users_run_for_the_agent(root: WorktreeRoot, top: Path) -> None:

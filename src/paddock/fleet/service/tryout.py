@@ -17,7 +17,7 @@ from paddock.fleet.site import Site
 from paddock.git.command import run_git
 from paddock.git.enclosure.enclosure import Enclosure, make_control, switch
 from paddock.git.enclosure.residence import Residence, settle, shown_refs
-from paddock.git.enclosure.settings import read_settings
+from paddock.git.settings import read_settings
 
 CHECKS = ".check"
 STALE_SECONDS = 3600.0
@@ -106,7 +106,7 @@ def _check_out(site: Site, worktree: Path, tip: str | None) -> None:
         run_git(worktree, "init", "--quiet", f"--separate-git-dir={_beside(worktree) / 'repo'}")
         return
     enclosure = Enclosure(site.repo, worktree, _beside(worktree) / "repo", _beside(worktree) / "control")
-    settings = read_settings(site.repo)
+    settings = read_settings(site.repo.common_dir)
     make_control(enclosure, settings.render())
     switch(enclosure, tip, ())
     settle(enclosure, Residence(tip, "", settings.render_for_others(), shown_refs(site.repo)))

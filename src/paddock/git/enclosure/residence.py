@@ -13,8 +13,8 @@ from pathlib import Path
 
 from paddock.git.disk import remove_tree
 from paddock.git.enclosure.enclosure import Enclosure, copy_info, copy_shallow, share_objects
-from paddock.git.enclosure.settings import Settings
 from paddock.git.repo import Repo
+from paddock.git.settings import Settings
 
 WATCHER_MARKER = "skip-auto-rebase-watcher"
 _SHOWN = ("refs/heads", "refs/remotes", "refs/tags")

@@ -22,9 +22,9 @@ from paddock.git.disk import remove_tree
 from paddock.git.enclosure.enclosure import Enclosure, identify, is_still, make_control, renew, sweep
 from paddock.git.enclosure.enclosure import switch as check_out
 from paddock.git.enclosure.residence import Residence, ShownRefs, settle
-from paddock.git.enclosure.settings import read_settings
 from paddock.git.lock import Lock
 from paddock.git.repo import Repo
+from paddock.git.settings import read_settings
 
 ATTRIBUTES = ".gitattributes"
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,63}")
@@ -128,7 +128,7 @@ def build(sandbox: Sandbox) -> Identity:
     for folder in (sandbox.tree, sandbox.home, sandbox.tmp):
         folder.mkdir(parents=True)
     storage = ("lfs.storage", str(sandbox.repo.common_dir / "lfs"))
-    make_control(sandbox.enclosure, read_settings(sandbox.repo).of_file_system().render(storage))
+    make_control(sandbox.enclosure, read_settings(sandbox.repo.common_dir).of_file_system().render(storage))
     for name in ("attributes", "exclude", "sparse-checkout"):  # a person's own, which nobody else has
         (sandbox.control / "info" / name).unlink(missing_ok=True)
     return Identity(identify(sandbox.path), identify(sandbox.tree), identify(sandbox.control))
@@ -145,7 +145,7 @@ def switch(sandbox: Sandbox, commit: str, keep: tuple[str, ...], lock: Lock) -> 
 def furnish(sandbox: Sandbox, commit: str, refs: tuple[tuple[str, str], ...], keep_home: bool) -> None:
     """The repository CI sees, and fresh folders of its own."""
     shown = ShownRefs({ref: f"{sha} {ref}\n" for ref, sha in refs})
-    config = read_settings(sandbox.repo).of_file_system().render(*_CONFIG)
+    config = read_settings(sandbox.repo.common_dir).of_file_system().render(*_CONFIG)
     settle(sandbox.enclosure, Residence(commit, "", config, shown, hooks=False, info=False))
     renew(sandbox.tmp)
     if not keep_home or sandbox.home.is_symlink() or not sandbox.home.is_dir():

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from paddock.core.errors import PaddockError
 from paddock.git.command import GitResult, run_git
+from paddock.git.disk import FileIdentity, identity_of
 from paddock.git.enclosure.residence import WATCHER_MARKER
 from paddock.git.filters import only_known_filters
 from paddock.git.purposes import GitPurpose
@@ -39,13 +40,9 @@ class UserTree:
     def stage_folder(self) -> Path:
         return self.git_dir / "paddock-sync"
 
-    def index_identity(self) -> tuple[int, int, int] | None:
+    def index_identity(self) -> FileIdentity | None:
         """Git replaces an index whole: another one has another identity. None when there is none."""
-        try:
-            found = self.index.stat()
-        except FileNotFoundError:
-            return None
-        return found.st_ino, found.st_mtime_ns, found.st_size
+        return identity_of(self.index)
 
     def is_on_branch(self) -> bool:
         try:

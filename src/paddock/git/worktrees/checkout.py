@@ -21,9 +21,9 @@ from paddock.git.enclosure.enclosure import (
     switch,
 )
 from paddock.git.enclosure.residence import Residence, settle, shown_refs, user_wants_hooks
-from paddock.git.enclosure.settings import read_settings
 from paddock.git.lock import Lock
 from paddock.git.repo import ABSENT, Repo, branch_of
+from paddock.git.settings import read_settings
 from paddock.git.worktrees.slots import Slot, SlotRecord, WorktreeRoot, remember_repository, write_record
 
 _INDEX_WORTH_SHARPENING_BYTES = 200_000  # some 2,000 files; reading fewer takes less than asking
@@ -54,7 +54,7 @@ def is_made(root: WorktreeRoot, slot: Slot, record: SlotRecord) -> bool:
     enclosure = root.enclosure(slot)
     if not record.tree or not record.control or not slot.path.is_dir():
         return False
-    return bool(enclosure.head()) and is_cut_as_the_users(enclosure, read_settings(root.repo).render())
+    return bool(enclosure.head()) and is_cut_as_the_users(enclosure, read_settings(root.repo.common_dir).render())
 
 
 def require_ours(slot: Slot, record: SlotRecord) -> None:
@@ -73,7 +73,7 @@ def make(root: WorktreeRoot, slot: Slot, record: SlotRecord, lock: Lock, checkpo
     remember_repository(root)
     slot.path.mkdir(parents=True)
     enclosure = root.enclosure(slot)
-    make_control(enclosure, read_settings(root.repo).render())
+    make_control(enclosure, read_settings(root.repo.common_dir).render())
     made = msgspec.structs.replace(
         record, tree=identify(slot.path), control=identify(enclosure.control), own=0, at="", setup_at=""
     )
@@ -127,7 +127,7 @@ def sharpen_index(enclosure: Enclosure, lock: Lock) -> None:
 def move_in(root: WorktreeRoot, slot: Slot, record: SlotRecord, commit: str) -> SlotRecord:
     """Give the worktree, which is at `commit`, a git directory for who works in it: on the record's branch if it has
     one."""
-    settings = read_settings(root.repo)
+    settings = read_settings(root.repo.common_dir)
     enclosure = root.enclosure(slot)
     plan = Residence(
         commit, record.branch, settings.render_for_others(), shown_refs(root.repo), hooks=user_wants_hooks(settings)

@@ -15,12 +15,12 @@ from paddock.git.checkpoints import Checkpoint, no_checkpoint
 from paddock.git.enclosure.enclosure import Enclosure, identify, is_still, make_control
 from paddock.git.enclosure.intake import Refused, existing_commits, take_in
 from paddock.git.enclosure.residence import shown_refs
-from paddock.git.enclosure.settings import read_settings
 from paddock.git.enclosure.testimony import Testimony, Untrustworthy, hear
 from paddock.git.landing.forbidden import forbidden_paths, some_problems
 from paddock.git.landing.workbench import open_workbench
 from paddock.git.lock import Lock
 from paddock.git.repo import Repo
+from paddock.git.settings import read_settings
 from paddock.git.worktrees.branches import Placement, place_branch
 from paddock.git.worktrees.checkout import ALL_REFS, hold_commit, require_ours
 from paddock.git.worktrees.linked import adopt
@@ -123,7 +123,7 @@ def _with_control(root: WorktreeRoot, slot: Slot, record: SlotRecord) -> SlotRec
     enclosure = root.enclosure(slot)
     if not record.control or os.path.lexists(enclosure.control):
         return record
-    make_control(enclosure, read_settings(root.repo).render())
+    make_control(enclosure, read_settings(root.repo.common_dir).render())
     return msgspec.structs.replace(record, control=identify(enclosure.control))
 
 

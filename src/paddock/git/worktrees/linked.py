@@ -12,8 +12,8 @@ import msgspec
 from paddock.core.upkeep.survey import SlotState
 from paddock.git.disk import remove_tree
 from paddock.git.enclosure.enclosure import identify, make_control
-from paddock.git.enclosure.settings import read_settings
 from paddock.git.lock import Lock
+from paddock.git.settings import read_settings
 from paddock.git.worktrees.checkout import (
     hold_commit,
     is_loose,
@@ -41,7 +41,7 @@ def adopt(root: WorktreeRoot, slot: Slot, record: SlotRecord, lock: Lock) -> Slo
     remember_repository(root)
     enclosure = root.enclosure(slot)
     remove_tree(enclosure.control)
-    make_control(enclosure, read_settings(root.repo).render())
+    make_control(enclosure, read_settings(root.repo.common_dir).render())
     shutil.copy2(admin / "index", enclosure.index)
     made = msgspec.structs.replace(record, tree=identify(slot.path), control=identify(enclosure.control))
     made = move_in(root, slot, made, commit)

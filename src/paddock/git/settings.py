@@ -1,4 +1,4 @@
-"""The user's own configuration of their repository, as one plain file for the git directories of an enclosure.
+"""The user's own configuration of their repository, as one plain file for the git directories made for others.
 
 Read from the user's files once, and again when one of them has changed; never from a directory that somebody else can
 write. So filters, LFS, line endings, signing, sparse checkouts, partial clones and remotes work as in their own tree.
@@ -9,7 +9,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
-from paddock.git.repo import Repo
+from paddock.git.command import run_git
+from paddock.git.disk import FileIdentity, identity_of
 
 NO_PUSH = "echo 'nothing is pushed from here: commit, and Paddock delivers the branch' >&2; exit 1; :"
 _DROPPED = frozenset(
@@ -23,7 +24,8 @@ _DROPPED = frozenset(
         "extensions.worktreeconfig",
     }
 )
-_DROPPED_SECTIONS = ("branch.", "gc.", "include.", "includeif.", "maintenance.", "paddock.", "worktree.")
+_INCLUDES = ("include.", "includeif.")
+_DROPPED_SECTIONS = ("branch.", "gc.", *_INCLUDES, "maintenance.", "paddock.", "worktree.")
 _PUSHING = (".pushurl", ".receivepack")
 # How files come to be as they are on this file system; git finds it out when it makes a repository.
 _FILE_SYSTEM = frozenset(
@@ -31,7 +33,7 @@ _FILE_SYSTEM = frozenset(
 )
 
 Setting = tuple[str, str | None]
-_Stamps = tuple[tuple[str, tuple[int, int, int] | None], ...]
+_Stamps = tuple[tuple[str, FileIdentity | None], ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,55 +67,51 @@ class Settings:
 _known: dict[Path, tuple[_Stamps, Settings]] = {}
 
 
-def read_settings(repo: Repo) -> Settings:
+def read_settings(common_dir: Path) -> Settings:
     """GitFailed where git cannot read the user's configuration."""
-    stamps, settings = _known.get(repo.common_dir, ((), None))
+    stamps, settings = _known.get(common_dir, ((), None))
     if settings is None or _stamp(path for path, _ in stamps) != stamps:
         # Stamped before it is read: what changes meanwhile is read again the next time.
-        own = [str(repo.common_dir / "config"), str(repo.common_dir / "config.worktree")]
+        own = [str(common_dir / "config"), str(common_dir / "config.worktree")]
         before = dict(_stamp(own))
-        pairs, origins = _list(repo)
+        pairs, origins = _list(common_dir)
         stamps = (*before.items(), *_stamp(sorted(origins - before.keys())))
-        settings = Settings(tuple(_applicable(repo, pairs)))
-        _known[repo.common_dir] = stamps, settings
+        settings = Settings(tuple(_applicable(common_dir, pairs)))
+        _known[common_dir] = stamps, settings
     return settings
 
 
-def _list(repo: Repo) -> tuple[list[Setting], set[str]]:
+def _list(common_dir: Path) -> tuple[list[Setting], set[str]]:
     sources: list[tuple[str, ...]] = [("--local",)]
-    if (repo.common_dir / "config.worktree").is_file():
-        sources.append(("--file", str(repo.common_dir / "config.worktree")))
+    if (common_dir / "config.worktree").is_file():
+        sources.append(("--file", str(common_dir / "config.worktree")))
     pairs: list[Setting] = []
     origins: set[str] = set()
     for source in sources:
-        records = repo.git("config", *source, "--includes", "--show-origin", "--list", "-z").records
+        words = ("config", *source, "--includes", "--show-origin", "--list", "-z")
+        records = run_git(common_dir, f"--git-dir={common_dir}", *words).records
         for origin, entry in zip(records[::2], records[1::2], strict=True):
-            origins.add(os.path.normpath(repo.common_dir / origin.removeprefix("file:")))
+            file = os.path.normpath(common_dir / origin.removeprefix("file:"))
             name, has_value, value = entry.partition("\n")
             pairs.append((name, value if has_value else None))
+            origins.add(file)
+            if name.startswith(_INCLUDES):  # it may be written later
+                origins.add(os.path.normpath(Path(file).parent / os.path.expanduser(value)))
     return pairs, origins
 
 
-def _applicable(repo: Repo, pairs: list[Setting]) -> Iterable[Setting]:
+def _applicable(common_dir: Path, pairs: list[Setting]) -> Iterable[Setting]:
     storage = "lfs"
     for name, value in pairs:
         if name == "lfs.storage" and value:
             storage = value
         elif name not in _DROPPED and not name.startswith(_DROPPED_SECTIONS):
             yield name, value
-    yield "lfs.storage", str(repo.common_dir / storage)
+    yield "lfs.storage", str(common_dir / storage)
 
 
 def _stamp(paths: Iterable[str]) -> _Stamps:
-    return tuple((path, _identity(path)) for path in paths)
-
-
-def _identity(path: str) -> tuple[int, int, int] | None:
-    try:
-        found = os.stat(path)
-    except OSError:
-        return None
-    return found.st_ino, found.st_mtime_ns, found.st_size
+    return tuple((path, identity_of(path)) for path in paths)
 
 
 def _render(values: Iterable[Setting]) -> str:
