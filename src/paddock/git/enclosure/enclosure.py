@@ -80,12 +80,13 @@ class Enclosure:
             return ""
 
 
-def make_control(enclosure: Enclosure, config: str) -> None:
-    """An empty checkout of ours. Whatever was there must be gone."""
+def make_control(enclosure: Enclosure, config: str, *, info: bool = True) -> None:
+    """An empty checkout of ours, with what the user's `info` folder says. Whatever was there must be gone."""
     for folder in ("objects", "refs", "info"):
         (enclosure.control / folder).mkdir(parents=True)
     (enclosure.control / "config").write_text(config, encoding="utf-8", errors="surrogateescape")
-    copy_info(enclosure.repo, enclosure.control)
+    if info:
+        copy_info(enclosure.repo, enclosure.control)
     (enclosure.control / "HEAD").write_text("ref: refs/heads/none\n")
 
 

@@ -217,11 +217,11 @@ def _why_bytes_differ(sandbox: Sandbox, before: str, commit: str) -> str:
     in both commits."""
     if before == commit:
         return ""
-    told = sandbox.repo.git("diff-tree", "-r", "-z", "--no-renames", "--name-only", before, commit, check=False)
-    if not told.ok:
+    try:
+        changed = sandbox.repo.changed_paths(before, commit)
+    except GitFailed:
         return "what it holds cannot be compared"
-    changed = any(path.rsplit("/", 1)[-1] == ATTRIBUTES for path in told.records)
-    return f"`{ATTRIBUTES}` changed" if changed else ""
+    return f"`{ATTRIBUTES}` changed" if any(path.rsplit("/", 1)[-1] == ATTRIBUTES for path in changed) else ""
 
 
 def _prepare(

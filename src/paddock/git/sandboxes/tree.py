@@ -128,9 +128,8 @@ def build(sandbox: Sandbox) -> Identity:
     for folder in (sandbox.tree, sandbox.home, sandbox.tmp):
         folder.mkdir(parents=True)
     storage = ("lfs.storage", str(sandbox.repo.common_dir / "lfs"))
-    make_control(sandbox.enclosure, read_settings(sandbox.repo.common_dir).of_file_system().render(storage))
-    for name in ("attributes", "exclude", "sparse-checkout"):  # a person's own, which nobody else has
-        (sandbox.control / "info" / name).unlink(missing_ok=True)
+    settings = read_settings(sandbox.repo.common_dir).of_file_system()
+    make_control(sandbox.enclosure, settings.render(storage), info=False)  # a person's own, which nobody else has
     return Identity(identify(sandbox.path), identify(sandbox.tree), identify(sandbox.control))
 
 
