@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from paddock.git.enclosure.residence import shown_refs
 from paddock.git.repo import Repo, discover
 from paddock.git.settings import read_settings
 from paddock.git.worktrees.delivery import save_attempt
@@ -130,3 +131,17 @@ def test_tags_remotes_and_branches_are_shown_and_those_of_other_attempts_are_not
     ]
     assert git(tree.path, "describe") == "v1"
     assert git(tree.path, "symbolic-ref", "refs/remotes/origin/HEAD") == "refs/remotes/origin/main"
+
+
+def test_the_next_attempt_is_shown_the_refs_as_they_are_then(repo: Repo, top: Path) -> None:
+    git(top, "branch", "old")
+    git(top, "pack-refs", "--all")
+    assert "refs/heads/old" in shown_refs(repo).lines
+    git(top, "branch", "-D", "old")
+    git(top, "branch", "new")
+    git(top, "pack-refs", "--all")
+    head = commit(top, {"moved": "1"})
+    assert {name: line.split(" ")[0] for name, line in shown_refs(repo).lines.items()} == {
+        "refs/heads/main": head,
+        "refs/heads/new": git(top, "rev-parse", "new"),
+    }

@@ -9,9 +9,10 @@ import os
 import shutil
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import lru_cache
 from pathlib import Path
 
-from paddock.git.disk import remove_tree
+from paddock.git.disk import FileIdentity, identity_of, remove_tree
 from paddock.git.enclosure.enclosure import Enclosure, copy_info, copy_shallow, share_objects
 from paddock.git.repo import Repo
 from paddock.git.settings import Settings
@@ -38,7 +39,8 @@ def shown_refs(repo: Repo) -> ShownRefs:
     """Read from the files git keeps them in; where it keeps them otherwise, git is asked."""
     if (repo.common_dir / "reftable").is_dir():
         return _ask_for_refs(repo)
-    lines = dict(_packed(repo.common_dir / "packed-refs"))
+    packed = repo.common_dir / "packed-refs"
+    lines = {**_packed(packed, identity_of(packed))}
     links: dict[str, str] = {}
     for name, value in _loose(repo.common_dir):
         if value.startswith("ref: "):
@@ -49,12 +51,14 @@ def shown_refs(repo: Repo) -> ShownRefs:
     return ShownRefs(lines, links)
 
 
-def _packed(path: Path) -> Iterator[tuple[str, str]]:
+@lru_cache(maxsize=4)
+def _packed(path: Path, identity: FileIdentity | None) -> Mapping[str, str]:
+    """Read once for each file: git replaces it whole, and it may be large."""
+    return dict(_packed_lines(os.fsdecode(path.read_bytes()))) if identity is not None else {}
+
+
+def _packed_lines(text: str) -> Iterator[tuple[str, str]]:
     """Each with the line behind it that says what a tag points to."""
-    try:
-        text = os.fsdecode(path.read_bytes())
-    except FileNotFoundError:
-        return
     name, kept = "", ""
     for line in text.split("\n"):
         if line.startswith("^"):
@@ -79,7 +83,7 @@ def _loose(common_dir: Path) -> Iterator[tuple[str, str]]:
 
 def _read_loose(common_dir: Path, name: str) -> Iterator[tuple[str, str]]:
     try:
-        with open(common_dir / name, "rb") as file:
+        with open(f"{common_dir}/{name}", "rb") as file:
             yield name, os.fsdecode(file.read(_MOST_REF_BYTES)).strip()
     except OSError:  # deleted in this moment
         return
