@@ -22,6 +22,7 @@ _DROPPED = frozenset(
         "extensions.refstorage",
         "extensions.relativeworktrees",
         "extensions.worktreeconfig",
+        "lfs.storage",
     }
 )
 _INCLUDES = ("include.", "includeif.")
@@ -38,19 +39,27 @@ _Stamps = tuple[tuple[str, FileIdentity | None], ...]
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """Names as git lists them: only the middle part may have capitals. None is a name without a value."""
+    """Names as git lists them: only the middle part may have capitals. None is a name without a value.
+
+    `lfs` is where the user's git-lfs keeps files; `is_lfs_apart`: elsewhere than in the repository.
+    """
 
     values: tuple[Setting, ...]
+    lfs: str = ""
+    is_lfs_apart: bool = False
 
     def get(self, name: str) -> str | None:
         return next((value for key, value in reversed(self.values) if key == name), None)
 
     def render(self, *more: Setting) -> str:
         """A configuration file for a directory of ours. Which filters run there is said with every call."""
-        return _render((*(pair for pair in self.values if not pair[0].startswith("filter.")), *more))
+        return _render((*(pair for pair in self.values if not pair[0].startswith("filter.")), *self._storage(), *more))
 
     def render_for_others(self, *more: Setting) -> str:
-        """One for a directory of somebody who must not push, and keeps what it throws away."""
+        """One for a directory of somebody who must not push, and keeps what it throws away.
+
+        What its git-lfs makes stays there, too; that finds the user's beside the objects it borrows, and not elsewhere.
+        """
         remotes = dict.fromkeys(key.rpartition(".")[0] for key, _ in self.values if key.startswith("remote."))
         pushing = {f"{remote}{word}" for remote in remotes for word in _PUSHING}
         kept = [pair for pair in self.values if pair[0] not in pushing]
@@ -58,7 +67,11 @@ class Settings:
             if remote != "remote":
                 kept += [(f"{remote}.pushurl", "paddock"), (f"{remote}.receivepack", NO_PUSH)]
         own = (("core.logallrefupdates", "true"), ("gc.auto", "0"), ("maintenance.auto", "false"))
-        return _render((*kept, ("core.alternaterefscommand", "true"), *own, *more))
+        storage = self._storage() if self.is_lfs_apart else ()
+        return _render((*kept, ("core.alternaterefscommand", "true"), *storage, *own, *more))
+
+    def _storage(self) -> tuple[Setting, ...]:
+        return (("lfs.storage", self.lfs),) if self.lfs else ()
 
     def of_file_system(self) -> "Settings":
         return Settings(tuple(pair for pair in self.values if pair[0] in _FILE_SYSTEM))
@@ -76,7 +89,8 @@ def read_settings(common_dir: Path) -> Settings:
         before = dict(_stamp(own))
         pairs, origins = _list(common_dir)
         stamps = (*before.items(), *_stamp(sorted(origins - before.keys())))
-        settings = Settings(tuple(_applicable(common_dir, pairs)))
+        storage = Settings(tuple(pairs)).get("lfs.storage") or "lfs"
+        settings = Settings(tuple(_applicable(pairs)), str(common_dir / storage), is_lfs_apart=storage != "lfs")
         _known[common_dir] = stamps, settings
     return settings
 
@@ -100,14 +114,8 @@ def _list(common_dir: Path) -> tuple[list[Setting], set[str]]:
     return pairs, origins
 
 
-def _applicable(common_dir: Path, pairs: list[Setting]) -> Iterable[Setting]:
-    storage = "lfs"
-    for name, value in pairs:
-        if name == "lfs.storage" and value:
-            storage = value
-        elif name not in _DROPPED and not name.startswith(_DROPPED_SECTIONS):
-            yield name, value
-    yield "lfs.storage", str(common_dir / storage)
+def _applicable(pairs: list[Setting]) -> Iterable[Setting]:
+    return (pair for pair in pairs if pair[0] not in _DROPPED and not pair[0].startswith(_DROPPED_SECTIONS))
 
 
 def _stamp(paths: Iterable[str]) -> _Stamps:

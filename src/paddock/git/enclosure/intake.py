@@ -21,6 +21,7 @@ from paddock.git.command import GitKilled, GitResult
 from paddock.git.disk import remove_tree
 from paddock.git.enclosure.enclosure import Enclosure, alternates, quote
 from paddock.git.enclosure.expansion import MOST_PATHS, has_too_many_paths
+from paddock.git.enclosure.lfs import take_in_large_files
 
 MOST_BYTES = 2 * 1024**3
 MOST_FILES = 200_000
@@ -53,7 +54,7 @@ def take_in(enclosure: Enclosure, tips: Sequence[str], known: Sequence[str]) -> 
     None when all of it is there.
     """
     try:
-        if (problem := _damage(enclosure)) is not None:
+        if (problem := _damage(enclosure) or take_in_large_files(enclosure)) is not None:
             return Refused(problem)
         _restore_alternates(enclosure)
     except OSError as error:

@@ -127,9 +127,9 @@ def build(sandbox: Sandbox) -> Identity:
     """An empty sandbox; whatever was there must be gone."""
     for folder in (sandbox.tree, sandbox.home, sandbox.tmp):
         folder.mkdir(parents=True)
-    storage = ("lfs.storage", str(sandbox.repo.common_dir / "lfs"))
-    settings = read_settings(sandbox.repo.common_dir).of_file_system()
-    make_control(sandbox.enclosure, settings.render(storage), info=False)  # a person's own, which nobody else has
+    settings = read_settings(sandbox.repo.common_dir)
+    config = settings.of_file_system().render(("lfs.storage", settings.lfs))
+    make_control(sandbox.enclosure, config, info=False)  # a person's own, which nobody else has
     return Identity(identify(sandbox.path), identify(sandbox.tree), identify(sandbox.control))
 
 
