@@ -59,7 +59,7 @@ def main() -> None:
 
 
 def append_lines(folder: Path, sizes: Sizes) -> list[Line]:
-    raw, store = RawLog(folder / "raw.db"), SqliteStore(folder / "ours.db", create=True)
+    raw, store = RawLog(folder / "raw.db"), SqliteStore(folder / "ours" / "log.db", create=True)
     start_convoy(store)
     speeds = take_turns(
         {

@@ -94,7 +94,7 @@ def test_a_daemon_whose_log_was_put_back_from_an_older_copy_writes_nothing_more(
     yard.add({"noop": "second"})
     yard.run()
     daemon = start_daemon(yard)
-    shutil.rmtree(yard.log_path.parent)
+    yard.log_path.parent.rename(yard.folder / "newer")
     shutil.copytree(copy, yard.log_path.parent)
     assert daemon.wait() == 1, daemon.words
     assert "was removed or replaced while the log was open" in daemon.words

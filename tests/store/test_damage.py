@@ -185,9 +185,9 @@ def test_a_log_that_is_settled_has_nothing_in_its_write_ahead_log_alone(log: Pat
 def test_whoever_writes_on_settles_by_itself_once_a_second(
     log: Path, store: SqliteStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("paddock.store.sqlite.SETTLE_SECONDS", 0.0)
+    monkeypatch.setattr("paddock.store.wal.SETTLE_SECONDS", 0.0)
     for _ in range(3):
-        store._settle_at = 0.0
+        store._wal._settle_at = 0.0
         store.append(add(), ANA)
     copy = log.parent.parent / "copy" / "log.db"
     copy.parent.mkdir()

@@ -11,7 +11,8 @@ import pytest
 
 from paddock.core import events as ev
 from paddock.store.protocol import LogLost, LogUnusable, Query
-from paddock.store.sqlite import WAL_LIMIT_BYTES, SqliteStore
+from paddock.store.sqlite import SqliteStore
+from paddock.store.wal import WAL_LIMIT_BYTES
 from paddock.store.witness import witness_path
 from tests.store.drafts import ANA, add, write
 

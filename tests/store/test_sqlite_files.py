@@ -13,7 +13,7 @@ from paddock.core import events as ev
 from paddock.core.errors import PaddockError
 from paddock.store import snapshots
 from paddock.store.fold import Fold
-from paddock.store.lock import locked, open_lock
+from paddock.store.lock import WritersLock
 from paddock.store.protocol import LogUnusable, Query
 from paddock.store.snapshots import snapshot_path
 from paddock.store.sqlite import SqliteStore
@@ -208,14 +208,14 @@ def test_a_record_that_cannot_be_read_is_named(log: Path) -> None:
 
 def test_a_writer_gives_up_when_another_holds_the_log_for_long(log: Path) -> None:
     store = SqliteStore(log, lock_timeout_seconds=0.2)
-    other = open_lock(log.with_suffix(".lock"))
-    with locked(other, log, 1.0):
+    other = WritersLock(log, 1.0)
+    with other:
         with pytest.raises(LogUnusable, match=r"another writer has held the log for more than 0\.2 s") as refused:
             store.append(add(), ANA)
         assert "fuser" in str(refused.value.hint)
         assert len(store.board().tasks) == 50, "readers do not wait for writers"
     assert store.append(add(), ANA)
-    os.close(other)
+    other.close()
     store.close()
 
 

@@ -1,4 +1,4 @@
-"""The files a store has open, and the process that opened them.
+"""The files a writer has open.
 
 SQLite goes on writing to files that were removed or replaced under it: everybody else never sees what it
 acknowledges, or sees it overwritten, for two indexes of one write-ahead log know nothing of each other. So a
@@ -19,18 +19,21 @@ _Identity = tuple[int, int]
 
 
 class OpenFiles:
-    """`wal_bytes` is the size of the write-ahead log when it was last looked at."""
+    """`wal_bytes` is the size of the write-ahead log when it was last looked at.
+
+    The write-ahead log is held open: SQLite has no locks on it which closing it would take away, as it would those on
+    the other two. Never look into the index for what happened to it.
+    """
 
     def __init__(self, log: Path, *, read_only: bool) -> None:
         self._log = log
         self._folder = str(log.parent)
         # A reader may have come before the write-ahead log did.
         self._names = (str(log),) if read_only else (str(log), f"{log}-shm", f"{log}-wal")
-        self._process = os.getpid()
         self.wal_bytes = 0
-        self._wal_at_least = 0
         self._unchanged: tuple[int, int] | None = None
         self._opened = self._identities()
+        self._wal = -1 if read_only else os.open(self._names[-1], os.O_RDONLY | os.O_CLOEXEC)
 
     def require_same(self) -> None:
         """Raises LogUnusable if one was removed or replaced. The inode of an open file is given to no other.
@@ -52,23 +55,17 @@ class OpenFiles:
         )
 
     def wal_shrank(self) -> bool:
-        """Whether the write-ahead log is shorter than it was: another process has folded it in, or it was cut short.
-
-        Never look into the index for which: to close a file of its own takes SQLite's locks on it away.
-        """
-        return os.stat(self._names[-1]).st_size < self._wal_at_least
+        """Whether the write-ahead log is shorter than it was: another process has folded it in, or it was cut short."""
+        return self._wal >= 0 and os.fstat(self._wal).st_size < self.wal_bytes
 
     def remember_wal(self) -> None:
         """After a commit, or when it may well be shorter."""
-        self._wal_at_least = os.stat(self._names[-1]).st_size
+        self.wal_bytes = os.fstat(self._wal).st_size
 
-    def require_own(self) -> None:
-        """Raises LogUnusable in a forked process: it shares the writers' lock with its parent, so it would not wait."""
-        if os.getpid() != self._process:
-            raise LogUnusable(
-                f"the log `{self._log}` was opened by process {self._process}, not by this one",
-                "open it again after a fork",
-            )
+    def close(self) -> None:
+        if self._wal >= 0:
+            os.close(self._wal)
+            self._wal = -1
 
     def _identities(self) -> tuple[_Identity | None, ...]:
         found: list[_Identity | None] = []
@@ -79,5 +76,4 @@ class OpenFiles:
                 found.append(None)
             else:
                 found.append((stat.st_dev, stat.st_ino))
-                self.wal_bytes = stat.st_size  # the write-ahead log comes last
         return tuple(found)

@@ -1,8 +1,6 @@
 """SQLite's errors in words a person can act on."""
 
 import os
-from collections.abc import Iterator
-from contextlib import contextmanager
 from errno import EDQUOT, ENOSPC
 from pathlib import Path
 
@@ -14,29 +12,45 @@ from paddock.store.protocol import LogFull, LogUnusable
 ROOM_BYTES = 64 * 1024
 
 
-@contextmanager
-def explained(path: Path) -> Iterator[None]:
-    """Turns what SQLite and the system raise into LogUnusable with a hint."""
-    try:
-        yield
-    except apsw.Error as error:
-        raise explain(error, path) from error
-    except UnicodeDecodeError as error:
-        raise damaged(path, f"it contains text that is not UTF-8: {error.object[:40]!r}") from error
-    except UnicodeEncodeError as error:
-        if error.object.startswith(str(path.parent)):
+class Explained:
+    """Turns what SQLite and the system raise inside of it into LogUnusable with a hint. It can be entered again."""
+
+    __slots__ = ("_path",)
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, _kind: object, error: BaseException | None, _trace: object) -> None:
+        if error is not None and (trouble := _trouble(error, self._path)) is not None:
+            raise trouble from error
+
+
+def _trouble(error: BaseException, path: Path) -> LogUnusable | None:
+    """None for what is no trouble of the log's."""
+    match error:
+        case apsw.Error():
+            return explain(error, path)
+        case UnicodeDecodeError():
+            return damaged(path, f"it contains text that is not UTF-8: {error.object[:40]!r}")
+        case UnicodeEncodeError() if error.object.startswith(str(path.parent)):
             hint = "SQLite needs a path in UTF-8: rename the folder"
-            raise LogUnusable(f"the log `{printable(str(path))}` cannot be opened", hint) from error
-        raise LogUnusable(f"`{printable(error.object, 60)}` is not valid UTF-8: nothing was written") from error
-    except PermissionError as error:
-        raise LogUnusable(
-            f"no permission for `{error.filename}`",
-            f"give your user read and write access: `chmod -R u+rwX {quote(path.parent)}`",
-        ) from error
-    except OSError as error:
-        if error.errno in (ENOSPC, EDQUOT):
-            raise full(path) from error
-        raise LogUnusable(f"the log `{path}` cannot be reached: {error.strerror}", "run `paddock doctor`") from error
+            return LogUnusable(f"the log `{printable(str(path))}` cannot be opened", hint)
+        case UnicodeEncodeError():
+            return LogUnusable(f"`{printable(error.object, 60)}` is not valid UTF-8: nothing was written")
+        case PermissionError():
+            return LogUnusable(
+                f"no permission for `{error.filename}`",
+                f"give your user read and write access: `chmod -R u+rwX {quote(path.parent)}`",
+            )
+        case OSError(errno=errno) if errno in (ENOSPC, EDQUOT):
+            return full(path)
+        case OSError():
+            return LogUnusable(f"the log `{path}` cannot be reached: {error.strerror}", "run `paddock doctor`")
+        case _:
+            return None
 
 
 def explain(error: apsw.Error, path: Path) -> LogUnusable:

@@ -8,7 +8,7 @@ from pathlib import Path
 from paddock.store.codec import GENESIS, Row, follows
 from paddock.store.fold import Fold
 from paddock.store.snapshots import newest_snapshot
-from paddock.store.trouble import damaged, explained
+from paddock.store.trouble import Explained, damaged
 from paddock.store.witness import Witness, read_witness
 
 
@@ -64,7 +64,7 @@ def require_on_disk(path: Path, after: int, fold: Fold) -> None:
     from paddock.store.rows import select_rows
     from paddock.store.schema import connect
 
-    with explained(path):
+    with Explained(path):
         connection = connect(path, read_only=True, busy_seconds=1.0)
         try:
             rows = list(select_rows(connection, Query(after=max(after, 1) - 1, until=fold.board.seq)))

@@ -30,6 +30,8 @@ def socket_folder(log: Path) -> Path:
 def nudge(log: Path) -> None:
     """Never fails and never blocks; sockets nobody reads any more are removed."""
     folder = socket_folder(log)
+    if not os.access(folder, os.F_OK):
+        return
     try:
         listeners = os.listdir(folder)
     except OSError:

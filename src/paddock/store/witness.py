@@ -95,12 +95,14 @@ class WitnessFile:
     def note(self, witness: Witness) -> None:
         """In place, where there is room even on a full disk."""
         self._noted, self._unsynced = witness, True
-        with suppress(OSError):
+        try:
             if self._descriptor < 0 and not self._open():
                 self.replace(witness)
                 return
             os.pwrite(self._descriptor, pack_half(witness), self._offset)
             self._offset = _HALF_BYTES - self._offset
+        except OSError:
+            pass
 
     def replace(self, witness: Witness) -> None:
         """A new file, on disk when this returns: for what may be behind the one before."""
@@ -123,12 +125,19 @@ class WitnessFile:
         """Puts back a file that was removed or replaced, and brings it to disk."""
         if self._noted is None:
             return
-        if not self._is_in_place():
+        if not self.is_in_place():
             self.replace(self._noted)
         elif self._unsynced:
             with suppress(OSError):
                 os.fsync(self._descriptor)
                 self._unsynced = False
+
+    def is_in_place(self) -> bool:
+        """Whether the name still stands for the file that is written."""
+        try:
+            return self._descriptor >= 0 and os.path.samestat(os.fstat(self._descriptor), os.stat(self._path))
+        except OSError:
+            return False
 
     def close(self) -> None:
         if self._descriptor >= 0:
@@ -145,12 +154,6 @@ class WitnessFile:
         if found is None:
             self.close()
         return found is not None
-
-    def _is_in_place(self) -> bool:
-        try:
-            return self._descriptor >= 0 and os.path.samestat(os.fstat(self._descriptor), os.stat(self._path))
-        except OSError:
-            return False
 
 
 def sync_folder(folder: Path) -> None:
