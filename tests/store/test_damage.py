@@ -182,6 +182,17 @@ def test_a_log_that_is_settled_has_nothing_in_its_write_ahead_log_alone(log: Pat
     assert len(SqliteStore(copy, read_only=True).board().tasks) == 25
 
 
+def test_a_writer_that_closes_does_not_bring_back_a_loss_that_was_accepted(log: Path, store: SqliteStore) -> None:
+    other = SqliteStore(log)
+    other._db.execute("DELETE FROM events WHERE seq > 3").fetchall()
+    assert other.accept_loss(ANA) is not None
+    store.close()
+    assert other.loss() is None
+    assert other.append(add(), ANA)
+    other.close()
+    assert SqliteStore(log, read_only=True).verify().bad is None
+
+
 def test_whoever_writes_on_settles_by_itself_once_a_second(
     log: Path, store: SqliteStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -64,7 +64,7 @@ class SqliteStore:
         self._lock_timeout = LOCK_TIMEOUT_SECONDS if lock_timeout_seconds is None else lock_timeout_seconds
         self._explained = Explained(path)
         self._fold: Fold | None = None
-        self._snapshot_after = 0
+        self._snapshot_seq = self._snapshot_after = 0
         self._witness = WitnessFile(path)
         self._wrote = False
         self._writers: WritersLock | None = None
@@ -159,7 +159,7 @@ class SqliteStore:
                     self._witness.note(_testimony(fold, rows))
                     self._wal.have_committed(fold)
                     self._wrote = True
-                if fold.board.seq > self._snapshot_after:
+                if fold.board.seq > self._snapshot_after and self._is_snapshot_due(fold.board):
                     self._snapshot()
             if rows:
                 nudge(self.path)
@@ -324,7 +324,7 @@ class SqliteStore:
         if not repair:
             evidence.require_all()
         self._fold = evidence.fold()
-        self._plan_snapshot(self._fold.board)
+        self._snapshot_seq = self._snapshot_after = self._fold.board.seq
         self._wal.read_back_after(self._fold.board.seq)
         return self._fold
 
@@ -340,11 +340,12 @@ class SqliteStore:
         """After the commit and under the lock: a snapshot never knows more than the log."""
         if self._fold is not None and self._fold.board.seq:
             write_snapshot(self.path, self._fold)
-            self._plan_snapshot(self._fold.board)
+            self._snapshot_seq = self._snapshot_after = self._fold.board.seq
 
-    def _plan_snapshot(self, board: Board) -> None:
-        """Of the board that the newest snapshot holds."""
-        self._snapshot_after = board.seq + snapshot_distance(len(board.tasks))
+    def _is_snapshot_due(self, board: Board) -> bool:
+        """Looked at again only when it would be due without the tasks that are added until then."""
+        self._snapshot_after = self._snapshot_seq + snapshot_distance(len(board.tasks))
+        return board.seq > self._snapshot_after
 
     def _transaction(self, begin: str) -> Transaction:
         """Raises LogUnusable where the files are not the ones that were opened."""
