@@ -27,6 +27,8 @@ _DROPPED = frozenset(
 )
 _INCLUDES = ("include.", "includeif.")
 _DROPPED_SECTIONS = ("branch.", "gc.", *_INCLUDES, "maintenance.", "paddock.", "worktree.")
+# What such files include, they may include for this repository only, by its place, and a fence does not show it.
+_OF_INCLUDED_FILES = ("core.autocrlf", "core.eol", "core.safecrlf", "filter.", "user.email", "user.name")
 _PUSHING = (".pushurl", ".receivepack")
 # How files come to be as they are on this file system; git finds it out when it makes a repository.
 _FILE_SYSTEM = frozenset(
@@ -85,8 +87,8 @@ def read_settings(common_dir: Path) -> Settings:
     stamps, settings = _known.get(common_dir, ((), None))
     if settings is None or _stamp(path for path, _ in stamps) != stamps:
         # Stamped before it is read: what changes meanwhile is read again the next time.
-        own = [str(common_dir / "config"), str(common_dir / "config.worktree")]
-        before = dict(_stamp(own))
+        own = (str(common_dir / "config"), str(common_dir / "config.worktree"))
+        before = dict(_stamp((*own, *_files_for_all_repositories())))
         pairs, origins = _list(common_dir)
         stamps = (*before.items(), *_stamp(sorted(origins - before.keys())))
         storage = Settings(tuple(pairs)).get("lfs.storage") or "lfs"
@@ -96,22 +98,30 @@ def read_settings(common_dir: Path) -> Settings:
 
 
 def _list(common_dir: Path) -> tuple[list[Setting], set[str]]:
-    sources: list[tuple[str, ...]] = [("--local",)]
-    if (common_dir / "config.worktree").is_file():
-        sources.append(("--file", str(common_dir / "config.worktree")))
     pairs: list[Setting] = []
     origins: set[str] = set()
-    for source in sources:
-        words = ("config", *source, "--includes", "--show-origin", "--list", "-z")
-        records = run_git(common_dir, f"--git-dir={common_dir}", *words).records
-        for origin, entry in zip(records[::2], records[1::2], strict=True):
-            file = os.path.normpath(common_dir / origin.removeprefix("file:"))
-            name, has_value, value = entry.partition("\n")
+    found_anyway = _files_for_all_repositories()
+    words = ("config", "--includes", "--show-scope", "--show-origin", "--list", "-z")
+    records = run_git(common_dir, f"--git-dir={common_dir}", *words).records
+    for scope, origin, entry in zip(records[::3], records[1::3], records[2::3], strict=True):
+        if scope not in ("global", "local", "worktree"):
+            continue
+        file = os.path.normpath(common_dir / origin.removeprefix("file:"))
+        name, has_value, value = entry.partition("\n")
+        if scope != "global" or (file not in found_anyway and name.startswith(_OF_INCLUDED_FILES)):
             pairs.append((name, value if has_value else None))
-            origins.add(file)
-            if name.startswith(_INCLUDES):  # it may be written later
-                origins.add(os.path.normpath(Path(file).parent / os.path.expanduser(value)))
+        origins.add(file)
+        if name.startswith(_INCLUDES):  # it may be written later
+            origins.add(os.path.normpath(Path(file).parent / os.path.expanduser(value)))
     return pairs, origins
+
+
+def _files_for_all_repositories() -> tuple[str, ...]:
+    """Whatever git directory git runs with, it reads these."""
+    if named := os.environ.get("GIT_CONFIG_GLOBAL"):
+        return (os.path.normpath(named),)
+    folder = os.environ.get("XDG_CONFIG_HOME") or os.path.expanduser("~/.config")
+    return (os.path.normpath(f"{folder}/git/config"), os.path.expanduser("~/.gitconfig"))
 
 
 def _applicable(pairs: list[Setting]) -> Iterable[Setting]:

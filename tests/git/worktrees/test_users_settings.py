@@ -1,5 +1,6 @@
 """What the user configured for their own repository holds in the worktrees made of it."""
 
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -55,6 +56,29 @@ def test_included_files_are_read_once_and_again_when_they_change(repo: Repo, top
     assert read_settings(repo.common_dir) is first
     write(top.parent, {"extra": "[user]\n\tname = Grace Hopper\n"})
     assert read_settings(repo.common_dir).get("user.name") == "Grace Hopper"
+
+
+@pytest.mark.parametrize("condition", ["include", 'includeIf "gitdir:{top}/"'])
+def test_what_is_included_for_this_repository_by_its_place_holds_in_its_worktrees(
+    root: WorktreeRoot, top: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, condition: str
+) -> None:
+    monkeypatch.setenv("GIT_CONFIG_GLOBAL", str(tmp_path / "global"))
+    write(
+        tmp_path,
+        {
+            "global": f"[user]\n\tname = Ada\n[{condition.format(top=top)}]\n\tpath = work\n",
+            "work": "[user]\n\temail = ada@work\n"
+            '[filter "rot"]\n\tsmudge = tr b-za a-z\n[http]\n\textraHeader = secret\n',
+        },
+    )
+    start = commit(top, {".gitattributes": "*.rot filter=rot\n", "x.rot": "ifmmp\n"})
+    tree = prepare(root, order(start)).worktree
+    assert (tree.path / "x.rot").read_text() == "hello\n"
+    assert [git(tree.path, "config", f"user.{name}") for name in ("name", "email")] == ["Ada", "ada@work"]
+    assert "secret" not in (tree.git_dir / "config").read_text()
+    assert "Ada" not in (tree.git_dir / "config").read_text(), "git finds it anyway"
+    write(tmp_path, {"work": "[user]\n\temail = ada@home\n"})
+    assert read_settings(root.repo.common_dir).get("user.email") == "ada@home"
 
 
 def test_hooks_of_the_users_run_for_the_agent(root: WorktreeRoot, top: Path) -> None:
@@ -145,3 +169,38 @@ def test_the_next_attempt_is_shown_the_refs_as_they_are_then(repo: Repo, top: Pa
         "refs/heads/main": head,
         "refs/heads/new": git(top, "rev-parse", "new"),
     }
+
+
+def test_commits_are_signed_as_the_user_configured(root: WorktreeRoot, top: Path, tmp_path: Path) -> None:
+    key = tmp_path / "key"
+    subprocess.run(("ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", str(key)), check=True)
+    write(tmp_path, {"signers": f"test@example.invalid {key.with_suffix('.pub').read_text()}"})
+    signing = {"gpg.format": "ssh", "user.signingKey": str(key), "commit.gpgSign": "true"}
+    for name, value in {**signing, "gpg.ssh.allowedSignersFile": str(tmp_path / "signers")}.items():
+        git(top, "config", name, value)
+    tree = prepare(root, order(git(top, "rev-parse", "main"))).worktree
+    head = commit(tree.path, {"a": "1"})
+    assert release(root, "t1.1", "test").kept == ""
+    assert git(top, "rev-parse", BRANCH) == head
+    git(top, "verify-commit", head)
+
+
+def test_a_submodule_comes_from_where_the_user_has_it(root: WorktreeRoot, top: Path, tmp_path: Path) -> None:
+    lib = tmp_path / "lib"
+    subprocess.run(("git", "init", "-q", "-b", "main", str(lib)), check=True)
+    first = commit(lib, {"inner": "1\n"})
+    git(top, "-c", "protocol.file.allow=always", "submodule", "--quiet", "add", str(lib), "lib")
+    git(top, "config", "--file", ".gitmodules", "submodule.lib.url", "https://unreachable.invalid/lib")
+    start = commit(top, {})
+    second = commit(lib, {"inner": "2\n"})
+    tree = prepare(root, order(start)).worktree
+    assert list((tree.path / "lib").iterdir()) == []
+    git(tree.path, "-c", "protocol.file.allow=always", "submodule", "--quiet", "update", "--init")
+    assert git(tree.path / "lib", "rev-parse", "HEAD") == first
+    git(tree.path / "lib", "pull", "-q", "origin", "main")
+    head = commit(tree.path, {"outer": "1"})
+    saved = save_attempt(root, "t1.1", "test")
+    assert saved is not None
+    assert (saved.head, saved.commit, saved.links) == (head, None, ("lib",))
+    assert git(top, "rev-parse", f"{BRANCH}:lib") == second
+    assert "submodules were checked out" in release(root, "t1.1", "test").kept
