@@ -305,3 +305,15 @@ def test_the_first_limits_shown_take_back_what_was_let_in_unseen() -> None:
 def test_the_rest_of_a_call_is_no_call() -> None:
     quota = note_call(note_call(Quota(), 100.0, 1.0), 0.0, 500.0, calls=0)
     assert (quota.used[REQUESTS], quota.used["output"]) == (1.0, 501.0)
+
+
+@pytest.mark.parametrize("kind", [TroubleKind.PER_MINUTE, TroubleKind.OVERLOAD])
+def test_a_clock_that_was_set_back_a_day_does_not_stop_the_account_for_a_day(kind: TroubleKind) -> None:
+    clocks = note_trouble(Clocks(), kind, NOW, 1, retry_after=60.0)
+    assert current_pause(clocks, NOW) is not None
+    assert current_pause(clocks, NOW - 86400.0) is None
+    again = note_trouble(clocks, kind, NOW - 86400.0, 1, retry_after=60.0)
+    pause = current_pause(again, NOW - 86400.0)
+    assert pause is not None
+    assert pause.until is not None
+    assert pause.until <= NOW - 86400.0 + 600.0

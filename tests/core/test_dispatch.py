@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from paddock.core import events as ev
 from paddock.core.board import Board
 from paddock.core.ids import TaskId, attempt_id, task_id
-from paddock.core.tasks.dispatch import AGING_SECONDS, plan_starts, urgency
+from paddock.core.tasks.dispatch import AGING_SECONDS, CLOCK_STEP_SECONDS, plan_starts, urgency
 from paddock.core.tasks.vocabulary import Outcome, Step
 
 
@@ -78,7 +78,7 @@ def test_no_more_start_than_there_are_slots_and_only_what_may(
         task = board.task(name)
         assert task.phase == "ready"
         assert task.live_attempt is None
-        assert task.not_before <= now
+        assert task.not_before <= now or now < task.since, "nobody knows what is left of a pause that lies ahead"
         assert all(board.task(other).phase in ("landed", "noop") for other in task.after)
 
 
@@ -154,3 +154,15 @@ def test_what_the_policy_calls_ready_but_somebody_runs_is_not_started_twice() ->
     name = scene.add()
     scene.start(name)
     assert plan_starts(scene.board, 0.0, 9).start == ()
+
+
+@given(st.floats(0, 10_000), st.floats(0, 2000), st.floats(-200_000, 200_000))
+def test_a_clock_that_is_set_makes_no_pause_longer_than_it_is(at: float, pause: float, jump: float) -> None:
+    scene = Scene()
+    name = scene.add(at)
+    scene.start(name, at)
+    scene.end(name, "retry", at, retry_at=at + pause)
+    waits = not plan_starts(scene.board, at + jump, 1).start
+    assert waits is (at - CLOCK_STEP_SECONDS <= at + jump < at + pause)
+    if waits:
+        assert (at + pause) - (at + jump) <= pause + CLOCK_STEP_SECONDS + 1e-6

@@ -126,3 +126,14 @@ def test_silence_has_a_bound() -> None:
     trouble = book.find("landing")
     assert trouble is not None
     assert trouble.told == 40
+
+
+@given(st.integers(1, 40), st.floats(-200_000, 200_000))
+def test_a_clock_that_is_set_back_puts_no_retry_off_for_longer_than_the_longest_pause(times: int, jump: float) -> None:
+    book = TroubleBook()
+    for _ in range(times):
+        trouble = book.note("landing", "", "no disk", 1000.0).trouble
+    now = 1000.0 + jump
+    assert trouble.is_due(now) is not (now < trouble.retry_at <= now + PATIENT.longest_seconds)
+    assert trouble.is_due(trouble.retry_at)
+    assert trouble.is_due(now - 2 * PATIENT.longest_seconds) or jump > 0

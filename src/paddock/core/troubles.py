@@ -50,6 +50,10 @@ class Trouble(msgspec.Struct, frozen=True, omit_defaults=True):
     def title(self) -> str:
         return f"{self.what} {self.whose}" if self.whose else self.what
 
+    def is_due(self, now: float) -> bool:
+        """Whether to try again. No pause is longer than PATIENT's longest: one that is was set by another time."""
+        return not now < self.retry_at <= now + PATIENT.longest_seconds
+
 
 @dataclass(frozen=True, slots=True)
 class Noted:

@@ -37,7 +37,7 @@ class Troubles:
     ) -> float | None:
         """Does it, unless it failed a moment ago. Returns when to come back, if at all."""
         before = self.book.find(what)
-        if before is not None and self.now() < before.retry_at:
+        if before is not None and not before.is_due(self.now()):
             return before.retry_at
         try:
             again = await do()
@@ -71,7 +71,7 @@ class Troubles:
         before = self.book.find(what, whose)
         if not problem:
             self.heal(what, whose)
-        elif before is None or before.problem != problem or self.now() >= before.retry_at:
+        elif before is None or before.problem != problem or before.is_due(self.now()):
             await self.note(what, problem, whose)
 
     def heal(self, what: str, whose: str = "") -> None:

@@ -577,6 +577,26 @@ def a_red_main_that_passes_again_is_gone_on_with() -> None:
     assert outcome(lab, "t1") is outcome(lab, "t2") is Ending.LANDED
 
 
+def a_clock_that_is_set_back_does_not_keep_a_red_main_from_being_asked() -> None:
+    lab = started_lab()
+    lab.push_foreign("f1", bad=True)
+    lab.submit(change("t1"))
+    lab.wake()
+    while lab.queue.halted is None:
+        (run,) = lab.processes
+        answer(lab, run)
+    lab.now -= 86400.0
+    for _ in range(3):
+        began = lab.now
+        while not lab.processes and lab.now < began + 100.0:
+            lab.wake()
+            lab.now += 5.0
+        (run,) = lab.processes
+        answer(lab, run)
+    assert lab.queue.halted is not None
+    assert lab.queue.halted.probed_at < lab.queue.halted.at
+
+
 def a_ci_that_cannot_run_halts_after_one_run_and_is_not_mains_fault() -> None:
     lab = Lab()
     with_changes(lab, "t1")
@@ -887,6 +907,7 @@ CLAIMS = (
     what_left_out_checks_of_a_doubted_main_does_not_land,
     a_run_that_left_out_checks_of_a_doubted_main_says_nothing,
     a_flaky_suite_takes_more_failures_to_reject,
+    a_clock_that_is_set_back_does_not_keep_a_red_main_from_being_asked,
     what_conflicts_with_a_train_in_flight_is_not_screened,
     a_careless_agent_is_screened_apart,
     agents_that_may_be_alike_share_pools,

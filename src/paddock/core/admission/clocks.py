@@ -28,6 +28,14 @@ _BOUNDS = {
 }
 
 
+_LONGEST = {
+    TroubleKind.PER_MINUTE: PER_MINUTE_CAP_SECONDS + PER_MINUTE_BASE_SECONDS,
+    TroubleKind.OVERLOAD: OVERLOAD_CAP_SECONDS + OVERLOAD_BASE_SECONDS,
+    TroubleKind.WINDOW: WINDOW_LONGEST_SECONDS + WINDOW_BASE_SECONDS,
+}
+"""No clock is set to run longer: one that seems to was set before somebody put the machine's time back."""
+
+
 class Clock(msgspec.Struct, frozen=True):
     """`strikes` counts problems in a row, one for each time the clock ran, however many agents reported it."""
 
@@ -73,7 +81,7 @@ def note_trouble(
         return replace(clocks, auth=message or "the credentials were refused")
     clock = _clock(clocks, kind)
     # Every agent of the account reports the same trouble: only the first of them makes the clock run longer.
-    is_new = now >= clock.until
+    is_new = not _is_running(clocks, kind, now)
     until = _until(kind, clock.strikes, now, seed, retry_after, resets_at) if is_new else clock.until
     if not is_new and retry_after is not None and kind is TroubleKind.PER_MINUTE:
         until = max(until, now + min(retry_after, PER_MINUTE_CAP_SECONDS))
@@ -87,7 +95,7 @@ def note_success(clocks: Clocks, now: float) -> Clocks:
     fresh = clocks
     for kind in _BOUNDS:
         clock = _clock(clocks, kind)
-        if clock.strikes and now >= clock.until:
+        if clock.strikes and not _is_running(clocks, kind, now):
             fresh = _with(fresh, kind, Clock())
     return fresh
 
@@ -105,7 +113,7 @@ def current_pause(clocks: Clocks, now: float) -> Pause | None:
         TroubleKind.OVERLOAD: "provider overloaded",
         TroubleKind.PER_MINUTE: "throttled by the provider",
     }
-    running = [(kind, _clock(clocks, kind).until) for kind in words if _clock(clocks, kind).until > now]
+    running = [(kind, _clock(clocks, kind).until) for kind in words if _is_running(clocks, kind, now)]
     if not running:
         return None
     kind, until = max(running, key=lambda item: item[1])
@@ -128,6 +136,10 @@ def _until(
         return now + min(max(0.0, retry_after), cap) + min(jitter, base)
     # Jitter alone may be close to 0: half the base guarantees a real pause.
     return now + max(jitter, base / 2)
+
+
+def _is_running(clocks: Clocks, kind: TroubleKind, now: float) -> bool:
+    return now < _clock(clocks, kind).until <= now + _LONGEST[kind]
 
 
 def _clock(clocks: Clocks, kind: TroubleKind) -> Clock:

@@ -33,15 +33,19 @@ def next_probe_at(halted: Halted) -> float | None:
     """When main is tested again by itself; None when only a person ends this halt."""
     if not heals_itself(halted):
         return None
-    doublings = min(halted.probes, 16)
-    return max(halted.at, halted.probed_at) + min(LONGEST_PAUSE_SECONDS, FIRST_PAUSE_SECONDS * 2.0**doublings)
+    return _last_asked(halted) + min(LONGEST_PAUSE_SECONDS, FIRST_PAUSE_SECONDS * 2.0 ** min(halted.probes, 16))
+
+
+def _last_asked(halted: Halted) -> float:
+    return halted.probed_at if halted.probes else halted.at
 
 
 def probe_is_due(halted: Halted, facts: Facts, now: float) -> bool:
     at = next_probe_at(halted)
     if at is None:
         return False
-    return now >= at or max(halted.at, halted.probed_at) < facts.watched_since
+    was_set_back = at > now + LONGEST_PAUSE_SECONDS
+    return now >= at or was_set_back or _last_asked(halted) < facts.watched_since
 
 
 def ends_halt(queue: Queue, run: Run) -> bool:

@@ -118,7 +118,8 @@ def _waited_enough(view: View) -> bool:
     ended = [run.ended_at or 0.0 for run in view.queue.ended.values() if run.result is Result.INFRA]
     doublings = view.queue.infra_streak - INFRA_BEFORE_CONTROL
     pause = CONTROL_BACKOFF_SECONDS * float(2**doublings - 1)
-    return view.now - max(ended, default=0.0) >= pause
+    waited = view.now - ended[-1] if ended else pause
+    return waited >= pause or waited < 0  # the clock was set back
 
 
 def start_repairs(view: View) -> tuple[Action, ...]:

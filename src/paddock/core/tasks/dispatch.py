@@ -9,6 +9,8 @@ from paddock.core.tasks.task import Task
 
 AGING_SECONDS = 600.0
 """A task gains one point of priority for every ten minutes it has been ready, so nothing waits for ever."""
+CLOCK_STEP_SECONDS = 60.0
+"""A clock that is set back by no more than this is one that was put right."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,12 +31,18 @@ def plan_starts(board: Board, now: float, slots: int, *, only: Collection[TaskId
         task = board.tasks[name]
         if task.live_attempt is not None:
             continue
-        if task.not_before > now:
+        if pauses(task, now):
             wake_at = task.not_before if wake_at is None else min(wake_at, task.not_before)
         else:
             waiting.append(task)
     ordered = in_order(waiting, now)
     return StartOrder(tuple(task.id for task in ordered[: max(slots, 0)]), wake_at)
+
+
+def pauses(task: Task, now: float) -> bool:
+    """Whether it is to be tried again later. If it is earlier than when that was decided, somebody has set the clock,
+    and nobody knows how much of the pause is left: it is over."""
+    return task.since - CLOCK_STEP_SECONDS <= now < task.not_before
 
 
 def in_order(tasks: Iterable[Task], now: float) -> list[Task]:
