@@ -77,7 +77,7 @@ def test_an_empty_queue_says_how_to_fill_it(cli: Cli) -> None:
         "behind": [],
         "undone": [],
         "locks": [],
-        "ci": {"flake_share": 0.01, "failures_to_reject": 2, "checks": []},
+        "ci": {"flake_share": 0.01, "failures_to_reject": 2, "checks": [], "collisions": None},
     }
 
 

@@ -69,7 +69,7 @@ def _kinds_taken_twice(config: Config) -> Iterator[str]:
 def examine(workspace: Workspace) -> Iterator[Finding]:
     """Every check runs, whatever the others find."""
     machine, repository = (_python, _git, _locks), (_branch, _checkout, _file_system, _disk, _clock)
-    for check in (*machine, *repository, _config, _engines, _fence, _tmux, _log):
+    for check in (*machine, *repository, _config, _ci_runs, _engines, _fence, _tmux, _log):
         try:
             yield from check(workspace)
         except PaddockError as error:
@@ -205,6 +205,17 @@ def _config(workspace: Workspace) -> Iterator[Finding]:
         yield Finding("config", Health.WARNING, finding, f"edit {loaded.path}")
     if not findings:
         yield Finding("config", Health.OK, str(loaded.path))
+
+
+def _ci_runs(workspace: Workspace) -> Iterator[Finding]:
+    """Only while there is something to say."""
+    from paddock.core.merge.company import REMEDY
+    from paddock.fleet.outlook import know_collisions
+
+    if workspace.has_log:
+        collisions = know_collisions(workspace, workspace.board().queue_switches.stats.company)
+        if collisions is not None:
+            yield Finding("ci runs", Health.WARNING, collisions.words, REMEDY)
 
 
 def _engines(workspace: Workspace) -> Iterator[Finding]:

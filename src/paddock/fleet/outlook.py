@@ -21,6 +21,8 @@ from paddock.sessions.host import HOST_VARIABLE, Host, is_this_host
 from paddock.store.location import has_room
 
 if TYPE_CHECKING:
+    from paddock.core.merge.company import Collisions
+    from paddock.core.merge.tallies import RunCompany
     from paddock.core.troubles import Trouble
     from paddock.git.usertree.notes import CheckoutNotes, StaleTree
 
@@ -40,7 +42,8 @@ class WorkElsewhere(msgspec.Struct, frozen=True):
 class Outlook(msgspec.Struct, frozen=True):
     """`waiting` are the reasons the daemon last had for not starting ready tasks; `untested` tells that changes are
     queued which nothing would test. `branch` is the one that work lands on, read only where `checkouts` are behind.
-    `fence` is what the daemon found, None where there is no daemon.
+    `fence` is what the daemon found, None where there is no daemon. `collisions` are CI runs that get in each other's
+    way, as long as nothing keeps them apart.
     """
 
     now: float
@@ -54,6 +57,7 @@ class Outlook(msgspec.Struct, frozen=True):
     elsewhere: Sequence[WorkElsewhere] = ()
     locks: Sequence[LeftLock] = ()
     fence: FenceNote | None = None
+    collisions: "Collisions | None" = None
 
     def reason_of(self, task: Task) -> str:
         """Why it stands where it does; of a ready task, why the daemon has not started it."""
@@ -75,7 +79,18 @@ def look_around(workspace: Workspace, board: Board, now: float) -> Outlook:
         elsewhere=_find_elsewhere(workspace, board),
         locks=find_left_locks(workspace.repo.common_dir),
         fence=read_note(workspace.state_dir) if daemon.presence is Presence.RUNNING else None,
+        collisions=know_collisions(workspace, board.queue_switches.stats.company),
     )
+
+
+def know_collisions(workspace: Workspace, company: "RunCompany") -> "Collisions | None":
+    """None also where no two runs meet any more."""
+    if not company.beside.bad:
+        return None
+    from paddock.core.merge.company import find_collisions
+
+    found = find_collisions(company)
+    return found if found is not None and workspace.config.land.runs_at_once > 1 else None
 
 
 def _find_elsewhere(workspace: Workspace, board: Board) -> list[WorkElsewhere]:

@@ -12,6 +12,7 @@ from paddock.core.ids import printable, some_names
 from paddock.fleet.service.presence import DaemonSighting, Presence
 
 if TYPE_CHECKING:
+    from paddock.core.merge.company import Collisions
     from paddock.core.troubles import Trouble
     from paddock.fleet.outlook import Outlook, WorkElsewhere
     from paddock.git.lock_files import LeftLock
@@ -32,6 +33,8 @@ def find_notices(board: Board, outlook: "Outlook") -> list[Notice]:
     notices = [*_lost_daemon(outlook.daemon, outlook.now)]
     notices += [_elsewhere(one, outlook.now) for one in outlook.elsewhere]
     notices += _halted_queue(board, outlook.now)
+    notices += _foreign_main(board)
+    notices += collision_notices(outlook.collisions)
     notices += _changed_settings(board)
     if outlook.untested:
         words = "nothing can land: no CI command is configured; set `[land] ci` in paddock.toml"
@@ -67,6 +70,21 @@ def _halted_queue(board: Board, now: float) -> Iterator[Notice]:
 
         words = "; ".join((f"merge queue halted: {halted.reason}", *cure_of(halted, now)))
         yield Notice("queue-halted", words, DETAILS)
+
+
+def _foreign_main(board: Board) -> Iterator[Notice]:
+    """Where it is red the queue has halted, and that is told."""
+    if (main := board.queue_switches.foreign_main) is not None and board.halted is None:
+        words = f"main is at {main.commit[:10]}, moved there by {printable(main.moved_by, 200)}, and is not tested yet"
+        yield Notice("main-untested", f"{words}; nothing lands before it has passed", DETAILS)
+
+
+def collision_notices(collisions: "Collisions | None") -> Iterator[Notice]:
+    if collisions is not None:
+        from paddock.core.merge.company import REMEDY
+
+        words = f"{collisions.words}: they may share a port, a database or a folder; {REMEDY}"
+        yield Notice("ci-collides", words, "paddock queue")
 
 
 def _changed_settings(board: Board) -> Iterator[Notice]:

@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 import msgspec
 
 from paddock.config.schema import Check
+from paddock.core.merge.company import REMEDY, Collisions
 from paddock.core.merge.estimate import flake_share, run_seconds
 from paddock.core.merge.guards import failures_needed
 from paddock.core.merge.model import Entry, Queue, Run
@@ -81,10 +82,23 @@ class CheckView(msgspec.Struct, frozen=True):
     quarantined_failures: float
 
 
+class CollisionsView(msgspec.Struct, frozen=True):
+    """Runs of good changes, and how many of them failed, beside another run and alone; `fix` is what helps."""
+
+    beside: int
+    failed_beside: int
+    alone: int
+    failed_alone: int
+    fix: str
+
+
 class SuiteView(msgspec.Struct, frozen=True):
+    """`collisions` is there when runs seem to get in each other's way."""
+
     flake_share: float
     failures_to_reject: int
     checks: list[CheckView]
+    collisions: CollisionsView | None
 
 
 class LockView(msgspec.Struct, frozen=True):
@@ -118,6 +132,7 @@ def view_queue(
     checkouts: CheckoutNotes | None,
     *,
     locks: Sequence[LeftLock] = (),
+    collisions: Collisions | None = None,
     reason: str,
     lands_in: LandsIn,
     now: float,
@@ -138,7 +153,7 @@ def view_queue(
         behind=view_stale(checkouts),
         undone=view_undone(checkouts),
         locks=[LockView(str(one.path), round(one.age_seconds), one.holders) for one in locks],
-        ci=_view_suite(checks, queue.stats),
+        ci=_view_suite(checks, queue.stats, collisions),
     )
 
 
@@ -169,9 +184,10 @@ def _view_entry(queue: Queue, entry: Entry, lands_in: LandsIn) -> EntryView:
     )
 
 
-def _view_suite(checks: Sequence[Check], stats: Stats) -> SuiteView:
+def _view_suite(checks: Sequence[Check], stats: Stats, collisions: Collisions | None) -> SuiteView:
     seen = [_view_check(check, stats.checks.get(check.name, CheckTally())) for check in checks]
-    return SuiteView(round(flake_share(stats), 4), failures_needed(stats), seen)
+    met = view_of(CollisionsView, collisions, fix=REMEDY) if collisions is not None else None
+    return SuiteView(round(flake_share(stats), 4), failures_needed(stats), seen, met)
 
 
 def _view_check(check: Check, tally: CheckTally) -> CheckView:

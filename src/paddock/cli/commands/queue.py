@@ -5,7 +5,7 @@ import time
 import click
 
 from paddock.cli.options import prints_json
-from paddock.cli.pages.queue import CURES, SHOWN_QUEUED, checkout_lines, render, suite_lines
+from paddock.cli.pages.queue import CURES, SHOWN_QUEUED, checkout_lines, collision_lines, render, suite_lines
 from paddock.cli.terminal.text import paint, print_document, print_json
 from paddock.cli.workspace import open_workspace
 from paddock.core.board import DAEMON_LEASE
@@ -18,7 +18,7 @@ from paddock.core.merge.prospects import landing_seconds
 from paddock.core.merge.switches import switches_of
 from paddock.fleet.landing.restoration import contested_words, find_undone, how_to_settle, make_branch, restore_main
 from paddock.fleet.landing.unseen_loss import tell_lost_work
-from paddock.fleet.outlook import know_checkouts
+from paddock.fleet.outlook import know_checkouts, know_collisions
 from paddock.fleet.workspace import Workspace
 from paddock.git.lock_files import find_left_locks
 from paddock.store.protocol import Query
@@ -44,14 +44,19 @@ def queue_command(ctx: click.Context, everything: bool, as_json: bool) -> None:
 
         checks, checkouts = workspace.config.land.checks, know_checkouts(workspace)
         locks, now = find_left_locks(workspace.repo.common_dir), time.time()
-        print_json(view_queue(queue, checks, checkouts, locks=locks, reason=reason, lands_in=lands_in, now=now))
+        met = know_collisions(workspace, queue.stats.company)
+        shown = view_queue(
+            queue, checks, checkouts, locks=locks, collisions=met, reason=reason, lands_in=lands_in, now=now
+        )
+        print_json(shown)
         return
     for line in render(queue, reason, lands_in, None if everything else SHOWN_QUEUED):
         click.echo(line)
     if queue.halted is not None:
         show_end_of_halt(workspace, queue.halted)
-    if flaky := suite_lines(workspace.config.land.checks, queue.stats):
-        click.echo("\n".join(["", paint("checks", bold=True), *flaky]))
+    flaky = suite_lines(workspace.config.land.checks, queue.stats)
+    if told := [*flaky, *collision_lines(know_collisions(workspace, queue.stats.company))]:
+        click.echo("\n".join(["", paint("checks", bold=True), *told]))
     if queue.entries and not is_up:
         click.echo("\nno daemon is running: `paddock up` or `paddock run` tests and lands what is queued")
     for line in checkout_lines(workspace):

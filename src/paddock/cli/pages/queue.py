@@ -4,6 +4,7 @@ import time
 
 from paddock.cli.terminal.text import age, cut, paint, plural
 from paddock.config.schema import Check
+from paddock.core.merge.company import REMEDY, Collisions
 from paddock.core.merge.estimate import flake_share, run_seconds
 from paddock.core.merge.guards import FAILURES_TO_REJECT, failures_needed
 from paddock.core.merge.model import Queue, Run
@@ -123,3 +124,7 @@ def checkout_lines(workspace: Workspace) -> list[str]:
     for notice in (*notices, *lock_notices(find_left_locks(workspace.repo.common_dir))):
         lines += ["", notice.text, paint(f"run: {notice.run}", dim=True)]
     return lines
+
+
+def collision_lines(collisions: Collisions | None) -> list[str]:
+    return [] if collisions is None else [f"  {collisions.words}", f"  {REMEDY}"]

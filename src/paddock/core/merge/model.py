@@ -108,7 +108,8 @@ class Run(Struct, frozen=True):
 
     `checks` are the ones it is to run; those left out have passed on tree `since`, which does not differ from this
     one in anything they look at. Without `since` all are run. `ran` (to an end), `failed`, `flaked` (failed, then
-    passed within the run) and `quarantined` (failed, but in quarantine) name checks too.
+    passed within the run) and `quarantined` (failed, but in quarantine) name checks too. `beside`: another run was
+    under way at the same time.
     """
 
     id: str
@@ -139,6 +140,7 @@ class Run(Struct, frozen=True):
     policy: str = ""
     host: str = ""
     host_id: str = ""
+    beside: bool = False
 
     def holds(self, change_id: str) -> bool:
         return any(member.id == change_id for member in self.members)

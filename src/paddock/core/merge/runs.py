@@ -72,6 +72,9 @@ def end_run(queue: Queue, event: ev.RunEnded, at: float) -> Queue:
     if event.reused is not None and queue.passes.get(pass_key(run.tree, run.ci)) != event.reused:
         raise refusal(event, f"`{event.reused}` is not a recorded pass of tree `{run.tree}`")
     running = {i: r for i, r in queue.running.items() if i != event.run}
+    if event.reused is None and running:
+        run = replace(run, beside=True)
+        running = {i: replace(r, beside=True) for i, r in running.items()}
     if event.result is Result.CANCELLED or not guards.lean_holds(queue, run.since, run.ci):
         # What it left out is in doubt, so even a pass says too little.
         return drop_dead_passes(replace(queue, running=running))

@@ -7,7 +7,7 @@ from msgspec.structs import replace
 from paddock.core.merge import guards
 from paddock.core.merge.estimate import bad_share
 from paddock.core.merge.model import Decided, Ending, Purpose, Queue, Result, Run
-from paddock.core.merge.tallies import CheckTally, RunSample, Stats, Tally
+from paddock.core.merge.tallies import CheckTally, RunCompany, RunSample, Stats, Tally
 
 # Half of what is known is forgotten after about 700 observations: agents and test suites change.
 MEMORY = 0.999
@@ -76,7 +76,14 @@ def _count_verdict(stats: Stats, run: Run) -> Stats:
     """Of a run that should have passed."""
     flaked = run.result is not Result.PASS
     stats = replace(stats, verdicts=stats.verdicts * MEMORY + 1, flakes=stats.flakes * MEMORY + flaked)
+    stats = replace(stats, company=_count_company(stats.company, run, flaked=flaked))
     return _count_checks(stats, (), run.failed, ())
+
+
+def _count_company(company: RunCompany, run: Run, *, flaked: bool) -> RunCompany:
+    before = company.beside if run.beside else company.alone
+    after = Tally(before.good * MEMORY + (not flaked), before.bad * MEMORY + flaked)
+    return replace(company, beside=after) if run.beside else replace(company, alone=after)
 
 
 def _count_checks(stats: Stats, ran: Sequence[str], flaked: Sequence[str], quarantined: Sequence[str]) -> Stats:

@@ -1,12 +1,18 @@
-"""Whether the merge queue goes on, and which main it knows; all of a large queue takes long to decode."""
+"""Whether the merge queue goes on, and what else `status` tells of it; all of a large queue takes long to decode."""
 
 import msgspec
 
 from paddock.core.merge.model import Halted, Main, Queue
+from paddock.core.merge.tallies import RunCompany
+
+
+class KnownRuns(msgspec.Struct, frozen=True):
+    company: RunCompany = RunCompany()
 
 
 class QueueSwitches(msgspec.Struct, frozen=True):
-    """Those fields of `Queue` that stop it, and main as it knows it; decodes from a whole encoded queue.
+    """Those fields of `Queue` that stop it, main as it knows it, and whether runs get in each other's way; decodes from
+    a whole encoded queue.
 
     Of `entries` only the names are read.
     """
@@ -17,6 +23,8 @@ class QueueSwitches(msgspec.Struct, frozen=True):
     halted: Halted | None = None
     main: Main | None = None
     entries: dict[str, msgspec.Raw] = {}
+    trusted: Main | None = None
+    stats: KnownRuns = KnownRuns()
 
     @property
     def state(self) -> str:
@@ -28,7 +36,23 @@ class QueueSwitches(msgspec.Struct, frozen=True):
             return "paused"
         return "draining" if self.draining_since is not None else "open"
 
+    @property
+    def foreign_main(self) -> Main | None:
+        """Main where somebody else has put it, and as it has not passed yet; None if it is the queue's own."""
+        main, trusted = self.main, self.trusted
+        if main is None or trusted is None or main.commit == trusted.commit:
+            return None
+        return main if main.moved_by and main.verified_by is None else None
+
 
 def switches_of(queue: Queue) -> QueueSwitches:
-    names = dict.fromkeys(queue.entries, msgspec.Raw())
-    return QueueSwitches(queue.frozen, queue.paused, queue.draining_since, queue.halted, queue.main, names)
+    return QueueSwitches(
+        queue.frozen,
+        queue.paused,
+        queue.draining_since,
+        queue.halted,
+        queue.main,
+        dict.fromkeys(queue.entries, msgspec.Raw()),
+        queue.trusted,
+        KnownRuns(queue.stats.company),
+    )

@@ -4,7 +4,7 @@ from msgspec import Struct
 
 
 class Tally(Struct, frozen=True):
-    """Decayed counts of changes that were good or bad by themselves."""
+    """Decayed counts of changes that were good or bad by themselves, or of runs that were."""
 
     good: float = 0.0
     bad: float = 0.0
@@ -26,10 +26,18 @@ class CheckTally(Struct, frozen=True):
     quarantined: float = 0.0
 
 
+class RunCompany(Struct, frozen=True):
+    """Runs that should have passed and did or did not, beside another run and alone."""
+
+    beside: Tally = Tally()
+    alone: Tally = Tally()
+
+
 class Stats(Struct, frozen=True):
     """What the estimators read; bounded, fed by events only.
 
     `verdicts` counts runs that should have passed, as far as that came out; `flakes` those of them that did not.
+    `company` has the same ones by whether another run was under way at the same time.
     """
 
     overall: Tally = Tally()
@@ -41,3 +49,4 @@ class Stats(Struct, frozen=True):
     train_failures: float = 0.0
     samples: tuple[RunSample, ...] = ()
     checks: dict[str, CheckTally] = {}
+    company: RunCompany = RunCompany()
