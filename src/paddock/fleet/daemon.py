@@ -53,13 +53,15 @@ class Orders:
 
 @dataclass(frozen=True, slots=True)
 class Lull:
-    """Before `until` there is nothing to do, unless news come or the settings change."""
+    """From `since` until `until` there is nothing to do, unless news come or the settings change."""
 
     config: Config
+    since: float
     until: float
 
     def lasts(self, site: Site) -> bool:
-        return site.config is self.config and site.clock.now() < self.until
+        """Not if it has not begun yet: somebody has set the clock back."""
+        return site.config is self.config and self.since <= site.clock.now() < self.until
 
 
 @dataclass
@@ -85,7 +87,8 @@ class Daemon:
         sweeper = Sweeper(self.site.sessions)
         self.attempts = AttemptRuns(Crew(self.site, self.ledger, sweeper, self.gate), self.troubles, self._drives)
         self._dispatcher = Dispatcher(self.site, self.ledger, self.gate)
-        self.lander = Lander(self.site, self.ledger, CiCrew(self.site, sweeper), self._drives, self.troubles)
+        watches = not self.orders.until_idle
+        self.lander = Lander(self.site, self.ledger, CiCrew(self.site, sweeper), self._drives, self.troubles, watches)
         self._rounds = Rounds(self.site, self.ledger, self.troubles, self._driven)
 
     async def run(self) -> None:
@@ -139,14 +142,14 @@ class Daemon:
             self._woken.clear()
             look_at = await notice_edit(self.settings, self.site, self.ledger, self.troubles)
             board = self.ledger.read()
-            if called or lull is None or not lull.lasts(self.site) or self.news.has_come(board):
+            if called or lull is None or not lull.lasts(self.site) or self._has_news(board):
                 config = self.site.config
                 start_at, land_at = await self._act(board)
                 if self.orders.until_idle and (self._is_idle(start_at) or self._is_stuck()):
                     self.news.tell(self.ledger.board)
                     return
-                longest = self.site.clock.now() + LULL_SECONDS
-                lull = Lull(config, min(_times(start_at, land_at, self.gate.look_at, longest)))
+                now = self.site.clock.now()
+                lull = Lull(config, now, min(_times(start_at, land_at, self.gate.look_at, now + LULL_SECONDS)))
             else:
                 self.gate.learn(self.attempts.count(board))
             await self._sleep(min(_times(lull.until, look_at)))
@@ -158,6 +161,9 @@ class Daemon:
         self.attempts.adopt(board)
         self.attempts.steer(board)
         return await self._dispatch(board), await self.lander.step()
+
+    def _has_news(self, board: Board) -> bool:
+        return self.news.has_come(board) or self.lander.sees_main_elsewhere()
 
     def _call(self) -> None:
         """There is something to do that the log does not tell."""

@@ -5,8 +5,10 @@ import subprocess
 
 import pytest
 
+from paddock.core.board import Board
 from paddock.core.events import ChangeRebased
 from paddock.core.merge import events as qe
+from paddock.core.merge.model import HaltCause
 from paddock.core.tasks.task import Phase
 from tests.fleet.landing.conftest import MakeFarm
 from tests.fleet.landing.lab import Farm, write_commit
@@ -176,3 +178,45 @@ def test_work_that_needs_the_main_that_was_put_back_is_for_a_person_and_not_blam
     assert now.phase is Phase.APPROVAL
     assert "no longer in main, and does not apply without it" in now.reason
     assert [old.outcome.value for old in farm.queue.decided] == ["landed", "cancelled"]
+
+
+def notices(farm: Farm) -> dict[str, str]:
+    told = json.loads(farm.yard.paddock("status", "--json"))["needs_you"]["notices"]
+    return {one["kind"]: one["text"] for one in told}
+
+
+def test_an_idle_daemon_tests_a_main_that_somebody_else_has_moved(farm: Farm) -> None:
+    tested = land_one(farm)
+    daemon = farm.yard.start("run")
+    farm.yard.await_board(lambda board: "daemon" in board.leases.held, "the daemon")
+    green = farm.push({"parts/pushed": "good\n"})
+
+    def is_verified(board: Board) -> object:
+        return board.queue.main is not None and board.queue.main.commit == green and board.queue.main.verified_by
+
+    farm.yard.await_board(is_verified, "the test of main")
+    assert not notices(farm)
+
+    red = move_main(farm, "bad\n")
+    board = farm.yard.await_board(lambda board: board.halted, "the halt")
+    assert board.halted is not None
+    assert board.halted.cause is HaltCause.MAIN_RED
+    assert red in board.halted.reason
+    assert "paddock queue restore" in notices(farm)["queue-halted"]
+    farm.yard.paddock("queue", "restore")
+    assert farm.main == green != tested
+    farm.yard.await_board(lambda board: board.halted is None and not board.queue.running)
+    assert daemon.exit_code is None
+
+
+def test_status_tells_of_a_main_that_somebody_else_has_moved_and_nobody_has_tested(make_farm: MakeFarm) -> None:
+    farm = make_farm()
+    land_one(farm)
+    foreign = move_main(farm, "good\n")
+    farm.yard.run(code=0)
+    told = notices(farm)["main-untested"]
+    assert told.startswith(
+        f"main is at {foreign[:10]}, moved there by Paddock <paddock@localhost> (paddock: land t1@v1)"
+    )
+    land_one(farm, "two")
+    assert not notices(farm)

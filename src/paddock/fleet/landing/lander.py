@@ -43,11 +43,14 @@ AGAIN_SECONDS = 15.0
 
 @dataclass
 class Lander:
+    """One that `watches` tests a main that somebody else has moved, also while nothing is queued."""
+
     site: Site
     ledger: Ledger
     crew: CiCrew
     drives: Drives
     troubles: Troubles
+    watches: bool = False
 
     def __post_init__(self) -> None:
         self._entries = Entries(self.site, self.ledger)
@@ -75,10 +78,24 @@ class Lander:
     async def _advance(self) -> float | None:
         if _is_at_rest(self.ledger.board.queue):
             await self._notice_main(self.ledger.board.queue)
-            return None
+            if not self._has_foreign_main():
+                return None
         await self._act()
         await self._look_after()
         return self.site.clock.now() + (FETCH_SECONDS if self.site.config.land.remote else LOOK_SECONDS)
+
+    def sees_main_elsewhere(self) -> bool:
+        """Whether main's own file names another commit than the queue knows; costs no process."""
+        main, land = self.ledger.board.queue_switches.main, self.site.config.land
+        if not self.watches or main is None or land.remote:
+            return False
+        return self.site.repo.loose_tip(self.site.config.landing_branch) not in (None, main.commit)
+
+    def _has_foreign_main(self) -> bool:
+        """Somebody else has moved main, and CI can say whether it passes, before anything is to land on it."""
+        switches, land = self.ledger.board.queue_switches, self.site.config.land
+        goes_on = switches.halted is None and not switches.paused
+        return self.watches and goes_on and switches.foreign_main is not None and bool(land.ci or land.checks)
 
     async def _act(self) -> None:
         """Plans and performs until nothing is left to do; PaddockError where the world outside does not let us."""
@@ -124,7 +141,7 @@ class Lander:
 
     async def _notice_main(self, queue: Queue) -> None:
         """Where main is, before anything is queued: what moves it from then on is seen to have moved it."""
-        if self.site.config.land.remote:
+        if self.site.config.land.remote and not (self.watches and await self._main.ask_quietly()):
             return
         known = queue.main.commit if queue.main is not None else None
         seen = await asyncio.to_thread(observe_main, self.site.repo, main_ref(self.site), known)

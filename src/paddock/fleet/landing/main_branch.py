@@ -20,6 +20,9 @@ from paddock.git.landing.land import Landed, LandResult, StaleMain, Stuck, Unsou
 from paddock.git.landing.publish import Rejected, Unreachable
 
 FETCH_SECONDS = 15.0
+AT_REST_SECONDS = 60.0
+PATIENCE_AT_REST_SECONDS = 10.0
+LONGEST_SILENCE_SECONDS = 600.0
 LANDING = "landing"
 
 
@@ -32,6 +35,21 @@ class MainBranch:
 
     def __post_init__(self) -> None:
         self._began = self.site.clock.now()
+        self._ask_again_at = 0.0
+
+    async def ask_quietly(self) -> bool:
+        """Fetches main from its remote while nothing is to land, now and then; whether it is known.
+
+        A remote that does not answer is nobody's trouble then, and asked again much later.
+        """
+        now, land = asyncio.get_running_loop().time(), self.site.config.land
+        if now < self._ask_again_at:
+            return False
+        branch, patience = self.site.config.landing_branch, PATIENCE_AT_REST_SECONDS
+        fetched = await asyncio.to_thread(self.site.repo.fetch, land.remote, branch, patience)
+        pause = AT_REST_SECONDS if fetched.sha is not None else LONGEST_SILENCE_SECONDS
+        self._ask_again_at = asyncio.get_running_loop().time() + pause
+        return fetched.sha is not None
 
     async def look(self, queue: Queue) -> Facts:
         land = self.site.config.land
