@@ -5,6 +5,7 @@ import shutil
 import tempfile
 import time
 import uuid
+from functools import partial
 from pathlib import Path
 
 from bench.measure import Line
@@ -15,7 +16,7 @@ from paddock.sessions.fence import Fence
 from paddock.sessions.local import TurnFiles, start_turn
 from paddock.sessions.marks import Mark
 from paddock.sessions.process import block_until_exit
-from paddock.sessions.protocol import Turn, TurnOrder
+from paddock.sessions.protocol import Turn, TurnOrder, no_fence
 from paddock.sessions.toolchains import find_program, find_toolchains, with_real_paths
 
 TURN_SECONDS = 60.0
@@ -45,7 +46,7 @@ def measure_fence(turns: int) -> list[Line]:
 def _turn_ms(folder: Path, number: int, *, fenced: bool) -> float:
     env = dict(os.environ)
     began = time.perf_counter()
-    fence = _usual_fence(folder, env) if fenced else None
+    fence = partial(_usual_fence, folder, env) if fenced else no_fence
     order = TurnOrder(Turn("t1.1", number), ("true",), env, folder, fence=fence)
     mark = Mark(f"bench-{uuid.uuid4().hex}", "t1.1")
     shim = start_turn(order, TurnFiles.of(folder, number), mark, BY_HAND, lambda _name: None)

@@ -77,7 +77,7 @@ class DetachedStage:
         return self._order(turn, ("no-such-command",))
 
     def _order(self, turn: Turn, argv: tuple[str, ...]) -> TurnOrder:
-        return TurnOrder(turn, argv, {"PATH": os.environ["PATH"]}, self.folder, fence=self.fence)
+        return TurnOrder(turn, argv, {"PATH": os.environ["PATH"]}, self.folder, fence=lambda: self.fence)
 
     def play(self, scene: Scene) -> None:
         async def patiently() -> None:

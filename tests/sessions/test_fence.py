@@ -81,7 +81,7 @@ def test_a_folder_is_shown_at_another_place_where_it_is_kept_for_later() -> None
 
 def fenced(workshop: Workshop, script: str, level: Level = Level.FILES) -> TurnOrder:
     need_bubblewrap()
-    return replace(workshop.shell(script), fence=Fence(level, writes=(workshop.root,)))
+    return replace(workshop.shell(script), fence=lambda: Fence(level, writes=(workshop.root,)))
 
 
 @pytest.mark.parametrize("code", [0, 1, 7, 126, 137, 143, 255])
@@ -99,6 +99,21 @@ def test_both_streams_are_the_commands_own(workshop: Workshop) -> None:
     files = workshop.files()
     assert files.out.read_text().split() == ["out", "4"], "no descriptor but the three, and the one that ls reads"
     assert files.err.read_text() == "err\n"
+
+
+def test_a_fence_is_made_for_a_turn_that_begins_and_not_for_one_that_is_found(workshop: Workshop) -> None:
+    up = workshop.fifo("up")
+    order = fenced(workshop, f"echo up >{up}; exec sleep 600")
+    made = []
+
+    def make() -> Fence | None:
+        made.append(order.fence())
+        return made[-1]
+
+    shim = workshop.start(replace(order, fence=make))
+    up.read_text()
+    assert workshop.start(replace(order, fence=make)) == shim
+    assert len(made) == 1
 
 
 def test_nothing_survives_the_command_even_without_mark_group_or_parent(workshop: Workshop) -> None:

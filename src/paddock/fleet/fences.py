@@ -67,13 +67,13 @@ def describe_fences(config: Config) -> FenceNote:
     return FenceNote(agents.level, ci.level, agents.why or ci.why, agents.cure or ci.cure)
 
 
-def fence_attempt(
-    site: "Site", attempt: AttemptId, worktree: Worktree, level: Level, launch: Launch
-) -> tuple[Launch, Fence]:
-    """The fence of one turn, and its launch with the logs where they are outside the fence."""
+def fence_attempt(site: "Site", attempt: AttemptId, worktree: Worktree, level: Level, launch: Launch) -> Fence:
+    """The fence of one turn. Takes some milliseconds, and makes what the fence needs to show."""
     config, repo, desk = site.config, site.repo, site.desk_of(attempt).parent
     home, own = Path(launch.env.get("HOME") or "/"), launch.belongings
-    kept = _kept(site.memory_of(worktree.path), home, own.kept)
+    kept = _kept(site.memory_of(worktree.path), launch)
+    for _, folder in kept:
+        folder.mkdir(parents=True, exist_ok=True)
     reads, writes = _extra(config)
     program = _find_program(launch, home)
     settings = [home / name for name in _GIT_SETTINGS]
@@ -87,9 +87,22 @@ def fence_attempt(
         + _logins(own.logins, kept),
         kept=kept,
     )
-    if config.worktrees.isolate_home:
-        fence = replace(fence, writes=(*fence.writes, home))
-    return _seen_from_outside(launch, kept), fence
+    return replace(fence, writes=(*fence.writes, home)) if config.worktrees.isolate_home else fence
+
+
+def seen_from_outside(site: "Site", worktree: Worktree, launch: Launch) -> Launch:
+    """The launch of a turn that is fenced, with its logs where they are outside the fence."""
+    kept = _kept(site.memory_of(worktree.path), launch)
+
+    def outside(path: Path) -> Path:
+        return next((folder / path.relative_to(place) for place, folder in kept if path.is_relative_to(place)), path)
+
+    pattern = launch.session_log
+    for place, folder in kept:
+        if pattern.startswith(f"{escape(str(place))}/"):
+            pattern = escape(str(folder)) + pattern.removeprefix(escape(str(place)))
+            break
+    return replace(launch, logs=tuple(map(outside, launch.logs)), session_log=pattern, env=_unsigned(launch.env))
 
 
 def fence_ci(site: "Site", owner: str, sandbox: Sandbox, env: Mapping[str, str]) -> Fence | None:
@@ -164,14 +177,12 @@ def _extra(config: Config) -> tuple[tuple[Path, ...], tuple[Path, ...]]:
     return tuple(Path(os.path.expanduser(p)) for p in reads), tuple(Path(os.path.expanduser(p)) for p in writes)
 
 
-def _kept(memory: Path, home: Path, places: Iterable[Path]) -> tuple[tuple[Path, Path], ...]:
-    """Folders that outlive the fence, each in the worktree's own memory, where they are made if they are missing."""
-    kept = []
-    for place in places:
+def _kept(memory: Path, launch: Launch) -> tuple[tuple[Path, Path], ...]:
+    """Folders that outlive the fence, each in the worktree's own memory."""
+    home, kept = Path(launch.env.get("HOME") or "/"), []
+    for place in launch.belongings.kept:
         name = str(place.relative_to(home)) if place.is_relative_to(home) else str(place)
-        folder = memory / name.strip("/").replace("/", "-")
-        folder.mkdir(parents=True, exist_ok=True)
-        kept.append((place, folder))
+        kept.append((place, memory / name.strip("/").replace("/", "-")))
     return tuple(kept)
 
 
@@ -190,18 +201,6 @@ def _clear(place: Path) -> None:
             remove_tree(place)
         else:
             place.unlink()
-
-
-def _seen_from_outside(launch: Launch, kept: tuple[tuple[Path, Path], ...]) -> Launch:
-    def outside(path: Path) -> Path:
-        return next((folder / path.relative_to(place) for place, folder in kept if path.is_relative_to(place)), path)
-
-    pattern = launch.session_log
-    for place, folder in kept:
-        if pattern.startswith(f"{escape(str(place))}/"):
-            pattern = escape(str(folder)) + pattern.removeprefix(escape(str(place)))
-            break
-    return replace(launch, logs=tuple(map(outside, launch.logs)), session_log=pattern, env=_unsigned(launch.env))
 
 
 def _unsigned(env: Mapping[str, str]) -> dict[str, str]:

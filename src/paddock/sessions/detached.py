@@ -3,6 +3,7 @@
 import glob
 import signal
 from collections.abc import Callable, Collection
+from functools import lru_cache
 from pathlib import Path
 
 from paddock.core.lead import BY_HAND, Lead
@@ -16,6 +17,8 @@ from paddock.sessions.stopping import TurnToStop, stop_turn
 from paddock.sessions.sweep import sweep
 from paddock.sessions.watch import TurnWatch
 
+MOST_REMEMBERED = 1024
+
 
 class DetachedSessions:
     def __init__(self, marker: str, folder_of: Callable[[str], Path], checkpoint: Callable[[str], None]) -> None:
@@ -23,6 +26,8 @@ class DetachedSessions:
         self._folder_of = folder_of
         self._checkpoint = checkpoint
         self._watch = TurnWatch()
+        # Asked for several times a turn, of hundreds of turns at once after a restart.
+        self._files = lru_cache(MOST_REMEMBERED)(self._find_files)
         self.lead: Lead = BY_HAND
 
     @property
@@ -88,7 +93,7 @@ class DetachedSessions:
     def close(self) -> None:
         self._watch.close()
 
-    def _files(self, turn: Turn) -> TurnFiles:
+    def _find_files(self, turn: Turn) -> TurnFiles:
         return TurnFiles.of(self._folder_of(turn.owner), turn.number)
 
     def _mark(self, owner: str) -> Mark:

@@ -148,9 +148,9 @@ def _find_command(order: TurnOrder, files: TurnFiles) -> str:
 def _fenced(order: TurnOrder, command: str) -> tuple[str, ...]:
     """What follows in the shim's arguments."""
     argv = (command, *order.argv[1:])
-    if order.fence is None:
+    if (fence := order.fence()) is None:
         return ("", *argv)
-    return (FENCE_ENDED, *fence_argv(order.fence, this_system(), order.cwd, argv))
+    return (FENCE_ENDED, *fence_argv(fence, this_system(), order.cwd, argv))
 
 
 def _spawn_shim(

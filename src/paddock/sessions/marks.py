@@ -12,7 +12,6 @@ import os
 import time
 from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass
-from pathlib import Path
 
 import psutil
 
@@ -114,7 +113,8 @@ def _find(attempt_of: Callable[[tuple[str, ...]], Mark | None]) -> tuple[MarkedP
 
     spared = _lineage(rows, os.getpid())
     found = ((owner_of(pid), row) for pid, row in rows.items() if pid not in spared)
-    return tuple(_describe(mark, row.stat) for mark, row in found if mark is not None)
+    now = _process_clock()
+    return tuple(_describe(mark, row.stat, now) for mark, row in found if mark is not None)
 
 
 def _lineage(rows: Mapping[int, _Row], pid: int) -> frozenset[int]:
@@ -185,15 +185,17 @@ def _arguments(pid: int) -> bytes:
     return b"\0".join(os.fsencode(argument) for argument in psutil.Process(pid).cmdline())
 
 
-def _describe(mark: Mark, stat: ProcessStat) -> MarkedProcess:
-    return MarkedProcess(mark, stat.identity, stat.group, _age_seconds(stat.identity), _command(stat.identity.pid))
+def _describe(mark: Mark, stat: ProcessStat, now: float) -> MarkedProcess:
+    age = max(0.0, now - stat.identity.started / _TICKS_PER_SECOND)
+    return MarkedProcess(mark, stat.identity, stat.group, age, _command(stat.identity.pid))
 
 
-def _age_seconds(identity: ProcessIdentity) -> float:
-    if HAS_PROCFS:
-        uptime = float(Path("/proc/uptime").read_text("ascii").split()[0])
-        return max(0.0, uptime - identity.started / os.sysconf("SC_CLK_TCK"))
-    return max(0.0, time.time() - identity.started / 1_000_000)
+_TICKS_PER_SECOND = os.sysconf("SC_CLK_TCK") if HAS_PROCFS else 1_000_000
+
+
+def _process_clock() -> float:
+    """Seconds, by the clock that the starts of processes are counted by."""
+    return float(read_proc("/proc/uptime").split()[0]) if HAS_PROCFS else time.time()
 
 
 def _command(pid: int) -> str:
@@ -205,4 +207,5 @@ def _command(pid: int) -> str:
 
 def cut_command(text: str) -> str:
     """A command line as evidence shows it: short, on one line, harmless to a terminal."""
-    return "".join(c if c.isprintable() else "?" for c in text[:COMMAND_CHARACTERS])
+    cut = text[:COMMAND_CHARACTERS]
+    return cut if cut.isprintable() else "".join(c if c.isprintable() else "?" for c in cut)

@@ -27,13 +27,22 @@ class Turn:
     number: int
 
 
+MakeFence = Callable[[], Fence | None]
+"""None where the command needs no fence. May raise PaddockError."""
+
+
+def no_fence() -> None:
+    return None
+
+
 @dataclass(frozen=True, slots=True)
 class TurnOrder:
     """One turn to run. `env` is the command's whole environment; Paddock's own variables are added to it.
 
     `cwd` is a folder of the host that runs it. With `one_stream` standard error goes where standard output goes, so
-    that both are read in the order they were written. `logs` are files in which the command tells more. Without a
-    `fence` the command sees what its starter sees; with one, what it started ends with it.
+    that both are read in the order they were written. `logs` are files in which the command tells more. `fence` is
+    asked when the command is about to begin. Without one the command sees what its
+    starter sees; with one, what it started ends with it.
     """
 
     turn: Turn
@@ -42,7 +51,7 @@ class TurnOrder:
     cwd: Path
     one_stream: bool = False
     logs: tuple[Path, ...] = ()
-    fence: Fence | None = None
+    fence: MakeFence = no_fence
 
 
 @dataclass(frozen=True, slots=True)

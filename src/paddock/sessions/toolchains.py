@@ -7,6 +7,7 @@ the part with programs is shown.
 
 import os
 from collections.abc import Iterable, Iterator, Mapping
+from functools import cache
 from pathlib import Path
 
 MOST_LINKS = 20
@@ -48,11 +49,15 @@ def installation_of(program: Path, home: Path) -> Path:
     parts = program.parts
     if "node_modules" in parts:
         return Path(*parts[: parts.index("node_modules") + 1])
-    folder = program.parent
-    shared = {home / name for name in _SHARED_PREFIXES} | set(home.parents)
+    folder, shared = program.parent, _shared_folders(home)
     if folder.name in _PROGRAM_FOLDERS and folder.parent not in shared:
         return folder.parent
     return program if folder in shared else folder
+
+
+@cache
+def _shared_folders(home: Path) -> frozenset[Path]:
+    return frozenset((*(home / name for name in _SHARED_PREFIXES), *home.parents))
 
 
 def _links(path: Path) -> Iterator[Path]:

@@ -5,6 +5,7 @@ import os
 import uuid
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 
 from paddock.core.errors import PaddockError
@@ -27,11 +28,21 @@ from paddock.fleet.checkpoints import checkpoint
 from paddock.fleet.clock import wait_for
 from paddock.fleet.desk.wire import DESK_VARIABLE
 from paddock.fleet.dispatch.pricing import Startup, bill
-from paddock.fleet.fences import agents_level, fence_attempt
+from paddock.fleet.fences import agents_level, fence_attempt, seen_from_outside
 from paddock.fleet.site import Site
 from paddock.git.worktrees.furnish import Worktree
-from paddock.sessions.fence import Fence
-from paddock.sessions.protocol import Exited, NeverStarted, Running, Sessions, Stream, Turn, TurnOrder, Vanished
+from paddock.sessions.protocol import (
+    Exited,
+    MakeFence,
+    NeverStarted,
+    Running,
+    Sessions,
+    Stream,
+    Turn,
+    TurnOrder,
+    Vanished,
+    no_fence,
+)
 
 LAST_BYTES = 16_384
 _NAMESPACE = uuid.UUID("6f2b7d3e-5c0a-4a51-9f0e-7a64646f636b")
@@ -68,8 +79,11 @@ def new_session_id(attempt: AttemptId, marker: str, turn: int) -> str:
 
 def describe_turn(
     site: Site, engine: Engine, task: Task, attempt: Attempt, worktree: Worktree, plan: TurnPlan
-) -> tuple[Launch, Fence | None]:
-    """Raises PaddockError where the engine cannot be called, or not in the fence it should be in."""
+) -> tuple[Launch, MakeFence]:
+    """How to start the turn. Its fence is made when it begins: an adopted turn is in one already.
+
+    Raises PaddockError where the engine cannot be called, or not in the fence it should be in.
+    """
     folder = site.attempt_folder(attempt.id)
     # The one noted when the turn was claimed, whatever has been configured or installed since.
     level = Level(attempt.fence) if attempt.fence else fence_level(site, engine, task)
@@ -90,7 +104,9 @@ def describe_turn(
             attempt_env=_attempt_environment(site, attempt, worktree),
         )
     )
-    return (launch, None) if level is Level.NONE else fence_attempt(site, attempt.id, worktree, level, launch)
+    if level is Level.NONE:
+        return launch, no_fence
+    return seen_from_outside(site, worktree, launch), partial(fence_attempt, site, attempt.id, worktree, level, launch)
 
 
 def fence_level(site: Site, engine: Engine, task: Task) -> Level:
@@ -122,7 +138,7 @@ def was_started(site: Site, attempt: Attempt) -> bool:
     return not isinstance(site.sessions.observe(open_turn(attempt)), NeverStarted)
 
 
-def start(site: Site, attempt: Attempt, launch: Launch, fence: Fence | None = None) -> None:
+def start(site: Site, attempt: Attempt, launch: Launch, fence: MakeFence = no_fence) -> None:
     """Starts the turn unless it has been started. Raises PaddockError when it cannot be."""
     site.lead.require()
     for file in launch.files:

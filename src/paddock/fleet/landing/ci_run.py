@@ -7,6 +7,7 @@ it was. The turns of a run are: 0 set-up, then one for each time a check is run.
 import asyncio
 import os
 from dataclasses import dataclass, field
+from functools import partial
 
 from paddock.core.errors import PaddockError
 from paddock.core.merge.guards import BLAMING
@@ -158,7 +159,7 @@ class CiRun:
         self._site.lead.require()
         note_step(self._site, self.run.id, number, name)
         env = {**command.env, DESK_VARIABLE: self._site.furnish_desk(turn.owner)}
-        fence = fence_ci(self._site, turn.owner, sandbox, env)
+        fence = partial(fence_ci, self._site, turn.owner, sandbox, env)
         order = TurnOrder(turn, command.argv, env, command.cwd, one_stream=True, fence=fence)
         await asyncio.to_thread(self._sessions.start, order)
         checkpoint("ci.started")
