@@ -9,7 +9,14 @@ from msgspec.structs import replace
 
 from paddock.core import events as ev
 from paddock.core.ids import AttemptId, TaskId
-from paddock.core.tasks.conversations import Homes, continued_attempt, find_homes, resumable_session
+from paddock.core.tasks.conversations import (
+    Homes,
+    continued_attempt,
+    find_homes,
+    memories_in_use,
+    memory_of_turn,
+    resumable_session,
+)
 from paddock.core.tasks.task import Attempt, Phase
 from paddock.core.tasks.vocabulary import CONTINUES, RESUMED, UNBEGUN, EndedBy, Outcome, Step
 from tests.core.ledger import Ledger
@@ -42,6 +49,30 @@ def test_the_log_says_where_a_conversation_lives(ledger: Ledger) -> None:
     last = ledger.task(task).last
     assert last is not None
     assert (last.worktree, last.session) == ("/r/w1", "s")
+
+
+def test_a_conversation_that_begins_is_kept_apart_and_one_that_goes_on_stays_where_it_is(ledger: Ledger) -> None:
+    _, first = work(ledger, "/r/w1")
+    attempt = Attempt(first, "scripted", "b", "c", 0.0)
+    assert memory_of_turn(attempt, begins=False) == first
+    assert memory_of_turn(replace(attempt, memory="t7.1"), begins=False) == "t7.1"
+    assert memory_of_turn(replace(attempt, memory="t7.1"), begins=True) == first
+    later = replace(attempt, memory=first, turn=2)
+    assert memory_of_turn(later, begins=False) == first
+    assert memory_of_turn(later, begins=True) == f"{first}-3"
+
+
+def test_what_is_kept_of_a_conversation_is_needed_until_its_task_has_finished(ledger: Ledger) -> None:
+    ended: dict[str, TaskId] = {}
+    for name, step in (("kept", "approval"), ("over", "noop"), ("cancelled", "approval")):
+        task = ended[name] = ledger.add()
+        attempt = ledger.start(task)
+        ledger.write(ev.Draft(ev.TurnStarted(1, "s", memory=name), task, attempt))
+        end(ledger, task, attempt, step)
+    ledger.write(ev.Draft(ev.TaskCancelled(), task=ended["cancelled"]))
+    task = ledger.add()
+    ledger.write(ev.Draft(ev.TurnStarted(1, memory="live"), task, ledger.start(task)))
+    assert memories_in_use(ledger.board) == {"kept": False, "live": True}
 
 
 def test_folders_of_unfinished_tasks_are_kept_and_the_least_wanted_comes_first(ledger: Ledger) -> None:

@@ -5,12 +5,14 @@ from dataclasses import replace
 from hypothesis import given
 from hypothesis import strategies as st
 
+from paddock.core import events as ev
 from paddock.core.board import Board
 from paddock.core.events import Draft
 from paddock.core.leases import decisions, lease
 from paddock.core.merge import events as qe
 from paddock.core.merge.model import Purpose, Result
 from paddock.core.tasks.conversations import Homes
+from paddock.core.tasks.vocabulary import Outcome, Step
 from paddock.core.upkeep.findings import (
     EndProcesses,
     ExpireLease,
@@ -32,6 +34,7 @@ from paddock.core.upkeep.judge import (
     live_owners,
 )
 from paddock.core.upkeep.survey import (
+    MemorySeen,
     OutputSeen,
     ProcessSeen,
     SandboxClaim,
@@ -43,7 +46,7 @@ from paddock.core.upkeep.survey import (
 from tests.core.ledger import START, Ledger
 
 NOW = START + 10_000
-ALLOWED = Allowed(sandboxes=2, output_age_seconds=86400.0, output_megabytes=1.0)
+ALLOWED = Allowed(sandboxes=2, output_age_seconds=86400.0, output_megabytes=1.0, memory_megabytes=1.0)
 RUN = ("m0", "tree0", (), "tree0")
 
 
@@ -216,3 +219,26 @@ def test_fresh_refs_are_left_for_whoever_is_making_them() -> None:
     seen = Survey(units=(UnitSeen("new", FRESH_UNIT_SECONDS), UnitSeen("old", FRESH_UNIT_SECONDS + 1)))
     found = judge(Board(), seen, ALLOWED, NOW)
     assert [(one.what, one.name) for one in found] == [(What.REF, "old")]
+
+
+MEGABYTE = 1024 * 1024
+
+
+def test_conversations_stay_as_long_as_a_task_may_go_on_with_them_and_the_largest_go_first() -> None:
+    ledger = Ledger()
+    for name, step in (("large", "approval"), ("small", "approval"), ("over", "noop"), ("live", "")):
+        task = ledger.add()
+        attempt = ledger.start(task)
+        ledger.write(ev.Draft(ev.TurnStarted(1, memory=name), task, attempt))
+        if step:
+            ledger.write(ev.Draft(ev.TurnEnded(1, exit=0), task, attempt))
+            ended = ev.AttemptEnded(Outcome.DELIVERED, Step(step), counted=False, head="c" * 40, base="b" * 40)
+            ledger.write(ev.Draft(ended, task, attempt))
+    sizes = {"live": 5, "large": 3, "small": 0.5, "t3.1": 1, "t3.1-2": 1, "t4.1": 1, "somebody's": 9}
+    seen = Survey(memories=tuple(MemorySeen(name, f"/m/{name}", int(n * MEGABYTE)) for name, n in sizes.items()))
+    limits = replace(ALLOWED, memory_megabytes=6.0)
+    found = {one.name: one for one in judge(ledger.board, seen, limits, NOW)}
+    assert found.keys() == {"large", "t3.1", "t3.1-2"}, "nobody is made to forget by what another keeps"
+    assert {one.what for one in found.values()} == {What.CONVERSATION}
+    assert "more than 6 MB" in found["large"].evidence
+    assert found["large"].remedy == RemoveOutput("/m/large")

@@ -189,7 +189,7 @@ def test_an_engine_that_lost_the_conversation_begins_another_in_the_same_attempt
 def test_a_task_to_be_done_in_a_session_that_is_lost_is_told_all_of_it(make_yard: MakeYard) -> None:
     yard = make_yard(PADDOCK_LIMITS_INLINE="true", PADDOCK_LIMITS_MAX_AGENTS="1")
     memory = yard.log_path.parent / "memory"
-    forgets: Step = {"run": ["sh", "-c", f"(sleep 0.3; rm -f {memory}/*.json {memory}/*/*.json) & true"]}
+    forgets: Step = {"run": ["sh", "-c", f"(sleep 0.3; find {memory} -name '*.json' -delete) & true"]}
     yard.add_all(
         [{"brief": play(write("a"), commit("Add a"), forgets)}, {"brief": play(write("b"), commit("Add b"))}], "c"
     )

@@ -10,7 +10,7 @@ from paddock.core.events import TurnStarted
 from paddock.core.tasks.task import Phase
 from tests.bubblewrap import need_bubblewrap
 from tests.fleet.conftest import MakeYard
-from tests.fleet.yard import Step, Yard, commit, write
+from tests.fleet.yard import Step, Yard, commit, play, write
 
 LOOK = """
 for path in HOME/.ssh/id HOME/notes TOP/README.md TOP/.git/paddock/log.db OTHER /etc/shadow; do
@@ -72,6 +72,48 @@ def test_an_agent_sees_its_work_and_its_tools_and_leaves_nothing_elsewhere(make_
     assert yard.attempt().fence == "files"
     assert "fence     files" in yard.paddock("show", "t1")
     yard.assert_nothing_is_left()
+
+
+def test_a_conversation_is_shown_to_its_own_task_alone_and_goes_when_that_has_finished(make_yard: MakeYard) -> None:
+    """One worktree for all of them: what is kept there would be everybody's."""
+    need_bubblewrap()
+    yard = furnished(make_yard, PADDOCK_LIMITS_MAX_AGENTS="1", PADDOCK_WORKTREES_MOST="1")
+    memory = yard.log_path.parent / "memory"
+    leave = {"run": ["sh", "-c", f"for d in $(find {memory} -type d); do echo canary >$d/left; done"]}
+    find = {"run": ["sh", "-c", f"find {memory} -type f -exec cat {{}} + >{yard.folder}/out/$PADDOCK_ATTEMPT"]}
+    yard.add(leave, write("a.txt"), commit("Add a"), {"say": "hello"}, find, write("b.txt"), commit("Add b"))
+    yard.add(find, write("c.txt"), commit("Add c"))
+    yard.run(code=0)
+    assert [yard.attempt(name).worktree for name in ("t1", "t2")] == [yard.attempt("t1").worktree] * 2
+    assert "canary" in (yard.folder / "out/t1.1").read_text()
+    assert "canary" not in (yard.folder / "out/t2.1").read_text()
+
+    yard.paddock("message", "t1", play(find, write("d.txt"), commit("Add d")))
+    yard.run(code=0)
+    assert yard.attempt("t1").memory == "t1.1"
+    assert "canary" in (yard.folder / "out/t1.2").read_text(), "it goes on with its own"
+
+    yard.paddock("cancel", "t1")
+    assert "conversation that will not go on" in yard.paddock("janitor")
+    assert [path.name for path in memory.glob("*/*")] == ["t2.1"]
+    yard.paddock("message", "t2", play(find, write("e.txt"), commit("Add e")))
+    yard.run(code=0, env={"PADDOCK_JANITOR_CONVERSATIONS_MB": "1"})
+    assert yard.attempt("t2").session == yard.task("t2").attempts[0].session
+
+
+def test_a_conversation_that_is_kept_no_longer_begins_again_and_says_so(make_yard: MakeYard) -> None:
+    need_bubblewrap()
+    yard = furnished(make_yard)
+    memory = yard.log_path.parent / "memory"
+    fill = {"run": ["sh", "-c", f"head -c 2000000 /dev/urandom >$(find {memory} -type d | tail -1)/much"]}
+    yard.add(fill, write("a.txt"), commit("Add a"))
+    yard.run(code=0)
+    said = yard.paddock("janitor", env={"PADDOCK_JANITOR_CONVERSATIONS_MB": "1"})
+    assert "more than 1 MB are kept of conversations" in said
+    yard.paddock("message", "t1", play(write("b.txt"), commit("Add b")))
+    yard.run(code=0)
+    assert yard.attempt().new_conversation == "nothing of the previous one is kept that a fence could show"
+    assert yard.attempt().outcome == "delivered"
 
 
 def test_ci_is_fenced_too_and_at_a_level_of_its_own(make_yard: MakeYard) -> None:

@@ -33,10 +33,10 @@ Step = Mapping[str, object]
 _Found = TypeVar("_Found")
 _KEPT_FILES = re.compile(
     r"""/paddock/(log\.(db(-wal|-shm)?|lock|board)|(waiting|limits|troubles|settings|fence)\.json|(checkouts|left-locks)\.lock|main-compared|daemon\.log|leader)$
-    |/paddock/memory/(w\d+/)?[^/]+\.json(\.new)?$  # the draft is of an agent killed while it saved its conversation
+    |/paddock/memory/[0-9a-f]{8}/t\d+\.\d+(-\d+)?/[^/]+\.json(\.new)?$  # the draft is of an agent killed while saving
     |/paddock/attempts/[0-9a-f]{8}/t\d+/\d+/(turn-\d+\.(pid|out|err|exit|ending|stop|logs|times|[0-9a-f]{16}\.go)|prompt[^/]*|setup\.log|desk/socket(\.new)?)$
     |/paddock/attempts/[0-9a-f]{8}/t\d+/\d+/((gemini|qwen)-defaults\.json|aider/[^/]+)$
-    |/paddock/memory/w\d+/\.[a-z]  # what CLIs keep where a fence hides the rest
+    |/paddock/memory/[0-9a-f]{8}/t\d+\.\d+(-\d+)?/\.[a-z]  # what CLIs keep where a fence hides the rest
     |/paddock/(runs|workbench\.git)/
     |/\.slots/(claims\.lock|repository|w\d+/(lock|record\.json|setup\.log|control/((ORIG_)?HEAD|logs/HEAD|config|index|shallow|info/[a-z-]+)))$""",
     re.VERBOSE,

@@ -166,6 +166,8 @@ def _good_task(name: str) -> dict[str, object]:
         steps[:0] = [write("private.key", SECRETS["another attempt's file"]), {"wait_for": ".gate"}]
         secret = SECRETS["another task's brief"]
         return {"brief": f"Never tell anyone {secret}. {play(*steps)}", "title": name}
+    if name == "earlier":
+        steps.append({"say": SECRETS["an earlier conversation"]})
     return {"brief": play(*steps), "title": name}
 
 

@@ -75,6 +75,9 @@ class Janitor(Section, frozen=True):
     every: Annotated[Seconds, Meta(description="time between two rounds")] = 300.0
     transcripts_age: Annotated[Seconds, Meta(description="how long agents' output is kept")] = 30 * 86400.0
     transcripts_mb: Annotated[int, Meta(ge=1, description="how much of it is kept; the oldest goes first")] = 4096
+    conversations_mb: Annotated[
+        int, Meta(ge=1, description="how much of the conversations of unfinished tasks is kept; the largest goes first")
+    ] = 2048
 
 
 class LeaseSettings(Section, frozen=True):

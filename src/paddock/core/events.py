@@ -204,8 +204,8 @@ class AttemptStarted(Event, frozen=True):
     `inlined` says why it runs in the warm session of another task's agent instead of one of its own. What
     is reserved counts against the budgets until the attempt has ended. `session_used` is what the conversation
     had used before: input, cache writes, cache reads and output, for engines that only tell totals. `worktree` is
-    the folder that the conversation lives in, where it is one that goes on. `host` is the name of where it runs, and
-    `host_id` stays when that changes.
+    the folder that the conversation lives in, where it is one that goes on, and `memory` names what is kept of it.
+    `host` is the name of where it runs, and `host_id` stays when that changes.
     """
 
     kind: ClassVar[str] = "attempt.started"
@@ -226,6 +226,7 @@ class AttemptStarted(Event, frozen=True):
     reserved_tokens: float = 0.0
     role: Role = Role.WORK
     host_id: str = ""
+    memory: str = ""
 
 
 class AttemptExtended(Event, frozen=True):
@@ -241,7 +242,7 @@ class TurnStarted(Event, frozen=True):
 
     `worktree` is the folder it works in, where its conversation lives from now on. `new_conversation` says why the
     turn begins another conversation although there was one to go on with. `fence` is the level in force, empty where
-    nobody noted it.
+    nobody noted it. `memory` names what is kept of the conversation: nobody else is shown it.
     """
 
     kind: ClassVar[str] = "turn.started"
@@ -251,6 +252,7 @@ class TurnStarted(Event, frozen=True):
     worktree: str = ""
     new_conversation: str = ""
     fence: str = ""
+    memory: str = ""
 
 
 class TurnEnded(Event, frozen=True):

@@ -2,7 +2,7 @@
 
 In a fence a CLI finds a home with these and nothing else. Its configuration is read-only: what an agent writes there
 would run the next time the user starts the CLI. A login is writable, because a CLI that cannot renew it loses it.
-Conversations are kept apart for each worktree.
+Each conversation is kept apart from all others.
 """
 
 from collections.abc import Iterable, Mapping

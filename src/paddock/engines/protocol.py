@@ -59,7 +59,7 @@ class TurnRequest:
     `session_id` names the conversation to resume; None begins a new one, under `new_session_id` where the
     engine lets us choose. `base_env` is the parent's environment, of which only allowed names pass;
     `attempt_env` is set as it is. `folder` is the attempt's own place for side files, outside the worktree;
-    `memory` is shared by all attempts of a task, for what a conversation needs to go on in the next one.
+    `memory` is the conversation's own, for what it needs to go on in another attempt.
     """
 
     prompt: str

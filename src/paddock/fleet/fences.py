@@ -19,7 +19,7 @@ import paddock
 from paddock.config.schema import Agent, Config, LandSettings
 from paddock.core.errors import Misuse, PaddockError
 from paddock.core.fence import InForce, Level, level_in_force
-from paddock.core.ids import AttemptId
+from paddock.core.tasks.task import Attempt
 from paddock.engines.protocol import Capabilities, Launch
 from paddock.fleet.fence_note import FenceNote
 from paddock.git.disk import remove_tree
@@ -67,11 +67,11 @@ def describe_fences(config: Config) -> FenceNote:
     return FenceNote(agents.level, ci.level, agents.why or ci.why, agents.cure or ci.cure)
 
 
-def fence_attempt(site: "Site", attempt: AttemptId, worktree: Worktree, level: Level, launch: Launch) -> Fence:
+def fence_attempt(site: "Site", attempt: Attempt, worktree: Worktree, level: Level, launch: Launch) -> Fence:
     """The fence of one turn. Takes some milliseconds, and makes what the fence needs to show."""
-    config, repo, desk = site.config, site.repo, site.desk_of(attempt).parent
+    config, repo, desk = site.config, site.repo, site.desk_of(attempt.id).parent
     home, own = Path(launch.env.get("HOME") or "/"), launch.belongings
-    kept = _kept(site.memory_of(worktree.path), launch)
+    kept = _kept(site.memory_of(attempt), launch)
     for _, folder in kept:
         folder.mkdir(parents=True, exist_ok=True)
     reads, writes = _extra(config)
@@ -90,9 +90,9 @@ def fence_attempt(site: "Site", attempt: AttemptId, worktree: Worktree, level: L
     return replace(fence, writes=(*fence.writes, home)) if config.worktrees.isolate_home else fence
 
 
-def seen_from_outside(site: "Site", worktree: Worktree, launch: Launch) -> Launch:
+def seen_from_outside(memory: Path, launch: Launch) -> Launch:
     """The launch of a turn that is fenced, with its logs where they are outside the fence."""
-    kept = _kept(site.memory_of(worktree.path), launch)
+    kept = _kept(memory, launch)
 
     def outside(path: Path) -> Path:
         return next((folder / path.relative_to(place) for place, folder in kept if path.is_relative_to(place)), path)
@@ -178,7 +178,7 @@ def _extra(config: Config) -> tuple[tuple[Path, ...], tuple[Path, ...]]:
 
 
 def _kept(memory: Path, launch: Launch) -> tuple[tuple[Path, Path], ...]:
-    """Folders that outlive the fence, each in the worktree's own memory."""
+    """Folders that outlive the fence, each in the conversation's memory."""
     home, kept = Path(launch.env.get("HOME") or "/"), []
     for place in launch.belongings.kept:
         name = str(place.relative_to(home)) if place.is_relative_to(home) else str(place)

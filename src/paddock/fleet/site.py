@@ -16,7 +16,7 @@ from paddock.core.money.prices import Price, PriceBook, Rates, price_book, read_
 from paddock.core.money.pricetable import TABLE
 from paddock.core.tasks.deadlines import TurnLimits
 from paddock.core.tasks.repetition import LoopLimits
-from paddock.core.tasks.task import Task
+from paddock.core.tasks.task import Attempt, Task
 from paddock.engines.protocol import Capabilities, Engine
 from paddock.engines.registry import load_engine
 from paddock.fleet.checkpoints import checkpoint
@@ -161,13 +161,13 @@ class Site:
         return self.attempts_folder / task_of(attempt) / str(attempt_number(attempt))
 
     @property
-    def memory(self) -> Path:
-        """What conversations need to go on in another attempt."""
-        return self.state_dir / "memory"
+    def memories_folder(self) -> Path:
+        """What conversations need to go on in another turn or attempt."""
+        return self.state_dir / "memory" / self.log_identity
 
-    def memory_of(self, worktree: Path) -> Path:
-        """The same, of the conversations in one worktree: a fence shows no others."""
-        return self.memory / worktree.name
+    def memory_of(self, attempt: Attempt) -> Path:
+        """The same, of the attempt's own conversation: a fence shows no other."""
+        return self.memories_folder / (attempt.memory or attempt.id)
 
     @cached_property
     def identity(self) -> dict[str, str]:

@@ -30,6 +30,11 @@ ATTACKS = (
         'find "$STATE/attempts" -type f -exec cat {} + | grep -a canary',
     ),
     _reads(
+        "reads-conversations",
+        "conversations of other attempts, also of earlier ones in the same worktree",
+        'find "$STATE/memory" -type f -exec cat {} + | grep -a canary',
+    ),
+    _reads(
         "reads-arguments",
         "other processes' arguments",
         'cat /proc/[0-9]*/cmdline 2>/dev/null | tr "\\0" "\\n" | grep -a canary',

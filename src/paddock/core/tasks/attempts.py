@@ -26,6 +26,7 @@ def begin_attempt(name: AttemptId, event: ev.AttemptStarted, at: float) -> Attem
         session_cost=event.session_cost,
         role=event.role,
         host_id=event.host_id,
+        memory=event.memory,
     )
 
 
@@ -41,6 +42,7 @@ def open_turn(attempt: Attempt, event: ev.TurnStarted) -> Attempt:
         session_lost="",
         new_conversation=event.new_conversation or attempt.new_conversation,
         fence=event.fence,
+        memory=event.memory or attempt.memory,
     )
     return _forget_conversation(opened) if event.new_conversation else opened
 

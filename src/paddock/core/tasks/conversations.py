@@ -5,6 +5,7 @@ wherever they are started, and all of them remember its path. So a conversation 
 or not at all, and a folder that one may come back to is given to others last.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from paddock.core.board import Board
@@ -41,6 +42,23 @@ def find_homes(board: Board) -> Homes:
             worth = (LIKELIHOOD.get(task.phase, 0), task.since)
             kept[last.worktree] = max(worth, kept.get(last.worktree, worth))
     return Homes(frozenset(due), tuple(sorted(kept.keys() - due, key=kept.__getitem__)))
+
+
+def memory_of_turn(attempt: Attempt, *, begins: bool) -> str:
+    """Where the conversation of the attempt's next turn is kept: with the one it goes on with. One that begins gets a
+    place of its own, so that it finds nothing of any other."""
+    if attempt.memory and not begins:
+        return attempt.memory
+    return attempt.id if attempt.turn == 0 else f"{attempt.id}-{attempt.turn + 1}"
+
+
+def memories_in_use(board: Board) -> Mapping[str, bool]:
+    """What is kept of conversations that may go on, and whether they are going on now."""
+    used: dict[str, bool] = {}
+    for task in board.open_tasks():
+        if task.last is not None and task.last.memory:
+            used[task.last.memory] = used.get(task.last.memory, False) or task.last.live
+    return used
 
 
 def continued_attempt(task: Task, engine: str, *, fresh: bool = False) -> Attempt | None:

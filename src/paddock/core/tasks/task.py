@@ -96,6 +96,7 @@ class Attempt(msgspec.Struct, frozen=True, array_like=True, gc=False):
     host_id: str = ""
     refused: tuple[str, ...] = ()
     fence: str = ""
+    memory: str = ""
 
     @property
     def live(self) -> bool:

@@ -19,6 +19,7 @@ class What(StrEnum):
     REF = "ref of an ended run"
     CHANGES = "refs of finished changes"
     TRANSCRIPT = "old transcript"
+    CONVERSATION = "conversation that will not go on"
     UNKNOWN = "unknown"
 
 

@@ -12,7 +12,7 @@ from paddock.core.board import Board
 from paddock.core.ids import CHANGES, RESOLVE_SUFFIX, RUN_OWNER, TaskId, resolve_folder
 from paddock.core.leases import decisions
 from paddock.core.merge.model import Ending, Queue
-from paddock.core.tasks.conversations import NOWHERE, Homes
+from paddock.core.tasks.conversations import NOWHERE, Homes, memories_in_use
 from paddock.core.tasks.task import Phase
 from paddock.core.upkeep.changes import spare_changes
 from paddock.core.upkeep.findings import (
@@ -30,6 +30,7 @@ from paddock.core.upkeep.findings import (
 )
 from paddock.core.upkeep.survey import (
     HeldChanges,
+    MemorySeen,
     OutputSeen,
     ProcessSeen,
     SandboxClaim,
@@ -51,6 +52,7 @@ class Allowed:
     sandboxes: int
     output_age_seconds: float
     output_megabytes: float
+    memory_megabytes: float
     driven: frozenset[str] = frozenset()
 
 
@@ -65,6 +67,7 @@ def judge(board: Board, seen: Survey, limits: Allowed, now: float) -> list[Lefto
         *_units(board.queue, seen.units),
         *_changes(board, seen.changes),
         *_outputs(limits, board, seen.outputs),
+        *_memories(limits, board, seen.memories),
     )
     return [one for one in found if one.name not in limits.driven]
 
@@ -224,3 +227,21 @@ def _outputs(limits: Allowed, board: Board, outputs: Sequence[OutputSeen]) -> It
         else:
             continue
         yield Leftover(What.TRANSCRIPT, output.path, words, RemoveOutput(output.path), output.size_bytes)
+
+
+def _memories(limits: Allowed, board: Board, memories: Sequence[MemorySeen]) -> Iterator[Leftover]:
+    """Of conversations that no unfinished task goes on with; then the largest until the rest fits, so that nobody is
+    made to forget by what another keeps."""
+    used = memories_in_use(board)
+    total = sum(memory.size_bytes for memory in memories if memory.name in used)
+    for memory in sorted(memories, key=lambda memory: memory.size_bytes, reverse=True):
+        if memory.name not in used:
+            if has_ended(board, memory.name.partition("-")[0]) is not True:
+                continue
+            words = "its task has finished, or has begun another conversation"
+        elif total > limits.memory_megabytes * 1024 * 1024 and not used[memory.name]:
+            words = f"more than {limits.memory_megabytes:g} MB are kept of conversations"
+            total -= memory.size_bytes
+        else:
+            continue
+        yield Leftover(What.CONVERSATION, memory.name, words, RemoveOutput(memory.path), memory.size_bytes)

@@ -65,6 +65,15 @@ class OutputSeen:
 
 
 @dataclass(frozen=True, slots=True)
+class MemorySeen:
+    """A folder with what is kept of the conversation that `name` began."""
+
+    name: str
+    path: str
+    size_bytes: int
+
+
+@dataclass(frozen=True, slots=True)
 class HeldChanges:
     """Every ref of a change at one moment. `loose`: commit → parents of what neither `main` nor a kept ref has."""
 
@@ -80,4 +89,5 @@ class Survey:
     sandboxes: tuple[SandboxClaim, ...] = ()
     units: tuple[UnitSeen, ...] = ()
     outputs: tuple[OutputSeen, ...] = ()
+    memories: tuple[MemorySeen, ...] = ()
     changes: HeldChanges | None = None

@@ -17,7 +17,7 @@ from paddock.core.ids import AttemptId, TaskId
 from paddock.core.leases.decisions import end_attempt
 from paddock.core.money.spending import day_of, still_reserved
 from paddock.core.summary import TurnSummary
-from paddock.core.tasks.conversations import find_homes
+from paddock.core.tasks.conversations import find_homes, memory_of_turn
 from paddock.core.tasks.task import Attempt, Phase, Task
 from paddock.core.tasks.vocabulary import EndedBy, Outcome, Step
 from paddock.core.troubles import Trouble
@@ -201,14 +201,16 @@ class AttemptRun:
         self._secured = None
         folder = attempt.worktree if self._worktree is None else str(self._worktree.path)
         engine = self._engine(attempt)
-        why = why_new_conversation(self._site, engine, task, attempt, folder) if engine is not None else ""
+        fence = self._fence(engine, task)
+        why = why_new_conversation(self._site, engine, task, attempt, folder, fence) if engine is not None else ""
         claim = TurnStarted(
             turn=attempt.turn + 1,
             session=None if why else attempt.session,
             messages=task.inbox,
             worktree=folder,
             new_conversation=why,
-            fence=self._fence(engine, task),
+            fence=fence,
+            memory=memory_of_turn(attempt, begins=bool(why)),
         )
 
         def decide(board: Board) -> list[Draft]:

@@ -36,17 +36,18 @@ def can_have_folder(site: Site, board: Board, attempt: Attempt) -> bool:
     return not (folder_user(site, board, attempt.worktree) or vacancy.taken_by or vacancy.lost)
 
 
-def why_new_conversation(site: Site, engine: Engine, task: Task, attempt: Attempt, folder: str) -> str:
-    """Why the attempt's next turn, in `folder`, cannot continue its conversation; empty if it can, or has none."""
+def why_new_conversation(site: Site, engine: Engine, task: Task, attempt: Attempt, folder: str, fence: str) -> str:
+    """Why the attempt's next turn, in `folder` and at the level `fence`, cannot continue its conversation; empty if it
+    can, or has none."""
     if not engine.capabilities.resume:
         return ""
     if attempt.session is None:
         return _why_given_up(task, attempt)
     if attempt.session_lost:
         return f"{attempt.engine} no longer has the previous one: {attempt.session_lost}"
-    # In a fence an engine keeps the conversations of each worktree apart, wherever it would look for them otherwise.
-    is_bound = engine.capabilities.bound_to_folder or attempt.fence not in ("", Level.NONE)
-    if attempt.worktree == folder or not is_bound:
+    if fence not in ("", Level.NONE) and not site.memory_of(attempt).is_dir():
+        return "nothing of the previous one is kept that a fence could show"
+    if attempt.worktree == folder or not engine.capabilities.bound_to_folder:
         return ""
     if not attempt.worktree:
         return "the log does not say which folder the previous one used"

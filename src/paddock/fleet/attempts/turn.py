@@ -87,12 +87,13 @@ def describe_turn(
     folder = site.attempt_folder(attempt.id)
     # The one noted when the turn was claimed, whatever has been configured or installed since.
     level = Level(attempt.fence) if attempt.fence else fence_level(site, engine, task)
+    memory = site.memory_of(attempt)
     launch = engine.launch(
         TurnRequest(
             prompt=plan.prompt,
             worktree=worktree.path,
             folder=folder,
-            memory=site.memory if level is Level.NONE else site.memory_of(worktree.path),
+            memory=memory,
             task_text=plan.task_text,
             session_id=plan.session,
             new_session_id=new_session_id(attempt.id, site.marker, attempt.turn),
@@ -106,7 +107,8 @@ def describe_turn(
     )
     if level is Level.NONE:
         return launch, no_fence
-    return seen_from_outside(site, worktree, launch), partial(fence_attempt, site, attempt.id, worktree, level, launch)
+    memory.mkdir(parents=True, exist_ok=True)
+    return seen_from_outside(memory, launch), partial(fence_attempt, site, attempt, worktree, level, launch)
 
 
 def fence_level(site: Site, engine: Engine, task: Task) -> Level:

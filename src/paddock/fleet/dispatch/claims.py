@@ -107,6 +107,7 @@ def _claim(site: Site, board: Board, task: Task, account: str, claims: Claims) -
         host=site.sessions.host.name,
         host_id=site.sessions.host.id,
         worktree=resumed.worktree if resumed is not None else "",
+        memory=resumed.memory if resumed is not None else "",
         continues=continued.id if continued else None,
         session=session,
         session_used=resumed.conversation_used if resumed is not None else (0, 0, 0, 0),

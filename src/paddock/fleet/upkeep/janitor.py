@@ -4,7 +4,9 @@ The judging is pure (`core/upkeep`). `paddock janitor`, `paddock gc` and the dae
 that was done is an event with evidence.
 """
 
+import os
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -28,7 +30,7 @@ from paddock.core.upkeep.findings import (
     ReturnWorktree,
 )
 from paddock.core.upkeep.judge import Allowed
-from paddock.core.upkeep.survey import HeldChanges, OutputSeen, ProcessSeen, SandboxClaim, Survey, UnitSeen
+from paddock.core.upkeep.survey import HeldChanges, MemorySeen, OutputSeen, ProcessSeen, SandboxClaim, Survey, UnitSeen
 from paddock.fleet.checkpoints import checkpoint
 from paddock.fleet.landing.entrance import main_ref
 from paddock.fleet.site import Site
@@ -66,6 +68,7 @@ def look(site: Site) -> Survey:
         sandboxes=tuple(SandboxClaim(name, record.run) for name, record in sandboxes.items()),
         units=tuple(UnitSeen(commit, now - _held_since(site, commit)) for commit in held_units(site.repo)),
         outputs=tuple(_outputs(site, now)),
+        memories=tuple(_memories(site)),
         changes=_changes(site),
     )
 
@@ -99,8 +102,15 @@ def _outputs(site: Site, now: float) -> Iterator[OutputSeen]:
             continue
 
 
+def _memories(site: Site) -> Iterator[MemorySeen]:
+    with suppress(FileNotFoundError), os.scandir(site.memories_folder) as entries:
+        for entry in entries:
+            yield MemorySeen(entry.name, entry.path, disk_usage(Path(entry.path)))
+
+
 def allowed(config: Config, driven: frozenset[str] = frozenset()) -> Allowed:
-    return Allowed(config.land.runs_at_once, config.janitor.transcripts_age, config.janitor.transcripts_mb, driven)
+    kept = config.janitor
+    return Allowed(config.land.runs_at_once, kept.transcripts_age, kept.transcripts_mb, kept.conversations_mb, driven)
 
 
 def measured(site: Site, one: Leftover) -> Leftover:
