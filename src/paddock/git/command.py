@@ -33,6 +33,7 @@ DEFAULT_TIMEOUT_SECONDS = 120.0
 _STDERR_SHOWN_BYTES = 4000
 _PAUSES_SECONDS = (0.05, 0.25, 1.0)
 """Before what was killed is asked again. Memory that was short for a moment is back by then."""
+_CRASHES = frozenset({signal.SIGSEGV, signal.SIGBUS, signal.SIGABRT, signal.SIGFPE, signal.SIGILL})
 _CHILD_KILLED = re.compile(r"^error: .* died of signal (\d+)$", re.MULTILINE)
 
 
@@ -56,6 +57,11 @@ class GitResult(msgspec.Struct, frozen=True):
             return -self.code
         told = _CHILD_KILLED.search(self.stderr) if self.code else None
         return int(told[1]) if told else None
+
+    @property
+    def has_crashed(self) -> bool:
+        """Whether it was killed by a signal that a program brings upon itself, by what it reads."""
+        return self.killed_by in _CRASHES
 
     @property
     def is_yes(self) -> bool:

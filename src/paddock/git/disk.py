@@ -69,7 +69,7 @@ def remove_tree(path: Path) -> None:
     """Delete `path` and all below it, also what an agent left read-only. OSError when it cannot."""
     import shutil
 
-    if path.is_symlink() or path.is_file():
+    if os.path.lexists(path) and not stat.S_ISDIR(path.lstat().st_mode):
         path.unlink()
         return
     try:

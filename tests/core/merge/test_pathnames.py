@@ -16,6 +16,7 @@ from paddock.core.merge.pathnames import clashes, folded, path_problem
         "GIT~1", ".git::$INDEX_ALLOCATION/config", ".g\u200cit/config", "a/.gi\ufefft", "a\\.git\\config", ".git\\x",
         "../x", "a/../../x", "a//b", "/etc/passwd", "", ".", "a/.", "..\\x", "a\\..\\..\\x", "C:\\x", "c:x", "a:b/c",
         "\\x", ".gitmodules ", ".GITMODULES", "GITMOD~1", "gi7eba~1", ".gitattributes.", ".g\u200ditattributes",
+        "n" * 256, f"a/{'ü' * 128}", "/".join("d" * 2001), f"{'d' * 200}/" * 20 + "f",
     ],
 )  # fmt: skip
 def test_a_way_into_git_or_out_of_the_tree_is_known(path: str) -> None:

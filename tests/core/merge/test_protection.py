@@ -13,7 +13,9 @@ def reasons(*files: str, links: tuple[str, ...] = (), ci: tuple[str, ...] = (), 
     "path",
     [
         "paddock.toml", "Paddock.TOML", ".gitattributes", "src/deep/.gitattributes", ".github/workflows/ci.yml",
-        ".github", ".paddock/agents/x.toml", ".ci/run", ".gitmodules",
+        ".github", ".paddock/agents/x.toml", ".ci/run", ".gitmodules", ".worktreeinclude",
+        ".lfsconfig", ".husky/pre-commit",
+        ".gitlab-ci.yml", "Jenkinsfile", ".claude/agents/x.md", ".claude/settings.json", ".mcp.json",
     ],
 )  # fmt: skip
 def test_what_decides_about_tests_and_checkouts_is_always_protected(path: str) -> None:

@@ -10,6 +10,8 @@ import unicodedata
 from collections.abc import Iterable, Iterator
 from functools import lru_cache
 
+LONGEST_PATH_BYTES = 4000
+LONGEST_NAME_BYTES = 255
 # What git itself strips before it compares a name with `.git` (next_hfs_char in utf8.c).
 _UNSEEN = dict.fromkeys((*range(0x200C, 0x2010), *range(0x202A, 0x202F), *range(0x206A, 0x2070), 0xFEFF))
 _DRIVE = re.compile(r"[A-Za-z]:")
@@ -28,6 +30,8 @@ def path_problem(path: str) -> str | None:
     """Why a path must not be in a tree; None when it may. `/` separates its parts."""
     if not path or path.startswith("/") or "\0" in path:
         return "is not a path inside the repository"
+    if len(path.encode("utf-8", "surrogateescape")) > LONGEST_PATH_BYTES:
+        return "is too long for any file system"
     if _DRIVE.match(path) or path.startswith("\\"):
         return "leads out of the repository on Windows"
     parts = path.split("/")
@@ -38,6 +42,8 @@ def path_problem(path: str) -> str | None:
 def _part_problem(part: str) -> str | None:
     if part in ("", ".", ".."):
         return "leads out of its folder"
+    if len(part.encode("utf-8", "surrogateescape")) > LONGEST_NAME_BYTES:
+        return "has a name that is too long for any file system"
     for piece in part.split("\\"):
         if piece == "..":
             return "leads out of its folder on Windows"

@@ -6,7 +6,20 @@ from paddock.core.ids import some_names
 from paddock.core.leases.globs import matches_file, matches_path
 from paddock.core.merge.pathnames import folded
 
-ALWAYS = ("paddock.toml", ".gitattributes", ".gitmodules", ".github/", ".paddock/", ".ci/")
+_PADDOCK = ("paddock.toml", ".paddock/", ".worktreeinclude")
+_GIT = (".gitattributes", ".gitmodules", ".lfsconfig", ".githooks/", ".husky/")
+_CI_SERVICES = (
+    *(".github/", ".ci/", ".gitlab-ci.yml", ".gitlab/", ".circleci/", ".buildkite/", ".woodpecker/", ".woodpecker.yml"),
+    *(".travis.yml", ".cirrus.yml", ".drone.yml", "appveyor.yml", "azure-pipelines.yml", "bitbucket-pipelines.yml"),
+    "jenkinsfile",
+)
+# Agents' CLIs run what these say, in every worktree and for whoever works in the repository.
+_AGENT_SETTINGS = (
+    *(".claude/", ".codex/", ".gemini/", ".qwen/", ".opencode/", ".continue/"),
+    *(".mcp.json", "opencode.json", "opencode.jsonc", ".aider.conf.yml", ".aider.model.settings.yml"),
+)
+ALWAYS = (*_PADDOCK, *_GIT, *_CI_SERVICES, *_AGENT_SETTINGS)
+"""Folded, as `folded` does it."""
 _FOLDERS = tuple(name for name in ALWAYS if name.endswith("/"))
 
 

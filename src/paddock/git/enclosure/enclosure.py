@@ -16,6 +16,7 @@ from typing import Unpack
 
 from paddock.git.command import GitOptions, GitResult, run_git
 from paddock.git.disk import make_writable, remove_tree
+from paddock.git.enclosure.traps import remove_traps
 from paddock.git.filters import filters_of
 from paddock.git.repo import Repo, is_partial_clone
 
@@ -96,6 +97,7 @@ def switch(enclosure: Enclosure, commit: str, inherit: tuple[int, ...], env: Map
     copy_shallow(enclosure.repo, enclosure.control)
     if _has_hidden_files(enclosure.index) and "sparsecheckout" not in (enclosure.control / "config").read_text():
         enclosure.index.unlink()
+    remove_traps(enclosure.tree)
     set_head(enclosure, commit)
     words = ("reset", "--hard", "--quiet", commit)
     if not enclosure.git(*words, check=False, inherit=inherit, env=env).ok:

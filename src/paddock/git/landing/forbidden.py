@@ -15,6 +15,7 @@ SYMLINK = "120000"
 GITLINK = "160000"
 ABSENT_MODE = "000000"
 SHOWN = 5
+SHOWN_CHARACTERS = 300
 MOST_SUBMODULE_FILES = 200
 MOST_PAIRS = 200
 _SPECIAL_FILES = (".gitmodules", ".gitattributes", ".gitignore", ".mailmap")
@@ -38,7 +39,7 @@ class _Problems:
     words: dict[str, str] = field(default_factory=dict)
 
     def add(self, path: str, commit: str, why: str) -> None:
-        self.words.setdefault(path, f"`{recordable(path)!a}` {why} (commit {commit[:10]})")
+        self.words.setdefault(path, f"`{recordable(path)[:SHOWN_CHARACTERS]!a}` {why} (commit {commit[:10]})")
 
 
 def forbidden_paths(bench: Workbench, head: str, main: str) -> tuple[str, ...]:

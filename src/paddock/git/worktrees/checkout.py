@@ -21,6 +21,7 @@ from paddock.git.enclosure.enclosure import (
     switch,
 )
 from paddock.git.enclosure.residence import Residence, settle, shown_refs, user_wants_hooks
+from paddock.git.enclosure.traps import remove_traps
 from paddock.git.lock import Lock
 from paddock.git.repo import ABSENT, Repo, branch_of
 from paddock.git.settings import read_settings
@@ -98,6 +99,7 @@ def check_out(enclosure: Enclosure, commit: str, lock: Lock) -> None:
 
 def bring_to(enclosure: Enclosure, commit: str, lock: Lock) -> bool:
     """check_out, and remove untracked files (ignored ones stay); False when nothing of it was needed."""
+    remove_traps(enclosure.tree)
     told = enclosure.git(
         *("status", "--porcelain=v2", "-z", "--untracked-files=normal", "--ignore-submodules=dirty"), check=False
     )

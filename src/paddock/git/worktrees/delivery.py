@@ -5,20 +5,26 @@ that is said, and the worktree stays for a person.
 """
 
 import os
+from collections.abc import Callable
 from dataclasses import dataclass, replace
+from typing import TypeVar
 
 import msgspec
 
 from paddock.core.errors import PaddockError
+from paddock.core.ids import recordable
 from paddock.core.upkeep.survey import SlotState
 from paddock.git.checkpoints import Checkpoint, no_checkpoint
+from paddock.git.command import GitKilled
 from paddock.git.enclosure.enclosure import Enclosure, identify, is_still, make_control
 from paddock.git.enclosure.intake import Refused, existing_commits, take_in
 from paddock.git.enclosure.residence import shown_refs
 from paddock.git.enclosure.testimony import Testimony, Untrustworthy, hear
+from paddock.git.enclosure.traps import find_traps
 from paddock.git.landing.forbidden import forbidden_paths, some_problems
 from paddock.git.landing.workbench import open_workbench
 from paddock.git.lock import Lock
+from paddock.git.purposes import is_repeatable
 from paddock.git.repo import Repo
 from paddock.git.settings import read_settings
 from paddock.git.worktrees.branches import Placement, place_branch
@@ -28,6 +34,7 @@ from paddock.git.worktrees.rescue import DirtyFiles, dirty_files, peek_at_files,
 from paddock.git.worktrees.slots import Slot, SlotRecord, WorktreeRoot, find_slot, hold_slot, read_record, write_record
 
 _MOST_KNOWN = 100
+_Answer = TypeVar("_Answer")
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,6 +87,7 @@ def save_work(
         _import(enclosure, fresh, record)
         _refuse_forbidden(root.repo, fresh, record)
     checkpoint("import.taken")
+    _refuse_traps(enclosure)
     dirty = dirty_files(enclosure, head) if os.path.lexists(slot.path) else DirtyFiles()
     saved = Saved(head, mark, spotless=dirty.is_spotless, links=dirty.links)
     if dirty.paths:
@@ -205,16 +213,34 @@ def bring_home(root: WorktreeRoot, attempt: str) -> None:
 def _import(enclosure: Enclosure, commits: list[str] | tuple[str, ...], record: SlotRecord) -> None:
     heads = enclosure.repo.loose_tips("refs/heads")
     known = dict.fromkeys((record.start, *filter(None, (record.taken,)), *heads))
-    refused = take_in(enclosure, commits, list(known)[:_MOST_KNOWN])
+    refused = _unless_git_crashes(lambda: take_in(enclosure, commits, list(known)[:_MOST_KNOWN]))
     if isinstance(refused, Refused):
         raise NotImported(f"its commits were not imported: {refused.reason}")
 
 
 def _refuse_forbidden(repo: Repo, commits: list[str], record: SlotRecord) -> None:
     bench = open_workbench(repo)
-    problems = [problem for commit in commits for problem in forbidden_paths(bench, commit, record.start)]
+    told = _unless_git_crashes(lambda: [forbidden_paths(bench, commit, record.start) for commit in commits])
+    problems = tuple(dict.fromkeys(problem for one in told for problem in one))
     if problems:
-        raise NotImported(f"its commits were not imported: {some_problems(tuple(dict.fromkeys(problems)))}")
+        raise NotImported(f"its commits were not imported: {some_problems(problems)}")
+
+
+def _unless_git_crashes(ask: Callable[[], _Answer]) -> _Answer:
+    """A git that was killed is asked again later; one that always dies of what it reads has answered."""
+    try:
+        return ask()
+    except GitKilled as killed:
+        if not killed.result.has_crashed or not is_repeatable(killed.result.argv[1:]):
+            raise
+        raise NotImported("its commits were not imported: git crashes when it reads them") from killed
+
+
+def _refuse_traps(enclosure: Enclosure) -> None:
+    trap = next(find_traps(enclosure.tree), None)
+    if trap is not None:
+        shown = recordable(os.path.relpath(trap, enclosure.tree))
+        raise NotImported(f"its files were not saved: git would be held up by `{shown}`, a pipe or far too large")
 
 
 @dataclass(frozen=True, slots=True)
@@ -240,6 +266,7 @@ def glimpse(root: WorktreeRoot, attempt: str) -> Glimpse | None:
         try:
             enclosure = enclosure_of(root, slot, record)
             head = import_head(enclosure, record)
+            _refuse_traps(enclosure)
             return Glimpse(head, peek_at_files(enclosure, head, slot.home / "glimpse.index"))
         except PaddockError:
             return None
