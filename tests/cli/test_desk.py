@@ -81,9 +81,9 @@ def desk(cli: Cli, tmp_path: Path) -> Iterator[OpenDesk]:
 
 
 def test_a_worker_reads_and_leases_at_its_desk_as_that_worker(desk: OpenDesk) -> None:
-    said = desk("show", "t1")
+    said = desk("show", "t1", "--json")
     assert (said.code, said.err) == (0, "")
-    assert said.out == as_person(desk.cli, "show", "t1").out
+    assert said.out == as_person(desk.cli, "show", "t1", "--json").out
     assert desk("status", "--json").json()["counts"]["running"] == 1
     assert desk("lease", "acquire", "port:5432").out == "port:5432 is yours, generation 1\n"
     [held] = as_person(desk.cli, "lease", "list", "--json").json()["held"]

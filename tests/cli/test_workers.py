@@ -116,9 +116,10 @@ def test_an_agent_may_read(agent: Cli, words: tuple[str, ...]) -> None:
     assert "is not for agents" not in agent(*words).err
 
 
-def test_an_agent_reads_its_own_transcript_and_no_others(agent: Cli) -> None:
-    assert "is not for agents" not in agent("tail", "t1").err
-    assert "may only see your own" in agent("tail", "t2").err
+@pytest.mark.parametrize("command", ["show", "diff", "tail"])
+def test_an_agent_sees_its_own_task_and_no_others(agent: Cli, command: str) -> None:
+    assert "is not for agents" not in agent(command, "t1").err
+    assert "may only see your own" in agent(command, "t2").err
 
 
 def test_an_agent_adds_tasks_only_if_the_file_allows_it(agent: Cli, monkeypatch: pytest.MonkeyPatch) -> None:

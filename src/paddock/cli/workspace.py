@@ -31,9 +31,9 @@ def _admit(workspace: Workspace, worker: "Worker", ctx: "Context") -> None:
     from paddock.fleet.desk.wire import SERVED_VARIABLE
 
     command = ctx.command_path.removeprefix(ctx.find_root().command_path).strip()
-    named = ctx.params.get("task")
+    named = (ctx.params.get("task"), *(ctx.params.get("tasks") or ()))
     try:
-        require_command(worker, command, (named,) if named else ())
+        require_command(worker, command, [name for name in named if isinstance(name, str)])
         if SERVED_VARIABLE in os.environ:
             require_served(worker, command, file=ctx.params.get("file"))
     except NotForWorkers as refusal:

@@ -82,12 +82,15 @@ def test_reading_and_leases_are_for_all(command: str) -> None:
         require_command(worker, command)
 
 
-def test_a_worker_sees_only_its_own_transcript() -> None:
-    require_command(AGENT, "tail", ["t1"])
-    require_command(AGENT, "tail", ["T1.1"])
-    for other in ("t2", "t1.2", "t11.1"):
+@pytest.mark.parametrize("command", ["show", "diff", "tail"])
+def test_a_worker_sees_only_its_own_brief_changes_and_transcript(command: str) -> None:
+    require_command(AGENT, command, ["t1"])
+    require_command(AGENT, command, ["T1.1"])
+    for other in ("t2", "t1.2", "t11.1", "r7"):
         with pytest.raises(NotForWorkers, match="may only see your own"):
-            require_command(AGENT, "tail", [other])
+            require_command(AGENT, command, [other])
+    with pytest.raises(NotForWorkers):
+        require_command(CI, command, ["t1"])
 
 
 def test_no_event_that_is_not_listed_may_be_recorded_by_a_worker() -> None:

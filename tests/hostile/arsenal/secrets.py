@@ -42,7 +42,8 @@ ATTACKS = (
     _reads(
         "asks-paddock",
         "other tasks' briefs, asked of paddock",
-        "paddock show t2; paddock show t2 --json; paddock tail t2; paddock log t2; paddock log --json",
+        "paddock show t2; paddock show t2 --json; paddock show t2 --prompt; paddock diff t2; paddock tail t2; paddock log t2; paddock log --json",
+        gaps={},
     ),
     _reads(
         "reads-through-proc",
@@ -62,7 +63,8 @@ ATTACKS = (
 import socket, sys
 try: socket.create_connection(("127.0.0.1", int(sys.argv[1])), 3).sendall(b"out")
 except OSError as error: print(error)
-EOF""",
+EOF
+true""",
         gaps=without_network_fence(Promise.NETWORK),
     ),
     _reads(

@@ -28,7 +28,7 @@ class Right(StrEnum):
     READ = "read"
     """What everybody sees."""
     OWN = "own"
-    """What is about the worker itself."""
+    """What is about the worker itself: its brief, its changes, what it said."""
     LEASE = "lease"
     MESSAGE = "message"
     ADD = "add"
@@ -36,8 +36,6 @@ class Right(StrEnum):
 
 RIGHTS: dict[str, Right] = {
     "status": Right.READ,
-    "show": Right.READ,
-    "diff": Right.READ,
     "queue": Right.READ,
     "queue why": Right.READ,
     "convoy list": Right.READ,
@@ -45,6 +43,8 @@ RIGHTS: dict[str, Right] = {
     "costs": Right.READ,
     "fanout": Right.READ,
     "lease list": Right.READ,
+    "show": Right.OWN,
+    "diff": Right.OWN,
     "tail": Right.OWN,
     "lease acquire": Right.LEASE,
     "lease renew": Right.LEASE,
@@ -126,7 +126,7 @@ def require_command(worker: Worker, command: str, subjects: Iterable[str] = ()) 
                     f"{command} of others",
                     f"`paddock {command} {printable(subject, 40)}` is not for {worker.kind}: "
                     f"you run inside {worker.place}, and may only see your own",
-                    f"`paddock {command} {worker.owner}` shows your own; `paddock show` tells of others",
+                    f"`paddock {command} {worker.owner}` shows your own; `paddock status` tells of others",
                 )
 
 
@@ -182,8 +182,8 @@ def _not_for(worker: Worker, command: str, right: Right | None) -> NotForWorkers
         return NotForWorkers(command, said, f"{hint} what is left to do")
     if worker.is_run:
         return NotForWorkers(command, said, "CI may read, and use leases: `paddock with-lease NAME -- COMMAND`")
-    hint = "commit your work and end your turn: people and Paddock do the rest; `paddock show` and `paddock status`"
-    return NotForWorkers(command, said, f"{hint} are yours to read")
+    hint = "commit your work and end your turn: people and Paddock do the rest; `paddock status` is"
+    return NotForWorkers(command, said, f"{hint} yours to read")
 
 
 def _not_recorded(worker: Worker, event: Event) -> NotForWorkers:
