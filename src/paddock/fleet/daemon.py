@@ -150,9 +150,8 @@ class Daemon:
                     return
                 now = self.site.clock.now()
                 lull = Lull(config, now, min(_times(start_at, land_at, self.gate.look_at, now + LULL_SECONDS)))
-            else:
-                self.gate.learn(self.attempts.count(board))
-            await self._sleep(min(_times(lull.until, look_at)))
+            self.gate.learn(self.attempts.count(board))
+            await self._sleep(min(_times(lull.until, look_at, self.gate.learns_at)))
             await asyncio.sleep(max(0.0, next_round_at - clock.time()))
 
     async def _act(self, board: Board) -> tuple[float | None, float | None]:

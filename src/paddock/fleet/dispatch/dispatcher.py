@@ -57,7 +57,7 @@ class Dispatcher:
         plan = plan_starts(board, now, max(room, 1) * CANDIDATES_PER_SLOT + 16, only=only)
         tasks = await self._runnable(board, plan)
         if not tasks:
-            self.gate.rest(running)
+            self.gate.rest()
             return plan.wake_at
         free, waiting = self._unhindered(board, tasks, max(room, 0), now)
         admission = self.gate.admit(board, free, running, cap)

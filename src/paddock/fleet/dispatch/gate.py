@@ -156,13 +156,12 @@ class Gate:
         self.look_at = None if is_full else now + TICK_SECONDS
         return admission
 
-    def rest(self, running: Mapping[str, int]) -> None:
+    def rest(self) -> None:
         """Nothing wants to start."""
         self.look_at = None
         if self.waiting:
             self.waiting = {}
             self.save()
-        self.learn(running)
 
     def learn(self, running: Mapping[str, int]) -> None:
         """Updates the controllers as long as running agents teach them, and a little longer."""
@@ -172,6 +171,12 @@ class Gate:
         if now - self._ticked_at >= TICK_SECONDS and (now < self._learns_until or self._kept is None):
             self._take_stock(dict(running), now)
             self.show() if running else self.save()
+
+    @property
+    def learns_at(self) -> float | None:
+        """When to update them again, at the same moments whatever else there is to do; None if nobody teaches."""
+        at = self._ticked_at + TICK_SECONDS
+        return at if at < self._learns_until else None
 
     def show(self) -> None:
         """Saves what others would miss: a new reason at once, what was learned now and then."""
