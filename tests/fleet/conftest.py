@@ -1,7 +1,10 @@
 """Fleets in temporary folders; whatever a test leaves running is ended by its mark."""
 
 from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
+from itertools import count
 from pathlib import Path
+from shutil import rmtree
 
 import pytest
 
@@ -9,6 +12,7 @@ from tests.engines.real.fixtures import deselect_other_engines
 from tests.fleet.yard import Yard, build_template, build_yard
 
 MakeYard = Callable[..., Yard]
+OneOfMany = Callable[..., AbstractContextManager[Yard]]
 
 
 @pytest.fixture(scope="session")
@@ -28,6 +32,25 @@ def make_yard(yard_template: Path, tmp_path: Path) -> Iterator[MakeYard]:
     yield make
     for yard in made:
         yard.close()
+
+
+@pytest.fixture
+def one_of_many(yard_template: Path, tmp_path: Path) -> OneOfMany:
+    """`with one_of_many() as yard`: a life of a sweep, in a folder of its own that only a failure leaves."""
+    numbers = count(1)
+
+    @contextmanager
+    def make(**settings: str) -> Iterator[Yard]:
+        folder = tmp_path / f"life{next(numbers)}"
+        folder.mkdir()
+        yard = build_yard(yard_template, folder, **settings)
+        try:
+            yield yard
+        finally:
+            yard.close()
+        rmtree(folder)
+
+    return make
 
 
 @pytest.fixture

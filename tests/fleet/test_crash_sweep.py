@@ -1,11 +1,11 @@
 """The daemon is killed at every named point of dispatch, start, judgement and clean-up; the next one carries on."""
 
-from pathlib import Path
 from zlib import crc32
 
 import pytest
 
-from tests.fleet.conftest import MakeYard
+from tests.fleet.chains import Chain, sweep_chains
+from tests.fleet.conftest import OneOfMany
 from tests.fleet.relay import read_trace
 from tests.fleet.replay import play_scenario
 from tests.fleet.scenarios import SCENARIOS
@@ -57,36 +57,25 @@ def test_there_are_enough_points_to_die_at(yard: Yard) -> None:
     assert len(names) >= LEAST_POINTS
 
 
-def separate(make_yard: MakeYard, tmp_path: Path, name: str) -> Yard:
-    """One of several yards in one test."""
-    yard = make_yard(name)
-    yard.folder = tmp_path / f"{name}-outside"
-    yard.folder.mkdir()
-    return yard
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize("name", SCENARIOS)
-def test_daemons_killed_anywhere_leave_nothing_undone(make_yard: MakeYard, tmp_path: Path, name: str) -> None:
+def test_daemons_killed_anywhere_leave_nothing_undone(
+    one_of_many: OneOfMany, subtests: pytest.Subtests, name: str
+) -> None:
     """At every point, the first and the second time; then again with a second kill somewhere in the recovery."""
-    points = points_passed(separate(make_yard, tmp_path, "reference"), name, [])
-    failures: list[str] = []
-    for number, point in enumerate(points):
-        after = sweep_one(make_yard, tmp_path, f"single{number}", name, [point], failures)
-        if after:
-            second = after[crc32(f"{name} {point}".encode()) % len(after)]
-            sweep_one(make_yard, tmp_path, f"double{number}", name, [point, second], failures)
-    assert not failures, "\n\n".join(failures)
 
+    def play(kills: Chain) -> int:
+        with one_of_many() as yard:
+            trace = yard.folder / "trace"
+            killed = play_scenario(yard, SCENARIOS[name], kills, trace)
+            after = read_trace(trace, killed)
+        if killed == len(kills) > 0:
+            second = after[crc32(f"{name} {kills[-1]}".encode()) % len(after)]
+            with one_of_many() as yard:
+                play_scenario(yard, SCENARIOS[name], [kills[-1], second])
+        return killed
 
-def sweep_one(
-    make_yard: MakeYard, tmp_path: Path, label: str, name: str, kills: list[str], failures: list[str]
-) -> list[str]:
-    yard = separate(make_yard, tmp_path, label)
-    try:
-        return points_passed(yard, name, kills)
-    except AssertionError as failure:
-        failures.append(f"{' + '.join(kills)}: {failure}")
-        return []
-    finally:
-        yard.close()
+    with one_of_many() as yard:
+        points = points_passed(yard, name, [])
+    missed = sweep_chains(points, play, subtests)
+    assert not [point for point in missed if not point.startswith(CHANCE)], f"never reached: {missed}"

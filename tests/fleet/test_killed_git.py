@@ -6,7 +6,7 @@ import pytest
 
 from paddock.core.events import AttemptEnded, TaskBlocked
 from paddock.core.merge import events as qe
-from tests.fleet.conftest import MakeYard
+from tests.fleet.conftest import MakeYard, OneOfMany
 from tests.fleet.yard import Yard, commit, write
 from tests.git.killer import OURS, GitKiller
 
@@ -47,19 +47,24 @@ def test_git_killed_again_and_again_loses_nothing(make_yard: MakeYard, tmp_path:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("after", [False, True], ids=["before", "after"])
-def test_git_killed_at_any_call_loses_nothing(make_yard: MakeYard, tmp_path: Path, after: bool) -> None:
+def test_git_killed_at_any_call_loses_nothing(
+    one_of_many: OneOfMany, tmp_path: Path, subtests: pytest.Subtests, after: bool
+) -> None:
+    """Every twelfth in one life, the next ones in another; then each kind of call that was spared."""
     killer = GitKiller(tmp_path / "killer")
-    killer.arm(pattern=OURS)
-    live(make_yard("reference", **LAND), killer)
-    failures = []
-    for number in range(1, killer.calls + 1):
-        yard = make_yard(f"killed{number}", **LAND)
-        killer.arm(number, pattern=OURS, after=after)
-        try:
+
+    def play(what: str) -> None:
+        with subtests.test(what), one_of_many(**LAND) as yard:
             live(yard, killer)
             assert_all_landed(yard)
-        except AssertionError as failure:
-            failures.append(f"call {number}: {failure}")
-        finally:
-            yard.close()
-    assert not failures, "\n\n".join(failures)
+
+    killer.arm(pattern=OURS)
+    play("undisturbed")
+    kinds = killer.heard
+    for first in range(STRIDE):
+        killer.arm_every(STRIDE, first, after=after)
+        play(f"{first}, then every {STRIDE}th")
+    for kind in sorted(kinds - killer.killed):
+        killer.arm(1, pattern=kind, after=after)
+        play(kind)
+    assert not kinds - killer.killed

@@ -1,15 +1,17 @@
 """A daemon is stopped at every named point until another leads, and wakes: it does nothing more, whatever was next."""
 
-from pathlib import Path
+from collections.abc import Callable
+from functools import partial
 from random import Random
 
 import pytest
 
-from tests.fleet.conftest import MakeYard
+from tests.fleet.chains import Chain
+from tests.fleet.conftest import OneOfMany
 from tests.fleet.replay import play_scenario
 from tests.fleet.scenarios import SCENARIOS
-from tests.fleet.split_brain import SplitRelay, holds_lock_at, nodding_off
-from tests.fleet.test_crash_sweep import points_passed, separate
+from tests.fleet.split_brain import LATE_SHARE, SplitRelay, draw_naps, holds_lock_at, sweep_naps, sweep_sleeps
+from tests.fleet.test_crash_sweep import points_passed
 from tests.fleet.yard import Yard
 
 # One of every kind of effect; the sweep over all points is marked slow.
@@ -25,53 +27,50 @@ SAMPLE = [
 ]
 NOT_HERE = ("down",)
 """`paddock down` ends the daemon that has the lease, asleep or not."""
-RANDOM_POINTS = 100
-LONGEST_SECONDS = 6.0
+RANDOM_SLEEPS = 100
+LONGEST_SECONDS = 4.0
 
 
-def play_split(yard: Yard, name: str, point: str) -> bool:
-    """Whether the point was reached."""
+def play_split(yard: Yard, name: str, start: Callable[[], SplitRelay]) -> int:
+    """How many daemons fell asleep."""
     made: list[SplitRelay] = []
 
-    def start() -> SplitRelay:
-        made.append(SplitRelay(yard, point, late=not holds_lock_at(point)))
+    def begin() -> SplitRelay:
+        made.append(start())
         return made[-1]
 
-    play_scenario(yard, SCENARIOS[name], start=start)
+    play_scenario(yard, SCENARIOS[name], start=begin)
     return made[0].slept
 
 
 @pytest.mark.parametrize(("name", "point"), SAMPLE)
 def test_a_daemon_that_slept_there_until_another_led_does_nothing_more(yard: Yard, name: str, point: str) -> None:
-    assert play_split(yard, name, point), "the point was never reached"
+    relay = partial(SplitRelay, yard, [point], late=not holds_lock_at(point))
+    assert play_split(yard, name, relay), "the point was never reached"
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", [name for name in SCENARIOS if name not in NOT_HERE])
 def test_a_daemon_that_slept_at_any_point_until_another_led_does_nothing_more(
-    make_yard: MakeYard, tmp_path: Path, name: str
+    one_of_many: OneOfMany, subtests: pytest.Subtests, name: str
 ) -> None:
-    points = points_passed(separate(make_yard, tmp_path, "reference"), name, [])
-    failures: list[str] = []
-    for number, point in enumerate(points):
-        yard = separate(make_yard, tmp_path, f"split{number}")
-        try:
-            play_split(yard, name, point)
-        except AssertionError as failure:
-            failures.append(f"{point}: {failure}")
-        finally:
-            yard.close()
-    assert not failures, "\n\n".join(failures)
+    def play(points: Chain, *, late: bool) -> int:
+        with one_of_many() as yard:
+            return play_split(yard, name, partial(SplitRelay, yard, points, late=late))
+
+    with one_of_many() as yard:
+        points = points_passed(yard, name, [])
+    sweep_sleeps(points, play, subtests)
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("seed", range(RANDOM_POINTS))
-def test_a_daemon_that_slept_anywhere_until_another_led_does_nothing_more(yard: Yard, seed: int) -> None:
-    chance = Random(seed)
-    name = chance.choice([name for name in SCENARIOS if name not in NOT_HERE])
-    late = chance.random() < 0.5
-    play_scenario(
-        yard,
-        SCENARIOS[name],
-        start=lambda: SplitRelay(yard, nods_off=nodding_off(chance, LONGEST_SECONDS), late=late),
-    )
+def test_a_daemon_that_slept_anywhere_until_another_led_does_nothing_more(
+    one_of_many: OneOfMany, subtests: pytest.Subtests
+) -> None:
+    def play(chance: Random) -> int:
+        name, late = chance.choice([name for name in SCENARIOS if name not in NOT_HERE]), chance.random() < LATE_SHARE
+        naps = draw_naps(chance, LONGEST_SECONDS)
+        with one_of_many() as yard:
+            return play_split(yard, name, partial(SplitRelay, yard, naps=naps, late=late))
+
+    sweep_naps(RANDOM_SLEEPS, play, subtests)

@@ -4,19 +4,24 @@ A wrapper on PATH, so that every git of the process under test passes through it
 """
 
 import os
+import re
 import shlex
 import shutil
 from dataclasses import dataclass
+from itertools import groupby
 from pathlib import Path
 
 OURS = "*core.hooksPath=/dev/null*"
 """Calls of Paddock's, not of agents."""
+_PLAIN = re.compile("[a-z:-]+")
 _WRAPPER = """\
 #!/bin/sh
 case "$*" in {pattern}) ;; *) exec {git} "$@" ;; esac
 printf x >> {calls}
+printf '%s\\0' "$*" >> {heard}
 number=$(wc -c < {calls})
 if [ {deadly} ]; then
+    printf '%s\\0' "$*" >> {killed}
     {before}
     kill -9 $$
 fi
@@ -36,6 +41,16 @@ class GitKiller:
     @property
     def calls(self) -> int:
         return (self.folder / "calls").stat().st_size
+
+    @property
+    def heard(self) -> set[str]:
+        """A pattern for each kind of calls that came, however often this one was armed."""
+        return _kinds(self.folder / "heard")
+
+    @property
+    def killed(self) -> set[str]:
+        """The same for those that died."""
+        return _kinds(self.folder / "killed")
 
     def arm(self, *numbers: int, pattern: str = "*", before: str = ":", after: bool = False) -> None:
         """Of the calls from now on that match `pattern`, those with these numbers die.
@@ -59,7 +74,7 @@ class GitKiller:
         text = _WRAPPER.format(
             git=real,
             pattern=pattern,
-            calls=shlex.quote(str(self.folder / "calls")),
+            **{name: shlex.quote(str(self.folder / name)) for name in ("calls", "heard", "killed")},
             deadly=deadly or "1 -eq 0",
             before=f'{real} "$@" >/dev/null' if after else before,
         )
@@ -67,3 +82,16 @@ class GitKiller:
         draft.write_text(text)
         draft.chmod(0o755)
         os.replace(draft, self.folder / "git")
+
+
+def _kinds(calls: Path) -> set[str]:
+    return {_kind(call) for call in calls.read_text().split("\0")[:-1]} if calls.exists() else set()
+
+
+def _kind(call: str) -> str:
+    """The command, and those of its words that are the same in every life."""
+    words = call.split()
+    while words[0].startswith("-"):
+        del words[: 2 if words[0] in ("-C", "-c") else 1]
+    plain = [word if _PLAIN.fullmatch(word) else "*" for word in words]
+    return f"{OURS}\\ " + "\\ ".join(word for word, _ in groupby(plain))

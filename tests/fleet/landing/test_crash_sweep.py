@@ -1,19 +1,20 @@
 """The daemon is killed at every named point of queueing, composing, testing and landing; the next one converges."""
 
-import signal
-from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from secrets import token_hex
 
 import pytest
 
+from tests.fleet.chains import MISSED_SHARE, Chain, sweep_chains
 from tests.fleet.landing.conftest import MakeFarm
 from tests.fleet.landing.lab import TEN_LINES, Farm
+from tests.fleet.relay import Relay, read_trace
 from tests.fleet.yard import commit, play, write
 
 FAMILIES = ("queue.", "hold.", "compose.", "run.", "sandbox.", "ci.", "turn.", "land.")
-SECOND_TIME = 2
 LEAST_POINTS = 30
 CHECKS = """
 setup = "echo ready > built"
@@ -85,52 +86,57 @@ SAMPLE = [
 ]
 
 
-def play_out(farm: Farm, scenario: Scenario, crash_at: str | None = None, trace: Path | None = None) -> bool:
-    """Until everything is decided; whether the first daemon was killed on the way."""
+def play_out(farm: Farm, scenario: Scenario, kills: Sequence[str] = (), trace: Path | None = None) -> int:
+    """Until everything is decided; how many daemons were killed on the way, one after the other."""
     scenario.prepare(farm)
-    env = {"PADDOCK_TEST_CRASH_AT": crash_at} if crash_at else {}
-    first = farm.yard.start("run", "--until-idle", env=env | ({"PADDOCK_TEST_TRACE": str(trace)} if trace else {}))
-    killed = first.wait() == -signal.SIGKILL
-    if killed:
-        farm.yard.run()
+    relay = Relay(farm.yard, kills, trace)
+    relay.finish()
+    assert_decided_once(farm, scenario)
+    return relay.killed
+
+
+def assert_decided_once(farm: Farm, scenario: Scenario) -> None:
     assert farm.outcomes() in scenario.ends
     assert len(farm.queue.decided) == scenario.decided
     farm.assert_green()
     farm.assert_at_rest()
     assert not farm.yard.git("for-each-ref", "refs/heads/stolen")
-    return killed
 
 
 def make(make_farm: MakeFarm, name: str = "app") -> Farm:
     return make_farm(CHECKS, ci="", name=name)
 
 
+@contextmanager
+def one_of_many(make_farm: MakeFarm) -> Iterator[Farm]:
+    farm = make(make_farm, token_hex(4))
+    try:
+        yield farm
+    finally:
+        farm.yard.close()
+
+
 def points_passed(farm: Farm, scenario: Scenario) -> list[str]:
     trace = farm.yard.folder / f"trace-{farm.top.name}"
     play_out(farm, scenario, trace=trace)
-    counts = Counter(point for point in trace.read_text().split() if point.startswith(FAMILIES))
-    return [f"{point}#{time}" for point, count in counts.items() for time in range(1, min(count, SECOND_TIME) + 1)]
+    return [point for point in read_trace(trace) if point.startswith(FAMILIES)]
 
 
 @pytest.mark.parametrize(("name", "point"), SAMPLE)
 def test_a_daemon_killed_there_leaves_every_change_decided_once(make_farm: MakeFarm, name: str, point: str) -> None:
-    assert play_out(make(make_farm), SCENARIOS[name], crash_at=point), f"{point} was never reached"
+    assert play_out(make(make_farm), SCENARIOS[name], [point]), f"{point} was never reached"
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", SCENARIOS)
-def test_a_daemon_killed_anywhere_leaves_every_change_decided_once(make_farm: MakeFarm, name: str) -> None:
-    points = points_passed(make(make_farm, "reference"), SCENARIOS[name])
+def test_a_daemon_killed_anywhere_leaves_every_change_decided_once(
+    make_farm: MakeFarm, subtests: pytest.Subtests, name: str
+) -> None:
+    def play(kills: Chain) -> int:
+        with one_of_many(make_farm) as farm:
+            return play_out(farm, SCENARIOS[name], kills)
+
+    points = points_passed(make(make_farm), SCENARIOS[name])
     assert len(points) >= LEAST_POINTS
-    failures, missed = [], []
-    for number, point in enumerate(points):
-        farm = make(make_farm, f"app{number}")
-        try:
-            if not play_out(farm, SCENARIOS[name], crash_at=point):
-                missed.append(point)
-        except AssertionError as failure:
-            failures.append(f"{point}: {failure}")
-        finally:
-            farm.yard.close()
-    assert not failures, "\n\n".join(failures)
-    assert len(missed) <= len(points) // 4, f"never reached: {missed}"
+    missed = sweep_chains(points, play, subtests)
+    assert len(missed) <= len(points) // MISSED_SHARE, f"never reached: {missed}"
