@@ -61,21 +61,18 @@ class ByHand:
 BY_HAND = ByHand()
 
 
-def stamped(recorded: int, lead: Lead) -> int:
-    """The generation to record with what `lead` touches. A person's command leaves it as it is."""
-    return lead.generation or recorded
+def takes_over(recorded: int, lead: Lead) -> bool:
+    """Whether `lead` has to put its generation on what was last touched by `recorded`. A person's command never does.
 
-
-def require_newest(recorded: int, lead: Lead) -> None:
-    """Raises Succeeded for what a later daemon has touched, and where `lead` does not hold any more.
-
-    The log has the last word: one that was restored from an older copy, or begun again, gives lower generations than
-    what is on disk may tell of.
+    Raises Succeeded for what a later daemon has touched, and where `lead` does not hold any more. The log has the last
+    word: one that was restored from an older copy, or begun again, gives lower generations than what is on disk may
+    tell of.
     """
     if 0 < lead.generation < recorded:
         lead.reassert()
     else:
         lead.require()
+    return lead.generation not in (0, recorded)
 
 
 def is_in_time(now: float, noted: float, lease_seconds: float) -> bool:

@@ -14,6 +14,7 @@ from typing import Protocol
 from paddock.git.leader import name_leader
 from paddock.git.repo import Repo
 from paddock.sessions.host import sign_of_life, wake
+from paddock.sessions.regular import open_regular
 
 POST = "leader"
 _LONGEST_SIGN = 400
@@ -73,15 +74,10 @@ class RepositorySeat:
     def _lines(self) -> tuple[str, str]:
         """The sign of the one that leads, and that of its process."""
         try:
-            descriptor = os.open(self.post, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
+            with open(self.post, encoding="ascii", errors="replace", opener=open_regular) as file:
+                sign, _, life = file.read(_LONGEST_SIGN).partition("\n")
         except OSError:
             return "", ""
-        try:
-            sign, _, life = os.read(descriptor, _LONGEST_SIGN).decode("ascii", "replace").partition("\n")
-        except OSError:
-            return "", ""
-        finally:
-            os.close(descriptor)
         return sign, life
 
     def show(self, generation: int, require: Callable[[], None]) -> str:

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import msgspec
 
-from paddock.core.lead import require_newest, stamped
+from paddock.core.lead import takes_over
 from paddock.git.checkpoints import Checkpoint, no_checkpoint
 from paddock.git.command import GitFailed
 from paddock.git.disk import disk_usage, remove_tree
@@ -180,8 +180,8 @@ def read_record(sandbox: Sandbox) -> SandboxRecord | None:
 def write_record(sandbox: Sandbox, record: SandboxRecord) -> None:
     lead = sandbox.repo.lead
     lead.require()
-    known = record if record.generation or lead.generation else read_record(sandbox) or record
-    record = msgspec.structs.replace(record, generation=stamped(known.generation, lead))
+    generation = lead.generation or record.generation or (read_record(sandbox) or record).generation
+    record = msgspec.structs.replace(record, generation=generation)
     sandbox.root.mkdir(parents=True, exist_ok=True)
     draft = sandbox.record_path.with_suffix(".json.new")
     draft.write_bytes(msgspec.json.encode(record))
@@ -193,9 +193,7 @@ def _locked(sandbox: Sandbox) -> Iterator[Lock]:
     """Raises Succeeded where a later daemon than ours has held it."""
     with hold(sandbox.lock_path, _LOCK_TIMEOUT_SECONDS) as lock:
         record = read_record(sandbox)
-        generation = record.generation if record is not None else 0
-        require_newest(generation, sandbox.repo.lead)
-        if record is not None and stamped(generation, sandbox.repo.lead) != generation:
+        if takes_over(record.generation if record else 0, sandbox.repo.lead) and record is not None:
             write_record(sandbox, record)
         yield lock
 

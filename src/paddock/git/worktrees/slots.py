@@ -23,7 +23,7 @@ from zlib import crc32
 import msgspec
 
 from paddock.core.errors import PaddockError
-from paddock.core.lead import BY_HAND, Lead, require_newest, stamped
+from paddock.core.lead import BY_HAND, Lead, takes_over
 from paddock.core.tasks.conversations import NOWHERE, Homes
 from paddock.core.upkeep.survey import SlotState
 from paddock.git.disk import DiskFloor
@@ -175,8 +175,8 @@ def read_record(slot: Slot) -> SlotRecord | None:
 def write_record(slot: Slot, record: SlotRecord, lock: Lock) -> None:
     assert lock.path == slot.lock_path
     slot.lead.require()
-    known = record if record.generation or slot.lead.generation else read_record(slot) or record
-    record = msgspec.structs.replace(record, generation=stamped(known.generation, slot.lead))
+    generation = slot.lead.generation or record.generation or (read_record(slot) or record).generation
+    record = msgspec.structs.replace(record, generation=generation)
     fresh = f"{slot.home}/record.json.new"
     with open(fresh, "wb") as file:
         file.write(msgspec.json.encode(record))
@@ -206,9 +206,7 @@ def hold_slot(slot: Slot) -> Iterator[Lock]:
 
 def _take(slot: Slot, lock: Lock) -> None:
     record = read_record(slot)
-    generation = record.generation if record is not None else 0
-    require_newest(generation, slot.lead)
-    if record is not None and stamped(generation, slot.lead) != generation:
+    if takes_over(record.generation if record else 0, slot.lead) and record is not None:
         write_record(slot, record, lock)
 
 
