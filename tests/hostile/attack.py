@@ -82,9 +82,12 @@ class Attack:
         """An engine with a model is not for a fence without a network."""
         return level is not Level.FILES_AND_NETWORK or self.engine == "sh"
 
-    def shares_a_yard(self, level: Level) -> bool:
-        """Whether it may be played beside others: it breaks nothing, so nobody has to ask whose fault it was."""
-        apart = self.remote or self.hangs or self.settings or (self.alone and level is Level.NONE)
+    def shares_a_yard(self, level: Level, *, crowded: bool = False) -> bool:
+        """Whether it may be played beside others: it breaks nothing, so nobody has to ask whose fault it was.
+
+        In a crowded yard somebody does ask, by playing each of them again.
+        """
+        apart = self.remote or self.hangs or self.settings or (self.alone and level is Level.NONE and not crowded)
         return self.plays_at(level) and not apart and not self.gaps_at(level)
 
     def gaps_at(self, level: Level) -> frozenset[Promise]:

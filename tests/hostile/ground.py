@@ -4,6 +4,7 @@ import contextlib
 import os
 import shutil
 import socket
+import subprocess
 import sys
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -86,6 +87,18 @@ class Ear:
         self._server.close()
 
 
+class Shell:
+    """What the user has started the daemon from. A daemon that is forked for a test does not show its environment."""
+
+    def __init__(self) -> None:
+        secret = {"DEPLOY_TOKEN": SECRETS["the daemon's environment"]}
+        self._process = subprocess.Popen(("sleep", "3600"), env=secret, cwd="/", start_new_session=True)
+
+    def close(self) -> None:
+        self._process.kill()
+        self._process.wait()
+
+
 @dataclass
 class Ground:
     """`first` is main before anything has happened; `configured` are bytes of `.git` that are the user's alone."""
@@ -99,7 +112,8 @@ class Ground:
     configured: dict[str, bytes]
     home: dict[str, bytes]
     attackers: dict[str, Attack] = field(default_factory=dict)
-    ear: "Ear" = field(default_factory=Ear)
+    ear: Ear = field(default_factory=Ear)
+    shell: Shell = field(default_factory=Shell)
 
     @property
     def top(self) -> Path:
@@ -130,6 +144,7 @@ class Ground:
 
     def close(self) -> None:
         self.ear.close()
+        self.shell.close()
         for process in self.processes():
             with contextlib.suppress(psutil.Error):
                 process.kill()

@@ -28,6 +28,8 @@ Complaints = Iterator[str]
 RECORDS_OF_A_TASK = 20
 TROUBLES_OF_AN_ATTACK = 2
 MOST_BYTES = 300 << 20
+MOST_BYTES_BESIDE = 60 << 20
+"""For each more in the same yard."""
 GRACE_SECONDS = 5.0
 _CONTROL = re.compile(rb"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]|\r(?!\n)|\xc2[\x80-\x9f]")
 _KNOWN_IN_GIT = {
@@ -288,7 +290,7 @@ def _settled(siege: Siege) -> Complaints:
         if attack.name not in _WITHOUT_OUTPUT and not (out.exists() and b"begun" in out.read_bytes()[:4096]):
             yield f"{attack.name} never began: {task.reason}"
     size = _disk_usage(siege.ground.top.parent)
-    if size > MOST_BYTES:
+    if size > MOST_BYTES + MOST_BYTES_BESIDE * (len(siege.attackers) - 1):
         yield f"{size >> 20} MB are used"
 
 
