@@ -30,6 +30,7 @@ LOCKED = ("rescue.", "sandbox.", "sync.", "land.swapped")
 UNHURRIED_SECONDS = 5.0
 NUDGE_SECONDS = 4.0
 LATE_SHARE = 0.5
+FIRST_NAP_SECONDS = 2.0
 
 
 def holds_lock_at(point: str) -> bool:
@@ -209,12 +210,15 @@ def sweep_sleeps(points: Sequence[str], play: PlaySleeps, subtests: pytest.Subte
     assert len(missed) <= len(points) // MISSED_SHARE, f"never reached: {missed}"
 
 
-def sweep_naps(count: int, play: Callable[[Random], int], subtests: pytest.Subtests) -> None:
-    """Lives by one seed after the other, until so many daemons fell asleep. `play` tells how many did in one."""
-    slept = 0
+def sweep_naps(count: int, play: Callable[[Random, float], int], subtests: pytest.Subtests) -> None:
+    """Lives by one seed after the other, until so many daemons fell asleep. `play` is told how many seconds a daemon
+    leads at most, and tells how many fell asleep in one."""
+    slept, longest_seconds = 0, FIRST_NAP_SECONDS
     for seed in range(count):
+        began_at, before = time.monotonic(), slept
         with subtests.test(f"seed {seed}, {slept} slept before"):
-            slept += play(Random(seed))
+            slept += play(Random(seed), longest_seconds)
+        longest_seconds = (time.monotonic() - began_at) / (slept - before + 1)
         if slept >= count:
             return
     pytest.fail(f"only {slept} of {count} fell asleep")

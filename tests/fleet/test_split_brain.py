@@ -28,7 +28,6 @@ SAMPLE = [
 NOT_HERE = ("down",)
 """`paddock down` ends the daemon that has the lease, asleep or not."""
 RANDOM_SLEEPS = 100
-LONGEST_SECONDS = 4.0
 
 
 def play_split(yard: Yard, name: str, start: Callable[[], SplitRelay]) -> int:
@@ -67,9 +66,9 @@ def test_a_daemon_that_slept_at_any_point_until_another_led_does_nothing_more(
 def test_a_daemon_that_slept_anywhere_until_another_led_does_nothing_more(
     one_of_many: OneOfMany, subtests: pytest.Subtests
 ) -> None:
-    def play(chance: Random) -> int:
+    def play(chance: Random, longest_seconds: float) -> int:
         name, late = chance.choice([name for name in SCENARIOS if name not in NOT_HERE]), chance.random() < LATE_SHARE
-        naps = draw_naps(chance, LONGEST_SECONDS)
+        naps = draw_naps(chance, longest_seconds)
         with one_of_many() as yard:
             return play_split(yard, name, partial(SplitRelay, yard, naps=naps, late=late))
 

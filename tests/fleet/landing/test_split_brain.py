@@ -27,7 +27,6 @@ SAMPLE = [
     ("agents", "hold.flushed"),
 ]
 RANDOM_SLEEPS = 100
-LONGEST_SECONDS = 5.0
 
 
 def play_split(farm: Farm, scenario: Scenario, start: Callable[[], SplitRelay]) -> int:
@@ -62,9 +61,9 @@ def test_a_daemon_that_slept_at_any_point_until_another_led_lands_nothing(
 def test_a_daemon_that_slept_anywhere_until_another_led_lands_nothing(
     make_farm: MakeFarm, subtests: pytest.Subtests
 ) -> None:
-    def play(chance: Random) -> int:
+    def play(chance: Random, longest_seconds: float) -> int:
         scenario, late = SCENARIOS[chance.choice(sorted(SCENARIOS))], chance.random() < LATE_SHARE
-        naps = draw_naps(chance, LONGEST_SECONDS)
+        naps = draw_naps(chance, longest_seconds)
         with one_of_many(make_farm) as farm:
             return play_split(farm, scenario, partial(SplitRelay, farm.yard, naps=naps, late=late))
 
