@@ -57,11 +57,11 @@ def record(ledger: Ledger, number: int) -> None:
 
 
 def lead_elsewhere(log: MemoryLog, hands: Hands) -> None:
-    take_lead(open_log(log, hands), ELSEWHERE, hands)
+    take_lead(open_log(log, hands), ELSEWHERE, Notice(), hands)
 
 
 def test_what_others_write_is_on_the_board_when_it_is_read_again_or_written_to(log: MemoryLog, hands: Hands) -> None:
-    ledger, person = take_lead(open_log(log, hands), HERE, hands), open_log(log, hands)
+    ledger, person = take_lead(open_log(log, hands), HERE, Notice(), hands), open_log(log, hands)
     person.append(add(), ANA)
     assert list(ledger.board.tasks) == []
     assert list(ledger.read().tasks) == ["t1"]
@@ -74,13 +74,13 @@ def test_a_lease_of_another_host_is_free_when_its_time_is_up_by_the_clock_in_use
     lead_elsewhere(log, hands)
     hands.at += LEASE_SECONDS - 1
     with pytest.raises(AlreadyRunning, match="pid 4711 on another-host"):
-        take_lead(open_log(log, hands), HERE, hands)
+        take_lead(open_log(log, hands), HERE, Notice(), hands)
     hands.at += 2
-    assert take_lead(open_log(log, hands), HERE, hands).generation == 2
+    assert take_lead(open_log(log, hands), HERE, Notice(), hands).generation == 2
 
 
 def test_a_lease_that_is_renewed_in_time_is_kept(log: MemoryLog, hands: Hands) -> None:
-    ledger = take_lead(open_log(log, hands), HERE, hands)
+    ledger = take_lead(open_log(log, hands), HERE, Notice(), hands)
     for _ in range(3):
         hands.at += LEASE_SECONDS - 1
         asyncio.run(ledger.renew())
@@ -89,7 +89,7 @@ def test_a_lease_that_is_renewed_in_time_is_kept(log: MemoryLog, hands: Hands) -
 
 
 def test_one_that_was_succeeded_can_write_nothing_more(log: MemoryLog, hands: Hands) -> None:
-    ledger = take_lead(open_log(log, hands), HERE, hands)
+    ledger = take_lead(open_log(log, hands), HERE, Notice(), hands)
     hands.at += LEASE_SECONDS + 1
     lead_elsewhere(log, hands)
     with pytest.raises(Succeeded, match="generation 2"):
@@ -111,7 +111,7 @@ def test_waiting_for_an_event_ends_with_it_or_with_the_time() -> None:
 
 
 def lead_here(log: MemoryLog, hands: Hands, seat: Notice) -> Ledger:
-    ledger = take_lead(open_log(log, hands), HERE, hands, seat)
+    ledger = take_lead(open_log(log, hands), HERE, seat, hands)
     ledger.lead.take_seat()
     return ledger
 
@@ -153,7 +153,7 @@ def test_one_that_was_succeeded_may_not_act_though_its_lease_cannot_have_run_out
     seat = Notice()
     ledger = lead_here(log, hands, seat)
     hands.set_by = 86_400
-    take_lead(open_log(log, hands), ELSEWHERE, hands, seat).lead.take_seat()
+    take_lead(open_log(log, hands), ELSEWHERE, seat, hands).lead.take_seat()
     with pytest.raises(Succeeded, match="generation 2"):
         ledger.lead.require()
     assert seat.shown == [1, 2]
@@ -216,10 +216,10 @@ def test_a_thread_that_outlives_the_loop_of_its_daemon_does_nothing_more(log: Me
 def test_a_holder_in_another_container_of_this_host_is_waited_for(log: MemoryLog, hands: Hands) -> None:
     """Its pid says nothing here, although no process of ours has it."""
     hidden = replace(HERE, pid=2**22 + 1, pid_space="1")
-    take_lead(open_log(log, hands), hidden, hands)
+    take_lead(open_log(log, hands), hidden, Notice(), hands)
     with pytest.raises(AlreadyRunning, match="in another container or pid namespace") as refused:
-        take_lead(open_log(log, hands), HERE, hands)
+        take_lead(open_log(log, hands), HERE, Notice(), hands)
     assert refused.value.hint is not None
     assert "runs out in 60 s" in refused.value.hint
     hands.at += LEASE_SECONDS + 1
-    assert take_lead(open_log(log, hands), HERE, hands).generation == 2
+    assert take_lead(open_log(log, hands), HERE, Notice(), hands).generation == 2

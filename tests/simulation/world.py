@@ -259,7 +259,7 @@ class World:
         me = Holder("daemon", "stage", pid=self.lives, started=self.time.now())
         while True:
             try:
-                return take_lead(store, me, self.time, seat)
+                return take_lead(store, me, seat, self.time)
             except AlreadyRunning:
                 await asyncio.sleep(2.0)
 

@@ -11,7 +11,7 @@ from paddock.core.lead import Succeeded
 from paddock.core.leases import decisions, lease
 from paddock.fleet.clock import SYSTEM_CLOCK, WallClock, stamp
 from paddock.fleet.lead import DaemonLead
-from paddock.fleet.seat import NoSeat, Seat
+from paddock.fleet.seat import Seat
 from paddock.sessions.host import is_certainly_gone, is_here, is_in_sight
 from paddock.store.group import GroupWriter
 from paddock.store.protocol import Author, Store
@@ -104,7 +104,7 @@ class Ledger:
             raise Succeeded(f"another daemon (generation {board.daemon_generation}) has taken over")
 
 
-def take_lead(store: Store, holder: lease.Holder, clock: WallClock = SYSTEM_CLOCK, seat: Seat | None = None) -> Ledger:
+def take_lead(store: Store, holder: lease.Holder, seat: Seat, clock: WallClock = SYSTEM_CLOCK) -> Ledger:
     """The daemon's lease under a new generation. Raises AlreadyRunning, naming who has it.
 
     Nothing may be done by its lead before that has taken its `seat`.
@@ -125,7 +125,7 @@ def take_lead(store: Store, holder: lease.Holder, clock: WallClock = SYSTEM_CLOC
 
     noted = clock.boottime()
     store.append(decide, Author("daemon"))
-    ledger = Ledger(store, taken[0], clock, seat or NoSeat())
+    ledger = Ledger(store, taken[0], clock, seat)
     ledger.lead.note_renewal(noted, LEASE_SECONDS)
     return ledger
 

@@ -38,21 +38,6 @@ class Seat(Protocol):
         """
 
 
-class NoSeat:
-    """For a log that stands alone: only what is written to it is fenced."""
-
-    post = ""
-
-    def sign(self, _generation: int) -> str:
-        return ""
-
-    def read(self) -> str:
-        return ""
-
-    def show(self, _generation: int, _require: Callable[[], None]) -> str:
-        return ""
-
-
 @dataclass(frozen=True, slots=True)
 class RepositorySeat:
     """`log` is one word for the log, not shared by another that may be in its place later."""

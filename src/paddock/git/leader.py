@@ -13,17 +13,13 @@ from paddock.git.repo import Repo
 _TRIES = 20
 
 
-def leader_text(generation: int, log: str) -> str:
-    return f"generation {generation} of log {log}\n"
-
-
 def name_leader(repo: Repo, generation: int, log: str, require: Callable[[], None]) -> str:
     """Has the ref name who leads; returns the object that it names then.
 
     `require` raises if another has the lease. It is asked between the look at the ref and its move: who has lost the
     lease by then finds the ref moved by its successor, or leaves it where the successor will move it on.
     """
-    own = repo.git("hash-object", "-w", "--stdin", input=leader_text(generation, log)).text
+    own = repo.git("hash-object", "-w", "--stdin", input=f"generation {generation} of log {log}\n").text
     for _ in range(_TRIES):
         named = repo.refs(LEADER).get(LEADER, ABSENT)
         require()

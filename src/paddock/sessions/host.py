@@ -103,14 +103,13 @@ def sign_of_life() -> str:
     return identity.as_text() if identity is not None else ""
 
 
-def wake(sign: str) -> bool:
-    """Lets that very process of ours go on if somebody has stopped it. Whether it is there, as far as can be seen."""
+def wake(sign: str) -> None:
+    """Lets that very process of ours go on if somebody has stopped it."""
     from paddock.sessions.process import signal_process
 
     identity = ProcessIdentity.from_text(sign)
-    if identity is None or not identity.space or identity.pid == os.getpid() or HOST_VARIABLE in os.environ:
-        return False
-    return signal_process(identity, signal.SIGCONT)
+    if identity is not None and identity.space and identity.pid != os.getpid() and HOST_VARIABLE not in os.environ:
+        signal_process(identity, signal.SIGCONT)
 
 
 def is_gone(pid: int) -> bool:

@@ -25,13 +25,10 @@ def run_impatiently(yard: Yard, patience: Patience = IMPATIENT) -> list[Trouble]
 
     async def run() -> list[Trouble]:
         store = SqliteStore(yard.log_path)
-        ledger = take_lead(store, this_process("daemon"))
         config = load_config(yard.top, yard.env).config
-        daemon = Daemon(
-            Site(discover(yard.top), config, yard.log_path.parent, yard.marker, log_identity=yard.identity),
-            ledger,
-            Orders(until_idle=True),
-        )
+        site = Site(discover(yard.top), config, yard.log_path.parent, yard.marker, log_identity=yard.identity)
+        ledger = take_lead(store, this_process("daemon"), site.seat)
+        daemon = Daemon(site, ledger, Orders(until_idle=True))
         daemon.troubles.patience = patience
         try:
             await daemon.run()

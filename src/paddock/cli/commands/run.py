@@ -186,7 +186,7 @@ async def lead(store: Store, seat: Seat, *, wait: bool) -> Ledger:
     me, told = this_process("daemon"), False
     while True:
         try:
-            return take_lead(store, me, seat=seat)
+            return take_lead(store, me, seat)
         except AlreadyRunning as refusal:
             if not wait:
                 raise
