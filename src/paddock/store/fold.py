@@ -58,10 +58,8 @@ class Fold:
             drafts = list(decide(board))
             if author.worker is not None:
                 require_events(board, author.worker, drafts)
-            if drafts:
-                _refuse_newer(board)
-            if drafts and _is_older(board.version):
-                drafts.insert(0, Draft(LogUpgraded(__version__)))
+            if drafts and (board.unknown or board.version != __version__):
+                drafts = _upgraded(board, drafts)
             bodies = [body_of(draft.event) for draft in drafts]
         except PaddockError as refusal:
             return refusal
@@ -76,11 +74,12 @@ class Fold:
             digest = chain(self.tip, unsigned)
             record = Record(seq, seconds, actor, generation, task, attempt, event, digest)
             try:
-                self.follow(record)
+                board.apply(record)
             except PaddockError as error:
                 if not records:
                     return error
                 raise HalfApplied(error) from error
+            self.tip = digest
             rows.append((*unsigned, digest))
             records.append(record)
         return records
@@ -106,18 +105,23 @@ def _append_alone(
         return failure
 
 
-def _refuse_newer(board: Board) -> None:
-    if not board.unknown:
-        return
+def _upgraded(board: Board, drafts: list[Draft]) -> list[Draft]:
+    """What another version may write into this log. Raises LogUnusable for one that does not know all of it."""
+    if board.unknown:
+        raise _newer(board)
+    return [Draft(LogUpgraded(__version__)), *drafts] if _is_older(board.version) else drafts
+
+
+def _newer(board: Board) -> LogUnusable:
     kinds = ", ".join(f"`{kind}`" for kind in sorted(board.unknown))
-    raise LogUnusable(
+    return LogUnusable(
         f"the log has events that this Paddock {__version__} does not know ({kinds}): writing could contradict them",
         f"upgrade: `pip install --upgrade 'paddock>={board.version}'`",
     )
 
 
 def _is_older(version: str) -> bool:
-    return version not in ("", __version__) and _version(version) < _version(__version__)
+    return bool(version) and _version(version) < _version(__version__)
 
 
 def _version(text: str) -> tuple[int, ...]:

@@ -64,6 +64,7 @@ class SqliteStore:
         self._lock_timeout = LOCK_TIMEOUT_SECONDS if lock_timeout_seconds is None else lock_timeout_seconds
         self._explained = Explained(path)
         self._fold: Fold | None = None
+        self._seen_version = -1
         self._snapshot_seq = self._snapshot_after = 0
         self._witness = WitnessFile(path)
         self._wrote = False
@@ -149,12 +150,16 @@ class SqliteStore:
         return append_group(self._transact, decisions)
 
     def _transact(self, decisions: Decisions) -> Results:
+        """SQLite's version of the data is another one once anybody else has written."""
         with self._explained:
             with self._locked():
                 with self._transaction("BEGIN IMMEDIATE"):
-                    fold = self._catch_up()
+                    fold = self._fold
+                    if fold is None or self._connection.data_version() != self._seen_version:
+                        fold = self._catch_up()
                     results, rows = fold.write(decisions, self._clock)
                     self._connection.executemany(_INSERT, rows)
+                self._seen_version = self._connection.data_version()
                 if rows:
                     self._witness.note(_testimony(fold, rows))
                     self._wal.have_committed(fold)

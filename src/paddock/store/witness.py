@@ -23,6 +23,7 @@ _MAGIC = b"Padkseen1"
 _HALF = struct.Struct(f">{len(_MAGIC)}s16sQ{HASH_BYTES}sQ5Q")
 _SUM = struct.Struct(">I")
 _HALF_BYTES = 128
+_PADDED = struct.Struct(f">{_HALF.size}sI{_HALF_BYTES - _HALF.size - _SUM.size}x")
 FILE_BYTES = 2 * _HALF_BYTES
 
 
@@ -48,7 +49,7 @@ def pack_half(witness: Witness) -> bytes:
         _MAGIC, witness.identity.encode(), witness.seq, witness.tip, witness.at,
         given.tasks, given.attempts, given.runs, given.versions, given.generations,
     )  # fmt: skip
-    return (half + _SUM.pack(zlib.crc32(half))).ljust(_HALF_BYTES, b"\0")
+    return _PADDED.pack(half, zlib.crc32(half))
 
 
 def unpack_half(content: bytes) -> Witness | None:
