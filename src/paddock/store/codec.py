@@ -28,14 +28,15 @@ def _decoder(kind: str) -> Callable[[bytes], Event] | None:
     return msgspec.json.Decoder(event).decode if event is not None else None
 
 
-def chain(previous: bytes, row: tuple[int, int, str, int, str, str | None, str | None, bytes]) -> bytes:
-    """The head is a JSON array, which ends where it ends: no two records have the same bytes."""
+def chain(previous: bytes, row: Row | tuple[int, int, str, int, str, str | None, str | None, bytes]) -> bytes:
+    """Of a record that may have its own hash already. The head is a JSON array, which ends where it ends: no two
+    records have the same bytes."""
     return blake2b(b"".join((previous, _encode(row[:7]), row[7])), digest_size=HASH_BYTES).digest()
 
 
 def follows(previous: bytes, row: Row) -> bool:
     try:
-        return chain(previous, row[:-1]) == row[-1]
+        return chain(previous, row) == row[8]
     except TypeError:  # NULLs where a page of the database is damaged
         return False
 

@@ -11,7 +11,6 @@ from paddock.core.board import Board
 from paddock.core.errors import PaddockError
 from paddock.core.events import Draft, LogUpgraded, Record
 from paddock.core.ids import printable
-from paddock.core.intent.workers import require_events
 from paddock.store.codec import GENESIS, Row, body_of, chain, follows
 from paddock.store.protocol import Author, Decide, LogUnusable
 
@@ -57,6 +56,8 @@ class Fold:
         try:
             drafts = list(decide(board))
             if author.worker is not None:
+                from paddock.core.intent.workers import require_events
+
                 require_events(board, author.worker, drafts)
             if drafts and (board.unknown or board.version != __version__):
                 drafts = _upgraded(board, drafts)

@@ -13,10 +13,10 @@ import msgspec
 from paddock.core.board import Board
 from paddock.core.errors import PaddockError
 from paddock.core.events import Draft, Record
-from paddock.core.intent.workers import Worker
 from paddock.store.codec import Row
 
 if TYPE_CHECKING:
+    from paddock.core.intent.workers import Worker
     from paddock.store.loss import LostRecords
     from paddock.store.verification import Verification
 
@@ -31,7 +31,7 @@ class Author(msgspec.Struct, frozen=True):
 
     name: str
     generation: int = 0
-    worker: Worker | None = None
+    worker: "Worker | None" = None
 
 
 class Query(msgspec.Struct, frozen=True):

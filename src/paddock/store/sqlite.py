@@ -1,11 +1,11 @@
 """The embedded log: one SQLite file in the repository's git common directory."""
 
 import time
+from _thread import get_ident  # `threading` is a millisecond that every command would wait
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
-from threading import get_ident
 from typing import TYPE_CHECKING
 
 import msgspec

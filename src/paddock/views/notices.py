@@ -1,7 +1,6 @@
 """What needs a person and is not a task: one list, shown last in `paddock status` and in its JSON."""
 
 from collections.abc import Iterator, Sequence
-from shlex import quote
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -107,6 +106,8 @@ def _trouble(trouble: "Trouble", now: float) -> Notice:
 
 def lock_notices(locks: "Sequence[LeftLock]") -> list[Notice]:
     """What a git that is no git of ours has locked, and whether it still may."""
+    from shlex import quote  # here because hardly ever is there one
+
     notices = []
     for lock in locks:
         where, age = printable(str(lock.path)), rough_duration(lock.age_seconds)
