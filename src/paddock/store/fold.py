@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from paddock import __version__
 from paddock.core.board import Board
 from paddock.core.errors import PaddockError
-from paddock.core.events import Draft, LogUpgraded, Record
+from paddock.core.events import Draft, LogCreated, LogUpgraded, Record
 from paddock.core.ids import printable
 from paddock.store.codec import GENESIS, Row, body_of, chain, follows
 from paddock.store.protocol import Author, Decide, LogUnusable
@@ -107,7 +107,13 @@ def _append_alone(
 
 
 def _upgraded(board: Board, drafts: list[Draft]) -> list[Draft]:
-    """What another version may write into this log. Raises LogUnusable for one that does not know all of it."""
+    """What another version may write into this log. Raises LogUnusable for one that does not know all of it, and for
+    anything but a log's beginning in an empty one."""
+    if not board.seq and not isinstance(drafts[0].event, LogCreated):
+        raise LogUnusable(
+            "the log is empty: setting it up was interrupted",
+            "run `paddock init`, or `paddock log fetch` to restore it from its mirror",
+        )
     if board.unknown:
         raise _newer(board)
     return [Draft(LogUpgraded(__version__)), *drafts] if _is_older(board.version) else drafts

@@ -1,16 +1,20 @@
 """The tables of the SQLite log, and how a connection is set up."""
 
 import os
+from collections.abc import Sequence
 from pathlib import Path
 
 import apsw
 
+from paddock.store.codec import Row
 from paddock.store.protocol import LogUnusable
+from paddock.store.rows import COLUMNS
 from paddock.store.snapshots import drop_snapshot
 from paddock.store.trouble import damaged
 
 APPLICATION_ID = 0x5061646B  # "Padk"
 SCHEMA = 1
+INSERT = f"INSERT INTO events({COLUMNS}) VALUES(?,?,?,?,?,?,?,?,?)"
 _SHRINK_MILLISECONDS = 200
 
 _TABLES = f"""
@@ -77,10 +81,8 @@ def shrink_wal(connection: apsw.Connection, busy_seconds: float) -> bool:
     return True
 
 
-def create_log(path: Path) -> None:
-    """Creates an empty log at `path`, completely or not at all; keeps an existing one. Hold the writers' lock."""
-    if path.exists():
-        return
+def create_log(path: Path, rows: Sequence[Row] = ()) -> None:
+    """Creates a log of `rows` at `path`, completely or not at all. Hold the writers' lock; there must be none."""
     _set_aside(path)
     draft = path.with_name(f".{path.name}.new")
     _remove(draft)
@@ -88,7 +90,9 @@ def create_log(path: Path) -> None:
         connection = apsw.Connection(str(draft))
         try:
             connection.execute("PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL;").fetchall()
-            connection.execute(f"BEGIN; {_TABLES} COMMIT;")
+            connection.execute(f"BEGIN; {_TABLES}")
+            connection.executemany(INSERT, rows)
+            connection.execute("COMMIT")
         finally:
             connection.close()
         os.rename(draft, path)

@@ -22,7 +22,7 @@ from paddock.store.identity import begin_log
 from paddock.store.lock import WritersLock
 from paddock.store.protocol import Author, Decide, Listener, LogUnusable, Query
 from paddock.store.rows import COLUMNS, select_rows
-from paddock.store.schema import connect, create_log
+from paddock.store.schema import INSERT, connect, create_log
 from paddock.store.snapshots import drop_snapshot, snapshot_distance, write_snapshot
 from paddock.store.transaction import Transaction
 from paddock.store.trouble import Explained, damaged
@@ -36,9 +36,9 @@ if TYPE_CHECKING:
     from paddock.store.loss import LostRecords
     from paddock.store.verification import Verification
 
-_INSERT = f"INSERT INTO events({COLUMNS}) VALUES(?,?,?,?,?,?,?,?,?)"
 _FROM = f"SELECT {COLUMNS} FROM events WHERE seq>=? ORDER BY seq"
 LOCK_TIMEOUT_SECONDS = 15.0
+_PADDOCK = Author("paddock")
 
 
 class SqliteStore:
@@ -70,28 +70,43 @@ class SqliteStore:
         self._wrote = False
         self._writers: WritersLock | None = None
         self._thread = get_ident()
+        begin = begin_log(labelled=labelled)
         try:
             with self._explained:
-                self._open(create=create, revive=not announce, read_only=read_only)
+                if create:
+                    self._create(begin, announce=announce)
+                self._open(read_only=read_only)
         except BaseException:
             self._release()
             raise
         if create and announce and self.head() == 0:
-            self.append(begin_log(labelled=labelled), Author("paddock"))
+            self.append(begin, _PADDOCK)
 
-    def _open(self, *, create: bool, revive: bool, read_only: bool) -> None:
-        if create:
-            self.path.parent.mkdir(parents=True, exist_ok=True)
-        elif not self.path.exists():
+    def _create(self, begin: Decide, *, announce: bool) -> None:
+        """A log with its first record, or an empty one for a mirror to fill: killed anywhere, it is there or not."""
+        self.path.parent.mkdir(parents=True, exist_ok=True)
+        if self.path.exists():
+            return
+        self._writers = WritersLock(self.path, self._lock_timeout)
+        with self._locked():
+            if self.path.exists():
+                return
+            if not announce:
+                create_log(self.path)
+                return
+            self._refuse_gone()
+            fold = Fold()
+            _, rows = fold.write([(begin, _PADDOCK)], self._clock)
+            create_log(self.path, rows)
+            self._witness.note(_testimony(fold, rows))
+            self._wrote = True
+
+    def _open(self, *, read_only: bool) -> None:
+        if not self.path.exists():
             self._refuse_gone()
             raise LogUnusable(f"there is no log at `{self.path}`", "run `paddock init` in this repository")
-        if not read_only:
+        if not read_only and self._writers is None:
             self._writers = WritersLock(self.path, self._lock_timeout)
-        if create and not self.path.exists():
-            with self._locked():
-                if not revive:
-                    self._refuse_gone()
-                create_log(self.path)
         self._connection = connect(self.path, read_only=read_only, busy_seconds=self._lock_timeout)
         self._wal = WriteAheadLog(self.path, self._connection, read_only=read_only, busy_seconds=self._lock_timeout)
 
@@ -158,7 +173,7 @@ class SqliteStore:
                     if fold is None or self._connection.data_version() != self._seen_version:
                         fold = self._catch_up()
                     results, rows = fold.write(decisions, self._clock)
-                    self._connection.executemany(_INSERT, rows)
+                    self._connection.executemany(INSERT, rows)
                 self._seen_version = self._connection.data_version()
                 if rows:
                     self._witness.note(_testimony(fold, rows))
@@ -242,7 +257,7 @@ class SqliteStore:
                 fold = self._catch_up(repair=True)
                 accept = partial(accept_loss, last=loss.last, given=loss.given, reason=reason)
                 _, rows = fold.write([(accept, author)], self._clock)
-                self._db.executemany(_INSERT, rows)
+                self._db.executemany(INSERT, rows)
             self._witness.replace(_testimony(fold, rows))
             self._snapshot()
         nudge(self.path)
@@ -275,7 +290,7 @@ class SqliteStore:
                 for row in rows:
                     fold.require_next(row)
                     fold.follow(self._decode(row))
-                    self._db.execute(_INSERT, row)
+                    self._db.execute(INSERT, row)
                 lost = evidence.missing_from(fold)
             if lost is not None:
                 self.forget()

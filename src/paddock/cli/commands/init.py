@@ -135,7 +135,7 @@ def _refuse_lost_log(workspace: Workspace, *, new_log: bool) -> None:
     if not new_log:
         require_known(workspace.repo)
         return
-    if workspace.has_log:
+    if not _has_no_log(workspace):
         raise PaddockError(
             f"there is a log at `{workspace.log}`: --new-log begins another only where it is gone",
             "see whether it is whole with `paddock log verify`",
