@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from paddock.core.tasks.task import Phase
+from paddock.store.sqlite import SqliteStore
 from paddock.store.witness import witness_path
 from tests.fleet.conftest import MakeYard
 from tests.fleet.test_leadership import start_daemon
@@ -75,6 +76,41 @@ def test_a_new_log_takes_nothing_of_the_old_one_for_its_own(
     kept = yard.git("for-each-ref", "--format=%(objectname)", "refs/paddock/kept").split()
     assert old in kept, "what the old log held is held"
     assert all(line.split()[0] in yard.git("worktree", "list") for line in worktrees.splitlines())
+
+
+@pytest.mark.parametrize("again", [("init", "--yes", "--new-log"), ("init", "--yes")])
+@pytest.mark.parametrize("point", ["retire.refs", "retire.witness", "init.log"])
+def test_a_new_log_that_was_killed_at_its_beginning_is_begun_again(
+    yard: Yard, point: str, again: tuple[str, ...]
+) -> None:
+    old = deliver_old_work(yard)
+    remove_log(yard)
+    yard.paddock("init", "--yes", "--new-log", code=-signal.SIGKILL, env={"PADDOCK_TEST_CRASH_AT": point})
+    begun = yard.log_path.exists()
+    assert begun == (point == "init.log")
+    if not begun:
+        yard.paddock("add", "x", code=1)
+    still_gone = witness_path(yard.log_path).exists() and not begun
+    refused = still_gone if again[-1] == "--yes" else begun
+    said = yard.paddock(*again, code=int(refused))
+    if still_gone and refused:
+        assert "is gone: it had " in said, "a person has to say so once more"
+        yard.paddock("init", "--yes", "--new-log")
+    assert yard.board().label
+    assert (yard.add({"noop": "new"}), yard.git("rev-parse", "paddock/t1-task-1")) == ("t1", old)
+    assert old in yard.git("for-each-ref", "--format=%(objectname)", "refs/paddock/kept").split()
+    assert list(yard.log_path.parent.parent.glob("paddock-log.witness.*")), "what the old one had is still known"
+    assert "all hashes match" in yard.paddock("log", "verify")
+
+
+def test_nothing_is_written_into_a_log_whose_setting_up_was_interrupted(yard: Yard) -> None:
+    remove_log(yard)
+    witness_path(yard.log_path).unlink()
+    SqliteStore(yard.log_path, create=True, announce=False).close()
+    assert "the log is empty: setting it up was interrupted" in yard.paddock("add", "x", code=1)
+    assert "created the log" in yard.paddock("init", "--yes", "--new-log")
+    assert yard.paddock("add", "x").startswith("added t1 ")
+    assert yard.board().identity
 
 
 def test_the_daemon_of_a_log_that_is_deleted_says_so_and_makes_no_other(yard: Yard) -> None:

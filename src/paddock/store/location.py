@@ -4,6 +4,7 @@ import os
 from pathlib import Path
 
 from paddock.core.errors import PaddockError
+from paddock.git.checkpoints import Checkpoint, no_checkpoint
 from paddock.git.repo import ABSENT, RefMove, Repo
 from paddock.store.protocol import Store
 from paddock.store.sqlite import SqliteStore
@@ -49,7 +50,7 @@ def had_log(repo: Repo) -> bool:
     return any(witness.parent.glob(f"{witness.name}.*")) or bool(repo.refs("refs/heads/paddock"))
 
 
-def retire_log(repo: Repo) -> None:
+def retire_log(repo: Repo, checkpoint: Checkpoint = no_checkpoint) -> None:
     """Sets aside what is left of a log that is gone, so that a new one takes none of it for its own.
 
     Its refs are kept below `refs/paddock/kept/log-IDENTITY`. May be killed anywhere and done again.
@@ -63,8 +64,10 @@ def retire_log(repo: Repo) -> None:
         moves.append(RefMove(f"{_KEPT}/log-{name}/{ref.removeprefix(_REFS)}", commit))
     if moves and not repo.move_refs(tuple(moves), "paddock: retire the log"):
         raise PaddockError("refs below `refs/paddock` were moved by someone else in the meantime", "run it again")
+    checkpoint("retire.refs")
     if witness.exists():
         witness.rename(witness.with_name(f"{witness.name}.{name}"))
+    checkpoint("retire.witness")
 
 
 def _refs_of_log(repo: Repo) -> dict[str, str]:

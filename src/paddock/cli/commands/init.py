@@ -18,6 +18,7 @@ from paddock.config.schema import Config
 from paddock.config.template import render_config
 from paddock.core.errors import PaddockError
 from paddock.core.ids import printable
+from paddock.fleet.checkpoints import checkpoint
 from paddock.fleet.fence_note import FenceNote
 from paddock.fleet.fences import describe_fences
 from paddock.fleet.landing.ci_trial import Trial
@@ -58,9 +59,10 @@ def init_command(ctx: click.Context, yes: bool, new_log: bool, tries: bool | Non
     text = _config_text(workspace, guess, ask=ask) if made_file else ""
     taken = _take_remote_log(workspace, ask=ask) if made_log and not new_log else None
     if new_log:
-        retire_log(workspace.repo)
+        retire_log(workspace.repo, checkpoint)
     labelled = made_log and had_log(workspace.repo)
     open_store(workspace.log, create=True, announce=taken is None, labelled=labelled).close()
+    checkpoint("init.log")
     if made_file:
         _write(path, text)
     config = workspace.config
