@@ -6,6 +6,7 @@ a signal ends is the machine's trouble: what can be asked again is asked again, 
 
 import os
 import re
+import signal
 import time
 from collections.abc import Mapping
 from functools import lru_cache
@@ -239,7 +240,6 @@ def find_git(search_path: str) -> str:
 
 def _kill_and_drain(process: "Popen[bytes]") -> tuple[bytes, bytes]:
     import contextlib
-    import signal
     import subprocess
 
     with contextlib.suppress(ProcessLookupError):
@@ -256,8 +256,6 @@ def _kill_and_drain(process: "Popen[bytes]") -> tuple[bytes, bytes]:
 
 
 def _signal_name(number: int) -> str:
-    import signal  # here because it takes a while, and hardly ever is git killed
-
     try:
         return signal.Signals(number).name
     except ValueError:
