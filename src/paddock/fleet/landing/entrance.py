@@ -149,7 +149,7 @@ def _hold(site: Site, member: Member) -> Held:
 def main_tip(site: Site) -> str:
     """Main as it is now. Raises PaddockError if there is none."""
     remote, branch = site.config.land.remote, site.config.landing_branch
-    main = site.repo.resolve(main_ref(site))
+    main = site.repo.resolve(main_ref(site)) if remote else site.repo.branch_tip(branch)
     if main is None and remote:
         main = site.repo.fetch(remote, branch).sha
     if main is None:

@@ -10,8 +10,9 @@ from paddock.fleet.attempts.prompts import read_brief
 from paddock.fleet.site import Site
 from paddock.git.landing.ci_files import ci_files
 from paddock.git.landing.differences import differences, kinds_of
+from paddock.git.landing.history import OwnWork, own_work
 from paddock.git.landing.reversals import find_reversals
-from paddock.git.landing.workbench import Workbench, open_workbench
+from paddock.git.landing.workbench import open_workbench
 from paddock.git.sandboxes.ci import CiDefinition
 from paddock.git.usertree.versions import Change
 from paddock.store.protocol import Store
@@ -43,10 +44,11 @@ class Subject:
 
 
 def examine(site: Site, definition: CiDefinition, main: str, subject: Subject) -> Examined:
-    """On today's main. Some ten git processes."""
+    """On today's main. A handful of git processes."""
     bench = open_workbench(site.repo)
     changed: dict[str, Change] = {}
-    for base in bench.merge_bases(main, subject.head):
+    work = own_work(bench, main, subject.head)
+    for base in work.bases:
         changed.update(differences(bench, base, subject.head))
     kinds = kinds_of({recordable(path): versions for path, versions in changed.items()})
     concerns = protection_reasons(
@@ -56,16 +58,13 @@ def examine(site: Site, definition: CiDefinition, main: str, subject: Subject) -
         globs=site.config.land.protected,
     )
     reversals = find_reversals(site.repo, subject.head, main, subject.id, subject.started_from)
-    concerns = (*concerns, *_stray(site, bench, main, subject))
+    concerns = (*concerns, *_stray(site, work, subject.started_from))
     return Examined(concerns, reversals, unclaimed(reversals, subject.claims))
 
 
-def _stray(site: Site, bench: Workbench, main: str, subject: Subject) -> tuple[str, ...]:
+def _stray(site: Site, work: OwnWork, began: str) -> tuple[str, ...]:
     """Work that began on a commit which main has lost brings that commit back, whoever made it."""
-    began = subject.started_from
-    if not began or site.config.land.remote or bench.is_ancestor(began, main):
-        return ()
-    if not bench.is_ancestor(began, subject.head):
+    if began not in work.commits or site.config.land.remote:
         return ()
     return (f"brings back commit {began[:10]}, which is no longer in {site.config.landing_branch}",)
 

@@ -1,10 +1,14 @@
 """What differs between two trees, with the kinds of things that differ."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import lru_cache
+from types import MappingProxyType
 
 from paddock.git.landing.workbench import Workbench
 from paddock.git.usertree.versions import DIFFERENCES, Change, parse_differences
 
+LARGEST_REMEMBERED = 2000
 _LINKS = ("120000 ", "160000 ")
 
 
@@ -16,16 +20,33 @@ class ChangedKinds:
     links: tuple[str, ...]
 
 
-def differences(bench: Workbench, before: str, after: str) -> dict[str, Change]:
-    """Path to its version before and after; a rename is two paths."""
-    return parse_differences(bench.git(*DIFFERENCES, before, after).records)
+class _Large(Exception):
+    def __init__(self, found: dict[str, Change]) -> None:
+        self.found = found
+
+
+def differences(bench: Workbench, before: str, after: str) -> Mapping[str, Change]:
+    """Path to its version before and after; a rename is two paths. The two are commits or trees by their full names:
+    what was asked lately is not asked again."""
+    try:
+        return _small_differences(bench, before, after)
+    except _Large as large:
+        return large.found
+
+
+@lru_cache(maxsize=32)
+def _small_differences(bench: Workbench, before: str, after: str) -> Mapping[str, Change]:
+    found = parse_differences(bench.git(*DIFFERENCES, before, after).records)
+    if len(found) > LARGEST_REMEMBERED:
+        raise _Large(found)
+    return MappingProxyType(found)
 
 
 def changed_kinds(bench: Workbench, before: str, after: str) -> ChangedKinds:
     return kinds_of(differences(bench, before, after))
 
 
-def kinds_of(changed: dict[str, Change]) -> ChangedKinds:
+def kinds_of(changed: Mapping[str, Change]) -> ChangedKinds:
     is_link = {path: any(map(_is_link, versions)) for path, versions in changed.items()}
     return ChangedKinds(
         tuple(path for path in changed if not is_link[path]), tuple(path for path in changed if is_link[path])

@@ -17,8 +17,10 @@ from paddock.core.ids import CHANGES, change_folder, recordable
 from paddock.core.merge.model import Member
 from paddock.core.upkeep.survey import HeldChanges
 from paddock.git.checkpoints import Checkpoint, no_checkpoint
+from paddock.git.landing.differences import differences
 from paddock.git.landing.durable import REF_OPTIONS, flush_objects, move_ref
 from paddock.git.landing.forbidden import forbidden_paths, some_problems
+from paddock.git.landing.history import own_work
 from paddock.git.landing.workbench import Workbench, open_workbench
 from paddock.git.repo import ABSENT, RefMove, Repo
 from paddock.git.worktrees.checkout import KEPT, hold_commit
@@ -140,11 +142,10 @@ def _check(bench: Workbench, member: Member, main: str) -> Held | NotHeld:
     whole = bench.git("rev-list", "--objects", "--quiet", member.head, f"^{main}", check=False)
     if not whole.ok:
         return NotHeld(f"objects of the change are missing or damaged: {whole.stderr.strip()}")
-    bases = bench.merge_bases(main, member.head)
+    bases = own_work(bench, main, member.head).bases
     if not bases:
         return NotHeld("the change shares no history with the branch it should land on")
-    named = bench.git("diff-tree", "-r", "-z", "--no-renames", "--name-only", bases[0], member.head)
-    paths = tuple(named.records)
+    paths = tuple(differences(bench, bases[0], member.head))
     if problems := forbidden_paths(bench, member.head, main):
         return NotHeld(f"the change contains what must not reach main: {some_problems(problems)}")
     return Held(bases[0], tuple(map(recordable, paths)))

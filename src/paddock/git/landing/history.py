@@ -1,6 +1,6 @@
 """Reading main itself: what landed, whether it was rewound, what a stacked change stands on."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -119,6 +119,32 @@ def _parents(bench: Workbench, heads: tuple[str, ...], excluded: tuple[str, ...]
     listed = bench.git("rev-list", "--parents", "--ignore-missing", "--stdin", input=words.encode())
     rows = (line.split(" ") for line in listed.lines)
     return {row[0]: tuple(row[1:]) for row in rows}
+
+
+@dataclass(frozen=True, slots=True)
+class OwnWork:
+    """What a branch has beyond main: `commits` with their parents, and the `bases`, where the two go different ways."""
+
+    head: str
+    commits: Mapping[str, tuple[str, ...]]
+    bases: tuple[str, ...]
+
+    @property
+    def fork(self) -> str | None:
+        """What its first parents lead to; None where they do not lead to main."""
+        at: str | None = self.head
+        while at is not None and at in self.commits:
+            at = next(iter(self.commits[at]), None)
+        return at
+
+
+@lru_cache(maxsize=16)
+def own_work(bench: Workbench, main: str, head: str) -> OwnWork:
+    """Of two commits by their full names, which never changes. Mostly one process."""
+    commits = _parents(bench, (head,), (main,))
+    around = {parent for parents in commits.values() for parent in parents if parent not in commits}
+    bases = tuple(around) if len(around) == 1 else bench.merge_bases(main, head)
+    return OwnWork(head, commits, bases)
 
 
 def history_beyond(bench: Workbench, main: str, heads: tuple[str, ...]) -> dict[str, tuple[str, ...]]:

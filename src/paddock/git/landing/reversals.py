@@ -12,7 +12,7 @@ from functools import lru_cache
 from paddock.core.ids import recordable
 from paddock.core.merge.reversals import MainMove, Reversal, taken_back
 from paddock.git.landing.differences import differences
-from paddock.git.landing.history import members_touching, read_landed
+from paddock.git.landing.history import OwnWork, members_touching, own_work, read_landed
 from paddock.git.landing.workbench import Workbench, open_workbench
 from paddock.git.repo import Repo
 from paddock.git.usertree.undone import Loss, find_losses
@@ -26,8 +26,9 @@ def find_reversals(repo: Repo, head: str, main: str, own: str = "", started_from
     """What `head` takes back of what `main` has; `own` is the change it is, `started_from` where its work began."""
     bench = open_workbench(repo)
     found: dict[tuple[str, bool], dict[str, None]] = {}
-    for met in bench.merge_bases(main, head):
-        for name, path, meanwhile in _reversals_since(repo, bench, head, met, started_from):
+    work = own_work(bench, main, head)
+    for met in work.bases:
+        for name, path, meanwhile in _reversals_since(repo, bench, work, met, started_from):
             if name != own:
                 found.setdefault((name, meanwhile), {})[path] = None
     told = {name: set(paths) for (name, meanwhile), paths in found.items() if meanwhile}
@@ -40,13 +41,14 @@ def find_reversals(repo: Repo, head: str, main: str, own: str = "", started_from
 
 
 def _reversals_since(
-    repo: Repo, bench: Workbench, head: str, met: str, started_from: str
+    repo: Repo, bench: Workbench, work: OwnWork, met: str, started_from: str
 ) -> list[tuple[str, str, bool]]:
-    """Whose work, in which file, and whether it landed meanwhile; `met` is the newest main that `head` contains."""
+    """Whose work, in which file, and whether it landed meanwhile; `met` is the newest main that the work contains."""
+    head = work.head
     own = differences(bench, met, head)
     if not own:
         return []
-    fork = _fork(bench, head, met, started_from)
+    fork = _fork(bench, work, met, started_from)
     landings = _landings(bench, met)
     moved = _moved(bench, met, head) if any(new is None for _, new in own.values()) else {}
     later = set(bench.git("rev-list", "--first-parent", met, f"^{fork}").lines) if fork != met else set()
@@ -65,11 +67,9 @@ def _reversals_since(
     return rows
 
 
-def _fork(bench: Workbench, head: str, met: str, started_from: str) -> str:
+def _fork(bench: Workbench, work: OwnWork, met: str, started_from: str) -> str:
     """The main that the work began on: what its first parents lead to, or an earlier one that is known."""
-    line = bench.git("rev-list", "--first-parent", "--parents", head, f"^{met}").lines
-    words = line[-1].split(" ") if line else [met, met]
-    fork = words[1] if len(words) > 1 else met
+    fork = work.fork or met
     if started_from and started_from != fork and bench.is_ancestor(started_from, fork):
         return started_from
     return fork

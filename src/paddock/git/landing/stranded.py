@@ -5,7 +5,7 @@ away, and what is wrong with them would be blamed on the work. So its own commit
 """
 
 from paddock.core.merge.model import Member
-from paddock.git.landing.history import history_beyond
+from paddock.git.landing.history import own_work
 from paddock.git.landing.linear import Span, author_of, replay
 from paddock.git.landing.messages import NamedMember, with_trailers
 from paddock.git.landing.workbench import Clash, CommitDraft, Workbench, open_workbench, paddock_at
@@ -19,7 +19,7 @@ def lost_ground(repo: Repo, main: str, head: str, began: str, *, sure: bool) -> 
     """Commits that were main, that `head` has and `main` has not: the one its work began on, and those that were put
     back. Unless it is `sure` that main has had the first one, it counts only if one that was put back has it."""
     bench = open_workbench(repo)
-    beyond = history_beyond(bench, main, (head,))
+    beyond = own_work(bench, main, head).commits
     put_back = [commit for commit in repo.loose_tips(KEPT_MAINS) if commit in beyond]
     if began in beyond and (sure or _is_known(repo, bench, began)):
         put_back.insert(0, began)
