@@ -1,6 +1,7 @@
 """Main moved by somebody who is not the queue: recorded with who, tested first, blamed on nobody, and put back."""
 
 import json
+import signal
 import subprocess
 
 import pytest
@@ -220,3 +221,42 @@ def test_status_tells_of_a_main_that_somebody_else_has_moved_and_nobody_has_test
     )
     land_one(farm, "two")
     assert not notices(farm)
+
+
+BACK = ("restore.swapped", "sync.refreshed", "restore.moved", "restore.recorded")
+POINTS = ("restore.kept", "sync.prepared", "sync.locked", *BACK)
+
+
+def test_a_restore_that_is_killed_anywhere_is_finished_by_the_next_one(farm: Farm) -> None:
+    tested = land_one(farm)
+    for number, point in enumerate(POINTS):
+        (farm.top / "ten.txt").write_text(f"by hand {number}\n")
+        farm.yard.git("commit", "-qam", f"By hand {number}")
+        by_hand = farm.main
+        farm.yard.paddock("queue", "restore", code=-signal.SIGKILL, env={"PADDOCK_TEST_CRASH_AT": point})
+        again = farm.yard.start("queue", "restore")
+        # No daemon has seen main elsewhere, so once it is back there is nothing left to record.
+        assert again.wait() == int(point in BACK), f"{point}: {again.words}"
+        assert farm.main == tested, point
+        assert farm.yard.git("status", "--porcelain") == "", point
+        assert by_hand in farm.yard.git("for-each-ref", "--format=%(objectname)", "refs/paddock/kept/main").split()
+        assert farm.queue.main is not None
+        assert (farm.queue.main.commit, farm.queue.halted) == (tested, None), point
+
+
+def test_a_restore_that_was_killed_before_it_was_recorded_is_taken_for_a_rewind_until_it_is_run_again(
+    farm: Farm,
+) -> None:
+    tested = land_one(farm)
+    move_main(farm, "bad\n")
+    farm.branch("two", {"parts/two": "good\n"}, start=tested)
+    farm.land("two")
+    farm.yard.run(code=1)
+    assert farm.queue.halted is not None
+    farm.yard.paddock("queue", "restore", code=-signal.SIGKILL, env={"PADDOCK_TEST_CRASH_AT": "restore.moved"})
+    farm.yard.run(code=1)
+    assert "main was rewound" in farm.yard.paddock("status")
+    farm.yard.paddock("queue", "restore")
+    farm.yard.run(code=0)
+    assert farm.outcomes() == {"one": "landed", "two": "landed"}
+    farm.assert_green()

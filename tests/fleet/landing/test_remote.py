@@ -2,13 +2,14 @@
 
 import json
 import os
+import signal
 import subprocess
 from pathlib import Path
 
 import pytest
 
 from tests.fleet.landing.conftest import MakeFarm
-from tests.fleet.landing.lab import Farm, busy_hand, land_beside
+from tests.fleet.landing.lab import Farm, busy_hand, land_beside, write_commit
 from tests.fleet.yard import commit, write
 
 
@@ -166,3 +167,57 @@ def test_a_remote_without_the_branch_is_explained(farm: Farm, remote: Path) -> N
     said = farm.yard.paddock("land", "--branch", "one", code=1)
     assert "there is no `refs/remotes/origin/main` to land on" in said
     assert "git push origin main" in said
+
+
+def push_red(farm: Farm, remote: Path) -> tuple[str, str]:
+    """Main as it landed, and the red commit that somebody pushes onto it."""
+    farm.branch("one", {"parts/one": "good\n"})
+    farm.land("one")
+    farm.yard.run(code=0)
+    tested = tip(remote)
+    red = write_commit(farm.top, "refs/heads/red", {"parts/red": "bad\n"}, tested, "Red")
+    farm.yard.git("push", "-q", "origin", "red:main")
+    return tested, red
+
+
+@pytest.mark.parametrize("point", ["", "restore.kept", "restore.pushed", "restore.moved"])
+def test_a_red_main_of_the_remote_is_put_back_there_also_by_one_that_is_killed(
+    farm: Farm, remote: Path, point: str
+) -> None:
+    tested, red = push_red(farm, remote)
+    farm.branch("two", {"parts/two": "good\n"}, start=tested)
+    farm.land("two")
+    farm.yard.run(code=1)
+    assert farm.queue.halted is not None
+    if point:
+        farm.yard.paddock("queue", "restore", code=-signal.SIGKILL, env={"PADDOCK_TEST_CRASH_AT": point})
+    told = json.loads(farm.yard.paddock("queue", "restore", "--json"))
+    assert told["main"] == tip(remote) == tested
+    assert red in farm.yard.git("for-each-ref", "--format=%(objectname)", "refs/paddock/kept/main").split()
+    farm.yard.run(code=0)
+    assert farm.outcomes() == {"one": "landed", "two": "landed"}
+    farm.assert_green()
+
+
+def test_a_main_that_is_gone_from_the_remote_is_put_back_and_one_out_of_reach_is_not_moved(
+    farm: Farm, remote: Path
+) -> None:
+    tested, red = push_red(farm, remote)
+    away = remote.with_name("away.git")
+    remote.rename(away)
+    told = farm.yard.paddock("queue", "restore", code=1)
+    assert "`origin` cannot be asked where main is" in told
+    away.rename(remote)
+    assert tip(remote) == red
+    subprocess.run(("git", "-C", str(remote), "update-ref", "-d", "refs/heads/main"), check=True, timeout=60)
+    farm.yard.paddock("queue", "restore")
+    assert tip(remote) == tested
+
+
+def test_a_remote_that_refuses_it_is_quoted(farm: Farm, remote: Path) -> None:
+    _, red = push_red(farm, remote)
+    subprocess.run(("git", "-C", str(remote), "config", "receive.denyNonFastForwards", "true"), check=True, timeout=60)
+    told = farm.yard.paddock("queue", "restore", code=1)
+    assert "main was not restored on `origin`" in told
+    assert "non-fast-forward" in told
+    assert tip(remote) == red

@@ -12,11 +12,13 @@ from paddock.core.ids import printable, some_names
 from paddock.core.merge.branch import main_to_restore
 from paddock.core.merge.events import MainRestored
 from paddock.core.merge.model import Main, Queue
+from paddock.fleet.checkpoints import checkpoint
 from paddock.fleet.landing.lost_work import loss_events
 from paddock.fleet.workspace import Workspace
 from paddock.git.landing.lost import MainsCompared, compare_landed
-from paddock.git.landing.publish import Pushed, push_main
+from paddock.git.landing.publish import Pushed, Rejected, RemoteMoved, Unreachable, push_main, read_remote
 from paddock.git.repo import ABSENT
+from paddock.git.usertree.checkouts import catch_up
 from paddock.git.usertree.notes import CheckoutNotes, UndoneWork, hold_checkouts, read_notes, write_notes
 from paddock.git.usertree.putback import NotPutBack, put_back
 from paddock.git.usertree.undone import notice_undone, restore_commit
@@ -47,14 +49,18 @@ def restore_main(workspace: Workspace) -> RestoredMain:
     if queue.landing is not None:
         raise PaddockError(f"{queue.landing.run} is landing", "wait until it has landed, then run it again")
     at = _main_now(workspace)
+    if at == wanted.commit and not workspace.config.land.remote:
+        catch_up(repo, branch, checkpoint=checkpoint)  # one that was killed may have left checkouts as they were
     if at == wanted.commit and queue.main is not None and queue.main.commit == at and not _is_rewound(queue):
         raise PaddockError(
             f"{branch} is at {at[:10]}, the last one that {_known_as(wanted)}: there is nothing to restore",
             "`paddock queue why main` shows who moved it",
         )
     kept = hold_commit(repo, at, "main") if at is not None and not repo.is_ancestor(at, wanted.commit) else ""
+    checkpoint("restore.kept")
     if at != wanted.commit:
         _put_back(workspace, at, wanted.commit)
+    checkpoint("restore.moved")
     compared = compare_landed(repo, at, wanted.commit) if at is not None else MainsCompared()
     event = MainRestored(wanted.commit, wanted.tree, at or "", kept)
 
@@ -65,6 +71,7 @@ def restore_main(workspace: Workspace) -> RestoredMain:
         return [Draft(event), *(Draft(one) for one in loss_events(board, wanted.commit, compared))]
 
     workspace.record(decide)
+    checkpoint("restore.recorded")
     return RestoredMain(wanted.commit, wanted.verified_by is not None, at, kept)
 
 
@@ -81,7 +88,7 @@ def _main_now(workspace: Workspace) -> str | None:
     if not remote:
         return workspace.repo.resolve(f"refs/heads/{branch}")
     fetched = workspace.repo.fetch(remote, branch)
-    if fetched.sha is None:
+    if fetched.sha is None and read_remote(workspace.repo, remote, branch) is not None:
         raise PaddockError(f"`{remote}` cannot be asked where {branch} is: {fetched.problem}", "try again later")
     return fetched.sha
 
@@ -91,16 +98,24 @@ def _put_back(workspace: Workspace, old: str | None, new: str) -> None:
     if remote:
         pushed = push_main(repo, remote, branch, new, old or ABSENT)
         if not isinstance(pushed, Pushed):
-            raise PaddockError(f"`{remote}` did not take it: {pushed}", "run it again when the cause is gone")
+            hint = f"run `paddock queue restore` again when the cause is gone; {branch} was not moved"
+            raise PaddockError(f"{branch} was not restored on `{remote}`: {_why_not(pushed)}", hint)
+        checkpoint("restore.pushed")
         repo.fetch(remote, branch)
         return
-    result = put_back(repo, branch, old, new)
+    result = put_back(repo, branch, old, new, checkpoint)
     if isinstance(result, NotPutBack):
         files = f": {some_names(result.files)}" if result.files else ""
         raise PaddockError(
             f"{branch} was not restored: {result.reason}{files}",
             f"commit or stash what is there, then run `paddock queue restore` again; {branch} was not moved",
         )
+
+
+def _why_not(pushed: RemoteMoved | Unreachable | Rejected) -> str:
+    if isinstance(pushed, RemoteMoved):
+        return f"it was moved meanwhile, to {pushed.actual[:10]}" if pushed.actual else "it was deleted meanwhile"
+    return pushed.reason
 
 
 SHORTEST = 4
