@@ -116,6 +116,36 @@ def test_a_conversation_that_is_kept_no_longer_begins_again_and_says_so(make_yar
     assert yard.attempt().outcome == "delivered"
 
 
+def test_the_setup_command_is_run_like_the_agents_whose_work_it_may_run(make_yard: MakeYard) -> None:
+    """An attempt that goes on with a branch is set up with what an earlier one committed there."""
+    need_bubblewrap()
+    yard = furnished(make_yard, PADDOCK_WORKTREES_SETUP="test ! -e setup.sh || sh ./setup.sh", SECRET="canary")
+    yard.env |= {"NPM_TOKEN": "for-setup", "PADDOCK_WORKTREES_SETUP_ENV": "NPM_TOKEN"}
+    script = str(look(yard, "setup")["run"][2])  # type: ignore[index]
+    evil = f"{script}\nenv >'{yard.folder}/out/env'\n(setsid sleep 600 &)\necho done >built\nexit 0\n"
+    yard.add(write("setup.sh", evil), write("package.json", "{}"), commit("Plant"))
+    yard.run(code=0)
+    yard.paddock("message", "t1", play(write("b.txt"), commit("Add b")))
+    yard.run(code=0)
+    assert yard.attempt().outcome == "delivered"
+    told = seen(yard, "setup")
+    assert not [line for line in told if line.startswith(("sees", "lacks"))], told
+    assert not list(yard.folder.rglob("planted"))
+    env = seen(yard, "env")
+    assert "NPM_TOKEN=for-setup" in env
+    assert not [line for line in env if "canary" in line]
+    yard.assert_nothing_is_left()
+
+
+def test_a_setup_command_that_fails_in_the_fence_says_how(make_yard: MakeYard) -> None:
+    need_bubblewrap()
+    yard = furnished(make_yard, PADDOCK_WORKTREES_SETUP="echo no compiler; exit 7", PADDOCK_LIMITS_ATTEMPTS="1")
+    yard.add(write("a.txt"), commit("Add a"))
+    yard.run(code=1)
+    assert "the setup command failed (exit 7)" in yard.attempt().reason
+    assert "no compiler" in yard.paddock("tail", "t1")
+
+
 def test_ci_is_fenced_too_and_at_a_level_of_its_own(make_yard: MakeYard) -> None:
     need_bubblewrap()
     lines = "cat HOME/notes TOP/.git/paddock/log.db >/dev/null 2>&1 && exit 1; sed 1,2d /proc/net/dev | wc -l >OUT/ci"

@@ -117,6 +117,10 @@ class Worktrees(Section, frozen=True):
     ] = ()
     setup: Annotated[str, Meta(description="command run once in every new worktree")] = ""
     setup_timeout: Annotated[Seconds, Meta(description="time for the setup command")] = 600.0
+    setup_env: Annotated[
+        tuple[str, ...],
+        Meta(description="names of variables the setup command gets besides those agents get; `PREFIX_*` is allowed"),
+    ] = ()
     ports: Annotated[int, Meta(ge=0, le=100, description="ports each attempt gets for itself")] = 10
     first_port: Annotated[
         int,

@@ -1,6 +1,6 @@
 """What an agent gets of the parent's environment: an allow-list, so secrets stay out unless an engine needs them."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 from paddock.engines.passage import Passage
 from paddock.engines.protocol import LaunchFile, TurnRequest
@@ -35,11 +35,16 @@ def build_environment(
     Later wins: allowed names of the parent, the adapter's `values`, the attempt's own, the user's `set`.
     """
     model = request.model or settings.model
-    patterns = (*COMMON_NAMES, *allow.names({**request.base_env, **settings.set}, model), *settings.env)
+    more = (*allow.names({**request.base_env, **settings.set}, model), *settings.env)
+    return {**pass_on(request.base_env, more), **(values or {}), **request.attempt_env, **settings.set}
+
+
+def pass_on(environment: Mapping[str, str], more: Iterable[str] = ()) -> dict[str, str]:
+    """What programs get of it that agents have a hand in; `more` are names, or `PREFIX_*`."""
+    patterns = (*COMMON_NAMES, *more)
     exact = {pattern for pattern in patterns if not pattern.endswith("*")}
     prefixes = tuple(pattern[:-1] for pattern in patterns if pattern.endswith("*"))
-    passed = {name: value for name, value in request.base_env.items() if name in exact or name.startswith(prefixes)}
-    return {**passed, **(values or {}), **request.attempt_env, **settings.set}
+    return {name: value for name, value in environment.items() if name in exact or name.startswith(prefixes)}
 
 
 def argument_text(text: str) -> str:

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from paddock.core.summary import TurnSummary, observe
+from paddock.engines.environment import pass_on
 from paddock.engines.login import find_login
 from paddock.engines.protocol import Engine, Launch, Probe, Source, TurnRequest
 from paddock.engines.settings import EngineSettings
@@ -57,7 +58,7 @@ def probe_program(engine: str, cli: Installation, settings: EngineSettings, envi
     found = shutil.which(program, path=environment.get("PATH", os.defpath))
     if found is None:
         return Probe(engine, program, None, hints=(f"`{program}` is not on PATH; {cli.install}",))
-    version = read_version((found, "--version"), environment)
+    version = read_version((found, "--version"), {**pass_on(environment, settings.env), **settings.set})
     seen = find_login(environment, cli.keys, cli.login_files(environment))
     hints = [] if version else [f"`{program} --version` gave no answer within {VERSION_TIMEOUT_SECONDS:g} s"]
     if seen.known is False:

@@ -20,14 +20,16 @@ from paddock.config.schema import Agent, Config, LandSettings
 from paddock.core.errors import Misuse, PaddockError
 from paddock.core.fence import InForce, Level, level_in_force
 from paddock.core.tasks.task import Attempt
+from paddock.engines.environment import pass_on
 from paddock.engines.protocol import Capabilities, Launch
 from paddock.fleet.fence_note import FenceNote
 from paddock.git.disk import remove_tree
 from paddock.git.repo import Repo
 from paddock.git.sandboxes.tree import Sandbox
 from paddock.git.worktrees.furnish import Worktree
-from paddock.sessions.bubblewrap import fencing_ability
-from paddock.sessions.fence import Fence
+from paddock.git.worktrees.setup import SetupCommand
+from paddock.sessions.bubblewrap import fencing_ability, this_system
+from paddock.sessions.fence import Fence, fence_argv
 from paddock.sessions.toolchains import find_program, find_toolchains, with_real_paths
 
 if TYPE_CHECKING:
@@ -122,6 +124,26 @@ def fence_ci(site: "Site", owner: str, sandbox: Sandbox, env: Mapping[str, str])
     )
 
 
+def fence_setup(site: "Site", argv: tuple[str, ...], worktree: Worktree) -> SetupCommand:
+    """The setup command as the agents of the worktree are run, for what it runs may be of their making: with no more
+    of the environment, and in a fence of the same level. Raises PaddockError where that cannot be had."""
+    settings, home = site.config.worktrees, Path.home()
+    env = {**pass_on(os.environ, settings.setup_env), **site.identity, **worktree.environment()}
+    level = level_in_force(site.config.fence.level, fencing_ability()).level
+    if level is Level.NONE:
+        return SetupCommand(argv, env)
+    reads, writes = _extra(site.config)
+    named = (place for word in _programs_in(settings.setup) for place in find_program(word, home))
+    shown = [*objects_of(site.repo), *(home / name for name in _GIT_SETTINGS), *reads, *named]
+    fence = Fence(
+        level,
+        private=with_real_paths((*_hidden(site.repo, worktree.path.parent), *_homes(home))),
+        reads=with_real_paths((*shown, *find_toolchains(env, home))),
+        writes=with_real_paths((worktree.path, worktree.tmp, worktree.git_dir, *writes)),
+    )
+    return SetupCommand(fence_argv(fence, this_system(), worktree.path, argv, inner=()), _unsigned(env))
+
+
 def objects_of(repo: Repo) -> tuple[Path, ...]:
     """Where the repository's objects are, those it borrows and those of git-lfs included."""
     found: list[Path] = [repo.common_dir / "objects"]
@@ -159,8 +181,11 @@ def _find_program(launch: Launch, home: Path) -> tuple[Path, ...]:
 
 
 def _named_in(land: LandSettings) -> set[str]:
-    """The programs that the user's own CI commands name by their full path."""
-    commands = (land.ci, land.setup, *(check.run for check in land.checks))
+    return _programs_in(land.ci, land.setup, *(check.run for check in land.checks))
+
+
+def _programs_in(*commands: str) -> set[str]:
+    """The programs that the user's own commands name by their full path."""
     words = (word for command in commands for word in re.split(r"[\s;&|'\"=()]+", command))
     return {word for word in words if word.startswith("/") and os.path.isfile(word) and os.access(word, os.X_OK)}
 

@@ -34,6 +34,8 @@ from paddock.store.digest import blake2b
 
 if TYPE_CHECKING:
     from paddock.fleet.attempts.ground import Ground
+    from paddock.git.worktrees.furnish import Worktree
+    from paddock.git.worktrees.setup import SetupCommand
 
 NO_AGENT = Agent()
 CHECKOUT_STEPS = "sync."
@@ -121,11 +123,17 @@ class Site:
             most=settings.most or 2 * self.config.limits.max_agents,
             keep=settings.keep,
             setup=shell_setup(settings.setup) if settings.setup else (),
+            dress_setup=self._dress_setup,
             setup_timeout_seconds=settings.setup_timeout,
             ports=_ports(path, settings),
             floor=DiskFloor(free_bytes=settings.disk_floor_mb * 1024 * 1024, free_inodes=10_000),
             largest_file_mb=settings.largest_file_mb,
         )
+
+    def _dress_setup(self, argv: tuple[str, ...], worktree: "Worktree") -> "SetupCommand":
+        from paddock.fleet.fences import fence_setup
+
+        return fence_setup(self, argv, worktree)
 
     def require_root(self) -> None:
         """Raises PaddockError where the folder that `worktrees.root` names cannot be made."""

@@ -94,8 +94,13 @@ class _Mount:
         return self.source.startswith("/dev/") and not self.source.startswith("/dev/shm/")
 
 
-def fence_argv(fence: Fence, system: System, cwd: Path, command: Iterable[str]) -> tuple[str, ...]:
-    """The command line that runs `command` in the fence; it expects the record of its end as descriptor 4."""
+def fence_argv(
+    fence: Fence, system: System, cwd: Path, command: Iterable[str], inner: tuple[str, ...] = INNER_COMMAND
+) -> tuple[str, ...]:
+    """The command line that runs `command` in the fence; it expects the record of its end as descriptor 4.
+
+    Without the `inner` command there is none, and its status is bubblewrap's own, where a signal reads as 128 and more.
+    """
     network = ("--unshare-net",) if fence.level is Level.FILES_AND_NETWORK else ()
     mounts = _without_repeats(_mounts(fence, system))
     return (
@@ -105,7 +110,7 @@ def fence_argv(fence: Fence, system: System, cwd: Path, command: Iterable[str]) 
         *(word for said, place in system.links for word in ("--symlink", said, place)),
         *(word for mount in mounts for word in mount.words()),
         *("--chdir", str(cwd), "--"),
-        *INNER_COMMAND,
+        *inner,
         *command,
     )
 

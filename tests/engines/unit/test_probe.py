@@ -56,6 +56,17 @@ def test_a_login_is_found_where_the_cli_keeps_it(name: str, file: str, variable:
     assert second.probe(path_with(tmp_path)).authenticated
 
 
+def test_asking_for_a_version_hands_out_no_secret_of_the_environment(tmp_path: Path) -> None:
+    executable(tmp_path / "claude", f"#!/bin/sh\n/usr/bin/env > {tmp_path}/env; echo 1.2.3\n")
+    engine = load_engine("claude", {"claude": EngineSettings(env=("CORPORATE_*",), set={"ADDED": "1"})})
+    secrets = {"DEPLOY_TOKEN": "canary", "ANTHROPIC_API_KEY": "canary"}
+    probe = engine.probe(path_with(tmp_path, CORPORATE_CA="ca", **secrets))
+    assert (probe.version, probe.authenticated) == ("1.2.3", True)
+    seen = (tmp_path / "env").read_text().splitlines()
+    assert {"CORPORATE_CA=ca", "ADDED=1"} <= set(seen)
+    assert not [line for line in seen if "canary" in line]
+
+
 def test_a_cli_that_gives_no_version_is_installed_all_the_same(tmp_path: Path) -> None:
     executable(tmp_path / "claude", "#!/bin/sh\nexit 3\n")
     probe = load_engine("claude").probe(path_with(tmp_path))

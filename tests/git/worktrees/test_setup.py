@@ -12,7 +12,7 @@ import paddock.git.worktrees.setup
 from paddock.core.upkeep.survey import SlotState
 from paddock.git.worktrees.pool import count_idle, fill
 from paddock.git.worktrees.prepare import WorktreeOrder, find, prepare, release
-from paddock.git.worktrees.setup import needs_setup_again, run_setup, shell_setup, stop_leftover
+from paddock.git.worktrees.setup import SetupCommand, needs_setup_again, run_setup, shell_setup, stop_leftover
 from paddock.git.worktrees.slots import WorktreeRoot, list_slots, read_record
 from tests.git.conftest import commit
 
@@ -26,6 +26,10 @@ def home(tmp_path: Path) -> Path:
     return folder
 
 
+def plain(argv: tuple[str, ...]) -> SetupCommand:
+    return SetupCommand(argv, {"PATH": os.environ["PATH"]})
+
+
 def is_running(pid: int) -> bool:
     try:
         return psutil.Process(pid).status() != psutil.STATUS_ZOMBIE
@@ -34,10 +38,16 @@ def is_running(pid: int) -> bool:
 
 
 class TestRun:
-    def test_output_is_kept_and_the_environment_given(self, tmp_path: Path, home: Path) -> None:
-        result = run_setup(shell_setup("echo $PADDOCK_PORT; pwd; exit 3"), tmp_path, home, {"PADDOCK_PORT": "7"}, 10)
+    def test_output_is_kept_and_only_the_environment_given(
+        self, tmp_path: Path, home: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setenv("SECRET_OF_THE_DAEMON", "canary")
+        command = SetupCommand(shell_setup("echo $PADDOCK_PORT; pwd; env; exit 3"), {"PADDOCK_PORT": "7"})
+        result = run_setup(command, tmp_path, home, 10)
         assert (result.ok, result.code, result.stopped) == (False, 3, "")
-        assert result.output.read_text() == f"7\n{tmp_path}\n"
+        told = result.output.read_text()
+        assert told.startswith(f"7\n{tmp_path}\n")
+        assert "canary" not in told
 
     def test_a_command_that_hangs_is_ended_with_its_children(
         self, tmp_path: Path, home: Path, monkeypatch: pytest.MonkeyPatch
@@ -46,7 +56,7 @@ class TestRun:
         child = tmp_path / "child"
         command = f"trap '' TERM; sleep 600 & echo $! > {child}; wait"
         for seconds in (0.5, 10, 60):  # a busy machine has not come to the hanging within the first
-            result = run_setup(shell_setup(command), tmp_path, home, {}, seconds)
+            result = run_setup(plain(shell_setup(command)), tmp_path, home, seconds)
             assert result.code is None
             assert f"longer than {seconds} s" in result.stopped
             if child.exists() and child.read_text():
@@ -55,11 +65,11 @@ class TestRun:
 
     def test_a_flood_of_output_is_ended(self, tmp_path: Path, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(paddock.git.worktrees.setup, "MOST_OUTPUT_BYTES", 1000)
-        result = run_setup(("/bin/sh", "-c", "yes | head -c 100000; exec sleep 600"), tmp_path, home, {}, 60)
+        result = run_setup(plain(shell_setup("yes | head -c 100000; exec sleep 600")), tmp_path, home, 60)
         assert "more than 1000 bytes" in result.stopped
 
     def test_a_missing_command_is_a_failure_with_an_explanation(self, tmp_path: Path, home: Path) -> None:
-        result = run_setup(("no-such-program",), tmp_path, home, {}, 10)
+        result = run_setup(plain(("no-such-program",)), tmp_path, home, 10)
         assert not result.ok
         assert "no-such-program" in result.output.read_text()
 
@@ -67,7 +77,8 @@ class TestRun:
         code = (
             "import os, sys; from pathlib import Path; from paddock.git.worktrees import setup\n"
             "setup._wait = lambda *a: os.kill(os.getpid(), 9)\n"
-            f"setup.run_setup(('sleep', '600'), Path({str(tmp_path)!r}), Path({str(home)!r}), {{}}, 60)"
+            "command = setup.SetupCommand(('sleep', '600'), {'PATH': os.environ['PATH']})\n"
+            f"setup.run_setup(command, Path({str(tmp_path)!r}), Path({str(home)!r}), 60)"
         )
         subprocess.run((sys.executable, "-c", code), check=False)
         pid_file = home / "setup.pid"

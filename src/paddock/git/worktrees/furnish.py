@@ -49,8 +49,8 @@ def furnish(
         checkpoint("included")
     if not is_setup_due(root, record, at):
         return record, None, skipped
-    env = describe(root, slot, record).environment()
-    result = run_setup(root.setup, slot.path, slot.home, env, root.setup_timeout_seconds)
+    command = root.dress_setup(root.setup, describe(root, slot, record))
+    result = run_setup(command, slot.path, slot.home, root.setup_timeout_seconds)
     if result.ok:
         record = msgspec.structs.replace(record, setup_at=at, setup_by=root.setup)
         write_record(slot, record, lock)

@@ -9,10 +9,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import psutil
 
-from paddock.git.purposes import names_a_repository
+if TYPE_CHECKING:
+    from paddock.git.worktrees.furnish import Worktree
 
 MOST_OUTPUT_BYTES = 64 * 1024 * 1024
 _TICK_SECONDS = 0.5
@@ -65,9 +67,21 @@ def needs_setup_again(changed_paths: tuple[str, ...]) -> bool:
     return any(fnmatchcase(name, pattern) for name in names for pattern in SETUP_INPUTS)
 
 
-def run_setup(
-    argv: tuple[str, ...], directory: Path, home: Path, env: Mapping[str, str], timeout_seconds: float
-) -> SetupResult:
+@dataclass(frozen=True, slots=True)
+class SetupCommand:
+    """A process to start: its environment is complete, nothing is inherited."""
+
+    argv: tuple[str, ...]
+    env: Mapping[str, str]
+
+
+def plain_setup(argv: tuple[str, ...], worktree: "Worktree") -> SetupCommand:
+    """As it is, with nothing of the environment but where programs and the user's files are."""
+    own = {name: os.environ[name] for name in ("PATH", "HOME") if name in os.environ}
+    return SetupCommand(argv, {**own, **worktree.environment()})
+
+
+def run_setup(command: SetupCommand, directory: Path, home: Path, timeout_seconds: float) -> SetupResult:
     """Run the setup command in `directory`; output goes to `home`/setup.log.
 
     Its whole process group is ended when it takes longer than `timeout_seconds` or floods its log. A run left
@@ -76,14 +90,12 @@ def run_setup(
     stop_leftover(home)
     output, pid_file = home / "setup.log", home / "setup.pid"
     # The shim records its own pid before it becomes the command, so there is no moment without a record.
-    shim = ("/bin/sh", "-c", 'echo $$ > "$0" && exec "$@"', str(pid_file), *argv)
-    own = {name: value for name, value in os.environ.items() if not names_a_repository(name)}
-    environment = {**own, "GIT_TERMINAL_PROMPT": "0", **env}
+    shim = ("/bin/sh", "-c", 'echo $$ > "$0" && exec "$@"', str(pid_file), *command.argv)
     with open(output, "wb") as log:
         process = subprocess.Popen(
             shim,
             cwd=directory,
-            env=environment,
+            env={"GIT_TERMINAL_PROMPT": "0", **command.env},
             stdin=subprocess.DEVNULL,
             stdout=log,
             stderr=subprocess.STDOUT,

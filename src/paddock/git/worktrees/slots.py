@@ -13,11 +13,12 @@ again.
 
 import os
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, closing, contextmanager, suppress
 from dataclasses import dataclass, field
 from itertools import chain, count, pairwise
 from pathlib import Path
+from typing import TYPE_CHECKING
 from zlib import crc32
 
 import msgspec
@@ -30,6 +31,10 @@ from paddock.git.disk import DiskFloor
 from paddock.git.enclosure.enclosure import LARGEST_FILE_MB, Enclosure
 from paddock.git.lock import Lock, hold, try_lock
 from paddock.git.repo import REPOSITORY_FILE, SLOTS_FOLDER, Repo
+from paddock.git.worktrees.setup import SetupCommand, plain_setup
+
+if TYPE_CHECKING:
+    from paddock.git.worktrees.furnish import Worktree
 
 _FIRST_PORT = 20_000
 _PORT_AFTER_LAST = 32_768  # Linux hands out ephemeral ports from here on
@@ -92,8 +97,8 @@ def own_ports(root: Path, per_slot: int) -> PortPlan:
 class WorktreeRoot:
     """Where a repository's worktrees live and how they are furnished.
 
-    `keep` names the ignored folders that survive a clean-up; `setup` is an argv run once in every worktree. With
-    `most` slots or more, a new one is made only where no idle one is left.
+    `keep` names the ignored folders that survive a clean-up; `setup` is an argv run once in every worktree,
+    as `dress_setup` says. With `most` slots or more, a new one is made only where no idle one is left.
     """
 
     repo: Repo
@@ -101,6 +106,7 @@ class WorktreeRoot:
     most: int = 8
     keep: tuple[str, ...] = ()
     setup: tuple[str, ...] = ()
+    dress_setup: "Callable[[tuple[str, ...], Worktree], SetupCommand]" = plain_setup
     setup_timeout_seconds: float = 600.0
     ports: PortPlan = field(default_factory=PortPlan)
     floor: DiskFloor = field(default_factory=DiskFloor)
