@@ -197,7 +197,8 @@ class Daemon:
 
     def _is_idle(self, wake_at: float | None) -> bool:
         """Nothing runs, nothing waits for a clock, and only a person can move what is left."""
-        if wake_at is not None or self._drives.tasks or self.news.has_come(self.ledger.read()):
+        # Called: a drive that counted when this round was decided has ended since, and left room for another.
+        if wake_at is not None or self._called or self._drives.tasks or self.news.has_come(self.ledger.read()):
             return False
         if any(trouble.what in ESSENTIAL for trouble in self.troubles.book.open):
             return False
