@@ -11,6 +11,7 @@ import stat
 import sys
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
+from functools import cache
 from glob import escape
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -84,7 +85,7 @@ def fence_attempt(site: "Site", attempt: Attempt, worktree: Worktree, level: Lev
     fence = Fence(
         level,
         private=with_real_paths((*_hidden(repo, worktree.path.parent), *_homes(home))),
-        reads=with_real_paths((*shown, *_ourselves(), *find_toolchains(launch.env, Path.home()))),
+        reads=(*with_real_paths(shown), *_ourselves(), *find_toolchains(launch.env, Path.home())),
         writes=with_real_paths((worktree.path, worktree.tmp, worktree.git_dir, *launch.writes, *writes))
         + _logins(own.logins, kept),
         kept=kept,
@@ -114,12 +115,11 @@ def fence_ci(site: "Site", owner: str, sandbox: Sandbox, env: Mapping[str, str])
         return None
     reads, writes = _extra(site.config)
     named = (place for word in _named_in(site.config.land) for place in find_program(word, Path.home()))
-    shown = [*objects_of(site.repo), site.desk_of(owner).parent, *_ourselves(), *reads, *named]
-    shown += find_toolchains(env, Path.home())
+    shown = [*objects_of(site.repo), site.desk_of(owner).parent, *reads, *named]
     return Fence(
         level,
         private=with_real_paths((*_hidden(site.repo, sandbox.root), *_homes(Path.home()))),
-        reads=with_real_paths(shown),
+        reads=(*with_real_paths(shown), *_ourselves(), *find_toolchains(env, Path.home())),
         writes=with_real_paths((sandbox.tree, sandbox.home, sandbox.tmp, *writes)),
     )
 
@@ -168,9 +168,10 @@ def _homes(home: Path) -> tuple[Path, ...]:
     return tuple(path for path in dict.fromkeys((home, Path.home())) if path != Path("/"))
 
 
+@cache
 def _ourselves() -> tuple[Path, ...]:
     """So that `paddock` can be called in there."""
-    return (Path(sys.prefix), Path(sys.base_prefix), Path(paddock.__file__).parent)
+    return with_real_paths((Path(sys.prefix), Path(sys.base_prefix), Path(paddock.__file__).parent))
 
 
 def _find_program(launch: Launch, home: Path) -> tuple[Path, ...]:

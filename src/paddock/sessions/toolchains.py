@@ -7,9 +7,12 @@ the part with programs is shown.
 
 import os
 from collections.abc import Iterable, Iterator, Mapping
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import Path
+from time import monotonic
 
+KNOWN_SECONDS = 10.0
+"""How long what was found is believed: a fleet starts many commands with the same tools; people install new ones."""
 MOST_LINKS = 20
 SHEBANG_BYTES = 512
 _PROGRAM_FOLDERS = ("bin", "sbin", "shims", "Scripts")
@@ -28,20 +31,31 @@ _USUAL = (
 
 def find_toolchains(env: Mapping[str, str], home: Path) -> tuple[Path, ...]:
     """Folders and files outside the system that exist; `home` is the user's own, whatever HOME says in `env`."""
-    folders = [Path(part) for part in env.get("PATH", "").split(os.pathsep) if part.startswith("/")]
-    places = [installation_of(folder / "program", home) for folder in folders]
-    places += [Path(env[name]) for name in (*_VARIABLES, *_FILES) if env.get(name, "").startswith("/")]
-    places += [home / name for name in _USUAL]
-    return tuple(dict.fromkeys(place for place in places if _is_worth_showing(place, home)))
+    named = tuple(value for name in (*_VARIABLES, *_FILES) if (value := env.get(name, "")).startswith("/"))
+    return _find_toolchains(env.get("PATH", ""), named, home, monotonic() // KNOWN_SECONDS)
 
 
 def find_program(program: str, home: Path) -> tuple[Path, ...]:
     """What a program given by its full path needs: where each link to it lies, what it came with, its interpreter."""
+    return _find_program(program, home, monotonic() // KNOWN_SECONDS)
+
+
+@lru_cache(maxsize=64)
+def _find_toolchains(search_path: str, named: tuple[str, ...], home: Path, _when: float) -> tuple[Path, ...]:
+    folders = [Path(part) for part in search_path.split(os.pathsep) if part.startswith("/")]
+    places = [installation_of(folder / "program", home) for folder in folders]
+    places += map(Path, named)
+    places += [home / name for name in _USUAL]
+    return with_real_paths(place for place in places if _is_worth_showing(place, home))
+
+
+@lru_cache(maxsize=64)
+def _find_program(program: str, home: Path, _when: float) -> tuple[Path, ...]:
     places = [place for link in _links(Path(program)) for place in (link, installation_of(link, home))]
     interpreter = _interpreter(program)
     if interpreter and interpreter != program:
         places += [place for link in _links(Path(interpreter)) for place in (link, installation_of(link, home))]
-    return tuple(dict.fromkeys(place for place in places if _is_worth_showing(place, home)))
+    return with_real_paths(place for place in places if _is_worth_showing(place, home))
 
 
 def installation_of(program: Path, home: Path) -> Path:

@@ -4,11 +4,12 @@ Every commit beyond main is looked at, not only the last: a name that came and w
 a checkout, a bisection or a revert brings it back.
 """
 
-from collections.abc import Iterator
+import os
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 from paddock.core.ids import recordable
-from paddock.core.merge.pathnames import clashes, path_problem
+from paddock.core.merge.pathnames import clashes, path_problem, with_folders
 from paddock.git.landing.workbench import Workbench
 
 SYMLINK = "120000"
@@ -32,6 +33,20 @@ class NewEntry:
     added: bool
 
 
+@dataclass(frozen=True, slots=True)
+class _Beyond:
+    """The commits a branch has beyond main, oldest first and with their parents, and all that they add or change; what
+    a merge takes over from a parent is not its own."""
+
+    parents: Mapping[str, tuple[str, ...]]
+    entries: tuple[NewEntry, ...]
+
+    @property
+    def edges(self) -> set[str]:
+        """Where they leave main. If that is one commit only, it is where the histories part."""
+        return {parent for above in self.parents.values() for parent in above} - self.parents.keys()
+
+
 @dataclass
 class _Problems:
     """Each path once, with the first commit that has it."""
@@ -44,9 +59,9 @@ class _Problems:
 
 def forbidden_paths(bench: Workbench, head: str, main: str) -> tuple[str, ...]:
     """Why `head` must not be merged into `main`, in words, for what it has beyond it; empty when it may."""
-    entries = tuple(new_entries(bench, head, main))
+    beyond = _read_beyond(bench, head, main)
     problems = _Problems()
-    for entry in entries:
+    for entry in beyond.entries:
         why = path_problem(entry.path)
         if why is None and entry.mode == SYMLINK and entry.path.rsplit("/", 1)[-1] in _SPECIAL_FILES:
             why = "is a symbolic link"
@@ -54,9 +69,9 @@ def forbidden_paths(bench: Workbench, head: str, main: str) -> tuple[str, ...]:
             why = "is a submodule whose path reads as an option"
         if why is not None:
             problems.add(entry.path, entry.commit, why)
-    _check_submodules(bench, entries, problems)
+    _check_submodules(bench, beyond.entries, problems)
     if not problems.words:
-        _check_clashes(bench, head, main, entries, problems)
+        _check_clashes(bench, head, main, beyond, problems)
     return tuple(problems.words.values())
 
 
@@ -65,23 +80,22 @@ def some_problems(problems: tuple[str, ...]) -> str:
     return "; ".join(problems[:SHOWN]) + more
 
 
-def new_entries(bench: Workbench, head: str, main: str) -> Iterator[NewEntry]:
-    """All that commits of `head` beyond `main` add or change; what a merge takes over from a parent is not its own."""
-    listed = bench.git("rev-list", "--topo-order", "--reverse", head, f"^{main}").stdout
-    if not listed:
-        return
-    words = ("diff-tree", "--stdin", "--root", "-r", "-c", "-z", "--raw", "--no-renames", "--always", "--no-abbrev")
-    fields = iter(bench.git(*words, input=listed).records)
-    commit = ""
-    for told in fields:
-        if not told.startswith(":"):
-            commit = told.strip()
+def _read_beyond(bench: Workbench, head: str, main: str) -> _Beyond:
+    words = ("--root", "-r", "-c", "-z", "--raw", "--no-renames", "--no-abbrev", "--format=%H %P")
+    fields = iter(bench.git("log", "--topo-order", "--reverse", *words, head, f"^{main}").records)
+    parents: dict[str, tuple[str, ...]] = {}
+    entries, commit = [], ""
+    for told in (told.lstrip("\n") for told in fields):
+        if not told.startswith(":"):  # a commit, or nothing, which git puts between a merge and its files
+            commit, *above = told.split() or (commit,)
+            parents.setdefault(commit, tuple(above))
             continue
-        parents = len(told) - len(told.lstrip(":"))
-        facts = told[parents:].split(" ")
-        mode, sha, path = facts[parents], facts[-2], next(fields)
+        count = len(told) - len(told.lstrip(":"))
+        facts = told[count:].split(" ")
+        mode, sha, path = facts[count], facts[-2], next(fields)
         if mode != ABSENT_MODE:
-            yield NewEntry(commit, path, mode, sha, set(facts[:parents]) == {ABSENT_MODE})
+            entries.append(NewEntry(commit, path, mode, sha, set(facts[:count]) == {ABSENT_MODE}))
+    return _Beyond(parents, tuple(entries))
 
 
 def _check_submodules(bench: Workbench, entries: tuple[NewEntry, ...], problems: _Problems) -> None:
@@ -120,19 +134,20 @@ def _submodule_problem(key: str, value: str) -> str | None:
     return None
 
 
-def _check_clashes(bench: Workbench, head: str, main: str, entries: tuple[NewEntry, ...], problems: _Problems) -> None:
+def _check_clashes(bench: Workbench, head: str, main: str, beyond: _Beyond, problems: _Problems) -> None:
     """Two names of one file in any of the commits, unless both came from main."""
-    added = {entry.path: entry.commit for entry in reversed(entries) if entry.added}
+    added = {entry.path: entry.commit for entry in reversed(beyond.entries) if entry.added}
     if not added:
         return
-    known = {name for base in bench.merge_bases(main, head) for name in _names(bench, base)}
+    edges = beyond.edges
+    bases = tuple(edges) if len(edges) == 1 else bench.merge_bases(main, head)
+    known = {name for base in bases for name in _names_around(bench, base, added)}
     pairs = clashes({*known, *added}, [path for path in added if path not in known])
     if len(pairs) > MOST_PAIRS:
         name = next(iter(added))
         return problems.add(name, added[name], f"is one of more than {MOST_PAIRS} names that differ only in case")
-    commits = bench.git("rev-list", "--topo-order", "--reverse", head, f"^{main}").lines if pairs else []
     for other, name in pairs:
-        if (at := _first_with_both(bench, commits, other, name)) is not None:
+        if (at := _first_with_both(bench, tuple(beyond.parents), other, name)) is not None:
             problems.add(name, at, f"and `{recordable(other)!a}` are one file where case and accents do not count")
 
 
@@ -147,7 +162,36 @@ def _names(bench: Workbench, tree: str) -> list[str]:
     return bench.git("ls-tree", "-r", "-z", "--name-only", "--full-tree", tree).records
 
 
-def _first_with_both(bench: Workbench, commits: list[str], one: str, other: str) -> str | None:
+def _names_around(bench: Workbench, commit: str, paths: Iterable[str]) -> list[str]:
+    """What the commit has in the folders of the paths: a clash with anything else would be one of the folders."""
+    folders = {"", *(name for path in paths for name in with_folders(path) if name != path)}
+    if any("\n" in folder for folder in folders):  # git's answers could not be told apart
+        return _names(bench, commit)
+    listed = sorted(folders)
+    asked = "".join(f"{commit}:{folder}\n" for folder in listed).encode("utf-8", "surrogateescape")
+    told = bench.git("cat-file", "--batch=%(objecttype) %(objectsize)", input=asked).stdout
+    hash_bytes = len(commit) // 2
+    found = []
+    for folder in listed:
+        header, _, told = told.partition(b"\n")
+        kind, _, size = header.rpartition(b" ")
+        if size == b"missing":
+            continue
+        if kind == b"tree":
+            found += [f"{folder}/{name}".lstrip("/") for name in _entries(told[: int(size)], hash_bytes)]
+        told = told[int(size) + 1 :]
+    return found
+
+
+def _entries(tree: bytes, hash_bytes: int) -> Iterator[str]:
+    at = 0
+    while at < len(tree):
+        end = tree.index(b"\0", at)
+        yield os.fsdecode(tree[tree.index(b" ", at) + 1 : end])
+        at = end + 1 + hash_bytes
+
+
+def _first_with_both(bench: Workbench, commits: tuple[str, ...], one: str, other: str) -> str | None:
     """The oldest commit that has both names; also one in which only a merge brings them together."""
     if "\n" in one + other:  # git's answers could not be told apart
         return commits[0]
