@@ -157,16 +157,16 @@ class Site:
         times = self.config.timeouts
         return TurnLimits(times.start, times.silence, times.turn, times.tool)
 
-    @property
+    @cached_property
     def attempts_folder(self) -> Path:
         return self.state_dir / "attempts" / self.log_identity
 
-    @property
+    @cached_property
     def runs_folder(self) -> Path:
         return self.state_dir / "runs" / self.log_identity
 
     def attempt_folder(self, attempt: AttemptId) -> Path:
-        return self.attempts_folder / task_of(attempt) / str(attempt_number(attempt))
+        return self.attempts_folder / f"{task_of(attempt)}/{attempt_number(attempt)}"
 
     @property
     def memories_folder(self) -> Path:

@@ -34,9 +34,9 @@ import signal
 import subprocess
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, cached_property
 from pathlib import Path
-from typing import BinaryIO, NamedTuple
+from typing import BinaryIO
 
 import msgspec
 
@@ -60,20 +60,42 @@ SIGNALS_WITHOUT_WORDS = (signal.SIGINT, signal.SIGPIPE)
 """Shells say nothing when one of these ends a command."""
 
 
-class TurnFiles(NamedTuple):
+@dataclass(frozen=True)
+class TurnFiles:
     """Where the parts of a turn's record are: `record` is what they are all named after."""
 
     record: Path
-    out: Path
-    err: Path
-    logs: Path
-    pid: Path
-    exit: Path
-    ending: Path
 
     @classmethod
     def of(cls, folder: Path, turn: int) -> "TurnFiles":
-        return cls(folder / f"turn-{turn}", *(folder / f"turn-{turn}.{part}" for part in cls._fields[1:]))
+        return cls(folder / f"turn-{turn}")
+
+    @cached_property
+    def out(self) -> Path:
+        return self._part("out")
+
+    @cached_property
+    def err(self) -> Path:
+        return self._part("err")
+
+    @cached_property
+    def logs(self) -> Path:
+        return self._part("logs")
+
+    @cached_property
+    def pid(self) -> Path:
+        return self._part("pid")
+
+    @cached_property
+    def exit(self) -> Path:
+        return self._part("exit")
+
+    @cached_property
+    def ending(self) -> Path:
+        return self._part("ending")
+
+    def _part(self, ending: str) -> Path:
+        return Path(f"{self.record}.{ending}")
 
     def of_stream(self, stream: Stream) -> Path:
         return self.err if stream is Stream.STDERR else self.out

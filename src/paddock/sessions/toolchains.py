@@ -105,4 +105,18 @@ def _is_worth_showing(place: Path, home: Path) -> bool:
 
 def with_real_paths(paths: Iterable[Path]) -> tuple[Path, ...]:
     """Each path and what it really is: programs ask for both."""
-    return tuple(dict.fromkeys(place for path in paths for place in (path, Path(os.path.realpath(path)))))
+    when = monotonic() // KNOWN_SECONDS
+    return tuple(dict.fromkeys(place for path in paths for place in (path, _real_path(path, when))))
+
+
+def _real_path(path: Path, when: float) -> Path:
+    folder, name = os.path.split(path)
+    real = _real_folder(folder, when)
+    if os.path.islink(path) or name in ("", "..", "."):
+        return Path(os.path.realpath(path))
+    return path if real == folder else Path(real, name)
+
+
+@lru_cache(maxsize=1024)
+def _real_folder(folder: str, _when: float) -> str:
+    return os.path.realpath(folder)
