@@ -8,9 +8,11 @@ import contextlib
 import os
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 from typing import Protocol
 
+from paddock.git.disk import FileIdentity, identity_of
 from paddock.git.leader import name_leader
 from paddock.git.repo import Repo
 from paddock.sessions.host import sign_of_life, wake
@@ -48,7 +50,7 @@ class RepositorySeat:
 
     @property
     def post(self) -> str:
-        return str(self.state_dir / POST)
+        return f"{self.state_dir}/{POST}"
 
     def sign(self, generation: int) -> str:
         return f"{generation} {self.log}"
@@ -57,13 +59,7 @@ class RepositorySeat:
         return self._lines()[0]
 
     def _lines(self) -> tuple[str, str]:
-        """The sign of the one that leads, and that of its process."""
-        try:
-            with open(self.post, encoding="ascii", errors="replace", opener=open_regular) as file:
-                sign, _, life = file.read(_LONGEST_SIGN).partition("\n")
-        except OSError:
-            return "", ""
-        return sign, life
+        return _read_lines(self.post, identity_of(self.post))
 
     def show(self, generation: int, require: Callable[[], None]) -> str:
         require()
@@ -89,3 +85,17 @@ class RepositorySeat:
             with contextlib.suppress(FileNotFoundError):
                 os.unlink(draft)
         return former
+
+
+@lru_cache(maxsize=4)
+def _read_lines(post: str, identity: FileIdentity | None) -> tuple[str, str]:
+    """The sign of the one that leads, and that of its process. Read once for each file: every effect asks, and who
+    takes over puts another file there."""
+    if identity is None:
+        return "", ""
+    try:
+        with open(post, encoding="ascii", errors="replace", opener=open_regular) as file:
+            sign, _, life = file.read(_LONGEST_SIGN).partition("\n")
+    except OSError:
+        return "", ""
+    return sign, life

@@ -50,8 +50,7 @@ def hold(path: Path, timeout_seconds: float = 60.0) -> Iterator[Lock]:
 def try_lock(path: Path) -> Lock | None:
     """The lock, to be closed, or None while another process holds it or removes what it guards."""
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+        descriptor = _open(path)
     except (FileNotFoundError, FileExistsError):
         if path.parent.is_file():
             raise
@@ -65,6 +64,15 @@ def try_lock(path: Path) -> Lock | None:
         os.close(descriptor)
         return None
     return Lock(path, descriptor)
+
+
+def _open(path: Path) -> int:
+    flags = os.O_RDWR | os.O_CREAT | os.O_CLOEXEC
+    try:
+        return os.open(path, flags, 0o644)
+    except FileNotFoundError:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        return os.open(path, flags, 0o644)
 
 
 def _is_still_at(path: Path, descriptor: int) -> bool:

@@ -13,6 +13,7 @@ directory a call names is up to its caller, and one that agents can write must n
 import os
 from collections.abc import Mapping
 from enum import StrEnum
+from functools import cache
 
 
 class GitPurpose(StrEnum):
@@ -149,6 +150,7 @@ def is_repeatable(args: tuple[str, ...]) -> bool:
     return word in _REPEATABLE_WORDS or (word == "worktree" and "list" in args)
 
 
+@cache
 def git_options(purpose: GitPurpose) -> tuple[str, ...]:
     settings = (*_ALWAYS, *_OBJECTS_ONLY) if purpose is GitPurpose.OBJECTS else _ALWAYS
     return tuple(part for setting in settings for part in ("-c", setting))
@@ -187,9 +189,14 @@ def _word_at(args: tuple[str, ...]) -> int | None:
 
 
 def _allowed(patterns: tuple[str, ...]) -> dict[str, str]:
-    exact = {pattern for pattern in patterns if not pattern.endswith("*")}
-    prefixes = tuple(pattern[:-1] for pattern in patterns if pattern.endswith("*"))
-    return {name: value for name, value in os.environ.items() if name in exact or name.startswith(prefixes)}
+    exact, prefixes = _told_apart(patterns)
+    return {name: os.environ[name] for name in tuple(os.environ) if name in exact or name.startswith(prefixes)}
+
+
+@cache
+def _told_apart(patterns: tuple[str, ...]) -> tuple[frozenset[str], tuple[str, ...]]:
+    exact = frozenset(pattern for pattern in patterns if not pattern.endswith("*"))
+    return exact, tuple(pattern[:-1] for pattern in patterns if pattern.endswith("*"))
 
 
 _NAMES_A_REPOSITORY = frozenset(

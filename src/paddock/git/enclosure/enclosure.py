@@ -129,8 +129,9 @@ def sweep(enclosure: Enclosure, inherit: tuple[int, ...], *options: str) -> None
 
 def share_objects(repo: Repo, git_dir: Path) -> None:
     """The user's objects are to be found from `git_dir`, too."""
-    (git_dir / "objects" / "info").mkdir(parents=True, exist_ok=True)
-    (git_dir / "objects" / "info" / "alternates").write_bytes(alternates(repo))
+    info = git_dir / "objects" / "info"
+    info.mkdir(parents=True, exist_ok=True)
+    (info / "alternates").write_bytes(alternates(repo))
 
 
 def alternates(repo: Repo) -> bytes:

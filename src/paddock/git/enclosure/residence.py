@@ -118,8 +118,8 @@ def settle(enclosure: Enclosure, plan: Residence) -> str:
     """Write the directory; returns the digest of its packed refs. What was there goes first."""
     own, repo = enclosure.own, enclosure.repo
     remove_tree(own)
-    for folder in ("objects/pack", "refs/heads", "refs/tags", "info"):
-        (own / folder).mkdir(parents=True)
+    for folder in ("", "objects", "refs", "refs/heads", "info"):
+        (own / folder).mkdir()
     share_objects(repo, own)
     copy_shallow(repo, own)
     if plan.info:
@@ -130,13 +130,14 @@ def settle(enclosure: Enclosure, plan: Residence) -> str:
         _write(own / name, f"ref: {target}\n")
     if plan.branch:
         _write(own / "refs" / "heads" / plan.branch, f"{plan.commit}\n")
-    _write(own / "config", plan.config)
+    (own / "config").write_text(plan.config, encoding="utf-8", errors="surrogateescape")
     if plan.hooks:
         _copy_hooks(repo, own)
     # With its time: git reads a file again that is as old as its index, so a later one would hide a late change.
     shutil.copy2(enclosure.index, own / "index")
     (own / WATCHER_MARKER).touch()
-    _write(own / "HEAD", f"ref: refs/heads/{plan.branch}\n" if plan.branch else f"{plan.commit}\n")
+    head = f"ref: refs/heads/{plan.branch}\n" if plan.branch else f"{plan.commit}\n"
+    (own / "HEAD").write_text(head, encoding="utf-8", errors="surrogateescape")
     _point_to(enclosure)
     return hashlib.sha256(packed).hexdigest()
 
@@ -167,4 +168,4 @@ def _point_to(enclosure: Enclosure) -> None:
     if enclosure.own == dot_git:
         return
     remove_tree(dot_git)
-    _write(dot_git, f"gitdir: {enclosure.own}\n")
+    dot_git.write_text(f"gitdir: {enclosure.own}\n", encoding="utf-8", errors="surrogateescape")
