@@ -33,7 +33,7 @@ bench: ## Measure everything against baselines in the same run; writes bench/out
 	@scripts/bootstrap dev
 	$(PY) -m bench
 
-security-table: ## Write the table of docs/security.md again from the attacks of tests/hostile
+security-table: ## Write the table of docs/security.md again from the results of tests/hostile
 	@scripts/bootstrap dev
 	$(PY) -m tests.hostile.table
 

@@ -46,19 +46,28 @@ def is_missing(results: Results, attack: Attack, level: Level) -> bool:
     return attack.plays_at(level) and level not in results.get(attack.name, {})
 
 
+def missing_results(results: Results, attacks: Sequence[Attack]) -> Iterator[str]:
+    for attack in attacks:
+        for level in Level:
+            if is_missing(results, attack, level):
+                yield f"{attack.name} was never played at `{level}`{_again(attack, level)}"
+
+
 def contradictions(results: Results, attacks: Sequence[Attack]) -> Iterator[str]:
     """Where the results are not what the attacks and the list of holes say, with what to run."""
     for attack in attacks:
-        for level in filter(attack.plays_at, Level):
-            again = f"; run `python -m tests.hostile {attack.name} --level {level} --record`"
-            if is_missing(results, attack, level):
-                yield f"{attack.name} was never played at `{level}`{again}"
-                continue
-            broken = results[attack.name][level]
-            told = ", ".join(promise.name for promise in Promise if promise in broken) or "nothing"
-            if is_as_said(attack, level, set(broken)) == bool(hole_of(attack, level)):
-                expected = ", ".join(sorted(promise.name for promise in attack.gaps_at(level))) or "nothing"
-                hole = f", with a hole ({hole_of(attack, level)})" if hole_of(attack, level) else ""
-                yield f"{attack.name} broke {told} at `{level}`, and says {expected}{hole}{again}"
+        for level, broken in results.get(attack.name, {}).items():
+            hole = hole_of(attack, level)
+            if is_as_said(attack, level, set(broken)) == bool(hole):
+                expected = f"{_words(attack.gaps_at(level))}{f', with a hole ({hole})' if hole else ''}"
+                yield f"{attack.name} broke {_words(broken)} at `{level}`, and says {expected}{_again(attack, level)}"
     for name in sorted(results.keys() - {attack.name for attack in attacks}):
         yield f"there is no attack {name}; drop it from {FILE.name}"
+
+
+def _words(promises: Collection[Promise]) -> str:
+    return ", ".join(promise.name for promise in Promise if promise in promises) or "nothing"
+
+
+def _again(attack: Attack, level: Level) -> str:
+    return f"; run `python -m tests.hostile {attack.name} --level {level} --record`, then `make security-table`"
