@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from paddock.git.facts import read_stretch
+from paddock.git.facts import DiffStat, diffstat, read_stretch, read_work
 from paddock.git.repo import Repo
 from paddock.git.worktrees.rescue import count_rescued
 from tests.git.conftest import commit, git
@@ -75,3 +75,28 @@ def test_a_commit_without_words_is_read(repo: Repo, top: Path, base: str) -> Non
 def test_an_agent_that_borrows_the_words_of_a_rescue_rescued_nothing(repo: Repo, top: Path) -> None:
     head = commit(top, {"a": "1"}, "Rescue 3 uncommitted files\n\nby hand")
     assert count_rescued(repo, head, "Rescue 3 uncommitted files") == 0
+
+
+@pytest.mark.parametrize("commits", [0, 1, 2])
+@pytest.mark.parametrize("moves_main", [False, True])
+def test_work_is_the_stretch_and_what_it_changes(
+    repo: Repo, top: Path, base: str, commits: int, moves_main: bool
+) -> None:
+    for number in range(commits):
+        (top / "both\tkinds").write_bytes(bytes(range(number + 200)))
+        commit(top, {"a": "1\n" * (number + 2), f"new {number}": ""}, f"Change\t{number}")
+    if moves_main:
+        move_main(top)
+    head = git(top, "rev-parse", "work")
+    stretch = read_stretch(repo, MAIN, base, head)
+    assert read_work(repo, MAIN, base, head) == (stretch, diffstat(repo, base, head))
+    assert len(stretch.commits) == commits
+
+
+def test_the_work_of_a_merge_is_all_it_brings(repo: Repo, top: Path, base: str) -> None:
+    commit(top, {"a": "1\n"})
+    move_main(top)
+    git(top, "merge", "-q", "--no-edit", "main")
+    git(top, "branch", "-q", "-f", "main", "main~1")
+    head = git(top, "rev-parse", "HEAD")
+    assert read_work(repo, MAIN, base, head)[1] == DiffStat(files=2, insertions=2)

@@ -1,5 +1,6 @@
 """What an attempt's branch shows, for the judge: facts, no verdicts, nothing changed."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from paddock.git.repo import Repo
@@ -25,6 +26,26 @@ class Stretch:
     commits: tuple[str, ...] = ()
     subject: str = ""
     known: frozenset[str] = frozenset()
+
+
+def read_work(repo: Repo, main: str, base: str, head: str) -> tuple[Stretch, DiffStat]:
+    """`read_stretch`, and what it changes in all. Most branches have one commit: then git is asked once."""
+    if (single := _read_single(repo, main, head)) is not None:
+        return single
+    stretch = read_stretch(repo, main, base, head)
+    return stretch, diffstat(repo, stretch.base, head) if stretch.commits else DiffStat()
+
+
+def _read_single(repo: Repo, main: str, head: str) -> tuple[Stretch, DiffStat] | None:
+    """None unless `head` is the only commit that the ref `main` has not, and no merge."""
+    words = ("log", "-2", "-z", "--numstat", "--no-renames", "--format=%H %P%x00%s")
+    told = repo.git(*words, head, f"^{main}", check=False)
+    if not told.ok or not told.stdout:
+        return None
+    (commit, *parents), subject, rows = told.records[0].split(" "), told.records[1], told.records[2:]
+    if len(parents) != 1 or any("\t" not in row for row in rows):  # a second commit follows
+        return None
+    return Stretch(parents[0], (commit,), subject, frozenset((commit, *parents))), _add_up(rows)
 
 
 def read_stretch(repo: Repo, main: str, base: str, head: str) -> Stretch:
@@ -53,7 +74,11 @@ def diffstat(repo: Repo, base: str, head: str) -> DiffStat:
     if base == head:
         return DiffStat()
     told = repo.git("diff-tree", "-r", "-z", "--numstat", "--no-renames", "--no-ext-diff", "--no-textconv", base, head)
-    rows = [row.split("\t", 2) for row in told.records]
+    return _add_up(told.records)
+
+
+def _add_up(numstat: Iterable[str]) -> DiffStat:
+    rows = [row.lstrip("\n").split("\t", 2) for row in numstat]
     return DiffStat(
         files=len(rows),
         insertions=sum(int(row[0]) for row in rows if row[0] != "-"),

@@ -14,7 +14,7 @@ from paddock.fleet.checkpoints import checkpoint
 from paddock.fleet.site import Site
 from paddock.git.command import GitKilled
 from paddock.git.disk import below_floor
-from paddock.git.facts import DiffStat, diffstat, read_stretch
+from paddock.git.facts import DiffStat, read_work
 from paddock.git.landing.held import delivery_ref, hold_delivery
 from paddock.git.worktrees.claims import PlaceTaken, Vacancy, WorktreeOrder, look_at_place
 from paddock.git.worktrees.delivery import Saved, glimpse, save_attempt
@@ -154,7 +154,7 @@ class GitGround:
         if head is None:
             return Delivery()
         repo = self.site.repo
-        stretch = read_stretch(repo, f"refs/heads/{self.site.config.landing_branch}", attempt.base, head)
+        stretch, diff = read_work(repo, f"refs/heads/{self.site.config.landing_branch}", attempt.base, head)
         if not stretch.commits:
             return Delivery(head=head, base=stretch.base)
         if not is_held:
@@ -165,7 +165,7 @@ class GitGround:
             stretch.base,
             len(stretch.commits),
             count_rescued(repo, head, stretch.subject),
-            diffstat(repo, stretch.base, head),
+            diff,
             held=stretch.known,
         )
 
