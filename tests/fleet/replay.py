@@ -28,7 +28,8 @@ def play_scenario(
     scenario.interfere(relay)
     relay.finish()
     for number, life in enumerate(scenario.expected, 1):
-        assert life_of(yard, f"t{number}", life) == life
+        lived = life_of(yard, f"t{number}", life)
+        assert lived == life, "\n".join((f"{lived}, not {life}", *(str(record) for record in yard.records())))
     assert_recorded_once(yard)
     assert_started_once(yard, started)
     assert_all_is_settled(yard)
