@@ -171,13 +171,17 @@ class SplitRelay(Relay):
         give_lease_away(self.yard, sleeper.daemon)
         self._daemon = self._start()
         self.yard.await_board(lambda board: board.daemon_generation == generation, "the next daemon")
-        seat = self.yard.log_path.parent / "leader"
-        self.yard.await_that(lambda: self._has_ended() or seat.read_text().startswith(f"{generation} "), "its seat")
+        self.yard.await_that(lambda: self._has_ended() or self._seated() == str(generation), "its seat")
         self._wakes_at = time.monotonic() + UNHURRIED_SECONDS
         if self._late:
             self._sleepers.append(sleeper)
         else:
             sleeper.see_off()
+
+    def _seated(self) -> str:
+        """The generation that the leader's file names; the first daemon may have slept before it made one."""
+        seat = self.yard.log_path.parent / "leader"
+        return seat.read_text().partition(" ")[0] if seat.exists() else ""
 
     def _has_ended(self) -> bool:
         return self._daemon.exit_code is not None
