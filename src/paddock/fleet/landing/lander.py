@@ -144,6 +144,8 @@ class Lander:
         if self.site.config.land.remote and not (self.watches and await self._main.ask_quietly()):
             return
         known = queue.main.commit if queue.main is not None else None
+        if known is not None and self.site.near_tip() == known:
+            return
         seen = await asyncio.to_thread(observe_main, self.site.repo, main_ref(self.site), known)
         if seen is not None and seen.commit != known:
             await self._record_main(qe.MainMoved(seen.commit, seen.tree, seen.descends))
