@@ -8,6 +8,7 @@ import pytest
 
 from paddock.core.errors import PaddockError
 from paddock.core.lead import Succeeded
+from paddock.fleet.seat import RepositorySeat
 from paddock.git import refs
 from paddock.git.leader import name_leader
 from paddock.git.refs import ABSENT, LEADER, RefMove
@@ -158,3 +159,19 @@ def test_every_ref_of_the_users_repository_is_moved_in_one_place() -> None:
     source = Path(refs.__file__).parents[1]
     files = [path for path in source.rglob("*.py") if '"update-ref"' in path.read_text()]
     assert [str(path.relative_to(source)) for path in files if str(path.relative_to(source)) not in OWN] == []
+
+
+def test_refs_that_leave_no_room_for_the_leaders_are_removed(repo: Repo) -> None:
+    head = git(repo.common_dir, "rev-parse", "HEAD")
+    for name in ("x", "y/z"):
+        git(repo.common_dir, "update-ref", f"{LEADER}/{name}", head)
+    crown = Crown(repo, 1, [1])
+    crown.take()
+    assert repo.refs(LEADER) == {LEADER: crown.leader}
+
+
+def test_a_folder_in_the_place_of_the_leaders_file_is_replaced(repo: Repo, tmp_path: Path) -> None:
+    seat = RepositorySeat(repo, tmp_path, "mine")
+    (tmp_path / "leader" / "deep").mkdir(parents=True)
+    seat.show(3, lambda: None)
+    assert seat.read() == seat.sign(3)

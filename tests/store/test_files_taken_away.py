@@ -1,5 +1,6 @@
 """Files of the log that are removed, replaced or pinned while it is in use, and a process that forks."""
 
+import os
 import shutil
 import subprocess
 import sys
@@ -48,6 +49,23 @@ def test_nothing_is_acknowledged_into_files_that_were_removed(
         (aside / name).rename(log.parent / name)
     assert [record.seq for record in store.append(add(), ANA)] == [7], "put back, it goes on"
     assert store.verify().bad is None
+
+
+@pytest.mark.parametrize("name", ["log.db", "log.board", "log.witness"])
+def test_nobody_waits_at_a_pipe_in_the_place_of_a_file(log: Path, name: str) -> None:
+    writer = SqliteStore(log, create=True)
+    writer.append(add(count=5), ANA)
+    writer.close()
+    place = {"log.witness": witness_path(log)}.get(name, log.parent / name)
+    place.unlink(missing_ok=True)
+    os.mkfifo(place)
+    if name == "log.db":
+        with pytest.raises(LogUnusable, match="it is not a file"):
+            SqliteStore(log, read_only=True)
+    else:
+        reader = SqliteStore(log, read_only=True)
+        assert reader.board().seq == 6
+        reader.close()
 
 
 def test_a_writer_notices_that_its_log_was_replaced_by_a_new_one(log: Path, store: SqliteStore) -> None:

@@ -12,7 +12,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Protocol
 
-from paddock.git.disk import FileIdentity, identity_of
+from paddock.git.disk import FileIdentity, identity_of, remove_tree
 from paddock.git.leader import name_leader
 from paddock.git.repo import Repo
 from paddock.sessions.host import sign_of_life, wake
@@ -80,6 +80,8 @@ class RepositorySeat:
         try:
             with open(draft, "w", encoding="ascii") as file:
                 file.write(f"{sign}\n{sign_of_life()}\n")
+            if os.path.isdir(self.post) and not os.path.islink(self.post):
+                remove_tree(Path(self.post))  # it is the place of our file alone
             os.replace(draft, self.post)
         finally:
             with contextlib.suppress(FileNotFoundError):

@@ -21,8 +21,11 @@ def name_leader(repo: Repo, generation: int, log: str, require: Callable[[], Non
     """
     own = repo.git("hash-object", "-w", "--stdin", input=f"generation {generation} of log {log}\n").text
     for _ in range(_TRIES):
-        named = repo.refs(LEADER).get(LEADER, ABSENT)
+        found = repo.refs(LEADER)
+        named = found.pop(LEADER, ABSENT)
         require()
+        for ref, sha in found.items():  # below it: git keeps no ref beside those
+            repo.update_ref(ref, ABSENT, sha, "paddock: lead")
         if named == own or repo.update_ref(LEADER, own, named, "paddock: lead"):
             return own
     raise PaddockError(f"`{LEADER}` does not stay where it is put", "find out what else moves refs in this repository")

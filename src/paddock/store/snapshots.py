@@ -36,12 +36,17 @@ def snapshot_path(log: Path) -> Path:
     return log.with_suffix(".board")
 
 
+def _at_once(path: str, flags: int) -> int:
+    """Whatever is in its place: nobody waits at a pipe."""
+    return os.open(path, flags | os.O_NONBLOCK)
+
+
 def load_snapshot(log: Path, *, mapped: bool) -> Fold | None:
     """Call it before the transaction it is used in: its record is then visible there. A `mapped` file is not
     copied, for those who look once and go: whoever cut it short would end a process that stays.
     """
     try:
-        with snapshot_path(log).open("rb") as file:
+        with open(snapshot_path(log), "rb", opener=_at_once) as file:
             return unpack(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) if mapped else file.read())
     except (OSError, ValueError):
         return None
@@ -86,7 +91,7 @@ def drop_snapshot(log: Path) -> None:
 def newest_snapshot(log: Path) -> int:
     """The record the snapshot was taken at, 0 without one: a log that ends before it has lost its end."""
     try:
-        with snapshot_path(log).open("rb") as file:
+        with open(snapshot_path(log), "rb", opener=_at_once) as file:
             magic, _, seq, _, _ = _HEAD.unpack(file.read(_HEAD.size))
     except (OSError, struct.error):
         return 0

@@ -9,6 +9,7 @@ It has two halves that are written in turn, so one is always whole. What must no
 """
 
 import os
+import stat
 import struct
 import zlib
 from contextlib import suppress
@@ -74,13 +75,18 @@ def unpack(content: bytes) -> tuple[Witness | None, int]:
 def read_witness(log: Path) -> Witness | None:
     """None if there is none, or nothing of it can be read. Raises OSError where it may not be looked at."""
     try:
-        descriptor = os.open(witness_path(log), os.O_RDONLY | os.O_CLOEXEC)
+        descriptor = os.open(witness_path(log), os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
     except FileNotFoundError:
         return None
     try:
-        return unpack(os.pread(descriptor, FILE_BYTES, 0))[0]
+        return unpack(_content(descriptor))[0]
     finally:
         os.close(descriptor)
+
+
+def _content(descriptor: int) -> bytes:
+    """Nothing where a pipe, a folder or a device is in its place."""
+    return os.pread(descriptor, FILE_BYTES, 0) if stat.S_ISREG(os.fstat(descriptor).st_mode) else b""
 
 
 class WitnessFile:
@@ -148,10 +154,10 @@ class WitnessFile:
     def _open(self) -> bool:
         """Whether there is one that can go on being written."""
         try:
-            self._descriptor = os.open(self._path, os.O_RDWR | os.O_CLOEXEC)
+            self._descriptor = os.open(self._path, os.O_RDWR | os.O_CLOEXEC | os.O_NONBLOCK)
         except OSError:
             return False
-        found, self._offset = unpack(os.pread(self._descriptor, FILE_BYTES, 0))
+        found, self._offset = unpack(_content(self._descriptor))
         if found is None:
             self.close()
         return found is not None

@@ -99,6 +99,13 @@ def test_a_file_as_it_was_before_takes_the_landing_back(lab: Lab, case: Case) ->
     assert words(lab, case(lab)) == ["t1: poem.txt"]
 
 
+@pytest.mark.parametrize("left", ["", "\n", " \n\t\n"])
+def test_a_landed_file_of_which_only_blanks_are_left_takes_the_landing_back(lab: Lab, left: str) -> None:
+    landed(lab, "t1", {"new.txt": "new\n"})
+    assert words(lab, start(lab, {"new.txt": left})) == ["t1: new.txt"]
+    assert words(lab, lab.branch("t8", {"new.txt": "x\n"}).member.head, "t8") == [], "to rewrite it is an edit"
+
+
 def test_what_the_same_task_landed_before_is_its_own(lab: Lab) -> None:
     landed(lab, "t9", {"poem.txt": poem(3, "three")})
     assert words(lab, old_file(lab)) == []

@@ -7,6 +7,7 @@ one in which somebody resolved a conflict, does not.
 """
 
 from collections import Counter
+from collections.abc import Sequence
 from functools import lru_cache
 
 from paddock.core.ids import recordable
@@ -19,6 +20,7 @@ from paddock.git.usertree.undone import Loss, find_losses
 from paddock.git.usertree.versions import Change, parse_differences
 
 LOOKED_BACK = 200
+MOST_BLANKS = 64  # bytes
 LARGEST_LANDING = 5000  # paths; an import of a whole project is nobody's change to take back
 
 
@@ -53,7 +55,7 @@ def _reversals_since(
     moved = _moved(bench, met, head) if any(new is None for _, new in own.values()) else {}
     later = set(bench.git("rev-list", "--first-parent", met, f"^{fork}").lines) if fork != met else set()
     lost = dict.fromkeys(_dropped(repo, bench, fork, met, head, moved)) if later else {}
-    back = taken_back(landings, own, moved)
+    back = taken_back(landings, _without_emptied(repo, landings, own), moved)
     rows = [
         (name, path, landing.commit in later)
         for landing in landings
@@ -65,6 +67,16 @@ def _reversals_since(
         names = [name for one in touched for name in _names(bench, one, path)] or [f"commit {met[:10]}"]
         rows += [(name, path, True) for name in names]
     return rows
+
+
+def _without_emptied(repo: Repo, landings: Sequence[MainMove], own: dict[str, Change]) -> dict[str, Change]:
+    """A file that a landing made, and of which nothing is left but blanks, is as good as removed."""
+    made = {path for landing in landings for path, (before, _) in landing.changes.items() if before is None}
+    versions = {path: own[path][1] for path in made & own.keys() if own[path][1] is not None}
+    asked = "".join(f"{str(version).split(' ')[1]}\n" for version in versions.values())
+    sizes = repo.git("cat-file", "--batch-check=%(objectsize)", input=asked).lines if asked else []
+    small = [path for path, size in zip(versions, sizes, strict=True) if size.isdecimal() and int(size) <= MOST_BLANKS]
+    return {**own, **{path: (own[path][0], None) for path in small if not _lines(repo, versions[path])}}
 
 
 def _fork(bench: Workbench, work: OwnWork, met: str, started_from: str) -> str:
