@@ -60,7 +60,7 @@ def test_nobody_waits_at_a_pipe_in_the_place_of_a_file(log: Path, name: str) -> 
     place.unlink(missing_ok=True)
     os.mkfifo(place)
     if name == "log.db":
-        with pytest.raises(LogUnusable, match="it is not a file"):
+        with pytest.raises(LogUnusable, match="is not a file, so the log is gone"):
             SqliteStore(log, read_only=True)
     else:
         reader = SqliteStore(log, read_only=True)

@@ -121,7 +121,9 @@ def _set_aside(path: Path) -> None:
 
 def _open(path: Path, *, read_only: bool, busy_seconds: float) -> apsw.Connection:
     if path.exists() and not path.is_file():  # SQLite would wait at a pipe for somebody to write to it
-        raise damaged(path, "it is not a file")
+        raise LogUnusable(
+            f"`{path}` is not a file, so the log is gone", "move it away, then `paddock status` says more"
+        )
     access = apsw.SQLITE_OPEN_READONLY if read_only else apsw.SQLITE_OPEN_READWRITE
     connection = apsw.Connection(str(path), flags=access)
     connection.set_busy_timeout(round(busy_seconds * 1000))

@@ -4,6 +4,7 @@ from tests.hostile.arsenal import (
     ci_runs,
     commands,
     files,
+    held_up,
     main_moves,
     objects,
     output,
@@ -31,5 +32,6 @@ _MODULES = (
     output,
     resources,
     secrets,
+    held_up,
 )
 ALL: tuple[Attack, ...] = tuple(attack for module in _MODULES for attack in module.ATTACKS)

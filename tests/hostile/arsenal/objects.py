@@ -272,4 +272,44 @@ work; echo left > left.txt; echo "$PWD/fake" > $own/commondir; echo "$TOP/.git" 
         + """\
 work; mkdir -p $own/logs; for n in $(seq 2000); do echo "$FIRST $FIRST A <a@b> 1 +0000	forged"; done > $own/logs/HEAD""",
     ),
+    Attack(
+        "nested-monitor",
+        Kind.GIT,
+        "a submodule whose own configuration runs a monitor and filters",
+        """\
+plant; git init -q sub; cd sub; echo a > a; git add a; git commit -qm a; git config core.fsmonitor $TOOL; git config filter.e.clean $TOOL
+echo '* filter=e' > .git/info/attributes; cd ..; git update-index --add --cacheinfo 160000,$(git -C sub rev-parse HEAD),sub; git commit -qm link; echo b > sub/a""",
+    ),
+    Attack(
+        "head-is-a-tag",
+        Kind.GIT,
+        "HEAD at a tag, and a branch at a tree",
+        """\
+work; git tag -a -m x t; o=$(git rev-parse --absolute-git-dir); git rev-parse HEAD^{tree} > $o/refs/heads/x; git rev-parse t > $o/HEAD""",
+    ),
+    Attack(
+        "dates-without-end",
+        Kind.GIT,
+        "commits from before 1970, from 2100 and from no time at all",
+        """\
+GIT_COMMITTER_DATE='@4102444800 +0000' work; printf 'tree %s\\nparent %s\\nauthor A <a> -1 +9999\\ncommitter A <a> 18446744073709551615 -9999\\n\\nx\\n' \\
+  $(git write-tree) $(git rev-parse HEAD) | git hash-object -t commit -w --stdin --literally | xargs git update-ref HEAD""",
+    ),
+    Attack(
+        "delta-chain",
+        Kind.GIT,
+        "a pack with a chain of 3,000 deltas",
+        """\
+work; { for n in $(seq 3000); do printf 'blob\\nmark :%s\\ndata <<E\\n%s\\nE\\n' $n "$(seq 1 50) $n"; done; echo "commit $(git symbolic-ref HEAD)"
+printf 'committer A <a@b> 1 +0000\\ndata 1\\nx\\n'; echo "from $(git rev-parse HEAD)"; for n in $(seq 3000); do echo "M 100644 :$n parts/c$n"; done; } |
+  git fast-import --quiet --force --depth=4000; true""",
+    ),
+    Attack(
+        "promised-objects",
+        Kind.GIT,
+        "packs that promise objects which are nowhere",
+        """\
+work; o=$(git rev-parse --absolute-git-dir); echo HEAD | git pack-objects --revs --filter=blob:none $o/objects/pack/pack > /dev/null
+for p in $o/objects/pack/*.pack; do touch ${p%.pack}.promisor; done; b=$(git rev-parse HEAD:parts/$NAME.txt); rm -f $o/objects/${b:0:2}/${b:2}""",
+    ),
 )

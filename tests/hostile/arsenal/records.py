@@ -7,7 +7,7 @@ def _on_log(name: str, what: str, script: str, *promises: Promise, **more: objec
     return Attack(name, Kind.LOG, what, f"work; {script}", gaps=unfenced(*promises), alone=True, **more)  # type: ignore[arg-type]
 
 
-_LOST = (
+LOST = (
     Promise.LOG,
     Promise.OTHERS,
     Promise.DAEMON,
@@ -26,14 +26,14 @@ ATTACKS = (
         "log-edited",
         "a record changed with sqlite3",
         """sqlite3 -cmd '.timeout 5000' "$LOG" "update events set body = cast(replace(cast(body as text), 'beside', 'evilly') as blob)" """,
-        *_LOST,
+        *LOST,
     ),
     _on_log(
         "log-appended",
         "a record added with sqlite3",
         """\
 sqlite3 -cmd '.timeout 5000' "$LOG" "insert into events select (select max(seq) + 1 from events), at, 'person', 0, 'queue.frozen', null, null, cast('{}' as blob), hash from events limit 1" """,
-        *_LOST,
+        *LOST,
     ),
     _on_log(
         "log-record-forged",
@@ -53,23 +53,23 @@ except Exception as error:
 EOF""",
         Promise.OTHERS,
     ),
-    _on_log("log-removed", "`rm log.db*`", 'rm -f "$LOG" "$LOG"-wal "$LOG"-shm', *_LOST),
-    _on_log("wal-removed", "the write-ahead log removed", 'rm -f "$LOG"-wal "$LOG"-shm', *_LOST),
-    _on_log("wal-truncated", "the write-ahead log truncated", ': > "$LOG"-wal', *_LOST),
+    _on_log("log-removed", "`rm log.db*`", 'rm -f "$LOG" "$LOG"-wal "$LOG"-shm', *LOST),
+    _on_log("wal-removed", "the write-ahead log removed", 'rm -f "$LOG"-wal "$LOG"-shm', *LOST),
+    _on_log("wal-truncated", "the write-ahead log truncated", ': > "$LOG"-wal', *LOST),
     _on_log(
         "log-noise",
         "noise in the log and in its write-ahead log",
         'for f in "$LOG" "$LOG"-wal; do head -c 12000 /dev/urandom | dd of="$f" bs=4096 seek=1 conv=notrunc; done 2>/dev/null',
-        *_LOST,
+        *LOST,
     ),
     _on_log(
         "log-rolled-back",
         "an older copy of the log put back",
         """\
 cp "$LOG" /tmp/old-$$.db; sleep 1; cat /tmp/old-$$.db > "$LOG"; : > "$LOG"-wal; rm -f /tmp/old-$$.db""",
-        *_LOST,
+        *LOST,
     ),
-    _on_log("state-removed", "`rm -rf .git/paddock`", 'rm -rf "$STATE"', *_LOST),
+    _on_log("state-removed", "`rm -rf .git/paddock`", 'rm -rf "$STATE"', *LOST),
     _on_log(
         "log-locked",
         "a write transaction that is not ended for a while",

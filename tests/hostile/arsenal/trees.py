@@ -66,6 +66,37 @@ ATTACKS = (
         "mkdir -p .github/workflows; echo 'on: push' > .github/workflows/x.yml",
     ),
     _change("ci-folder-edited", "a file in `.ci/`", "mkdir -p .ci; echo x > .ci/run"),
+    _change("include-file-edited", "`.worktreeinclude` that asks for `.env`", "echo .env > .worktreeinclude"),
+    _change(
+        "agents-settings-edited",
+        "settings and hooks of agents' CLIs, and an agent without a fence",
+        """\
+mkdir -p .claude/agents; echo '{"hooks": {}}' > .claude/settings.json; printf -- '---\\nfence: none\\n---\\nx\\n' > .claude/agents/x.md""",
+    ),
+    _change("other-ci-edited", "the CI of another service", "echo 'x: 1' > .gitlab-ci.yml"),
+    _change(
+        "lfs-settings-edited",
+        "`.lfsconfig` with another server",
+        "printf '[lfs]\\n\\turl = http://127.0.0.1:9/\\n' > .lfsconfig",
+    ),
+    _change("emptied", "another task's landed file, emptied", ": > parts/earlier.txt"),
+    _change(
+        "submodule-over-a-folder",
+        "a submodule in the place of a folder with others' work",
+        "h=$(git rev-parse HEAD); git rm -rq parts; git update-index --add --cacheinfo 160000,$h,parts; git commit -qm link",
+    ),
+    Attack(
+        "your-untracked-files",
+        Kind.LANDING,
+        "commits of files that the user has untracked, ignored, changed or staged",
+        "for f in .env draft.txt notes.txt staged.txt; do echo evil >> $f; git add -f $f; done; work",
+    ),
+    Attack(
+        "folders-over-your-files",
+        Kind.LANDING,
+        "folders and links where the user has untracked files",
+        "mkdir draft.txt; echo evil > draft.txt/x; ln -s $UHOME/.ssh .env; git add -f draft.txt .env; work",
+    ),
     Attack(
         "modules-edited",
         Kind.LANDING,
