@@ -2,6 +2,7 @@
 
 import hashlib
 import os
+import re
 import struct
 import subprocess
 import zlib
@@ -89,13 +90,14 @@ def test_what_git_does_not_open_is_no_trap(tmp_path: Path) -> None:
     assert not list(find_traps(tmp_path))
 
 
-def test_an_attempt_that_left_one_is_kept_with_the_reason(den: Den) -> None:
+@pytest.mark.parametrize("name", ["sub/.gitignore", ".gitattributes"])
+def test_an_attempt_that_left_one_is_kept_with_the_reason(den: Den, name: str) -> None:
     den.commit(work="1")
-    _pipe(den.tree.path, "sub/.gitignore")
+    _pipe(den.tree.path, name)
     assert glimpse(den.root, "t1.1") is None
-    with pytest.raises(NotImported, match=r"held up by `sub/\.gitignore`"):
+    with pytest.raises(NotImported, match=re.escape(f"held up by `{name}`")):
         den.save()
-    assert "sub/.gitignore" in release(den.root, "t1.1", "test").kept
+    assert name in release(den.root, "t1.1", "test").kept
 
 
 def _bury(den: Den, depth: int) -> None:

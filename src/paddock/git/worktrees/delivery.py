@@ -78,6 +78,7 @@ def save_work(
     """
     record = _with_control(root, slot, adopt(root, slot, record, lock))
     enclosure = enclosure_of(root, slot, record)
+    _refuse_traps(enclosure)
     said = listen(enclosure, record)
     mark = f"refs/heads/{record.branch}"
     head = said.head or said.refs.get(mark) or record.start
@@ -87,7 +88,6 @@ def save_work(
         _import(enclosure, fresh, record)
         _refuse_forbidden(root.repo, fresh, record)
     checkpoint("import.taken")
-    _refuse_traps(enclosure)
     dirty = dirty_files(enclosure, head) if os.path.lexists(slot.path) else DirtyFiles()
     saved = Saved(head, mark, spotless=dirty.is_spotless, links=dirty.links)
     if dirty.paths:
@@ -183,6 +183,7 @@ def listen(enclosure: Enclosure, record: SlotRecord) -> Testimony:
 
 def import_head(enclosure: Enclosure, record: SlotRecord) -> str:
     """The commit the attempt is at, which the user's repository has then. No ref is moved."""
+    _refuse_traps(enclosure)
     head = listen(enclosure, record).head or record.start
     if head not in (record.start, record.taken):
         _import(enclosure, (head,), record)
@@ -237,6 +238,7 @@ def _unless_git_crashes(ask: Callable[[], _Answer]) -> _Answer:
 
 
 def _refuse_traps(enclosure: Enclosure) -> None:
+    """Before anything else: git asks the attributes in the tree even about what it packs."""
     trap = next(find_traps(enclosure.tree), None)
     if trap is not None:
         shown = recordable(os.path.relpath(trap, enclosure.tree))
@@ -266,7 +268,6 @@ def glimpse(root: WorktreeRoot, attempt: str) -> Glimpse | None:
         try:
             enclosure = enclosure_of(root, slot, record)
             head = import_head(enclosure, record)
-            _refuse_traps(enclosure)
             return Glimpse(head, peek_at_files(enclosure, head, slot.home / "glimpse.index"))
         except PaddockError:
             return None
