@@ -7,7 +7,7 @@ one in which somebody resolved a conflict, does not.
 """
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 
 from paddock.core.ids import recordable
@@ -69,7 +69,7 @@ def _reversals_since(
     return rows
 
 
-def _without_emptied(repo: Repo, landings: Sequence[MainMove], own: dict[str, Change]) -> dict[str, Change]:
+def _without_emptied(repo: Repo, landings: Sequence[MainMove], own: Mapping[str, Change]) -> dict[str, Change]:
     """A file that a landing made, and of which nothing is left but blanks, is as good as removed."""
     made = {path for landing in landings for path, (before, _) in landing.changes.items() if before is None}
     versions = {path: own[path][1] for path in made & own.keys() if own[path][1] is not None}
