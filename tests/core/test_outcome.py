@@ -406,3 +406,12 @@ def test_what_is_nobodys_fault_is_always_continued_and_a_failure_unless_asked_ot
     assert all(follow(outcome).counted for outcome in RESUMED)
     facts = replace(AttemptFacts(), exit=1, summary=refused_by_provider(TroubleKind.AUTH))
     assert judge(facts).outcome in CONTINUES
+
+
+@pytest.mark.parametrize(
+    ("code", "commits", "outcome"), [(0, 1, Outcome.DELIVERED), (0, 0, Outcome.OVERLOADED), (1, 1, Outcome.OVERLOADED)]
+)
+def test_the_last_words_of_a_plain_program_do_not_outweigh_its_work(code: int, commits: int, outcome: Outcome) -> None:
+    summary = TurnSummary(entries=1, trouble=RateLimited(TroubleKind.OVERLOAD, message="Connection refused"))
+    facts = AttemptFacts(exit=code, expects_final=False, commits=commits, summary=summary)
+    assert judge(facts).outcome is outcome

@@ -84,11 +84,18 @@ def _over_budget(facts: AttemptFacts) -> Verdict | None:
     return Verdict(Outcome.OVER_BUDGET, facts.over_budget) if facts.over_budget else None
 
 
+def _did_its_work(facts: AttemptFacts) -> bool:
+    """By the engine's own word, or, where it has none, by what it left: the last words of a plain program may be a
+    test's, which found a connection refused."""
+    is_done = facts.summary.final is Final.SUCCESS or (not facts.expects_final and facts.commits > 0)
+    return facts.exit == 0 and is_done
+
+
 def _provider_said_no(facts: AttemptFacts) -> Verdict | None:
     """Before deadlines and crashes: a turn that timed out in backoff was throttled, not slow."""
     summary = facts.summary
     trouble = summary.trouble
-    if trouble is None or (facts.exit == 0 and summary.final is Final.SUCCESS):
+    if trouble is None or _did_its_work(facts):
         return None
     said = trouble.message or summary.last_error or f"status {trouble.status}"
     match trouble.kind:
@@ -105,7 +112,7 @@ def _provider_said_no(facts: AttemptFacts) -> Verdict | None:
 def _request_refused(facts: AttemptFacts) -> Verdict | None:
     """The provider rejected the request itself: the same request would be refused again."""
     fault = facts.summary.fault
-    if fault is None or (facts.exit == 0 and facts.summary.final is Final.SUCCESS):
+    if fault is None or _did_its_work(facts):
         return None
     match fault.fault:
         case RequestFault.NOT_FOUND:
