@@ -31,7 +31,7 @@ from paddock.git.worktrees.branches import Placement, place_branch
 from paddock.git.worktrees.checkout import ALL_REFS, hold_commit, require_ours
 from paddock.git.worktrees.linked import adopt
 from paddock.git.worktrees.rescue import DirtyFiles, dirty_files, peek_at_files, rescue
-from paddock.git.worktrees.slots import Slot, SlotRecord, WorktreeRoot, find_slot, hold_slot, read_record, write_record
+from paddock.git.worktrees.slots import Slot, SlotRecord, WorktreeRoot, hold_attempt, write_record
 
 _MOST_KNOWN = 100
 _Answer = TypeVar("_Answer")
@@ -115,14 +115,10 @@ def save_attempt(
     root: WorktreeRoot, attempt: str, why: str, checkpoint: Checkpoint = no_checkpoint, held_by: str = ""
 ) -> Saved | None:
     """save_work for whoever has the attempt's name only; None when it has no worktree, or none that was ready."""
-    found = find_slot(root, attempt)
-    if found is None or found[1].state not in (SlotState.READY, SlotState.KEPT):
-        return None
-    slot, _ = found
-    with hold_slot(slot) as lock:
-        record = read_record(slot)
-        if record is None or record.attempt != attempt:
+    with hold_attempt(root, attempt) as held:
+        if held is None or held[1].state not in (SlotState.READY, SlotState.KEPT):
             return None
+        slot, record, lock = held
         return save_work(root, slot, record, lock, why, checkpoint, held_by)[0]
 
 
@@ -192,14 +188,10 @@ def import_head(enclosure: Enclosure, record: SlotRecord) -> str:
 
 def bring_home(root: WorktreeRoot, attempt: str) -> None:
     """Import what was committed in a worktree that a person works in; what is uncommitted stays as it is."""
-    found = find_slot(root, attempt)
-    if found is None or found[1].state is not SlotState.READY:
-        return
-    slot, _ = found
-    with hold_slot(slot) as lock:
-        record = read_record(slot)
-        if record is None or record.attempt != attempt:
+    with hold_attempt(root, attempt) as held:
+        if held is None or held[1].state is not SlotState.READY:
             return
+        slot, record, lock = held
         record = adopt(root, slot, record, lock)
         head = import_head(enclosure_of(root, slot, record), record)
         if head not in (record.start, record.taken):
@@ -256,14 +248,10 @@ class Glimpse:
 
 def glimpse(root: WorktreeRoot, attempt: str) -> Glimpse | None:
     """None when the attempt has no worktree, or one nobody can look into. No ref is moved; somebody may be at work."""
-    found = find_slot(root, attempt)
-    if found is None:
-        return None
-    slot, _ = found
-    with hold_slot(slot) as lock:
-        record = read_record(slot)
-        if record is None or record.attempt != attempt:
+    with hold_attempt(root, attempt) as held:
+        if held is None:
             return None
+        slot, record, lock = held
         record = adopt(root, slot, record, lock)
         try:
             enclosure = enclosure_of(root, slot, record)

@@ -10,7 +10,7 @@ from paddock.git.enclosure.enclosure import Enclosure
 from paddock.git.worktrees.checkout import branch_user
 from paddock.git.worktrees.delivery import enclosure_of, import_head
 from paddock.git.worktrees.rescue import dirty_files, unmerged_in
-from paddock.git.worktrees.slots import Slot, SlotRecord, WorktreeRoot, find_slot, hold_slot, read_record
+from paddock.git.worktrees.slots import Slot, SlotRecord, WorktreeRoot, hold_attempt
 
 _STATE = ("MERGE_HEAD", "MERGE_MODE", "MERGE_MSG", "AUTO_MERGE")
 
@@ -27,13 +27,10 @@ def require_free(root: WorktreeRoot, branch: str) -> None:
 def begin_merge(root: WorktreeRoot, attempt: str, commit: str) -> tuple[str, ...]:
     """Merge `commit` into the attempt's worktree, unless a merge is under way there. Returns the paths that
     conflict."""
-    found = find_slot(root, attempt)
-    if found is None:
-        raise PaddockError(f"`{attempt}` has no worktree")
-    slot, _ = found
-    with hold_slot(slot):
-        record = read_record(slot)
-        assert record is not None
+    with hold_attempt(root, attempt) as held:
+        if held is None:
+            raise PaddockError(f"`{attempt}` has no worktree")
+        slot, record, _ = held
         enclosure = enclosure_of(root, slot, record)
         if not os.path.lexists(enclosure.own / "MERGE_HEAD"):
             _merge(enclosure, slot, record, commit)

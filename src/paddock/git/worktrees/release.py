@@ -28,8 +28,7 @@ from paddock.git.worktrees.slots import (
     Slot,
     SlotRecord,
     WorktreeRoot,
-    find_slot,
-    hold_slot,
+    hold_attempt,
     read_record,
     write_record,
 )
@@ -65,14 +64,10 @@ def release(
 
     No process of the attempt may be alive. `why` goes into the rescue commit's message.
     """
-    found = find_slot(root, attempt)
-    if found is None:
-        return Released()
-    slot, _ = found
-    with hold_slot(slot) as lock:
-        record = read_record(slot)
-        if record is None or record.attempt != attempt:
+    with hold_attempt(root, attempt) as taken:
+        if taken is None:
             return Released()
+        slot, record, lock = taken
         with contextlib.suppress(OSError):
             if secured is not None and _return_untouched(root, slot, record, lock, secured, checkpoint):
                 return Released(slot.number)

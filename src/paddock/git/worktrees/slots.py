@@ -245,6 +245,19 @@ def find_slot(root: WorktreeRoot, attempt: str) -> tuple[Slot, SlotRecord] | Non
     )
 
 
+@contextmanager
+def hold_attempt(root: WorktreeRoot, attempt: str) -> Iterator[tuple[Slot, SlotRecord, Lock] | None]:
+    """`hold_slot` for whoever has the attempt's name only; None when it has no slot, or has just lost it."""
+    found = find_slot(root, attempt)
+    if found is None:
+        yield None
+        return
+    slot, _ = found
+    with hold_slot(slot) as lock:
+        record = read_record(slot)
+        yield (slot, record, lock) if record is not None and record.attempt == attempt else None
+
+
 def recall_slot(root: WorktreeRoot, attempt: str) -> tuple[Slot, SlotRecord] | None:
     """`find_slot` where the attempt was last seen, None when it is not there."""
     number = _places.get((root.path, attempt))
