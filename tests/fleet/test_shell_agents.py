@@ -108,7 +108,7 @@ def test_a_remote_that_cannot_be_reached_is_told_once_and_work_goes_on(shell_yar
 
 def test_the_output_of_a_setup_that_failed_is_kept_for_its_attempt(shell_yard: Yard) -> None:
     task = add(shell_yard, "true", attempts=2)
-    setup = "echo $PADDOCK_ATTEMPT says $$ >&2; exit 7"
+    setup = "echo says $(cat /proc/sys/kernel/random/uuid) >&2; exit 7"
     shell_yard.run(env={"PADDOCK_WORKTREES_SETUP": setup}, code=1)
     assert f"(exit 7); `paddock tail {task}.2` shows its output" in shell_yard.attempt(task).reason
     first, second = (shell_yard.paddock("tail", f"{task}.{number}") for number in (1, 2))

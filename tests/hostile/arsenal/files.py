@@ -55,6 +55,7 @@ work; cd /; rm -rf "$HERE" && mkfifo "$HERE" """,
         "the records of the worktrees forged",
         """\
 work; for record in "$ROOT"/.slots/*/record.json; do echo '{"state":"idle","at":"'$FIRST'"}' > "$record"; done""",
+        gaps=unfenced(Promise.OTHERS),
         alone=True,
     ),
     Attack(
