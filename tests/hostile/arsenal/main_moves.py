@@ -73,9 +73,16 @@ for n in 1 2 3 4 5; do bad=$($G commit-tree $($G rev-parse main^{tree}) -p main 
         'work; touch "$GITDIR/packed-refs.lock" "$GITDIR/config.lock"',
         Promise.REFS,
         Promise.OTHERS,
+        Promise.PROCESSES,
         Promise.SETTLED,
     ),
-    _by_path("head-lock-left", "`HEAD.lock` left behind", 'work; touch "$GITDIR/HEAD.lock"', Promise.REFS),
+    _by_path(
+        "head-lock-left",
+        "`HEAD.lock` left behind",
+        'work; touch "$GITDIR/HEAD.lock"',
+        Promise.REFS,
+        Promise.OTHERS,
+    ),
     _by_path(
         "held-refs-lost",
         "the refs that hold queued work, by path",
@@ -84,7 +91,7 @@ for n in 1 2 3 4 5; do bad=$($G commit-tree $($G rev-parse main^{tree}) -p main 
     _by_path(
         "remote-pushed",
         "a red commit pushed to the remote's main",
-        _RED + '$G push -q "$HUB" $bad:refs/heads/main; work',
+        _RED + '$G push -qf "$HUB" $bad:refs/heads/main; work',
         Promise.MAIN,
         Promise.OTHERS,
         remote=True,
