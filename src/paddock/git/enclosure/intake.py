@@ -10,10 +10,10 @@ import contextlib
 import os
 import shutil
 import stat
-import tempfile
 import zlib
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from hashlib import blake2b
 from pathlib import Path
 
 from paddock.core.ids import recordable
@@ -59,7 +59,7 @@ def take_in(enclosure: Enclosure, tips: Sequence[str], known: Sequence[str]) -> 
         _restore_alternates(enclosure)
     except OSError as error:
         return Refused(f"its objects cannot be read: {error.strerror or error}")
-    apart = Path(tempfile.mkdtemp(prefix=_APART, dir=enclosure.objects))
+    apart = _set_apart(enclosure)
     try:
         return _take_in(enclosure, apart, tips, known)
     except GitKilled as killed:
@@ -68,6 +68,15 @@ def take_in(enclosure: Enclosure, tips: Sequence[str], known: Sequence[str]) -> 
         raise
     finally:
         remove_tree(apart)
+
+
+def _set_apart(enclosure: Enclosure) -> Path:
+    """One folder for each enclosure, whose lock the caller holds: what a killed import has left there goes first."""
+    name = blake2b(os.fsencode(enclosure.own), digest_size=8).hexdigest()
+    apart = enclosure.objects / f"{_APART}{name}"
+    remove_tree(apart)
+    apart.mkdir(mode=0o700)
+    return apart
 
 
 def existing_commits(enclosure: Enclosure, names: Iterable[str]) -> tuple[str, ...]:
