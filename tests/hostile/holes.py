@@ -6,6 +6,13 @@ from tests.hostile.attack import Attack
 HOLES: dict[str, tuple[str, ...]] = {}
 """Each defence that is missing, and the names of the attacks that get through without it (also `NAME@LEVEL`)."""
 
+IN_FLEETS: dict[str, tuple[str, ...]] = {
+    "changes tested together with one that kills its CI are held for a person, as that one is": (
+        "ci-kills-its-parent",
+    ),
+}
+"""The same for attacks that hurt nobody in a yard of their own."""
+
 
 def hole_of(attack: Attack, level: Level) -> str:
     """Why it gets through at this level, empty where it does not."""

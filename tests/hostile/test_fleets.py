@@ -8,7 +8,7 @@ from paddock.core.fence import Level
 from tests.hostile.arsenal import ALL
 from tests.hostile.attack import Attack
 from tests.hostile.conftest import MakeGround
-from tests.hostile.holes import hole_of
+from tests.hostile.holes import IN_FLEETS, hole_of
 from tests.hostile.levels import available_levels
 from tests.hostile.promises import broken_promises
 from tests.hostile.siege import besiege
@@ -16,7 +16,8 @@ from tests.hostile.siege import besiege
 
 def quiet(level: Level) -> list[Attack]:
     """Those that break nothing at this level."""
-    return [attack for attack in ALL if attack.shares_a_yard(level) and not hole_of(attack, level)]
+    known = {name for names in IN_FLEETS.values() for name in names}
+    return [one for one in ALL if one.shares_a_yard(level) and not hole_of(one, level) and one.name not in known]
 
 
 def hold(make_ground: MakeGround, level: Level, attacks: list[Attack], more_good: int = 0) -> None:
