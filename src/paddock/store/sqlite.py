@@ -15,8 +15,8 @@ from paddock.core.errors import PaddockError
 from paddock.core.events import Record
 from paddock.core.ids import printable
 from paddock.core.snapshot import encode_board
+from paddock.store.apart import WrittenApart, head_of
 from paddock.store.codec import Row, decode_row, follows
-from paddock.store.evidence import Evidence, head_of
 from paddock.store.fold import Decisions, Fold, Results, append_group
 from paddock.store.identity import begin_log
 from paddock.store.lock import WritersLock
@@ -242,7 +242,7 @@ class SqliteStore:
 
     def loss(self) -> "LostRecords | None":
         with self._explained, self._transaction("BEGIN"):
-            return self._evidence().loss()
+            return self._written_apart().loss()
 
     def accept_loss(self, author: Author, reason: str = "") -> "LostRecords | None":
         """Killed halfway, it is done again: what is accepted counts once the witness is replaced."""
@@ -250,7 +250,7 @@ class SqliteStore:
 
         with self._explained, self._locked():
             with self._transaction("BEGIN IMMEDIATE"):
-                if (loss := self._evidence().loss()) is None:
+                if (loss := self._written_apart().loss()) is None:
                     return None
                 self.forget()
                 drop_snapshot(self.path)
@@ -266,7 +266,7 @@ class SqliteStore:
     def rebuild(self) -> bool:
         with self._explained, self._locked():
             with self._transaction("BEGIN IMMEDIATE"):
-                self._evidence().require_all()
+                self._written_apart().require_all()
                 before = self._encoded_board()
                 drop_snapshot(self.path)
                 self.forget()
@@ -284,7 +284,7 @@ class SqliteStore:
     def restore(self, rows: Iterable[Row]) -> int:
         with self._explained, self._locked():
             with self._transaction("BEGIN IMMEDIATE"):
-                evidence = self._evidence()
+                evidence = self._written_apart()
                 fold, row = self._catch_up(repair=True), None
                 first = fold.board.seq
                 for row in rows:
@@ -340,7 +340,7 @@ class SqliteStore:
         return fold
 
     def _start(self, *, repair: bool = False) -> Fold:
-        evidence = self._evidence()
+        evidence = self._written_apart()
         if not repair:
             evidence.require_all()
         self._fold = evidence.fold()
@@ -348,8 +348,8 @@ class SqliteStore:
         self._wal.read_back_after(self._fold.board.seq)
         return self._fold
 
-    def _evidence(self) -> Evidence:
-        return Evidence(self.path, self._db, mapped=self._writers is None)
+    def _written_apart(self) -> WrittenApart:
+        return WrittenApart(self.path, self._db, mapped=self._writers is None)
 
     def _lost_while_open(self, fold: Fold) -> LogUnusable:
         from paddock.store.loss import LostRecords, log_lost

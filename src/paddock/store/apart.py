@@ -21,7 +21,7 @@ def head_of(connection: "apsw.Connection") -> int:
     return int(rows[0][0])  # type: ignore[arg-type]
 
 
-class Evidence:
+class WrittenApart:
     """Gather it before the transaction's first look at the log, so that what it tells of is visible there.
 
     `mapped`: see `load_snapshot`.
