@@ -16,6 +16,8 @@ from paddock.store.schema import checkpoint_wal, shrink_wal
 
 # The automatic checkpoint starts the write-ahead log over at 4 MB, unless readers overlap all the time.
 WAL_LIMIT_BYTES = 16 * 1024 * 1024
+RETRY_BYTES = 1024 * 1024
+"""A try to shrink it costs a writer a fifth of a second at most, and this is some thousand records."""
 MOST_READ_BACK = 10_000
 SETTLE_SECONDS = 1.0
 """Nothing stays longer in the write-ahead log alone, unless a reader needs it there."""
@@ -84,7 +86,7 @@ class WriteAheadLog:
         self._files.remember_wal()
 
     def _shrink(self) -> None:
-        """Tried again when it has grown by as much once more: a reader that stays must not hold up every writer."""
+        """Tried again when it has grown by some more: a reader that stays must not hold up every writer."""
         done = shrink_wal(self._connection, busy_seconds=self._busy_seconds)
         self._files.remember_wal()
-        self._shrink_at = WAL_LIMIT_BYTES if done else self._files.wal_bytes + WAL_LIMIT_BYTES
+        self._shrink_at = WAL_LIMIT_BYTES if done else self._files.wal_bytes + RETRY_BYTES
