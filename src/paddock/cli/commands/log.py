@@ -8,7 +8,6 @@ import click
 from msgspec.structs import replace
 
 from paddock.cli.options import prints_json
-from paddock.cli.pages.narration import describe
 from paddock.cli.terminal.text import clock, cut, paint, plural, print_document, print_json_line, say
 from paddock.cli.workspace import open_workspace
 from paddock.core.durations import parse_duration
@@ -19,6 +18,7 @@ from paddock.fleet.workspace import Workspace
 from paddock.store.codec import body_of, kind_of
 from paddock.store.location import open_store
 from paddock.store.protocol import Query, Store
+from paddock.views.narration import describe
 from paddock.views.records import RecordView, view_record
 
 Line = Callable[[Record], str | RecordView]

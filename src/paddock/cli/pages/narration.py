@@ -4,14 +4,9 @@ import time
 
 import click
 
-from paddock.cli.terminal.text import cut, plural
 from paddock.core import events as ev
 from paddock.core.board import Board
-from paddock.core.ids import printable
-from paddock.core.merge.model import Ending
-from paddock.core.tasks.task import Phase
-from paddock.core.tasks.vocabulary import Step
-from paddock.views import history
+from paddock.views.narration import describe
 
 
 def narrate(record: ev.Record, board: Board) -> None:
@@ -24,72 +19,3 @@ def tell(record: ev.Record, board: Board) -> str:
     words = describe(record, board)
     at = time.strftime("%H:%M:%S", time.localtime(record.at))
     return f"{at}  {record.attempt or record.task or '':<7} {words}" if words else ""
-
-
-def describe(record: ev.Record, board: Board) -> str:
-    """One line about a record worth showing, or nothing."""
-    match record.event:
-        case ev.LogLossAccepted(first=first, last=last, reason=reason):
-            why = f": {cut(reason, 120)}" if reason else ""
-            lost = (
-                f"record {last:,}, which is lost" if first == last else f"records {first:,} to {last:,}, which are lost"
-            )
-            return f"continues without {lost}{why}"
-        case ev.TaskAdded(title=title):
-            return f"added: {cut(title, 80)}"
-        case ev.AttemptStarted(engine=engine, continues=None):
-            return f"started with {engine}"
-        case ev.AttemptStarted(engine=engine, continues=continues):
-            return f"continues with {engine} where {continues} ended"
-        case ev.TurnStarted(new_conversation=why) if why:
-            return f"starts a new conversation: {cut(why, 160)}"
-        case ev.AttemptEnded() as ended:
-            cancelled = record.task is not None and board.tasks[record.task].phase is Phase.CANCELLED
-            return describe_end(ended, followed=not cancelled)
-        case ev.StopRequested():
-            return f"stop requested by {printable(record.actor, 40)}"
-        case ev.RequestRefused(request=request):
-            return f"asked for `{cut(request, 60)}`, which is not for agents: refused"
-        case ev.TaskCancelled():
-            return "cancelled"
-        case ev.TaskBlocked(reason=reason, unblock=unblock):
-            return f"blocked: {cut(reason, 120)}; {unblock}"
-        case ev.TaskApproved(message=message) if message:
-            return f"approved by {printable(record.actor, 40)}{_quoted(message)}"
-        case ev.TaskRejected(message=message):
-            return f"rejected by {printable(record.actor, 40)}{_quoted(message)}"
-        case ev.TaskRetried():
-            return f"retry requested by {printable(record.actor, 40)}"
-        case ev.MessageSent(text=text):
-            return f"message queued: {cut(' '.join(text.split()), 80)}"
-        case ev.TurnStarted(messages=messages) if messages:
-            return f"{plural(len(messages), 'message')} delivered"
-        case ev.SettingsAdopted(keys=keys, later=later):
-            now = f"paddock.toml: {', '.join(keys)} now in effect" if keys else "paddock.toml was edited"
-            return f"{now}; {', '.join(later)} takes effect with the next daemon" if later else now
-        case ev.SettingsInForce(digest=digest, changes=changes) if changes:
-            return f"settings {digest[:8]} in force: {cut('; '.join(changes), 160)}"
-        case ev.DaemonTroubled(what=what, problem=problem):
-            return f"trouble {cut(what, 60)}: {cut(problem.removeprefix('PaddockError: '), 160)}"
-        case _:
-            line = history.tell(record, lambda run: _landed_with(board, run))
-            return cut(line.words, 200) if line is not None and not line.minor else ""
-
-
-def _landed_with(board: Board, run: str) -> list[str]:
-    return [old.id for old in board.queue.decided if old.outcome is Ending.LANDED and run in old.runs]
-
-
-def _quoted(message: str) -> str:
-    return f": {cut(' '.join(message.split()), 80)}" if message else ""
-
-
-def describe_end(ended: ev.AttemptEnded, *, followed: bool) -> str:
-    """`followed`: what was decided to come next does, because nobody has cancelled the task."""
-    size = f" (+{ended.insertions} −{ended.deletions} in {plural(ended.files, 'file')})" if ended.files else ""
-    following = {
-        Step.RETRY: "; will be retried",
-        Step.FAIL: "; no attempts left",
-        Step.BLOCK: f"; needs you: {ended.unblock}",
-    }
-    return f"{ended.outcome}: {cut(ended.reason, 140)}{size}{following.get(ended.next, '') if followed else ''}"

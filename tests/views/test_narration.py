@@ -1,8 +1,8 @@
 """What is said of a record, in one line."""
 
-from paddock.cli.pages.narration import describe
 from paddock.core import events as ev
 from paddock.core.tasks.vocabulary import Outcome, Step
+from paddock.views.narration import describe
 from tests.core.ledger import Ledger
 
 
