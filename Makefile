@@ -1,5 +1,5 @@
 .DEFAULT_GOAL := help
-.PHONY: help demo test quick check lint bench soak security-table docs engines test-engines lock clean
+.PHONY: help demo test quick check lint bench soak security-table docs vendor engines test-engines lock clean
 
 PY := .venv/bin/python
 # Wherever this is set, each of the thousand processes of a test run would compile all it imports.
@@ -49,6 +49,10 @@ test-engines: ## Drive all eight real CLIs, not only claude and codex
 	@scripts/bootstrap dev
 	PADDOCK_TEST_ENGINES=all $(PY) -m pytest tests/engines/real tests/fleet/test_real_conversations.py
 
+vendor: ## Fetch the libraries of the page again, as scripts/vendor_client.py names them (needs npm)
+	@scripts/bootstrap dev
+	$(PY) scripts/vendor_client.py
+
 docs: ## Regenerate the reference pages from the code
 	@scripts/bootstrap dev
 	$(PY) scripts/make_reference.py
@@ -58,7 +62,8 @@ BACKEND := 'import tomllib; print(*tomllib.load(open("pyproject.toml", "rb"))["b
 
 lock: ## Pin all dependencies again (needs uv)
 	$(LOCK) pyproject.toml -o requirements.lock
-	$(LOCK) --extra dev -c requirements.lock pyproject.toml -o requirements-dev.lock
+	$(LOCK) --extra web --extra tui -c requirements.lock pyproject.toml -o requirements-web.lock
+	$(LOCK) --extra dev -c requirements-web.lock pyproject.toml -o requirements-dev.lock
 	python3 -c $(BACKEND) | $(LOCK) -c requirements-dev.lock - -o requirements-build.lock
 
 clean:

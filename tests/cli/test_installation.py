@@ -12,7 +12,7 @@ import pytest
 import paddock
 
 ROOT = Path(__file__).parents[2]
-LOCKS = ("requirements.lock", "requirements-dev.lock", "requirements-build.lock")
+LOCKS = ("requirements.lock", "requirements-web.lock", "requirements-dev.lock", "requirements-build.lock")
 
 
 def test_the_package_is_installed_with_its_metadata_and_its_command() -> None:
@@ -36,6 +36,14 @@ def test_locks_pin_every_package_with_hashes_and_name_no_host(name: str) -> None
     assert pins
     assert all("--hash=sha256:" in pin for pin in pins)
     assert "://" not in text
+
+
+def test_every_lock_pins_the_versions_of_the_smaller_ones() -> None:
+    run, web, dev = (
+        set(re.findall(r"^([a-z0-9-]+==\S+)", (ROOT / name).read_text(), re.MULTILINE)) for name in LOCKS[:3]
+    )
+    assert run < web < dev
+    assert not {"starlette", "uvicorn", "textual"} & {pin.split("==")[0] for pin in run}
 
 
 def test_the_build_backend_is_locked() -> None:

@@ -161,6 +161,7 @@ def test_status_and_help_import_only_what_they_need(cli: Cli) -> None:
         return set(ended.stderr.split())
 
     heavy = {"asyncio", "yaml", "tomllib", "rich", "psutil", "subprocess", "hashlib", "socket", "tempfile", "logging"}
+    heavy |= {"starlette", "uvicorn", "anyio", "h11", "textual", "paddock.web", "paddock.tui", "importlib.resources"}
     assert modules("status") & (heavy | {"click", "dataclasses"}) == set()
     assert "click" in modules("status", "--convoy", "none")
     assert modules("--help") & (heavy | {"apsw", "msgspec", "pathlib", "paddock.core.board"}) == set()
