@@ -11,12 +11,10 @@ from paddock.cli.options import prints_json
 from paddock.cli.terminal.complaint import complain
 from paddock.cli.terminal.text import cut, plural, print_document
 from paddock.core.board import Board
-from paddock.core.errors import Misuse, PaddockError
-from paddock.core.events import Draft, Record
+from paddock.core.errors import Misuse
 from paddock.core.ids import TaskId, parse_task_range
 from paddock.core.intent.selection import RefusedTask, Selection
 from paddock.core.wording import split_list
-from paddock.fleet.workspace import Workspace
 
 SHOWN = 20
 _Command = TypeVar("_Command", bound=Callable[..., Any])
@@ -103,30 +101,6 @@ def _listed(board: Board, names: Sequence[TaskId]) -> list[str]:
         f"  {name:<5} {board.task(name).phase.value:<9} {cut(board.task(name).title, 60)}" for name in names[:SHOWN]
     ]
     return [*rows, *([f"  … and {len(names) - SHOWN:,} more"] if len(names) > SHOWN else [])]
-
-
-def record_each(
-    workspace: Workspace, names: Sequence[TaskId], decide: Callable[[Board, TaskId], Sequence[Draft]]
-) -> tuple[list[Record], list[RefusedTask]]:
-    """Does what it can in one transaction. Raises the refusal if there is only one task."""
-    refused: list[RefusedTask] = []
-
-    def decide_all(board: Board) -> list[Draft]:
-        refused.clear()
-        drafts: list[Draft] = []
-        for name in names:
-            try:
-                drafts += decide(board, name)
-            except Misuse:
-                raise
-            except PaddockError as error:
-                refused.append(RefusedTask(name, error))
-        return drafts
-
-    records = workspace.record(decide_all)
-    if refused and len(names) == 1:
-        raise refused[0].error
-    return records, refused
 
 
 def report(

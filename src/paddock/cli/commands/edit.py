@@ -6,7 +6,7 @@ import click
 from msgspec import UNSET
 
 from paddock.cli.options import prints_json
-from paddock.cli.selection import Wanted, go_ahead, record_each, report, takes_tasks, wanted_tasks
+from paddock.cli.selection import Wanted, go_ahead, report, takes_tasks, wanted_tasks
 from paddock.cli.terminal.text import print_document
 from paddock.cli.workspace import open_workspace
 from paddock.core.errors import Misuse
@@ -16,6 +16,7 @@ from paddock.core.intent.queue import branches_among
 from paddock.core.intent.selection import Bulk, RefusedTask, select_tasks
 from paddock.core.intent.tasks import cancel_tasks, edit_task, retry_tasks
 from paddock.core.wording import split_list
+from paddock.fleet.bulk import record_each
 
 
 @click.command("edit")

@@ -9,21 +9,8 @@ from paddock.cli.terminal.columns import shorten
 from paddock.core.durations import rough_duration
 from paddock.core.ids import printable
 from paddock.core.tasks.task import Phase
+from paddock.views.badges import BADGES as BADGES
 from paddock.views.document import document, to_json, to_json_line
-
-BADGES: dict[Phase, tuple[str, str]] = {
-    Phase.WAITING: ("·", "bright_black"),
-    Phase.READY: ("○", "cyan"),
-    Phase.RUNNING: ("●", "blue"),
-    Phase.REVIEWING: ("◐", "magenta"),
-    Phase.APPROVAL: ("◆", "yellow"),
-    Phase.QUEUED: ("»", "cyan"),
-    Phase.LANDED: ("✓", "green"),
-    Phase.BLOCKED: ("!", "yellow"),
-    Phase.FAILED: ("✗", "red"),
-    Phase.CANCELLED: ("-", "bright_black"),
-    Phase.NOOP: ("=", "green"),
-}
 
 
 def colourful() -> bool:
