@@ -142,11 +142,16 @@ class ToolResult(msgspec.Struct, frozen=True, omit_defaults=True, tag="result"):
 
 
 class FileEdit(msgspec.Struct, frozen=True, omit_defaults=True, tag="edit"):
-    """What a tool call is about to change in a file, as the lines of a small diff; follows its `ToolCall`."""
+    """What a tool call is about to change in a file, as the lines of a small diff; follows its `ToolCall`.
+
+    `insertions` and `deletions` count all lines, also those that the diff leaves out.
+    """
 
     call_id: str
     path: str
     diff: str = ""
+    insertions: int = 0
+    deletions: int = 0
 
 
 class Usage(msgspec.Struct, frozen=True, omit_defaults=True, tag="usage"):

@@ -25,16 +25,26 @@ def read_edits(call_id: str, arguments: Node) -> Iterator[FileEdit]:
     for part in several or [arguments]:
         old, new = _first(part, _OLD, _TEXT_LIMIT), _first(part, _NEW, _TEXT_LIMIT)
         if old or new:
-            yield FileEdit(call_id, path, small_diff(old, new))
+            yield _edit(call_id, path, old, new)
     whole = "" if several else _first(arguments, _WHOLE, _TEXT_LIMIT)
     if whole:
-        yield FileEdit(call_id, path, small_diff("", whole))
+        yield _edit(call_id, path, "", whole)
 
 
-def small_diff(old: str, new: str) -> str:
-    """The lines taken out and put in, with `-` and `+`, and how many more there are."""
+def _edit(call_id: str, path: str, old: str, new: str) -> FileEdit:
+    lines = _differences(old, new)
+    added, removed = (sum(line.startswith(sign) for line in lines) for sign in "+-")
+    return FileEdit(call_id, path, _small(lines), added, removed)
+
+
+def _differences(old: str, new: str) -> list[str]:
+    """The lines taken out and put in, with `-` and `+`, and a few around them."""
     compared = difflib.unified_diff(old.splitlines(), new.splitlines(), n=CONTEXT_LINES, lineterm="")
-    lines = [line for line in compared if not line.startswith(("---", "+++", "@@"))]
+    return [line for line in compared if not line.startswith(("---", "+++", "@@"))]
+
+
+def _small(lines: list[str]) -> str:
+    """The first of them, and how many more there are."""
     shown = lines if len(lines) <= DIFF_LINES else lines[: DIFF_LINES - 1]
     rest = [f"… {len(lines) - len(shown)} more lines"] if len(lines) > len(shown) else []
     return "\n".join((*shown, *rest))[:DIFF_LIMIT]

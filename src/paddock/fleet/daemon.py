@@ -21,6 +21,7 @@ from paddock.fleet.landing.ci_run import CiCrew
 from paddock.fleet.landing.lander import TENDING, Lander
 from paddock.fleet.landing.main_branch import LANDING
 from paddock.fleet.ledger import Ledger
+from paddock.fleet.lookout import Lookout
 from paddock.fleet.news import News
 from paddock.fleet.room import FullDiskNotice
 from paddock.fleet.service.settings import SettingsFile, notice_edit, record_settings
@@ -85,7 +86,10 @@ class Daemon:
         self.gate = Gate(self.site)
         self.news = News(self.ledger, self.gate)
         sweeper = Sweeper(self.site.sessions)
-        self.attempts = AttemptRuns(Crew(self.site, self.ledger, sweeper, self.gate), self.troubles, self._drives)
+        crew = Crew(self.site, self.ledger, sweeper, self.gate)
+        self.attempts = AttemptRuns(crew, self.troubles, self._drives)
+        self._lookout = Lookout(self.site, self.ledger, self.gate, self.attempts, lambda: self.most_agents)
+        crew.stirred = self._lookout.stir
         self._dispatcher = Dispatcher(self.site, self.ledger, self.gate)
         watches = not self.orders.until_idle
         self.lander = Lander(self.site, self.ledger, CiCrew(self.site, sweeper), self._drives, self.troubles, watches)
@@ -107,6 +111,7 @@ class Daemon:
                 if self.desks is not None:
                     await self.desks.close()
                 self.gate.flush()
+                self._lookout.close()
                 checkpoint("daemon.leaves")
 
     async def _run_tasks(self) -> None:
@@ -151,6 +156,7 @@ class Daemon:
                 now = self.site.clock.now()
                 lull = Lull(config, now, min(_times(start_at, land_at, self.gate.look_at, now + LULL_SECONDS)))
             self.gate.learn(self.attempts.count(board))
+            self._lookout.stir()
             await self._sleep(min(_times(lull.until, look_at, self.gate.learns_at)))
             await asyncio.sleep(max(0.0, next_round_at - clock.time()))
 
@@ -160,6 +166,11 @@ class Daemon:
         self.attempts.adopt(board)
         self.attempts.steer(board)
         return await self._dispatch(board), await self.lander.step()
+
+    @property
+    def most_agents(self) -> int:
+        """How many may run at the same time."""
+        return self.site.config.limits.max_agents if self.orders.max_agents is None else self.orders.max_agents
 
     def _has_news(self, board: Board) -> bool:
         return self.news.has_come(board) or self.lander.sees_main_elsewhere()
@@ -189,8 +200,8 @@ class Daemon:
     async def _dispatch(self, board: Board) -> float | None:
         if self.ending:
             return None
-        most = self.site.config.limits.max_agents if self.orders.max_agents is None else self.orders.max_agents
-        start = partial(self._dispatcher.start, board, self.attempts.count(board), most, self.orders.only)
+        running = self.attempts.count(board)
+        start = partial(self._dispatcher.start, board, running, self.most_agents, self.orders.only)
         again = await self.troubles.attempt(STARTING, start, BRISK)
         await self.troubles.observe("fetching", self._dispatcher.stale_because, self.site.config.landing_branch)
         return again

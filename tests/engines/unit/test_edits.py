@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from paddock.core.trace import DIFF_LIMIT, FileEdit
-from paddock.engines.edits import DIFF_LINES, read_edits, small_diff
+from paddock.engines.edits import DIFF_LINES, read_edits
 from paddock.engines.jsonline import Node
 from paddock.engines.registry import load_engine
 
@@ -27,12 +27,12 @@ anything = st.recursive(
     ],
 )
 def test_a_replacement_is_shown_by_its_lines(arguments: dict[str, object]) -> None:
-    assert list(read_edits("1", Node(arguments))) == [FileEdit("1", "a.py", " x = 1\n-y = 2\n+y = 3")]
+    assert list(read_edits("1", Node(arguments))) == [FileEdit("1", "a.py", " x = 1\n-y = 2\n+y = 3", 1, 1)]
 
 
 def test_a_whole_file_is_all_new() -> None:
     assert list(read_edits("1", Node({"file_path": "a", "content": "one\ntwo\n"}))) == [
-        FileEdit("1", "a", "+one\n+two")
+        FileEdit("1", "a", "+one\n+two", 2, 0)
     ]
 
 
@@ -42,9 +42,12 @@ def test_a_call_that_shows_no_change_is_no_edit(arguments: object) -> None:
 
 
 def test_a_long_edit_is_cut_and_says_so() -> None:
-    lines = small_diff("", "\n".join(f"line {n}" for n in range(100))).splitlines()
+    whole = "\n".join(f"line {n}" for n in range(100))
+    [edit] = read_edits("1", Node({"file_path": "a", "content": whole}))
+    lines = edit.diff.splitlines()
     assert len(lines) == DIFF_LINES
     assert lines[-1] == "… 87 more lines"
+    assert (edit.insertions, edit.deletions) == (100, 0), "those that are not shown count"
 
 
 @given(anything)
@@ -59,4 +62,4 @@ def test_claudes_edit_follows_its_call() -> None:
     line = json.dumps({"type": "assistant", "message": {"id": "m", "content": [block]}}).encode()
     entries = list(load_engine("claude").parser().feed(line))
     assert [type(entry).__name__ for entry in entries] == ["ToolCall", "FileEdit"]
-    assert entries[1] == FileEdit("c1", "a", "-x\n+y")
+    assert entries[1] == FileEdit("c1", "a", "-x\n+y", 1, 1)

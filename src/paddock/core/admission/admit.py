@@ -5,6 +5,8 @@ engine's breaker, the account's clocks, quota and start bucket, and every budget
 most this many", so more of anything never means fewer agents.
 """
 
+from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -117,9 +119,9 @@ def admit(snapshot: Snapshot, now: float) -> Admission:
     refusals: list[Refusal] = []
     running = dict(snapshot.running)
     ledger, controls = snapshot.ledger, snapshot.controls
-    fleet_room, fleet_by, fleet_reason = _fleet_room(snapshot)
+    room, fleet_by, fleet_reason = fleet_room(snapshot)
     for candidate in snapshot.candidates:
-        if len(starts) >= fleet_room:
+        if len(starts) >= room:
             reason = fleet_reason if fleet_by is not LimitedBy.CAP else _used_up(sum(running.values()), snapshot.cap)
             refusals.append(Refusal(candidate.attempt, fleet_by, reason))
             continue
@@ -142,7 +144,7 @@ def admit(snapshot: Snapshot, now: float) -> Admission:
     return Admission(tuple(starts), tuple(refusals), ledger, controls)
 
 
-def _fleet_room(snapshot: Snapshot) -> tuple[int, LimitedBy, str]:
+def fleet_room(snapshot: Snapshot) -> tuple[int, LimitedBy, str]:
     """How many may start under the limits on the whole fleet, and which limit decided that."""
     running = sum(snapshot.running.values())
     rooms = [(snapshot.cap - running, LimitedBy.CAP, _used_up(running, snapshot.cap))]
@@ -160,6 +162,12 @@ def _fleet_room(snapshot: Snapshot) -> tuple[int, LimitedBy, str]:
         reason = f"merge queue: {depth} changes waiting to land (limit {limit})"
         rooms.append((max(0, limit - depth), LimitedBy.MERGE_QUEUE, reason))
     return min(rooms, key=lambda room: room[0])
+
+
+def binding_refusal(refusals: Sequence[Refusal]) -> Refusal | None:
+    """The first by the limit that holds up most of those who want to start; None when nobody is held up."""
+    held_up = Counter(refusal.by for refusal in refusals)
+    return max(refusals, key=lambda refusal: held_up[refusal.by], default=None)
 
 
 def _used_up(running: int, cap: int) -> str:

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from zlib import crc32
 
-from paddock.core.trace import STEP_LIMIT, End, Text, ToolCall, ToolResult, TraceEntry, one_line
+from paddock.core.trace import STEP_LIMIT, End, Text, ToolCall, ToolResult, ToolStatus, TraceEntry, one_line
 
 KEPT_OPEN_CALLS = 64
 
@@ -26,7 +26,8 @@ class LoopLimits:
 
 @dataclass(frozen=True, slots=True)
 class ToolUse:
-    """`open` are calls without a result yet, by their id, with what was called; `what` is the latest that has ended.
+    """`open` are calls without a result yet, by their id, with what was called; `what` is the latest that has ended,
+    and `failed` says whether it did.
 
     `repeats` counts how often in a row a call like the latest has ended as it did.
     """
@@ -38,6 +39,7 @@ class ToolUse:
     what: str = ""
     latest: tuple[str, str, int] | None = None
     is_answering: bool = False
+    failed: bool = False
 
     @property
     def is_running(self) -> bool:
@@ -80,7 +82,8 @@ def _answered(use: ToolUse) -> ToolUse:
 def _ended(use: ToolUse, result: ToolResult) -> ToolUse:
     call = use.open.get(result.call_id)
     left = {name: one for name, one in use.open.items() if name != result.call_id}
-    ended = replace(use, open=left, is_answering=False)
+    failed = result.status is not ToolStatus.OK or bool(result.exit_code)
+    ended = replace(use, open=left, is_answering=False, failed=failed)
     if call is None:
         return ended
     what = one_line(f"{call.tool} {call.argument}", STEP_LIMIT)

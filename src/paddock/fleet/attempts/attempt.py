@@ -7,7 +7,9 @@ next daemon does exactly the same, so there is no separate recovery.
 import asyncio
 import contextlib
 import shutil
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 
 from paddock.core.board import Board
@@ -18,8 +20,10 @@ from paddock.core.leases.decisions import end_attempt
 from paddock.core.money.spending import day_of, still_reserved
 from paddock.core.summary import TurnSummary
 from paddock.core.tasks.conversations import find_homes, memory_of_turn
+from paddock.core.tasks.edits import EditTally
 from paddock.core.tasks.task import Attempt, Phase, Task
 from paddock.core.tasks.vocabulary import EndedBy, Outcome, Step
+from paddock.core.trace import TraceEntry
 from paddock.core.troubles import Trouble
 from paddock.engines.protocol import Engine
 from paddock.fleet.attempts.allowance import Purse
@@ -64,6 +68,8 @@ class Crew:
     ledger: Ledger
     sweeper: Sweeper
     gate: Gate
+    stirred: Callable[[], None] = lambda: None
+    """Called for every step of an agent."""
     preparing: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(8))
 
 
@@ -73,6 +79,7 @@ class AttemptRun:
         self.attempt_id = attempt
         self.wish = Wish()
         self.turn: TurnRun | None = None
+        self._edits = EditTally()
         self._crew = crew
         self._site = crew.site
         self._ledger = crew.ledger
@@ -93,6 +100,13 @@ class AttemptRun:
             else:
                 await self._claim_turn(task, attempt)
         await self._give_back()
+
+    @property
+    def edits(self) -> EditTally:
+        """What was seen of them; after a restart of the daemon, of the open turn only."""
+        if self.turn is None:
+            return self._edits
+        return self._edits.plus(self.turn.reader.edits) if self._edits.files else self.turn.reader.edits
 
     async def pause(self, seconds: float) -> None:
         """The pause before the next try; ends at once if the attempt is to be stopped."""
@@ -259,14 +273,14 @@ class AttemptRun:
             return unstartable(error)
         checkpoint("turn.started")
         account = attempt.account or self._site.account_of(attempt.engine)
-        hear = self._crew.gate.hear
+        self._edits = self.edits
         self.turn = TurnRun(
             self._site,
             engine,
             attempt,
             launch,
             self.wish,
-            lambda entry, is_first: hear(account, entry, is_first=is_first),
+            partial(self._hear, account),
             Purse(self._site, self._ledger, self.task_id, attempt).afford,
             self._site.loop_limits(task),
         )
@@ -281,6 +295,10 @@ class AttemptRun:
         finally:
             sessions.forget(turn)
         return replace(ended, session_lost=lost_session(ended, sessions, turn)) if plan.session else ended
+
+    def _hear(self, account: str, entry: TraceEntry, is_first: bool) -> None:
+        self._crew.gate.hear(account, entry, is_first=is_first)
+        self._crew.stirred()
 
     async def _plan(self, engine: Engine, task: Task, attempt: Attempt, worktree: Worktree) -> TurnPlan:
         store = self._ledger.store

@@ -9,10 +9,12 @@ from dataclasses import replace
 
 from paddock.core.tasks.deadlines import Steady, TurnLimits, TurnTimes, next_expiry, passed_deadline
 from paddock.core.tasks.repetition import ToolUse
+from paddock.core.tasks.standstill import QUIET_SECONDS
 from paddock.core.tasks.vocabulary import EndedBy
 from paddock.engines.protocol import Capabilities
 from paddock.sessions.protocol import Running
 
+CHILD_SECONDS = 60.0
 LOOK_SECONDS = 15.0  # between two checks for a running tool that was not reported
 
 
@@ -48,9 +50,11 @@ class TurnClock:
             silence_seconds=limits.silence_seconds if can.streams else None,
         )
         self._may_hide_tools = can.model and not can.tool_starts
+        self._streams = can.streams
         self._tools = tools
         self._runs_child = runs_child
         self._tool_seen_at: float | None = None
+        self._child: tuple[float, bool] | None = None
 
     def passed(self, state: Running, now: float) -> EndedBy | None:
         times = self._times(state, now)
@@ -61,6 +65,21 @@ class TurnClock:
             return passed
         self._tool_seen_at = now
         return passed_deadline(self._limits, self._times(state, now), now)
+
+    def quiet_seconds(self, state: Running, now: float) -> float | None:
+        """How long it has written nothing; None while a tool runs, and for an engine that writes only at its end."""
+        if not self._streams or self._tools().is_running:
+            return None
+        quiet = now - (state.last_output_at or state.started_at)
+        return None if quiet >= QUIET_SECONDS and self._hides_tool(now - quiet, now) else quiet
+
+    def _hides_tool(self, since: float, now: float) -> bool:
+        """Looked for now and then only: it means walking through processes."""
+        if not self._may_hide_tools:
+            return False
+        if self._child is None or now - self._child[0] >= CHILD_SECONDS:
+            self._child = now, self._runs_child(since)
+        return self._child[1]
 
     def look_again_at(self, state: Running, now: float) -> float | None:
         """When the next deadline passes if nothing more happens; None when there is none."""

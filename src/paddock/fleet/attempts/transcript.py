@@ -5,12 +5,13 @@ import glob
 from collections.abc import Callable, Iterable
 
 from paddock.core.summary import TurnSummary, observe
+from paddock.core.tasks.edits import EditTally, count_edits
 from paddock.core.tasks.repetition import ToolUse, follow
 from paddock.core.trace import Partial, Text, TokenUsage, ToolCall, TraceEntry, Usage, UsageScope
 from paddock.engines.protocol import Engine, Source
 from paddock.fleet.clock import SYSTEM_CLOCK, WallClock
 from paddock.fleet.dispatch.pricing import Startup
-from paddock.sessions.protocol import Line, Sessions, Turn
+from paddock.sessions.protocol import Line, Running, Sessions, Turn
 
 BREATH_SECONDS = 0.02  # the longest that reading one turn holds up the rest of the fleet
 FLOOD_LINES = 200_000  # no CLI says so much in a turn: from here on only what came last is read
@@ -29,8 +30,8 @@ def nobody(_entry: TraceEntry, _is_first: bool) -> None:
 class TurnReader:
     """Reads what a turn has written so far, each line once.
 
-    `first_step_at` is when the first text or tool call was read, by the wall clock; `last_event` when anything was, by
-    the event loop's. `startup` counts calls, if the engine reports them.
+    `first_step_at` is when the first text or tool call was read, by the wall clock, `step_at` when the latest was;
+    `last_event` is when anything was, by the event loop's. `startup` counts calls, if the engine reports them.
     """
 
     def __init__(
@@ -44,8 +45,10 @@ class TurnReader:
     ) -> None:
         self.summary = TurnSummary()
         self.tools = ToolUse()
+        self.edits = EditTally()
         self.last_event: float | None = None
         self.first_step_at: float | None = None
+        self.step_at: float | None = None
         self.startup = Startup()
         self._clock = clock
         self._heard = heard
@@ -89,6 +92,9 @@ class TurnReader:
         while await self.read():
             pass
         self._heard = heard
+        state = self._sessions.observe(self._turn)
+        if self.step_at is not None and isinstance(state, Running):
+            self.step_at = state.last_output_at
 
     async def finish(self) -> TurnSummary:
         """The whole turn, once its process has ended."""
@@ -123,9 +129,11 @@ class TurnReader:
                 continue
             self.summary = observe(self.summary, entry)
             self.tools = follow(self.tools, entry)
+            self.edits = count_edits(self.edits, entry)
             is_first = self._count_call(entry)
-            if self.first_step_at is None and isinstance(entry, Text | ToolCall):
-                self.first_step_at = self._clock.now()
+            if isinstance(entry, Text | ToolCall):
+                self.step_at = self._clock.now()
+                self.first_step_at = self.first_step_at or self.step_at
             self._heard(entry, is_first)
         return counts
 

@@ -16,6 +16,7 @@ from paddock.core.money.budget import Cost
 from paddock.core.money.prices import PriceBook
 from paddock.core.summary import Final, TurnSummary, main_model, turn_usage, uncounted_calls
 from paddock.core.tasks.repetition import LoopLimits, why_looping
+from paddock.core.tasks.standstill import why_stuck
 from paddock.core.tasks.task import Attempt, Task
 from paddock.core.tasks.vocabulary import EndedBy
 from paddock.core.trace import TokenUsage
@@ -183,6 +184,16 @@ class TurnRun:
             lambda since: self._sessions.runs_child(self._turn, site.clock.now() - (_steady_now() - since)),
         )
         self._steady = SteadyTurn()
+        self._seen: Running | None = None
+
+    @property
+    def number(self) -> int:
+        return self._turn.number
+
+    def why_stuck(self) -> str:
+        """Why it looks stuck, if it does; nothing is ended because of it."""
+        quiet = self._clock.quiet_seconds(self._seen, _steady_now()) if self._seen is not None else None
+        return why_stuck(self.reader.tools, self.reader.summary.trouble, quiet)
 
     async def follow(self) -> Ended:
         """Waits until the process has ended, by itself, because of a deadline, or on request."""
@@ -218,7 +229,8 @@ class TurnRun:
         now = _steady_now()
         if (until := self._lingers_until()) is not None and now >= until:
             return EndedBy.LINGERING, ""
-        if (deadline := self._clock.passed(self._steady.view(state, self._site.clock.now(), now), now)) is not None:
+        self._seen = self._steady.view(state, self._site.clock.now(), now)
+        if (deadline := self._clock.passed(self._seen, now)) is not None:
             return deadline, ""
         if state.output_bytes > self._output_bytes and not self._sessions.bound(self._turn, self._output_bytes):
             return EndedBy.OUTPUT, ""

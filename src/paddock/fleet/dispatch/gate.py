@@ -6,6 +6,7 @@ forget a quota window, and is rebuilt by itself if the file is lost.
 
 import asyncio
 import contextlib
+import dataclasses
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -15,7 +16,16 @@ from zlib import crc32
 import msgspec
 from msgspec.structs import replace
 
-from paddock.core.admission.admit import Admission, Candidate, LimitedBy, Snapshot, admit
+from paddock.core.admission.admit import (
+    Admission,
+    Candidate,
+    LimitedBy,
+    Refusal,
+    Snapshot,
+    admit,
+    binding_refusal,
+    fleet_room,
+)
 from paddock.core.admission.clocks import backoff_seconds
 from paddock.core.admission.controls import (
     Account,
@@ -69,6 +79,8 @@ class Gate:
     known_at: float = 0.0
     look_at: float | None = None
     """When to ask again for what was refused, unless the agents that run are all that may."""
+    bound: Refusal | None = None
+    """What keeps most of those from starting that want to."""
     _learns_until: float = 0.0
     _ticked_at: float = 0.0
     _saved_at: float = 0.0
@@ -130,35 +142,50 @@ class Gate:
         """Who of these may start now, in this order of preference."""
         now = self.site.clock.now()
         self._take_stock(dict(running), now)
-        queue_depth = len(board.queue.entries)
         self._lift_quotas({self.site.engine_name(task) for task in tasks})
-        snapshot = Snapshot(
-            candidates=tuple(self._candidate(board, task, now) for task in tasks),
-            running=dict(running),
-            controls=self.controls,
-            ledger=with_tasks(board.spending.ledger, tasks),
-            day=day_of(now),
-            cap=cap,
-            host=self._host,
-            adapts_to_load=self.site.config.limits.adapt_to_load,
-            floor=self._floor(),
-            disk_trouble=self._disk_trouble if now < self._disk_until else None,
-            agent_memory_bytes=self.site.config.limits.agent_memory_mb * 1024 * 1024,
-            merge_queue_depth=queue_depth,
-            merge_queue_limit=self.site.config.limits.merge_queue,
-            pace=Pace(self.site.config.limits.pace),
-            most_used=self.site.config.limits.window_percent / 100,
+        fleet = self._fleet(board, running, cap, now)
+        candidates = tuple(self._candidate(board, task, now) for task in tasks)
+        admission = admit(
+            dataclasses.replace(fleet, candidates=candidates, ledger=with_tasks(board.spending.ledger, tasks)), now
         )
-        admission = admit(snapshot, now)
         self.controls = admission.controls
         self.waiting = {refusal.attempt.partition(".")[0]: refusal.reason for refusal in admission.refusals}
         is_full = all(refusal.by is LimitedBy.CAP for refusal in admission.refusals)
         self.look_at = None if is_full else now + TICK_SECONDS
+        self.bound = binding_refusal(admission.refusals)
         return admission
+
+    def bears(self, board: Board, running: Mapping[str, int], cap: int) -> int:
+        """How many agents could be running now; fewer than the cap where something else is short."""
+        if self.bound is not None:
+            return sum(running.values())
+        room, _, _ = fleet_room(self._fleet(board, running, cap, self.site.clock.now()))
+        return max(0, sum(running.values()) + room)
+
+    def _fleet(self, board: Board, running: Mapping[str, int], cap: int, now: float) -> Snapshot:
+        """What admission looks at, before anybody wants to start."""
+        limits = self.site.config.limits
+        return Snapshot(
+            candidates=(),
+            running=dict(running),
+            controls=self.controls,
+            ledger=board.spending.ledger,
+            day=day_of(now),
+            cap=cap,
+            host=self._host,
+            adapts_to_load=limits.adapt_to_load,
+            floor=self._floor(),
+            disk_trouble=self._disk_trouble if now < self._disk_until else None,
+            agent_memory_bytes=limits.agent_memory_mb * 1024 * 1024,
+            merge_queue_depth=len(board.queue.entries),
+            merge_queue_limit=limits.merge_queue,
+            pace=Pace(limits.pace),
+            most_used=limits.window_percent / 100,
+        )
 
     def rest(self) -> None:
         """Nothing wants to start."""
-        self.look_at = None
+        self.look_at = self.bound = None
         if self.waiting:
             self.waiting = {}
             self.save()
