@@ -1,0 +1,82 @@
+// The page: theme, router, stream, and what stands around every page.
+
+import {Fragment, html, render, signal, useEffect} from "./lib/ui.js";
+import {startActions} from "./lib/actions.js";
+import {startClock} from "./lib/format.js";
+import {startKeys, useKeys} from "./lib/keys.js";
+import {go, route, startRouter} from "./lib/route.js";
+import {startSession} from "./lib/session.js";
+import {isStale, startStream, watch} from "./lib/stream.js";
+import {nextTheme, startTheme} from "./lib/theme.js";
+import {Dialogs, openDialog} from "./parts/dialog.js";
+import {KeyHelp} from "./parts/keyhelp.js";
+import {openNewTask} from "./parts/newtask.js";
+import {openPalette} from "./parts/palette.js";
+import {Toasts} from "./parts/toast.js";
+import {TopBar} from "./parts/topbar.js";
+
+const pages = signal({});
+
+/** A page is loaded when first visited. */
+async function load(name) {
+  if (!name || pages.peek()[name]) return;
+  let page;
+  try {
+    page = (await import(`./pages/${name}.js`)).default;
+  } catch (error) {
+    page = {Page: () => html`<${Broken} what=${error} />`};
+  }
+  pages.value = {...pages.peek(), [name]: page};
+}
+
+function App() {
+  const {name, path, params, query} = route.value;
+  const page = pages.value[name];
+  useEffect(() => { load(name); }, [name]);
+  useEffect(() => {
+    if (!page) return;
+    watch(page.view?.(params, query) ?? null);
+    document.title = `${page.title?.(params) ?? "Paddock"} · Paddock`;
+  }, [page, path]);
+  useKeys({
+    "ctrl+k": ["find or do anything", () => openPalette()],
+    "?": ["all keys", () => openDialog(KeyHelp)],
+    n: ["new task or convoy", () => openNewTask()],
+    t: ["light, dark or as the system", nextTheme],
+    b: ["board", () => go("/")],
+    q: ["merge queue", () => go("/queue")],
+    f: ["fleet", () => go("/fleet")],
+    i: ["insight", () => go("/insight")],
+    l: ["log", () => go("/log")],
+  });
+  return html`<${Fragment}>
+    <${TopBar} />
+    ${name ? page && html`<${page.Page} key=${name} params=${params} query=${query} />` : html`<${Missing} path=${path} />`}
+    <${Dialogs} /><${Toasts} />
+  </${Fragment}>`;
+}
+
+function Missing({path}) {
+  return html`<main class="page"><section class="panel blank"><h1>There is no page here</h1>
+    <p>Nothing is at <code>${path}</code>.</p><a class="b main" href="/">To the board</a></section></main>`;
+}
+
+function Broken({what}) {
+  return html`<main class="page"><section class="panel blank"><h1>This page could not be loaded</h1>
+    <p>${String(what?.message ?? what)}</p><button type="button" class="b main" onClick=${() => location.reload()}>Load it again</button></section></main>`;
+}
+
+function start() {
+  startTheme();
+  startRouter();
+  startKeys();
+  startActions();
+  startClock(isStale);
+  watch("board");
+  load(route.value.name);
+  render(html`<${App} />`, document.getElementById("app"));
+  startSession();
+  startStream();
+}
+
+start();

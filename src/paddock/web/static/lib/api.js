@@ -1,0 +1,48 @@
+// Requests to the server. What it refuses is raised with its own words and hint.
+
+const ROOT = "/api/v1/";
+const PATIENCE_MILLISECONDS = 30_000;
+
+export class Refusal extends Error {
+  /** `code` is for programs; `detail` is the whole answer. */
+  constructor(status, {code = "", message = "", hint = ""}, detail = null) {
+    super(message);
+    Object.assign(this, {status, code, hint, detail});
+  }
+}
+
+export function get(path, query = {}) {
+  return ask(`${ROOT}${path}${queryOf(query)}`, {});
+}
+
+export function post(path, body = {}) {
+  const headers = {"Content-Type": "application/json"};
+  return ask(ROOT + path, {method: "POST", headers, body: JSON.stringify(body)});
+}
+
+function queryOf(query) {
+  const given = Object.entries(query).filter(([, value]) => value != null && value !== "");
+  return given.length ? `?${new URLSearchParams(given)}` : "";
+}
+
+async function ask(url, options) {
+  let answer;
+  try {
+    answer = await fetch(url, {...options, credentials: "same-origin", signal: AbortSignal.timeout(PATIENCE_MILLISECONDS)});
+  } catch (error) {
+    const slow = error.name === "TimeoutError";
+    const message = slow ? "the server has not answered for 30s" : "the server cannot be reached";
+    throw new Refusal(0, {code: slow ? "slow" : "cut", message, hint: "start it again with `paddock web`"});
+  }
+  const body = await jsonOf(answer);
+  if (answer.ok) return body;
+  throw new Refusal(answer.status, body?.error ?? {code: "unknown", message: `the server answered ${answer.status}`}, body);
+}
+
+async function jsonOf(answer) {
+  try {
+    return await answer.json();
+  } catch {
+    return null;
+  }
+}

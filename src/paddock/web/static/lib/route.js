@@ -1,0 +1,63 @@
+// Which page is shown. Plain links work: clicks on those of this site change the route without a reload.
+
+import {signal} from "./ui.js";
+
+const ROUTES = [
+  [/^\/$/, "board"],
+  [/^\/convoys\/(?<convoy>[^/]+)$/, "board"],
+  [/^\/queue$/, "queue"],
+  [/^\/fleet$/, "fleet"],
+  [/^\/insight$/, "insight"],
+  [/^\/log$/, "log"],
+  [/^\/tasks\/(?<task>[^/]+)$/, "task"],
+];
+
+/** `{name, path, params, query}`; name is "" for an unknown address. */
+export const route = signal(routeOf(location));
+
+export function routeOf({pathname, search}) {
+  const query = Object.fromEntries(new URLSearchParams(search));
+  for (const [pattern, name] of ROUTES) {
+    const found = pattern.exec(pathname);
+    if (found) return {name, path: pathname, params: decoded(found.groups ?? {}), query};
+  }
+  return {name: "", path: pathname, params: {}, query};
+}
+
+export function go(path, {replace = false} = {}) {
+  const from = route.value;
+  history[replace ? "replaceState" : "pushState"](null, "", path);
+  route.value = routeOf(location);
+  if (!replace && route.value.path !== from.path) scrollTo(0, 0);
+}
+
+export function taskPath(id) {
+  return `/tasks/${encodeURIComponent(id)}`;
+}
+
+export function startRouter() {
+  addEventListener("popstate", () => { route.value = routeOf(location); });
+  document.addEventListener("click", followLink);
+}
+
+function followLink(event) {
+  const modified = event.metaKey || event.ctrlKey || event.shiftKey || event.altKey;
+  if (event.defaultPrevented || event.button !== 0 || modified) return;
+  const link = event.target.closest?.("a[href]");
+  if (!link || link.target || link.hasAttribute("download") || link.origin !== location.origin) return;
+  if (!routeOf(link).name || link.getAttribute("href").startsWith("#")) return;
+  event.preventDefault();
+  go(link.pathname + link.search + link.hash);
+}
+
+function decoded(params) {
+  return Object.fromEntries(Object.entries(params).map(([name, value]) => [name, decodePart(value)]));
+}
+
+function decodePart(text) {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}
