@@ -1,0 +1,77 @@
+"""Repositories with a fleet, `paddock web` over them, and Debian's Chromium, once for each module with browser tests.
+
+Playwright runs an event loop in the thread of the tests while its browser is up: modules that use `asyncio.run` ask
+for no page.
+"""
+
+import os
+import shutil
+from collections.abc import Callable, Iterator
+from functools import cache
+
+import pytest
+from playwright.sync_api import Browser, sync_playwright
+
+from tests.fleet.conftest import MakeYard, make_yard, yard, yard_template
+from tests.fleet.yard import Yard
+from tests.web.site import Site, serve
+
+__all__ = ["MakeYard", "make_yard", "yard", "yard_template"]
+
+Serve = Callable[..., Site]
+PROGRAMS = ("chromium", "chromium-browser", "google-chrome")
+# Tests run as root in CI, where Chromium's own sandbox cannot. The pages come from loopback.
+FLAGS = ("--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage")
+
+
+def find_chromium() -> str:
+    """Skips where there is none; in CI that is a failure."""
+    found = next(filter(None, map(shutil.which, PROGRAMS)), None)
+    if found is None and os.environ.get("CI", "").lower() == "true":
+        pytest.fail("chromium is not installed: scripts/bootstrap dev installs it in CI")
+    if found is None:
+        pytest.skip("chromium is not installed")
+    return found
+
+
+@pytest.fixture(scope="module")
+def launch() -> Iterator[Callable[[], Browser]]:
+    """Gives the browser of this module, which is started when it is first asked for."""
+    program = find_chromium()
+    with sync_playwright() as playwright:
+
+        @cache
+        def start() -> Browser:
+            return playwright.chromium.launch(executable_path=program, args=FLAGS)
+
+        yield start
+        if start.cache_info().currsize:
+            start().close()
+
+
+@pytest.fixture
+def serve_yard(launch: Callable[[], Browser]) -> Iterator[Serve]:
+    """serve_yard(yard, "--flag"): a Site over the repository; what its pages complain about fails the test."""
+    sites: list[Site] = []
+
+    def start(where: Yard, *flags: str, port: int = 0) -> Site:
+        sites.append(serve(where, launch, *flags, port=port))
+        return sites[-1]
+
+    yield start
+    for site in sites:
+        site.close()
+    assert [words for site in sites for words in site.complaints] == []
+
+
+@pytest.fixture
+def site(yard: Yard, serve_yard: Serve) -> Site:
+    """Over an empty log: add to `site.yard` before a page is opened, or after."""
+    return serve_yard(yard)
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """All browser tests of a module on one worker: no worker has two browsers, and none starts one for each test."""
+    for item in items:
+        if "launch" in getattr(item, "fixturenames", ()):
+            item.add_marker(pytest.mark.xdist_group(f"browser-{item.path.stem}"))
