@@ -119,6 +119,17 @@ def run_seconds(stats: Stats, quantile: float) -> float | None:
     return seconds[min(len(seconds) - 1, int(quantile * len(seconds)))]
 
 
+def seconds_left(stats: Stats, elapsed: float, quantile: float) -> float | None:
+    """A quantile of what a passing run still takes that has taken `elapsed` already; None before the first was seen.
+
+    Zero when it takes longer than any did: then nobody knows.
+    """
+    longer = sorted(sample.seconds for sample in stats.samples if sample.seconds > elapsed)
+    if not longer:
+        return 0.0 if stats.samples else None
+    return longer[min(len(longer) - 1, int(quantile * len(longer)))] - elapsed
+
+
 def timeout_seconds(stats: Stats, floor: float) -> float:
     return max(floor, TIMEOUT_FACTOR * (run_seconds(stats, 0.95) or 0.0))
 

@@ -1,0 +1,408 @@
+"""The merge queue as a picture: slots and what ran in them, trains and searches, what is planned and lands next.
+
+All times are absolute, and estimates change only with what they rest on: so a row stays the same object for as long as
+nothing happens, and a page counts down by itself.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Protocol
+
+import msgspec
+
+from paddock.core.board import Board
+from paddock.core.ids import printable
+from paddock.core.merge import estimate, guards
+from paddock.core.merge.forecast import Forecast, look_ahead
+from paddock.core.merge.model import HaltCause, Purpose, Queue
+from paddock.core.merge.prospects import landing_seconds, state_words
+from paddock.core.merge.recent import KEPT_SECONDS, MainTip, RecentQueue, RecentRun, Switched, kind_of_run, place_run
+from paddock.core.merge.switches import switches_of
+from paddock.core.merge.whereabouts import QueuePlace, places_of
+from paddock.fleet.outlook import Outlook
+from paddock.fleet.service.presence import Presence
+from paddock.fleet.workspace import Workspace
+from paddock.store.protocol import Query
+from paddock.views.document import Document, iso, iso_or_none
+from paddock.views.halving import HalvingView, view_halving
+from paddock.views.history import EVERYTHING, Ask
+from paddock.views.landings import NextView, QueuePulse, opening_words, view_next
+from paddock.views.verdicts import TodayView, VerdictRow, Verdicts
+
+SHOWN_MINUTES = 40
+MOST_MINUTES = 24 * 60
+LOOK_AHEAD_SECONDS = 5.0
+NOTE = 200
+
+
+class CarView(msgspec.Struct, frozen=True):
+    """A member of a run; `again` is how often it had failed by itself before."""
+
+    id: str
+    again: int
+
+
+class RunRow(msgspec.Struct, frozen=True):
+    """`kind`: train, screen, search (by halves, of `searched_from`) or main. `ends` is expected, `ended` a fact."""
+
+    run: str
+    purpose: str
+    kind: str
+    slot: int
+    members: tuple[CarView, ...]
+    started: str
+    ended: str | None
+    ends: str | None
+    result: str | None
+    landed: bool
+    searched_from: str | None
+    base: str
+    note: str
+    cancelling: bool
+
+
+class TipRow(msgspec.Struct, frozen=True):
+    """A value main took; without `run` it was moved `by` somebody else."""
+
+    at: str
+    commit: str
+    run: str | None
+    members: tuple[str, ...]
+    by: str
+
+
+class PlannedRow(msgspec.Struct, frozen=True):
+    """`starts` and `ends` are None while nothing moves."""
+
+    kind: str
+    slot: int
+    members: tuple[str, ...]
+    starts: str | None
+    ends: str | None
+    searched_from: str | None
+    lands: bool
+
+
+class StandingLists(msgspec.Struct, frozen=True):
+    """Every queued change is in exactly one of them."""
+
+    waiting: tuple[str, ...]
+    screening: tuple[str, ...]
+    passed: tuple[str, ...]
+    riding: tuple[str, ...]
+    suspects: tuple[str, ...]
+
+
+class ChangeRow(msgspec.Struct, frozen=True):
+    """`task` is the page to open; a branch that was queued by name has none."""
+
+    title: str
+    words: str
+    place: str
+    task: str | None
+    since: str
+
+
+class LearntView(msgspec.Struct, frozen=True):
+    """Shares are of one; `run_seconds` is None before the first run that passed, `runs_per_landed` before a landing."""
+
+    run_seconds: float | None
+    late_seconds: float | None
+    samples: int
+    bad_share: float
+    clash_share: float
+    flake_share: float
+    slots_real: int
+    failures_to_reject: int
+    pool_size: int
+    train_size: int
+    runs_per_landed: float | None
+
+
+class MainState(msgspec.Struct, frozen=True):
+    """`state`: green, untested, red or unknown."""
+
+    commit: str | None
+    state: str
+    since: str | None
+
+
+class Picture(Document, frozen=True, kw_only=True):
+    main: MainState
+    state: str
+    reason: str
+    since: str | None
+    by: str
+    frozen: bool
+    paused: bool
+    draining: bool
+    words: str
+    daemon: str
+    slots: int
+    rows: int
+    minutes: int
+    typical_seconds: float | None
+    tips: list[TipRow]
+    runs: dict[str, RunRow]
+    planned: list[PlannedRow]
+    next: list[NextView]
+    all_at: str | None
+    search: HalvingView | None
+    standing: StandingLists
+    changes: dict[str, ChangeRow]
+    verdicts: list[VerdictRow]
+    today: TodayView
+    learnt: LearntView
+
+
+class QueueSight(Protocol):
+    """What the picture is made from; `ask` reads the log that `board` was folded from."""
+
+    @property
+    def workspace(self) -> Workspace: ...
+    @property
+    def board(self) -> Board: ...
+    @property
+    def outlook(self) -> Outlook: ...
+    @property
+    def ask(self) -> Ask: ...
+    @property
+    def now(self) -> float: ...
+
+
+@dataclass
+class _Memory:
+    """What is kept from one look to the next."""
+
+    recent: RecentQueue
+    verdicts: Verdicts = field(default_factory=Verdicts)
+    seq: int = 0
+    rows: dict[str, tuple[RecentRun, bool, float | None, RunRow]] = field(default_factory=dict)
+    changes: dict[str, ChangeRow] = field(default_factory=dict)
+    ahead: Forecast = field(default_factory=Forecast)
+    ahead_of: tuple[Queue, float] | None = None
+    lands: dict[str, float | None] = field(default_factory=dict)
+
+
+class LiveQueue:
+    """Reads the queue's last day from the log once, and from then on what is new."""
+
+    def __init__(self) -> None:
+        self._memory: _Memory | None = None
+
+    def look(self, sight: QueueSight, minutes: int = SHOWN_MINUTES) -> Picture:
+        minutes = max(1, min(MOST_MINUTES, minutes))
+        memory = self._catch_up(sight)
+        queue, now = sight.board.queue, sight.now
+        slots = sight.workspace.config.land.runs_at_once
+        moves = _moves(queue, sight.outlook.daemon.presence)
+        self._look_ahead(memory, queue, slots, now)
+        since = now - 60.0 * minutes
+        runs = self._runs(memory, queue, since)
+        tips = [tip for tip in memory.recent.tips if tip.at >= since]
+        switch = self._switched(sight, memory, queue)
+        places = places_of(queue)
+        pulse = QueuePulse(queue, memory.ahead, memory.lands, places, now, moves=moves)
+        search = view_halving(queue, memory.recent, now)
+        rows = max([slots, *(row.slot + 1 for row in runs.values())])
+        ends = [at for at in memory.lands.values() if at is not None]
+        return Picture(
+            main=_view_main(queue, memory.recent),
+            state=switches_of(queue).state,
+            reason=_reason(queue, switch),
+            since=iso_or_none(queue.halted.at if queue.halted is not None else switch.at if switch else None),
+            by=switch.by if switch is not None and queue.halted is None else "",
+            frozen=queue.frozen,
+            paused=queue.paused,
+            draining=queue.draining_since is not None,
+            words=opening_words(pulse, switch, sight.outlook.daemon.presence, search),
+            daemon=sight.outlook.daemon.presence.value,
+            slots=slots,
+            rows=rows,
+            minutes=minutes,
+            typical_seconds=estimate.run_seconds(queue.stats, 0.5),
+            tips=[_view_tip(tip) for tip in tips],
+            runs=runs,
+            planned=_view_planned(memory, queue, slots, moves=moves),
+            next=view_next(pulse),
+            all_at=iso(max(ends)) if ends and moves and None not in memory.lands.values() else None,
+            search=search,
+            standing=_view_standing(places),
+            changes=self._changes(memory, queue, places),
+            verdicts=memory.verdicts.rows(),
+            today=memory.verdicts.today(now),
+            learnt=_view_learnt(queue, memory.recent, slots),
+        )
+
+    def _catch_up(self, sight: QueueSight) -> _Memory:
+        memory, seq = self._memory, sight.board.seq
+        slots = sight.workspace.config.land.runs_at_once
+        if memory is None or memory.seq > seq:
+            memory = self._memory = _Memory(RecentQueue(slots))
+            query = Query(kind=EVERYTHING.kind, until=seq, since=sight.now - KEPT_SECONDS)
+        else:
+            query = Query(kind=EVERYTHING.kind, after=memory.seq, until=seq)
+        if memory.seq < seq:
+            for record in sight.ask(query):
+                memory.recent.fold(record)
+                memory.verdicts.fold(record, memory.recent.runs.get)
+            memory.seq = seq
+        return memory
+
+    def _look_ahead(self, memory: _Memory, queue: Queue, slots: int, now: float) -> None:
+        """Again when the queue has changed, and now and then, for runs that take longer than usual."""
+        if memory.ahead_of is not None:
+            known, at = memory.ahead_of
+            same = known is queue or (known.entries == queue.entries and known.running == queue.running)
+            if 0 <= now - at < (LOOK_AHEAD_SECONDS if same else LOOK_AHEAD_SECONDS / 5):
+                return
+        memory.ahead = look_ahead(queue, slots, now, max(12, slots))
+        seconds = landing_seconds(queue, slots, now)
+        memory.lands = {name: None if left is None else now + left for name, left in seconds.items()}
+        memory.ahead_of = queue, now
+
+    def _runs(self, memory: _Memory, queue: Queue, since: float) -> dict[str, RunRow]:
+        typical = estimate.run_seconds(queue.stats, 0.5)
+        running = [memory.recent.runs.get(run.id) or memory.recent.adopt(run) for run in queue.running.values()]
+        ended = [run for run in memory.recent.ended_since(since) if not run.reused]
+        shown = sorted((*ended, *running), key=lambda run: (run.started, run.id))
+        found: dict[str, RunRow] = {}
+        for run in shown:
+            live = queue.running.get(run.id)
+            found[run.id] = self._row(memory, run, live is not None and live.cancelling, typical)
+        if len(memory.rows) > 4 * len(found) + 64:
+            memory.rows = {name: memory.rows[name] for name in found}
+        return found
+
+    def _row(self, memory: _Memory, run: RecentRun, cancelling: bool, typical: float | None) -> RunRow:
+        ends = None if typical is None or run.ended is not None else run.started + typical
+        known = memory.rows.get(run.id)
+        if known is not None and known[0] is run and known[1] == cancelling and known[2] == ends:
+            return known[3]
+        row = _view_run(run, cancelling=cancelling, ends=ends)
+        memory.rows[run.id] = run, cancelling, ends, row
+        return row
+
+    def _changes(self, memory: _Memory, queue: Queue, places: dict[str, QueuePlace]) -> dict[str, ChangeRow]:
+        found: dict[str, ChangeRow] = {}
+        for name, entry in queue.entries.items():
+            words = printable(state_words(queue, entry), NOTE)
+            title, since = printable(entry.change.title, NOTE), iso(entry.queued_at)
+            row = ChangeRow(title, words, places[name].value, entry.change.task, since)
+            known = memory.changes.get(name)
+            found[name] = known if known == row and known is not None else row
+        memory.changes = found
+        return found
+
+    def _switched(self, sight: QueueSight, memory: _Memory, queue: Queue) -> Switched | None:
+        """Who stopped the queue; of long ago the log is asked once."""
+        state = switches_of(queue).state
+        if state not in ("frozen", "paused", "draining"):
+            return None
+        if state not in memory.recent.switched:
+            kind = "queue.drained" if state == "draining" else f"queue.{state}"
+            for record in sight.ask(Query(kind=kind, until=sight.board.seq)):
+                memory.recent.fold(record)
+        return memory.recent.switched.get(state)
+
+
+def _moves(queue: Queue, daemon: Presence) -> bool:
+    """Whether runs start and changes land by themselves, so that times mean something."""
+    stopped = queue.halted is not None or queue.paused or queue.frozen or queue.lost_remote is not None
+    return daemon is Presence.RUNNING and not stopped and bool(queue.stats.samples)
+
+
+def _reason(queue: Queue, switch: Switched | None) -> str:
+    if queue.halted is not None:
+        return printable(queue.halted.reason, NOTE)
+    return printable(switch.reason, NOTE) if switch is not None else ""
+
+
+def _view_main(queue: Queue, recent: RecentQueue) -> MainState:
+    main = queue.main
+    if main is None:
+        return MainState(None, "unknown", None)
+    is_red = queue.halted is not None and queue.halted.cause is HaltCause.MAIN_RED
+    state = "red" if is_red else "green" if guards.main_is_verified(main) else "untested"
+    at = next((tip.at for tip in reversed(recent.tips) if tip.commit == main.commit), None)
+    return MainState(main.commit, state, iso_or_none(at))
+
+
+def _view_run(run: RecentRun, *, cancelling: bool, ends: float | None) -> RunRow:
+    said = ", ".join(run.failed)
+    note = f"{said}: {run.note}" if said and run.note else said or run.note
+    return RunRow(
+        run.id,
+        run.purpose.value,
+        run.kind.value,
+        run.slot,
+        tuple(CarView(name, tries) for name, tries in zip(run.members, run.tries, strict=True)),
+        iso(run.started),
+        iso_or_none(run.ended),
+        iso_or_none(ends),
+        run.result.value if run.result is not None else None,
+        run.landed,
+        run.searched_from,
+        run.base,
+        printable(note, NOTE),
+        cancelling,
+    )
+
+
+def _view_tip(tip: MainTip) -> TipRow:
+    return TipRow(iso(tip.at), tip.commit, tip.run, tip.members, printable(tip.by, NOTE))
+
+
+def _view_planned(memory: _Memory, queue: Queue, slots: int, *, moves: bool) -> list[PlannedRow]:
+    """Each in the row that is free by then."""
+    typical = estimate.run_seconds(queue.stats, 0.5) or 0.0
+    at = memory.ahead_of[1] if memory.ahead_of is not None else 0.0
+    known = memory.recent.runs
+    busy = {known[name].slot: max(at, run.started_at + typical) for name, run in queue.running.items() if name in known}
+    lands = {landing.run for landing in memory.ahead.landings}
+    planned = []
+    for run in memory.ahead.runs:
+        searched = run.confirms if run.purpose is Purpose.TRAIN else None
+        kind = kind_of_run(run.purpose, searched)
+        row = place_run({row for row, until in busy.items() if until > run.starts + 1e-3}, kind, slots)
+        busy[row] = run.ends
+        starts, ends = (iso(run.starts), iso(run.ends)) if moves else (None, None)
+        planned.append(PlannedRow(kind.value, row, run.members, starts, ends, searched, run.id in lands))
+    return planned
+
+
+def _view_standing(places: dict[str, QueuePlace]) -> StandingLists:
+    def those(place: QueuePlace) -> tuple[str, ...]:
+        return tuple(name for name, where in places.items() if where is place)
+
+    return StandingLists(
+        those(QueuePlace.WAITING),
+        those(QueuePlace.SCREENING),
+        those(QueuePlace.PASSED),
+        those(QueuePlace.RIDING),
+        those(QueuePlace.SUSPECT),
+    )
+
+
+def _view_learnt(queue: Queue, recent: RecentQueue, slots: int) -> LearntView:
+    stats = queue.stats
+    return LearntView(
+        estimate.run_seconds(stats, 0.5),
+        estimate.run_seconds(stats, 0.9),
+        len(stats.samples),
+        round(estimate.bad_share(stats), 4),
+        round(estimate.clash_share(stats), 4),
+        round(estimate.flake_share(stats), 4),
+        estimate.effective_slots(stats, slots),
+        guards.failures_needed(stats),
+        estimate.pool_size(stats),
+        estimate.train_capacity(stats),
+        _runs_per_landed(recent.runs.values(), recent.tips),
+    )
+
+
+def _runs_per_landed(runs: Iterable[RecentRun], tips: Sequence[MainTip] | Iterable[MainTip]) -> float | None:
+    """Over the last day; what was reused or cancelled took no slot to an end."""
+    landed = sum(len(tip.members) for tip in tips if tip.run is not None)
+    tested = sum(1 for run in runs if run.ended is not None and not run.reused)
+    return round(tested / landed, 2) if landed else None
