@@ -83,6 +83,7 @@ def test_a_task_and_its_attempts(delivered: Cli) -> None:
     assert tuple(attempt)[:7] == ("id", "outcome", "engine", "started", "ended", "head", "exit")
     facts = (attempt["id"], attempt["outcome"], attempt["engine"], attempt["head"], attempt["exit"])
     assert facts == ("t1.1", "delivered", "claude", HEAD, 0)
+    assert (attempt["files"], attempt["insertions"], attempt["deletions"]) == (0, 0, 0)
     assert first["since"] == attempt["ended"] >= attempt["started"]
     assert attempt["started"].endswith("Z")
     assert (second["phase"], second["reason"], second["after"], second["priority"]) == (

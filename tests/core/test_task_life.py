@@ -81,6 +81,17 @@ def test_what_turns_used_adds_up_and_an_unpriced_turn_is_not_free(ledger: Ledger
     assert (found.input_tokens, found.cost_usd) == (30, 0.75)
 
 
+def test_the_board_knows_how_much_an_ended_attempt_has_changed(ledger: Ledger) -> None:
+    task = ledger.add()
+    attempt = ledger.start(task)
+    ended = ev.AttemptEnded(
+        Outcome.DELIVERED, Step.APPROVAL, True, head="a" * 40, commits=1, files=2, insertions=12, deletions=3
+    )
+    ledger.write(ev.Draft(ended, task=task, attempt=attempt))
+    found = ledger.task(task).attempts[0]
+    assert (found.files, found.insertions, found.deletions) == (2, 12, 3)
+
+
 def test_a_cancelled_task_stays_cancelled_when_its_agent_ends(ledger: Ledger) -> None:
     task = ledger.add()
     ledger.start(task)

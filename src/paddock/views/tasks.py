@@ -30,6 +30,9 @@ class AttemptView(msgspec.Struct, frozen=True):
     cached_tokens: int
     uncounted_calls: int
     fence: str
+    files: int
+    insertions: int
+    deletions: int
     refused: tuple[str, ...] = ()
 
 

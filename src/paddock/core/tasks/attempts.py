@@ -93,4 +93,7 @@ def end_attempt(attempt: Attempt, event: ev.AttemptEnded, at: float) -> Attempt:
         exit=event.exit if event.exit is not None else attempt.exit,
         head=event.head,
         commits=event.commits,
+        files=event.files,
+        insertions=event.insertions,
+        deletions=event.deletions,
     )

@@ -97,6 +97,9 @@ class Attempt(msgspec.Struct, frozen=True, array_like=True, gc=False):
     refused: tuple[str, ...] = ()
     fence: str = ""
     memory: str = ""
+    files: int = 0
+    insertions: int = 0
+    deletions: int = 0
 
     @property
     def live(self) -> bool:
