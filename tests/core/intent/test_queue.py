@@ -7,7 +7,8 @@ from hypothesis import strategies as st
 from paddock.core.errors import Misuse, PaddockError
 from paddock.core.events import Draft
 from paddock.core.ids import TaskId, branch_change
-from paddock.core.intent.landing import conflict_to_resolve, head_to_land, reject_task, require_landable
+from paddock.core.intent.landing import conflict_to_resolve, head_to_land, reject_task
+from paddock.core.intent.obstacles import TaskAction, require_possible
 from paddock.core.intent.queue import (
     QueueSwitch,
     base_named,
@@ -163,13 +164,13 @@ def test_a_conflict_is_resolved_where_the_queue_left_it(ledger: Ledger) -> None:
 
 def test_a_task_lands_what_was_judged_and_after_a_conflict_only_what_is_new(ledger: Ledger) -> None:
     task = deliver(ledger)
-    require_landable(ledger.task(task))
+    require_possible(ledger.board, ledger.task(task), TaskAction.APPROVE)
     assert head_to_land(ledger.board, ledger.task(task), "later", in_main=False) == "h1"
     queue_task(ledger, task)
     with pytest.raises(PaddockError, match="is already in the merge queue"):
-        require_landable(ledger.task(task))
+        require_possible(ledger.board, ledger.task(task), TaskAction.APPROVE)
     conflict(ledger, task, task)
-    require_landable(ledger.task(task))
+    require_possible(ledger.board, ledger.task(task), TaskAction.APPROVE)
     for tip, in_main in ((None, False), ("h1", False), ("new", True)):
         with pytest.raises(PaddockError, match="task `t1` is blocked"):
             head_to_land(ledger.board, ledger.task(task), tip, in_main=in_main)
@@ -180,6 +181,6 @@ def test_a_task_whose_agent_works_or_which_has_none_has_nothing_to_land(ledger: 
     task = ledger.add()
     for _ in range(2):
         with pytest.raises(PaddockError, match="there is nothing to land"):
-            require_landable(ledger.task(task))
+            require_possible(ledger.board, ledger.task(task), TaskAction.APPROVE)
         if ledger.task(task).live_attempt is None:
             ledger.start(task)

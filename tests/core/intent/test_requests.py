@@ -11,8 +11,9 @@ from paddock.core.board import Board
 from paddock.core.errors import PaddockError
 from paddock.core.ids import AttemptId, TaskId, is_task
 from paddock.core.intent.budget import reset_limits, set_budget
-from paddock.core.intent.landing import reject_task, require_landable
+from paddock.core.intent.landing import reject_task
 from paddock.core.intent.leases import LeaseClaim, LeaseRequest, release_lease, renew_lease, request_lease
+from paddock.core.intent.obstacles import TaskAction, require_possible
 from paddock.core.intent.queue import QueueSwitch, cancel_change, move_change, retry_changes, switch_queue
 from paddock.core.intent.selection import Bulk, Selection, select_tasks
 from paddock.core.intent.tasks import (
@@ -141,14 +142,12 @@ def _in_bulk(board: Board, wanted: Selection, request: Bulk) -> list[ev.Draft]:
             case Bulk.CANCEL:
                 return cancel_tasks(board, names, "")
             case Bulk.RETRY:
-                at_rest = [name for name in names if board.tasks[name].live_attempt is None]
-                return retry_tasks(board, at_rest, 1, "")
+                return retry_tasks(board, names, 1, "")
             case Bulk.MESSAGE:
-                heard = [name for name in names if board.tasks[name].phase is not Phase.QUEUED]
-                return send_message(board, heard, "hello")
+                return send_message(board, names, "hello")
             case Bulk.LAND:
                 for name in names:
-                    require_landable(board.tasks[name])
+                    require_possible(board, board.tasks[name], TaskAction.APPROVE)
                 return []
     except PaddockError as refusal:
         raise AssertionError(f"{request} of {names}: {refusal}") from refusal

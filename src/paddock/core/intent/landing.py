@@ -6,22 +6,11 @@ from paddock.core.board import Board
 from paddock.core.errors import PaddockError
 from paddock.core.events import Draft, TaskRejected
 from paddock.core.ids import TaskId, parse_task
+from paddock.core.intent.obstacles import TaskAction, require_possible
 from paddock.core.intent.queue import last_end
 from paddock.core.merge import guards
 from paddock.core.merge.model import Change, Ending
 from paddock.core.tasks.task import Phase, Task
-
-
-def require_landable(task: Task) -> None:
-    """Raises PaddockError for a task that has nothing to land, or whose agent is still running."""
-    if task.phase is Phase.QUEUED:
-        raise PaddockError(f"task `{task.id}` is already in the merge queue", "see `paddock queue`")
-    if task.phase not in {Phase.APPROVAL, Phase.BLOCKED, Phase.FAILED} or task.branch is None:
-        raise PaddockError(
-            f"task `{task.id}` {task.phase.words}: there is nothing to land", f"see `paddock show {task.id}`"
-        )
-    if task.live_attempt is not None:
-        raise PaddockError(f"`{task.live_attempt.id}` is still running", f"`paddock stop {task.id}` ends it")
 
 
 def head_to_land(board: Board, task: Task, tip: str | None, *, in_main: bool) -> str:
@@ -53,14 +42,8 @@ def require_wanted(change: Change, said: str, *, undo: bool) -> None:
 def reject_task(board: Board, name: TaskId, message: str) -> list[Draft]:
     """`message` is for its agent; without one a new attempt starts."""
     task = board.task(name)
-    if task.phase is Phase.QUEUED:
-        raise PaddockError(
-            f"task `{name}` is in the merge queue", f"run `paddock queue cancel {name}` first, then reject it"
-        )
-    if task.phase is not Phase.APPROVAL or task.head is None:
-        raise PaddockError(
-            f"task `{name}` {task.phase.words}: there is nothing to reject", f"see `paddock show {name}`"
-        )
+    require_possible(board, task, TaskAction.REJECT)
+    assert task.head is not None
     return [Draft(TaskRejected(task.head, message), task=name)]
 
 

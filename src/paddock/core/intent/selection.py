@@ -1,12 +1,13 @@
 """Which tasks, convoys and attempts people name, and which tasks a request for all of them applies to."""
 
-from collections.abc import Callable
+from collections.abc import Collection
 from dataclasses import dataclass
 from enum import StrEnum
 
 from paddock.core.board import Board
 from paddock.core.errors import PaddockError
 from paddock.core.ids import AttemptId, TaskId, parse_task, printable, task_number
+from paddock.core.intent.obstacles import TaskAction, find_obstacle
 from paddock.core.tasks.task import FINISHED, Attempt, Phase, Task
 
 
@@ -20,13 +21,19 @@ class Bulk(StrEnum):
     MESSAGE = "message"
 
 
-_APPLIES: dict[Bulk, Callable[[Task], bool]] = {
-    Bulk.STOP: lambda task: task.live_attempt is not None,
-    Bulk.CANCEL: lambda task: task.phase not in FINISHED,
-    Bulk.RETRY: lambda task: task.phase in {Phase.FAILED, Phase.BLOCKED} and task.blocked_on is None,
-    Bulk.LAND: lambda task: task.phase is Phase.APPROVAL,
-    Bulk.MESSAGE: lambda task: bool(task.started) and task.phase not in FINISHED,
+_ACTIONS = {
+    Bulk.STOP: TaskAction.STOP,
+    Bulk.CANCEL: TaskAction.CANCEL,
+    Bulk.RETRY: TaskAction.RETRY,
+    Bulk.LAND: TaskAction.APPROVE,
+    Bulk.MESSAGE: TaskAction.MESSAGE,
 }
+_ONLY_IN: dict[Bulk, Collection[Phase]] = {
+    Bulk.RETRY: {Phase.FAILED, Phase.BLOCKED},
+    Bulk.LAND: {Phase.APPROVAL},
+    Bulk.MESSAGE: frozenset(Phase) - FINISHED,
+}
+"""Where a person could name more tasks than are meant by all of them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,9 +66,12 @@ def select_tasks(board: Board, wanted: Selection, request: Bulk) -> list[TaskId]
     if wanted.convoy is not None:
         require_convoy(board, wanted.convoy)
     names = board.tasks if wanted.convoy is None else board.members[wanted.convoy]
-    applies = _APPLIES[request]
-    found = (name for name in names if applies(board.tasks[name]))
+    found = (name for name in names if _applies(board, board.tasks[name], request))
     return sorted((name for name in found if wanted.phase in (None, board.tasks[name].phase)), key=task_number)
+
+
+def _applies(board: Board, task: Task, request: Bulk) -> bool:
+    return task.phase in _ONLY_IN.get(request, Phase) and find_obstacle(board, task, _ACTIONS[request]) is None
 
 
 def require_convoy(board: Board, name: str) -> None:

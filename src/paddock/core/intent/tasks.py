@@ -10,8 +10,8 @@ from paddock.core import events as ev
 from paddock.core.board import Board
 from paddock.core.errors import Misuse, PaddockError
 from paddock.core.ids import TaskId, printable, task_id
-from paddock.core.tasks.life import may_retry
-from paddock.core.tasks.task import FINISHED, Phase, Task
+from paddock.core.intent.obstacles import TaskAction, require_possible
+from paddock.core.tasks.task import Task
 from paddock.core.wording import (
     check_brief,
     check_known,
@@ -88,11 +88,7 @@ def add_tasks(board: Board, batch: Batch, known: Known) -> list[ev.Draft]:
 def cancel_tasks(board: Board, tasks: Iterable[TaskId], reason: str) -> list[ev.Draft]:
     drafts = []
     for name in dict.fromkeys(tasks):
-        task = board.task(name)
-        if task.phase in FINISHED:
-            raise PaddockError(
-                f"task `{name}` cannot be cancelled: it {task.phase.words}", f"see `paddock show {name}`"
-            )
+        require_possible(board, board.task(name), TaskAction.CANCEL)
         drafts.append(ev.Draft(ev.TaskCancelled(reason), task=name))
     return drafts
 
@@ -101,25 +97,14 @@ def retry_tasks(board: Board, tasks: Iterable[TaskId], attempts: int, reason: st
     check_numbers(attempts=attempts)
     drafts = []
     for name in dict.fromkeys(tasks):
-        task = board.task(name)
-        if (live := task.live_attempt) is not None and task.phase is not Phase.RUNNING:
-            raise PaddockError(f"task `{name}` cannot be retried yet: `{live.id}` is still being stopped")
-        if task.blocked_on is not None:
-            raise PaddockError(
-                f"task `{name}` {task.reason}", f"run `{task.unblock}`, or `paddock edit {name} --after …`"
-            )
-        if not may_retry(task):
-            raise PaddockError(
-                f"task `{name}` {task.phase.words}: there is nothing to retry", f"see `paddock show {name}`"
-            )
+        require_possible(board, board.task(name), TaskAction.RETRY)
         drafts.append(ev.Draft(ev.TaskRetried(attempts, reason), task=name))
     return drafts
 
 
 def edit_task(board: Board, name: TaskId, edit: ev.TaskEdited, known: Known) -> list[ev.Draft]:
     task = board.task(name)
-    if task.phase in FINISHED:
-        raise PaddockError(f"task `{name}` cannot be edited: it {task.phase.words}", f"see `paddock show {name}`")
+    require_possible(board, task, TaskAction.EDIT)
     if edit == ev.TaskEdited():
         raise Misuse(f"nothing to change in `{name}`", "say what: --title, --brief, --after, --priority, …")
     if task.live_attempt is not None and (edit.brief, edit.agent, edit.engine, edit.task_kind) != (UNSET,) * 4:
@@ -138,10 +123,9 @@ def stop_tasks(board: Board, tasks: Iterable[TaskId], reason: str) -> list[ev.Dr
     drafts = []
     for name in dict.fromkeys(tasks):
         task = board.task(name)
+        require_possible(board, task, TaskAction.STOP)
         live = task.live_attempt
-        if live is None:
-            raise PaddockError(f"task `{name}` {task.phase.words}: no agent is working on it", "see `paddock status`")
-        if live.stop_requested is None:
+        if live is not None and live.stop_requested is None:
             drafts.append(ev.Draft(ev.StopRequested(reason), task=name, attempt=live.id))
     return drafts
 
@@ -150,11 +134,7 @@ def send_message(board: Board, tasks: Iterable[TaskId], text: str) -> list[ev.Dr
     check_brief(text, "the message")
     drafts = []
     for name in dict.fromkeys(tasks):
-        task = board.task(name)
-        if not task.started:
-            raise PaddockError(f"task `{name}` has no agent yet", f"change its brief: `paddock edit {name} --brief …`")
-        if task.phase in {Phase.LANDED, Phase.CANCELLED, Phase.QUEUED}:
-            raise PaddockError(f"task `{name}` {task.phase.words}: its agent is gone", "add a new task for the rest")
+        require_possible(board, board.task(name), TaskAction.MESSAGE)
         drafts.append(ev.Draft(ev.MessageSent(text), task=name))
     return drafts
 

@@ -6,7 +6,8 @@ from paddock.core.board import Board
 from paddock.core.errors import PaddockError
 from paddock.core.events import ChangeRevised, Draft, TaskApproved
 from paddock.core.ids import TaskId, attempt_number, branch_change, change_folder, recordable
-from paddock.core.intent.landing import head_to_land, require_landable
+from paddock.core.intent.landing import head_to_land
+from paddock.core.intent.obstacles import TaskAction, require_possible
 from paddock.core.merge.changes import known_version
 from paddock.core.merge.model import Change, Member, Queue
 from paddock.core.tasks.task import SATISFIED, Phase, Task
@@ -40,7 +41,7 @@ def main_ref(site: Site) -> str:
 
 def landable_head(site: Site, board: Board, task: Task) -> str:
     """The commit `land` would take: the judged one, or what a person has committed on the branch since."""
-    require_landable(task)
+    require_possible(board, task, TaskAction.APPROVE)
     tip = site.repo.resolve(f"refs/heads/{task.branch}")
     if tip is None and task.lost and task.head is not None:
         tip = site.repo.resolve(task.head)  # branches of landed tasks may be deleted; their commits are held

@@ -1,0 +1,143 @@
+"""What stands in the way of a request about a task: one predicate each, for the intents and for who offers them.
+
+They know the board and nothing else. What git has to say about an approval (whether the branch is still there, merges
+and is not in main yet) is found out when it is made: see `head_to_land`.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from enum import StrEnum
+
+from paddock.core.board import Board
+from paddock.core.errors import PaddockError
+from paddock.core.tasks.life import may_retry
+from paddock.core.tasks.task import FINISHED, Phase, Task
+
+
+class TaskAction(StrEnum):
+    """What people may ask about a task."""
+
+    APPROVE = "approve"
+    REJECT = "reject"
+    RETRY = "retry"
+    STOP = "stop"
+    CANCEL = "cancel"
+    MESSAGE = "message"
+    EDIT = "edit"
+    DIFF = "diff"
+
+
+@dataclass(frozen=True, slots=True)
+class Obstacle:
+    """`why` is for who looks at the task, `message` for who does not: it names the task."""
+
+    why: str
+    message: str
+    hint: str | None = None
+
+
+def find_obstacle(board: Board, task: Task, action: TaskAction) -> Obstacle | None:
+    return _FINDERS[action](board, task)
+
+
+def require_possible(board: Board, task: Task, action: TaskAction) -> None:
+    """Raises PaddockError."""
+    if (obstacle := find_obstacle(board, task, action)) is not None:
+        raise PaddockError(obstacle.message, obstacle.hint)
+
+
+def possible_actions(board: Board, task: Task) -> tuple[TaskAction, ...]:
+    return tuple(action for action in TaskAction if find_obstacle(board, task, action) is None)
+
+
+def _approve(board: Board, task: Task) -> Obstacle | None:
+    if task.phase is Phase.QUEUED:
+        return _of(task, f"is already in the merge queue{_approved_by(board, task)}", "see `paddock queue`")
+    if task.phase not in {Phase.APPROVAL, Phase.BLOCKED, Phase.FAILED} or task.branch is None:
+        return _of(task, f"{task.phase.words}: there is nothing to land", _look(task))
+    if (live := task.live_attempt) is not None:
+        still = f"`{live.id}` is still running"
+        return Obstacle(still, still, f"`paddock stop {task.id}` ends it")
+    return None
+
+
+def _approved_by(board: Board, task: Task) -> str:
+    entry = board.queue.entries.get(task.id)
+    who = entry.change.approved_by if entry is not None else ""
+    return f", approved by {who}" if who else ""
+
+
+def _reject(_board: Board, task: Task) -> Obstacle | None:
+    if task.phase is Phase.QUEUED:
+        hint = f"run `paddock queue cancel {task.id}` first, then reject it"
+        return _of(task, "is in the merge queue", hint, f"it is in the merge queue: {hint}")
+    if task.phase is not Phase.APPROVAL or task.head is None:
+        return _of(task, f"{task.phase.words}: there is nothing to reject", _look(task))
+    return None
+
+
+def _retry(_board: Board, task: Task) -> Obstacle | None:
+    if (live := task.live_attempt) is not None and task.phase is not Phase.RUNNING:
+        stopping = f"`{live.id}` is still being stopped"
+        return Obstacle(stopping, f"task `{task.id}` cannot be retried yet: {stopping}")
+    if task.blocked_on is not None:
+        hint = f"run `{task.unblock}`, or `paddock edit {task.id} --after …`"
+        return _of(task, task.reason, hint, f"it {task.reason}: {hint}")
+    if not may_retry(task):
+        return _of(task, f"{task.phase.words}: there is nothing to retry", _look(task))
+    return None
+
+
+def _stop(_board: Board, task: Task) -> Obstacle | None:
+    if task.live_attempt is None:
+        return _of(task, f"{task.phase.words}: no agent is working on it", "see `paddock status`")
+    return None
+
+
+def _cancel(_board: Board, task: Task) -> Obstacle | None:
+    return _finished(task, "cancelled")
+
+
+def _edit(_board: Board, task: Task) -> Obstacle | None:
+    return _finished(task, "edited")
+
+
+def _finished(task: Task, asked: str) -> Obstacle | None:
+    if task.phase not in FINISHED:
+        return None
+    return _of(task, f"cannot be {asked}: it {task.phase.words}", _look(task), f"it {task.phase.words}")
+
+
+def _message(_board: Board, task: Task) -> Obstacle | None:
+    if not task.started:
+        hint = f"change its brief: `paddock edit {task.id} --brief …`"
+        return _of(task, "has no agent yet", hint, "it has no agent yet: change its brief instead")
+    if task.phase in {Phase.LANDED, Phase.CANCELLED, Phase.QUEUED}:
+        return _of(task, f"{task.phase.words}: its agent is gone", "add a new task for the rest")
+    return None
+
+
+def _diff(_board: Board, task: Task) -> Obstacle | None:
+    if not task.attempts:
+        return _of(task, "has had no agent yet", "`paddock run` starts one when it is ready")
+    return None
+
+
+def _of(task: Task, predicate: str, hint: str, why: str = "") -> Obstacle:
+    return Obstacle(why or f"it {predicate}", f"task `{task.id}` {predicate}", hint)
+
+
+def _look(task: Task) -> str:
+    return f"see `paddock show {task.id}`"
+
+
+_FINDERS: dict[TaskAction, Callable[[Board, Task], Obstacle | None]] = {
+    TaskAction.APPROVE: _approve,
+    TaskAction.REJECT: _reject,
+    TaskAction.RETRY: _retry,
+    TaskAction.STOP: _stop,
+    TaskAction.CANCEL: _cancel,
+    TaskAction.MESSAGE: _message,
+    TaskAction.EDIT: _edit,
+    TaskAction.DIFF: _diff,
+}
