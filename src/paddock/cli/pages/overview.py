@@ -8,6 +8,7 @@ from paddock.cli.terminal.text import age, badge, cut, paint, plural, say, width
 from paddock.core.board import Board
 from paddock.core.ids import TaskId, task_number
 from paddock.core.money.spending import day_of
+from paddock.core.tasks.needs import needs_of
 from paddock.core.tasks.task import FINISHED, SATISFIED, Phase, Task
 from paddock.fleet.landing.unseen_loss import tell_lost_work
 from paddock.fleet.outlook import Outlook, look_around
@@ -141,8 +142,7 @@ def _chosen(board: Board, convoy: str | None, *, show_all: bool) -> Collection[T
 
 
 def _needy(board: Board, convoy: str | None) -> list[TaskId]:
-    inside = set(board.needy) if convoy is None else set(board.members[convoy])
-    return sorted((name for name in board.needy if name in inside), key=task_number)
+    return needs_of(board, set(board.members[convoy]) if convoy is not None else None)
 
 
 def _groups(board: Board, shown: Collection[TaskId]) -> Iterator[tuple[str | None, list[TaskId]]]:

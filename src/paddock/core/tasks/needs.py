@@ -1,0 +1,49 @@
+"""What a task needs a person for, and who needs one first: the same list on every edge."""
+
+from collections.abc import Collection
+from enum import StrEnum
+
+from paddock.core.board import Board
+from paddock.core.ids import TaskId, task_number
+from paddock.core.tasks.task import NEEDS_HUMAN, Phase, Task
+from paddock.core.tasks.vocabulary import Outcome
+
+
+class Need(StrEnum):
+    """In the order in which people are asked: what one word settles comes first."""
+
+    APPROVE = "approve"
+    ANSWER = "answer"
+    """Its agent stopped and said why: it goes on with a message."""
+    BLOCKED = "blocked"
+    FAILED = "failed"
+
+
+_RANKS = {need: rank for rank, need in enumerate(Need)}
+
+
+def need_of(task: Task) -> Need | None:
+    """None for a task that needs nobody, or only what another task needs."""
+    if task.phase not in NEEDS_HUMAN or task.blocked_on is not None:
+        return None
+    if task.phase is Phase.APPROVAL:
+        return Need.APPROVE
+    if task.phase is Phase.FAILED:
+        return Need.FAILED
+    return Need.ANSWER if _has_refused(task) else Need.BLOCKED
+
+
+def _has_refused(task: Task) -> bool:
+    """Its last attempt blocked it with a refusal, and nothing has happened since."""
+    last = task.last
+    return last is not None and last.outcome is Outcome.REFUSED and last.ended == task.since
+
+
+def needs_of(board: Board, among: Collection[TaskId] | None = None) -> list[TaskId]:
+    """The tasks that need a person, of these or of all, most easily settled first, then oldest first."""
+    found = []
+    for name in board.needy if among is None else [name for name in board.needy if name in among]:
+        task = board.tasks[name]
+        if (need := need_of(task)) is not None:
+            found.append((_RANKS[need], task.since, task_number(name), name))
+    return [name for *_, name in sorted(found)]
