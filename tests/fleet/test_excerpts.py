@@ -15,6 +15,7 @@ from paddock.config.schema import Config
 from paddock.core import trace
 from paddock.core.ids import AttemptId, harmless
 from paddock.core.tasks.task import Attempt
+from paddock.fleet import raw_output
 from paddock.fleet.attempts import excerpts
 from paddock.fleet.attempts.excerpts import read_end, read_on, read_raw
 from paddock.fleet.attempts.openings import Opening, TurnInput
@@ -112,7 +113,7 @@ def test_the_end_of_a_hundred_megabytes_comes_at_once(site: Site) -> None:
     assert len(page.entries) == 200
     raw = read_raw(site, OVER, 1)
     assert raw.size > 95_000_000
-    assert len(raw.text) < 2 * excerpts.RAW_BYTES
+    assert len(raw.text) < 2 * raw_output.PART_BYTES
     output(site).write_bytes(b"")
 
 
@@ -143,7 +144,7 @@ def test_nothing_an_agent_writes_can_do_anything(site: Site, lines: list[bytes])
 
 
 def test_raw_parts_follow_each_other_in_whole_lines(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(excerpts, "RAW_BYTES", 500)
+    monkeypatch.setattr(raw_output, "PART_BYTES", 500)
     lines = [f"{number} {'y' * 60}" for number in range(100)]
     output(site).write_text("\n".join(lines))
     part = read_raw(site, OVER, 1, start=0)
@@ -157,7 +158,7 @@ def test_raw_parts_follow_each_other_in_whole_lines(site: Site, monkeypatch: pyt
 def test_a_raw_line_of_a_megabyte_is_cut(site: Site) -> None:
     output(site).write_bytes(b"z" * 1_000_000 + b"\nshort\n")
     long = read_raw(site, OVER, 1, start=0)
-    assert len(long.text) == excerpts.RAW_LINE_CHARS + 1
+    assert len(long.text) == raw_output.LINE_CHARS + 1
     assert read_raw(site, OVER, 1, start=long.end).text == "short\n"
 
 

@@ -66,10 +66,10 @@ def _counts(told: Sequence[str]) -> dict[str, tuple[int | None, int | None]]:
     return found
 
 
-def stream_patch(repo: Repo, before: str, after: str, only: ChangedFile | None = None) -> Iterator[bytes]:
-    """git's patch in pieces, of all files or of one."""
-    paths = () if only is None else ("--", *filter(None, (only.old_path, only.path)))
-    words = ("diff", *_WAY, *_PATCH, before, after, *paths)
+def stream_patch(repo: Repo, before: str, after: str, only: Sequence[ChangedFile] = ()) -> Iterator[bytes]:
+    """git's patch in pieces, of all files or of these."""
+    paths = [path for one in only for path in (one.old_path, one.path) if path is not None]
+    words = ("diff", *_WAY, *_PATCH, before, after, "--", *paths)
     place = (f"--git-dir={repo.common_dir}", "--literal-pathspecs")
     lazy = is_partial_clone(repo.common_dir)
     return stream_git(repo.common_dir, *place, *words, timeout=TIMEOUT_SECONDS, lazy=lazy)

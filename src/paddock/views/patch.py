@@ -1,7 +1,7 @@
 """What a change changes, as JSON: git's patch in files, hunks and lines, bounded, and harmless wherever it is shown."""
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 import msgspec
@@ -68,15 +68,26 @@ class DiffView(Document, frozen=True, kw_only=True):
     truncated: bool
 
 
-def view_difference(repo: Repo, before: str, after: str, note: str = "", path: str | None = None) -> DiffView:
-    """Between two commits or trees. With `path`, named as `quote_path` does, only that file, and more lines of it.
+def view_difference(
+    repo: Repo,
+    before: str,
+    after: str,
+    note: str = "",
+    path: str | None = None,
+    only: Collection[str] | None = None,
+) -> DiffView:
+    """Between two commits or trees. With `path`, named as `quote_path` does, only that file, and more lines of it; with
+    `only`, these files.
 
     Raises PaddockError if that file does not differ.
     """
     listed = list_changes(repo, before, after)
-    only = None if path is None else _find(listed, unquote_path(path), path)
-    shown = listed if only is None else [only]
-    files = read_patch(shown, stream_patch(repo, before, after, only), SHOWN_LINES if only else FILE_LINES)
+    if only is not None:
+        listed = [one for one in listed if one.path in only or one.old_path in only]
+    shown = listed if path is None else [_find(listed, unquote_path(path), path)]
+    narrow = shown[:SHOWN_FILES] if only is not None or path is not None else ()
+    patch = stream_patch(repo, before, after, narrow) if shown else ()
+    files = read_patch(shown, patch, FILE_LINES if path is None else SHOWN_LINES)
     return DiffView(
         before=before,
         after=after,

@@ -1,19 +1,34 @@
 """What an agent said and did in a turn, a page at a time, as JSON."""
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 import msgspec
 
-from paddock.core.ids import harmless
-from paddock.core.tasks.task import Attempt
+from paddock.core.errors import PaddockError
+from paddock.core.ids import harmless, task_of
+from paddock.core.tasks.task import Attempt, Task
 from paddock.core.trace import TraceEntry
-from paddock.fleet.attempts.excerpts import Excerpt, PlacedEntry, RawPart
-from paddock.fleet.attempts.openings import Opening
+from paddock.fleet.attempts.excerpts import Excerpt, PlacedEntry, read_end, read_on, read_raw
+from paddock.fleet.attempts.openings import Opening, find_opening
+from paddock.fleet.attempts.prompts import preview_prompt
+from paddock.fleet.raw_output import RawPart
+from paddock.fleet.site import Site
+from paddock.store.protocol import Store
 from paddock.views.attempts import OpeningView, view_opening
 from paddock.views.document import Document, iso_or_none
 
 PAGE_ENTRIES = 200
+
+
+@dataclass(frozen=True, slots=True)
+class PageRequest:
+    """The last entries, or those before or after one."""
+
+    before: int | None = None
+    after: int | None = None
+    limit: int = PAGE_ENTRIES
 
 
 class TranscriptView(Document, frozen=True, kw_only=True):
@@ -43,6 +58,39 @@ class RawView(Document, frozen=True, kw_only=True):
     end: int
     size: int
     live: bool
+
+
+class PromptView(Document, frozen=True, kw_only=True):
+    """What a first turn at the task is told, the brief included."""
+
+    task: str
+    text: str
+
+
+def view_page(site: Site, store: Store, task: Task, attempt: Attempt, turn: int, asked: PageRequest) -> TranscriptView:
+    """A page of one turn. Raises NotFound if the attempt has had no such turn."""
+    _require_turn(attempt, turn)
+    if asked.after is not None:
+        part = read_on(site, attempt, turn, asked.limit, asked.after)
+    else:
+        part = read_end(site, attempt, turn, asked.limit, asked.before)
+    opening = None if part.more_before else find_opening(store, task, attempt, turn)
+    return view_transcript(attempt, turn, part, opening)
+
+
+def view_raw_page(site: Site, attempt: Attempt, turn: int, after: int | None) -> RawView:
+    _require_turn(attempt, turn)
+    return view_raw(attempt, turn, read_raw(site, attempt, turn, after))
+
+
+def _require_turn(attempt: Attempt, turn: int) -> None:
+    if not 1 <= turn <= attempt.turn:
+        had = f"it has had {attempt.turn}" if attempt.turn else "it has had none"
+        raise PaddockError(f"`{attempt.id}` has no turn {turn}: {had}", f"`paddock show {task_of(attempt.id)}`")
+
+
+def view_prompt(site: Site, store: Store, task: Task) -> PromptView:
+    return PromptView(task=task.id, text=harmless(preview_prompt(site, store, task)))
 
 
 def is_live(attempt: Attempt, turn: int) -> bool:

@@ -10,11 +10,10 @@ from paddock.cli.terminal.text import age, clock, cut, paint, plural, print_json
 from paddock.core.ids import TaskId
 from paddock.core.merge.model import Queue
 from paddock.core.tasks.landing import next_step
-from paddock.fleet.landing.ci_output import last_lines, steps_of
+from paddock.fleet.landing.ci_output import last_lines, output_of, steps_of
 from paddock.fleet.landing.conflicts import BothSides, both_sides
 from paddock.fleet.site import Site
 from paddock.fleet.workspace import Workspace
-from paddock.sessions.protocol import Stream
 from paddock.views import history, stories
 from paddock.views.halts import cure_of
 
@@ -81,8 +80,7 @@ def tell_run(workspace: Workspace, run: str, *, as_json: bool) -> None:
     if as_json:
         folder = site.run_folder(run)
         steps = [
-            stories.StepView(step.turn.number, step.name, site.sessions.output(step.turn, Stream.STDOUT).size())
-            for step in steps_of(site, run)
+            stories.StepView(step.turn.number, step.name, output_of(site, step).size()) for step in steps_of(site, run)
         ]
         print_json(stories.view_run_story(story, str(folder), steps, last_lines(site, run).splitlines()))
         return

@@ -10,9 +10,9 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
 from paddock.core import trace
-from paddock.core.plaintext import defuse
 from paddock.core.tasks.task import Attempt
 from paddock.engines.protocol import Parser, Source
+from paddock.fleet.raw_output import RawPart, read_part
 from paddock.fleet.site import Site
 from paddock.sessions.protocol import Line, OutputReader, Stream, Turn
 
@@ -25,8 +25,6 @@ FORWARD_BYTES = 4 * 1024 * 1024
 ASIDE_BYTES = 64 * 1024
 ASIDE_ENTRIES = 20
 UNFINISHED_CHARS = 20_000
-RAW_BYTES = 256 * 1024
-RAW_LINE_CHARS = 20_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -188,36 +186,7 @@ def _tail(reader: OutputReader, most_bytes: int) -> Iterator[Line]:
         yield from lines
 
 
-@dataclass(frozen=True, slots=True)
-class RawPart:
-    """Whole lines of an output, harmless to whoever shows them, and long ones cut. `start` and `end` are offsets in
-    the output as it is."""
-
-    text: str
-    start: int
-    end: int
-    size: int
-
-
 def read_raw(site: Site, attempt: Attempt, turn: int, start: int | None = None) -> RawPart:
     """From an offset that another part ended at; without one, the end of the output."""
     output = _Output(site, attempt, turn)
-    size = output.size()
-    begin = max(0, size - RAW_BYTES) if start is None else max(0, min(start, size))
-    reader = output.reader(begin)
-    lines: list[Line] = []
-    while (more := reader.read()) or not reader.at_end:
-        lines += more
-        if reader.offset - begin > RAW_BYTES:
-            break
-    if output.is_over and reader.at_end:
-        lines += reader.finish()
-    kept = [line for line in lines if line.offset - begin <= RAW_BYTES]
-    end = reader.offset if len(kept) == len(lines) else lines[len(kept)].offset
-    text = "".join(f"{_raw_line(line.text)}\n" for line in kept)
-    return RawPart(text, kept[0].offset if kept else begin, end, size)
-
-
-def _raw_line(text: str) -> str:
-    cut = text if len(text) <= RAW_LINE_CHARS else f"{text[: RAW_LINE_CHARS - 1]}…"
-    return defuse(cut.encode("utf-8", "replace")).decode("utf-8", "replace")
+    return read_part(output.reader, start, is_over=output.is_over)

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from paddock.core.ids import RUN_OWNER
 from paddock.core.plaintext import plain_lines
 from paddock.fleet.site import Site
-from paddock.sessions.protocol import Stream, Turn
+from paddock.sessions.protocol import OutputReader, Stream, Turn
 
 SHOWN_LINES = 40
 READ_BYTES = 16_384
@@ -36,6 +36,10 @@ def steps_of(site: Site, run: str) -> list[CiStep]:
         CiStep(step_turn(run, number), path.read_text(encoding="utf-8", errors="replace"))
         for number, path in sorted(found)
     ]
+
+
+def output_of(site: Site, step: CiStep, offset: int = 0) -> OutputReader:
+    return site.sessions.output(step.turn, Stream.STDOUT, offset)
 
 
 def last_lines(site: Site, run: str, count: int = SHOWN_LINES) -> str:

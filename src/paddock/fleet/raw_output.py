@@ -1,0 +1,54 @@
+"""What a command printed, as it is apart from what could do harm, in parts of whole lines."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from paddock.core.plaintext import defuse
+from paddock.sessions.protocol import Line, OutputReader
+
+PART_BYTES = 256 * 1024
+LINE_CHARS = 20_000
+
+
+@dataclass(frozen=True, slots=True)
+class RawPart:
+    """Long lines are cut. `start` and `end` are offsets in the output as it is, which has `size` bytes by now."""
+
+    text: str
+    start: int
+    end: int
+    size: int
+
+
+def harmless_line(text: str) -> str:
+    """As it was printed: what a terminal would obey becomes `\ufffd`."""
+    return defuse(text.encode("utf-8", "replace")).decode("utf-8", "replace")
+
+
+def read_part(
+    reader_at: Callable[[int], OutputReader],
+    start: int | None,
+    *,
+    is_over: bool,
+    clean: Callable[[str], str] = harmless_line,
+) -> RawPart:
+    """From the offset that another part ended at; without one, the end of the output. Where it `is_over`, the last
+    line needs no end. What was given back to the disk from the middle of a long output is passed over."""
+    size = reader_at(0).size()
+    begin = max(0, size - PART_BYTES) if start is None else max(0, min(start, size))
+    reader = reader_at(begin)
+    lines: list[Line] = []
+    while (more := reader.read()) or not reader.at_end:
+        lines += more
+        if reader.offset - begin > PART_BYTES:
+            break
+    if is_over and reader.at_end:
+        lines += reader.finish()
+    kept = [line for line in lines if line.offset - begin <= PART_BYTES] or lines[:1]
+    end = reader.offset if len(kept) == len(lines) else lines[len(kept)].offset
+    text = "".join(f"{clean(_cut(line.text))}\n" for line in kept)
+    return RawPart(text, kept[0].offset if kept else begin, end, size)
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= LINE_CHARS else f"{text[: LINE_CHARS - 1]}…"
