@@ -6,14 +6,16 @@ for no page.
 
 import os
 import shutil
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from functools import cache
+from pathlib import Path
 
 import pytest
+from bench.seeded_fleet import HERD, Herd, seed_fleet
 from playwright.sync_api import Browser, sync_playwright
 
 from tests.fleet.conftest import MakeYard, make_yard, yard, yard_template
-from tests.fleet.yard import Yard
+from tests.fleet.yard import Yard, clean_environment
 from tests.web.site import Site, serve
 
 __all__ = ["MakeYard", "make_yard", "yard", "yard_template"]
@@ -68,6 +70,26 @@ def serve_yard(launch: Callable[[], Browser]) -> Iterator[Serve]:
 def site(yard: Yard, serve_yard: Serve) -> Site:
     """Over an empty log: add to `site.yard` before a page is opened, or after."""
     return serve_yard(yard)
+
+
+SeedYard = Callable[..., Yard]
+
+
+@pytest.fixture
+def seed_yard(tmp_path: Path) -> Iterator[SeedYard]:
+    """seed_yard(herd, titles=[…]): a day's work in every phase, with commits behind it, and nobody running."""
+    made: list[Yard] = []
+
+    def make(herd: Herd = HERD, *, titles: Sequence[str] = (), name: str = "harbor") -> Yard:
+        seed_fleet(tmp_path / name, herd, titles=titles)
+        home = tmp_path / "home"
+        home.mkdir(exist_ok=True)
+        made.append(Yard(tmp_path / name, tmp_path, clean_environment(home)))
+        return made[-1]
+
+    yield make
+    for each in made:
+        each.close()
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
