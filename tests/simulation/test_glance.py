@@ -5,12 +5,16 @@ from itertools import pairwise
 from pathlib import Path
 from random import Random
 
+from msgspec.structs import replace
+
 from paddock.core.tasks.standstill import QUIET_SECONDS
 from paddock.fleet.glance import FILE, NOTHING, OLD_SECONDS, RENEWED_SECONDS, Glance, read_glance
+from paddock.fleet.samples import read_samples
 from paddock.git.repo import Repo
 from tests.simulation.parts import CALL_USD, MODEL, delivers, loops, never_ends
 from tests.simulation.stage import Stage, set_stage
 from tests.simulation.troupe import Part
+from tests.simulation.vigil import HOUR, vigil
 
 
 def say(session: str, *content: dict[str, object], role: str = "assistant") -> str:
@@ -105,3 +109,27 @@ def test_a_killed_daemons_word_does_not_count_for_long(repo: Repo, stage: Path) 
     state, now = stage / "state", world.time.now()
     assert read_glance(state, now).agents
     assert read_glance(state, now + OLD_SECONDS + 1) is NOTHING
+
+
+def test_a_fleet_leaves_a_sample_a_minute_across_daemons(repo: Repo, stage: Path) -> None:
+    world = set_stage(repo, stage, {"t1.1": never_ends}, max_agents=1)
+    world.add(2, attempts=1)
+    start = world.time.now()
+    assert not world.live(kill_at=2000)
+    world.config = replace(world.config, timeouts=replace(world.config.timeouts, turn=3600.0))
+    assert world.live()
+    found = read_samples(stage / "state", start, start + 1200.0, 20).samples
+    assert all(sample is not None and sample.running == 1 for sample in found[2:])
+    assert {sample.limit for sample in found if sample is not None} == {"cap"}
+    last = found[-1]
+    assert last is not None
+    assert (last.ready, last.cap, last.most, last.busy) == (1, 1, 1, 0.1)
+    assert last.spent_usd > 0, "the turn has not ended"
+
+
+def test_an_idle_daemon_leaves_samples_without_asking_the_machine(repo: Repo, stage: Path) -> None:
+    world = vigil(repo, stage)
+    start = world.time.now()
+    assert world.live()
+    found = read_samples(stage / "state", start + 600, start + 2 * HOUR, 100).samples
+    assert {None if one is None else (one.running, one.busy, one.limit) for one in found} == {(0, None, "")}

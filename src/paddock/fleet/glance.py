@@ -13,6 +13,10 @@ from typing import Annotated
 import msgspec
 from msgspec import Meta
 
+from paddock.core.board import Board
+from paddock.core.ids import AttemptId, task_of
+from paddock.core.money.budget import DayCost
+from paddock.core.money.spending import day_of
 from paddock.fleet.clock import SYSTEM_CLOCK
 from paddock.sessions.regular import open_regular, stat_regular
 
@@ -88,6 +92,21 @@ def read_glance(state_dir: Path, now: float | None = None) -> Glance:
         _seen[path] = known
     age = (SYSTEM_CLOCK.now() if now is None else now) - known[1].at
     return known[1] if abs(age) <= OLD_SECONDS else NOTHING
+
+
+def cost_of_day(board: Board, glance: Glance, day: str) -> DayCost | None:
+    """As the board has it, with what agents have used since in turns that have not ended; None if nothing was."""
+    known = board.cost_of_day(day)
+    if known is None:
+        return None
+    cost, assumed = known.known, known.assumed
+    for name, agent in glance.agents.items():
+        task = board.tasks.get(task_of(AttemptId(name)))
+        attempt = None if task is None else task.live_attempt
+        if attempt is not None and attempt.id == name and day_of(attempt.started) == day:
+            cost += max(0.0, (agent.cost_usd or 0.0) - (attempt.cost_usd or 0.0))
+            assumed += max(0.0, agent.assumed_usd - attempt.assumed_usd)
+    return DayCost(cost, assumed)
 
 
 def _read(path: Path) -> Glance:

@@ -8,11 +8,14 @@ from dataclasses import dataclass, field
 from msgspec.structs import replace
 
 from paddock.core.lead import Succeeded
+from paddock.core.money.budget import DayCost
+from paddock.core.money.spending import day_of
 from paddock.fleet.attempts.progress import ProgressBook
 from paddock.fleet.attempts.runs import AttemptRuns
 from paddock.fleet.dispatch.gate import Gate
-from paddock.fleet.glance import NOTHING, RENEWED_SECONDS, Glance, remove_glance, write_glance
+from paddock.fleet.glance import NOTHING, RENEWED_SECONDS, Glance, cost_of_day, remove_glance, write_glance
 from paddock.fleet.ledger import Ledger
+from paddock.fleet.samples import Sample, SampleFile
 from paddock.fleet.site import Site
 
 LOOK_SECONDS = 1.0
@@ -33,6 +36,7 @@ class Lookout:
 
     def __post_init__(self) -> None:
         self._progress = ProgressBook(self.site)
+        self._samples = SampleFile(self.site.state_dir)
         self._remove()
 
     def stir(self) -> None:
@@ -53,6 +57,28 @@ class Lookout:
         is_due = not 0 <= seen.at - told.at < RENEWED_SECONDS and not _is_idle(seen)
         if is_due or replace(seen, at=told.at) != told:
             self._tell(seen)
+        if self._samples.is_due(seen.at, seen.limit):
+            self._keep(seen)
+
+    def _keep(self, seen: Glance) -> None:
+        """As `_tell`. An idle machine is not asked how it is doing for this alone."""
+        board, host = self.ledger.board, self.gate.host
+        spent = cost_of_day(board, seen, day_of(seen.at)) or DayCost()
+        sample = Sample(
+            at=round(seen.at, 1),
+            running=seen.running,
+            ready=len(board.ready),
+            cap=seen.cap,
+            most=seen.most,
+            limit=seen.limit,
+            spent_usd=round(spent.known + spent.assumed, 4),
+            busy=round(host.busy, 3) if host is not None else None,
+            free_memory_bytes=host.free_memory_bytes if host is not None else None,
+            free_disk_bytes=host.free_disk_bytes if host is not None else None,
+        )
+        with contextlib.suppress(OSError, Succeeded):
+            self.site.lead.require()
+            self._samples.keep(sample)
 
     def _see(self) -> Glance:
         board, bound = self.ledger.board, self.gate.bound

@@ -183,6 +183,12 @@ class Gate:
             most_used=limits.window_percent / 100,
         )
 
+    @property
+    def host(self) -> HostSample | None:
+        """The machine as it was last looked at, if that was not long ago."""
+        now = self.site.clock.now()
+        return self._host if self._host is not None and now - self._host.at < SETTLE_SECONDS else None
+
     def rest(self) -> None:
         """Nothing wants to start."""
         self.look_at = self.bound = None
