@@ -216,9 +216,15 @@ def test_limits_tell_what_each_number_was_made_from(cli: Cli) -> None:
         "engine  gone         stopped; run paddock engines check gone, then paddock limits --reset gone",
         "host    CPU load 0.50 per core, room for 4.0 agents; 3.0 GiB of memory and 40.0 GiB of disk free",
         "queue   0 changes waiting to land (limit 200)",
+        "limits  account: shut 0 of 0; engine: gone 0 of 0; account: met 0 of 4; account: new 0 of 16; "
+        "account: shown 0 of 50; cap 0 of 4; machine: load 0 of 4; machine: memory 0 of 8; merge queue 0 of 200",
         "t1      waiting: agent cap reached (4/4)",
     ]
-    assert cli.good("limits", "--json").json()["host"]["free_memory_bytes"] == 3 * 2**30
+    said = cli.good("limits", "--json").json()
+    assert said["host"]["free_memory_bytes"] == 3 * 2**30
+    shut = next(limit for limit in said["limits"] if limit["on"] == "shut")
+    assert (shut["by"], shut["most"], shut["words"]) == ("auth", 0, "credentials refused: who are you?")
+    assert shut["run"] == "paddock engines check shut, then paddock limits --reset shut"
 
 
 def test_a_reset_is_recorded_for_engines_and_accounts_there_are(cli: Cli) -> None:

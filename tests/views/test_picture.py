@@ -14,6 +14,7 @@ from paddock.core.events import Record
 from paddock.core.leases.lease import Holder, Lease
 from paddock.core.merge import events as qe
 from paddock.core.merge.model import Purpose, Queue, Result
+from paddock.fleet.glance import Glance
 from paddock.fleet.outlook import Outlook
 from paddock.fleet.service.presence import DaemonSighting, Presence
 from paddock.fleet.workspace import Workspace
@@ -21,6 +22,7 @@ from paddock.git.repo import discover
 from paddock.store.protocol import Query
 from paddock.views.document import iso, to_json
 from paddock.views.picture import LiveQueue, Picture
+from paddock.views.sight import Sight
 from tests.core.merge.lab import Lab, change, started_lab
 from tests.core.merge.test_recent import records
 
@@ -37,19 +39,12 @@ class Eye:
     asked: list[Query] = field(default_factory=list)
 
     @property
-    def board(self) -> Board:
+    def sight(self) -> Sight:
         board = Board()
         for record in records(self.lab):
             board.apply(record)
-        return board
-
-    @property
-    def outlook(self) -> Outlook:
-        return Outlook(self.now, self.daemon)
-
-    @property
-    def now(self) -> float:
-        return self.lab.now
+        now = self.lab.now
+        return Sight(self.workspace, board, Outlook(now, self.daemon), Glance(), self.ask, now)
 
     def ask(self, query: Query) -> Iterator[Record]:
         self.asked.append(query)
@@ -86,7 +81,7 @@ def searched_lab() -> Lab:
 
 def test_the_picture_holds_every_running_run_and_every_queued_change_once(workspace: Workspace) -> None:
     lab = searched_lab()
-    picture = LiveQueue().look(Eye(workspace, lab))
+    picture = LiveQueue().look(Eye(workspace, lab).sight)
     assert isinstance(msgspec.json.decode(to_json(picture), type=Picture), Picture)
     running = {name for name, row in picture.runs.items() if row.ended is None}
     assert running == set(lab.queue.running)
@@ -109,7 +104,7 @@ def test_the_picture_holds_every_running_run_and_every_queued_change_once(worksp
 
 def test_the_search_of_a_failed_train_is_a_tree_of_its_halves(workspace: Workspace) -> None:
     lab = searched_lab()
-    search = LiveQueue().look(Eye(workspace, lab)).search
+    search = LiveQueue().look(Eye(workspace, lab).sight).search
     assert search is not None
     assert not search.done
     assert search.title.startswith("Which of the ")
@@ -121,15 +116,15 @@ def test_the_search_of_a_failed_train_is_a_tree_of_its_halves(workspace: Workspa
     assert "running" in {half.state for half in search.tree.halves}
     assert search.hints[-1] == "Two failures at least before any blame."
     lab.settle()
-    done = LiveQueue().look(Eye(workspace, lab)).search
+    done = LiveQueue().look(Eye(workspace, lab).sight).search
     assert done is None or done.done
 
 
 def test_looking_again_gives_the_same_rows_and_reads_only_what_is_new(workspace: Workspace) -> None:
     lab = searched_lab()
     eye, live = Eye(workspace, lab), LiveQueue()
-    first = live.look(eye)
-    again = live.look(eye)
+    first = live.look(eye.sight)
+    again = live.look(eye.sight)
     assert len(eye.asked) == 1
     assert all(again.runs[name] is row for name, row in first.runs.items())
     assert all(again.changes[name] is row for name, row in first.changes.items())
@@ -137,7 +132,7 @@ def test_looking_again_gives_the_same_rows_and_reads_only_what_is_new(workspace:
     ended = min(lab.processes)
     lab.finish(ended)
     lab.wake()
-    later = live.look(eye)
+    later = live.look(eye.sight)
     assert eye.asked[-1].after == len(records(lab)[: eye.asked[0].until])
     assert later.runs[ended].ended == iso(lab.now)
     assert all(later.runs[name] is row for name, row in first.runs.items() if name != ended and row.ended is not None)
@@ -149,8 +144,8 @@ def test_a_run_is_shown_only_within_the_window_that_is_asked_for(workspace: Work
     lab.settle()
     lab.now += 50 * 60
     eye, live = Eye(workspace, lab), LiveQueue()
-    assert not live.look(eye).runs
-    longer = live.look(eye, 180)
+    assert not live.look(eye.sight).runs
+    longer = live.look(eye.sight, 180)
     assert len(longer.runs) == 2
     assert [tip.members for tip in longer.tips if tip.run] == [("t1",)]
     assert longer.words == "Nothing is queued. What is approved appears here, is tested and lands."
@@ -160,7 +155,7 @@ def test_while_frozen_it_says_who_and_since_when_and_planned_runs_have_no_times(
     lab = searched_lab()
     lab.record(qe.QueueFrozen("release day"))
     lab.now += 120
-    picture = LiveQueue().look(Eye(workspace, lab))
+    picture = LiveQueue().look(Eye(workspace, lab).sight)
     assert (picture.state, picture.by, picture.reason) == ("frozen", "ana@host", "release day")
     assert picture.since == iso(lab.now - 120)
     assert picture.words.startswith("Frozen by ana@host 2m ago (release day): nothing lands; testing goes on.")
@@ -174,14 +169,14 @@ def test_who_paused_it_long_ago_is_looked_up(workspace: Workspace) -> None:
     lab = started_lab(2)
     lab.record(qe.QueuePaused("moving house"))
     lab.now += 3 * 86400
-    picture = LiveQueue().look(Eye(workspace, lab))
+    picture = LiveQueue().look(Eye(workspace, lab).sight)
     assert (picture.by, picture.reason) == ("ana@host", "moving house")
     assert picture.words.startswith("Paused by ana@host 3d ago (moving house): no run starts")
 
 
 def test_without_a_daemon_nothing_is_promised(workspace: Workspace) -> None:
     lab = searched_lab()
-    picture = LiveQueue().look(Eye(workspace, lab, DaemonSighting(Presence.NONE, None)))
+    picture = LiveQueue().look(Eye(workspace, lab, DaemonSighting(Presence.NONE, None)).sight)
     assert "no daemon runs" in picture.words
     assert all(one.at is None for one in picture.next)
 
@@ -190,7 +185,7 @@ def test_a_halted_queue_says_why_and_that_main_is_red(workspace: Workspace) -> N
     lab = started_lab(2)
     lab.push_foreign("evil", bad=True)
     lab.settle()
-    picture = LiveQueue().look(Eye(workspace, lab))
+    picture = LiveQueue().look(Eye(workspace, lab).sight)
     assert picture.state == "halted"
     assert picture.main.state == "red"
     assert picture.words.startswith("Halted ")
@@ -203,7 +198,7 @@ def test_verdicts_tell_what_was_decided_and_by_which_run(workspace: Workspace) -
     lab.submit(change("good"))
     lab.truth.bad.add(("bad", 1))
     lab.settle()
-    picture = LiveQueue().look(Eye(workspace, lab))
+    picture = LiveQueue().look(Eye(workspace, lab).sight)
     outcomes = {(row.outcome, row.change) for row in picture.verdicts}
     assert {("landed", "good"), ("rejected", "bad"), ("failed", "bad")} <= outcomes
     assert all(row.run for row in picture.verdicts if row.outcome in ("landed", "failed", "rejected"))
@@ -219,14 +214,14 @@ def test_a_failure_that_passes_the_second_time_is_a_flake(workspace: Workspace) 
     lab.tick()
     lab.finish(next(iter(lab.processes)), Result.FAIL)
     lab.settle()
-    picture = LiveQueue().look(Eye(workspace, lab))
+    picture = LiveQueue().look(Eye(workspace, lab).sight)
     assert [row.change for row in picture.verdicts if row.outcome == "flake"] == ["t1"]
     assert picture.today.flakes == 1
 
 
 def test_a_queue_that_never_saw_main_is_empty_and_whole(workspace: Workspace) -> None:
     lab = Lab(slots=2)
-    picture = LiveQueue().look(Eye(workspace, lab))
+    picture = LiveQueue().look(Eye(workspace, lab).sight)
     assert (picture.main.state, picture.runs, picture.planned, picture.search) == ("unknown", {}, [], None)
     assert lab.queue == Queue()
     assert Purpose.TRAIN.value not in picture.words

@@ -58,8 +58,9 @@ class AgentGlance(msgspec.Struct, frozen=True, omit_defaults=True):
 
 class Glance(msgspec.Struct, frozen=True, omit_defaults=True):
     """`agents` by attempt. `limit` is what keeps ready tasks from starting (`core/admission` `LimitedBy`), empty if
-    nothing does; `limit_until` when to ask again, where time helps. `running` of at most `cap` agents are driven by
-    the daemon, and `most` could be, as far as is known. `at` is 0 where there is no daemon to tell.
+    nothing does; `limit_on` the account, engine or budget that it is about, and `limit_until` when to ask again, where
+    time helps. `running` of at most `cap` agents are driven by the daemon, and `most` could be, as far as is known.
+    `at` is 0 where there is no daemon to tell.
     """
 
     at: _Moment = 0.0
@@ -70,6 +71,7 @@ class Glance(msgspec.Struct, frozen=True, omit_defaults=True):
     limit: _Words = ""
     limit_reason: _Words = ""
     limit_until: _Moment | None = None
+    limit_on: _Words = ""
 
 
 NOTHING = Glance()

@@ -92,6 +92,7 @@ class Lookout:
             limit=bound.by.value if bound is not None else "",
             limit_reason=bound.reason[:2000] if bound is not None else "",
             limit_until=bound.until if bound is not None else None,
+            limit_on=bound.on[:2000] if bound is not None else "",
         )
 
     def _tell(self, seen: Glance) -> None:

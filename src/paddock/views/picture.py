@@ -6,11 +6,9 @@ nothing happens, and a page counts down by itself.
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import Protocol
 
 import msgspec
 
-from paddock.core.board import Board
 from paddock.core.ids import printable
 from paddock.core.merge import estimate, guards
 from paddock.core.merge.forecast import Forecast, look_ahead
@@ -19,14 +17,13 @@ from paddock.core.merge.prospects import landing_seconds, state_words
 from paddock.core.merge.recent import KEPT_SECONDS, MainTip, RecentQueue, RecentRun, Switched, kind_of_run, place_run
 from paddock.core.merge.switches import switches_of
 from paddock.core.merge.whereabouts import QueuePlace, places_of
-from paddock.fleet.outlook import Outlook
 from paddock.fleet.service.presence import Presence
-from paddock.fleet.workspace import Workspace
 from paddock.store.protocol import Query
 from paddock.views.document import Document, iso, iso_or_none
 from paddock.views.halving import HalvingView, view_halving
-from paddock.views.history import EVERYTHING, Ask
+from paddock.views.history import EVERYTHING
 from paddock.views.landings import NextView, QueuePulse, opening_words, view_next
+from paddock.views.sight import Sight
 from paddock.views.verdicts import TodayView, VerdictRow, Verdicts
 
 SHOWN_MINUTES = 40
@@ -155,21 +152,6 @@ class Picture(Document, frozen=True, kw_only=True):
     learnt: LearntView
 
 
-class QueueSight(Protocol):
-    """What the picture is made from; `ask` reads the log that `board` was folded from."""
-
-    @property
-    def workspace(self) -> Workspace: ...
-    @property
-    def board(self) -> Board: ...
-    @property
-    def outlook(self) -> Outlook: ...
-    @property
-    def ask(self) -> Ask: ...
-    @property
-    def now(self) -> float: ...
-
-
 @dataclass
 class _Memory:
     """What is kept from one look to the next."""
@@ -190,7 +172,7 @@ class LiveQueue:
     def __init__(self) -> None:
         self._memory: _Memory | None = None
 
-    def look(self, sight: QueueSight, minutes: int = SHOWN_MINUTES) -> Picture:
+    def look(self, sight: Sight, minutes: int = SHOWN_MINUTES) -> Picture:
         minutes = max(1, min(MOST_MINUTES, minutes))
         memory = self._catch_up(sight)
         queue, now = sight.board.queue, sight.now
@@ -234,7 +216,7 @@ class LiveQueue:
             learnt=_view_learnt(queue, memory.recent, slots),
         )
 
-    def _catch_up(self, sight: QueueSight) -> _Memory:
+    def _catch_up(self, sight: Sight) -> _Memory:
         memory, seq = self._memory, sight.board.seq
         slots = sight.workspace.config.land.runs_at_once
         if memory is None or memory.seq > seq:
@@ -294,7 +276,7 @@ class LiveQueue:
         memory.changes = found
         return found
 
-    def _switched(self, sight: QueueSight, memory: _Memory, queue: Queue) -> Switched | None:
+    def _switched(self, sight: Sight, memory: _Memory, queue: Queue) -> Switched | None:
         """Who stopped the queue; of long ago the log is asked once."""
         state = switches_of(queue).state
         if state not in ("frozen", "paused", "draining"):

@@ -95,12 +95,14 @@ class Start:
 
 @dataclass(frozen=True, slots=True)
 class Refusal:
-    """`until` is when to ask again (epoch seconds), None if that is unknown or time alone does not help."""
+    """`until` is when to ask again (epoch seconds), None if that is unknown or time alone does not help. `on` is the
+    account, the engine or the budget that refuses; empty for the limits on the whole fleet."""
 
     attempt: str
     by: LimitedBy
     reason: str
     until: float | None = None
+    on: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,7 +135,7 @@ def admit(snapshot: Snapshot, now: float) -> Admission:
         scopes = scopes_of(candidate.attempt, candidate.task, candidate.convoy, snapshot.day)
         reserved = reserve(ledger, candidate.attempt, scopes, candidate.cost)
         if isinstance(reserved, OverBudget):
-            refusals.append(Refusal(candidate.attempt, LimitedBy.BUDGET, reserved.reason))
+            refusals.append(Refusal(candidate.attempt, LimitedBy.BUDGET, reserved.reason, on=reserved.scope))
             continue
         ledger = reserved
         running[account] = running.get(account, 0) + 1
@@ -146,6 +148,11 @@ def admit(snapshot: Snapshot, now: float) -> Admission:
 
 def fleet_room(snapshot: Snapshot) -> tuple[int, LimitedBy, str]:
     """How many may start under the limits on the whole fleet, and which limit decided that."""
+    return min(fleet_rooms(snapshot), key=lambda room: room[0])
+
+
+def fleet_rooms(snapshot: Snapshot) -> list[tuple[int, LimitedBy, str]]:
+    """How many may start under each limit on the whole fleet."""
     running = sum(snapshot.running.values())
     rooms = [(snapshot.cap - running, LimitedBy.CAP, _used_up(running, snapshot.cap))]
     if snapshot.host is not None and snapshot.adapts_to_load:
@@ -161,7 +168,7 @@ def fleet_room(snapshot: Snapshot) -> tuple[int, LimitedBy, str]:
     if limit is not None:
         reason = f"merge queue: {depth} changes waiting to land (limit {limit})"
         rooms.append((max(0, limit - depth), LimitedBy.MERGE_QUEUE, reason))
-    return min(rooms, key=lambda room: room[0])
+    return rooms
 
 
 def binding_refusal(refusals: Sequence[Refusal]) -> Refusal | None:
@@ -179,26 +186,28 @@ def _refusal(candidate: Candidate, account: Account, running: int, now: float, s
     name = candidate.account
     stopped = why_stopped(snapshot.controls.breakers.get(candidate.engine) or Breaker(), candidate.engine)
     if stopped is not None:
-        return Refusal(candidate.attempt, LimitedBy.BREAKER, stopped)
+        return Refusal(candidate.attempt, LimitedBy.BREAKER, stopped, on=candidate.engine)
     pause = current_pause(account.clocks, now)
     if pause is not None:
-        return Refusal(candidate.attempt, LimitedBy(pause.kind.value), f"account {name}: {pause.reason}", pause.until)
+        reason = f"account {name}: {pause.reason}"
+        return Refusal(candidate.attempt, LimitedBy(pause.kind.value), reason, pause.until, name)
     full = full_window(account.windows, snapshot.most_used, now)
     if full is not None:
         reason = f"account {name}: {describe_window(full, now)}"
-        return Refusal(candidate.attempt, LimitedBy.WINDOW, reason, full.resets_at)
+        return Refusal(candidate.attempt, LimitedBy.WINDOW, reason, full.resets_at, name)
     agents = agents_borne(account.quota, snapshot.pace)
     if agents is not None and running >= agents:
         reason = f"account {name}: {running} agents running, its quota allows {agents}"
-        return Refusal(candidate.attempt, LimitedBy.QUOTA, reason)
+        return Refusal(candidate.attempt, LimitedBy.QUOTA, reason, on=name)
     until = account.quota.stepped_at + UNWEIGHED_SECONDS
     if account.quota.is_refused and now < until:
-        return Refusal(candidate.attempt, LimitedBy.QUOTA, f"account {name}: the provider is refusing calls", until)
+        reason = f"account {name}: the provider is refusing calls"
+        return Refusal(candidate.attempt, LimitedBy.QUOTA, reason, until, name)
     if not is_paced(account.quota, snapshot.pace):
         return None
     pacer = refill(account.pacer, account.quota, now)
     tokens = start_tokens(pacer, candidate.prefix, candidate.cold_tokens, now)
     if not may_start(pacer, account.quota, tokens, now):
         reason = f"account {name}: starts are spaced out; this one reads {tokens:,.0f} tokens"
-        return Refusal(candidate.attempt, LimitedBy.PACING, reason)
+        return Refusal(candidate.attempt, LimitedBy.PACING, reason, on=name)
     return None

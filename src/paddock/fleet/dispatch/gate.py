@@ -8,6 +8,7 @@ import asyncio
 import contextlib
 import dataclasses
 import os
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -134,10 +135,6 @@ class Gate:
         self._disk_trouble, self._disk_until = reason, self.site.clock.now() + max(DISK_BASE_SECONDS, pause)
         self._ticked_at = 0.0
 
-    def _floor(self) -> Floor:
-        kept = self.site.root.floor
-        return Floor(disk_bytes=kept.free_bytes, inodes=kept.free_inodes)
-
     def admit(self, board: Board, tasks: Sequence[Task], running: Mapping[str, int], cap: int) -> Admission:
         """Who of these may start now, in this order of preference."""
         now = self.site.clock.now()
@@ -164,24 +161,9 @@ class Gate:
 
     def _fleet(self, board: Board, running: Mapping[str, int], cap: int, now: float) -> Snapshot:
         """What admission looks at, before anybody wants to start."""
-        limits = self.site.config.limits
-        return Snapshot(
-            candidates=(),
-            running=dict(running),
-            controls=self.controls,
-            ledger=board.spending.ledger,
-            day=day_of(now),
-            cap=cap,
-            host=self._host,
-            adapts_to_load=limits.adapt_to_load,
-            floor=self._floor(),
-            disk_trouble=self._disk_trouble if now < self._disk_until else None,
-            agent_memory_bytes=limits.agent_memory_mb * 1024 * 1024,
-            merge_queue_depth=len(board.queue.entries),
-            merge_queue_limit=limits.merge_queue,
-            pace=Pace(limits.pace),
-            most_used=limits.window_percent / 100,
-        )
+        trouble = self._disk_trouble if now < self._disk_until else None
+        known = LimitsFile(now, self.controls, {}, self._host)
+        return dataclasses.replace(take_snapshot(self.site, board, known, running, cap, now), disk_trouble=trouble)
 
     @property
     def host(self) -> HostSample | None:
@@ -292,3 +274,32 @@ def read_limits(state_dir: Path) -> LimitsFile | None:
         return msgspec.json.decode((state_dir / LIMITS_FILE).read_bytes(), type=LimitsFile)
     except (OSError, msgspec.DecodeError):
         return None
+
+
+def take_snapshot(
+    site: Site, board: Board, known: LimitsFile, running: Mapping[str, int], cap: int, now: float
+) -> Snapshot:
+    """What admission looks at, with nobody who wants to start. The gate decides by it, and others show it."""
+    limits, floor = site.config.limits, site.root.floor
+    return Snapshot(
+        candidates=(),
+        running=dict(running),
+        controls=known.controls,
+        ledger=board.spending.ledger,
+        day=day_of(now),
+        cap=cap,
+        host=known.host,
+        adapts_to_load=limits.adapt_to_load,
+        floor=Floor(disk_bytes=floor.free_bytes, inodes=floor.free_inodes),
+        agent_memory_bytes=limits.agent_memory_mb * 1024 * 1024,
+        merge_queue_depth=len(board.queue.entries),
+        merge_queue_limit=limits.merge_queue,
+        pace=Pace(limits.pace),
+        most_used=limits.window_percent / 100,
+    )
+
+
+def running_by_account(site: Site, board: Board) -> Counter[str]:
+    """The agents at work as the log has them, by the account they draw on."""
+    attempts = (board.tasks[name].live_attempt for name in board.live)
+    return Counter(one.account or site.account_of(one.engine) for one in attempts if one is not None)
