@@ -48,6 +48,14 @@ export function countdown(seconds) {
   return rest ? `${Math.floor(whole / 60)}m ${String(rest).padStart(2, "0")}s` : `${whole / 60}m`;
 }
 
+/** One unit: for estimates of hours, `3h`, `40m`. */
+export function roughly(seconds) {
+  if (seconds == null) return "";
+  if (seconds < 5400) return duration(seconds);
+  const hours = Math.round(seconds / 3600);
+  return hours < 36 ? `${hours}h` : `${Math.round(hours / 24)}d`;
+}
+
 export function secondsSince(iso) {
   return iso ? (clock.value - Date.parse(iso)) / 1000 : null;
 }
@@ -60,8 +68,12 @@ export function age(iso) {
 export function money(usd) {
   if (usd == null) return "";
   if (usd > 0 && usd < 0.005) return "<$0.01";
-  const digits = usd >= 1000 || (Number.isInteger(usd) && usd !== 0) ? 0 : 2;
-  return `$${grouped(usd.toFixed(digits))}`;
+  return `$${grouped(usd.toFixed(usd >= 1000 ? 0 : 2))}`;
+}
+
+/** A sum that somebody set: `$80`, `$12.50`. */
+export function budget(usd) {
+  return usd != null && Number.isInteger(usd) ? `$${grouped(usd)}` : money(usd);
 }
 
 export function bytes(count) {

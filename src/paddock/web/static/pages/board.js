@@ -1,7 +1,111 @@
-import {html} from "../lib/ui.js";
+// The board: who needs you first, then every task by phase.
 
-function Page() {
-  return html`<main class="page"><div class="head"><div><h1>Board</h1></div></div></main>`;
+import {html, signal, useEffect, useRef, useSignal} from "../lib/ui.js";
+import {cursor, notePointer, pointerLeft, selectAll, selected} from "../lib/cursor.js";
+import {filterOf} from "../lib/filter.js";
+import {recall, remember} from "../lib/memory.js";
+import {go} from "../lib/route.js";
+import {GROUPS} from "../lib/sections.js";
+import {documentOf} from "../lib/state.js";
+import {arrange, sectionOf, useArrangement} from "../parts/arranged.js";
+import {Icon} from "../parts/badge.js";
+import {useBoardKeys} from "../parts/boardkeys.js";
+import {BulkBar} from "../parts/bulk.js";
+import {Convoys} from "../parts/convoys.js";
+import {EmptyBoard} from "../parts/emptyboard.js";
+import {Feed} from "../parts/feed.js";
+import {Flow} from "../parts/flow.js";
+import {Group, noteOf} from "../parts/group.js";
+import {Needs} from "../parts/needs.js";
+import {openNewTask} from "../parts/newtask.js";
+import {Peek} from "../parts/peek.js";
+import {Strip} from "../parts/strip.js";
+
+const layout = signal(recall("layout", "rows"));
+const filter = signal("");
+
+function Page({params, query}) {
+  const board = documentOf("board").value;
+  const field = useRef(null);
+  const isPeeking = useSignal(false);
+  const phase = query.phase ?? "";
+  useEffect(() => { filter.value = query.filter ?? ""; }, [query.filter]);
+  useEffect(() => {
+    const inConvoy = params.convoy ? (row) => row.convoy === params.convoy : null;
+    const inPhase = phase ? (row) => row.phase === phase : null;
+    arrange([inConvoy, inPhase, filterOf(filter.value)]);
+  }, [params.convoy, phase, filter.value]);
+  useArrangement();
+  useEffect(() => () => selectAll([]), []);
+  useBoardKeys({field, isPeeking});
+  if (!board) return html`<main class="page"><${Head} field=${field} /><p class="dim">Asking for the board…</p></main>`;
+  if (!board.tasks.size) {
+    return html`<main class="page"><${Head} field=${field} /><${EmptyBoard}>
+      ${board.notices.length > 0 && html`<div class="gap-top"><${Needs} tasks=${board.tasks} section=${sectionOf("needs")} notices=${board.notices} /></div>`}</${EmptyBoard}></main>`;
+  }
+  const pathOf = (chosen) => `${params.convoy ? `/convoys/${encodeURIComponent(params.convoy)}` : "/"}${chosen ? `?phase=${chosen}` : ""}`;
+  return html`<main class="page">
+    <${Head} field=${field} convoy=${params.convoy} />
+    <${Strip} board=${board} />
+    <${Flow} counts=${board.counts} chosen=${phase} pathOf=${pathOf} />
+    <div class="board" onPointerMove=${notePointer} onPointerLeave=${pointerLeft}>
+      <div class="stack0">
+        <${Needs} tasks=${board.tasks} section=${sectionOf("needs")} notices=${phase || filter.value ? [] : board.notices} />
+        <${Groups} board=${board} isAlone=${Boolean(phase)} />
+      </div>
+      <aside class="stack"><${Convoys} board=${board} only=${params.convoy} /><${Feed} /></aside>
+    </div>
+    <${Hints} />
+    <${BulkBar} />
+    ${isPeeking.value && html`<${PeekAtCursor} tasks=${board.tasks} close=${() => { isPeeking.value = false; }} />`}
+  </main>`;
 }
 
-export default {title: () => "Board", view: () => null, Page};
+function Head({field, convoy}) {
+  const set = (chosen) => {
+    layout.value = chosen;
+    remember("layout", chosen);
+  };
+  const isSelecting = selected.value.size > 0;
+  const select = () => selectAll(isSelecting || !cursor.value ? [] : [cursor.value.id]);
+  return html`<div class="head"><div><h1>${convoy ? html`<a class="dim" href="/">Board</a> / ${convoy}` : "Board"}</h1></div>
+    <div class="acts"><span class="seg" role="radiogroup" aria-label="Layout">
+        <label><input type="radio" name="v" id="as-rows" checked=${layout.value === "rows"} onChange=${() => set("rows")} />Rows</label>
+        <label><input type="radio" name="v" id="as-cards" checked=${layout.value === "cards"} onChange=${() => set("cards")} />Cards</label></span>
+      <label class="filter"><span class="hide">Filter</span><input class="field" type="search" ref=${field} placeholder="Filter" value=${filter.value} spellcheck="false"
+        onInput=${(event) => { filter.value = event.currentTarget.value; }} title="words, or phase:running agent:fixer convoy:pg16 -word" /><kbd>/</kbd></label>
+      <button type="button" class="b wide" aria-pressed=${isSelecting ? "true" : "false"} onClick=${select}>Select <kbd>x</kbd></button>
+      <button type="button" class="b" onClick=${() => openNewTask()}><${Icon} name="plus" />New task <kbd>n</kbd></button></div></div>`;
+}
+
+function Groups({board, isAlone}) {
+  const shown = GROUPS.filter((phase) => sectionOf(phase).value.ids.length || sectionOf(phase).value.count);
+  if (!shown.length && !sectionOf("needs").value.ids.length) {
+    return html`<section class="panel blank groups-none"><h2>No task is like that</h2><button type="button" class="b" onClick=${clear}>Show all tasks</button></section>`;
+  }
+  return html`<div class="groups">${shown.map((phase, index) => html`<${Group} key=${phase} phase=${phase} tasks=${board.tasks} section=${sectionOf(phase)}
+    older=${board.older} isFirst=${index === 0} isAlone=${isAlone} note=${html`<${GroupNote} phase=${phase} board=${board} />`} />`)}</div>`;
+}
+
+function GroupNote({phase, board}) {
+  const {ids} = sectionOf(phase).value;
+  return noteOf(phase, board, phase === "running" ? ids.map((id) => board.tasks.get(id)?.value).filter(Boolean) : []);
+}
+
+function clear() {
+  filter.value = "";
+  go("/");
+}
+
+function PeekAtCursor({tasks, close}) {
+  const row = cursor.value && tasks.get(cursor.value.id);
+  return row ? html`<${Peek} row=${row} close=${close} />` : null;
+}
+
+function Hints() {
+  const keys = [[["j", "k"], "move"], [["space"], "peek and reply"], [["enter"], "open"], [["a"], "approve"], [["r"], "reject or retry"], [["m"], "message"],
+    [["s"], "stop"], [["x"], "select"], [["/"], "filter"], [["?"], "all keys"]];
+  return html`<p class="hint">${keys.map(([names, words]) => html`<span>${names.map((name) => html`<kbd>${name}</kbd>`)}${words}</span>`)}</p>`;
+}
+
+export default {title: ({convoy}) => convoy ?? "Board", view: () => "board", Page};

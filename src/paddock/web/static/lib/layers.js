@@ -1,0 +1,70 @@
+// Where the tasks of a convoy stand in its picture: what they wait for to their left.
+
+const FINISHED = new Set(["landed", "noop", "cancelled"]);
+
+/**
+ * `nodes` are `{id, after, phase}`; at most `columns` × `rows` of them are placed. Returns `{placed, edges, hidden}`:
+ * `placed` are `{node, column, row}`, `edges` are `[from, to]` of placed ids, `hidden` says how many have no place.
+ */
+export function placeNodes(nodes, {columns, rows, longest = []}) {
+  const chosen = choose(nodes, columns * rows, new Set(longest));
+  const layers = layersOf(chosen);
+  const placed = [];
+  const rowOf = new Map();
+  const awaited = new Set(chosen.flatMap((node) => node.after));
+  for (const [column, members] of byLayer(layers, columns).entries()) {
+    const ordered = orderByParents(members, rowOf, longest, awaited);
+    for (const [row, node] of ordered.slice(0, rows).entries()) {
+      rowOf.set(node.id, row);
+      placed.push({node, column, row});
+    }
+  }
+  const edges = placed.flatMap(({node}) => node.after.filter((id) => rowOf.has(id)).map((id) => [id, node.id]));
+  return {placed, edges, hidden: nodes.length - placed.length};
+}
+
+/** Where not all fit, the longest way stays; what has no line goes first, what is finished next. */
+function choose(nodes, most, longest) {
+  if (nodes.length <= most) return nodes;
+  const ids = new Set(nodes.map((node) => node.id));
+  const awaited = new Set(nodes.flatMap((node) => node.after));
+  const hasLine = (node) => awaited.has(node.id) || node.after.some((id) => ids.has(id));
+  const weight = (node) => (longest.has(node.id) ? 0 : 1 + (FINISHED.has(node.phase) ? 1 : 0) + (hasLine(node) ? 0 : 2));
+  const kept = new Set([...nodes].sort((one, other) => weight(one) - weight(other)).slice(0, most));
+  return nodes.filter((node) => kept.has(node));
+}
+
+/** The layer of each node: one more than the deepest it waits for. */
+export function layersOf(nodes) {
+  const byId = new Map(nodes.map((node) => [node.id, node]));
+  const depths = new Map();
+  const depthOf = (id, above) => {
+    if (depths.has(id)) return depths.get(id);
+    if (above.has(id)) return 0;
+    above.add(id);
+    const depth = Math.max(-1, ...byId.get(id).after.filter((one) => byId.has(one)).map((one) => depthOf(one, above))) + 1;
+    above.delete(id);
+    depths.set(id, depth);
+    return depth;
+  };
+  return new Map(nodes.map((node) => [node, depthOf(node.id, new Set())]));
+}
+
+function byLayer(layers, most) {
+  const columns = [];
+  for (const [node, depth] of layers) {
+    if (depth < most) (columns[depth] ??= []).push(node);
+  }
+  return columns;
+}
+
+/** Beside what it waits for, so that lines cross little; the longest way stays on top. */
+function orderByParents(members, rowOf, longest, awaited) {
+  const middle = (node) => {
+    if (longest.includes(node.id)) return -1;
+    const parents = node.after.filter((id) => rowOf.has(id)).map((id) => rowOf.get(id));
+    return parents.length ? parents.reduce((sum, row) => sum + row, 0) / parents.length : awaited.has(node.id) ? 1e6 : Infinity;
+  };
+  const keyed = members.map((node, index) => ({node, index, at: middle(node)}));
+  return keyed.sort((one, other) => (one.at === other.at ? one.index - other.index : one.at - other.at)).map(({node}) => node);
+}

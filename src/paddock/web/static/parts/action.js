@@ -1,0 +1,19 @@
+// A button for something that can be done to a task now.
+
+import {html} from "../lib/ui.js";
+import {ACTIONS, perform, pendingOf} from "../lib/actions.js";
+import {session} from "../lib/session.js";
+
+const OTHER_WORDS = {answer: {message: "Answer"}};
+
+/** `isMain` fills it and shows its key: one on a screen, on the row the keyboard is on. */
+export function ActionButton({action, id, need = "", isMain = false, showKey = false}) {
+  const {words, key} = ACTIONS[action];
+  const isReadOnly = Boolean(session.value?.read_only);
+  const isSent = pendingOf(id).value !== "";
+  const run = () => { if (!isReadOnly && !isSent) perform(action, [id]); };
+  const off = isReadOnly || isSent ? "true" : null;
+  return html`<button type="button" class=${`b${isMain && !off ? " main" : ""}`} aria-disabled=${off} onClick=${run}
+    title=${isReadOnly ? "this page may only read" : null} aria-label=${`${OTHER_WORDS[need]?.[action] ?? words} ${id}`}>
+    ${OTHER_WORDS[need]?.[action] ?? words} ${showKey && key && html`<kbd>${key}</kbd>`}</button>`;
+}

@@ -1,0 +1,38 @@
+// With rows selected: what can be done to all of them, and for how many it cannot.
+
+import {html} from "../lib/ui.js";
+import {ACTIONS, perform, rowOf} from "../lib/actions.js";
+import {selectAll, selected} from "../lib/cursor.js";
+
+const OFFERED = ["approve", "reject", "retry", "stop", "message", "cancel"];
+
+export function BulkBar() {
+  const ids = [...selected.value];
+  if (!ids.length) return null;
+  return html`<div class="bulk panel" role="region" aria-label="Selected tasks">
+    <b>${ids.length} selected</b>
+    ${OFFERED.map((action) => html`<${BulkButton} key=${action} action=${action} ids=${ids} />`)}
+    <button type="button" class="b bare" onClick=${() => selectAll([])}>Clear <kbd>esc</kbd></button>
+  </div>`;
+}
+
+function BulkButton({action, ids}) {
+  const legal = legalOf(action, ids);
+  const {words, key} = ACTIONS[action];
+  const not = ids.length - legal.length;
+  const title = not ? `not for ${not} of ${ids.length}` : null;
+  return html`<button type="button" class="b" aria-disabled=${legal.length ? null : "true"} title=${title} onClick=${() => performSelected(action)}>
+    ${words} ${legal.length > 0 && legal.length}${key && legal.length > 0 && html` <kbd>${key}</kbd>`}
+    ${not > 0 && legal.length > 0 && html`<span class="dim">not ${not}</span>`}</button>`;
+}
+
+export function legalOf(action, ids) {
+  return ids.filter((id) => rowOf(id)?.may.includes(action));
+}
+
+/** Does it for those of the selected that allow it; they are no longer selected then. */
+export async function performSelected(action) {
+  const legal = legalOf(action, [...selected.peek()]);
+  if (!legal.length || !(await perform(action, legal))) return;
+  selectAll([...selected.peek()].filter((id) => !legal.includes(id)));
+}

@@ -1,0 +1,70 @@
+// Convoys under way: how far they are, what they cost, and the longest way left.
+
+import {computed, html, useMemo, useSignal} from "../lib/ui.js";
+import {budget, money, plural, roughly} from "../lib/format.js";
+import {Bar} from "./bar.js";
+import {Graph} from "./graph.js";
+
+const BAR_ORDER = ["landed", "noop", "queued", "reviewing", "approval", "running", "blocked", "failed", "ready", "waiting", "cancelled"];
+const FINISHED_SHOWN = 3;
+
+export function Convoys({board, only}) {
+  const rows = [...board.convoys.values()].map((row) => row.value);
+  const wanted = only ? rows.filter((row) => row.name === only) : rows;
+  const [over, underWay] = split(wanted, isOver);
+  if (!wanted.length) return null;
+  const first = underWay.find((row) => hasGraph(row, board.tasks))?.name;
+  return html`<section class="panel" aria-label="Convoys"><header><h2>Convoys</h2><span class="end">${underWay.length} under way</span></header>
+    ${[...underWay, ...(only ? over : over.slice(-FINISHED_SHOWN))].map((row) => html`
+      <${Convoy} key=${row.name} row=${row} tasks=${board.tasks} isOpen=${row.name === first || row.name === only} isLarge=${Boolean(only)} />`)}
+    ${!only && over.length > FINISHED_SHOWN && html`<p class="more">${plural(over.length - FINISHED_SHOWN, "more convoy", "more convoys")} finished</p>`}
+  </section>`;
+}
+
+function Convoy({row, tasks, isOpen, isLarge}) {
+  const chosen = useSignal(null);
+  const shows = chosen.value ?? isOpen;
+  const parts = BAR_ORDER.map((phase) => ({of: phase, value: row.counts[phase] ?? 0}));
+  const left = row.eta_seconds == null ? (isOver(row) ? "done" : "") : `about ${roughly(row.eta_seconds)}`;
+  const canDraw = hasGraph(row, tasks);
+  return html`<div class="convoy" data-convoy=${row.name}>
+    <div class="l"><a class="strong cut" href=${`/convoys/${encodeURIComponent(row.name)}`} title=${row.title}>${row.name}</a>
+      <span class="dim nowrap">${row.done} of ${row.total} done</span><span class="end nowrap">${left}</span></div>
+    <${Bar} parts=${parts} most=${row.total} label=${`${row.name}: ${row.done} of ${row.total} done`} />
+    <div class="w"><${ConvoyWords} row=${row} />${canDraw && html` <button type="button" class="link" aria-expanded=${shows ? "true" : "false"}
+      onClick=${() => { chosen.value = !shows; }}>${shows ? "hide graph" : "graph"}</button>`}</div>
+    ${shows && canDraw && html`<${LiveGraph} row=${row} tasks=${tasks} isLarge=${isLarge} />`}
+  </div>`;
+}
+
+/** Drawn again only when what it shows changes: phases and edges, not every step of every task. */
+function LiveGraph({row, tasks, isLarge}) {
+  const shape = useMemo(() => computed(() => JSON.stringify(row.tasks.map((id) => tasks.get(id)?.value).filter(Boolean)
+    .map(({id, title, phase, after}) => ({id, title, phase, after})))), [row, tasks]);
+  const bounds = isLarge ? {columns: 4, rows: 16} : {columns: 4, rows: 4};
+  return html`<${Graph} name=${row.name} nodes=${JSON.parse(shape.value)} longest=${row.longest} ...${bounds} />`;
+}
+
+function ConvoyWords({row}) {
+  const words = [];
+  if (row.longest.length > 1) words.push(`longest way left: ${wayOf(row.longest)}`);
+  if (row.needs) words.push(`${row.needs} ${row.needs === 1 ? "waits" : "wait"} for you`);
+  if (row.cost_usd != null) words.push(row.budget_usd == null ? money(row.cost_usd) : `${money(row.cost_usd)} of ${budget(row.budget_usd)}`);
+  return words.join(" · ");
+}
+
+function wayOf(ids) {
+  return ids.length > 5 ? `${ids.slice(0, 3).join(" → ")} → … → ${ids.at(-1)}` : ids.join(" → ");
+}
+
+function hasGraph(row, tasks) {
+  return row.tasks.some((id) => tasks.get(id)?.peek().after.some((one) => row.tasks.includes(one)));
+}
+
+function isOver(row) {
+  return ["landed", "noop", "cancelled"].reduce((sum, phase) => sum + (row.counts[phase] ?? 0), 0) >= row.total;
+}
+
+function split(rows, test) {
+  return [rows.filter(test), rows.filter((row) => !test(row))];
+}

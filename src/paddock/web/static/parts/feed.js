@@ -1,0 +1,20 @@
+// What happened lately, newest first, in the words of the log.
+
+import {html} from "../lib/ui.js";
+import {timeOfDay} from "../lib/format.js";
+import {taskPath} from "../lib/route.js";
+import {records} from "../lib/state.js";
+
+const SHOWN = 12;
+
+export function Feed() {
+  const told = records.value.filter((record) => record.words).slice(-SHOWN).reverse();
+  return html`<section class="panel"><header><h2>Recent</h2><span class="end"><a href="/log">whole log</a></span></header>
+    ${told.length ? html`<ul class="feed">${told.map((record) => html`<${Entry} key=${record.seq} record=${record} />`)}</ul>`
+      : html`<p class="in dim">Nothing worth telling has happened yet.</p>`}
+  </section>`;
+}
+
+function Entry({record: {at, task, words}}) {
+  return html`<li><time datetime=${at}>${timeOfDay(at)}</time><span class="isolate">${task && html`<a href=${taskPath(task)}><b>${task}</b></a> `}${words}</span></li>`;
+}

@@ -1,0 +1,13 @@
+// How many tasks are in each phase. A click shows one phase alone.
+
+import {html} from "../lib/ui.js";
+import {Mark, PHASES} from "./badge.js";
+
+const GAP_AFTER = "landed";
+
+export function Flow({counts, chosen, pathOf}) {
+  return html`<nav class="flow panel" aria-label="Phases">${PHASES.map((phase) => html`
+    <a href=${pathOf(phase === chosen ? "" : phase)} aria-current=${phase === chosen ? "true" : null} data-phase=${phase}>
+      <${Mark} of=${phase} words="" /><b>${counts[phase] ?? 0}</b>${phase}</a>
+    ${phase === GAP_AFTER && html`<span class="gap" aria-hidden="true"></span>`}`)}</nav>`;
+}

@@ -1,0 +1,51 @@
+// The tasks of one phase. Empty groups are not drawn.
+
+import {html, useSignal} from "../lib/ui.js";
+import {cursor, release} from "../lib/cursor.js";
+import {countdown, plural} from "../lib/format.js";
+import {State} from "./badge.js";
+import {ColumnHeads, TaskRow} from "./row.js";
+import {VirtualRows} from "./virtual.js";
+
+const FINISHED = new Set(["landed", "noop", "cancelled"]);
+const FINISHED_SHOWN = 5;
+
+export const folded = new Set();
+
+export function Group({phase, tasks, section, total, older, isFirst, isAlone, note}) {
+  const {ids, leaving, moved, count} = section.value;
+  const isWhole = useSignal(false);
+  if (!ids.length && !count) return null;
+  const isCut = FINISHED.has(phase) && !isWhole.value && !isAlone && ids.length > FINISHED_SHOWN + 1;
+  const shown = isCut ? ids.slice(0, FINISHED_SHOWN) : ids;
+  const pinned = cursor.value?.section === phase ? cursor.value.id : null;
+  const onToggle = (event) => { folded[event.currentTarget.open ? "delete" : "add"](phase); };
+  const draw = (id) => {
+    const row = tasks.get(id);
+    return row && html`<${TaskRow} key=${id} row=${row} section=${phase} isLeaving=${leaving.has(id)} />`;
+  };
+  return html`<details class="group panel" id=${phase} data-section=${phase} open=${!folded.has(phase)} onToggle=${onToggle}>
+    <summary><${State} of=${phase} /><span class="cnt">${count === total || !total ? count : `${count} of ${total}`}</span>
+      <span class="end">${note}</span>${moved > 0 && html`<span class="chip c moved">${moved} moved</span>`}</summary>
+    ${moved > 0 && html`<button type="button" class="hide" onClick=${release}>Show the ${plural(moved, "change")} in ${phase}</button>`}
+    ${isFirst && html`<${ColumnHeads} />`}
+    <${VirtualRows} keys=${shown} draw=${draw} pinned=${pinned} />
+    ${isCut && html`<button type="button" class="more" onClick=${() => { isWhole.value = true; }}>${ids.length - FINISHED_SHOWN} more</button>`}
+    ${phase === "landed" && older > 0 && !isCut && html`<a class="more" href="/log?kind=task">${plural(older, "older task")} in the log</a>`}
+  </details>`;
+}
+
+/** What the header of a group says about all of its rows. */
+export function noteOf(phase, board, rows) {
+  if (phase === "running") {
+    const stuck = rows.filter((row) => row.stuck).length;
+    return stuck ? `${stuck} ${stuck === 1 ? "looks" : "look"} stuck, shown first` : "";
+  }
+  if (phase === "queued") {
+    const next = board.queue?.next;
+    return next?.eta_seconds != null ? `next landing about ${countdown(next.eta_seconds)}` : "";
+  }
+  if (phase === "ready") return board.agents?.reason ? `held back: ${[board.agents.limit, board.agents.reason].filter(Boolean).join(" ")}` : "";
+  if (phase === "waiting") return "for tasks that have not landed";
+  return "";
+}

@@ -1,0 +1,77 @@
+// Who needs you: approve, answer, blocked, failed, each with what one key can do about it.
+
+import {html, useComputed} from "../lib/ui.js";
+import {pendingOf} from "../lib/actions.js";
+import {cursor, release, selectAll, selected, toggleSelected} from "../lib/cursor.js";
+import {money, plural} from "../lib/format.js";
+import {taskPath} from "../lib/route.js";
+import {ActionButton} from "./action.js";
+import {Age} from "./age.js";
+import {Change, Need} from "./badge.js";
+import {Notices} from "./notices.js";
+import {VirtualRows} from "./virtual.js";
+import {Words} from "./words.js";
+
+/** What is offered beside each need, the likeliest first; only what is legal is drawn. */
+const OFFERED = {approve: ["approve", "diff", "reject"], answer: ["message", "diff"], blocked: ["retry", "message", "cancel"], failed: ["retry", "message", "cancel"]};
+const BUTTONS = 2;
+
+export function Needs({tasks, section, notices}) {
+  const {ids, leaving, moved, count} = section.value;
+  if (!ids.length && !notices.length) return null;
+  const ready = ids.filter((id) => !leaving.has(id) && tasks.get(id)?.peek().may.includes("approve"));
+  const pinned = cursor.value?.section === "needs" ? cursor.value.id : null;
+  const draw = (id) => {
+    const row = tasks.get(id);
+    return row && html`<${NeedRow} key=${id} row=${row} isLeaving=${leaving.has(id)} />`;
+  };
+  return html`<section class="panel needs" aria-label="Needs you" data-section="needs">
+    <header><h2>Needs you</h2><span class="dim">${count + notices.length}</span>
+      <span class="end">${moved > 0 && html`<button type="button" class="b bare" onClick=${release}>${plural(moved, "change")} waiting</button>`}
+        ${ready.length > 1 && html`${ready.length} can go with one key
+          <button type="button" class="b" onClick=${() => selectAll(ready)}>Select all <kbd>A</kbd></button>`}</span></header>
+    <${VirtualRows} keys=${ids} draw=${draw} pinned=${pinned} />
+    <${Notices} notices=${notices} />
+  </section>`;
+}
+
+function NeedRow({row, isLeaving}) {
+  const task = row.value;
+  const isHere = useComputed(() => cursor.value?.id === task.id && cursor.value.section === "needs").value;
+  const isSelecting = useComputed(() => selected.value.size > 0).value;
+  const sent = pendingOf(task.id).value;
+  const classes = `n${isLeaving ? " leaving" : ""}${sent ? " sent" : ""}`;
+  return html`<div class=${classes} data-task=${task.id} aria-current=${isHere ? "true" : null}>
+    ${isSelecting ? html`<${NeedSelect} task=${task} />` : html`<${Need} of=${task.need || task.phase} />`}
+    <div class="body cut">
+      <div class="tt"><span class="id">${task.id}</span><a class="cut strong" href=${taskPath(task.id)}>${task.title}</a></div>
+      <div class="why cut">${sent ? `${sent} sent` : html`<${Why} task=${task} />`}</div>
+    </div>
+    <span class="age"><${Age} at=${task.since} /></span>
+    <div class="acts"><${Offered} task=${task} isHere=${isHere && !isSelecting} /></div>
+  </div>`;
+}
+
+function NeedSelect({task}) {
+  const isChosen = useComputed(() => selected.value.has(task.id)).value;
+  return html`<label class="st plain"><input type="checkbox" checked=${isChosen} onChange=${() => toggleSelected(task.id)} aria-label=${`Select ${task.id}`} />
+    ${task.need}</label>`;
+}
+
+function Offered({task, isHere}) {
+  const legal = (OFFERED[task.need] ?? ["retry", "message"]).filter((action) => task.may.includes(action)).slice(0, BUTTONS);
+  return legal.map((action, index) => {
+    if (action === "diff") return html`<a class="b" href=${`${taskPath(task.id)}#diff`} aria-label=${`Diff of ${task.id}`}>Diff ${isHere && html`<kbd>d</kbd>`}</a>`;
+    return html`<${ActionButton} action=${action} id=${task.id} need=${task.need} isMain=${isHere && index === 0} showKey=${isHere} />`;
+  });
+}
+
+function Why({task}) {
+  const hasChange = task.insertions != null || task.deletions != null;
+  const parts = [];
+  if (task.reason) parts.push(html`<${Words} text=${task.reason} />`);
+  if (task.unblock) parts.push(html`<${Words} text=${task.unblock} />`);
+  if (hasChange) parts.push(html`<${Change} insertions=${task.insertions} deletions=${task.deletions} />${task.files ? ` in ${plural(task.files, "file")}` : ""}`);
+  if (task.cost_usd != null) parts.push(money(task.cost_usd));
+  return parts.map((part, index) => html`${index > 0 && " · "}${part}`);
+}

@@ -1,0 +1,64 @@
+// The four figures on top: agents, money, merge queue, what landed. Each leads to its evidence.
+
+import {html} from "../lib/ui.js";
+import {budget, clock, countdown, money, plural} from "../lib/format.js";
+import {Bar, Slots, Spark} from "./bar.js";
+import {State} from "./badge.js";
+import {Words} from "./words.js";
+
+export function Strip({board}) {
+  return html`<section class="strip panel" aria-label="Fleet">
+    <${Agents} ...${board.agents} /><${Spend} ...${board.spend} /><${Queue} ...${board.queue} /><${Landed} landed=${board.landed} main=${board.main} branch=${board.branch} />
+  </section>`;
+}
+
+function Agents({running, cap, ready, limit, reason}) {
+  return html`<a href="/fleet"><span class="l">Agents <b>${running}</b>${cap != null && ` of ${cap}`}<span class="end">${ready} ready</span></span>
+    <${Bar} parts=${[{of: "running", value: running}]} most=${cap} label=${`${running} of ${cap ?? "any number of"} agents`} />
+    <span class="w">${limit ? html`<${State} of="blocked" words=${limit} /> <span class="cut"><${Words} text=${reason} /></span>` : html`<span class="cut"><${Words} text=${reason || "nothing holds agents back"} /></span>`}</span></a>`;
+}
+
+function Spend({cost_usd, assumed_usd, budget_usd, forecast_usd, per_landed_usd}) {
+  const spent = cost_usd == null ? "unknown" : money(cost_usd);
+  const words = [
+    forecast_usd != null && `forecast ${money(forecast_usd)}`,
+    assumed_usd > 0 && `${money(assumed_usd)} of it assumed`,
+    per_landed_usd != null && `${money(per_landed_usd)} per landed change`,
+  ].filter(Boolean);
+  return html`<a href="/fleet"><span class="l">Spent today <b>${spent}</b>${budget_usd != null ? ` of ${budget(budget_usd)}` : ""}</span>
+    <${Bar} parts=${[{of: budget_usd != null && cost_usd > budget_usd ? "failed" : "ready", value: budget_usd != null ? cost_usd ?? 0 : 0}]} most=${budget_usd ?? 1}
+      label=${budget_usd != null ? `${spent} of ${budget(budget_usd)}` : `${spent}, no budget set`} />
+    <span class="w"><span class="cut">${words.join(" · ") || "no budget set"}</span></span></a>`;
+}
+
+const RUN_COLOURS = {train: "queued", search: "blocked", main: "landed"};
+
+function Queue({state, reason, queued, slots, runs, next}) {
+  const drawn = runs.map((run) => ({of: RUN_COLOURS[run.purpose] ?? "running", share: shareOver(run)}));
+  const kinds = Object.entries(Object.groupBy(runs, (run) => run.purpose)).map(([kind, some]) => `${some.length} ${kind}`);
+  const label = `${slots} CI slots${kinds.length ? `: ${kinds.join(", ")}` : ", none in use"}`;
+  return html`<a href="/queue"><span class="l">Merge queue <b>${queued}</b> queued<span class="end">${runs.length} of ${slots} slots</span></span>
+    <${Slots} runs=${drawn} slots=${slots} label=${label} />
+    <span class="w"><${QueueWords} state=${state} reason=${reason} next=${next} /></span></a>`;
+}
+
+function QueueWords({state, reason, next}) {
+  if (state && state !== "open" && state !== "running") return html`<${State} of="blocked" words=${state} /> <span class="cut"><${Words} text=${reason} /></span>`;
+  if (!next) return html`<span class="cut">nothing is on its way to main</span>`;
+  const what = next.members.length === 1 ? next.members[0] : `Train of ${next.members.length}`;
+  return html`<span class="cut">${what} lands in about ${countdown(next.eta_seconds)}</span>`;
+}
+
+/** How much of a run is over, by its own estimate. */
+function shareOver({since, eta_seconds}) {
+  const elapsed = Math.max(0, (clock.peek() - Date.parse(since)) / 1000);
+  return eta_seconds == null ? 0.05 : Math.min(0.98, elapsed / Math.max(1, elapsed + eta_seconds));
+}
+
+function Landed({landed, main, branch}) {
+  const streak = main?.state === "green" && main.streak > 1 ? `, ${plural(main.streak, "tip")} in a row` : "";
+  const perHour = landed.per_hour == null ? "" : `${Math.round(landed.per_hour * 10) / 10} an hour`;
+  return html`<a href="/queue"><span class="l">Landed today <b>${landed.today}</b><span class="end">${perHour}</span></span>
+    <${Spark} values=${landed.hours} of="landed" />
+    <span class="w"><span class="cut">${main?.commit ? html`${branch} <code>${main.commit.slice(0, 7)}</code> ${main.state}${streak}` : "nothing tested yet"}</span></span></a>`;
+}
