@@ -49,7 +49,7 @@ class TaskDetails:
 
 def look_into(workspace: Workspace, board: Board, task: Task) -> TaskDetails:
     """A missing engine, folder or commit does not hide the rest."""
-    failed = _failed_run(board.queue, task) if task.phase in (Phase.QUEUED, Phase.BLOCKED) else None
+    failed = failed_run(board, task)
     with closing(workspace.read()) as store:
         brief = read_brief(store, task)
     return TaskDetails(
@@ -87,8 +87,12 @@ def _approval_of(workspace: Workspace, task: Task) -> GivenApproval | None:
     return given
 
 
-def _failed_run(queue: Queue, task: Task) -> str | None:
+def failed_run(board: Board, task: Task) -> str | None:
     """The CI run that speaks against what the task delivered last, None when none does."""
+    return _failed_in(board.queue, task) if task.phase in (Phase.QUEUED, Phase.BLOCKED) else None
+
+
+def _failed_in(queue: Queue, task: Task) -> str | None:
     entry = queue.entries.get(task.id)
     if entry is not None:
         last = queue.ended.get(entry.evidence[-1]) if entry.evidence else None

@@ -23,8 +23,9 @@ def view_versions_diff(site: Site, task: Task, old: str, new: str, path: str | N
     """From one version of the task's change to another. Where main moved between them, only files that either version
     changes are shown. Raises PaddockError."""
     before, after = _commit(site, old), _commit(site, new)
-    bases = [site.repo.merge_base(head, main_ref(site)) for head in (before, after)]
-    if bases[0] == bases[1] or None in bases:
+    known = {one.head: one.base for one in task.attempts} | {task.head: task.base}
+    bases = [known.get(head) or site.repo.merge_base(head, main_ref(site)) for head in (before, after)]
+    if bases[0] == bases[1] or None in bases or before in bases or after in bases:
         return view_difference(site.repo, before, after, path=path)
     touched = _touched(site, bases[0], before) | _touched(site, bases[1], after)
     note = f"{site.config.landing_branch} moved between the two: only files that {task.id} changes are shown"

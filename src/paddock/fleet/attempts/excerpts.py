@@ -84,6 +84,11 @@ def read_on(site: Site, attempt: Attempt, turn: int, most: int, after: int) -> E
     return Excerpt(tuple(scan.found), first, max(after, scan.last), after >= 0, not at_end, scan.unfinished, aside)
 
 
+def output_size(site: Site, attempt: Attempt, turn: int) -> int:
+    """In bytes: it tells that there is more to read."""
+    return _Output(site, attempt, turn).size()
+
+
 class _Output:
     """What a turn writes, to be read from anywhere."""
 

@@ -1,0 +1,366 @@
+"""One task as a page shows it: what it is doing, how it got here, what may be done, what it cost; looked at again and
+again, with what has not changed kept as it was."""
+
+from collections.abc import Iterable
+
+import msgspec
+
+from paddock.core import events as ev
+from paddock.core.board import Board
+from paddock.core.ids import TaskId, harmless
+from paddock.core.intent.choices import Choice, choices_of
+from paddock.core.merge import events as qe
+from paddock.core.tasks.task import Attempt, Task
+from paddock.core.tasks.vocabulary import USEFUL
+from paddock.fleet.attempts.excerpts import output_size
+from paddock.fleet.landing.ci_output import last_lines
+from paddock.fleet.task_details import FailedCi, failed_run
+from paddock.store.protocol import Query
+from paddock.views.attempts import ApprovalView
+from paddock.views.document import SCHEMA, iso, iso_or_none
+from paddock.views.prospects import NextStep, next_steps
+from paddock.views.sight import Sight
+from paddock.views.tasks import AttemptView, view_attempt
+from paddock.views.timeline import TimelineRow, view_record_of_queue, view_record_of_task
+
+SHOWN_ROWS = 500
+SHOWN_RUNS = 40
+SHOWN_TURNS = 200
+CI_LINES = 20
+_DELIVERIES = (ev.AttemptEnded, ev.ChangeRevised)
+
+
+class VersionView(msgspec.Struct, frozen=True):
+    """A version of the change: what an attempt delivered, or a person made of it."""
+
+    version: int
+    head: str
+    base: str | None
+    at: str
+    attempt: str | None
+    insertions: int
+    deletions: int
+    files: int
+
+
+class TaskRunRow(msgspec.Struct, frozen=True):
+    """A CI run that tests or tested the task. `state` is running, or how it ended; `seconds` is None until then."""
+
+    run: str
+    purpose: str
+    state: str
+    since: str
+    seconds: float | None
+    members: tuple[str, ...]
+    note: str
+
+
+class TurnRow(msgspec.Struct, frozen=True):
+    attempt: str
+    turn: int
+    at: str
+    ended: str | None
+    steps: int
+    cost_usd: float | None
+    messages: int
+
+
+class CostPart(msgspec.Struct, frozen=True):
+    attempt: str
+    words: str
+    state: str
+    usd: float | None
+
+
+class TaskCost(msgspec.Struct, frozen=True):
+    """`usd` is what is known, `assumed_usd` what budgets count where no price is. `limit_usd` is of one attempt, 0 for
+    none."""
+
+    usd: float | None
+    assumed_usd: float
+    limit_usd: float
+    parts: list[CostPart]
+    input_tokens: int
+    cached_tokens: int
+    output_tokens: int
+
+
+class TranscriptEnd(msgspec.Struct, frozen=True):
+    """How far the newest turn's output has come: a page that shows it asks for more when this moves."""
+
+    attempt: str
+    turn: int
+    size: int
+    live: bool
+
+
+class TaskHead(msgspec.Struct, frozen=True):
+    """The task in short. Numbers of a running attempt are as fresh as the daemon tells."""
+
+    id: str
+    title: str
+    phase: str
+    reason: str
+    unblock: str
+    since: str
+    created: str
+    agent: str | None
+    engine: str | None
+    model: str | None
+    convoy: str | None
+    after: tuple[str, ...]
+    priority: int
+    kind: str | None
+    attempt: str | None
+    attempts: int
+    attempts_allowed: int
+    turn: int
+    started: str | None
+    step: str
+    step_at: str | None
+    stuck: str
+    cost_usd: float | None
+    insertions: int
+    deletions: int
+    files: int
+    head: str | None
+    lost: bool
+    inbox: int
+    may: tuple[str, ...]
+
+
+class TaskPage(msgspec.Struct, frozen=True):
+    task: TaskHead
+    brief: str
+    branch: str | None
+    base: str | None
+    worktree: str | None
+    paths: tuple[str, ...]
+    dependents: tuple[str, ...]
+    choices: tuple[Choice, ...]
+    attempts: list[AttemptView]
+    timeline: dict[str, TimelineRow]
+    next: list[NextStep]
+    versions: list[VersionView]
+    findings: list[str]
+    runs: dict[str, TaskRunRow]
+    turns: list[TurnRow]
+    cost: TaskCost
+    approval: ApprovalView | None
+    failed_ci: FailedCi | None
+    transcript: TranscriptEnd | None
+    schema: int = SCHEMA
+
+
+class LiveTask:
+    """The log of the task is read once, then what is new in it. Raises NotFound for an unknown task."""
+
+    def __init__(self, task: TaskId) -> None:
+        self._id = task
+        self._story = TaskStory(task)
+        self._failed: FailedCi | None = None
+
+    def look(self, sight: Sight) -> TaskPage:
+        board = sight.board
+        task = board.task(self._id)
+        self._story.catch_up(sight)
+        story, last = self._story, task.last
+        return TaskPage(
+            task=_view_head(sight, task),
+            brief=story.brief,
+            branch=task.branch,
+            base=task.base or (last.base if last is not None else None),
+            worktree=(last.worktree or None) if last is not None else None,
+            paths=task.paths,
+            dependents=tuple(board.dependents.get(task.id, ())),
+            choices=choices_of(board, task),
+            attempts=[view_attempt(attempt) for attempt in task.attempts],
+            timeline=story.timeline,
+            next=next_steps(sight, task),
+            versions=story.versions,
+            findings=[],
+            runs=story.runs,
+            turns=story.turns,
+            cost=_view_cost(sight, task),
+            approval=story.approval if story.approved == task.approved else None,
+            failed_ci=self._find_failed(sight, board, task),
+            transcript=_transcript_end(sight, last),
+        )
+
+    def _find_failed(self, sight: Sight, board: Board, task: Task) -> FailedCi | None:
+        """What a run printed is read once."""
+        run = failed_run(board, task)
+        if run is None:
+            return None
+        if self._failed is None or self._failed.run != run:
+            lines = last_lines(sight.workspace.site, run, CI_LINES).splitlines()
+            self._failed = FailedCi(run, [harmless(line) for line in lines])
+        return self._failed
+
+
+class TaskStory:
+    """What the records of a task add up to, as far as the board does not tell. A list or table that has changed is
+    another object."""
+
+    def __init__(self, task: TaskId) -> None:
+        self._id = task
+        self._seq = 0
+        self._in_queue = False
+        self._members: dict[str, tuple[str, ...]] = {}
+        self._began: dict[str, float] = {}
+        self.brief = ""
+        self.timeline: dict[str, TimelineRow] = {}
+        self.versions: list[VersionView] = []
+        self.runs: dict[str, TaskRunRow] = {}
+        self.turns: list[TurnRow] = []
+        self.approval: ApprovalView | None = None
+        self.approved: str | None = None
+
+    def catch_up(self, sight: Sight) -> None:
+        board = sight.board
+        if board.seq <= self._seq:
+            return
+        new = list(sight.ask(Query(after=self._seq, until=board.seq, task=self._id)))
+        queue: Iterable[ev.Record] = ()
+        if (queue_after := self._queue_from(new)) is not None:
+            queue = sight.ask(Query(after=queue_after, until=board.seq, kind="queue.*"))
+        rows = dict(self.timeline)
+        for record in sorted((*new, *queue), key=lambda one: one.seq):
+            row = self._take(record, board)
+            if row is not None:
+                rows[str(record.seq)] = row
+        if len(rows) != len(self.timeline):
+            self.timeline = dict(list(rows.items())[-SHOWN_ROWS:])
+        self._seq = board.seq
+
+    def _queue_from(self, new: Iterable[ev.Record]) -> int | None:
+        """The record after which the queue may tell of the task; None as long as no attempt has ended."""
+        if self._in_queue:
+            return self._seq
+        first = next((one.seq for one in new if isinstance(one.event, _DELIVERIES)), None)
+        self._in_queue = first is not None
+        return first
+
+    def _take(self, record: ev.Record, board: Board) -> TimelineRow | None:
+        if record.task != self._id:
+            return self._take_queue(record)
+        match record.event:
+            case ev.TaskAdded(brief=str(brief)) | ev.TaskEdited(brief=str(brief)):
+                self.brief = harmless(brief)
+            case ev.AttemptEnded(head=str(head), base=base, outcome=outcome) as end if outcome in USEFUL:
+                self._add_version(record, head, base, (end.insertions, end.deletions, end.files))
+            case ev.ChangeRevised(head=head, base=base) | ev.ChangeRebased(head=head, base=base):
+                self._add_version(record, head, base)
+            case ev.TaskApproved(head=head, message=message):
+                self.approved = head
+                self.approval = ApprovalView(record.actor, iso(record.at), harmless(message))
+            case ev.TurnStarted() | ev.TurnEnded():
+                self._take_turn(record)
+        return view_record_of_task(record, board, len(self.versions))
+
+    def _add_version(
+        self, record: ev.Record, head: str, base: str | None, size: tuple[int, int, int] = (0, 0, 0)
+    ) -> None:
+        if not self.versions or self.versions[-1].head != head:
+            number = len(self.versions) + 1
+            new = VersionView(number, head, base, iso(record.at), record.attempt, *size)
+            self.versions = [*self.versions, new]
+
+    def _take_turn(self, record: ev.Record) -> None:
+        event, attempt = record.event, str(record.attempt)
+        if isinstance(event, ev.TurnStarted):
+            begun = TurnRow(attempt, event.turn, iso(record.at), None, 0, None, len(event.messages))
+            self.turns = [*self.turns, begun][-SHOWN_TURNS:]
+        elif isinstance(event, ev.TurnEnded):
+            ended = {"ended": iso(record.at), "steps": event.steps, "cost_usd": event.cost_usd}
+            self.turns = [
+                msgspec.structs.replace(one, **ended) if (one.attempt, one.turn) == (attempt, event.turn) else one
+                for one in self.turns
+            ]
+
+    def _take_queue(self, record: ev.Record) -> TimelineRow | None:
+        match record.event:
+            case qe.RunStarted(run=run, purpose=purpose, members=members):
+                names = tuple(member.id for member in members)
+                if self._id in names:
+                    self._members[run], self._began[run] = names, record.at
+                    row = TaskRunRow(run, purpose.value, "running", iso(record.at), None, names, "")
+                    self.runs = dict(list({**self.runs, run: row}.items())[-SHOWN_RUNS:])
+            case qe.RunEnded(run=run, result=result, note=note) if run in self.runs:
+                took = round(record.at - self._began[run], 1)
+                ended = msgspec.structs.replace(self.runs[run], state=result.value, seconds=took, note=harmless(note))
+                self.runs = {**self.runs, run: ended}
+        return view_record_of_queue(record, self._id, lambda run: self._members.get(run, ()))
+
+
+def _view_head(sight: Sight, task: Task) -> TaskHead:
+    last, glance = task.last, None
+    if task.live_attempt is not None:
+        glance = sight.glance.agents.get(task.live_attempt.id)
+    known = [one.cost_usd for one in task.attempts if one.cost_usd is not None]
+    if glance is not None and glance.cost_usd is not None and last is not None:
+        known = [one.cost_usd for one in task.attempts[:-1] if one.cost_usd is not None] + [glance.cost_usd]
+    size = glance if glance is not None else last
+    choices = choices_of(sight.board, task)
+    return TaskHead(
+        id=task.id,
+        title=harmless(task.title),
+        phase=task.phase.value,
+        reason=harmless(sight.outlook.reason_of(task)),
+        unblock=harmless(task.unblock),
+        since=iso(task.since),
+        created=iso(task.created),
+        agent=task.agent,
+        engine=task.engine or (last.engine if last is not None else None),
+        model=last.model if last is not None else None,
+        convoy=task.convoy,
+        after=task.after,
+        priority=task.priority,
+        kind=task.kind,
+        attempt=last.id if last is not None else None,
+        attempts=task.started,
+        attempts_allowed=task.allowed,
+        turn=last.turn if last is not None else 0,
+        started=iso(last.started) if last is not None else None,
+        step=harmless(glance.step) if glance is not None else "",
+        step_at=iso_or_none(glance.step_at) if glance is not None else None,
+        stuck=harmless(glance.stuck) if glance is not None else "",
+        cost_usd=round(sum(known), 6) if known else None,
+        insertions=size.insertions if size is not None else 0,
+        deletions=size.deletions if size is not None else 0,
+        files=size.files if size is not None else 0,
+        head=task.head or (last.head if last is not None else None),
+        lost=task.lost,
+        inbox=len(task.inbox),
+        may=tuple(choice.action for choice in choices if choice.allowed),
+    )
+
+
+def _view_cost(sight: Sight, task: Task) -> TaskCost:
+    parts = [_view_part(sight, attempt) for attempt in task.attempts]
+    known = [part.usd for part in parts if part.usd is not None]
+    return TaskCost(
+        usd=round(sum(known), 6) if known else None,
+        assumed_usd=round(sum(one.assumed_usd for one in task.attempts), 6),
+        limit_usd=sight.workspace.site.attempt_usd(task),
+        parts=parts,
+        input_tokens=sum(one.input_tokens + one.cache_write_tokens + one.cache_read_tokens for one in task.attempts),
+        cached_tokens=sum(one.cache_read_tokens for one in task.attempts),
+        output_tokens=sum(one.output_tokens for one in task.attempts),
+    )
+
+
+def _view_part(sight: Sight, attempt: Attempt) -> CostPart:
+    glance = sight.glance.agents.get(attempt.id) if attempt.live else None
+    told = glance.cost_usd if glance is not None and glance.cost_usd is not None else attempt.cost_usd
+    if attempt.outcome is None:
+        return CostPart(attempt.id, "at work", "running", told)
+    state = "landed" if attempt.outcome in USEFUL else "failed"
+    return CostPart(attempt.id, attempt.outcome.value.replace("_", " "), state, told)
+
+
+def _transcript_end(sight: Sight, last: Attempt | None) -> TranscriptEnd | None:
+    if last is None or not last.turn:
+        return None
+    size = output_size(sight.workspace.site, last, last.turn)
+    return TranscriptEnd(last.id, last.turn, size, last.live and last.turn_open)

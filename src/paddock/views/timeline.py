@@ -1,0 +1,186 @@
+"""The way of a task so far: what happened to it, in words, and which of that are its steps."""
+
+from dataclasses import dataclass
+
+import msgspec
+
+from paddock.core import events as ev
+from paddock.core.board import Board
+from paddock.core.ids import harmless, printable, some_names
+from paddock.core.merge import events as qe
+from paddock.core.merge.model import Result
+from paddock.core.tasks.vocabulary import USEFUL, Outcome, Step
+from paddock.views.document import iso
+from paddock.views.history import MembersOf, StoryLine
+from paddock.views.history import tell as tell_of_queue
+from paddock.views.narration import describe
+
+DETAIL_CHARS = 160
+
+
+class TimelineRow(msgspec.Struct, frozen=True):
+    """`step` is its name among the few steps that tell the way, empty for what only the whole list has. `state` is the
+    word whose colour it has, `icon` its shape; `words` is the whole sentence."""
+
+    seq: int
+    at: str
+    state: str
+    icon: str
+    step: str
+    detail: str
+    words: str
+    actor: str
+    attempt: str | None
+    run: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Stage:
+    """What one record means on the way. `version` is told with what was delivered."""
+
+    state: str
+    icon: str
+    step: str
+    detail: str = ""
+
+
+PLAIN = Stage("plain", "log", "")
+
+
+def view_record_of_task(record: ev.Record, board: Board, version: int) -> TimelineRow | None:
+    """Of a record about the task itself. `version` is the number of the change it delivered, if it did."""
+    stage = stage_of(record, version)
+    words = describe(record, board) or _plainly(record)
+    if not words and not stage.step:
+        return None
+    return _row(record, stage, words or f"{stage.step}: {stage.detail}".removesuffix(": "), None)
+
+
+def view_record_of_queue(record: ev.Record, task: str, members_of: MembersOf) -> TimelineRow | None:
+    """Of a record of the merge queue; None if it has nothing to do with the task."""
+    line = tell_of_queue(record, members_of)
+    if line is None or task not in line.about:
+        return None
+    return _row(record, _stage_in_queue(record, line), line.words, line.run or None)
+
+
+def _row(record: ev.Record, stage: Stage, words: str, run: str | None) -> TimelineRow:
+    return TimelineRow(
+        seq=record.seq,
+        at=iso(record.at),
+        state=stage.state,
+        icon=stage.icon,
+        step=printable(stage.step, 60),
+        detail=printable(stage.detail, DETAIL_CHARS),
+        words=printable(words, 400),
+        actor=printable(record.actor, 80),
+        attempt=record.attempt,
+        run=run,
+    )
+
+
+def stage_of(record: ev.Record, version: int) -> Stage:
+    by = f"by {record.actor}"
+    match record.event:
+        case ev.TaskAdded():
+            return Stage("plain", "log", "added", by)
+        case ev.AttemptStarted(engine=engine, continues=continues, worktree=worktree):
+            verb = "continues" if continues is not None else "started"
+            where = f", worktree {worktree.rpartition('/')[2]}" if worktree else ""
+            return Stage("running", "running", f"{record.attempt} {verb}", f"{engine}{where}")
+        case ev.AttemptEnded() as ended:
+            return _stage_of_end(record, ended, version)
+        case ev.TurnStarted(turn=turn, messages=messages) if messages:
+            told = "a message" if len(messages) == 1 else f"{len(messages)} messages"
+            return Stage("running", "running", f"turn {turn}: answers", told)
+        case ev.MessageSent(text=text):
+            return Stage("plain", "msg", "message", f"{by}: {_one_line(text)}")
+        case ev.StopRequested(reason=reason):
+            return Stage("blocked", "stop", "stop requested", _said(by, reason))
+        case ev.TaskBlocked(reason=reason):
+            return Stage("blocked", "blocked", "blocked", reason)
+        case ev.TaskApproved(message=message):
+            return Stage("approval", "approval", "approved", _said(by, message))
+        case ev.TaskRejected(message=message):
+            return Stage("failed", "failed", "rejected", _said(by, message))
+        case ev.TaskRetried(reason=reason):
+            return Stage("ready", "retry", "retry", _said(by, reason))
+        case ev.TaskCancelled(reason=reason):
+            return Stage("cancelled", "cancelled", "cancelled", _said(by, reason))
+        case ev.ApprovalRequired(concerns=concerns, undoes=undoes):
+            what = f"it {some_names(concerns)}" if concerns else f"it undoes {some_names(undoes)}"
+            return Stage("approval", "approval", "needs a person", what)
+        case ev.ChangeRevised():
+            return Stage("landed", "edit", f"v{version} by hand", by)
+        case ev.ChangeRebased():
+            return Stage("plain", "edit", f"v{version} rebased", "its own commits, on the new main")
+        case _:
+            return PLAIN
+
+
+def _stage_of_end(record: ev.Record, ended: ev.AttemptEnded, version: int) -> Stage:
+    if ended.outcome is Outcome.NOOP:
+        return Stage("noop", "noop", "needs no change", ended.reason)
+    if ended.outcome in USEFUL and ended.head is not None:
+        files = "1 file" if ended.files == 1 else f"{ended.files} files"
+        return Stage("landed", "landed", f"delivered v{version}", f"+{ended.insertions} −{ended.deletions} in {files}")
+    state = "blocked" if ended.next is Step.BLOCK else "failed"
+    return Stage(state, state, f"{record.attempt} {ended.outcome.value.replace('_', ' ')}", ended.reason)
+
+
+def _stage_in_queue(record: ev.Record, line: StoryLine) -> Stage:
+    match record.event:
+        case qe.ChangeQueued(change=change):
+            who = f"approved by {change.approved_by}" if change.approved_by else "by policy"
+            return Stage("queued", "queued", "queued", who)
+        case qe.RunEnded(result=result, run=run, note=note, reused=reused):
+            if result is Result.PASS:
+                return Stage("landed", "test", f"{run} passed", f"known from {reused}" if reused else "")
+            state = "cancelled" if result is Result.CANCELLED else "failed"
+            return Stage(state, "test", f"{run} {_RESULTS[result]}", note)
+        case qe.TrainLanded(run=run, new=new):
+            return Stage("landed", "landed", "landed", f"{new[:10]}, tested by {run}")
+        case qe.ChangeRejected(reason=reason):
+            return Stage("failed", "failed", "rejected by CI", reason)
+        case qe.ChangeConflicted(paths=paths, against=against):
+            return Stage("blocked", "blocked", "conflicts", f"with {against or 'main'} in {some_names(paths)}")
+        case qe.ChangeCancelled(reason=reason):
+            return Stage("cancelled", "cancelled", "left the queue", reason)
+        case qe.WorkLost():
+            return Stage("failed", "failed", "lost from main", line.words)
+        case _:
+            return PLAIN
+
+
+_RESULTS = {
+    Result.FAIL: "failed",
+    Result.TIMEOUT: "timed out",
+    Result.INFRA: "could not be run",
+    Result.CANCELLED: "was cancelled",
+}
+
+
+def _plainly(record: ev.Record) -> str:
+    """What the fleet's narration leaves out because it is told of one task among many."""
+    match record.event:
+        case ev.TaskEdited():
+            return f"edited by {record.actor}"
+        case ev.TurnStarted(turn=turn):
+            return f"turn {turn} began"
+        case ev.TurnEnded(turn=turn, steps=steps, problem=problem):
+            done = f"turn {turn} ended after {steps} {'step' if steps == 1 else 'steps'}"
+            return f"{done}: {problem}" if problem else done
+        case ev.TaskApproved():
+            return f"approved by {record.actor}"
+        case ev.ChangeRevised() | ev.ChangeRebased():
+            return f"changed to {record.event.head[:10]} by {record.actor}"
+        case _:
+            return ""
+
+
+def _said(by: str, message: str) -> str:
+    return f"{by}: {_one_line(message)}" if message else by
+
+
+def _one_line(text: str) -> str:
+    return " ".join(harmless(text[:2000]).split())
