@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from paddock.core import events as ev
-from paddock.core.errors import PaddockError
+from paddock.core.errors import NotFound, PaddockError
 from paddock.core.given import Given
 from paddock.core.ids import TaskId, task_id
 from paddock.core.parts import LazyPart
@@ -123,12 +123,12 @@ class Board:
         return DayCost(max(0.0, known), assumed + sum(one.assumed_usd for one in live))
 
     def task(self, task: TaskId) -> Task:
-        """Raises PaddockError for an unknown id."""
+        """Raises NotFound for an unknown id."""
         try:
             return self.tasks[task]
         except KeyError:
             newest = f"the newest task is `{task_id(self.next_task - 1)}`" if self.next_task > 1 else "there are none"
-            raise PaddockError(f"there is no task `{task}`: {newest}", "`paddock status --all` lists them") from None
+            raise NotFound(f"there is no task `{task}`: {newest}", "`paddock status --all` lists them") from None
 
     def open_tasks(self) -> Iterable[Task]:
         return (self.tasks[task] for task in self.open)

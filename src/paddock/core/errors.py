@@ -28,5 +28,9 @@ class Misuse(PaddockError):
     exit_code = 2
 
 
+class NotFound(PaddockError):
+    """There is no such task, attempt, convoy, change or CI run."""
+
+
 class IllegalTransition(PaddockError):
     """The event does not fit the state it would change, so it is not a fact and must not be recorded."""

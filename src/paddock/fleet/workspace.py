@@ -100,6 +100,12 @@ class Workspace:
 
         return Worker(owner, self._may_add())
 
+    def seen_by(self, worker: "Worker") -> "Workspace":
+        """The same as this worker asks for it: it came in by another way than a command of its own."""
+        theirs = Workspace(self.repo, self.settings, self._warn)
+        theirs.worker = worker
+        return theirs
+
     def _owner(self) -> str:
         from paddock.sessions.ancestry import ATTEMPT_VARIABLE, marks_of_caller, owner_of_caller
 

@@ -33,12 +33,15 @@ def owner_of_caller(marks: tuple[str, ...], marker: str) -> str:
 
 def marks_of_caller(environment: Mapping[str, str] = os.environ) -> tuple[str, ...]:
     """Every mark of this process and its ancestors, the innermost first."""
-    return tuple(_own_first(environment.get(MARK_VARIABLE, "").split()))
+    return (*reversed(environment.get(MARK_VARIABLE, "").split()), *marks_of_process(os.getppid()))
 
 
-def _own_first(own: list[str]) -> Iterator[str]:
-    yield from reversed(own)
-    pid = os.getppid()
+def marks_of_process(pid: int) -> tuple[str, ...]:
+    """As `marks_of_caller`, of another process."""
+    return tuple(_upwards(pid))
+
+
+def _upwards(pid: int) -> Iterator[str]:
     for _ in range(MOST_ANCESTORS):
         stat = read_stat(pid)
         if stat is None:

@@ -1,11 +1,17 @@
 """A merge queue that stopped by itself: why, what to do, and when it resumes by itself."""
 
+from typing import TYPE_CHECKING
+
 import msgspec
 
 from paddock.core.durations import rough_duration
 from paddock.core.merge.halts import next_probe_at
-from paddock.core.merge.model import HaltCause, Halted
+from paddock.core.merge.model import HaltCause, Halted, Queue
+from paddock.core.merge.switches import switches_of
 from paddock.views.document import iso, iso_or_none, view_of
+
+if TYPE_CHECKING:
+    from paddock.views.history import Ask
 
 _CURES = {
     HaltCause.MAIN_RED: (
@@ -46,3 +52,19 @@ def cure_of(halted: Halted, now: float) -> list[str]:
         return lines
     when = f"in {rough_duration(at - now)}" if at - now >= 1 else "now"
     return [*lines, f"a running daemon tests main again {when}, and resumes once it passes"]
+
+
+def why_stopped(queue: Queue, ask: "Ask") -> str:
+    """What the queue itself found, or the reason given by whoever stopped it; empty while it is open."""
+    if queue.halted is not None:
+        return queue.halted.reason
+    state = switches_of(queue).state
+    if state == "open":
+        return ""
+    from paddock.core.merge import events as qe
+    from paddock.store.protocol import Query
+
+    kinds = {"frozen": qe.QueueFrozen, "paused": qe.QueuePaused, "draining": qe.QueueDrained}
+    last = list(ask(Query(kind=kinds[state].kind)))[-1]
+    said = last.event.reason if isinstance(last.event, qe.QueueFrozen | qe.QueuePaused) else ""
+    return f"by {last.actor}: {said}" if said else f"by {last.actor}"

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
-from paddock.core.errors import PaddockError
+from paddock.core.errors import NotFound
 from paddock.core.events import MessageSent, Record, TaskApproved
 from paddock.core.ids import printable
 from paddock.core.merge import events as qe
@@ -68,12 +68,10 @@ class RunStory:
 
 
 def story_of_change(ask: Ask, change: str) -> list[StoryLine]:
-    """Raises PaddockError if the queue never had it."""
+    """Raises NotFound if the queue never had it."""
     story = [*_story(ask(EVERYTHING), change), *_said(ask, change)]
     if not story:
-        raise PaddockError(
-            f"`{printable(change, 40)}` has never been in the merge queue", "`paddock queue` shows what is"
-        )
+        raise NotFound(f"`{printable(change, 40)}` has never been in the merge queue", "`paddock queue` shows what is")
     return sorted(story, key=lambda line: line.seq)
 
 
@@ -86,13 +84,13 @@ def open_conflict(story: list[StoryLine]) -> OpenConflict | None:
 
 
 def story_of_run(ask: Ask, run: str) -> RunStory:
-    """Raises PaddockError if there never was one with that id."""
+    """Raises NotFound if there never was one with that id."""
     records = list(ask(EVERYTHING))
     starts = [(record, record.event) for record in records if isinstance(record.event, qe.RunStarted)]
     mine = next(((record, event) for record, event in starts if event.run == run), None)
     if mine is None:
         newest = f"the newest is `{starts[-1][1].run}`" if starts else "there has been none"
-        raise PaddockError(f"there is no CI run `{run}`: {newest}", "`paddock queue` lists those that are running")
+        raise NotFound(f"there is no CI run `{run}`: {newest}", "`paddock queue` lists those that are running")
     end = next((r for r in records if isinstance(r.event, qe.RunEnded) and r.event.run == run), None)
     ended = end.event if end is not None and isinstance(end.event, qe.RunEnded) else None
     story = tuple(replace(line, run=run) for line in _story(records, run))

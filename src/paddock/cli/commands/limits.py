@@ -17,8 +17,14 @@ from paddock.core.admission.quota import REQUESTS, Quota
 from paddock.core.admission.windows import describe_window, windows_open
 from paddock.core.board import Board
 from paddock.core.intent.budget import reset_limits
-from paddock.engines.registry import engine_names
-from paddock.fleet.dispatch.gate import NO_QUOTA, LimitsFile, read_limits, running_by_account, take_snapshot
+from paddock.fleet.dispatch.gate import (
+    NO_QUOTA,
+    LimitsFile,
+    known_accounts,
+    read_limits,
+    running_by_account,
+    take_snapshot,
+)
 from paddock.fleet.workspace import Workspace
 from paddock.views.limits import view_rung
 
@@ -32,7 +38,7 @@ def limits_command(ctx: click.Context, reset: str | None, as_json: bool) -> None
     workspace = open_workspace(ctx)
     kept = read_limits(workspace.state_dir)
     if reset is not None:
-        workspace.record(lambda _board: reset_limits(reset, _known(workspace, kept)))
+        workspace.record(lambda _board: reset_limits(reset, known_accounts(workspace.config, kept)))
         click.echo(f"{reset}: re-enabled")
         return
     if as_json:
@@ -118,9 +124,3 @@ def _why(quota: Quota, now: float) -> Iterator[str]:
         yield "no limit hit so far"
     if rate := quota.rates.get(REQUESTS):
         yield f"{rate:.1f} calls per minute per agent"
-
-
-def _known(workspace: Workspace, kept: LimitsFile | None) -> set[str]:
-    engines = workspace.config.engines
-    seen = {*kept.controls.accounts, *kept.controls.breakers} if kept is not None else set()
-    return {*engine_names(), *engines, *(engine.account for engine in engines.values() if engine.account), *seen}

@@ -13,15 +13,14 @@ from paddock.core.errors import Misuse
 from paddock.core.ids import is_run, parse_run
 from paddock.core.intent.queue import QueueSwitch, cancel_change, change_named, move_change, switch_queue
 from paddock.core.merge import events as qe
-from paddock.core.merge.model import Halted, Queue
+from paddock.core.merge.model import Halted
 from paddock.core.merge.prospects import landing_seconds
-from paddock.core.merge.switches import switches_of
 from paddock.fleet.landing.restoration import contested_words, find_undone, how_to_settle, make_branch, restore_main
 from paddock.fleet.landing.unseen_loss import tell_lost_work
 from paddock.fleet.outlook import know_checkouts, know_collisions
 from paddock.fleet.workspace import Workspace
 from paddock.git.lock_files import find_left_locks
-from paddock.store.protocol import Query
+from paddock.views.halts import why_stopped
 
 
 @click.group("queue", invoke_without_command=True)
@@ -37,7 +36,7 @@ def queue_command(ctx: click.Context, everything: bool, as_json: bool) -> None:
     tell_lost_work(workspace, board)
     queue = board.queue
     is_up = DAEMON_LEASE in board.leases.held
-    reason = why_stopped(workspace, queue)
+    reason = why_stopped(queue, workspace.records)
     lands_in = landing_seconds(queue, workspace.config.land.runs_at_once, time.time()) if is_up else {}
     if as_json:
         from paddock.views.queue import view_queue
@@ -69,19 +68,6 @@ def show_end_of_halt(workspace: Workspace, halted: Halted) -> None:
 
     for line in end_of_run(workspace.site, halted.runs[-1:]):
         click.echo(line)
-
-
-def why_stopped(workspace: Workspace, queue: Queue) -> str:
-    """What the queue itself found, or the reason given by whoever froze or paused it."""
-    if queue.halted is not None:
-        return queue.halted.reason
-    kinds = {"frozen": qe.QueueFrozen, "paused": qe.QueuePaused, "draining": qe.QueueDrained}
-    kind = kinds.get(switches_of(queue).state)
-    if kind is None:
-        return ""
-    last = list(workspace.records(Query(kind=kind.kind)))[-1]
-    said = last.event.reason if isinstance(last.event, qe.QueueFrozen | qe.QueuePaused) else ""
-    return f"by {last.actor}: {said}" if said else f"by {last.actor}"
 
 
 def _add_switch(switch: QueueSwitch, done: str, about: str, *, has_reason: bool = False) -> None:

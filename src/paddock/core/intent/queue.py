@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from enum import StrEnum
 
 from paddock.core.board import Board
-from paddock.core.errors import Misuse, PaddockError
+from paddock.core.errors import Misuse, NotFound, PaddockError
 from paddock.core.events import Draft
 from paddock.core.ids import TaskId, branch_change, printable
 from paddock.core.merge import events as qe
@@ -116,7 +116,7 @@ def _entry(board: Board, said: str) -> Entry:
     name = change_named(board, said)
     if name not in board.queue.entries:
         known = ", ".join(board.queue.entries) or "nothing"
-        raise PaddockError(f"`{printable(name, 40)}` is not in the merge queue", f"queued: {known}")
+        raise NotFound(f"`{printable(name, 40)}` is not in the merge queue", f"queued: {known}")
     return board.queue.entries[name]
 
 

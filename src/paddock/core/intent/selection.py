@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from paddock.core.board import Board
-from paddock.core.errors import PaddockError
+from paddock.core.errors import NotFound, PaddockError
 from paddock.core.ids import AttemptId, TaskId, parse_task, printable, task_number
 from paddock.core.intent.obstacles import TaskAction, find_obstacle
 from paddock.core.tasks.task import FINISHED, Attempt, Phase, Task
@@ -76,7 +76,7 @@ def _applies(board: Board, task: Task, request: Bulk) -> bool:
 
 def require_convoy(board: Board, name: str) -> None:
     if name not in board.convoys:
-        raise PaddockError(f"there is no convoy `{printable(name, 60)}`", "`paddock convoy list` lists them")
+        raise NotFound(f"there is no convoy `{printable(name, 60)}`", "`paddock convoy list` lists them")
 
 
 def attempt_named(board: Board, said: str) -> Attempt:
@@ -87,5 +87,5 @@ def attempt_named(board: Board, said: str) -> Attempt:
     wanted = AttemptId(said.strip().lower())
     chosen = [attempt for attempt in task.attempts if attempt.id == wanted]
     if "." in said and not chosen:
-        raise PaddockError(f"there is no attempt `{printable(said, 20)}`", f"`paddock show {task.id}` lists them")
+        raise NotFound(f"there is no attempt `{printable(said, 20)}`", f"`paddock show {task.id}` lists them")
     return chosen[0] if chosen else task.attempts[-1]

@@ -17,6 +17,7 @@ from zlib import crc32
 import msgspec
 from msgspec.structs import replace
 
+from paddock.config.schema import Config
 from paddock.core.admission.admit import (
     Admission,
     Candidate,
@@ -49,6 +50,7 @@ from paddock.core.money.spending import day_of, expect, with_tasks
 from paddock.core.tasks.task import Task
 from paddock.core.tasks.vocabulary import PROVIDERS_DOING, Outcome
 from paddock.core.trace import RateLimited, TraceEntry, Usage, UsageScope, WindowsTold
+from paddock.engines.registry import engine_names
 from paddock.fleet.dispatch.pricing import expected_cost
 from paddock.fleet.dispatch.refusals import LIMITS_FILE, write_waiting
 from paddock.fleet.site import Site
@@ -303,3 +305,10 @@ def running_by_account(site: Site, board: Board) -> Counter[str]:
     """The agents at work as the log has them, by the account they draw on."""
     attempts = (board.tasks[name].live_attempt for name in board.live)
     return Counter(one.account or site.account_of(one.engine) for one in attempts if one is not None)
+
+
+def known_accounts(config: Config, kept: LimitsFile | None) -> set[str]:
+    """The engines and accounts there are, and those that something is remembered of."""
+    engines = config.engines
+    seen = {*kept.controls.accounts, *kept.controls.breakers} if kept is not None else set()
+    return {*engine_names(), *engines, *(engine.account for engine in engines.values() if engine.account), *seen}

@@ -1,0 +1,141 @@
+"""The application: the endpoints of the table, the page and its files, all behind one entrance."""
+
+import asyncio
+import sys
+import time
+import traceback
+from collections.abc import Sequence
+from functools import cache
+
+from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
+from starlette.requests import ClientDisconnect, Request
+from starlette.responses import Response
+from starlette.routing import BaseRoute, Route
+from starlette.types import ASGIApp
+
+from paddock.core.errors import Misuse, PaddockError
+from paddock.views.document import to_json_line
+from paddock.web.entrance import Entrance, answer_problem
+from paddock.web.exchange import (
+    Complaint,
+    Endpoint,
+    NoBody,
+    PlainText,
+    Printed,
+    Problem,
+    Visit,
+    problem_of,
+    read_body,
+    read_query,
+)
+from paddock.web.gate import JSON
+from paddock.web.house import Busy, House
+from paddock.web.openapi import describe_api
+from paddock.web.pages import missing_page, page_routes
+from paddock.web.routes import ENDPOINTS, PREFIX, STREAM_PATH
+from paddock.web.stream import EventStream, StreamQuery, last_event_id
+
+MOST_BODY_BYTES = 1_000_000
+BODY_SECONDS = 10.0
+
+
+class TooMuch(Exception):
+    """A body that is too large or comes too slowly."""
+
+    def __init__(self, status: int, code: str, message: str) -> None:
+        super().__init__(message)
+        self.problem = Problem(status, Complaint(code, message))
+
+
+def build_app(house: House) -> ASGIApp:
+    routes: list[BaseRoute] = [*_api_routes(house, ENDPOINTS), *page_routes(house)]
+    app = Starlette(routes=routes, exception_handlers={404: _not_found, 405: _wrong_method})
+    return Entrance(app, house)
+
+
+def _api_routes(house: House, endpoints: Sequence[Endpoint]) -> list[BaseRoute]:  # type: ignore[type-arg]
+    schema = cache(lambda: to_json_line(describe_api(endpoints)))
+
+    async def openapi(_request: Request) -> Response:
+        return Response(schema(), media_type=JSON)
+
+    async def events(request: Request) -> Response | EventStream:
+        try:
+            query = read_query(request.url.query, StreamQuery)
+        except Misuse as misuse:
+            return answer_problem(problem_of(misuse))
+        return EventStream(house.live, house.read, query, last_event_id(request.headers.get("last-event-id")))
+
+    table: list[BaseRoute] = [_route(house, endpoint) for endpoint in endpoints]
+    table.append(Route(STREAM_PATH, events, methods=["GET"]))
+    table.append(Route(f"{PREFIX}/openapi.json", openapi, methods=["GET"]))
+    return table
+
+
+def _route(house: House, endpoint: Endpoint) -> Route:  # type: ignore[type-arg]
+    async def serve(request: Request) -> Response:
+        try:
+            query = read_query(request.url.query, endpoint.query)
+            body = NoBody() if endpoint.body is NoBody else read_body(await _body_of(request), endpoint.body)
+            visit = Visit(house.workspace, request.path_params, query, body, time.time())
+            return _answer(await house.serve(endpoint, visit))
+        except TooMuch as refusal:
+            return answer_problem(refusal.problem)
+        except Busy as busy:
+            return answer_problem(Problem(503, Complaint("busy", busy.message, busy.hint)))
+        except ClientDisconnect:
+            return Response(status_code=400)
+        except Exception as error:
+            if not isinstance(error, PaddockError):
+                traceback.print_exc(file=sys.stderr)
+            return answer_problem(problem_of(error))
+
+    return Route(f"{PREFIX}{endpoint.path}", serve, methods=[endpoint.method], name=endpoint.name)
+
+
+def _answer(answer: object) -> Response:
+    match answer:
+        case PlainText(text, content_type, content_range):
+            headers = {"Content-Range": content_range} if content_range else {}
+            return Response(text, 206 if content_range else 200, headers, content_type)
+        case Printed(text):
+            return Response(text, media_type=JSON)
+        case _:
+            return Response(to_json_line(answer), media_type=JSON)
+
+
+async def _body_of(request: Request) -> bytes:
+    """Raises TooMuch. A body that is announced as too large is not read at all."""
+    announced = request.headers.get("content-length", "0")
+    large = TooMuch(413, "too-large", f"the body may have {MOST_BODY_BYTES:,} bytes at most")
+    if not announced.isdecimal() or int(announced) > MOST_BODY_BYTES:
+        raise large
+    text = bytearray()
+    try:
+        async with asyncio.timeout(BODY_SECONDS):
+            async for part in request.stream():
+                text += part
+                if len(text) > MOST_BODY_BYTES:
+                    raise large
+    except TimeoutError:
+        raise TooMuch(408, "too-slow", f"the body did not arrive within {BODY_SECONDS:.0f} s") from None
+    return bytes(text)
+
+
+async def _not_found(request: Request, _error: Exception) -> Response:
+    if not request.url.path.startswith(("/api/", "/static/")):
+        return missing_page(request.url.path)
+    complaint = Complaint("unknown", "there is nothing at this address", _LISTED)
+    return answer_problem(Problem(404, complaint))
+
+
+async def _wrong_method(request: Request, error: Exception) -> Response:
+    words = f"this address cannot be asked with {request.method[:10]}"
+    answer = answer_problem(Problem(405, Complaint("method", words, _LISTED)))
+    if isinstance(error, HTTPException) and error.headers:
+        answer.headers.update(error.headers)
+    return answer
+
+
+_LISTED = "`/api/v1/openapi.json` lists what there is"

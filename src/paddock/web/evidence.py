@@ -1,0 +1,285 @@
+"""What can be read up on: the log, the stories of changes and CI runs, what agents and CI printed, what was changed."""
+
+from collections import deque
+from collections.abc import Iterator
+from itertools import islice
+from typing import Annotated
+
+import msgspec
+from msgspec import Meta
+
+from paddock.core.errors import Misuse, NotFound
+from paddock.core.events import Record
+from paddock.core.ids import is_run, parse_run, parse_task, task_of
+from paddock.core.intent.queue import change_named
+from paddock.core.intent.selection import attempt_named
+from paddock.core.plaintext import plain_line
+from paddock.core.tasks.task import Attempt
+from paddock.fleet.attempts.excerpts import MOST_ENTRIES, read_end, read_on, read_raw
+from paddock.fleet.attempts.openings import find_opening
+from paddock.fleet.landing.ci_output import CiStep, last_lines, steps_of
+from paddock.fleet.landing.conflicts import both_sides
+from paddock.fleet.landing.preview import preview
+from paddock.sessions.protocol import Stream
+from paddock.store.protocol import Query
+from paddock.views import history, stories
+from paddock.views.document import Document
+from paddock.views.narration import describe
+from paddock.views.patch import DiffView, view_difference
+from paddock.views.records import view_record
+from paddock.views.transcript import PAGE_ENTRIES, RawView, TranscriptView, view_raw, view_transcript
+from paddock.web.exchange import Asked, NoBody, NoQuery, Visit
+from paddock.web.live import ToldRecord, in_brief, told
+
+Count = Annotated[int, Meta(ge=0, le=2**53)]
+MOST_RECORDS = 1_000
+SEARCHED_RECORDS = 200_000
+"""Records that one search looks through, from where it begins."""
+LOG_BYTES = 256 * 1024
+LINE_CHARS = 2_000
+
+
+class LogQuery(Asked, frozen=True):
+    """Records after `after` or before `before`; `newest` gives the last ones of these. `text` is looked for in
+    words and body, without regard to case."""
+
+    after: Count = 0
+    before: Count | None = None
+    task: str | None = None
+    kind: Annotated[str, Meta(max_length=80)] | None = None
+    text: Annotated[str, Meta(max_length=200)] | None = None
+    limit: Annotated[int, Meta(ge=1, le=MOST_RECORDS)] = 100
+    newest: bool = False
+    brief: bool = False
+
+
+class LogPage(Document, frozen=True, kw_only=True):
+    """`more`: there are more in the direction that was asked for. `seq` is the newest record of all."""
+
+    seq: int
+    records: list[ToldRecord]
+    more: bool
+
+
+def read_log(visit: Visit[LogQuery, NoBody]) -> LogPage:
+    store, query = visit.store, visit.query
+    board = store.board()
+    until = board.seq if query.before is None else min(board.seq, query.before - 1)
+    asked = Query(
+        after=query.after,
+        until=until,
+        task=parse_task(query.task) if query.task else None,
+        kind=query.kind or None,
+    )
+    backwards = query.newest or query.before is not None
+    if backwards and not query.text and asked.task is None and asked.kind is None:
+        # Numbers may be missing where records were lost, so a little more is read than is wanted.
+        asked = msgspec.structs.replace(asked, after=max(query.after, until - query.limit - 1))
+    found = _matching(islice(store.records(asked), SEARCHED_RECORDS), query.text or "", visit)
+    wanted = query.limit + 1
+    shown = list(deque(found, maxlen=wanted) if backwards else islice(found, wanted))
+    more = len(shown) > query.limit or (backwards and asked.after > query.after)
+    part = shown[-query.limit :] if backwards else shown[: query.limit]
+    lines = [_told(visit, record, brief=query.brief) for record in part]
+    return LogPage(seq=board.seq, records=lines, more=more)
+
+
+def _matching(records: Iterator[Record], text: str, visit: Visit[LogQuery, NoBody]) -> Iterator[Record]:
+    if not text:
+        yield from records
+        return
+    wanted, board = text.casefold(), visit.store.known()
+    for record in records:
+        shown = view_record(record)
+        body = bytes(shown.body).decode("utf-8", "replace")
+        words = (shown.kind, shown.actor, shown.task or "", body, describe(record, board))
+        if any(wanted in word.casefold() for word in words):
+            yield record
+
+
+def _told(visit: Visit[LogQuery, NoBody], record: Record, *, brief: bool) -> ToldRecord:
+    shown = told(record, visit.store.known())
+    return in_brief(shown) if brief else shown
+
+
+def read_record(visit: Visit[NoQuery, NoBody]) -> ToldRecord:
+    said = visit.path["seq"]
+    number = int(said) if said.isascii() and said.isdecimal() and len(said) < 16 else 0
+    board = visit.board
+    found = next(iter(visit.store.records(Query(after=number - 1, until=number))), None) if number else None
+    if found is None:
+        raise NotFound(f"there is no record `{said[:20]}`: the newest is {board.seq}", "`paddock log` lists them")
+    return told(found, board)
+
+
+class WhyView(Document, frozen=True, kw_only=True):
+    """The story of a change, of a CI run, or of main."""
+
+    change: stories.ChangeStoryView | None = None
+    run: stories.RunStoryView | None = None
+    main: stories.MainStoryView | None = None
+
+
+def read_why(visit: Visit[NoQuery, NoBody]) -> WhyView:
+    workspace, board = visit.workspace, visit.board
+    name = change_named(board, visit.path["change"])
+    if name in ("main", workspace.config.landing_branch):
+        return WhyView(main=_main_story(visit))
+    if is_run(name):
+        return WhyView(run=_run_story(visit, parse_run(name)))
+    story = history.story_of_change(visit.store.records, name)
+    conflict = history.open_conflict(story)
+    sides = None if conflict is None else both_sides(workspace.site, conflict.head, conflict.base, conflict.paths)
+    return WhyView(change=stories.view_change_story(name, story, conflict, sides))
+
+
+def _main_story(visit: Visit[NoQuery, NoBody]) -> stories.MainStoryView:
+    queue, site = visit.board.queue, visit.workspace.site
+    story = history.story_of_main(visit.store.records)
+    bad = [line.run for line in story if line.failed]
+    red = queue.main is None or queue.main.verified_by is None or queue.halted is not None
+    return stories.view_main_story(queue, story, last_lines(site, bad[-1]).splitlines() if bad and red else [])
+
+
+def read_run(visit: Visit[NoQuery, NoBody]) -> stories.RunStoryView:
+    return _run_story(visit, parse_run(visit.path["run"]))
+
+
+def _run_story(visit: Visit[NoQuery, NoBody], run: str) -> stories.RunStoryView:
+    story, site = history.story_of_run(visit.store.records, run), visit.workspace.site
+    steps = [
+        stories.StepView(step.turn.number, step.name, site.sessions.output(step.turn, Stream.STDOUT).size())
+        for step in steps_of(site, run)
+    ]
+    return stories.view_run_story(story, str(site.run_folder(run)), steps, last_lines(site, run).splitlines())
+
+
+class RunLogQuery(Asked, frozen=True):
+    """`step` is a number of the run's steps, by default its last; `after` is the `end` of the part before. Without
+    it, the end of the output is given."""
+
+    step: Count | None = None
+    after: Count | None = None
+
+
+class RunLogView(Document, frozen=True, kw_only=True):
+    """Whole lines, as plain text. `start` and `end` are offsets in the output; `live`: the run goes on."""
+
+    run: str
+    step: int | None
+    name: str
+    lines: list[str]
+    start: int
+    end: int
+    size: int
+    live: bool
+
+
+def read_run_log(visit: Visit[RunLogQuery, NoBody]) -> RunLogView:
+    run, site = parse_run(visit.path["run"]), visit.workspace.site
+    live = run in visit.board.queue.running
+    steps = steps_of(site, run)
+    if not steps:
+        history.story_of_run(visit.store.records, run)  # or there is no such run
+        return RunLogView(run=run, step=None, name="", lines=[], start=0, end=0, size=0, live=live)
+    step = _step(steps, visit.query.step, run)
+    begin = visit.query.after
+    reader = site.sessions.output(step.turn, Stream.STDOUT, begin or 0)
+    size = reader.size()
+    if begin is None:
+        reader.skip_to_tail(LOG_BYTES)
+    elif begin > size:
+        raise Misuse(f"`after` is {begin}, but there are only {size} bytes", "use the `end` of the part before")
+    start, lines = reader.offset, []
+    while (more := reader.read()) or not reader.at_end:
+        lines += [plain_line(line.text)[:LINE_CHARS] for line in more]
+        if reader.offset - start > LOG_BYTES:
+            break
+    if not live and reader.at_end:
+        lines += [plain_line(line.text)[:LINE_CHARS] for line in reader.finish()]
+    number, name = step.turn.number, step.name
+    end = reader.offset
+    return RunLogView(run=run, step=number, name=name, lines=lines, start=start, end=end, size=size, live=live)
+
+
+def _step(steps: list[CiStep], wanted: int | None, run: str) -> CiStep:
+    found = steps[-1] if wanted is None else next((one for one in steps if one.turn.number == wanted), None)
+    if found is None:
+        known = ", ".join(str(one.turn.number) for one in steps)
+        raise NotFound(f"CI run `{run}` has no step {wanted}", f"it has: {known}")
+    return found
+
+
+class TranscriptQuery(Asked, frozen=True):
+    """The last entries of a turn, those before the one numbered `before`, or those after `after`. Without `attempt` and
+    `turn`, the last ones."""
+
+    attempt: str | None = None
+    turn: Annotated[int, Meta(ge=1, le=10**6)] | None = None
+    before: Count | None = None
+    after: Count | None = None
+    limit: Annotated[int, Meta(ge=1, le=MOST_ENTRIES)] = PAGE_ENTRIES
+
+
+def read_transcript(visit: Visit[TranscriptQuery, NoBody]) -> TranscriptView:
+    query, site, board = visit.query, visit.workspace.site, visit.board
+    attempt, turn = _turn(visit, query.attempt, query.turn)
+    if query.before is not None and query.after is not None:
+        raise Misuse("`before` and `after` cannot be used together", "use one or the other")
+    if query.after is not None:
+        part = read_on(site, attempt, turn, query.limit, query.after)
+    else:
+        part = read_end(site, attempt, turn, query.limit, query.before)
+    opening = find_opening(visit.store, board.task(task_of(attempt.id)), attempt, turn) if turn else None
+    return view_transcript(attempt, turn, part, opening)
+
+
+class RawQuery(Asked, frozen=True):
+    """`after` is the `end` of the part before; without it, the end of the output is given."""
+
+    attempt: str | None = None
+    turn: Annotated[int, Meta(ge=1, le=10**6)] | None = None
+    after: Count | None = None
+
+
+def read_raw_output(visit: Visit[RawQuery, NoBody]) -> RawView:
+    attempt, turn = _turn(visit, visit.query.attempt, visit.query.turn)
+    return view_raw(attempt, turn, read_raw(visit.workspace.site, attempt, turn, visit.query.after))
+
+
+def _turn(
+    visit: Visit[TranscriptQuery, NoBody] | Visit[RawQuery, NoBody], said: str | None, turn: int | None
+) -> tuple[Attempt, int]:
+    task = parse_task(visit.path["id"])
+    attempt = attempt_named(visit.board, said or task)
+    if task_of(attempt.id) != task:
+        raise NotFound(f"`{attempt.id}` is no attempt of `{task}`", f"ask for `tasks/{task_of(attempt.id)}`")
+    if turn is not None and turn > attempt.turn:
+        raise NotFound(f"`{attempt.id}` has no turn {turn}: it has had {attempt.turn}")
+    return attempt, turn or attempt.turn
+
+
+class DiffQuery(Asked, frozen=True):
+    """What would land now; with `own`, what the agents did since they started; with `from` and `to`, the difference of
+    two versions. `path` is one file of it, with more of its lines."""
+
+    own: bool = False
+    from_: Annotated[str, Meta(pattern="^[0-9a-f]{4,64}$")] | None = msgspec.field(default=None, name="from")
+    to: Annotated[str, Meta(pattern="^[0-9a-f]{4,64}$")] | None = None
+    path: Annotated[str, Meta(max_length=8_000)] | None = None
+
+
+def read_diff(visit: Visit[DiffQuery, NoBody]) -> DiffView:
+    query, workspace = visit.query, visit.workspace
+    board = visit.board
+    task = board.task(parse_task(visit.path["id"]))
+    if (query.from_ is None) != (query.to is None):
+        raise Misuse("`from` and `to` belong together", "give both commits, or none")
+    if query.from_ is not None and query.to is not None:
+        ends = [workspace.repo.resolve(query.from_), workspace.repo.resolve(query.to)]
+        if ends[0] is None or ends[1] is None:
+            gone = query.from_ if ends[0] is None else query.to
+            raise NotFound(f"there is no commit `{gone}` in this repository", "it may have been removed since")
+        return view_difference(workspace.repo, ends[0], ends[1], "", query.path)
+    found = preview(workspace.site, board, task, own=query.own)
+    return view_difference(workspace.repo, found.before, found.after, found.note, query.path)

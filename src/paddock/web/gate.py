@@ -1,0 +1,193 @@
+"""Who may come in: decisions about a request's address, origin and token. Pure; the headers go in, a refusal comes out.
+
+A page of another site, or of another server on this machine, may make a browser send requests here. It cannot choose
+the browser's `Host`, `Origin` and `Sec-Fetch-Site`, so these are asked first: against a name that was pointed at this
+machine (DNS rebinding), and against forms and scripts of others. Only then does the token count.
+"""
+
+import hashlib
+import hmac
+from dataclasses import dataclass
+from ipaddress import ip_address
+from typing import Final
+
+SAFE: Final = ("GET", "HEAD")
+LOOPBACK: Final = frozenset({"127.0.0.1", "localhost", "::1"})
+JSON: Final = "application/json"
+OPEN_PATHS: Final = ("/healthz", "/favicon.ico")
+"""Answered without a token: they say nothing about the repository."""
+
+HEADERS: Final = {
+    "Content-Security-Policy": (
+        "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; "
+        "font-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+    ),
+    "X-Content-Type-Options": "nosniff",
+    "Referrer-Policy": "no-referrer",
+    "X-Frame-Options": "DENY",
+    "Cross-Origin-Opener-Policy": "same-origin",
+    "Cross-Origin-Resource-Policy": "same-origin",
+    "Permissions-Policy": "camera=(), geolocation=(), microphone=()",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Doorway:
+    """Where the server listens and what opens it. `token` is empty where none is needed, which only a loopback
+    address may do without; `names` are the names of this machine by which it may be called."""
+
+    host: str
+    port: int
+    token: str = ""
+    names: frozenset[str] = LOOPBACK
+
+    @property
+    def cookie(self) -> str:
+        """Cookies do not tell ports apart: each server has its own name for it."""
+        return f"paddock-{self.port}"
+
+    @property
+    def cookie_value(self) -> str:
+        """Not the token itself: other servers of this machine are sent the cookie as well."""
+        return hashlib.sha256(f"paddock cookie {self.token}".encode()).hexdigest()
+
+
+@dataclass(frozen=True, slots=True)
+class Knock:
+    """A request as far as it matters here. Headers that are missing are None."""
+
+    method: str
+    path: str
+    host: str | None
+    origin: str | None = None
+    site: str | None = None
+    cookie: str | None = None
+    authorization: str | None = None
+    content_type: str | None = None
+
+    @property
+    def is_safe(self) -> bool:
+        return self.method in SAFE
+
+    @property
+    def is_page(self) -> bool:
+        """What a person may open by a link: neither data nor a request for something."""
+        return self.is_safe and not self.path.startswith("/api/") and self.path != "/metrics"
+
+
+@dataclass(frozen=True, slots=True)
+class TurnedAway:
+    """`code` is for programs."""
+
+    status: int
+    code: str
+    message: str
+    hint: str
+
+
+def is_loopback(host: str) -> bool:
+    if host == "localhost":
+        return True
+    try:
+        return ip_address(host).is_loopback
+    except ValueError:
+        return False
+
+
+def is_everywhere(host: str) -> bool:
+    """Whether this is no address but stands for every one of this machine."""
+    return host in ("0.0.0.0", "::", "")
+
+
+def judge(door: Doorway, knock: Knock) -> TurnedAway | None:
+    """None lets it in."""
+    return _wrong_host(door, knock) or _wrong_site(knock) or _wrong_token(door, knock) or _wrong_content(knock)
+
+
+def opens_with(door: Doorway, knock: Knock, token: str) -> bool:
+    """Whether a token in the address of a page is the right one."""
+    return knock.is_page and _same(token, door.token)
+
+
+def split_host(text: str) -> str | None:
+    """The name or address of a Host header without its port; None if it is none."""
+    name, port = text.lower(), ""
+    if name.startswith("["):
+        name, bracket, rest = name[1:].partition("]")
+        if not bracket or (rest and not rest.startswith(":")) or ":" not in name:
+            return None
+        port = rest[1:]
+    elif ":" in name:
+        name, _, port = name.partition(":")
+    if not name or not port.isascii() or (port and not port.isdecimal()):
+        return None
+    return name
+
+
+def _wrong_host(door: Doorway, knock: Knock) -> TurnedAway | None:
+    name = split_host(knock.host) if knock.host is not None else None
+    if name is not None and (name in door.names or (is_everywhere(door.host) and _is_address(name))):
+        return None
+    known = ", ".join(sorted(door.names))
+    return TurnedAway(
+        403, "host", "this server is not known by the name in your request's Host header", f"call it by: {known}"
+    )
+
+
+def _is_address(name: str) -> bool:
+    """No name server decides where an address leads."""
+    try:
+        ip_address(name)
+    except ValueError:
+        return False
+    return True
+
+
+def _wrong_site(knock: Knock) -> TurnedAway | None:
+    if knock.is_page:
+        return None
+    allowed = ("same-origin", "none") if knock.is_safe else ("same-origin",)
+    foreign = knock.site is not None and knock.site not in allowed
+    if knock.origin is not None:
+        scheme, _, rest = knock.origin.partition("://")
+        foreign = foreign or scheme not in ("http", "https") or rest.lower() != (knock.host or "").lower()
+    elif not knock.is_safe and knock.site is None and knock.cookie is not None and knock.authorization is None:
+        foreign = True  # every browser that keeps cookies says where a request comes from
+    if not foreign:
+        return None
+    return TurnedAway(
+        403, "origin", "the request comes from a page of another site", "open the page that `paddock web` names"
+    )
+
+
+def _wrong_token(door: Doorway, knock: Knock) -> TurnedAway | None:
+    if not door.token or knock.path in OPEN_PATHS or knock.path.startswith("/static/"):
+        return None
+    scheme, _, credentials = (knock.authorization or "").partition(" ")
+    if scheme.lower() == "bearer" and _same(credentials.strip(), door.token):
+        return None
+    if knock.authorization is None and _same(_cookie(knock.cookie or "", door.cookie), door.cookie_value):
+        return None
+    return TurnedAway(
+        401,
+        "token",
+        "the token is missing or wrong",
+        "open the address that `paddock web` prints, or send `Authorization: Bearer TOKEN`",
+    )
+
+
+def _cookie(header: str, name: str) -> str:
+    pairs = (part.strip().partition("=") for part in header.split(";"))
+    return next((value for key, _, value in pairs if key == name), "")
+
+
+def _same(said: str, known: str) -> bool:
+    return bool(known) and hmac.compare_digest(said.encode("utf-8", "surrogatepass"), known.encode())
+
+
+def _wrong_content(knock: Knock) -> TurnedAway | None:
+    """A form of another site can send text, but not JSON without being asked about it first."""
+    kind = (knock.content_type or "").partition(";")[0].strip().lower()
+    if knock.is_safe or kind == JSON:
+        return None
+    return TurnedAway(415, "content-type", f"the body must be {JSON}", f"send `Content-Type: {JSON}`")

@@ -1,0 +1,232 @@
+"""What every open page is told, made once for all of them: the records of the log as they come.
+
+Lives in the event loop's thread, with one log that stays open. It is woken by commits, and does nothing while nobody
+watches. Streams have no buffers of their own: each has a place in what is kept here, and one that falls behind reads
+the log again.
+"""
+
+import asyncio
+import time
+from bisect import bisect_right
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager, suppress
+
+import msgspec
+from msgspec import UNSET, UnsetType
+from msgspec.structs import replace
+
+from paddock.core.board import Board
+from paddock.core.errors import PaddockError
+from paddock.core.events import Record
+from paddock.fleet.service.presence import look_for_daemon
+from paddock.fleet.workspace import Workspace
+from paddock.store.protocol import Listener, Query, Store
+from paddock.views.document import SCHEMA, iso, to_json_line, view_of
+from paddock.views.narration import describe
+from paddock.views.records import view_record
+
+KEPT_RECORDS = 2_000
+LOOK_SECONDS = 0.1
+"""At least this long between two looks, however many commits wake us."""
+TICK_SECONDS = 1.0
+REOPEN_SECONDS = 1.0
+
+
+class ToldRecord(msgspec.Struct, frozen=True):
+    """As `paddock log --json`, and in words, which are empty for what is not worth any. A brief one has neither body
+    nor hash."""
+
+    seq: int
+    at: str
+    actor: str
+    generation: int
+    kind: str
+    task: str | None
+    attempt: str | None
+    words: str
+    body: msgspec.Raw | UnsetType = UNSET
+    hash: str | UnsetType = UNSET
+    schema: int = SCHEMA
+
+
+class PulseView(msgspec.Struct, frozen=True):
+    """`seq` is the newest record; `daemon` is running, silent, gone or none; `log` is why the log cannot be read."""
+
+    now: str
+    seq: int
+    daemon: str
+    log: str = ""
+
+
+def told(record: Record, board: Board) -> ToldRecord:
+    """`board` has folded it already."""
+    return view_of(ToldRecord, view_record(record), words=describe(record, board))
+
+
+def in_brief(record: ToldRecord) -> ToldRecord:
+    return replace(record, body=UNSET, hash=UNSET)
+
+
+class ToldLine:
+    """A record, encoded once for all streams."""
+
+    __slots__ = ("_brief", "_full", "_view", "seq")
+
+    def __init__(self, record: Record, board: Board) -> None:
+        self.seq = record.seq
+        self._view = told(record, board)
+        self._full = self._brief = b""
+
+    def encode(self, *, brief: bool) -> bytes:
+        if brief:
+            self._brief = self._brief or _event(self.seq, in_brief(self._view))
+            return self._brief
+        self._full = self._full or _event(self.seq, self._view)
+        return self._full
+
+
+def _event(seq: int, view: msgspec.Struct) -> bytes:
+    return b"id: %d\ndata: %s\n\n" % (seq, to_json_line(view))
+
+
+def lines_of(records: Iterable[Record], board: Board) -> list[ToldLine]:
+    return [ToldLine(record, board) for record in records]
+
+
+class Live:
+    """`workspace_of` gives the workspace as it is configured now."""
+
+    def __init__(self, workspace_of: Callable[[], Workspace]) -> None:
+        self._workspace_of = workspace_of
+        self._store: Store | None = None
+        self._listener: Listener | None = None
+        self._lines: deque[ToldLine] = deque(maxlen=KEPT_RECORDS)
+        self._floor = 0
+        """The record before the first that is kept."""
+        self._seq = 0
+        self._looked_at = 0.0
+        self._due: asyncio.TimerHandle | None = None
+        self._ticking: asyncio.Task[None] | None = None
+        self._changed = asyncio.Event()
+        self._trouble = ""
+        self.streams = 0
+        self.closed = False
+
+    @contextmanager
+    def watched(self) -> Iterator[None]:
+        """As long as a stream is open."""
+        self.streams += 1
+        if self._ticking is None:
+            self._look()
+            self._ticking = asyncio.get_running_loop().create_task(self._tick())
+        try:
+            yield
+        finally:
+            self.streams -= 1
+            if self.streams == 0 and self._ticking is not None:
+                self._ticking.cancel()
+                self._ticking = None
+
+    @property
+    def changed(self) -> asyncio.Event:
+        """Set at the next change; ask for it before looking for what is there."""
+        return self._changed
+
+    @property
+    def seq(self) -> int:
+        return self._seq
+
+    def lines_after(self, seq: int) -> list[ToldLine] | None:
+        """None if they are not kept here any more: then the log has them."""
+        if seq < self._floor:
+            return None
+        kept = self._lines
+        if not kept or seq >= kept[-1].seq:
+            return []
+        first = bisect_right(kept, seq, key=lambda line: line.seq)
+        return [kept[index] for index in range(first, len(kept))]
+
+    def pulse(self) -> PulseView:
+        now = time.time()
+        if self._store is None:
+            return PulseView(iso(now), self._seq, "none", self._trouble)
+        return PulseView(iso(now), self._seq, look_for_daemon(self._store.known(), now).presence.value, self._trouble)
+
+    def close(self) -> None:
+        """Every stream ends now."""
+        self.closed = True
+        self._tell()
+        if self._ticking is not None:
+            self._ticking.cancel()
+        if self._due is not None:
+            self._due.cancel()
+        self._let_go()
+
+    def _heard(self) -> None:
+        """After a commit. The first of several is answered at once, the others together a little later."""
+        if not self.streams or self._due is not None or self.closed:
+            return
+        loop = asyncio.get_running_loop()
+        wait = max(0.0, self._looked_at + LOOK_SECONDS - loop.time())
+        self._due = loop.call_later(wait, self._look)
+
+    async def _tick(self) -> None:
+        """A wake-up may be lost, and some of what is shown depends on the time."""
+        while True:
+            await asyncio.sleep(TICK_SECONDS)
+            self._look()
+
+    def _look(self) -> None:
+        self._due = None
+        self._looked_at = asyncio.get_running_loop().time()
+        try:
+            moved = self._read()
+        except (PaddockError, OSError) as error:
+            self._let_go()
+            moved, self._trouble = True, str(error) or type(error).__name__
+        if moved:
+            self._tell()
+
+    def _read(self) -> bool:
+        """Whether there is anything new."""
+        store = self._open()
+        if not store.exists():
+            raise PaddockError("the log was removed or replaced under this server")
+        was_troubled, self._trouble = self._trouble, ""
+        if store.head() == self._seq:
+            return bool(was_troubled)
+        board = store.board()
+        if board.seq < self._seq or board.seq - self._seq > KEPT_RECORDS:
+            self._lines.clear()
+            self._floor = self._seq = board.seq
+            return True
+        fresh = lines_of(store.records(Query(after=self._seq, until=board.seq)), board)
+        for line in fresh:
+            if len(self._lines) == KEPT_RECORDS:
+                self._floor = self._lines[0].seq
+            self._lines.append(line)
+        self._seq = board.seq
+        return True
+
+    def _open(self) -> Store:
+        if self._store is None:
+            self._store = self._workspace_of().read()
+            self._listener = self._store.listen()
+            self._listener.tell(self._heard)
+            board = self._store.board()
+            self._lines.clear()
+            self._floor = self._seq = board.seq
+        return self._store
+
+    def _let_go(self) -> None:
+        store, listener, self._store, self._listener = self._store, self._listener, None, None
+        with suppress(PaddockError, OSError):
+            if listener is not None:
+                listener.close()
+            if store is not None:
+                store.close()
+
+    def _tell(self) -> None:
+        changed, self._changed = self._changed, asyncio.Event()
+        changed.set()

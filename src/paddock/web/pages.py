@@ -1,0 +1,73 @@
+"""The page itself: one document for every address of it, its files, and the few pages that need no script."""
+
+from html import escape
+from pathlib import Path
+
+from starlette.requests import Request
+from starlette.responses import FileResponse, HTMLResponse, PlainTextResponse, Response
+from starlette.routing import BaseRoute, Mount, Route
+from starlette.staticfiles import StaticFiles
+from starlette.types import Scope
+
+from paddock.core.errors import PaddockError
+from paddock.web.house import House
+
+STATIC = Path(__file__).parent / "static"
+PAGES = ("/", "/queue", "/fleet", "/insight", "/log", "/new", "/tasks/{task}", "/convoys/{convoy}")
+"""Addresses that the page's own script knows."""
+REVALIDATE = {"Cache-Control": "no-cache"}
+
+
+class PageFiles(StaticFiles):
+    """Asked for again each time, and sent again only when they have changed: an upgrade is seen at once."""
+
+    async def get_response(self, path: str, scope: Scope) -> Response:
+        answer = await super().get_response(path, scope)
+        answer.headers.update(REVALIDATE)
+        return answer
+
+
+def page_routes(house: House) -> list[BaseRoute]:
+    async def page(_request: Request) -> Response:
+        return FileResponse(STATIC / "index.html", media_type="text/html; charset=utf-8", headers=REVALIDATE)
+
+    async def healthz(_request: Request) -> Response:
+        try:
+            await house.read(lambda store: store.head())
+        except (PaddockError, OSError):
+            return PlainTextResponse("the log cannot be read\n", 503)
+        return PlainTextResponse("ok\n")
+
+    async def favicon(_request: Request) -> Response:
+        return FileResponse(STATIC / "favicon.svg", media_type="image/svg+xml", headers=REVALIDATE)
+
+    return [
+        *(Route(path, page, methods=["GET"]) for path in PAGES),
+        Route("/healthz", healthz, methods=["GET"]),
+        Route("/favicon.ico", favicon, methods=["GET"]),
+        Mount("/static", PageFiles(directory=STATIC)),
+    ]
+
+
+def locked_page() -> Response:
+    """For who opens an address without the token."""
+    words = (
+        "This page needs its token: open the address that <code>paddock web</code> printed. "
+        "Run <code>paddock web</code> again in the repository to see it; the server that is running stays."
+    )
+    return _plain_page("Locked", words, 401)
+
+
+def missing_page(path: str) -> Response:
+    shown = escape(path[:80])
+    return _plain_page("Not found", f'There is no page <code>{shown}</code>. <a href="/">The board</a> is here.', 404)
+
+
+def _plain_page(title: str, words: str, status: int) -> Response:
+    return HTMLResponse(
+        f'<!doctype html><html lang="en"><head><meta charset="utf-8">'
+        f'<meta name="viewport" content="width=device-width"><title>{title} · Paddock</title>'
+        f'<link rel="stylesheet" href="/static/paddock.css"></head>'
+        f'<body><main class="page"><h1>{title}</h1><p>{words}</p></main></body></html>\n',
+        status,
+    )

@@ -1,0 +1,219 @@
+"""The server's process: its socket, its ending, and what other processes are told about it."""
+
+import asyncio
+import contextlib
+import errno
+import logging
+import os
+import signal
+import socket
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+import uvicorn
+from uvicorn.protocols.http.h11_impl import H11Protocol, RequestResponseCycle
+
+from paddock.core.errors import PaddockError
+from paddock.fleet.service.pages import PageNote, find_pages, forget_page, note_page
+from paddock.fleet.workspace import Workspace
+from paddock.sessions.host import this_process
+from paddock.web.app import build_app
+from paddock.web.gate import LOOPBACK, Doorway, is_everywhere, is_loopback
+from paddock.web.house import House
+from paddock.web.token import token_of
+
+DEFAULT_PORT = 6174
+NEXT_PORTS = 10
+"""How many ports after the default one are tried."""
+HEAD_SECONDS = 15.0
+HEAD_BYTES = 32 * 1024
+MOST_CONNECTIONS = 256
+
+
+@dataclass(frozen=True, slots=True)
+class Wish:
+    """What was asked for. Without a `port` the usual one is taken, or one of the next; 0 is any that is free."""
+
+    host: str = "127.0.0.1"
+    port: int | None = None
+    token: bool = True
+    new_token: bool = False
+    detached: bool = False
+
+
+def running_page(workspace: Workspace, wish: Wish) -> PageNote | None:
+    """The server of this repository that does what is wished already."""
+    for note in find_pages(workspace.state_dir):
+        if note.host == wish.host and wish.port in (None, note.port) and note.token == wish.token:
+            return note
+    return None
+
+
+def address_of(workspace: Workspace, note: PageNote) -> str:
+    """With the token, for the person who runs it to open."""
+    return f"{note.address}?token={token_of(workspace.state_dir)}" if note.token else note.address
+
+
+def bind(wish: Wish) -> socket.socket:
+    """Raises PaddockError for a port that is taken, and for an address that is not this machine's."""
+    ports = [wish.port] if wish.port is not None else [DEFAULT_PORT + step for step in range(NEXT_PORTS + 1)]
+    family = socket.AF_INET6 if ":" in wish.host else socket.AF_INET
+    taken: OSError | None = None
+    for port in ports:
+        listening = socket.socket(family, socket.SOCK_STREAM)
+        listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            listening.bind((wish.host, port))
+            listening.listen(128)
+        except OSError as error:
+            listening.close()
+            if error.errno not in (errno.EADDRINUSE, errno.EACCES):
+                raise PaddockError(
+                    f"`{wish.host}` is no address of this machine: {error.strerror or error}",
+                    "use 127.0.0.1, or an address that `ip addr` lists",
+                ) from None
+            taken = error
+            continue
+        except OverflowError:
+            listening.close()
+            raise PaddockError(f"there is no port {port}", "ports go from 0 to 65535") from None
+        listening.set_inheritable(False)
+        return listening
+    assert taken is not None
+    raise _port_taken(ports, taken)
+
+
+def _port_taken(ports: list[int], error: OSError) -> PaddockError:
+    if error.errno == errno.EACCES:
+        return PaddockError(
+            f"this user may not use port {ports[0]}", "use one above 1023, or `--port 0` for a free one"
+        )
+    if len(ports) > 1:
+        return PaddockError(f"ports {ports[0]} to {ports[-1]} are taken", "`paddock web --port 0` takes a free one")
+    who = _holder_of(ports[0])
+    return PaddockError(f"port {ports[0]} is taken{who}", "use another one, or `--port 0` for a free one")
+
+
+def _holder_of(port: int) -> str:
+    """Of other users' processes the system tells nothing."""
+    import psutil
+
+    with contextlib.suppress(psutil.Error, OSError):
+        for one in psutil.net_connections("tcp"):
+            if one.status == psutil.CONN_LISTEN and one.laddr and one.laddr.port == port and one.pid:
+                return f" by `{psutil.Process(one.pid).name()}` (pid {one.pid})"
+    return ""
+
+
+def doorway(workspace: Workspace, wish: Wish, port: int) -> Doorway:
+    names = set(LOOPBACK) if is_loopback(wish.host) or is_everywhere(wish.host) else set()
+    if not is_loopback(wish.host):
+        here = socket.gethostname().lower()
+        names |= {here, here.partition(".")[0], f"{here.partition('.')[0]}.local"}
+        names |= set() if is_everywhere(wish.host) else {wish.host.lower()}
+    token = token_of(workspace.state_dir, new=wish.new_token) if wish.token else ""
+    return Doorway(wish.host, port, token, frozenset(names))
+
+
+def serve(workspace: Workspace, wish: Wish, say: Callable[[PageNote, str], None], until: int | None = None) -> None:
+    """Until a signal, or until the descriptor `until` is at its end. `say` is told once it answers."""
+    listening = bind(wish)
+    port = listening.getsockname()[1]
+    door = doorway(workspace, wish, port)
+    note = PageNote(this_process("web"), wish.host, port, time.time(), token=wish.token, detached=wish.detached)
+    house = House(workspace, door)
+    server = QuietServer(house, lambda: say(note, door.token))
+    path = note_page(workspace.state_dir, note)
+    try:
+        asyncio.run(server.run_until(listening, until))
+    finally:
+        house.close()
+        forget_page(path.parent, note)
+
+
+class PatientProtocol(H11Protocol):
+    """Does not wait for ever for a request to be complete, and lets its answer cut the connection off."""
+
+    _head_due: asyncio.TimerHandle | None = None
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        super().connection_made(transport)
+        self.app_state = {**self.app_state, "transport": transport}
+        self._expect_head()
+
+    def data_received(self, data: bytes) -> None:
+        super().data_received(data)
+        if self._is_answering():
+            self._forget_head()
+        elif self._head_due is None:
+            self._expect_head()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self._forget_head()
+        super().connection_lost(exc)
+
+    def _is_answering(self) -> bool:
+        cycle: RequestResponseCycle | None = self.cycle
+        return cycle is not None and not cycle.response_complete
+
+    def _expect_head(self) -> None:
+        self._head_due = self.loop.call_later(HEAD_SECONDS, self._give_up)
+
+    def _forget_head(self) -> None:
+        if self._head_due is not None:
+            self._head_due.cancel()
+            self._head_due = None
+
+    def _give_up(self) -> None:
+        self._head_due = None
+        if not self._is_answering():
+            self.transport.close()
+
+
+class QuietServer(uvicorn.Server):
+    """Ends at once: streams are told to, and nothing waits for a page that stays open."""
+
+    def __init__(self, house: House, ready: Callable[[], None]) -> None:
+        logging.getLogger("uvicorn.error").setLevel(logging.CRITICAL)
+        config = uvicorn.Config(
+            build_app(house),
+            http=PatientProtocol,
+            ws="none",
+            lifespan="off",
+            log_config=None,
+            access_log=False,
+            proxy_headers=False,
+            server_header=False,
+            timeout_keep_alive=30,
+            timeout_graceful_shutdown=5,
+            limit_concurrency=MOST_CONNECTIONS,
+            h11_max_incomplete_event_size=HEAD_BYTES,
+        )
+        super().__init__(config)
+        self._house, self._ready = house, ready
+
+    async def run_until(self, listening: socket.socket, until: int | None) -> None:
+        loop = asyncio.get_running_loop()
+        for signum in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+            loop.add_signal_handler(signum, self.end)
+        if until is not None:
+            loop.add_reader(until, self._check_end, until)
+        await self.serve([listening])
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        await super().startup(sockets)
+        self._ready()
+
+    @contextlib.contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        yield  # they are ours
+
+    def end(self) -> None:
+        self._house.live.close()
+        self.should_exit = True
+
+    def _check_end(self, descriptor: int) -> None:
+        if not os.read(descriptor, 4096):
+            asyncio.get_running_loop().remove_reader(descriptor)
+            self.end()

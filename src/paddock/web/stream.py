@@ -1,0 +1,124 @@
+"""`GET /api/v1/events`: server-sent events for one page, from the record it names for as long as it reads."""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from contextlib import suppress
+from itertools import islice
+from typing import Annotated
+
+from msgspec import Meta
+from starlette.types import Receive, Scope, Send
+
+from paddock.core.errors import PaddockError
+from paddock.store.protocol import Query, Store
+from paddock.views.document import to_json_line
+from paddock.web.exchange import Asked
+from paddock.web.live import Live, ToldLine, lines_of
+
+PULSE_SECONDS = 5.0
+SEND_SECONDS = 20.0
+"""A client that does not take what it is sent for this long is cut off; it may resume where it was."""
+PIECE = 200
+"""Records in one piece."""
+RETRY = b"retry: 1000\n\n"
+
+
+class StreamQuery(Asked, frozen=True):
+    """`after` is the last record that is known already. `view` is what else to tell: each a live view, such as `board`;
+    `have` is `VIEW:MARK` for what is known of one. With `brief`, records come without their bodies."""
+
+    after: Annotated[int, Meta(ge=0)] | None = None
+    view: tuple[str, ...] = ()
+    have: tuple[str, ...] = ()
+    brief: bool = False
+
+
+ReadLog = Callable[[Callable[[Store], list[ToldLine]]], Awaitable[list[ToldLine]]]
+"""Has a thread read the log."""
+
+
+class EventStream:
+    """An answer that ends when the client leaves, the server ends, or the client is too slow."""
+
+    def __init__(self, live: Live, read_log: ReadLog, query: StreamQuery, last_id: int | None) -> None:
+        self._live, self._read_log, self._query = live, read_log, query
+        self._at = last_id if last_id is not None else query.after
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        await send({"type": "http.response.start", "status": 200, "headers": _HEADERS})
+        telling = asyncio.ensure_future(self._tell(send))
+        leaving = asyncio.ensure_future(_until_gone(receive))
+        await asyncio.wait({telling, leaving}, return_when=asyncio.FIRST_COMPLETED)
+        leaving.cancel()
+        if telling.done() and not telling.cancelled() and isinstance(telling.exception(), TimeoutError):
+            scope["state"]["transport"].abort()
+            return
+        telling.cancel()
+        with suppress(asyncio.CancelledError, OSError):
+            await telling
+        with suppress(OSError):
+            await send({"type": "http.response.body", "body": b"", "more_body": False})
+
+    async def _tell(self, send: Send) -> None:
+        loop = asyncio.get_running_loop()
+        with self._live.watched():
+            if self._at is None or self._at > self._live.seq:
+                self._at = self._live.seq
+            await _send(send, RETRY + self._pulse())
+            pulse_at = loop.time() + PULSE_SECONDS
+            while not self._live.closed:
+                changed = self._live.changed
+                if loop.time() >= pulse_at:
+                    await _send(send, self._pulse())
+                    pulse_at = loop.time() + PULSE_SECONDS
+                if piece := await self._next_piece():
+                    await _send(send, piece)
+                    continue
+                with suppress(TimeoutError):
+                    async with asyncio.timeout_at(pulse_at):
+                        await changed.wait()
+
+    async def _next_piece(self) -> bytes:
+        """What comes next; empty if there is nothing yet."""
+        assert self._at is not None
+        lines = self._live.lines_after(self._at)
+        if lines is None:
+            lines = await self._read_older(self._at)
+        lines = lines[:PIECE]
+        if lines:
+            self._at = lines[-1].seq
+        return b"".join(line.encode(brief=self._query.brief) for line in lines)
+
+    async def _read_older(self, after: int) -> list[ToldLine]:
+        def read(store: Store) -> list[ToldLine]:
+            return lines_of(islice(store.records(Query(after=after)), PIECE), store.board())
+
+        try:
+            return await self._read_log(read)
+        except PaddockError:
+            return []  # the pulse tells why
+
+    def _pulse(self) -> bytes:
+        return b"event: pulse\ndata: %s\n\n" % to_json_line(self._live.pulse())
+
+
+async def _send(send: Send, text: bytes) -> None:
+    async with asyncio.timeout(SEND_SECONDS):
+        await send({"type": "http.response.body", "body": text, "more_body": True})
+
+
+async def _until_gone(receive: Receive) -> None:
+    while (await receive())["type"] != "http.disconnect":
+        pass
+
+
+def last_event_id(header: str | None) -> int | None:
+    """What a browser that reconnects says it has seen; what is no number counts as nothing."""
+    return int(header) if header is not None and header.isascii() and header.isdecimal() and len(header) < 19 else None
+
+
+_HEADERS: list[tuple[bytes, bytes]] = [
+    (b"content-type", b"text/event-stream; charset=utf-8"),
+    (b"cache-control", b"no-store"),
+    (b"x-accel-buffering", b"no"),
+]

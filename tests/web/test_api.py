@@ -1,0 +1,62 @@
+"""The API: what can be read and asked for, and how it refuses."""
+
+import json
+
+from tests.fleet.yard import Yard
+from tests.web.api import serve_api
+
+
+def test_status_is_what_the_command_prints(yard: Yard) -> None:
+    yard.add_all([{"brief": "one", "key": "a"}, {"brief": "two", "after": ["a"]}], convoy="pair")
+    served = serve_api(yard)
+    assert served.ask("GET", "/api/v1/status").body.decode() == yard.paddock("status", "--json")
+    assert served.get("queue") == json.loads(yard.paddock("queue", "--json"))
+
+
+def test_what_is_asked_for_is_recorded_as_by_the_command(yard: Yard) -> None:
+    served = serve_api(yard)
+    added = served.post("tasks", {"tasks": [{"brief": "one", "key": "a"}, {"brief": "two", "after": ["a"]}]})
+    assert added["ids"] == ["t1", "t2"]
+    answer = served.post("tasks/cancel", {"tasks": ["t1", "t9"], "message": "not needed"})
+    assert [one["id"] for one in answer["done"]] == ["t1"]
+    assert [(one["id"], one["code"]) for one in answer["refused"]] == [("t9", "unknown")]
+    assert served.post("queue/freeze", {"reason": "release"})["state"] == "frozen"
+    assert "release" in yard.paddock("queue")
+    last = yard.records()[-1]
+    assert "@" in last.actor
+
+
+def test_records_come_in_order_and_a_stream_resumes_after_the_last_that_was_seen(yard: Yard) -> None:
+    served = serve_api(yard)
+    served.post("tasks", {"tasks": [{"brief": f"task {number}"} for number in range(5)]})
+    with served.stream("after=1") as events:
+        seen = [next(one for one in events if one.kind == "record") for _ in range(3)]
+    assert [one.id for one in seen] == [2, 3, 4]
+    with served.stream("after=1", Last_Event_ID="4") as events:
+        served.post("tasks", {"tasks": [{"brief": "one more"}]})
+        rest = [next(one for one in events if one.kind == "record") for _ in range(3)]
+    assert [one.id for one in rest] == [5, 6, 7]
+    assert rest[-1].data["words"] == "added: one more"
+
+
+def test_what_is_wrong_is_refused_with_what_why_and_a_hint(yard: Yard) -> None:
+    served = serve_api(yard)
+    for method, path, body, status, code in (
+        ("GET", "tasks/zebra/diff", None, 400, "misuse"),
+        ("GET", "tasks/t7/diff", None, 404, "unknown"),
+        ("GET", "log?limit=0", None, 400, "misuse"),
+        ("GET", "log?nonsense=1", None, 400, "misuse"),
+        ("GET", "log?limit=1&limit=2", None, 400, "misuse"),
+        ("GET", "nowhere", None, 404, "unknown"),
+        ("POST", "session", b"{}", 405, "method"),
+        ("POST", "tasks", b"{", 400, "misuse"),
+        ("POST", "tasks", b'{"tasks": [{"brief": "x", "colour": "red"}]}', 400, "misuse"),
+        ("POST", "tasks", b'{"tasks": [{"brief": ""}]}', 400, "misuse"),
+        ("POST", "queue/changes/t1/move", b"{}", 404, "unknown"),
+        ("POST", "tasks", b'{"tasks": [{"brief": "' + b"x" * 1_000_001 + b'"}]}', 413, "too-large"),
+        ("POST", "tasks", b"[" * 100_000, 400, "misuse"),
+    ):
+        answer = served.ask(method, f"/api/v1/{path}", body)
+        assert (answer.status, answer.error) == (status, code), (path, answer)
+        assert answer.json["error"]["message"]
+    assert not yard.board().tasks
