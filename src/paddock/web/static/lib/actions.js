@@ -13,7 +13,7 @@ const FORGET_MILLISECONDS = 20_000;
 /** `text`: "required" or "optional" where a message is asked for; `versioned`: concerns the version shown. */
 export const ACTIONS = {
   approve: {words: "Approve", done: "approved", key: "a", versioned: true},
-  reject: {words: "Reject", done: "rejected", key: "r", versioned: true, text: "required", label: "What should change?"},
+  reject: {words: "Reject", done: "rejected", key: "r", versioned: true, text: "optional", label: "What should change? The agent continues with this; if empty, a new attempt starts"},
   retry: {words: "Retry", done: "queued to run again", key: "r"},
   message: {words: "Message", done: "sent a message", key: "m", text: "required", label: "Message to the agent"},
   stop: {words: "Stop", done: "asked to stop", key: "s"},
@@ -51,7 +51,8 @@ export async function perform(action, ids, {message = "", heads = {}} = {}) {
   if (!ids.length) return false;
   let text = message;
   if (kind.text && !text) {
-    text = await askForText({title: `${kind.words} ${someOf(ids)}`, label: kind.label, send: kind.words});
+    const isRequired = kind.text === "required";
+    text = await askForText({title: `${kind.words} ${someOf(ids)}`, label: kind.label, send: kind.words, isRequired});
     if (text === null) return false;
   }
   const shown = Object.fromEntries(ids.map((id) => [id, heads[id] ?? rowOf(id)?.head ?? null]));

@@ -13,8 +13,8 @@ const HISTORY = 80;
 
 /** "opening", "live", "stale" (no pulse for 10 s), "cut" (it reconnects), "refused" (no valid token) */
 export const state = signal("opening");
-/** The last pulse: `{now, seq, daemon}`. */
-export const pulse = signal({now: null, seq: 0, daemon: ""});
+/** The last pulse: `{now, seq, daemon, log}`; `log` is why the log cannot be read. */
+export const pulse = signal({now: null, seq: 0, daemon: "", log: ""});
 
 const watched = signal([]);
 let source = null;

@@ -1,7 +1,118 @@
-import {html} from "../lib/ui.js";
+// The log: every event in order, newest at the end, searched and followed.
 
-function Page() {
-  return html`<main class="page"><div class="head"><div><h1>Log</h1></div></div></main>`;
+import {html, useEffect, useLayoutEffect, useMemo, useRef, useSignal} from "../lib/ui.js";
+import {dayAndTime, plural, timeWithSeconds} from "../lib/format.js";
+import {LoadedLog} from "../lib/history.js";
+import {useKeys} from "../lib/keys.js";
+import {go} from "../lib/route.js";
+import {openRecord} from "../parts/record.js";
+import {VirtualRows} from "../parts/virtual.js";
+
+const TYPING_MILLISECONDS = 250;
+
+function Page({query}) {
+  const log = useMemo(() => new LoadedLog(), []);
+  const search = {text: query.text ?? "", kind: query.kind ?? "", task: query.task ?? ""};
+  const scroller = useRef(null);
+  const field = useRef(null);
+  const isFollowing = useSignal(true);
+  const at = useSignal(null);
+  useEffect(() => log.follow(), []);
+  useEffect(() => {
+    isFollowing.value = true;
+    at.value = null;
+    log.find(search);
+  }, [search.text, search.kind, search.task]);
+  const records = log.records.value;
+  const bySeq = useMemo(() => new Map(records.map((record) => [record.seq, record])), [records]);
+  const keys = useMemo(() => records.map((record) => record.seq), [records]);
+  useFollowing(scroller, records, isFollowing);
+  useLogKeys({keys, at, isFollowing, field});
+  const onScroll = () => {
+    const {scrollTop, scrollHeight, clientHeight} = scroller.current;
+    isFollowing.value = scrollHeight - scrollTop - clientHeight < 40;
+    if (scrollTop < 200 && log.hasOlder.peek()) loadOlder(log, scroller.current);
+  };
+  const draw = (seq) => html`<${Entry} key=${seq} record=${bySeq.get(seq)} isHere=${at.value === seq} choose=${() => { at.value = seq; }} />`;
+  return html`<main class="page">
+    <div class="head"><div><h1>Log</h1></div><${Search} search=${search} field=${field} isFollowing=${isFollowing} /></div>
+    ${log.problem.value && html`<p class="bad" role="alert">${log.problem.value.message} <span class="dim">${log.problem.value.hint}</span></p>`}
+    <section class="panel log" aria-label="Events">
+      <div class="scroll" ref=${scroller} onScroll=${onScroll} tabindex="0" role="region" aria-label="Events, newest at the end">
+        ${!records.length && html`<p class="in dim">${log.isLoading.value ? "Reading the log…" : "No event is like that."}</p>`}
+        <${VirtualRows} keys=${keys} draw=${draw} threshold=${120} pinned=${at.value} scroller=${scroller} />
+      </div>
+    </section>
+    <p class="hint"><span>${plural(records.length, "event")} loaded</span><span><kbd>j</kbd><kbd>k</kbd>move</span><span><kbd>enter</kbd>full body</span><span><kbd>F</kbd>follow</span><span><kbd>/</kbd>search</span></p>
+  </main>`;
+}
+
+function Search({search, field, isFollowing}) {
+  const timer = useRef(0);
+  const set = (name) => (event) => {
+    const {value} = event.currentTarget;
+    clearTimeout(timer.current);
+    timer.current = setTimeout(() => goTo({...search, [name]: value.trim()}), TYPING_MILLISECONDS);
+  };
+  return html`<div class="acts">
+    <label class="filter"><span class="hide">Search</span><input class="field" type="search" ref=${field} placeholder="Search" value=${search.text} onInput=${set("text")} /><kbd>/</kbd></label>
+    <label><span class="hide">Kind</span><input class="field kind" placeholder="kind, as task.added" value=${search.kind} onInput=${set("kind")} /></label>
+    <label><span class="hide">Task</span><input class="field short" placeholder="task" value=${search.task} onInput=${set("task")} /></label>
+    <button type="button" class="b" aria-pressed=${isFollowing.value ? "true" : "false"} onClick=${() => { isFollowing.value = !isFollowing.value; }}>Follow <kbd>F</kbd></button></div>`;
+}
+
+function goTo(search) {
+  const given = Object.entries(search).filter(([, value]) => value);
+  go(given.length ? `/log?${new URLSearchParams(given)}` : "/log", {replace: true});
+}
+
+function Entry({record, isHere, choose}) {
+  const open = () => {
+    choose();
+    openRecord(record.seq);
+  };
+  return html`<button type="button" class="lr" data-seq=${record.seq} aria-current=${isHere ? "true" : null} onClick=${open}>
+    <span class="id">${record.seq}</span><time datetime=${record.at} title=${dayAndTime(record.at)}>${timeWithSeconds(record.at)}</time>
+    <span class="mono cut">${record.kind}</span><span class="id">${record.attempt ?? record.task ?? ""}</span>
+    <span class="cut words">${record.words || html`<span class="dim">by ${record.actor}</span>`}</span></button>`;
+}
+
+/** New events keep the end in sight while following. */
+function useFollowing(scroller, records, isFollowing) {
+  const last = records.at(-1)?.seq;
+  const follows = isFollowing.value;
+  useLayoutEffect(() => {
+    if (!follows) return undefined;
+    const toEnd = () => { scroller.current.scrollTop = scroller.current.scrollHeight; };
+    toEnd();
+    const frame = requestAnimationFrame(toEnd);
+    return () => cancelAnimationFrame(frame);
+  }, [last, follows]);
+}
+
+/** What is read stays where it is when older events come above it. */
+async function loadOlder(log, scroller) {
+  const fromEnd = scroller.scrollHeight - scroller.scrollTop;
+  await log.loadOlder();
+  requestAnimationFrame(() => { scroller.scrollTop = scroller.scrollHeight - fromEnd; });
+}
+
+function useLogKeys({keys, at, isFollowing, field}) {
+  const move = (step) => {
+    const index = at.peek() === null ? keys.length : keys.indexOf(at.peek());
+    const next = keys[Math.max(0, Math.min(keys.length - 1, index + step))];
+    if (next === undefined) return;
+    isFollowing.value = false;
+    at.value = next;
+    requestAnimationFrame(() => document.querySelector(`[data-seq="${next}"]`)?.focus());
+  };
+  useKeys({
+    j: ["move down", () => move(1)],
+    k: ["move up", () => move(-1)],
+    enter: ["full body", () => at.peek() !== null && openRecord(at.peek())],
+    F: ["follow", () => { isFollowing.value = !isFollowing.peek(); }],
+    "/": ["search", () => field.current?.focus()],
+  }, {scope: "Log"});
 }
 
 export default {title: () => "Log", view: () => null, Page};

@@ -7,11 +7,11 @@ export function askForText(props) {
   return openDialog(TextDialog, props);
 }
 
-function TextDialog({title, label, send, close}) {
+function TextDialog({title, label, send, isRequired, close}) {
   const [text, setText] = useState("");
   const submit = (event) => {
     event.preventDefault();
-    if (text.trim()) close(text.trim());
+    if (text.trim() || !isRequired) close(text.trim());
   };
   const onKeyDown = (event) => {
     if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) submit(event);
@@ -21,7 +21,7 @@ function TextDialog({title, label, send, close}) {
       <header><h2>${title}</h2></header>
       <div class="in form">
         <label class="wide"><span>${label}</span>
-          <textarea class="field" rows="5" autofocus required value=${text} onKeyDown=${onKeyDown}
+          <textarea class="field" rows="5" autofocus required=${isRequired} value=${text} onKeyDown=${onKeyDown}
             onInput=${(event) => setText(event.currentTarget.value)}></textarea></label>
         <div class="acts">
           <button type="submit" class="b main">${send} <kbd>Ctrl ↵</kbd></button>

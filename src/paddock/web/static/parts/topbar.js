@@ -48,11 +48,12 @@ function NeedsTally() {
 /** The worst that is true comes first: no access, no stream, no daemon; else how main is. */
 function Truth() {
   const link = state.value;
-  const {daemon, seq} = pulse.value;
+  const {daemon, seq, log} = pulse.value;
   if (link !== "live") {
     const of = link === "opening" ? "waiting" : "blocked";
     return html`<span class="pulse" role="status" title=${EXPLAINED[link]}><${State} of=${of} words=${UNTRUE[link]} /></span>`;
   }
+  if (log) return html`<span class="pulse" role="status" title=${log}><${State} of="failed" words="log unreadable" /></span>`;
   if (daemon && daemon !== "running") {
     const words = daemon === "silent" ? "daemon silent" : "daemon down";
     return html`<span class="pulse" role="status" title=${`log at event ${grouped(seq)}`}><${State} of="blocked" words=${words} /></span>`;
