@@ -50,7 +50,7 @@ class TooMuch(Exception):
 
 def build_app(house: House) -> ASGIApp:
     routes: list[BaseRoute] = [*_api_routes(house, ENDPOINTS), *page_routes(house)]
-    app = Starlette(routes=routes, exception_handlers={404: _not_found, 405: _wrong_method})
+    app = Starlette(routes=routes, exception_handlers={404: _not_found, 405: _wrong_method, PaddockError: _refuse})
     return Entrance(app, house)
 
 
@@ -121,6 +121,10 @@ async def _body_of(request: Request) -> bytes:
     except TimeoutError:
         raise TooMuch(408, "too-slow", f"the body did not arrive within {BODY_SECONDS:.0f} s") from None
     return bytes(text)
+
+
+async def _refuse(_request: Request, error: Exception) -> Response:
+    return answer_problem(problem_of(error))
 
 
 async def _not_found(request: Request, _error: Exception) -> Response:

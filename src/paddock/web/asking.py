@@ -10,6 +10,7 @@ from paddock.core.board import DAEMON_LEASE, Board
 from paddock.core.errors import Misuse, PaddockError
 from paddock.core.events import Draft, Record, TaskAdded, TaskEdited
 from paddock.core.ids import TaskId, parse_task
+from paddock.core.intent.comments import CommentsRequest, comment_on
 from paddock.core.intent.landing import reject_task
 from paddock.core.intent.selection import RefusedTask
 from paddock.core.intent.tasks import (
@@ -240,6 +241,12 @@ def edit(visit: Visit[NoQuery, EditBody]) -> BulkAnswer:
     )
     records = visit.workspace.record(lambda board: edit_task(board, name, wanted, known))
     return _done([name], records)
+
+
+def comment(visit: Visit[NoQuery, CommentsRequest]) -> BulkAnswer:
+    """All of them are one message to the agent, or the reason of one rejection."""
+    name = parse_task(visit.path["id"])
+    return _each(visit.workspace, [name], lambda board, task: comment_on(board, task, visit.body))
 
 
 def _names(said: Sequence[str]) -> list[TaskId]:

@@ -13,30 +13,31 @@ from paddock.core.events import Record
 from paddock.core.ids import is_run, parse_run, parse_task, task_of
 from paddock.core.intent.queue import change_named
 from paddock.core.intent.selection import attempt_named
-from paddock.core.plaintext import plain_line
 from paddock.core.tasks.task import Attempt
 from paddock.fleet.attempts.excerpts import MOST_ENTRIES, read_end, read_on, read_raw
 from paddock.fleet.attempts.openings import find_opening
-from paddock.fleet.landing.ci_output import CiStep, last_lines, steps_of
+from paddock.fleet.landing.ci_output import last_lines, steps_of
 from paddock.fleet.landing.conflicts import both_sides
-from paddock.fleet.landing.preview import preview
 from paddock.sessions.protocol import Stream
 from paddock.store.protocol import Query
 from paddock.views import history, stories
-from paddock.views.document import Document
+from paddock.views.document import SCHEMA, Document, to_json_line
 from paddock.views.narration import describe
-from paddock.views.patch import DiffView, view_difference
+from paddock.views.patch import DiffView
+from paddock.views.picture import MOST_MINUTES, SHOWN_MINUTES, LiveQueue, Picture
 from paddock.views.records import view_record
+from paddock.views.runlog import RunLogView, view_run_log
+from paddock.views.taskdiff import view_task_diff, view_versions_diff
+from paddock.views.taskpage import LiveTask
 from paddock.views.transcript import PAGE_ENTRIES, RawView, TranscriptView, view_raw, view_transcript
-from paddock.web.exchange import Asked, NoBody, NoQuery, Visit
+from paddock.web.channels import sight_of
+from paddock.web.exchange import Asked, NoBody, NoQuery, Printed, Visit
 from paddock.web.live import ToldRecord, in_brief, told
 
 Count = Annotated[int, Meta(ge=0, le=2**53)]
 MOST_RECORDS = 1_000
 SEARCHED_RECORDS = 200_000
 """Records that one search looks through, from where it begins."""
-LOG_BYTES = 256 * 1024
-LINE_CHARS = 2_000
 
 
 class LogQuery(Asked, frozen=True):
@@ -162,52 +163,11 @@ class RunLogQuery(Asked, frozen=True):
     after: Count | None = None
 
 
-class RunLogView(Document, frozen=True, kw_only=True):
-    """Whole lines, as plain text. `start` and `end` are offsets in the output; `live`: the run goes on."""
-
-    run: str
-    step: int | None
-    name: str
-    lines: list[str]
-    start: int
-    end: int
-    size: int
-    live: bool
-
-
 def read_run_log(visit: Visit[RunLogQuery, NoBody]) -> RunLogView:
     run, site = parse_run(visit.path["run"]), visit.workspace.site
-    live = run in visit.board.queue.running
-    steps = steps_of(site, run)
-    if not steps:
-        history.story_of_run(visit.store.records, run)  # or there is no such run
-        return RunLogView(run=run, step=None, name="", lines=[], start=0, end=0, size=0, live=live)
-    step = _step(steps, visit.query.step, run)
-    begin = visit.query.after
-    reader = site.sessions.output(step.turn, Stream.STDOUT, begin or 0)
-    size = reader.size()
-    if begin is None:
-        reader.skip_to_tail(LOG_BYTES)
-    elif begin > size:
-        raise Misuse(f"`after` is {begin}, but there are only {size} bytes", "use the `end` of the part before")
-    start, lines = reader.offset, []
-    while (more := reader.read()) or not reader.at_end:
-        lines += [plain_line(line.text)[:LINE_CHARS] for line in more]
-        if reader.offset - start > LOG_BYTES:
-            break
-    if not live and reader.at_end:
-        lines += [plain_line(line.text)[:LINE_CHARS] for line in reader.finish()]
-    number, name = step.turn.number, step.name
-    end = reader.offset
-    return RunLogView(run=run, step=number, name=name, lines=lines, start=start, end=end, size=size, live=live)
-
-
-def _step(steps: list[CiStep], wanted: int | None, run: str) -> CiStep:
-    found = steps[-1] if wanted is None else next((one for one in steps if one.turn.number == wanted), None)
-    if found is None:
-        known = ", ".join(str(one.turn.number) for one in steps)
-        raise NotFound(f"CI run `{run}` has no step {wanted}", f"it has: {known}")
-    return found
+    history.story_of_run(visit.store.records, run)  # or there is no such run
+    is_live = run in visit.board.queue.running
+    return view_run_log(site, run, visit.query.step, visit.query.after, is_live=is_live)
 
 
 class TranscriptQuery(Asked, frozen=True):
@@ -270,16 +230,29 @@ class DiffQuery(Asked, frozen=True):
 
 
 def read_diff(visit: Visit[DiffQuery, NoBody]) -> DiffView:
-    query, workspace = visit.query, visit.workspace
-    board = visit.board
+    query, site, board = visit.query, visit.workspace.site, visit.board
     task = board.task(parse_task(visit.path["id"]))
     if (query.from_ is None) != (query.to is None):
         raise Misuse("`from` and `to` belong together", "give both commits, or none")
     if query.from_ is not None and query.to is not None:
-        ends = [workspace.repo.resolve(query.from_), workspace.repo.resolve(query.to)]
-        if ends[0] is None or ends[1] is None:
-            gone = query.from_ if ends[0] is None else query.to
-            raise NotFound(f"there is no commit `{gone}` in this repository", "it may have been removed since")
-        return view_difference(workspace.repo, ends[0], ends[1], "", query.path)
-    found = preview(workspace.site, board, task, own=query.own)
-    return view_difference(workspace.repo, found.before, found.after, found.note, query.path)
+        return view_versions_diff(site, task, query.from_, query.to, query.path)
+    return view_task_diff(site, board, task, own=query.own, path=query.path)
+
+
+class PictureQuery(Asked, frozen=True):
+    minutes: Annotated[int, Meta(ge=1, le=MOST_MINUTES)] = SHOWN_MINUTES
+
+
+def read_picture(visit: Visit[PictureQuery, NoBody]) -> Picture:
+    sight = sight_of(visit.workspace, visit.store, visit.now)
+    return LiveQueue().look(sight, visit.query.minutes)
+
+
+def read_task(visit: Visit[NoQuery, NoBody]) -> Printed:
+    task = visit.board.task(parse_task(visit.path["id"])).id
+    return whole(LiveTask(task).look(sight_of(visit.workspace, visit.store, visit.now)))
+
+
+def whole(view: msgspec.Struct) -> Printed:
+    """A live view as an answer of its own."""
+    return Printed(b'{"schema":%d,' % SCHEMA + to_json_line(view)[1:])

@@ -1,4 +1,4 @@
-"""What every open page is told, made once for all of them: the records of the log as they come.
+"""What every open page is told, made once for all of them: records of the log as they come, and live views.
 
 Lives in the event loop's thread, with one log that stays open. It is woken by commits, and does nothing while nobody
 watches. Streams have no buffers of their own: each has a place in what is kept here, and one that falls behind reads
@@ -9,7 +9,7 @@ import asyncio
 import time
 from bisect import bisect_right
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 
 import msgspec
@@ -25,12 +25,13 @@ from paddock.store.protocol import Listener, Query, Store
 from paddock.views.document import SCHEMA, iso, to_json_line, view_of
 from paddock.views.narration import describe
 from paddock.views.records import view_record
+from paddock.views.sight import Sight
+from paddock.web.channels import Channel, Channels
 
 KEPT_RECORDS = 2_000
 LOOK_SECONDS = 0.1
 """At least this long between two looks, however many commits wake us."""
 TICK_SECONDS = 1.0
-REOPEN_SECONDS = 1.0
 
 
 class ToldRecord(msgspec.Struct, frozen=True):
@@ -110,19 +111,26 @@ class Live:
         self._ticking: asyncio.Task[None] | None = None
         self._changed = asyncio.Event()
         self._trouble = ""
+        self._channels = Channels()
         self.streams = 0
         self.closed = False
 
     @contextmanager
-    def watched(self) -> Iterator[None]:
-        """As long as a stream is open."""
+    def watched(self, views: Sequence[str] = ()) -> Iterator[list[Channel]]:
+        """As long as a stream is open that shows these views. Raises PaddockError: NotFound for an unknown one."""
         self.streams += 1
         if self._ticking is None:
             self._look()
             self._ticking = asyncio.get_running_loop().create_task(self._tick())
+        channels: list[Channel] = []
         try:
-            yield
+            for name in views:
+                channels.append(self._channels.open(name, self._sight))
+                channels[-1].watchers += 1
+            yield channels
         finally:
+            for channel in channels:
+                channel.watchers -= 1
             self.streams -= 1
             if self.streams == 0 and self._ticking is not None:
                 self._ticking.cancel()
@@ -194,8 +202,14 @@ class Live:
         if not store.exists():
             raise PaddockError("the log was removed or replaced under this server")
         was_troubled, self._trouble = self._trouble, ""
-        if store.head() == self._seq:
-            return bool(was_troubled)
+        moved = store.head() != self._seq and self._read_records(store)
+        seen = self._channels.is_watched and self._channels.look(self._sight())
+        return moved or seen or bool(was_troubled)
+
+    def _sight(self) -> Sight:
+        return self._channels.sight(self._workspace_of(), self._open(), time.time())
+
+    def _read_records(self, store: Store) -> bool:
         board = store.board()
         if board.seq < self._seq or board.seq - self._seq > KEPT_RECORDS:
             self._lines.clear()
@@ -221,6 +235,7 @@ class Live:
 
     def _let_go(self) -> None:
         store, listener, self._store, self._listener = self._store, self._listener, None, None
+        self._channels.forget()
         with suppress(PaddockError, OSError):
             if listener is not None:
                 listener.close()

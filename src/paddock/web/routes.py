@@ -2,12 +2,16 @@
 
 from typing import Any
 
+from paddock.core.intent.comments import CommentsRequest
 from paddock.views.costs import CostsView
 from paddock.views.leases import LeasesView
 from paddock.views.patch import DiffView
+from paddock.views.picture import Picture
 from paddock.views.queue import QueueView
+from paddock.views.runlog import RunLogView
 from paddock.views.status import StatusView
 from paddock.views.stories import RunStoryView
+from paddock.views.taskpage import TaskPage
 from paddock.views.transcript import RawView, TranscriptView
 from paddock.web import asking, evidence, reading, steering
 from paddock.web.exchange import Endpoint, NoBody, NoQuery, ask, read
@@ -29,12 +33,14 @@ ENDPOINTS: tuple[Endpoint[Any, Any], ...] = (
     ),
     read("/tasks/{id}/raw", "An agent's output as it is", RawView, evidence.read_raw_output, evidence.RawQuery),
     read("/tasks/{id}/diff", "What would land with a task", DiffView, evidence.read_diff, evidence.DiffQuery),
+    read("/tasks/{id}", "A task with all that is known about it", TaskPage, evidence.read_task, NoQuery),
+    read("/queue/picture", "The merge queue as a picture", Picture, evidence.read_picture, evidence.PictureQuery),
     read("/queue", "As `paddock queue --json`", QueueView, reading.read_queue, NoQuery),
     read(
         "/queue/why/{change}", "The story of a change, a CI run or main", evidence.WhyView, evidence.read_why, NoQuery
     ),
     read("/runs/{run}", "A CI run", RunStoryView, evidence.read_run, NoQuery),
-    read("/runs/{run}/log", "What a CI run printed", evidence.RunLogView, evidence.read_run_log, evidence.RunLogQuery),
+    read("/runs/{run}/log", "What a CI run printed", RunLogView, evidence.read_run_log, evidence.RunLogQuery),
     read("/log", "Records of the log", evidence.LogPage, evidence.read_log, evidence.LogQuery),
     read("/log/{seq}", "One record", ToldRecord, evidence.read_record, NoQuery),
     read("/costs", "As `paddock costs --json`", CostsView, reading.read_costs, reading.CostsQuery),
@@ -52,6 +58,13 @@ ENDPOINTS: tuple[Endpoint[Any, Any], ...] = (
     ask("/tasks/cancel", "As `paddock cancel`", asking.BulkAnswer, asking.cancel, asking.TasksBody),
     ask("/tasks/message", "As `paddock message`", asking.BulkAnswer, asking.message, asking.MessageBody),
     ask("/tasks/{id}/edit", "As `paddock edit`", asking.BulkAnswer, asking.edit, asking.EditBody),
+    ask(
+        "/tasks/{id}/comments",
+        "Tell an agent comments on lines of its change, as one message",
+        asking.BulkAnswer,
+        asking.comment,
+        CommentsRequest,
+    ),
     ask("/queue/freeze", "As `paddock queue freeze`", steering.SwitchedView, steering.freeze, steering.ReasonBody),
     ask(
         "/queue/unfreeze", "As `paddock queue unfreeze`", steering.SwitchedView, steering.unfreeze, steering.ReasonBody

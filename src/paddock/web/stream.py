@@ -1,7 +1,7 @@
 """`GET /api/v1/events`: server-sent events for one page, from the record it names for as long as it reads."""
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
 from itertools import islice
 from typing import Annotated
@@ -12,6 +12,7 @@ from starlette.types import Receive, Scope, Send
 from paddock.core.errors import PaddockError
 from paddock.store.protocol import Query, Store
 from paddock.views.document import to_json_line
+from paddock.web.channels import Channel
 from paddock.web.exchange import Asked
 from paddock.web.live import Live, ToldLine, lines_of
 
@@ -43,42 +44,46 @@ class EventStream:
     def __init__(self, live: Live, read_log: ReadLog, query: StreamQuery, last_id: int | None) -> None:
         self._live, self._read_log, self._query = live, read_log, query
         self._at = last_id if last_id is not None else query.after
+        self._marks = dict(have.rpartition(":")[::2] for have in query.have)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        await send({"type": "http.response.start", "status": 200, "headers": _HEADERS})
-        telling = asyncio.ensure_future(self._tell(send))
-        leaving = asyncio.ensure_future(_until_gone(receive))
-        await asyncio.wait({telling, leaving}, return_when=asyncio.FIRST_COMPLETED)
-        leaving.cancel()
-        if telling.done() and not telling.cancelled() and isinstance(telling.exception(), TimeoutError):
-            scope["state"]["transport"].abort()
-            return
-        telling.cancel()
-        with suppress(asyncio.CancelledError, OSError):
-            await telling
+        """Raises PaddockError, before anything is sent, for a view that does not exist."""
+        with self._live.watched(tuple(dict.fromkeys(self._query.view))) as channels:
+            await send({"type": "http.response.start", "status": 200, "headers": _HEADERS})
+            telling = asyncio.ensure_future(self._tell(send, channels))
+            leaving = asyncio.ensure_future(_until_gone(receive))
+            await asyncio.wait({telling, leaving}, return_when=asyncio.FIRST_COMPLETED)
+            leaving.cancel()
+            telling.cancel()
+            try:
+                await telling
+            except TimeoutError:
+                scope["state"]["transport"].abort()
+                return
+            except (asyncio.CancelledError, OSError):
+                pass
         with suppress(OSError):
             await send({"type": "http.response.body", "body": b"", "more_body": False})
 
-    async def _tell(self, send: Send) -> None:
+    async def _tell(self, send: Send, channels: Sequence[Channel]) -> None:
         loop = asyncio.get_running_loop()
-        with self._live.watched():
-            if self._at is None or self._at > self._live.seq:
-                self._at = self._live.seq
-            await _send(send, RETRY + self._pulse())
-            pulse_at = loop.time() + PULSE_SECONDS
-            while not self._live.closed:
-                changed = self._live.changed
-                if loop.time() >= pulse_at:
-                    await _send(send, self._pulse())
-                    pulse_at = loop.time() + PULSE_SECONDS
-                if piece := await self._next_piece():
-                    await _send(send, piece)
-                    continue
-                with suppress(TimeoutError):
-                    async with asyncio.timeout_at(pulse_at):
-                        await changed.wait()
+        if self._at is None or self._at > self._live.seq:
+            self._at = self._live.seq
+        await _send(send, RETRY + self._pulse())
+        pulse_at = loop.time() + PULSE_SECONDS
+        while not self._live.closed:
+            changed = self._live.changed
+            if loop.time() >= pulse_at:
+                await _send(send, self._pulse())
+                pulse_at = loop.time() + PULSE_SECONDS
+            if piece := await self._next_records() + self._next_views(channels):
+                await _send(send, piece)
+                continue
+            with suppress(TimeoutError):
+                async with asyncio.timeout_at(pulse_at):
+                    await changed.wait()
 
-    async def _next_piece(self) -> bytes:
+    async def _next_records(self) -> bytes:
         """What comes next; empty if there is nothing yet."""
         assert self._at is not None
         lines = self._live.lines_after(self._at)
@@ -88,6 +93,13 @@ class EventStream:
         if lines:
             self._at = lines[-1].seq
         return b"".join(line.encode(brief=self._query.brief) for line in lines)
+
+    def _next_views(self, channels: Sequence[Channel]) -> bytes:
+        pieces: list[bytes] = []
+        for channel in channels:
+            pieces += channel.since(self._marks.get(channel.name))
+            self._marks[channel.name] = channel.mark
+        return b"".join(pieces)
 
     async def _read_older(self, after: int) -> list[ToldLine]:
         def read(store: Store) -> list[ToldLine]:

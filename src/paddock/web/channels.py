@@ -1,0 +1,172 @@
+"""Live views, each made once for all pages that show it: its newest document, and the last steps that led to it."""
+
+import secrets
+import sys
+import traceback
+from collections import deque
+from collections.abc import Callable
+
+import msgspec
+from msgspec.structs import replace
+
+from paddock.core.board import Board
+from paddock.core.errors import NotFound, PaddockError
+from paddock.core.ids import is_task, parse_task, printable
+from paddock.fleet.glance import read_glance
+from paddock.fleet.outlook import Outlook, look_around
+from paddock.fleet.service.presence import look_for_daemon
+from paddock.fleet.workspace import Workspace
+from paddock.store.protocol import Store
+from paddock.views.difference import difference
+from paddock.views.document import to_json_line
+from paddock.views.picture import LiveQueue
+from paddock.views.sight import LiveView, Sight
+from paddock.views.taskpage import LiveTask
+
+KEPT_STEPS = 64
+MOST_CHANNELS = 64
+OUTLOOK_SECONDS = 1.0
+"""How old what is seen beside the board may be: looking at it may run git."""
+
+NAMED: dict[str, Callable[[], LiveView]] = {"queue": LiveQueue}
+
+
+class ViewWhole(msgspec.Struct, frozen=True):
+    of: str
+    mark: str
+    whole: msgspec.Struct
+
+
+class ViewStep(msgspec.Struct, frozen=True):
+    """What has changed: fields with their new value, and rows of tables, null for one that is gone."""
+
+    of: str
+    mark: str
+    set: dict[str, object]
+    rows: dict[str, dict[str, object]]
+
+
+def view_named(name: str) -> LiveView:
+    """Raises NotFound."""
+    if name in NAMED:
+        return NAMED[name]()
+    kind, _, task = name.partition(":")
+    if kind == "task" and is_task(task):
+        return LiveTask(parse_task(task))
+    known = ", ".join((*NAMED, "task:t3"))
+    raise NotFound(f"there is no live view `{printable(name, 40)}`", f"there are: {known}")
+
+
+class Channel:
+    """A mark names a version of the document; who has one that is still known gets only what has changed since."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self.watchers = 0
+        self._complained = ""
+        self.begin()
+
+    def begin(self) -> None:
+        """With another log, perhaps: no mark of before counts."""
+        self._view = view_named(self.name)
+        self._series = secrets.token_hex(4)
+        self._number = 0
+        self._document: msgspec.Struct | None = None
+        self._steps: deque[bytes] = deque(maxlen=KEPT_STEPS)
+        self._whole = b""
+
+    @property
+    def mark(self) -> str:
+        return f"{self._series}.{self._number}" if self._document is not None else ""
+
+    def look(self, sight: Sight) -> bool:
+        """Whether anything has changed. Raises PaddockError, such as NotFound for a task that does not exist."""
+        try:
+            document = self._view.look(sight)
+        except (PaddockError, OSError):
+            raise
+        except Exception as error:  # one view that cannot be made must not end the others
+            if (words := f"{type(error).__name__}: {error}") != self._complained:
+                self._complained = words
+                traceback.print_exc(file=sys.stderr)
+            return False
+        if self._document is None:
+            self._document = document
+            return True
+        change = difference(self._document, document)
+        self._document = document
+        if change is None:
+            return False
+        self._number += 1
+        self._whole = b""
+        self._steps.append(_event(ViewStep(self.name, self.mark, change.set, change.rows)))
+        return True
+
+    def since(self, mark: str | None) -> list[bytes]:
+        """What makes the newest version of the one that has this mark: nothing, steps, or the whole."""
+        if mark == self.mark or self._document is None:
+            return []
+        series, _, number = (mark or "").partition(".")
+        known = int(number) if series == self._series and number.isdecimal() else -1
+        missing = self._number - known
+        if known >= 0 and 0 < missing <= len(self._steps):
+            return list(self._steps)[-missing:]
+        self._whole = self._whole or _event(ViewWhole(self.name, self.mark, self._document))
+        return [self._whole]
+
+
+def _event(told: msgspec.Struct) -> bytes:
+    return b"event: view\ndata: %s\n\n" % to_json_line(told)
+
+
+class Channels:
+    """Those that are watched, and for a while those that were."""
+
+    def __init__(self) -> None:
+        self._channels: dict[str, Channel] = {}
+        self._outlook: Outlook | None = None
+
+    @property
+    def is_watched(self) -> bool:
+        return any(channel.watchers for channel in self._channels.values())
+
+    def open(self, name: str, sight: Callable[[], Sight]) -> Channel:
+        """Raises NotFound for an unknown one."""
+        channel = self._channels.pop(name, None) or Channel(name)
+        if not channel.watchers:
+            channel.look(sight())
+        self._channels[name] = channel
+        idle = [known for known, one in self._channels.items() if not one.watchers and known != name]
+        for known in idle[: max(0, len(self._channels) - MOST_CHANNELS)]:
+            del self._channels[known]
+        return channel
+
+    def look(self, sight: Sight) -> bool:
+        """Whether any that is watched has changed."""
+        changed = [channel.look(sight) for channel in self._channels.values() if channel.watchers]
+        return any(changed)
+
+    def forget(self) -> None:
+        """Another log may have taken the place of the one they were made from: all begin again."""
+        self._outlook = None
+        for channel in self._channels.values():
+            channel.begin()
+
+    def sight(self, workspace: Workspace, store: Store, now: float) -> Sight:
+        """What is seen beside the board is looked at now and then."""
+        board = store.board()
+        seen = self._outlook
+        if seen is None or not 0 <= now - seen.now < OUTLOOK_SECONDS:
+            seen = self._outlook = look_around(workspace, board, now)
+        outlook = replace(seen, daemon=look_for_daemon(board, now))
+        return make_sight(workspace, board, outlook, store, now)
+
+
+def make_sight(workspace: Workspace, board: Board, outlook: Outlook, store: Store, now: float) -> Sight:
+    return Sight(workspace, board, outlook, read_glance(workspace.state_dir, now), store.records, now)
+
+
+def sight_of(workspace: Workspace, store: Store, now: float) -> Sight:
+    """For one look at one view."""
+    board = store.board()
+    return make_sight(workspace, board, look_around(workspace, board, now), store, now)
