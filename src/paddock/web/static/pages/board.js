@@ -1,6 +1,6 @@
 // The board: who needs you first, then every task by phase.
 
-import {html, signal, useEffect, useRef, useSignal} from "../lib/ui.js";
+import {html, signal, useComputed, useEffect, useRef, useSignal} from "../lib/ui.js";
 import {cursor, notePointer, pointerLeft, selectAll, selected} from "../lib/cursor.js";
 import {filterOf} from "../lib/filter.js";
 import {recall, remember} from "../lib/memory.js";
@@ -15,7 +15,7 @@ import {Convoys} from "../parts/convoys.js";
 import {EmptyBoard} from "../parts/emptyboard.js";
 import {Feed} from "../parts/feed.js";
 import {Flow} from "../parts/flow.js";
-import {Group, noteOf} from "../parts/group.js";
+import {Group} from "../parts/group.js";
 import {Needs} from "../parts/needs.js";
 import {openNewTask} from "../parts/newtask.js";
 import {Peek} from "../parts/peek.js";
@@ -25,7 +25,7 @@ const layout = signal(recall("layout", "rows"));
 const filter = signal("");
 
 function Page({params, query}) {
-  const board = documentOf("board").value;
+  const tasks = documentOf("board").field("tasks").value;
   const field = useRef(null);
   const isPeeking = useSignal(false);
   const phase = query.phase ?? "";
@@ -38,26 +38,23 @@ function Page({params, query}) {
   useArrangement();
   useEffect(() => () => selectAll([]), []);
   useBoardKeys({field, isPeeking});
-  if (!board) return html`<main class="page"><${Head} field=${field} /><p class="dim">Asking for the board…</p></main>`;
-  if (!board.tasks.size) {
-    return html`<main class="page"><${Head} field=${field} /><${EmptyBoard}>
-      ${board.notices.length > 0 && html`<div class="gap-top"><${Needs} tasks=${board.tasks} section=${sectionOf("needs")} notices=${board.notices} /></div>`}</${EmptyBoard}></main>`;
-  }
-  const pathOf = (chosen) => `${params.convoy ? `/convoys/${encodeURIComponent(params.convoy)}` : "/"}${chosen ? `?phase=${chosen}` : ""}`;
-  return html`<main class="page">
+  if (!tasks) return html`<main class="page"><${Head} field=${field} /><p class="dim">Asking for the board…</p></main>`;
+  if (!tasks.size) return html`<main class="page"><${Head} field=${field} /><${EmptyBoard} /></main>`;
+  const base = params.convoy ? `/convoys/${encodeURIComponent(params.convoy)}` : "/";
+  return html`<main class=${`page as-${layout.value}`}>
     <${Head} field=${field} convoy=${params.convoy} />
-    <${Strip} board=${board} />
-    <${Flow} counts=${board.counts} chosen=${phase} pathOf=${pathOf} />
+    <${Strip} />
+    <${Flow} chosen=${phase} base=${base} />
     <div class="board" onPointerMove=${notePointer} onPointerLeave=${pointerLeft}>
       <div class="stack0">
-        <${Needs} tasks=${board.tasks} section=${sectionOf("needs")} notices=${phase || filter.value ? [] : board.notices} />
-        <${Groups} board=${board} isAlone=${Boolean(phase)} />
+        <${Needs} tasks=${tasks} section=${sectionOf("needs")} isFiltered=${Boolean(phase || filter.value)} />
+        <${Groups} tasks=${tasks} isAlone=${Boolean(phase)} />
       </div>
-      <aside class="stack"><${Convoys} board=${board} only=${params.convoy} /><${Feed} /></aside>
+      <aside class="stack"><${Convoys} tasks=${tasks} only=${params.convoy} /><${Feed} /></aside>
     </div>
     <${Hints} />
     <${BulkBar} />
-    ${isPeeking.value && html`<${PeekAtCursor} tasks=${board.tasks} close=${() => { isPeeking.value = false; }} />`}
+    ${isPeeking.value && html`<${PeekAtCursor} tasks=${tasks} close=${() => { isPeeking.value = false; }} />`}
   </main>`;
 }
 
@@ -78,18 +75,14 @@ function Head({field, convoy}) {
       <button type="button" class="b" onClick=${() => openNewTask()}><${Icon} name="plus" />New task <kbd>n</kbd></button></div></div>`;
 }
 
-function Groups({board, isAlone}) {
-  const shown = GROUPS.filter((phase) => sectionOf(phase).value.ids.length || sectionOf(phase).value.count);
-  if (!shown.length && !sectionOf("needs").value.ids.length) {
+function Groups({tasks, isAlone}) {
+  const shown = useComputed(() => GROUPS.filter((phase) => sectionOf(phase).value.ids.length || sectionOf(phase).value.count).join()).value;
+  const isEmpty = useComputed(() => !sectionOf("needs").value.ids.length).value && !shown;
+  if (isEmpty) {
     return html`<section class="panel blank groups-none"><h2>No task is like that</h2><button type="button" class="b" onClick=${clear}>Show all tasks</button></section>`;
   }
-  return html`<div class="groups">${shown.map((phase, index) => html`<${Group} key=${phase} phase=${phase} tasks=${board.tasks} section=${sectionOf(phase)}
-    older=${board.older} isFirst=${index === 0} isAlone=${isAlone} note=${html`<${GroupNote} phase=${phase} board=${board} />`} />`)}</div>`;
-}
-
-function GroupNote({phase, board}) {
-  const {ids} = sectionOf(phase).value;
-  return noteOf(phase, board, phase === "running" ? ids.map((id) => board.tasks.get(id)?.value).filter(Boolean) : []);
+  return html`<div class="groups">${shown && shown.split(",").map((phase, index) => html`
+    <${Group} key=${phase} phase=${phase} tasks=${tasks} section=${sectionOf(phase)} isFirst=${index === 0} isAlone=${isAlone} />`)}</div>`;
 }
 
 function clear() {

@@ -2,21 +2,23 @@
 
 import {computed, html, useMemo, useSignal} from "../lib/ui.js";
 import {budget, money, plural, roughly} from "../lib/format.js";
+import {documentOf} from "../lib/state.js";
 import {Bar} from "./bar.js";
 import {Graph} from "./graph.js";
 
 const BAR_ORDER = ["landed", "noop", "queued", "reviewing", "approval", "running", "blocked", "failed", "ready", "waiting", "cancelled"];
 const FINISHED_SHOWN = 3;
 
-export function Convoys({board, only}) {
-  const rows = [...board.convoys.values()].map((row) => row.value);
+export function Convoys({tasks, only}) {
+  const convoys = documentOf("board").field("convoys").value;
+  const rows = [...convoys.values()].map((row) => row.value);
   const wanted = only ? rows.filter((row) => row.name === only) : rows;
   const [over, underWay] = split(wanted, isOver);
   if (!wanted.length) return null;
-  const first = underWay.find((row) => hasGraph(row, board.tasks))?.name;
+  const first = underWay.find((row) => hasGraph(row, tasks))?.name;
   return html`<section class="panel" aria-label="Convoys"><header><h2>Convoys</h2><span class="end">${underWay.length} under way</span></header>
     ${[...underWay, ...(only ? over : over.slice(-FINISHED_SHOWN))].map((row) => html`
-      <${Convoy} key=${row.name} row=${row} tasks=${board.tasks} isOpen=${row.name === first || row.name === only} isLarge=${Boolean(only)} />`)}
+      <${Convoy} key=${row.name} row=${row} tasks=${tasks} isOpen=${row.name === first || row.name === only} isLarge=${Boolean(only)} />`)}
     ${!only && over.length > FINISHED_SHOWN && html`<p class="more">${plural(over.length - FINISHED_SHOWN, "more convoy", "more convoys")} finished</p>`}
   </section>`;
 }

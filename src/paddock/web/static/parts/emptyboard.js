@@ -6,8 +6,10 @@ import {documentOf} from "../lib/state.js";
 import {pulse} from "../lib/stream.js";
 import {Icon, State} from "./badge.js";
 import {openNewTask} from "./newtask.js";
+import {Notices} from "./notices.js";
 
-export function EmptyBoard({children}) {
+export function EmptyBoard() {
+  const notices = documentOf("board").field("notices").value;
   const {daemon} = pulse.value;
   return html`<section class="panel blank"><h2>Nothing to do yet</h2>
       <p>A task is one piece of work with a brief. It gets a worktree of its own and comes back as one change.</p>
@@ -17,7 +19,8 @@ export function EmptyBoard({children}) {
     <div class="two gap-top">
       <section class="panel blank"><h2>Needs you</h2><p>Nobody waits for you. What asks for a person comes here first: approvals, questions, what is stuck.</p></section>
       ${daemon === "running" ? html`<${DaemonUp} />` : html`<${DaemonDown} />`}
-    </div>${children}`;
+    </div>
+    ${notices.length > 0 && html`<section class="panel needs gap-top" aria-label="Needs you"><${Notices} notices=${notices} /></section>`}`;
 }
 
 function DaemonUp() {

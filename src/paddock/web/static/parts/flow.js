@@ -1,11 +1,14 @@
 // How many tasks are in each phase. A click shows one phase alone.
 
 import {html} from "../lib/ui.js";
+import {documentOf} from "../lib/state.js";
 import {Mark, PHASES} from "./badge.js";
 
 const GAP_AFTER = "landed";
 
-export function Flow({counts, chosen, pathOf}) {
+export function Flow({chosen, base}) {
+  const counts = documentOf("board").field("counts").value;
+  const pathOf = (phase) => (phase ? `${base}?phase=${phase}` : base);
   return html`<nav class="flow panel" aria-label="Phases">${PHASES.map((phase) => html`
     <a href=${pathOf(phase === chosen ? "" : phase)} aria-current=${phase === chosen ? "true" : null} data-phase=${phase}>
       <${Mark} of=${phase} words="" /><b>${counts[phase] ?? 0}</b>${phase}</a>

@@ -1,8 +1,9 @@
 // The tasks of one phase. Empty groups are not drawn.
 
-import {html, useSignal} from "../lib/ui.js";
+import {html, useComputed, useSignal} from "../lib/ui.js";
 import {cursor, release} from "../lib/cursor.js";
 import {countdown, plural} from "../lib/format.js";
+import {documentOf} from "../lib/state.js";
 import {State} from "./badge.js";
 import {ColumnHeads, TaskRow} from "./row.js";
 import {VirtualRows} from "./virtual.js";
@@ -12,7 +13,7 @@ const FINISHED_SHOWN = 5;
 
 export const folded = new Set();
 
-export function Group({phase, tasks, section, total, older, isFirst, isAlone, note}) {
+export function Group({phase, tasks, section, isFirst, isAlone}) {
   const {ids, leaving, moved, count} = section.value;
   const isWhole = useSignal(false);
   if (!ids.length && !count) return null;
@@ -25,27 +26,37 @@ export function Group({phase, tasks, section, total, older, isFirst, isAlone, no
     return row && html`<${TaskRow} key=${id} row=${row} section=${phase} isLeaving=${leaving.has(id)} />`;
   };
   return html`<details class="group panel" id=${phase} data-section=${phase} open=${!folded.has(phase)} onToggle=${onToggle}>
-    <summary><${State} of=${phase} /><span class="cnt">${count === total || !total ? count : `${count} of ${total}`}</span>
-      <span class="end">${note}</span>${moved > 0 && html`<span class="chip c moved">${moved} moved</span>`}</summary>
+    <summary><${State} of=${phase} /><span class="cnt">${count}</span>
+      <span class="end"><${Note} phase=${phase} section=${section} tasks=${tasks} /></span>${moved > 0 && html`<span class="chip c moved">${moved} moved</span>`}</summary>
     ${moved > 0 && html`<button type="button" class="hide" onClick=${release}>Show the ${plural(moved, "change")} in ${phase}</button>`}
     ${isFirst && html`<${ColumnHeads} />`}
     <${VirtualRows} keys=${shown} draw=${draw} pinned=${pinned} />
     ${isCut && html`<button type="button" class="more" onClick=${() => { isWhole.value = true; }}>${ids.length - FINISHED_SHOWN} more</button>`}
-    ${phase === "landed" && older > 0 && !isCut && html`<a class="more" href="/log?kind=task">${plural(older, "older task")} in the log</a>`}
+    ${phase === "landed" && !isCut && html`<${Older} />`}
   </details>`;
 }
 
+function Older() {
+  const older = documentOf("board").field("older").value;
+  return older > 0 ? html`<p class="more">${plural(older, "older task")}: <code>paddock status --all</code></p>` : null;
+}
+
 /** What the header of a group says about all of its rows. */
-export function noteOf(phase, board, rows) {
-  if (phase === "running") {
-    const stuck = rows.filter((row) => row.stuck).length;
-    return stuck ? `${stuck} ${stuck === 1 ? "looks" : "look"} stuck, shown first` : "";
-  }
+function Note({phase, section, tasks}) {
+  const board = documentOf("board");
+  if (phase === "running") return html`<${StuckNote} section=${section} tasks=${tasks} />`;
   if (phase === "queued") {
-    const next = board.queue?.next;
+    const next = board.field("queue").value?.next;
     return next?.eta_seconds != null ? `next landing about ${countdown(next.eta_seconds)}` : "";
   }
-  if (phase === "ready") return board.agents?.reason ? `held back: ${[board.agents.limit, board.agents.reason].filter(Boolean).join(" ")}` : "";
-  if (phase === "waiting") return "for tasks that have not landed";
-  return "";
+  if (phase === "ready") {
+    const agents = board.field("agents").value;
+    return agents?.limit ? `held back: ${[agents.limit, agents.reason].filter(Boolean).join(" ")}` : "";
+  }
+  return phase === "waiting" ? "for tasks that have not landed" : "";
+}
+
+function StuckNote({section, tasks}) {
+  const stuck = useComputed(() => section.value.ids.filter((id) => tasks.get(id)?.value.stuck).length).value;
+  return stuck ? `${stuck} ${stuck === 1 ? "looks" : "look"} stuck, shown first` : "";
 }

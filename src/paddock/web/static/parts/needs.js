@@ -5,6 +5,7 @@ import {pendingOf} from "../lib/actions.js";
 import {cursor, release, selectAll, selected, toggleSelected} from "../lib/cursor.js";
 import {money, plural} from "../lib/format.js";
 import {taskPath} from "../lib/route.js";
+import {documentOf} from "../lib/state.js";
 import {ActionButton} from "./action.js";
 import {Age} from "./age.js";
 import {Change, Need} from "./badge.js";
@@ -16,7 +17,9 @@ import {Words} from "./words.js";
 const OFFERED = {approve: ["approve", "diff", "reject"], answer: ["message", "diff"], blocked: ["retry", "message", "cancel"], failed: ["retry", "message", "cancel"]};
 const BUTTONS = 2;
 
-export function Needs({tasks, section, notices}) {
+export function Needs({tasks, section, isFiltered}) {
+  const told = documentOf("board").field("notices").value;
+  const notices = isFiltered ? [] : told;
   const {ids, leaving, moved, count} = section.value;
   if (!ids.length && !notices.length) return null;
   const ready = ids.filter((id) => !leaving.has(id) && tasks.get(id)?.peek().may.includes("approve"));

@@ -2,14 +2,20 @@
 
 import {html} from "../lib/ui.js";
 import {budget, clock, countdown, money, plural} from "../lib/format.js";
+import {documentOf} from "../lib/state.js";
 import {Bar, Slots, Spark} from "./bar.js";
 import {State} from "./badge.js";
 import {Words} from "./words.js";
 
-export function Strip({board}) {
+/** Each figure reads its own field: one that changes redraws itself alone. */
+export function Strip() {
   return html`<section class="strip panel" aria-label="Fleet">
-    <${Agents} ...${board.agents} /><${Spend} ...${board.spend} /><${Queue} ...${board.queue} /><${Landed} landed=${board.landed} main=${board.main} branch=${board.branch} />
+    <${Figure} of="agents" Shown=${Agents} /><${Figure} of="spend" Shown=${Spend} /><${Figure} of="queue" Shown=${Queue} /><${Landed} />
   </section>`;
+}
+
+function Figure({of, Shown}) {
+  return html`<${Shown} ...${documentOf("board").field(of).value} />`;
 }
 
 function Agents({running, cap, ready, limit, reason}) {
@@ -55,7 +61,9 @@ function shareOver({since, eta_seconds}) {
   return eta_seconds == null ? 0.05 : Math.min(0.98, elapsed / Math.max(1, elapsed + eta_seconds));
 }
 
-function Landed({landed, main, branch}) {
+function Landed() {
+  const board = documentOf("board");
+  const [landed, main, branch] = [board.field("landed").value, board.field("main").value, board.field("branch").value];
   const streak = main?.state === "green" && main.streak > 1 ? `, ${plural(main.streak, "tip")} in a row` : "";
   const perHour = landed.per_hour == null ? "" : `${Math.round(landed.per_hour * 10) / 10} an hour`;
   return html`<a href="/queue"><span class="l">Landed today <b>${landed.today}</b><span class="end">${perHour}</span></span>

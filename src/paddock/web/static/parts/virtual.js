@@ -4,6 +4,7 @@ import {html, useLayoutEffect, useRef, useState} from "../lib/ui.js";
 
 const SPARE_ROWS = 16;
 const STEP_ROWS = 8;
+const FIRST_ROWS = 24;
 
 /**
  * `keys` in order; `draw(key)` gives one row, which must carry that key. Below `threshold` rows all are drawn.
@@ -11,27 +12,30 @@ const STEP_ROWS = 8;
  */
 export function VirtualRows({keys, draw, threshold = 60, pinned = null, scroller = null}) {
   const box = useRef(null);
-  const [range, setRange] = useState({first: 0, last: threshold, height: 32});
+  const [range, setRange] = useState({first: 0, last: FIRST_ROWS, height: 32});
   const isLong = keys.length > threshold;
+  const count = useRef(0);
+  count.current = keys.length;
   useLayoutEffect(() => {
     if (!isLong) return undefined;
-    const measure = () => setRange((old) => rangeOf(box.current, scroller?.current, keys.length, old));
+    const measure = () => setRange((old) => rangeOf(box.current, scroller?.current, count.current, old));
     const target = scroller?.current ?? window;
     let frame = 0;
     const later = () => { frame ||= requestAnimationFrame(() => { frame = 0; measure(); }); };
-    measure();
+    later();
+    const observer = new ResizeObserver(later);
+    observer.observe(scroller ? box.current : document.body);
     target.addEventListener("scroll", later, {passive: true});
-    addEventListener("resize", later);
-    document.addEventListener("toggle", later, true);
     return () => {
       cancelAnimationFrame(frame);
+      observer.disconnect();
       target.removeEventListener("scroll", later);
-      removeEventListener("resize", later);
-      document.removeEventListener("toggle", later, true);
     };
-  }, [isLong, keys.length, scroller]);
+  }, [isLong, scroller]);
+  const isMounted = useRef(false);
   useLayoutEffect(() => {
-    if (isLong && pinned !== null) reveal(box.current, scroller?.current, keys.indexOf(pinned), range.height);
+    if (isMounted.current && isLong && pinned !== null) reveal(box.current, scroller?.current, keys.indexOf(pinned), range.height);
+    isMounted.current = true;
   }, [pinned]);
   if (!isLong) return keys.map(draw);
   const {first, height} = range;
@@ -48,10 +52,13 @@ function rangeOf(box, scroller, count, old) {
   const height = box.children[1]?.offsetHeight > 4 && box.children.length > 2 ? box.children[1].offsetHeight : old.height;
   const top = box.getBoundingClientRect().top - (scroller ? scroller.getBoundingClientRect().top : 0);
   const seen = scroller ? scroller.clientHeight : innerHeight;
-  const start = Math.floor(-top / height) - SPARE_ROWS;
-  const first = Math.max(0, Math.min(count - 1, Math.floor(start / STEP_ROWS) * STEP_ROWS));
-  const last = Math.max(first + 1, first + Math.ceil((seen / height + 2 * SPARE_ROWS) / STEP_ROWS) * STEP_ROWS + STEP_ROWS);
+  const first = stepped(Math.floor(-top / height) - SPARE_ROWS, count);
+  const last = Math.max(first + STEP_ROWS, stepped(Math.ceil((seen - top) / height) + SPARE_ROWS + STEP_ROWS, count + STEP_ROWS));
   return first === old.first && last === old.last && height === old.height ? old : {first, last, height};
+}
+
+function stepped(row, most) {
+  return Math.max(0, Math.min(most, Math.floor(row / STEP_ROWS) * STEP_ROWS));
 }
 
 function reveal(box, scroller, index, height) {
