@@ -5,6 +5,7 @@ import sys
 import traceback
 from collections import deque
 from collections.abc import Callable
+from typing import get_args, get_origin
 
 import msgspec
 from msgspec.structs import replace
@@ -19,6 +20,7 @@ from paddock.fleet.workspace import Workspace
 from paddock.store.protocol import Store
 from paddock.views.difference import difference
 from paddock.views.document import to_json_line
+from paddock.views.fleetpage import LiveFleet
 from paddock.views.picture import LiveQueue
 from paddock.views.sight import LiveView, Sight
 from paddock.views.taskpage import LiveTask
@@ -28,13 +30,16 @@ MOST_CHANNELS = 64
 OUTLOOK_SECONDS = 1.0
 """How old what is seen beside the board may be: looking at it may run git."""
 
-NAMED: dict[str, Callable[[], LiveView]] = {"queue": LiveQueue}
+NAMED: dict[str, Callable[[], LiveView]] = {"queue": LiveQueue, "fleet": LiveFleet}
 
 
 class ViewWhole(msgspec.Struct, frozen=True):
+    """`tables` are the fields whose rows change one by one."""
+
     of: str
     mark: str
     whole: msgspec.Struct
+    tables: list[str]
 
 
 class ViewStep(msgspec.Struct, frozen=True):
@@ -111,8 +116,19 @@ class Channel:
         missing = self._number - known
         if known >= 0 and 0 < missing <= len(self._steps):
             return list(self._steps)[-missing:]
-        self._whole = self._whole or _event(ViewWhole(self.name, self.mark, self._document))
+        self._whole = self._whole or _event(
+            ViewWhole(self.name, self.mark, self._document, tables_of(type(self._document)))
+        )
         return [self._whole]
+
+
+def tables_of(kind: type[msgspec.Struct]) -> list[str]:
+    return [field.name for field in msgspec.structs.fields(kind) if _is_table(field.type)]
+
+
+def _is_table(kind: object) -> bool:
+    of = get_args(kind)
+    return get_origin(kind) is dict and isinstance(of[1], type) and issubclass(of[1], msgspec.Struct)
 
 
 def _event(told: msgspec.Struct) -> bytes:

@@ -14,14 +14,14 @@ from paddock.core.ids import is_run, parse_run, parse_task, task_of
 from paddock.core.intent.queue import change_named
 from paddock.core.intent.selection import attempt_named
 from paddock.core.tasks.task import Attempt
-from paddock.fleet.attempts.excerpts import MOST_ENTRIES, read_end, read_on, read_raw
-from paddock.fleet.attempts.openings import find_opening
+from paddock.fleet.attempts.excerpts import MOST_ENTRIES
 from paddock.fleet.landing.ci_output import last_lines, steps_of
 from paddock.fleet.landing.conflicts import both_sides
 from paddock.sessions.protocol import Stream
 from paddock.store.protocol import Query
 from paddock.views import history, stories
 from paddock.views.document import SCHEMA, Document, to_json_line
+from paddock.views.fleetpage import MOST_HOURS, FleetDocument, LiveFleet
 from paddock.views.narration import describe
 from paddock.views.patch import DiffView
 from paddock.views.picture import MOST_MINUTES, SHOWN_MINUTES, LiveQueue, Picture
@@ -29,7 +29,16 @@ from paddock.views.records import view_record
 from paddock.views.runlog import RunLogView, view_run_log
 from paddock.views.taskdiff import view_task_diff, view_versions_diff
 from paddock.views.taskpage import LiveTask
-from paddock.views.transcript import PAGE_ENTRIES, RawView, TranscriptView, view_raw, view_transcript
+from paddock.views.transcript import (
+    PAGE_ENTRIES,
+    PageRequest,
+    PromptView,
+    RawView,
+    TranscriptView,
+    view_page,
+    view_prompt,
+    view_raw_page,
+)
 from paddock.web.channels import sight_of
 from paddock.web.exchange import Asked, NoBody, NoQuery, Printed, Visit
 from paddock.web.live import ToldRecord, in_brief, told
@@ -182,16 +191,13 @@ class TranscriptQuery(Asked, frozen=True):
 
 
 def read_transcript(visit: Visit[TranscriptQuery, NoBody]) -> TranscriptView:
-    query, site, board = visit.query, visit.workspace.site, visit.board
-    attempt, turn = _turn(visit, query.attempt, query.turn)
+    query = visit.query
     if query.before is not None and query.after is not None:
         raise Misuse("`before` and `after` cannot be used together", "use one or the other")
-    if query.after is not None:
-        part = read_on(site, attempt, turn, query.limit, query.after)
-    else:
-        part = read_end(site, attempt, turn, query.limit, query.before)
-    opening = find_opening(visit.store, board.task(task_of(attempt.id)), attempt, turn) if turn else None
-    return view_transcript(attempt, turn, part, opening)
+    attempt, turn = _turn(visit, query.attempt, query.turn)
+    task = visit.board.task(task_of(attempt.id))
+    asked = PageRequest(before=query.before, after=query.after, limit=query.limit)
+    return view_page(visit.workspace.site, visit.store, task, attempt, turn, asked)
 
 
 class RawQuery(Asked, frozen=True):
@@ -204,7 +210,7 @@ class RawQuery(Asked, frozen=True):
 
 def read_raw_output(visit: Visit[RawQuery, NoBody]) -> RawView:
     attempt, turn = _turn(visit, visit.query.attempt, visit.query.turn)
-    return view_raw(attempt, turn, read_raw(visit.workspace.site, attempt, turn, visit.query.after))
+    return view_raw_page(visit.workspace.site, attempt, turn, visit.query.after)
 
 
 def _turn(
@@ -214,9 +220,12 @@ def _turn(
     attempt = attempt_named(visit.board, said or task)
     if task_of(attempt.id) != task:
         raise NotFound(f"`{attempt.id}` is no attempt of `{task}`", f"ask for `tasks/{task_of(attempt.id)}`")
-    if turn is not None and turn > attempt.turn:
-        raise NotFound(f"`{attempt.id}` has no turn {turn}: it has had {attempt.turn}")
-    return attempt, turn or attempt.turn
+    return attempt, attempt.turn if turn is None else turn
+
+
+def read_prompt(visit: Visit[NoQuery, NoBody]) -> PromptView:
+    task = visit.board.task(parse_task(visit.path["id"]))
+    return view_prompt(visit.workspace.site, visit.store, task)
 
 
 class DiffQuery(Asked, frozen=True):
@@ -246,6 +255,14 @@ class PictureQuery(Asked, frozen=True):
 def read_picture(visit: Visit[PictureQuery, NoBody]) -> Picture:
     sight = sight_of(visit.workspace, visit.store, visit.now)
     return LiveQueue().look(sight, visit.query.minutes)
+
+
+class FleetQuery(Asked, frozen=True):
+    hours: Annotated[float, Meta(gt=0, le=MOST_HOURS)] = 6.0
+
+
+def read_fleet(visit: Visit[FleetQuery, NoBody]) -> FleetDocument:
+    return LiveFleet().whole(sight_of(visit.workspace, visit.store, visit.now), visit.query.hours)
 
 
 def read_task(visit: Visit[NoQuery, NoBody]) -> Printed:

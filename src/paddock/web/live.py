@@ -110,7 +110,8 @@ class Live:
         self._due: asyncio.TimerHandle | None = None
         self._ticking: asyncio.Task[None] | None = None
         self._changed = asyncio.Event()
-        self._trouble = ""
+        self.trouble = ""
+        """Why the log cannot be read; empty if it can."""
         self._channels = Channels()
         self.streams = 0
         self.closed = False
@@ -158,8 +159,8 @@ class Live:
     def pulse(self) -> PulseView:
         now = time.time()
         if self._store is None:
-            return PulseView(iso(now), self._seq, "none", self._trouble)
-        return PulseView(iso(now), self._seq, look_for_daemon(self._store.known(), now).presence.value, self._trouble)
+            return PulseView(iso(now), self._seq, "none", self.trouble)
+        return PulseView(iso(now), self._seq, look_for_daemon(self._store.known(), now).presence.value, self.trouble)
 
     def close(self) -> None:
         """Every stream ends now."""
@@ -192,7 +193,7 @@ class Live:
             moved = self._read()
         except (PaddockError, OSError) as error:
             self._let_go()
-            moved, self._trouble = True, str(error) or type(error).__name__
+            moved, self.trouble = True, str(error) or type(error).__name__
         if moved:
             self._tell()
 
@@ -201,7 +202,7 @@ class Live:
         store = self._open()
         if not store.exists():
             raise PaddockError("the log was removed or replaced under this server")
-        was_troubled, self._trouble = self._trouble, ""
+        was_troubled, self.trouble = self.trouble, ""
         moved = store.head() != self._seq and self._read_records(store)
         seen = self._channels.is_watched and self._channels.look(self._sight())
         return moved or seen or bool(was_troubled)

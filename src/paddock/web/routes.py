@@ -4,6 +4,7 @@ from typing import Any
 
 from paddock.core.intent.comments import CommentsRequest
 from paddock.views.costs import CostsView
+from paddock.views.fleetpage import FleetDocument
 from paddock.views.leases import LeasesView
 from paddock.views.patch import DiffView
 from paddock.views.picture import Picture
@@ -12,7 +13,7 @@ from paddock.views.runlog import RunLogView
 from paddock.views.status import StatusView
 from paddock.views.stories import RunStoryView
 from paddock.views.taskpage import TaskPage
-from paddock.views.transcript import RawView, TranscriptView
+from paddock.views.transcript import PromptView, RawView, TranscriptView
 from paddock.web import asking, evidence, reading, steering
 from paddock.web.exchange import Endpoint, NoBody, NoQuery, ask, read
 from paddock.web.live import ToldRecord
@@ -31,6 +32,7 @@ ENDPOINTS: tuple[Endpoint[Any, Any], ...] = (
         evidence.read_transcript,
         evidence.TranscriptQuery,
     ),
+    read("/tasks/{id}/prompt", "What a first turn at a task is told", PromptView, evidence.read_prompt, NoQuery),
     read("/tasks/{id}/raw", "An agent's output as it is", RawView, evidence.read_raw_output, evidence.RawQuery),
     read("/tasks/{id}/diff", "What would land with a task", DiffView, evidence.read_diff, evidence.DiffQuery),
     read("/tasks/{id}", "A task with all that is known about it", TaskPage, evidence.read_task, NoQuery),
@@ -39,6 +41,7 @@ ENDPOINTS: tuple[Endpoint[Any, Any], ...] = (
     read(
         "/queue/why/{change}", "The story of a change, a CI run or main", evidence.WhyView, evidence.read_why, NoQuery
     ),
+    read("/fleet", "Limits, accounts, spending and machines", FleetDocument, evidence.read_fleet, evidence.FleetQuery),
     read("/runs/{run}", "A CI run", RunStoryView, evidence.read_run, NoQuery),
     read("/runs/{run}/log", "What a CI run printed", RunLogView, evidence.read_run_log, evidence.RunLogQuery),
     read("/log", "Records of the log", evidence.LogPage, evidence.read_log, evidence.LogQuery),

@@ -26,7 +26,8 @@ from paddock.web.token import token_of
 DEFAULT_PORT = 6174
 NEXT_PORTS = 10
 """How many ports after the default one are tried."""
-HEAD_SECONDS = 15.0
+HEAD_SECONDS = 10.0
+"""For a whole request to arrive, apart from its body."""
 HEAD_BYTES = 32 * 1024
 MOST_CONNECTIONS = 256
 

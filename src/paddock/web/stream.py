@@ -29,8 +29,8 @@ class StreamQuery(Asked, frozen=True):
     `have` is `VIEW:MARK` for what is known of one. With `brief`, records come without their bodies."""
 
     after: Annotated[int, Meta(ge=0)] | None = None
-    view: tuple[str, ...] = ()
-    have: tuple[str, ...] = ()
+    view: Annotated[tuple[str, ...], Meta(max_length=4)] = ()
+    have: Annotated[tuple[str, ...], Meta(max_length=4)] = ()
     brief: bool = False
 
 
@@ -70,10 +70,11 @@ class EventStream:
         if self._at is None or self._at > self._live.seq:
             self._at = self._live.seq
         await _send(send, RETRY + self._pulse())
-        pulse_at = loop.time() + PULSE_SECONDS
+        pulse_at, trouble = loop.time() + PULSE_SECONDS, self._live.trouble
         while not self._live.closed:
             changed = self._live.changed
-            if loop.time() >= pulse_at:
+            if loop.time() >= pulse_at or trouble != self._live.trouble:
+                trouble = self._live.trouble
                 await _send(send, self._pulse())
                 pulse_at = loop.time() + PULSE_SECONDS
             if piece := await self._next_records() + self._next_views(channels):
