@@ -7,18 +7,20 @@ what is said to be running has nobody behind it.
 
 import random
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from bench.seeded_repository import SeededHistory, Sketch, make_repository
+from bench.seeded_agents import glance_at
+from bench.seeded_repository import CONFIG, SeededHistory, Sketch, make_repository
 from paddock.core import events as ev
 from paddock.core.errors import PaddockError
-from paddock.core.ids import TaskId, attempt_id, task_id
+from paddock.core.ids import attempt_id, task_id
 from paddock.core.merge import events as qe
 from paddock.core.merge.model import Change, Member, Purpose, Result
 from paddock.core.tasks.task import Phase
 from paddock.core.tasks.vocabulary import EndedBy, Outcome, Role, Step
+from paddock.fleet.glance import write_glance
 from paddock.store.protocol import Author, Decide
 from paddock.store.sqlite import SqliteStore
 
@@ -51,9 +53,13 @@ _THINGS = (
 )  # fmt: skip
 _BRIEF = "Keep the public behaviour. Add tests for what was wrong, and say in the commit message why it was."
 _BLOCKS = (
-    ("CI rejected it: tests/test_invoices.py fails on its own", "paddock retry {task}"),
-    ("it conflicts with landed work in harbor/core/part7.py", "paddock resolve {task}"),
-    ("needs a key for the payment sandbox", "paddock retry {task}"),
+    (
+        Outcome.REFUSED,
+        "Should a negative duration be an error, or zero? The brief says neither.",
+        "paddock message {task} …",
+    ),
+    (Outcome.MISCONFIGURED, "the payment sandbox has no key: PAYMENT_KEY is not set", "paddock retry {task}"),
+    (Outcome.SETUP_FAILED, "`make setup` ended with exit 2 in its worktree", "paddock retry {task}"),
 )
 
 
@@ -73,6 +79,8 @@ class Herd:
     cancelled: int = 2
     noop: int = 2
     hours: float = 10.0
+    testing: bool = True
+    """Whether CI runs are under way."""
 
     @property
     def phases(self) -> list[Phase]:
@@ -114,16 +122,30 @@ class Train:
 Moment = tuple[float, Author, list[ev.Draft]]
 
 
-def seed_fleet(top: Path, herd: Herd = HERD, *, now: float | None = None, titles: Sequence[str] = ()) -> int:
-    """Makes the repository and its log; returns how many tasks there are. `titles` are used before invented ones."""
+def seed_fleet(
+    top: Path,
+    herd: Herd = HERD,
+    *,
+    now: float | None = None,
+    titles: Sequence[str] = (),
+    brief: Callable[[int], str] = lambda _: _BRIEF,
+    config: str = CONFIG,
+) -> int:
+    """Makes the repository and its log; returns how many tasks there are.
+
+    `titles` are used before invented ones; `brief` is asked with the number of each task that is ready.
+    """
     now = time.time() if now is None else now
     plans = _plans(herd, now, titles)
     trains = _trains(plans, now)
     sketches = [Sketch(p.title, int(p.ended), p.insertions, p.deletions, p.delivers) for p in plans]
-    history = make_repository(top, sketches, [(int(train.landed), train.members) for train in trains])
-    moments = [*_beginning(now, herd, history), *_lives(plans, history, trains), *_landings(plans, trains, history)]
-    moments += _queue_now(plans, history, now, len(trains))
-    _record(top / ".git" / "paddock" / "log.db", sorted(moments, key=lambda moment: moment[0]))
+    history = make_repository(top, sketches, [(int(train.landed), train.members) for train in trains], config)
+    moments = [*_beginning(now, herd, history), *_lives(plans, history, trains, brief)]
+    moments += [*_landings(plans, trains, history), *_queue_now(plans, history, now, len(trains), testing=herd.testing)]
+    state_dir = top / ".git" / "paddock"
+    _record(state_dir / "log.db", sorted(moments, key=lambda moment: moment[0]))
+    if herd.running:
+        write_glance(state_dir, glance_at(top, now))
     return len(plans)
 
 
@@ -229,22 +251,25 @@ def _beginning(now: float, herd: Herd, history: SeededHistory) -> Iterator[Momen
     yield at + 90, DAEMON, [ev.Draft(qe.RunEnded("r1", Result.PASS, exit=0))]
 
 
-def _lives(plans: Sequence[Plan], history: SeededHistory, trains: Sequence[Train]) -> Iterator[Moment]:
+def _lives(
+    plans: Sequence[Plan], history: SeededHistory, trains: Sequence[Train], brief: Callable[[int], str]
+) -> Iterator[Moment]:
     base = {number: history.mains[train.number - 1].sha for train in trains for number in train.members}
     unfinished: list[int] = []
     for number, plan in enumerate(plans, 1):
-        yield plan.created, PERSON, [ev.Draft(_added(number, plan, unfinished), task=task_id(number))]
+        yield plan.created, PERSON, [ev.Draft(_added(number, plan, unfinished, brief), task=task_id(number))]
         if plan.phase in (Phase.RUNNING, Phase.READY, Phase.WAITING):
             unfinished.append(number)
         if plan.phase not in (Phase.READY, Phase.WAITING):
             yield from _work(number, plan, history, base.get(number, history.mains[-1].sha))
 
 
-def _added(number: int, plan: Plan, unfinished: Sequence[int]) -> ev.TaskAdded:
+def _added(number: int, plan: Plan, unfinished: Sequence[int], brief: Callable[[int], str]) -> ev.TaskAdded:
     convoy = (*CONVOYS, None)[number % (len(CONVOYS) + 1)]
     after = (task_id(unfinished[number * 7 % len(unfinished)]),) if plan.phase is Phase.WAITING and unfinished else ()
     kind = "docs" if plan.title.startswith("Document") else None
-    return ev.TaskAdded(plan.title, _BRIEF, convoy=convoy, after=after, priority=number % 9 // 8, task_kind=kind)
+    words = brief(number) if plan.phase is Phase.READY else _BRIEF
+    return ev.TaskAdded(plan.title, words, convoy=convoy, after=after, priority=number % 9 // 8, task_kind=kind)
 
 
 def _work(number: int, plan: Plan, history: SeededHistory, base: str) -> Iterator[Moment]:
@@ -275,9 +300,9 @@ def _verdict(number: int, plan: Plan, history: SeededHistory, base: str) -> ev.A
     if plan.phase is Phase.NOOP:
         return ev.AttemptEnded(Outcome.NOOP, Step.NOOP, True, reason="main does this already", exit=0, base=base)
     if plan.phase is Phase.BLOCKED:
-        reason, unblock = _BLOCKS[number % len(_BLOCKS)]
+        outcome, reason, unblock = _BLOCKS[number % len(_BLOCKS)]
         unblock = unblock.format(task=task_id(number))
-        return ev.AttemptEnded(Outcome.REFUSED, Step.BLOCK, True, reason=reason, unblock=unblock, exit=0, base=base)
+        return ev.AttemptEnded(outcome, Step.BLOCK, True, reason=reason, unblock=unblock, exit=0, base=base)
     step = Step.REVIEW if plan.phase is Phase.REVIEWING else Step.APPROVAL
     return ev.AttemptEnded(
         Outcome.DELIVERED,
@@ -361,7 +386,9 @@ def _member(number: int, history: SeededHistory) -> Member:
     return Member(task_id(number), 1, history.heads[number].sha)
 
 
-def _queue_now(plans: Sequence[Plan], history: SeededHistory, now: float, trains: int) -> Iterator[Moment]:
+def _queue_now(
+    plans: Sequence[Plan], history: SeededHistory, now: float, trains: int, *, testing: bool
+) -> Iterator[Moment]:
     """A train of up to three, and a screen each for the next two."""
     waiting = [number for number, plan in enumerate(plans, 1) if plan.phase is Phase.QUEUED]
     main, first = history.mains[-1], trains + 2
@@ -370,16 +397,7 @@ def _queue_now(plans: Sequence[Plan], history: SeededHistory, now: float, trains
     groups = [(Purpose.TRAIN, waiting[:3]), *((Purpose.SCREEN, [number]) for number in waiting[3:5])]
     for place, (purpose, numbers) in enumerate(groups):
         members = tuple(_member(number, history) for number in numbers)
-        if members:
+        if members and testing:
             made = history.heads[numbers[-1]]
             started = qe.RunStarted(f"r{first + place}", purpose, main.sha, main.tree, members, made.tree, made.sha, CI)
             yield now - 100 + 30 * place, DAEMON, [ev.Draft(started)]
-
-
-def tasks_in(top: Path, phase: Phase) -> list[TaskId]:
-    """Their ids, oldest first."""
-    store = SqliteStore(top / ".git" / "paddock" / "log.db", read_only=True)
-    try:
-        return [task.id for task in store.board().tasks.values() if task.phase is phase]
-    finally:
-        store.close()

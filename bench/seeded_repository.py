@@ -45,12 +45,14 @@ class SeededHistory:
     mains: list[Commit]
 
 
-def make_repository(top: Path, tasks: Sequence[Sketch], trains: Sequence[tuple[int, tuple[int, ...]]]) -> SeededHistory:
+def make_repository(
+    top: Path, tasks: Sequence[Sketch], trains: Sequence[tuple[int, tuple[int, ...]]], config: str = CONFIG
+) -> SeededHistory:
     """Task numbers begin at 1. Each train is a time and the numbers it landed, in order; the rest stay on branches."""
     top.mkdir(parents=True, exist_ok=True)
     _git(top, "init", "-q", "-b", "main")
     marks = top / ".git" / "marks"
-    stream = b"".join(_stream(tasks, trains))
+    stream = b"".join(_stream(tasks, trains, config))
     _git(top, "fast-import", "--quiet", f"--export-marks={marks}", stdin=stream)
     by_mark = dict(line.split() for line in marks.read_text().splitlines())
     trees = dict(line.split() for line in _git(top, "log", "--all", "--format=%H %T").splitlines())
@@ -74,10 +76,10 @@ def _train(number: int) -> int:
     return 2 * number + 1
 
 
-def _stream(tasks: Sequence[Sketch], trains: Sequence[tuple[int, tuple[int, ...]]]) -> Iterator[bytes]:
+def _stream(tasks: Sequence[Sketch], trains: Sequence[tuple[int, tuple[int, ...]]], config: str) -> Iterator[bytes]:
     start = min(task.at for task in tasks) - 86_400
     yield _commit("main", FIRST, start, "Begin the harbour", ())
-    yield _file("paddock.toml", CONFIG)
+    yield _file("paddock.toml", config)
     yield _file("README.md", "# Harbour\n")
     for number, task in enumerate(tasks, 1):
         yield _file(task.path(number), _before(number))

@@ -5,12 +5,13 @@ for no page.
 """
 
 import os
-import shutil
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack
 from functools import cache
 from pathlib import Path
 
 import pytest
+from bench.browser import chromium, find_chromium
 from bench.seeded_fleet import HERD, Herd, seed_fleet
 from playwright.sync_api import Browser, sync_playwright
 
@@ -21,34 +22,23 @@ from tests.web.site import Site, serve
 __all__ = ["MakeYard", "make_yard", "yard", "yard_template"]
 
 Serve = Callable[..., Site]
-PROGRAMS = ("chromium", "chromium-browser", "google-chrome")
-# Tests run as root in CI, where Chromium's own sandbox cannot. The pages come from loopback.
-FLAGS = ("--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage")
 
 
-def find_chromium() -> str:
+def require_chromium() -> None:
     """Skips where there is none; in CI that is a failure."""
-    found = next(filter(None, map(shutil.which, PROGRAMS)), None)
-    if found is None and os.environ.get("CI", "").lower() == "true":
+    if find_chromium() is not None:
+        return
+    if os.environ.get("CI", "").lower() == "true":
         pytest.fail("chromium is not installed: scripts/bootstrap dev installs it in CI")
-    if found is None:
-        pytest.skip("chromium is not installed")
-    return found
+    pytest.skip("chromium is not installed")
 
 
 @pytest.fixture(scope="module")
 def launch() -> Iterator[Callable[[], Browser]]:
     """Gives the browser of this module, which is started when it is first asked for."""
-    program = find_chromium()
-    with sync_playwright() as playwright:
-
-        @cache
-        def start() -> Browser:
-            return playwright.chromium.launch(executable_path=program, args=FLAGS)
-
-        yield start
-        if start.cache_info().currsize:
-            start().close()
+    require_chromium()
+    with sync_playwright() as playwright, ExitStack() as running:
+        yield cache(lambda: running.enter_context(chromium(playwright)))
 
 
 @pytest.fixture

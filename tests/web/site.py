@@ -5,19 +5,18 @@ policy. Only what a request was answered is the test's own affair.
 """
 
 import json
-import re
 import urllib.error
 import urllib.request
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+from bench.browser import PRINTED
 from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page
 
 from tests.fleet.yard import Yard
 from tests.warm import PATIENCE_SECONDS, RunningCommand
 
-PRINTED = re.compile(r"(http://\S+?)/\S*?token=([\w-]+)\S*")
 MILLISECONDS = 1000 * PATIENCE_SECONDS / 2
 DESK, LAPTOP, PHONE = (1440, 900), (1024, 768), (390, 844)
 Scheme = Literal["light", "dark"]
