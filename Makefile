@@ -9,9 +9,9 @@ PURE := tests/core tests/config tests/histories tests/simulation tests/store/tes
 help: ## Show the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 16
 
-demo: ## A fleet of scripted agents fixes a throw-away project; about a minute, no account
-	@scripts/bootstrap
-	@$(PY) scripts/demo.py
+demo: ## A fleet of scripted agents fixes a throw-away project; about a minute, no account; WEB=1: in the browser
+	@scripts/bootstrap $(if $(WEB),web)
+	@$(PY) scripts/demo.py $(if $(WEB),--web)
 
 test: ## Everything a change must pass: lint, types, tests; ARGS="tests/git -x" goes to pytest
 	@scripts/bootstrap dev

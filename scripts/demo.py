@@ -2,8 +2,11 @@
 
 Twelve tests of the project are known to fail. Twelve agents fix one function each; one crashes first, one
 hangs, one says it is done and is not, two are at odds over the same line. No account, no network.
+
+`make demo WEB=1` shows the same in the browser: slowly enough to watch, until Ctrl-C.
 """
 
+import contextlib
 import json
 import os
 import shutil
@@ -12,6 +15,8 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -53,34 +58,53 @@ adapt_to_load = false
 inline = false
 
 [timeouts]
-silence = "4s"
+silence = "{silence}s"
 grace = "1s"
 
 [land]
-ci = "{python} -m unittest -q"
+ci = "{ci}"
 slots = 2
 approval = "none"
+protected = {protected}
 """
+
+THOUGHTS = ("The function returns the wrong thing", "Its test is known to fail: no longer", "Does it pass?", "It does")
 
 Step = dict[str, object]
 
 
+@dataclass(frozen=True, slots=True)
+class Pace:
+    """How slowly it goes: `think` multiplies the pauses of agents, `ci_seconds` is what a CI run takes at the least."""
+
+    think: float
+    ci_seconds: int
+    silence_seconds: int
+    protected: tuple[str, ...] = ()
+
+
+QUICK = Pace(think=1.0, ci_seconds=0, silence_seconds=4)
+# A person approves what touches VERSION, so that there is something to decide.
+TO_WATCH = Pace(think=6.0, ci_seconds=8, silence_seconds=30, protected=("VERSION",))
+
+
 def main() -> int:
+    web = sys.argv[1:] == ["--web"]
     folder = Path(tempfile.mkdtemp(prefix="paddock-demo-"))
     project = folder / "toolbox"
     keep = bool(os.environ.get("PADDOCK_DEMO_KEEP"))
     for signum in (signal.SIGTERM, signal.SIGHUP):
         signal.signal(signum, lambda *_: sys.exit(1))
     try:
-        make_project(project)
-        return play(project)
+        make_project(project, TO_WATCH if web else QUICK)
+        return play_in_the_browser(project) if web else play(project)
     finally:
         paddock(project, "down", "--now", quiet=True)
         if not keep:
             shutil.rmtree(folder, ignore_errors=True)
 
 
-def make_project(project: Path) -> None:
+def make_project(project: Path, pace: Pace = QUICK) -> None:
     (project / "tests").mkdir(parents=True)
     (project / "tests" / "__init__.py").touch()
     (project / "VERSION").write_text("toolbox 1.0\n")
@@ -90,7 +114,7 @@ def make_project(project: Path) -> None:
             f"import unittest\n\nfrom {name} import {name}\n\n\nclass Test(unittest.TestCase):\n"
             f"    @unittest.expectedFailure\n    def test_{name}(self):\n        self.assertTrue({EXPECT[name]})\n"
         )
-    (project / "paddock.toml").write_text(CONFIG.format(python=sys.executable))
+    (project / "paddock.toml").write_text(config(pace))
     (project / ".gitignore").write_text("__pycache__/\n")
     git(project, "init", "-q", "-b", "main")
     git(project, "add", "-A")
@@ -106,18 +130,37 @@ def make_project(project: Path) -> None:
     )
 
 
-def convoy() -> dict[str, object]:
+def config(pace: Pace) -> str:
+    pause = f"sleep {pace.ci_seconds} && " if pace.ci_seconds else ""
+    return CONFIG.format(
+        ci=f"{pause}{sys.executable} -m unittest -q",
+        silence=pace.silence_seconds,
+        protected=json.dumps(list(pace.protected)),
+    )
+
+
+def convoy(pace: Pace = QUICK) -> dict[str, object]:
     tasks = []
     for number, name in enumerate(FIXES):
-        script: list[Step] = [{"say": f"Looking at {name}.py"}, {"think": 1.0 + (number // 2 % 4) * 0.5}]
+        script: list[Step] = [{"say": f"Looking at {name}.py"}, {"think": pace.think * (1.0 + (number // 2 % 4) * 0.5)}]
         script += trouble_of(name)
-        script += fix(name)
+        script += slowly(fix(name), pace)
         if name in ("clamp", "words"):
             script += quarrel(name)
         script.append({"done": f"{name} works now"})
         brief = f"Fix `{name}` so that its test passes.\n\n<<SCRIPT {json.dumps(script)} SCRIPT>>"
         tasks.append({"key": name, "title": f"Fix {name}", "brief": brief})
     return {"convoy": "toolbox", "title": "Make every test pass", "tasks": tasks}
+
+
+def slowly(steps: list[Step], pace: Pace) -> list[Step]:
+    """With a word and a pause before each step, and what it costs."""
+    if pace is QUICK:
+        return steps
+    paced: list[Step] = [{"usage": {"cost": 0.31, "input_tokens": 24_000, "output_tokens": 1_900}}]
+    for thought, step in zip(THOUGHTS, steps, strict=True):
+        paced += [{"say": thought}, {"think": pace.think / 2}, step]
+    return paced
 
 
 def trouble_of(name: str) -> list[Step]:
@@ -160,10 +203,7 @@ def play(project: Path) -> int:
     say("A toolbox of twelve functions; a test for each, and all twelve are known to fail:")
     show_tests(project)
     say("\nTwelve agents are given one function each (`paddock add --file convoy.json`):\n")
-    plan = project.parent / "convoy.json"
-    plan.write_text(json.dumps(convoy()))
-    paddock(project, "init", "--yes", quiet=True)
-    paddock(project, "add", "--file", str(plan))
+    add_tasks(project, QUICK)
     say("\nThe fleet runs (`paddock run --until-idle`). One agent crashes, one hangs, one claims to be done")
     say("and is not, two change the same line. Main moves only to what has passed the project's own tests.\n")
     started = time.monotonic()
@@ -182,6 +222,39 @@ def play(project: Path) -> int:
     say(f"\n{landed} of 12 changes landed in {seconds:.0f} s; main is {colour}.\n")
     tell_what_next()
     return 0 if code == 0 and green and landed == 12 else 1
+
+
+def add_tasks(project: Path, pace: Pace) -> None:
+    plan = project.parent / "convoy.json"
+    plan.write_text(json.dumps(convoy(pace)))
+    paddock(project, "init", "--yes", quiet=True)
+    paddock(project, "add", "--file", str(plan), quiet=pace is not QUICK)
+
+
+def play_in_the_browser(project: Path) -> int:
+    """The fleet and its page, until Ctrl-C, which every process here gets from the terminal."""
+    say("A toolbox of twelve functions; a test for each, and all twelve are known to fail. Twelve agents fix one each:")
+    say(
+        "one crashes, one hangs, one claims to be done and is not, two change the same line, and those two wait for you"
+    )
+    say("to approve them. It takes about three minutes, then waits for more: add a task of your own on the page.")
+    add_tasks(project, TO_WATCH)
+    signal.signal(signal.SIGINT, lambda *_: None)
+    with beside(project, "web", "--port", "0", stdout=subprocess.PIPE) as web:
+        assert web.stdout is not None
+        say(f"\n  {web.stdout.readline().strip()}\n\nCtrl-C ends the fleet and the page.\n")
+        with beside(project, "run") as fleet:
+            fleet.wait()
+    return 0
+
+
+@contextlib.contextmanager
+def beside(project: Path, *words: str, stdout: int | None = None) -> Iterator["subprocess.Popen[str]"]:
+    with subprocess.Popen([*PADDOCK, "-C", str(project), *words], stdout=stdout, text=True) as command:
+        try:
+            yield command
+        finally:
+            command.terminate()
 
 
 def read_tasks(project: Path) -> list[dict[str, Any]]:
