@@ -53,9 +53,9 @@ export function layersOf(nodes) {
 function byLayer(layers, most) {
   const columns = [];
   for (const [node, depth] of layers) {
-    if (depth < most) (columns[depth] ??= []).push(node);
+    (columns[depth] ??= []).push(node);
   }
-  return columns;
+  return columns.filter(Boolean).slice(0, most);
 }
 
 /** Beside what it waits for, so that lines cross little; the longest way stays on top. */

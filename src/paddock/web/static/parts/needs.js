@@ -1,6 +1,6 @@
 // Who needs you: approve, answer, blocked, failed, each with what one key can do about it.
 
-import {html, useComputed} from "../lib/ui.js";
+import {html, useComputed, useSignal} from "../lib/ui.js";
 import {pendingOf} from "../lib/actions.js";
 import {cursor, release, selectAll, selected, toggleSelected} from "../lib/cursor.js";
 import {money, plural} from "../lib/format.js";
@@ -16,14 +16,17 @@ import {Words} from "./words.js";
 /** What is offered beside each need, the likeliest first; only what is legal is drawn. */
 const OFFERED = {approve: ["approve", "diff", "reject"], answer: ["message", "diff"], blocked: ["retry", "message", "cancel"], failed: ["retry", "message", "cancel"]};
 const BUTTONS = 2;
+const SHOWN = 20;
 
 export function Needs({tasks, section, isFiltered}) {
   const told = documentOf("board").field("notices").value;
   const notices = isFiltered ? [] : told;
   const {ids, leaving, moved, count} = section.value;
+  const isWhole = useSignal(false);
   if (!ids.length && !notices.length) return null;
   const ready = ids.filter((id) => !leaving.has(id) && tasks.get(id)?.peek().may.includes("approve"));
   const pinned = cursor.value?.section === "needs" ? cursor.value.id : null;
+  const isCut = !isWhole.value && ids.length > SHOWN + 1 && !(ids.indexOf(pinned) >= SHOWN);
   const draw = (id) => {
     const row = tasks.get(id);
     return row && html`<${NeedRow} key=${id} row=${row} isLeaving=${leaving.has(id)} />`;
@@ -33,7 +36,8 @@ export function Needs({tasks, section, isFiltered}) {
       <span class="end">${moved > 0 && html`<button type="button" class="b bare" onClick=${release}>${plural(moved, "change")} waiting</button>`}
         ${ready.length > 1 && html`${ready.length} can go with one key
           <button type="button" class="b" onClick=${() => selectAll(ready)}>Select all <kbd>A</kbd></button>`}</span></header>
-    <${VirtualRows} keys=${ids} draw=${draw} pinned=${pinned} />
+    <${VirtualRows} keys=${isCut ? ids.slice(0, SHOWN) : ids} draw=${draw} pinned=${pinned} />
+    ${isCut && html`<button type="button" class="more" onClick=${() => { isWhole.value = true; }}>${ids.length - SHOWN} more need you</button>`}
     <${Notices} notices=${notices} />
   </section>`;
 }
