@@ -6,25 +6,26 @@ import shutil
 import subprocess
 import sys
 import tempfile
-from collections import deque
+import time
 from io import StringIO
 from pathlib import Path
 
 import demo
 from rich.console import Console
 from rich.terminal_theme import DIMMED_MONOKAI
+from rich.text import Text
 
 from paddock.cli.commands.run import lead
-from paddock.cli.pages.live import LAST_LINES, REFRESH_SECONDS, draw
-from paddock.cli.pages.narration import tell
-from paddock.core.events import Record
+from paddock.cli.pages.live import lay_out
+from paddock.cli.pages.scene import Scene, SceneMaker
 from paddock.core.tasks.task import Phase
 from paddock.fleet.daemon import Daemon, Orders
 from paddock.fleet.workspace import Workspace
 from paddock.git.repo import discover
 
 PICTURE = Path(__file__).resolve().parent.parent / "docs" / "images" / "run.svg"
-WIDTH = 100
+WIDTH, HEIGHT = 100, 24
+LOOK_SECONDS = 0.05
 SECONDS = 120.0
 # Rich's own template asks for fonts from the network; this one takes what the reader has.
 TEMPLATE = """\
@@ -73,34 +74,28 @@ async def catch(project: Path) -> str:
     workspace = Workspace(discover(project))
     store = workspace.write()
     ledger = await lead(store, workspace.site.seat, wait=False)
-    lines: deque[str] = deque(maxlen=LAST_LINES)
-    daemon = Daemon(workspace.site, ledger, Orders(until_idle=True))
-
-    def observe(record: Record) -> None:
-        if line := tell(record, ledger.board):
-            lines.append(line)
-
-    daemon.news.observe = observe
+    daemon, maker = Daemon(workspace.site, ledger, Orders(until_idle=True)), SceneMaker(workspace, store)
     best, most = "", 0
     async with asyncio.timeout(SECONDS):
         running = asyncio.ensure_future(daemon.run())
         while not running.done():
-            landed = ledger.board.counts.get(Phase.LANDED, 0)
-            runs = daemon.attempts.by_task.values()
-            busy = sum(run.turn is not None and run.turn.reader.summary.steps > 0 for run in runs)
+            scene = maker.look(time.time())
+            landed = dict(scene.counts).get(Phase.LANDED, 0)
+            busy = sum(bool(agent.change) + bool(agent.step) for agent in scene.agents)
             if 3 <= landed <= 8 and busy > most:
-                best, most = render(daemon, list(lines)), busy
-            await asyncio.wait({running}, timeout=REFRESH_SECONDS / 10)
+                best, most = render(scene), busy
+            await asyncio.wait({running}, timeout=LOOK_SECONDS)
         await running
     ledger.give_up()
     store.close()
     return best
 
 
-def render(daemon: Daemon, lines: list[str]) -> str:
+def render(scene: Scene) -> str:
     console = Console(record=True, width=WIDTH, file=StringIO(), force_terminal=True, color_system="truecolor")
     console.print("[bold]$ paddock run --until-idle[/bold]")
-    console.print(draw(daemon, lines))
+    for line in lay_out(scene, WIDTH, HEIGHT):
+        console.print(Text.assemble(*((text, look.replace("bright_black", "grey50")) for text, look in line)))
     return console.export_svg(title="paddock", theme=DIMMED_MONOKAI, code_format=TEMPLATE, unique_id="paddock")
 
 

@@ -16,21 +16,22 @@ if TYPE_CHECKING:
     from paddock.core.intent.workers import Worker
 
 
-def open_workspace(ctx: "Context") -> Workspace:
-    """Raises NotForWorkers if an agent or CI asks for what only people may."""
+def open_workspace(ctx: "Context", command: str = "") -> Workspace:
+    """Raises NotForWorkers if an agent or CI asks for what only people may. `command` is what is asked for, where that
+    is more than the context's own."""
     workspace = workspace_at(ctx.find_root().obj.directory, ctx.find_root().obj.settings)
     if workspace.worker is not None:
-        _admit(workspace, workspace.worker, ctx)
+        own = ctx.command_path.removeprefix(ctx.find_root().command_path).strip()
+        _admit(workspace, workspace.worker, ctx, command or own)
     if workspace.settings:
         workspace.load()  # a typo in --set is reported even by commands that need no configuration
     return workspace
 
 
-def _admit(workspace: Workspace, worker: "Worker", ctx: "Context") -> None:
+def _admit(workspace: Workspace, worker: "Worker", ctx: "Context", command: str) -> None:
     from paddock.core.intent.workers import NotForWorkers, require_command, require_served
     from paddock.fleet.desk.wire import SERVED_VARIABLE
 
-    command = ctx.command_path.removeprefix(ctx.find_root().command_path).strip()
     named = (ctx.params.get("task"), *(ctx.params.get("tasks") or ()))
     try:
         require_command(worker, command, [name for name in named if isinstance(name, str)])

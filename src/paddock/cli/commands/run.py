@@ -3,7 +3,6 @@
 import asyncio
 import os
 import signal
-import sys
 import time
 
 import click
@@ -12,11 +11,12 @@ from paddock.cli.pages.narration import narrate
 from paddock.cli.pages.queue import checkout_lines
 from paddock.cli.pages.stories import end_of_run
 from paddock.cli.selection import parse_tasks
+from paddock.cli.terminal.screen import is_screen
 from paddock.cli.terminal.text import cut, paint
 from paddock.cli.workspace import open_workspace
 from paddock.config.load import FILE_NAME
 from paddock.core.board import Board
-from paddock.core.errors import PaddockError
+from paddock.core.errors import PaddockError, words_of
 from paddock.core.ids import TaskId, task_number
 from paddock.core.lead import BY_HAND, Succeeded
 from paddock.core.tasks.task import Phase
@@ -59,7 +59,7 @@ def run_command(ctx: click.Context, until_idle: bool, most: int | None, only: tu
     for name in chosen or ():
         board.task(name)
     orders = Orders(until_idle=until_idle, max_agents=most, only=chosen)
-    ctx.exit(asyncio.run(run_fleet(workspace, orders, wait=wait, live=sys.stdout.isatty())))
+    ctx.exit(asyncio.run(run_fleet(workspace, orders, wait=wait, live=is_screen())))
 
 
 async def run_fleet(workspace: Workspace, orders: Orders, *, wait: bool, live: bool) -> int:
@@ -84,9 +84,7 @@ async def run_fleet(workspace: Workspace, orders: Orders, *, wait: bool, live: b
         settings = SettingsFile(workspace.top / FILE_NAME, lambda: workspace.load().config)
         daemon = Daemon(site, ledger, orders, settings=settings, desks=DeskOffice(site))
         if live:
-            from paddock.cli.pages.live import watch_live
-
-            await watch_live(daemon)
+            await _run_live(daemon, workspace)
         else:
             daemon.news.observe = lambda record: narrate(record, ledger.board)
             daemon.room.say = lambda words: click.echo(words, err=True)
@@ -120,6 +118,24 @@ async def run_fleet(workspace: Workspace, orders: Orders, *, wait: bool, live: b
     for line in checkout_lines(workspace):
         click.echo(line, err=True)
     return 130 if daemon.ending else int(bool(daemon.given_up)) or exit_code(board, orders.only)
+
+
+async def _run_live(daemon: Daemon, workspace: Workspace) -> None:
+    """Runs the daemon with a view of it in the terminal, which looks through a store of its own."""
+    from paddock.cli.live_view import TerminalView, ViewThread
+
+    view = TerminalView(workspace, footer="Ctrl-C ends Paddock, not the agents", is_daemon=True)
+    thread, loop = ViewThread(view), asyncio.get_running_loop()
+    loop.add_signal_handler(signal.SIGWINCH, view.wake)
+    loop.add_signal_handler(signal.SIGTSTP, view.suspend)
+    thread.start()
+    try:
+        await daemon.run()
+    finally:
+        await thread.end()
+        view.print_last()
+        if thread.error is not None:
+            click.echo(f"the live view has failed: {words_of(thread.error)}", err=True)
 
 
 async def _is_left(store: Store, error: Exception) -> bool:

@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Collection, Iterator
+from typing import TYPE_CHECKING
 
 from paddock.cli.terminal.columns import columns
 from paddock.cli.terminal.text import age, badge, cut, paint, plural, say, width
@@ -17,6 +18,9 @@ from paddock.fleet.workspace import Workspace
 from paddock.sessions.host import is_here
 from paddock.views.notices import Notice, find_notices
 
+if TYPE_CHECKING:
+    from paddock.views.status import StatusView
+
 ROWS = 40  # of one group
 SCREEN = 400  # of all groups together
 
@@ -30,15 +34,22 @@ def show_status(
 
         require_convoy(board, convoy)
     tell_lost_work(workspace, board)
-    outlook = look_around(workspace, board, time.time())
-    notices = find_notices(board, outlook)
     if as_json:
         from paddock.cli.terminal.text import print_json
-        from paddock.views.status import view_status
 
-        print_json(view_status(board, outlook, needy=_needy(board, convoy), notices=notices, convoy=convoy))
+        print_json(read_status(workspace, board, convoy))
     else:
-        say("\n".join(render(board, outlook, notices, convoy, show_all=show_all)))
+        outlook = look_around(workspace, board, time.time())
+        say("\n".join(render(board, outlook, find_notices(board, outlook), convoy, show_all=show_all)))
+
+
+def read_status(workspace: Workspace, board: Board, convoy: str | None) -> "StatusView":
+    """What `paddock status --json` prints."""
+    from paddock.views.status import view_status
+
+    outlook = look_around(workspace, board, time.time())
+    notices = find_notices(board, outlook)
+    return view_status(board, outlook, needy=_needy(board, convoy), notices=notices, convoy=convoy)
 
 
 def render(board: Board, outlook: Outlook, notices: list[Notice], convoy: str | None, *, show_all: bool) -> list[str]:
@@ -102,7 +113,7 @@ def _flow(lead: str, parts: list[str], between: str, indent: str = "  ") -> list
 
 def _standing(board: Board, outlook: Outlook) -> list[str]:
     """The daemon, a stopped queue, and what today has cost so far."""
-    parts = [_daemon_words(outlook), *_fence_words(outlook)]
+    parts = [daemon_words(outlook), *_fence_words(outlook)]
     if (state := board.queue_switches.state) != "open":
         parts.append(f"merge queue {state}")
     if (cost := board.cost_of_day(day_of(outlook.now))) is not None:
@@ -110,7 +121,7 @@ def _standing(board: Board, outlook: Outlook) -> list[str]:
     return [paint(line, dim=True) for line in _flow("", parts, " · ")] if board.tasks or parts[1:] else []
 
 
-def _daemon_words(outlook: Outlook) -> str:
+def daemon_words(outlook: Outlook) -> str:
     seen = outlook.daemon
     match seen.presence:
         case Presence.NONE:
@@ -236,13 +247,13 @@ def _needs(board: Board, outlook: Outlook, needy: list[TaskId], notices: list[No
     for name in needy:
         task = board.tasks[name]
         lines.append(_row(outlook, task))
-        if command := cut(task.unblock or _next_command(task), 300):
+        if command := cut(task.unblock or next_command(task), 300):
             indent = " " * (20 if columns(command) + 25 <= width() else 4)
             lines.append(paint(f"{indent}run: {command}", dim=True))
     return lines
 
 
-def _next_command(task: Task) -> str:
+def next_command(task: Task) -> str:
     match task.phase:
         case Phase.APPROVAL:
             return f"paddock diff {task.id}, then paddock land {task.id}"
