@@ -17,7 +17,7 @@ from paddock.fleet.landing.ci_output import last_lines
 from paddock.fleet.task_details import FailedCi, failed_run
 from paddock.store.protocol import Query
 from paddock.views.attempts import ApprovalView
-from paddock.views.document import SCHEMA, iso, iso_or_none
+from paddock.views.document import iso, iso_or_none
 from paddock.views.prospects import NextStep, next_steps
 from paddock.views.sight import Sight
 from paddock.views.tasks import AttemptView, view_attempt
@@ -149,7 +149,6 @@ class TaskPage(msgspec.Struct, frozen=True):
     approval: ApprovalView | None
     failed_ci: FailedCi | None
     transcript: TranscriptEnd | None
-    schema: int = SCHEMA
 
 
 class LiveTask:

@@ -1,0 +1,131 @@
+// One task: what it is doing, how it got here, what may be done and why not the rest.
+
+import {Fragment, html, useEffect, useRef, useState} from "../lib/ui.js";
+import {perform} from "../lib/actions.js";
+import {get} from "../lib/api.js";
+import {draftsOf} from "../lib/drafts.js";
+import {bytes, money} from "../lib/format.js";
+import {useKeys} from "../lib/keys.js";
+import {session} from "../lib/session.js";
+import {documentOf} from "../lib/state.js";
+import {Age} from "../parts/age.js";
+import {Change, Icon, State} from "../parts/badge.js";
+import {sendDrafts} from "../parts/comments.js";
+import {Changes} from "../parts/diff.js";
+import {openEdit} from "../parts/edittask.js";
+import {subject} from "../parts/palette.js";
+import {openRunLog} from "../parts/runlog.js";
+import {CiRuns, Cost, Facts, Findings, YouCan, wordsOf} from "../parts/taskside.js";
+import {AllEvents, Way} from "../parts/timeline.js";
+import {Transcript} from "../parts/transcript.js";
+import {Words} from "../parts/words.js";
+
+const BRIEF_CHARS = 600;
+const HEADER = ["approve", "reject", "message", "stop", "retry"];
+const SIGNS = {approve: "approval", reject: "failed", message: "msg", stop: "stop", retry: "retry"};
+const KEYS = {approve: "a", reject: "r", message: "m", stop: "s", retry: "t"};
+const MAIN = ["approve", "retry", "message"];
+
+function Page({params}) {
+  const document = documentOf(`task:${params.task}`);
+  const page = document.value;
+  useEffect(() => {
+    subject.value = [params.task];
+    return () => { subject.value = []; };
+  }, [params.task]);
+  if (!page) return html`<${Waiting} id=${params.task} />`;
+  return html`<${Task} key=${params.task} id=${page.task.id} page=${page} live=${document} />`;
+}
+
+/** Nothing has come yet: the task is unknown, or the stream is not there. */
+function Waiting({id}) {
+  const [problem, setProblem] = useState(null);
+  useEffect(() => {
+    get(`tasks/${encodeURIComponent(id)}`).then(() => setProblem(null), setProblem);
+  }, [id]);
+  if (!problem) return html`<main class="page" aria-busy="true"></main>`;
+  return html`<main class="page"><section class="panel blank"><h1>${problem.message}</h1><p class="isolate"><${Words} text=${problem.hint} /></p><a class="b main" href="/">To the board</a></section></main>`;
+}
+
+function Task({id, page, live}) {
+  const {task} = page;
+  const seen = useRef(task.head);
+  const field = useRef(null);
+  const drafts = draftsOf(session.value?.folder ?? session.value?.repo ?? "", id);
+  const target = task.attempt ?? id;
+  const act = (action) => {
+    if (action === "message") return field.current?.focus();
+    if (action === "edit") return openEdit(page);
+    if (action === "reject" && drafts.list.peek().length) return sendDrafts({id, drafts, head: seen.current, then: "reject"});
+    return perform(action, [id], {heads: {[id]: seen.current}});
+  };
+  useTaskKeys(page, act);
+  return html`<main class="page task">
+    <div class="crumb"><a href="/">Board</a><span>/</span>${task.convoy && html`<${Fragment}><a href=${`/convoys/${encodeURIComponent(task.convoy)}`}>convoy ${task.convoy}</a><span>/</span></${Fragment}>`}<span class="mono">${id}</span></div>
+    <div class="head"><div><h1 class="isolate">${task.title}</h1></div><div class="acts">${HEADER.filter((action) => task.may.includes(action)).map((action) => html`<button type="button" key=${action} class="b" onClick=${() => act(action)}><${Icon} name=${SIGNS[action]} />${wordsOf(action)} <kbd>${KEYS[action]}</kbd></button>`)}</div></div>
+    <${Say} page=${page} />
+    <${Brief} id=${id} brief=${page.brief} />
+    <${Way} page=${page} changes=${live.changesOf("timeline")} />
+    <div class="bench">
+      <${Transcript} id=${id} page=${page} field=${field} />
+      <${Changes} id=${id} page=${page} drafts=${drafts} seen=${seen} target=${target} />
+      <aside class="stack" aria-label="What can be done">
+        <${YouCan} id=${id} choices=${page.choices} act=${act} main=${drafts.list.value.length ? null : MAIN.find((action) => task.may.includes(action))} />
+        <${Findings} findings=${page.findings} />
+        <${CiRuns} page=${page} changes=${live.changesOf("runs")} openRun=${openRunLog} />
+        <${Cost} cost=${page.cost} />
+        <${Facts} page=${page} />
+      </aside>
+    </div>
+    <${AllEvents} page=${page} changes=${live.changesOf("timeline")} openRun=${openRunLog} />
+    <p class="hint"><span><kbd>]</kbd><kbd>[</kbd>next, previous file</span><span><kbd>j</kbd><kbd>k</kbd>line</span><span><kbd>c</kbd>comment on the line</span><span><kbd>F</kbd>follow</span><span><kbd>o</kbd>unfold all</span><span><kbd>u</kbd>unified or split</span><span><kbd>?</kbd>all keys</span></p>
+  </main>`;
+}
+
+function useTaskKeys(page, act) {
+  const bound = (action) => () => { if (page.task.may.includes(action)) act(action); };
+  useKeys({
+    a: ["approve", bound("approve")],
+    r: ["reject", bound("reject")],
+    m: ["message", bound("message")],
+    s: ["stop", bound("stop")],
+    t: ["retry", bound("retry")],
+    e: ["edit", bound("edit")],
+  }, {scope: "Task"});
+}
+
+/** State, reason, evidence, since: the sentence that would do if the rest failed to load. */
+function Say({page}) {
+  const {task} = page;
+  const isLive = Boolean(page.transcript?.live);
+  const doing = isLive ? `attempt ${task.attempts}, turn ${task.turn}${task.step ? `: ${task.step}` : ""}` : task.reason;
+  return html`<div class="say" role="status"><${State} of=${task.phase} />
+    ${doing && html`<span class="isolate"><${Words} text=${doing} /></span>`}
+    ${task.stuck && html`<span class="late isolate">${task.stuck}</span>`}
+    ${task.unblock && html`<span class="isolate"><${Words} text=${task.unblock} /></span>`}
+    <span class="dim">for <${Age} at=${task.since} />${isLive && task.step_at && html`, last step <${Age} at=${task.step_at} /> ago`}</span>
+    <span class="dim">${[task.agent, task.engine].filter(Boolean).join(" · ")}</span>
+    ${(task.insertions > 0 || task.deletions > 0) && html`<span><${Change} ...${task} /></span>`}
+    ${task.cost_usd != null && html`<span>${money(task.cost_usd)}</span>`}
+    ${task.lost && html`<span class="bad">main no longer has it</span>`}</div>`;
+}
+
+function Brief({id, brief}) {
+  const [isWhole, setWhole] = useState(false);
+  const [prompt, setPrompt] = useState(null);
+  const isLong = brief.length > BRIEF_CHARS;
+  const load = async () => {
+    if (prompt) return setPrompt(null);
+    try {
+      return setPrompt((await get(`tasks/${id}/prompt`)).text);
+    } catch (error) {
+      return setPrompt(error.message);
+    }
+  };
+  return html`<section class="panel brief0" aria-label="Brief"><div class="in brief"><span class="words"><${Words} text=${isWhole || !isLong ? brief : `${brief.slice(0, BRIEF_CHARS)} …`} /></span>
+    <span class="acts">${isLong && html`<button type="button" class="link" onClick=${() => setWhole(!isWhole)}>${isWhole ? "less" : `all of it, ${bytes(brief.length)}`}</button>`}
+      <button type="button" class="link" aria-expanded=${String(Boolean(prompt))} onClick=${load}>${prompt ? "without the prompt" : "whole prompt"}</button></span>
+    ${prompt && html`<pre class="raw small" tabindex="0" aria-label="The prompt of a first turn">${prompt}</pre>`}</div></section>`;
+}
+
+export default {title: ({task}) => task, view: ({task}) => `task:${task}`, Page};

@@ -1,0 +1,115 @@
+// The lines of one file of a change. Far from the window they are an empty box of their height.
+
+import {html, useEffect, useMemo, useRef, useState} from "../lib/ui.js";
+import {languageOf, pairsOf, piecesOf} from "../lib/code.js";
+import {placeOf} from "../lib/drafts.js";
+
+const CHUNK = 120;
+const ALL_AT_ONCE = 240;
+const LINE_PIXELS = 20;
+const SIGNS = {"+": "+", "-": "−", " ": " ", "\\": " "};
+const SHADES = {"+": "a", "-": "x", " ": "", "\\": "h"};
+
+/** `marks` decides about a line: `{isCurrent, note}`. */
+export function FileLines({file, split, marks, choose}) {
+  const rows = useMemo(() => (split ? splitRows(file) : unifiedRows(file)), [file, split]);
+  const chunks = useMemo(() => chunksOf(rows), [rows]);
+  const every = rows.length <= ALL_AT_ONCE;
+  return html`<div class=${`diff${split ? " split" : ""}`}>
+    ${chunks.map((chunk, index) => html`<${Chunk} key=${index} rows=${chunk} every=${every} split=${split} path=${file.path} marks=${marks} choose=${choose} />`)}
+  </div>`;
+}
+
+function Chunk({rows, every, split, path, marks, choose}) {
+  const box = useRef(null);
+  const [near, setNear] = useState(every);
+  const drawn = rows.map((row) => ({row, ...marks(placesOf(row, path))}));
+  const held = drawn.some(({notes, isCurrent}) => notes.length || isCurrent);
+  useEffect(() => {
+    if (every) return undefined;
+    const watcher = new IntersectionObserver(([seen]) => setNear(seen.isIntersecting), {rootMargin: "1200px 0px"});
+    watcher.observe(box.current);
+    return () => watcher.disconnect();
+  }, [every]);
+  const Row = split ? SplitRow : UnifiedRow;
+  return html`<div ref=${box} class="chunk">
+    ${near || held || every
+      ? drawn.map(({row, notes, isCurrent}) => html`<${Row} key=${row.key} row=${row} path=${path} isCurrent=${isCurrent || notes.length > 0} choose=${choose} />${notes}`)
+      : html`<div style=${{height: `${rows.length * LINE_PIXELS}px`}}></div>`}
+  </div>`;
+}
+
+function UnifiedRow({row, path, isCurrent, choose}) {
+  const {line, pieces} = row;
+  if (row.header) return html`<div class="d h"><span></span><span></span><span></span><span>${row.header}</span></div>`;
+  const place = placesOf(row, path)[0];
+  return html`<div class=${`d ${SHADES[line.k]}${isCurrent ? " t" : ""}`} data-place=${place} onClick=${(event) => place && choose(event, row, path)}>
+    <span>${line.old}</span><span>${line.new}</span><span>${SIGNS[line.k]}</span><span><${Pieces} pieces=${pieces} /></span></div>`;
+}
+
+function SplitRow({row, path, isCurrent, choose}) {
+  if (row.header) return html`<div class="d h"><span></span><span>${row.header}</span><span></span><span></span></div>`;
+  const side = ({line, pieces} = {}, number) => html`<span class=${line ? "" : "none"}>${line?.[number]}</span>
+    <span class=${line ? SHADES[line.k] : "none"} data-side=${number}>${pieces && html`<${Pieces} pieces=${pieces} />`}</span>`;
+  const place = placesOf(row, path).at(-1);
+  return html`<div class=${`d${isCurrent ? " t" : ""}`} data-place=${place} onClick=${(event) => place && choose(event, row, path)}>
+    ${side(row.left, "old")}${side(row.right, "new")}</div>`;
+}
+
+function Pieces({pieces}) {
+  return pieces.map(({text, kind, marked}) => {
+    const shown = kind ? html`<span class=${kind}>${text}</span>` : text;
+    return marked ? html`<mark>${shown}</mark>` : shown;
+  });
+}
+
+/** The places that comments on a row may have: old and new side. */
+export function placesOf(row, path) {
+  const found = [row.left?.line ?? row.line, row.right?.line ?? row.line].flatMap((line) => {
+    if (!line || line.k === "\\") return [];
+    return [line.new == null ? {path, side: "old", line: line.old} : {path, side: "new", line: line.new}];
+  });
+  return [...new Set(found.map(placeOf))];
+}
+
+/** What a click on a row is about: the side that was clicked, else the new one. */
+export function pointOf(event, row, path) {
+  const wantsOld = event?.target?.closest?.("[data-side]")?.dataset.side === "old" && row.left;
+  const line = row.line ?? (wantsOld || !row.right ? row.left : row.right).line;
+  const side = line.new == null ? "old" : "new";
+  return {path, side, line: line[side], quote: line.t};
+}
+
+export function unifiedRows(file) {
+  const grammar = languageOf(file.path);
+  return file.hunks.flatMap((hunk, number) => {
+    const pieces = piecesOf(hunk, grammar);
+    const lines = hunk.lines.map((line, index) => ({key: `${number}.${index}`, line, pieces: pieces[index]}));
+    return [{key: `${number}`, header: hunk.header}, ...lines];
+  });
+}
+
+/** Old lines beside the new ones that replace them. */
+export function splitRows(file) {
+  const grammar = languageOf(file.path);
+  return file.hunks.flatMap((hunk, number) => {
+    const pieces = piecesOf(hunk, grammar);
+    const at = (index) => ({line: hunk.lines[index], pieces: pieces[index]});
+    const rows = [{key: `${number}`, header: hunk.header}];
+    const partner = new Map(pairsOf(hunk.lines));
+    const taken = new Set(partner.values());
+    hunk.lines.forEach((line, index) => {
+      const key = `${number}.${index}`;
+      if (line.k === " ") rows.push({key, left: at(index), right: at(index)});
+      else if (line.k === "-") rows.push({key, left: at(index), right: partner.has(index) ? at(partner.get(index)) : undefined});
+      else if (line.k === "+" && !taken.has(index)) rows.push({key, left: undefined, right: at(index)});
+    });
+    return rows;
+  });
+}
+
+function chunksOf(rows) {
+  const chunks = [];
+  for (let at = 0; at < rows.length; at += CHUNK) chunks.push(rows.slice(at, at + CHUNK));
+  return chunks;
+}

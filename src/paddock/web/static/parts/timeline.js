@@ -1,0 +1,44 @@
+// The way of a task so far, what comes next, and all that happened to it.
+
+import {Fragment, html, useState} from "../lib/ui.js";
+import {countdown, timeOfDay, timeWithSeconds} from "../lib/format.js";
+import {Age} from "./age.js";
+import {Icon, State} from "./badge.js";
+
+const SHOWN = 8;
+
+/** The steps in a strip: facts, then what is expected. */
+export function Way({page, changes}) {
+  changes.value;
+  const steps = [...page.timeline.values()].map((row) => row.value).filter((row) => row.step);
+  const shown = steps.slice(-SHOWN);
+  const isOn = ["running", "reviewing"].includes(page.task.phase);
+  return html`<ol class="path panel" aria-label="The way so far">
+    ${steps.length > shown.length && html`<li class="plain"><span class="st plain"><${Icon} name="more" />${steps.length - shown.length} before</span><div class="dim">in all events</div></li>`}
+    ${shown.map((row, index) => html`<${StepItem} key=${row.seq} row=${row} isCurrent=${isOn && index === shown.length - 1} />`)}
+    ${page.next.map((step, index) => html`<li key=${step.words} class="plain"><span class="st plain"><${Icon} name=${step.icon} />${step.words}</span>
+      <div class="dim isolate cut" title=${step.detail}>${step.detail}</div><small>${step.seconds != null ? `about ${countdown(step.seconds)}` : index ? "then" : "next"}</small></li>`)}
+  </ol>`;
+}
+
+function StepItem({row, isCurrent}) {
+  return html`<li class=${row.state} aria-current=${isCurrent ? "step" : null} title=${row.words}>
+    <${State} of=${row.state} icon=${row.icon} words=${row.step} />
+    <div class="soft isolate cut">${row.detail}</div>
+    <small>${isCurrent ? html`now, <${Age} at=${row.at} />` : timeOfDay(row.at)}</small></li>`;
+}
+
+/** Everything, newest last, folded until asked for. */
+export function AllEvents({page, changes, openRun}) {
+  const [isOpen, setOpen] = useState(false);
+  changes.value;
+  const rows = isOpen ? [...page.timeline.values()].map((row) => row.value) : [];
+  return html`<details class="panel events" onToggle=${(event) => setOpen(event.currentTarget.open)}>
+    <summary><${Icon} name="chev" /><h2>All events</h2><span class="end">${page.timeline.size}</span></summary>
+    ${isOpen && html`<ol class="in">${rows.map((row) => html`<li key=${row.seq}>
+      <span class="dim">${timeWithSeconds(row.at)}</span><span class=${`ico ${row.state}`}><${Icon} name=${row.icon} /></span>
+      <span class="isolate">${row.attempt && html`<span class="id">${row.attempt} </span>`}${row.words}
+        ${row.run && html`<${Fragment}> <button type="button" class="link" onClick=${() => openRun(row.run)}>log</button></${Fragment}>`}</span>
+      <a class="dim" href=${`/log?seq=${row.seq}`}>${row.seq}</a></li>`)}</ol>`}
+  </details>`;
+}
