@@ -69,7 +69,7 @@ def _kinds_taken_twice(config: Config) -> Iterator[str]:
 def examine(workspace: Workspace) -> Iterator[Finding]:
     """Every check runs, whatever the others find."""
     machine, repository = (_python, _git, _locks), (_branch, _checkout, _file_system, _disk, _clock)
-    for check in (*machine, *repository, _config, _ci_runs, _engines, _fence, _tmux, _log):
+    for check in (*machine, *repository, _config, _ci_runs, _engines, _fence, _tmux, _log, _pages):
         try:
             yield from check(workspace)
         except PaddockError as error:
@@ -114,6 +114,15 @@ def _locks(workspace: Workspace) -> Iterator[Finding]:
 
     for notice in lock_notices(find_left_locks(workspace.repo.common_dir)):
         yield Finding("git lock", Health.WARNING, notice.text, notice.run)
+
+
+def _pages(workspace: Workspace) -> Iterator[Finding]:
+    """Only while there are any."""
+    from paddock.fleet.service.pages import find_pages
+
+    for page in find_pages(workspace.state_dir):
+        token = "" if page.token else ", open to everyone on this machine"
+        yield Finding("page", Health.OK, f"{page.address} (pid {page.process.pid}{token}); `paddock web` opens it")
 
 
 def _branch(workspace: Workspace) -> Iterator[Finding]:

@@ -4,9 +4,11 @@ import asyncio
 import os
 import signal
 import time
+from contextlib import nullcontext
 
 import click
 
+from paddock.cli.page_process import page_beside
 from paddock.cli.pages.narration import narrate
 from paddock.cli.pages.queue import checkout_lines
 from paddock.cli.pages.stories import end_of_run
@@ -46,8 +48,11 @@ TOLD = 5  # waiting tasks at the end of a run
 @click.option("--max", "most", type=click.IntRange(0), metavar="N", help="Most agents at the same time.")
 @click.option("--only", multiple=True, metavar="t1,t2", help="Run only these tasks.")
 @click.option("--wait", is_flag=True, help="If another daemon is running, wait for it to end.")
+@click.option("--web", is_flag=True, help="Show it in a browser meanwhile, as `paddock web` does.")
 @click.pass_context
-def run_command(ctx: click.Context, until_idle: bool, most: int | None, only: tuple[str, ...], wait: bool) -> None:
+def run_command(
+    ctx: click.Context, until_idle: bool, most: int | None, only: tuple[str, ...], wait: bool, web: bool
+) -> None:
     """Run agents on ready tasks, in the foreground.
 
     Ctrl-C ends Paddock, not the agents: they keep working, and the next `paddock run` or `paddock up` picks
@@ -59,7 +64,9 @@ def run_command(ctx: click.Context, until_idle: bool, most: int | None, only: tu
     for name in chosen or ():
         board.task(name)
     orders = Orders(until_idle=until_idle, max_agents=most, only=chosen)
-    ctx.exit(asyncio.run(run_fleet(workspace, orders, wait=wait, live=is_screen())))
+    with page_beside(workspace) if web else nullcontext():
+        code = asyncio.run(run_fleet(workspace, orders, wait=wait, live=is_screen()))
+    ctx.exit(code)
 
 
 async def run_fleet(workspace: Workspace, orders: Orders, *, wait: bool, live: bool) -> int:

@@ -6,14 +6,13 @@ from contextlib import suppress
 import click
 
 from paddock.cli.options import prints_json
+from paddock.cli.page_process import require_extra
 from paddock.cli.terminal.text import print_json_line
 from paddock.cli.workspace import open_workspace
-from paddock.core.errors import Misuse, PaddockError
+from paddock.core.errors import Misuse
 from paddock.fleet.service.pages import PageNote
 from paddock.fleet.workspace import Workspace
 from paddock.views.document import document
-
-EXTRA = "the web server is not installed", "install it with `pip install 'paddock[web]'`"
 
 
 @click.command("web")
@@ -57,7 +56,8 @@ def web_command(
         return
 
     def say(note: PageNote, token: str) -> None:
-        address = f"{note.address}?token={token}" if token else note.address
+        hidden = detached or not token  # what a detached one says goes to a file
+        address = note.address if hidden else f"{note.address}?token={token}"
         _tell(workspace, note, address, as_json=as_json, opens=opens)
         if port is None and note.port != DEFAULT_PORT:
             click.echo(f"port {DEFAULT_PORT} is taken: this is {note.port}", err=True)
@@ -65,14 +65,6 @@ def web_command(
     from paddock.web.serve import DEFAULT_PORT
 
     serve(workspace, wish, say, until=sys.stdin.fileno() if until_eof else None)
-
-
-def require_extra() -> None:
-    """Raises PaddockError where the extra `web` is not installed."""
-    from importlib.util import find_spec
-
-    if any(find_spec(name) is None for name in ("starlette", "uvicorn")):
-        raise PaddockError(*EXTRA)
 
 
 def _warn_about(host: str, *, no_token: bool) -> None:

@@ -32,7 +32,12 @@ def daemon_words(lease: Lease) -> str:
 
 def spawn_daemon(top: Path, log: Path, arguments: list[str]) -> int:
     """Starts `paddock run` detached, its words going to `log`; returns its pid."""
-    argv = [sys.executable, "-P", "-m", "paddock", "-C", str(top), "run", *arguments]
+    return spawn(top, log, ["run", *arguments])
+
+
+def spawn(top: Path, log: Path, words: list[str]) -> int:
+    """The same with any command."""
+    argv = command_line(top, words)
     log.parent.mkdir(parents=True, exist_ok=True)
     if log.exists() and log.stat().st_size > LOG_BYTES:
         os.replace(log, log.with_name(f"{log.name}.1"))
@@ -42,6 +47,10 @@ def spawn_daemon(top: Path, log: Path, arguments: list[str]) -> int:
         )
     process.returncode = 0  # it outlives us; nothing here waits for it
     return process.pid
+
+
+def command_line(top: Path, words: list[str]) -> list[str]:
+    return [sys.executable, "-P", "-m", "paddock", "-C", str(top), *words]
 
 
 def end_daemon(lease: Lease, *, agents_too: bool, timeout_seconds: float) -> None:
