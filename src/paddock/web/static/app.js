@@ -1,6 +1,6 @@
 // The page: theme, router, stream, and what stands around every page.
 
-import {Fragment, html, render, signal, useEffect} from "./lib/ui.js";
+import {Fragment, html, render, signal, useEffect, useErrorBoundary} from "./lib/ui.js";
 import {startActions} from "./lib/actions.js";
 import {startClock} from "./lib/format.js";
 import {startKeys, useKeys} from "./lib/keys.js";
@@ -51,9 +51,15 @@ function App() {
   });
   return html`<${Fragment}>
     <${TopBar} />
-    ${name ? page && html`<${page.Page} key=${name} params=${params} query=${query} />` : html`<${Missing} path=${path} />`}
+    ${name ? page && html`<${Slot} key=${name} Page=${page.Page} params=${params} query=${query} />` : html`<${Missing} path=${path} />`}
     <${Dialogs} /><${Toasts} />
   </${Fragment}>`;
+}
+
+/** A page that fails says so, and leaves the others alone. */
+function Slot({Page, params, query}) {
+  const [error] = useErrorBoundary((what) => console.error(what));
+  return error ? html`<${Broken} what=${error} />` : html`<${Page} params=${params} query=${query} />`;
 }
 
 function Missing({path}) {

@@ -23,15 +23,25 @@ export function placeNodes(nodes, {columns, rows, longest = []}) {
   return {placed, edges, hidden: nodes.length - placed.length};
 }
 
-/** Where not all fit, the longest way stays; what has no line goes first, what is finished next. */
+/** Where not all fit, the longest way stays, what is finished goes first; what has no line then is not drawn. */
 function choose(nodes, most, longest) {
   if (nodes.length <= most) return nodes;
+  const unfinished = nodes.filter((node) => !FINISHED.has(node.phase));
+  const awaited = new Set(unfinished.flatMap((node) => node.after));
+  const weight = (node) => {
+    if (longest.has(node.id)) return 0;
+    if (!FINISHED.has(node.phase)) return 1;
+    return awaited.has(node.id) ? 2 : 3;
+  };
+  const withLines = lined(nodes.filter((node) => weight(node) < 3));
+  const kept = new Set([...withLines].sort((one, other) => weight(one) - weight(other)).slice(0, most));
+  return lined(nodes.filter((node) => kept.has(node)));
+}
+
+function lined(nodes) {
   const ids = new Set(nodes.map((node) => node.id));
   const awaited = new Set(nodes.flatMap((node) => node.after));
-  const hasLine = (node) => awaited.has(node.id) || node.after.some((id) => ids.has(id));
-  const weight = (node) => (longest.has(node.id) ? 0 : 1 + (FINISHED.has(node.phase) ? 1 : 0) + (hasLine(node) ? 0 : 2));
-  const kept = new Set([...nodes].sort((one, other) => weight(one) - weight(other)).slice(0, most));
-  return nodes.filter((node) => kept.has(node));
+  return nodes.filter((node) => awaited.has(node.id) || node.after.some((id) => ids.has(id)));
 }
 
 /** The layer of each node: one more than the deepest it waits for. */

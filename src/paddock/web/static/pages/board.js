@@ -20,6 +20,7 @@ import {Needs} from "../parts/needs.js";
 import {openNewTask} from "../parts/newtask.js";
 import {Peek} from "../parts/peek.js";
 import {Strip} from "../parts/strip.js";
+import {Words} from "../parts/words.js";
 
 const layout = signal(recall("layout", "rows"));
 const filter = signal("");
@@ -65,7 +66,8 @@ function Head({field, convoy}) {
   };
   const isSelecting = selected.value.size > 0;
   const select = () => selectAll(isSelecting || !cursor.value ? [] : [cursor.value.id]);
-  return html`<div class="head"><div><h1>${convoy ? html`<a class="dim" href="/">Board</a> / ${convoy}` : "Board"}</h1></div>
+  return html`<div class="head"><div><h1>${convoy ? html`<a class="dim" href="/">Board</a> / ${convoy}` : "Board"}</h1>
+      <p class="lede"><${Words} text=${documentOf("board").field("words").value} /></p></div>
     <div class="acts"><span class="seg" role="radiogroup" aria-label="Layout">
         <label><input type="radio" name="v" id="as-rows" checked=${layout.value === "rows"} onChange=${() => set("rows")} />Rows</label>
         <label><input type="radio" name="v" id="as-cards" checked=${layout.value === "cards"} onChange=${() => set("cards")} />Cards</label></span>

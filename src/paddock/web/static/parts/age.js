@@ -1,9 +1,20 @@
 // Ages as text nodes of their own: a tick of the clock changes the text and redraws nothing else.
 
 import {computed, html, useMemo} from "../lib/ui.js";
-import {age} from "../lib/format.js";
+import {age, countdown, roughly, secondsSince} from "../lib/format.js";
 
 export function Age({at}) {
   const text = useMemo(() => computed(() => age(at)), [at]);
   return html`${text}`;
+}
+
+/** An estimate: "about 1m 40s" until then, and "any moment" from then on. */
+export function Until({at, isRough = false}) {
+  const text = useMemo(() => computed(() => untilWords(-secondsSince(at), isRough)), [at, isRough]);
+  return html`${text}`;
+}
+
+function untilWords(seconds, isRough) {
+  if (seconds < 1) return "any moment";
+  return `about ${isRough ? roughly(seconds) : countdown(seconds)}`;
 }

@@ -21,7 +21,7 @@ function TextDialog({title, label, send, isRequired, close}) {
       <header><h2>${title}</h2></header>
       <div class="in form">
         <label class="wide"><span>${label}</span>
-          <textarea class="field" rows="5" autofocus required=${isRequired} value=${text} onKeyDown=${onKeyDown}
+          <textarea class="field" rows="5" data-first required=${isRequired} value=${text} onKeyDown=${onKeyDown}
             onInput=${(event) => setText(event.currentTarget.value)}></textarea></label>
         <div class="acts">
           <button type="submit" class="b main">${send} <kbd>Ctrl ↵</kbd></button>

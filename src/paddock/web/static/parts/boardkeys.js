@@ -70,7 +70,7 @@ function select() {
 }
 
 function selectApprovable() {
-  selectAll(sectionOf("needs").peek().ids.filter((id) => rowOf(id)?.may.includes("approve")));
+  selectAll(sectionOf("needs").peek().ids.filter((id) => rowOf(id)?.need === "approve"));
 }
 
 function clear(event, {field, isPeeking}) {

@@ -1,8 +1,9 @@
 // Convoys under way: how far they are, what they cost, and the longest way left.
 
 import {computed, html, useMemo, useSignal} from "../lib/ui.js";
-import {budget, money, plural, roughly} from "../lib/format.js";
+import {budget, money, plural} from "../lib/format.js";
 import {documentOf} from "../lib/state.js";
+import {Until} from "./age.js";
 import {Bar} from "./bar.js";
 import {Graph} from "./graph.js";
 
@@ -27,7 +28,7 @@ function Convoy({row, tasks, isOpen, isLarge}) {
   const chosen = useSignal(null);
   const shows = chosen.value ?? isOpen;
   const parts = BAR_ORDER.map((phase) => ({of: phase, value: row.counts[phase] ?? 0}));
-  const left = row.eta_seconds == null ? (isOver(row) ? "done" : "") : `about ${roughly(row.eta_seconds)}`;
+  const left = row.eta ? html`<${Until} at=${row.eta} isRough />` : isOver(row) && "done";
   const canDraw = hasGraph(row, tasks);
   return html`<div class="convoy" data-convoy=${row.name}>
     <div class="l"><a class="strong cut" href=${`/convoys/${encodeURIComponent(row.name)}`} title=${row.title}>${row.name}</a>

@@ -32,7 +32,7 @@ export function Dialog({title, close, children, size = ""}) {
   useEffect(() => {
     const element = box.current;
     element.showModal();
-    element.querySelector("[autofocus], input, textarea, select")?.focus();
+    element.querySelector("[data-first], input, textarea, select")?.focus();
     return () => element.close();
   }, []);
   const dismiss = (event) => {

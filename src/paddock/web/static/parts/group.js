@@ -2,8 +2,9 @@
 
 import {html, useComputed, useSignal} from "../lib/ui.js";
 import {cursor, release} from "../lib/cursor.js";
-import {countdown, plural} from "../lib/format.js";
+import {plural} from "../lib/format.js";
 import {documentOf} from "../lib/state.js";
+import {Until} from "./age.js";
 import {State} from "./badge.js";
 import {ColumnHeads, TaskRow} from "./row.js";
 import {VirtualRows} from "./virtual.js";
@@ -47,7 +48,7 @@ function Note({phase, section, tasks}) {
   if (phase === "running") return html`<${StuckNote} section=${section} tasks=${tasks} />`;
   if (phase === "queued") {
     const next = board.field("queue").value?.next;
-    return next?.eta_seconds != null ? `next landing about ${countdown(next.eta_seconds)}` : "";
+    return next ? html`next landing <${Until} at=${next.eta} />` : "";
   }
   if (phase === "ready") {
     const agents = board.field("agents").value;

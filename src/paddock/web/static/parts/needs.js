@@ -24,7 +24,7 @@ export function Needs({tasks, section, isFiltered}) {
   const {ids, leaving, moved, count} = section.value;
   const isWhole = useSignal(false);
   if (!ids.length && !notices.length) return null;
-  const ready = ids.filter((id) => !leaving.has(id) && tasks.get(id)?.peek().may.includes("approve"));
+  const ready = ids.filter((id) => !leaving.has(id) && tasks.get(id)?.peek().need === "approve");
   const pinned = cursor.value?.section === "needs" ? cursor.value.id : null;
   const isCut = !isWhole.value && ids.length > SHOWN + 1 && !(ids.indexOf(pinned) >= SHOWN);
   const draw = (id) => {
@@ -73,12 +73,19 @@ function Offered({task, isHere}) {
   });
 }
 
+/** A command, or a sentence with commands in it. */
+function Unblock({text}) {
+  return text.startsWith("paddock ") ? html`<code>${text}</code>` : html`<${Words} text=${text} />`;
+}
+
 function Why({task}) {
-  const hasChange = task.insertions != null || task.deletions != null;
   const parts = [];
   if (task.reason) parts.push(html`<${Words} text=${task.reason} />`);
-  if (task.unblock) parts.push(html`<${Words} text=${task.unblock} />`);
-  if (hasChange) parts.push(html`<${Change} insertions=${task.insertions} deletions=${task.deletions} />${task.files ? ` in ${plural(task.files, "file")}` : ""}`);
+  if (task.unblock) parts.push(html`<${Unblock} text=${task.unblock} />`);
+  if (task.insertions || task.deletions) {
+    const where = task.files ? ` in ${plural(task.files, "file")}` : "";
+    parts.push(html`<${Change} insertions=${task.insertions} deletions=${task.deletions} />${where}`);
+  }
   if (task.cost_usd != null) parts.push(money(task.cost_usd));
   return parts.map((part, index) => html`${index > 0 && " · "}${part}`);
 }

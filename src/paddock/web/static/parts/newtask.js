@@ -81,7 +81,7 @@ function TaskFields({index, task, count, choices, bad, change, remove}) {
   return html`<fieldset class="form task">
     ${count > 1 && html`<legend>Task ${index + 1} <button type="button" class="link" onClick=${remove}>remove</button></legend>`}
     <label class=${`wide ${bad === "brief" ? "bad" : ""}`}><span>Brief</span>
-      <textarea ...${input("brief")} rows=${count > 1 ? 3 : 6} required autofocus=${index === 0} placeholder="What should be different afterwards, and how to tell"></textarea></label>
+      <textarea ...${input("brief")} rows=${count > 1 ? 3 : 6} required data-first=${index === 0 ? "" : null} placeholder="What should be different afterwards, and how to tell"></textarea></label>
     ${count > 1 && index > 0 && html`<${Waits} index=${index} waits=${task.waits} change=${change} />`}
     <details class="wide" open=${Boolean(bad && bad !== "brief")}><summary>More: title, agent, order, paths</summary><div class="form">
       ${field("title", "Title", "the brief’s first line if empty", html`<input ...${input("title")} />`)}

@@ -42,7 +42,7 @@ function Palette({close}) {
     setChosen(0);
   };
   return html`<${Dialog} title="Find or do anything" close=${close} size="palette">
-    <input class="field" type="text" role="combobox" aria-expanded="true" aria-controls="palette-list" autofocus autocomplete="off" spellcheck="false"
+    <input class="field" type="text" role="combobox" aria-expanded="true" aria-controls="palette-list" data-first autocomplete="off" spellcheck="false"
       aria-label="Find or do anything" aria-activedescendant=${found[chosen] ? `palette-${chosen}` : null}
       placeholder="A task, a convoy, a page, or what to do" value=${text} onInput=${onInput} onKeyDown=${onKeyDown} />
     <ul id="palette-list" role="listbox" aria-label="Found" ref=${list}>

@@ -26,7 +26,7 @@ export function Peek({row, close}) {
       <span class="end"><${Age} at=${task.since} /><button type="button" class="b bare" aria-label="Close" onClick=${close}><${Icon} name="close" /></button></span></header>
     <div class="in">
       ${task.reason && html`<p class="soft isolate"><${Words} text=${task.reason} /></p>`}
-      ${task.unblock && html`<p class="soft isolate"><${Words} text=${task.unblock} /></p>`}
+      ${task.unblock && html`<p class="soft isolate"><${Words} text=${asCode(task.unblock)} /></p>`}
       ${told.id === task.id && html`<p class="brief isolate">${told.brief}</p>
         <ul class="said">${told.entries.map((entry) => html`<${Said} key=${entry.n} entry=${entry} />`)}</ul>`}
     </div>
@@ -34,6 +34,10 @@ export function Peek({row, close}) {
     <div class="acts foot">${offered.map((action) => html`<${ActionButton} key=${action} action=${action} id=${task.id} showKey=${Boolean(ACTIONS[action].key)} />`)}
       <a class="b" href=${taskPath(task.id)}>Open <kbd>enter</kbd></a></div>
   </aside>`;
+}
+
+function asCode(text) {
+  return text.startsWith("paddock ") ? `\`${text}\`` : text;
 }
 
 async function load({id, attempt, attempts}) {

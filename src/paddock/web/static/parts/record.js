@@ -19,7 +19,7 @@ function RecordDialog({seq, close}) {
   const title = `Event ${seq}`;
   return html`<${Dialog} title=${title} close=${close} size="large">
     <header><h2>${title}</h2>${record && html`<span class="chip">${record.kind}</span>`}
-      <span class="end"><button type="button" class="b" autofocus onClick=${() => close(null)}>Close <kbd>esc</kbd></button></span></header>
+      <span class="end"><button type="button" class="b" data-first onClick=${() => close(null)}>Close <kbd>esc</kbd></button></span></header>
     <div class="in">
       ${error && html`<p class="bad">${error.message}</p>`}
       ${record && html`<${Facts} record=${record} close=${close} />

@@ -3,9 +3,9 @@
 import {html, useComputed} from "../lib/ui.js";
 import {pendingOf} from "../lib/actions.js";
 import {cursor, selected, toggleSelected} from "../lib/cursor.js";
-import {countdown, money} from "../lib/format.js";
+import {money} from "../lib/format.js";
 import {taskPath} from "../lib/route.js";
-import {Age} from "./age.js";
+import {Age, Until} from "./age.js";
 import {Change, Mark} from "./badge.js";
 import {Words} from "./words.js";
 
@@ -42,11 +42,12 @@ function Cells({task, sent}) {
 /** What it does, or why it does not. */
 function Step({task}) {
   if (task.stuck) {
-    return html`<span class="warn"><b><${Words} text=${task.stuck} /></b>${task.step ? ` · last: ${task.step}` : ""}</span>`;
+    const last = task.step && html` · last: <${Words} text=${task.step} />`;
+    return html`<span class="warn"><b><${Words} text=${task.stuck} /></b>${last}</span>`;
   }
-  if (task.phase === "running") return task.step || html`<${Words} text=${task.reason || "starting"} />`;
-  const about = task.eta_seconds != null && task.phase === "queued" ? ` · about ${countdown(task.eta_seconds)}` : "";
-  return html`<${Words} text=${task.reason} />${about}`;
+  if (task.phase === "running") return html`<${Words} text=${task.step || task.reason || "starting"} />`;
+  const lands = task.eta && html`${task.reason && " · "}<${Until} at=${task.eta} />`;
+  return html`<${Words} text=${task.reason} />${lands}`;
 }
 
 export function ColumnHeads() {

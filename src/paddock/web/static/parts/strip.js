@@ -1,8 +1,9 @@
 // The four figures on top: agents, money, merge queue, what landed. Each leads to its evidence.
 
 import {html} from "../lib/ui.js";
-import {budget, clock, countdown, money, plural} from "../lib/format.js";
+import {budget, clock, money, plural} from "../lib/format.js";
 import {documentOf} from "../lib/state.js";
+import {Until} from "./age.js";
 import {Bar, Slots, Spark} from "./bar.js";
 import {State} from "./badge.js";
 import {Words} from "./words.js";
@@ -52,13 +53,14 @@ function QueueWords({state, reason, next}) {
   if (state && state !== "open" && state !== "running") return html`<${State} of="blocked" words=${state} /> <span class="cut"><${Words} text=${reason} /></span>`;
   if (!next) return html`<span class="cut">nothing is on its way to main</span>`;
   const what = next.members.length === 1 ? next.members[0] : `Train of ${next.members.length}`;
-  return html`<span class="cut">${what} lands in about ${countdown(next.eta_seconds)}</span>`;
+  return html`<span class="cut">${what} lands <${Until} at=${next.eta} /></span>`;
 }
 
 /** How much of a run is over, by its own estimate. */
-function shareOver({since, eta_seconds}) {
-  const elapsed = Math.max(0, (clock.peek() - Date.parse(since)) / 1000);
-  return eta_seconds == null ? 0.05 : Math.min(0.98, elapsed / Math.max(1, elapsed + eta_seconds));
+function shareOver({since, eta}) {
+  if (!eta) return 0.05;
+  const began = Date.parse(since);
+  return Math.max(0.02, Math.min(0.98, (clock.peek() - began) / Math.max(1000, Date.parse(eta) - began)));
 }
 
 function Landed() {
