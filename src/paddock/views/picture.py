@@ -227,7 +227,8 @@ class LiveQueue:
         if memory.seq < seq:
             for record in sight.ask(query):
                 memory.recent.fold(record)
-                memory.verdicts.fold(record, memory.recent.runs.get)
+                if not memory.recent.has_just_begun:
+                    memory.verdicts.fold(record, memory.recent.runs.get)
             memory.seq = seq
         return memory
 
@@ -311,8 +312,6 @@ def _view_main(queue: Queue, recent: RecentQueue) -> MainState:
 
 
 def _view_run(run: RecentRun, *, cancelling: bool, ends: float | None) -> RunRow:
-    said = ", ".join(run.failed)
-    note = f"{said}: {run.note}" if said and run.note else said or run.note
     return RunRow(
         run.id,
         run.purpose.value,
@@ -326,7 +325,7 @@ def _view_run(run: RecentRun, *, cancelling: bool, ends: float | None) -> RunRow
         run.landed,
         run.searched_from,
         run.base,
-        printable(note, NOTE),
+        printable(run.note or ", ".join(run.failed), NOTE),
         cancelling,
     )
 

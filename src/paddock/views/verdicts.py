@@ -99,8 +99,8 @@ def _tell(record: Record, run_of: Callable[[str], RecentRun | None]) -> _Told | 
             return "noop", None, name, "main has all of it already", 1
         case qe.ChangeCancelled(id=name, reason=reason, by=by):
             return "cancelled", None, name, f"{reason}{f', by {by}' if by and by not in reason else ''}", 1
-        case qe.MainMoved(commit=commit, by=by):
-            return "moved", None, None, f"main is at {commit[:7]}, not by the queue{f': {by}' if by else ''}", 0
+        case qe.MainMoved(commit=commit, by=by) if by:
+            return "moved", None, None, f"main is at {commit[:7]}, not by the queue: {by}", 0
         case qe.MainRestored(commit=commit):
             return "moved", None, None, f"main restored to {commit[:7]} by {record.actor}", 0
         case _:
@@ -122,7 +122,7 @@ def _tell_run(run: RecentRun) -> _Told | None:
 
 def why_failed(run: RecentRun) -> str:
     """What CI said, in a few words."""
-    said = ", ".join(run.failed) or run.note
+    said = run.note or ", ".join(run.failed)
     ended = {Result.TIMEOUT: "did not end in time", Result.INFRA: "lost", Result.FAIL: "failed"}
     return said or (ended.get(run.result, "") if run.result is not None else "")
 

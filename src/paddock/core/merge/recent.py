@@ -112,7 +112,9 @@ class RecentQueue:
                     self.runs[run] = replace(known, landed=True)
                 self.tips.append(MainTip(at, new, run, known.members if known is not None else ()))
             case qe.MainMoved(commit=commit, by=by):
-                self.tips.append(MainTip(at, commit, None, by=by))
+                self.tips.append(MainTip(at, commit, None))
+                if not self.has_just_begun:
+                    self.tips[-1] = replace(self.tips[-1], by=by)
             case qe.MainRestored(commit=commit):
                 self.tips.append(MainTip(at, commit, None, by=record.actor))
             case qe.ChangeQueued(change=change):
@@ -142,6 +144,11 @@ class RecentQueue:
             if run.ended is None or run.ended < at:
                 return
             yield run
+
+    @property
+    def has_just_begun(self) -> bool:
+        """All that is known is where main was first seen, which nobody has moved."""
+        return not self.runs and len(self.tips) <= 1
 
     @property
     def busy(self) -> frozenset[int]:
