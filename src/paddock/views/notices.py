@@ -88,8 +88,10 @@ def collision_notices(collisions: "Collisions | None") -> Iterator[Notice]:
 
 def _changed_settings(board: Board) -> Iterator[Notice]:
     """The daemon's configuration became another while agents were at work that still are: was it a person?"""
-    attempts = [attempt for name in board.live if (attempt := board.tasks[name].live_attempt) is not None]
-    for change in board.settings if attempts else ():
+    changes = [change for change in board.settings if change.changes]
+    live = [board.tasks[name].live_attempt for name in board.live] if changes else []
+    attempts = [attempt for attempt in live if attempt is not None]
+    for change in changes if attempts else ():
         during = [attempt.id for attempt in attempts if change.came_during(attempt.started, None)]
         if during:
             words = f"the settings changed while {some_names(tuple(during))} ran: {'; '.join(change.changes)}"

@@ -18,6 +18,7 @@ from paddock.fleet.outlook import Outlook, look_around
 from paddock.fleet.service.presence import look_for_daemon
 from paddock.fleet.workspace import Workspace
 from paddock.store.protocol import Store
+from paddock.views.board import LiveBoard
 from paddock.views.difference import difference
 from paddock.views.document import to_json_line
 from paddock.views.fleetpage import LiveFleet
@@ -30,7 +31,7 @@ MOST_CHANNELS = 64
 OUTLOOK_SECONDS = 1.0
 """How old what is seen beside the board may be: looking at it may run git."""
 
-NAMED: dict[str, Callable[[], LiveView]] = {"queue": LiveQueue, "fleet": LiveFleet}
+NAMED: dict[str, Callable[[], LiveView]] = {"board": LiveBoard, "queue": LiveQueue, "fleet": LiveFleet}
 
 
 class ViewWhole(msgspec.Struct, frozen=True):

@@ -6,6 +6,7 @@ depends on no estimate, so a log that was written once can always be read.
 
 from collections.abc import Iterable
 from datetime import UTC, datetime
+from functools import lru_cache
 
 import msgspec
 from msgspec.structs import replace
@@ -33,6 +34,7 @@ from paddock.core.tasks.vocabulary import USEFUL
 
 # An attempt that has used up its reservation asks for this much more, so that it need not ask after every call.
 EXTENSION = 1.25
+DAY_SECONDS = 86400
 NOTHING = Cost()
 
 
@@ -51,7 +53,12 @@ def booked_of(spending: Spending) -> Booked:
 
 def day_of(at: float) -> str:
     """Days are in UTC, the same for every host."""
-    return datetime.fromtimestamp(at, UTC).date().isoformat()
+    return _name_of_day(int(at // DAY_SECONDS))
+
+
+@lru_cache(maxsize=64)
+def _name_of_day(number: int) -> str:
+    return datetime.fromtimestamp(number * DAY_SECONDS, UTC).date().isoformat()
 
 
 def expected_tokens(learnt: Learnt, *, at_most: bool = False) -> float:
