@@ -68,13 +68,21 @@ export function DraftBar({drafts, target, may, send, show}) {
  */
 export async function sendDrafts({id, drafts, head, then, message = ""}) {
   const comments = drafts.list.peek().map(({path, line, side, text, quote}) => ({path, line, side, text, quote: (quote ?? "").slice(0, 400)}));
-  try {
-    await post(`tasks/${id}/comments`, {head, comments, then, message});
-  } catch (error) {
-    if (error.code !== "outdated") toastRefusal(error, `Comments on ${id}`);
-    return error;
+  const refusal = await refusalOf(post(`tasks/${id}/comments`, {head, comments, then, message}));
+  if (refusal) {
+    if (refusal.code !== "outdated") toastRefusal(refusal, `Comments on ${id}`);
+    return refusal;
   }
   drafts.clear();
   toast({words: `${id} ${then === "reject" ? "rejected with" : "sent"} ${plural(comments.length, "comment")}`});
   return null;
+}
+
+async function refusalOf(asked) {
+  try {
+    const {refused} = await asked;
+    return refused[0] ?? null;
+  } catch (error) {
+    return error;
+  }
 }

@@ -40,7 +40,7 @@ export function Changes({id, page, drafts, seen, target}) {
     const refusal = await sendDrafts({id, drafts, head: seen.current, then});
     setWriting(null);
     if (refusal?.code !== "outdated") return;
-    const {seen: old = seen.current, now = page.task.head} = refusal.detail?.error ?? {};
+    const {seen: old = seen.current, now = page.task.head} = refusal;
     setWhich({name: "since", from: old, to: now, head: now, words: refusal.message});
   };
   useFileKeys({box, diff, drafts, open: isOpen, fold, flip, point, setPoint, setWriting});

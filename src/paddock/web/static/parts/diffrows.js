@@ -56,11 +56,14 @@ function SplitRow({row, path, isCurrent, choose}) {
     ${side(row.left, "old")}${side(row.right, "new")}</div>`;
 }
 
+/** Pieces in a row that differ are marked as one. */
 function Pieces({pieces}) {
-  return pieces.map(({text, kind, marked}) => {
-    const shown = kind ? html`<span class=${kind}>${text}</span>` : text;
-    return marked ? html`<mark>${shown}</mark>` : shown;
-  });
+  const runs = [];
+  for (const {text, kind, marked} of pieces) {
+    if (runs.at(-1)?.marked !== marked) runs.push({marked, shown: []});
+    runs.at(-1).shown.push(kind ? html`<span class=${kind}>${text}</span>` : text);
+  }
+  return runs.map(({marked, shown}) => (marked ? html`<mark>${shown}</mark>` : shown));
 }
 
 /** The places that comments on a row may have: old and new side. */

@@ -171,6 +171,7 @@ function Reply({id, page, field}) {
   };
   return html`<form class="reply" onSubmit=${send}>
     <input class="field" ref=${field} aria-label=${`Message to ${target}`} autocomplete="off" disabled=${!choice?.allowed}
+      onKeyDown=${(event) => { if (event.key === "Escape") event.currentTarget.blur(); }}
       placeholder=${choice?.allowed ? `Message ${target}: ${choice.why}` : choice?.why} />
     <button type="submit" class="b" disabled=${!choice?.allowed}>Send <kbd>m</kbd></button></form>`;
 }
