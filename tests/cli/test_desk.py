@@ -1,6 +1,7 @@
 """A worker's desk: the same commands from where no log can be reached, as that worker and nobody else."""
 
 import asyncio
+import gc
 import os
 import signal
 import socket
@@ -223,6 +224,42 @@ def test_a_request_ends_with_the_worker_that_made_it(desk: OpenDesk) -> None:
     assert len(children) == 1
     connection.close()
     until(lambda: not is_waiting(children[0]), "the end of the command")
+
+
+@pytest.mark.filterwarnings("default::ResourceWarning")
+def test_a_desk_that_closes_while_a_command_ends_leaves_nothing_of_it_open(
+    desk: OpenDesk, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, recwarn: pytest.WarningsRecorder
+) -> None:
+    """What the command has started in a session of its own outlives it, and holds its output."""
+    left = tmp_path / "left"
+    script = (
+        "import os, subprocess, sys, time\n"
+        f"one = subprocess.Popen([sys.executable, '-c', 'import time; time.sleep(600)'], start_new_session=True)\n"
+        f"open({str(left)!r} + '.new', 'w').write(f'{{os.getpid()}} {{one.pid}}')\n"
+        f"os.rename({str(left)!r} + '.new', {str(left)!r})\n"
+        "time.sleep(600)"
+    )
+    monkeypatch.setattr("paddock.fleet.desk.desk.COMMAND", (sys.executable, "-c", script))
+    monkeypatch.setattr("paddock.fleet.desk.desk.REQUEST_SECONDS", 1.0)
+    connection = connect_desk(desk.socket, PATIENCE_SECONDS)
+    connection.sendall(encode_request(DeskRequest(("status",))))
+    until(left.exists, "the command")
+    command, outlives = left.read_text().split()
+    try:
+        connection.close()
+        until(lambda: not is_alive(command), "the end of the command")
+        desk.close()
+        gc.collect()
+        assert [str(one.message) for one in recwarn if one.category is ResourceWarning] == []
+    finally:
+        os.kill(int(outlives), signal.SIGKILL)
+
+
+def is_alive(pid: str) -> bool:
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except OSError:
+        return False
 
 
 def is_waiting(pid: str) -> bool:

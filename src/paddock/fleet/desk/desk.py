@@ -10,9 +10,10 @@ import contextlib
 import os
 import signal
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Coroutine, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from paddock.core.rates import Bucket, Rate
 from paddock.fleet.desk.wire import (
@@ -160,8 +161,7 @@ class Desk:
         finally:
             for future in (gone, answered):
                 future.cancel()
-            await asyncio.gather(gone, answered, return_exceptions=True)
-            await _end(process)
+            await _to_its_end(_end(process, gone, answered))
 
     def _environment(self, inherited: Mapping[str, str]) -> dict[str, str]:
         """The daemon's own, so nothing of the worker's counts; and the worker's mark."""
@@ -205,8 +205,19 @@ async def _pass_on(process: asyncio.subprocess.Process, stdin: bytes, writer: as
     await writer.drain()
 
 
-async def _end(process: asyncio.subprocess.Process) -> None:
+async def _to_its_end(ending: Coroutine[None, None, None]) -> None:
+    """Also if the desk is closed meanwhile: nobody else would end the command."""
+    task = asyncio.ensure_future(ending)
+    try:
+        await asyncio.shield(task)
+    except asyncio.CancelledError:
+        await task
+        raise
+
+
+async def _end(process: asyncio.subprocess.Process, *cancelled: asyncio.Future[Any]) -> None:
     """Whatever is left of the command, and of what it said."""
+    await asyncio.gather(*cancelled, return_exceptions=True)
     pipe, *streams = _pipes(process)
     _kill(process)
     pipe.close()
@@ -215,7 +226,13 @@ async def _end(process: asyncio.subprocess.Process) -> None:
             for stream in streams:
                 while await stream.read(MOST_FRAME_BYTES):
                     pass
+    transport: asyncio.SubprocessTransport = process._transport  # type: ignore[attr-defined]
+    for number in (1, 2):
+        # Something outside of the command's group may still hold them, and they count as part of it.
+        if (output := transport.get_pipe_transport(number)) is not None:
+            output.close()
     await process.wait()
+    transport.close()
 
 
 def _kill(process: asyncio.subprocess.Process) -> None:
