@@ -15,7 +15,7 @@ from paddock.fleet.service.presence import Presence
 from paddock.views.document import iso_or_none
 from paddock.views.halving import HalvingView
 
-MOST_LANDINGS = 4
+MOST_LANDINGS = 6
 SURE = 0.9
 
 
@@ -52,7 +52,9 @@ def view_next(pulse: QueuePulse) -> list[NextView]:
     rest = tuple(name for name in pulse.queue.entries if name not in named)
     if rest:
         times = [at for name in rest if (at := pulse.lands.get(name)) is not None]
-        words = "what the sieve has passed by then" if shown else "nothing of it can be foreseen yet"
+        riding = all(pulse.places[name] is QueuePlace.RIDING for name in rest)
+        later = "on trains behind these" if riding else "what the sieve has passed by then"
+        words = later if shown else "nothing of it can be foreseen yet"
         at = max(times) if times and pulse.moves else None
         shown.append(NextView("The rest" if shown else "Queued", words, None, rest, iso_or_none(at), None, None))
     return shown

@@ -195,7 +195,8 @@ function LandsNext({queue}) {
 }
 
 function NextLanding({one, queue}) {
-  const late = one.late ? html`9 in 10 by <${Left} at=${one.late} />` : one.odds != null && one.at ? `if it passes, ${Math.round(one.odds * 10)} in 10 do` : "";
+  const isAhead = one.late && Date.parse(one.late) > clock.value;
+  const late = one.late ? isAhead && html`9 in 10 by <${Left} at=${one.late} />` : one.odds != null && one.at ? `if it passes, ${Math.round(one.odds * 10)} in 10 do` : "";
   return html`<li><span class="when">${one.at ? html`<${When} at=${one.at} isSure=${Boolean(one.run)} />` : "no time"}<small>${one.at ? late : queue.typical_seconds == null ? "before a run has passed" : "while nothing moves"}</small></span>
     <div><span class="strong">${one.title}</span> <span class="dim">${one.words}</span><${Cars} ids=${one.members} queue=${queue} /></div></li>`;
 }
@@ -235,7 +236,7 @@ function Verdict({row}) {
   const name = row.change ?? row.run ?? "main";
   return html`<tr><td class="nowrap dim">${timeOfDay(row.at)}</td><td><${State} of=${of} icon=${icon} words=${row.outcome === "noop" ? "no-op" : row.outcome} /></td>
     <td>${/^t\d+$/.test(name) ? html`<a class="id" href=${`/tasks/${name}`}>${name}</a>` : html`<span class="id">${name}</span>`}</td>
-    <td class="soft words">${row.words}</td>
+    <td class="soft words"><${Words} text=${row.words} /></td>
     <td class="num">${row.run && html`<button type="button" class="b bare" aria-label=${`CI log of ${row.run}`} onClick=${() => openRunLog(row.run)}>log</button>`}</td></tr>`;
 }
 
