@@ -93,8 +93,10 @@ class ApproveBody(Asked, frozen=True):
 def approve_tasks(visit: Visit[NoQuery, ApproveBody]) -> ApprovalAnswer:
     body = visit.body
     heads = {parse_task(one.id): one.head for one in body.tasks}
+    seen = {name: head for name, head in heads.items() if head is not None}
+    request = ApprovalRequest(tuple(heads), message=body.message, undo=body.undo, expected=seen)
     try:
-        done = approve(visit.workspace, ApprovalRequest(tuple(heads), message=body.message, undo=body.undo))
+        done = approve(visit.workspace, request)
     except PaddockError as error:
         is_up = DAEMON_LEASE in visit.workspace.board().leases.held
         return ApprovalAnswer(done=[], refused=_only(tuple(heads), error), is_up=is_up)
@@ -114,8 +116,9 @@ class RejectBody(Asked, frozen=True):
 
 
 def reject_tasks(visit: Visit[NoQuery, RejectBody]) -> BulkAnswer:
-    names = [parse_task(one.id) for one in visit.body.tasks]
-    return _each(visit.workspace, names, lambda board, name: reject_task(board, name, visit.body.message))
+    heads = {parse_task(one.id): one.head for one in visit.body.tasks}
+    message = visit.body.message
+    return _each(visit.workspace, list(heads), lambda board, name: reject_task(board, name, message, heads[name]))
 
 
 class TasksBody(Asked, frozen=True):

@@ -11,6 +11,7 @@ import msgspec
 from paddock.core.board import Board
 from paddock.core.errors import Misuse, NotFound, PaddockError
 from paddock.core.ids import printable
+from paddock.core.intent.landing import Outdated
 from paddock.core.intent.workers import NotForWorkers
 from paddock.fleet.workspace import Workspace
 from paddock.store.protocol import LogUnusable, Store
@@ -163,6 +164,8 @@ _CODES = {400: "misuse", 403: "worker", 404: "unknown", 409: "refused", 503: "lo
 
 
 def complaint_about(error: PaddockError) -> Complaint:
+    if isinstance(error, Outdated):
+        return Complaint("outdated", error.message, error.hint, error.seen, error.now)
     return Complaint(_CODES[status_of(error)], error.message, error.hint)
 
 

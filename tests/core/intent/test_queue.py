@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from paddock.core.errors import Misuse, PaddockError
 from paddock.core.events import Draft
 from paddock.core.ids import TaskId, branch_change
-from paddock.core.intent.landing import conflict_to_resolve, head_to_land, reject_task
+from paddock.core.intent.landing import Outdated, conflict_to_resolve, head_to_land, reject_task
 from paddock.core.intent.obstacles import TaskAction, require_possible
 from paddock.core.intent.queue import (
     QueueSwitch,
@@ -175,6 +175,17 @@ def test_a_task_lands_what_was_judged_and_after_a_conflict_only_what_is_new(ledg
         with pytest.raises(PaddockError, match="task `t1` is blocked"):
             head_to_land(ledger.board, ledger.task(task), tip, in_main=in_main)
     assert head_to_land(ledger.board, ledger.task(task), "new", in_main=False) == "new"
+
+
+def test_a_decision_about_another_version_names_both(ledger: Ledger) -> None:
+    task = deliver(ledger, "c0ffee" * 6)
+    for seen in ("c0ffee", "C0FFEEC0", "c0ffee" * 6, None):
+        assert reject_task(ledger.board, task, "", seen)
+    with pytest.raises(Outdated) as outdated:
+        reject_task(ledger.board, task, "", "decade")
+    assert (outdated.value.seen, outdated.value.now) == ("decade", "c0ffee" * 6)
+    with pytest.raises(Misuse, match="is no commit id"):
+        reject_task(ledger.board, task, "", "main")
 
 
 def test_a_task_whose_agent_works_or_which_has_none_has_nothing_to_land(ledger: Ledger) -> None:

@@ -10,7 +10,7 @@ from paddock.cli.selection import Wanted, go_ahead, report, takes_tasks, wanted_
 from paddock.cli.terminal.text import cut, print_document
 from paddock.cli.workspace import open_workspace
 from paddock.core.errors import Misuse
-from paddock.core.ids import parse_task
+from paddock.core.ids import TaskId, parse_task
 from paddock.core.intent.landing import conflict_to_resolve, reject_task
 from paddock.core.intent.queue import branches_gone, retry_changes
 from paddock.core.intent.selection import Bulk, select_tasks
@@ -25,6 +25,11 @@ from paddock.fleet.landing.entrance import (
 from paddock.fleet.workspace import Workspace
 
 allows_undo = click.option("--undo", is_flag=True, help="It may take landed work back, as `paddock diff` shows.")
+names_head = click.option(
+    "--head",
+    metavar="SHA",
+    help="Only if its change is still at this commit; the first digits are enough. For one task.",
+)
 
 
 @click.command("land")
@@ -35,6 +40,7 @@ allows_undo = click.option("--undo", is_flag=True, help="It may take landed work
 @click.option("--after", "bases", multiple=True, metavar="CHANGE", help="Land it only after this queued change.")
 @click.option("--repair", is_flag=True, help="This change fixes main: test it even though main is red.")
 @allows_undo
+@names_head
 @click.pass_context
 def land_command(
     ctx: click.Context,
@@ -44,6 +50,7 @@ def land_command(
     bases: tuple[str, ...],
     repair: bool,
     undo: bool,
+    head: str | None,
     **chosen: Any,
 ) -> None:
     """Approve TASKS and add them to the merge queue."""
@@ -52,7 +59,7 @@ def land_command(
     except Misuse:
         _hint_at_branch(open_workspace(ctx), tasks)
         raise
-    queue_all(ctx, wanted, branches, repairs=repair, bases=bases, undo=undo)
+    queue_all(ctx, wanted, branches, repairs=repair, bases=bases, undo=undo, head=head)
 
 
 def _hint_at_branch(workspace: Workspace, words: tuple[str, ...]) -> None:
@@ -66,10 +73,13 @@ def _hint_at_branch(workspace: Workspace, words: tuple[str, ...]) -> None:
 @takes_tasks
 @click.option("-m", "--message", default="", help="A note; kept in the log.")
 @allows_undo
+@names_head
 @click.pass_context
-def approve_command(ctx: click.Context, /, tasks: tuple[str, ...], message: str, undo: bool, **chosen: Any) -> None:
+def approve_command(
+    ctx: click.Context, /, tasks: tuple[str, ...], message: str, undo: bool, head: str | None, **chosen: Any
+) -> None:
     """Approve TASKS; they are queued and land when their tests pass."""
-    queue_all(ctx, wanted_tasks(tasks, chosen), (), message=message, undo=undo)
+    queue_all(ctx, wanted_tasks(tasks, chosen), (), message=message, undo=undo, head=head)
 
 
 def queue_all(
@@ -81,16 +91,18 @@ def queue_all(
     repairs: bool = False,
     bases: tuple[str, ...] = (),
     undo: bool = False,
+    head: str | None = None,
 ) -> None:
     """Queues what can be queued, and reports the rest one by one."""
     workspace = open_workspace(ctx)
     board = workspace.board()
     names = select_tasks(board, wanted.tasks, Bulk.LAND)
+    expected = _expected(names, branches, head)
     if wanted.dry_run:
         _look_at_branches(workspace, branches)
     if not go_ahead(board, wanted, names, ctx.info_name or "land", branches=branches):
         return
-    done = approve(workspace, ApprovalRequest(names, branches, message, repairs, bases, undo))
+    done = approve(workspace, ApprovalRequest(names, branches, message, repairs, bases, undo, expected))
     waits = done.waits_on
     rows = [
         {
@@ -107,6 +119,14 @@ def queue_all(
     if lines and not done.is_up:
         lines += ["", "no daemon is running: `paddock up` or `paddock run` tests and lands what is queued"]
     report(ctx, wanted, "\n".join(lines), {"queued": rows}, done.refused)
+
+
+def _expected(names: Sequence[TaskId], branches: Sequence[str], head: str | None) -> dict[TaskId, str]:
+    if head is None:
+        return {}
+    if len(names) != 1 or branches:
+        raise Misuse("--head needs exactly one task", "name it: `paddock approve t3 --head 1a2b3c4`")
+    return {names[0]: head}
 
 
 def _look_at_branches(workspace: Workspace, branches: tuple[str, ...]) -> None:
@@ -144,13 +164,14 @@ def retry_branches(
 @click.command("reject")
 @click.argument("task")
 @click.option("-m", "--message", default="", help="What to tell the agent; without it a new attempt starts.")
+@names_head
 @prints_json
 @click.pass_context
-def reject_command(ctx: click.Context, task: str, message: str, as_json: bool) -> None:
+def reject_command(ctx: click.Context, task: str, message: str, head: str | None, as_json: bool) -> None:
     """Reject TASK's change; its agent tries again with your message."""
     workspace = open_workspace(ctx)
     name = parse_task(task)
-    workspace.record(lambda board: reject_task(board, name, message))
+    workspace.record(lambda board: reject_task(board, name, message, head))
     if as_json:
         print_document(ids=[name])
     else:

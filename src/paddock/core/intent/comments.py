@@ -44,7 +44,7 @@ def comment_on(board: Board, name: TaskId, request: CommentsRequest) -> list[ev.
     """Raises PaddockError if the task cannot be told, or not be rejected."""
     text = word_comments(request)
     if request.then == "reject":
-        return reject_task(board, name, text)
+        return reject_task(board, name, text, request.head)
     return send_message(board, (name,), text)
 
 

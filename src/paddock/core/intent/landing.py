@@ -1,16 +1,42 @@
 """What people decide about a change: to land it, to reject it, to resolve its conflict."""
 
+import re
 from dataclasses import dataclass
 
 from paddock.core.board import Board
-from paddock.core.errors import PaddockError
+from paddock.core.errors import Misuse, PaddockError
 from paddock.core.events import Draft, TaskRejected
-from paddock.core.ids import TaskId, parse_task
+from paddock.core.ids import TaskId, parse_task, printable
 from paddock.core.intent.obstacles import TaskAction, require_possible
 from paddock.core.intent.queue import last_end
 from paddock.core.merge import guards
 from paddock.core.merge.model import Change, Ending
 from paddock.core.tasks.task import Phase, Task
+
+_COMMIT = re.compile("[0-9a-fA-F]{4,64}")
+
+
+class Outdated(PaddockError):
+    """What was decided is about another version than the one that is there now."""
+
+    def __init__(self, task: TaskId, seen: str, now: str) -> None:
+        super().__init__(
+            f"task `{task}` is at `{now[:10]}` now; you decided about `{printable(seen, 64)[:10]}`",
+            f"`paddock diff {task}` shows what would land; then decide again, with `--head {now[:10]}`",
+        )
+        self.seen = seen
+        self.now = now
+
+
+def require_seen(task: TaskId, seen: str | None, now: str) -> None:
+    """Raises Outdated unless `seen`, a commit id or the beginning of one, is the version that is there `now`. Raises
+    Misuse for anything else; None means that nobody says what was seen."""
+    if seen is None:
+        return
+    if _COMMIT.fullmatch(seen) is None:
+        raise Misuse(f"`{printable(seen, 80)}` is no commit id", f"e.g. --head {now[:10]}: at least 4 of its digits")
+    if not now.startswith(seen.lower()):
+        raise Outdated(task, seen, now)
 
 
 def head_to_land(board: Board, task: Task, tip: str | None, *, in_main: bool) -> str:
@@ -39,11 +65,12 @@ def require_wanted(change: Change, said: str, *, undo: bool) -> None:
         )
 
 
-def reject_task(board: Board, name: TaskId, message: str) -> list[Draft]:
-    """`message` is for its agent; without one a new attempt starts."""
+def reject_task(board: Board, name: TaskId, message: str, seen: str | None = None) -> list[Draft]:
+    """`message` is for its agent; without one a new attempt starts. Raises Outdated if it is not at what was `seen`."""
     task = board.task(name)
     require_possible(board, task, TaskAction.REJECT)
     assert task.head is not None
+    require_seen(name, seen, task.head)
     return [Draft(TaskRejected(task.head, message), task=name)]
 
 

@@ -3,16 +3,20 @@
 from collections.abc import Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
+from functools import partial
 
 from msgspec.structs import replace
 
-from paddock.core.board import DAEMON_LEASE
+from paddock.core.board import DAEMON_LEASE, Board
 from paddock.core.errors import PaddockError
+from paddock.core.events import Draft
 from paddock.core.ids import TaskId, branch_change, resolve_folder
-from paddock.core.intent.landing import require_wanted
+from paddock.core.intent.landing import require_seen, require_wanted
+from paddock.core.intent.obstacles import TaskAction, require_possible
 from paddock.core.intent.queue import base_named
 from paddock.core.intent.selection import RefusedTask
 from paddock.core.merge.model import Change
+from paddock.core.tasks.task import Phase
 from paddock.fleet.landing.entrance import (
     hold_branch,
     hold_task,
@@ -23,6 +27,7 @@ from paddock.fleet.landing.entrance import (
     queue_change,
 )
 from paddock.fleet.landing.examination import subject_of
+from paddock.fleet.landing.lineage import Lineage
 from paddock.fleet.landing.unseen_loss import record_lost_work
 from paddock.fleet.workspace import Workspace
 from paddock.git.worktrees.delivery import bring_home
@@ -33,7 +38,8 @@ from paddock.store.protocol import Store
 @dataclass(frozen=True, slots=True)
 class ApprovalRequest:
     """`message` is kept in the log. A change that `repairs` main is tested although main is red. `after` are queued
-    changes that all of these wait for. With `undo` they may take landed work back."""
+    changes that all of these wait for. With `undo` they may take landed work back. `expected` are the versions that
+    were seen, commit ids or beginnings of them: a task that is at another one is refused as Outdated."""
 
     tasks: Sequence[TaskId] = ()
     branches: Sequence[str] = ()
@@ -41,6 +47,7 @@ class ApprovalRequest:
     repairs: bool = False
     after: Sequence[str] = ()
     undo: bool = False
+    expected: Mapping[TaskId, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,12 +90,30 @@ def _approve(workspace: Workspace, store: Store, request: ApprovalRequest) -> Ap
     lineage = lineage_of(site)
     for change in changes:
         lineage.queue(store.board().queue, change)
+    queued = []
     for change in changes:
-        store.append(lambda board, change=change: queue_change(board, change, lineage, request.message), who)  # type: ignore[misc]
+        try:
+            store.append(partial(_decide, change=change, lineage=lineage, note=request.message), who)
+        except PaddockError as error:
+            if change.task is None or len(request.tasks) == 1:
+                raise
+            refused.append(RefusedTask(TaskId(change.task), error))
+            continue
+        queued.append(change)
         release(site.root, resolve_folder(change.id), "its conflict was resolved")
     board = store.board()
     waits = {name: entry.waits_on for name, entry in board.queue.entries.items()}
-    return Approved(changes, waits, DAEMON_LEASE in board.leases.held, refused)
+    return Approved(queued, waits, DAEMON_LEASE in board.leases.held, refused)
+
+
+def _decide(board: Board, change: Change, lineage: Lineage, note: str) -> Sequence[Draft]:
+    """Others may have decided about the task since it was looked at."""
+    if change.task is not None:
+        task = board.task(TaskId(change.task))
+        require_possible(board, task, TaskAction.APPROVE)
+        if task.phase is Phase.APPROVAL and task.head is not None:
+            require_seen(task.id, change.head, task.head)
+    return queue_change(board, change, lineage, note)
 
 
 def _hold_tasks(workspace: Workspace, store: Store, request: ApprovalRequest) -> tuple[list[Change], list[RefusedTask]]:
@@ -100,6 +125,7 @@ def _hold_tasks(workspace: Workspace, store: Store, request: ApprovalRequest) ->
         try:
             task = board.task(name)
             head = landable_head(site, board, task)
+            require_seen(name, request.expected.get(name), head)
             examined = look_at(site, subject_of(store, task, head))
             change = hold_task(site, board.queue, task, head, open_needs(board, task), examined)
             require_wanted(change, name, undo=request.undo)
