@@ -5,23 +5,26 @@ import msgspec
 from paddock.core.ids import some_names
 from paddock.core.merge.prospects import landing_seconds, state_words
 from paddock.core.tasks.task import Phase, Task
+from paddock.views.document import iso_or_none
 from paddock.views.sight import Sight
+from paddock.views.steady import keep_steady
 
 
 class NextStep(msgspec.Struct, frozen=True):
-    """`seconds` is an estimate of when, None where nobody knows."""
+    """`at` is an estimate of when, None where nobody knows."""
 
     icon: str
     words: str
     detail: str
-    seconds: float | None = None
+    at: str | None = None
 
 
 YOU = NextStep("approval", "you", "approve or reject it")
 LANDED = NextStep("landed", "landed", "when its tests pass")
 
 
-def next_steps(sight: Sight, task: Task) -> list[NextStep]:
+def next_steps(sight: Sight, task: Task, lands_at: float | None = None) -> list[NextStep]:
+    """`lands_at` is when a queued one may land, in epoch seconds."""
     match task.phase:
         case Phase.WAITING:
             return [NextStep("ready", "ready", f"when {some_names(task.after)} landed")]
@@ -32,7 +35,7 @@ def next_steps(sight: Sight, task: Task) -> list[NextStep]:
         case Phase.APPROVAL:
             return [NextStep("queued", "queued", "when you approve it"), LANDED]
         case Phase.QUEUED:
-            return _in_queue(sight, task)
+            return _in_queue(sight, task, lands_at)
         case Phase.BLOCKED | Phase.FAILED:
             return [NextStep("approval", "you", task.unblock)] if task.unblock else []
         case _:
@@ -45,11 +48,18 @@ def _decision(sight: Sight) -> NextStep:
     return YOU
 
 
-def _in_queue(sight: Sight, task: Task) -> list[NextStep]:
+def _in_queue(sight: Sight, task: Task, lands_at: float | None) -> list[NextStep]:
     queue = sight.board.queue
     entry = queue.entries.get(task.id)
     if entry is None:
         return [LANDED]
+    return [NextStep("landed", "landed", state_words(queue, entry), iso_or_none(lands_at))]
+
+
+def landing_estimate(sight: Sight, task: Task, before: float | None) -> float | None:
+    """When a queued task may land, in epoch seconds; the estimate of `before` as long as that is about right."""
+    if task.phase is not Phase.QUEUED:
+        return None
     slots = sight.workspace.config.land.runs_at_once
-    seconds = landing_seconds(queue, slots, sight.now).get(task.id)
-    return [NextStep("landed", "landed", state_words(queue, entry), None if seconds is None else round(seconds, -1))]
+    left = landing_seconds(sight.board.queue, slots, sight.now).get(task.id)
+    return keep_steady(before, None if left is None else sight.now + left, sight.now)

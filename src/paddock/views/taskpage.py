@@ -17,8 +17,9 @@ from paddock.fleet.landing.ci_output import last_lines
 from paddock.fleet.task_details import FailedCi, failed_run
 from paddock.store.protocol import Query
 from paddock.views.attempts import ApprovalView
-from paddock.views.document import iso, iso_or_none
-from paddock.views.prospects import NextStep, next_steps
+from paddock.views.document import iso
+from paddock.views.prospects import NextStep, landing_estimate, next_steps
+from paddock.views.rows import TaskRow, cost_so_far, view_row
 from paddock.views.sight import Sight
 from paddock.views.tasks import AttemptView, view_attempt
 from paddock.views.timeline import TimelineRow, view_record_of_queue, view_record_of_task
@@ -94,43 +95,8 @@ class TranscriptEnd(msgspec.Struct, frozen=True):
     live: bool
 
 
-class TaskHead(msgspec.Struct, frozen=True):
-    """The task in short. Numbers of a running attempt are as fresh as the daemon tells."""
-
-    id: str
-    title: str
-    phase: str
-    reason: str
-    unblock: str
-    since: str
-    created: str
-    agent: str | None
-    engine: str | None
-    model: str | None
-    convoy: str | None
-    after: tuple[str, ...]
-    priority: int
-    kind: str | None
-    attempt: str | None
-    attempts: int
-    attempts_allowed: int
-    turn: int
-    started: str | None
-    step: str
-    step_at: str | None
-    stuck: str
-    cost_usd: float | None
-    insertions: int
-    deletions: int
-    files: int
-    head: str | None
-    lost: bool
-    inbox: int
-    may: tuple[str, ...]
-
-
 class TaskPage(msgspec.Struct, frozen=True):
-    task: TaskHead
+    task: TaskRow
     brief: str
     branch: str | None
     base: str | None
@@ -158,14 +124,16 @@ class LiveTask:
         self._id = task
         self._story = TaskStory(task)
         self._failed: FailedCi | None = None
+        self._lands_at: float | None = None
 
     def look(self, sight: Sight) -> TaskPage:
         board = sight.board
         task = board.task(self._id)
         self._story.catch_up(sight)
+        self._lands_at = landing_estimate(sight, task, self._lands_at)
         story, last = self._story, task.last
         return TaskPage(
-            task=_view_head(sight, task),
+            task=_view_row(sight, task),
             brief=story.brief,
             branch=task.branch,
             base=task.base or (last.base if last is not None else None),
@@ -175,7 +143,7 @@ class LiveTask:
             choices=choices_of(board, task),
             attempts=[view_attempt(attempt) for attempt in task.attempts],
             timeline=story.timeline,
-            next=next_steps(sight, task),
+            next=next_steps(sight, task, self._lands_at),
             versions=story.versions,
             findings=[],
             runs=story.runs,
@@ -292,54 +260,17 @@ class TaskStory:
         return view_record_of_queue(record, self._id, lambda run: self._members.get(run, ()))
 
 
-def _view_head(sight: Sight, task: Task) -> TaskHead:
-    last, glance = task.last, None
-    if task.live_attempt is not None:
-        glance = sight.glance.agents.get(task.live_attempt.id)
-    known = [one.cost_usd for one in task.attempts if one.cost_usd is not None]
-    if glance is not None and glance.cost_usd is not None and last is not None:
-        known = [one.cost_usd for one in task.attempts[:-1] if one.cost_usd is not None] + [glance.cost_usd]
-    size = glance if glance is not None else last
-    choices = choices_of(sight.board, task)
-    return TaskHead(
-        id=task.id,
-        title=harmless(task.title),
-        phase=task.phase.value,
-        reason=harmless(sight.outlook.reason_of(task)),
-        unblock=harmless(task.unblock),
-        since=iso(task.since),
-        created=iso(task.created),
-        agent=task.agent,
-        engine=task.engine or (last.engine if last is not None else None),
-        model=last.model if last is not None else None,
-        convoy=task.convoy,
-        after=task.after,
-        priority=task.priority,
-        kind=task.kind,
-        attempt=last.id if last is not None else None,
-        attempts=task.started,
-        attempts_allowed=task.allowed,
-        turn=last.turn if last is not None else 0,
-        started=iso(last.started) if last is not None else None,
-        step=harmless(glance.step) if glance is not None else "",
-        step_at=iso_or_none(glance.step_at) if glance is not None else None,
-        stuck=harmless(glance.stuck) if glance is not None else "",
-        cost_usd=round(sum(known), 6) if known else None,
-        insertions=size.insertions if size is not None else 0,
-        deletions=size.deletions if size is not None else 0,
-        files=size.files if size is not None else 0,
-        head=task.head or (last.head if last is not None else None),
-        lost=task.lost,
-        inbox=len(task.inbox),
-        may=tuple(choice.action for choice in choices if choice.allowed),
-    )
+def _view_row(sight: Sight, task: Task) -> TaskRow:
+    live = task.live_attempt
+    agent = sight.glance.agents.get(live.id) if live is not None else None
+    return view_row(sight.board, task, agent, sight.outlook.reason_of(task))
 
 
 def _view_cost(sight: Sight, task: Task) -> TaskCost:
     parts = [_view_part(sight, attempt) for attempt in task.attempts]
-    known = [part.usd for part in parts if part.usd is not None]
+    live = task.live_attempt
     return TaskCost(
-        usd=round(sum(known), 6) if known else None,
+        usd=cost_so_far(task, sight.glance.agents.get(live.id) if live is not None else None),
         assumed_usd=round(sum(one.assumed_usd for one in task.attempts), 6),
         limit_usd=sight.workspace.site.attempt_usd(task),
         parts=parts,

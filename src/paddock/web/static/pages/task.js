@@ -1,6 +1,6 @@
 // One task: what it is doing, how it got here, what may be done and why not the rest.
 
-import {Fragment, html, useEffect, useRef, useState} from "../lib/ui.js";
+import {Fragment, html, useEffect, useMemo, useRef, useState} from "../lib/ui.js";
 import {perform} from "../lib/actions.js";
 import {get} from "../lib/api.js";
 import {draftsOf} from "../lib/drafts.js";
@@ -60,6 +60,12 @@ function Task({id, page, live}) {
     return perform(action, [id], {heads: {[id]: seen.current}});
   };
   useTaskKeys(page, act);
+  const work = page.transcript?.live ? `${task.insertions} ${task.deletions} ${task.files}` : "";
+  // What is long is drawn again only for what it shows: a step of the agent is told every second.
+  const changes = useMemo(
+    () => html`<${Changes} id=${id} page=${page} drafts=${drafts} seen=${seen} target=${target} />`,
+    [drafts, target, page.versions, task.head, task.phase, task.may.join(), page.transcript?.live, work],
+  );
   return html`<main class="page task">
     <div class="crumb"><a href="/">Board</a><span>/</span>${task.convoy && html`<${Fragment}><a href=${`/convoys/${encodeURIComponent(task.convoy)}`}>convoy ${task.convoy}</a><span>/</span></${Fragment}>`}<span class="mono">${id}</span></div>
     <div class="head"><div><h1 class="isolate">${task.title}</h1></div><div class="acts">${HEADER.filter((action) => task.may.includes(action)).map((action) => html`<button type="button" key=${action} class="b" onClick=${() => act(action)}><${Icon} name=${SIGNS[action]} />${wordsOf(action)} <kbd>${KEYS[action]}</kbd></button>`)}</div></div>
@@ -68,7 +74,7 @@ function Task({id, page, live}) {
     <${Way} page=${page} changes=${live.changesOf("timeline")} />
     <div class="bench">
       <${Transcript} id=${id} page=${page} field=${field} />
-      <${Changes} id=${id} page=${page} drafts=${drafts} seen=${seen} target=${target} />
+      ${changes}
       <aside class="stack" aria-label="What can be done">
         <${YouCan} id=${id} choices=${page.choices} act=${act} main=${drafts.list.value.length ? null : MAIN.find((action) => task.may.includes(action))} />
         <${Findings} findings=${page.findings} />

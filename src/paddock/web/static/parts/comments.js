@@ -1,6 +1,6 @@
 // Comments on lines of a change: written where the line is, sent together.
 
-import {html, useEffect, useRef, useState} from "../lib/ui.js";
+import {html, useLayoutEffect, useRef, useState} from "../lib/ui.js";
 import {post} from "../lib/api.js";
 import {plural} from "../lib/format.js";
 import {toast, toastRefusal} from "../lib/toasts.js";
@@ -20,7 +20,7 @@ export function CommentNote({draft, drafts, writing, target, version, write, sen
 function Writing({draft, drafts, words, target, write, send}) {
   const [text, setText] = useState(draft.text);
   const field = useRef(null);
-  useEffect(() => field.current.focus(), []);
+  useLayoutEffect(() => field.current.focus(), []);
   const others = drafts.list.value.filter((one) => one.path !== draft.path || one.line !== draft.line || one.side !== draft.side);
   const keep = (value) => {
     setText(value);

@@ -31,12 +31,19 @@ function Chunk({rows, every, split, path, marks, choose}) {
     watcher.observe(box.current);
     return () => watcher.disconnect();
   }, [every]);
-  const Row = split ? SplitRow : UnifiedRow;
-  return html`<div ref=${box} class="chunk">
-    ${near || held || every
-      ? drawn.map(({row, notes, isCurrent}) => html`<${Row} key=${row.key} row=${row} path=${path} isCurrent=${isCurrent || notes.length > 0} choose=${choose} />${notes}`)
-      : html`<div style=${{height: `${rows.length * LINE_PIXELS}px`}}></div>`}
-  </div>`;
+  const latest = useRef(choose);
+  latest.current = choose;
+  const isThere = near || held || every;
+  const still = useRef({});
+  if (held || still.current.rows !== rows || still.current.isThere !== isThere) {
+    const Row = split ? SplitRow : UnifiedRow;
+    const act = (...told) => latest.current(...told);
+    const content = isThere
+      ? drawn.map(({row, notes, isCurrent}) => html`<${Row} key=${row.key} row=${row} path=${path} isCurrent=${isCurrent || notes.length > 0} choose=${act} />${notes}`)
+      : html`<div style=${{height: `${rows.length * LINE_PIXELS}px`}}></div>`;
+    still.current = {rows: held ? null : rows, isThere, content};
+  }
+  return html`<div ref=${box} class="chunk">${still.current.content}</div>`;
 }
 
 function UnifiedRow({row, path, isCurrent, choose}) {

@@ -1,7 +1,8 @@
 // One entry of a transcript. What agents write becomes text nodes and nothing else.
 
 import {Fragment, html, useState} from "../lib/ui.js";
-import {bytes, duration, money, secondsSince, timeWithSeconds} from "../lib/format.js";
+import {bytes, money, timeWithSeconds} from "../lib/format.js";
+import {Age} from "./age.js";
 import {Icon} from "./badge.js";
 
 const TEXT_CHARS = 20_000;
@@ -77,7 +78,7 @@ function CallBody({edits, argument, result}) {
 
 function noteOf({edits, result, at}, isLive) {
   if (edits.length) return edited(edits);
-  if (!result) return isLive && at ? html`running, ${duration(Math.max(0, secondsSince(at)))}` : "";
+  if (!result) return isLive && at ? html`running, <${Age} at=${at} />` : "";
   const lines = (result.output ?? "").trimEnd().split("\n").filter((line) => line.trim());
   if (result.status !== "ok") return result.exit_code != null ? `exit ${result.exit_code}` : result.status;
   if (!lines.length) return "ok";

@@ -2,9 +2,10 @@
 
 import {Fragment, html} from "../lib/ui.js";
 import {ACTIONS, pendingOf} from "../lib/actions.js";
-import {duration, grouped, money, secondsSince} from "../lib/format.js";
+import {duration, grouped, money} from "../lib/format.js";
 import {session} from "../lib/session.js";
 import {taskPath} from "../lib/route.js";
+import {Age} from "./age.js";
 import {Icon, Mark} from "./badge.js";
 import {Words} from "./words.js";
 
@@ -50,7 +51,7 @@ export function CiRuns({page, changes, openRun}) {
     <div class="in"><ul class="ci">${runs.map((run) => html`<li key=${run.run}><${Mark} of=${RESULTS[run.state] ?? "plain"} words=${run.state} />
       <button type="button" class="id link" onClick=${() => openRun(run.run)} aria-label=${`Log of ${run.run}`}>${run.run}</button>
       <span class="cut isolate" title=${run.note}>${run.purpose}${run.members.length > 1 ? ` of ${run.members.length}` : ""}${run.note ? `: ${run.note}` : ""}</span>
-      <span class="dim">${duration(run.seconds ?? secondsSince(run.since))}</span></li>`)}</ul>
+      <span class="dim">${run.seconds == null ? html`<${Age} at=${run.since} />` : duration(run.seconds)}</span></li>`)}</ul>
       ${page.failed_ci && html`<${Fragment}><p class="dim gap-top">the end of ${page.failed_ci.run}</p><pre class="raw small" tabindex="0">${page.failed_ci.output.join("\n")}</pre></${Fragment}>`}
     </div></section>`;
 }

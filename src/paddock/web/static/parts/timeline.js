@@ -1,23 +1,24 @@
 // The way of a task so far, what comes next, and all that happened to it.
 
 import {Fragment, html, useState} from "../lib/ui.js";
-import {countdown, timeOfDay, timeWithSeconds} from "../lib/format.js";
-import {Age} from "./age.js";
+import {timeOfDay, timeWithSeconds} from "../lib/format.js";
+import {Age, Until} from "./age.js";
 import {Icon, State} from "./badge.js";
+import {openRecord} from "./record.js";
 
 const SHOWN = 8;
 
 /** The steps in a strip: facts, then what is expected. */
 export function Way({page, changes}) {
   changes.value;
-  const steps = [...page.timeline.values()].map((row) => row.value).filter((row) => row.step);
+  const steps = rowsOf(page).filter((row) => row.step);
   const shown = steps.slice(-SHOWN);
   const isOn = ["running", "reviewing"].includes(page.task.phase);
   return html`<ol class="path panel" aria-label="The way so far">
     ${steps.length > shown.length && html`<li class="plain"><span class="st plain"><${Icon} name="more" />${steps.length - shown.length} before</span><div class="dim">in all events</div></li>`}
     ${shown.map((row, index) => html`<${StepItem} key=${row.seq} row=${row} isCurrent=${isOn && index === shown.length - 1} />`)}
     ${page.next.map((step, index) => html`<li key=${step.words} class="plain"><span class="st plain"><${Icon} name=${step.icon} />${step.words}</span>
-      <div class="dim isolate cut" title=${step.detail}>${step.detail}</div><small>${step.seconds != null ? `about ${countdown(step.seconds)}` : index ? "then" : "next"}</small></li>`)}
+      <div class="dim isolate cut" title=${step.detail}>${step.detail}</div><small>${step.at ? html`<${Until} at=${step.at} />` : index ? "then" : "next"}</small></li>`)}
   </ol>`;
 }
 
@@ -32,13 +33,17 @@ function StepItem({row, isCurrent}) {
 export function AllEvents({page, changes, openRun}) {
   const [isOpen, setOpen] = useState(false);
   changes.value;
-  const rows = isOpen ? [...page.timeline.values()].map((row) => row.value) : [];
+  const rows = isOpen ? rowsOf(page) : [];
   return html`<details class="panel events" onToggle=${(event) => setOpen(event.currentTarget.open)}>
     <summary><${Icon} name="chev" /><h2>All events</h2><span class="end">${page.timeline.size}</span></summary>
     ${isOpen && html`<ol class="in">${rows.map((row) => html`<li key=${row.seq}>
       <span class="dim">${timeWithSeconds(row.at)}</span><span class=${`ico ${row.state}`}><${Icon} name=${row.icon} /></span>
       <span class="isolate">${row.attempt && html`<span class="id">${row.attempt} </span>`}${row.words}
         ${row.run && html`<${Fragment}> <button type="button" class="link" onClick=${() => openRun(row.run)}>log</button></${Fragment}>`}</span>
-      <a class="dim" href=${`/log?seq=${row.seq}`}>${row.seq}</a></li>`)}</ol>`}
+      <button type="button" class="link dim" aria-label=${`Event ${row.seq}`} onClick=${() => openRecord(row.seq)}>${row.seq}</button></li>`)}</ol>`}
   </details>`;
+}
+
+function rowsOf({timeline}) {
+  return [...timeline.values()].map((row) => row.value).sort((one, other) => one.seq - other.seq);
 }

@@ -93,17 +93,21 @@ function Readable({id, attempt, end, scroller, follows, page}) {
   const first = shown[0];
   useKeptPlace(scroller, follows, first && `${first.turn}:${first.shown[0]?.n}`, parts);
   const last = parts.at(-1);
-  const began = (turn) => page.turns.find((one) => one.attempt === attempt && one.turn === turn)?.at;
   return html`<${Fragment}>
     ${talk.problem.value && html`<p class="fyi dim">${talk.problem.value}</p>`}
     ${talk.hasOlder() && html`<p class="fyi"><button type="button" class="link" onClick=${() => talk.older()}>${talk.loading.value ? "Reading …" : "Earlier"}</button></p>`}
-    ${shown.map((part) => html`<${Fragment} key=${part.turn}>
-      <div class="turn">turn ${part.turn}${began(part.turn) ? ` · since ${timeOfDay(began(part.turn))}` : ""}</div>
-      ${part.opening && html`<${Opening} opening=${part.opening} />`}
-      ${part.shown.map((entry) => html`<${Entry} key=${entry.n} entry=${entry} isLive=${part.live} />`)}
-      ${part.aside.map((entry, index) => html`<${Entry} key=${`aside ${index}`} entry=${entry} />`)}
-    </${Fragment}>`)}
+    ${useMemo(() => shown.map((part) => html`<${TurnPart} key=${part.turn} part=${part} attempt=${attempt} turns=${page.turns} />`), [shown, page.turns])}
     ${last?.unfinished && html`<div class=${`msg words${last.live ? " caret" : ""}`}>${last.unfinished}</div>`}
+  </${Fragment}>`;
+}
+
+function TurnPart({part, attempt, turns}) {
+  const began = turns.find((one) => one.attempt === attempt && one.turn === part.turn)?.at;
+  return html`<${Fragment}>
+    <div class="turn">turn ${part.turn}${began ? ` · since ${timeOfDay(began)}` : ""}</div>
+    ${part.opening && html`<${Opening} opening=${part.opening} />`}
+    ${part.shown.map((entry) => html`<${Entry} key=${entry.n} entry=${entry} isLive=${part.live} />`)}
+    ${part.aside.map((entry, index) => html`<${Entry} key=${`aside ${index}`} entry=${entry} />`)}
   </${Fragment}>`;
 }
 
