@@ -27,6 +27,13 @@ _REFUSALS_WITH_BODY = {
 }
 
 
+_NAMES = {
+    "task": {"pattern": "^t[1-9][0-9]{0,8}$", "examples": ["t3"]},
+    "run": {"pattern": "^r[1-9][0-9]{0,8}$", "examples": ["r7"]},
+    "seq": {"pattern": "^[1-9][0-9]{0,14}$", "examples": ["41"]},
+}
+
+
 def describe_api(endpoints: Sequence[Endpoint[Any, Any]]) -> dict[str, Any]:
     kinds = [one.answer for one in endpoints] + [one.body for one in endpoints if one.body is not NoBody]
     kinds.append(ErrorAnswer)
@@ -97,7 +104,9 @@ def _json(words: str, schema: Any) -> dict[str, Any]:
 
 def _path_parameters(path: str) -> Iterator[dict[str, Any]]:
     for name in re.findall(r"\{(\w+)\}", path):
-        yield {"name": name, "in": "path", "required": True, "schema": {"type": "string", "minLength": 1}}
+        kind = "task" if path.startswith("/tasks/") else name
+        schema = {"type": "string", "minLength": 1, **_NAMES.get(kind, {})}
+        yield {"name": name, "in": "path", "required": True, "schema": schema}
 
 
 def _query_parameters(kind: type[msgspec.Struct]) -> Iterator[dict[str, Any]]:
