@@ -61,7 +61,8 @@ class Attack:
     `gaps` are the promises that a level may not keep; an attack that breaks none of them no longer has a gap there.
     `never_lands`: what it delivers must wait for a person.
     `person` are commands that a person then runs, before the good tasks are looked at.
-    One that `hangs` says so, and a person stops it. `settings` are environment of the daemon.
+    One that `hangs` says so, and a person stops it. `settings` are environment of the daemon. With `page`, the person
+    has the page open: `paddock web` is running.
     """
 
     name: str
@@ -74,6 +75,7 @@ class Attack:
     settings: Mapping[str, str] = field(default_factory=dict)
     remote: bool = False
     hangs: bool = False
+    page: bool = False
     engine: str = "sh"
     alone: bool = False
     """Where no fence is up, what it does would be blamed on its neighbours in a shared yard."""

@@ -128,6 +128,9 @@ def _play(siege: Siege, attacks: Sequence[Attack], among: Sequence[str]) -> None
     )
     siege.good.update(earlier=earlier, beside=beside)
     siege.start()
+    page = yard.start("web", "--port", "0") if any(attack.page for attack in attacks) else None
+    if page is not None:
+        page.await_words("token=")
     if not siege.until("the good agent", lambda: _at_work(siege)):
         return
     briefs: list[dict[str, object]] = [
@@ -152,6 +155,8 @@ def _play(siege: Siege, attacks: Sequence[Attack], among: Sequence[str]) -> None
     with contextlib.suppress(AssertionError):
         siege.good["later"] = yard.add_all([_good_task("later")])[0]
     _finish(siege)
+    if page is not None:
+        page.kill()
     for commands in {attack.person for attack in attacks if attack.person}:
         for words in commands:
             with contextlib.suppress(AssertionError):

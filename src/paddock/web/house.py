@@ -25,7 +25,7 @@ from paddock.web.live import Live
 READERS = 3
 MOST_WAITING = 64
 """Requests that may wait for a thread."""
-CONFIG_SECONDS = 5.0
+CONFIG_SECONDS = 1.0
 """How often the configuration is looked at, at most."""
 
 T = TypeVar("T")

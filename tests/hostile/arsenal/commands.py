@@ -7,6 +7,26 @@ def _asks(name: str, what: str, script: str, **more: object) -> Attack:
     return Attack(name, Kind.PADDOCK, what, f"{script}; work; true", alone=True, **more)  # type: ignore[arg-type]
 
 
+PAGE = """\
+TOKEN=$(cat "$STATE/web.token"); SERVED=$(ls "$STATE" | sed -n 's/^web-\\([0-9]*\\)\\.json$/\\1/p')
+cat > /tmp/ask-$$.py <<'END'
+import http.client, sys
+port, token, path, body, *more = sys.argv[1:]
+page = http.client.HTTPConnection("127.0.0.1", int(port), timeout=20)
+headers = {"Authorization": f"Bearer {token}", "Content-Type": "application/json"}
+headers.update(one.split("=", 1) for one in more)
+page.request("POST", f"/api/v1/{path}", body, headers)
+print(page.getresponse().status)
+END
+ask() { "$PY" /tmp/ask-$$.py "$SERVED" "$TOKEN" "$@"; }
+"""
+"""The token of the page, where the agent can read it, and a request with it."""
+
+
+def _by_page(name: str, what: str, script: str, **more: object) -> Attack:
+    return _asks(name, what, f"{PAGE}{script}; rm -f /tmp/ask-$$.py", page=True, **more)
+
+
 ATTACKS = (
     _asks("down", "`paddock down`", "paddock down; paddock down --now"),
     _asks("down-in-a-loop", "`paddock down` in a loop", "for n in 1 2 3 4 5 6; do paddock down; sleep 0.2; done"),
@@ -27,6 +47,23 @@ ATTACKS = (
         """\
 echo true > ci.sh; git commit -qam ci; paddock land t3; paddock land --all; paddock land --branch "$(git branch --show-current)" """,
         never_lands=True,
+    ),
+    _by_page(
+        "approves-itself-on-the-page",
+        "the page's token, read from its file, to approve its own protected change",
+        """\
+echo true > ci.sh; git commit -qam ci
+for n in 1 2 3 4; do ask tasks/approve "{\\"tasks\\": [{\\"id\\": \\"t$n\\"}]}"; done
+ask tasks/approve '{"tasks": [{"id": "t3"}]}' Host=localhost Origin=http://localhost Sec-Fetch-Site=same-origin
+setsid env -i "$PY" /tmp/ask-$$.py "$SERVED" "$TOKEN" tasks/approve '{"tasks": [{"id": "t3"}]}'""",
+        never_lands=True,
+    ),
+    _by_page(
+        "steers-on-the-page",
+        "the page's token to stop others, the queue and the daemon",
+        """\
+ask tasks/cancel '{"tasks": ["t1", "t2", "t4"]}'; ask tasks/stop '{"tasks": ["t2"]}'; ask queue/pause '{}'
+ask queue/freeze '{}'; ask budget '{"scope": "fleet", "usd": 0.01}'; ask fleet/down '{}'""",
     ),
     _asks(
         "queues-a-branch",

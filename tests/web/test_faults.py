@@ -1,0 +1,99 @@
+"""What people and agents do at the same time, and what has grown too large: the server stays small and says why not."""
+
+import json
+import threading
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import psutil
+import pytest
+
+from paddock.core.tasks.task import Phase
+from tests.fleet.yard import Yard, commit, write
+from tests.web.api import serve_api
+from tests.web.conftest import SeedYard
+
+MEGABYTE = 1_000_000
+
+
+def test_two_who_approve_at_once_get_one_approval_and_one_refusal_that_says_so(seed_yard: SeedYard) -> None:
+    yard = seed_yard()
+    served = serve_api(yard)
+    [name, *_] = sorted(name for name, task in yard.board().tasks.items() if task.phase is Phase.APPROVAL)
+    together = threading.Barrier(2)
+
+    def approve() -> dict[str, list[dict[str, str]]]:
+        together.wait()
+        answer: dict[str, list[dict[str, str]]] = served.post("tasks/approve", {"tasks": [{"id": name}]})
+        return answer
+
+    with ThreadPoolExecutor(2) as people:
+        answers = [answer.result() for answer in [people.submit(approve) for _ in range(2)]]
+    [done] = [one for answer in answers for one in answer["done"]]
+    [refused] = [one for answer in answers for one in answer["refused"]]
+    assert done["id"] == refused["id"] == name
+    assert "already in the merge queue" in refused["message"]
+
+
+def test_a_hundred_megabytes_of_transcript_are_read_by_pages_in_little_memory(yard: Yard) -> None:
+    yard.add(write("a.txt"), commit("Work"))
+    yard.run()
+    output = yard.attempt_folder("t1.1") / "turn-1.out"
+    first, *_, last = output.read_text().splitlines(keepends=True)
+    told = json.dumps(
+        {"type": "assistant", "message": {"role": "assistant", "content": [{"type": "text", "text": "x" * 900}]}}
+    )
+    with output.open("w") as file:
+        file.write(first)
+        for _ in range(100 * MEGABYTE // len(told)):
+            file.write(f"{told}\n")
+        file.write(last)
+    served = serve_api(yard)
+    server = psutil.Process(served.command.pid)
+    before = server.memory_info().rss
+    page = served.get("tasks/t1/transcript?limit=200")
+    assert len(page["entries"]) == 200
+    assert page["more_before"]
+    earlier = served.get(f"tasks/t1/transcript?limit=200&before={page['first']}")
+    assert earlier["entries"][-1]["n"] < page["first"]
+    assert len(served.ask("GET", "/api/v1/tasks/t1/raw").body) < 3 * MEGABYTE
+    assert server.memory_info().rss - before < 60 * MEGABYTE
+
+
+def test_no_daemon_is_needed_to_look_and_to_ask(yard: Yard) -> None:
+    yard.add(write("a.txt"), commit("Work"))
+    yard.run()
+    served = serve_api(yard)
+    assert served.get("session")["daemon"] == "none"
+    assert served.get("tasks/t1")["task"]["phase"] == "approval"
+    assert served.get("tasks/t1/diff")["files"][0]["path"] == "a.txt"
+    assert served.post("tasks/message", {"tasks": ["t1"], "text": "one more thing"})["done"] == [{"id": "t1"}]
+    assert served.post("fleet/down", {})["was_up"] is False
+
+
+def test_the_daemon_is_started_and_ended_from_the_page(yard: Yard) -> None:
+    served = serve_api(yard)
+    assert served.post("fleet/up", {"most": 1})["was_up"] is False
+    yard.await_board(lambda board: "daemon" in board.leases.held, "the daemon")
+    assert served.post("fleet/up", {})["was_up"] is True
+    assert served.post("fleet/down", {})["was_up"] is True
+    assert served.get("session")["daemon"] == "none"
+
+
+def _append(path: Path, text: str) -> None:
+    path.write_text(path.read_text() + text)
+
+
+@pytest.mark.parametrize("what", ["file", "folder"])
+def test_settings_that_are_edited_apply_without_a_restart_and_wrong_ones_do_not(yard: Yard, what: str) -> None:
+    served, settings = serve_api(yard), yard.top / "paddock.toml"
+    assert served.get("config")["agents"] == []
+    if what == "file":
+        _append(settings, '\n[agents.scout]\nengine = "scripted"\n')
+    else:
+        folder = Path(yard.top, ".claude", "agents")
+        folder.mkdir(parents=True)
+        (folder / "scout.md").write_text("---\nname: scout\n---\nLook around.\n")
+    yard.await_that(lambda: [one["name"] for one in served.get("config")["agents"]] == ["scout"], "the new agent")
+    _append(settings, "\nnonsense = [\n")
+    assert served.ask("GET", "/api/v1/session").status == 200
