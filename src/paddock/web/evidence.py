@@ -20,6 +20,7 @@ from paddock.fleet.landing.conflicts import both_sides
 from paddock.sessions.protocol import Stream
 from paddock.store.protocol import Query
 from paddock.views import history, stories
+from paddock.views.board import LiveBoard
 from paddock.views.document import SCHEMA, Document, to_json_line
 from paddock.views.fleetpage import MOST_HOURS, FleetDocument, LiveFleet
 from paddock.views.narration import describe
@@ -248,6 +249,10 @@ def read_diff(visit: Visit[DiffQuery, NoBody]) -> DiffView:
     return view_task_diff(site, board, task, own=query.own, path=query.path)
 
 
+def read_board(visit: Visit[NoQuery, NoBody]) -> Printed:
+    return whole(LiveBoard().look(sight_of(visit.workspace, visit.store, visit.now)))
+
+
 class PictureQuery(Asked, frozen=True):
     minutes: Annotated[int, Meta(ge=1, le=MOST_MINUTES)] = SHOWN_MINUTES
 
@@ -272,4 +277,6 @@ def read_task(visit: Visit[NoQuery, NoBody]) -> Printed:
 
 def whole(view: msgspec.Struct) -> Printed:
     """A live view as an answer of its own."""
+    if isinstance(view, Document):
+        return Printed(to_json_line(view))
     return Printed(b'{"schema":%d,' % SCHEMA + to_json_line(view)[1:])

@@ -3,6 +3,7 @@
 from typing import Any
 
 from paddock.core.intent.comments import CommentsRequest
+from paddock.views.board import BoardView
 from paddock.views.costs import CostsView
 from paddock.views.fleetpage import FleetDocument
 from paddock.views.leases import LeasesView
@@ -24,6 +25,7 @@ STREAM_PATH = f"{PREFIX}/events"
 ENDPOINTS: tuple[Endpoint[Any, Any], ...] = (
     read("/session", "Whose repository this is", reading.SessionView, reading.read_session, NoQuery),
     read("/status", "As `paddock status --json`", StatusView, reading.read_status, reading.StatusQuery),
+    read("/board", "The board, as the page shows it", BoardView, evidence.read_board, NoQuery),
     read("/tasks", "Tasks, the newest first", reading.TasksView, reading.read_tasks, reading.TasksQuery),
     read(
         "/tasks/{id}/transcript",
