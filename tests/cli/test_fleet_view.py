@@ -115,18 +115,25 @@ def test_the_hours_so_far_come_as_columns_with_gaps_where_nobody_looked(workspac
 
 
 @given(
-    st.lists(st.tuples(st.floats(NOW - 40_000, NOW), st.floats(0.001, 5.0)), min_size=1, max_size=30),
+    st.lists(st.tuples(st.floats(NOW - 40_000, NOW - 700), st.floats(0.001, 5.0)), min_size=1, max_size=30),
     st.floats(60.0, 40_000.0),
 )
 def test_a_forecast_is_never_below_what_was_spent_and_between_its_bounds(
     spent: list[tuple[float, float]], left: float
 ) -> None:
     total = sum(usd for _, usd in spent)
-    ahead = forecast_day(spent, total, NOW, NOW + left)
+    ahead = forecast_day([*sorted(spent), (NOW - 650, 1.0), (NOW - 10, 1.0)], total, NOW, NOW + left)
     assert ahead is not None
     assert total <= ahead.low <= ahead.expected <= ahead.high
 
 
-def test_there_is_no_forecast_without_anything_spent() -> None:
+def test_there_is_no_forecast_from_a_few_minutes() -> None:
     assert forecast_day([], 0.0, NOW, NOW + 60) is None
-    assert forecast_day([(NOW, 1.0)], 1.0, NOW, NOW) is None
+    assert forecast_day([(NOW - 30, 1.0), (NOW, 1.0)], 2.0, NOW, NOW + 60) is None
+
+
+def test_a_forecast_goes_on_like_the_last_hour() -> None:
+    spent = [(NOW - 1800, 3.0), (NOW - 900, 1.0), (NOW - 1, 1.0)]
+    ahead = forecast_day(spent, 5.0, NOW, NOW + 3600)
+    assert ahead is not None
+    assert (ahead.per_hour, ahead.expected) == (4.0, 9.0)

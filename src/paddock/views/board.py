@@ -149,7 +149,7 @@ class LiveBoard:
 def _view_spend(board: Board, glance: Glance, pace: Pace, landed: int, now: float) -> SpendView:
     day = day_of(now)
     cost, limit = board.cost_of_day(day), limit_of(board.spending.ledger, f"day:{day}")
-    spent = None if cost is None else cost.known + _not_booked_yet(board, glance, day)
+    spent = None if cost is None else cost.known + not_booked_yet(board, glance, day)
     ahead = pace.forecast(spent, now) if spent is not None else None
     return SpendView(
         day=day,
@@ -172,7 +172,7 @@ def _convoys_of_changed(before: Mapping[str, TaskRow], after: Mapping[str, TaskR
     return changed
 
 
-def _not_booked_yet(board: Board, glance: Glance, day: str) -> float:
+def not_booked_yet(board: Board, glance: Glance, day: str) -> float:
     """What the turns under way have cost by now."""
     more = 0.0
     for name in board.live:

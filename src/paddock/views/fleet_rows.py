@@ -17,7 +17,9 @@ from paddock.core.money.dayrate import Spent, forecast_day
 from paddock.core.money.spending import day_of, money_of
 from paddock.core.tasks.task import Attempt
 from paddock.fleet.dispatch.gate import LimitsFile
+from paddock.fleet.glance import Glance
 from paddock.fleet.service.presence import Presence
+from paddock.views.board import not_booked_yet
 from paddock.views.document import iso, iso_or_none
 from paddock.views.sight import Sight
 
@@ -178,10 +180,11 @@ def _per_minute(account: Account) -> list[WindowRow]:
     return []
 
 
-def view_spend(board: Board, spent: Sequence[Spent], now: float) -> SpendToday:
+def view_spend(board: Board, glance: Glance, spent: Sequence[Spent], now: float) -> SpendToday:
+    """By the same sums as on the board."""
     day, begins = day_of(now), now - now % DAY_SECONDS
     cost = board.cost_of_day(day)
-    total = cost.known + cost.assumed if cost is not None else 0.0
+    total = cost.known + not_booked_yet(board, glance, day) if cost is not None else 0.0
     limit = limit_of(board.spending.ledger, f"day:{day}")
     ahead = forecast_day(spent, total, now, begins + DAY_SECONDS)
     return SpendToday(

@@ -113,7 +113,7 @@ class LiveFleet:
             agents=agents,
             limits=_view_limits(sight, rungs, bound),
             accounts=view_accounts(rungs, known.controls, running, bound, now),
-            spend=view_spend(board, memory.spent, now),
+            spend=view_spend(board, glance, memory.spent, now),
             machine=view_machine(sight, known),
             worktrees=memory.worktrees,
             leases=view_lease_rows(board, waits, now),

@@ -16,6 +16,7 @@ from paddock.core.ids import TaskId, task_number
 from paddock.core.merge import events as qe
 from paddock.core.merge.model import Ending, HaltCause
 from paddock.core.merge.recent import Switched
+from paddock.core.money.dayrate import forecast_day
 from paddock.core.tasks.task import FINISHED, Phase
 from paddock.store.protocol import Query
 from paddock.views.history import Ask
@@ -24,8 +25,6 @@ HOUR = 3600.0
 DAY = 86400.0
 SHOWN_HOURS = 12
 KEPT_FINISHED = 200
-LEAST_SECONDS = 600.0
-"""Money is only foretold once this much time has been seen."""
 KEPT_TURNS = 20_000
 
 
@@ -138,10 +137,8 @@ class Pace:
         """The day's dollars if the rest of it goes like the last hour; None before that is worth something."""
         while self._turns and self._turns[0][0] < now - HOUR:
             self._turns.popleft()
-        if not self._turns or (seen := now - self._turns[0][0]) < LEAST_SECONDS:
-            return None
-        later = sum(cost for _, cost in self._turns) - self._turns[0][1]
-        return spent + later / seen * (DAY - now % DAY)
+        ahead = forecast_day(self._turns, spent, now, now - now % DAY + DAY)
+        return None if ahead is None else ahead.expected
 
 
 def _turns_red(event: ev.Event) -> bool:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 LATELY_SECONDS = 3600.0
 LEAST_SECONDS = 600.0
-"""A rate over less than this says nothing about the hours to come."""
+"""Money is only foretold once this much time has been seen."""
 
 Spent = tuple[float, float]
 """When something was paid for, in epoch seconds, and how much it was, in US dollars."""
@@ -13,8 +13,8 @@ Spent = tuple[float, float]
 
 @dataclass(frozen=True, slots=True)
 class DayForecast:
-    """US dollars: `per_hour` lately, and by the end of the day if it goes on like that. `low` and `high` are what the
-    last hour and the whole day so far would make of it."""
+    """US dollars: `per_hour` in the last hour, and `expected` by the end of the day if it goes on like that. `low` and
+    `high` are what the last hour and all hours so far would make of it."""
 
     per_hour: float
     expected: float
@@ -23,14 +23,18 @@ class DayForecast:
 
 
 def forecast_day(spent: Sequence[Spent], total: float, now: float, ends: float) -> DayForecast | None:
-    """`total` is what the day has cost so far; None before there is anything to go by."""
-    if not spent or total <= 0.0 or ends <= now:
+    """`spent` is in the order of time, `total` what the day has cost so far. None before that is worth something."""
+    lately = _rate([one for one in spent if one[0] > now - LATELY_SECONDS], now)
+    if lately is None:
         return None
-    first = min(at for at, _ in spent)
-    span = max(LEAST_SECONDS, now - first)
-    lately = min(LATELY_SECONDS, span)
-    recent = sum(usd for at, usd in spent if at > now - lately) / lately
-    whole = total / span
-    left = ends - now
-    low, high = sorted((total + recent * left, total + whole * left))
-    return DayForecast(recent * 3600.0, (low + high) / 2, low, high)
+    left = max(0.0, ends - now)
+    expected = total + lately * left
+    usual = total + (_rate(spent, now) or lately) * left
+    return DayForecast(lately * 3600.0, expected, min(expected, usual), max(expected, usual))
+
+
+def _rate(spent: Sequence[Spent], now: float) -> float | None:
+    """Dollars a second since the first of these, which was for the time before it."""
+    if not spent or (seen := now - spent[0][0]) < LEAST_SECONDS:
+        return None
+    return (sum(usd for _, usd in spent) - spent[0][1]) / seen
