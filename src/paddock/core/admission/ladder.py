@@ -60,9 +60,9 @@ _NAMED = {LimitedBy.BREAKER: "engine", LimitedBy.BUDGET: "budget"}
 
 
 def rungs_of(snapshot: Snapshot, now: float) -> tuple[Rung, ...]:
-    """Every limit that is in force, the fullest first."""
+    """Every limit that is in force, the fullest first; at last those that have no number."""
     rungs = [*_fleet(snapshot), *_accounts(snapshot, now), *_engines(snapshot), *_budgets(snapshot)]
-    return tuple(sorted(rungs, key=lambda rung: (-rung.fullness, rung.name)))
+    return tuple(sorted(rungs, key=lambda rung: (rung.most is None, -rung.fullness, rung.name)))
 
 
 def _fleet(snapshot: Snapshot) -> Iterator[Rung]:

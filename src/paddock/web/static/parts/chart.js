@@ -1,8 +1,9 @@
 // Series over time with uPlot. Colours come from the stylesheet's tokens and follow the theme.
 
 import uPlot from "../vendor/uplot.js";
-import {html, useEffect, useRef} from "../lib/ui.js";
+import {html, useEffect, useRef, useSignal} from "../lib/ui.js";
 import {theme} from "../lib/theme.js";
+import {fit} from "./pictureplan.js";
 
 const sheet = document.createElement("link");
 Object.assign(sheet, {rel: "stylesheet", href: "/static/vendor/uplot.css"});
@@ -106,13 +107,25 @@ function clockOf(times) {
 
 /** Under the plot, in its time: what it was that held the fleet back, each as long as it did. */
 export function Bands({times, values, words, classes, label}) {
-  const spans = spansOf(times, values);
+  const box = useRef(null);
+  const width = useSignal(800);
+  useEffect(() => {
+    const observer = new ResizeObserver(() => { if (box.current?.clientWidth) width.value = box.current.clientWidth; });
+    observer.observe(box.current);
+    return () => observer.disconnect();
+  }, []);
   const first = times[0];
   const whole = times.at(-1) - first || 1;
-  const x = (at) => AXIS_WIDTH + ((at - first) / whole) * (1000 - AXIS_WIDTH - PAD_RIGHT);
-  return html`<svg class="bands" viewBox="0 0 1000 20" preserveAspectRatio="none" role="img" aria-label=${label}>
-    ${spans.map(({from, to, value}) => html`<g class=${classes(value)}><title>${words(value)}</title><rect x=${x(from)} y="0" width=${Math.max(2, x(to) - x(from) - 1)} height="20" class="washc" /><rect x=${x(from)} y="0" width="3" height="20" class="fillc" /></g>`)}
-  </svg>`;
+  const x = (at) => AXIS_WIDTH + ((at - first) / whole) * (width.value - AXIS_WIDTH - PAD_RIGHT);
+  return html`<div ref=${box}><svg class="bands" viewBox=${`0 0 ${width.value} 20`} role="img" aria-label=${label}>
+    ${spansOf(times, values).map(({from, to, value}) => html`<${Span} key=${from} left=${x(from)} right=${x(to)} words=${words(value)} of=${classes(value)} />`)}
+  </svg></div>`;
+}
+
+function Span({left, right, words, of}) {
+  const width = Math.max(3, right - left - 1);
+  return html`<g class=${of}><title>${words}</title><rect x=${left} y="0" width=${width} height="20" rx="3" class="washc" /><rect x=${left} y="0" width="3" height="20" rx="1" class="fillc" />
+    <text x=${left + 8} y="14" class="ct i2">${fit(words, width - 12)}</text></g>`;
 }
 
 export function spansOf(times, values) {
