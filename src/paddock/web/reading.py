@@ -29,6 +29,8 @@ from paddock.views.halts import why_stopped
 from paddock.views.leases import LeasesView, view_leases
 from paddock.views.notices import find_notices
 from paddock.views.queue import QueueView, view_queue
+from paddock.views.rows import view_row
+from paddock.views.search import match_of
 from paddock.views.status import view_status
 from paddock.views.tasks import ConvoyView, TaskView, view_convoy, view_task
 from paddock.web.exchange import Asked, NoBody, NoQuery, Printed, Visit
@@ -98,11 +100,13 @@ def read_queue(visit: Visit[NoQuery, NoBody]) -> QueueView:
 
 
 class TasksQuery(Asked, frozen=True):
-    """`before` is a task: only older ones, the newest first."""
+    """`before` is a task: only older ones, the newest first. `text` are words that all have to be found in it, as in
+    the page's own filter."""
 
     phase: str | None = None
     convoy: str | None = None
     before: str | None = None
+    text: Annotated[str, Meta(max_length=500)] = ""
     limit: Annotated[int, Meta(ge=1, le=MOST_TASKS)] = 100
 
 
@@ -121,8 +125,11 @@ def read_tasks(visit: Visit[TasksQuery, NoBody]) -> TasksView:
     below = task_number(parse_task(query.before)) if query.before is not None else board.next_task
     names = board.members[query.convoy] if query.convoy is not None else board.tasks
     wanted: list[TaskId] = []
+    matches = match_of(query.text)
     for name in sorted(names, key=task_number, reverse=True):
-        if task_number(name) < below and query.phase in (None, board.tasks[name].phase.value):
+        task = board.tasks[name]
+        inside = task_number(name) < below and query.phase in (None, task.phase.value)
+        if inside and (not query.text or matches(view_row(board, task))):
             wanted.append(name)
             if len(wanted) > query.limit:
                 break
