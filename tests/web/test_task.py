@@ -2,9 +2,11 @@
 
 import json
 
+from axe_playwright_python.sync_playwright import Axe  # type: ignore[import-untyped]
 from playwright.sync_api import Page, expect
 
 from paddock.core.events import MessageSent, TaskRejected
+from paddock.core.tasks.task import Phase
 from tests.fleet.yard import Step, Yard, commit, write
 from tests.web.conftest import Serve
 from tests.web.site import MILLISECONDS, PHONE
@@ -88,6 +90,49 @@ def test_two_comments_and_a_rejection_are_one_message_in_the_next_prompt(yard: Y
     page.get_by_role("button", name="v1 → v2").click()
     expect(page.locator("[data-place='new:4:a.py']")).to_contain_text("four")
     expect(page.locator("[data-place='old:1:a.py'] mark")).to_have_count(1)
+
+
+def test_a_decision_about_an_outdated_version_is_refused_and_the_difference_shown(
+    yard: Yard, serve_yard: Serve
+) -> None:
+    again = [{**write("a.py", "one\ntwo\nthree\nfour\n"), "turn": 2}, {**commit("More"), "turn": 2}]
+    yard.add(write("a.py", "one\ntwo\nthree\n"), commit(), *again)
+    yard.run()
+    page = serve_yard(yard).page("/tasks/t1")
+    line(page, "new:1:a.py")
+    page.keyboard.type("Not this")
+    page.keyboard.press("Control+Enter")
+    yard.paddock("reject", "t1", "-m", "Once more")
+    yard.run()
+    expect(page.get_by_text("v2 arrived while you were reading")).to_be_visible()
+
+    page.keyboard.press("a")
+    told = page.get_by_role("dialog", name="has changed since")
+    expect(told.locator(".diff")).to_contain_text("four")
+    page.keyboard.press("Escape")
+    expect(told).to_be_hidden()
+    assert yard.task().phase is Phase.APPROVAL
+
+    page.get_by_role("button", name="Reject with it").click()
+    expect(page.get_by_text("This is the difference since what you saw")).to_be_visible()
+    expect(page.locator(".diff .d.a")).to_have_text(["4+four"])
+    assert len(yard.records(TaskRejected)) == 1
+    page.get_by_role("button", name="Reject with it").click()
+    yard.await_that(lambda: len(yard.records(TaskRejected)) == 2, "the second rejection")
+
+
+def test_axe_finds_nothing_serious_in_the_middle_of_a_review_on_a_phone(yard: Yard, serve_yard: Serve) -> None:
+    yard.add(say("done `soon`"), {"run": ["echo", "hello"]}, write("a.py", "def one():\n    return 'x'\n"), commit())
+    yard.run()
+    page = serve_yard(yard).page("/tasks/t1", size=PHONE, scheme="dark")
+    line(page, "new:1:a.py")
+    page.keyboard.type("Why?")
+    page.locator(".talk summary").first.click()
+    page.get_by_text("All events").click()
+    expect(page.locator(".events li")).not_to_have_count(0)
+    found = Axe().run(page).response["violations"]
+    assert [one["id"] for one in found if one["impact"] in ("serious", "critical")] == []
+    assert not page.evaluate(SIDEWAYS)
 
 
 def test_hostile_words_names_and_lines_do_nothing(yard: Yard, serve_yard: Serve) -> None:

@@ -15,7 +15,7 @@ export function FileLines({file, split, marks, choose}) {
   const rows = useMemo(() => (split ? splitRows(file) : unifiedRows(file)), [file, split]);
   const chunks = useMemo(() => chunksOf(rows), [rows]);
   const every = rows.length <= ALL_AT_ONCE;
-  return html`<div class=${`diff${split ? " split" : ""}`}>
+  return html`<div class=${`diff${split ? " split" : ""}`} tabindex="0" role="group" aria-label=${`Lines of ${file.path}`}>
     ${chunks.map((chunk, index) => html`<${Chunk} key=${index} rows=${chunk} every=${every} split=${split} path=${file.path} marks=${marks} choose=${choose} />`)}
   </div>`;
 }
