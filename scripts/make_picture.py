@@ -74,7 +74,10 @@ async def catch(project: Path) -> str:
     workspace = Workspace(discover(project))
     store = workspace.write()
     ledger = await lead(store, workspace.site.seat, wait=False)
-    daemon, maker = Daemon(workspace.site, ledger, Orders(until_idle=True)), SceneMaker(workspace, store)
+    daemon, maker = (
+        Daemon(workspace.site, ledger, Orders(until_idle=True)),
+        SceneMaker(workspace, store, is_daemon=True),
+    )
     best, most = "", 0
     async with asyncio.timeout(SECONDS):
         running = asyncio.ensure_future(daemon.run())

@@ -203,6 +203,7 @@ def test_watch_follows_a_fleet_in_the_background_and_says_who_needs_a_person(yar
     with terminal(yard, "watch", columns=140, rows=30) as shown:
         lines = shown.await_screen(r"^  t1\.1  Teach it to count .*\+12 −0  �\]0;gotcha� counting")
         assert any(re.search(r"1/\d+ agents", line) for line in lines)
+        assert not any("~$" in line for line in lines), "an engine that is free costs nothing"
         lines = shown.await_screen(r"answer +t2 +Choose a database .*paddock ")
         assert shown.screen[0].startswith(yard.top.name)
         daemon.kill()

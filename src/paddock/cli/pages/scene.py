@@ -178,7 +178,8 @@ def _next_landing(queue: Queue, slots: int, now: float) -> str | None:
         return None
     first = min(lands.values())
     names = [name for name, at in lands.items() if at <= first + 0.5]
-    return f"next: {_some(names)} in about {age(0.0, first)}"
+    when = f"in about {age(0.0, first)}" if first >= 1 else "any moment"
+    return f"next: {_some(names)} {when}"
 
 
 def _run_words(run: Run, typical: float | None, now: float) -> str:

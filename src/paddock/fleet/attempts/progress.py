@@ -62,13 +62,14 @@ class ProgressBook:
         """`summary` is that of the open turn; the log has the turns before."""
         usage = turn_usage(summary, TokenUsage(*attempt.conversation_used, attempt.conversation_cost))
         charged = self._charge(attempt, summary, usage)
+        is_unknown = charged.cost is None and not self.site.capabilities_of(attempt.engine).free
         costs = [cost for cost in (attempt.cost_usd, charged.cost) if cost is not None]
         read = attempt.input_tokens + attempt.cache_write_tokens + attempt.cache_read_tokens
         return replace(
             bare,
             steps=attempt.steps + summary.steps,
             cost_usd=sum(costs) if costs else None,
-            assumed_usd=attempt.assumed_usd + (charged.assumed if charged.cost is None else 0.0),
+            assumed_usd=attempt.assumed_usd + (charged.assumed if is_unknown else 0.0),
             input_tokens=read + usage.input_total,
             output_tokens=attempt.output_tokens + usage.output,
         )
