@@ -1,0 +1,367 @@
+"""`paddock top`: the fleet on one screen, by who needs a person, with the keys that act on it."""
+
+import time
+from collections.abc import Callable, Sequence
+from typing import Any, ClassVar, TypeVar
+
+from rich.text import Text
+from textual import events, on
+from textual.app import App, ComposeResult
+from textual.binding import BindingType
+from textual.containers import Container
+from textual.message import Message
+from textual.widgets import Input
+from textual.worker import get_current_worker
+
+from paddock.core.errors import PaddockError
+from paddock.core.tasks.task import Phase
+from paddock.fleet.workspace import Workspace
+from paddock.tui.asking import Asking
+from paddock.tui.bindings import BINDINGS
+from paddock.tui.details import TABS, Page
+from paddock.tui.dialogs import ShowLines, help_lines
+from paddock.tui.feed import Seen, follow
+from paddock.tui.header import header_lines
+from paddock.tui.keys import key_bar
+from paddock.tui.lines import LinesView
+from paddock.tui.order import Ranking, matches
+from paddock.tui.pages import PageDesk, is_moving
+from paddock.tui.style import joined, safe
+from paddock.tui.tabs import tab_line
+from paddock.tui.tasklist import TaskList
+from paddock.tui.textlines import TextLines
+from paddock.views.board import BoardView
+from paddock.views.rows import TaskRow
+
+WIDE_COLUMNS = 140
+SMALL_LINES = 16
+TICK_SECONDS = 1.0
+_Result = TypeVar("_Result")
+
+
+class PaddockTop(App[None]):
+    CSS_PATH = "paddock.tcss"
+    AUTO_FOCUS = None
+    ENABLE_COMMAND_PALETTE = False
+    HORIZONTAL_BREAKPOINTS: list[tuple[int, str]] | None = [(0, "is-narrow"), (WIDE_COLUMNS, "is-wide")]  # noqa: RUF012
+    VERTICAL_BREAKPOINTS: list[tuple[int, str]] | None = [(0, "is-small"), (SMALL_LINES, "is-tall")]  # noqa: RUF012
+    BINDINGS: ClassVar[list[BindingType]] = BINDINGS
+
+    class FeedMoved(Message):
+        """There is something new in the mailbox."""
+
+    class Finished(Message):
+        """What a thread was asked for; `take` is called in the thread of the screen."""
+
+        def __init__(self, take: Callable[[Any], None], result: object) -> None:
+            super().__init__()
+            self.take, self.result = take, result
+
+    def __init__(self, workspace: Workspace, clock: Callable[[], float] = time.time) -> None:
+        super().__init__(ansi_color=True)
+        self.theme = "ansi-dark"
+        self._workspace, self._clock = workspace, clock
+        self._mailbox: list[Seen] = []
+        self._seen = Seen(None, "reading the log")
+        self._view: BoardView | None = None
+        self._engines: frozenset[str] = frozenset()
+        self._ranking = Ranking()
+        self._filter = ""
+        self._tab = 0
+        self._leaving: dict[str, int | None] = {}
+        self._heads: dict[str, str] = {}
+        self._page: tuple[str, str] | None = None
+        self._asking = Asking(self)
+        self._pages = PageDesk(self.new_workspace, lambda read: self.work(read, self._show_page))
+
+    def compose(self) -> ComposeResult:
+        yield TextLines(id="top")
+        with Container(id="body"):
+            yield TaskList(self._clock)
+            with Container(id="side"):
+                yield TextLines(id="tabs")
+                yield TextLines(id="facts")
+                yield LinesView(id="page")
+        yield Input(placeholder="words that a row must have; esc shows all again", id="words", compact=True)
+        yield TextLines(id="keys")
+
+    def on_mount(self) -> None:
+        # Kept, because what a thread or a timer brings may come after the screen is gone.
+        self._list, self._lines = self.query_one(TaskList), self.query_one("#page", LinesView)
+        self._bars = {name: self.query_one(f"#{name}", TextLines) for name in ("top", "tabs", "facts", "keys")}
+        self._words = self.query_one("#words", Input)
+        self.run_worker(self._feed, thread=True, group="feed", exit_on_error=False)
+        self.set_interval(TICK_SECONDS, self._tick)
+
+    # -- threads ----------------------------------------------------------------------------------------------
+
+    def new_workspace(self) -> Workspace:
+        """For one thread: what it opens is its own, and the configuration is read again."""
+        return Workspace(self._workspace.repo, self._workspace.settings)
+
+    def _feed(self) -> None:
+        worker = get_current_worker()
+        follow(self.new_workspace(), self._post, lambda: worker.is_cancelled)
+
+    def _post(self, seen: Seen) -> None:
+        """In the thread of the feed: the screen takes the newest when it has time, and skips the others."""
+        is_told = bool(self._mailbox)
+        self._mailbox.append(seen)
+        if not is_told:
+            self.post_message(self.FeedMoved())
+
+    def work(self, ask: Callable[[], _Result], take: Callable[[_Result], None]) -> None:
+        """`ask` in a thread, then `take` with its result in the thread of the screen. What it raises is told."""
+
+        def run() -> None:
+            try:
+                result = ask()
+            except PaddockError as error:
+                self.post_message(self.Finished(self._tell_refusal, error))
+            else:
+                self.post_message(self.Finished(take, result))
+
+        self.run_worker(run, thread=True, group="work", exit_on_error=False)
+
+    def _tell_refusal(self, error: PaddockError) -> None:
+        self.tell(error.message, error.hint or "", is_bad=True)
+
+    @on(Finished)
+    def _take_result(self, finished: Finished) -> None:
+        finished.take(finished.result)
+
+    @on(FeedMoved)
+    def _take_seen(self) -> None:
+        found, self._mailbox = self._mailbox, []
+        if not found:
+            return
+        self._seen = found[-1]
+        if (view := self._seen.view) is not None:
+            self._view, self._engines = view, self._seen.engines
+            self._ranking.take(view.tasks)
+            self._fill()
+        self._show_top()
+
+    # -- what is shown ----------------------------------------------------------------------------------------
+
+    @property
+    def row(self) -> TaskRow | None:
+        return self._view.tasks.get(self._list.current or "") if self._view is not None else None
+
+    @property
+    def rows(self) -> list[TaskRow]:
+        """Those that keys apply to: the selected ones, else the one with the cursor."""
+        chosen = [name for name in self._list.order if name in self._list.chosen]
+        if chosen and self._view is not None:
+            return [self._view.tasks[name] for name in chosen if name in self._view.tasks]
+        return [row] if (row := self.row) is not None else []
+
+    def head_shown(self, row: TaskRow) -> str | None:
+        """The version that the person has seen: of the patch that was read, else what the row tells of. None where
+        no version waits for a decision."""
+        return self._heads.get(row.id, row.head) if row.phase == Phase.APPROVAL else None
+
+    def leave_rows(self, tasks: Sequence[str]) -> None:
+        """A request is made for them: when they move, the cursor stays for whichever comes next."""
+        self._leaving |= {name: self._ranking.group_of(name) for name in tasks}
+        self._list.chosen.clear()
+        self._list.redraw()
+
+    def tell(self, words: str, hint: str = "", *, is_bad: bool = False) -> None:
+        text = f"{safe(words, 600)}\n{safe(hint, 400)}" if hint else safe(words, 600)
+        self.notify(text, severity="error" if is_bad else "information", timeout=8 if is_bad else 4, markup=False)
+
+    def _fill(self) -> None:
+        view = self._view
+        if view is None:
+            return
+        words, order = self._filter.lower().split(), self._ranking.order
+        if words:
+            order = [name for name in order if matches(view.tasks[name], words)]
+        moved = {name for name, group in self._leaving.items() if self._ranking.group_of(name) != group}
+        self._list.show(view.tasks, order, stay=self._list.current in moved)
+        self._leaving = {name: group for name, group in self._leaving.items() if name not in moved}
+        self._want_page()
+        self._show_bars()
+
+    def _show_top(self) -> None:
+        width, height = self.size
+        most = 4 if height >= 20 else 2 if height >= SMALL_LINES else 1
+        lines = header_lines(self._view, self._seen.quotas, width, most, self._clock()) if self._view else []
+        if self._seen.trouble:
+            words = [Text(f"! {safe(self._seen.trouble, 400)}", "red"), Text(safe(self._seen.hint, 200), "dim")]
+            lines = [joined(words, width), *lines[: most - 1]]
+        self._bars["top"].show(lines)
+
+    def _show_bars(self) -> None:
+        width = self.size.width
+        self._bars["keys"].show([key_bar(self.rows, len(self._list.chosen), self._engines, width)])
+        side = self._bars["tabs"]
+        side.show([tab_line(TABS, self._tab, self._where(), side.size.width or width)])
+
+    def _where(self) -> str:
+        """Which row this is, and how many are out of sight."""
+        row, order = self.row, self._list.order
+        if self._is_open and row is not None:
+            return f"{row.id} {safe(row.title, 40)}"
+        words = [f"{self._list.place + 1:,} of {len(order):,}"] if order else []
+        words += [f"{self._list.hidden_below:,} below"] if self._list.hidden_below else []
+        if self._view is not None and self._view.older and not self._list.hidden_below:
+            words.append(f"{self._view.older:,} older: paddock status --all")
+        words += [f"filter: {safe(self._filter, 30)}"] if self._filter else []
+        return " · ".join(words)
+
+    def _want_page(self, *, again: bool = False) -> None:
+        if self.row is None:
+            self._page = None
+            self._bars["facts"].show(())
+            self._lines.show(self._nothing(), wraps=True, is_new=True)
+        self._pages.want(self.row, TABS[self._tab], again=again)
+
+    def _nothing(self) -> list[Text]:
+        if self._filter:
+            return [Text("no row has all of these words; esc shows all again", "dim")]
+        return [Text("no tasks yet"), Text(), Text('add one: paddock add "what to do"')] if self._view else []
+
+    def _show_page(self, page: Page) -> None:
+        if not self._pages.take(page):
+            return
+        if page.head is not None:
+            self._heads[page.task] = page.head
+        place = (page.task, page.tab)
+        self._bars["facts"].show(page.facts)
+        self._lines.show(page.lines, wraps=page.wraps, is_new=place != self._page, at_end=page.tab == "preview")
+        self._page = place
+
+    def _tick(self) -> None:
+        """Ages, and what moves without a word in the log."""
+        if self._seen.trouble:
+            return
+        self._list.redraw()
+        self._show_top()
+        if (row := self.row) is not None and is_moving(row, TABS[self._tab]):
+            self._want_page(again=True)
+
+    @on(TextLines.Resized)
+    def _resized(self) -> None:
+        self._show_top()
+        self._show_bars()
+
+    # -- moving -----------------------------------------------------------------------------------------------
+
+    @on(TaskList.Moved)
+    def _row_changed(self) -> None:
+        self._lines.follows = False
+        self._want_page()
+        self._show_bars()
+
+    def action_move(self, by: int) -> None:
+        if self._is_open:
+            self._lines.scroll_relative(y=by, animate=False)
+        else:
+            self._list.move(by)
+
+    def action_page(self, by: int) -> None:
+        if self._is_open:
+            self._lines.scroll_relative(y=by * max(1, self._lines.size.height - 1), animate=False)
+        else:
+            self._list.move(by * max(1, self._list.size.height - 1))
+
+    def action_go(self, place: int) -> None:
+        if self._is_open:
+            self._lines.scroll_to(y=0 if place == 0 else self._lines.max_scroll_y, animate=False)
+        else:
+            self._list.move_to(place if place >= 0 else len(self._list.order) - 1)
+
+    def action_scroll(self, by: int) -> None:
+        self._lines.follows = False
+        self._lines.scroll_relative(y=by, animate=False)
+
+    @property
+    def _is_open(self) -> bool:
+        return self.screen.has_class("is-open")
+
+    def action_open(self) -> None:
+        if self.row is not None:
+            self._set_open(is_open=True)
+
+    @on(TaskList.Opened)
+    def _clicked_twice(self) -> None:
+        self.action_open()
+
+    def _set_open(self, *, is_open: bool) -> None:
+        self.screen.set_class(is_open, "is-open")
+        self.call_after_refresh(self._show_bars)
+
+    def action_leave(self) -> None:
+        """One step at a time: from the open row, the selection, the filter."""
+        if self._is_open:
+            self._set_open(is_open=False)
+        elif self._list.chosen:
+            self._list.chosen.clear()
+            self._list.redraw()
+        elif self._filter:
+            self._filter = ""
+            self._fill()
+        self._show_bars()
+
+    def action_tab(self, number: int) -> None:
+        self._tab = number
+        self._lines.follows = False
+        self._want_page()
+        self._show_bars()
+
+    def action_turn(self, by: int) -> None:
+        self.action_tab((self._tab + by) % len(TABS))
+
+    # -- asking -----------------------------------------------------------------------------------------------
+
+    def action_ask(self, action: str) -> None:
+        if rows := self.rows:
+            self._asking.ask(action, rows)
+
+    def action_look(self, action: str) -> None:
+        if (row := self.row) is not None and self._asking.may_look(action, row, self._engines):
+            self.action_tab(TABS.index("diff" if action == "diff" else "preview"))
+            self._lines.follows = action == "follow"
+            self._set_open(is_open=True)
+            self._lines.scroll_to(y=self._lines.max_scroll_y if action == "follow" else 0, animate=False)
+
+    def action_choose(self) -> None:
+        if (current := self._list.current) is not None:
+            self._list.choose([current])
+            self._list.move(1)
+            self._show_bars()
+
+    def action_choose_all(self) -> None:
+        self._list.choose(self._list.order)
+        self._show_bars()
+
+    def action_help(self) -> None:
+        self.push_screen(ShowLines("paddock top", help_lines(), {}))
+
+    # -- the filter -------------------------------------------------------------------------------------------
+
+    def action_filter(self) -> None:
+        self._set_open(is_open=False)
+        self._words.value = self._filter
+        self._words.add_class("is-open")
+        self._words.focus()
+
+    @on(Input.Changed, "#words")
+    def _filter_typed(self, event: Input.Changed) -> None:
+        self._filter = event.value
+        self._fill()
+
+    @on(Input.Submitted, "#words")
+    def _filter_done(self) -> None:
+        self._words.remove_class("is-open")
+        self.set_focus(None)
+
+    def on_key(self, event: events.Key) -> None:
+        if event.key == "escape" and self.focused is not None and self.focused.id == "words":
+            event.stop()
+            event.prevent_default()
+            self._filter = ""
+            self._filter_done()
+            self._fill()

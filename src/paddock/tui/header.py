@@ -1,0 +1,116 @@
+"""The lines above the list: counts and the daemon, agents with what limits them and money, the merge queue."""
+
+from collections.abc import Sequence
+
+from rich.text import Text
+
+from paddock.core.durations import rough_duration
+from paddock.core.tasks.task import Phase
+from paddock.tui.feed import QuotaUse
+from paddock.tui.order import moment
+from paddock.tui.style import badge_of, bar, joined, safe
+from paddock.views.board import BoardView
+
+SHOWN_RUNS = 4
+SHOWN_MEMBERS = 3
+_PHASES = (
+    Phase.RUNNING, Phase.REVIEWING, Phase.QUEUED, Phase.APPROVAL, Phase.BLOCKED, Phase.FAILED, Phase.READY,
+    Phase.WAITING, Phase.LANDED, Phase.NOOP, Phase.CANCELLED,
+)  # fmt: skip
+NEARLY = 0.8
+"""From this share on a budget or a quota is worth a colour."""
+
+
+def header_lines(view: BoardView, quotas: Sequence[QuotaUse], width: int, most: int, now: float) -> list[Text]:
+    """At most so many lines, the most important first."""
+    lines = [_counts(view, width, now)]
+    lines += [_notice(view, width)] if view.notices else []
+    lines += [_agents(view, quotas, width, now), _queue(view, width, now)]
+    return lines[:most]
+
+
+def _counts(view: BoardView, width: int, now: float) -> Text:
+    daemon = daemon_words(view, now)
+    needs = len(view.needs)
+    parts = [Text(f"{needs} {'needs' if needs == 1 else 'need'} you", "bold")] if needs else []
+    for phase in _PHASES:
+        if count := view.counts.get(phase.value):
+            symbol, colour = badge_of(phase.value)
+            parts.append(Text(f"{symbol} {count:,} {phase.value}", colour))
+    parts = parts or [Text("no tasks yet")]
+    left = joined([Text(safe(view.repo, 24), "bold"), *parts], max(10, width - daemon.cell_len - 2), "  ", least=100)
+    gap = max(1, width - left.cell_len - daemon.cell_len)
+    line = Text.assemble(left, " " * gap, daemon, no_wrap=True, end="")
+    line.truncate(width, overflow="ellipsis")
+    return line
+
+
+def daemon_words(view: BoardView, now: float) -> Text:
+    daemon = view.daemon
+    match daemon.state:
+        case "running":
+            age = f" {rough_duration(now - moment(daemon.since))}" if daemon.since else ""
+            return Text(f"daemon up{age}", "green")
+        case "none":
+            return Text("no daemon: paddock up", "yellow")
+        case state:
+            return Text(f"daemon {safe(state, 20)}: paddock up", "red")
+
+
+def _notice(view: BoardView, width: int) -> Text:
+    first, more = view.notices[0], len(view.notices) - 1
+    rest = [Text(f"and {more} more: paddock status", "dim")] if more else []
+    return joined(
+        [Text(f"! {safe(first.text, 400)}", "yellow"), Text(f"run: {safe(first.run, 200)}", "dim"), *rest], width
+    )
+
+
+def _agents(view: BoardView, quotas: Sequence[QuotaUse], width: int, now: float) -> Text:
+    agents = view.agents
+    parts = [Text(f"agents {agents.running} of {agents.cap}")]
+    if agents.reason:
+        until = f" for {rough_duration(moment(agents.until) - now)}" if agents.until else ""
+        parts.append(Text(f"{safe(agents.reason, 200)}{until}", "yellow"))
+    parts.insert(1, _money(view))
+    return joined([*parts, *map(_quota, sorted(quotas, key=lambda one: -one.used))], width)
+
+
+def _quota(quota: QuotaUse) -> Text:
+    colour = "red" if quota.used >= 1 else "yellow" if quota.used > NEARLY else ""
+    return Text(f"{safe(quota.account, 20)} {safe(quota.window, 12)} {quota.used:.0%} {bar(quota.used)}", colour)
+
+
+def _money(view: BoardView) -> Text:
+    spend = view.spend
+    spent = (spend.cost_usd or 0.0) + spend.assumed_usd
+    words = Text(f"${spent:,.2f} today")
+    if spend.budget_usd:
+        share = spent / spend.budget_usd
+        words.append(
+            f" of ${spend.budget_usd:,.2f} {bar(share)}", "red" if share >= 1 else "yellow" if share > NEARLY else ""
+        )
+    return words
+
+
+def _queue(view: BoardView, width: int, now: float) -> Text:
+    queue = view.queue
+    parts = [Text(f"queue {queue.state}", "" if queue.state == "open" else "red")]
+    if queue.state != "open" and queue.reason:
+        parts[0].append(f": {safe(queue.reason, 160)}")
+    if queue.next is not None:
+        when = rough_duration(moment(queue.next.eta) - now)
+        parts.append(Text(f"next {some(queue.next.members)} in about {when}", "cyan"))
+    for run in queue.runs[:SHOWN_RUNS]:
+        what = some(run.members) or view.branch
+        parts.append(Text(f"● {run.run} {run.purpose} {what} {rough_duration(now - moment(run.since))}", "blue"))
+    if (hidden := len(queue.runs) - SHOWN_RUNS) > 0:
+        parts.append(Text(f"{hidden} more runs"))
+    waiting = f"{queue.queued} queued" if queue.queued else "nothing queued"
+    parts.insert(1, Text(waiting, "dim"))
+    return joined(parts, width)
+
+
+def some(names: Sequence[str]) -> str:
+    """The first few of them."""
+    more = len(names) - SHOWN_MEMBERS
+    return safe(" ".join(names[:SHOWN_MEMBERS]), 60) + (f" +{more}" if more > 0 else "")

@@ -1,0 +1,163 @@
+"""The screen as a whole: every size, its tabs, and a fleet and a log that come and go under it."""
+
+import os
+import signal
+from functools import partial
+
+import pytest
+from bench.seeded_fleet import Herd
+from rich.cells import cell_len
+
+from paddock.core.board import DAEMON_LEASE
+from paddock.core.tasks.task import Phase
+from paddock.fleet.workspace import Workspace
+from paddock.git.repo import discover
+from paddock.tui.feed import QuotaUse
+from paddock.tui.header import header_lines
+from tests.fleet.conftest import make_yard, yard, yard_template
+from tests.fleet.yard import Yard, commit, write
+from tests.tui.conftest import Fleet, SeedFleet, Top
+
+__all__ = ["make_yard", "yard", "yard_template"]
+
+MANY = Herd(landed=30, running=20, approval=8, queued=6, ready=10, waiting=12, blocked=3, failed=2, hours=6.0)
+
+
+@pytest.mark.parametrize("size", [(80, 24), (40, 12), (200, 60), (30, 8), (120, 15)], ids=lambda s: f"{s[0]}x{s[1]}")
+def test_every_size_shows_whole_rows_and_tells_how_many_are_out_of_sight(
+    seed: SeedFleet, size: tuple[int, int]
+) -> None:
+    fleet = seed(MANY)
+    width, height = size
+
+    async def script(top: Top) -> None:
+        await top.until(lambda: "preview" in top.bar("tabs"))
+        await top.pilot.pause()
+        lines = top.text.splitlines()
+        assert len(lines) == height
+        assert {cell_len(line) for line in lines} == {width}
+        shown = top.list.size.height
+        hidden = len(top.list.order) - shown
+        assert f"{hidden} below" in top.bar("tabs")
+        assert "? help" in lines[-1]
+        for name in top.list.order[:shown]:
+            assert any(f" {name} " in line for line in lines), f"{name} has a row"
+        assert top.page.display == (height >= 16)
+        parts = [top.list.region, top.page.region if top.page.display else None]
+        regions = [part for part in parts if part is not None]
+        assert all(not a.overlaps(b) for a in regions for b in regions if a is not b)
+
+    fleet.play(script, size=size)
+
+
+def test_a_terminal_that_changes_its_size_is_filled_again(seed: SeedFleet) -> None:
+    fleet = seed(MANY)
+
+    async def script(top: Top) -> None:
+        for width, height in ((200, 60), (40, 12), (80, 24)):
+            await top.pilot.resize_terminal(width, height)
+            await top.pilot.pause()
+            await top.until(partial(_fills, top, width), f"{width} columns")
+            place = top.list.place - top.list.scroll_offset.y
+            assert 0 <= place < top.list.size.height, "the cursor is in sight"
+
+    fleet.play(script)
+
+
+def _fills(top: Top, width: int) -> bool:
+    return {cell_len(line) for line in top.text.splitlines()} == {width}
+
+
+def test_the_head_tells_counts_money_quotas_and_what_lands_next(fleet: Fleet) -> None:
+    async def script(top: Top) -> None:
+        view = top.app._view
+        assert view is not None
+        quotas = (QuotaUse("claude", "5 hours", 0.43), QuotaUse("codex", "week", 0.97))
+        lines = [line.plain for line in header_lines(view, quotas, 200, 4, top.app._clock())]
+        assert "5 need you" in lines[0]
+        assert "no daemon: paddock up" in lines[0]
+        assert any("codex week 97% [███████░] · claude 5 hours 43% [███░░░░░]" in line for line in lines)
+        assert any(line.startswith("queue open · 2 queued") and "● r" in line for line in lines)
+
+    fleet.play(script)
+
+
+def test_each_tab_shows_its_page_of_the_row(fleet: Fleet) -> None:
+    async def script(top: Top) -> None:
+        name = fleet.tasks_in(Phase.APPROVAL)[0]
+        await top.go_to(name)
+        await top.until(lambda: fleet.task(name).title in top.bar("facts"))
+        await top.press("2")
+        await top.until(lambda: "@@" in top.page.plain, "the patch")
+        await top.press("4")
+        await top.until(lambda: "added:" in top.page.plain, "what happened")
+        await top.press("left")
+        await top.until(lambda: "no CI run" in top.page.plain, "its CI runs")
+        await top.go_to(fleet.tasks_in(Phase.LANDED)[0])
+        await top.until(lambda: "pass" in top.page.plain)
+        await top.press("enter")
+        assert not top.list.display
+        await top.press("escape")
+        assert top.list.display
+
+    fleet.play(script)
+
+
+def test_help_lists_every_key(fleet: Fleet) -> None:
+    async def script(top: Top) -> None:
+        await top.press("question_mark")
+        await top.until(lambda: "approve the version shown" in top.text)
+        for words in ("reject it", "retry", "stop its agent", "leave; the fleet goes on", "others say why not"):
+            assert words in top.text or words == "retry"
+        await top.press("escape", "q")
+        await top.until(lambda: not top.app.is_running)
+
+    fleet.play(script)
+
+
+def test_a_log_that_is_gone_is_said_and_nothing_crashes(fleet: Fleet) -> None:
+    async def script(top: Top) -> None:
+        shown = list(top.list.order)
+        state = fleet.workspace.state_dir
+        state.rename(state.with_name("elsewhere"))
+        await top.until(lambda: top.bar("top").startswith("! "), "the trouble is said")
+        assert list(top.list.order) == shown, "what was known stays in sight"
+        await top.press("a", "2", "j", "k")
+        await top.until(lambda: top.toasts, "a request is refused")
+        state.with_name("elsewhere").rename(state)
+        await top.until(lambda: not top.bar("top").startswith("! "), "it is read again")
+
+    fleet.play(script)
+
+
+def test_a_fleet_is_followed_from_its_daemon_s_start_to_its_end(yard: Yard, monkeypatch: pytest.MonkeyPatch) -> None:
+    yard.env["PADDOCK_LAND_CI"] = "true"
+    for name, value in yard.env.items():
+        monkeypatch.setenv(name, value)
+    yard.add(
+        write("a.py", "print(1)\n"), {"say": "Halfway [red]there[/red]"}, {"think": 1.0}, commit(), title="Print it"
+    )
+    fleet = Fleet(yard.top)
+
+    async def script(top: Top) -> None:
+        assert "no daemon: paddock up" in top.bar("top")
+        daemon = yard.start("run")
+        await top.until(lambda: "daemon up" in top.bar("top"))
+        await top.until(lambda: "Halfway [red]there[/red]" in top.text, "its last words")
+        await top.until(lambda: "a approve" in top.bar("keys"), "it waits for approval")
+        await top.press("a")
+        await top.until(lambda: fleet.task("t1").phase is Phase.LANDED, "it lands")
+        await top.until(lambda: "✓ landed" in top.text)
+        os.kill(daemon.pid, signal.SIGTERM)
+        await top.until(lambda: "no daemon" in top.bar("top"), "the daemon has ended")
+
+    fleet.play(script)
+
+
+def test_an_empty_log_says_what_to_run(yard: Yard) -> None:
+    async def script(top: Top) -> None:
+        assert "paddock add" in top.text
+        await top.press("a", "j", "enter", "d", "x")
+        assert DAEMON_LEASE not in Workspace(discover(yard.top)).board().leases.held
+
+    Fleet(yard.top).play(script)
