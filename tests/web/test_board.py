@@ -1,0 +1,205 @@
+"""The board in a browser: it follows the fleet, and what people do there happens."""
+
+import json
+import re
+
+from bench.seeded_fleet import Herd
+from playwright.sync_api import Page, expect
+
+from paddock.core.tasks.task import Phase
+from tests.fleet.yard import Yard, commit, play, write
+from tests.web.conftest import SeedYard, Serve
+from tests.web.site import PHONE, Site
+
+SMALL = Herd(landed=9, running=3, approval=4, queued=2, ready=3, waiting=4, blocked=2, failed=1, noop=1, cancelled=1)
+
+
+def phase_of(yard: Yard, task: str) -> str:
+    return yard.task(task).phase.value
+
+
+def first_in(page: Page, section: str, nth: int = 0) -> str:
+    """The id of a row."""
+    row = page.locator(f'[data-section="{section}"] [data-task]').nth(nth)
+    return row.get_attribute("data-task") or ""
+
+
+def need(page: Page, word: str) -> str:
+    row = page.locator('[data-section="needs"] [data-task]', has=page.locator(".st", has_text=word)).first
+    return row.get_attribute("data-task") or ""
+
+
+def test_an_empty_board_says_what_to_run_and_then_follows_a_running_fleet(site: Site) -> None:
+    page = site.page()
+    expect(page.get_by_role("heading", name="Nothing to do yet")).to_be_visible()
+    expect(page.locator(".top .pulse")).to_have_text("daemon down")
+    work = [{"brief": play(write(f"{name}.txt"), commit()), "title": f"Write {name}"} for name in ("one", "two")]
+    site.yard.add_all(work)
+    expect(page.locator("#ready [data-task]")).to_have_count(2)
+    site.yard.run()
+    needs = page.get_by_label("Needs you", exact=True)
+    expect(needs.get_by_role("link", name="Write one")).to_be_visible()
+    expect(page.locator('.flow [data-phase="approval"] b')).to_have_text("2")
+    page.keyboard.press("a")
+    site.yard.await_board(lambda board: board.tasks["t1"].phase is Phase.QUEUED, "the approval")
+    expect(page.locator('[data-section="queued"] [data-task="t1"]')).to_be_visible()
+    expect(page.locator(".feed")).to_contain_text("t1")
+
+
+def test_people_approve_reject_retry_and_message_by_mouse(seed_yard: SeedYard, serve_yard: Serve) -> None:
+    yard = seed_yard(SMALL)
+    page = serve_yard(yard).page()
+    approved, rejected = first_in(page, "needs"), first_in(page, "needs", 1)
+    page.get_by_role("button", name=f"Approve {approved}").click()
+    yard.await_board(lambda board: board.tasks[approved].phase is Phase.QUEUED, "the approval")
+    expect(page.get_by_role("status").filter(has_text="approved")).to_contain_text(approved)
+
+    page.locator(f'[data-task="{rejected}"] .age').click()
+    page.keyboard.press("j")
+    page.keyboard.press("Space")
+    peek = page.get_by_label(f"Peek at {rejected}")
+    peek.get_by_role("button", name=f"Reject {rejected}").click()
+    page.get_by_role("dialog").get_by_role("textbox").fill("Name the period <b>exactly</b>")
+    page.get_by_role("dialog").get_by_role("button", name="Reject").click()
+    yard.await_board(lambda board: board.tasks[rejected].phase is not Phase.APPROVAL, "the rejection")
+    assert "Name the period <b>exactly</b>" in yard.paddock("log", "--json", "--task", rejected)
+
+    blocked = need(page, "blocked")
+    page.get_by_role("button", name=f"Retry {blocked}").click()
+    yard.await_board(lambda board: board.tasks[blocked].phase is Phase.READY, "the retry")
+
+    page.locator('[data-phase="approval"]').click()
+    asked = first_in(page, "needs")
+    page.locator(f'[data-task="{asked}"]').get_by_role("link").first.click()
+    expect(page).to_have_url(re.compile(f"/tasks/{asked}$"))
+    page.go_back()
+    expect(page.locator('[data-phase="approval"]')).to_have_attribute("aria-current", "true")
+
+
+def test_keys_move_message_stop_and_select_many(seed_yard: SeedYard, serve_yard: Serve) -> None:
+    yard = seed_yard(SMALL)
+    page = serve_yard(yard).page()
+    ids = [first_in(page, "needs", nth) for nth in range(4)]
+    expect(page.locator("[aria-current=true][data-task]")).to_have_attribute("data-task", ids[0])
+    page.keyboard.press("x")
+    page.keyboard.press("j")
+    page.keyboard.press("x")
+    bar = page.get_by_label("Selected tasks")
+    expect(bar).to_contain_text("2 selected")
+    for _ in range(6):
+        page.keyboard.press("j")
+    page.keyboard.press("x")
+    expect(bar.get_by_role("button", name="Approve")).to_contain_text("not 1")
+    page.keyboard.press("a")
+    yard.await_board(lambda board: {board.tasks[name].phase for name in ids[:2]} == {Phase.QUEUED}, "both approvals")
+    expect(bar).to_contain_text("1 selected")
+    page.keyboard.press("Escape")
+    expect(bar).to_have_count(0)
+
+    running = first_in(page, "running")
+    page.keyboard.press("/")
+    page.keyboard.type(f"id:{running}")
+    page.keyboard.press("Escape")
+    page.get_by_role("searchbox").blur()
+    expect(page.locator("[data-task]")).to_have_count(1)
+    page.keyboard.press("m")
+    page.get_by_role("dialog").get_by_role("textbox").fill("Look at the tests first")
+    page.keyboard.press("Control+Enter")
+    yard.await_board(lambda board: len(board.tasks[running].inbox) == 1, "the message")
+    page.keyboard.press("s")
+    yard.await_that(lambda: "stop" in yard.paddock("log", "--task", running) or None, "the stop")
+    page.keyboard.press("a")
+    expect(page.locator(".toasts")).to_contain_text(f"{running} is running: approve is not possible now")
+
+
+def test_ctrl_k_finds_tasks_and_offers_what_is_legal_now(seed_yard: SeedYard, serve_yard: Serve) -> None:
+    page = serve_yard(seed_yard(SMALL)).page()
+    first = first_in(page, "needs")
+    page.keyboard.press("Control+k")
+    box = page.get_by_role("combobox")
+    expect(page.get_by_role("option").first).to_contain_text(f"Approve {first}")
+    box.fill("fleet")
+    page.keyboard.press("Enter")
+    expect(page).to_have_url(re.compile("/fleet$"))
+    page.keyboard.press("Control+k")
+    page.get_by_role("combobox").fill(first)
+    page.keyboard.press("Enter")
+    expect(page).to_have_url(re.compile(f"/tasks/{first}$"))
+    page.goto(page.url.replace(f"/tasks/{first}", "/"))
+    expect(page.locator('[data-section="needs"]')).to_be_visible()
+    page.keyboard.press("?")
+    keys = page.get_by_role("dialog")
+    expect(keys).to_contain_text("reject or retry")
+    page.keyboard.press("Escape")
+    expect(keys).to_have_count(0)
+
+
+def test_a_new_convoy_is_drafted_kept_and_added(site: Site) -> None:
+    page = site.page()
+    expect(page.get_by_role("heading", name="Nothing to do yet")).to_be_visible()
+    page.keyboard.press("n")
+    form = page.get_by_role("dialog")
+    form.get_by_label("Brief", exact=True).fill("Type the customers")
+    form.get_by_role("button", name="Close").click()
+    page.reload()
+    page.keyboard.press("n")
+    expect(form.get_by_label("Brief", exact=True)).to_have_value("Type the customers")
+    form.get_by_role("button", name="Another task").click()
+    form.get_by_label("Brief", exact=True).nth(1).fill("Then the orders")
+    form.get_by_label("task 1", exact=True).check()
+    form.get_by_text("More: title").nth(1).click()
+    form.get_by_label("After").nth(1).fill("t99")
+    form.get_by_role("button", name="Add 2 tasks").click()
+    expect(form.get_by_role("alert")).to_contain_text("t99")
+    form.get_by_label("After").nth(1).fill("")
+    form.get_by_label("Convoy").fill("typed-api")
+    form.get_by_role("button", name="Add 2 tasks").click()
+    expect(page.locator('[data-section="waiting"] [data-task="t2"]')).to_be_visible()
+    expect(page.locator('[data-convoy="typed-api"]')).to_contain_text("0 of 2 done")
+    assert list(site.yard.task("t2").after) == ["t1"]
+    page.keyboard.press("n")
+    expect(form.get_by_label("Brief", exact=True)).to_have_value("")
+
+
+def test_a_restarted_server_continues_the_page_and_every_event_is_shown_once(yard: Yard, serve_yard: Serve) -> None:
+    yard.add_all([{"brief": "first"}])
+    site = serve_yard(yard)
+    page = site.page("/log")
+    expect(page.locator("[data-seq]")).to_have_count(len(yard.records()))
+    port = int(site.origin.rpartition(":")[2])
+    site.server.kill()
+    expect(page.locator(".top .pulse")).to_have_text("stream cut")
+    yard.add_all([{"brief": "x", "title": f"while it was away {number}"} for number in range(5)])
+    serve_yard(yard, port=port)
+    expect(page.locator(".log")).to_contain_text("while it was away 4")
+    yard.add_all([{"brief": "x", "title": "after it came back"}])
+    expect(page.locator(".log")).to_contain_text("after it came back")
+    seen = page.locator("[data-seq]").evaluate_all("rows => rows.map((row) => Number(row.dataset.seq))")
+    assert seen == [record.seq for record in yard.records()]
+    page.get_by_role("link", name="Board", exact=True).click()
+    expect(page.locator("#ready [data-task]")).to_have_count(7)
+
+
+HOSTILE = (
+    "<script>document.title = 'owned'</script>",
+    "<img src=x onerror=\"document.title = 'owned'\">",
+    "javascript:alert(1) ${alert(1)} {{7*7}}",
+)
+
+
+def test_hostile_titles_stay_text(yard: Yard, serve_yard: Serve) -> None:
+    file = yard.folder / "hostile.json"
+    file.write_text(json.dumps([{"brief": "x", "title": title} for title in HOSTILE]))
+    yard.paddock("add", "--file", str(file))
+    site = serve_yard(yard)
+    page = site.page(size=PHONE)
+    rows = page.locator("#ready [data-task]")
+    expect(rows).to_have_count(len(HOSTILE))
+    expect(rows.first).to_contain_text("<script>document.title = 'owned'</script>")
+    page.keyboard.press("Control+k")
+    page.get_by_role("combobox").fill("onerror")
+    expect(page.get_by_role("option").first).to_contain_text("<img src=x")
+    page.keyboard.press("Escape")
+    assert page.locator("main script, main img, dialog img").count() == 0
+    assert "owned" not in page.title()
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
