@@ -6,44 +6,46 @@ import re
 from bench.seeded_fleet import Herd
 from playwright.sync_api import Page, expect
 
+from paddock.core.ids import TaskId
 from paddock.core.tasks.task import Phase
 from tests.fleet.yard import Yard, commit, play, write
-from tests.web.conftest import SeedYard, Serve
-from tests.web.site import PHONE, Site
+from tests.web.conftest import MakeYard, SeedYard, Serve
+from tests.web.site import MILLISECONDS, PHONE, Site
 
 SMALL = Herd(landed=9, running=3, approval=4, queued=2, ready=3, waiting=4, blocked=2, failed=1, noop=1, cancelled=1)
 
 
-def phase_of(yard: Yard, task: str) -> str:
-    return yard.task(task).phase.value
-
-
-def first_in(page: Page, section: str, nth: int = 0) -> str:
+def first_in(page: Page, section: str, nth: int = 0) -> TaskId:
     """The id of a row."""
     row = page.locator(f'[data-section="{section}"] [data-task]').nth(nth)
-    return row.get_attribute("data-task") or ""
+    return TaskId(row.get_attribute("data-task") or "")
 
 
-def need(page: Page, word: str) -> str:
+def need(page: Page, word: str) -> TaskId:
     row = page.locator('[data-section="needs"] [data-task]', has=page.locator(".st", has_text=word)).first
-    return row.get_attribute("data-task") or ""
+    return TaskId(row.get_attribute("data-task") or "")
 
 
-def test_an_empty_board_says_what_to_run_and_then_follows_a_running_fleet(site: Site) -> None:
-    page = site.page()
+def test_an_empty_board_says_what_to_run_and_then_follows_a_running_fleet(
+    make_yard: MakeYard, serve_yard: Serve
+) -> None:
+    yard = make_yard(PADDOCK_LAND_CI="true")
+    page = serve_yard(yard).page()
     expect(page.get_by_role("heading", name="Nothing to do yet")).to_be_visible()
     expect(page.locator(".top .pulse")).to_have_text("daemon down")
     work = [{"brief": play(write(f"{name}.txt"), commit()), "title": f"Write {name}"} for name in ("one", "two")]
-    site.yard.add_all(work)
+    yard.add_all(work)
     expect(page.locator("#ready [data-task]")).to_have_count(2)
-    site.yard.run()
+    yard.start("run")
     needs = page.get_by_label("Needs you", exact=True)
-    expect(needs.get_by_role("link", name="Write one")).to_be_visible()
+    expect(needs.locator("[data-task]")).to_have_count(2, timeout=MILLISECONDS)
     expect(page.locator('.flow [data-phase="approval"] b')).to_have_text("2")
     page.keyboard.press("a")
-    site.yard.await_board(lambda board: board.tasks["t1"].phase is Phase.QUEUED, "the approval")
-    expect(page.locator('[data-section="queued"] [data-task="t1"]')).to_be_visible()
+    expect(page.locator('.flow [data-phase="landed"] b')).to_have_text("1", timeout=MILLISECONDS)
+    expect(page.locator('[data-section="landed"] [data-task="t1"]')).to_be_visible(timeout=MILLISECONDS)
+    expect(needs.locator("[data-task]:not(.leaving)")).to_have_count(1)
     expect(page.locator(".feed")).to_contain_text("t1")
+    assert yard.task("t1").phase is Phase.LANDED
 
 
 def test_people_approve_reject_retry_and_message_by_mouse(seed_yard: SeedYard, serve_yard: Serve) -> None:
@@ -99,8 +101,7 @@ def test_keys_move_message_stop_and_select_many(seed_yard: SeedYard, serve_yard:
     running = first_in(page, "running")
     page.keyboard.press("/")
     page.keyboard.type(f"id:{running}")
-    page.keyboard.press("Escape")
-    page.get_by_role("searchbox").blur()
+    page.keyboard.press("Enter")
     expect(page.locator("[data-task]")).to_have_count(1)
     page.keyboard.press("m")
     page.get_by_role("dialog").get_by_role("textbox").fill("Look at the tests first")

@@ -4,10 +4,10 @@ import {Fragment, html, render, signal, useEffect, useErrorBoundary} from "./lib
 import {startActions} from "./lib/actions.js";
 import {startClock} from "./lib/format.js";
 import {startKeys, useKeys} from "./lib/keys.js";
-import {go, route, startRouter} from "./lib/route.js";
+import {route, startRouter} from "./lib/route.js";
 import {startSession} from "./lib/session.js";
 import {isStale, startStream, watch} from "./lib/stream.js";
-import {nextTheme, startTheme} from "./lib/theme.js";
+import {startTheme} from "./lib/theme.js";
 import {Dialogs, openDialog} from "./parts/dialog.js";
 import {KeyHelp} from "./parts/keyhelp.js";
 import {openNewTask} from "./parts/newtask.js";
@@ -42,12 +42,6 @@ function App() {
     "ctrl+k": ["find or do anything", () => openPalette()],
     "?": ["all keys", () => openDialog(KeyHelp)],
     n: ["new task or convoy", () => openNewTask()],
-    t: ["light, dark or as the system", nextTheme],
-    b: ["board", () => go("/")],
-    q: ["merge queue", () => go("/queue")],
-    f: ["fleet", () => go("/fleet")],
-    i: ["insight", () => go("/insight")],
-    l: ["log", () => go("/log")],
   });
   return html`<${Fragment}>
     <${TopBar} />

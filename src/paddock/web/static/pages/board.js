@@ -72,7 +72,8 @@ function Head({field, convoy}) {
         <label><input type="radio" name="v" id="as-rows" checked=${layout.value === "rows"} onChange=${() => set("rows")} />Rows</label>
         <label><input type="radio" name="v" id="as-cards" checked=${layout.value === "cards"} onChange=${() => set("cards")} />Cards</label></span>
       <label class="filter"><span class="hide">Filter</span><input class="field" type="search" ref=${field} placeholder="Filter" value=${filter.value} spellcheck="false"
-        onInput=${(event) => { filter.value = event.currentTarget.value; }} title="words, or phase:running agent:fixer convoy:pg16 -word" /><kbd>/</kbd></label>
+        onInput=${(event) => { filter.value = event.currentTarget.value; }}
+        onKeyDown=${(event) => { if (event.key === "Enter") event.currentTarget.blur(); }} title="words, or phase:running agent:fixer convoy:pg16 -word" /><kbd>/</kbd></label>
       <button type="button" class="b wide" aria-pressed=${isSelecting ? "true" : "false"} onClick=${select}>Select <kbd>x</kbd></button>
       <button type="button" class="b" onClick=${() => openNewTask()}><${Icon} name="plus" />New task <kbd>n</kbd></button></div></div>`;
 }

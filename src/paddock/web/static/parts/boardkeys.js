@@ -1,8 +1,7 @@
 // The board's keys: they act on the selected rows, else on the row the keyboard is on.
 
-import {useEffect} from "../lib/ui.js";
 import {ACTIONS, perform, rowOf} from "../lib/actions.js";
-import {cursor, isSteered, noteKey, selectAll, selected, steer, toggleSelected} from "../lib/cursor.js";
+import {cursor, noteKey, selectAll, selected, steer, toggleSelected} from "../lib/cursor.js";
 import {useKeys} from "../lib/keys.js";
 import {go, taskPath} from "../lib/route.js";
 import {toast} from "../lib/toasts.js";
@@ -11,7 +10,6 @@ import {performSelected} from "./bulk.js";
 import {folded} from "./group.js";
 
 export function useBoardKeys({field, isPeeking}) {
-  useFocusOnCursor();
   useKeys({
     j: ["move down", () => move(1)],
     k: ["move up", () => move(-1)],
@@ -38,6 +36,7 @@ function move(step) {
   const index = rows.findIndex((row) => row.id === at?.id && row.section === at.section);
   const next = rows[Math.max(0, Math.min(rows.length - 1, index + step))];
   steer(next.section, next.id);
+  focusOn(next);
 }
 
 function subjects() {
@@ -67,6 +66,7 @@ function select() {
   if (!at) return;
   steer(at.section, at.id);
   toggleSelected(at.id);
+  focusOn(at);
 }
 
 function selectApprovable() {
@@ -83,15 +83,12 @@ function clear(event, {field, isPeeking}) {
   return true;
 }
 
-/** The row the keyboard is on has the focus too, so that a screen reader follows. */
-function useFocusOnCursor() {
-  useEffect(() => cursor.subscribe((at) => {
-    if (!at || !isSteered.peek()) return;
-    requestAnimationFrame(() => {
-      const row = document.querySelector(`[data-section="${at.section}"] [data-task="${CSS.escape(at.id)}"]`);
-      const target = row?.matches("a") ? row : row?.querySelector("input[type=checkbox], a");
-      target?.focus({preventScroll: true});
-      row?.scrollIntoView({block: "nearest"});
-    });
-  }), []);
+/** The row the keyboard moved to has the focus too, so that a screen reader follows. */
+function focusOn({section, id}) {
+  requestAnimationFrame(() => {
+    const row = document.querySelector(`[data-section="${section}"] [data-task="${CSS.escape(id)}"]`);
+    const target = row?.matches("a") ? row : row?.querySelector("input[type=checkbox], a");
+    target?.focus({preventScroll: true});
+    row?.scrollIntoView({block: "nearest"});
+  });
 }

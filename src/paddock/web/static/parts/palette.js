@@ -4,7 +4,7 @@ import {html, signal, useEffect, useMemo, useRef, useState} from "../lib/ui.js";
 import {ACTIONS, perform, rowOf} from "../lib/actions.js";
 import {go, taskPath} from "../lib/route.js";
 import {documentOf} from "../lib/state.js";
-import {nextTheme} from "../lib/theme.js";
+import {nextTheme, theme} from "../lib/theme.js";
 import {Icon, Mark} from "./badge.js";
 import {Dialog, hasDialog, openDialog} from "./dialog.js";
 import {openNewTask} from "./newtask.js";
@@ -73,7 +73,7 @@ function pageEntries() {
   const pages = PAGES.map(([words, path, icon]) => ({words, kind: "page", icon, run: () => go(path)}));
   const others = [
     {words: "New task or convoy", kind: "n", icon: "plus", run: () => openNewTask()},
-    {words: "Light, dark or as the system", kind: "t", icon: "edit", run: nextTheme},
+    {words: "Light, dark or as the system", kind: theme.value, icon: "edit", run: nextTheme},
   ];
   return [...others, ...pages];
 }
