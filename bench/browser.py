@@ -47,7 +47,8 @@ class Served:
 
 
 def plain_environment(home: Path) -> dict[str, str]:
-    return {"PATH": os.environ["PATH"], "HOME": str(home), "LANG": "C.UTF-8", "TZ": "UTC", "USER": "ana"}
+    kept = {name: os.environ[name] for name in ("PATH", "PYTHONPATH") if name in os.environ}
+    return {**kept, "HOME": str(home), "LANG": "C.UTF-8", "TZ": "UTC", "USER": "ana"}
 
 
 @contextlib.contextmanager

@@ -10,12 +10,13 @@ import pytest
 from bench.__main__ import SUITES
 
 from tests.engines.real.fixtures import provide_cli
+from tests.web.conftest import require_chromium
 
 ROOT = Path(__file__).parents[2]
 PATIENCE_SECONDS = 240.0
 
 
-@pytest.mark.parametrize("name", [name for name in SUITES if name != "admission-real"])
+@pytest.mark.parametrize("name", [name for name in SUITES if name not in ("admission-real", "web")])
 def test_a_quick_run_ends_well_and_leaves_its_numbers(name: str) -> None:
     assert_runs(name)
 
@@ -24,6 +25,11 @@ def test_a_quick_run_with_real_agents_ends_well_and_leaves_its_numbers() -> None
     for program in ("claude", "codex"):
         provide_cli(program)
     assert_runs("admission-real")
+
+
+def test_a_quick_run_with_a_real_browser_ends_well_and_leaves_its_numbers() -> None:
+    require_chromium()
+    assert_runs("web")
 
 
 def test_an_unknown_benchmark_is_refused_with_the_known_ones() -> None:
