@@ -26,6 +26,7 @@ from paddock.store.protocol import Query
 from paddock.views.costs import BudgetView, CostsView, sum_costs, view_budgets, view_costs
 from paddock.views.document import Document, to_json
 from paddock.views.halts import why_stopped
+from paddock.views.insightpage import InsightView, view_insight
 from paddock.views.leases import LeasesView, view_leases
 from paddock.views.notices import find_notices
 from paddock.views.queue import QueueView, view_queue
@@ -164,6 +165,10 @@ class CostsQuery(Asked, frozen=True):
 
 def read_costs(visit: Visit[CostsQuery, NoBody]) -> CostsView:
     return view_costs(sum_costs(visit.board, visit.store.records(Query(kind=TurnEnded.kind)), visit.query.by))
+
+
+def read_insight(visit: Visit[NoQuery, NoBody]) -> InsightView:
+    return view_insight(visit.board, visit.store.records(Query(kind=TurnEnded.kind)))
 
 
 class BudgetsView(Document, frozen=True, kw_only=True):

@@ -6,6 +6,7 @@ from paddock.core.intent.comments import CommentsRequest
 from paddock.views.board import BoardView
 from paddock.views.costs import CostsView
 from paddock.views.fleetpage import FleetDocument
+from paddock.views.insightpage import InsightView
 from paddock.views.leases import LeasesView
 from paddock.views.patch import DiffView
 from paddock.views.picture import Picture
@@ -49,6 +50,7 @@ ENDPOINTS: tuple[Endpoint[Any, Any], ...] = (
     read("/log", "Records of the log", evidence.LogPage, evidence.read_log, evidence.LogQuery),
     read("/log/{seq}", "One record", ToldRecord, evidence.read_record, NoQuery),
     read("/costs", "As `paddock costs --json`", CostsView, reading.read_costs, reading.CostsQuery),
+    read("/insight", "What work has cost, and how it ended", InsightView, reading.read_insight, NoQuery),
     read("/budgets", "As `paddock budget show --json`", reading.BudgetsView, reading.read_budgets, NoQuery),
     read("/convoys", "As `paddock convoy list --json`", reading.ConvoysView, reading.read_convoys, NoQuery),
     read("/convoys/{name}", "As `paddock convoy show --json`", reading.ConvoyPage, reading.read_convoy, NoQuery),

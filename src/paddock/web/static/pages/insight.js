@@ -9,35 +9,46 @@ import {State} from "../parts/badge.js";
 
 const GROUPS = [["agent", "By agent"], ["engine", "By engine"], ["day", "By day"], ["convoy", "By convoy"]];
 const OUTCOMES = ["landed", "noop", "failed", "blocked", "cancelled"];
+const USEFUL = ["delivered", "unsaved", "noop"];
 const ROWS = 14;
 
 function Page() {
-  const [costs, setCosts] = useState(null);
+  const [seen, setSeen] = useState(null);
   const [problem, setProblem] = useState(null);
-  useEffect(() => { loadCosts().then(setCosts, setProblem); }, []);
+  useEffect(() => { get("insight").then(setSeen, setProblem); }, []);
   const counts = documentOf("board").field("counts").value ?? {};
-  const total = costs?.agent.total;
   return html`<main class="page">
-    <div class="head"><div><h1>Insight</h1>${costs && html`<p class="lede"><${Opening} costs=${costs.agent} counts=${counts} /></p>`}</div></div>
+    <div class="head"><div><h1>Insight</h1>${seen && html`<p class="lede">${seen.words}</p>`}</div></div>
     ${problem && html`<p class="bad" role="alert">${problem.message} <span class="dim">${problem.hint}</span></p>`}
-    ${total && total.turns === 0 ? html`<${Nothing} />` : costs && html`<div class="two">
-      ${GROUPS.map(([by, words]) => html`<${CostTable} key=${by} title=${words} by=${by} costs=${costs[by]} />`)}
-      <${Outcomes} counts=${counts} /></div>`}
+    ${seen && (seen.costs.agent.total.turns === 0 ? html`<${Nothing} />` : html`<div class="two">
+      <${Crew} rows=${seen.crew} /><${Engines} rows=${seen.engines} />
+      ${GROUPS.map(([by, words]) => html`<${CostTable} key=${by} title=${words} by=${by} costs=${seen.costs[by]} />`)}
+      <${Outcomes} counts=${counts} /></div>`)}
   </main>`;
 }
 
-async function loadCosts() {
-  const found = await Promise.all(GROUPS.map(([by]) => get("costs", {by})));
-  return Object.fromEntries(GROUPS.map(([by], index) => [by, found[index]]));
+const share = (part) => (part == null ? "" : `${Math.round(part * 100)} %`);
+
+function Crew({rows}) {
+  const most = Math.max(...rows.map((row) => row.per_landed_usd ?? 0), 0.01);
+  return html`<section class="panel"><header><h2>Who lands what</h2><span class="end">${plural(rows.length, "agent")}</span></header>
+    <div class="in tw"><table class="mid flat"><thead><tr><th>agent</th><th class="num">landed</th><th class="num">of tasks</th><th>cost of one</th><th><span class="hide">dollars</span></th></tr></thead>
+      <tbody>${rows.slice(0, ROWS).map((row) => html`<tr><td class="cut">${row.agent ? `${row.agent} · ${row.engine}` : row.engine}</td><td class="num">${grouped(row.landed)}</td>
+        <td class="num">${share(row.landed_share)}</td><td class="share">${row.per_landed_usd != null && html`<${Bar} parts=${[{of: "running", value: row.per_landed_usd}]} most=${most} label=${`${money(row.per_landed_usd)} for each that landed`} />`}</td>
+        <td class="num">${row.per_landed_usd == null ? html`<span class="dim">unknown</span>` : money(row.per_landed_usd)}</td></tr>`)}</tbody></table>
+      ${rows.length > ROWS && html`<p class="dim">${rows.length - ROWS} more</p>`}</div></section>`;
 }
 
-function Opening({costs, counts}) {
-  const {landed, per_landed_usd, total} = costs;
-  const all = Object.values(counts).reduce((sum, count) => sum + count, 0);
-  const each = per_landed_usd == null ? "" : ` at ${money(per_landed_usd)} a change`;
-  const unknown = total.unpriced_turns + total.unknown_turns;
-  return html`<b>${grouped(landed)} of ${plural(all, "task")} landed${each}.</b> ${plural(total.turns, "turn")} cost ${total.cost_usd == null ? "an unknown amount" : money(total.cost_usd)}${
-    unknown > 0 ? `, and ${plural(unknown, "turn")} told no price` : ""}.`;
+function Engines({rows}) {
+  return html`<section class="panel"><header><h2>How attempts ended</h2></header>
+    <div class="in tw"><table class="mid flat"><thead><tr><th>engine</th><th class="num">attempts</th><th class="num">useful</th><th>what the others did</th></tr></thead>
+      <tbody>${rows.slice(0, ROWS).map((row) => html`<tr><td class="cut">${row.engine}</td><td class="num">${grouped(row.attempts)}</td><td class="num">${share(row.useful_share)}</td>
+        <td class="cut">${othersOf(row.outcomes)}</td></tr>`)}</tbody></table></div></section>`;
+}
+
+function othersOf(outcomes) {
+  const others = Object.entries(outcomes).filter(([outcome]) => !USEFUL.includes(outcome));
+  return others.map(([outcome, count]) => `${grouped(count)} ${outcome.replaceAll("_", " ")}`).join(", ");
 }
 
 function CostTable({title, by, costs}) {
