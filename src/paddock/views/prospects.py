@@ -27,7 +27,13 @@ def next_steps(sight: Sight, task: Task, lands_at: float | None = None) -> list[
     """`lands_at` is when a queued one may land, in epoch seconds."""
     match task.phase:
         case Phase.WAITING:
-            return [NextStep("ready", "ready", f"when {some_names(task.after)} landed")]
+            return [
+                NextStep(
+                    "ready",
+                    "ready",
+                    f"when {some_names(task.after)} {'has' if len(task.after) == 1 else 'have'} landed",
+                )
+            ]
         case Phase.READY:
             return [NextStep("running", "an attempt", sight.outlook.reason_of(task) or "when an agent is free")]
         case Phase.RUNNING | Phase.REVIEWING:

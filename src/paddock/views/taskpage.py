@@ -192,7 +192,8 @@ class TaskStory:
         if (queue_after := self._queue_from(new)) is not None:
             queue = sight.ask(Query(after=queue_after, until=board.seq, kind="queue.*"))
         rows = dict(self.timeline)
-        for record in sorted((*new, *queue), key=lambda one: one.seq):
+        both = {record.seq: record for record in (*new, *queue)}
+        for _, record in sorted(both.items()):
             row = self._take(record, board)
             if row is not None:
                 rows[str(record.seq)] = row
@@ -209,7 +210,7 @@ class TaskStory:
         return first
 
     def _take(self, record: ev.Record, board: Board) -> TimelineRow | None:
-        if record.task != self._id:
+        if record.task != self._id or record.event.kind.startswith("queue."):
             return self._take_queue(record)
         match record.event:
             case ev.TaskAdded(brief=str(brief)) | ev.TaskEdited(brief=str(brief)):

@@ -24,7 +24,8 @@ const BRIEF_CHARS = 600;
 const HEADER = ["approve", "reject", "message", "stop", "retry"];
 const SIGNS = {approve: "approval", reject: "failed", message: "msg", stop: "stop", retry: "retry"};
 const KEYS = {approve: "a", reject: "r", message: "m", stop: "s", retry: "t"};
-const MAIN = ["approve", "retry", "message"];
+/** What clears a need is the one filled button. */
+const MAIN = {approve: "approve", answer: "message", blocked: "retry", failed: "retry"};
 
 function Page({params}) {
   const document = documentOf(`task:${params.task}`);
@@ -76,7 +77,7 @@ function Task({id, page, live}) {
       <${Transcript} id=${id} page=${page} field=${field} />
       ${changes}
       <aside class="stack" aria-label="What can be done">
-        <${YouCan} id=${id} choices=${page.choices} act=${act} main=${drafts.list.value.length ? null : MAIN.find((action) => task.may.includes(action))} />
+        <${YouCan} id=${id} choices=${page.choices} act=${act} main=${drafts.list.value.length ? null : MAIN[task.need]} />
         <${Findings} findings=${page.findings} />
         <${CiRuns} page=${page} changes=${live.changesOf("runs")} openRun=${openRunLog} />
         <${Cost} cost=${page.cost} />

@@ -55,7 +55,7 @@ export function Changes({id, page, drafts, seen, target}) {
   const count = diff?.count ?? diff?.files.length ?? 0;
   return html`<section class="panel changes" aria-label="Changes" ref=${box} id="changes">
     <header><h2>Changes</h2>
-      <span class="seg">${versions.map((version) => html`<button type="button" key=${version.name} aria-pressed=${String(version.name === which.name)} onClick=${() => setWhich(version)} title=${version.title}>${version.words}</button>`)}</span>
+      ${(page.versions.length > 0 || page.transcript?.live) && html`<span class="seg">${versions.map((version) => html`<button type="button" key=${version.name} aria-pressed=${String(version.name === which.name)} onClick=${() => setWhich(version)} title=${version.title}>${version.words}</button>`)}</span>`}
       <span class="end">${diff && count > 0 && html`<${Fragment}><${Change} ...${diff} /> in ${plural(count, "file")}</${Fragment}>`}
         <span class="seg"><button type="button" aria-pressed=${String(!split)} onClick=${() => split && flip()}>Unified</button><button type="button" aria-pressed=${String(split)} onClick=${() => split || flip()}>Split</button></span></span></header>
     <${Arrived} page=${page} shown=${shown} which=${which} reload=${reload} setWhich=${setWhich} />
@@ -84,6 +84,10 @@ function useDiff(id, page, which, drafts) {
     const load = async () => {
       const asked = which.name === "now" ? {} : {from: which.from, to: which.to};
       const of = `${wanted} ${fresh}`;
+      if (!task.may.includes("diff")) {
+        setShown({diff: null, error: "No agent has worked on this yet.", head: null, of});
+        return;
+      }
       try {
         const diff = await get(`tasks/${id}/diff`, asked);
         if (!isGone) setShown({diff, error: "", head: task.head, of, at: diff.after});
