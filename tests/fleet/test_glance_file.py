@@ -78,6 +78,19 @@ def test_nothing_but_a_regular_file_is_opened(tmp_path: Path) -> None:
     assert read_glance(tmp_path, NOW) is NOTHING
 
 
+def test_nothing_is_written_through_a_link_or_into_a_pipe(tmp_path: Path) -> None:
+    draft, elsewhere = (tmp_path / FILE).with_suffix(".new"), tmp_path / "elsewhere"
+    elsewhere.write_bytes(b"mine")
+    draft.symlink_to(elsewhere)
+    with pytest.raises(OSError, match="no regular file"):
+        glance.write_glance(tmp_path, SEEN)
+    assert elsewhere.read_bytes() == b"mine"
+    draft.unlink()
+    os.mkfifo(draft)
+    with pytest.raises(OSError, match="no regular file"):
+        glance.write_glance(tmp_path, SEEN)
+
+
 def test_a_file_beyond_all_bounds_is_not_parsed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(glance, "MOST_BYTES", 10)
     glance.write_glance(tmp_path, SEEN)

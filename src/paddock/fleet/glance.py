@@ -121,10 +121,11 @@ def _read(path: Path) -> Glance:
 
 
 def write_glance(state_dir: Path, glance: Glance) -> None:
-    """Raises OSError."""
+    """Raises OSError, also where something else is in the draft's place: nobody waits at a pipe."""
     path = state_dir / FILE
     draft = path.with_suffix(".new")
-    draft.write_bytes(msgspec.json.encode(glance))
+    with open(open_regular(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC), "wb") as file:
+        file.write(msgspec.json.encode(glance))
     os.replace(draft, path)
 
 
