@@ -126,9 +126,10 @@ def _standing(board: Board, outlook: Outlook, glance: Glance, *, is_daemon: bool
     is_there = outlook.daemon.presence is Presence.RUNNING
     if not is_daemon or not is_there:
         yield daemon_words(outlook), "" if is_there else "yellow"
-    if board.live or is_there:
-        most = f"/{glance.cap}" if glance.at else ""
-        yield f"{len(board.live)}{most} agents", ""
+    if glance.at:
+        yield f"{len(board.live)}/{glance.cap} agents", ""
+    elif board.live:
+        yield plural(len(board.live), "agent"), ""
     day = day_of(outlook.now)
     cost, budget = cost_of_day(board, glance, day), limit_of(board.spending.ledger, f"day:{day}")
     limit = budget.money if budget is not None else None
