@@ -175,10 +175,12 @@ def _hints(tree: HalfView, suspects: list[str], needed: int) -> tuple[str, ...]:
         half = first_half(list(trying.members))
         if len(trying.members) > 1:
             hints.append(f"If {trying.run} fails, {_names(half)} tried {'alone' if len(half) == 1 else 'next'}.")
-        others = [member for member in suspects if member not in trying.members]
+        tried = _tried_now(tree)
+        others = [member for member in suspects if member not in tried]
         after = first_half(others) if others else []
         follows = f" and {_names(after)} tried" if after else ""
-        hints.append(f"If it passes, {'all' if len(trying.members) > 2 else 'they'} go on{follows}.")
+        goes = "it goes" if len(trying.members) == 1 else "they go"
+        hints.append(f"If {'it passes' if hints else f'{trying.run} passes'}, {goes} on{follows}.")
     hints.append(f"{NUMBERS[needed].capitalize()} failures at least before any blame.")
     return tuple(hints)
 
@@ -186,6 +188,11 @@ def _hints(tree: HalfView, suspects: list[str], needed: int) -> tuple[str, ...]:
 def _names(members: list[str]) -> str:
     shown = members[0] if len(members) == 1 else f"{members[0]} to {members[-1]}"
     return f"{shown} {'is' if len(members) == 1 else 'are'}"
+
+
+def _tried_now(half: HalfView) -> set[str]:
+    own = set(half.members) if half.state == "running" else set()
+    return own.union(*(_tried_now(part) for part in half.halves))
 
 
 def _running_in(half: HalfView) -> HalfView | None:

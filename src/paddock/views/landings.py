@@ -47,7 +47,9 @@ class QueuePulse:
 
 def view_next(pulse: QueuePulse) -> list[NextView]:
     """The landings that can be foreseen, then everything else that is queued."""
-    shown = [_view_landing(pulse, one, place) for place, one in enumerate(pulse.ahead.landings[:MOST_LANDINGS])]
+    ahead = pulse.ahead.landings[:MOST_LANDINGS]
+    first = next((place for place, one in enumerate(ahead) if not one.is_running and not one.suspects), None)
+    shown = [_view_landing(pulse, one, place, is_next=place == first) for place, one in enumerate(ahead)]
     named = {name for one in shown for name in one.members}
     rest = tuple(name for name in pulse.queue.entries if name not in named)
     if rest:
@@ -60,11 +62,11 @@ def view_next(pulse: QueuePulse) -> list[NextView]:
     return shown
 
 
-def _view_landing(pulse: QueuePulse, landing: PlannedLanding, place: int) -> NextView:
+def _view_landing(pulse: QueuePulse, landing: PlannedLanding, place: int, *, is_next: bool) -> NextView:
     odds = odds_of_passing(pulse.queue, landing.members)
     at = landing.at if pulse.moves else None
     late = _late(pulse, landing, odds, place) if pulse.moves else None
-    title, words = _describe(pulse.queue, landing, place)
+    title, words = _describe(pulse.queue, landing, is_next=is_next)
     run = landing.run if landing.is_running else None
     return NextView(title, words, run, landing.members, iso_or_none(at), iso_or_none(late), round(odds, 3))
 
@@ -81,7 +83,7 @@ def _late(pulse: QueuePulse, landing: PlannedLanding, odds: float, place: int) -
     return None if usual is None or long is None else landing.at + (place + 1) * (long - usual)
 
 
-def _describe(queue: Queue, landing: PlannedLanding, place: int) -> tuple[str, str]:
+def _describe(queue: Queue, landing: PlannedLanding, *, is_next: bool) -> tuple[str, str]:
     size = f"{len(landing.members)} change{'s' * (len(landing.members) != 1)}"
     run = queue.running.get(landing.run) or queue.ended.get(landing.run)
     if landing.is_running and run is not None:
@@ -93,7 +95,7 @@ def _describe(queue: Queue, landing: PlannedLanding, place: int) -> tuple[str, s
         return f"{'Train' if run.purpose is Purpose.TRAIN else 'Run'} {run.id}", where
     if landing.suspects:
         return "Cleared suspects", "if they pass they leave at once, ahead of the sieve"
-    return ("Next train", "leaves when a slot is free") if place <= 1 else ("The train after", "if everything passes")
+    return ("Next train", "leaves when a slot is free") if is_next else ("A train after", "if everything passes")
 
 
 def opening_words(pulse: QueuePulse, switch: Switched | None, daemon: Presence, search: HalvingView | None) -> str:

@@ -4,16 +4,16 @@ All times are absolute, and estimates change only with what they rest on: so a r
 nothing happens, and a page counts down by itself.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import msgspec
 
 from paddock.core.ids import printable
 from paddock.core.merge import estimate, guards
-from paddock.core.merge.forecast import Forecast, look_ahead
-from paddock.core.merge.model import HaltCause, Purpose, Queue
-from paddock.core.merge.prospects import landing_seconds, state_words
+from paddock.core.merge.forecast import TOGETHER, Forecast, look_ahead
+from paddock.core.merge.model import Entry, HaltCause, Purpose, Queue
+from paddock.core.merge.prospects import landing_seconds, states_in_words
 from paddock.core.merge.recent import KEPT_SECONDS, MainTip, RecentQueue, RecentRun, Switched, kind_of_run, place_run
 from paddock.core.merge.switches import switches_of
 from paddock.core.merge.whereabouts import QueuePlace, places_of
@@ -29,6 +29,8 @@ from paddock.views.verdicts import TodayView, VerdictRow, Verdicts
 SHOWN_MINUTES = 40
 MOST_MINUTES = 24 * 60
 LOOK_AHEAD_SECONDS = 5.0
+STOOD_A_SECOND = 400
+"""So many changes are looked at in a second at most: a very long queue is looked at less often."""
 NOTE = 200
 
 
@@ -152,6 +154,17 @@ class Picture(Document, frozen=True, kw_only=True):
     learnt: LearntView
 
 
+@dataclass(frozen=True, slots=True)
+class _Standing:
+    """What was made of `queue` at `at`."""
+
+    queue: Queue
+    at: float
+    places: dict[str, QueuePlace]
+    changes: dict[str, ChangeRow]
+    search: HalvingView | None
+
+
 @dataclass
 class _Memory:
     """What is kept from one look to the next."""
@@ -160,7 +173,7 @@ class _Memory:
     verdicts: Verdicts = field(default_factory=Verdicts)
     seq: int = 0
     rows: dict[str, tuple[RecentRun, bool, float | None, RunRow]] = field(default_factory=dict)
-    changes: dict[str, ChangeRow] = field(default_factory=dict)
+    standing: _Standing | None = None
     ahead: Forecast = field(default_factory=Forecast)
     ahead_of: tuple[Queue, float] | None = None
     lands: dict[str, float | None] = field(default_factory=dict)
@@ -183,9 +196,9 @@ class LiveQueue:
         runs = self._runs(memory, queue, since)
         tips = [tip for tip in memory.recent.tips if tip.at >= since]
         switch = self._switched(sight, memory, queue)
-        places = places_of(queue)
+        standing = self._stand(memory, queue, now)
+        places, search = standing.places, standing.search
         pulse = QueuePulse(queue, memory.ahead, memory.lands, places, now, moves=moves)
-        search = view_halving(queue, memory.recent, now)
         rows = max([slots, *(row.slot + 1 for row in runs.values())])
         ends = [at for at in memory.lands.values() if at is not None]
         return Picture(
@@ -210,7 +223,7 @@ class LiveQueue:
             all_at=iso(max(ends)) if ends and moves and None not in memory.lands.values() else None,
             search=search,
             standing=_view_standing(places),
-            changes=self._changes(memory, queue, places),
+            changes=standing.changes,
             verdicts=memory.verdicts.rows(),
             today=memory.verdicts.today(now),
             learnt=_view_learnt(queue, memory.recent, slots),
@@ -266,16 +279,21 @@ class LiveQueue:
         memory.rows[run.id] = run, cancelling, ends, row
         return row
 
-    def _changes(self, memory: _Memory, queue: Queue, places: dict[str, QueuePlace]) -> dict[str, ChangeRow]:
-        found: dict[str, ChangeRow] = {}
-        for name, entry in queue.entries.items():
-            words = printable(state_words(queue, entry), NOTE)
-            title, since = printable(entry.change.title, NOTE), iso(entry.queued_at)
-            row = ChangeRow(title, words, places[name].value, entry.change.task, since)
-            known = memory.changes.get(name)
-            found[name] = known if known == row and known is not None else row
-        memory.changes = found
-        return found
+    def _stand(self, memory: _Memory, queue: Queue, now: float) -> _Standing:
+        """Where every change stands: again when the queue has changed, and now and then for what time alone changes."""
+        known = memory.standing
+        if known is not None:
+            soonest = LOOK_AHEAD_SECONDS if known.queue is queue else len(queue.entries) / STOOD_A_SECOND
+            if 0 <= now - known.at < soonest:
+                return known
+        places, words = places_of(queue), states_in_words(queue)
+        before = known.changes if known is not None else {}
+        changes = {
+            name: _view_change(entry, words[name], places[name], before) for name, entry in queue.entries.items()
+        }
+        search = view_halving(queue, memory.recent, now)
+        memory.standing = _Standing(queue, now, places, changes, search)
+        return memory.standing
 
     def _switched(self, sight: Sight, memory: _Memory, queue: Queue) -> Switched | None:
         """Who stopped the queue; of long ago the log is asked once."""
@@ -287,6 +305,16 @@ class LiveQueue:
             for record in sight.ask(Query(kind=kind, until=sight.board.seq)):
                 memory.recent.fold(record)
         return memory.recent.switched.get(state)
+
+
+def _view_change(entry: Entry, words: str, place: QueuePlace, before: Mapping[str, ChangeRow]) -> ChangeRow:
+    """The same row as before where nothing about it has changed."""
+    change = entry.change
+    row = ChangeRow(
+        printable(change.title, NOTE), printable(words, NOTE), place.value, change.task, iso(entry.queued_at)
+    )
+    known = before.get(change.id)
+    return known if known is not None and known == row else row
 
 
 def _moves(queue: Queue, daemon: Presence) -> bool:
@@ -345,7 +373,10 @@ def _view_planned(memory: _Memory, queue: Queue, slots: int, *, moves: bool) -> 
     for run in memory.ahead.runs:
         searched = run.confirms if run.purpose is Purpose.TRAIN else None
         kind = kind_of_run(run.purpose, searched)
-        row = place_run({row for row, until in busy.items() if until > run.starts + 1e-3}, kind, slots)
+        soon = run.starts + 2 * TOGETHER * typical
+        row = place_run({row for row, until in busy.items() if until > soon}, kind, slots)
+        if row >= slots:
+            continue
         busy[row] = run.ends
         starts, ends = (iso(run.starts), iso(run.ends)) if moves else (None, None)
         planned.append(PlannedRow(kind.value, row, run.members, starts, ends, searched, run.id in lands))

@@ -22,7 +22,20 @@ def in_order(queue: Queue) -> list[Entry]:
 
 def state_words(queue: Queue, entry: Entry) -> str:
     """What a queued change is doing, in a few words."""
-    running = _run_of(queue, entry)
+    return _state_words(queue, entry, _run_of(queue, entry))
+
+
+def states_in_words(queue: Queue) -> dict[str, str]:
+    """The same of every queued change, with one look at the runs."""
+    holders: dict[str, Run] = {}
+    runs = [run for run in queue.running.values() if not run.cancelling]
+    for run in sorted(runs, key=lambda run: run.purpose is not Purpose.TRAIN):
+        for member in run.members:
+            holders.setdefault(member.id, run)
+    return {name: _state_words(queue, entry, holders.get(name)) for name, entry in queue.entries.items()}
+
+
+def _state_words(queue: Queue, entry: Entry, running: Run | None) -> str:
     if running is not None:
         return f"in {running.purpose.value} {running.id}"
     if entry.waits_on:

@@ -25,7 +25,7 @@ export function Picture({queue, runs, tips, seconds, chosen, hovered, open}) {
     <${MainLine} queue=${queue} tips=${tips} runs=${runs} scale=${scale} rows=${rows} now=${now} />
     ${rows.band && html`<${Band} scale=${scale} rows=${rows} runs=${runs} now=${now} />`}
     ${runs.map((run) => rows.isShown(run) && html`<${Run} key=${run.run} run=${run} scale=${scale} rows=${rows} chosen=${chosen} hovered=${hovered} open=${open} />`)}
-    ${placed(queue, now, scale).map((run, index) => rows.isShown(run) && html`<${Planned} key=${index} run=${run} scale=${scale} rows=${rows} />`)}
+    ${placed(queue, clock.peek(), scale).map((run, index) => rows.isShown(run) && html`<${Planned} key=${index} run=${run} scale=${scale} rows=${rows} />`)}
     <${Arcs} runs=${runs} scale=${scale} rows=${rows} hovered=${hovered} />
     <${NowLine} scale=${scale} bottom=${rows.bottom} />
   </svg></div>`;
@@ -250,8 +250,9 @@ function Band({scale, rows, runs, now}) {
   const most = Math.max(...all, 1);
   const {y, height} = rows.band;
   const step = (scale.right - LEFT) / all.length;
-  const points = (counts) => counts.map((count, index) => `${(LEFT + (index + 0.5) * step).toFixed(1)},${(y + height - (count / most) * (height - 8)).toFixed(1)}`).join(" ");
-  const area = (counts) => `${LEFT},${y + height} ${points(counts)} ${scale.right},${y + height}`;
+  const seen = Math.max(1, Math.ceil((scale.x(now) - LEFT) / step));
+  const points = (counts) => counts.slice(0, seen).map((count, index) => `${(LEFT + (index + 0.5) * step).toFixed(1)},${(y + height - (count / most) * (height - 8)).toFixed(1)}`).join(" ");
+  const area = (counts) => `${LEFT},${y + height} ${points(counts)} ${LEFT + (seen - 0.5) * step},${y + height}`;
   return html`<g class="running"><title>${`screens at once, ${most} at most`}</title>
     <text class="ct" x="0" y=${y + 16}>screens</text><text class="ct" x="0" y=${y + 32}>0 to ${most}</text>
     <polygon class="washc" points=${area(all)} /><polyline class="linec" points=${points(all)} /><polygon points=${area(bad)} fill="url(#hatch)" /></g>`;

@@ -69,7 +69,7 @@ export function rowsOf(slots, runs) {
   if (slots <= MOST_ROWS) {
     const height = slots <= 16 ? 33 : 20;
     const y = (slot) => ROWS_Y + slot * height;
-    return {count: slots, height, box: height - 9, y, isShown: () => true, band: null, bottom: ROWS_Y + slots * height, name: (row) => `slot ${row + 1}`};
+    return {count: slots, height, box: boxHeight(height), y, isShown: () => true, band: null, bottom: ROWS_Y + slots * height, name: (row) => `slot ${row + 1}`};
   }
   const kept = [...new Set(runs.filter((run) => run.kind !== "screen").map((run) => run.slot))].sort((one, other) => one - other);
   const place = new Map(kept.map((slot, row) => [slot, row]));
@@ -78,13 +78,17 @@ export function rowsOf(slots, runs) {
   return {
     count: kept.length,
     height,
-    box: height - 9,
+    box: boxHeight(height),
     y: (slot) => ROWS_Y + (place.get(slot) ?? 0) * height,
     isShown: (run) => run.kind !== "screen",
     band: {y: bandY, height: BAND},
     bottom: bandY + BAND,
     name: (row) => `slot ${kept[row] + 1}`,
   };
+}
+
+function boxHeight(row) {
+  return row > 20 ? row - 9 : row - 4;
 }
 
 export function heightOf(rows) {
