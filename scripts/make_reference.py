@@ -4,11 +4,11 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 from types import NoneType, UnionType
-from typing import Any, Union, get_args, get_origin
+from typing import Any, Literal, Union, get_args, get_origin
 
 import click
 import msgspec
-from msgspec import NODEFAULT, UNSET, UnsetType
+from msgspec import NODEFAULT, UNSET, Meta, UnsetType
 
 from paddock.cli.registry import COMMANDS, paddock
 from paddock.config.fields import Field, fields_of
@@ -16,6 +16,9 @@ from paddock.config.schema import Config
 from paddock.core.durations import format_duration
 from paddock.core.events import Event
 from paddock.core.kinds import all_kinds
+from paddock.web.exchange import Endpoint, NoBody
+from paddock.web.routes import ENDPOINTS
+from paddock.web.stream import StreamQuery
 
 FOLDER = Path(__file__).resolve().parent.parent / "docs" / "reference"
 MADE = "<!-- Written by scripts/make_reference.py from the code: `make docs` writes it again. -->"
@@ -48,6 +51,37 @@ EVENTS_INTRO = f"""\
 Every record of the log holds one event. `paddock log --json` prints it as `body`; a field at its default may be
 left out. The envelope (`seq`, `at`, `actor`, …) and the rules of versioning are in [contracts](../contracts.md)."""
 
+API_INTRO = f"""\
+# The API
+
+{MADE}
+
+`paddock web` serves it below `/api/v1`; [how to ask](../how-to/web.md#from-a-script). Every answer is JSON with
+`"schema": 1` and is only ever extended. A refusal is `{{"schema": 1, "error": {{"code", "message", "hint"}}}}`:
+
+| status | code | why |
+|---|---|---|
+| 400 | `misuse` | the request itself is wrong |
+| 401 | `token` | the token is missing or wrong |
+| 403 | `host`, `origin`, `worker` | the server is called by a strange name, by a page of another site, or by an agent |
+| 404 | `unknown` | there is no such task, attempt, convoy, change, run or address |
+| 405 | `method` | this address is only read, or only asked |
+| 408, 413, 415 | `too-slow`, `too-large`, `content-type` | the body took over 10 s, has over 1 MB, or is not JSON |
+| 409 | `refused`, `outdated` | not as things are now; `outdated` has the versions `seen` and `now` |
+| 503 | `log`, `busy`, `system` | the log cannot be read or written, or too much is asked for at once |
+
+Requests for many tasks are answered with `done` and `refused`, which has an `id` and the fields of a refusal for each.
+`/api/v1/openapi.json` describes all of it for programs."""
+
+STREAM_TEXT = """\
+## `GET /events`
+
+What happens, as it happens: server-sent events, without end. A record of the log has its number as `id`, and the
+data of `/log/{seq}`. `event: view` tells a live view: first `whole`, then what has changed, as `set` (fields) and
+`rows` (of the `tables`; null for one that is gone), each with a `mark` to go on from. `event: pulse` comes at once and
+then every 5 s. A client that takes nothing for 20 s is cut off."""
+_PLAIN_TYPES = {str: "text", int: "integer", float: "number", bool: "true or false", NoneType: "null"}
+
 
 def main() -> int:
     FOLDER.mkdir(parents=True, exist_ok=True)
@@ -58,7 +92,7 @@ def main() -> int:
 
 def pages() -> dict[str, str]:
     """File name to content, as it ought to be."""
-    made = {"cli.md": cli_page(), "config.md": config_page(), "events.md": events_page()}
+    made = {"cli.md": cli_page(), "config.md": config_page(), "events.md": events_page(), "api.md": api_page()}
     return {name: "\n".join(lines).rstrip() + "\n" for name, lines in made.items()}
 
 
@@ -264,6 +298,83 @@ def _structs_below(struct: type[msgspec.Struct]) -> Iterator[type[msgspec.Struct
             if isinstance(hint, type) and issubclass(hint, msgspec.Struct):
                 yield hint
                 yield from _structs_below(hint)
+
+
+def api_page() -> list[str]:
+    lines = [*API_INTRO.splitlines(), "", "| request | what it gives or does |", "|---|---|"]
+    lines += [f"| [`{one.method} {one.path}`](#{_anchor(one)}) | {one.summary} |" for one in ENDPOINTS]
+    lines.append("| [`GET /events`](#get-events) | What happens, as it happens |")
+    for one in ENDPOINTS:
+        lines += ["", f"## `{one.method} {one.path}`", "", f"{one.summary}.", *_details(one)]
+    return [*lines, "", *STREAM_TEXT.splitlines(), *_table("query", StreamQuery)]
+
+
+def _anchor(one: Endpoint[Any, Any]) -> str:
+    kept = "".join(letter for letter in f"{one.method} {one.path}".lower() if letter.isalnum() or letter in " -_")
+    return kept.replace(" ", "-")
+
+
+def _details(one: Endpoint[Any, Any]) -> Iterator[str]:
+    yield from _table("query", one.query)
+    if one.body is not NoBody:
+        yield from _table("body", one.body)
+        for kind in _body_structs(one.body):
+            yield from _table(f"of `{kind.__name__}`", kind)
+    yield from ("", f"Answer: {', '.join(f'`{field.encode_name}`' for field in msgspec.structs.fields(one.answer))}.")
+
+
+def _table(title: str, kind: type[msgspec.Struct]) -> Iterator[str]:
+    fields = msgspec.structs.fields(kind)
+    if not fields:
+        return
+    if about := " ".join((kind.__dict__.get("__doc__") or "").split()):
+        yield from ("", about)
+    yield from ("", f"| {title} | type | default |", "|---|---|---|")
+    for field in fields:
+        default = "required" if field.required else _api_default(field.default)
+        words = _api_type(field.type)
+        yield f"| `{field.encode_name}` | {words.removesuffix(' or null') if title == 'query' else words} | {default} |"
+
+
+def _api_default(value: object) -> str:
+    if value is UNSET:
+        return "unchanged"
+    return "none" if value in ("", (), None) else f"`{msgspec.json.encode(value).decode()}`"
+
+
+def _body_structs(kind: type[msgspec.Struct]) -> Iterator[type[msgspec.Struct]]:
+    for field in msgspec.structs.fields(kind):
+        for part in _parts(field.type):
+            if isinstance(part, type) and issubclass(part, msgspec.Struct):
+                yield part
+
+
+def _parts(hint: Any) -> Iterator[Any]:
+    yield hint
+    for part in get_args(hint):
+        yield from _parts(part)
+
+
+def _api_type(hint: Any) -> str:
+    if hasattr(hint, "__metadata__"):
+        return f"{_api_type(hint.__origin__)}{''.join(map(_bounds, hint.__metadata__))}"
+    origin, parts = get_origin(hint), get_args(hint)
+    if origin in (Union, UnionType):
+        return " or ".join(_api_type(part) for part in parts if part is not UnsetType)
+    if origin is Literal:
+        return ", ".join(f"`{part}`" for part in parts)
+    if origin in (tuple, list):
+        return f"list of {_api_type(parts[0])}"
+    return _PLAIN_TYPES.get(hint) or f"`{hint.__name__}`"
+
+
+def _bounds(meta: Meta) -> str:
+    low, high = (meta.ge if meta.ge is not None else meta.gt), meta.le
+    if low is not None and high is not None:
+        return f", {low} to {high:,}" if high < 2**53 else f", from {low}"
+    if meta.max_length is not None:
+        return f", at most {meta.max_length}"
+    return ""
 
 
 if __name__ == "__main__":

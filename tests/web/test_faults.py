@@ -9,7 +9,7 @@ import psutil
 import pytest
 
 from paddock.core.tasks.task import Phase
-from tests.fleet.yard import Yard, commit, write
+from tests.fleet.yard import Yard, commit, play, write
 from tests.web.api import serve_api
 from tests.web.conftest import SeedYard
 
@@ -97,3 +97,37 @@ def test_settings_that_are_edited_apply_without_a_restart_and_wrong_ones_do_not(
     yard.await_that(lambda: [one["name"] for one in served.get("config")["agents"]] == ["scout"], "the new agent")
     _append(settings, "\nnonsense = [\n")
     assert served.ask("GET", "/api/v1/session").status == 200
+
+
+def test_a_decision_about_an_older_version_is_refused_with_both_and_their_difference_can_be_seen(yard: Yard) -> None:
+    yard.add(write("a.txt", "one\n"), commit("First"))
+    yard.run()
+    seen = yard.task().head
+    served = serve_api(yard)
+    assert served.post("tasks/message", {"tasks": ["t1"], "text": play(write("a.txt", "two\n"), commit("Second"))})[
+        "done"
+    ]
+    yard.run()
+    now = yard.task().head
+    assert now != seen
+    for action in ("approve", "reject"):
+        [refused] = served.post(f"tasks/{action}", {"tasks": [{"id": "t1", "head": seen}]})["refused"]
+        assert (refused["code"], refused["seen"], refused["now"]) == ("outdated", seen, now)
+    [file] = served.get(f"tasks/t1/diff?from={seen}&to={now}")["files"]
+    assert [line["t"] for line in file["hunks"][0]["lines"]] == ["one", "two"]
+    assert served.post("tasks/reject", {"tasks": [{"id": "t1", "head": now}]})["done"] == [{"id": "t1"}]
+
+
+def test_a_branch_of_a_persons_is_queued(seed_yard: SeedYard) -> None:
+    yard = seed_yard()
+    served = serve_api(yard)
+    answer = served.ask("POST", "/api/v1/queue/branches", b'{"branches": ["nowhere"]}')
+    assert (answer.status, answer.error) == (409, "refused")
+    yard.git("branch", "mine", "HEAD~1")
+    yard.git("checkout", "-q", "mine")
+    (yard.top / "mine.txt").write_text("mine\n")
+    yard.git("add", "mine.txt")
+    yard.git("-c", "user.name=Ana", "-c", "user.email=ana@example.org", "commit", "-qm", "Mine")
+    assert [one["id"] for one in served.post("queue/branches", {"branches": ["mine"]})["done"]] == ["mine"]
+    assert served.post("queue/changes/mine/move", {})["id"] == "mine"
+    assert served.post("queue/changes/mine/cancel", {"reason": "later"})["id"] == "mine"

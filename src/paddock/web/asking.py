@@ -25,7 +25,7 @@ from paddock.core.intent.tasks import (
 )
 from paddock.core.intent.workers import NotForWorkers
 from paddock.fleet.bulk import record_each
-from paddock.fleet.landing.approval import ApprovalRequest, approve
+from paddock.fleet.landing.approval import ApprovalRequest, Approved, approve
 from paddock.fleet.workspace import Workspace
 from paddock.store.protocol import LogUnusable
 from paddock.views.document import Document
@@ -100,6 +100,27 @@ def approve_tasks(visit: Visit[NoQuery, ApproveBody]) -> ApprovalAnswer:
     except PaddockError as error:
         is_up = DAEMON_LEASE in visit.workspace.board().leases.held
         return ApprovalAnswer(done=[], refused=_only(tuple(heads), error), is_up=is_up)
+    return _approved(done)
+
+
+class LandBody(Asked, frozen=True):
+    """`after` are queued changes that these wait for. One that is a `repair` of main is tested although main is red;
+    with `undo` it may take landed work back."""
+
+    branches: Annotated[list[Annotated[str, Meta(min_length=1, max_length=250)]], Meta(min_length=1, max_length=100)]
+    message: Text = ""
+    after: tuple[str, ...] = ()
+    repair: bool = False
+    undo: bool = False
+
+
+def land_branches(visit: Visit[NoQuery, LandBody]) -> ApprovalAnswer:
+    body = visit.body
+    request = ApprovalRequest((), tuple(body.branches), body.message, body.repair, body.after, body.undo)
+    return _approved(approve(visit.workspace, request))
+
+
+def _approved(done: Approved) -> ApprovalAnswer:
     waits = done.waits_on
     queued = [
         QueuedView(one.id, one.version, one.head, waits.get(one.id, ()), one.concerns, one.undoes)

@@ -72,6 +72,7 @@ ENDPOINTS: tuple[Endpoint[Any, Any], ...] = (
         asking.comment,
         CommentsRequest,
     ),
+    ask("/queue/branches", "As `paddock land --branch`", asking.ApprovalAnswer, asking.land_branches, asking.LandBody),
     ask("/queue/freeze", "As `paddock queue freeze`", steering.SwitchedView, steering.freeze, steering.ReasonBody),
     ask(
         "/queue/unfreeze", "As `paddock queue unfreeze`", steering.SwitchedView, steering.unfreeze, steering.ReasonBody
