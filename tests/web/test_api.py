@@ -2,6 +2,8 @@
 
 import json
 
+from prometheus_client.parser import text_string_to_metric_families
+
 from tests.fleet.yard import Yard
 from tests.web.api import serve_api
 
@@ -60,3 +62,23 @@ def test_what_is_wrong_is_refused_with_what_why_and_a_hint(yard: Yard) -> None:
         assert (answer.status, answer.error) == (status, code), (path, answer)
         assert answer.json["error"]["message"]
     assert not yard.board().tasks
+
+
+def test_metrics_are_what_prometheus_reads_and_need_the_token(yard: Yard) -> None:
+    yard.add_all([{"brief": "one"}, {"brief": "two"}])
+    served = serve_api(yard)
+    answer = served.ask("GET", "/metrics")
+    assert answer.headers["content-type"].startswith("text/plain; version=0.0.4")
+    families = {family.name: family for family in text_string_to_metric_families(answer.body.decode())}
+    tasks = {sample.labels["phase"]: sample.value for sample in families["paddock_tasks"].samples}
+    assert tasks["ready"] == 2
+    assert served.ask("GET", "/metrics", Authorization=None).status == 401
+    served.post("tasks", {"tasks": [{"brief": "three"}]})
+    assert b'paddock_tasks{phase="ready"} 3' in served.ask("GET", "/metrics").body
+
+
+def test_tasks_are_found_by_words_and_fields(yard: Yard) -> None:
+    yard.add_all([{"brief": "fix the parser", "title": "Parser"}, {"brief": "fix the lexer", "title": "Lexer"}])
+    served = serve_api(yard)
+    assert [one["id"] for one in served.get("search?text=lexer+phase:ready")["tasks"]] == ["t2"]
+    assert [one["title"] for one in served.get("board")["tasks"].values()] == ["Parser", "Lexer"]

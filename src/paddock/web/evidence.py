@@ -27,7 +27,9 @@ from paddock.views.narration import describe
 from paddock.views.patch import DiffView
 from paddock.views.picture import MOST_MINUTES, SHOWN_MINUTES, LiveQueue, Picture
 from paddock.views.records import view_record
+from paddock.views.rows import TaskRow
 from paddock.views.runlog import RunLogView, view_run_log
+from paddock.views.search import search_rows
 from paddock.views.taskdiff import view_task_diff, view_versions_diff
 from paddock.views.taskpage import LiveTask
 from paddock.views.transcript import (
@@ -251,6 +253,23 @@ def read_diff(visit: Visit[DiffQuery, NoBody]) -> DiffView:
 
 def read_board(visit: Visit[NoQuery, NoBody]) -> Printed:
     return whole(LiveBoard().look(sight_of(visit.workspace, visit.store, visit.now)))
+
+
+class SearchQuery(Asked, frozen=True):
+    """As on the board: words, `phase:running`, `-word`."""
+
+    text: Annotated[str, Meta(max_length=400)] = ""
+
+
+class FoundView(Document, frozen=True, kw_only=True):
+    seq: int
+    tasks: list[TaskRow]
+
+
+def search_tasks(visit: Visit[SearchQuery, NoBody]) -> FoundView:
+    """Among what the board shows: all that is unfinished, and what finished last."""
+    board = LiveBoard().look(sight_of(visit.workspace, visit.store, visit.now))
+    return FoundView(seq=board.seq, tasks=search_rows(board.tasks.values(), visit.query.text))
 
 
 class PictureQuery(Asked, frozen=True):

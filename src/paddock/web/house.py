@@ -18,6 +18,8 @@ from paddock.config.load import FILE_NAME
 from paddock.core.errors import Misuse, PaddockError
 from paddock.fleet.workspace import Workspace
 from paddock.store.protocol import LogUnusable, Store
+from paddock.views.metrics import LiveMetrics
+from paddock.web.channels import sight_of
 from paddock.web.exchange import Endpoint, Place, Visit
 from paddock.web.gate import Doorway
 from paddock.web.live import Live
@@ -47,6 +49,7 @@ class House:
         self._writer = ThreadPoolExecutor(1, thread_name_prefix="writer")
         self._own = threading.local()
         self._waiting = 0
+        self._metrics, self._counting = LiveMetrics(), threading.Lock()
         self.live = Live(lambda: self.workspace)
 
     @property
@@ -75,6 +78,16 @@ class House:
     async def read(self, use: Callable[[Store], T]) -> T:
         """In a thread, with its log."""
         return await self._in(self._readers, lambda: self._with_log(use))
+
+    async def metrics(self) -> str:
+        """What Prometheus is told. The log is counted once, then what is new."""
+        return await self.read(self._count)
+
+    def _count(self, store: Store) -> str:
+        workspace, now = self.workspace, time.time()
+        with self._counting:
+            host = workspace.site.machine.sample(now)
+            return self._metrics.look(sight_of(workspace, store, now), host)
 
     async def look(self, work: Callable[[], T]) -> T:
         """In a thread, without a log."""

@@ -10,6 +10,7 @@ from starlette.staticfiles import StaticFiles
 from starlette.types import Scope
 
 from paddock.core.errors import PaddockError
+from paddock.views.metrics import CONTENT_TYPE
 from paddock.web.house import House
 
 STATIC = Path(__file__).parent / "static"
@@ -38,11 +39,18 @@ def page_routes(house: House) -> list[BaseRoute]:
             return PlainTextResponse("the log cannot be read\n", 503)
         return PlainTextResponse("ok\n")
 
+    async def metrics(_request: Request) -> Response:
+        try:
+            return Response(await house.metrics(), headers={"Content-Type": CONTENT_TYPE})
+        except PaddockError as error:
+            return PlainTextResponse(f"{error.message}\n", 503)
+
     async def favicon(_request: Request) -> Response:
         return FileResponse(STATIC / "favicon.svg", media_type="image/svg+xml", headers=REVALIDATE)
 
     return [
         *(Route(path, page, methods=["GET"]) for path in PAGES),
+        Route("/metrics", metrics, methods=["GET"]),
         Route("/healthz", healthz, methods=["GET"]),
         Route("/favicon.ico", favicon, methods=["GET"]),
         Mount("/static", PageFiles(directory=STATIC)),

@@ -27,6 +27,13 @@ ENDPOINTS: tuple[Endpoint[Any, Any], ...] = (
     read("/session", "Whose repository this is", reading.SessionView, reading.read_session, NoQuery),
     read("/status", "As `paddock status --json`", StatusView, reading.read_status, reading.StatusQuery),
     read("/board", "The board, as the page shows it", BoardView, evidence.read_board, NoQuery),
+    read(
+        "/search",
+        "Tasks of the board by words and fields",
+        evidence.FoundView,
+        evidence.search_tasks,
+        evidence.SearchQuery,
+    ),
     read("/tasks", "Tasks, the newest first", reading.TasksView, reading.read_tasks, reading.TasksQuery),
     read(
         "/tasks/{id}/transcript",
