@@ -166,8 +166,11 @@ def test_hostile_words_names_and_lines_do_nothing(yard: Yard, serve_yard: Serve)
         assert not page.evaluate(SIDEWAYS)
 
 
-def test_a_transcript_of_a_hundred_megabytes_opens_at_its_end(yard: Yard, serve_yard: Serve) -> None:
-    yard.add(say("the beginning"), write("a.txt"), commit())
+def test_a_transcript_of_a_hundred_megabytes_opens_at_its_end_and_a_long_file_in_parts(
+    yard: Yard, serve_yard: Serve
+) -> None:
+    lines = "".join(f"line = {number}\n" for number in range(1, 6001))
+    yard.add(say("the beginning"), write("long.py", lines), commit())
     yard.run()
     block = {"type": "text", "text": "y" * 4000}
     said = json.dumps({"type": "assistant", "session_id": "s", "message": {"content": [block]}}).encode() + b"\n"
@@ -184,6 +187,14 @@ def test_a_transcript_of_a_hundred_megabytes_opens_at_its_end(yard: Yard, serve_
     page.get_by_role("button", name="Raw").click()
     expect(page.locator("pre.raw")).to_contain_text("the very end")
     expect(page.get_by_text("prints all")).to_be_visible()
+
+    expect(page.locator(".changes .d")).to_have_count(0)
+    page.get_by_role("button", name="long.py").click()
+    page.get_by_role("button", name="Show the rest of this file").click()
+    expect(page.get_by_role("button", name="Show the rest of this file")).to_be_hidden()
+    page.evaluate("scrollTo(0, document.body.scrollHeight)")
+    expect(page.locator("[data-place='new:6000:long.py']")).to_be_in_viewport()
+    assert page.locator(".changes .d").count() < 1000
 
 
 def test_a_task_that_does_not_exist_is_told_so(yard: Yard, serve_yard: Serve) -> None:

@@ -47,17 +47,17 @@ function Chunk({rows, every, split, path, marks, choose}) {
 }
 
 function UnifiedRow({row, path, isCurrent, choose}) {
-  const {line, pieces} = row;
+  const {line} = row;
   if (row.header) return html`<div class="d h"><span></span><span></span><span></span><span>${row.header}</span></div>`;
   const place = placesOf(row, path)[0];
   return html`<div class=${`d ${SHADES[line.k]}${isCurrent ? " t" : ""}`} data-place=${place} onClick=${(event) => place && choose(event, row, path)}>
-    <span>${line.old}</span><span>${line.new}</span><span>${SIGNS[line.k]}</span><span><${Pieces} pieces=${pieces} /></span></div>`;
+    <span>${line.old}</span><span>${line.new}</span><span>${SIGNS[line.k]}</span><span><${Pieces} pieces=${row.pieces} /></span></div>`;
 }
 
 function SplitRow({row, path, isCurrent, choose}) {
   if (row.header) return html`<div class="d h"><span></span><span>${row.header}</span><span></span><span></span></div>`;
-  const side = ({line, pieces} = {}, number) => html`<span class=${line ? "" : "none"}>${line?.[number]}</span>
-    <span class=${line ? SHADES[line.k] : "none"} data-side=${number}>${pieces && html`<${Pieces} pieces=${pieces} />`}</span>`;
+  const side = (cell, number) => html`<span class=${cell ? "" : "none"}>${cell?.line[number]}</span>
+    <span class=${cell ? SHADES[cell.line.k] : "none"} data-side=${number}>${cell && html`<${Pieces} pieces=${cell.pieces} />`}</span>`;
   const place = placesOf(row, path).at(-1);
   return html`<div class=${`d${isCurrent ? " t" : ""}`} data-place=${place} onClick=${(event) => place && choose(event, row, path)}>
     ${side(row.left, "old")}${side(row.right, "new")}</div>`;
@@ -91,20 +91,17 @@ export function pointOf(event, row, path) {
 }
 
 export function unifiedRows(file) {
-  const grammar = languageOf(file.path);
   return file.hunks.flatMap((hunk, number) => {
-    const pieces = piecesOf(hunk, grammar);
-    const lines = hunk.lines.map((line, index) => ({key: `${number}.${index}`, line, pieces: pieces[index]}));
+    const at = cellsOf(hunk, file.path);
+    const lines = hunk.lines.map((_line, index) => Object.assign(at(index), {key: `${number}.${index}`}));
     return [{key: `${number}`, header: hunk.header}, ...lines];
   });
 }
 
 /** Old lines beside the new ones that replace them. */
 export function splitRows(file) {
-  const grammar = languageOf(file.path);
   return file.hunks.flatMap((hunk, number) => {
-    const pieces = piecesOf(hunk, grammar);
-    const at = (index) => ({line: hunk.lines[index], pieces: pieces[index]});
+    const at = cellsOf(hunk, file.path);
     const rows = [{key: `${number}`, header: hunk.header}];
     const partner = new Map(pairsOf(hunk.lines));
     const taken = new Set(partner.values());
@@ -115,6 +112,18 @@ export function splitRows(file) {
       else if (line.k === "+" && !taken.has(index)) rows.push({key, left: undefined, right: at(index)});
     });
     return rows;
+  });
+}
+
+/** Colours and words of a hunk are worked out when the first of its lines is drawn. */
+function cellsOf(hunk, path) {
+  let pieces = null;
+  return (index) => ({
+    line: hunk.lines[index],
+    get pieces() {
+      pieces ??= piecesOf(hunk, languageOf(path));
+      return pieces[index];
+    },
   });
 }
 
