@@ -21,7 +21,7 @@ from paddock.views.document import iso, to_json
 from paddock.views.pace import KEPT_FINISHED
 from tests.core.ledger import START, Ledger
 from tests.core.test_board_machine import HEAD, Fleet
-from tests.views.eyes import NOBODY, LedgerEye, workspace_in
+from tests.views.eyes import DAEMON, NOBODY, LedgerEye, workspace_in
 
 BASE = "b" * 40
 
@@ -282,6 +282,9 @@ def test_a_convoy_tells_the_longest_way_left_and_when_it_may_be_over(eye: Ledger
     assert known.eta is not None
     assert known.eta > iso(START + ledger.board.seq)
     assert (known.total, known.done, known.needs, known.cost_usd, known.budget_usd) == (5, 0, 1, 1.25, 25.0)
+    eye.daemon = NOBODY
+    assert LiveBoard().look(eye.sight()).convoys["pg16"].eta is None, "nobody works on it"
+    eye.daemon = DAEMON
     ledger.write(ev.Draft(ev.BudgetSet("convoy:pg16", None, None)))
     ledger.attempt(TaskId("t1"), "fail")
     assert ledger.task("t1").phase is Phase.FAILED

@@ -128,7 +128,7 @@ class LiveBoard:
             needs=needs,
             notices=notices,
             tasks=tasks,
-            convoys=self._convoys.look(board, changed, cap, now),
+            convoys=self._convoys.look(board, changed, cap if daemon.state == Presence.RUNNING else 0, now),
             older=sum(board.counts.get(phase, 0) for phase in FINISHED) - len(self._pace.finished),
             agents=_view_agents(board, sight.glance, cap),
             spend=spend,

@@ -22,7 +22,7 @@ LOOK_SECONDS = 10.0
 class ConvoyRow(msgspec.Struct, frozen=True, kw_only=True):
     """`longest` are the tasks of the longest way left, first to do first: by what such work took so far, or by their
     number while nothing is known. `eta` is when all of it may have landed if nobody has to wait for a person; None
-    where that is not known, or something failed. `needs` counts tasks that need a person.
+    where that is not known, something failed, or no daemon is running. `needs` counts tasks that need a person.
     """
 
     name: str
@@ -41,10 +41,11 @@ class ConvoyRow(msgspec.Struct, frozen=True, kw_only=True):
 
 @dataclass(slots=True)
 class _Ahead:
-    """As of `at`, when so many tasks were in each phase. `eta` in epoch seconds."""
+    """As of `at`, when so many tasks were in each phase and so many agents could work. `eta` in epoch seconds."""
 
     at: float
     counts: dict[Phase, int]
+    agents: int
     eta: float | None = None
     longest: tuple[TaskId, ...] = ()
 
@@ -62,12 +63,12 @@ class ConvoyRows:
 
     def look(self, board: Board, changed: Mapping[str, bool], agents: int, now: float) -> dict[str, ConvoyRow]:
         """`changed` are the convoys with a task that has, and whether any waits for other tasks than before; so many
-        `agents` may work at the same time."""
+        `agents` may work at the same time, none without a daemon."""
         found: dict[str, ConvoyRow] = {}
         for name in board.convoys:
             known, way = self._rows.get(name), self._ways.get(name)
             moved = way is None or way.counts != board.convoy_counts[name] or changed.get(name, False)
-            moved = moved or way is None or not 0 <= now - way.at < LOOK_SECONDS
+            moved = moved or way is None or way.agents != agents or not 0 <= now - way.at < LOOK_SECONDS
             if way is None or moved:
                 way = self._ways[name] = self._look_ahead(board, name, way, agents, now)
             if known is None or moved or name in changed:
@@ -80,7 +81,7 @@ class ConvoyRows:
     def _look_ahead(self, board: Board, name: str, before: _Ahead | None, agents: int, now: float) -> _Ahead:
         eta, longest = self._ahead(board, name, agents, now)
         eta = keep_steady(before.eta if before is not None else None, eta, now)
-        return _Ahead(now, dict(board.convoy_counts[name]), eta, longest)
+        return _Ahead(now, dict(board.convoy_counts[name]), agents, eta, longest)
 
     def _ahead(self, board: Board, name: str, agents: int, now: float) -> tuple[float | None, tuple[TaskId, ...]]:
         left = [task for member in board.members[name] if (task := board.tasks[member]).phase not in FINISHED]
@@ -91,9 +92,9 @@ class ConvoyRows:
         seconds = {task.id: self._seconds_left(board, task, landing, now) if knows else 1.0 for task in left}
         way = longest_way(left, seconds)
         stuck = any(task.phase is Phase.BLOCKED or task.phase in DEAD for task in left)
-        if stuck or not knows:
+        if stuck or not knows or not agents:
             return None, way
-        shared = sum(seconds.values()) / max(1, agents)
+        shared = sum(seconds.values()) / agents
         return now + max(shared, sum(seconds[one] for one in way)), way
 
     def _seconds_left(self, board: Board, task: Task, landing: float, now: float) -> float:
