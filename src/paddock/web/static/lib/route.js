@@ -4,6 +4,7 @@ import {signal} from "./ui.js";
 
 const ROUTES = [
   [/^\/$/, "board"],
+  [/^\/new$/, "board"],
   [/^\/convoys\/(?<convoy>[^/]+)$/, "board"],
   [/^\/queue$/, "queue"],
   [/^\/fleet$/, "fleet"],

@@ -4,7 +4,7 @@ import {html, signal, useComputed, useEffect, useRef, useSignal} from "../lib/ui
 import {cursor, notePointer, pointerLeft, selectAll, selected} from "../lib/cursor.js";
 import {filterOf} from "../lib/filter.js";
 import {recall, remember} from "../lib/memory.js";
-import {go} from "../lib/route.js";
+import {go, route} from "../lib/route.js";
 import {GROUPS} from "../lib/sections.js";
 import {documentOf} from "../lib/state.js";
 import {arrange, sectionOf, useArrangement} from "../parts/arranged.js";
@@ -19,6 +19,7 @@ import {Group} from "../parts/group.js";
 import {Needs} from "../parts/needs.js";
 import {openNewTask} from "../parts/newtask.js";
 import {Peek} from "../parts/peek.js";
+import {useStages} from "../parts/staged.js";
 import {Strip} from "../parts/strip.js";
 import {Words} from "../parts/words.js";
 
@@ -31,6 +32,7 @@ function Page({params, query}) {
   const isPeeking = useSignal(false);
   const phase = query.phase ?? "";
   useEffect(() => { filter.value = query.filter ?? ""; }, [query.filter]);
+  useEffect(() => { if (route.peek().path === "/new") openNewTask(); }, []);
   useEffect(() => {
     const inConvoy = params.convoy ? (row) => row.convoy === params.convoy : null;
     const inPhase = phase ? (row) => row.phase === phase : null;
@@ -51,7 +53,7 @@ function Page({params, query}) {
         <${Needs} tasks=${tasks} section=${sectionOf("needs")} isFiltered=${Boolean(phase || filter.value)} />
         <${Groups} tasks=${tasks} isAlone=${Boolean(phase)} />
       </div>
-      <aside class="stack"><${Convoys} tasks=${tasks} only=${params.convoy} /><${Feed} /></aside>
+      <${Beside} tasks=${tasks} convoy=${params.convoy} />
     </div>
     <${Hints} />
     <${BulkBar} />
@@ -80,12 +82,20 @@ function Head({field, convoy}) {
 
 function Groups({tasks, isAlone}) {
   const shown = useComputed(() => GROUPS.filter((phase) => sectionOf(phase).value.ids.length || sectionOf(phase).value.count).join()).value;
-  const isEmpty = useComputed(() => !sectionOf("needs").value.ids.length).value && !shown;
-  if (isEmpty) {
-    return html`<section class="panel blank groups-none"><h2>No task is like that</h2><button type="button" class="b" onClick=${clear}>Show all tasks</button></section>`;
+  const hasNeeds = useComputed(() => sectionOf("needs").value.ids.length > 0).value;
+  const phases = shown ? shown.split(",") : [];
+  const drawn = useStages(phases.length);
+  if (!phases.length && !hasNeeds) {
+    return html`<section class="panel blank groups-none"><h2>No task is like that</h2>
+      <button type="button" class="b" onClick=${clear}>Show all tasks</button></section>`;
   }
-  return html`<div class="groups">${shown && shown.split(",").map((phase, index) => html`
+  return html`<div class="groups">${phases.slice(0, drawn).map((phase, index) => html`
     <${Group} key=${phase} phase=${phase} tasks=${tasks} section=${sectionOf(phase)} isFirst=${index === 0} isAlone=${isAlone} />`)}</div>`;
+}
+
+function Beside({tasks, convoy}) {
+  const drawn = useStages(2);
+  return html`<aside class="stack">${drawn > 1 && html`<${Convoys} tasks=${tasks} only=${convoy} /><${Feed} />`}</aside>`;
 }
 
 function clear() {

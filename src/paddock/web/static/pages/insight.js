@@ -1,66 +1,94 @@
-// Insight: what work has cost and how it ended, in plain tables.
+// Insight: what work has cost, who lands how much of it, and how attempts end.
 
 import {html, useEffect, useState} from "../lib/ui.js";
 import {get} from "../lib/api.js";
 import {grouped, money, plural} from "../lib/format.js";
-import {documentOf} from "../lib/state.js";
 import {Bar} from "../parts/bar.js";
-import {State} from "../parts/badge.js";
+import {Words} from "../parts/words.js";
 
-const GROUPS = [["agent", "By agent"], ["engine", "By engine"], ["day", "By day"], ["convoy", "By convoy"]];
-const OUTCOMES = ["landed", "noop", "failed", "blocked", "cancelled"];
-const USEFUL = ["delivered", "unsaved", "noop"];
+const GROUPS = [["agent", "Cost by agent"], ["engine", "Cost by engine"], ["day", "Cost by day"], ["convoy", "Cost by convoy"]];
 const ROWS = 14;
+const OUTCOMES_SHOWN = 5;
 
 function Page() {
-  const [seen, setSeen] = useState(null);
+  const [found, setFound] = useState(null);
   const [problem, setProblem] = useState(null);
-  useEffect(() => { get("insight").then(setSeen, setProblem); }, []);
-  const counts = documentOf("board").field("counts").value ?? {};
+  useEffect(() => { get("insight").then(setFound, setProblem); }, []);
   return html`<main class="page">
-    <div class="head"><div><h1>Insight</h1>${seen && html`<p class="lede">${seen.words}</p>`}</div></div>
+    <div class="head"><div><h1>Insight</h1>${found && html`<p class="lede"><${Words} text=${found.words} /></p>`}</div></div>
     ${problem && html`<p class="bad" role="alert">${problem.message} <span class="dim">${problem.hint}</span></p>`}
-    ${seen && (seen.costs.agent.total.turns === 0 ? html`<${Nothing} />` : html`<div class="two">
-      <${Crew} rows=${seen.crew} /><${Engines} rows=${seen.engines} />
-      ${GROUPS.map(([by, words]) => html`<${CostTable} key=${by} title=${words} by=${by} costs=${seen.costs[by]} />`)}
-      <${Outcomes} counts=${counts} /></div>`)}
+    ${found && (found.costs.agent.total.turns ? html`<${Tables} found=${found} />` : html`<${Nothing} />`)}
   </main>`;
 }
 
-const share = (part) => (part == null ? "" : `${Math.round(part * 100)} %`);
+function Tables({found: {crew, engines, costs}}) {
+  return html`<div class="stack">
+    <${Crew} rows=${crew} />
+    <${Engines} rows=${engines} />
+    <div class="two">${GROUPS.map(([by, title]) => html`<${CostTable} key=${by} title=${title} by=${by} costs=${costs[by]} />`)}</div>
+  </div>`;
+}
 
 function Crew({rows}) {
-  const most = Math.max(...rows.map((row) => row.per_landed_usd ?? 0), 0.01);
-  return html`<section class="panel"><header><h2>Who lands what</h2><span class="end">${plural(rows.length, "agent")}</span></header>
-    <div class="in tw"><table class="mid flat"><thead><tr><th>agent</th><th class="num">landed</th><th class="num">of tasks</th><th>cost of one</th><th><span class="hide">dollars</span></th></tr></thead>
-      <tbody>${rows.slice(0, ROWS).map((row) => html`<tr><td class="cut">${row.agent ? `${row.agent} · ${row.engine}` : row.engine}</td><td class="num">${grouped(row.landed)}</td>
-        <td class="num">${share(row.landed_share)}</td><td class="share">${row.per_landed_usd != null && html`<${Bar} parts=${[{of: "running", value: row.per_landed_usd}]} most=${most} label=${`${money(row.per_landed_usd)} for each that landed`} />`}</td>
-        <td class="num">${row.per_landed_usd == null ? html`<span class="dim">unknown</span>` : money(row.per_landed_usd)}</td></tr>`)}</tbody></table>
-      ${rows.length > ROWS && html`<p class="dim">${rows.length - ROWS} more</p>`}</div></section>`;
+  return html`<section class="panel"><header><h2>Who lands how much</h2><span class="end">of what is decided</span></header>
+    <div class="in tw"><table class="mid flat">
+      <thead><tr><th>agent</th><th>engine</th><th><span class="hide">share landed</span></th><th class="num">landed</th>
+        <th class="num">failed</th><th class="num">tasks</th><th class="num">attempts</th><th class="num">cost</th><th class="num">a change</th></tr></thead>
+      <tbody>${rows.slice(0, ROWS).map((row) => html`<${CrewRow} key=${`${row.agent} ${row.engine}`} row=${row} />`)}</tbody></table>
+      <${More} count=${rows.length - ROWS} /></div></section>`;
+}
+
+function CrewRow({row}) {
+  const share = row.landed_share == null ? "nothing decided" : `${Math.round(row.landed_share * 100)} % landed`;
+  const parts = [{of: "landed", value: row.landed}, {of: "failed", value: row.failed}];
+  return html`<tr><td>${row.agent ?? html`<span class="dim">none</span>`}</td><td>${row.engine}</td>
+    <td class="share"><${Bar} parts=${parts} most=${row.decided} label=${share} /></td>
+    <td class="num">${share}</td><td class="num">${row.failed}</td><td class="num">${grouped(row.tasks)}</td><td class="num">${grouped(row.attempts)}</td>
+    <td class="num"><${Cost} usd=${row.cost_usd} /></td><td class="num"><${Cost} usd=${row.per_landed_usd} /></td></tr>`;
 }
 
 function Engines({rows}) {
-  return html`<section class="panel"><header><h2>How attempts ended</h2></header>
-    <div class="in tw"><table class="mid flat"><thead><tr><th>engine</th><th class="num">attempts</th><th class="num">useful</th><th>what the others did</th></tr></thead>
-      <tbody>${rows.slice(0, ROWS).map((row) => html`<tr><td class="cut">${row.engine}</td><td class="num">${grouped(row.attempts)}</td><td class="num">${share(row.useful_share)}</td>
-        <td class="cut">${othersOf(row.outcomes)}</td></tr>`)}</tbody></table></div></section>`;
+  return html`<section class="panel"><header><h2>How attempts end</h2><span class="end">the last 20 of each task</span></header>
+    <div class="in tw"><table class="mid flat">
+      <thead><tr><th>engine</th><th><span class="hide">share useful</span></th><th class="num">brought something</th><th>outcomes</th></tr></thead>
+      <tbody>${rows.map((row) => html`<${EngineRow} key=${row.engine} row=${row} />`)}</tbody></table></div></section>`;
 }
 
-function othersOf(outcomes) {
-  const others = Object.entries(outcomes).filter(([outcome]) => !USEFUL.includes(outcome));
-  return others.map(([outcome, count]) => `${grouped(count)} ${outcome.replaceAll("_", " ")}`).join(", ");
+function EngineRow({row}) {
+  const outcomes = Object.entries(row.outcomes);
+  const parts = [{of: "landed", value: row.useful}, {of: "failed", value: row.attempts - row.useful}];
+  return html`<tr><td>${row.engine}</td>
+    <td class="share"><${Bar} parts=${parts} most=${row.attempts} label=${`${row.useful} of ${row.attempts}`} /></td>
+    <td class="num">${grouped(row.useful)} of ${grouped(row.attempts)}</td>
+    <td><span class="ev">${outcomes.slice(0, OUTCOMES_SHOWN).map(([outcome, count]) => html`<span class="chip">${outcome} ${count}</span>`)}${
+      outcomes.length > OUTCOMES_SHOWN && html`<span class="dim">${outcomes.length - OUTCOMES_SHOWN} more</span>`}</span></td></tr>`;
 }
 
 function CostTable({title, by, costs}) {
   const rows = sorted(costs.rows, by);
   const most = Math.max(...rows.map((row) => row.cost_usd ?? 0), 0.01);
-  return html`<section class="panel"><header><h2>${title}</h2><span class="end">${plural(costs.rows.length, by)}</span></header>
-    <div class="in tw"><table class="mid flat"><thead><tr><th>${by}</th><th><span class="hide">share</span></th><th class="num">cost</th><th class="num">turns</th><th class="num">tokens</th></tr></thead>
-      <tbody>${rows.slice(0, ROWS).map((row) => html`<tr><td class="cut">${row[by]}</td>
-        <td class="share"><${Bar} parts=${[{of: "ready", value: row.cost_usd ?? 0}]} most=${most} label=${`${row[by]}: ${money(row.cost_usd) || "unknown"}`} /></td>
-        <td class="num">${row.cost_usd == null ? html`<span class="dim">unknown</span>` : money(row.cost_usd)}</td><td class="num">${grouped(row.turns)}</td>
-        <td class="num">${grouped(row.input_tokens + row.output_tokens)}</td></tr>`)}</tbody></table>
-      ${rows.length > ROWS && html`<p class="dim">${rows.length - ROWS} more: <code>paddock costs --by ${by}</code></p>`}</div></section>`;
+  return html`<section class="panel"><header><h2>${title}</h2><span class="end">${plural(rows.length, by)}</span></header>
+    <div class="in tw"><table class="mid flat">
+      <thead><tr><th>${by}</th><th><span class="hide">share</span></th><th class="num">cost</th><th class="num">turns</th><th class="num">tokens</th></tr></thead>
+      <tbody>${rows.slice(0, ROWS).map((row) => html`<${CostRow} key=${row[by]} name=${row[by]} row=${row} most=${most} />`)}</tbody></table>
+      <${More} count=${rows.length - ROWS} command=${`paddock costs --by ${by}`} /></div></section>`;
+}
+
+function CostRow({name, row, most}) {
+  return html`<tr><td class="cut">${name}</td>
+    <td class="share"><${Bar} parts=${[{of: "ready", value: row.cost_usd ?? 0}]} most=${most} label=${money(row.cost_usd) || "unknown"} /></td>
+    <td class="num"><${Cost} usd=${row.cost_usd} /></td><td class="num">${grouped(row.turns)}</td>
+    <td class="num">${grouped(row.input_tokens + row.output_tokens)}</td></tr>`;
+}
+
+/** Unknown is not zero. */
+function Cost({usd}) {
+  return usd == null ? html`<span class="dim">unknown</span>` : money(usd);
+}
+
+function More({count, command = ""}) {
+  if (count <= 0) return null;
+  return html`<p class="dim">${count} more${command && html`: <code>${command}</code>`}</p>`;
 }
 
 function sorted(rows, by) {
@@ -68,18 +96,10 @@ function sorted(rows, by) {
   return [...rows].sort((one, other) => (other.cost_usd ?? -1) - (one.cost_usd ?? -1));
 }
 
-function Outcomes({counts}) {
-  const most = Math.max(1, ...OUTCOMES.map((phase) => counts[phase] ?? 0));
-  return html`<section class="panel"><header><h2>How tasks ended</h2></header><div class="in"><table class="mid flat"><tbody>
-    ${OUTCOMES.map((phase) => html`<tr><td><a href=${`/?phase=${phase}`}><${State} of=${phase} /></a></td>
-      <td class="share"><${Bar} parts=${[{of: phase, value: counts[phase] ?? 0}]} most=${most} label=${`${phase}: ${counts[phase] ?? 0}`} /></td>
-      <td class="num">${grouped(counts[phase] ?? 0)}</td></tr>`)}</tbody></table></div></section>`;
-}
-
 function Nothing() {
-  return html`<section class="panel blank"><h2>Nothing has been spent yet</h2>
-    <p>When agents have worked, this page shows what it cost by agent, engine, day and convoy, and how the tasks ended.</p>
-    <pre class="sh" tabindex="0"><i>$</i> paddock costs --by agent</pre></section>`;
+  return html`<section class="panel blank"><h2>No agent has worked yet</h2>
+    <p>When agents have worked, this page shows who lands how much, how attempts end, and what it cost by agent, engine, day and convoy.</p>
+    <pre class="sh" tabindex="0"><i>$</i> paddock up</pre></section>`;
 }
 
 export default {title: () => "Insight", view: () => null, Page};

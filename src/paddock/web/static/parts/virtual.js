@@ -4,7 +4,7 @@ import {html, useLayoutEffect, useRef, useState} from "../lib/ui.js";
 
 const SPARE_ROWS = 16;
 const STEP_ROWS = 8;
-const FIRST_ROWS = 24;
+const FIRST_ROWS = 16;
 
 /**
  * `keys` in order; `draw(key)` gives one row, which must carry that key. Below `threshold` rows all are drawn.
