@@ -24,6 +24,7 @@ from paddock.fleet.workspace import Workspace
 from paddock.store.protocol import Query, Store
 from paddock.views.badges import BADGES
 from paddock.views.notices import Notice, find_notices
+from paddock.views.sight import Sight
 
 KEPT_LINES = 60
 READ_BACK = 400
@@ -93,33 +94,44 @@ class SceneMaker:
         self._seen = max(0, store.board().seq - READ_BACK)
 
     def look(self, now: float) -> Scene:
-        board = self._store.board()
-        outlook = look_around(self._workspace, board, now)
-        glance = read_glance(self._workspace.state_dir, now)
-        members = None if self._convoy is None else frozenset(board.members[self._convoy])
-        self._hear(board, members)
-        counts = board.counts if self._convoy is None else board.convoy_counts[self._convoy]
-        return Scene(
-            name=self._convoy or self._workspace.top.name,
-            counts=tuple((phase, counts[phase]) for phase in Phase if counts.get(phase)),
-            done=sum(counts.get(phase, 0) for phase in SATISFIED),
-            total=sum(counts.values()) - counts.get(Phase.CANCELLED, 0),
-            standing=tuple(_standing(board, outlook, glance, is_daemon=self._is_daemon)),
-            limit=_limit(board, outlook, glance),
-            queue=tuple(_queue(board, self._workspace.config.land.runs_at_once, now)),
-            needs=tuple(_needs(board, outlook, members)),
-            agents=tuple(_agents(board, glance, members, now)),
-            history=tuple(self._told),
-        )
+        workspace, board = self._workspace, self._store.board()
+        outlook = look_around(workspace, board, now)
+        glance = read_glance(workspace.state_dir, now)
+        self._hear(board)
+        sight = Sight(workspace, board, outlook, glance, self._store.records, now)
+        return make_scene(sight, tuple(self._told), self._convoy, is_daemon=self._is_daemon)
 
-    def _hear(self, board: Board, members: Collection[TaskId] | None) -> None:
+    def _hear(self, board: Board) -> None:
         if board.seq <= self._seen:
             return
+        members = _members(board, self._convoy)
         after = max(self._seen, board.seq - READ_BACK)
         for record in self._store.records(Query(after=after, until=board.seq)):
             if (members is None or record.task in members) and (line := tell(record, board)):
                 self._told.append(line)
         self._seen = board.seq
+
+
+def make_scene(sight: Sight, history: tuple[str, ...], convoy: str | None = None, *, is_daemon: bool = False) -> Scene:
+    board, outlook, glance = sight.board, sight.outlook, sight.glance
+    members = _members(board, convoy)
+    counts = board.counts if convoy is None else board.convoy_counts[convoy]
+    return Scene(
+        name=convoy or sight.workspace.top.name,
+        counts=tuple((phase, counts[phase]) for phase in Phase if counts.get(phase)),
+        done=sum(counts.get(phase, 0) for phase in SATISFIED),
+        total=sum(counts.values()) - counts.get(Phase.CANCELLED, 0),
+        standing=tuple(_standing(board, outlook, glance, is_daemon=is_daemon)),
+        limit=_limit(board, outlook, glance),
+        queue=tuple(_queue(board, outlook, sight.workspace.config.land.runs_at_once)),
+        needs=tuple(_needs(board, outlook, members)),
+        agents=tuple(_agents(board, glance, members, sight.now)),
+        history=history,
+    )
+
+
+def _members(board: Board, convoy: str | None) -> Collection[TaskId] | None:
+    return None if convoy is None else frozenset(board.members[convoy])
 
 
 def _standing(board: Board, outlook: Outlook, glance: Glance, *, is_daemon: bool) -> Iterable[Span]:
@@ -155,7 +167,7 @@ def _limit(board: Board, outlook: Outlook, glance: Glance) -> str:
     return f"{count}: {outlook.waiting[names[0]]}" if names and outlook.daemon.presence is Presence.RUNNING else ""
 
 
-def _queue(board: Board, slots: int, now: float) -> Iterable[Span]:
+def _queue(board: Board, outlook: Outlook, slots: int) -> Iterable[Span]:
     """What is tested, and what lands next and when; nothing where nothing is queued."""
     switches = board.queue_switches
     if not switches.entries and switches.state == "open":
@@ -164,7 +176,8 @@ def _queue(board: Board, slots: int, now: float) -> Iterable[Span]:
     reason = f": {switches.halted.reason}" if switches.halted is not None else ""
     count = f", {len(queue.entries)} queued" if queue.entries else ""
     yield f"merge queue {switches.state}{reason}{count}", "red" if switches.halted is not None else ""
-    if (following := _next_landing(queue, slots, now)) is not None:
+    moves, now = outlook.daemon.presence is Presence.RUNNING, outlook.now
+    if moves and (following := _next_landing(queue, slots, now)) is not None:
         yield following, ""
     typical = run_seconds(queue.stats, 0.5)
     for run in queue.running.values():
