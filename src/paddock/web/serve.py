@@ -176,7 +176,7 @@ class QuietServer(uvicorn.Server):
     """Ends at once: streams are told to, and nothing waits for a page that stays open."""
 
     def __init__(self, house: House, ready: Callable[[], None]) -> None:
-        logging.getLogger("uvicorn.error").setLevel(logging.CRITICAL)
+        logging.getLogger("uvicorn.error").setLevel(logging.ERROR)
         config = uvicorn.Config(
             build_app(house),
             http=PatientProtocol,
@@ -186,6 +186,7 @@ class QuietServer(uvicorn.Server):
             access_log=False,
             proxy_headers=False,
             server_header=False,
+            date_header=False,
             timeout_keep_alive=30,
             timeout_graceful_shutdown=5,
             limit_concurrency=MOST_CONNECTIONS,
@@ -193,6 +194,7 @@ class QuietServer(uvicorn.Server):
         )
         super().__init__(config)
         self._house, self._ready = house, ready
+        self._over = asyncio.Event()
 
     async def run_until(self, listening: socket.socket, until: int | None) -> None:
         loop = asyncio.get_running_loop()
@@ -206,12 +208,17 @@ class QuietServer(uvicorn.Server):
         await super().startup(sockets)
         self._ready()
 
+    async def main_loop(self) -> None:
+        """Nothing is done by the clock: a server that nobody asks sleeps."""
+        await self._over.wait()
+
     @contextlib.contextmanager
     def capture_signals(self) -> Iterator[None]:
         yield  # they are ours
 
     def end(self) -> None:
         self._house.live.close()
+        self._over.set()
         self.should_exit = True
 
     def _check_end(self, descriptor: int) -> None:

@@ -59,6 +59,7 @@ class EventStream:
                 await telling
             except TimeoutError:
                 scope["state"]["transport"].abort()
+                await asyncio.sleep(0)  # until the server has noticed
                 return
             except (asyncio.CancelledError, OSError):
                 pass
