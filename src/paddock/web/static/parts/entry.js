@@ -1,7 +1,7 @@
 // One entry of a transcript. What agents write becomes text nodes and nothing else.
 
 import {Fragment, html, useState} from "../lib/ui.js";
-import {bytes, money, timeWithSeconds} from "../lib/format.js";
+import {bytes, grouped, money, timeWithSeconds} from "../lib/format.js";
 import {Age} from "./age.js";
 import {Icon} from "./badge.js";
 
@@ -101,7 +101,7 @@ function iconOf(tool, argument) {
 function usage(tokens = {}) {
   const read = (tokens.input_uncached ?? 0) + (tokens.cache_write ?? 0) + (tokens.cache_read ?? 0);
   const cost = tokens.cost_usd != null ? ` · ${money(tokens.cost_usd)}` : "";
-  return `${read.toLocaleString("en")} tokens in, ${(tokens.output ?? 0).toLocaleString("en")} out${cost}`;
+  return `${grouped(read)} tokens in, ${grouped(tokens.output ?? 0)} out${cost}`;
 }
 
 /** Code between backticks and fences; nothing else of Markdown, and never markup. */
