@@ -25,7 +25,8 @@ def test_what_is_asked_for_is_recorded_as_by_the_command(yard: Yard) -> None:
     assert served.post("queue/freeze", {"reason": "release"})["state"] == "frozen"
     assert "release" in yard.paddock("queue")
     last = yard.records()[-1]
-    assert "@" in last.actor
+    assert last.actor.endswith(" via web")
+    assert last.actor.startswith(served.get("session")["author"])
 
 
 def test_records_come_in_order_and_a_stream_resumes_after_the_last_that_was_seen(yard: Yard) -> None:

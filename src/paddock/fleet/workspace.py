@@ -25,15 +25,21 @@ if TYPE_CHECKING:
 
 class Workspace:
     """`settings` are `key=value` words that win over file and environment. `warn` is told what a reader should know.
+    `via` is the edge a person asks through, where that is not the command line; the log names it.
 
     Imports what it needs when that is asked for: `paddock status` begins here, too.
     """
 
     def __init__(
-        self, repo: Repo, settings: tuple[str, ...] = (), warn: Callable[[str], None] = lambda _words: None
+        self,
+        repo: Repo,
+        settings: tuple[str, ...] = (),
+        warn: Callable[[str], None] = lambda _words: None,
+        via: str = "",
     ) -> None:
         self.repo = repo
         self.settings = settings
+        self.via = via
         self._warn = warn
 
     def load(self) -> "Loaded":
@@ -128,10 +134,15 @@ class Workspace:
 
     @cached_property
     def author(self) -> Author:
-        """Who asks: `name@host`, or the attempt or CI run that a worker is inside of."""
+        """Who asks: `name@host`, perhaps `via web`, or the attempt or CI run that a worker is inside of."""
         if (worker := self.worker) is not None:
             return Author(printable(worker.author, 80), worker=worker)
-        return Author(printable(f"{_user_name()}@{os.uname().nodename}", 80))
+        return Author(f"{self.person} via {self.via}" if self.via else self.person)
+
+    @property
+    def person(self) -> str:
+        """Whose processes ours are: `name@host`."""
+        return printable(f"{_user_name()}@{os.uname().nodename}", 80)
 
     @cached_property
     def known(self) -> "Known":

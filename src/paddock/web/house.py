@@ -25,6 +25,7 @@ from paddock.web.gate import Doorway
 from paddock.web.live import Live
 
 READERS = 3
+VIA = "web"
 MOST_WAITING = 64
 """Requests that may wait for a thread."""
 CONFIG_SECONDS = 1.0
@@ -42,7 +43,7 @@ class House:
 
     def __init__(self, workspace: Workspace, door: Doorway) -> None:
         self.door = door
-        self._workspace = workspace
+        self._workspace = Workspace(workspace.repo, workspace.settings, via=VIA)
         self._config_is_of = self._config_stamp()
         self._config_checked = time.monotonic()
         self._readers = ThreadPoolExecutor(READERS, thread_name_prefix="reader")
@@ -59,7 +60,7 @@ class House:
             self._config_checked = time.monotonic()
             if (stamp := self._config_stamp()) != self._config_is_of:
                 self._config_is_of = stamp
-                fresh = Workspace(self._workspace.repo, self._workspace.settings)
+                fresh = Workspace(self._workspace.repo, self._workspace.settings, via=VIA)
                 with suppress(Misuse):
                     fresh.load()
                     self._workspace = fresh

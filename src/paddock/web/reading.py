@@ -58,7 +58,7 @@ def read_session(visit: Visit[NoQuery, NoBody]) -> SessionView:
         folder=str(workspace.top),
         branch=workspace.config.landing_branch,
         version=__version__,
-        author=workspace.author.name,
+        author=workspace.person,
         read_only=not os.access(workspace.log, os.W_OK),
         daemon=look_for_daemon(visit.board, visit.now).presence.value,
     )

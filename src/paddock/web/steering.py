@@ -141,7 +141,7 @@ class ReleaseBody(Asked, frozen=True):
 
 def release(visit: Visit[NoQuery, ReleaseBody]) -> NameAnswer:
     workspace, body = visit.workspace, visit.body
-    claim = LeaseClaim(body.name, workspace.author.name, body.generation)
+    claim = LeaseClaim(body.name, workspace.person, body.generation)
     workspace.record(lambda board: release_lease(board, claim))
     return NameAnswer(name=body.name)
 
