@@ -47,7 +47,7 @@ class QueuePulse:
 
 def view_next(pulse: QueuePulse) -> list[NextView]:
     """The landings that can be foreseen, then everything else that is queued."""
-    ahead = pulse.ahead.landings[:MOST_LANDINGS]
+    ahead = pulse.ahead.landings[: MOST_LANDINGS if pulse.moves else 2]
     first = next((place for place, one in enumerate(ahead) if not one.is_running and not one.suspects), None)
     shown = [_view_landing(pulse, one, place, is_next=place == first) for place, one in enumerate(ahead)]
     named = {name for one in shown for name in one.members}

@@ -145,9 +145,10 @@ def _same_scope(mine: str, named: str) -> bool:
 
 
 def amount_words(rung: Rung) -> str:
-    """`14 of 40`, `$3.20 of $80.00`; alone what is used where there is no limit."""
+    """`14 of 40`, `$3.20 of $80.00`, `$120 of $400`; alone what is used where there is no limit."""
     if rung.unit is Unit.DOLLARS:
-        used, most = f"${rung.used:,.2f}", f"${rung.most or 0.0:,.2f}"
+        digits = 0 if (rung.most or 0.0) >= 100 else 2
+        used, most = f"${rung.used:,.{digits}f}", f"${rung.most or 0.0:,.{digits}f}"
     else:
         used, most = f"{rung.used:,.0f}", f"{rung.most or 0.0:,.0f}"
     return used if rung.most is None else f"{used} of {most}"

@@ -116,7 +116,7 @@ function PicturePanel({queue, runs}) {
       <span class="end"><span class="seg" role="group" aria-label="Time shown">${windows.map((one) =>
         html`<button type="button" aria-pressed=${one === seconds ? "true" : "false"} onClick=${() => { chosenWindow.value = one; }}>${windowName(one)}</button>`)}</span></span></header>
     ${isEmpty ? html`<${Nothing} queue=${queue} />` : html`<${Picture} queue=${queue} runs=${shownRuns} tips=${shownTips} seconds=${seconds} chosen=${chosen} hovered=${hovered} open=${openRunLog} />
-      <${About} runs=${shownRuns} hovered=${hovered} />`}
+      <${About} runs=${shownRuns} shown=${hovered.value ?? chosen.value} />`}
   </section>`;
 }
 
@@ -161,8 +161,8 @@ function Legend() {
 }
 
 /** What the run under the pointer or the keyboard is; how to read the picture otherwise. */
-function About({runs, hovered}) {
-  const run = hovered.value && runs.find((one) => one.run === hovered.value);
+function About({runs, shown}) {
+  const run = shown && runs.find((one) => one.run === shown);
   if (!run) {
     return html`<p class="about dim">Each box is a CI run. A <b>screen</b> asks whether a change is good by itself; a <b>train</b> asks whether this exact tree is, and if it passes, main becomes it. A train that fails is taken apart by halves until the culprit is alone.</p>`;
   }

@@ -25,7 +25,7 @@ export function Picture({queue, runs, tips, seconds, chosen, hovered, open}) {
     <${MainLine} queue=${queue} tips=${tips} runs=${runs} scale=${scale} rows=${rows} now=${now} />
     ${rows.band && html`<${Band} scale=${scale} rows=${rows} runs=${runs} now=${now} />`}
     ${runs.map((run) => rows.isShown(run) && html`<${Run} key=${run.run} run=${run} scale=${scale} rows=${rows} chosen=${chosen} hovered=${hovered} open=${open} />`)}
-    ${placed(queue, clock.peek(), scale).map((run, index) => rows.isShown(run) && html`<${Planned} key=${index} run=${run} scale=${scale} rows=${rows} />`)}
+    ${placed(queue, runs, clock.peek(), scale).map((run, index) => rows.isShown(run) && html`<${Planned} key=${index} run=${run} scale=${scale} rows=${rows} />`)}
     <${Arcs} runs=${runs} scale=${scale} rows=${rows} hovered=${hovered} />
     <${NowLine} scale=${scale} bottom=${rows.bottom} />
   </svg></div>`;
@@ -209,9 +209,10 @@ function EndIcon({name, box}) {
 }
 
 /** While nothing moves planned runs have no times: they stand behind now, in their order. */
-function placed(queue, now, scale) {
+function placed(queue, runs, now, scale) {
   const usual = (queue.typical_seconds ?? (scale.end - scale.start) / 9000) * 1000;
-  const free = new Map();
+  const busy = runs.filter((run) => !run.ended).map((run) => [run.slot, Math.max(now, Date.parse(run.ends ?? run.started) || now) + usual * 0.05]);
+  const free = new Map(busy);
   return queue.planned.map((run) => {
     if (run.starts) return {...run, from: Math.max(Date.parse(run.starts), now), to: Math.max(Date.parse(run.ends), now + usual / 2)};
     const from = free.get(run.slot) ?? now + usual * 0.1;
