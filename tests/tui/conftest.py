@@ -54,6 +54,13 @@ class Top:
         """What a person sees, line by line."""
         return "\n".join(strip.text for strip in self.app.screen._compositor.render_strips())
 
+    def colours(self, *starts: str) -> set[str]:
+        """Those of the lines that begin so."""
+        drawn = [part for strip in self.app.screen._compositor.render_strips() for part in strip]
+        return {
+            part.style.color.name for part in drawn if part.text.startswith(starts) and part.style and part.style.color
+        }
+
     @property
     def toasts(self) -> str:
         """All that was told since it was opened."""

@@ -133,10 +133,10 @@ def test_an_outdated_approval_is_refused_with_the_difference_and_can_be_given_to
     async def script(top: Top) -> None:
         name = top.list.order[0]
         await top.press("d")
-        await top.until(lambda: name in top.app._heads, "the patch is read")
+        await top.until(lambda: name in top.app._side.heads, "the patch is read")
         # What the screen shows is older than what the log has by now.
         seen = fleet.git("rev-parse", f"{fleet.task(name).head}~1")
-        top.app._heads[name] = seen
+        top.app._side.heads[name] = seen
         before = fleet.board.seq
         await top.press("a")
         await top.until(lambda: isinstance(top.app.screen, ShowLines), "the difference is shown")

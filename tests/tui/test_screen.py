@@ -89,6 +89,7 @@ def test_each_tab_shows_its_page_of_the_row(fleet: Fleet) -> None:
         await top.until(lambda: fleet.task(name).title in top.bar("facts"))
         await top.press("2")
         await top.until(lambda: "@@" in top.page.plain, "the patch")
+        await top.until(lambda: {"green", "red"} <= top.colours("+", "-"), "in the colours of a patch")
         await top.press("4")
         await top.until(lambda: "added:" in top.page.plain, "what happened")
         await top.press("left")

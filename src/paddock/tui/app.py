@@ -1,6 +1,7 @@
 """`paddock top`: the fleet on one screen, by who needs a person, with the keys that act on it."""
 
 import time
+from collections import deque
 from collections.abc import Callable, Sequence
 from typing import Any, ClassVar, TypeVar
 
@@ -18,16 +19,14 @@ from paddock.core.tasks.task import Phase
 from paddock.fleet.workspace import Workspace
 from paddock.tui.asking import Asking
 from paddock.tui.bindings import BINDINGS
-from paddock.tui.details import TABS, Page
 from paddock.tui.dialogs import ShowLines, help_lines
 from paddock.tui.feed import Seen, follow
 from paddock.tui.header import header_lines
 from paddock.tui.keys import key_bar
-from paddock.tui.lines import LinesView
 from paddock.tui.order import Ranking, matches
-from paddock.tui.pages import PageDesk, is_moving
+from paddock.tui.requests import as_refusal
+from paddock.tui.rowpages import RowPages
 from paddock.tui.style import joined, safe
-from paddock.tui.tabs import tab_line
 from paddock.tui.tasklist import TaskList
 from paddock.tui.textlines import TextLines
 from paddock.views.board import BoardView
@@ -61,36 +60,29 @@ class PaddockTop(App[None]):
         super().__init__(ansi_color=True)
         self.theme = "ansi-dark"
         self._workspace, self._clock = workspace, clock
-        self._mailbox: list[Seen] = []
+        self._mailbox: deque[Seen] = deque(maxlen=1)
         self._seen = Seen(None, "reading the log")
         self._view: BoardView | None = None
         self._engines: frozenset[str] = frozenset()
         self._ranking = Ranking()
         self._filter = ""
-        self._tab = 0
         self._leaving: dict[str, int | None] = {}
-        self._heads: dict[str, str] = {}
-        self._page: tuple[str, str] | None = None
         self._asking = Asking(self)
-        self._pages = PageDesk(self.new_workspace, lambda read: self.work(read, self._show_page))
 
     def compose(self) -> ComposeResult:
         yield TextLines(id="top")
         with Container(id="body"):
             yield TaskList(self._clock)
-            with Container(id="side"):
-                yield TextLines(id="tabs")
-                yield TextLines(id="facts")
-                yield LinesView(id="page")
+            yield RowPages(self.new_workspace, self.work)
         yield Input(placeholder="words that a row must have; esc shows all again", id="words", compact=True)
         yield TextLines(id="keys")
 
     def on_mount(self) -> None:
         # Kept, because what a thread or a timer brings may come after the screen is gone.
-        self._list, self._lines = self.query_one(TaskList), self.query_one("#page", LinesView)
-        self._bars = {name: self.query_one(f"#{name}", TextLines) for name in ("top", "tabs", "facts", "keys")}
+        self._list, self._side = self.query_one(TaskList), self.query_one(RowPages)
+        self._top, self._keys = self.query_one("#top", TextLines), self.query_one("#keys", TextLines)
         self._words = self.query_one("#words", Input)
-        self.run_worker(self._feed, thread=True, group="feed", exit_on_error=False)
+        self.run_worker(self._feed, thread=True, group="feed")
         self.set_interval(TICK_SECONDS, self._tick)
 
     # -- threads ----------------------------------------------------------------------------------------------
@@ -105,10 +97,8 @@ class PaddockTop(App[None]):
 
     def _post(self, seen: Seen) -> None:
         """In the thread of the feed: the screen takes the newest when it has time, and skips the others."""
-        is_told = bool(self._mailbox)
         self._mailbox.append(seen)
-        if not is_told:
-            self.post_message(self.FeedMoved())
+        self.post_message(self.FeedMoved())
 
     def work(self, ask: Callable[[], _Result], take: Callable[[_Result], None]) -> None:
         """`ask` in a thread, then `take` with its result in the thread of the screen. What it raises is told."""
@@ -116,15 +106,16 @@ class PaddockTop(App[None]):
         def run() -> None:
             try:
                 result = ask()
-            except PaddockError as error:
+            except (PaddockError, OSError) as error:
                 self.post_message(self.Finished(self._tell_refusal, error))
             else:
                 self.post_message(self.Finished(take, result))
 
-        self.run_worker(run, thread=True, group="work", exit_on_error=False)
+        self.run_worker(run, thread=True, group="work")
 
-    def _tell_refusal(self, error: PaddockError) -> None:
-        self.tell(error.message, error.hint or "", is_bad=True)
+    def _tell_refusal(self, error: PaddockError | OSError) -> None:
+        refusal = as_refusal(error)
+        self.tell(refusal.message, refusal.hint or "", is_bad=True)
 
     @on(Finished)
     def _take_result(self, finished: Finished) -> None:
@@ -132,10 +123,9 @@ class PaddockTop(App[None]):
 
     @on(FeedMoved)
     def _take_seen(self) -> None:
-        found, self._mailbox = self._mailbox, []
-        if not found:
+        if not self._mailbox:
             return
-        self._seen = found[-1]
+        self._seen = self._mailbox.popleft()
         if (view := self._seen.view) is not None:
             self._view, self._engines = view, self._seen.engines
             self._ranking.take(view.tasks)
@@ -159,7 +149,7 @@ class PaddockTop(App[None]):
     def head_shown(self, row: TaskRow) -> str | None:
         """The version that the person has seen: of the patch that was read, else what the row tells of. None where
         no version waits for a decision."""
-        return self._heads.get(row.id, row.head) if row.phase == Phase.APPROVAL else None
+        return self._side.heads.get(row.id, row.head) if row.phase == Phase.APPROVAL else None
 
     def leave_rows(self, tasks: Sequence[str]) -> None:
         """A request is made for them: when they move, the cursor stays for whichever comes next."""
@@ -181,7 +171,7 @@ class PaddockTop(App[None]):
         moved = {name for name, group in self._leaving.items() if self._ranking.group_of(name) != group}
         self._list.show(view.tasks, order, stay=self._list.current in moved)
         self._leaving = {name: group for name, group in self._leaving.items() if name not in moved}
-        self._want_page()
+        self._side.show_row(self.row, self._nothing())
         self._show_bars()
 
     def _show_top(self) -> None:
@@ -191,13 +181,12 @@ class PaddockTop(App[None]):
         if self._seen.trouble:
             words = [Text(f"! {safe(self._seen.trouble, 400)}", "red"), Text(safe(self._seen.hint, 200), "dim")]
             lines = [joined(words, width), *lines[: most - 1]]
-        self._bars["top"].show(lines)
+        self._top.show(lines)
 
     def _show_bars(self) -> None:
         width = self.size.width
-        self._bars["keys"].show([key_bar(self.rows, len(self._list.chosen), self._engines, width)])
-        side = self._bars["tabs"]
-        side.show([tab_line(TABS, self._tab, self._where(), side.size.width or width)])
+        self._keys.show([key_bar(self.rows, len(self._list.chosen), self._engines, width)])
+        self._side.show_where(self._where())
 
     def _where(self) -> str:
         """Which row this is, and how many are out of sight."""
@@ -211,27 +200,10 @@ class PaddockTop(App[None]):
         words += [f"filter: {safe(self._filter, 30)}"] if self._filter else []
         return " · ".join(words)
 
-    def _want_page(self, *, again: bool = False) -> None:
-        if self.row is None:
-            self._page = None
-            self._bars["facts"].show(())
-            self._lines.show(self._nothing(), wraps=True, is_new=True)
-        self._pages.want(self.row, TABS[self._tab], again=again)
-
     def _nothing(self) -> list[Text]:
         if self._filter:
             return [Text("no row has all of these words; esc shows all again", "dim")]
         return [Text("no tasks yet"), Text(), Text('add one: paddock add "what to do"')] if self._view else []
-
-    def _show_page(self, page: Page) -> None:
-        if not self._pages.take(page):
-            return
-        if page.head is not None:
-            self._heads[page.task] = page.head
-        place = (page.task, page.tab)
-        self._bars["facts"].show(page.facts)
-        self._lines.show(page.lines, wraps=page.wraps, is_new=place != self._page, at_end=page.tab == "preview")
-        self._page = place
 
     def _tick(self) -> None:
         """Ages, and what moves without a word in the log."""
@@ -239,8 +211,7 @@ class PaddockTop(App[None]):
             return
         self._list.redraw()
         self._show_top()
-        if (row := self.row) is not None and is_moving(row, TABS[self._tab]):
-            self._want_page(again=True)
+        self._side.look_again()
 
     @on(TextLines.Resized)
     def _resized(self) -> None:
@@ -251,31 +222,29 @@ class PaddockTop(App[None]):
 
     @on(TaskList.Moved)
     def _row_changed(self) -> None:
-        self._lines.follows = False
-        self._want_page()
+        self._side.show_row(self.row, self._nothing())
         self._show_bars()
 
     def action_move(self, by: int) -> None:
         if self._is_open:
-            self._lines.scroll_relative(y=by, animate=False)
+            self._side.scroll_lines(by)
         else:
             self._list.move(by)
 
     def action_page(self, by: int) -> None:
         if self._is_open:
-            self._lines.scroll_relative(y=by * max(1, self._lines.size.height - 1), animate=False)
+            self._side.scroll_page(by)
         else:
             self._list.move(by * max(1, self._list.size.height - 1))
 
     def action_go(self, place: int) -> None:
         if self._is_open:
-            self._lines.scroll_to(y=0 if place == 0 else self._lines.max_scroll_y, animate=False)
+            self._side.go(place)
         else:
             self._list.move_to(place if place >= 0 else len(self._list.order) - 1)
 
     def action_scroll(self, by: int) -> None:
-        self._lines.follows = False
-        self._lines.scroll_relative(y=by, animate=False)
+        self._side.scroll_lines(by)
 
     @property
     def _is_open(self) -> bool:
@@ -306,13 +275,12 @@ class PaddockTop(App[None]):
         self._show_bars()
 
     def action_tab(self, number: int) -> None:
-        self._tab = number
-        self._lines.follows = False
-        self._want_page()
+        self._side.choose(number)
         self._show_bars()
 
     def action_turn(self, by: int) -> None:
-        self.action_tab((self._tab + by) % len(TABS))
+        self._side.turn(by)
+        self._show_bars()
 
     # -- asking -----------------------------------------------------------------------------------------------
 
@@ -322,10 +290,9 @@ class PaddockTop(App[None]):
 
     def action_look(self, action: str) -> None:
         if (row := self.row) is not None and self._asking.may_look(action, row, self._engines):
-            self.action_tab(TABS.index("diff" if action == "diff" else "preview"))
-            self._lines.follows = action == "follow"
+            self._side.choose("diff" if action == "diff" else "preview", follows=action == "follow")
             self._set_open(is_open=True)
-            self._lines.scroll_to(y=self._lines.max_scroll_y if action == "follow" else 0, animate=False)
+            self._side.go(-1 if action == "follow" else 0)
 
     def action_choose(self) -> None:
         if (current := self._list.current) is not None:

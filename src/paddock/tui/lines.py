@@ -8,6 +8,8 @@ from textual.geometry import Size
 from textual.scroll_view import ScrollView
 from textual.strip import Strip
 
+from paddock.tui.strips import draw_text
+
 MOST_LINES = 20_000
 
 
@@ -76,8 +78,7 @@ class LinesView(ScrollView, can_focus=False):
         at, width = offset_y + y, self.size.width
         if at >= len(self._laid):
             return Strip.blank(width, self.rich_style)
-        strip = Strip(self._laid[at].render(self.app.console))
-        return strip.crop(offset_x, offset_x + width).adjust_cell_length(width).apply_style(self.rich_style)
+        return draw_text(self, self._laid[at], width, offset_x)
 
 
 def _wrapped(view: LinesView, line: Text, width: int) -> Sequence[Text]:

@@ -63,7 +63,7 @@ def perform(workspace: Workspace, request: Request) -> Answer:
     try:
         return _approve(workspace, request) if request.action == "approve" else _record(workspace, request)
     except (PaddockError, OSError) as error:
-        return _answer(request, (), [RefusedTask(request.tasks[0], _expected(error))])
+        return _answer(request, (), [RefusedTask(request.tasks[0], as_refusal(error))])
 
 
 def explain(workspace: Workspace, action: str, tasks: Sequence[TaskId]) -> list[str]:
@@ -116,7 +116,7 @@ def _answer(request: Request, done: tuple[str, ...], refused: Sequence[RefusedTa
     return Answer(request, done, tuple(told), tuple(outdated), note)
 
 
-def _expected(error: PaddockError | OSError) -> PaddockError:
+def as_refusal(error: PaddockError | OSError) -> PaddockError:
     return error if isinstance(error, PaddockError) else PaddockError(f"the system refused: {error}")
 
 

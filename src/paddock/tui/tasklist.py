@@ -12,6 +12,7 @@ from textual.scroll_view import ScrollView
 from textual.strip import Strip
 
 from paddock.tui.row import Layout, draw_row
+from paddock.tui.strips import draw_text
 from paddock.views.rows import TaskRow
 
 Clock = Callable[[], float]
@@ -150,4 +151,4 @@ class TaskList(ScrollView, can_focus=False):
             self._drawn.pop(at, None)
             return Strip.blank(self.size.width, self.rich_style)
         self._drawn[at] = text
-        return Strip(text.render(self.app.console)).adjust_cell_length(self.size.width).apply_style(self.rich_style)
+        return draw_text(self, text, self.size.width)

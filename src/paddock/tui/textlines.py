@@ -8,6 +8,8 @@ from textual.message import Message
 from textual.strip import Strip
 from textual.widget import Widget
 
+from paddock.tui.strips import draw_text
+
 
 class TextLines(Widget):
     """As high as it has lines; gone without any."""
@@ -36,5 +38,4 @@ class TextLines(Widget):
     def render_line(self, y: int) -> Strip:
         if y >= len(self._lines):
             return Strip.blank(self.size.width, self.rich_style)
-        strip = Strip(self._lines[y].render(self.app.console))
-        return strip.adjust_cell_length(self.size.width).apply_style(self.rich_style)
+        return draw_text(self, self._lines[y], self.size.width)
