@@ -176,3 +176,12 @@ def test_what_an_engine_complains_about_elsewhere_is_told_aside(site: Site) -> N
     [aside] = read_end(site, OVER, 1, 10).aside
     errors.unlink()
     assert isinstance(aside, trace.Error)
+
+
+def test_before_its_first_turn_an_attempt_has_what_its_set_up_printed(site: Site) -> None:
+    attempt = replace(OVER, turn=0)
+    assert read_raw(site, attempt, 0).text == ""
+    kept = site.attempt_folder(OVER.id) / "setup.log"
+    kept.write_bytes(b"\x1b[31mmake: *** no rule\nexit 2")
+    assert read_raw(site, attempt, 0).text == "\ufffd[31mmake: *** no rule\nexit 2\n"
+    kept.unlink()

@@ -1,10 +1,13 @@
 """What a command printed, as it is apart from what could do harm, in parts of whole lines."""
 
+import os
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
 
 from paddock.core.plaintext import defuse
 from paddock.sessions.protocol import Line, OutputReader
+from paddock.sessions.regular import open_regular
 
 PART_BYTES = 256 * 1024
 LINE_CHARS = 20_000
@@ -48,6 +51,19 @@ def read_part(
     end = reader.offset if len(kept) == len(lines) else lines[len(kept)].offset
     text = "".join(f"{clean(_cut(line.text))}\n" for line in kept)
     return RawPart(text, kept[0].offset if kept else begin, end, size)
+
+
+def read_file_end(path: Path) -> RawPart:
+    """The end of what a command printed that was no turn; empty if there is no such file."""
+    try:
+        with open(path, "rb", opener=open_regular) as file:
+            size = file.seek(0, os.SEEK_END)
+            start = file.seek(max(0, size - PART_BYTES))
+            data = file.read(PART_BYTES)
+    except FileNotFoundError:
+        return RawPart("", 0, 0, 0)
+    lines = data.decode("utf-8", "replace").splitlines()
+    return RawPart("".join(f"{harmless_line(_cut(line))}\n" for line in lines), start, size, size)
 
 
 def _cut(text: str) -> str:

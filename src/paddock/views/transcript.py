@@ -79,7 +79,9 @@ def view_page(site: Site, store: Store, task: Task, attempt: Attempt, turn: int,
 
 
 def view_raw_page(site: Site, attempt: Attempt, turn: int, after: int | None) -> RawView:
-    _require_turn(attempt, turn)
+    """Of turn 0 what the set-up of its worktree printed, where no agent has run."""
+    if turn or attempt.turn:
+        _require_turn(attempt, turn)
     return view_raw(attempt, turn, read_raw(site, attempt, turn, after))
 
 

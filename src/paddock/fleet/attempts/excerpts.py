@@ -12,7 +12,8 @@ from dataclasses import dataclass, field
 from paddock.core import trace
 from paddock.core.tasks.task import Attempt
 from paddock.engines.protocol import Parser, Source
-from paddock.fleet.raw_output import RawPart, read_part
+from paddock.fleet.attempts.attempt import SETUP_OUTPUT
+from paddock.fleet.raw_output import RawPart, read_file_end, read_part
 from paddock.fleet.site import Site
 from paddock.sessions.protocol import Line, OutputReader, Stream, Turn
 
@@ -192,6 +193,9 @@ def _tail(reader: OutputReader, most_bytes: int) -> Iterator[Line]:
 
 
 def read_raw(site: Site, attempt: Attempt, turn: int, start: int | None = None) -> RawPart:
-    """From an offset that another part ended at; without one, the end of the output."""
+    """From an offset that another part ended at; without one, the end of the output. Before its first turn an attempt
+    has only what the set-up of its worktree printed."""
+    if not turn:
+        return read_file_end(site.attempt_folder(attempt.id) / SETUP_OUTPUT)
     output = _Output(site, attempt, turn)
     return read_part(output.reader, start, is_over=output.is_over)

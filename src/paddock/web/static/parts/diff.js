@@ -30,11 +30,13 @@ export function Changes({id, page, drafts, seen, target}) {
   const fold = (path, value) => setOpen((old) => new Map(old).set(path, value));
   const flip = () => setSplit((old) => { remember("diff.split", !old); return !old; });
   const versions = versionsOf(page);
-  const choose = (event, row, path) => {
-    if (event.target.closest("textarea, button") || String(getSelection())) return;
-    const next = pointOf(event, row, path);
+  const mayComment = ["message", "reject"].some((action) => page.task.may.includes(action));
+  const comment = (next) => {
     setPoint(next);
-    setWriting(placeOf(next));
+    if (mayComment) setWriting(placeOf(next));
+  };
+  const choose = (event, row, path) => {
+    if (!event.target.closest("textarea, button") && !String(getSelection())) comment(pointOf(event, row, path));
   };
   const send = async (then) => {
     const refusal = await sendDrafts({id, drafts, head: seen.current, then});
@@ -43,7 +45,7 @@ export function Changes({id, page, drafts, seen, target}) {
     const {seen: old = seen.current, now = page.task.head} = refusal;
     setWhich({name: "since", from: old, to: now, head: now, words: refusal.message});
   };
-  useFileKeys({box, diff, drafts, open: isOpen, fold, flip, point, setPoint, setWriting});
+  useFileKeys({box, diff, open: isOpen, fold, flip, point, setPoint, comment});
   const current = point && placeOf(point);
   const notes = (places) => places.flatMap((place) => {
     const draft = drafts.at(place) ?? (writing === place && point ? {...point, text: ""} : null);
@@ -172,7 +174,7 @@ function DiffFile({id, file, which, split, marks, choose, drafts, isOpen, toggle
   </${Fragment}>`;
 }
 
-function useFileKeys({box, diff, drafts, open, fold, flip, point, setPoint, setWriting}) {
+function useFileKeys({box, diff, open, fold, flip, point, setPoint, comment}) {
   const lines = useMemo(() => (diff?.files ?? []).flatMap((file) => (open(file.path) ? pointsOf(file) : [])), [diff, open]);
   const step = (by) => {
     const at = point ? lines.findIndex((one) => placeOf(one) === placeOf(point)) : -1;
@@ -184,7 +186,7 @@ function useFileKeys({box, diff, drafts, open, fold, flip, point, setPoint, setW
   useKeys({
     j: ["next line", () => step(1)],
     k: ["previous line", () => step(-1)],
-    c: ["comment on the line", () => { if (point) setWriting(placeOf(point)); else step(1); }],
+    c: ["comment on the line", () => { if (point) comment(point); else step(1); }],
     "]": ["next file", () => jumpTo(box.current, "[data-file]", 1)],
     "[": ["previous file", () => jumpTo(box.current, "[data-file]", -1)],
     n: ["next comment", () => jumpToNote(box.current, 1)],

@@ -40,6 +40,7 @@ export function Transcript({id, page, field}) {
           ${attempts.map((one) => html`<option key=${one.id} value=${one.id}>${one.id}${one.outcome ? ` ${one.outcome}` : ""}</option>`)}</select>`}
         <span class="seg"><button type="button" aria-pressed=${String(!isRaw)} onClick=${() => setRaw(false)}>Readable</button><button type="button" aria-pressed=${String(isRaw)} onClick=${() => setRaw(true)}>Raw</button></span></span></header>
     <div class="in" ref=${scroller} tabindex="0" onScroll=${onScroll} role="log" aria-live="off" aria-label="What the agent said and did">
+      ${attempt && turns === 0 && html`<${Setup} key=${attempt} id=${id} attempt=${attempt} />`}
       ${attempt && turns > 0
         ? html`<${View} key=${`${attempt} ${isRaw}`} id=${id} attempt=${attempt} end=${end} scroller=${scroller} follows=${follows} page=${page} />`
         : html`<p class="fyi dim">${attempt ? `${attempt} has not begun its first turn` : "No agent has worked on this yet."}</p>`}
@@ -145,6 +146,13 @@ function Raw({id, attempt, end, scroller, follows}) {
     ${problem && html`<p class="fyi dim">${problem}</p>`}
     <pre class="raw">${part?.text}</pre>
   </${Fragment}>`;
+}
+
+/** Of an attempt whose agent never ran: what the set-up of its worktree printed. */
+function Setup({id, attempt}) {
+  const [text, setText] = useState("");
+  useEffect(() => { get(`tasks/${id}/raw`, {attempt}).then((found) => setText(found.text), () => setText("")); }, [attempt]);
+  return text && html`<${Fragment}><div class="turn">the set-up of its worktree</div><pre class="raw">${text}</pre></${Fragment}>`;
 }
 
 /** Messages that were sent and are not in the log yet, or not heard yet. */
