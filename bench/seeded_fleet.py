@@ -5,14 +5,15 @@ and merges are real, so differences can be shown and approvals given. Only proce
 what is said to be running has nobody behind it.
 """
 
+import itertools
 import random
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from bench.seeded_agents import glance_at
-from bench.seeded_repository import CONFIG, SeededHistory, Sketch, make_repository
+from bench.seeded_agents import glance_at, seed_samples
+from bench.seeded_repository import CONFIG, Commit, SeededHistory, Sketch, make_repository
 from paddock.core import events as ev
 from paddock.core.errors import PaddockError
 from paddock.core.ids import attempt_id, task_id
@@ -79,6 +80,7 @@ class Herd:
     cancelled: int = 2
     noop: int = 2
     hours: float = 10.0
+    ci_seconds: float = 360.0
     testing: bool = True
     """Whether CI runs are under way."""
 
@@ -137,13 +139,14 @@ def seed_fleet(
     """
     now = time.time() if now is None else now
     plans = _plans(herd, now, titles)
-    trains = _trains(plans, now)
+    trains = _trains(plans, herd, now)
     sketches = [Sketch(p.title, int(p.ended), p.insertions, p.deletions, p.delivers) for p in plans]
     history = make_repository(top, sketches, [(int(train.landed), train.members) for train in trains], config)
     moments = [*_beginning(now, herd, history), *_lives(plans, history, trains, brief)]
     moments += [*_landings(plans, trains, history), *_queue_now(plans, history, now, len(trains), testing=herd.testing)]
     state_dir = top / ".git" / "paddock"
     _record(state_dir / "log.db", sorted(moments, key=lambda moment: moment[0]))
+    seed_samples(state_dir, now - herd.hours * 3600, now, max(herd.running, 14), len(plans) * 0.9)
     if herd.running:
         write_glance(state_dir, glance_at(top, now))
     return len(plans)
@@ -211,7 +214,7 @@ def _invented(count: int, dice: random.Random) -> Iterator[str]:
         yield f"{_VERBS[number % len(_VERBS)]} {_THINGS[dice.randrange(len(_THINGS))]}"
 
 
-def _trains(plans: Sequence[Plan], now: float) -> list[Train]:
+def _trains(plans: Sequence[Plan], herd: Herd, now: float) -> list[Train]:
     """One after the other: each is tested on the main that the one before it made."""
     numbers = sorted((n for n, p in enumerate(plans, 1) if p.phase is Phase.LANDED), key=lambda n: plans[n - 1].ended)
     trains: list[Train] = []
@@ -222,7 +225,7 @@ def _trains(plans: Sequence[Plan], now: float) -> list[Train]:
         began = max(last, trains[-1].landed + 1 if trains else 0.0)
         trains.append(Train(len(trains) + 1, members, began, began + 1))
     step = (now - 3 * MINUTE - trains[0].began) / len(trains) if trains else 0.0
-    pace = min(step * 0.8, 6 * MINUTE)
+    pace = min(step * 0.8, herd.ci_seconds)
     spread: list[Train] = []
     for train in trains:
         began = max(train.began, spread[-1].landed + 1 if spread else 0.0)
@@ -351,21 +354,36 @@ def _attempt(
 
 
 def _landings(plans: Sequence[Plan], trains: Sequence[Train], history: SeededHistory) -> Iterator[Moment]:
+    """Each change is screened alone before it rides on a train."""
+    numbers = itertools.count(2)
     for train in trains:
-        base, made, run = history.mains[train.number - 1], history.mains[train.number], f"r{train.number + 1}"
+        base, made = history.mains[train.number - 1], history.mains[train.number]
+        pace = train.landed - train.began
         for number in train.members:
-            yield _queued(
-                number, plans[number - 1], history, min(train.began, plans[number - 1].ended + 5 * MINUTE), base.sha
-            )
-        members = tuple(_member(number, history) for number in train.members)
-        yield (
-            train.began + 0.5,
-            DAEMON,
-            [ev.Draft(qe.RunStarted(run, Purpose.TRAIN, base.sha, base.tree, members, made.tree, made.sha, CI))],
-        )
-        yield train.landed - 0.2, DAEMON, [ev.Draft(qe.RunEnded(run, Result.PASS, exit=0))]
+            plan = plans[number - 1]
+            yield _queued(number, plan, history, plan.ended + MINUTE, base.sha)
+            head, screened = history.heads[number], train.began - 1.3 * pace + number % 5 * pace / 20
+            yield from _run(f"r{next(numbers)}", Purpose.SCREEN, (number,), history, base, head, screened, pace)
+        run = f"r{next(numbers)}"
+        yield from _run(run, Purpose.TRAIN, train.members, history, base, made, train.began + 0.5, pace - 0.7)
         yield train.landed - 0.1, DAEMON, [ev.Draft(qe.LandingStarted(run, base.sha, made.sha))]
         yield train.landed, DAEMON, [ev.Draft(qe.TrainLanded(run, base.sha, made.sha))]
+
+
+def _run(
+    run: str,
+    purpose: Purpose,
+    numbers: Sequence[int],
+    history: SeededHistory,
+    base: Commit,
+    tested: Commit,
+    began: float,
+    seconds: float,
+) -> Iterator[Moment]:
+    members = tuple(_member(number, history) for number in numbers)
+    started = qe.RunStarted(run, purpose, base.sha, base.tree, members, tested.tree, tested.sha, CI)
+    yield began, DAEMON, [ev.Draft(started)]
+    yield began + seconds, DAEMON, [ev.Draft(qe.RunEnded(run, Result.PASS, exit=0))]
 
 
 def _queued(number: int, plan: Plan, history: SeededHistory, at: float, base: str) -> Moment:
@@ -391,7 +409,8 @@ def _queue_now(
 ) -> Iterator[Moment]:
     """A train of up to three, and a screen each for the next two."""
     waiting = [number for number, plan in enumerate(plans, 1) if plan.phase is Phase.QUEUED]
-    main, first = history.mains[-1], trains + 2
+    landed = sum(plan.phase is Phase.LANDED for plan in plans)
+    main, first = history.mains[-1], 2 + trains + landed
     for number in waiting:
         yield _queued(number, plans[number - 1], history, plans[number - 1].ended + 60, main.sha)
     groups = [(Purpose.TRAIN, waiting[:3]), *((Purpose.SCREEN, [number]) for number in waiting[3:5])]
