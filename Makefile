@@ -1,5 +1,5 @@
 .DEFAULT_GOAL := help
-.PHONY: help demo test quick check lint bench soak security-table docs vendor engines test-engines lock clean
+.PHONY: help demo test quick check lint bench soak security-table docs screenshots vendor engines test-engines lock clean
 
 PY := .venv/bin/python
 # Wherever this is set, each of the thousand processes of a test run would compile all it imports.
@@ -48,6 +48,10 @@ engines: ## Install the pinned agent CLIs the tests drive into your cache folder
 test-engines: ## Drive all eight real CLIs, not only claude and codex
 	@scripts/bootstrap dev
 	PADDOCK_TEST_ENGINES=all $(PY) -m pytest tests/engines/real tests/fleet/test_real_conversations.py
+
+screenshots: ## Write docs/images/*.png from a fleet of scripted agents at work; look at each (needs chromium)
+	@scripts/bootstrap dev
+	PYTHONPATH=. $(PY) scripts/screenshots.py
 
 vendor: ## Fetch the libraries of the page again, as scripts/vendor_client.py names them (needs npm)
 	@scripts/bootstrap dev
