@@ -2,8 +2,12 @@
 
 import msgspec
 
-from paddock.core.admission.ladder import Rung, amount_words
+from paddock.core.admission.controls import Controls
+from paddock.core.admission.ladder import Rung, amount_words, rungs_of
+from paddock.core.board import Board
 from paddock.core.ids import printable
+from paddock.fleet.dispatch.gate import LimitsFile, running_by_account, take_snapshot
+from paddock.fleet.site import Site
 from paddock.views.document import iso_or_none
 
 WORDS = 300
@@ -26,6 +30,17 @@ class LimitRow(msgspec.Struct, frozen=True):
     until: str | None
     run: str
     binds: bool
+
+
+def rungs_now(site: Site, board: Board, kept: LimitsFile | None, now: float) -> tuple[Rung, ...]:
+    """As the gate would see it with what it last wrote down."""
+    known = LimitsFile(0.0, Controls(), {}) if kept is None else kept
+    running, cap = running_by_account(site, board), site.config.limits.max_agents
+    return rungs_of(take_snapshot(site, board, known, running, cap, now), now)
+
+
+def view_limits(site: Site, board: Board, kept: LimitsFile | None, now: float) -> list[LimitRow]:
+    return [view_rung(rung) for rung in rungs_now(site, board, kept, now)]
 
 
 def view_rung(rung: Rung, *, binds: bool = False, words: str = "", until: float | None = None) -> LimitRow:

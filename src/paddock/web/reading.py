@@ -28,6 +28,7 @@ from paddock.views.document import Document, to_json
 from paddock.views.halts import why_stopped
 from paddock.views.insightpage import InsightView, view_insight
 from paddock.views.leases import LeasesView, view_leases
+from paddock.views.limits import LimitRow, view_limits
 from paddock.views.notices import find_notices
 from paddock.views.queue import QueueView, view_queue
 from paddock.views.rows import view_row
@@ -190,13 +191,15 @@ class LimitsView(Document, frozen=True, kw_only=True):
     controls: Controls
     waiting: dict[str, str]
     host: HostSample | None
+    limits: list[LimitRow]
 
 
 def read_limits_view(visit: Visit[NoQuery, NoBody]) -> LimitsView:
     kept = read_limits(visit.workspace.state_dir)
+    rows = view_limits(visit.workspace.site, visit.board, kept, visit.now)
     if kept is None:
-        return LimitsView(at=None, controls=Controls(), waiting={}, host=None)
-    return LimitsView(at=kept.at, controls=kept.controls, waiting=kept.waiting, host=kept.host)
+        return LimitsView(at=None, controls=Controls(), waiting={}, host=None, limits=rows)
+    return LimitsView(at=kept.at, controls=kept.controls, waiting=kept.waiting, host=kept.host, limits=rows)
 
 
 class AgentChoice(msgspec.Struct, frozen=True):

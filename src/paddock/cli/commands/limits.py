@@ -11,22 +11,19 @@ from paddock.cli.workspace import open_workspace
 from paddock.core.admission.breaker import how_to_restart
 from paddock.core.admission.clocks import current_pause
 from paddock.core.admission.controls import Account, Controls
-from paddock.core.admission.ladder import Rung, amount_words, rungs_of
+from paddock.core.admission.ladder import amount_words
 from paddock.core.admission.pacing import Pace, agents_borne, is_paced
 from paddock.core.admission.quota import REQUESTS, Quota
 from paddock.core.admission.windows import describe_window, windows_open
-from paddock.core.board import Board
 from paddock.core.intent.budget import reset_limits
 from paddock.fleet.dispatch.gate import (
     NO_QUOTA,
     LimitsFile,
     known_accounts,
     read_limits,
-    running_by_account,
-    take_snapshot,
 )
 from paddock.fleet.workspace import Workspace
-from paddock.views.limits import view_rung
+from paddock.views.limits import rungs_now, view_limits
 
 
 @click.command("limits")
@@ -52,14 +49,8 @@ def _print_json(workspace: Workspace, kept: LimitsFile | None) -> None:
     import msgspec
 
     nothing: dict[str, object] = {"at": None, "controls": Controls(), "waiting": {}, "host": None}
-    known = LimitsFile(0.0, Controls(), {}) if kept is None else kept
-    rungs = [view_rung(rung) for rung in _rungs(workspace, workspace.board(), known, time.time())]
-    print_document(**msgspec.to_builtins(nothing if kept is None else kept), limits=msgspec.to_builtins(rungs))
-
-
-def _rungs(workspace: Workspace, board: Board, known: LimitsFile, now: float) -> tuple[Rung, ...]:
-    running, cap = running_by_account(workspace.site, board), workspace.config.limits.max_agents
-    return rungs_of(take_snapshot(workspace.site, board, known, running, cap, now), now)
+    rows = view_limits(workspace.site, workspace.board(), kept, time.time())
+    print_document(**msgspec.to_builtins(nothing if kept is None else kept), limits=msgspec.to_builtins(rows))
 
 
 def _lines(workspace: Workspace, kept: LimitsFile | None, now: float) -> Iterator[str]:
@@ -86,9 +77,8 @@ def _lines(workspace: Workspace, kept: LimitsFile | None, now: float) -> Iterato
             f"{host.free_disk_bytes / 2**30:.1f} GiB of disk free"
         )
     yield f"queue   {len(board.queue.entries)} changes waiting to land (limit {limits.merge_queue})"
-    full = [
-        f"{rung.name} {amount_words(rung)}" for rung in _rungs(workspace, board, kept, now) if rung.most is not None
-    ]
+    numbered = [rung for rung in rungs_now(workspace.site, board, kept, now) if rung.most is not None]
+    full = [f"{rung.name} {amount_words(rung)}" for rung in numbered]
     yield f"limits  {'; '.join(full)}"
     for task, reason in kept.waiting.items():
         yield f"{task:<7} waiting: {cut(reason, 120)}"

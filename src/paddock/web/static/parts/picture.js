@@ -99,7 +99,7 @@ function clustersOf(marks, belong = () => true) {
   const clusters = [];
   for (const mark of marks) {
     const last = clusters.at(-1);
-    if (last && mark.x - last.x < TOGETHER && belong(last.all[0], mark)) {
+    if (last && mark.x - last.all[0].x < TOGETHER && belong(last.all[0], mark)) {
       last.all.push(mark);
       last.x = mark.x;
     } else clusters.push({x: mark.x, all: [mark]});
@@ -124,7 +124,7 @@ function Tips({cluster, isRoomy}) {
   const runs = cluster.all.map((one) => one.run).join(", ");
   const words = tip.run ? `${runs}: ${plural(countOf(cluster.all), "change")} landed, main ${commit}` : `main ${commit}${tip.by ? `, moved by ${tip.by}` : ", as it was first seen"}`;
   return html`<g class="tip"><title>${words}</title>
-    ${tip.run ? html`<circle cx=${x} cy=${MAIN_Y} r="7" /><path d=${`m${x - 3.2} ${MAIN_Y + 0.2} 2.2 2.3 4-4.4`} class="tk" />` : html`<rect x=${x - 5} y=${MAIN_Y - 5} width="10" height="10" class="foreign" />`}
+    ${tip.run ? html`<circle cx=${x} cy=${MAIN_Y} r="7" /><path d=${`m${x - 3.2} ${MAIN_Y + 0.2} 2.2 2.3 4-4.4`} class="tk" />` : html`<rect x=${x - 5} y=${MAIN_Y - 5} width="10" height="10" class=${tip.by ? "foreign" : "foreign seen"} />`}
     ${isRoomy && html`<text class="ct c k" x=${x} y=${MAIN_Y - 14}>${tip.run ? `+${countOf(cluster.all)}` : tip.by ? "moved" : "seen"}</text>
       <text class="ct m" x=${x + (tip.run ? 13 : 24)} y=${MAIN_Y - 10}>${tip.commit.slice(0, 5)}</text>`}
   </g>`;
