@@ -123,11 +123,12 @@ def test_a_branch_of_a_persons_is_queued(seed_yard: SeedYard) -> None:
     served = serve_api(yard)
     answer = served.ask("POST", "/api/v1/queue/branches", b'{"branches": ["nowhere"]}')
     assert (answer.status, answer.error) == (409, "refused")
-    yard.git("branch", "mine", "HEAD~1")
-    yard.git("checkout", "-q", "mine")
+    yard.git("branch", "ana/mine", "HEAD~1")
+    yard.git("checkout", "-q", "ana/mine")
     (yard.top / "mine.txt").write_text("mine\n")
     yard.git("add", "mine.txt")
     yard.git("-c", "user.name=Ana", "-c", "user.email=ana@example.org", "commit", "-qm", "Mine")
-    assert [one["id"] for one in served.post("queue/branches", {"branches": ["mine"]})["done"]] == ["mine"]
-    assert served.post("queue/changes/mine/move", {})["id"] == "mine"
-    assert served.post("queue/changes/mine/cancel", {"reason": "later"})["id"] == "mine"
+    assert [one["id"] for one in served.post("queue/branches", {"branches": ["ana/mine"]})["done"]] == ["ana/mine"]
+    assert served.post("queue/changes/ana/mine/move", {})["id"] == "ana/mine"
+    assert served.post("queue/changes/ana%2Fmine/cancel", {"reason": "later"})["id"] == "ana/mine"
+    assert served.get("queue/why/ana/mine")["change"]["id"] == "ana/mine"

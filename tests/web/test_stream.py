@@ -121,6 +121,12 @@ def test_an_unknown_view_or_task_is_refused_before_the_stream_begins(yard: Yard)
         assert (answer.status, answer.error) == (404, "unknown")
 
 
+def test_who_only_asks_for_the_head_of_a_stream_gets_that(yard: Yard) -> None:
+    answer = serve_api(yard).ask("HEAD", "/api/v1/events")
+    assert (answer.status, answer.body) == (200, b"")
+    assert answer.headers["content-type"].startswith("text/event-stream")
+
+
 def test_streams_end_at_once_when_the_server_is_asked_to_end(yard: Yard) -> None:
     served = serve_api(yard)
     with served.stream("view=queue") as events:

@@ -1,6 +1,7 @@
 """The application: the endpoints of the table, the page and its files, all behind one entrance."""
 
 import asyncio
+import re
 import sys
 import time
 import traceback
@@ -61,6 +62,8 @@ def _api_routes(house: House, endpoints: Sequence[Endpoint]) -> list[BaseRoute]:
         return Response(schema(), media_type=JSON)
 
     async def events(request: Request) -> Response | EventStream:
+        if request.method == "HEAD":
+            return Response(media_type="text/event-stream")
         try:
             query = read_query(request.url.query, StreamQuery)
         except Misuse as misuse:
@@ -91,7 +94,8 @@ def _route(house: House, endpoint: Endpoint) -> Route:  # type: ignore[type-arg]
                 traceback.print_exc(file=sys.stderr)
             return answer_problem(problem_of(error))
 
-    return Route(f"{PREFIX}{endpoint.path}", serve, methods=[endpoint.method], name=endpoint.name)
+    path = re.sub(r"^(/queue/.*\{\w+)\}", r"\1:path}", endpoint.path)  # names of branches have slashes
+    return Route(f"{PREFIX}{path}", serve, methods=[endpoint.method], name=endpoint.name)
 
 
 def _answer(answer: object) -> Response:

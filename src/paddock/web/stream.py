@@ -58,7 +58,7 @@ class EventStream:
             try:
                 await telling
             except TimeoutError:
-                scope["state"]["transport"].abort()
+                scope["state"]["cut_off"]()
                 await asyncio.sleep(0)  # until the server has noticed
                 return
             except (asyncio.CancelledError, OSError):
