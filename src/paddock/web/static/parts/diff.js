@@ -135,8 +135,9 @@ export function versionsOf({task, versions, transcript}) {
   return [...whole, {name: "now", words: name, title: task.phase === "landed" ? "what landed" : "what would land now"}, ...step];
 }
 
-/** Files are open until they come to two thousand lines. */
+/** The first file is open, and others until all come to two thousand lines. */
 function opens(diff, path) {
+  if (diff?.files[0]?.path === path) return true;
   let lines = 0;
   for (const file of diff?.files ?? []) {
     lines += linesOf(file);
