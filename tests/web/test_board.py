@@ -40,12 +40,13 @@ def test_an_empty_board_says_what_to_run_and_then_follows_a_running_fleet(
     needs = page.get_by_label("Needs you", exact=True)
     expect(needs.locator("[data-task]")).to_have_count(2, timeout=MILLISECONDS)
     expect(page.locator('.flow [data-phase="approval"] b')).to_have_text("2")
+    task = first_in(page, "needs")
     page.keyboard.press("a")
     expect(page.locator('.flow [data-phase="landed"] b')).to_have_text("1", timeout=MILLISECONDS)
-    expect(page.locator('[data-section="landed"] [data-task="t1"]')).to_be_visible(timeout=MILLISECONDS)
+    expect(page.locator(f'[data-section="landed"] [data-task="{task}"]')).to_be_visible(timeout=MILLISECONDS)
     expect(needs.locator("[data-task]:not(.leaving)")).to_have_count(1)
-    expect(page.locator(".feed")).to_contain_text("t1")
-    assert yard.task("t1").phase is Phase.LANDED
+    expect(page.locator(".feed")).to_contain_text(task)
+    assert yard.task(task).phase is Phase.LANDED
 
 
 def test_people_approve_reject_retry_and_message_by_mouse(seed_yard: SeedYard, serve_yard: Serve) -> None:
@@ -111,6 +112,27 @@ def test_keys_move_message_stop_and_select_many(seed_yard: SeedYard, serve_yard:
     yard.await_that(lambda: "stop" in yard.paddock("log", "--task", running) or None, "the stop")
     page.keyboard.press("a")
     expect(page.locator(".toasts")).to_contain_text(f"{running} is running: approve is not possible now")
+
+
+def test_an_outdated_version_is_refused_with_the_difference_and_asked_for_again(
+    seed_yard: SeedYard, serve_yard: Serve
+) -> None:
+    yard = seed_yard(SMALL)
+    page = serve_yard(yard).page()
+    task = first_in(page, "needs")
+    old = yard.git("rev-parse", "main~1").strip()
+    approve = """async ([task, old]) => {
+      const {perform} = await import("/static/lib/actions.js");
+      return perform("approve", [task], {heads: {[task]: old}});
+    }"""
+    assert page.evaluate(approve, [task, old]) is False
+    told = page.get_by_role("dialog")
+    expect(told).to_contain_text(f"{task} has changed since this page showed it")
+    expect(told).to_contain_text(old[:10])
+    expect(told.get_by_role("region", name="What changed").locator(".d.a").first).to_be_visible()
+    assert yard.task(task).phase is Phase.APPROVAL
+    told.get_by_role("button", name="Approve the new version").click()
+    yard.await_board(lambda board: board.tasks[task].phase is Phase.QUEUED, "the approval")
 
 
 def test_ctrl_k_finds_tasks_and_offers_what_is_legal_now(seed_yard: SeedYard, serve_yard: Serve) -> None:

@@ -45,7 +45,8 @@ function App() {
   });
   return html`<${Fragment}>
     <${TopBar} />
-    ${name ? page && html`<${Slot} key=${name} Page=${page.Page} params=${params} query=${query} />` : html`<${Missing} path=${path} />`}
+    ${name && page && html`<${Slot} key=${name} Page=${page.Page} params=${params} query=${query} />`}
+    ${!name && html`<${Missing} path=${path} />`}
     <${Dialogs} /><${Toasts} />
   </${Fragment}>`;
 }
@@ -63,7 +64,8 @@ function Missing({path}) {
 
 function Broken({what}) {
   return html`<main class="page"><section class="panel blank"><h1>This page could not be loaded</h1>
-    <p>${String(what?.message ?? what)}</p><button type="button" class="b main" onClick=${() => location.reload()}>Load it again</button></section></main>`;
+    <p>${String(what?.message ?? what)}</p>
+    <button type="button" class="b main" onClick=${() => location.reload()}>Load it again</button></section></main>`;
 }
 
 function start() {

@@ -13,7 +13,10 @@ const FORGET_MILLISECONDS = 20_000;
 /** `text`: "required" or "optional" where a message is asked for; `versioned`: concerns the version shown. */
 export const ACTIONS = {
   approve: {words: "Approve", done: "approved", key: "a", versioned: true},
-  reject: {words: "Reject", done: "rejected", key: "r", versioned: true, text: "optional", label: "What should change? The agent continues with this; if empty, a new attempt starts"},
+  reject: {
+    words: "Reject", done: "rejected", key: "r", versioned: true, text: "optional",
+    label: "What should change? The agent continues with this; if empty, a new attempt starts",
+  },
   retry: {words: "Retry", done: "queued to run again", key: "r"},
   message: {words: "Message", done: "sent a message", key: "m", text: "required", label: "Message to the agent"},
   stop: {words: "Stop", done: "asked to stop", key: "s"},

@@ -12,7 +12,8 @@ export function filterOf(text) {
 
 /** Words at blanks; quotes keep blanks together. */
 export function wordsOf(text) {
-  return [...text.matchAll(/-?(?:\w+:)?"[^"]*"?|\S+/g)].map(([word]) => word.replaceAll('"', "").toLowerCase()).filter((word) => word && word !== "-");
+  const words = [...text.matchAll(/-?(?:\w+:)?"[^"]*"?|\S+/g)].map(([word]) => word.replaceAll('"', "").toLowerCase());
+  return words.filter((word) => word && word !== "-");
 }
 
 function testOf(word) {

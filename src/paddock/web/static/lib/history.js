@@ -70,7 +70,8 @@ export class LoadedLog {
   takeLive(found) {
     const {text, kind, task} = this.search;
     if (!text) {
-      this.add(found.filter((record) => record.seq > this.newest && (!kind || matchesKind(record, kind)) && (!task || record.task === task)));
+      const isWanted = (record) => (!kind || record.kind === kind) && (!task || record.task === task);
+      this.add(found.filter((record) => record.seq > this.newest && isWanted(record)));
       return;
     }
     clearTimeout(this.timer);
@@ -91,8 +92,4 @@ export function merge(one, other) {
   if (!one.length || other[0].seq > one.at(-1).seq) return [...one, ...other];
   const bySeq = new Map([...one, ...other].map((record) => [record.seq, record]));
   return [...bySeq.values()].sort((a, b) => a.seq - b.seq);
-}
-
-function matchesKind(record, kind) {
-  return record.kind === kind;
 }

@@ -24,11 +24,15 @@ export function sectionsOf(rows, needs, keep) {
 }
 
 function orderOf(phase) {
-  if (phase === "running") return (a, b) => Boolean(b.stuck) - Boolean(a.stuck) || compare(a.started, b.started) || byNumber(a, b);
+  if (phase === "running") return byStuckAndAge;
   if (phase === "queued") return (a, b) => (a.place ?? Infinity) - (b.place ?? Infinity) || byNumber(a, b);
   if (phase === "ready") return (a, b) => b.priority - a.priority || byNumber(a, b);
   if (LATEST_FIRST.has(phase)) return (a, b) => compare(b.since, a.since) || byNumber(b, a);
   return byNumber;
+}
+
+function byStuckAndAge(a, b) {
+  return Boolean(b.stuck) - Boolean(a.stuck) || compare(a.started, b.started) || byNumber(a, b);
 }
 
 function compare(one, other) {
@@ -109,6 +113,7 @@ export class Arrangement {
 /** Those that stay, at the index they had; the others around them in their order. */
 function insert(ids, stay) {
   const result = [...ids];
-  for (const [id, index] of [...stay].sort(([, one], [, other]) => one - other)) result.splice(Math.min(index, result.length), 0, id);
+  const inOrder = [...stay].sort(([, one], [, other]) => one - other);
+  for (const [id, index] of inOrder) result.splice(Math.min(index, result.length), 0, id);
   return result;
 }

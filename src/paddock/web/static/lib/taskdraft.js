@@ -60,5 +60,6 @@ function given(fields) {
 }
 
 function numbers(fields) {
-  return Object.fromEntries(Object.entries(fields).filter(([, text]) => String(text).trim() !== "").map(([name, text]) => [name, Number(text)]));
+  const filled = Object.entries(fields).filter(([, text]) => String(text).trim() !== "");
+  return Object.fromEntries(filled.map(([name, text]) => [name, Number(text)]));
 }

@@ -23,6 +23,10 @@ import {useStages} from "../parts/staged.js";
 import {Strip} from "../parts/strip.js";
 import {Words} from "../parts/words.js";
 
+const HINTS = [
+  ["j k", "move"], ["space", "peek and reply"], ["enter", "open"], ["a", "approve"], ["r", "reject or retry"],
+  ["m", "message"], ["s", "stop"], ["x", "select"], ["/", "filter"], ["?", "all keys"],
+];
 const layout = signal(recall("layout", "rows"));
 const filter = signal("");
 
@@ -71,17 +75,27 @@ function Head({field, convoy}) {
   return html`<div class="head"><div><h1>${convoy ? html`<a class="dim" href="/">Board</a> / ${convoy}` : "Board"}</h1>
       <p class="lede"><${Words} text=${documentOf("board").field("words").value} /></p></div>
     <div class="acts"><span class="seg" role="radiogroup" aria-label="Layout">
-        <label><input type="radio" name="v" id="as-rows" checked=${layout.value === "rows"} onChange=${() => set("rows")} />Rows</label>
-        <label><input type="radio" name="v" id="as-cards" checked=${layout.value === "cards"} onChange=${() => set("cards")} />Cards</label></span>
-      <label class="filter"><span class="hide">Filter</span><input class="field" type="search" ref=${field} placeholder="Filter" value=${filter.value} spellcheck="false"
-        onInput=${(event) => { filter.value = event.currentTarget.value; }}
-        onKeyDown=${(event) => { if (event.key === "Enter") event.currentTarget.blur(); }} title="words, or phase:running agent:fixer convoy:pg16 -word" /><kbd>/</kbd></label>
+        <${Layout} name="rows" words="Rows" set=${set} /><${Layout} name="cards" words="Cards" set=${set} /></span>
+      <label class="filter"><span class="hide">Filter</span>
+        <input class="field" type="search" ref=${field} placeholder="Filter" value=${filter.value} spellcheck="false"
+          title="words, or phase:running agent:fixer convoy:pg16 -word"
+          onInput=${(event) => { filter.value = event.currentTarget.value; }}
+          onKeyDown=${(event) => { if (event.key === "Enter") event.currentTarget.blur(); }} /><kbd>/</kbd></label>
       <button type="button" class="b wide" aria-pressed=${isSelecting ? "true" : "false"} onClick=${select}>Select <kbd>x</kbd></button>
       <button type="button" class="b" onClick=${() => openNewTask()}><${Icon} name="plus" />New task <kbd>n</kbd></button></div></div>`;
 }
 
+function Layout({name, words, set}) {
+  return html`<label><input type="radio" name="layout" checked=${layout.value === name} onChange=${() => set(name)} />${words}</label>`;
+}
+
+function hasRows(phase) {
+  const {ids, count} = sectionOf(phase).value;
+  return ids.length > 0 || count > 0;
+}
+
 function Groups({tasks, isAlone}) {
-  const shown = useComputed(() => GROUPS.filter((phase) => sectionOf(phase).value.ids.length || sectionOf(phase).value.count).join()).value;
+  const shown = useComputed(() => GROUPS.filter(hasRows).join()).value;
   const hasNeeds = useComputed(() => sectionOf("needs").value.ids.length > 0).value;
   const phases = shown ? shown.split(",") : [];
   const drawn = useStages(phases.length);
@@ -109,9 +123,8 @@ function PeekAtCursor({tasks, close}) {
 }
 
 function Hints() {
-  const keys = [[["j", "k"], "move"], [["space"], "peek and reply"], [["enter"], "open"], [["a"], "approve"], [["r"], "reject or retry"], [["m"], "message"],
-    [["s"], "stop"], [["x"], "select"], [["/"], "filter"], [["?"], "all keys"]];
-  return html`<p class="hint">${keys.map(([names, words]) => html`<span>${names.map((name) => html`<kbd>${name}</kbd>`)}${words}</span>`)}</p>`;
+  return html`<p class="hint">${HINTS.map(([keys, words]) => html`<span>${
+    keys.split(" ").map((key) => html`<kbd>${key}</kbd>`)}${words}</span>`)}</p>`;
 }
 
 export default {title: ({convoy}) => convoy ?? "Board", view: () => "board", Page};

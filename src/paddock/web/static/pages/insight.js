@@ -6,7 +6,7 @@ import {grouped, money, plural} from "../lib/format.js";
 import {Bar} from "../parts/bar.js";
 import {Words} from "../parts/words.js";
 
-const GROUPS = [["agent", "Cost by agent"], ["engine", "Cost by engine"], ["day", "Cost by day"], ["convoy", "Cost by convoy"]];
+const GROUPS = ["agent", "engine", "day", "convoy"];
 const ROWS = 14;
 const OUTCOMES_SHOWN = 5;
 
@@ -25,7 +25,7 @@ function Tables({found: {crew, engines, costs}}) {
   return html`<div class="stack">
     <${Crew} rows=${crew} />
     <${Engines} rows=${engines} />
-    <div class="two">${GROUPS.map(([by, title]) => html`<${CostTable} key=${by} title=${title} by=${by} costs=${costs[by]} />`)}</div>
+    <div class="two">${GROUPS.map((by) => html`<${CostTable} key=${by} by=${by} costs=${costs[by]} />`)}</div>
   </div>`;
 }
 
@@ -33,7 +33,7 @@ function Crew({rows}) {
   return html`<section class="panel"><header><h2>Who lands how much</h2><span class="end">of what is decided</span></header>
     <div class="in tw"><table class="mid flat">
       <thead><tr><th>agent</th><th>engine</th><th><span class="hide">share landed</span></th><th class="num">landed</th>
-        <th class="num">failed</th><th class="num">tasks</th><th class="num">attempts</th><th class="num">cost</th><th class="num">a change</th></tr></thead>
+        ${["failed", "tasks", "attempts", "cost", "a change"].map((words) => html`<th class="num">${words}</th>`)}</tr></thead>
       <tbody>${rows.slice(0, ROWS).map((row) => html`<${CrewRow} key=${`${row.agent} ${row.engine}`} row=${row} />`)}</tbody></table>
       <${More} count=${rows.length - ROWS} /></div></section>`;
 }
@@ -43,7 +43,8 @@ function CrewRow({row}) {
   const parts = [{of: "landed", value: row.landed}, {of: "failed", value: row.failed}];
   return html`<tr><td>${row.agent ?? html`<span class="dim">none</span>`}</td><td>${row.engine}</td>
     <td class="share"><${Bar} parts=${parts} most=${row.decided} label=${share} /></td>
-    <td class="num">${share}</td><td class="num">${row.failed}</td><td class="num">${grouped(row.tasks)}</td><td class="num">${grouped(row.attempts)}</td>
+    <td class="num">${share}</td><td class="num">${row.failed}</td>
+    <td class="num">${grouped(row.tasks)}</td><td class="num">${grouped(row.attempts)}</td>
     <td class="num"><${Cost} usd=${row.cost_usd} /></td><td class="num"><${Cost} usd=${row.per_landed_usd} /></td></tr>`;
 }
 
@@ -56,20 +57,23 @@ function Engines({rows}) {
 
 function EngineRow({row}) {
   const outcomes = Object.entries(row.outcomes);
+  const more = outcomes.length - OUTCOMES_SHOWN;
   const parts = [{of: "landed", value: row.useful}, {of: "failed", value: row.attempts - row.useful}];
   return html`<tr><td>${row.engine}</td>
     <td class="share"><${Bar} parts=${parts} most=${row.attempts} label=${`${row.useful} of ${row.attempts}`} /></td>
     <td class="num">${grouped(row.useful)} of ${grouped(row.attempts)}</td>
-    <td><span class="ev">${outcomes.slice(0, OUTCOMES_SHOWN).map(([outcome, count]) => html`<span class="chip">${outcome} ${count}</span>`)}${
-      outcomes.length > OUTCOMES_SHOWN && html`<span class="dim">${outcomes.length - OUTCOMES_SHOWN} more</span>`}</span></td></tr>`;
+    <td><span class="ev">
+      ${outcomes.slice(0, OUTCOMES_SHOWN).map(([outcome, count]) => html`<span class="chip">${outcome} ${count}</span>`)}
+      ${more > 0 && html`<span class="dim">${more} more</span>`}</span></td></tr>`;
 }
 
-function CostTable({title, by, costs}) {
+function CostTable({by, costs}) {
   const rows = sorted(costs.rows, by);
   const most = Math.max(...rows.map((row) => row.cost_usd ?? 0), 0.01);
-  return html`<section class="panel"><header><h2>${title}</h2><span class="end">${plural(rows.length, by)}</span></header>
+  return html`<section class="panel"><header><h2>Cost by ${by}</h2><span class="end">${plural(rows.length, by)}</span></header>
     <div class="in tw"><table class="mid flat">
-      <thead><tr><th>${by}</th><th><span class="hide">share</span></th><th class="num">cost</th><th class="num">turns</th><th class="num">tokens</th></tr></thead>
+      <thead><tr><th>${by}</th><th><span class="hide">share</span></th>
+        <th class="num">cost</th><th class="num">turns</th><th class="num">tokens</th></tr></thead>
       <tbody>${rows.slice(0, ROWS).map((row) => html`<${CostRow} key=${row[by]} name=${row[by]} row=${row} most=${most} />`)}</tbody></table>
       <${More} count=${rows.length - ROWS} command=${`paddock costs --by ${by}`} /></div></section>`;
 }
@@ -98,7 +102,7 @@ function sorted(rows, by) {
 
 function Nothing() {
   return html`<section class="panel blank"><h2>No agent has worked yet</h2>
-    <p>When agents have worked, this page shows who lands how much, how attempts end, and what it cost by agent, engine, day and convoy.</p>
+    <p>Later this page shows who lands how much, how attempts end, and what it cost by agent, engine, day and convoy.</p>
     <pre class="sh" tabindex="0"><i>$</i> paddock up</pre></section>`;
 }
 

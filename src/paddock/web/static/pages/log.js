@@ -36,14 +36,15 @@ function Page({query}) {
   const draw = (seq) => html`<${Entry} key=${seq} record=${bySeq.get(seq)} isHere=${at.value === seq} choose=${() => { at.value = seq; }} />`;
   return html`<main class="page">
     <div class="head"><div><h1>Log</h1></div><${Search} search=${search} field=${field} isFollowing=${isFollowing} /></div>
-    ${log.problem.value && html`<p class="bad" role="alert">${log.problem.value.message} <span class="dim">${log.problem.value.hint}</span></p>`}
+    <${Problem} what=${log.problem.value} />
     <section class="panel log" aria-label="Events">
       <div class="scroll" ref=${scroller} onScroll=${onScroll} tabindex="0" role="region" aria-label="Events, newest at the end">
         ${!records.length && html`<p class="in dim">${log.isLoading.value ? "Reading the log…" : "No event is like that."}</p>`}
         <${VirtualRows} keys=${keys} draw=${draw} threshold=${120} pinned=${at.value} scroller=${scroller} />
       </div>
     </section>
-    <p class="hint"><span>${plural(records.length, "event")} loaded</span><span><kbd>j</kbd><kbd>k</kbd>move</span><span><kbd>enter</kbd>full body</span><span><kbd>F</kbd>follow</span><span><kbd>/</kbd>search</span></p>
+    <p class="hint"><span>${plural(records.length, "event")} loaded</span><span><kbd>j</kbd><kbd>k</kbd>move</span>
+      <span><kbd>enter</kbd>full body</span><span><kbd>F</kbd>follow</span><span><kbd>/</kbd>search</span></p>
   </main>`;
 }
 
@@ -54,11 +55,19 @@ function Search({search, field, isFollowing}) {
     clearTimeout(timer.current);
     timer.current = setTimeout(() => goTo({...search, [name]: value.trim()}), TYPING_MILLISECONDS);
   };
+  const toggle = () => { isFollowing.value = !isFollowing.peek(); };
   return html`<div class="acts">
-    <label class="filter"><span class="hide">Search</span><input class="field" type="search" ref=${field} placeholder="Search" value=${search.text} onInput=${set("text")} /><kbd>/</kbd></label>
-    <label><span class="hide">Kind</span><input class="field kind" placeholder="kind, as task.added" value=${search.kind} onInput=${set("kind")} /></label>
-    <label><span class="hide">Task</span><input class="field short" placeholder="task" value=${search.task} onInput=${set("task")} /></label>
-    <button type="button" class="b" aria-pressed=${isFollowing.value ? "true" : "false"} onClick=${() => { isFollowing.value = !isFollowing.value; }}>Follow <kbd>F</kbd></button></div>`;
+    <label class="filter"><span class="hide">Search</span>
+      <input class="field" type="search" ref=${field} placeholder="Search" value=${search.text} onInput=${set("text")} /><kbd>/</kbd></label>
+    <label><span class="hide">Kind</span>
+      <input class="field kind" placeholder="kind, as task.added" value=${search.kind} onInput=${set("kind")} /></label>
+    <label><span class="hide">Task</span>
+      <input class="field short" placeholder="task" value=${search.task} onInput=${set("task")} /></label>
+    <button type="button" class="b" aria-pressed=${isFollowing.value ? "true" : "false"} onClick=${toggle}>Follow <kbd>F</kbd></button></div>`;
+}
+
+function Problem({what}) {
+  return what && html`<p class="bad" role="alert">${what.message} <span class="dim">${what.hint}</span></p>`;
 }
 
 function goTo(search) {
@@ -72,7 +81,8 @@ function Entry({record, isHere, choose}) {
     openRecord(record.seq);
   };
   return html`<button type="button" class="lr" data-seq=${record.seq} aria-current=${isHere ? "true" : null} onClick=${open}>
-    <span class="id">${record.seq}</span><time datetime=${record.at} title=${dayAndTime(record.at)}>${timeWithSeconds(record.at)}</time>
+    <span class="id">${record.seq}</span>
+    <time datetime=${record.at} title=${dayAndTime(record.at)}>${timeWithSeconds(record.at)}</time>
     <span class="mono cut">${record.kind}</span><span class="id">${record.attempt ?? record.task ?? ""}</span>
     <span class="cut words">${record.words || html`<span class="dim">by ${record.actor}</span>`}</span></button>`;
 }

@@ -6,7 +6,13 @@ export const PHASES = [
   "waiting", "ready", "running", "reviewing", "approval", "queued", "landed", "blocked", "failed", "noop", "cancelled",
 ];
 
-const NEEDS = {approve: ["approval", "approval"], answer: ["approval", "ask"], blocked: ["blocked", "blocked"], failed: ["failed", "failed"]};
+/** The colour and the icon of what a task needs a person for. */
+const NEEDS = {
+  approve: ["approval", "approval"],
+  answer: ["approval", "ask"],
+  blocked: ["blocked", "blocked"],
+  failed: ["failed", "failed"],
+};
 
 export function Icon({name}) {
   return html`<svg class="i" aria-hidden="true"><use href=${`#${name}`} /></svg>`;

@@ -11,7 +11,8 @@ export function Bar({parts, most, label, size = ""}) {
     x += value;
     return rect;
   });
-  return html`<svg class=${`bar ${size}`} viewBox=${`0 0 ${total} 1`} preserveAspectRatio="none" role="img" aria-label=${label}>${rects}</svg>`;
+  return html`<svg class=${`bar ${size}`} viewBox=${`0 0 ${total} 1`} preserveAspectRatio="none" role="img" aria-label=${label}>
+    ${rects}</svg>`;
 }
 
 /** One box for each CI slot; what is filled is the share of its run that is over. */
@@ -33,5 +34,6 @@ export function Spark({values, of}) {
   const step = 160 / Math.max(1, values.length - 1);
   const points = values.map((value, index) => `${(index * step).toFixed(1)},${(13 - (value / most) * 11).toFixed(1)}`).join(" ");
   return html`<svg class=${`spark ${of}`} viewBox="0 0 160 14" preserveAspectRatio="none" aria-hidden="true">
-    <polygon class="washc" points=${`0,14 ${points} 160,14`} /><polyline class="linec" points=${points} vector-effect="non-scaling-stroke" /></svg>`;
+    <polygon class="washc" points=${`0,14 ${points} 160,14`} />
+    <polyline class="linec" points=${points} vector-effect="non-scaling-stroke" /></svg>`;
 }

@@ -54,7 +54,8 @@ async function act(action) {
   if (!at) return;
   const row = rowOf(at.id);
   if (!row?.may.includes(action)) {
-    toast({words: `${at.id} is ${row?.phase ?? "gone"}: ${ACTIONS[action].words.toLowerCase()} is not possible now`, hint: row?.reason ?? "", tone: "refused"});
+    const words = `${at.id} is ${row?.phase ?? "gone"}: ${ACTIONS[action].words.toLowerCase()} is not possible now`;
+    toast({words, hint: row?.reason ?? "", tone: "refused"});
     return;
   }
   const isDone = await perform(action, [at.id]);

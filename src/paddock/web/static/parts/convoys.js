@@ -7,7 +7,9 @@ import {Until} from "./age.js";
 import {Bar} from "./bar.js";
 import {Graph} from "./graph.js";
 
-const BAR_ORDER = ["landed", "noop", "queued", "reviewing", "approval", "running", "blocked", "failed", "ready", "waiting", "cancelled"];
+const BAR_ORDER = [
+  "landed", "noop", "queued", "reviewing", "approval", "running", "blocked", "failed", "ready", "waiting", "cancelled",
+];
 const FINISHED_SHOWN = 3;
 
 export function Convoys({tasks, only}) {
@@ -17,10 +19,12 @@ export function Convoys({tasks, only}) {
   const [over, underWay] = split(wanted, isOver);
   if (!wanted.length) return null;
   const first = underWay.find((row) => hasGraph(row, tasks))?.name;
-  return html`<section class="panel" aria-label="Convoys"><header><h2>Convoys</h2><span class="end">${underWay.length} under way</span></header>
+  const more = only ? 0 : over.length - FINISHED_SHOWN;
+  return html`<section class="panel" aria-label="Convoys">
+    <header><h2>Convoys</h2><span class="end">${underWay.length} under way</span></header>
     ${[...underWay, ...(only ? over : over.slice(-FINISHED_SHOWN))].map((row) => html`
-      <${Convoy} key=${row.name} row=${row} tasks=${tasks} isOpen=${row.name === first || row.name === only} isLarge=${Boolean(only)} />`)}
-    ${!only && over.length > FINISHED_SHOWN && html`<p class="more">${plural(over.length - FINISHED_SHOWN, "more convoy", "more convoys")} finished</p>`}
+      <${Convoy} key=${row.name} row=${row} tasks=${tasks} isOpen=${[first, only].includes(row.name)} isLarge=${Boolean(only)} />`)}
+    ${more > 0 && html`<p class="more">${plural(more, "more convoy")} finished</p>`}
   </section>`;
 }
 
@@ -34,8 +38,8 @@ function Convoy({row, tasks, isOpen, isLarge}) {
     <div class="l"><a class="strong cut" href=${`/convoys/${encodeURIComponent(row.name)}`} title=${row.title}>${row.name}</a>
       <span class="dim nowrap">${row.done} of ${row.total} done</span><span class="end nowrap">${left}</span></div>
     <${Bar} parts=${parts} most=${row.total} label=${`${row.name}: ${row.done} of ${row.total} done`} />
-    <div class="w"><${ConvoyWords} row=${row} />${canDraw && html` <button type="button" class="link" aria-expanded=${shows ? "true" : "false"}
-      onClick=${() => { chosen.value = !shows; }}>${shows ? "hide graph" : "graph"}</button>`}</div>
+    <div class="w"><${ConvoyWords} row=${row} /> ${canDraw && html`<button type="button" class="link"
+      aria-expanded=${shows ? "true" : "false"} onClick=${() => { chosen.value = !shows; }}>${shows ? "hide graph" : "graph"}</button>`}</div>
     ${shows && canDraw && html`<${LiveGraph} row=${row} tasks=${tasks} isLarge=${isLarge} />`}
   </div>`;
 }
@@ -52,7 +56,8 @@ function ConvoyWords({row}) {
   const words = [];
   if (row.longest.length > 1) words.push(`longest way left: ${wayOf(row.longest)}`);
   if (row.needs) words.push(`${row.needs} ${row.needs === 1 ? "waits" : "wait"} for you`);
-  if (row.cost_usd != null) words.push(row.budget_usd == null ? money(row.cost_usd) : `${money(row.cost_usd)} of ${budget(row.budget_usd)}`);
+  const limit = row.budget_usd == null ? "" : ` of ${budget(row.budget_usd)}`;
+  if (row.cost_usd != null) words.push(`${money(row.cost_usd)}${limit}`);
   return words.join(" · ");
 }
 

@@ -16,5 +16,6 @@ export function Feed() {
 }
 
 function Entry({record: {at, task, words}}) {
-  return html`<li><time datetime=${at}>${timeOfDay(at)}</time><span class="isolate">${task && html`<a href=${taskPath(task)}><b>${task}</b></a> `}${words}</span></li>`;
+  const subject = task && html`<a href=${taskPath(task)}><b>${task}</b></a> `;
+  return html`<li><time datetime=${at}>${timeOfDay(at)}</time><span class="isolate">${subject}${words}</span></li>`;
 }

@@ -18,7 +18,8 @@ export function Graph({name, nodes, longest, columns = 4, rows = 4}) {
   const width = Math.max(4, ...placed.map((one) => one.column + 1)) * COLUMN - COLUMN + WIDTH + 2;
   const height = Math.max(...placed.map((one) => one.row + 1)) * ROW - ROW + HEIGHT + 4;
   const way = new Set(longest.slice(1).map((id, index) => `${longest[index]} ${id}`));
-  return html`<svg class="dag" viewBox=${`0 0 ${width} ${height}`} role="group" aria-label=${`${name}: ${plural(placed.length, "task")} and what they wait for`}>
+  const label = `${name}: ${plural(placed.length, "task")} and what they wait for`;
+  return html`<svg class="dag" viewBox=${`0 0 ${width} ${height}`} role="group" aria-label=${label}>
     ${edges.map(([from, to]) => html`<${Edge} from=${at.get(from)} to=${at.get(to)} isLongest=${way.has(`${from} ${to}`)} />`)}
     ${placed.map((one) => html`<${Node} key=${one.node.id} ...${one} />`)}
   </svg>${hidden > 0 && html`<div class="w">${plural(hidden, "more task")} not drawn</div>`}`;
@@ -38,7 +39,7 @@ function Node({node, column, row}) {
   const y = row * ROW + 2;
   return html`<a href=${taskPath(node.id)} class=${node.phase} aria-label=${`${node.id}, ${node.phase}: ${node.title}`}>
     <title>${node.title}</title>
-    <rect class=${`n ${UNFILLED.has(node.phase) ? "" : "full"}`} x=${x + 0.5} y=${y + 0.5} width=${WIDTH - 1} height=${HEIGHT - 1} rx="4" />
+    <rect class=${UNFILLED.has(node.phase) ? "n" : "n full"} x=${x + 0.5} y=${y + 0.5} width=${WIDTH - 1} height=${HEIGHT - 1} rx="4" />
     <svg class="i" x=${x + 5} y=${y + 4} width="12" height="12" viewBox="0 0 16 16"><use href=${`#${node.phase}`} /></svg>
     <text x=${x + 21} y=${y + 14}>${node.id}</text></a>`;
 }

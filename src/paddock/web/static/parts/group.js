@@ -22,17 +22,22 @@ export function Group({phase, tasks, section, isFirst, isAlone}) {
   const shown = isCut ? ids.slice(0, FINISHED_SHOWN) : ids;
   const pinned = cursor.value?.section === phase ? cursor.value.id : null;
   const onToggle = (event) => { folded[event.currentTarget.open ? "delete" : "add"](phase); };
+  const show = (event) => {
+    event.preventDefault();
+    release();
+  };
   const draw = (id) => {
     const row = tasks.get(id);
     return row && html`<${TaskRow} key=${id} row=${row} section=${phase} isLeaving=${leaving.has(id)} />`;
   };
   return html`<details class="group panel" id=${phase} data-section=${phase} open=${!folded.has(phase)} onToggle=${onToggle}>
     <summary><${State} of=${phase} /><span class="cnt">${count}</span>
-      <span class="end"><${Note} phase=${phase} section=${section} tasks=${tasks} /></span>${moved > 0 && html`<span class="chip c moved">${moved} moved</span>`}</summary>
-    ${moved > 0 && html`<button type="button" class="hide" onClick=${release}>Show the ${plural(moved, "change")} in ${phase}</button>`}
+      <span class="end"><${Note} phase=${phase} section=${section} tasks=${tasks} /></span>
+      ${moved > 0 && html`<button type="button" class="b bare moved" onClick=${show}>${moved} moved</button>`}</summary>
     ${isFirst && html`<${ColumnHeads} />`}
     <${VirtualRows} keys=${shown} draw=${draw} pinned=${pinned} />
-    ${isCut && html`<button type="button" class="more" onClick=${() => { isWhole.value = true; }}>${ids.length - FINISHED_SHOWN} more</button>`}
+    ${isCut && html`<button type="button" class="more" onClick=${() => { isWhole.value = true; }}>
+      ${ids.length - FINISHED_SHOWN} more</button>`}
     ${phase === "landed" && !isCut && html`<${Older} />`}
   </details>`;
 }

@@ -14,7 +14,12 @@ import {VirtualRows} from "./virtual.js";
 import {Words} from "./words.js";
 
 /** What is offered beside each need, the likeliest first; only what is legal is drawn. */
-const OFFERED = {approve: ["approve", "diff", "reject"], answer: ["message", "diff"], blocked: ["retry", "message", "cancel"], failed: ["retry", "message", "cancel"]};
+const OFFERED = {
+  approve: ["approve", "diff", "reject"],
+  answer: ["message", "diff"],
+  blocked: ["retry", "message", "cancel"],
+  failed: ["retry", "message", "cancel"],
+};
 const BUTTONS = 2;
 const SHOWN = 20;
 
@@ -33,11 +38,13 @@ export function Needs({tasks, section, isFiltered}) {
   };
   return html`<section class="panel needs" aria-label="Needs you" data-section="needs">
     <header><h2>Needs you</h2><span class="dim">${count + notices.length}</span>
-      <span class="end">${moved > 0 && html`<button type="button" class="b bare" onClick=${release}>${plural(moved, "change")} waiting</button>`}
+      <span class="end">
+        ${moved > 0 && html`<button type="button" class="b bare" onClick=${release}>${moved} moved</button>`}
         ${ready.length > 1 && html`${ready.length} can go with one key
           <button type="button" class="b" onClick=${() => selectAll(ready)}>Select all <kbd>A</kbd></button>`}</span></header>
     <${VirtualRows} keys=${isCut ? ids.slice(0, SHOWN) : ids} draw=${draw} pinned=${pinned} />
-    ${isCut && html`<button type="button" class="more" onClick=${() => { isWhole.value = true; }}>${ids.length - SHOWN} more need you</button>`}
+    ${isCut && html`<button type="button" class="more" onClick=${() => { isWhole.value = true; }}>
+      ${ids.length - SHOWN} more need you</button>`}
     <${Notices} notices=${notices} />
   </section>`;
 }
@@ -61,16 +68,21 @@ function NeedRow({row, isLeaving}) {
 
 function NeedSelect({task}) {
   const isChosen = useComputed(() => selected.value.has(task.id)).value;
-  return html`<label class="st plain"><input type="checkbox" checked=${isChosen} onChange=${() => toggleSelected(task.id)} aria-label=${`Select ${task.id}`} />
+  const toggle = () => toggleSelected(task.id);
+  return html`<label class="st plain"><input type="checkbox" checked=${isChosen} onChange=${toggle} aria-label=${`Select ${task.id}`} />
     ${task.need}</label>`;
 }
 
 function Offered({task, isHere}) {
   const legal = (OFFERED[task.need] ?? ["retry", "message"]).filter((action) => task.may.includes(action)).slice(0, BUTTONS);
   return legal.map((action, index) => {
-    if (action === "diff") return html`<a class="b" href=${`${taskPath(task.id)}#diff`} aria-label=${`Diff of ${task.id}`}>Diff ${isHere && html`<kbd>d</kbd>`}</a>`;
+    if (action === "diff") return html`<${DiffLink} id=${task.id} showKey=${isHere} />`;
     return html`<${ActionButton} action=${action} id=${task.id} need=${task.need} isMain=${isHere && index === 0} showKey=${isHere} />`;
   });
+}
+
+function DiffLink({id, showKey}) {
+  return html`<a class="b" href=${`${taskPath(id)}#diff`} aria-label=${`Diff of ${id}`}>Diff ${showKey && html`<kbd>d</kbd>`}</a>`;
 }
 
 /** A command, or a sentence with commands in it. */

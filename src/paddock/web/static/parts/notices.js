@@ -8,9 +8,11 @@ import {Words} from "./words.js";
 export function Notices({notices}) {
   return notices.map((notice) => html`<div class="n notice" key=${`${notice.kind} ${notice.text}`}>
     <${State} of="blocked" words="look" />
-    <div class="body"><div class="isolate"><${Words} text=${notice.text} /></div><div class="why"><code>${notice.run}</code></div></div>
+    <div class="body"><div class="isolate"><${Words} text=${notice.text} /></div>
+      <div class="why"><code>${notice.run}</code></div></div>
     <span></span>
-    <div class="acts"><button type="button" class="b" aria-label=${`Copy ${notice.run}`} onClick=${() => copy(notice.run)}><${Icon} name="copy" />Copy</button></div>
+    <div class="acts"><button type="button" class="b" aria-label=${`Copy ${notice.run}`} onClick=${() => copy(notice.run)}>
+      <${Icon} name="copy" />Copy</button></div>
   </div>`);
 }
 

@@ -46,13 +46,14 @@ function ShortDiff({diff}) {
     {k: "h", t: file.path},
     ...file.hunks.flatMap((hunk) => hunk.lines.filter((line) => line.k !== " ")),
   ]);
+  const more = lines.length - LINES_SHOWN;
   const classes = {"+": "d a", "-": "d x", h: "d h"};
   return html`<p class="dim">${plural(diff.files.length, "file")} differ <${Change} ...${diff} /></p>
     <div class="diff short" tabindex="0" role="region" aria-label="What changed">
       ${lines.slice(0, LINES_SHOWN).map((line) => html`<div class=${classes[line.k]}>
         <span>${line.old}</span><span>${line.new}</span><span>${line.k === "h" ? "" : line.k}</span><span>${line.t}</span></div>`)}
     </div>
-    ${lines.length > LINES_SHOWN && html`<p class="dim">${plural(lines.length - LINES_SHOWN, "more line")} on the task’s page</p>`}`;
+    ${more > 0 && html`<p class="dim">${plural(more, "more line")} on the task’s page</p>`}`;
 }
 
 function short(commit) {

@@ -14,7 +14,13 @@ const MOST = 12;
 /** The tasks that actions of the palette are about: a page sets it. */
 export const subject = signal([]);
 
-const PAGES = [["Board", "/", "board"], ["Merge queue", "/queue", "queue"], ["Fleet", "/fleet", "fleet"], ["Insight", "/insight", "insight"], ["Log", "/log", "log"]];
+const PAGES = [
+  ["Board", "/", "board"],
+  ["Merge queue", "/queue", "queue"],
+  ["Fleet", "/fleet", "fleet"],
+  ["Insight", "/insight", "insight"],
+  ["Log", "/log", "log"],
+];
 
 export function openPalette() {
   if (!hasDialog()) openDialog(Palette);
@@ -42,7 +48,8 @@ function Palette({close}) {
     setChosen(0);
   };
   return html`<${Dialog} title="Find or do anything" close=${close} size="palette">
-    <input class="field" type="text" role="combobox" aria-expanded="true" aria-controls="palette-list" data-first autocomplete="off" spellcheck="false"
+    <input class="field" type="text" role="combobox" aria-expanded="true" aria-controls="palette-list" data-first
+      autocomplete="off" spellcheck="false"
       aria-label="Find or do anything" aria-activedescendant=${found[chosen] ? `palette-${chosen}` : null}
       placeholder="A task, a convoy, a page, or what to do" value=${text} onInput=${onInput} onKeyDown=${onKeyDown} />
     <ul id="palette-list" role="listbox" aria-label="Found" ref=${list}>
@@ -65,7 +72,8 @@ function actionEntries() {
   const offered = Object.keys(ACTIONS).filter((action) => ids.some((id) => rowOf(id)?.may.includes(action)));
   return offered.map((action) => {
     const legal = ids.filter((id) => rowOf(id)?.may.includes(action));
-    return {words: `${ACTIONS[action].words} ${legal.join(", ")}`, kind: ACTIONS[action].key ?? "", icon: "check", run: () => perform(action, legal)};
+    const {words, key = ""} = ACTIONS[action];
+    return {words: `${words} ${legal.join(", ")}`, kind: key, icon: "check", run: () => perform(action, legal)};
   });
 }
 
@@ -80,7 +88,10 @@ function pageEntries() {
 
 function convoyEntries() {
   const convoys = documentOf("board").peek()?.convoys ?? new Map();
-  return [...convoys.keys()].map((name) => ({words: name, kind: "convoy", icon: "board", run: () => go(`/convoys/${encodeURIComponent(name)}`)}));
+  return [...convoys.keys()].map((name) => {
+    const path = `/convoys/${encodeURIComponent(name)}`;
+    return {words: name, kind: "convoy", icon: "board", run: () => go(path)};
+  });
 }
 
 function taskEntries() {

@@ -1,7 +1,7 @@
 // Space: what a task is about and what its agent said last, with a line to reply, without leaving the board.
 
 import {html, useEffect, useRef, useState} from "../lib/ui.js";
-import {ACTIONS, perform} from "../lib/actions.js";
+import {perform} from "../lib/actions.js";
 import {get} from "../lib/api.js";
 import {taskPath} from "../lib/route.js";
 import {ActionButton} from "./action.js";
@@ -23,7 +23,8 @@ export function Peek({row, close}) {
   const offered = OFFERED.filter((action) => task.may.includes(action));
   return html`<aside class="peek panel" aria-label=${`Peek at ${task.id}`}>
     <header><${State} of=${task.phase} /><span class="id">${task.id}</span><h2 class="cut">${task.title}</h2>
-      <span class="end"><${Age} at=${task.since} /><button type="button" class="b bare" aria-label="Close" onClick=${close}><${Icon} name="close" /></button></span></header>
+      <span class="end"><${Age} at=${task.since} />
+        <button type="button" class="b bare" aria-label="Close" onClick=${close}><${Icon} name="close" /></button></span></header>
     <div class="in">
       ${task.reason && html`<p class="soft isolate"><${Words} text=${task.reason} /></p>`}
       ${task.unblock && html`<p class="soft isolate"><${Words} text=${asCode(task.unblock)} /></p>`}
@@ -31,7 +32,8 @@ export function Peek({row, close}) {
         <ul class="said">${told.entries.map((entry) => html`<${Said} key=${entry.n} entry=${entry} />`)}</ul>`}
     </div>
     ${task.may.includes("message") && html`<${Reply} id=${task.id} />`}
-    <div class="acts foot">${offered.map((action) => html`<${ActionButton} key=${action} action=${action} id=${task.id} showKey=${Boolean(ACTIONS[action].key)} />`)}
+    <div class="acts foot">
+      ${offered.map((action) => html`<${ActionButton} key=${action} action=${action} id=${task.id} showKey />`)}
       <a class="b" href=${taskPath(task.id)}>Open <kbd>enter</kbd></a></div>
   </aside>`;
 }

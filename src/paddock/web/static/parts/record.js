@@ -19,7 +19,8 @@ function RecordDialog({seq, close}) {
   const title = `Event ${seq}`;
   return html`<${Dialog} title=${title} close=${close} size="large">
     <header><h2>${title}</h2>${record && html`<span class="chip">${record.kind}</span>`}
-      <span class="end"><button type="button" class="b" data-first onClick=${() => close(null)}>Close <kbd>esc</kbd></button></span></header>
+      <span class="end">
+        <button type="button" class="b" data-first onClick=${() => close(null)}>Close <kbd>esc</kbd></button></span></header>
     <div class="in">
       ${error && html`<p class="bad">${error.message}</p>`}
       ${record && html`<${Facts} record=${record} close=${close} />
@@ -34,5 +35,9 @@ function Facts({record, close}) {
     <p class="dim facts"><span>${dayAndTime(record.at)}</span><span>by ${record.actor}</span>
       ${record.task && html`<a class="link" href=${taskPath(record.task)} onClick=${() => close(null)}>${record.task}</a>`}
       ${record.attempt && html`<span>attempt ${record.attempt}</span>`}
-      ${typeof run === "string" && html`<a class="link" href=${`/queue?run=${encodeURIComponent(run)}`} onClick=${() => close(null)}>${run}</a>`}</p>`;
+      ${typeof run === "string" && html`<${RunLink} run=${run} close=${close} />`}</p>`;
+}
+
+function RunLink({run, close}) {
+  return html`<a class="link" href=${`/queue?run=${encodeURIComponent(run)}`} onClick=${() => close(null)}>${run}</a>`;
 }

@@ -11,7 +11,10 @@ import {Words} from "./words.js";
 /** Each figure reads its own field: one that changes redraws itself alone. */
 export function Strip() {
   return html`<section class="strip panel" aria-label="Fleet">
-    <${Figure} of="agents" Shown=${Agents} /><${Figure} of="spend" Shown=${Spend} /><${Figure} of="queue" Shown=${Queue} /><${Landed} />
+    <${Figure} of="agents" Shown=${Agents} />
+    <${Figure} of="spend" Shown=${Spend} />
+    <${Figure} of="queue" Shown=${Queue} />
+    <${Landed} />
   </section>`;
 }
 
@@ -22,18 +25,20 @@ function Figure({of, Shown}) {
 function Agents({running, cap, ready, limit, reason}) {
   return html`<a href="/fleet"><span class="l">Agents <b>${running}</b>${cap != null && ` of ${cap}`}<span class="end">${ready} ready</span></span>
     <${Bar} parts=${[{of: "running", value: running}]} most=${cap} label=${`${running} of ${cap ?? "any number of"} agents`} />
-    <span class="w">${limit ? html`<${State} of="blocked" words=${limit} /> <span class="cut"><${Words} text=${reason} /></span>` : html`<span class="cut"><${Words} text=${reason || "nothing holds agents back"} /></span>`}</span></a>`;
+    <span class="w">${limit && html`<${State} of="blocked" words=${limit} /> `}
+      <span class="cut"><${Words} text=${reason || "nothing holds agents back"} /></span></span></a>`;
 }
 
 function Spend({cost_usd, assumed_usd, budget_usd, forecast_usd, per_landed_usd}) {
-  const spent = cost_usd == null ? "unknown" : money(cost_usd);
+  const spent = cost_usd == null ? "nothing" : money(cost_usd);
+  const isOver = budget_usd != null && cost_usd > budget_usd;
   const words = [
     forecast_usd != null && `forecast ${money(forecast_usd)}`,
     assumed_usd > 0 && `${money(assumed_usd)} of it assumed`,
     per_landed_usd != null && `${money(per_landed_usd)} per landed change`,
   ].filter(Boolean);
   return html`<a href="/fleet"><span class="l">Spent today <b>${spent}</b>${budget_usd != null ? ` of ${budget(budget_usd)}` : ""}</span>
-    <${Bar} parts=${[{of: budget_usd != null && cost_usd > budget_usd ? "failed" : "ready", value: budget_usd != null ? cost_usd ?? 0 : 0}]} most=${budget_usd ?? 1}
+    <${Bar} parts=${[{of: isOver ? "failed" : "ready", value: budget_usd == null ? 0 : cost_usd ?? 0}]} most=${budget_usd ?? 1}
       label=${budget_usd != null ? `${spent} of ${budget(budget_usd)}` : `${spent}, no budget set`} />
     <span class="w"><span class="cut">${words.join(" · ") || "no budget set"}</span></span></a>`;
 }
@@ -50,7 +55,7 @@ function Queue({state, reason, queued, slots, runs, next}) {
 }
 
 function QueueWords({state, reason, next}) {
-  if (state && state !== "open" && state !== "running") return html`<${State} of="blocked" words=${state} /> <span class="cut"><${Words} text=${reason} /></span>`;
+  if (state && state !== "open") return html`<${State} of="blocked" words=${state} /> <span class="cut"><${Words} text=${reason} /></span>`;
   if (!next) return html`<span class="cut">nothing is on its way to main</span>`;
   const what = next.members.length === 1 ? next.members[0] : `Train of ${next.members.length}`;
   return html`<span class="cut">${what} lands <${Until} at=${next.eta} /></span>`;
@@ -67,8 +72,9 @@ function Landed() {
   const board = documentOf("board");
   const [landed, main, branch] = [board.field("landed").value, board.field("main").value, board.field("branch").value];
   const streak = main?.state === "green" && main.streak > 1 ? `, ${plural(main.streak, "tip")} in a row` : "";
+  const tip = main?.commit ? html`${branch} <code>${main.commit.slice(0, 7)}</code> ${main.state}${streak}` : "nothing tested yet";
   const perHour = landed.per_hour == null ? "" : `${Math.round(landed.per_hour * 10) / 10} an hour`;
   return html`<a href="/queue"><span class="l">Landed today <b>${landed.today}</b><span class="end">${perHour}</span></span>
     <${Spark} values=${landed.hours} of="landed" />
-    <span class="w"><span class="cut">${main?.commit ? html`${branch} <code>${main.commit.slice(0, 7)}</code> ${main.state}${streak}` : "nothing tested yet"}</span></span></a>`;
+    <span class="w"><span class="cut">${tip}</span></span></a>`;
 }

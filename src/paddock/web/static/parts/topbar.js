@@ -9,7 +9,13 @@ import {pulse, state} from "../lib/stream.js";
 import {Icon, Mark, State} from "./badge.js";
 import {openPalette} from "./palette.js";
 
-const PAGES = [["/", "board", "Board"], ["/queue", "queue", "Queue"], ["/fleet", "fleet", "Fleet"], ["/insight", "insight", "Insight"], ["/log", "log", "Log"]];
+const PAGES = [
+  ["/", "board", "Board"],
+  ["/queue", "queue", "Queue"],
+  ["/fleet", "fleet", "Fleet"],
+  ["/insight", "insight", "Insight"],
+  ["/log", "log", "Log"],
+];
 
 const UNTRUE = {opening: "connecting", stale: "stale", cut: "stream cut", refused: "no access"};
 
@@ -24,9 +30,11 @@ export function TopBar() {
   const repo = documentOf("board").field("repo").value ?? session.value?.repo;
   return html`<header class="top">
     <a class="brand" href="/"><svg class="mark" viewBox="0 0 22 22" aria-hidden="true">
-      <path d="M3 18V7.5L11 3l8 4.5V18M3 11h16M3 15h16M11 3v15" fill="none" stroke="currentColor" stroke-width="1.6" stroke-linejoin="round" stroke-linecap="round"/></svg>Paddock${
+      <path d="M3 18V7.5L11 3l8 4.5V18M3 11h16M3 15h16M11 3v15" fill="none" stroke="currentColor" stroke-width="1.6"
+        stroke-linejoin="round" stroke-linecap="round"/></svg>Paddock${
       repo && html`<span class="repo">/ ${repo}</span>`}</a>
-    <nav class="nav" aria-label="Pages">${PAGES.map(([path, name, words]) => html`<${PageLink} path=${path} name=${name} words=${words} />`)}</nav>
+    <nav class="nav" aria-label="Pages">
+      ${PAGES.map(([path, name, words]) => html`<${PageLink} path=${path} name=${name} words=${words} />`)}</nav>
     <button type="button" class="find" onClick=${() => openPalette()} aria-label="Find or do anything">
       <${Icon} name="search" /><span>Find or do anything</span><kbd>Ctrl K</kbd></button>
     <${Truth} />
@@ -35,7 +43,8 @@ export function TopBar() {
 
 function PageLink({path, name, words}) {
   const here = route.value.name === name;
-  return html`<a href=${path} aria-current=${here ? "page" : null}><${Icon} name=${name} />${words}${name === "board" && html`<${NeedsTally} />`}</a>`;
+  return html`<a href=${path} aria-current=${here ? "page" : null}><${Icon} name=${name} />${words}${
+    name === "board" && html`<${NeedsTally} />`}</a>`;
 }
 
 function NeedsTally() {
