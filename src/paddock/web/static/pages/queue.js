@@ -41,17 +41,11 @@ function Page() {
   if (!queue) return html`<main class="page"><div class="head"><div><h1>Merge queue</h1><p class="lede">Asking for the queue…</p></div></div></main>`;
   return html`<main class="page">
     <${Head} queue=${queue} />
-    <${PicturePanel} queue=${queue} runs=${plainRuns(live)} />
+    <${PicturePanel} queue=${queue} live=${live} />
     <div class="q3"><${LandsNext} queue=${queue} /><${Search} search=${queue.search} /><${Standing} queue=${queue} /></div>
     <div class="f2 gap-top"><${Verdicts} queue=${queue} /><${Learnt} queue=${queue} /></div>
     <p class="hint">${[["p", "pause"], ["f", "freeze"], ["d", "drain"]].map(([key, words]) => html`<span><kbd>${key}</kbd>${words}</span>`)}<span><kbd>←</kbd><kbd>→</kbd>walk runs</span><span><kbd>enter</kbd>CI log</span><span><kbd>?</kbd>all keys</span></p>
   </main>`;
-}
-
-/** The rows of the live document, and again when one of them has changed. */
-function plainRuns(live) {
-  live.changesOf("runs").value;
-  return [...live.peek().runs.values()].map((row) => row.peek());
 }
 
 function Head({queue}) {
@@ -89,7 +83,9 @@ async function send(what) {
   }
 }
 
-function PicturePanel({queue, runs}) {
+function PicturePanel({queue, live}) {
+  const changes = live.changesOf("runs").value;
+  const runs = useMemo(() => [...queue.runs.values()].map((row) => row.peek()), [queue.runs, changes]);
   const chosen = useSignal(null);
   const hovered = useSignal(null);
   const windows = windowsFor(queue.typical_seconds);

@@ -20,11 +20,13 @@ export function Picture({queue, runs, tips, seconds, chosen, hovered, open}) {
   const rows = useMemo(() => rowsOf(queue.rows, runs), [queue.rows, runs]);
   const height = heightOf(rows);
   const moves = queue.planned.some((run) => run.starts);
+  // The same elements as before are not compared again: a countdown redraws no run.
+  const drawn = useMemo(() => runs.filter(rows.isShown).map((run) => html`<${Run} key=${run.run} run=${run} scale=${scale} rows=${rows} chosen=${chosen} hovered=${hovered} open=${open} />`), [runs, scale, rows]);
   return html`<div class="in pic late" ref=${box} tabindex="-1"><svg viewBox=${`0 0 ${width} ${height}`} role="group" aria-label=${labelOf(queue, runs)}>
     <${Grid} scale=${scale} rows=${rows} now=${now} moves=${moves} />
     <${MainLine} queue=${queue} tips=${tips} runs=${runs} scale=${scale} rows=${rows} now=${now} />
     ${rows.band && html`<${Band} scale=${scale} rows=${rows} runs=${runs} now=${now} />`}
-    ${runs.map((run) => rows.isShown(run) && html`<${Run} key=${run.run} run=${run} scale=${scale} rows=${rows} chosen=${chosen} hovered=${hovered} open=${open} />`)}
+    ${drawn}
     ${placed(queue, runs, clock.peek(), scale).map((run, index) => rows.isShown(run) && html`<${Planned} key=${index} run=${run} scale=${scale} rows=${rows} />`)}
     <${Arcs} runs=${runs} scale=${scale} rows=${rows} hovered=${hovered} />
     <${NowLine} scale=${scale} bottom=${rows.bottom} />
