@@ -1,5 +1,6 @@
 """`make demo WEB=1`, as a terminal runs it."""
 
+import contextlib
 import os
 import re
 import signal
@@ -27,7 +28,8 @@ def test_the_demo_prints_an_address_that_opens_and_ends_with_ctrl_c(tmp_path: Pa
             demo.stdout.read()
             assert demo.wait(PATIENCE_SECONDS) == 0
         finally:
-            demo.kill()
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(demo.pid, signal.SIGKILL)
     assert list(tmp_path.glob("paddock-demo-*")) == []
 
 
