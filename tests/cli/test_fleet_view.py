@@ -23,7 +23,7 @@ from paddock.fleet.service.presence import DaemonSighting, Presence
 from paddock.fleet.workspace import Workspace
 from paddock.git.repo import discover
 from paddock.views.document import iso, to_json
-from paddock.views.fleetpage import FleetDocument, LiveFleet
+from paddock.views.fleet.page import FleetDocument, LiveFleet
 from paddock.views.sight import Sight
 from tests.cli.conftest import Cli
 

@@ -6,12 +6,12 @@ import msgspec
 import pytest
 
 from paddock.core.admission.host import HostSample
-from paddock.views.board import AgentsView, BoardView, DaemonState, MainView, SpendView
-from paddock.views.convoys import ConvoyRow
+from paddock.views.board.convoys import ConvoyRow
+from paddock.views.board.pace import LandedView
+from paddock.views.board.page import AgentsView, BoardView, DaemonState, MainView, SpendView
+from paddock.views.board.rows import TaskRow
+from paddock.views.board.strip import NextLanding, StripRun, StripView
 from paddock.views.metrics import LiveMetrics
-from paddock.views.pace import LandedView
-from paddock.views.queuestrip import NextLanding, StripRun, StripView
-from paddock.views.rows import TaskRow
 from tests.core.ledger import START, Ledger
 from tests.docs.markdown import ROOT
 from tests.views.eyes import LedgerEye, workspace_in

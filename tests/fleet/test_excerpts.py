@@ -21,7 +21,7 @@ from paddock.fleet.attempts.excerpts import read_end, read_on, read_raw
 from paddock.fleet.attempts.openings import Opening, TurnInput
 from paddock.fleet.site import Site
 from paddock.git.repo import discover
-from paddock.views.transcript import view_raw, view_transcript
+from paddock.views.tasks.transcript import view_raw, view_transcript
 
 OVER = Attempt(AttemptId("t1.1"), "scripted", "paddock/t1", "0" * 40, 1.0, turn=1, turn_open=False, ended=2.0)
 LIVE = replace(OVER, turn_open=True, ended=None)

@@ -19,11 +19,11 @@ from paddock.fleet.workspace import Workspace
 from paddock.git.repo import discover
 from paddock.store.codec import decode_row
 from paddock.store.protocol import Query
-from paddock.views.runlog import view_run_log
+from paddock.views.queue.run_log import view_run_log
 from paddock.views.sight import Sight
-from paddock.views.taskdiff import view_task_diff, view_versions_diff
-from paddock.views.taskpage import LiveTask, TaskPage
-from paddock.views.transcript import PageRequest, view_page, view_prompt, view_raw_page
+from paddock.views.tasks.diff import view_task_diff, view_versions_diff
+from paddock.views.tasks.page import LiveTask, TaskPage
+from paddock.views.tasks.transcript import PageRequest, view_page, view_prompt, view_raw_page
 from tests.fleet.yard import Yard, commit, write
 from tests.histories.record import FOLDER, Line
 

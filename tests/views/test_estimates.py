@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from paddock.core.ids import TaskId, task_id
 from paddock.core.tasks.task import Phase, Task
-from paddock.views.convoys import longest_way
+from paddock.views.board.convoys import longest_way
 from paddock.views.steady import LEAST_SECONDS, SHARE, keep_steady
 
 moments = st.none() | st.floats(0, 10_000)

@@ -11,7 +11,7 @@ from paddock.core.ids import TaskId, attempt_id
 from paddock.core.tasks.task import Phase
 from paddock.fleet.glance import Glance
 from paddock.fleet.workspace import Workspace
-from paddock.views.logtally import MOST_ENGINES
+from paddock.views.log.tally import MOST_ENGINES
 from paddock.views.metrics import LiveMetrics
 from tests.core.ledger import START, Ledger
 from tests.core.test_board_machine import Fleet

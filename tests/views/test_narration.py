@@ -2,7 +2,7 @@
 
 from paddock.core import events as ev
 from paddock.core.tasks.vocabulary import Outcome, Step
-from paddock.views.narration import describe
+from paddock.views.log.narration import describe
 from tests.core.ledger import Ledger
 
 

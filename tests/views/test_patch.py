@@ -14,8 +14,8 @@ from paddock.core.ids import harmless
 from paddock.git.patches import ChangedFile, list_changes, quote_path, stream_patch, unquote_path
 from paddock.git.repo import Repo, discover
 from paddock.git.stream import stream_git
-from paddock.views import patch
-from paddock.views.patch import DiffView, FileDiffView, read_patch, view_difference
+from paddock.views.tasks import patch
+from paddock.views.tasks.patch import DiffView, FileDiffView, read_patch, view_difference
 
 EMPTY_TREE = "4b825dc642cb6eb9a060e54bf8d69288fbee4904"
 HOSTILE = [

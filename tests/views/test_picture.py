@@ -21,7 +21,7 @@ from paddock.fleet.workspace import Workspace
 from paddock.git.repo import discover
 from paddock.store.protocol import Query
 from paddock.views.document import iso, to_json
-from paddock.views.picture import LiveQueue, Picture
+from paddock.views.queue.picture import LiveQueue, Picture
 from paddock.views.sight import Sight
 from tests.core.merge.lab import Lab, change, started_lab
 from tests.core.merge.test_recent import records

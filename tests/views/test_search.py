@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 from paddock.core.board import Board
 from paddock.core.ids import TaskId
 from paddock.core.tasks.task import Phase, Task
-from paddock.views.rows import TaskRow, view_row
-from paddock.views.search import search_rows, words_of
+from paddock.views.board.rows import TaskRow, view_row
+from paddock.views.board.search import search_rows, words_of
 
 
 def row(name: str, title: str, phase: Phase, **fields: object) -> TaskRow:

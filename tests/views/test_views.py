@@ -27,14 +27,14 @@ from paddock.git.usertree.notes import CheckoutNotes, StaleTree, UndoneWork
 from paddock.store.protocol import Query
 from paddock.views.costs import GROUPS, sum_costs, view_budgets, view_costs
 from paddock.views.document import Document, iso, to_json
-from paddock.views.halts import cure_of, view_halt
-from paddock.views.history import open_conflict, story_of_change, story_of_main
-from paddock.views.leases import LeasesView, view_leases
+from paddock.views.fleet.leases import LeasesView, view_leases
+from paddock.views.log.records import view_record
 from paddock.views.notices import find_notices
-from paddock.views.queue import QueueView, view_queue
-from paddock.views.records import view_record
+from paddock.views.queue.halts import cure_of, view_halt
+from paddock.views.queue.history import open_conflict, story_of_change, story_of_main
+from paddock.views.queue.overview import QueueView, view_queue
 from paddock.views.status import StatusView, view_status
-from paddock.views.tasks import view_task
+from paddock.views.tasks.task import view_task
 from tests.core.intent.test_requests import Ask, requests
 from tests.core.ledger import START, Ledger
 

@@ -1,4 +1,4 @@
-"""The browser filters its own rows as `views/search.py` does."""
+"""The browser filters its own rows as `views/board/search.py` does."""
 
 from collections.abc import Callable, Iterator
 

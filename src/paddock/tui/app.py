@@ -29,8 +29,8 @@ from paddock.tui.rowpages import RowPages
 from paddock.tui.style import joined, safe
 from paddock.tui.tasklist import TaskList
 from paddock.tui.textlines import TextLines
-from paddock.views.board import BoardView
-from paddock.views.rows import TaskRow
+from paddock.views.board.page import BoardView
+from paddock.views.board.rows import TaskRow
 
 WIDE_COLUMNS = 140
 SMALL_LINES = 16

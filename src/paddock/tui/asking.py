@@ -14,7 +14,7 @@ from paddock.tui.keys import LOOKS, is_offered, legal
 from paddock.tui.requests import Answer, Request, StaleVersion, explain, perform
 from paddock.tui.row import word_of
 from paddock.tui.style import safe
-from paddock.views.rows import TaskRow
+from paddock.views.board.rows import TaskRow
 
 if TYPE_CHECKING:
     from paddock.tui.app import PaddockTop

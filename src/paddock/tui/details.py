@@ -22,9 +22,9 @@ from paddock.tui.feed import see
 from paddock.tui.order import moment
 from paddock.tui.style import MOST_CHARS, joined, safe
 from paddock.tui.transcript import excerpt_lines, opening_lines
-from paddock.views.patch import DiffView, FileDiffView
-from paddock.views.taskdiff import view_task_diff, view_versions_diff
-from paddock.views.taskpage import LiveTask, TaskRunRow
+from paddock.views.tasks.diff import view_task_diff, view_versions_diff
+from paddock.views.tasks.page import LiveTask, TaskRunRow
+from paddock.views.tasks.patch import DiffView, FileDiffView
 
 TABS = ("preview", "diff", "CI", "events")
 SHOWN_ENTRIES = 60

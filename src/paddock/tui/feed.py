@@ -13,8 +13,8 @@ from paddock.fleet.outlook import look_around
 from paddock.fleet.workspace import Workspace
 from paddock.store.protocol import Listener, Store
 from paddock.tui.connection import interactive_engines
-from paddock.views.board import BoardView, LiveBoard
-from paddock.views.fleetpage import LiveFleet
+from paddock.views.board.page import BoardView, LiveBoard
+from paddock.views.fleet.page import LiveFleet
 from paddock.views.sight import Sight
 
 WAKE_SECONDS = 1.0

@@ -9,7 +9,7 @@ from paddock.core.tasks.task import Phase
 from paddock.tui.feed import QuotaUse
 from paddock.tui.order import moment
 from paddock.tui.style import badge_of, bar, joined, safe
-from paddock.views.board import BoardView
+from paddock.views.board.page import BoardView
 
 SHOWN_RUNS = 4
 SHOWN_MEMBERS = 3

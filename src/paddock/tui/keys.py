@@ -7,7 +7,7 @@ from rich.text import Text
 
 from paddock.core.tasks.task import FINISHED
 from paddock.tui.style import joined
-from paddock.views.rows import TaskRow
+from paddock.views.board.rows import TaskRow
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,7 @@ from functools import lru_cache
 from typing import TypeAlias
 
 from paddock.core.ids import TaskId, printable, task_number
-from paddock.views.rows import TaskRow
+from paddock.views.board.rows import TaskRow
 
 Rank: TypeAlias = tuple[int, float, float]
 """The group, then the place in it."""

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from paddock.core.ids import TaskId
 from paddock.fleet.workspace import Workspace
 from paddock.tui.details import Page, read_page
-from paddock.views.rows import TaskRow
+from paddock.views.board.rows import TaskRow
 
 Place = tuple[str, str]
 """A task and a tab."""

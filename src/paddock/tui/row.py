@@ -7,7 +7,7 @@ from rich.text import Text
 from paddock.core.durations import rough_duration
 from paddock.tui.order import moment
 from paddock.tui.style import badge_of, fit, fit_right
-from paddock.views.rows import TaskRow
+from paddock.views.board.rows import TaskRow
 
 MARKS = 2
 AGE, COST, SIZE, WHO = 4, 6, 9, 16

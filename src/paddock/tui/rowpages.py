@@ -12,7 +12,7 @@ from paddock.tui.lines import LinesView
 from paddock.tui.pages import PageDesk, is_moving
 from paddock.tui.tabs import tab_line
 from paddock.tui.textlines import TextLines
-from paddock.views.rows import TaskRow
+from paddock.views.board.rows import TaskRow
 
 FROM_THEIR_END = ("preview", "events")
 Work = Callable[[Callable[[], Page], Callable[[Page], None]], None]

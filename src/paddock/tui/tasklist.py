@@ -13,7 +13,7 @@ from textual.strip import Strip
 
 from paddock.tui.row import Layout, draw_row
 from paddock.tui.strips import draw_text
-from paddock.views.rows import TaskRow
+from paddock.views.board.rows import TaskRow
 
 Clock = Callable[[], float]
 

@@ -19,7 +19,7 @@ from paddock.core.tasks.needs import Need, need_of
 from paddock.core.tasks.task import Phase
 from paddock.core.tasks.vocabulary import Outcome
 from paddock.fleet.service.presence import Presence
-from paddock.views.logtally import BUCKETS, LogTally
+from paddock.views.log.tally import BUCKETS, LogTally
 from paddock.views.sight import Sight
 
 CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"

@@ -65,7 +65,7 @@ def _elsewhere(work: "WorkElsewhere", now: float) -> Notice:
 
 def _halted_queue(board: Board, now: float) -> Iterator[Notice]:
     if (halted := board.halted) is not None:
-        from paddock.views.halts import cure_of
+        from paddock.views.queue.halts import cure_of
 
         words = "; ".join((f"merge queue halted: {halted.reason}", *cure_of(halted, now)))
         yield Notice("queue-halted", words, DETAILS)

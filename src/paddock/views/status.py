@@ -14,9 +14,9 @@ from paddock.fleet.outlook import Outlook
 from paddock.fleet.service.presence import DaemonSighting, Presence
 from paddock.views.checkouts import StaleView, UndoneView, view_stale, view_undone
 from paddock.views.document import Document, iso
-from paddock.views.halts import HaltView, view_halt
 from paddock.views.notices import Notice
-from paddock.views.tasks import ConvoyView, TaskView, view_convoy, view_task
+from paddock.views.queue.halts import HaltView, view_halt
+from paddock.views.tasks.task import ConvoyView, TaskView, view_convoy, view_task
 
 
 class QueueSwitchView(msgspec.Struct, frozen=True):

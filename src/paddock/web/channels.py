@@ -18,13 +18,13 @@ from paddock.fleet.outlook import Outlook, look_around
 from paddock.fleet.service.presence import look_for_daemon
 from paddock.fleet.workspace import Workspace
 from paddock.store.protocol import Store
-from paddock.views.board import LiveBoard
+from paddock.views.board.page import LiveBoard
 from paddock.views.difference import difference
 from paddock.views.document import to_json_line
-from paddock.views.fleetpage import LiveFleet
-from paddock.views.picture import LiveQueue
+from paddock.views.fleet.page import LiveFleet
+from paddock.views.queue.picture import LiveQueue
 from paddock.views.sight import LiveView, Sight
-from paddock.views.taskpage import LiveTask
+from paddock.views.tasks.page import LiveTask
 
 KEPT_STEPS = 64
 MOST_CHANNELS = 64

@@ -19,20 +19,20 @@ from paddock.fleet.landing.ci_output import last_lines, steps_of
 from paddock.fleet.landing.conflicts import both_sides
 from paddock.sessions.protocol import Stream
 from paddock.store.protocol import Query
-from paddock.views import history, stories
-from paddock.views.board import LiveBoard
+from paddock.views.board.page import LiveBoard
+from paddock.views.board.rows import TaskRow
+from paddock.views.board.search import search_rows
 from paddock.views.document import SCHEMA, Document, to_json_line
-from paddock.views.fleetpage import MOST_HOURS, FleetDocument, LiveFleet
-from paddock.views.narration import describe
-from paddock.views.patch import DiffView
-from paddock.views.picture import MOST_MINUTES, SHOWN_MINUTES, LiveQueue, Picture
-from paddock.views.records import view_record
-from paddock.views.rows import TaskRow
-from paddock.views.runlog import RunLogView, view_run_log
-from paddock.views.search import search_rows
-from paddock.views.taskdiff import view_task_diff, view_versions_diff
-from paddock.views.taskpage import LiveTask
-from paddock.views.transcript import (
+from paddock.views.fleet.page import MOST_HOURS, FleetDocument, LiveFleet
+from paddock.views.log.narration import describe
+from paddock.views.log.records import view_record
+from paddock.views.queue import history, stories
+from paddock.views.queue.picture import MOST_MINUTES, SHOWN_MINUTES, LiveQueue, Picture
+from paddock.views.queue.run_log import RunLogView, view_run_log
+from paddock.views.tasks.diff import view_task_diff, view_versions_diff
+from paddock.views.tasks.page import LiveTask
+from paddock.views.tasks.patch import DiffView
+from paddock.views.tasks.transcript import (
     PAGE_ENTRIES,
     PageRequest,
     PromptView,

@@ -23,8 +23,8 @@ from paddock.fleet.service.presence import look_for_daemon
 from paddock.fleet.workspace import Workspace
 from paddock.store.protocol import Listener, Query, Store
 from paddock.views.document import SCHEMA, iso, to_json_line, view_of
-from paddock.views.narration import describe
-from paddock.views.records import view_record
+from paddock.views.log.narration import describe
+from paddock.views.log.records import view_record
 from paddock.views.sight import Sight
 from paddock.web.channels import Channel, Channels
 

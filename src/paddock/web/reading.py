@@ -23,18 +23,18 @@ from paddock.fleet.outlook import know_checkouts, know_collisions, look_around
 from paddock.fleet.service.presence import look_for_daemon
 from paddock.git.lock_files import find_left_locks
 from paddock.store.protocol import Query
+from paddock.views.board.rows import view_row
+from paddock.views.board.search import match_of
 from paddock.views.costs import BudgetView, CostsView, sum_costs, view_budgets, view_costs
 from paddock.views.document import Document, to_json
-from paddock.views.halts import why_stopped
-from paddock.views.insightpage import InsightView, view_insight
-from paddock.views.leases import LeasesView, view_leases
-from paddock.views.limits import LimitRow, view_limits
+from paddock.views.fleet.leases import LeasesView, view_leases
+from paddock.views.fleet.limits import LimitRow, view_limits
+from paddock.views.insight import InsightView, view_insight
 from paddock.views.notices import find_notices
-from paddock.views.queue import QueueView, view_queue
-from paddock.views.rows import view_row
-from paddock.views.search import match_of
+from paddock.views.queue.halts import why_stopped
+from paddock.views.queue.overview import QueueView, view_queue
 from paddock.views.status import view_status
-from paddock.views.tasks import ConvoyView, TaskView, view_convoy, view_task
+from paddock.views.tasks.task import ConvoyView, TaskView, view_convoy, view_task
 from paddock.web.exchange import Asked, NoBody, NoQuery, Printed, Visit
 
 MOST_TASKS = 500

@@ -3,19 +3,19 @@
 from typing import Any
 
 from paddock.core.intent.comments import CommentsRequest
-from paddock.views.board import BoardView
+from paddock.views.board.page import BoardView
 from paddock.views.costs import CostsView
-from paddock.views.fleetpage import FleetDocument
-from paddock.views.insightpage import InsightView
-from paddock.views.leases import LeasesView
-from paddock.views.patch import DiffView
-from paddock.views.picture import Picture
-from paddock.views.queue import QueueView
-from paddock.views.runlog import RunLogView
+from paddock.views.fleet.leases import LeasesView
+from paddock.views.fleet.page import FleetDocument
+from paddock.views.insight import InsightView
+from paddock.views.queue.overview import QueueView
+from paddock.views.queue.picture import Picture
+from paddock.views.queue.run_log import RunLogView
+from paddock.views.queue.stories import RunStoryView
 from paddock.views.status import StatusView
-from paddock.views.stories import RunStoryView
-from paddock.views.taskpage import TaskPage
-from paddock.views.transcript import PromptView, RawView, TranscriptView
+from paddock.views.tasks.page import TaskPage
+from paddock.views.tasks.patch import DiffView
+from paddock.views.tasks.transcript import PromptView, RawView, TranscriptView
 from paddock.web import asking, evidence, reading, steering
 from paddock.web.exchange import Endpoint, NoBody, NoQuery, ask, read
 from paddock.web.live import ToldRecord

@@ -23,7 +23,7 @@ def convoy_command() -> None:
 @click.pass_context
 def list_command(ctx: click.Context, as_json: bool) -> None:
     """List the convoys and the progress of each."""
-    from paddock.views.tasks import view_convoy
+    from paddock.views.tasks.task import view_convoy
 
     board = open_workspace(ctx).board()
     convoys = [view_convoy(board, name) for name in board.convoys]
@@ -44,7 +44,7 @@ def list_command(ctx: click.Context, as_json: bool) -> None:
 @click.pass_context
 def show_convoy_command(ctx: click.Context, name: str, as_json: bool) -> None:
     """Show the tasks of convoy NAME as a tree."""
-    from paddock.views.tasks import view_convoy, view_task
+    from paddock.views.tasks.task import view_convoy, view_task
 
     board = open_workspace(ctx).board()
     require_convoy(board, name)

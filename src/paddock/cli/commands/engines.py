@@ -18,7 +18,7 @@ from paddock.engines.settings import EngineSettings
 from paddock.fleet.service.tryout import Tryout, try_engine
 from paddock.fleet.site import Site
 from paddock.fleet.workspace import Workspace
-from paddock.views.engines import view_engine
+from paddock.views.fleet.engines import view_engine
 
 CHECK_SECONDS = 20.0
 LEAST_SECONDS = 1.0

@@ -12,7 +12,7 @@ from paddock.core.economics.fanout import FanOut, FanoutPlan, Piece, Spawn, Wort
 from paddock.core.errors import Misuse, PaddockError
 from paddock.core.tasks.task import Phase
 from paddock.fleet.workspace import Workspace
-from paddock.views.fanout import view_fan_out
+from paddock.views.fleet.fanout import view_fan_out
 
 
 @click.command("fanout")

@@ -13,7 +13,7 @@ from paddock.core.upkeep.findings import Leftover
 from paddock.core.upkeep.judge import collect, live_owners
 from paddock.fleet.upkeep.janitor import measured, sweep
 from paddock.git.worktrees.upkeep import look_at_worktrees
-from paddock.views.upkeep import view_removed
+from paddock.views.fleet.upkeep import view_removed
 
 
 @click.command("gc")

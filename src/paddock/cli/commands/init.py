@@ -24,7 +24,7 @@ from paddock.fleet.fences import describe_fences
 from paddock.fleet.landing.ci_trial import Trial
 from paddock.fleet.workspace import Workspace
 from paddock.store.location import had_log, open_store, require_known, retire_log
-from paddock.views.stories import view_trial
+from paddock.views.queue.stories import view_trial
 
 INIT_SECONDS = 60.0
 REMOTE_SECONDS = 15.0

@@ -9,7 +9,7 @@ from paddock.cli.terminal.text import cut, print_document
 from paddock.cli.workspace import open_workspace
 from paddock.core.upkeep.judge import judge
 from paddock.fleet.upkeep.janitor import Dealt, allowed, drafts, look, sweep
-from paddock.views.upkeep import view_leftover
+from paddock.views.fleet.upkeep import view_leftover
 
 
 @click.command("janitor")

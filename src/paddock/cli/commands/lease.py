@@ -111,7 +111,7 @@ def list_command(ctx: click.Context, as_json: bool) -> None:
     leases = open_workspace(ctx).board().leases
     now = lease.log_time(leases, time.time())
     if as_json:
-        from paddock.views.leases import view_leases
+        from paddock.views.fleet.leases import view_leases
 
         print_json(view_leases(leases, time.time()))
         return

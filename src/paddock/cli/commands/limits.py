@@ -23,7 +23,7 @@ from paddock.fleet.dispatch.gate import (
     read_limits,
 )
 from paddock.fleet.workspace import Workspace
-from paddock.views.limits import rungs_now, view_limits
+from paddock.views.fleet.limits import rungs_now, view_limits
 
 
 @click.command("limits")

@@ -18,8 +18,8 @@ from paddock.fleet.workspace import Workspace
 from paddock.store.codec import body_of, kind_of
 from paddock.store.location import open_store
 from paddock.store.protocol import Query, Store
-from paddock.views.narration import describe
-from paddock.views.records import RecordView, view_record
+from paddock.views.log.narration import describe
+from paddock.views.log.records import RecordView, view_record
 
 Line = Callable[[Record], str | RecordView]
 """The text printed for a record; empty to skip it."""

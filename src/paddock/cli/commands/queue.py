@@ -20,7 +20,7 @@ from paddock.fleet.landing.unseen_loss import tell_lost_work
 from paddock.fleet.outlook import know_checkouts, know_collisions
 from paddock.fleet.workspace import Workspace
 from paddock.git.lock_files import find_left_locks
-from paddock.views.halts import why_stopped
+from paddock.views.queue.halts import why_stopped
 
 
 @click.group("queue", invoke_without_command=True)
@@ -39,7 +39,7 @@ def queue_command(ctx: click.Context, everything: bool, as_json: bool) -> None:
     reason = why_stopped(queue, workspace.records)
     lands_in = landing_seconds(queue, workspace.config.land.runs_at_once, time.time()) if is_up else {}
     if as_json:
-        from paddock.views.queue import view_queue
+        from paddock.views.queue.overview import view_queue
 
         checks, checkouts = workspace.config.land.checks, know_checkouts(workspace)
         locks, now = find_left_locks(workspace.repo.common_dir), time.time()

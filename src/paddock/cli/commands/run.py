@@ -35,8 +35,8 @@ from paddock.fleet.workspace import Workspace
 from paddock.sessions.host import Host, this_process
 from paddock.store.location import log_of, require_known
 from paddock.store.protocol import LogUnusable, Store
-from paddock.views.halts import cure_of
 from paddock.views.notices import DETAILS
+from paddock.views.queue.halts import cure_of
 
 WAIT_SECONDS = 2.0
 VANISH_SECONDS = 3.0

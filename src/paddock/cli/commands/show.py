@@ -45,7 +45,7 @@ def show_command(ctx: click.Context, task: str, prompt: bool, as_json: bool) -> 
         return
     details = look_into(workspace, board, found)
     if as_json:
-        from paddock.views.attempts import view_details
+        from paddock.views.tasks.details import view_details
 
         print_json(view_details(details))
         return

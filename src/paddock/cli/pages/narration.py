@@ -6,7 +6,7 @@ import click
 
 from paddock.core import events as ev
 from paddock.core.board import Board
-from paddock.views.narration import describe
+from paddock.views.log.narration import describe
 
 
 def narrate(record: ev.Record, board: Board) -> None:

@@ -15,9 +15,9 @@ from paddock.core.tasks.life import LOST
 from paddock.fleet.outlook import know_checkouts
 from paddock.fleet.workspace import Workspace
 from paddock.git.lock_files import find_left_locks
-from paddock.views.halts import cure_of
 from paddock.views.notices import checkout_notices, lock_notices
-from paddock.views.queue import LandsIn
+from paddock.views.queue.halts import cure_of
+from paddock.views.queue.overview import LandsIn
 
 SHOWN_QUEUED = 30
 SHOWN_DECIDED = 5

@@ -12,7 +12,7 @@ from paddock.fleet.landing.ci_output import CiStep, steps_of
 from paddock.fleet.workspace import Workspace
 from paddock.sessions.protocol import OutputReader, Sessions, Stream, Turn
 from paddock.views.document import document
-from paddock.views.history import story_of_run
+from paddock.views.queue.history import story_of_run
 
 POLL_SECONDS = 0.5
 

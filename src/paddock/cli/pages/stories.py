@@ -14,8 +14,8 @@ from paddock.fleet.landing.ci_output import last_lines, output_of, steps_of
 from paddock.fleet.landing.conflicts import BothSides, both_sides
 from paddock.fleet.site import Site
 from paddock.fleet.workspace import Workspace
-from paddock.views import history, stories
-from paddock.views.halts import cure_of
+from paddock.views.queue import history, stories
+from paddock.views.queue.halts import cure_of
 
 SHOWN_OUTPUT = 20
 

@@ -15,7 +15,7 @@ from paddock.engines.protocol import Source
 from paddock.fleet.attempts.openings import Opening
 from paddock.fleet.site import Site
 from paddock.sessions.protocol import Line, OutputReader, Turn
-from paddock.views.attempts import view_entry, view_opening
+from paddock.views.tasks.details import view_entry, view_opening
 
 SHOWN_LINES = 12
 

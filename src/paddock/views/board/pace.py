@@ -19,7 +19,7 @@ from paddock.core.merge.recent import Switched
 from paddock.core.money.dayrate import forecast_day
 from paddock.core.tasks.task import FINISHED, Phase
 from paddock.store.protocol import Query
-from paddock.views.history import Ask
+from paddock.views.queue.history import Ask
 
 HOUR = 3600.0
 DAY = 86400.0

@@ -16,8 +16,8 @@ from paddock.fleet.attempts.prompts import preview_prompt
 from paddock.fleet.raw_output import RawPart
 from paddock.fleet.site import Site
 from paddock.store.protocol import Store
-from paddock.views.attempts import OpeningView, view_opening
 from paddock.views.document import Document, iso_or_none
+from paddock.views.tasks.details import OpeningView, view_opening
 
 PAGE_ENTRIES = 200
 

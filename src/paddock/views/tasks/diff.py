@@ -8,7 +8,7 @@ from paddock.fleet.landing.entrance import main_ref
 from paddock.fleet.landing.preview import preview
 from paddock.fleet.site import Site
 from paddock.git.patches import list_changes
-from paddock.views.patch import DiffView, view_difference
+from paddock.views.tasks.patch import DiffView, view_difference
 
 SHA_CHARS = (7, 64)
 

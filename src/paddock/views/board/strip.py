@@ -12,8 +12,8 @@ from paddock.core.merge.recent import Switched
 from paddock.core.merge.switches import switches_of
 from paddock.fleet.service.presence import Presence
 from paddock.store.protocol import Query
+from paddock.views.board.rows import QueueSpot
 from paddock.views.document import iso, iso_or_none
-from paddock.views.rows import QueueSpot
 from paddock.views.sight import Sight
 from paddock.views.steady import keep_steady
 

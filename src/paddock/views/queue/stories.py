@@ -8,8 +8,8 @@ from paddock.core.merge.model import Member, Queue
 from paddock.fleet.landing.ci_trial import Trial
 from paddock.fleet.landing.conflicts import BothSides
 from paddock.views.document import Document, iso, iso_or_none, view_of
-from paddock.views.halts import HaltView, view_halt
-from paddock.views.history import OpenConflict, RunStory, StoryLine
+from paddock.views.queue.halts import HaltView, view_halt
+from paddock.views.queue.history import OpenConflict, RunStory, StoryLine
 
 SHOWN_EVENTS = 30
 

@@ -7,7 +7,7 @@ from paddock.fleet.landing.ci_output import CiStep, output_of, steps_of
 from paddock.fleet.raw_output import read_part
 from paddock.fleet.site import Site
 from paddock.views.document import Document
-from paddock.views.stories import StepView
+from paddock.views.queue.stories import StepView
 
 
 class RunLogView(Document, frozen=True, kw_only=True):

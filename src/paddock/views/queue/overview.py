@@ -16,7 +16,7 @@ from paddock.git.lock_files import LeftLock
 from paddock.git.usertree.notes import CheckoutNotes
 from paddock.views.checkouts import StaleView, UndoneView, view_stale, view_undone
 from paddock.views.document import Document, iso, view_of
-from paddock.views.halts import HaltView, view_halt
+from paddock.views.queue.halts import HaltView, view_halt
 
 LandsIn = Mapping[str, float | None]
 """Seconds until each queued change may land; None if unknown."""

@@ -8,7 +8,7 @@ several (`phase:ready,running`); `stuck` finds what looks stuck, and a minus in 
 import re
 from collections.abc import Callable, Iterable
 
-from paddock.views.rows import TaskRow
+from paddock.views.board.rows import TaskRow
 
 FIELDS = ("phase", "agent", "engine", "model", "convoy", "kind", "need", "id", "after")
 SEARCHED = ("id", "title", "agent", "engine", "convoy", "reason", "step", "stuck", "phase")

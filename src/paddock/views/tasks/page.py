@@ -16,13 +16,13 @@ from paddock.fleet.attempts.excerpts import output_size
 from paddock.fleet.landing.ci_output import last_lines
 from paddock.fleet.task_details import FailedCi, failed_run
 from paddock.store.protocol import Query
-from paddock.views.attempts import ApprovalView
+from paddock.views.board.rows import TaskRow, cost_so_far, view_row
 from paddock.views.document import iso
-from paddock.views.prospects import NextStep, landing_estimate, next_steps
-from paddock.views.rows import TaskRow, cost_so_far, view_row
 from paddock.views.sight import Sight
-from paddock.views.tasks import AttemptView, view_attempt
-from paddock.views.timeline import TimelineRow, view_record_of_queue, view_record_of_task
+from paddock.views.tasks.details import ApprovalView
+from paddock.views.tasks.next_steps import NextStep, landing_estimate, next_steps
+from paddock.views.tasks.task import AttemptView, view_attempt
+from paddock.views.tasks.timeline import TimelineRow, view_record_of_queue, view_record_of_task
 
 SHOWN_ROWS = 500
 SHOWN_RUNS = 40

@@ -11,9 +11,9 @@ from paddock.core.merge import events as qe
 from paddock.core.merge.model import Result
 from paddock.core.tasks.vocabulary import USEFUL, Outcome, Step
 from paddock.views.document import iso
-from paddock.views.history import MembersOf, StoryLine
-from paddock.views.history import tell as tell_of_queue
-from paddock.views.narration import describe
+from paddock.views.log.narration import describe
+from paddock.views.queue.history import MembersOf, StoryLine
+from paddock.views.queue.history import tell as tell_of_queue
 
 DETAIL_CHARS = 160
 

@@ -18,7 +18,8 @@ from paddock.fleet.service.presence import Presence
 from paddock.git.worktrees.upkeep import look_at_worktrees
 from paddock.store.protocol import Query
 from paddock.views.document import Document, iso, iso_or_none
-from paddock.views.fleet_rows import (
+from paddock.views.fleet.limits import LimitRow, view_rung
+from paddock.views.fleet.rows import (
     DAY_SECONDS,
     WORDS,
     AccountRow,
@@ -35,7 +36,6 @@ from paddock.views.fleet_rows import (
     view_spend,
     waiters_of,
 )
-from paddock.views.limits import LimitRow, view_rung
 from paddock.views.sight import Sight
 
 WORKTREES_EVERY_SECONDS = 15.0

@@ -6,7 +6,7 @@ from paddock.core.ids import printable
 from paddock.core.merge.model import Ending
 from paddock.core.tasks.task import Phase
 from paddock.core.tasks.vocabulary import Step
-from paddock.views import history
+from paddock.views.queue import history
 
 
 def describe(record: ev.Record, board: Board) -> str:

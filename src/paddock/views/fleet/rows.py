@@ -19,7 +19,7 @@ from paddock.core.tasks.task import Attempt
 from paddock.fleet.dispatch.gate import LimitsFile
 from paddock.fleet.glance import Glance
 from paddock.fleet.service.presence import Presence
-from paddock.views.board import not_booked_yet
+from paddock.views.board.page import not_booked_yet
 from paddock.views.document import iso, iso_or_none
 from paddock.views.sight import Sight
 

@@ -11,9 +11,9 @@ from paddock.core.events import Record
 from paddock.core.ids import printable
 from paddock.core.tasks.task import DECIDED, Attempt, Phase, Task
 from paddock.core.tasks.vocabulary import USEFUL, Outcome
+from paddock.views.board.rows import cost_so_far
 from paddock.views.costs import CostsView, sum_costs, view_costs
 from paddock.views.document import Document
-from paddock.views.rows import cost_so_far
 
 SHOWN_GROUPS = ("agent", "engine", "day", "convoy")
 

@@ -13,7 +13,7 @@ from paddock.core.merge.recent import Switched
 from paddock.core.merge.whereabouts import QueuePlace
 from paddock.fleet.service.presence import Presence
 from paddock.views.document import iso_or_none
-from paddock.views.halving import HalvingView
+from paddock.views.queue.halving import HalvingView
 
 MOST_LANDINGS = 6
 SURE = 0.9

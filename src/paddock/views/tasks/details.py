@@ -8,7 +8,7 @@ from paddock.fleet.attempts.evidence import Evidence, TouchedFile
 from paddock.fleet.attempts.openings import Opening, TurnInput
 from paddock.fleet.task_details import TaskDetails
 from paddock.views.document import SCHEMA, document, iso, view_of
-from paddock.views.tasks import view_task
+from paddock.views.tasks.task import view_task
 
 
 class WorkView(msgspec.Struct, frozen=True):

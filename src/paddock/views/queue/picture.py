@@ -20,11 +20,11 @@ from paddock.core.merge.whereabouts import QueuePlace, places_of
 from paddock.fleet.service.presence import Presence
 from paddock.store.protocol import Query
 from paddock.views.document import Document, iso, iso_or_none
-from paddock.views.halving import HalvingView, view_halving
-from paddock.views.history import EVERYTHING
-from paddock.views.landings import NextView, QueuePulse, opening_words, view_next
+from paddock.views.queue.halving import HalvingView, view_halving
+from paddock.views.queue.history import EVERYTHING
+from paddock.views.queue.landings import NextView, QueuePulse, opening_words, view_next
+from paddock.views.queue.verdicts import TodayView, VerdictRow, Verdicts
 from paddock.views.sight import Sight
-from paddock.views.verdicts import TodayView, VerdictRow, Verdicts
 
 SHOWN_MINUTES = 40
 MOST_MINUTES = 24 * 60

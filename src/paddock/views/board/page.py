@@ -20,12 +20,12 @@ from paddock.core.tasks.needs import needs_of
 from paddock.core.tasks.task import FINISHED, Phase
 from paddock.fleet.glance import Glance
 from paddock.fleet.service.presence import Presence
-from paddock.views.convoys import ConvoyRow, ConvoyRows
+from paddock.views.board.convoys import ConvoyRow, ConvoyRows
+from paddock.views.board.pace import LandedView, Pace
+from paddock.views.board.rows import TaskRow, TaskRows
+from paddock.views.board.strip import QueueStrip, StripView
 from paddock.views.document import Document, iso, iso_or_none
 from paddock.views.notices import Notice, find_notices
-from paddock.views.pace import LandedView, Pace
-from paddock.views.queuestrip import QueueStrip, StripView
-from paddock.views.rows import TaskRow, TaskRows
 from paddock.views.sight import Sight
 
 SUM_SECONDS = 1.0
