@@ -66,6 +66,9 @@ ci = "{ci}"
 slots = 2
 approval = "none"
 protected = {protected}
+
+[engines.scripted]
+args = ["--plays", {plays}]
 """
 
 THOUGHTS = ("The function returns the wrong thing", "Its test is known to fail: no longer", "Does it pass?", "It does")
@@ -114,7 +117,7 @@ def make_project(project: Path, pace: Pace = QUICK) -> None:
             f"import unittest\n\nfrom {name} import {name}\n\n\nclass Test(unittest.TestCase):\n"
             f"    @unittest.expectedFailure\n    def test_{name}(self):\n        self.assertTrue({EXPECT[name]})\n"
         )
-    (project / "paddock.toml").write_text(config(pace))
+    (project / "paddock.toml").write_text(config(project, pace))
     (project / ".gitignore").write_text("__pycache__/\n")
     git(project, "init", "-q", "-b", "main")
     git(project, "add", "-A")
@@ -130,17 +133,35 @@ def make_project(project: Path, pace: Pace = QUICK) -> None:
     )
 
 
-def config(pace: Pace) -> str:
+def plays_of(project: Path) -> Path:
+    """What each agent does, in a file named like the first line of its task."""
+    return project.parent / "plays"
+
+
+def config(project: Path, pace: Pace) -> str:
     pause = f"sleep {pace.ci_seconds} && " if pace.ci_seconds else ""
     return CONFIG.format(
         ci=f"{pause}{sys.executable} -m unittest -q",
         silence=pace.silence_seconds,
         protected=json.dumps(list(pace.protected)),
+        plays=json.dumps(str(plays_of(project))),
     )
 
 
-def convoy(pace: Pace = QUICK) -> dict[str, object]:
-    tasks = []
+def convoy() -> dict[str, object]:
+    tasks = [{"key": name, "title": f"Fix {name}", "brief": brief_of(name)} for name in FIXES]
+    return {"convoy": "toolbox", "title": "Make every test pass", "tasks": tasks}
+
+
+def brief_of(name: str) -> str:
+    return (
+        f"Fix {name}\n\n`{name}.py` returns the wrong thing, and `tests/test_{name}.py` is marked as known to fail for "
+        f"it. Make `{name}` do what its test expects, remove the mark, and run the test. Change nothing else."
+    )
+
+
+def write_plays(folder: Path, pace: Pace) -> None:
+    folder.mkdir()
     for number, name in enumerate(FIXES):
         script: list[Step] = [{"say": f"Looking at {name}.py"}, {"think": pace.think * (1.0 + (number // 2 % 4) * 0.5)}]
         script += trouble_of(name)
@@ -148,9 +169,7 @@ def convoy(pace: Pace = QUICK) -> dict[str, object]:
         if name in ("clamp", "words"):
             script += quarrel(name)
         script.append({"done": f"{name} works now"})
-        brief = f"Fix `{name}` so that its test passes.\n\n<<SCRIPT {json.dumps(script)} SCRIPT>>"
-        tasks.append({"key": name, "title": f"Fix {name}", "brief": brief})
-    return {"convoy": "toolbox", "title": "Make every test pass", "tasks": tasks}
+        (folder / f"fix-{name.replace('_', '-')}.json").write_text(json.dumps(script))
 
 
 def slowly(steps: list[Step], pace: Pace) -> list[Step]:
@@ -226,7 +245,8 @@ def play(project: Path) -> int:
 
 def add_tasks(project: Path, pace: Pace) -> None:
     plan = project.parent / "convoy.json"
-    plan.write_text(json.dumps(convoy(pace)))
+    plan.write_text(json.dumps(convoy()))
+    write_plays(plays_of(project), pace)
     paddock(project, "init", "--yes", quiet=True)
     paddock(project, "add", "--file", str(plan), quiet=pace is not QUICK)
 

@@ -14,6 +14,7 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Literal
 
@@ -49,6 +50,9 @@ disk_floor_mb = 0
 [land]
 ci = "sleep 60"
 slots = 4
+
+[engines.scripted]
+args = ["--plays", {plays}]
 """
 DESK, PHONE, TERMINAL = (1440, 1000), (390, 844), (150, 42)
 Step = dict[str, object]
@@ -67,7 +71,9 @@ def main() -> int:
     with tempfile.TemporaryDirectory(prefix="paddock-screenshots-", ignore_cleanup_errors=True) as name:
         top = Path(name) / "harbor-api"
         env = plain_environment(Path(name)) | {"GIT_CONFIG_NOSYSTEM": "1"} | identity()
-        seed_fleet(top, HERD, brief=script, config=CONFIG)
+        plays = Path(name) / "plays"
+        plays.mkdir()
+        seed_fleet(top, HERD, brief=partial(write_play, plays), config=CONFIG.format(plays=json.dumps(str(plays))))
         approve(top, env)
         with fleet_at_work(top, env), served(top, env) as site:
             board = await_board(top, is_busy)
@@ -179,12 +185,18 @@ def is_busy(board: Board) -> bool:
     return landed and len(well_into) > 1
 
 
-def script(number: int) -> str:
+def write_play(plays: Path, number: int) -> str:
+    """The brief of a task, once what its agent does is where the agent finds it: named like the brief's first line."""
+    (plays / f"refuse-a-missing-value-in-part-{number}.json").write_text(json.dumps(steps_of(number)))
+    return f"Refuse a missing value in part {number}\n\n{WORDS}"
+
+
+def steps_of(number: int) -> list[Step]:
     """Each agent takes its own time, so that a picture catches them at different steps."""
     path = f"harbor/{('api', 'core', 'jobs', 'web')[number % 4]}/part{number}.py"
     pause: Step = {"think": 30 + number * 13 % 61}
     old, new = f'"""Step 0 of part {number}."""', f'"""Step 0 of part {number}: raises ValueError for none."""'
-    steps: list[Step] = [
+    return [
         {"usage": {"cost": 0.2 + number % 7 / 10, "input_tokens": 31_000, "output_tokens": 2_400}},
         {"say": f"I'll read {path} and what calls it before I change anything."},
         {"run": ["grep", "-n", "def ", path]},
@@ -204,11 +216,10 @@ def script(number: int) -> str:
         pause,
         {"done": "The first step now refuses a missing value, with a test."},
     ]
-    return f"{WORDS}\n\n<<SCRIPT {json.dumps(steps)} SCRIPT>>"
 
 
 WORDS = (
-    "Refuse a missing value early. Today the first step passes None on, and the failure shows three modules later, in "
+    "Today the first step passes None on, and the failure shows three modules later, in "
     "a traceback that names none of them.\n\nRaise ValueError in the first step, with a message that says what is "
     "missing. Keep the public behaviour for everything else: callers rely on the order of steps and on values that "
     "come back unchanged. Add a test that fails without the change, and say in the commit message why it matters. "

@@ -47,6 +47,16 @@ def scene(agents: int = 0, needs: int = 0, lines: int = 20) -> Scene:
     )
 
 
+def test_the_address_of_the_page_is_whole_or_it_says_where_to_get_it() -> None:
+    address = f"http://127.0.0.1:6174/?token={'a' * 32}"
+    for width, height in ((80, 24), (200, 50), (80, 8)):
+        assert address in draw(replace(scene(25, 3), page=address), width, height)
+    assert address in draw(replace(scene(), page=address, counts=()), 80, 24)
+    narrow = draw(replace(scene(25, 3), page=address), 50, 24)
+    assert "token" not in "\n".join(narrow)
+    assert "`paddock web` prints the address of the page" in narrow
+
+
 def text(lines: list[StyledLine]) -> list[str]:
     return [style_line(line, colourful=False) for line in lines]
 

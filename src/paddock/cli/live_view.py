@@ -98,7 +98,9 @@ class TerminalView:
     def print_last(self) -> None:
         """How things stood last, for good, once the terminal is given back."""
         if self.scene is not None:
-            for line in lay_out(replace(self.scene, agents=()), *self.screen.size()):
+            # A page beside the daemon ends with it.
+            page = "" if self._is_daemon else self.scene.page
+            for line in lay_out(replace(self.scene, agents=(), page=page), *self.screen.size()):
                 say(style_line(line, colourful=colourful()).rstrip())
 
 

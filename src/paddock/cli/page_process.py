@@ -4,7 +4,6 @@ import subprocess
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
 
 import click
 import msgspec
@@ -13,9 +12,6 @@ from paddock.core.errors import PaddockError
 from paddock.fleet.service.background import command_line, spawn
 from paddock.fleet.service.pages import find_pages
 from paddock.fleet.workspace import Workspace
-
-if TYPE_CHECKING:
-    from paddock.fleet.service.pages import PageNote
 
 START_SECONDS = 20.0
 END_SECONDS = 10.0
@@ -46,6 +42,7 @@ def page_beside(workspace: Workspace) -> Iterator[None]:
         finally:
             page.stdin.close()
             _await(page)
+            click.echo("the page has ended, too; `paddock web` shows it again", err=True)
 
 
 def _await(page: subprocess.Popen[bytes]) -> None:
@@ -57,20 +54,24 @@ def _await(page: subprocess.Popen[bytes]) -> None:
 
 def start_page(workspace: Workspace) -> str:
     """Detached, unless one is there; returns its address. Raises PaddockError if it does not start."""
-    from paddock.web.token import token_of
-
     log = workspace.state_dir / "web.log"
-    found = _loopback_page(workspace)
-    if found is None:
+    address = address_of_page(workspace)
+    if not address:
         spawn(workspace.top, log, ["web", "--detached"])
     give_up_at = time.monotonic() + START_SECONDS
-    while found is None and time.monotonic() < give_up_at:
+    while not address and time.monotonic() < give_up_at:
         time.sleep(0.05)
-        found = _loopback_page(workspace)
-    if found is None:
+        address = address_of_page(workspace)
+    if not address:
         raise PaddockError("the page did not start", f"see the end of `{log}`")
+    return address
+
+
+def address_of_page(workspace: Workspace) -> str:
+    """Of one that is served on this machine now, to be opened as it is; empty if there is none."""
+    from paddock.web.token import token_of
+
+    found = next((note for note in find_pages(workspace.state_dir) if note.host == "127.0.0.1"), None)
+    if found is None:
+        return ""
     return f"{found.address}?token={token_of(workspace.state_dir)}" if found.token else found.address
-
-
-def _loopback_page(workspace: Workspace) -> "PageNote | None":
-    return next((note for note in find_pages(workspace.state_dir) if note.host == "127.0.0.1"), None)

@@ -7,6 +7,8 @@ so a resumed turn goes on after the step during which the last one ended, or pla
 brings. Any step may carry `"attempt": N` or `"turn": N` (or lists of numbers): it is played then only, and a
 step for a later turn ends this one. `docs/engines.md` lists the steps.
 
+With `--plays FOLDER` a prompt without a play-list gets that of the file named like the task's first line.
+
 Run by path with `python -I -S`, by the hundred: it may import nothing but light parts of the standard library.
 """
 
@@ -364,17 +366,28 @@ def find_script(prompt: str) -> list[Step] | None:
     start = prompt.rfind(OPEN, 0, max(end, 0))
     if start < 0:
         return None
-    script = json.loads(prompt[start + len(OPEN) : end])
+    return as_script(prompt[start + len(OPEN) : end])
+
+
+def as_script(text: str) -> list[Step]:
+    script = json.loads(text)
     if not isinstance(script, list) or not all(isinstance(step, dict) for step in script):
         raise ValueError("a play-list is a list of objects")
     return script
 
 
-def default_script(task: str) -> list[Step]:
-    """Without a play-list: a note about the task, committed, so that a demo has something to land."""
+def script_for(task: str, plays: str | None) -> list[Step]:
+    """Without a play-list in the prompt: the one in the folder, or a note about the task, committed, so that there is
+    something to land. Raises ValueError when there is one that cannot be read."""
     title = next((line.strip("# ") for line in task.splitlines() if line.strip()), "task")[:60]
-    name = "-".join("".join(c if c.isalnum() else " " for c in title.lower()).split()) or "task"
-    return [{"write": f"notes/{name[:40]}.md", "text": f"# {title}\n"}, {"commit": f"Note: {title}"}, {"say": "done"}]
+    name = ("-".join("".join(c if c.isalnum() else " " for c in title.lower()).split()) or "task")[:40]
+    if plays is not None:
+        try:
+            with open(os.path.join(plays, f"{name}.json"), encoding="utf-8") as file:
+                return as_script(file.read())
+        except FileNotFoundError:
+            pass
+    return [{"write": f"notes/{name}.md", "text": f"# {title}\n"}, {"commit": f"Note: {title}"}, {"say": "done"}]
 
 
 def new_session() -> str:
@@ -400,11 +413,12 @@ def main(argv: list[str]) -> int:
     talk.turn += 1
     try:
         script = find_script(prompt)
-    except ValueError as error:
+        if script is None and not resumed:
+            script = script_for(given.get("task") or prompt, given.get("plays"))
+    except (OSError, ValueError) as error:
         return agent.finish(TurnOver(f"cannot read the play-list: {error}", error=True))
-    if script is not None or not resumed:
-        task = given.get("task") or prompt
-        talk.script, talk.next = default_script(task) if script is None else script, 0
+    if script is not None:
+        talk.script, talk.next = script, 0
     first = talk.script[0] if talk.script else {}
     if "never_start" in first and matches(first.get("attempt"), agent.attempt):
         os.write(2, b"scripted: command not found\n")

@@ -1,8 +1,9 @@
 """The adapter to Paddock's own scriptable agent (scripted.py)."""
 
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 
 from paddock.engines import scripted
@@ -47,9 +48,13 @@ class ScriptedEngine:
             build_environment(request, self.settings),
             request.worktree,
             files,
-            belongings=Belongings(reads=(Path(scripted.__file__),)),
+            belongings=Belongings(reads=(Path(scripted.__file__), *self._plays())),
             writes=(request.memory or request.folder,),
         )
+
+    def _plays(self) -> Iterator[Path]:
+        words = self.settings.args
+        return (Path(folder) for word, folder in pairwise(words) if word == "--plays")
 
     def interactive(self, request: TurnRequest) -> Launch | None:
         del request

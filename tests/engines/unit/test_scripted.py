@@ -14,6 +14,7 @@ from paddock.core.summary import Final
 from paddock.core.trace import TroubleKind
 from paddock.engines import scripted
 from paddock.engines.registry import load_engine
+from paddock.engines.settings import EngineSettings
 from tests.engines.refusals import refusal_of
 from tests.engines.unit.conftest import Place, Turn, read_turn, run_turn, start
 
@@ -45,6 +46,20 @@ def test_it_edits_and_commits(place: Place) -> None:
     assert (place.worktree / "src/a.txt").read_text() == "1\ntwo\n"
     assert place.git("log", "-1", "--format=%s") == "Add a"
     assert place.git("status", "--porcelain") == ""
+
+
+def test_a_task_without_a_play_list_plays_the_one_named_like_its_first_line(place: Place, tmp_path: Path) -> None:
+    engine = load_engine("scripted", {"scripted": EngineSettings(args=("--plays", str(tmp_path)))})
+    play_list = tmp_path / "fix-the-parser.json"
+    play_list.write_text(json.dumps([{"write": "a.txt", "text": "one"}, {"commit": "Add a"}]))
+    request = place.request("Do it.", task_text="Fix the parser!\n\nIt fails.")
+    assert tmp_path in engine.launch(request).belongings.reads
+    assert run_turn(engine, request).exit_code == 0
+    assert place.git("log", "-1", "--format=%s") == "Add a"
+    play_list.write_text("[1]")
+    assert run_turn(engine, request).summary.final is Final.ERROR
+    run_turn(engine, place.request("Do it.", task_text="Another"))
+    assert place.git("log", "-1", "--format=%s") == "Note: Another"
 
 
 def test_it_can_leave_files_uncommitted_and_claim_to_be_done(place: Place) -> None:

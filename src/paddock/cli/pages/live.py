@@ -99,13 +99,22 @@ def _share(sections: list[Section], room: int) -> list[int]:
 
 
 def _top(scene: Scene, width: int) -> list[StyledLine]:
-    """Counts; then the daemon and the money; what holds up the start of more; the merge queue."""
+    """Counts; the page's address; then the daemon and the money; what holds up the start of more; the merge queue."""
+    page = _page(scene.page, width)
     if not scene.counts:
-        return [((f"{cut(scene.name, 40)}  ", "bold"), (NOTHING_YET, "")), *_flow(scene.standing, width, 2)]
-    lines = [_counts(scene, width), *_flow(scene.standing, width, 2)]
+        return [((f"{cut(scene.name, 40)}  ", "bold"), (NOTHING_YET, "")), *page, *_flow(scene.standing, width, 2)]
+    lines = [_counts(scene, width), *page, *_flow(scene.standing, width, 2)]
     if scene.limit:
         lines.append(((cut(scene.limit, width), "yellow"),))
     return [*lines, *_flow(scene.queue, width, 2)]
+
+
+def _page(address: str, width: int) -> list[StyledLine]:
+    """Whole, so that it can be clicked, or where to get it."""
+    if not address:
+        return []
+    fits = columns(address) <= width
+    return [((address, "cyan"),) if fits else (("`paddock web` prints the address of the page", "dim"),)]
 
 
 def _counts(scene: Scene, width: int) -> StyledLine:

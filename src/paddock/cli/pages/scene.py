@@ -2,8 +2,9 @@
 
 from collections import deque
 from collections.abc import Collection, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
+from paddock.cli.page_process import address_of_page
 from paddock.cli.pages.narration import tell
 from paddock.cli.pages.overview import daemon_words, next_command
 from paddock.cli.terminal.screen import Span
@@ -63,7 +64,7 @@ class AgentRow:
 
 @dataclass(frozen=True, slots=True)
 class Scene:
-    """Texts are as they are in the log: who lays them out makes them safe."""
+    """Texts are as they are in the log: who lays them out makes them safe. `page` is the address of the web page."""
 
     name: str
     counts: tuple[tuple[Phase, int], ...]
@@ -75,6 +76,7 @@ class Scene:
     needs: tuple[NeedRow, ...]
     agents: tuple[AgentRow, ...]
     history: tuple[str, ...]
+    page: str = ""
 
 
 class SceneMaker:
@@ -99,7 +101,8 @@ class SceneMaker:
         glance = read_glance(workspace.state_dir, now)
         self._hear(board)
         sight = Sight(workspace, board, outlook, glance, self._store.records, now)
-        return make_scene(sight, tuple(self._told), self._convoy, is_daemon=self._is_daemon)
+        scene = make_scene(sight, tuple(self._told), self._convoy, is_daemon=self._is_daemon)
+        return replace(scene, page=address_of_page(workspace))
 
     def _hear(self, board: Board) -> None:
         if board.seq <= self._seen:
