@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from paddock.core.admission.admit import Candidate, LimitedBy, Snapshot, admit, binding_refusal
 from paddock.core.admission.controls import Account, Controls
 from paddock.core.admission.host import HostPace, HostSample
-from paddock.core.admission.ladder import Rung, Unit, amount_words, binding_rung, rungs_of
+from paddock.core.admission.ladder import LimitUnit, Rung, amount_words, binding_rung, rungs_of
 from paddock.core.admission.quota import Quota
 from paddock.core.admission.windows import Windows
 from paddock.core.money.budget import Amount, BudgetBook, Cost
@@ -83,6 +83,6 @@ def test_a_window_that_is_nearly_used_up_is_full_until_its_reset() -> None:
 
 def test_amounts_are_told_in_their_unit() -> None:
     assert amount_words(Rung(LimitedBy.CAP, 3, 8, "")) == "3 of 8"
-    assert amount_words(Rung(LimitedBy.BUDGET, 3.5, 80.0, "", "day", Unit.DOLLARS)) == "$3.50 of $80.00"
+    assert amount_words(Rung(LimitedBy.BUDGET, 3.5, 80.0, "", "day", LimitUnit.DOLLARS)) == "$3.50 of $80.00"
     assert amount_words(Rung(LimitedBy.QUOTA, 3, None, "", "free")) == "3"
-    assert msgspec.to_builtins(Unit.TOKENS) == "tokens"
+    assert msgspec.to_builtins(LimitUnit.TOKENS) == "tokens"

@@ -41,7 +41,7 @@ MOST_BODY_BYTES = 1_000_000
 BODY_SECONDS = 10.0
 
 
-class TooMuch(Exception):
+class BodyRefused(Exception):
     """A body that is too large or comes too slowly."""
 
     def __init__(self, status: int, code: str, message: str) -> None:
@@ -83,7 +83,7 @@ def _route(house: House, endpoint: Endpoint) -> Route:  # type: ignore[type-arg]
             body = NoBody() if endpoint.body is NoBody else read_body(await _body_of(request), endpoint.body)
             visit = Visit(house.workspace, request.path_params, query, body, time.time())
             return _answer(await house.serve(endpoint, visit))
-        except TooMuch as refusal:
+        except BodyRefused as refusal:
             return answer_problem(refusal.problem)
         except Busy as busy:
             return answer_problem(Problem(503, Complaint("busy", busy.message, busy.hint)))
@@ -110,9 +110,9 @@ def _answer(answer: object) -> Response:
 
 
 async def _body_of(request: Request) -> bytes:
-    """Raises TooMuch. A body that is announced as too large is not read at all."""
+    """Raises BodyRefused. A body that is announced as too large is not read at all."""
     announced = request.headers.get("content-length", "0")
-    large = TooMuch(413, "too-large", f"the body may have {MOST_BODY_BYTES:,} bytes at most")
+    large = BodyRefused(413, "too-large", f"the body may have {MOST_BODY_BYTES:,} bytes at most")
     if not announced.isdecimal() or int(announced) > MOST_BODY_BYTES:
         raise large
     text = bytearray()
@@ -123,7 +123,7 @@ async def _body_of(request: Request) -> bytes:
                 if len(text) > MOST_BODY_BYTES:
                     raise large
     except TimeoutError:
-        raise TooMuch(408, "too-slow", f"the body did not arrive within {BODY_SECONDS:.0f} s") from None
+        raise BodyRefused(408, "too-slow", f"the body did not arrive within {BODY_SECONDS:.0f} s") from None
     return bytes(text)
 
 

@@ -35,7 +35,7 @@ class NoBody(Asked, frozen=True):
     pass
 
 
-class Place(Enum):
+class WorkThread(Enum):
     """Where an endpoint's work is done."""
 
     READER = "a thread that reads, with a log of its own"
@@ -90,7 +90,7 @@ class Endpoint(Generic[Q, B]):
     handle: Callable[[Visit[Q, B]], object]
     query: type[Q]
     body: type[B]
-    place: Place
+    thread: WorkThread
 
     @property
     def name(self) -> str:
@@ -102,13 +102,13 @@ class Endpoint(Generic[Q, B]):
 def read(
     path: str, summary: str, answer: Any, handle: Callable[[Visit[Q, NoBody]], object], query: type[Q]
 ) -> Endpoint[Q, NoBody]:
-    return Endpoint("GET", path, summary, answer, handle, query, NoBody, Place.READER)
+    return Endpoint("GET", path, summary, answer, handle, query, NoBody, WorkThread.READER)
 
 
 def ask(
     path: str, summary: str, answer: Any, handle: Callable[[Visit[NoQuery, B]], object], body: type[B]
 ) -> Endpoint[NoQuery, B]:
-    return Endpoint("POST", path, summary, answer, handle, NoQuery, body, Place.WRITER)
+    return Endpoint("POST", path, summary, answer, handle, NoQuery, body, WorkThread.WRITER)
 
 
 class Complaint(msgspec.Struct, frozen=True, omit_defaults=True):

@@ -20,7 +20,7 @@ from paddock.fleet.workspace import Workspace
 from paddock.store.protocol import LogUnusable, Store
 from paddock.views.metrics import LiveMetrics
 from paddock.web.channels import sight_of
-from paddock.web.exchange import Endpoint, Place, Visit
+from paddock.web.exchange import Endpoint, Visit, WorkThread
 from paddock.web.gate import Doorway
 from paddock.web.live import Live
 
@@ -72,7 +72,7 @@ class House:
         return tuple(map(_stamp, (top / FILE_NAME, *files)))
 
     async def serve(self, endpoint: Endpoint, visit: Visit) -> object:  # type: ignore[type-arg]
-        if endpoint.place is Place.WRITER:
+        if endpoint.thread is WorkThread.WRITER:
             return await self._in(self._writer, lambda: endpoint.handle(visit))
         return await self.read(lambda store: endpoint.handle(_with_store(visit, store)))
 

@@ -34,7 +34,7 @@ MOST_CONNECTIONS = 256
 
 
 @dataclass(frozen=True, slots=True)
-class Wish:
+class ServerWish:
     """What was asked for. Without a `port` the usual one is taken, or one of the next; 0 is any that is free."""
 
     host: str = "127.0.0.1"
@@ -44,7 +44,7 @@ class Wish:
     detached: bool = False
 
 
-def running_page(workspace: Workspace, wish: Wish) -> PageNote | None:
+def running_page(workspace: Workspace, wish: ServerWish) -> PageNote | None:
     """The server of this repository that does what is wished already."""
     for note in find_pages(workspace.state_dir):
         if note.host == wish.host and wish.port in (None, note.port) and note.token == wish.token:
@@ -57,7 +57,7 @@ def address_of(workspace: Workspace, note: PageNote) -> str:
     return f"{note.address}?token={token_of(workspace.state_dir)}" if note.token else note.address
 
 
-def bind(wish: Wish) -> socket.socket:
+def bind(wish: ServerWish) -> socket.socket:
     """Raises PaddockError for a port that is taken, and for an address that is not this machine's."""
     ports = [wish.port] if wish.port is not None else [DEFAULT_PORT + step for step in range(NEXT_PORTS + 1)]
     family = socket.AF_INET6 if ":" in wish.host else socket.AF_INET
@@ -108,7 +108,7 @@ def _holder_of(port: int) -> str:
     return ""
 
 
-def doorway(workspace: Workspace, wish: Wish, port: int) -> Doorway:
+def doorway(workspace: Workspace, wish: ServerWish, port: int) -> Doorway:
     names = set(LOOPBACK) if is_loopback(wish.host) or is_everywhere(wish.host) else set()
     if not is_loopback(wish.host):
         here = socket.gethostname().lower()
@@ -118,7 +118,9 @@ def doorway(workspace: Workspace, wish: Wish, port: int) -> Doorway:
     return Doorway(wish.host, port, token, frozenset(names))
 
 
-def serve(workspace: Workspace, wish: Wish, say: Callable[[PageNote, str], None], until: int | None = None) -> None:
+def serve(
+    workspace: Workspace, wish: ServerWish, say: Callable[[PageNote, str], None], until: int | None = None
+) -> None:
     """Until a signal, or until the descriptor `until` is at its end. `say` is told once it answers."""
     listening = bind(wish)
     port = listening.getsockname()[1]

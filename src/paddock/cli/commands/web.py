@@ -44,11 +44,11 @@ def web_command(
     workspace.board()  # there is a log, and it can be read
     require_extra()
     from paddock.web.gate import is_loopback
-    from paddock.web.serve import Wish, address_of, running_page, serve
+    from paddock.web.serve import ServerWish, address_of, running_page, serve
 
     if not is_loopback(host):
         _warn_about(host, no_token=no_token)
-    wish = Wish(host, port, token=not no_token, new_token=new_token, detached=detached)
+    wish = ServerWish(host, port, token=not no_token, new_token=new_token, detached=detached)
     found = None if new_token else running_page(workspace, wish)
     if found is not None:
         _tell(workspace, found, address_of(workspace, found), as_json=as_json, opens=opens)

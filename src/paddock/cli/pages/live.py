@@ -26,7 +26,7 @@ NOTHING_YET = 'no tasks yet; add one: paddock add "what to do"'
 
 
 @dataclass(frozen=True, slots=True)
-class Section:
+class RowBlock:
     """Rows of one or two lines below a heading; a row is drawn only if it is shown."""
 
     heading: str
@@ -64,7 +64,7 @@ def lay_out(scene: Scene, width: int, height: int, footer: str = "") -> list[Sty
     return [_fit(line, width) for line in lines]
 
 
-def _below(scene: Scene, sections: list[Section], room: int, footer: str, width: int) -> list[StyledLine]:
+def _below(scene: Scene, sections: list[RowBlock], room: int, footer: str, width: int) -> list[StyledLine]:
     """Sections first, what has happened lately where room is left; blank lines only where all is shown."""
     given = _share(sections, room)
     left = room - sum(given)
@@ -87,7 +87,7 @@ def _below(scene: Scene, sections: list[Section], room: int, footer: str, width:
     return [*lines, *foot]
 
 
-def _share(sections: list[Section], room: int) -> list[int]:
+def _share(sections: list[RowBlock], room: int) -> list[int]:
     """Lines for each: all it wants, or a fair part of what there is, and what one does not need for the next."""
     given = []
     for number, section in enumerate(sections):
@@ -152,10 +152,10 @@ def _flow(parts: Sequence[Span], width: int, most: int) -> list[StyledLine]:
     return [tuple(line) for line in lines]
 
 
-def _needs(scene: Scene, width: int) -> Section:
+def _needs(scene: Scene, width: int) -> RowBlock:
     is_wide = width >= ONE_LINE_COLUMNS
     draw = _wide_need if is_wide else _narrow_need
-    return Section("needs you", [partial(draw, row, width) for row in scene.needs], 1 if is_wide else 2)
+    return RowBlock("needs you", [partial(draw, row, width) for row in scene.needs], 1 if is_wide else 2)
 
 
 def _narrow_need(row: NeedRow, width: int) -> list[StyledLine]:
@@ -190,9 +190,9 @@ def _title_and_reason(row: NeedRow, room: int) -> StyledLine:
     return ((title, ""), (reason, "dim"), (after, "dim"))
 
 
-def _agents(scene: Scene, width: int) -> Section:
+def _agents(scene: Scene, width: int) -> RowBlock:
     grid = _Grid.of(scene.agents, width)
-    return Section("agents", [partial(grid.draw, row) for row in scene.agents], 1)
+    return RowBlock("agents", [partial(grid.draw, row) for row in scene.agents], 1)
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,7 +16,7 @@ UNBOUNDED = 100_000
 """An engine without a provider has a quota of this many agents or more, which is none."""
 
 
-class Unit(StrEnum):
+class LimitUnit(StrEnum):
     AGENTS = "agents"
     CHANGES = "changes"
     DOLLARS = "usd"
@@ -33,7 +33,7 @@ class Rung:
     most: float | None
     reason: str
     on: str = ""
-    unit: Unit = Unit.AGENTS
+    unit: LimitUnit = LimitUnit.AGENTS
     until: float | None = None
     cure: str = ""
 
@@ -69,7 +69,7 @@ def _fleet(snapshot: Snapshot) -> Iterator[Rung]:
     running = sum(snapshot.running.values())
     for room, by, reason in fleet_rooms(snapshot):
         if by is LimitedBy.MERGE_QUEUE:
-            yield Rung(by, snapshot.merge_queue_depth, snapshot.merge_queue_limit, reason, unit=Unit.CHANGES)
+            yield Rung(by, snapshot.merge_queue_depth, snapshot.merge_queue_limit, reason, unit=LimitUnit.CHANGES)
         elif by is LimitedBy.DISK:
             yield Rung(by, running, 0, reason)
         else:
@@ -122,11 +122,11 @@ def _budget(ledger: BudgetBook, scope: str, name: str, limit: Amount) -> Iterato
     if limit.money is not None:
         left = max(0.0, limit.money - (taken.money or 0.0))
         reason = f"${left:.2f} of ${limit.money:.2f} left, what is reserved counted as spent"
-        yield Rung(LimitedBy.BUDGET, taken.money or 0.0, limit.money, reason, name, Unit.DOLLARS, cure=cure)
+        yield Rung(LimitedBy.BUDGET, taken.money or 0.0, limit.money, reason, name, LimitUnit.DOLLARS, cure=cure)
     if limit.tokens is not None:
         left = max(0.0, limit.tokens - taken.tokens)
         reason = f"{left:,.0f} of {limit.tokens:,.0f} tokens left"
-        yield Rung(LimitedBy.BUDGET, taken.tokens, limit.tokens, reason, name, Unit.TOKENS, cure=cure)
+        yield Rung(LimitedBy.BUDGET, taken.tokens, limit.tokens, reason, name, LimitUnit.TOKENS, cure=cure)
 
 
 def binding_rung(rungs: tuple[Rung, ...], by: str, on: str) -> Rung | None:
@@ -146,7 +146,7 @@ def _same_scope(mine: str, named: str) -> bool:
 
 def amount_words(rung: Rung) -> str:
     """`14 of 40`, `$3.20 of $80.00`, `$120 of $400`; alone what is used where there is no limit."""
-    if rung.unit is Unit.DOLLARS:
+    if rung.unit is LimitUnit.DOLLARS:
         digits = 0 if (rung.most or 0.0) >= 100 else 2
         used, most = f"${rung.used:,.{digits}f}", f"${rung.most or 0.0:,.{digits}f}"
     else:

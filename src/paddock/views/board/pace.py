@@ -37,7 +37,7 @@ class LandedView(msgspec.Struct, frozen=True):
 
 
 @dataclass
-class Pace:
+class WorkPace:
     """`finished` are the tasks that finished last, newest first; `landed` when each landed, of the last day. `streak`
     counts landings since main was last red, and `main_at` is when it last moved. `switched` has who last froze, paused
     or drained the queue, as far as that was seen.

@@ -21,7 +21,7 @@ from paddock.core.tasks.task import FINISHED, Phase
 from paddock.fleet.glance import Glance
 from paddock.fleet.service.presence import Presence
 from paddock.views.board.convoys import ConvoyRow, ConvoyRows
-from paddock.views.board.pace import LandedView, Pace
+from paddock.views.board.pace import LandedView, WorkPace
 from paddock.views.board.rows import TaskRow, TaskRows
 from paddock.views.board.strip import QueueStrip, StripView
 from paddock.views.document import Document, iso, iso_or_none
@@ -101,7 +101,7 @@ class LiveBoard:
 
     _rows: TaskRows = field(default_factory=TaskRows)
     _convoys: ConvoyRows = field(default_factory=ConvoyRows)
-    _pace: Pace = field(default_factory=Pace)
+    _pace: WorkPace = field(default_factory=WorkPace)
     _strip: QueueStrip = field(default_factory=QueueStrip)
     _tasks: dict[str, TaskRow] = field(default_factory=dict)
     _summed: tuple[float, tuple[SpendView, LandedView]] | None = None
@@ -146,7 +146,7 @@ class LiveBoard:
         return self._summed[1]
 
 
-def _view_spend(board: Board, glance: Glance, pace: Pace, landed: int, now: float) -> SpendView:
+def _view_spend(board: Board, glance: Glance, pace: WorkPace, landed: int, now: float) -> SpendView:
     day = day_of(now)
     cost, limit = board.cost_of_day(day), limit_of(board.spending.ledger, f"day:{day}")
     spent = None if cost is None else cost.known + not_booked_yet(board, glance, day)
@@ -195,7 +195,7 @@ def _view_agents(board: Board, glance: Glance, cap: int) -> AgentsView:
     )
 
 
-def _view_main(queue: Queue, pace: Pace) -> MainView:
+def _view_main(queue: Queue, pace: WorkPace) -> MainView:
     main = queue.main
     if main is None:
         return MainView(None, "unknown", None, pace.streak)

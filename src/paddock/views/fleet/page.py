@@ -79,7 +79,7 @@ class FleetDocument(FleetView, frozen=True, kw_only=True):
 
 
 @dataclass
-class _Memory:
+class _FleetMemory:
     """What is kept from one look to the next."""
 
     seq: int = 0
@@ -91,7 +91,7 @@ class _Memory:
 
 class LiveFleet:
     def __init__(self) -> None:
-        self._memory = _Memory()
+        self._memory = _FleetMemory()
 
     def look(self, sight: Sight) -> FleetView:
         memory, board, now = self._memory, sight.board, sight.now

@@ -23,7 +23,7 @@ from paddock.views.document import Document, iso, iso_or_none
 from paddock.views.queue.halving import HalvingView, view_halving
 from paddock.views.queue.history import EVERYTHING
 from paddock.views.queue.landings import NextView, QueuePulse, opening_words, view_next
-from paddock.views.queue.verdicts import TodayView, VerdictRow, Verdicts
+from paddock.views.queue.verdicts import DecidedToday, VerdictRow, Verdicts
 from paddock.views.sight import Sight
 
 SHOWN_MINUTES = 40
@@ -150,7 +150,7 @@ class Picture(Document, frozen=True, kw_only=True):
     standing: StandingLists
     changes: dict[str, ChangeRow]
     verdicts: list[VerdictRow]
-    today: TodayView
+    today: DecidedToday
     learnt: LearntView
 
 

@@ -33,7 +33,7 @@ class VerdictRow(msgspec.Struct, frozen=True):
     words: str
 
 
-class TodayView(msgspec.Struct, frozen=True):
+class DecidedToday(msgspec.Struct, frozen=True):
     """Since midnight in UTC; `landed` and `rejected` count changes, `flakes` CI runs."""
 
     landed: int
@@ -65,7 +65,7 @@ class Verdicts:
         newest = list(self._kept)[-SHOWN_VERDICTS:]
         return [kept.row for kept in reversed(newest)]
 
-    def today(self, now: float) -> TodayView:
+    def today(self, now: float) -> DecidedToday:
         day = day_of(now)
         counts = {"landed": 0, "rejected": 0, "flake": 0}
         for kept in reversed(self._kept):
@@ -73,7 +73,7 @@ class Verdicts:
                 break
             if kept.row.outcome in counts:
                 counts[kept.row.outcome] += kept.changes
-        return TodayView(counts["landed"], counts["rejected"], counts["flake"])
+        return DecidedToday(counts["landed"], counts["rejected"], counts["flake"])
 
 
 _Told = tuple[str, str | None, str | None, str, int]

@@ -35,7 +35,7 @@ class TimelineRow(msgspec.Struct, frozen=True):
 
 
 @dataclass(frozen=True, slots=True)
-class Stage:
+class Milestone:
     """What one record means on the way. `version` is told with what was delivered."""
 
     state: str
@@ -44,16 +44,16 @@ class Stage:
     detail: str = ""
 
 
-PLAIN = Stage("plain", "log", "")
+PLAIN = Milestone("plain", "log", "")
 
 
 def view_record_of_task(record: ev.Record, board: Board, version: int) -> TimelineRow | None:
     """Of a record about the task itself. `version` is the number of the change it delivered, if it did."""
-    stage = stage_of(record, version)
+    milestone = milestone_of(record, version)
     words = describe(record, board) or _plainly(record)
-    if not words and not stage.step:
+    if not words and not milestone.step:
         return None
-    return _row(record, stage, words or f"{stage.step}: {stage.detail}".removesuffix(": "), None)
+    return _row(record, milestone, words or f"{milestone.step}: {milestone.detail}".removesuffix(": "), None)
 
 
 def view_record_of_queue(record: ev.Record, task: str, members_of: MembersOf) -> TimelineRow | None:
@@ -61,17 +61,17 @@ def view_record_of_queue(record: ev.Record, task: str, members_of: MembersOf) ->
     line = tell_of_queue(record, members_of)
     if line is None or task not in line.about:
         return None
-    return _row(record, _stage_in_queue(record, line), line.words, line.run or None)
+    return _row(record, _milestone_in_queue(record, line), line.words, line.run or None)
 
 
-def _row(record: ev.Record, stage: Stage, words: str, run: str | None) -> TimelineRow:
+def _row(record: ev.Record, milestone: Milestone, words: str, run: str | None) -> TimelineRow:
     return TimelineRow(
         seq=record.seq,
         at=iso(record.at),
-        state=stage.state,
-        icon=stage.icon,
-        step=printable(stage.step, 60),
-        detail=printable(stage.detail, DETAIL_CHARS),
+        state=milestone.state,
+        icon=milestone.icon,
+        step=printable(milestone.step, 60),
+        detail=printable(milestone.detail, DETAIL_CHARS),
         words=printable(words, 400),
         actor=printable(record.actor, 80),
         attempt=record.attempt,
@@ -79,75 +79,77 @@ def _row(record: ev.Record, stage: Stage, words: str, run: str | None) -> Timeli
     )
 
 
-def stage_of(record: ev.Record, version: int) -> Stage:
+def milestone_of(record: ev.Record, version: int) -> Milestone:
     by = f"by {record.actor}"
     match record.event:
         case ev.TaskAdded():
-            return Stage("plain", "log", "added", by)
+            return Milestone("plain", "log", "added", by)
         case ev.AttemptStarted(engine=engine, continues=continues, worktree=worktree):
             verb = "continues" if continues is not None else "started"
             where = f", worktree {worktree.rpartition('/')[2]}" if worktree else ""
-            return Stage("running", "running", f"{record.attempt} {verb}", f"{engine}{where}")
+            return Milestone("running", "running", f"{record.attempt} {verb}", f"{engine}{where}")
         case ev.AttemptEnded() as ended:
-            return _stage_of_end(record, ended, version)
+            return _milestone_of_end(record, ended, version)
         case ev.TurnStarted(turn=turn, messages=messages) if messages:
             told = "a message" if len(messages) == 1 else f"{len(messages)} messages"
-            return Stage("running", "running", f"turn {turn}: answers", told)
+            return Milestone("running", "running", f"turn {turn}: answers", told)
         case ev.MessageSent(text=text):
-            return Stage("plain", "msg", "message", f"{by}: {_one_line(text)}")
+            return Milestone("plain", "msg", "message", f"{by}: {_one_line(text)}")
         case ev.StopRequested(reason=reason):
-            return Stage("blocked", "stop", "stop requested", _said(by, reason))
+            return Milestone("blocked", "stop", "stop requested", _said(by, reason))
         case ev.TaskBlocked(reason=reason):
-            return Stage("blocked", "blocked", "blocked", reason)
+            return Milestone("blocked", "blocked", "blocked", reason)
         case ev.TaskApproved(message=message):
-            return Stage("approval", "approval", "approved", _said(by, message))
+            return Milestone("approval", "approval", "approved", _said(by, message))
         case ev.TaskRejected(message=message):
-            return Stage("failed", "failed", "rejected", _said(by, message))
+            return Milestone("failed", "failed", "rejected", _said(by, message))
         case ev.TaskRetried(reason=reason):
-            return Stage("ready", "retry", "retry", _said(by, reason))
+            return Milestone("ready", "retry", "retry", _said(by, reason))
         case ev.TaskCancelled(reason=reason):
-            return Stage("cancelled", "cancelled", "cancelled", _said(by, reason))
+            return Milestone("cancelled", "cancelled", "cancelled", _said(by, reason))
         case ev.ApprovalRequired(concerns=concerns, undoes=undoes):
             what = f"it {some_names(concerns)}" if concerns else f"it undoes {some_names(undoes)}"
-            return Stage("approval", "approval", "needs a person", what)
+            return Milestone("approval", "approval", "needs a person", what)
         case ev.ChangeRevised():
-            return Stage("landed", "edit", f"v{version} by hand", by)
+            return Milestone("landed", "edit", f"v{version} by hand", by)
         case ev.ChangeRebased():
-            return Stage("plain", "edit", f"v{version} rebased", "its own commits, on the new main")
+            return Milestone("plain", "edit", f"v{version} rebased", "its own commits, on the new main")
         case _:
             return PLAIN
 
 
-def _stage_of_end(record: ev.Record, ended: ev.AttemptEnded, version: int) -> Stage:
+def _milestone_of_end(record: ev.Record, ended: ev.AttemptEnded, version: int) -> Milestone:
     if ended.outcome is Outcome.NOOP:
-        return Stage("noop", "noop", "needs no change", ended.reason)
+        return Milestone("noop", "noop", "needs no change", ended.reason)
     if ended.outcome in USEFUL and ended.head is not None:
         files = "1 file" if ended.files == 1 else f"{ended.files} files"
-        return Stage("landed", "landed", f"delivered v{version}", f"+{ended.insertions} −{ended.deletions} in {files}")
+        return Milestone(
+            "landed", "landed", f"delivered v{version}", f"+{ended.insertions} −{ended.deletions} in {files}"
+        )
     state = "blocked" if ended.next is Step.BLOCK else "failed"
-    return Stage(state, state, f"{record.attempt} {ended.outcome.value.replace('_', ' ')}", ended.reason)
+    return Milestone(state, state, f"{record.attempt} {ended.outcome.value.replace('_', ' ')}", ended.reason)
 
 
-def _stage_in_queue(record: ev.Record, line: StoryLine) -> Stage:
+def _milestone_in_queue(record: ev.Record, line: StoryLine) -> Milestone:
     match record.event:
         case qe.ChangeQueued(change=change):
             who = f"approved by {change.approved_by}" if change.approved_by else "by policy"
-            return Stage("queued", "queued", "queued", who)
+            return Milestone("queued", "queued", "queued", who)
         case qe.RunEnded(result=result, run=run, note=note, reused=reused):
             if result is Result.PASS:
-                return Stage("landed", "test", f"{run} passed", f"known from {reused}" if reused else "")
+                return Milestone("landed", "test", f"{run} passed", f"known from {reused}" if reused else "")
             state = "cancelled" if result is Result.CANCELLED else "failed"
-            return Stage(state, "test", f"{run} {_RESULTS[result]}", note)
+            return Milestone(state, "test", f"{run} {_RESULTS[result]}", note)
         case qe.TrainLanded(run=run, new=new):
-            return Stage("landed", "landed", "landed", f"{new[:10]}, tested by {run}")
+            return Milestone("landed", "landed", "landed", f"{new[:10]}, tested by {run}")
         case qe.ChangeRejected(reason=reason):
-            return Stage("failed", "failed", "rejected by CI", reason)
+            return Milestone("failed", "failed", "rejected by CI", reason)
         case qe.ChangeConflicted(paths=paths, against=against):
-            return Stage("blocked", "blocked", "conflicts", f"with {against or 'main'} in {some_names(paths)}")
+            return Milestone("blocked", "blocked", "conflicts", f"with {against or 'main'} in {some_names(paths)}")
         case qe.ChangeCancelled(reason=reason):
-            return Stage("cancelled", "cancelled", "left the queue", reason)
+            return Milestone("cancelled", "cancelled", "left the queue", reason)
         case qe.WorkLost():
-            return Stage("failed", "failed", "lost from main", line.words)
+            return Milestone("failed", "failed", "lost from main", line.words)
         case _:
             return PLAIN
 
