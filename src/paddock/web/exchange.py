@@ -3,10 +3,11 @@
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from enum import Enum
-from typing import Any, Generic, TypeVar
+from typing import Annotated, Any, Generic, TypeVar
 from urllib.parse import parse_qsl
 
 import msgspec
+from msgspec import Meta
 
 from paddock.core.board import Board
 from paddock.core.errors import Misuse, NotFound, PaddockError
@@ -21,6 +22,7 @@ from paddock.web.gate import TurnedAway
 Q = TypeVar("Q", bound=msgspec.Struct)
 B = TypeVar("B")
 MOST_PARAMETERS = 32
+Count = Annotated[int, Meta(ge=0, le=2**53)]
 
 
 class Asked(msgspec.Struct, frozen=True, forbid_unknown_fields=True):

@@ -1,0 +1,76 @@
+"""What requests about several tasks are answered: what was done, and each refusal with its reason."""
+
+from collections.abc import Callable, Sequence
+from typing import Annotated
+
+import msgspec
+from msgspec import Meta
+
+from paddock.core.board import Board
+from paddock.core.errors import Misuse, PaddockError
+from paddock.core.events import Draft, Record
+from paddock.core.ids import TaskId
+from paddock.core.intent.selection import RefusedTask
+from paddock.core.intent.workers import NotForWorkers
+from paddock.fleet.bulk import record_each
+from paddock.fleet.workspace import Workspace
+from paddock.store.protocol import LogUnusable
+from paddock.views.document import Document
+from paddock.web.exchange import complaint_about
+
+MOST_TASKS = 1_000
+Text = Annotated[str, Meta(max_length=200_000)]
+TaskName = Annotated[str, Meta(min_length=1, max_length=40)]
+
+
+class DoneView(msgspec.Struct, frozen=True):
+    id: str
+
+
+class RefusedView(msgspec.Struct, frozen=True, omit_defaults=True):
+    """`seen` and `now` are the versions, where the one that was seen is outdated."""
+
+    id: str
+    code: str
+    message: str
+    hint: str | None = None
+    seen: str | None = None
+    now: str | None = None
+
+
+class BulkAnswer(Document, frozen=True, kw_only=True):
+    """`seq` is the newest record of what was done, 0 if nothing was."""
+
+    done: list[DoneView]
+    refused: list[RefusedView]
+    seq: int = 0
+
+
+def record_for_each(
+    workspace: Workspace, names: Sequence[TaskId], decide: Callable[[Board, TaskId], Sequence[Draft]]
+) -> BulkAnswer:
+    try:
+        records, refused = record_each(workspace, names, decide)
+    except PaddockError as error:
+        return BulkAnswer(done=[], refused=refusal_of_one(names, error))
+    return done_answer(names, records, refused)
+
+
+def refusal_of_one(names: Sequence[TaskId], error: PaddockError) -> list[RefusedView]:
+    """With one task its refusal is an error: here it becomes an answer like those of many. Raises any other error."""
+    if len(names) != 1 or isinstance(error, Misuse | LogUnusable | NotForWorkers):
+        raise error
+    return view_refused([RefusedTask(names[0], error)])
+
+
+def done_answer(names: Sequence[TaskId], records: Sequence[Record], refused: Sequence[RefusedTask] = ()) -> BulkAnswer:
+    not_done = {one.task for one in refused}
+    return BulkAnswer(
+        done=[DoneView(name) for name in names if name not in not_done],
+        refused=view_refused(refused),
+        seq=records[-1].seq if records else 0,
+    )
+
+
+def view_refused(refused: Sequence[RefusedTask]) -> list[RefusedView]:
+    return [RefusedView(one.task, **msgspec.structs.asdict(complaint_about(one.error))) for one in refused]
