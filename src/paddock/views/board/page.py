@@ -12,8 +12,8 @@ import msgspec
 
 from paddock.core.board import Board
 from paddock.core.ids import TaskId, printable
-from paddock.core.merge.guards import main_is_verified
-from paddock.core.merge.model import HaltCause, Queue
+from paddock.core.merge.main_health import MainHealth, health_of_main
+from paddock.core.merge.model import Queue
 from paddock.core.money.budget import limit_of
 from paddock.core.money.spending import day_of
 from paddock.core.tasks.needs import needs_of
@@ -196,12 +196,11 @@ def _view_agents(board: Board, glance: Glance, cap: int) -> AgentsView:
 
 
 def _view_main(queue: Queue, pace: WorkPace) -> MainView:
-    main = queue.main
-    if main is None:
-        return MainView(None, "unknown", None, pace.streak)
-    is_red = queue.halted is not None and queue.halted.cause is HaltCause.MAIN_RED
-    state = "red" if is_red else "green" if main_is_verified(main) else "untested"
-    return MainView(main.commit, state, iso_or_none(pace.main_at), 0 if is_red else pace.streak)
+    health = health_of_main(queue)
+    if queue.main is None:
+        return MainView(None, health.value, None, pace.streak)
+    streak = 0 if health is MainHealth.RED else pace.streak
+    return MainView(queue.main.commit, health.value, iso_or_none(pace.main_at), streak)
 
 
 def _view_daemon(sight: Sight) -> DaemonState:

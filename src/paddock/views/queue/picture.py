@@ -4,17 +4,14 @@ All times are absolute, and estimates change only with what they rest on: so a r
 nothing happens, and a page counts down by itself.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-import msgspec
-
 from paddock.core.ids import printable
-from paddock.core.merge import estimate, guards
+from paddock.core.merge import estimate
 from paddock.core.merge.forecast import TOGETHER, Forecast, look_ahead
-from paddock.core.merge.model import Entry, HaltCause, Purpose, Queue
+from paddock.core.merge.model import Purpose, Queue
 from paddock.core.merge.prospects import landing_seconds, states_in_words
-from paddock.core.merge.recent import KEPT_SECONDS, MainTip, RecentQueue, RecentRun, Switched, kind_of_run, place_run
+from paddock.core.merge.recent import KEPT_SECONDS, RecentQueue, RecentRun, Switched, kind_of_run, place_run
 from paddock.core.merge.switches import switches_of
 from paddock.core.merge.whereabouts import QueuePlace, places_of
 from paddock.fleet.service.presence import Presence
@@ -23,6 +20,22 @@ from paddock.views.document import Document, iso, iso_or_none
 from paddock.views.queue.halving import HalvingView, view_halving
 from paddock.views.queue.history import EVERYTHING
 from paddock.views.queue.landings import NextView, QueuePulse, opening_words, view_next
+from paddock.views.queue.rows import (
+    NOTE,
+    ChangeRow,
+    LearntView,
+    MainState,
+    PlannedRow,
+    RunRow,
+    StandingLists,
+    TipRow,
+    view_change,
+    view_learnt,
+    view_main,
+    view_run,
+    view_standing,
+    view_tip,
+)
 from paddock.views.queue.verdicts import DecidedToday, VerdictRow, Verdicts
 from paddock.views.sight import Sight
 
@@ -31,99 +44,6 @@ MOST_MINUTES = 24 * 60
 LOOK_AHEAD_SECONDS = 5.0
 STOOD_A_SECOND = 400
 """So many changes are looked at in a second at most: a very long queue is looked at less often."""
-NOTE = 200
-
-
-class CarView(msgspec.Struct, frozen=True):
-    """A member of a run; `again` is how often it had failed by itself before."""
-
-    id: str
-    again: int
-
-
-class RunRow(msgspec.Struct, frozen=True):
-    """`kind`: train, screen, search (by halves, of `searched_from`) or main. `ends` is expected, `ended` a fact."""
-
-    run: str
-    purpose: str
-    kind: str
-    slot: int
-    members: tuple[CarView, ...]
-    started: str
-    ended: str | None
-    ends: str | None
-    result: str | None
-    landed: bool
-    searched_from: str | None
-    base: str
-    note: str
-    cancelling: bool
-
-
-class TipRow(msgspec.Struct, frozen=True):
-    """A value main took; without `run` it was moved `by` somebody else."""
-
-    at: str
-    commit: str
-    run: str | None
-    members: tuple[str, ...]
-    by: str
-
-
-class PlannedRow(msgspec.Struct, frozen=True):
-    """`starts` and `ends` are None while nothing moves."""
-
-    kind: str
-    slot: int
-    members: tuple[str, ...]
-    starts: str | None
-    ends: str | None
-    searched_from: str | None
-    lands: bool
-
-
-class StandingLists(msgspec.Struct, frozen=True):
-    """Every queued change is in exactly one of them."""
-
-    waiting: tuple[str, ...]
-    screening: tuple[str, ...]
-    passed: tuple[str, ...]
-    riding: tuple[str, ...]
-    suspects: tuple[str, ...]
-
-
-class ChangeRow(msgspec.Struct, frozen=True):
-    """`task` is the page to open; a branch that was queued by name has none."""
-
-    title: str
-    words: str
-    place: str
-    task: str | None
-    since: str
-
-
-class LearntView(msgspec.Struct, frozen=True):
-    """Shares are of one; `run_seconds` is None before the first run that passed, `runs_per_landed` before a landing."""
-
-    run_seconds: float | None
-    late_seconds: float | None
-    samples: int
-    bad_share: float
-    clash_share: float
-    flake_share: float
-    slots_real: int
-    failures_to_reject: int
-    pool_size: int
-    train_size: int
-    runs_per_landed: float | None
-
-
-class MainState(msgspec.Struct, frozen=True):
-    """`state`: green, untested, red or unknown."""
-
-    commit: str | None
-    state: str
-    since: str | None
 
 
 class Picture(Document, frozen=True, kw_only=True):
@@ -166,7 +86,7 @@ class _Standing:
 
 
 @dataclass
-class _Memory:
+class _QueueMemory:
     """What is kept from one look to the next."""
 
     recent: RecentQueue
@@ -183,7 +103,7 @@ class LiveQueue:
     """Reads the queue's last day from the log once, and from then on what is new."""
 
     def __init__(self) -> None:
-        self._memory: _Memory | None = None
+        self._memory: _QueueMemory | None = None
 
     def look(self, sight: Sight, minutes: int = SHOWN_MINUTES) -> Picture:
         minutes = max(1, min(MOST_MINUTES, minutes))
@@ -202,7 +122,7 @@ class LiveQueue:
         rows = max([slots, *(row.slot + 1 for row in runs.values())])
         ends = [at for at in memory.lands.values() if at is not None]
         return Picture(
-            main=_view_main(queue, memory.recent),
+            main=view_main(queue, memory.recent),
             state=switches_of(queue).state,
             reason=_reason(queue, switch),
             since=iso_or_none(queue.halted.at if queue.halted is not None else switch.at if switch else None),
@@ -216,24 +136,24 @@ class LiveQueue:
             rows=rows,
             minutes=minutes,
             typical_seconds=estimate.run_seconds(queue.stats, 0.5),
-            tips=[_view_tip(tip) for tip in tips],
+            tips=[view_tip(tip) for tip in tips],
             runs=runs,
             planned=_view_planned(memory, queue, slots, moves=moves),
             next=view_next(pulse),
             all_at=iso(max(ends)) if ends and moves and None not in memory.lands.values() else None,
             search=search,
-            standing=_view_standing(places),
+            standing=view_standing(places),
             changes=standing.changes,
             verdicts=memory.verdicts.rows(),
             today=memory.verdicts.today(now),
-            learnt=_view_learnt(queue, memory.recent, slots),
+            learnt=view_learnt(queue, memory.recent, slots),
         )
 
-    def _catch_up(self, sight: Sight) -> _Memory:
+    def _catch_up(self, sight: Sight) -> _QueueMemory:
         memory, seq = self._memory, sight.board.seq
         slots = sight.workspace.config.land.runs_at_once
         if memory is None or memory.seq > seq:
-            memory = self._memory = _Memory(RecentQueue(slots))
+            memory = self._memory = _QueueMemory(RecentQueue(slots))
             query = Query(kind=EVERYTHING.kind, until=seq, since=sight.now - KEPT_SECONDS)
         else:
             query = Query(kind=EVERYTHING.kind, after=memory.seq, until=seq)
@@ -245,7 +165,7 @@ class LiveQueue:
             memory.seq = seq
         return memory
 
-    def _look_ahead(self, memory: _Memory, queue: Queue, slots: int, now: float) -> None:
+    def _look_ahead(self, memory: _QueueMemory, queue: Queue, slots: int, now: float) -> None:
         """Again when the queue has changed, and now and then, for runs that take longer than usual."""
         if memory.ahead_of is not None:
             known, at = memory.ahead_of
@@ -257,7 +177,7 @@ class LiveQueue:
         memory.lands = {name: None if left is None else now + left for name, left in seconds.items()}
         memory.ahead_of = queue, now
 
-    def _runs(self, memory: _Memory, queue: Queue, since: float) -> dict[str, RunRow]:
+    def _runs(self, memory: _QueueMemory, queue: Queue, since: float) -> dict[str, RunRow]:
         typical = estimate.run_seconds(queue.stats, 0.5)
         running = [memory.recent.runs.get(run.id) or memory.recent.adopt(run) for run in queue.running.values()]
         ended = [run for run in memory.recent.ended_since(since) if not run.reused]
@@ -270,16 +190,16 @@ class LiveQueue:
             memory.rows = {name: memory.rows[name] for name in found}
         return found
 
-    def _row(self, memory: _Memory, run: RecentRun, cancelling: bool, typical: float | None) -> RunRow:
+    def _row(self, memory: _QueueMemory, run: RecentRun, cancelling: bool, typical: float | None) -> RunRow:
         ends = None if typical is None or run.ended is not None else run.started + typical
         known = memory.rows.get(run.id)
         if known is not None and known[0] is run and known[1] == cancelling and known[2] == ends:
             return known[3]
-        row = _view_run(run, cancelling=cancelling, ends=ends)
+        row = view_run(run, cancelling=cancelling, ends=ends)
         memory.rows[run.id] = run, cancelling, ends, row
         return row
 
-    def _stand(self, memory: _Memory, queue: Queue, now: float) -> _Standing:
+    def _stand(self, memory: _QueueMemory, queue: Queue, now: float) -> _Standing:
         """Where every change stands: again when the queue has changed, and now and then for what time alone changes."""
         known = memory.standing
         if known is not None:
@@ -288,14 +208,12 @@ class LiveQueue:
                 return known
         places, words = places_of(queue), states_in_words(queue)
         before = known.changes if known is not None else {}
-        changes = {
-            name: _view_change(entry, words[name], places[name], before) for name, entry in queue.entries.items()
-        }
+        changes = {name: view_change(entry, words[name], places[name], before) for name, entry in queue.entries.items()}
         search = view_halving(queue, memory.recent, now)
         memory.standing = _Standing(queue, now, places, changes, search)
         return memory.standing
 
-    def _switched(self, sight: Sight, memory: _Memory, queue: Queue) -> Switched | None:
+    def _switched(self, sight: Sight, memory: _QueueMemory, queue: Queue) -> Switched | None:
         """Who stopped the queue; of long ago the log is asked once."""
         state = switches_of(queue).state
         if state not in ("frozen", "paused", "draining"):
@@ -305,16 +223,6 @@ class LiveQueue:
             for record in sight.ask(Query(kind=kind, until=sight.board.seq)):
                 memory.recent.fold(record)
         return memory.recent.switched.get(state)
-
-
-def _view_change(entry: Entry, words: str, place: QueuePlace, before: Mapping[str, ChangeRow]) -> ChangeRow:
-    """The same row as before where nothing about it has changed."""
-    change = entry.change
-    row = ChangeRow(
-        printable(change.title, NOTE), printable(words, NOTE), place.value, change.task, iso(entry.queued_at)
-    )
-    known = before.get(change.id)
-    return known if known is not None and known == row else row
 
 
 def _moves(queue: Queue, daemon: Presence) -> bool:
@@ -329,40 +237,7 @@ def _reason(queue: Queue, switch: Switched | None) -> str:
     return printable(switch.reason, NOTE) if switch is not None else ""
 
 
-def _view_main(queue: Queue, recent: RecentQueue) -> MainState:
-    main = queue.main
-    if main is None:
-        return MainState(None, "unknown", None)
-    is_red = queue.halted is not None and queue.halted.cause is HaltCause.MAIN_RED
-    state = "red" if is_red else "green" if guards.main_is_verified(main) else "untested"
-    at = next((tip.at for tip in reversed(recent.tips) if tip.commit == main.commit), None)
-    return MainState(main.commit, state, iso_or_none(at))
-
-
-def _view_run(run: RecentRun, *, cancelling: bool, ends: float | None) -> RunRow:
-    return RunRow(
-        run.id,
-        run.purpose.value,
-        run.kind.value,
-        run.slot,
-        tuple(CarView(name, tries) for name, tries in zip(run.members, run.tries, strict=True)),
-        iso(run.started),
-        iso_or_none(run.ended),
-        iso_or_none(ends),
-        run.result.value if run.result is not None else None,
-        run.landed,
-        run.searched_from,
-        run.base,
-        printable(run.note or ", ".join(run.failed), NOTE),
-        cancelling,
-    )
-
-
-def _view_tip(tip: MainTip) -> TipRow:
-    return TipRow(iso(tip.at), tip.commit, tip.run, tip.members, printable(tip.by, NOTE))
-
-
-def _view_planned(memory: _Memory, queue: Queue, slots: int, *, moves: bool) -> list[PlannedRow]:
+def _view_planned(memory: _QueueMemory, queue: Queue, slots: int, *, moves: bool) -> list[PlannedRow]:
     """Each in the row that is free by then."""
     typical = estimate.run_seconds(queue.stats, 0.5) or 0.0
     at = memory.ahead_of[1] if memory.ahead_of is not None else 0.0
@@ -381,40 +256,3 @@ def _view_planned(memory: _Memory, queue: Queue, slots: int, *, moves: bool) -> 
         starts, ends = (iso(run.starts), iso(run.ends)) if moves else (None, None)
         planned.append(PlannedRow(kind.value, row, run.members, starts, ends, searched, run.id in lands))
     return planned
-
-
-def _view_standing(places: dict[str, QueuePlace]) -> StandingLists:
-    def those(place: QueuePlace) -> tuple[str, ...]:
-        return tuple(name for name, where in places.items() if where is place)
-
-    return StandingLists(
-        those(QueuePlace.WAITING),
-        those(QueuePlace.SCREENING),
-        those(QueuePlace.PASSED),
-        those(QueuePlace.RIDING),
-        those(QueuePlace.SUSPECT),
-    )
-
-
-def _view_learnt(queue: Queue, recent: RecentQueue, slots: int) -> LearntView:
-    stats = queue.stats
-    return LearntView(
-        estimate.run_seconds(stats, 0.5),
-        estimate.run_seconds(stats, 0.9),
-        len(stats.samples),
-        round(estimate.bad_share(stats), 4),
-        round(estimate.clash_share(stats), 4),
-        round(estimate.flake_share(stats), 4),
-        estimate.effective_slots(stats, slots),
-        guards.failures_needed(stats),
-        estimate.pool_size(stats),
-        estimate.train_capacity(stats),
-        _runs_per_landed(recent.runs.values(), recent.tips),
-    )
-
-
-def _runs_per_landed(runs: Iterable[RecentRun], tips: Sequence[MainTip] | Iterable[MainTip]) -> float | None:
-    """Over the last day; what was reused or cancelled took no slot to an end."""
-    landed = sum(len(tip.members) for tip in tips if tip.run is not None)
-    tested = sum(1 for run in runs if run.ended is not None and not run.reused)
-    return round(tested / landed, 2) if landed else None
