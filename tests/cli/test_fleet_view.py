@@ -13,7 +13,7 @@ from paddock.core.admission.quota import Quota
 from paddock.core.admission.windows import Windows
 from paddock.core.board import DAEMON_LEASE
 from paddock.core.leases.lease import Holder, Lease
-from paddock.core.money.dayrate import forecast_day
+from paddock.core.money.day_rate import forecast_day
 from paddock.core.trace import WindowUse
 from paddock.fleet.dispatch.gate import LimitsFile
 from paddock.fleet.glance import Glance

@@ -22,8 +22,8 @@ from paddock.git.repo import discover
 from paddock.store.protocol import Query
 from paddock.tui.app import PaddockTop
 from paddock.tui.lines import LinesView
-from paddock.tui.tasklist import TaskList
-from paddock.tui.textlines import TextLines
+from paddock.tui.task_list import TaskList
+from paddock.tui.text_lines import TextLines
 from tests.fleet.yard import clean_environment
 from tests.warm import PATIENCE_SECONDS
 

@@ -7,7 +7,7 @@ from paddock.core.events import Draft, MessageSent, TaskRejected
 from paddock.core.ids import TaskId
 from paddock.core.tasks.task import Phase
 from paddock.tui.order import rank_of
-from paddock.tui.tasklist import TaskList
+from paddock.tui.task_list import TaskList
 from tests.tui.conftest import Fleet, SeedFleet, Top
 
 GROUPS = ("approval", "blocked", "failed", "running", "queued", "ready", "waiting", "landed")

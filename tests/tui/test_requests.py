@@ -157,7 +157,7 @@ def test_a_refusal_shows_its_message_and_its_hint(fleet: Fleet) -> None:
 
         name = fleet.tasks_in(Phase.QUEUED)[0]
         answer = perform(fleet.workspace, Request("approve", (fleet.task(name).id,)))
-        top.app._asking.take(answer)
+        top.app._requests.take(answer)
         await top.until(lambda: "already in the merge queue" in top.toasts)
         assert "paddock queue" in top.toasts
 

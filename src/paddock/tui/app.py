@@ -3,42 +3,41 @@
 import time
 from collections import deque
 from collections.abc import Callable, Sequence
-from typing import Any, ClassVar, TypeVar
+from typing import ClassVar
 
 from rich.text import Text
 from textual import events, on
-from textual.app import App, ComposeResult
+from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.containers import Container
 from textual.message import Message
 from textual.widgets import Input
 from textual.worker import get_current_worker
 
-from paddock.core.errors import PaddockError
 from paddock.core.tasks.task import Phase
 from paddock.fleet.workspace import Workspace
-from paddock.tui.asking import Asking
 from paddock.tui.bindings import BINDINGS
 from paddock.tui.dialogs import ShowLines, help_lines
 from paddock.tui.feed import Seen, follow
 from paddock.tui.header import header_lines
 from paddock.tui.keys import key_bar
 from paddock.tui.order import Ranking, matches
-from paddock.tui.requests import as_refusal
-from paddock.tui.rowpages import RowPages
+from paddock.tui.request_flow import RequestFlow
+from paddock.tui.row_pages import RowPages, nothing_lines
 from paddock.tui.style import joined, safe
-from paddock.tui.tasklist import TaskList
-from paddock.tui.textlines import TextLines
+from paddock.tui.tabs import place_words
+from paddock.tui.task_list import TaskList
+from paddock.tui.text_lines import TextLines
+from paddock.tui.working_app import WorkingApp
 from paddock.views.board.page import BoardView
 from paddock.views.board.rows import TaskRow
 
 WIDE_COLUMNS = 140
 SMALL_LINES = 16
 TICK_SECONDS = 1.0
-_Result = TypeVar("_Result")
 
 
-class PaddockTop(App[None]):
+class PaddockTop(WorkingApp):
     CSS_PATH = "paddock.tcss"
     AUTO_FOCUS = None
     ENABLE_COMMAND_PALETTE = False
@@ -48,13 +47,6 @@ class PaddockTop(App[None]):
 
     class FeedMoved(Message):
         """There is something new in the mailbox."""
-
-    class Finished(Message):
-        """What a thread was asked for; `take` is called in the thread of the screen."""
-
-        def __init__(self, take: Callable[[Any], None], result: object) -> None:
-            super().__init__()
-            self.take, self.result = take, result
 
     def __init__(self, workspace: Workspace, clock: Callable[[], float] = time.time) -> None:
         super().__init__(ansi_color=True)
@@ -67,7 +59,7 @@ class PaddockTop(App[None]):
         self._ranking = Ranking()
         self._filter = ""
         self._leaving: dict[str, int | None] = {}
-        self._asking = Asking(self)
+        self._requests = RequestFlow(self)
 
     def compose(self) -> ComposeResult:
         yield TextLines(id="top")
@@ -99,27 +91,6 @@ class PaddockTop(App[None]):
         """In the thread of the feed: the screen takes the newest when it has time, and skips the others."""
         self._mailbox.append(seen)
         self.post_message(self.FeedMoved())
-
-    def work(self, ask: Callable[[], _Result], take: Callable[[_Result], None]) -> None:
-        """`ask` in a thread, then `take` with its result in the thread of the screen. What it raises is told."""
-
-        def run() -> None:
-            try:
-                result = ask()
-            except (PaddockError, OSError) as error:
-                self.post_message(self.Finished(self._tell_refusal, error))
-            else:
-                self.post_message(self.Finished(take, result))
-
-        self.run_worker(run, thread=True, group="work")
-
-    def _tell_refusal(self, error: PaddockError | OSError) -> None:
-        refusal = as_refusal(error)
-        self.tell(refusal.message, refusal.hint or "", is_bad=True)
-
-    @on(Finished)
-    def _take_result(self, finished: Finished) -> None:
-        finished.take(finished.result)
 
     @on(FeedMoved)
     def _take_seen(self) -> None:
@@ -157,10 +128,6 @@ class PaddockTop(App[None]):
         self._list.chosen.clear()
         self._list.redraw()
 
-    def tell(self, words: str, hint: str = "", *, is_bad: bool = False) -> None:
-        text = f"{safe(words, 600)}\n{safe(hint, 400)}" if hint else safe(words, 600)
-        self.notify(text, severity="error" if is_bad else "information", timeout=8 if is_bad else 4, markup=False)
-
     def _fill(self) -> None:
         view = self._view
         if view is None:
@@ -171,7 +138,7 @@ class PaddockTop(App[None]):
         moved = {name for name, group in self._leaving.items() if self._ranking.group_of(name) != group}
         self._list.show(view.tasks, order, stay=self._list.current in moved)
         self._leaving = {name: group for name, group in self._leaving.items() if name not in moved}
-        self._side.show_row(self.row, self._nothing())
+        self._side.show_row(self.row, nothing_lines(self._filter) if self._view is not None else ())
         self._show_bars()
 
     def _show_top(self) -> None:
@@ -189,21 +156,10 @@ class PaddockTop(App[None]):
         self._side.show_where(self._where())
 
     def _where(self) -> str:
-        """Which row this is, and how many are out of sight."""
-        row, order = self.row, self._list.order
-        if self._is_open and row is not None:
+        if self._is_open and (row := self.row) is not None:
             return f"{row.id} {safe(row.title, 40)}"
-        words = [f"{self._list.place + 1:,} of {len(order):,}"] if order else []
-        words += [f"{self._list.hidden_below:,} below"] if self._list.hidden_below else []
-        if self._view is not None and self._view.older and not self._list.hidden_below:
-            words.append(f"{self._view.older:,} older: paddock status --all")
-        words += [f"filter: {safe(self._filter, 30)}"] if self._filter else []
-        return " · ".join(words)
-
-    def _nothing(self) -> list[Text]:
-        if self._filter:
-            return [Text("no row has all of these words; esc shows all again", "dim")]
-        return [Text("no tasks yet"), Text(), Text('add one: paddock add "what to do"')] if self._view else []
+        older = self._view.older if self._view is not None else 0
+        return place_words(self._list.place, len(self._list.order), self._list.hidden_below, older, self._filter)
 
     def _tick(self) -> None:
         """Ages, and what moves without a word in the log."""
@@ -222,7 +178,7 @@ class PaddockTop(App[None]):
 
     @on(TaskList.Moved)
     def _row_changed(self) -> None:
-        self._side.show_row(self.row, self._nothing())
+        self._side.show_row(self.row, nothing_lines(self._filter) if self._view is not None else ())
         self._show_bars()
 
     def action_move(self, by: int) -> None:
@@ -286,10 +242,10 @@ class PaddockTop(App[None]):
 
     def action_ask(self, action: str) -> None:
         if rows := self.rows:
-            self._asking.ask(action, rows)
+            self._requests.ask(action, rows)
 
     def action_look(self, action: str) -> None:
-        if (row := self.row) is not None and self._asking.may_look(action, row, self._engines):
+        if (row := self.row) is not None and self._requests.may_look(action, row, self._engines):
             self._side.choose("diff" if action == "diff" else "preview", follows=action == "follow")
             self._set_open(is_open=True)
             self._side.go(-1 if action == "follow" else 0)

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from rich.text import Text
 
-from paddock.tui.style import joined
+from paddock.tui.style import joined, safe
 
 
 def tab_line(names: Sequence[str], current: int, where: str, width: int) -> Text:
@@ -18,3 +18,12 @@ def tab_line(names: Sequence[str], current: int, where: str, width: int) -> Text
     line.append_text(right)
     line.truncate(width, overflow="ellipsis")
     return line
+
+
+def place_words(place: int, rows: int, hidden_below: int, older: int, words: str) -> str:
+    """Which row of the list this is, and how many are out of sight; `words` are those of the filter."""
+    parts = [f"{place + 1:,} of {rows:,}"] if rows else []
+    parts += [f"{hidden_below:,} below"] if hidden_below else []
+    parts += [f"{older:,} older: paddock status --all"] if older and not hidden_below else []
+    parts += [f"filter: {safe(words, 30)}"] if words else []
+    return " · ".join(parts)

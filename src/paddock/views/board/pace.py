@@ -16,7 +16,7 @@ from paddock.core.ids import TaskId, task_number
 from paddock.core.merge import events as qe
 from paddock.core.merge.model import Ending, HaltCause
 from paddock.core.merge.recent import Switched
-from paddock.core.money.dayrate import forecast_day
+from paddock.core.money.day_rate import forecast_day
 from paddock.core.tasks.task import FINISHED, Phase
 from paddock.store.protocol import Query
 from paddock.views.queue.history import Ask

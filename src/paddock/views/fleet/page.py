@@ -9,7 +9,7 @@ from paddock.core.admission.controls import Controls
 from paddock.core.admission.ladder import Rung, binding_rung, rungs_of
 from paddock.core.events import TurnEnded
 from paddock.core.ids import printable
-from paddock.core.money.dayrate import Spent
+from paddock.core.money.day_rate import Spent
 from paddock.core.money.spending import day_of
 from paddock.core.upkeep.survey import SlotState
 from paddock.fleet.dispatch.gate import LimitsFile, read_limits, running_by_account, take_snapshot

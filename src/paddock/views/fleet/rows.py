@@ -13,7 +13,7 @@ from paddock.core.board import Board
 from paddock.core.ids import printable
 from paddock.core.leases.lease import log_time
 from paddock.core.money.budget import limit_of
-from paddock.core.money.dayrate import Spent, forecast_day
+from paddock.core.money.day_rate import Spent, forecast_day
 from paddock.core.money.spending import day_of, money_of
 from paddock.core.tasks.task import Attempt
 from paddock.fleet.dispatch.gate import LimitsFile

@@ -11,7 +11,7 @@ Place = tuple[str, str]
 """A task and a tab."""
 
 
-class PageDesk:
+class PageReader:
     """`start` runs a function in a thread and has its result given to `take`, in the thread of the screen."""
 
     def __init__(self, workspace: Callable[[], Workspace], start: Callable[[Callable[[], Page]], None]) -> None:

@@ -27,7 +27,7 @@ _HINTS = {
 }
 
 
-class Asking:
+class RequestFlow:
     def __init__(self, app: "PaddockTop") -> None:
         self._app = app
 

@@ -9,9 +9,9 @@ from textual.containers import Container
 from paddock.fleet.workspace import Workspace
 from paddock.tui.details import TABS, Page
 from paddock.tui.lines import LinesView
-from paddock.tui.pages import PageDesk, is_moving
+from paddock.tui.page_reader import PageReader, is_moving
 from paddock.tui.tabs import tab_line
-from paddock.tui.textlines import TextLines
+from paddock.tui.text_lines import TextLines
 from paddock.views.board.rows import TaskRow
 
 FROM_THEIR_END = ("preview", "events")
@@ -24,7 +24,7 @@ class RowPages(Container):
 
     def __init__(self, workspace: Callable[[], Workspace], work: Work) -> None:
         super().__init__(id="side")
-        self._desk = PageDesk(workspace, lambda read: work(read, self._take))
+        self._reader = PageReader(workspace, lambda read: work(read, self._take))
         self._tabs, self._facts, self._lines = TextLines(id="tabs"), TextLines(id="facts"), LinesView(id="page")
         self._tab = 0
         self._row: TaskRow | None = None
@@ -45,7 +45,7 @@ class RowPages(Container):
             self._shown = None
             self._facts.show(())
             self._lines.show(nothing, wraps=True, is_new=True)
-        self._desk.want(row, TABS[self._tab])
+        self._reader.want(row, TABS[self._tab])
 
     def show_where(self, where: str) -> None:
         self._tabs.show([tab_line(TABS, self._tab, where, self._tabs.size.width or self.app.size.width)])
@@ -53,12 +53,12 @@ class RowPages(Container):
     def look_again(self) -> None:
         """At what may have moved without a word in the log."""
         if self._row is not None and is_moving(self._row, TABS[self._tab]):
-            self._desk.want(self._row, TABS[self._tab], again=True)
+            self._reader.want(self._row, TABS[self._tab], again=True)
 
     def choose(self, tab: int | str, *, follows: bool = False) -> None:
         self._tab = tab % len(TABS) if isinstance(tab, int) else TABS.index(tab)
         self._lines.follows = follows
-        self._desk.want(self._row, TABS[self._tab])
+        self._reader.want(self._row, TABS[self._tab])
 
     def turn(self, by: int) -> None:
         self.choose(self._tab + by)
@@ -75,7 +75,7 @@ class RowPages(Container):
         self._lines.scroll_to(y=0 if place >= 0 else self._lines.max_scroll_y, animate=False)
 
     def _take(self, page: Page) -> None:
-        if not self._desk.take(page):
+        if not self._reader.take(page):
             return
         if page.head is not None:
             self.heads[page.task] = page.head
@@ -83,3 +83,10 @@ class RowPages(Container):
         self._shown = place
         self._facts.show(page.facts)
         self._lines.show(page.lines, wraps=page.wraps, is_new=place != before, at_end=page.tab in FROM_THEIR_END)
+
+
+def nothing_lines(words: str) -> list[Text]:
+    """What is said where no row is shown; `words` are those of the filter."""
+    if words:
+        return [Text("no row has all of these words; esc shows all again", "dim")]
+    return [Text("no tasks yet"), Text(), Text('add one: paddock add "what to do"')]

@@ -1,0 +1,48 @@
+"""An application that does its work in threads, and tells what became of it."""
+
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+from textual import on
+from textual.app import App
+from textual.message import Message
+
+from paddock.core.errors import PaddockError
+from paddock.tui.requests import as_refusal
+from paddock.tui.style import safe
+
+_Result = TypeVar("_Result")
+
+
+class WorkingApp(App[None]):
+    class Finished(Message):
+        """What a thread was asked for; `take` is called in the thread of the screen."""
+
+        def __init__(self, take: Callable[[Any], None], result: object) -> None:
+            super().__init__()
+            self.take, self.result = take, result
+
+    def work(self, ask: Callable[[], _Result], take: Callable[[_Result], None]) -> None:
+        """`ask` in a thread, then `take` with its result in the thread of the screen. What it raises is told."""
+
+        def run() -> None:
+            try:
+                result = ask()
+            except (PaddockError, OSError) as error:
+                self.post_message(self.Finished(self._tell_refusal, error))
+            else:
+                self.post_message(self.Finished(take, result))
+
+        self.run_worker(run, thread=True, group="work")
+
+    def tell(self, words: str, hint: str = "", *, is_bad: bool = False) -> None:
+        text = f"{safe(words, 600)}\n{safe(hint, 400)}" if hint else safe(words, 600)
+        self.notify(text, severity="error" if is_bad else "information", timeout=8 if is_bad else 4, markup=False)
+
+    def _tell_refusal(self, error: PaddockError | OSError) -> None:
+        refusal = as_refusal(error)
+        self.tell(refusal.message, refusal.hint or "", is_bad=True)
+
+    @on(Finished)
+    def _take_result(self, finished: Finished) -> None:
+        finished.take(finished.result)
