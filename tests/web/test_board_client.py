@@ -203,7 +203,7 @@ def test_figures_read_as_people_write_them(client: Client) -> None:
 
 def test_a_draft_becomes_a_request_with_only_what_was_given(client: Client) -> None:
     request, places = client.run(
-        "lib/taskdraft.js",
+        "lib/task-draft.js",
         """
         const filled = {brief: " Do it. ", agent: "fixer", after: "t3, t5", paths: "src/**", priority: "2"};
         const one = {...m.emptyTask(), ...filled};

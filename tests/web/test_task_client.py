@@ -56,7 +56,7 @@ def test_hostile_lines_are_only_cut_into_pieces(client: Client, text: str) -> No
 
 def test_unified_and_split_show_the_same_lines(client: Client) -> None:
     seen = client.run(
-        "parts/diffrows.js",
+        "parts/task/diff-rows.js",
         """
         const places = (rows) => rows.flatMap((row) => row.header ? [] : m.placesOf(row, given.path));
         const split = m.splitRows(given);
@@ -70,7 +70,7 @@ def test_unified_and_split_show_the_same_lines(client: Client) -> None:
 
 def test_a_click_is_about_the_side_it_was_made_on(client: Client) -> None:
     seen = client.run(
-        "parts/diffrows.js",
+        "parts/task/diff-rows.js",
         """
         const on = (side) => ({target: {closest: () => ({dataset: {side}})}});
         const [, , changed] = m.splitRows(given);
@@ -86,7 +86,7 @@ def test_a_click_is_about_the_side_it_was_made_on(client: Client) -> None:
 
 def test_drafts_stay_in_the_browser_in_order_until_they_are_cleared(client: Client) -> None:
     seen = client.run(
-        "lib/drafts.js",
+        "lib/comment-drafts.js",
         """
         const drafts = m.draftsOf("repo", "t1");
         drafts.put({path: "b.py", side: "new", line: 2, text: "two"});

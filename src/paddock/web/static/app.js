@@ -9,11 +9,11 @@ import {startSession} from "./lib/session.js";
 import {isStale, startStream, watch} from "./lib/stream.js";
 import {startTheme} from "./lib/theme.js";
 import {Dialogs, openDialog} from "./parts/dialog.js";
-import {KeyHelp} from "./parts/keyhelp.js";
-import {openNewTask} from "./parts/newtask.js";
+import {KeyHelp} from "./parts/key-help.js";
+import {openNewTask} from "./parts/new-task.js";
 import {openPalette} from "./parts/palette.js";
 import {Toasts} from "./parts/toast.js";
-import {TopBar} from "./parts/topbar.js";
+import {TopBar} from "./parts/top-bar.js";
 
 const pages = signal({});
 

@@ -6,7 +6,7 @@ import {plural, someOf} from "./format.js";
 import {documentOf, onRecords} from "./state.js";
 import {toast, toastRefusal} from "./toasts.js";
 import {askForText} from "../parts/ask.js";
-import {showOutdated} from "../parts/outdated.js";
+import {showOutdated} from "../parts/task/outdated.js";
 
 const FORGET_MILLISECONDS = 20_000;
 

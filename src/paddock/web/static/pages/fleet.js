@@ -10,7 +10,7 @@ import {Age} from "../parts/age.js";
 import {Icon, State} from "../parts/badge.js";
 import {Bar} from "../parts/bar.js";
 import {Bands, Chart, Trace} from "../parts/chart.js";
-import {SpendChart} from "../parts/spend.js";
+import {SpendChart} from "../parts/fleet/spend.js";
 import {Words} from "../parts/words.js";
 
 const HOURS = [[6, "6h"], [24, "24h"], [168, "7d"]];

@@ -9,10 +9,10 @@ import {documentOf} from "../lib/state.js";
 import {toastRefusal} from "../lib/toasts.js";
 import {Age} from "../parts/age.js";
 import {Icon, State} from "../parts/badge.js";
-import {Halves, searchNote} from "../parts/halves.js";
-import {Left, Picture, describe} from "../parts/picture.js";
-import {windowName, windowsFor} from "../parts/pictureplan.js";
-import {openRunLog} from "../parts/runlog.js";
+import {Halves, searchNote} from "../parts/queue/halves.js";
+import {Left, Picture, describe} from "../parts/queue/picture.js";
+import {windowName, windowsFor} from "../parts/queue/plan.js";
+import {openRunLog} from "../parts/queue/run-log.js";
 import {Words} from "../parts/words.js";
 
 const REFRESH_MILLISECONDS = 60_000;

@@ -3,7 +3,7 @@
 import uPlot from "../vendor/uplot.js";
 import {html, useEffect, useRef, useSignal} from "../lib/ui.js";
 import {theme} from "../lib/theme.js";
-import {fit} from "./pictureplan.js";
+import {fit} from "./queue/plan.js";
 
 const sheet = document.createElement("link");
 Object.assign(sheet, {rel: "stylesheet", href: "/static/vendor/uplot.css"});

@@ -7,7 +7,7 @@ import {documentOf} from "../lib/state.js";
 import {nextTheme, theme} from "../lib/theme.js";
 import {Icon, Mark} from "./badge.js";
 import {Dialog, hasDialog, openDialog} from "./dialog.js";
-import {openNewTask} from "./newtask.js";
+import {openNewTask} from "./new-task.js";
 
 const MOST = 12;
 

@@ -1,8 +1,8 @@
 // How many tasks are in each phase. A click shows one phase alone.
 
-import {html} from "../lib/ui.js";
-import {documentOf} from "../lib/state.js";
-import {Mark, PHASES} from "./badge.js";
+import {html} from "../../lib/ui.js";
+import {documentOf} from "../../lib/state.js";
+import {Mark, PHASES} from "../badge.js";
 
 const GAP_AFTER = "landed";
 

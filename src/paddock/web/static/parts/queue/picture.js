@@ -1,8 +1,8 @@
 // The merge queue as a picture: slots over time, trains with their members, what is searched, and main's line above.
 
-import {html, useEffect, useMemo, useRef, useSignal} from "../lib/ui.js";
-import {clock, countdown, plural, timeOfDay, timeWithSeconds} from "../lib/format.js";
-import {MAIN_Y, ROWS_Y, LEFT, anchor, boxOf, carsOf, densityOf, fit, heightOf, rowsOf, scaleOf, ticksOf} from "./pictureplan.js";
+import {html, useEffect, useMemo, useRef, useSignal} from "../../lib/ui.js";
+import {clock, countdown, plural, timeOfDay, timeWithSeconds} from "../../lib/format.js";
+import {MAIN_Y, ROWS_Y, LEFT, anchor, boxOf, carsOf, densityOf, fit, heightOf, rowsOf, scaleOf, ticksOf} from "./plan.js";
 
 const LEAST_WIDTH = 1040;
 const TOGETHER = 17;

@@ -1,12 +1,12 @@
 // What an agent says and does, as it goes: readable, or raw.
 
-import {Fragment, html, signal, useEffect, useLayoutEffect, useMemo, useRef, useState} from "../lib/ui.js";
-import {perform} from "../lib/actions.js";
-import {get} from "../lib/api.js";
-import {bytes, timeOfDay} from "../lib/format.js";
-import {useKeys} from "../lib/keys.js";
-import {onRecords} from "../lib/state.js";
-import {Talk, joined} from "../lib/talk.js";
+import {Fragment, html, signal, useEffect, useLayoutEffect, useMemo, useRef, useState} from "../../lib/ui.js";
+import {perform} from "../../lib/actions.js";
+import {get} from "../../lib/api.js";
+import {bytes, timeOfDay} from "../../lib/format.js";
+import {useKeys} from "../../lib/keys.js";
+import {onRecords} from "../../lib/state.js";
+import {Talk, joined} from "../../lib/talk.js";
 import {Entry, Opening} from "./entry.js";
 
 const NEAR_THE_END = 48;

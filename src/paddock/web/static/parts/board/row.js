@@ -1,13 +1,13 @@
 // One task as a row of a group. The same markup is a card where the layout says so.
 
-import {html, useComputed} from "../lib/ui.js";
-import {pendingOf} from "../lib/actions.js";
-import {cursor, selected, toggleSelected} from "../lib/cursor.js";
-import {money} from "../lib/format.js";
-import {taskPath} from "../lib/route.js";
-import {Age, Until} from "./age.js";
-import {Change, Mark} from "./badge.js";
-import {Words} from "./words.js";
+import {html, useComputed} from "../../lib/ui.js";
+import {pendingOf} from "../../lib/actions.js";
+import {cursor, selected, toggleSelected} from "../../lib/cursor.js";
+import {money} from "../../lib/format.js";
+import {taskPath} from "../../lib/route.js";
+import {Age, Until} from "../age.js";
+import {Change, Mark} from "../badge.js";
+import {Words} from "../words.js";
 
 /** `row` is a signal: this row alone is drawn again when it changes. */
 export function TaskRow({row, section, isLeaving}) {

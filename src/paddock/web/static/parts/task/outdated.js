@@ -1,12 +1,12 @@
 // A decision about a version that is no longer the latest: shows what came since, and asks again.
 
-import {html, useEffect, useState} from "../lib/ui.js";
-import {get} from "../lib/api.js";
-import {ACTIONS, perform} from "../lib/actions.js";
-import {plural} from "../lib/format.js";
-import {taskPath} from "../lib/route.js";
-import {Change} from "./badge.js";
-import {Dialog, openDialog} from "./dialog.js";
+import {html, useEffect, useState} from "../../lib/ui.js";
+import {get} from "../../lib/api.js";
+import {ACTIONS, perform} from "../../lib/actions.js";
+import {plural} from "../../lib/format.js";
+import {taskPath} from "../../lib/route.js";
+import {Change} from "../badge.js";
+import {Dialog, openDialog} from "../dialog.js";
 
 const LINES_SHOWN = 200;
 

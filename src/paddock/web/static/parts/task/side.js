@@ -1,13 +1,13 @@
 // Beside the change: what can be done now, CI runs, what it cost, and the facts.
 
-import {Fragment, html} from "../lib/ui.js";
-import {ACTIONS, pendingOf} from "../lib/actions.js";
-import {duration, grouped, money} from "../lib/format.js";
-import {session} from "../lib/session.js";
-import {taskPath} from "../lib/route.js";
-import {Age} from "./age.js";
-import {Icon, Mark} from "./badge.js";
-import {Words} from "./words.js";
+import {Fragment, html} from "../../lib/ui.js";
+import {ACTIONS, pendingOf} from "../../lib/actions.js";
+import {duration, grouped, money} from "../../lib/format.js";
+import {session} from "../../lib/session.js";
+import {taskPath} from "../../lib/route.js";
+import {Age} from "../age.js";
+import {Icon, Mark} from "../badge.js";
+import {Words} from "../words.js";
 
 const SIGNS = {approve: "approval", reject: "failed", retry: "retry", stop: "stop", cancel: "cancelled", message: "msg", edit: "edit"};
 const KEYS = {approve: "a", reject: "r", retry: "t", stop: "s", message: "m", edit: "e"};

@@ -1,10 +1,10 @@
 // Keeps the board's sections in order as its rows change, at most once for each frame.
 
-import {effect, signal, useEffect} from "../lib/ui.js";
-import {cursor, held, isSteered, keepSelected, selected, updateHold} from "../lib/cursor.js";
-import {Arrangement, SECTIONS, sectionsOf} from "../lib/sections.js";
-import {documentOf} from "../lib/state.js";
-import {subject} from "./palette.js";
+import {effect, signal, useEffect} from "../../lib/ui.js";
+import {cursor, held, isSteered, keepSelected, selected, updateHold} from "../../lib/cursor.js";
+import {Arrangement, SECTIONS, sectionsOf} from "../../lib/sections.js";
+import {documentOf} from "../../lib/state.js";
+import {subject} from "../palette.js";
 
 const EMPTY = {ids: [], leaving: new Set(), moved: 0, count: 0};
 const sections = new Map(SECTIONS.map((name) => [name, signal(EMPTY)]));

@@ -1,11 +1,11 @@
 // A board without tasks: what to run.
 
-import {html} from "../lib/ui.js";
-import {grouped} from "../lib/format.js";
-import {documentOf} from "../lib/state.js";
-import {pulse} from "../lib/stream.js";
-import {Icon, State} from "./badge.js";
-import {openNewTask} from "./newtask.js";
+import {html} from "../../lib/ui.js";
+import {grouped} from "../../lib/format.js";
+import {documentOf} from "../../lib/state.js";
+import {pulse} from "../../lib/stream.js";
+import {Icon, State} from "../badge.js";
+import {openNewTask} from "../new-task.js";
 import {Notices} from "./notices.js";
 
 export function EmptyBoard() {

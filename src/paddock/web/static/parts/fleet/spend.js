@@ -1,7 +1,7 @@
 // What today has cost so far, against its budget, and where it is heading: facts solid, the rest dashed.
 
-import {html} from "../lib/ui.js";
-import {clock, money, timeOfDay} from "../lib/format.js";
+import {html} from "../../lib/ui.js";
+import {clock, money, timeOfDay} from "../../lib/format.js";
 
 const LEFT = 42;
 const RIGHT = 412;

@@ -1,13 +1,13 @@
 // The tasks of one phase. Empty groups are not drawn.
 
-import {html, useComputed, useSignal} from "../lib/ui.js";
-import {cursor, release} from "../lib/cursor.js";
-import {plural} from "../lib/format.js";
-import {documentOf} from "../lib/state.js";
-import {Until} from "./age.js";
-import {State} from "./badge.js";
+import {html, useComputed, useSignal} from "../../lib/ui.js";
+import {cursor, release} from "../../lib/cursor.js";
+import {plural} from "../../lib/format.js";
+import {documentOf} from "../../lib/state.js";
+import {Until} from "../age.js";
+import {State} from "../badge.js";
 import {ColumnHeads, TaskRow} from "./row.js";
-import {VirtualRows} from "./virtual.js";
+import {VirtualRows} from "../virtual.js";
 
 const FINISHED = new Set(["landed", "noop", "cancelled"]);
 const FINISHED_SHOWN = 5;

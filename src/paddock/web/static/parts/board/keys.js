@@ -1,10 +1,10 @@
 // The board's keys: they act on the selected rows, else on the row the keyboard is on.
 
-import {ACTIONS, perform, rowOf} from "../lib/actions.js";
-import {cursor, noteKey, selectAll, selected, steer, toggleSelected} from "../lib/cursor.js";
-import {useKeys} from "../lib/keys.js";
-import {go, taskPath} from "../lib/route.js";
-import {toast} from "../lib/toasts.js";
+import {ACTIONS, perform, rowOf} from "../../lib/actions.js";
+import {cursor, noteKey, selectAll, selected, steer, toggleSelected} from "../../lib/cursor.js";
+import {useKeys} from "../../lib/keys.js";
+import {go, taskPath} from "../../lib/route.js";
+import {toast} from "../../lib/toasts.js";
 import {reachable, sectionOf} from "./arranged.js";
 import {performSelected} from "./bulk.js";
 import {folded} from "./group.js";

@@ -1,8 +1,8 @@
 // The search for the culprit of a failed train, as a tree of halves.
 
-import {html} from "../lib/ui.js";
-import {clock, duration, timeOfDay} from "../lib/format.js";
-import {fit} from "./pictureplan.js";
+import {html} from "../../lib/ui.js";
+import {clock, duration, timeOfDay} from "../../lib/format.js";
+import {fit} from "./plan.js";
 
 const WIDTH = 400;
 const LEVEL = 70;

@@ -1,9 +1,9 @@
 // What happened lately, newest first, in the words of the log.
 
-import {html} from "../lib/ui.js";
-import {timeOfDay} from "../lib/format.js";
-import {taskPath} from "../lib/route.js";
-import {records} from "../lib/state.js";
+import {html} from "../../lib/ui.js";
+import {timeOfDay} from "../../lib/format.js";
+import {taskPath} from "../../lib/route.js";
+import {records} from "../../lib/state.js";
 
 const SHOWN = 12;
 

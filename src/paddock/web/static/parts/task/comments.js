@@ -1,9 +1,9 @@
 // Comments on lines of a change: written where the line is, sent together.
 
-import {html, useLayoutEffect, useRef, useState} from "../lib/ui.js";
-import {post} from "../lib/api.js";
-import {plural} from "../lib/format.js";
-import {toast, toastRefusal} from "../lib/toasts.js";
+import {html, useLayoutEffect, useRef, useState} from "../../lib/ui.js";
+import {post} from "../../lib/api.js";
+import {plural} from "../../lib/format.js";
+import {toast, toastRefusal} from "../../lib/toasts.js";
 
 /** A draft under its line: open for writing, or folded to its words. */
 export function CommentNote({draft, drafts, writing, target, version, write, send}) {

@@ -1,13 +1,13 @@
 // Space: what a task is about and what its agent said last, with a line to reply, without leaving the board.
 
-import {html, useEffect, useRef, useState} from "../lib/ui.js";
-import {perform} from "../lib/actions.js";
-import {get} from "../lib/api.js";
-import {taskPath} from "../lib/route.js";
-import {ActionButton} from "./action.js";
-import {Age} from "./age.js";
-import {Icon, State} from "./badge.js";
-import {Words} from "./words.js";
+import {html, useEffect, useRef, useState} from "../../lib/ui.js";
+import {perform} from "../../lib/actions.js";
+import {get} from "../../lib/api.js";
+import {taskPath} from "../../lib/route.js";
+import {ActionButton} from "../action.js";
+import {Age} from "../age.js";
+import {Icon, State} from "../badge.js";
+import {Words} from "../words.js";
 
 const ENTRIES = 12;
 const OFFERED = ["approve", "reject", "retry", "stop"];

@@ -1,10 +1,10 @@
 // Convoys under way: how far they are, what they cost, and the longest way left.
 
-import {computed, html, useMemo, useSignal} from "../lib/ui.js";
-import {budget, money, plural} from "../lib/format.js";
-import {documentOf} from "../lib/state.js";
-import {Until} from "./age.js";
-import {Bar} from "./bar.js";
+import {computed, html, useMemo, useSignal} from "../../lib/ui.js";
+import {budget, money, plural} from "../../lib/format.js";
+import {documentOf} from "../../lib/state.js";
+import {Until} from "../age.js";
+import {Bar} from "../bar.js";
 import {Graph} from "./graph.js";
 
 const BAR_ORDER = [

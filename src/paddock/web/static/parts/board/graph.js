@@ -1,9 +1,9 @@
 // A convoy's dependency graph: layered, as SVG, never larger than its box.
 
-import {html} from "../lib/ui.js";
-import {placeNodes} from "../lib/layers.js";
-import {plural} from "../lib/format.js";
-import {taskPath} from "../lib/route.js";
+import {html} from "../../lib/ui.js";
+import {placeNodes} from "../../lib/layers.js";
+import {plural} from "../../lib/format.js";
+import {taskPath} from "../../lib/route.js";
 
 const WIDTH = 60;
 const HEIGHT = 20;

@@ -1,12 +1,12 @@
 // The four figures on top: agents, money, merge queue, what landed. Each leads to its evidence.
 
-import {html} from "../lib/ui.js";
-import {budget, clock, money, plural} from "../lib/format.js";
-import {documentOf} from "../lib/state.js";
-import {Until} from "./age.js";
-import {Bar, Slots, Spark} from "./bar.js";
-import {State} from "./badge.js";
-import {Words} from "./words.js";
+import {html} from "../../lib/ui.js";
+import {budget, clock, money, plural} from "../../lib/format.js";
+import {documentOf} from "../../lib/state.js";
+import {Until} from "../age.js";
+import {Bar, Slots, Spark} from "../bar.js";
+import {State} from "../badge.js";
+import {Words} from "../words.js";
 
 /** Each figure reads its own field: one that changes redraws itself alone. */
 export function Strip() {

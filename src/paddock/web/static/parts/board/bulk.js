@@ -1,8 +1,8 @@
 // With rows selected: what can be done to all of them, and for how many it cannot.
 
-import {html} from "../lib/ui.js";
-import {ACTIONS, perform, rowOf} from "../lib/actions.js";
-import {selectAll, selected} from "../lib/cursor.js";
+import {html} from "../../lib/ui.js";
+import {ACTIONS, perform, rowOf} from "../../lib/actions.js";
+import {selectAll, selected} from "../../lib/cursor.js";
 
 const OFFERED = ["approve", "reject", "retry", "stop", "message", "cancel"];
 

@@ -1,9 +1,9 @@
 // What needs a person and is no task: the sentence, and the command that helps.
 
-import {html} from "../lib/ui.js";
-import {toast} from "../lib/toasts.js";
-import {Icon, State} from "./badge.js";
-import {Words} from "./words.js";
+import {html} from "../../lib/ui.js";
+import {toast} from "../../lib/toasts.js";
+import {Icon, State} from "../badge.js";
+import {Words} from "../words.js";
 
 export function Notices({notices}) {
   return notices.map((notice) => html`<div class="n notice" key=${`${notice.kind} ${notice.text}`}>

@@ -1,10 +1,10 @@
 // The way of a task so far, what comes next, and all that happened to it.
 
-import {Fragment, html, useState} from "../lib/ui.js";
-import {timeOfDay, timeWithSeconds} from "../lib/format.js";
-import {Age, Until} from "./age.js";
-import {Icon, State} from "./badge.js";
-import {openRecord} from "./record.js";
+import {Fragment, html, useState} from "../../lib/ui.js";
+import {timeOfDay, timeWithSeconds} from "../../lib/format.js";
+import {Age, Until} from "../age.js";
+import {Icon, State} from "../badge.js";
+import {openRecord} from "../record.js";
 
 const SHOWN = 8;
 

@@ -1,8 +1,8 @@
 // The lines of one file of a change. Far from the window they are an empty box of their height.
 
-import {html, useEffect, useMemo, useRef, useState} from "../lib/ui.js";
-import {languageOf, pairsOf, piecesOf} from "../lib/code.js";
-import {placeOf} from "../lib/drafts.js";
+import {html, useEffect, useMemo, useRef, useState} from "../../lib/ui.js";
+import {languageOf, pairsOf, piecesOf} from "../../lib/code.js";
+import {placeOf} from "../../lib/comment-drafts.js";
 
 const CHUNK = 120;
 const ALL_AT_ONCE = 240;

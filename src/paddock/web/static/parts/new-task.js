@@ -2,7 +2,7 @@
 
 import {html, useEffect, useRef, useState} from "../lib/ui.js";
 import {get, post} from "../lib/api.js";
-import {emptyTask, forgetDraft, keepDraft, placeOf, recallDraft, requestOf} from "../lib/taskdraft.js";
+import {emptyTask, forgetDraft, keepDraft, placeOf, recallDraft, requestOf} from "../lib/task-draft.js";
 import {plural, someOf} from "../lib/format.js";
 import {go, taskPath} from "../lib/route.js";
 import {toast} from "../lib/toasts.js";

@@ -1,9 +1,9 @@
 // One entry of a transcript. What agents write becomes text nodes and nothing else.
 
-import {Fragment, html, useState} from "../lib/ui.js";
-import {bytes, grouped, money, timeWithSeconds} from "../lib/format.js";
-import {Age} from "./age.js";
-import {Icon} from "./badge.js";
+import {Fragment, html, useState} from "../../lib/ui.js";
+import {bytes, grouped, money, timeWithSeconds} from "../../lib/format.js";
+import {Age} from "../age.js";
+import {Icon} from "../badge.js";
 
 const TEXT_CHARS = 20_000;
 const OUTPUT_CHARS = 20_000;

@@ -1,17 +1,17 @@
 // Who needs you: approve, answer, blocked, failed, each with what one key can do about it.
 
-import {html, useComputed, useSignal} from "../lib/ui.js";
-import {pendingOf} from "../lib/actions.js";
-import {cursor, release, selectAll, selected, toggleSelected} from "../lib/cursor.js";
-import {money, plural} from "../lib/format.js";
-import {taskPath} from "../lib/route.js";
-import {documentOf} from "../lib/state.js";
-import {ActionButton} from "./action.js";
-import {Age} from "./age.js";
-import {Change, Need} from "./badge.js";
+import {html, useComputed, useSignal} from "../../lib/ui.js";
+import {pendingOf} from "../../lib/actions.js";
+import {cursor, release, selectAll, selected, toggleSelected} from "../../lib/cursor.js";
+import {money, plural} from "../../lib/format.js";
+import {taskPath} from "../../lib/route.js";
+import {documentOf} from "../../lib/state.js";
+import {ActionButton} from "../action.js";
+import {Age} from "../age.js";
+import {Change, Need} from "../badge.js";
 import {Notices} from "./notices.js";
-import {VirtualRows} from "./virtual.js";
-import {Words} from "./words.js";
+import {VirtualRows} from "../virtual.js";
+import {Words} from "../words.js";
 
 /** What is offered beside each need, the likeliest first; only what is legal is drawn. */
 const OFFERED = {

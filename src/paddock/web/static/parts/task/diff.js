@@ -1,15 +1,15 @@
 // The change of a task: which version of it, its files, and comments on its lines.
 
-import {Fragment, html, useEffect, useMemo, useRef, useState} from "../lib/ui.js";
-import {get} from "../lib/api.js";
-import {plural} from "../lib/format.js";
-import {useKeys} from "../lib/keys.js";
-import {recall, remember} from "../lib/memory.js";
-import {placeOf} from "../lib/drafts.js";
-import {Change, Icon} from "./badge.js";
+import {Fragment, html, useEffect, useMemo, useRef, useState} from "../../lib/ui.js";
+import {get} from "../../lib/api.js";
+import {plural} from "../../lib/format.js";
+import {useKeys} from "../../lib/keys.js";
+import {recall, remember} from "../../lib/memory.js";
+import {placeOf} from "../../lib/comment-drafts.js";
+import {Change, Icon} from "../badge.js";
 import {CommentNote, DraftBar, sendDrafts} from "./comments.js";
-import {FileLines, pointOf} from "./diffrows.js";
-import {Words} from "./words.js";
+import {FileLines, pointOf} from "./diff-rows.js";
+import {Words} from "../words.js";
 
 const OPEN_LINES = 2_000;
 const SHOWN_VERSIONS = 4;

@@ -1,10 +1,10 @@
 // What a CI run printed, in a panel at the side; follows while the run goes on.
 
-import {html, useEffect, useLayoutEffect, useRef, useState} from "../lib/ui.js";
-import {get} from "../lib/api.js";
-import {bytes, duration, timeOfDay} from "../lib/format.js";
-import {State} from "./badge.js";
-import {Dialog, openDialog} from "./dialog.js";
+import {html, useEffect, useLayoutEffect, useRef, useState} from "../../lib/ui.js";
+import {get} from "../../lib/api.js";
+import {bytes, duration, timeOfDay} from "../../lib/format.js";
+import {State} from "../badge.js";
+import {Dialog, openDialog} from "../dialog.js";
 
 const FOLLOW_MILLISECONDS = 1_000;
 const KEPT_CHARS = 800_000;

@@ -1,9 +1,9 @@
 // Changes what a task asks for, as far as that can still be changed.
 
-import {html, useState} from "../lib/ui.js";
-import {post} from "../lib/api.js";
-import {toast, toastRefusal} from "../lib/toasts.js";
-import {Dialog, openDialog} from "./dialog.js";
+import {html, useState} from "../../lib/ui.js";
+import {post} from "../../lib/api.js";
+import {toast, toastRefusal} from "../../lib/toasts.js";
+import {Dialog, openDialog} from "../dialog.js";
 
 export function openEdit(page) {
   openDialog(EditTask, {page});
