@@ -41,10 +41,6 @@ export function rowOf(id) {
   return documentOf("board").peek()?.tasks.get(id)?.peek() ?? null;
 }
 
-export function isLegal(action, id) {
-  return Boolean(rowOf(id)?.may.includes(action));
-}
-
 /**
  * Does `action` for all of `ids`, asking for what is missing. `heads` are the versions shown, by id, where they
  * are not those on the board. Returns whether anything was done.

@@ -3,7 +3,7 @@
 const ROOT = "/api/v1/";
 const PATIENCE_MILLISECONDS = 30_000;
 
-export class Refusal extends Error {
+class Refusal extends Error {
   /** `code` is for programs; `detail` is the whole answer. */
   constructor(status, {code = "", message = "", hint = ""}, detail = null) {
     super(message);

@@ -25,7 +25,7 @@ export function startKeys() {
   document.addEventListener("keydown", onKeyDown);
 }
 
-export function keyName(event) {
+function keyName(event) {
   const key = NAMES[event.key] ?? (event.key.length === 1 ? event.key : event.key.toLowerCase());
   if (event.ctrlKey || event.metaKey) return `ctrl+${key.toLowerCase()}`;
   return event.altKey ? `alt+${key}` : key;

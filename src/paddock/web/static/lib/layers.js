@@ -45,7 +45,7 @@ function lined(nodes) {
 }
 
 /** The layer of each node: one more than the deepest it waits for. */
-export function layersOf(nodes) {
+function layersOf(nodes) {
   const byId = new Map(nodes.map((node) => [node.id, node]));
   const depths = new Map();
   const depthOf = (id, above) => {

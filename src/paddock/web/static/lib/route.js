@@ -16,7 +16,7 @@ const ROUTES = [
 /** `{name, path, params, query}`; name is "" for an unknown address. */
 export const route = signal(routeOf(location));
 
-export function routeOf({pathname, search}) {
+function routeOf({pathname, search}) {
   const query = Object.fromEntries(new URLSearchParams(search));
   for (const [pattern, name] of ROUTES) {
     const found = pattern.exec(pathname);

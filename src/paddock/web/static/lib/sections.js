@@ -4,7 +4,7 @@ export const GROUPS = [
   "running", "reviewing", "approval", "queued", "ready", "waiting", "blocked", "failed", "landed", "noop", "cancelled",
 ];
 export const SECTIONS = ["needs", ...GROUPS];
-export const LEAVE_MILLISECONDS = 600;
+const LEAVE_MILLISECONDS = 600;
 
 const LATEST_FIRST = new Set(["landed", "noop", "cancelled", "failed"]);
 

@@ -3,7 +3,7 @@
 import {signal} from "./ui.js";
 import {get} from "./api.js";
 
-export const PAGE = 200;
+const PAGE = 200;
 const KEPT = 1_000;
 const RETRY_MILLISECONDS = 2_000;
 

@@ -3,7 +3,7 @@
 import {signal} from "./ui.js";
 import {recall, remember} from "./memory.js";
 
-export const THEMES = ["system", "light", "dark"];
+const THEMES = ["system", "light", "dark"];
 export const theme = signal(THEMES.includes(recall("theme")) ? recall("theme") : "system");
 
 export function startTheme() {

@@ -128,7 +128,7 @@ function Span({left, right, words, of}) {
     <text x=${left + 8} y="14" class="ct i2">${fit(words, width - 12)}</text></g>`;
 }
 
-export function spansOf(times, values) {
+function spansOf(times, values) {
   const spans = [];
   for (let index = 0; index < times.length; index += 1) {
     const value = values[index];

@@ -27,7 +27,7 @@ function BulkButton({action, ids}) {
     ${not > 0 && legal.length > 0 && html`<span class="dim">not ${not}</span>`}</button>`;
 }
 
-export function legalOf(action, ids) {
+function legalOf(action, ids) {
   return ids.filter((id) => rowOf(id)?.may.includes(action));
 }
 

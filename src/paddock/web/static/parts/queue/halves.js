@@ -1,7 +1,7 @@
 // The search for the culprit of a failed train, as a tree of halves.
 
 import {html} from "../../lib/ui.js";
-import {clock, duration, timeOfDay} from "../../lib/format.js";
+import {timeOfDay} from "../../lib/format.js";
 import {fit} from "./plan.js";
 
 const WIDTH = 400;
@@ -20,7 +20,7 @@ const STATES = {
 };
 
 /** Boxes with their places: children share their parent's width by how many they are. */
-export function layOutHalves(half, x = 0, width = WIDTH, level = 0) {
+function layOutHalves(half, x = 0, width = WIDTH, level = 0) {
   const y = 4 + level * LEVEL;
   const here = {half, x, y, width};
   const total = half.halves.reduce((sum, part) => sum + weight(part), 0);
@@ -77,8 +77,4 @@ function Half({one, isRoot, open}) {
 export function searchNote(search) {
   if (search.done) return "the search is over";
   return `about ${search.runs_left} more run${search.runs_left === 1 ? "" : "s"}`;
-}
-
-export function sinceWords(iso) {
-  return iso ? duration((clock.value - Date.parse(iso)) / 1000) : "";
 }

@@ -146,7 +146,7 @@ export function Left({at}) {
   return html`${countdown(Math.max(0, (Date.parse(at) - clock.value) / 1000)) || "0s"}`;
 }
 
-export function classOf(run) {
+function classOf(run) {
   if (!run.ended) return `${RUNNING[run.kind]} go`;
   if (run.result === "fail" || run.result === "timeout") return "failed bad";
   if (run.result === "infra") return "noop old";
@@ -155,7 +155,7 @@ export function classOf(run) {
   return run.kind === "search" ? "blocked" : "landed old";
 }
 
-export function membersOf(run) {
+function membersOf(run) {
   if (!run.members.length) return "main";
   const tries = Math.max(...run.members.map((member) => member.again));
   const again = tries ? `${["", "2nd", "3rd"][tries] ?? `${tries + 1}th`} ` : "";

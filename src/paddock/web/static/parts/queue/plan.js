@@ -9,7 +9,7 @@ const STEPS = [5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 10800, 2
 const SHORT_WINDOWS = [60, 120, 300, 600, 1200];
 const GLYPH = 6.7;
 const BAND = 64;
-export const MOST_ROWS = 32;
+const MOST_ROWS = 32;
 
 /** The windows on offer in seconds: where CI is quick, first one that shows about nine runs after each other. */
 export function windowsFor(typicalSeconds) {

@@ -123,7 +123,7 @@ function nameOf({versions}, head) {
   return known ? `v${known.version}` : (head ?? "the change").slice(0, 10);
 }
 
-export function versionsOf({task, versions, transcript}) {
+function versionsOf({task, versions, transcript}) {
   const last = versions.at(-1);
   const inWork = Boolean(transcript?.live);
   const name = inWork ? `v${versions.length + 1}, in work` : last ? `v${last.version}` : "so far";
