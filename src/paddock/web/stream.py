@@ -104,8 +104,10 @@ class EventStream:
         return b"".join(pieces)
 
     async def _read_older(self, after: int) -> list[ToldLine]:
+        until = self._live.seq  # whoever is ahead of it when they come again would be told the rest twice
+
         def read(store: Store) -> list[ToldLine]:
-            return lines_of(islice(store.records(Query(after=after)), PIECE), store.board())
+            return lines_of(islice(store.records(Query(after=after, until=until)), PIECE), store.board())
 
         try:
             return await self._read_log(read)

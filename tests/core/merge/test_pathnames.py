@@ -35,7 +35,12 @@ def test_an_ordinary_path_is_no_problem(path: str) -> None:
     assert path_problem(path) is None
 
 
-@given(st.text(st.characters(exclude_characters="\0"), min_size=1, max_size=12))
+NAMES = st.text(st.characters(exclude_characters="\0", codec="utf-8"), min_size=1, max_size=12)
+BYTES = st.binary(min_size=1, max_size=12).map(lambda name: name.replace(b"\0", b"").decode("utf-8", "surrogateescape"))
+"""What git gives is decoded this way, so other surrogates do not occur."""
+
+
+@given(NAMES | BYTES)
 def test_a_problem_of_a_part_is_a_problem_of_every_path_that_has_it(part: str) -> None:
     if path_problem(part) is not None:
         assert path_problem(f"folder/{part}/file") is not None or ":" in part or part.startswith(("\\", "/"))

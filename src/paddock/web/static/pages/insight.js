@@ -43,7 +43,7 @@ function CrewRow({row}) {
   const parts = [{of: "landed", value: row.landed}, {of: "failed", value: row.failed}];
   return html`<tr><td>${row.agent ?? html`<span class="dim">none</span>`}</td><td>${row.engine}</td>
     <td class="share"><${Bar} parts=${parts} most=${row.decided} label=${share} /></td>
-    <td class="num">${share}</td><td class="num">${row.failed}</td>
+    <td class="num">${grouped(row.landed)} of ${grouped(row.decided)}</td><td class="num">${row.failed}</td>
     <td class="num">${grouped(row.tasks)}</td><td class="num">${grouped(row.attempts)}</td>
     <td class="num"><${Cost} usd=${row.cost_usd} /></td><td class="num"><${Cost} usd=${row.per_landed_usd} /></td></tr>`;
 }
