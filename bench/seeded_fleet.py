@@ -9,7 +9,7 @@ import itertools
 import random
 import time
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from bench.seeded_agents import glance_at, seed_samples
@@ -83,6 +83,8 @@ class Herd:
     ci_seconds: float = 360.0
     testing: bool = True
     """Whether CI runs are under way."""
+    largest: int = 0
+    """How many lines the first change that waits for approval adds; 0: as many as others."""
 
     @property
     def phases(self) -> list[Phase]:
@@ -201,6 +203,9 @@ def _plans(herd: Herd, now: float, titles: Sequence[str]) -> list[Plan]:
     for place, ((phase, created, started, ended), title) in enumerate(zip(spans, names, strict=False)):
         added = now - 90 + place / len(spans) if phase is Phase.WAITING else created
         plans.append(Plan(phase, added, started, ended, title, *_size(dice)))
+    if herd.largest:
+        first = next(place for place, plan in enumerate(plans) if plan.phase is Phase.APPROVAL)
+        plans[first] = replace(plans[first], insertions=herd.largest)
     return plans
 
 
