@@ -137,7 +137,7 @@ def pages_of(top: Path) -> dict[str, str]:
 
 
 def load_page(browser: Browser, site: Served, path: str) -> MainThread:
-    with opened(browser, site) as page, traced(browser) as thread:
+    with opened(browser, site) as page, traced(page) as thread:
         page.goto(site.origin + path)
         page.wait_for_selector("main section")
         page.wait_for_timeout(SETTLE_MILLISECONDS)
@@ -205,7 +205,7 @@ def under_load(watched: Browser, others: Browser, empties: Browser, site: Served
         new_context(others, site).new_page().goto(site.origin)
     page.wait_for_timeout(SETTLE_MILLISECONDS)
     on_screen = page.evaluate("[...document.querySelectorAll('.groups .r .id')].map((id) => id.textContent.trim())")
-    with traced(watched) as thread, traced(empties) as empty_thread:
+    with traced(page) as thread, traced(empty) as empty_thread:
         before, began = cpu_seconds(site.process), time.monotonic()
         appended = append_events(top, sizes, on_screen)
         took = time.monotonic() - began
