@@ -66,15 +66,16 @@ def view_named(name: str) -> LiveView:
 class Channel:
     """A mark names a version of the document; who has one that is still known gets only what has changed since."""
 
-    def __init__(self, name: str) -> None:
+    def __init__(self, name: str, view: LiveView | None = None) -> None:
+        """`view` may have looked already. Raises NotFound for an unknown name."""
         self.name = name
         self.watchers = 0
         self._complained = ""
-        self.begin()
+        self.begin(view)
 
-    def begin(self) -> None:
+    def begin(self, view: LiveView | None = None) -> None:
         """With another log, perhaps: no mark of before counts."""
-        self._view = view_named(self.name)
+        self._view = view if view is not None else view_named(self.name)
         self._series = secrets.token_hex(4)
         self._number = 0
         self._document: msgspec.Struct | None = None
@@ -147,9 +148,12 @@ class Channels:
     def is_watched(self) -> bool:
         return any(channel.watchers for channel in self._channels.values())
 
-    def open(self, name: str, sight: Callable[[], Sight]) -> Channel:
-        """Raises NotFound for an unknown one."""
-        channel = self._channels.pop(name, None) or Channel(name)
+    def __contains__(self, name: str) -> bool:
+        return name in self._channels
+
+    def open(self, name: str, sight: Callable[[], Sight], view: LiveView | None = None) -> Channel:
+        """`view` is for one that is not there yet. Raises NotFound for an unknown one."""
+        channel = self._channels.pop(name, None) or Channel(name, view)
         if not channel.watchers:
             channel.look(sight())
         self._channels[name] = channel

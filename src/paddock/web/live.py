@@ -9,8 +9,10 @@ import asyncio
 import time
 from bisect import bisect_right
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
+from types import MappingProxyType
+from typing import Protocol, TypeVar
 
 import msgspec
 from msgspec import UNSET, UnsetType
@@ -25,8 +27,8 @@ from paddock.store.protocol import Listener, Query, Store
 from paddock.views.document import SCHEMA, iso, to_json_line, view_of
 from paddock.views.log.narration import describe
 from paddock.views.log.records import view_record
-from paddock.views.sight import Sight
-from paddock.web.channels import Channel, Channels
+from paddock.views.sight import LiveView, Sight
+from paddock.web.channels import Channel, Channels, sight_of, view_named
 
 KEPT_RECORDS = 2_000
 LOOK_SECONDS = 0.1
@@ -95,6 +97,15 @@ def lines_of(records: Iterable[Record], board: Board) -> list[ToldLine]:
     return [ToldLine(record, board) for record in records]
 
 
+T = TypeVar("T")
+
+
+class ReadLog(Protocol):
+    """Has a thread read the log."""
+
+    def __call__(self, use: Callable[[Store], T], /) -> Awaitable[T]: ...
+
+
 class Live:
     """`workspace_of` gives the workspace as it is configured now."""
 
@@ -113,11 +124,39 @@ class Live:
         self.trouble = ""
         """Why the log cannot be read; empty if it can."""
         self._channels = Channels()
+        self._first_looks: dict[str, asyncio.Task[LiveView]] = {}
         self.streams = 0
         self.closed = False
 
+    async def prepare(self, views: Sequence[str], read: ReadLog) -> dict[str, LiveView]:
+        """Those that nobody has watched yet, each looked at once by a thread: a first look reads much of a long log,
+        and other streams must not wait for it. Raises PaddockError: NotFound for an unknown one."""
+        made: dict[str, LiveView] = {}
+        for name in views:
+            if name not in self._channels:
+                if name not in self._first_looks:
+                    self._first_looks[name] = asyncio.ensure_future(self._look_first(name, read))
+                made[name] = await asyncio.shield(self._first_looks[name])
+        return made
+
+    async def _look_first(self, name: str, read: ReadLog) -> LiveView:
+        def look(store: Store) -> None:
+            view.look(sight_of(self._workspace_of(), store, time.time()))
+
+        try:
+            view = view_named(name)
+            try:
+                await read(look)
+            except Exception:  # whoever watches it looks again, and tells what is wrong
+                return view_named(name)
+            return view
+        finally:
+            del self._first_looks[name]
+
     @contextmanager
-    def watched(self, views: Sequence[str] = ()) -> Iterator[list[Channel]]:
+    def watched(
+        self, views: Sequence[str] = (), prepared: Mapping[str, LiveView] = MappingProxyType({})
+    ) -> Iterator[list[Channel]]:
         """As long as a stream is open that shows these views. Raises PaddockError: NotFound for an unknown one."""
         self.streams += 1
         if self._ticking is None:
@@ -126,7 +165,7 @@ class Live:
         channels: list[Channel] = []
         try:
             for name in views:
-                channels.append(self._channels.open(name, self._sight))
+                channels.append(self._channels.open(name, self._sight, prepared.get(name)))
                 channels[-1].watchers += 1
             yield channels
         finally:

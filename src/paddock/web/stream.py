@@ -1,7 +1,7 @@
 """`GET /api/v1/events`: server-sent events for one page, from the record it names for as long as it reads."""
 
 import asyncio
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from itertools import islice
 from typing import Annotated
@@ -14,7 +14,7 @@ from paddock.store.protocol import Query, Store
 from paddock.views.document import to_json_line
 from paddock.web.channels import Channel
 from paddock.web.exchange import Asked
-from paddock.web.live import Live, ToldLine, lines_of
+from paddock.web.live import Live, ReadLog, ToldLine, lines_of
 
 PULSE_SECONDS = 5.0
 SEND_SECONDS = 20.0
@@ -34,10 +34,6 @@ class StreamQuery(Asked, frozen=True):
     brief: bool = False
 
 
-ReadLog = Callable[[Callable[[Store], list[ToldLine]]], Awaitable[list[ToldLine]]]
-"""Has a thread read the log."""
-
-
 class EventStream:
     """An answer that ends when the client leaves, the server ends, or the client is too slow."""
 
@@ -48,7 +44,9 @@ class EventStream:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Raises PaddockError, before anything is sent, for a view that does not exist."""
-        with self._live.watched(tuple(dict.fromkeys(self._query.view))) as channels:
+        views = tuple(dict.fromkeys(self._query.view))
+        prepared = await self._live.prepare(views, self._read_log)
+        with self._live.watched(views, prepared) as channels:
             await send({"type": "http.response.start", "status": 200, "headers": _HEADERS})
             telling = asyncio.ensure_future(self._tell(send, channels))
             leaving = asyncio.ensure_future(_until_gone(receive))

@@ -9,6 +9,7 @@ from paddock.core.admission.controls import Controls
 from paddock.core.admission.ladder import Rung, binding_rung, rungs_of
 from paddock.core.events import TurnEnded
 from paddock.core.ids import printable
+from paddock.core.money.budget import limit_of
 from paddock.core.money.day_rate import Spent
 from paddock.core.money.spending import day_of
 from paddock.core.upkeep.survey import SlotState
@@ -41,6 +42,8 @@ from paddock.views.sight import Sight
 WORKTREES_EVERY_SECONDS = 15.0
 MOST_HOURS = 7 * 24
 POINTS = 240
+TURNS_A_SECOND = 20_000
+"""So many turns are summed up in a second at most: a day of very many is summed up less often."""
 
 
 class FleetView(Document, frozen=True, kw_only=True):
@@ -85,6 +88,8 @@ class _FleetMemory:
     seq: int = 0
     day: str = ""
     spent: list[Spent] = field(default_factory=list)
+    spend: SpendToday | None = None
+    spend_at: float = 0.0
     worktrees: WorktreeCounts | None = None
     worktrees_at: float = float("-inf")
 
@@ -113,7 +118,7 @@ class LiveFleet:
             agents=agents,
             limits=_view_limits(sight, rungs, bound),
             accounts=view_accounts(rungs, known.controls, running, bound, now),
-            spend=view_spend(board, glance, memory.spent, now),
+            spend=self._sum_up(sight),
             machine=view_machine(sight, known),
             worktrees=memory.worktrees,
             leases=view_lease_rows(board, waits, now),
@@ -135,7 +140,7 @@ class LiveFleet:
         memory, day, seq = self._memory, day_of(sight.now), sight.board.seq
         query = Query(kind=TurnEnded.kind, after=memory.seq, until=seq)
         if memory.day != day or memory.seq > seq:
-            memory.day, memory.spent = day, []
+            memory.day, memory.spent, memory.spend = day, [], None
             query = Query(kind=TurnEnded.kind, until=seq, since=_midnight(sight.now))
         elif memory.seq == seq:
             return
@@ -144,6 +149,16 @@ class LiveFleet:
             if isinstance(event, TurnEnded) and event.cost_usd:
                 memory.spent.append((record.at, event.cost_usd))
         memory.seq = seq
+
+    def _sum_up(self, sight: Sight) -> SpendToday:
+        memory, now = self._memory, sight.now
+        limit = limit_of(sight.board.spending.ledger, f"day:{memory.day}")
+        budget = limit.money if limit is not None else None
+        known, rests = memory.spend, len(memory.spent) / TURNS_A_SECOND
+        if known is None or known.budget_usd != budget or not 0 <= now - memory.spend_at < rests:
+            known = memory.spend = view_spend(sight.board, sight.glance, memory.spent, now)
+            memory.spend_at = now
+        return known
 
     def _count_worktrees(self, sight: Sight) -> None:
         memory = self._memory

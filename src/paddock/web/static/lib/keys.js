@@ -1,6 +1,6 @@
 // Keys. The topmost layer that knows a key gets it; a dialog hides the layers below it.
 
-import {signal, useEffect, useRef} from "./ui.js";
+import {signal, useLayoutEffect, useRef} from "./ui.js";
 
 /** Layers from the bottom up, for the overlay of all keys: `{scope, modal, bindings}`. */
 export const layers = signal([]);
@@ -14,7 +14,7 @@ const NAMES = {" ": "space", ArrowDown: "down", ArrowUp: "up", ArrowLeft: "left"
 export function useKeys(bindings, {scope = "Everywhere", modal = false} = {}) {
   const latest = useRef(bindings);
   latest.current = bindings;
-  useEffect(() => {
+  useLayoutEffect(() => {
     const layer = {scope, modal, get bindings() { return latest.current; }};
     layers.value = [...layers.value, layer];
     return () => { layers.value = layers.value.filter((one) => one !== layer); };

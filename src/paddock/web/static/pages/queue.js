@@ -1,6 +1,6 @@
 // The merge queue: a picture that explains itself, what lands next, where every change stands, and what was decided.
 
-import {html, signal, useEffect, useMemo, useSignal} from "../lib/ui.js";
+import {Fragment, html, signal, useEffect, useMemo, useSignal} from "../lib/ui.js";
 import {get, post} from "../lib/api.js";
 import {countdown, clock, duration, grouped, plural, timeOfDay} from "../lib/format.js";
 import {useKeys} from "../lib/keys.js";
@@ -13,6 +13,7 @@ import {Halves, searchNote} from "../parts/queue/halves.js";
 import {Left, Picture, describe} from "../parts/queue/picture.js";
 import {windowName, windowsFor} from "../parts/queue/plan.js";
 import {openRunLog} from "../parts/queue/run-log.js";
+import {useStages} from "../parts/staged.js";
 import {Words} from "../parts/words.js";
 
 const REFRESH_MILLISECONDS = 60_000;
@@ -42,10 +43,17 @@ function Page() {
   return html`<main class="page">
     <${Head} queue=${queue} />
     <${PicturePanel} queue=${queue} live=${live} />
-    <div class="q3"><${LandsNext} queue=${queue} /><${Search} search=${queue.search} /><${Standing} queue=${queue} /></div>
-    <div class="f2 gap-top"><${Verdicts} queue=${queue} /><${Learnt} queue=${queue} /></div>
+    <${Below} queue=${queue} />
     <p class="hint">${[["p", "pause"], ["f", "freeze"], ["d", "drain"]].map(([key, words]) => html`<span><kbd>${key}</kbd>${words}</span>`)}<span><kbd>←</kbd><kbd>→</kbd>walk runs</span><span><kbd>enter</kbd>CI log</span><span><kbd>?</kbd>all keys</span></p>
   </main>`;
+}
+
+function Below({queue}) {
+  const drawn = useStages(3);
+  return html`<${Fragment}>
+    ${drawn > 1 && html`<div class="q3"><${LandsNext} queue=${queue} /><${Search} search=${queue.search} /><${Standing} queue=${queue} /></div>`}
+    ${drawn > 2 && html`<div class="f2 gap-top"><${Verdicts} queue=${queue} /><${Learnt} queue=${queue} /></div>`}
+  </${Fragment}>`;
 }
 
 function Head({queue}) {

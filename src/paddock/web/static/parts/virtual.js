@@ -4,13 +4,13 @@ import {html, useLayoutEffect, useRef, useState} from "../lib/ui.js";
 
 const SPARE_ROWS = 16;
 const STEP_ROWS = 8;
-const FIRST_ROWS = 16;
+const FIRST_ROWS = 8;
 
 /**
  * `keys` in order; `draw(key)` gives one row, which must carry that key. Below `threshold` rows all are drawn.
  * `pinned` is a key that is scrolled to when it changes. `scroller` is a ref to the box that scrolls, else the window.
  */
-export function VirtualRows({keys, draw, threshold = 60, pinned = null, scroller = null}) {
+export function VirtualRows({keys, draw, threshold = 24, pinned = null, scroller = null}) {
   const box = useRef(null);
   const [range, setRange] = useState({first: 0, last: FIRST_ROWS, height: 32});
   const isLong = keys.length > threshold;

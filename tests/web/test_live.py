@@ -1,0 +1,105 @@
+"""What all pages are told is made once, and what takes long is made where nobody waits for it."""
+
+import asyncio
+import threading
+from collections.abc import Awaitable, Callable
+from contextlib import closing
+from pathlib import Path
+from typing import TypeVar
+
+import pytest
+
+from paddock.core.errors import NotFound
+from paddock.core.events import Draft, TaskAdded, TaskEdited
+from paddock.core.ids import task_id
+from paddock.fleet.workspace import Workspace
+from paddock.store.protocol import Author, Store
+from paddock.store.sqlite import SqliteStore
+from paddock.web.live import Live
+from tests.views.eyes import workspace_in
+
+T = TypeVar("T")
+ANA = Author("ana@harbor")
+
+
+class Threads:
+    """Reads in a thread each, as the server's do."""
+
+    def __init__(self, open_log: Callable[[], Store]) -> None:
+        self._open_log = open_log
+        self.used: list[int] = []
+
+    def read(self, use: Callable[[Store], T], /) -> Awaitable[T]:
+        return asyncio.to_thread(self._with_log, use)
+
+    def _with_log(self, use: Callable[[Store], T]) -> T:
+        self.used.append(threading.get_ident())
+        with closing(self._open_log()) as store:
+            return use(store)
+
+
+@pytest.fixture
+def workspace(tmp_path: Path) -> Workspace:
+    workspace = workspace_in(tmp_path)
+    workspace.state_dir.mkdir(parents=True, exist_ok=True)
+    with closing(SqliteStore(workspace.log, create=True)) as store:
+        store.append(lambda _: [Draft(TaskAdded("Parse durations", "All of them."), task=task_id(1))], ANA)
+    return workspace
+
+
+@pytest.fixture
+def live(workspace: Workspace) -> Live:
+    return Live(lambda: workspace)
+
+
+def _first_whole(live: Live, threads: Threads, pages: int) -> list[bytes]:
+    async def open_page() -> bytes:
+        prepared = await live.prepare(["board"], threads.read)
+        with live.watched(["board"], prepared) as [channel]:
+            await asyncio.sleep(0)
+            return channel.since(None)[0]
+
+    async def open_all() -> list[bytes]:
+        return await asyncio.gather(*(open_page() for _ in range(pages)))
+
+    try:
+        return asyncio.run(open_all())
+    finally:
+        live.close()
+
+
+def test_the_first_look_at_a_view_is_taken_once_by_a_thread_for_all_pages(live: Live, workspace: Workspace) -> None:
+    threads = Threads(workspace.read)
+    wholes = _first_whole(live, threads, pages=5)
+    assert len(threads.used) == 1
+    assert threads.used[0] != threading.get_ident()
+    assert all(b"Parse durations" in whole for whole in wholes)
+
+
+def test_a_page_is_told_what_came_between_the_first_look_and_its_stream(live: Live, workspace: Workspace) -> None:
+    async def open_page() -> bytes:
+        prepared = await live.prepare(["board"], threads.read)
+        with closing(SqliteStore(workspace.log)) as store:
+            store.append(lambda _: [Draft(TaskEdited(title="Parse dates"), task=task_id(1))], ANA)
+        with live.watched(["board"], prepared) as [channel]:
+            return channel.since(None)[0]
+
+    threads = Threads(workspace.read)
+    whole = asyncio.run(open_page())
+    live.close()
+    assert b"Parse dates" in whole
+    assert b"Parse durations" not in whole
+
+
+def test_a_first_look_that_fails_is_taken_again_by_the_stream(live: Live) -> None:
+    def no_log() -> Store:
+        raise OSError("no file can be opened")
+
+    assert b"Parse durations" in _first_whole(live, Threads(no_log), pages=1)[0]
+
+
+def test_an_unknown_view_is_refused_before_anybody_looks(live: Live, workspace: Workspace) -> None:
+    threads = Threads(workspace.read)
+    with pytest.raises(NotFound):
+        asyncio.run(live.prepare(["weather"], threads.read))
+    assert threads.used == []
