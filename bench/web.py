@@ -1,4 +1,4 @@
-"""The dashboard under load: a thousand tasks, two hundred running agents, twenty events a second, ten open pages.
+"""The pages under load: a thousand tasks, two hundred running agents, twenty events a second, ten open pages.
 
     python -m bench.web [--quick]
 
@@ -88,7 +88,7 @@ def main() -> int:
     with tempfile.TemporaryDirectory(prefix="paddock-web-", ignore_cleanup_errors=True) as name:
         folder = Path(name)
         lines = measure(folder, sizes)
-    print_table(f"the dashboard{' (quick)' if quick else ''}", lines)
+    print_table(f"the pages{' (quick)' if quick else ''}", lines)
     print(f"\nwritten to bench/out/{write_json('web-quick' if quick else 'web', lines).name}")
     return 0 if quick or all(line.met is not False for line in lines) else 1
 
