@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TypeVar
 
 import pytest
+from starlette.types import Message
 
 from paddock.core.errors import NotFound
 from paddock.core.events import Draft, TaskAdded, TaskEdited
@@ -16,6 +17,7 @@ from paddock.fleet.workspace import Workspace
 from paddock.store.protocol import Author, Store
 from paddock.store.sqlite import SqliteStore
 from paddock.web.live import Live
+from paddock.web.stream import EventStream, StreamQuery
 from tests.views.eyes import workspace_in
 
 T = TypeVar("T")
@@ -103,3 +105,39 @@ def test_an_unknown_view_is_refused_before_anybody_looks(live: Live, workspace: 
     with pytest.raises(NotFound):
         asyncio.run(live.prepare(["weather"], threads.read))
     assert threads.used == []
+
+
+def test_a_page_that_knows_more_than_was_looked_at_gets_no_record_twice(live: Live, workspace: Workspace) -> None:
+    """A thread may have read it to the page, which left and came back at once."""
+    sent: list[bytes] = []
+    news = asyncio.Event()
+
+    def write(title: str) -> int:
+        with closing(SqliteStore(workspace.log)) as store:
+            store.append(lambda _: [Draft(TaskEdited(title=title), task=task_id(1))], ANA)
+            return store.head()
+
+    async def send(message: Message) -> None:
+        sent.append(message.get("body", b""))
+        news.set()
+
+    async def told(text: bytes) -> None:
+        while text not in b"".join(sent):
+            news.clear()
+            await news.wait()
+
+    async def receive() -> Message:
+        await told(b"event: pulse")
+        await told(b"id: %d\n" % write("Parse years"))
+        return {"type": "http.disconnect"}
+
+    async def come_back() -> int:
+        with live.watched():
+            known = write("Parse dates")
+            stream = EventStream(live, Threads(workspace.read).read, StreamQuery(after=known, brief=True), None)
+            await stream({}, receive, send)
+            return known
+
+    known = asyncio.run(come_back())
+    live.close()
+    assert b"id: %d\n" % known not in b"".join(sent)

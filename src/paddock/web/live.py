@@ -185,6 +185,10 @@ class Live:
     def seq(self) -> int:
         return self._seq
 
+    def catch_up(self) -> None:
+        """Now, without being woken."""
+        self._look()
+
     def lines_after(self, seq: int) -> list[ToldLine] | None:
         """None if they are not kept here any more: then the log has them."""
         if seq < self._floor:

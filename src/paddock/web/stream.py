@@ -66,6 +66,8 @@ class EventStream:
 
     async def _tell(self, send: Send, channels: Sequence[Channel]) -> None:
         loop = asyncio.get_running_loop()
+        if self._at is not None and self._at > self._live.seq:
+            self._live.catch_up()  # a thread may have told it what nobody has looked at yet
         if self._at is None or self._at > self._live.seq:
             self._at = self._live.seq
         await _send(send, RETRY + self._pulse())
