@@ -6,6 +6,8 @@ from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from pathlib import Path
 
+import msgspec
+
 from paddock.core.board import DAEMON_LEASE
 from paddock.core.events import Record
 from paddock.core.leases.lease import Holder, Lease
@@ -15,6 +17,7 @@ from paddock.fleet.service.presence import DaemonSighting, Presence
 from paddock.fleet.workspace import Workspace
 from paddock.git.repo import discover
 from paddock.store.protocol import Query
+from paddock.views.difference import Difference, Live
 from paddock.views.sight import Sight
 from tests.core.ledger import START, Ledger
 
@@ -54,3 +57,12 @@ class LedgerEye:
             inside = query.after < record.seq <= (query.until or record.seq) and record.at >= (query.since or 0.0)
             if wanted and mine and inside:
                 yield record
+
+
+def apply_difference(old: Live, change: Difference) -> Live:
+    """As the browser does it."""
+    fields = dict(change.set)
+    for name, rows in change.rows.items():
+        merged = {**getattr(old, name), **rows}
+        fields[name] = {key: row for key, row in merged.items() if row is not None}
+    return msgspec.structs.replace(old, **fields)

@@ -17,11 +17,11 @@ from paddock.fleet.glance import AgentGlance, Glance
 from paddock.fleet.workspace import Workspace
 from paddock.views.board.pace import KEPT_FINISHED
 from paddock.views.board.page import BoardView, LiveBoard
-from paddock.views.difference import Difference, apply_difference, difference
+from paddock.views.difference import Difference, difference
 from paddock.views.document import iso, to_json
 from tests.core.ledger import START, Ledger
 from tests.core.test_board_machine import HEAD, Fleet
-from tests.views.eyes import DAEMON, NOBODY, LedgerEye, workspace_in
+from tests.views.eyes import DAEMON, NOBODY, LedgerEye, apply_difference, workspace_in
 
 BASE = "b" * 40
 

@@ -4,7 +4,8 @@ import msgspec
 from hypothesis import given
 from hypothesis import strategies as st
 
-from paddock.views.difference import Difference, apply_difference, difference
+from paddock.views.difference import Difference, difference
+from tests.views.eyes import apply_difference
 
 
 class Row(msgspec.Struct, frozen=True):

@@ -36,15 +36,6 @@ def difference(old: Live, new: Live) -> Difference | None:
     return Difference(fields, tables) if fields or tables else None
 
 
-def apply_difference(old: Live, change: Difference) -> Live:
-    """As the page does it."""
-    fields = dict(change.set)
-    for name, rows in change.rows.items():
-        merged = {**getattr(old, name), **rows}
-        fields[name] = {key: row for key, row in merged.items() if row is not None}
-    return msgspec.structs.replace(old, **fields)
-
-
 def is_table(value: object) -> bool:
     """Also one without rows: what is in it next decides."""
     return isinstance(value, dict) and all(isinstance(row, msgspec.Struct) for row in _first(value))

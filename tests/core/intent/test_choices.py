@@ -12,13 +12,12 @@ from paddock.core import events as ev
 from paddock.core.errors import IllegalTransition, PaddockError
 from paddock.core.ids import TaskId
 from paddock.core.intent import tasks as intent
-from paddock.core.intent.choices import Choice, choices_of, choices_of_change, choices_of_queue
+from paddock.core.intent.choices import Choice, choices_of
 from paddock.core.intent.landing import reject_task
 from paddock.core.intent.obstacles import TaskAction, possible_actions, require_possible
-from paddock.core.intent.queue import QueueSwitch, cancel_change, move_change, retry_changes, switch_queue
+from paddock.core.intent.queue import QueueSwitch, switch_queue
 from paddock.core.merge import events as qe
-from paddock.core.merge.model import Change, Main
-from paddock.core.merge.switches import switches_of
+from paddock.core.merge.model import Change
 from paddock.core.snapshot import decode_board, encode_board
 from paddock.core.tasks.task import Phase
 from tests.core.ledger import Ledger
@@ -97,30 +96,6 @@ class Choosing(Fleet):
         approved = ev.Draft(ev.TaskApproved(head), task=name)
         return [*revised, approved, ev.Draft(qe.ChangeQueued(change), task=name)]
 
-    @invariant()
-    def a_switch_is_offered_where_it_changes_something(self) -> None:
-        for choice in choices_of_queue(self.board):
-            copy = Ledger()
-            copy.board = decode_board(encode_board(self.board))
-            copy.write(*switch_queue(QueueSwitch(choice.action)))
-            before, after = switches_of(self.board.queue), switches_of(copy.board.queue)
-            changes = before != after
-            if choice.action == QueueSwitch.DRAIN:
-                changes = (before.draining_since is None) != (after.draining_since is None)
-            assert choice.allowed == changes, choice
-
-    @invariant()
-    def a_queued_change_can_be_moved_removed_and_tested_again(self) -> None:
-        board = self.board
-        for name in [*board.queue.entries, "t99"]:
-            choices = choices_of_change(board, name)
-            for action, decide in (
-                ("move", partial(move_change, priority=1)),
-                ("cancel", partial(cancel_change, reason="")),
-            ):
-                assert allowed(choices, action) == granted(self.ledger, partial(decide, board, name, "ana"))
-            assert allowed(choices, "retry") == bool(retry_changes(board, [name], "ana"))
-
 
 TestChoosing = Choosing.TestCase
 TestChoosing.settings = settings(
@@ -195,9 +170,3 @@ def test_what_git_may_still_refuse_is_said_with_the_offer(ledger: Ledger) -> Non
     assert why(choices_of(ledger.board, ledger.task(task)), "approve") == (
         "queues what its branch has now, if that is not in main yet and merges"
     )
-
-
-def test_a_halted_queue_says_what_resuming_does(ledger: Ledger) -> None:
-    ledger.write(ev.Draft(qe.MainMoved("m" * 40, "t" * 40)), ev.Draft(qe.QueueHalted("an audit failed")))
-    assert ledger.board.queue.main == Main("m" * 40, "t" * 40)
-    assert why(choices_of_queue(ledger.board), "resume") == "ends the halt; main is tested first"

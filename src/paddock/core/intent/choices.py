@@ -1,8 +1,7 @@
-"""What people may ask for now, what each would do, and why the rest cannot be.
+"""What people may ask for about a task now, what each would do, and why the rest cannot be.
 
-A task's choices ask what the intents ask (`core/intent/obstacles.py`), so what is offered is not refused. Only git
-knows more, about an approval of what does not wait for one. A queue's switches refuse nothing: one that would change
-nothing is not offered.
+Choices ask what the intents ask (`core/intent/obstacles.py`), so what is offered is not refused. Only git knows more,
+about an approval of what does not wait for one.
 """
 
 from collections.abc import Callable
@@ -11,9 +10,6 @@ from dataclasses import dataclass
 from paddock.core.board import Board
 from paddock.core.ids import some_names
 from paddock.core.intent.obstacles import TaskAction, find_obstacle
-from paddock.core.intent.queue import QueueSwitch
-from paddock.core.merge.halts import heals_itself
-from paddock.core.merge.model import Queue
 from paddock.core.tasks.task import FINISHED, Phase, Task
 
 
@@ -97,53 +93,3 @@ _EFFECTS: dict[TaskAction, Callable[[Board, Task], str]] = {
     TaskAction.EDIT: _edited,
     TaskAction.DIFF: _shown,
 }
-
-
-def choices_of_queue(board: Board) -> tuple[Choice, ...]:
-    queue = board.queue
-    drains = queue.draining_since is not None
-    return (
-        _switch(
-            QueueSwitch.FREEZE, "nothing lands until it is unfrozen; testing goes on", "frozen", is_so=queue.frozen
-        ),
-        _unfreeze(queue),
-        _switch(QueueSwitch.PAUSE, "no CI run starts; what has passed may land", "paused", is_so=queue.paused),
-        _resume(queue),
-        _switch(QueueSwitch.DRAIN, "finishes what is queued; later changes wait", "draining", is_so=drains),
-    )
-
-
-def _switch(switch: QueueSwitch, effect: str, state: str, *, is_so: bool) -> Choice:
-    return Choice(switch.value, not is_so, f"it is {state} already" if is_so else effect)
-
-
-def _unfreeze(queue: Queue) -> Choice:
-    words = "what has passed lands" if queue.frozen else "it is not frozen"
-    return Choice(QueueSwitch.UNFREEZE.value, queue.frozen, words)
-
-
-def _resume(queue: Queue) -> Choice:
-    action = QueueSwitch.RESUME.value
-    if (halted := queue.halted) is not None:
-        after = "main is tested first" if queue.main is not None else "testing goes on"
-        alone = "; it resumes by itself when main passes" if heals_itself(halted) else ""
-        return Choice(action, True, f"ends the halt; {after}{alone}")
-    if queue.paused or queue.draining_since is not None:
-        return Choice(action, True, "testing goes on with all that is queued")
-    return Choice(action, False, "it is neither paused, draining nor halted")
-
-
-def choices_of_change(board: Board, change: str) -> tuple[Choice, ...]:
-    """Of a task or a branch in the queue, by the id the queue knows it by."""
-    queue = board.queue
-    if change not in queue.entries:
-        return tuple(Choice(action, False, "it is not in the merge queue") for action in ("move", "cancel", "retry"))
-    running = queue.landing
-    landing = running is not None and queue.ended[running.run].holds(change)
-    task = queue.entries[change].change.task
-    removed = "takes it out of the queue; it waits for approval again" if task else "takes it out of the queue"
-    return (
-        Choice("move", True, "puts it to the front, or where its priority belongs"),
-        Choice("cancel", not landing, f"it is landing in {running.run}" if running and landing else removed),
-        Choice("retry", True, "forgets what its runs have shown and tests it again"),
-    )

@@ -87,15 +87,12 @@ class LearntView(msgspec.Struct, frozen=True):
     """Shares are of one; `run_seconds` is None before the first run that passed, `runs_per_landed` before a landing."""
 
     run_seconds: float | None
-    late_seconds: float | None
     samples: int
     bad_share: float
     clash_share: float
     flake_share: float
     slots_real: int
     failures_to_reject: int
-    pool_size: int
-    train_size: int
     runs_per_landed: float | None
 
 
@@ -165,15 +162,12 @@ def view_learnt(queue: Queue, recent: RecentQueue, slots: int) -> LearntView:
     stats = queue.stats
     return LearntView(
         estimate.run_seconds(stats, 0.5),
-        estimate.run_seconds(stats, 0.9),
         len(stats.samples),
         round(estimate.bad_share(stats), 4),
         round(estimate.clash_share(stats), 4),
         round(estimate.flake_share(stats), 4),
         estimate.effective_slots(stats, slots),
         guards.failures_needed(stats),
-        estimate.pool_size(stats),
-        estimate.train_capacity(stats),
         _runs_per_landed(recent.runs.values(), recent.tips),
     )
 
