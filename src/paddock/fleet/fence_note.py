@@ -1,9 +1,10 @@
 """The fences in force, as the daemon found them when it started: a small file, because `paddock status` reads it."""
 
-import os
 from pathlib import Path
 
 import msgspec
+
+from paddock.sessions.hints import read_hint, write_hint
 
 FILE = "fence.json"
 
@@ -19,14 +20,8 @@ class FenceNote(msgspec.Struct, frozen=True):
 
 
 def write_note(state_dir: Path, note: FenceNote) -> None:
-    path = state_dir / FILE
-    draft = path.with_suffix(".new")
-    draft.write_bytes(msgspec.json.encode(note))
-    os.replace(draft, path)
+    write_hint(state_dir / FILE, note)
 
 
 def read_note(state_dir: Path) -> FenceNote | None:
-    try:
-        return msgspec.json.decode((state_dir / FILE).read_bytes(), type=FenceNote)
-    except (OSError, msgspec.DecodeError):
-        return None
+    return read_hint(state_dir / FILE, FenceNote)

@@ -6,7 +6,6 @@ file is the same one, that is one `stat`.
 """
 
 import contextlib
-import os
 from pathlib import Path
 from typing import Annotated
 
@@ -18,13 +17,13 @@ from paddock.core.ids import AttemptId, task_of
 from paddock.core.money.budget import DayCost
 from paddock.core.money.spending import day_of
 from paddock.fleet.clock import SYSTEM_CLOCK
-from paddock.sessions.regular import open_regular, stat_regular
+from paddock.sessions.hints import read_hint, write_hint
+from paddock.sessions.regular import stat_regular
 
 FILE = "glance.json"
 RENEWED_SECONDS = 30.0
 OLD_SECONDS = 120.0
 """The daemon that wrote it has ended without removing it, or it hangs."""
-MOST_BYTES = 16 * 2**20
 KEPT_FILES = 16
 """Readers of several repositories in one process."""
 
@@ -88,7 +87,7 @@ def read_glance(state_dir: Path, now: float | None = None) -> Glance:
     identity = (found.st_mtime_ns, found.st_ino, found.st_size)
     known = _seen.get(path)
     if known is None or known[0] != identity:
-        known = identity, _read(path)
+        known = identity, read_hint(path, Glance) or NOTHING
         if len(_seen) >= KEPT_FILES:
             _seen.clear()
         _seen[path] = known
@@ -111,22 +110,9 @@ def cost_of_day(board: Board, glance: Glance, day: str) -> DayCost | None:
     return DayCost(cost, assumed)
 
 
-def _read(path: Path) -> Glance:
-    try:
-        with open(open_regular(path, os.O_RDONLY), "rb") as file:
-            content = file.read(MOST_BYTES + 1)
-        return msgspec.json.decode(content, type=Glance) if len(content) <= MOST_BYTES else NOTHING
-    except (OSError, msgspec.DecodeError, RecursionError):
-        return NOTHING
-
-
 def write_glance(state_dir: Path, glance: Glance) -> None:
-    """Raises OSError, also where something else is in the draft's place: nobody waits at a pipe."""
-    path = state_dir / FILE
-    draft = path.with_suffix(".new")
-    with open(open_regular(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC), "wb") as file:
-        file.write(msgspec.json.encode(glance))
-    os.replace(draft, path)
+    """Raises OSError."""
+    write_hint(state_dir / FILE, glance)
 
 
 def remove_glance(state_dir: Path) -> None:

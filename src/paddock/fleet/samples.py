@@ -105,7 +105,7 @@ def _read_all(state_dir: Path) -> Iterator[Sample]:
         for line in content.split(b"\n"):
             try:
                 yield _decode(line)
-            except (msgspec.DecodeError, RecursionError):
+            except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
                 continue
 
 

@@ -1,12 +1,9 @@
 """The daemon's one book of troubles: each is logged once, and `paddock status` reads the open ones from a file."""
 
 import contextlib
-import os
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from pathlib import Path
-
-import msgspec
 
 from paddock.core.errors import PaddockError, words_of
 from paddock.core.events import DaemonTroubled
@@ -14,6 +11,7 @@ from paddock.core.ids import recordable
 from paddock.core.lead import Succeeded
 from paddock.core.troubles import PATIENT, Patience, Trouble, TroubleBook
 from paddock.fleet.ledger import Ledger
+from paddock.sessions.hints import read_hint, write_hint
 
 FILE = "troubles.json"
 LONGEST_PROBLEM = 2000
@@ -86,14 +84,9 @@ class Troubles:
             if not self.book.open:
                 path.unlink(missing_ok=True)
                 return
-            draft = path.with_suffix(".new")
-            draft.write_bytes(msgspec.json.encode(self.book.open))
-            os.replace(draft, path)
+            write_hint(path, self.book.open)
 
 
 def read_troubles(state_dir: Path) -> list[Trouble]:
     """What the daemon last failed at and has not managed since."""
-    try:
-        return msgspec.json.decode((state_dir / FILE).read_bytes(), type=list[Trouble])
-    except (OSError, msgspec.DecodeError):
-        return []
+    return read_hint(state_dir / FILE, list[Trouble]) or []

@@ -91,6 +91,17 @@ git update-ref HEAD $(git commit-tree $t -p HEAD -m long)""",
         "leader-file-is-a-folder", "the file of who leads, as a folder", "rm -f $STATE/leader; mkdir $STATE/leader"
     ),
     _on_state("leader-file-is-a-fifo", "the file of who leads, as a fifo", "rm -f $STATE/leader; mkfifo $STATE/leader"),
+    Attack(
+        "hints-are-fifos",
+        Kind.PADDOCK,
+        "pipes where Paddock and its page keep small files",
+        """\
+for f in glance limits waiting troubles fence settings; do rm -f $STATE/$f.json; mkfifo $STATE/$f.json $STATE/$f.new; done
+rm -f $STATE/checkouts $STATE/samples.jsonl $STATE/web.token
+mkfifo $STATE/checkouts $STATE/samples.jsonl $STATE/web.token $STATE/web-1.json; work""",
+        alone=True,
+        page=True,
+    ),
     _on_log("log-is-a-fifo", "the log as a fifo", "rm -f $LOG $LOG-wal $LOG-shm; mkfifo $LOG", *LOST),
     _on_log(
         "log-trigger",

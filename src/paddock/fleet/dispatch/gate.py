@@ -7,7 +7,6 @@ forget a quota window, and is rebuilt by itself if the file is lost.
 import asyncio
 import contextlib
 import dataclasses
-import os
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -54,6 +53,7 @@ from paddock.engines.registry import engine_names
 from paddock.fleet.dispatch.pricing import expected_cost
 from paddock.fleet.dispatch.refusals import LIMITS_FILE, write_waiting
 from paddock.fleet.site import Site
+from paddock.sessions.hints import read_hint, write_hint
 
 TICK_SECONDS = 5.0
 SAVE_SECONDS = 0.25
@@ -261,10 +261,7 @@ class Gate:
         if kept == self._kept:
             return
         self.site.lead.require()
-        path = self.site.state_dir / LIMITS_FILE
-        draft = path.with_suffix(".new")
-        draft.write_bytes(msgspec.json.encode(LimitsFile(self._saved_at, *kept)))
-        os.replace(draft, path)
+        write_hint(self.site.state_dir / LIMITS_FILE, LimitsFile(self._saved_at, *kept))
         if self._kept is None or self.waiting != self._kept[1]:
             write_waiting(self.site.state_dir, self.waiting)
         self._kept = kept
@@ -272,10 +269,7 @@ class Gate:
 
 def read_limits(state_dir: Path) -> LimitsFile | None:
     """None when there is none, or one of another version."""
-    try:
-        return msgspec.json.decode((state_dir / LIMITS_FILE).read_bytes(), type=LimitsFile)
-    except (OSError, msgspec.DecodeError):
-        return None
+    return read_hint(state_dir / LIMITS_FILE, LimitsFile)
 
 
 def take_snapshot(

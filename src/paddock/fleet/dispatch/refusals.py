@@ -1,12 +1,12 @@
 """Why ready tasks have not started, as the daemon last saw it: small files, because `paddock status` reads them."""
 
-import os
 from collections.abc import Mapping
 from pathlib import Path
 
 import msgspec
 
 from paddock.core.admission.breaker import Breaker, how_to_restart, why_stopped
+from paddock.sessions.hints import read_hint, write_hint
 
 FILE = "waiting.json"
 LIMITS_FILE = "limits.json"
@@ -31,24 +31,17 @@ class _Limits(msgspec.Struct):
 
 
 def write_waiting(state_dir: Path, reasons: Mapping[str, str]) -> None:
-    path = state_dir / FILE
-    draft = path.with_suffix(".new")
-    draft.write_bytes(msgspec.json.encode(reasons))
-    os.replace(draft, path)
+    write_hint(state_dir / FILE, reasons)
 
 
 def read_waiting(state_dir: Path) -> dict[str, str]:
-    try:
-        return msgspec.json.decode((state_dir / FILE).read_bytes(), type=dict[str, str])
-    except (OSError, msgspec.DecodeError):
-        return {}
+    return read_hint(state_dir / FILE, dict[str, str]) or {}
 
 
 def read_stopped(state_dir: Path) -> list[StoppedEngine]:
     """Engines whose breaker is open, as the daemon last saw it."""
-    try:
-        kept = msgspec.json.decode((state_dir / LIMITS_FILE).read_bytes(), type=_Limits)
-    except (OSError, msgspec.DecodeError):
+    kept = read_hint(state_dir / LIMITS_FILE, _Limits)
+    if kept is None:
         return []
     reasons = {engine: why_stopped(breaker, engine) for engine, breaker in kept.controls.breakers.items()}
     return [StoppedEngine(engine, reason, how_to_restart(engine)) for engine, reason in reasons.items() if reason]

@@ -1,6 +1,5 @@
 """The web servers of a repository: a small file for each, so that others find it, name its address and end it."""
 
-import os
 import signal
 from collections.abc import Iterator
 from contextlib import suppress
@@ -9,6 +8,7 @@ from pathlib import Path
 import msgspec
 
 from paddock.core.leases.lease import Holder
+from paddock.sessions.hints import read_hint, write_hint
 from paddock.sessions.host import is_certainly_gone, is_gone, is_in_sight, signal_holder
 
 PREFIX = "web-"
@@ -33,9 +33,7 @@ class PageNote(msgspec.Struct, frozen=True):
 
 def note_page(state_dir: Path, note: PageNote) -> Path:
     path = state_dir / f"{PREFIX}{note.port}.json"
-    draft = path.with_name(f"{path.name}.{os.getpid()}")
-    draft.write_bytes(msgspec.json.encode(note))
-    os.replace(draft, path)
+    write_hint(path, note)
     return path
 
 
@@ -69,7 +67,4 @@ def _has_ended(process: Holder) -> bool:
 
 
 def _read(path: Path) -> PageNote | None:
-    try:
-        return msgspec.json.decode(path.read_bytes(), type=PageNote)
-    except (OSError, msgspec.DecodeError):
-        return None
+    return read_hint(path, PageNote)

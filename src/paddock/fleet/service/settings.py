@@ -4,7 +4,6 @@
 """
 
 import contextlib
-import os
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -22,6 +21,7 @@ from paddock.fleet.fences import describe_fences
 from paddock.fleet.ledger import Ledger
 from paddock.fleet.site import Site
 from paddock.fleet.troubles import Troubles
+from paddock.sessions.hints import read_hint, write_hint
 
 SETTLE_SECONDS = 0.3
 MEMORY_FILE = "settings.json"
@@ -117,19 +117,13 @@ class _Memory(msgspec.Struct, frozen=True):
 
 
 def _recall(state_dir: Path) -> _Memory | None:
-    try:
-        return msgspec.json.decode((state_dir / MEMORY_FILE).read_bytes(), type=_Memory)
-    except (OSError, msgspec.DecodeError):
-        return None
+    return read_hint(state_dir / MEMORY_FILE, _Memory)
 
 
 def _remember(state_dir: Path, memory: _Memory) -> None:
     """Best effort: without it, the next change is recorded without details."""
-    path = state_dir / MEMORY_FILE
     with contextlib.suppress(OSError):
-        draft = path.with_suffix(".new")
-        draft.write_bytes(msgspec.json.encode(memory))
-        os.replace(draft, path)
+        write_hint(state_dir / MEMORY_FILE, memory)
 
 
 async def notice_edit(settings: SettingsFile | None, site: Site, ledger: Ledger, troubles: Troubles) -> float | None:

@@ -14,6 +14,8 @@ from msgspec.structs import replace
 from paddock.git.lock import Lock, hold
 from paddock.git.repo import Repo
 
+MOST_BYTES = 16 * 2**20
+
 
 class StaleTree(msgspec.Struct, frozen=True):
     """A checkout that shows `at` while main is `main`; `files` are those in the way.
@@ -70,9 +72,15 @@ class CheckoutNotes(msgspec.Struct, frozen=True):
 def read_notes(repo: Repo) -> CheckoutNotes:
     """Empty also for a file that cannot be read: it is a memory, and sync can do without."""
     try:
-        return msgspec.msgpack.decode(_file(repo).read_bytes(), type=CheckoutNotes)
-    except (OSError, msgspec.DecodeError):
+        with open(_file(repo), "rb", opener=_open_unwaiting) as file:
+            return msgspec.msgpack.decode(file.read(MOST_BYTES), type=CheckoutNotes)
+    except (OSError, msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         return CheckoutNotes()
+
+
+def _open_unwaiting(path: str, flags: int) -> int:
+    """An agent without a fence may have put a pipe or a link in its place."""
+    return os.open(path, flags | os.O_NOFOLLOW | os.O_NONBLOCK)
 
 
 def write_notes(repo: Repo, notes: CheckoutNotes) -> None:
