@@ -6,7 +6,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from paddock.web.gate import Doorway, Knock, judge, opens_with, split_host
+from paddock.web.gate import (
+    TICKET_SECONDS,
+    Doorway,
+    Knock,
+    judge,
+    make_ticket,
+    opens_with,
+    split_host,
+    ticket_ends,
+)
 
 DOOR = Doorway("127.0.0.1", 6174, "f" * 64)
 HOST = "127.0.0.1:6174"
@@ -39,6 +48,26 @@ def test_the_page_with_its_cookie_comes_in() -> None:
     page = {"authorization": None, "cookie": f"a=b; {COOKIE}", "origin": f"http://{HOST}", "site": "same-origin"}
     assert _code(_post(**page)) is None
     assert _code(_get(authorization=None, cookie=COOKIE, site="same-origin")) is None
+
+
+def test_a_cookie_that_another_server_of_this_machine_has_set_shuts_nobody_out() -> None:
+    assert _code(_get(authorization=None, cookie=f"{DOOR.cookie}=planted; {COOKIE}")) is None
+    assert _code(_get(authorization=None, cookie=f"{DOOR.cookie}=planted; {DOOR.cookie}=")) == "token"
+
+
+def test_a_ticket_is_good_for_a_while_and_only_as_it_was_made() -> None:
+    ticket = make_ticket(DOOR.token, 1000.5)
+    assert ticket_ends(DOOR, ticket) == 1000 + TICKET_SECONDS
+    assert ticket_ends(DOOR, f"9{ticket}") == 0
+    assert ticket_ends(DOOR, make_ticket("another", 1000.5)) == 0
+    assert ticket_ends(Doorway("127.0.0.1", 6174), make_ticket("", 1000.5)) == 0
+    assert make_ticket(DOOR.token, 1000.5) != ticket
+    assert DOOR.token not in ticket
+
+
+@given(words)
+def test_what_is_no_ticket_opens_nothing(said: str) -> None:
+    assert ticket_ends(DOOR, said) == 0
 
 
 @given(words)

@@ -1,14 +1,18 @@
 """What the server refuses over real connections: strangers, other sites, agents, and those who ask for too much."""
 
 import json
+import os
 import re
 import signal
 import socket
 import subprocess
 import sys
+import time
 from concurrent.futures import ThreadPoolExecutor
+from itertools import islice
 
 from paddock.core.tasks.task import Phase
+from paddock.web.gate import TICKET_SECONDS, make_ticket
 from tests.fleet.yard import Yard, commit, write
 from tests.warm import PATIENCE_SECONDS
 from tests.web.api import Answer, Served, serve_api
@@ -198,3 +202,36 @@ def test_hostile_words_come_as_json_and_nothing_else(yard: Yard) -> None:
     assert told.headers["content-type"] == "application/json"
     assert not re.search(rb"[\x00-\x1f]", told.body)
     assert served.ask("GET", "/api/v1/tasks/%3Cscript%3E/diff").headers["content-type"] == "application/json"
+
+
+def test_the_ticket_in_the_address_of_a_browser_opens_the_page_once(yard: Yard) -> None:
+    served = serve_api(yard)
+    ticket = make_ticket(served.token, time.time())
+    answer = served.ask("GET", f"/?token={ticket}", Authorization=None)
+    assert (answer.status, answer.headers["location"]) == (303, "/")
+    assert served.ask("GET", f"/?token={ticket}", Authorization=None).status == 401
+    expired = make_ticket(served.token, time.time() - 2 * TICKET_SECONDS)
+    assert served.ask("GET", f"/?token={expired}", Authorization=None).status == 401
+    fresh = make_ticket(served.token, time.time())
+    assert served.ask("GET", "/api/v1/status", Authorization=f"Bearer {fresh}").status == 401
+
+
+def test_a_body_that_is_no_text_is_refused(yard: Yard) -> None:
+    answer = serve_api(yard).ask("POST", "/api/v1/tasks/message", b'{"tasks": ["t1"], "text": "\xff"}')
+    assert (answer.status, answer.error) == (400, "misuse")
+
+
+def test_what_agents_leave_where_the_server_looks_holds_nobody_up(yard: Yard) -> None:
+    """Without a fence they can write there: pipes, and bytes that are no text."""
+    yard.add(title="ready")
+    state = yard.log_path.parent
+    for name in ("limits.json", "waiting.json", "troubles.json", "checkouts", "web-1.json", "samples.jsonl"):
+        os.mkfifo(state / name)
+    (state / "glance.json").write_bytes(b'{"at": 1, "limit": "\xff"}')
+    served = serve_api(yard)
+    with served.stream("view=board&view=fleet") as events:
+        views = {event.data["of"] for event in islice((one for one in events if one.kind == "view"), 2)}
+    assert views == {"board", "fleet"}
+    for path in ("board", "fleet", "limits", "status"):
+        assert served.ask("GET", f"/api/v1/{path}").status == 200
+    assert f":{served.port}/" in yard.paddock("web")

@@ -51,7 +51,9 @@ class BodyRefused(Exception):
 
 def build_app(house: House) -> ASGIApp:
     routes: list[BaseRoute] = [*_api_routes(house, ENDPOINTS), *page_routes(house)]
-    app = Starlette(routes=routes, exception_handlers={404: _not_found, 405: _wrong_method, PaddockError: _refuse})
+    app = Starlette(
+        routes=routes, exception_handlers={404: _not_found, 405: _wrong_method, PaddockError: _refuse, OSError: _refuse}
+    )
     return Entrance(app, house)
 
 

@@ -5,6 +5,7 @@ import sys
 import traceback
 from collections import deque
 from collections.abc import Callable
+from contextlib import suppress
 from typing import get_args, get_origin
 
 import msgspec
@@ -114,7 +115,7 @@ class Channel:
         if mark == self.mark or self._document is None:
             return []
         series, _, number = (mark or "").partition(".")
-        known = int(number) if series == self._series and number.isdecimal() else -1
+        known = int(number) if series == self._series and number.isdecimal() and len(number) < 16 else -1
         missing = self._number - known
         if known >= 0 and 0 < missing <= len(self._steps):
             return list(self._steps)[-missing:]
@@ -163,9 +164,14 @@ class Channels:
         return channel
 
     def look(self, sight: Sight) -> bool:
-        """Whether any that is watched has changed."""
-        changed = [channel.look(sight) for channel in self._channels.values() if channel.watchers]
-        return any(changed)
+        """Whether any that is watched has changed. One whose task is not in the log, which is another one now, does not
+        keep the others from being told."""
+        changed = False
+        for channel in self._channels.values():
+            if channel.watchers:
+                with suppress(NotFound):
+                    changed |= channel.look(sight)
+        return changed
 
     def forget(self) -> None:
         """Another log may have taken the place of the one they were made from: all begin again."""

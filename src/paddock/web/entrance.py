@@ -1,5 +1,6 @@
 """Every request comes in here: its headers are judged, its answer gets the headers that protect the page."""
 
+import time
 from urllib.parse import parse_qsl, urlencode
 
 from starlette.datastructures import Headers, MutableHeaders
@@ -7,7 +8,7 @@ from starlette.responses import RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from paddock.web.exchange import Problem, problem_at_the_door
-from paddock.web.gate import HEADERS, JSON, Knock, judge, opens_with
+from paddock.web.gate import HEADERS, JSON, Knock, judge, opens_with, ticket_ends
 from paddock.web.house import House
 from paddock.web.pages import locked_page
 from paddock.web.peers import refuse_worker
@@ -24,6 +25,7 @@ class Entrance:
 
     def __init__(self, app: ASGIApp, house: House) -> None:
         self._app, self._house = app, house
+        self._used: dict[str, float] = {}
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
@@ -56,7 +58,7 @@ class Entrance:
         turned = judge(door, knock)
         if turned is not None and turned.code != "token":
             return None
-        if door.token and not opens_with(door, knock, said):
+        if door.token and not opens_with(door, knock, said) and not self._uses_up(said):
             return None
         rest = urlencode([(name, value) for name, value in pairs if name != "token"])
         path = f"/{knock.path.lstrip('/')}"
@@ -66,6 +68,16 @@ class Entrance:
                 door.cookie, door.cookie_value, max_age=COOKIE_SECONDS, httponly=True, samesite="strict", path="/"
             )
         return answer
+
+    def _uses_up(self, ticket: str) -> bool:
+        """Whether it is good, which it is once."""
+        now = time.time()
+        self._used = {used: until for used, until in self._used.items() if until >= now}
+        until = ticket_ends(self._house.door, ticket)
+        if until < now or ticket in self._used:
+            return False
+        self._used[ticket] = until
+        return True
 
     def _turn_away(self, knock: Knock) -> Response | None:
         turned = judge(self._house.door, knock)

@@ -200,7 +200,7 @@ def read_body(text: bytes, kind: type[B]) -> B:
     """Raises Misuse."""
     try:
         return msgspec.json.decode(text or b"{}", type=kind)
-    except msgspec.DecodeError as error:
+    except (msgspec.DecodeError, UnicodeDecodeError) as error:
         raise Misuse(f"the body is wrong: {printable(str(error))}", _DESCRIBED) from None
     except RecursionError:
         raise Misuse("the body is nested too deeply", _DESCRIBED) from None

@@ -7,6 +7,7 @@ machine (DNS rebinding), and against forms and scripts of others. Only then does
 
 import hashlib
 import hmac
+import secrets
 from dataclasses import dataclass
 from ipaddress import ip_address
 from typing import Final
@@ -16,6 +17,8 @@ LOOPBACK: Final = frozenset({"127.0.0.1", "localhost", "::1"})
 JSON: Final = "application/json"
 OPEN_PATHS: Final = ("/healthz", "/favicon.ico")
 """Answered without a token: they say nothing about the repository."""
+
+TICKET_SECONDS: Final = 60
 
 HEADERS: Final = {
     "Content-Security-Policy": (
@@ -109,6 +112,22 @@ def opens_with(door: Doorway, knock: Knock, token: str) -> bool:
     return knock.is_page and _same(token, door.token)
 
 
+def make_ticket(token: str, now: float) -> str:
+    """Opens the page once, and soon not at all: for an address that others can see, as in the list of processes."""
+    said = f"{int(now) + TICKET_SECONDS}-{secrets.token_hex(8)}"
+    return f"{said}-{_sign(token, said)}"
+
+
+def ticket_ends(door: Doorway, ticket: str) -> float:
+    """Until when it opens the page; 0 if it was not made with the token."""
+    said, _, sign = ticket.rpartition("-")
+    return float(said.partition("-")[0]) if door.token and _same(sign, _sign(door.token, said)) else 0.0
+
+
+def _sign(token: str, text: str) -> str:
+    return hmac.new(token.encode(), b"paddock ticket " + text.encode("utf-8", "surrogatepass"), "sha256").hexdigest()
+
+
 def split_host(text: str) -> str | None:
     """The name or address of a Host header without its port; None if it is none."""
     name, port = text.lower(), ""
@@ -166,7 +185,7 @@ def _wrong_token(door: Doorway, knock: Knock) -> TurnedAway | None:
     scheme, _, credentials = (knock.authorization or "").partition(" ")
     if scheme.lower() == "bearer" and _same(credentials.strip(), door.token):
         return None
-    if knock.authorization is None and _same(_cookie(knock.cookie or "", door.cookie), door.cookie_value):
+    if knock.authorization is None and any(_same(one, door.cookie_value) for one in _cookies(knock, door.cookie)):
         return None
     return TurnedAway(
         401,
@@ -176,9 +195,10 @@ def _wrong_token(door: Doorway, knock: Knock) -> TurnedAway | None:
     )
 
 
-def _cookie(header: str, name: str) -> str:
-    pairs = (part.strip().partition("=") for part in header.split(";"))
-    return next((value for key, _, value in pairs if key == name), "")
+def _cookies(knock: Knock, name: str) -> list[str]:
+    """Another server of this machine may have set one of the same name: it must not shut anybody out."""
+    pairs = (part.strip().partition("=") for part in (knock.cookie or "").split(";"))
+    return [value for key, _, value in pairs if key == name]
 
 
 def _same(said: str, known: str) -> bool:

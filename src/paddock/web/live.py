@@ -6,7 +6,9 @@ the log again.
 """
 
 import asyncio
+import sys
 import time
+import traceback
 from bisect import bisect_right
 from collections import deque
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
@@ -234,9 +236,12 @@ class Live:
         self._looked_at = asyncio.get_running_loop().time()
         try:
             moved = self._read()
-        except (PaddockError, OSError) as error:
+        except Exception as error:  # whatever it is, streams go on, and the next look may find it gone
             self._let_go()
-            moved, self.trouble = True, str(error) or type(error).__name__
+            words = str(error) or type(error).__name__
+            if words != self.trouble and not isinstance(error, (PaddockError, OSError)):
+                traceback.print_exc(file=sys.stderr)
+            moved, self.trouble = True, words
         if moved:
             self._tell()
 

@@ -20,7 +20,7 @@ from paddock.fleet.service.pages import PageNote, find_pages, forget_page, note_
 from paddock.fleet.workspace import Workspace
 from paddock.sessions.host import this_process
 from paddock.web.app import build_app
-from paddock.web.gate import LOOPBACK, Doorway, is_everywhere, is_loopback
+from paddock.web.gate import LOOPBACK, Doorway, is_everywhere, is_loopback, make_ticket
 from paddock.web.house import House
 from paddock.web.token import token_of
 
@@ -55,6 +55,13 @@ def running_page(workspace: Workspace, wish: ServerWish) -> PageNote | None:
 def address_of(workspace: Workspace, note: PageNote) -> str:
     """With the token, for the person who runs it to open."""
     return f"{note.address}?token={token_of(workspace.state_dir)}" if note.token else note.address
+
+
+def ticket_for(workspace: Workspace, note: PageNote) -> str:
+    """The address for a browser that is started with it: every user of this machine can read that command line."""
+    if not note.token:
+        return note.address
+    return f"{note.address}?token={make_ticket(token_of(workspace.state_dir), time.time())}"
 
 
 def bind(wish: ServerWish) -> socket.socket:

@@ -2,9 +2,10 @@
 
 import os
 import secrets
-import stat
 from contextlib import suppress
 from pathlib import Path
+
+from paddock.sessions.regular import open_regular
 
 FILE = "web.token"
 _BYTES = 16
@@ -20,12 +21,12 @@ def token_of(state_dir: Path, *, new: bool = False) -> str:
 
 def _read(path: Path) -> str:
     try:
-        descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC)
+        descriptor = open_regular(path, os.O_RDONLY)
     except OSError:
         return ""
     with open(descriptor, encoding="ascii", errors="replace") as file:
         found = os.fstat(descriptor)
-        if not stat.S_ISREG(found.st_mode) or found.st_uid != os.getuid() or found.st_mode & 0o077:
+        if found.st_uid != os.getuid() or found.st_mode & 0o077:
             return ""
         text = file.read(200).strip()
     return text if len(text) >= 2 * _BYTES and text.isalnum() else ""
@@ -35,7 +36,9 @@ def _write(path: Path, *, new: bool) -> str:
     """Of two servers that start at once, the one that links its token first decides for both."""
     token = secrets.token_hex(_BYTES)
     draft = path.with_name(f"{path.name}.{os.getpid()}")
-    descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
+    with suppress(FileNotFoundError):
+        os.unlink(draft)
+    descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
     with open(descriptor, "w", encoding="ascii") as file:
         file.write(token)
     try:

@@ -92,5 +92,7 @@ def _tell(workspace: Workspace, note: PageNote, address: str, *, as_json: bool, 
     if opens:
         import webbrowser
 
+        from paddock.web.serve import ticket_for
+
         with suppress(webbrowser.Error):
-            webbrowser.open(address)
+            webbrowser.open(ticket_for(workspace, note))

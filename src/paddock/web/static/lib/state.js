@@ -99,7 +99,7 @@ export class LiveDocument {
 }
 
 function rowsGone(table, whole) {
-  return [...(table?.keys() ?? [])].filter((key) => !(key in whole));
+  return [...(table?.keys() ?? [])].filter((key) => !Object.hasOwn(whole, key));
 }
 
 function same(one, other) {
