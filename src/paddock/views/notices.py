@@ -11,6 +11,8 @@ from paddock.core.ids import printable, some_names
 from paddock.fleet.service.presence import DaemonSighting, Presence
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from paddock.core.merge.company import Collisions
     from paddock.core.troubles import Trouble
     from paddock.fleet.outlook import Outlook, WorkElsewhere
@@ -108,8 +110,6 @@ def _trouble(trouble: "Trouble", now: float) -> Notice:
 
 def lock_notices(locks: "Sequence[LeftLock]") -> list[Notice]:
     """What a git that is no git of ours has locked, and whether it still may."""
-    from shlex import quote  # here because hardly ever is there one
-
     notices = []
     for lock in locks:
         where, age = printable(str(lock.path)), rough_duration(lock.age_seconds)
@@ -118,10 +118,21 @@ def lock_notices(locks: "Sequence[LeftLock]") -> list[Notice]:
             run = f"ps -fp {lock.holders[0]}"
         else:
             who = "no process has it open, so the git that made it was probably killed"
-            run = f"rm {quote(str(lock.path))}"
+            run = _remove_command(lock.path)
         words = f"`{where}` has been locking git out for {age}: {who}"
         notices.append(Notice("git-lock", words, run))
     return notices
+
+
+def _remove_command(path: "Path") -> str:
+    """To be pasted into a shell. Agents can choose names below refs: one that cannot be shown as it is, is only looked
+    for."""
+    from shlex import quote  # here because hardly ever is there one
+
+    if str(path).isprintable():
+        return f"rm {quote(str(path))}"
+    folder = next(one for one in path.parents if str(one).isprintable())
+    return f"find {quote(str(folder))} -name '*.lock' -ls"
 
 
 def checkout_notices(notes: "CheckoutNotes | None", branch: str) -> list[Notice]:
