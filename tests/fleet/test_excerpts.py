@@ -153,6 +153,12 @@ def test_raw_parts_follow_each_other_in_whole_lines(site: Site, monkeypatch: pyt
         part = read_raw(site, OVER, 1, start=part.end)
         text += part.text
     assert text.splitlines() == lines
+    part = read_raw(site, OVER, 1)
+    text = part.text
+    while part.start > 0:
+        part = read_raw(site, OVER, 1, before=part.start)
+        text = part.text + text
+    assert text.splitlines() == lines
 
 
 def test_a_raw_line_of_a_megabyte_is_cut(site: Site) -> None:

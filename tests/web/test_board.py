@@ -79,6 +79,16 @@ def test_people_approve_reject_retry_and_message_by_mouse(seed_yard: SeedYard, s
     expect(page.locator('[data-phase="approval"]')).to_have_attribute("aria-current", "true")
 
 
+def test_an_approval_can_be_taken_back_for_some_seconds(seed_yard: SeedYard, serve_yard: Serve) -> None:
+    yard = seed_yard(SMALL)
+    page = serve_yard(yard).page()
+    approved = first_in(page, "needs")
+    page.get_by_role("button", name=f"Approve {approved}").click()
+    page.get_by_role("button", name="Undo").click()
+    expect(page.locator(".toasts")).to_contain_text(f"{approved} waits for approval again")
+    yard.await_board(lambda board: board.tasks[approved].phase is Phase.APPROVAL, "the approval to be taken back")
+
+
 def test_keys_move_message_stop_and_select_many(seed_yard: SeedYard, serve_yard: Serve) -> None:
     yard = seed_yard(SMALL)
     page = serve_yard(yard).page()

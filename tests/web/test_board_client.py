@@ -167,7 +167,8 @@ def test_a_filter_finds_words_fields_and_what_is_not_so(client: Client, text: st
 def test_a_convoy_is_drawn_in_layers_and_never_larger_than_its_box(client: Client) -> None:
     place = """
         const {placed, edges, hidden} = m.placeNodes(given.nodes, given.bounds);
-        return {at: Object.fromEntries(placed.map((one) => [one.node.id, [one.column, one.row]])), edges, hidden};
+        const at = Object.fromEntries(placed.map((one) => [one.node.id, [one.column, one.row]]));
+        return {at, edges, hidden: hidden.length};
     """
     nodes = [row("t1", "landed"), row("t2", "ready", after=["t1"]), row("t3", "waiting", after=["t1", "t2", "t99"])]
     drawn = client.run("lib/layers.js", place, {"nodes": nodes, "bounds": {"columns": 4, "rows": 4}})
@@ -179,6 +180,10 @@ def test_a_convoy_is_drawn_in_layers_and_never_larger_than_its_box(client: Clien
     assert len(many["at"]) <= 16
     assert many["hidden"] == 59 - len(many["at"])
     assert "t58" in many["at"]
+    loose = [*nodes, *(row(f"t{n}", "landed" if n % 2 else "ready") for n in range(4, 20))]
+    below = client.run("lib/layers.js", place, {"nodes": loose, "bounds": {"columns": 4, "rows": 4}})
+    assert (below["at"]["t3"], below["at"]["t4"], below["at"]["t12"]) == ([2, 0], [0, 1], [0, 2])
+    assert (len(below["at"]), below["hidden"]) == (3 + 12, 19 - 15)
     circle = [row("t1", "waiting", after=["t2"]), row("t2", "waiting", after=["t1"])]
     assert len(client.run("lib/layers.js", place, {"nodes": circle, "bounds": {"columns": 4, "rows": 4}})["at"]) == 2
 

@@ -13,7 +13,7 @@ from paddock.core.events import Record
 from paddock.core.merge import events as qe
 from tests.fleet.conftest import MakeYard
 from tests.fleet.yard import Yard
-from tests.web.conftest import Serve
+from tests.web.conftest import SeedYard, Serve
 from tests.web.site import MILLISECONDS, PHONE, Site
 
 expect.set_options(timeout=MILLISECONDS)
@@ -103,19 +103,45 @@ def test_freeze_pause_and_drain_by_mouse_and_by_key_stay_pressed_and_say_who(sit
     page = site.page("/queue")
     freeze = page.get_by_role("button", name="Freeze landing")
     freeze.click()
+    page.get_by_label("Why?").fill("release <b>today</b>")
+    press(page, "Enter")
     frozen = page.get_by_role("button", name=re.compile("^Frozen"))
     expect(frozen).to_have_attribute("aria-pressed", "true")
-    expect(page.locator(".lede")).to_contain_text(re.compile("Frozen by .+ ago: nothing lands; testing goes on"))
+    told = r"Frozen by .+ ago \(release <b>today</b>\): nothing lands; testing goes on"
+    expect(page.locator(".lede")).to_contain_text(re.compile(told))
     press(page, "f")
     expect(page.get_by_role("button", name="Freeze landing")).to_have_attribute("aria-pressed", "false")
     assert [type(record.event) for record in switches(site.yard)] == [qe.QueueFrozen, qe.QueueUnfrozen]
     press(page, "p")
+    expect(page.get_by_role("dialog", name="Pause starting")).to_be_visible()
+    press(page, "Escape")
+    expect(page.get_by_role("dialog")).to_have_count(0)
+    expect(page.get_by_role("button", name="Pause starting")).to_have_attribute("aria-pressed", "false")
+    press(page, "p")
+    expect(page.get_by_label("Why?")).to_be_focused()
+    press(page, "Enter")
     expect(page.get_by_role("button", name=re.compile("^Paused"))).to_have_attribute("aria-pressed", "true")
     site.yard.paddock("queue", "resume")
     expect(page.get_by_role("button", name="Pause starting")).to_have_attribute("aria-pressed", "false")
     press(page, "d")
     expect(page.get_by_role("button", name=re.compile("^Draining"))).to_have_attribute("aria-pressed", "true")
     assert json.loads(site.yard.paddock("queue", "--json"))["state"] == "draining"
+
+
+def test_what_waits_can_be_moved_and_removed_and_a_link_opens_a_run(seed_yard: SeedYard, serve_yard: Serve) -> None:
+    yard = seed_yard()
+    page = serve_yard(yard).page("/queue?run=r1")
+    expect(page.get_by_role("dialog", name="CI run r1")).to_be_visible()
+    press(page, "Escape")
+    expect(page).to_have_url(re.compile("/queue$"))
+    rows = page.locator(".listed tr")
+    last = rows.last.get_attribute("data-change") or ""
+    page.get_by_role("button", name=f"Move {last} to the front").click()
+    expect(page.locator(".toasts")).to_contain_text(f"{last} moved to the front")
+    expect(rows.last).not_to_have_attribute("data-change", last)
+    page.get_by_role("button", name=f"Take {last} out of the queue").click()
+    expect(page.locator(f'.listed tr[data-change="{last}"]')).to_have_count(0)
+    assert last not in yard.board().queue.entries
 
 
 def test_an_empty_queue_says_what_to_run_and_fits_a_phone(site: Site) -> None:

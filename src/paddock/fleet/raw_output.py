@@ -33,12 +33,15 @@ def read_part(
     start: int | None,
     *,
     is_over: bool,
+    before: int | None = None,
     clean: Callable[[str], str] = harmless_line,
 ) -> RawPart:
-    """From the offset that another part ended at; without one, the end of the output. Where it `is_over`, the last
-    line needs no end. What was given back to the disk from the middle of a long output is passed over."""
+    """From the offset that another part ended at; without one, the end of the output, or of what is `before` the start
+    of another part. Where it `is_over`, the last line needs no end. What was given back to the disk from the middle of
+    a long output is passed over."""
     size = reader_at(0).size()
-    begin = max(0, size - PART_BYTES) if start is None else max(0, min(start, size))
+    until = size if before is None else min(before, size)
+    begin = max(0, until - PART_BYTES) if start is None else max(0, min(start, size))
     reader = reader_at(begin)
     lines: list[Line] = []
     while (more := reader.read()) or not reader.at_end:
@@ -49,6 +52,10 @@ def read_part(
         lines += reader.finish()
     kept = [line for line in lines if line.offset - begin <= PART_BYTES] or lines[:1]
     end = reader.offset if len(kept) == len(lines) else lines[len(kept)].offset
+    if before is not None:
+        kept, end = [line for line in kept if line.offset < until], until
+    if start is None and begin > 0 and len(kept) > 1:
+        kept = kept[1:]  # most likely not from its beginning on
     text = "".join(f"{clean(_cut(line.text))}\n" for line in kept)
     return RawPart(text, kept[0].offset if kept else begin, end, size)
 

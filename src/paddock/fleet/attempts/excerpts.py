@@ -192,10 +192,10 @@ def _tail(reader: OutputReader, most_bytes: int) -> Iterator[Line]:
         yield from lines
 
 
-def read_raw(site: Site, attempt: Attempt, turn: int, start: int | None = None) -> RawPart:
-    """From an offset that another part ended at; without one, the end of the output. Before its first turn an attempt
-    has only what the set-up of its worktree printed."""
+def read_raw(site: Site, attempt: Attempt, turn: int, start: int | None = None, before: int | None = None) -> RawPart:
+    """From an offset that another part ended at; without one, the end of the output, or of what is `before` another
+    part. Before its first turn an attempt has only what the set-up of its worktree printed."""
     if not turn:
         return read_file_end(site.attempt_folder(attempt.id) / SETUP_OUTPUT)
     output = _Output(site, attempt, turn)
-    return read_part(output.reader, start, is_over=output.is_over)
+    return read_part(output.reader, start, is_over=output.is_over, before=before)

@@ -44,6 +44,7 @@ MOST_HOURS = 7 * 24
 POINTS = 240
 TURNS_A_SECOND = 20_000
 """So many turns are summed up in a second at most: a day of very many is summed up less often."""
+LEAST_SERIES_SECONDS = 600.0
 
 
 class FleetView(Document, frozen=True, kw_only=True):
@@ -127,11 +128,15 @@ class LiveFleet:
         )
 
     def whole(self, sight: Sight, hours: float) -> FleetDocument:
-        """With the series of the last hours, which no stream sends."""
+        """With the series of the last hours, since the first sample in them. No stream sends it."""
         hours = max(0.1, min(MOST_HOURS, hours))
         view = self.look(sight)
         since = sight.now - 3600.0 * hours
         series = read_samples(sight.workspace.state_dir, since, sight.now, POINTS)
+        first = next((sample.at for sample in series.samples if sample is not None), since)
+        if first - since > series.step_seconds:
+            begins = min(first, sight.now - LEAST_SERIES_SECONDS)
+            series = read_samples(sight.workspace.state_dir, max(since, begins), sight.now, POINTS)
         fields = {name: getattr(view, name) for name in view.__struct_fields__}
         return FleetDocument(**fields, hours=hours, series=_view_series(series))
 

@@ -10,7 +10,7 @@ from paddock.core.ids import printable
 from paddock.core.merge import estimate
 from paddock.core.merge.forecast import TOGETHER, Forecast, look_ahead
 from paddock.core.merge.model import Purpose, Queue
-from paddock.core.merge.prospects import landing_seconds, states_in_words
+from paddock.core.merge.prospects import in_order, landing_seconds, states_in_words
 from paddock.core.merge.recent import KEPT_SECONDS, RecentQueue, RecentRun, Switched, kind_of_run, place_run
 from paddock.core.merge.switches import switches_of
 from paddock.core.merge.whereabouts import QueuePlace, places_of
@@ -69,6 +69,7 @@ class Picture(Document, frozen=True, kw_only=True):
     search: HalvingView | None
     standing: StandingLists
     changes: dict[str, ChangeRow]
+    order: list[str]
     verdicts: list[VerdictRow]
     today: DecidedToday
     learnt: LearntView
@@ -144,6 +145,7 @@ class LiveQueue:
             search=search,
             standing=view_standing(places),
             changes=standing.changes,
+            order=list(standing.changes),
             verdicts=memory.verdicts.rows(),
             today=memory.verdicts.today(now),
             learnt=view_learnt(queue, memory.recent, slots),
@@ -208,7 +210,11 @@ class LiveQueue:
                 return known
         places, words = places_of(queue), states_in_words(queue)
         before = known.changes if known is not None else {}
-        changes = {name: view_change(entry, words[name], places[name], before) for name, entry in queue.entries.items()}
+        changes = {
+            name: view_change(entry, words[name], places[name], before)
+            for entry in in_order(queue)
+            for name in [entry.change.id]
+        }
         search = view_halving(queue, memory.recent, now)
         memory.standing = _Standing(queue, now, places, changes, search)
         return memory.standing

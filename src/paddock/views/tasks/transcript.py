@@ -49,7 +49,8 @@ class TranscriptView(Document, frozen=True, kw_only=True):
 
 
 class RawView(Document, frozen=True, kw_only=True):
-    """A part of the output as it is, apart from what could do harm: ask for what follows with `after` = `end`."""
+    """A part of the output as it is, apart from what could do harm: ask for what follows with `after` = `end`, for what
+    precedes it with `before` = `start`."""
 
     attempt: str
     turn: int
@@ -78,11 +79,11 @@ def view_page(site: Site, store: Store, task: Task, attempt: Attempt, turn: int,
     return view_transcript(attempt, turn, part, opening)
 
 
-def view_raw_page(site: Site, attempt: Attempt, turn: int, after: int | None) -> RawView:
+def view_raw_page(site: Site, attempt: Attempt, turn: int, after: int | None, before: int | None = None) -> RawView:
     """Of turn 0 what the set-up of its worktree printed, where no agent has run."""
     if turn or attempt.turn:
         _require_turn(attempt, turn)
-    return view_raw(attempt, turn, read_raw(site, attempt, turn, after))
+    return view_raw(attempt, turn, read_raw(site, attempt, turn, after, before))
 
 
 def _require_turn(attempt: Attempt, turn: int) -> None:

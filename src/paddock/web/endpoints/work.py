@@ -47,16 +47,18 @@ def read_transcript(visit: Visit[TranscriptQuery, NoBody]) -> TranscriptView:
 
 
 class RawQuery(Asked, frozen=True):
-    """`after` is the `end` of the part before; without it, the end of the output is given."""
+    """`after` is the `end` of the part before, `before` the `start` of the part after; without them, the end of the
+    output is given."""
 
     attempt: str | None = None
     turn: Annotated[int, Meta(ge=1, le=10**6)] | None = None
     after: Count | None = None
+    before: Count | None = None
 
 
 def read_raw_output(visit: Visit[RawQuery, NoBody]) -> RawView:
     attempt, turn = _turn(visit, visit.query.attempt, visit.query.turn)
-    return view_raw_page(visit.workspace.site, attempt, turn, visit.query.after)
+    return view_raw_page(visit.workspace.site, attempt, turn, visit.query.after, visit.query.before)
 
 
 def _turn(

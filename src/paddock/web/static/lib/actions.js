@@ -67,6 +67,20 @@ export async function perform(action, ids, {message = "", heads = {}} = {}) {
   }
 }
 
+/** Out of the queue again, unless it has landed by now: then the refusal says so. */
+async function takeBack(names) {
+  const undone = [];
+  for (const id of names) {
+    try {
+      await post(`queue/changes/${encodeURIComponent(id)}/cancel`, {reason: "approval taken back"});
+      undone.push(id);
+    } catch (error) {
+      toastRefusal(error, `Undo ${id}`);
+    }
+  }
+  if (undone.length) toast({words: `${someOf(undone)} ${undone.length === 1 ? "waits" : "wait"} for approval again`});
+}
+
 function bodyOf(kind, action, ids, heads, text) {
   const tasks = kind.versioned ? ids.map((id) => ({id, head: heads[id]})) : ids;
   return action === "message" ? {tasks, text} : {tasks, message: text};
@@ -82,7 +96,8 @@ function mark(ids, action) {
 
 function settle(action, {done, refused}, text) {
   const names = done.map((one) => one.id ?? one);
-  if (names.length) toast({words: `${someOf(names)} ${ACTIONS[action].done}`});
+  const act = action === "approve" ? {words: "Undo", run: () => takeBack(names)} : null;
+  if (names.length) toast({words: `${someOf(names)} ${ACTIONS[action].done}`, act});
   mark(refused.map((one) => one.id), "");
   const outdated = refused.filter((one) => one.code === "outdated");
   const others = refused.filter((one) => one.code !== "outdated");

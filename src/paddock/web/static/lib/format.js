@@ -71,6 +71,11 @@ export function money(usd) {
   return `$${grouped(usd.toFixed(usd >= 1000 ? 0 : 2))}`;
 }
 
+/** A sum that is only expected: no cents where there are dollars. */
+export function roughMoney(usd) {
+  return usd >= 10 ? `$${grouped(Math.round(usd))}` : money(usd);
+}
+
 /** A sum that somebody set: `$80`, `$12.50`. */
 export function budget(usd) {
   return usd != null && Number.isInteger(usd) ? `$${grouped(usd)}` : money(usd);

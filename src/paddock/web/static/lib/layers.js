@@ -1,13 +1,15 @@
 // Where the tasks of a convoy stand in its picture: what they wait for to their left.
 
-const FINISHED = new Set(["landed", "noop", "cancelled"]);
+export const FINISHED = new Set(["landed", "noop", "cancelled"]);
 
 /**
- * `nodes` are `{id, after, phase}`; at most `columns` × `rows` of them are placed. Returns `{placed, edges, hidden}`:
- * `placed` are `{node, column, row}`, `edges` are `[from, to]` of placed ids, `hidden` says how many have no place.
+ * `nodes` are `{id, after, phase}`; at most `columns` × `rows` of them are placed: those with lines, below them those
+ * that wait for nothing and that nothing waits for. Returns `{placed, edges, hidden}`: `placed` are `{node, column, row}`,
+ * `edges` are `[from, to]` of placed ids, `hidden` are the nodes that have no place.
  */
 export function placeNodes(nodes, {columns, rows, longest = []}) {
-  const chosen = choose(nodes, columns * rows, new Set(longest));
+  const linked = lined(nodes);
+  const chosen = choose(linked.length ? linked : nodes, columns * rows, new Set(longest));
   const layers = layersOf(chosen);
   const placed = [];
   const rowOf = new Map();
@@ -19,8 +21,21 @@ export function placeNodes(nodes, {columns, rows, longest = []}) {
       placed.push({node, column, row});
     }
   }
+  placed.push(...placeLoose(nodes, placed, columns, rows));
   const edges = placed.flatMap(({node}) => node.after.filter((id) => rowOf.has(id)).map((id) => [id, node.id]));
-  return {placed, edges, hidden: nodes.length - placed.length};
+  const shown = new Set(placed.map(({node}) => node));
+  return {placed, edges, hidden: nodes.filter((node) => !shown.has(node))};
+}
+
+/** In the rows that are left, what is not finished first. */
+function placeLoose(nodes, placed, columns, rows) {
+  const shown = new Set(placed.map(({node}) => node));
+  const lines = new Set(lined(nodes));
+  const top = Math.max(0, ...placed.map(({row}) => row + 1));
+  const isOver = (node) => Number(FINISHED.has(node.phase));
+  const loose = nodes.filter((node) => !shown.has(node) && !lines.has(node)).sort((one, other) => isOver(one) - isOver(other));
+  return loose.slice(0, Math.max(0, rows - top) * columns)
+    .map((node, index) => ({node, column: index % columns, row: top + Math.floor(index / columns)}));
 }
 
 /** Where not all fit, the longest way stays, what is finished goes first; what has no line then is not drawn. */

@@ -3,7 +3,7 @@
 import {signal} from "./ui.js";
 
 const MOST = 5;
-const STAY_MILLISECONDS = {done: 4_000, refused: 12_000};
+const STAY_MILLISECONDS = {done: 4_000, act: 10_000, refused: 12_000};
 
 export const toasts = signal([]);
 
@@ -13,7 +13,7 @@ let count = 0;
 export function toast({words, hint = "", tone = "done", act = null}) {
   const id = ++count;
   toasts.value = [...toasts.value, {id, words, hint, tone, act}].slice(-MOST);
-  setTimeout(() => dismiss(id), STAY_MILLISECONDS[tone]);
+  setTimeout(() => dismiss(id), act ? STAY_MILLISECONDS.act : STAY_MILLISECONDS[tone]);
   return id;
 }
 

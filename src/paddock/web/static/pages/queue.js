@@ -4,10 +4,12 @@ import {Fragment, html, signal, useEffect, useMemo, useSignal} from "../lib/ui.j
 import {get, post} from "../lib/api.js";
 import {countdown, clock, duration, grouped, plural, timeOfDay} from "../lib/format.js";
 import {useKeys} from "../lib/keys.js";
+import {go, route} from "../lib/route.js";
 import {session} from "../lib/session.js";
 import {documentOf} from "../lib/state.js";
-import {toastRefusal} from "../lib/toasts.js";
+import {toast, toastRefusal} from "../lib/toasts.js";
 import {Age} from "../parts/age.js";
+import {askForText} from "../parts/ask.js";
 import {Icon, State} from "../parts/badge.js";
 import {Halves, searchNote} from "../parts/queue/halves.js";
 import {Left, Picture, describe} from "../parts/queue/picture.js";
@@ -23,17 +25,23 @@ const COLOURS = Object.fromEntries(PLACES.map(([place, of]) => [place, of]));
 const OUTCOMES = {landed: ["landed", "landed"], failed: ["failed", "failed"], rejected: ["failed", "failed"], flake: ["noop", "noop"], conflict: ["blocked", "blocked"],
   noop: ["noop", "noop"], cancelled: ["cancelled", "cancelled"], lost: ["noop", "noop"], moved: ["blocked", "blocked"]};
 const SWITCHES = {
-  pause: {key: "p", icon: "pause", words: "Pause starting", title: "Start no CI run; what has passed may still land", on: "paused", undo: "resume"},
-  freeze: {key: "f", icon: "freeze", words: "Freeze landing", title: "Go on testing, land nothing", on: "frozen", undo: "unfreeze"},
+  pause: {key: "p", icon: "pause", words: "Pause starting", title: "Start no CI run; what has passed may still land", on: "paused", undo: "resume",
+    asks: "Why? Everyone sees it. CI runs that are under way go on, no other starts"},
+  freeze: {key: "f", icon: "freeze", words: "Freeze landing", title: "Go on testing, land nothing", on: "frozen", undo: "unfreeze",
+    asks: "Why? Everyone sees it. Testing goes on, nothing lands"},
   drain: {key: "d", icon: "drain", words: "Drain", title: "Finish what is queued now; what comes later waits", on: "draining", undo: "resume"},
 };
 
 const chosenWindow = signal(null);
 const sent = signal("");
 
-function Page() {
+function Page({query}) {
   const live = documentOf("queue");
   const queue = live.value;
+  useEffect(() => {
+    // A link from elsewhere: its address is this page's again once the log is closed.
+    if (query.run) openRunLog(query.run).then(() => { if (route.peek().query.run) go("/queue", {replace: true}); });
+  }, [query.run]);
   useKeys({
     p: ["pause or resume starting", () => flip("pause")],
     f: ["freeze or unfreeze landing", () => flip("freeze")],
@@ -52,6 +60,7 @@ function Below({queue}) {
   const drawn = useStages(3);
   return html`<${Fragment}>
     ${drawn > 1 && html`<div class="q3"><${LandsNext} queue=${queue} /><${Search} search=${queue.search} /><${Standing} queue=${queue} /></div>`}
+    ${drawn > 1 && html`<${Waiting} queue=${queue} />`}
     ${drawn > 2 && html`<div class="f2 gap-top"><${Verdicts} queue=${queue} /><${Learnt} queue=${queue} /></div>`}
   </${Fragment}>`;
 }
@@ -73,17 +82,20 @@ function Switch({name, queue}) {
     <${Icon} name=${icon} />${isOn && queue.state === on && queue.since ? html`${on[0].toUpperCase() + on.slice(1)} <span class="for"><${Age} at=${queue.since} /></span>` : words} <kbd>${key}</kbd></button>`;
 }
 
-function flip(name) {
+async function flip(name) {
   const queue = documentOf("queue").peek();
   if (!queue || session.peek()?.read_only || sent.peek()) return;
+  const {on, undo, words, asks} = SWITCHES[name];
+  const reason = queue[on] || !asks ? "" : await askForText({title: words, label: asks, send: words, isLine: true});
+  if (reason === null || sent.peek()) return;
   sent.value = name;
-  send(queue[SWITCHES[name].on] ? SWITCHES[name].undo : name);
+  send(queue[on] ? undo : name, reason);
 }
 
 /** Shown as sent until the queue says so, or refuses. */
-async function send(what) {
+async function send(what, reason = "") {
   try {
-    await post(`queue/${what}`, {});
+    await post(`queue/${what}`, {reason});
     setTimeout(() => { sent.value = ""; }, 1_500);
   } catch (error) {
     sent.value = "";
@@ -224,6 +236,37 @@ function Standing({queue}) {
   return html`<section class="panel"><header><h2>${count ? `Where the ${count} stand${count === 1 ? "s" : ""}` : "Where changes stand"}</h2></header><div class="in stages">
     ${shown.length ? shown.map(([place, of, icon, words]) => html`<div key=${place} data-place=${place}><span class="acts"><${State} of=${of} icon=${icon} words=${words} /><span class="dim">${queue.standing[place].length}</span></span>
       <${Cars} ids=${queue.standing[place]} queue=${queue} /></div>`) : html`<p class="dim">Nothing is queued.</p>`}</div></section>`;
+}
+
+/** What is queued, by name, in its order. */
+function Waiting({queue}) {
+  const isWhole = useSignal(false);
+  const ids = queue.order.filter((id) => queue.changes.has(id));
+  if (!ids.length) return null;
+  const shown = isWhole.value ? ids : ids.slice(0, 10);
+  return html`<section class="panel gap-top" aria-label="In the queue"><header><h2>In the queue</h2><span class="end">${plural(ids.length, "change")}</span></header><div class="in tw">
+    <table class="flat listed">${shown.map((id) => html`<${Queued} key=${id} id=${id} queue=${queue} />`)}</table>
+    ${ids.length > shown.length && html`<button type="button" class="more" onClick=${() => { isWhole.value = true; }}>${ids.length - shown.length} more</button>`}</div></section>`;
+}
+
+function Queued({id, queue}) {
+  const row = queue.changes.get(id).value;
+  const [, of, icon, words] = PLACES.find(([place]) => place === row.place) ?? PLACES[0];
+  const off = session.value?.read_only ? "true" : null;
+  const steer = (what, done) => async () => {
+    if (off) return;
+    try {
+      await post(`queue/changes/${encodeURIComponent(id)}/${what}`, {});
+      toast({words: `${id} ${done}`});
+    } catch (error) {
+      toastRefusal(error, id);
+    }
+  };
+  return html`<tr data-change=${id}><td class="nowrap"><${State} of=${of} icon=${icon} words=${words} /></td>
+    <td>${row.task ? html`<a class="id" href=${`/tasks/${encodeURIComponent(row.task)}`}>${id}</a>` : html`<span class="id">${id}</span>`}</td>
+    <td class="words isolate">${row.title}</td><td class="num dim nowrap"><${Age} at=${row.since} /></td>
+    <td class="num nowrap"><button type="button" class="b bare" aria-disabled=${off} aria-label=${`Move ${id} to the front`} onClick=${steer("move", "moved to the front")}>to the front</button>
+      <button type="button" class="b bare" aria-disabled=${off} aria-label=${`Take ${id} out of the queue`} onClick=${steer("cancel", "taken out of the queue")}>remove</button></td></tr>`;
 }
 
 function Verdicts({queue}) {

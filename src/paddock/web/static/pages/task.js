@@ -71,7 +71,7 @@ function Task({id, page, live}) {
     <div class="crumb"><a href="/">Board</a><span>/</span>${task.convoy && html`<${Fragment}><a href=${`/convoys/${encodeURIComponent(task.convoy)}`}>convoy ${task.convoy}</a><span>/</span></${Fragment}>`}<span class="mono">${id}</span></div>
     <div class="head"><div><h1 class="isolate">${task.title}</h1></div><div class="acts">${HEADER.filter((action) => task.may.includes(action)).map((action) => html`<button type="button" key=${action} class="b" onClick=${() => act(action)}><${Icon} name=${SIGNS[action]} />${wordsOf(action)} <kbd>${KEYS[action]}</kbd></button>`)}</div></div>
     <${Say} page=${page} />
-    <${Brief} id=${id} brief=${page.brief} />
+    <${Brief} id=${id} brief=${withoutTitle(page.brief, task.title)} />
     <${Way} page=${page} changes=${live.changesOf("timeline")} />
     <div class="bench">
       <${Transcript} id=${id} page=${page} field=${field} />
@@ -115,6 +115,13 @@ function Say({page}) {
     ${(task.insertions > 0 || task.deletions > 0) && html`<span><${Change} ...${task} /></span>`}
     ${task.cost_usd != null && html`<span>${money(task.cost_usd)}</span>`}
     ${task.lost && html`<span class="bad">main no longer has it</span>`}</div>`;
+}
+
+/** A first line that is the title was read above. */
+function withoutTitle(brief, title) {
+  const [first, ...rest] = brief.split("\n");
+  const body = rest.join("\n").trim();
+  return body && first.replace(/^#+ */, "").trim() === title.trim() ? body : brief;
 }
 
 function Brief({id, brief}) {

@@ -7,12 +7,14 @@ export function askForText(props) {
   return openDialog(TextDialog, props);
 }
 
-function TextDialog({title, label, send, isRequired, close}) {
+/** With `isLine` a line is enough, and enter sends it. */
+function TextDialog({title, label, send, isRequired = false, isLine = false, close}) {
   const [text, setText] = useState("");
   const submit = (event) => {
     event.preventDefault();
     if (text.trim() || !isRequired) close(text.trim());
   };
+  const onInput = (event) => setText(event.currentTarget.value);
   const onKeyDown = (event) => {
     if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) submit(event);
   };
@@ -21,11 +23,13 @@ function TextDialog({title, label, send, isRequired, close}) {
       <header><h2>${title}</h2></header>
       <div class="in form">
         <label class="wide"><span>${label}</span>
-          <textarea class="field" rows="5" data-first required=${isRequired} value=${text} onKeyDown=${onKeyDown}
-            onInput=${(event) => setText(event.currentTarget.value)}></textarea></label>
+          ${isLine
+            ? html`<input class="field" data-first autocomplete="off" required=${isRequired} value=${text} onInput=${onInput} />`
+            : html`<textarea class="field" rows="5" data-first required=${isRequired} value=${text} onKeyDown=${onKeyDown}
+              onInput=${onInput}></textarea>`}</label>
         <div class="acts">
-          <button type="submit" class="b main">${send} <kbd>Ctrl ↵</kbd></button>
-          <button type="button" class="b" onClick=${() => close(null)}>Leave it</button>
+          <button type="submit" class="b main">${send} <kbd>${isLine ? "↵" : "Ctrl ↵"}</kbd></button>
+          <button type="button" class="b" onClick=${() => close(null)}>Cancel</button>
         </div>
       </div>
     </form>

@@ -48,7 +48,7 @@ function Convoy({row, tasks, isOpen, isLarge}) {
 function LiveGraph({row, tasks, isLarge}) {
   const shape = useMemo(() => computed(() => JSON.stringify(row.tasks.map((id) => tasks.get(id)?.value).filter(Boolean)
     .map(({id, title, phase, after}) => ({id, title, phase, after})))), [row, tasks]);
-  const bounds = isLarge ? {columns: 4, rows: 16} : {columns: 4, rows: 4};
+  const bounds = isLarge ? {columns: 4, rows: 16} : {columns: 4, rows: 6};
   return html`<${Graph} name=${row.name} nodes=${JSON.parse(shape.value)} longest=${row.longest} ...${bounds} />`;
 }
 

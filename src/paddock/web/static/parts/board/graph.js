@@ -1,8 +1,8 @@
 // A convoy's dependency graph: layered, as SVG, never larger than its box.
 
 import {html} from "../../lib/ui.js";
-import {placeNodes} from "../../lib/layers.js";
-import {plural} from "../../lib/format.js";
+import {FINISHED, placeNodes} from "../../lib/layers.js";
+import {grouped, plural} from "../../lib/format.js";
 import {taskPath} from "../../lib/route.js";
 
 const WIDTH = 60;
@@ -22,7 +22,13 @@ export function Graph({name, nodes, longest, columns = 4, rows = 4}) {
   return html`<svg class="dag" viewBox=${`0 0 ${width} ${height}`} role="group" aria-label=${label}>
     ${edges.map(([from, to]) => html`<${Edge} from=${at.get(from)} to=${at.get(to)} isLongest=${way.has(`${from} ${to}`)} />`)}
     ${placed.map((one) => html`<${Node} key=${one.node.id} ...${one} />`)}
-  </svg>${hidden > 0 && html`<div class="w">${plural(hidden, "more task")} not drawn</div>`}`;
+  </svg>${hidden.length > 0 && html`<div class="w">${hiddenWords(hidden)}</div>`}`;
+}
+
+function hiddenWords(hidden) {
+  const over = hidden.filter(({phase}) => FINISHED.has(phase)).length;
+  if (over === hidden.length) return `${grouped(over)} finished, not drawn`;
+  return `${plural(hidden.length, "more task")} not drawn${over ? `, ${grouped(over)} of them finished` : ""}`;
 }
 
 function Edge({from, to, isLongest}) {

@@ -1,7 +1,7 @@
 // The four figures on top: agents, money, merge queue, what landed. Each leads to its evidence.
 
 import {html} from "../../lib/ui.js";
-import {budget, clock, money, plural} from "../../lib/format.js";
+import {budget, clock, money, plural, roughMoney} from "../../lib/format.js";
 import {documentOf} from "../../lib/state.js";
 import {Until} from "../age.js";
 import {Bar, Slots, Spark} from "../bar.js";
@@ -23,17 +23,19 @@ function Figure({of, Shown}) {
 }
 
 function Agents({running, cap, ready, limit, reason}) {
+  const isUp = documentOf("board").field("daemon").value.state === "running";
+  const free = isUp ? "nothing holds agents back" : "no daemon starts any: `paddock up`";
   return html`<a href="/fleet"><span class="l">Agents <b>${running}</b>${cap != null && ` of ${cap}`}<span class="end">${ready} ready</span></span>
     <${Bar} parts=${[{of: "running", value: running}]} most=${cap} label=${`${running} of ${cap ?? "any number of"} agents`} />
     <span class="w">${limit && html`<${State} of="blocked" words=${limit} /> `}
-      <span class="cut"><${Words} text=${reason || "nothing holds agents back"} /></span></span></a>`;
+      <span class="cut"><${Words} text=${reason || free} /></span></span></a>`;
 }
 
 function Spend({cost_usd, assumed_usd, budget_usd, forecast_usd, per_landed_usd}) {
   const spent = cost_usd == null ? "nothing" : money(cost_usd);
   const isOver = budget_usd != null && cost_usd > budget_usd;
   const words = [
-    forecast_usd != null && `forecast ${money(forecast_usd)}`,
+    forecast_usd != null && `forecast ${roughMoney(forecast_usd)}`,
     assumed_usd > 0 && `${money(assumed_usd)} of it assumed`,
     per_landed_usd != null && `${money(per_landed_usd)} per landed change`,
   ].filter(Boolean);

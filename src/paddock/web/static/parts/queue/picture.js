@@ -6,6 +6,7 @@ import {MAIN_Y, ROWS_Y, LEFT, anchor, boxOf, carsOf, densityOf, fit, heightOf, r
 
 const LEAST_WIDTH = 1040;
 const TOGETHER = 17;
+const NOW_ROOM = 62;
 const NAMES = {screen: "screen", train: "train", search: "search", main: "run of main"};
 const ENDS = {pass: "passed", fail: "failed", timeout: "did not end in time", infra: "was lost", cancelled: "was cancelled"};
 const ICONS = {pass: "landed", fail: "failed", timeout: "failed", infra: "noop", cancelled: "cancelled"};
@@ -29,7 +30,7 @@ export function Picture({queue, runs, tips, seconds, chosen, hovered, open}) {
     ${drawn}
     ${placed(queue, runs, clock.peek(), scale).map((run, index) => rows.isShown(run) && html`<${Planned} key=${index} run=${run} scale=${scale} rows=${rows} />`)}
     <${Arcs} runs=${runs} scale=${scale} rows=${rows} hovered=${hovered} />
-    <${NowLine} scale=${scale} bottom=${rows.bottom} />
+    <${NowLine} scale=${scale} bottom=${rows.bottom} isRed=${queue.main.state === "red"} />
   </svg></div>`;
 }
 
@@ -66,10 +67,15 @@ function Grid({scale, rows, now, moves}) {
   const lines = Array.from({length: rows.count}, (_, row) => ROWS_Y + (row + 1) * rows.height + 0.5);
   return html`<g aria-hidden="true">
     ${ticksOf(scale).map(({at, x, withSeconds}) => html`<path class="axis" d=${`M${x} ${ROWS_Y}V${rows.bottom}`} />${
-      (moves || at <= now) && html`<text class="ct c" x=${x} y=${rows.bottom + 16}>${withSeconds ? timeWithSeconds(at) : timeOfDay(at)}</text>`}`)}
+      (moves || at <= now) && !isUnderNow(x, ahead, scale) && html`<text class="ct c" x=${x} y=${rows.bottom + 16}>${withSeconds ? timeWithSeconds(at) : timeOfDay(at)}</text>`}`)}
     <rect x=${ahead} y=${ROWS_Y} width=${Math.max(0, scale.right - ahead)} height=${rows.bottom - ROWS_Y} class="ahead" />
     ${lines.map((y, row) => html`<text class="ct" x="0" y=${y - rows.height / 2 + 3.5}>${rows.name(row)}</text><path class="axis" d=${`M${LEFT} ${y}H${scale.right}`} />`)}
   </g>`;
+}
+
+/** The plate of now moves over as much of the axis before the window does. */
+function isUnderNow(x, ahead, scale) {
+  return x > ahead - NOW_ROOM && x < ahead + scale.step + NOW_ROOM;
 }
 
 /** Main's line, the values it took, and those it is expected to take. What lands together is one mark. */
@@ -261,9 +267,11 @@ function Band({scale, rows, runs, now}) {
     <polygon class="washc" points=${area(all)} /><polyline class="linec" points=${points(all)} /><polygon points=${area(bad)} fill="url(#hatch)" /></g>`;
 }
 
-function NowLine({scale, bottom}) {
+function NowLine({scale, bottom, isRed}) {
   const at = clock.value;
-  return html`<g transform=${`translate(${scale.x(at).toFixed(1)} 0)`} aria-hidden="true" class="now-line"><path class="axis now" d=${`M0 32V${bottom}`} />
+  const since = scale.x(anchor(at, scale.seconds));
+  return html`<path class=${`rail ${isRed ? "red" : ""}`} d=${`M${since} ${MAIN_Y}H${scale.x(at).toFixed(1)}`} aria-hidden="true" />
+    <g transform=${`translate(${scale.x(at).toFixed(1)} 0)`} aria-hidden="true" class="now-line"><path class="axis now" d=${`M0 32V${bottom}`} />
     <rect x="-29" y=${bottom + 3} width="58" height="18" rx="9" class="now-plate" /><text class="ct c now-text" x="0" y=${bottom + 16}>now ${timeOfDay(at)}</text></g>`;
 }
 

@@ -42,7 +42,9 @@ export function scaleOf(now, seconds, width) {
   return {
     start,
     end,
+    seconds,
     width,
+    step: inner / 40,
     right: width - RIGHT,
     x: (at) => LEFT + ((at - start) / (end - start)) * inner,
     span: (milliseconds) => (milliseconds / (end - start)) * inner,

@@ -5,6 +5,7 @@ import {get} from "../../lib/api.js";
 import {bytes, duration, timeOfDay} from "../../lib/format.js";
 import {State} from "../badge.js";
 import {Dialog, openDialog} from "../dialog.js";
+import {Words} from "../words.js";
 
 const FOLLOW_MILLISECONDS = 1_000;
 const KEPT_CHARS = 800_000;
@@ -14,7 +15,7 @@ const STATES = {pass: ["landed", "passed"], fail: ["failed", "failed"], timeout:
   cancelled: ["cancelled", "cancelled"], running: ["running", "running"]};
 
 export function openRunLog(run) {
-  openDialog(RunLog, {run});
+  return openDialog(RunLog, {run});
 }
 
 function RunLog({run, close}) {
@@ -33,7 +34,7 @@ function RunLog({run, close}) {
       <span class="end">${part && bytes(part.size)}<button type="button" class="b" autofocus onClick=${() => close(null)}>Close <kbd>esc</kbd></button></span></header>
     ${story && html`<${Facts} story=${story} />`}
     ${part?.steps.length > 1 && html`<div class="in"><span class="seg">${part.steps.map((one) => html`<button type="button" key=${one.number} aria-pressed=${String(one.number === part.step)} onClick=${() => setStep(one.number)}>${one.name}</button>`)}</span></div>`}
-    ${problem && html`<p class="fyi dim">${problem}</p>`}
+    ${problem && html`<p class="fyi dim"><${Words} text=${problem} /></p>`}
     ${part && part.start > 0 && html`<p class="fyi dim">the end of ${bytes(part.size)}: <code>paddock tail ${run}</code> prints all</p>`}
     <pre class="raw" ref=${box} tabindex="0" onScroll=${onScroll} aria-label="What it printed">${part?.text}</pre>
   </${Dialog}>`;

@@ -34,7 +34,7 @@ function EditTask({page, close}) {
       <label class="wide"><span>Title</span><input class="field" value=${form.title} maxlength="200" required autofocus onInput=${set("title")} /></label>
       <label class="wide"><span>Brief${isFixed ? ", fixed while its agent works" : ""}</span><textarea class="field" rows="8" disabled=${isFixed} value=${form.brief} onInput=${set("brief")}></textarea></label>
       <label><span>Priority, higher goes first</span><input class="field" type="number" min="-1000" max="1000" value=${form.priority} onInput=${set("priority")} /></label>
-      <div class="acts"><button type="submit" class="b main">Save</button><button type="button" class="b" onClick=${() => close(null)}>Leave it</button></div>
+      <div class="acts"><button type="submit" class="b main">Save</button><button type="button" class="b" onClick=${() => close(null)}>Cancel</button></div>
     </div></form>
   </${Dialog}>`;
 }

@@ -35,7 +35,7 @@ function OutdatedDialog({action, refused, text, close}) {
       <div class="acts gap-top">
         <button type="button" class="b main" onClick=${again}>${ACTIONS[action].words} the new version</button>
         <a class="b" href=${taskPath(id)} onClick=${() => close(null)}>Open ${id}</a>
-        <button type="button" class="b" onClick=${() => close(null)}>Leave it</button>
+        <button type="button" class="b" onClick=${() => close(null)}>Cancel</button>
       </div>
     </div>
   </${Dialog}>`;

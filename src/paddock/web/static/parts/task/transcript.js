@@ -134,7 +134,18 @@ function Raw({id, attempt, end, scroller, follows}) {
     read();
     return () => { isGone = true; };
   }, [turn, end.size, end.live]);
-  useKeptPlace(scroller, follows, "raw", part);
+  useKeptPlace(scroller, follows, part?.start ?? null, part);
+  const [isReading, setReading] = useState(false);
+  const earlier = async () => {
+    setReading(true);
+    try {
+      const found = await get(`tasks/${id}/raw`, {attempt, turn, before: part.start});
+      setPart((old) => (old && old.start === part.start ? {...old, start: found.start, text: found.text + old.text} : old));
+    } catch (error) {
+      setProblem(error.message);
+    }
+    setReading(false);
+  };
   const choose = (event) => {
     reach.current = null;
     setPart(null);
@@ -143,6 +154,7 @@ function Raw({id, attempt, end, scroller, follows}) {
   return html`<${Fragment}>
     <div class="turn">${end.turn > 1 ? html`<select class="field small" aria-label="Turn" value=${turn} onChange=${choose}>${Array.from({length: end.turn}, (_, index) => html`<option key=${index} value=${index + 1}>turn ${index + 1}</option>`)}</select>` : "turn 1"}
       ${part && part.start > 0 && html`<span>the end of ${bytes(part.size)}: <code>paddock tail ${attempt} --raw</code> prints all</span>`}</div>
+    ${part && part.start > 0 && part.text.length < RAW_KEPT && html`<p class="fyi"><button type="button" class="link" disabled=${isReading} onClick=${earlier}>${isReading ? "Reading …" : "Earlier"}</button></p>`}
     ${problem && html`<p class="fyi dim">${problem}</p>`}
     <pre class="raw">${part?.text}</pre>
   </${Fragment}>`;
