@@ -45,7 +45,7 @@ function Waiting({id}) {
     get(`tasks/${encodeURIComponent(id)}`).then(() => setProblem(null), setProblem);
   }, [id]);
   if (!problem) return html`<main class="page" aria-busy="true"></main>`;
-  return html`<main class="page"><section class="panel blank"><h1>${problem.message}</h1><p class="isolate"><${Words} text=${problem.hint} /></p><a class="b main" href="/">To the board</a></section></main>`;
+  return html`<main class="page"><section class="panel blank"><h1 class="isolate"><${Words} text=${problem.message} /></h1><p class="isolate"><${Words} text=${problem.hint} /></p><a class="b main" href="/">To the board</a></section></main>`;
 }
 
 function Task({id, page, live}) {
