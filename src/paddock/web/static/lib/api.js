@@ -28,7 +28,8 @@ function queryOf(query) {
 async function ask(url, options) {
   let answer;
   try {
-    answer = await fetch(url, {...options, credentials: "same-origin", signal: AbortSignal.timeout(PATIENCE_MILLISECONDS)});
+    answer = await fetch(url,
+      {...options, credentials: "same-origin", signal: AbortSignal.timeout(PATIENCE_MILLISECONDS)});
   } catch (error) {
     const slow = error.name === "TimeoutError";
     const message = slow ? "the server has not answered for 30s" : "the server cannot be reached";
@@ -36,7 +37,8 @@ async function ask(url, options) {
   }
   const body = await jsonOf(answer);
   if (answer.ok) return body;
-  throw new Refusal(answer.status, body?.error ?? {code: "unknown", message: `the server answered ${answer.status}`}, body);
+  throw new Refusal(answer.status, body?.error ?? {code: "unknown", message: `the server answered ${answer.status}`},
+    body);
 }
 
 async function jsonOf(answer) {

@@ -4,14 +4,20 @@ import {diffWordsWithSpace} from "../vendor/diff.js";
 import Prism from "../vendor/prism.js";
 
 const LANGUAGES = {
-  py: "python", pyi: "python", js: "javascript", mjs: "javascript", cjs: "javascript", jsx: "jsx", ts: "typescript", tsx: "tsx",
-  json: "json", toml: "toml", yml: "yaml", yaml: "yaml", md: "markdown", rs: "rust", go: "go", c: "c", h: "c", cc: "cpp", cpp: "cpp", hpp: "cpp",
-  java: "java", kt: "kotlin", rb: "ruby", php: "php", sh: "bash", bash: "bash", zsh: "bash", css: "css", html: "markup", xml: "markup", svg: "markup",
-  sql: "sql", ini: "ini", cfg: "ini", mk: "makefile", swift: "swift", cs: "csharp", scala: "scala", lua: "lua", diff: "diff", patch: "diff",
+  py: "python", pyi: "python", js: "javascript", mjs: "javascript", cjs: "javascript", jsx: "jsx", ts: "typescript",
+    tsx: "tsx",
+  json: "json", toml: "toml", yml: "yaml", yaml: "yaml", md: "markdown", rs: "rust", go: "go", c: "c", h: "c",
+    cc: "cpp", cpp: "cpp", hpp: "cpp",
+  java: "java", kt: "kotlin", rb: "ruby", php: "php", sh: "bash", bash: "bash", zsh: "bash", css: "css", html: "markup",
+    xml: "markup", svg: "markup",
+  sql: "sql", ini: "ini", cfg: "ini", mk: "makefile", swift: "swift", cs: "csharp", scala: "scala", lua: "lua",
+    diff: "diff", patch: "diff",
 };
 const CLASSES = {
-  keyword: "kw", boolean: "kw", builtin: "kw", important: "kw", atrule: "kw", tag: "kw", decorator: "kw", selector: "kw",
-  string: "sx", "template-string": "sx", "triple-quoted-string": "sx", char: "sx", regex: "sx", "attr-value": "sx", url: "sx", "string-interpolation": "sx",
+  keyword: "kw", boolean: "kw", builtin: "kw", important: "kw", atrule: "kw", tag: "kw", decorator: "kw",
+    selector: "kw",
+  string: "sx", "template-string": "sx", "triple-quoted-string": "sx", char: "sx", regex: "sx", "attr-value": "sx",
+    url: "sx", "string-interpolation": "sx",
   comment: "cm", prolog: "cm", doctype: "cm", cdata: "cm", shebang: "cm",
 };
 const MOST_CHARS = 40_000;
@@ -85,7 +91,8 @@ function markWords(lines, old, fresh, pieces) {
   const [before, after] = [lines[old].t, lines[fresh].t];
   if (before.length > MOST_LINE_CHARS || after.length > MOST_LINE_CHARS) return;
   const parts = diffWordsWithSpace(before, after);
-  const kept = parts.filter((part) => !part.added && !part.removed).reduce((sum, part) => sum + part.value.trim().length, 0);
+  const kept = parts.filter((part) => !part.added
+    && !part.removed).reduce((sum, part) => sum + part.value.trim().length, 0);
   // Marks on lines that have nothing in common say nothing.
   if (kept < LEAST_ALIKE * Math.max(before.trim().length, after.trim().length)) return;
   pieces[old] = withMarks(pieces[old], parts.filter((part) => !part.added), "removed");

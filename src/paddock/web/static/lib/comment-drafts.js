@@ -40,7 +40,8 @@ export class Drafts {
   }
 
   keep(drafts) {
-    const sorted = [...drafts].sort((one, other) => (one.path < other.path ? -1 : one.path > other.path ? 1 : one.line - other.line));
+    const sorted = [...drafts].sort((one, other) => (one.path < other.path ? -1 : one.path > other.path ? 1
+      : one.line - other.line));
     this.list.value = sorted;
     remember(this.name, sorted.length ? sorted : null);
   }

@@ -68,7 +68,8 @@ function isForTheElement(element, key) {
     case "SELECT":
       return true;
     case "INPUT":
-      return !["checkbox", "radio", "button"].includes(element.type) || ["space", "left", "right", "up", "down"].includes(key);
+      return !["checkbox", "radio", "button"].includes(element.type)
+        || ["space", "left", "right", "up", "down"].includes(key);
     case "BUTTON":
     case "SUMMARY":
       return key === "enter" || key === "space";

@@ -33,7 +33,8 @@ function placeLoose(nodes, placed, columns, rows) {
   const lines = new Set(lined(nodes));
   const top = Math.max(0, ...placed.map(({row}) => row + 1));
   const isOver = (node) => Number(FINISHED.has(node.phase));
-  const loose = nodes.filter((node) => !shown.has(node) && !lines.has(node)).sort((one, other) => isOver(one) - isOver(other));
+  const loose = nodes.filter((node) => !shown.has(node)
+    && !lines.has(node)).sort((one, other) => isOver(one) - isOver(other));
   return loose.slice(0, Math.max(0, rows - top) * columns)
     .map((node, index) => ({node, column: index % columns, row: top + Math.floor(index / columns)}));
 }
@@ -67,7 +68,8 @@ function layersOf(nodes) {
     if (depths.has(id)) return depths.get(id);
     if (above.has(id)) return 0;
     above.add(id);
-    const depth = Math.max(-1, ...byId.get(id).after.filter((one) => byId.has(one)).map((one) => depthOf(one, above))) + 1;
+    const depth = Math.max(-1,
+      ...byId.get(id).after.filter((one) => byId.has(one)).map((one) => depthOf(one, above))) + 1;
     above.delete(id);
     depths.set(id, depth);
     return depth;
@@ -88,8 +90,10 @@ function orderByParents(members, rowOf, longest, awaited) {
   const middle = (node) => {
     if (longest.includes(node.id)) return -1;
     const parents = node.after.filter((id) => rowOf.has(id)).map((id) => rowOf.get(id));
-    return parents.length ? parents.reduce((sum, row) => sum + row, 0) / parents.length : awaited.has(node.id) ? 1e6 : Infinity;
+    return parents.length ? parents.reduce((sum, row) => sum + row, 0) / parents.length : awaited.has(node.id) ? 1e6
+      : Infinity;
   };
   const keyed = members.map((node, index) => ({node, index, at: middle(node)}));
-  return keyed.sort((one, other) => (one.at === other.at ? one.index - other.index : one.at - other.at)).map(({node}) => node);
+  return keyed.sort((one, other) => (one.at === other.at ? one.index - other.index
+    : one.at - other.at)).map(({node}) => node);
 }

@@ -45,7 +45,8 @@ function followLink(event) {
   const modified = event.metaKey || event.ctrlKey || event.shiftKey || event.altKey;
   if (event.defaultPrevented || event.button !== 0 || modified) return;
   const link = event.target.closest?.("a[href]");
-  if (!link || link.getAttribute("target") || link.hasAttribute("download") || link.getAttribute("href").startsWith("#")) return;
+  if (!link || link.getAttribute("target") || link.hasAttribute("download")
+    || link.getAttribute("href").startsWith("#")) return;
   const address = new URL(link.getAttribute("href"), location);
   if (address.origin !== location.origin || !routeOf(address).name) return;
   event.preventDefault();

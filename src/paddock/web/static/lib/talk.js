@@ -66,7 +66,8 @@ export class Talk {
       const last = this.parts.peek().at(-1);
       if (!last || last.turn !== turn) return;
       const page = await this.ask({turn, after: last.last, limit: 2 * PAGE});
-      const merged = {...page, entries: [...last.entries, ...page.entries], first: last.first, more_before: last.more_before, opening: last.opening ?? page.opening};
+      const merged = {...page, entries: [...last.entries, ...page.entries], first: last.first,
+        more_before: last.more_before, opening: last.opening ?? page.opening};
       this.parts.value = trim([...this.parts.peek().slice(0, -1), merged]);
       if (!page.more_after) return;
     }
@@ -79,7 +80,8 @@ export class Talk {
     try {
       if (first.more_before) {
         const page = await this.ask({turn: first.turn, before: first.first});
-        const merged = {...first, entries: [...page.entries, ...first.entries], first: page.first, more_before: page.more_before, opening: page.opening};
+        const merged = {...first, entries: [...page.entries, ...first.entries], first: page.first,
+          more_before: page.more_before, opening: page.opening};
         this.parts.value = [merged, ...this.parts.peek().slice(1)];
       } else {
         this.parts.value = [await this.ask({turn: first.turn - 1}), ...this.parts.peek()];

@@ -5,13 +5,15 @@ import {recall, remember} from "./memory.js";
 const NAME = "draft.tasks";
 
 export function emptyTask() {
-  return {brief: "", title: "", agent: "", engine: "", kind: "", after: "", waits: [], priority: "", paths: "", attempts: ""};
+  return {brief: "", title: "", agent: "", engine: "", kind: "", after: "", waits: [], priority: "", paths: "",
+    attempts: ""};
 }
 
 export function recallDraft() {
   const kept = recall(NAME);
   if (!kept || !Array.isArray(kept.tasks) || !kept.tasks.length) return {convoy: "", title: "", tasks: [emptyTask()]};
-  return {convoy: kept.convoy ?? "", title: kept.title ?? "", tasks: kept.tasks.map((task) => ({...emptyTask(), ...task}))};
+  return {convoy: kept.convoy ?? "", title: kept.title ?? "",
+    tasks: kept.tasks.map((task) => ({...emptyTask(), ...task}))};
 }
 
 export function keepDraft(draft) {

@@ -81,12 +81,15 @@ function Head({field, convoy}) {
           title="words, or phase:running agent:fixer convoy:pg16 -word"
           onInput=${(event) => { filter.value = event.currentTarget.value; }}
           onKeyDown=${(event) => { if (event.key === "Enter") event.currentTarget.blur(); }} /><kbd>/</kbd></label>
-      <button type="button" class="b wide" aria-pressed=${isSelecting ? "true" : "false"} onClick=${select}>Select <kbd>x</kbd></button>
-      <button type="button" class="b" onClick=${() => openNewTask()}><${Icon} name="plus" />New task <kbd>n</kbd></button></div></div>`;
+      <button type="button" class="b wide" aria-pressed=${isSelecting ? "true" : "false"} onClick=${select}>Select <kbd>
+        x</kbd></button>
+      <button type="button" class="b" onClick=${() => openNewTask()}><${Icon} name="plus" />New task <kbd>n</kbd>
+        </button></div></div>`;
 }
 
 function Layout({name, words, set}) {
-  return html`<label><input type="radio" name="layout" checked=${layout.value === name} onChange=${() => set(name)} />${words}</label>`;
+  return html`<label><input type="radio" name="layout" checked=${layout.value === name} onChange=${() => set(name)} />
+    ${words}</label>`;
 }
 
 function hasRows(phase) {
@@ -104,12 +107,14 @@ function Groups({tasks, isAlone}) {
       <button type="button" class="b" onClick=${clear}>Show all tasks</button></section>`;
   }
   return html`<div class="groups">${phases.slice(0, drawn).map((phase, index) => html`
-    <${Group} key=${phase} phase=${phase} tasks=${tasks} section=${sectionOf(phase)} isFirst=${index === 0} isAlone=${isAlone} />`)}</div>`;
+    <${Group} key=${phase} phase=${phase} tasks=${tasks} section=${sectionOf(phase)} isFirst=${index === 0}
+      isAlone=${isAlone} />`)}</div>`;
 }
 
 function Beside({tasks, convoy}) {
   const drawn = useStages(2);
-  return html`<aside class="stack">${drawn > 1 && html`<${Convoys} tasks=${tasks} only=${convoy} /><${Feed} />`}</aside>`;
+  return html`<aside class="stack">${drawn > 1 && html`<${Convoys} tasks=${tasks} only=${convoy} /><${Feed} />`}
+    </aside>`;
 }
 
 function clear() {

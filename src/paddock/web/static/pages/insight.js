@@ -15,7 +15,8 @@ function Page() {
   const [problem, setProblem] = useState(null);
   useEffect(() => { get("insight").then(setFound, setProblem); }, []);
   return html`<main class="page">
-    <div class="head"><div><h1>Insight</h1>${found && html`<p class="lede"><${Words} text=${found.words} /></p>`}</div></div>
+    <div class="head"><div><h1>Insight</h1>${found && html`<p class="lede"><${Words} text=${found.words} /></p>`}</div>
+      </div>
     ${problem && html`<p class="bad" role="alert">${problem.message} <span class="dim">${problem.hint}</span></p>`}
     ${found && (found.costs.agent.total.turns ? html`<${Tables} found=${found} />` : html`<${Nothing} />`)}
   </main>`;
@@ -30,11 +31,14 @@ function Tables({found: {crew, engines, costs}}) {
 }
 
 function Crew({rows}) {
-  return html`<section class="panel"><header><h2>Who lands how much</h2><span class="end">of what is decided</span></header>
+  return html`<section class="panel"><header><h2>Who lands how much</h2><span class="end">of what is decided</span>
+    </header>
     <div class="in tw"><table class="mid flat">
       <thead><tr><th>agent</th><th>engine</th><th><span class="hide">share landed</span></th><th class="num">landed</th>
-        ${["failed", "tasks", "attempts", "cost", "a change"].map((words) => html`<th class="num">${words}</th>`)}</tr></thead>
-      <tbody>${rows.slice(0, ROWS).map((row) => html`<${CrewRow} key=${`${row.agent} ${row.engine}`} row=${row} />`)}</tbody></table>
+        ${["failed", "tasks", "attempts", "cost", "a change"].map((words) => html`<th class="num">${words}</th>`)}</tr>
+          </thead>
+      <tbody>${rows.slice(0, ROWS).map((row) => html`<${CrewRow} key=${`${row.agent} ${row.engine}`} row=${row} />`)}
+        </tbody></table>
       <${More} count=${rows.length - ROWS} /></div></section>`;
 }
 
@@ -45,13 +49,16 @@ function CrewRow({row}) {
     <td class="share"><${Bar} parts=${parts} most=${row.decided} label=${share} /></td>
     <td class="num">${grouped(row.landed)} of ${grouped(row.decided)}</td><td class="num">${row.failed}</td>
     <td class="num">${grouped(row.tasks)}</td><td class="num">${grouped(row.attempts)}</td>
-    <td class="num"><${Cost} usd=${row.cost_usd} /></td><td class="num"><${Cost} usd=${row.per_landed_usd} /></td></tr>`;
+    <td class="num"><${Cost} usd=${row.cost_usd} /></td><td class="num"><${Cost} usd=${row.per_landed_usd} /></td>
+      </tr>`;
 }
 
 function Engines({rows}) {
-  return html`<section class="panel"><header><h2>How attempts end</h2><span class="end">the last 20 of each task</span></header>
+  return html`<section class="panel"><header><h2>How attempts end</h2><span class="end">the last 20 of each task</span>
+    </header>
     <div class="in tw"><table class="mid flat">
-      <thead><tr><th>engine</th><th><span class="hide">share useful</span></th><th class="num">brought something</th><th>outcomes</th></tr></thead>
+      <thead><tr><th>engine</th><th><span class="hide">share useful</span></th><th class="num">brought something</th>
+        <th>outcomes</th></tr></thead>
       <tbody>${rows.map((row) => html`<${EngineRow} key=${row.engine} row=${row} />`)}</tbody></table></div></section>`;
 }
 
@@ -63,24 +70,28 @@ function EngineRow({row}) {
     <td class="share"><${Bar} parts=${parts} most=${row.attempts} label=${`${row.useful} of ${row.attempts}`} /></td>
     <td class="num">${grouped(row.useful)} of ${grouped(row.attempts)}</td>
     <td><span class="ev">
-      ${outcomes.slice(0, OUTCOMES_SHOWN).map(([outcome, count]) => html`<span class="chip">${outcome} ${count}</span>`)}
+      ${outcomes.slice(0, OUTCOMES_SHOWN).map(([outcome, count]) => html`<span class="chip">${outcome} ${count}
+        </span>`)}
       ${more > 0 && html`<span class="dim">${more} more</span>`}</span></td></tr>`;
 }
 
 function CostTable({by, costs}) {
   const rows = sorted(costs.rows, by);
   const most = Math.max(...rows.map((row) => row.cost_usd ?? 0), 0.01);
-  return html`<section class="panel"><header><h2>Cost by ${by}</h2><span class="end">${plural(rows.length, by)}</span></header>
+  return html`<section class="panel"><header><h2>Cost by ${by}</h2><span class="end">${plural(rows.length, by)}</span>
+    </header>
     <div class="in tw"><table class="mid flat">
       <thead><tr><th>${by}</th><th><span class="hide">share</span></th>
         <th class="num">cost</th><th class="num">turns</th><th class="num">tokens</th></tr></thead>
-      <tbody>${rows.slice(0, ROWS).map((row) => html`<${CostRow} key=${row[by]} name=${row[by]} row=${row} most=${most} />`)}</tbody></table>
+      <tbody>${rows.slice(0, ROWS).map((row) => html`
+        <${CostRow} key=${row[by]} name=${row[by]} row=${row} most=${most} />`)}</tbody></table>
       <${More} count=${rows.length - ROWS} command=${`paddock costs --by ${by}`} /></div></section>`;
 }
 
 function CostRow({name, row, most}) {
   return html`<tr><td class="cut">${name}</td>
-    <td class="share"><${Bar} parts=${[{of: "ready", value: row.cost_usd ?? 0}]} most=${most} label=${money(row.cost_usd) || "unknown"} /></td>
+    <td class="share"><${Bar} parts=${[{of: "ready", value: row.cost_usd ?? 0}]} most=${most}
+      label=${money(row.cost_usd) || "unknown"} /></td>
     <td class="num"><${Cost} usd=${row.cost_usd} /></td><td class="num">${grouped(row.turns)}</td>
     <td class="num">${grouped(row.input_tokens + row.output_tokens)}</td></tr>`;
 }
@@ -102,7 +113,8 @@ function sorted(rows, by) {
 
 function Nothing() {
   return html`<section class="panel blank"><h2>No agent has worked yet</h2>
-    <p>Later this page shows who lands how much, how attempts end, and what it cost by agent, engine, day and convoy.</p>
+    <p>Later this page shows who lands how much, how attempts end, and what it cost by agent, engine, day and convoy.
+      </p>
     <pre class="sh" tabindex="0"><i>$</i> paddock up</pre></section>`;
 }
 

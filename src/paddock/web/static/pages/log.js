@@ -33,13 +33,17 @@ function Page({query}) {
     isFollowing.value = scrollHeight - scrollTop - clientHeight < 40;
     if (scrollTop < 200 && log.hasOlder.peek()) loadOlder(log, scroller.current);
   };
-  const draw = (seq) => html`<${Entry} key=${seq} record=${bySeq.get(seq)} isHere=${at.value === seq} choose=${() => { at.value = seq; }} />`;
+  const draw = (seq) => html`
+    <${Entry} key=${seq} record=${bySeq.get(seq)} isHere=${at.value === seq} choose=${() => { at.value = seq; }} />`;
   return html`<main class="page">
-    <div class="head"><div><h1>Log</h1></div><${Search} search=${search} field=${field} isFollowing=${isFollowing} /></div>
+    <div class="head"><div><h1>Log</h1></div><${Search} search=${search} field=${field} isFollowing=${isFollowing} />
+      </div>
     <${Problem} what=${log.problem.value} />
     <section class="panel log" aria-label="Events">
-      <div class="scroll" ref=${scroller} onScroll=${onScroll} tabindex="0" role="region" aria-label="Events, newest at the end">
-        ${!records.length && html`<p class="in dim">${log.isLoading.value ? "Reading the log…" : "No event is like that."}</p>`}
+      <div class="scroll" ref=${scroller} onScroll=${onScroll} tabindex="0" role="region"
+        aria-label="Events, newest at the end">
+        ${!records.length && html`<p class="in dim">
+          ${log.isLoading.value ? "Reading the log…" : "No event is like that."}</p>`}
         <${VirtualRows} keys=${keys} draw=${draw} threshold=${120} pinned=${at.value} scroller=${scroller} />
       </div>
     </section>
@@ -58,12 +62,14 @@ function Search({search, field, isFollowing}) {
   const toggle = () => { isFollowing.value = !isFollowing.peek(); };
   return html`<div class="acts">
     <label class="filter"><span class="hide">Search</span>
-      <input class="field" type="search" ref=${field} placeholder="Search" value=${search.text} onInput=${set("text")} /><kbd>/</kbd></label>
+      <input class="field" type="search" ref=${field} placeholder="Search" value=${search.text}
+        onInput=${set("text")} /><kbd>/</kbd></label>
     <label><span class="hide">Kind</span>
       <input class="field kind" placeholder="kind, as task.added" value=${search.kind} onInput=${set("kind")} /></label>
     <label><span class="hide">Task</span>
       <input class="field short" placeholder="task" value=${search.task} onInput=${set("task")} /></label>
-    <button type="button" class="b" aria-pressed=${isFollowing.value ? "true" : "false"} onClick=${toggle}>Follow <kbd>F</kbd></button></div>`;
+    <button type="button" class="b" aria-pressed=${isFollowing.value ? "true" : "false"} onClick=${toggle}>Follow <kbd>F
+      </kbd></button></div>`;
 }
 
 function Problem({what}) {
@@ -80,7 +86,8 @@ function Entry({record, isHere, choose}) {
     choose();
     openRecord(record.seq);
   };
-  return html`<button type="button" class="lr" data-seq=${record.seq} aria-current=${isHere ? "true" : null} onClick=${open}>
+  return html`<button type="button" class="lr" data-seq=${record.seq} aria-current=${isHere ? "true" : null}
+    onClick=${open}>
     <span class="id">${record.seq}</span>
     <time datetime=${record.at} title=${dayAndTime(record.at)}>${timeWithSeconds(record.at)}</time>
     <span class="mono cut">${record.kind}</span><span class="id">${record.attempt ?? record.task ?? ""}</span>

@@ -45,7 +45,9 @@ function Waiting({id}) {
     get(`tasks/${encodeURIComponent(id)}`).then(() => setProblem(null), setProblem);
   }, [id]);
   if (!problem) return html`<main class="page" aria-busy="true"></main>`;
-  return html`<main class="page"><section class="panel blank"><h1 class="isolate"><${Words} text=${problem.message} /></h1><p class="isolate"><${Words} text=${problem.hint} /></p><a class="b main" href="/">To the board</a></section></main>`;
+  return html`<main class="page"><section class="panel blank"><h1 class="isolate"><${Words} text=${problem.message} />
+    </h1><p class="isolate"><${Words} text=${problem.hint} /></p><a class="b main" href="/">To the board</a></section>
+    </main>`;
 }
 
 function Task({id, page, live}) {
@@ -57,7 +59,8 @@ function Task({id, page, live}) {
   const act = (action) => {
     if (action === "message") return field.current?.focus();
     if (action === "edit") return openEdit(page);
-    if (action === "reject" && drafts.list.peek().length) return sendDrafts({id, drafts, head: seen.current, then: "reject"});
+    if (action === "reject" && drafts.list.peek().length) return sendDrafts({id, drafts, head: seen.current,
+      then: "reject"});
     return perform(action, [id], {heads: {[id]: seen.current}});
   };
   useTaskKeys(page, act);
@@ -68,8 +71,13 @@ function Task({id, page, live}) {
     [drafts, target, page.versions, task.head, task.phase, task.may.join(), page.transcript?.live, work],
   );
   return html`<main class="page task">
-    <div class="crumb"><a href="/">Board</a><span>/</span>${task.convoy && html`<${Fragment}><a href=${`/convoys/${encodeURIComponent(task.convoy)}`}>convoy ${task.convoy}</a><span>/</span></${Fragment}>`}<span class="mono">${id}</span></div>
-    <div class="head"><div><h1 class="isolate">${task.title}</h1></div><div class="acts">${HEADER.filter((action) => task.may.includes(action)).map((action) => html`<button type="button" key=${action} class="b" onClick=${() => act(action)}><${Icon} name=${SIGNS[action]} />${wordsOf(action)} <kbd>${KEYS[action]}</kbd></button>`)}</div></div>
+    <div class="crumb"><a href="/">Board</a><span>/</span>
+      ${task.convoy && html`<${Fragment}><a href=${`/convoys/${encodeURIComponent(task.convoy)}`}>convoy ${task.convoy}
+      </a><span>/</span></${Fragment}>`}<span class="mono">${id}</span></div>
+    <div class="head"><div><h1 class="isolate">${task.title}</h1></div><div class="acts">
+      ${HEADER.filter((action) => task.may.includes(action)).map((action) => html`
+      <button type="button" key=${action} class="b" onClick=${() => act(action)}><${Icon} name=${SIGNS[action]} />
+      ${wordsOf(action)} <kbd>${KEYS[action]}</kbd></button>`)}</div></div>
     <${Say} page=${page} />
     <${Brief} id=${id} brief=${withoutTitle(page.brief, task.title)} />
     <${Way} page=${page} changes=${live.changesOf("timeline")} />
@@ -77,7 +85,8 @@ function Task({id, page, live}) {
       <${Transcript} id=${id} page=${page} field=${field} />
       ${changes}
       <aside class="stack" aria-label="What can be done">
-        <${YouCan} id=${id} choices=${page.choices} act=${act} main=${drafts.list.value.length ? null : MAIN[task.need]} />
+        <${YouCan} id=${id} choices=${page.choices} act=${act}
+          main=${drafts.list.value.length ? null : MAIN[task.need]} />
         <${Findings} findings=${page.findings} />
         <${CiRuns} page=${page} changes=${live.changesOf("runs")} openRun=${openRunLog} />
         <${Cost} cost=${page.cost} />
@@ -85,7 +94,9 @@ function Task({id, page, live}) {
       </aside>
     </div>
     <${AllEvents} page=${page} changes=${live.changesOf("timeline")} openRun=${openRunLog} />
-    <p class="hint"><span><kbd>]</kbd><kbd>[</kbd>next, previous file</span><span><kbd>j</kbd><kbd>k</kbd>line</span><span><kbd>c</kbd>comment on the line</span><span><kbd>F</kbd>follow</span><span><kbd>o</kbd>unfold all</span><span><kbd>u</kbd>unified or split</span><span><kbd>?</kbd>all keys</span></p>
+    <p class="hint"><span><kbd>]</kbd><kbd>[</kbd>next, previous file</span><span><kbd>j</kbd><kbd>k</kbd>line</span>
+      <span><kbd>c</kbd>comment on the line</span><span><kbd>F</kbd>follow</span><span><kbd>o</kbd>unfold all</span>
+      <span><kbd>u</kbd>unified or split</span><span><kbd>?</kbd>all keys</span></p>
   </main>`;
 }
 
@@ -105,12 +116,14 @@ function useTaskKeys(page, act) {
 function Say({page}) {
   const {task} = page;
   const isLive = Boolean(page.transcript?.live);
-  const doing = isLive ? `attempt ${task.attempts}, turn ${task.turn}${task.step ? `: ${task.step}` : ""}` : task.reason;
+  const doing = isLive ? `attempt ${task.attempts}, turn ${task.turn}${task.step ? `: ${task.step}` : ""}`
+    : task.reason;
   return html`<div class="say" role="status"><${State} of=${task.phase} />
     ${doing && html`<span class="isolate"><${Words} text=${doing} /></span>`}
     ${task.stuck && html`<span class="late isolate">${task.stuck}</span>`}
     ${task.unblock && html`<span class="isolate"><${Words} text=${task.unblock} /></span>`}
-    <span class="dim">for <${Age} at=${task.since} />${isLive && task.step_at && html`, last step <${Age} at=${task.step_at} /> ago`}</span>
+    <span class="dim">for <${Age} at=${task.since} />
+      ${isLive && task.step_at && html`, last step <${Age} at=${task.step_at} /> ago`}</span>
     <span class="dim">${[task.agent, task.engine].filter(Boolean).join(" · ")}</span>
     ${(task.insertions > 0 || task.deletions > 0) && html`<span><${Change} ...${task} /></span>`}
     ${task.cost_usd != null && html`<span>${money(task.cost_usd)}</span>`}
@@ -136,10 +149,15 @@ function Brief({id, brief}) {
       return setPrompt(error.message);
     }
   };
-  return html`<section class="panel brief0" aria-label="Brief"><div class="in brief"><span class="words"><${Words} text=${isWhole || !isLong ? brief : `${brief.slice(0, BRIEF_CHARS)} …`} /></span>
-    <span class="acts">${isLong && html`<button type="button" class="link" onClick=${() => setWhole(!isWhole)}>${isWhole ? "less" : `all of it, ${bytes(brief.length)}`}</button>`}
-      <button type="button" class="link" aria-expanded=${String(Boolean(prompt))} onClick=${load}>${prompt ? "without the prompt" : "whole prompt"}</button></span>
-    ${prompt && html`<pre class="raw small" tabindex="0" aria-label="The prompt of a first turn">${prompt}</pre>`}</div></section>`;
+  return html`<section class="panel brief0" aria-label="Brief"><div class="in brief"><span class="words">
+    <${Words} text=${isWhole || !isLong ? brief : `${brief.slice(0, BRIEF_CHARS)} …`} /></span>
+    <span class="acts">${isLong
+      && html`<button type="button" class="link" onClick=${() => setWhole(!isWhole)}>
+      ${isWhole ? "less" : `all of it, ${bytes(brief.length)}`}</button>`}
+      <button type="button" class="link" aria-expanded=${String(Boolean(prompt))} onClick=${load}>
+        ${prompt ? "without the prompt" : "whole prompt"}</button></span>
+    ${prompt && html`<pre class="raw small" tabindex="0" aria-label="The prompt of a first turn">${prompt}</pre>`}</div>
+      </section>`;
 }
 
 export default {title: ({task}) => task, view: ({task}) => `task:${task}`, Page};

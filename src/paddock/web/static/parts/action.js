@@ -14,6 +14,7 @@ export function ActionButton({action, id, need = "", isMain = false, showKey = f
   const run = () => { if (!isReadOnly && !isSent) perform(action, [id]); };
   const off = isReadOnly || isSent ? "true" : null;
   return html`<button type="button" class=${`b${isMain && !off ? " main" : ""}`} aria-disabled=${off} onClick=${run}
-    title=${isReadOnly ? "this page may only read" : null} aria-label=${`${OTHER_WORDS[need]?.[action] ?? words} ${id}`}>
+    title=${isReadOnly ? "this page may only read" : null}
+      aria-label=${`${OTHER_WORDS[need]?.[action] ?? words} ${id}`}>
     ${OTHER_WORDS[need]?.[action] ?? words} ${showKey && key && html`<kbd>${key}</kbd>`}</button>`;
 }

@@ -24,8 +24,10 @@ function TextDialog({title, label, send, isRequired = false, isLine = false, clo
       <div class="in form">
         <label class="wide"><span>${label}</span>
           ${isLine
-            ? html`<input class="field" data-first autocomplete="off" required=${isRequired} value=${text} onInput=${onInput} />`
-            : html`<textarea class="field" rows="5" data-first required=${isRequired} value=${text} onKeyDown=${onKeyDown}
+            ? html`<input class="field" data-first autocomplete="off" required=${isRequired} value=${text}
+              onInput=${onInput} />`
+            : html`<textarea class="field" rows="5" data-first required=${isRequired} value=${text}
+              onKeyDown=${onKeyDown}
               onInput=${onInput}></textarea>`}</label>
         <div class="acts">
           <button type="submit" class="b main">${send} <kbd>${isLine ? "↵" : "Ctrl ↵"}</kbd></button>

@@ -25,7 +25,8 @@ export function State({of, words = of, icon = of}) {
 
 /** The icon alone, with its word for those who cannot see it. */
 export function Mark({of, words = of}) {
-  return html`<span class=${`ico ${of}`} title=${words}><${Icon} name=${of} /><span class="hide">${words}</span></span>`;
+  return html`<span class=${`ico ${of}`} title=${words}><${Icon} name=${of} /><span class="hide">${words}</span>
+    </span>`;
 }
 
 export function Need({of}) {

@@ -11,7 +11,8 @@ export function Bar({parts, most, label, size = ""}) {
     x += value;
     return rect;
   });
-  return html`<svg class=${`bar ${size}`} viewBox=${`0 0 ${total} 1`} preserveAspectRatio="none" role="img" aria-label=${label}>
+  return html`<svg class=${`bar ${size}`} viewBox=${`0 0 ${total} 1`} preserveAspectRatio="none" role="img"
+    aria-label=${label}>
     ${rects}</svg>`;
 }
 
@@ -23,16 +24,20 @@ export function Slots({runs, slots, label}) {
   const boxes = Array.from({length: count}, (_, index) => {
     const run = runs[index];
     const x = index * step;
-    return html`<g class=${run ? run.of : "plain"}><rect x=${x} y="0" width=${width} height="14" rx="3" class="washc" />${
-      run && html`<rect x=${x} y="0" width=${Math.max(1, width * run.share)} height="14" rx="3" class="fillc" opacity=".55" />`}</g>`;
+    return html`<g class=${run ? run.of : "plain"}><rect x=${x} y="0" width=${width} height="14" rx="3" class="washc" />
+      ${
+      run && html`<rect x=${x} y="0" width=${Math.max(1, width * run.share)} height="14" rx="3" class="fillc"
+        opacity=".55" />`}</g>`;
   });
-  return html`<svg class="slots" viewBox="0 0 200 14" preserveAspectRatio="none" role="img" aria-label=${label}>${boxes}</svg>`;
+  return html`<svg class="slots" viewBox="0 0 200 14" preserveAspectRatio="none" role="img" aria-label=${label}>${boxes}
+    </svg>`;
 }
 
 export function Spark({values, of}) {
   const most = Math.max(...values, 1);
   const step = 160 / Math.max(1, values.length - 1);
-  const points = values.map((value, index) => `${(index * step).toFixed(1)},${(13 - (value / most) * 11).toFixed(1)}`).join(" ");
+  const points = values.map((value,
+    index) => `${(index * step).toFixed(1)},${(13 - (value / most) * 11).toFixed(1)}`).join(" ");
   return html`<svg class=${`spark ${of}`} viewBox="0 0 160 14" preserveAspectRatio="none" aria-hidden="true">
     <polygon class="washc" points=${`0,14 ${points} 160,14`} />
     <polyline class="linec" points=${points} vector-effect="non-scaling-stroke" /></svg>`;

@@ -54,7 +54,9 @@ function optionsOf(element, series, height) {
     legend: {show: false},
     cursor: {y: false, points: {size: 7}, drag: {x: false, y: false}},
     scales: {x: {time: true}, y: {range: (_, __, most) => [0, Math.max(4, Math.ceil((most ?? 0) * 1.12))]}},
-    axes: [axis(colour, {size: 24, grid: {show: false}, values: (_, times) => times.map(clockOf(times))}), axis(colour, {size: AXIS_WIDTH, grid: {stroke: colour("line"), width: 1}, incrs: [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000]})],
+    axes: [axis(colour, {size: 24, grid: {show: false}, values: (_, times) => times.map(clockOf(times))}),
+      axis(colour, {size: AXIS_WIDTH, grid: {stroke: colour("line"), width: 1},
+      incrs: [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000]})],
     series: [{}, ...series.map(({label, of, dash, fill, stepped}) => ({
       label,
       stroke: colour(of),
@@ -118,13 +120,16 @@ export function Bands({times, values, words, classes, label}) {
   const whole = times.at(-1) - first || 1;
   const x = (at) => AXIS_WIDTH + ((at - first) / whole) * (width.value - AXIS_WIDTH - PAD_RIGHT);
   return html`<div ref=${box}><svg class="bands" viewBox=${`0 0 ${width.value} 20`} role="img" aria-label=${label}>
-    ${spansOf(times, values).map(({from, to, value}) => html`<${Span} key=${from} left=${x(from)} right=${x(to)} words=${words(value)} of=${classes(value)} />`)}
+    ${spansOf(times, values).map(({from, to, value}) => html`
+      <${Span} key=${from} left=${x(from)} right=${x(to)} words=${words(value)} of=${classes(value)} />`)}
   </svg></div>`;
 }
 
 function Span({left, right, words, of}) {
   const width = Math.max(3, right - left - 1);
-  return html`<g class=${of}><title>${words}</title><rect x=${left} y="0" width=${width} height="20" rx="3" class="washc" /><rect x=${left} y="0" width="3" height="20" rx="1" class="fillc" />
+  return html`<g class=${of}><title>${words}</title>
+    <rect x=${left} y="0" width=${width} height="20" rx="3" class="washc" />
+    <rect x=${left} y="0" width="3" height="20" rx="1" class="fillc" />
     <text x=${left + 8} y="14" class="ct i2">${fit(words, width - 12)}</text></g>`;
 }
 
@@ -133,7 +138,8 @@ function spansOf(times, values) {
   for (let index = 0; index < times.length; index += 1) {
     const value = values[index];
     const last = spans.at(-1);
-    if (last && last.value === value && last.index === index - 1) Object.assign(last, {to: times[index + 1] ?? times[index], index});
+    if (last && last.value === value && last.index === index - 1) Object.assign(last,
+      {to: times[index + 1] ?? times[index], index});
     else if (value) spans.push({value, from: times[index], to: times[index + 1] ?? times[index], index});
   }
   return spans;
@@ -153,7 +159,9 @@ export function Trace({values, most, of = "ready", label}) {
     } else part.push([(index * step).toFixed(1), (26 - Math.min(1, value / top) * 22).toFixed(1)]);
   });
   if (part.length) parts.push(part);
-  return html`<svg class=${`spark ${of}`} viewBox="0 0 160 28" preserveAspectRatio="none" role="img" aria-label=${label}>
+  return html`<svg class=${`spark ${of}`} viewBox="0 0 160 28" preserveAspectRatio="none" role="img"
+    aria-label=${label}>
     ${most != null && html`<path class="axis dash" d="M0 4H160" vector-effect="non-scaling-stroke" />`}
-    ${parts.map((points) => html`<polygon class="washc" points=${`${points[0][0]},28 ${points.map((point) => point.join()).join(" ")} ${points.at(-1)[0]},28`} /><polyline class="linec" points=${points.map((point) => point.join()).join(" ")} vector-effect="non-scaling-stroke" />`)}</svg>`;
+    ${parts.map((points) => html`
+      <polygon class="washc" points=${`${points[0][0]},28 ${points.map((point) => point.join()).join(" ")} ${points.at(-1)[0]},28`} /><polyline class="linec" points=${points.map((point) => point.join()).join(" ")} vector-effect="non-scaling-stroke" />`)}</svg>`;
 }

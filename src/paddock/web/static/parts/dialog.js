@@ -40,7 +40,8 @@ export function Dialog({title, close, children, size = ""}) {
     close(null);
   };
   const onClick = (event) => { if (event.target === box.current) close(null); };
-  return html`<dialog class=${`dialog panel ${size}`} ref=${box} aria-label=${title} onCancel=${dismiss} onMouseDown=${onClick}>
+  return html`<dialog class=${`dialog panel ${size}`} ref=${box} aria-label=${title} onCancel=${dismiss}
+    onMouseDown=${onClick}>
     ${children}
   </dialog>`;
 }

@@ -11,7 +11,8 @@ export function KeyHelp({close}) {
   useKeys({"?": () => close(null)}, {scope: "Keys", modal: true});
   return html`<${Dialog} title="Keys" close=${close}>
     <header><h2>Keys</h2><span class="end">
-      <button type="button" class="b" data-first onClick=${() => close(null)}>Close <kbd>esc</kbd></button></span></header>
+      <button type="button" class="b" data-first onClick=${() => close(null)}>Close <kbd>esc</kbd></button></span>
+        </header>
     <div class="in keys">${shown.map(([scope, keys]) => html`<section>
       <h3>${scope}</h3>
       <dl>${keys.map(({key, words}) => html`<div><dt><kbd>${SHOWN[key] ?? key}</kbd></dt><dd>${words}</dd></div>`)}</dl>

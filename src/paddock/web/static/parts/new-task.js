@@ -53,11 +53,13 @@ function NewTask({isConvoy, close}) {
     <form ref=${form} onSubmit=${submit} onKeyDown=${onKeyDown}>
       <header><h2>${isMany ? `New convoy of ${draft.tasks.length} tasks` : "New task"}</h2></header>
       <div class="in">
-        ${refusal && html`<p class="bad" role="alert">${refusal.message}<br /><span class="dim">${refusal.hint}</span></p>`}
+        ${refusal && html`<p class="bad" role="alert">${refusal.message}<br /><span class="dim">${refusal.hint}</span>
+          </p>`}
         ${(isMany || draft.convoy) && html`
           <${ConvoyFields} draft=${draft} bad=${badField(-1)} change=${change} convoys=${choices.convoys} />`}
         ${draft.tasks.map((task, index) => html`
-          <${TaskFields} key=${index} index=${index} task=${task} count=${draft.tasks.length} choices=${choices} bad=${badField(index)}
+          <${TaskFields} key=${index} index=${index} task=${task} count=${draft.tasks.length} choices=${choices}
+            bad=${badField(index)}
             change=${(fields) => changeTask(index, fields)} remove=${() => change(without(draft, index))} />`)}
         <div class="acts gap-top">
           <button type="submit" class="b main" aria-disabled=${isSending ? "true" : null}>
@@ -90,21 +92,26 @@ function TaskFields({index, task, count, choices, bad, change, remove}) {
     onInput: (event) => change({[name]: event.currentTarget.value}),
   });
   const agents = choices.agents.map((agent) => agent.name);
-  const field = (name, label, note, control) => html`<${Field} label=${label} note=${note} bad=${bad === name}>${control}</${Field}>`;
+  const field = (name, label, note, control) => html`<${Field} label=${label} note=${note} bad=${bad === name}>
+    ${control}</${Field}>`;
   return html`<fieldset class="form task">
-    ${count > 1 && html`<legend>Task ${index + 1} <button type="button" class="link" onClick=${remove}>remove</button></legend>`}
+    ${count > 1 && html`<legend>Task ${index + 1} <button type="button" class="link" onClick=${remove}>remove</button>
+      </legend>`}
     <label class=${`wide ${bad === "brief" ? "bad" : ""}`}><span>Brief</span>
       <textarea ...${input("brief")} rows=${count > 1 ? 3 : 6} required data-first=${index === 0 ? "" : null}
         placeholder="What should be different afterwards, and how to tell"></textarea></label>
     ${count > 1 && index > 0 && html`<${Waits} index=${index} waits=${task.waits} change=${change} />`}
-    <details class="wide" open=${Boolean(bad && bad !== "brief")}><summary>More: title, agent, order, paths</summary><div class="form">
+    <details class="wide" open=${Boolean(bad && bad !== "brief")}><summary>More: title, agent, order, paths</summary>
+      <div class="form">
       ${field("title", "Title", "the brief’s first line if empty", html`<input ...${input("title")} />`)}
       ${field("agent", "Agent", "", html`<${Choice} ...${input("agent")} none="as configured" options=${agents} />`)}
-      ${field("engine", "Engine", "", html`<${Choice} ...${input("engine")} none="the agent’s" options=${choices.engines} />`)}
+      ${field("engine", "Engine", "",
+        html`<${Choice} ...${input("engine")} none="the agent’s" options=${choices.engines} />`)}
       ${field("kind", "Kind", "", html`<${Choice} ...${input("kind")} none="none" options=${choices.kinds} />`)}
       ${field("after", "After", "tasks that must land first, such as t3, t5", html`<input ...${input("after")} />`)}
       ${field("paths", "Paths", "where it may work, such as src/api/**", html`<input ...${input("paths")} />`)}
-      ${field("priority", "Priority", "higher goes first", html`<input ...${input("priority")} type="number" step="1" placeholder="0" />`)}
+      ${field("priority", "Priority", "higher goes first",
+        html`<input ...${input("priority")} type="number" step="1" placeholder="0" />`)}
       ${field("attempts", "Attempts", "", html`<input ...${input("attempts")} type="number" min="1" step="1"
         placeholder=${choices.attempts ?? ""} />`)}
     </div></details>
@@ -112,7 +119,8 @@ function TaskFields({index, task, count, choices, bad, change, remove}) {
 }
 
 function Field({label, note, bad, children}) {
-  return html`<label class=${bad ? "bad" : null}><span>${label}</span>${children}${note && html`<small>${note}</small>`}</label>`;
+  return html`<label class=${bad ? "bad" : null}><span>${label}</span>${children}${note && html`<small>${note}</small>`}
+    </label>`;
 }
 
 function Choice({options, none, value, onInput, ...rest}) {
@@ -122,10 +130,12 @@ function Choice({options, none, value, onInput, ...rest}) {
 }
 
 function Waits({index, waits, change}) {
-  const toggle = (other) => change({waits: waits.includes(other) ? waits.filter((one) => one !== other) : [...waits, other]});
+  const toggle = (other) => change({waits: waits.includes(other) ? waits.filter((one) => one !== other)
+    : [...waits, other]});
   return html`<div class="wide waits" role="group" aria-label=${`Task ${index + 1} waits for`}><span>Waits for</span>
     ${Array.from({length: index}, (_, other) => html`<label>
-      <input type="checkbox" checked=${waits.includes(other)} onChange=${() => toggle(other)} />task ${other + 1}</label>`)}</div>`;
+      <input type="checkbox" checked=${waits.includes(other)} onChange=${() => toggle(other)} />task ${other + 1}
+        </label>`)}</div>`;
 }
 
 function withTwo(draft, isConvoy) {
@@ -136,5 +146,6 @@ function withTwo(draft, isConvoy) {
 function without(draft, index) {
   const moved = (other) => (other > index ? other - 1 : other);
   const tasks = draft.tasks.filter((_, at) => at !== index);
-  return {...draft, tasks: tasks.map((task) => ({...task, waits: task.waits.filter((other) => other !== index).map(moved)}))};
+  return {...draft, tasks: tasks.map((task) => ({...task,
+    waits: task.waits.filter((other) => other !== index).map(moved)}))};
 }

@@ -20,11 +20,13 @@ function RecordDialog({seq, close}) {
   return html`<${Dialog} title=${title} close=${close} size="large">
     <header><h2>${title}</h2>${record && html`<span class="chip">${record.kind}</span>`}
       <span class="end">
-        <button type="button" class="b" data-first onClick=${() => close(null)}>Close <kbd>esc</kbd></button></span></header>
+        <button type="button" class="b" data-first onClick=${() => close(null)}>Close <kbd>esc</kbd></button></span>
+          </header>
     <div class="in">
       ${error && html`<p class="bad">${error.message}</p>`}
       ${record && html`<${Facts} record=${record} close=${close} />
-        <pre class="sh body" tabindex="0" aria-label="Body">${JSON.stringify(record.body, null, 2).slice(0, MOST_CHARACTERS)}</pre>`}
+        <pre class="sh body" tabindex="0" aria-label="Body">
+          ${JSON.stringify(record.body, null, 2).slice(0, MOST_CHARACTERS)}</pre>`}
     </div>
   </${Dialog}>`;
 }
@@ -33,7 +35,8 @@ function Facts({record, close}) {
   const run = record.body?.run ?? record.body?.run_id;
   return html`${record.words && html`<p class="isolate">${record.words}</p>`}
     <p class="dim facts"><span>${dayAndTime(record.at)}</span><span>by ${record.actor}</span>
-      ${record.task && html`<a class="link" href=${taskPath(record.task)} onClick=${() => close(null)}>${record.task}</a>`}
+      ${record.task && html`<a class="link" href=${taskPath(record.task)} onClick=${() => close(null)}>${record.task}
+        </a>`}
       ${record.attempt && html`<span>attempt ${record.attempt}</span>`}
       ${typeof run === "string" && html`<${RunLink} run=${run} close=${close} />`}</p>`;
 }

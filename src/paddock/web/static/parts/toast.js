@@ -19,6 +19,7 @@ function Toast({one: {id, words, hint, tone, act}}) {
     <span class="ico"><${Icon} name=${tone === "refused" ? "blocked" : "landed"} /></span>
     <div><p>${words}</p>${hint && html`<p class="dim">${hint}</p>`}</div>
     ${act && html`<button type="button" class="b" onClick=${run}>${act.words}</button>`}
-    <button type="button" class="b bare" aria-label="Dismiss" onClick=${() => dismiss(id)}><${Icon} name="close" /></button>
+    <button type="button" class="b bare" aria-label="Dismiss" onClick=${() => dismiss(id)}><${Icon} name="close" />
+      </button>
   </div>`;
 }

@@ -60,14 +60,18 @@ function Truth() {
   const {daemon, seq, log} = pulse.value;
   if (link !== "live") {
     const of = link === "opening" ? "waiting" : "blocked";
-    return html`<span class="pulse" role="status" title=${EXPLAINED[link]}><${State} of=${of} words=${UNTRUE[link]} /></span>`;
+    return html`<span class="pulse" role="status" title=${EXPLAINED[link]}><${State} of=${of} words=${UNTRUE[link]} />
+      </span>`;
   }
-  if (log) return html`<span class="pulse" role="status" title=${log}><${State} of="failed" words="log unreadable" /></span>`;
+  if (log) return html`<span class="pulse" role="status" title=${log}><${State} of="failed" words="log unreadable" />
+    </span>`;
   if (daemon && daemon !== "running") {
     const words = daemon === "silent" ? "daemon silent" : "daemon down";
-    return html`<span class="pulse" role="status" title=${`log at event ${grouped(seq)}`}><${State} of="blocked" words=${words} /></span>`;
+    return html`<span class="pulse" role="status" title=${`log at event ${grouped(seq)}`}>
+      <${State} of="blocked" words=${words} /></span>`;
   }
-  return html`<span class="pulse" role="status" title=${`daemon running, log at event ${grouped(seq)}`}><${MainState} /></span>`;
+  return html`<span class="pulse" role="status" title=${`daemon running, log at event ${grouped(seq)}`}><${MainState} />
+    </span>`;
 }
 
 const MAIN = {green: "landed", untested: "waiting", red: "failed", unknown: "waiting"};

@@ -34,7 +34,8 @@ export function VirtualRows({keys, draw, threshold = 24, pinned = null, scroller
   }, [isLong, scroller]);
   const isMounted = useRef(false);
   useLayoutEffect(() => {
-    if (isMounted.current && isLong && pinned !== null) reveal(box.current, scroller?.current, keys.indexOf(pinned), range.height);
+    if (isMounted.current && isLong && pinned !== null) reveal(box.current, scroller?.current, keys.indexOf(pinned),
+      range.height);
     isMounted.current = true;
   }, [pinned]);
   if (!isLong) return keys.map(draw);
@@ -49,11 +50,13 @@ export function VirtualRows({keys, draw, threshold = 24, pinned = null, scroller
 
 function rangeOf(box, scroller, count, old) {
   if (!box) return old;
-  const height = box.children[1]?.offsetHeight > 4 && box.children.length > 2 ? box.children[1].offsetHeight : old.height;
+  const height = box.children[1]?.offsetHeight > 4 && box.children.length > 2 ? box.children[1].offsetHeight
+    : old.height;
   const top = box.getBoundingClientRect().top - (scroller ? scroller.getBoundingClientRect().top : 0);
   const seen = scroller ? scroller.clientHeight : innerHeight;
   const first = stepped(Math.floor(-top / height) - SPARE_ROWS, count);
-  const last = Math.max(first + STEP_ROWS, stepped(Math.ceil((seen - top) / height) + SPARE_ROWS + STEP_ROWS, count + STEP_ROWS));
+  const last = Math.max(first + STEP_ROWS,
+    stepped(Math.ceil((seen - top) / height) + SPARE_ROWS + STEP_ROWS, count + STEP_ROWS));
   return first === old.first && last === old.last && height === old.height ? old : {first, last, height};
 }
 

@@ -73,13 +73,15 @@ let lastIndex = 0;
 
 /** All rows that the keyboard can reach, in order. */
 export function reachable(isFolded) {
-  return SECTIONS.flatMap((section) => (isFolded(section) ? [] : sections.get(section).peek().ids.map((id) => ({section, id}))));
+  return SECTIONS.flatMap((section) => (isFolded(section) ? []
+    : sections.get(section).peek().ids.map((id) => ({section, id}))));
 }
 
 effect(() => {
   const at = cursor.value;
   subject.value = selected.value.size ? [...selected.value] : at ? [at.id] : [];
-  if (at) lastIndex = Math.max(0, reachable(() => false).findIndex((one) => one.id === at.id && one.section === at.section));
+  if (at) lastIndex = Math.max(0,
+    reachable(() => false).findIndex((one) => one.id === at.id && one.section === at.section));
 });
 
 function isSame(one, other) {

@@ -22,7 +22,8 @@ function BulkButton({action, ids}) {
   const not = ids.length - legal.length;
   const title = not ? `not for ${not} of ${ids.length}` : null;
   const off = legal.length ? null : "true";
-  return html`<button type="button" class="b" aria-disabled=${off} title=${title} onClick=${() => performSelected(action)}>
+  return html`<button type="button" class="b" aria-disabled=${off} title=${title}
+    onClick=${() => performSelected(action)}>
     ${words} ${legal.length > 0 && legal.length}${key && legal.length > 0 && html` <kbd>${key}</kbd>`}
     ${not > 0 && legal.length > 0 && html`<span class="dim">not ${not}</span>`}</button>`;
 }

@@ -23,7 +23,8 @@ export function Convoys({tasks, only}) {
   return html`<section class="panel" aria-label="Convoys">
     <header><h2>Convoys</h2><span class="end">${underWay.length} under way</span></header>
     ${[...underWay, ...(only ? over : over.slice(-FINISHED_SHOWN))].map((row) => html`
-      <${Convoy} key=${row.name} row=${row} tasks=${tasks} isOpen=${[first, only].includes(row.name)} isLarge=${Boolean(only)} />`)}
+      <${Convoy} key=${row.name} row=${row} tasks=${tasks} isOpen=${[first, only].includes(row.name)}
+        isLarge=${Boolean(only)} />`)}
     ${more > 0 && html`<p class="more">${plural(more, "more convoy")} finished</p>`}
   </section>`;
 }
@@ -35,11 +36,13 @@ function Convoy({row, tasks, isOpen, isLarge}) {
   const left = row.eta ? html`<${Until} at=${row.eta} isRough />` : isOver(row) && "done";
   const canDraw = hasGraph(row, tasks);
   return html`<div class="convoy" data-convoy=${row.name}>
-    <div class="l"><a class="strong cut" href=${`/convoys/${encodeURIComponent(row.name)}`} title=${row.title}>${row.name}</a>
+    <div class="l"><a class="strong cut" href=${`/convoys/${encodeURIComponent(row.name)}`} title=${row.title}>
+      ${row.name}</a>
       <span class="dim nowrap">${row.done} of ${row.total} done</span><span class="end nowrap">${left}</span></div>
     <${Bar} parts=${parts} most=${row.total} label=${`${row.name}: ${row.done} of ${row.total} done`} />
     <div class="w"><${ConvoyWords} row=${row} /> ${canDraw && html`<button type="button" class="link"
-      aria-expanded=${shows ? "true" : "false"} onClick=${() => { chosen.value = !shows; }}>${shows ? "hide graph" : "graph"}</button>`}</div>
+      aria-expanded=${shows ? "true" : "false"} onClick=${() => { chosen.value = !shows; }}>
+        ${shows ? "hide graph" : "graph"}</button>`}</div>
     ${shows && canDraw && html`<${LiveGraph} row=${row} tasks=${tasks} isLarge=${isLarge} />`}
   </div>`;
 }

@@ -16,11 +16,14 @@ export function EmptyBoard() {
       <pre class="sh" tabindex="0"><i>$</i> paddock add "Type api/customers"${"\n"}<i>$</i> paddock up${
         " ".repeat(24)}<i># starts agents, lands what you approve</i></pre>
       <div class="acts">
-        <button type="button" class="b main" onClick=${() => openNewTask()}><${Icon} name="plus" />New task <kbd>n</kbd></button>
-        <button type="button" class="b" onClick=${() => openNewTask({isConvoy: true})}>New convoy</button></div></section>
+        <button type="button" class="b main" onClick=${() => openNewTask()}><${Icon} name="plus" />New task <kbd>n</kbd>
+          </button>
+        <button type="button" class="b" onClick=${() => openNewTask({isConvoy: true})}>New convoy</button></div>
+          </section>
     <div class="two gap-top">
       <section class="panel blank"><h2>Needs you</h2>
-        <p>Nobody waits for you. What asks for a person comes here first: approvals, questions, what is stuck.</p></section>
+        <p>Nobody waits for you. What asks for a person comes here first: approvals, questions, what is stuck.</p>
+          </section>
       ${daemon === "running" ? html`<${DaemonUp} />` : html`<${DaemonDown} />`}
     </div>
     ${notices.length > 0 && html`<section class="panel needs gap-top" aria-label="Needs you">
@@ -30,7 +33,8 @@ export function EmptyBoard() {
 function DaemonUp() {
   const agents = documentOf("board").field("agents").value;
   return html`<section class="panel blank"><${State} of="landed" words="daemon is running" />
-    <p>The first task that is ready starts at once${agents?.cap != null ? `, up to ${agents.cap} agents at a time` : ""}.</p></section>`;
+    <p>The first task that is ready starts at once${agents?.cap != null ? `, up to ${agents.cap} agents at a time` : ""}
+      .</p></section>`;
 }
 
 function DaemonDown() {

@@ -9,8 +9,10 @@ const SHOWN = 12;
 
 export function Feed() {
   const told = records.value.filter((record) => record.words).slice(-SHOWN).reverse();
-  return html`<section class="panel"><header><h2>Recent</h2><span class="end"><a href="/log">whole log</a></span></header>
-    ${told.length ? html`<ul class="feed">${told.map((record) => html`<${Entry} key=${record.seq} record=${record} />`)}</ul>`
+  return html`<section class="panel"><header><h2>Recent</h2><span class="end"><a href="/log">whole log</a></span>
+    </header>
+    ${told.length ? html`<ul class="feed">${told.map((record) => html`<${Entry} key=${record.seq} record=${record} />`)}
+      </ul>`
       : html`<p class="in dim">Nothing worth telling has happened yet.</p>`}
   </section>`;
 }

@@ -10,7 +10,8 @@ export function Flow({chosen, base}) {
   const counts = documentOf("board").field("counts").value;
   const pathOf = (phase) => (phase ? `${base}?phase=${phase}` : base);
   return html`<nav class="flow panel" aria-label="Phases">${PHASES.map((phase) => html`
-    <a href=${pathOf(phase === chosen ? "" : phase)} aria-current=${phase === chosen ? "true" : null} data-phase=${phase}>
+    <a href=${pathOf(phase === chosen ? "" : phase)} aria-current=${phase === chosen ? "true" : null}
+      data-phase=${phase}>
       <${Mark} of=${phase} words="" /><b>${counts[phase] ?? 0}</b>${phase}</a>
     ${phase === GAP_AFTER && html`<span class="gap" aria-hidden="true"></span>`}`)}</nav>`;
 }

@@ -30,7 +30,8 @@ export function Group({phase, tasks, section, isFirst, isAlone}) {
     const row = tasks.get(id);
     return row && html`<${TaskRow} key=${id} row=${row} section=${phase} isLeaving=${leaving.has(id)} />`;
   };
-  return html`<details class="group panel" id=${phase} data-section=${phase} open=${!folded.has(phase)} onToggle=${onToggle}>
+  return html`<details class="group panel" id=${phase} data-section=${phase} open=${!folded.has(phase)}
+    onToggle=${onToggle}>
     <summary><${State} of=${phase} /><span class="cnt">${count}</span>
       <span class="end"><${Note} phase=${phase} section=${section} tasks=${tasks} /></span>
       ${moved > 0 && html`<button type="button" class="b bare moved" onClick=${show}>${moved} moved</button>`}</summary>

@@ -41,7 +41,8 @@ export function Needs({tasks, section, isFiltered}) {
       <span class="end">
         ${moved > 0 && html`<button type="button" class="b bare" onClick=${release}>${moved} moved</button>`}
         ${ready.length > 1 && html`${ready.length} can go with one key
-          <button type="button" class="b" onClick=${() => selectAll(ready)}>Select all <kbd>A</kbd></button>`}</span></header>
+          <button type="button" class="b" onClick=${() => selectAll(ready)}>Select all <kbd>A</kbd></button>`}</span>
+            </header>
     <${VirtualRows} keys=${isCut ? ids.slice(0, SHOWN) : ids} draw=${draw} pinned=${pinned} />
     ${isCut && html`<button type="button" class="more" onClick=${() => { isWhole.value = true; }}>
       ${ids.length - SHOWN} more need you</button>`}
@@ -58,7 +59,8 @@ function NeedRow({row, isLeaving}) {
   return html`<div class=${classes} data-task=${task.id} aria-current=${isHere ? "true" : null}>
     ${isSelecting ? html`<${NeedSelect} task=${task} />` : html`<${Need} of=${task.need || task.phase} />`}
     <div class="body cut">
-      <div class="tt"><span class="id">${task.id}</span><a class="cut strong" href=${taskPath(task.id)}>${task.title}</a></div>
+      <div class="tt"><span class="id">${task.id}</span><a class="cut strong" href=${taskPath(task.id)}>${task.title}
+        </a></div>
       <div class="why cut">${sent ? `${sent} sent` : html`<${Why} task=${task} />`}</div>
     </div>
     <span class="age"><${Age} at=${task.since} /></span>
@@ -69,20 +71,24 @@ function NeedRow({row, isLeaving}) {
 function NeedSelect({task}) {
   const isChosen = useComputed(() => selected.value.has(task.id)).value;
   const toggle = () => toggleSelected(task.id);
-  return html`<label class="st plain"><input type="checkbox" checked=${isChosen} onChange=${toggle} aria-label=${`Select ${task.id}`} />
+  return html`<label class="st plain">
+    <input type="checkbox" checked=${isChosen} onChange=${toggle} aria-label=${`Select ${task.id}`} />
     ${task.need}</label>`;
 }
 
 function Offered({task, isHere}) {
-  const legal = (OFFERED[task.need] ?? ["retry", "message"]).filter((action) => task.may.includes(action)).slice(0, BUTTONS);
+  const legal = (OFFERED[task.need] ?? ["retry", "message"]).filter((action) => task.may.includes(action)).slice(0,
+    BUTTONS);
   return legal.map((action, index) => {
     if (action === "diff") return html`<${DiffLink} id=${task.id} showKey=${isHere} />`;
-    return html`<${ActionButton} action=${action} id=${task.id} need=${task.need} isMain=${isHere && index === 0} showKey=${isHere} />`;
+    return html`<${ActionButton} action=${action} id=${task.id} need=${task.need} isMain=${isHere && index === 0}
+      showKey=${isHere} />`;
   });
 }
 
 function DiffLink({id, showKey}) {
-  return html`<a class="b" href=${`${taskPath(id)}#diff`} aria-label=${`Diff of ${id}`}>Diff ${showKey && html`<kbd>d</kbd>`}</a>`;
+  return html`<a class="b" href=${`${taskPath(id)}#diff`} aria-label=${`Diff of ${id}`}>
+    Diff ${showKey && html`<kbd>d</kbd>`}</a>`;
 }
 
 /** A command, or a sentence with commands in it. */

@@ -11,7 +11,8 @@ export function Notices({notices}) {
     <div class="body"><div class="isolate"><${Words} text=${notice.text} /></div>
       <div class="why"><code>${notice.run}</code></div></div>
     <span></span>
-    <div class="acts"><button type="button" class="b" aria-label=${`Copy ${notice.run}`} onClick=${() => copy(notice.run)}>
+    <div class="acts"><button type="button" class="b" aria-label=${`Copy ${notice.run}`}
+      onClick=${() => copy(notice.run)}>
       <${Icon} name="copy" />Copy</button></div>
   </div>`);
 }

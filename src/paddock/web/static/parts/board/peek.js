@@ -24,7 +24,8 @@ export function Peek({row, close}) {
   return html`<aside class="peek panel" aria-label=${`Peek at ${task.id}`}>
     <header><${State} of=${task.phase} /><span class="id">${task.id}</span><h2 class="cut">${task.title}</h2>
       <span class="end"><${Age} at=${task.since} />
-        <button type="button" class="b bare" aria-label="Close" onClick=${close}><${Icon} name="close" /></button></span></header>
+        <button type="button" class="b bare" aria-label="Close" onClick=${close}><${Icon} name="close" /></button>
+          </span></header>
     <div class="in">
       ${task.reason && html`<p class="soft isolate"><${Words} text=${task.reason} /></p>`}
       ${task.unblock && html`<p class="soft isolate"><${Words} text=${asCode(task.unblock)} /></p>`}
@@ -52,7 +53,8 @@ async function load({id, attempt, attempts}) {
 
 function Said({entry}) {
   const words = entry.text ?? entry.summary ?? entry.title ?? entry.words ?? entry.tool ?? entry.name ?? "";
-  return html`<li class="cut"><span class="dim">${entry.type}</span> ${String(words).split("\n", 1)[0].slice(0, 300)}</li>`;
+  return html`<li class="cut"><span class="dim">${entry.type}</span> ${String(words).split("\n", 1)[0].slice(0, 300)}
+    </li>`;
 }
 
 function Reply({id}) {
@@ -63,6 +65,7 @@ function Reply({id}) {
     if (text && (await perform("message", [id], {message: text}))) field.current.value = "";
   };
   return html`<form class="reply" onSubmit=${send}>
-    <input class="field" ref=${field} aria-label=${`Message to the agent of ${id}`} placeholder="Reply to the agent" autocomplete="off" />
+    <input class="field" ref=${field} aria-label=${`Message to the agent of ${id}`} placeholder="Reply to the agent"
+      autocomplete="off" />
     <button type="submit" class="b">Send</button></form>`;
 }

@@ -24,7 +24,8 @@ export function TaskRow({row, section, isLeaving}) {
 function SelectableRow({task, classes, isHere}) {
   const isChosen = useComputed(() => selected.value.has(task.id)).value;
   return html`<label class=${classes} data-task=${task.id} aria-current=${isHere ? "true" : null}>
-    <input type="checkbox" checked=${isChosen} aria-label=${`Select ${task.id}`} onChange=${() => toggleSelected(task.id)} />
+    <input type="checkbox" checked=${isChosen} aria-label=${`Select ${task.id}`}
+      onChange=${() => toggleSelected(task.id)} />
     <${Cells} task=${task} sent="" /></label>`;
 }
 
@@ -51,6 +52,8 @@ function Step({task}) {
 }
 
 export function ColumnHeads() {
-  return html`<div class="r colh" aria-hidden="true"><span></span><span></span><span>task</span><span>last step, or why not</span>
-    <span>agent · engine</span><span class="num">age</span><span class="num">cost</span><span class="num">change</span></div>`;
+  return html`<div class="r colh" aria-hidden="true"><span></span><span></span><span>task</span><span>
+    last step, or why not</span>
+    <span>agent · engine</span><span class="num">age</span><span class="num">cost</span><span class="num">change</span>
+      </div>`;
 }

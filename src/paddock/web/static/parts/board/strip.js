@@ -25,8 +25,10 @@ function Figure({of, Shown}) {
 function Agents({running, cap, ready, limit, reason}) {
   const isUp = documentOf("board").field("daemon").value.state === "running";
   const free = isUp ? "nothing holds agents back" : "no daemon starts any: `paddock up`";
-  return html`<a href="/fleet"><span class="l">Agents <b>${running}</b>${cap != null && ` of ${cap}`}<span class="end">${ready} ready</span></span>
-    <${Bar} parts=${[{of: "running", value: running}]} most=${cap} label=${`${running} of ${cap ?? "any number of"} agents`} />
+  return html`<a href="/fleet"><span class="l">Agents <b>${running}</b>${cap != null && ` of ${cap}`}<span class="end">
+    ${ready} ready</span></span>
+    <${Bar} parts=${[{of: "running", value: running}]} most=${cap}
+      label=${`${running} of ${cap ?? "any number of"} agents`} />
     <span class="w">${limit && html`<${State} of="blocked" words=${limit} /> `}
       <span class="cut"><${Words} text=${reason || free} /></span></span></a>`;
 }
@@ -39,8 +41,10 @@ function Spend({cost_usd, assumed_usd, budget_usd, forecast_usd, per_landed_usd}
     assumed_usd > 0 && `${money(assumed_usd)} of it assumed`,
     per_landed_usd != null && `${money(per_landed_usd)} per landed change`,
   ].filter(Boolean);
-  return html`<a href="/fleet"><span class="l">Spent today <b>${spent}</b>${budget_usd != null ? ` of ${budget(budget_usd)}` : ""}</span>
-    <${Bar} parts=${[{of: isOver ? "failed" : "ready", value: budget_usd == null ? 0 : cost_usd ?? 0}]} most=${budget_usd ?? 1}
+  return html`<a href="/fleet"><span class="l">Spent today <b>${spent}</b>
+    ${budget_usd != null ? ` of ${budget(budget_usd)}` : ""}</span>
+    <${Bar} parts=${[{of: isOver ? "failed" : "ready", value: budget_usd == null ? 0 : cost_usd ?? 0}]}
+      most=${budget_usd ?? 1}
       label=${budget_usd != null ? `${spent} of ${budget(budget_usd)}` : `${spent}, no budget set`} />
     <span class="w"><span class="cut">${words.join(" · ") || "no budget set"}</span></span></a>`;
 }
@@ -49,15 +53,18 @@ const RUN_COLOURS = {train: "queued", search: "blocked", main: "landed"};
 
 function Queue({state, reason, queued, slots, runs, next}) {
   const drawn = runs.map((run) => ({of: RUN_COLOURS[run.purpose] ?? "running", share: shareOver(run)}));
-  const kinds = Object.entries(Object.groupBy(runs, (run) => run.purpose)).map(([kind, some]) => `${some.length} ${kind}`);
+  const kinds = Object.entries(Object.groupBy(runs,
+    (run) => run.purpose)).map(([kind, some]) => `${some.length} ${kind}`);
   const label = `${slots} CI slots${kinds.length ? `: ${kinds.join(", ")}` : ", none in use"}`;
-  return html`<a href="/queue"><span class="l">Merge queue <b>${queued}</b> queued<span class="end">${runs.length} of ${slots} slots</span></span>
+  return html`<a href="/queue"><span class="l">Merge queue <b>${queued}</b> queued<span class="end">
+    ${runs.length} of ${slots} slots</span></span>
     <${Slots} runs=${drawn} slots=${slots} label=${label} />
     <span class="w"><${QueueWords} state=${state} reason=${reason} next=${next} /></span></a>`;
 }
 
 function QueueWords({state, reason, next}) {
-  if (state && state !== "open") return html`<${State} of="blocked" words=${state} /> <span class="cut"><${Words} text=${reason} /></span>`;
+  if (state && state !== "open") return html`<${State} of="blocked" words=${state} /> <span class="cut">
+    <${Words} text=${reason} /></span>`;
   if (!next) return html`<span class="cut">nothing is on its way to main</span>`;
   const what = next.members.length === 1 ? next.members[0] : `Train of ${next.members.length}`;
   return html`<span class="cut">${what} lands <${Until} at=${next.eta} /></span>`;
@@ -74,9 +81,11 @@ function Landed() {
   const board = documentOf("board");
   const [landed, main, branch] = [board.field("landed").value, board.field("main").value, board.field("branch").value];
   const streak = main?.state === "green" && main.streak > 1 ? `, ${plural(main.streak, "tip")} in a row` : "";
-  const tip = main?.commit ? html`${branch} <code>${main.commit.slice(0, 7)}</code> ${main.state}${streak}` : "nothing tested yet";
+  const tip = main?.commit ? html`${branch} <code>${main.commit.slice(0, 7)}</code> ${main.state}${streak}`
+    : "nothing tested yet";
   const perHour = landed.per_hour == null ? "" : `${Math.round(landed.per_hour * 10) / 10} an hour`;
-  return html`<a href="/queue"><span class="l">Landed today <b>${landed.today}</b><span class="end">${perHour}</span></span>
+  return html`<a href="/queue"><span class="l">Landed today <b>${landed.today}</b><span class="end">${perHour}</span>
+    </span>
     <${Spark} values=${landed.hours} of="landed" />
     <span class="w"><span class="cut">${tip}</span></span></a>`;
 }

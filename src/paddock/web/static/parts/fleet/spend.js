@@ -20,16 +20,28 @@ export function SpendChart({spend}) {
   const points = stepped(steps).map(([at, usd]) => `${x(Math.min(at, now)).toFixed(1)},${y(usd).toFixed(1)}`).join(" ");
   const here = {x: x(now), y: y(spend.cost_usd)};
   const figure = (usd) => short(usd, most);
-  const label = `${money(spend.cost_usd)} spent today${spend.budget_usd != null ? ` of ${money(spend.budget_usd)}` : ""}${spend.forecast_usd != null ? `, about ${money(spend.forecast_usd)} by midnight` : ""}`;
+  const label = `${money(spend.cost_usd)} spent today${spend.budget_usd != null ? ` of ${money(spend.budget_usd)}`
+    : ""}${spend.forecast_usd != null ? `, about ${money(spend.forecast_usd)} by midnight` : ""}`;
   return html`<svg class="chart" viewBox="0 0 420 190" role="img" aria-label=${label}>
-    ${[0, most / 2, most].map((usd) => html`<path class="axis" d=${`M${LEFT} ${y(usd)}H${RIGHT}`} /><text class="ct e" x=${LEFT - 6} y=${y(usd) + 4}>${figure(usd)}</text>`)}
-    ${spend.budget_usd != null && html`<path d=${`M${LEFT} ${y(spend.budget_usd)}H${RIGHT}`} stroke="var(--ink)" class="dash" /><text class="ct k" x=${LEFT + 4} y=${y(spend.budget_usd) - 5}>budget of the day, ${figure(spend.budget_usd)}</text>`}
-    <g class="ready"><polygon class="washc" points=${`${LEFT},${FLOOR} ${points} ${here.x},${FLOOR}`} /><polyline class="linec" points=${points} /></g>
-    ${spend.forecast_usd != null && html`<polygon points=${`${here.x},${here.y} ${RIGHT},${y(spend.high_usd)} ${RIGHT},${y(spend.low_usd)}`} fill="var(--ready)" opacity=".12" />
+    ${[0, most / 2, most].map((usd) => html`<path class="axis" d=${`M${LEFT} ${y(usd)}H${RIGHT}`} />
+      <text class="ct e" x=${LEFT - 6} y=${y(usd) + 4}>${figure(usd)}</text>`)}
+    ${spend.budget_usd != null
+      && html`<path d=${`M${LEFT} ${y(spend.budget_usd)}H${RIGHT}`} stroke="var(--ink)" class="dash" />
+      <text class="ct k" x=${LEFT + 4} y=${y(spend.budget_usd) - 5}>budget of the day, ${figure(spend.budget_usd)}
+      </text>`}
+    <g class="ready"><polygon class="washc" points=${`${LEFT},${FLOOR} ${points} ${here.x},${FLOOR}`} />
+      <polyline class="linec" points=${points} /></g>
+    ${spend.forecast_usd != null
+      && html`<polygon points=${`${here.x},${here.y} ${RIGHT},${y(spend.high_usd)} ${RIGHT},${y(spend.low_usd)}`}
+      fill="var(--ready)" opacity=".12" />
       <path d=${`M${here.x} ${here.y}L${RIGHT} ${y(spend.forecast_usd)}`} stroke="var(--ready)" class="dash" />
-      <text class="ct e k" x=${RIGHT} y=${labelY({here, low: y(spend.low_usd), high: y(spend.high_usd), budget: spend.budget_usd == null ? null : y(spend.budget_usd)})}>forecast ${figure(spend.forecast_usd)}, ${figure(spend.low_usd)} to ${figure(spend.high_usd)}</text>`}
+      <text class="ct e k" x=${RIGHT}
+        y=${labelY({here, low: y(spend.low_usd), high: y(spend.high_usd), budget: spend.budget_usd == null ? null
+        : y(spend.budget_usd)})}>forecast ${figure(spend.forecast_usd)}
+        , ${figure(spend.low_usd)} to ${figure(spend.high_usd)}</text>`}
     <text class="ct" x=${LEFT} y="186">${timeOfDay(spend.begins)}</text>
-    ${here.x > LEFT + 44 && here.x < RIGHT - 44 && html`<text class="ct c" x=${here.x} y="186">${timeOfDay(now)}</text>`}
+    ${here.x > LEFT + 44 && here.x < RIGHT - 44
+      && html`<text class="ct c" x=${here.x} y="186">${timeOfDay(now)}</text>`}
     <text class="ct e" x=${RIGHT} y="186">${timeOfDay(spend.ends)}</text>
   </svg>`;
 }

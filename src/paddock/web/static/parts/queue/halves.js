@@ -45,11 +45,16 @@ export function Halves({search, open}) {
   const laid = layOutHalves(search.tree);
   const boxes = laid.filter((one) => one.half);
   const height = Math.max(...boxes.map((one) => one.y)) + 46;
-  return html`<div><svg class="halves" viewBox=${`-1 2 ${WIDTH + 2} ${height}`} role="img" aria-label=${`${search.title} ${spoken(search.tree)}`}>
-      ${laid.filter((one) => one.from).map(({from, to}) => html`<path d=${`M${from.x} ${from.y}V${to.y}`} class="branch" />`)}
-      ${boxes.map((one) => html`<${Half} key=${one.half.run ?? one.half.members.join()} one=${one} isRoot=${one.half === search.tree} open=${open} />`)}
+  return html`<div><svg class="halves" viewBox=${`-1 2 ${WIDTH + 2} ${height}`} role="img"
+    aria-label=${`${search.title} ${spoken(search.tree)}`}>
+      ${laid.filter((one) => one.from).map(({from, to}) => html`
+        <path d=${`M${from.x} ${from.y}V${to.y}`} class="branch" />`)}
+      ${boxes.map((one) => html`
+        <${Half} key=${one.half.run ?? one.half.members.join()} one=${one} isRoot=${one.half === search.tree}
+        open=${open} />`)}
     </svg>
-    ${search.hints.length > 0 && html`<ul class="hints">${search.hints.map((words) => html`<li>${words}</li>`)}</ul>`}</div>`;
+    ${search.hints.length > 0 && html`<ul class="hints">${search.hints.map((words) => html`<li>${words}</li>`)}</ul>`}
+      </div>`;
 }
 
 function spoken(half) {
@@ -67,10 +72,13 @@ function Half({one, isRoot, open}) {
   const isOpen = half.run ? {onClick: () => open(half.run), class: `run ${of} can`} : {class: `run ${of}`};
   return html`<g><g ...${isOpen}><title>${`${half.members.join(", ")}: ${words}`}</title>
       <rect class="box" x=${x} y=${y} width=${width} height="26" rx="5" />
-      ${each >= 14 ? half.members.map((name, index) => html`<rect class="car" x=${x + 6 + index * (each + 3)} y=${y + 5} width=${each} height="16" rx="2" />
-        <text x=${x + 6 + index * (each + 3) + each / 2} y=${y + 17} text-anchor="middle">${fit(name, each)}</text>`) : html`<text x=${x + width / 2} y=${y + 17} text-anchor="middle">${count}</text>`}
+      ${each >= 14 ? half.members.map((name, index) => html`
+        <rect class="car" x=${x + 6 + index * (each + 3)} y=${y + 5} width=${each} height="16" rx="2" />
+        <text x=${x + 6 + index * (each + 3) + each / 2} y=${y + 17} text-anchor="middle">${fit(name, each)}</text>`)
+          : html`<text x=${x + width / 2} y=${y + 17} text-anchor="middle">${count}</text>`}
     </g>
-    <g class=${of.split(" ")[0]}><svg x=${x} y=${y + 31} width="12" height="12" viewBox="0 0 16 16" class="i ico"><use href=${`#${icon}`} /></svg>
+    <g class=${of.split(" ")[0]}><svg x=${x} y=${y + 31} width="12" height="12" viewBox="0 0 16 16" class="i ico">
+      <use href=${`#${icon}`} /></svg>
       <text class="ct i2" x=${x + 17} y=${y + 41}>${fit(words, (width - 14) * 1.12)}</text></g></g>`;
 }
 

@@ -71,9 +71,11 @@ export function rowsOf(slots, runs) {
   if (slots <= MOST_ROWS) {
     const height = slots <= 16 ? 33 : 20;
     const y = (slot) => ROWS_Y + slot * height;
-    return {count: slots, height, box: boxHeight(height), y, isShown: () => true, band: null, bottom: ROWS_Y + slots * height, name: (row) => `slot ${row + 1}`};
+    return {count: slots, height, box: boxHeight(height), y, isShown: () => true, band: null,
+      bottom: ROWS_Y + slots * height, name: (row) => `slot ${row + 1}`};
   }
-  const kept = [...new Set(runs.filter((run) => run.kind !== "screen").map((run) => run.slot))].sort((one, other) => one - other);
+  const kept = [...new Set(runs.filter((run) => run.kind !== "screen").map((run) => run.slot))].sort((one,
+    other) => one - other);
   const place = new Map(kept.map((slot, row) => [slot, row]));
   const height = kept.length <= 16 ? 33 : 20;
   const bandY = ROWS_Y + kept.length * height;

@@ -11,7 +11,8 @@ const FOLLOW_MILLISECONDS = 1_000;
 const KEPT_CHARS = 800_000;
 /** A run that has just begun has printed nothing yet. */
 const MOST_TRIES = 30;
-const STATES = {pass: ["landed", "passed"], fail: ["failed", "failed"], timeout: ["failed", "did not end in time"], infra: ["noop", "lost"],
+const STATES = {pass: ["landed", "passed"], fail: ["failed", "failed"], timeout: ["failed", "did not end in time"],
+  infra: ["noop", "lost"],
   cancelled: ["cancelled", "cancelled"], running: ["running", "running"]};
 
 export function openRunLog(run) {
@@ -24,18 +25,25 @@ function RunLog({run, close}) {
   const story = useStory(run, part?.live);
   const box = useRef(null);
   const isAtEnd = useRef(true);
-  useLayoutEffect(() => { if (box.current && isAtEnd.current) box.current.scrollTop = box.current.scrollHeight; }, [part]);
+  useLayoutEffect(() => { if (box.current && isAtEnd.current) box.current.scrollTop = box.current.scrollHeight; },
+    [part]);
   const onScroll = () => {
     const {scrollHeight, scrollTop, clientHeight} = box.current;
     isAtEnd.current = scrollHeight - scrollTop - clientHeight < 40;
   };
   return html`<${Dialog} title=${`CI run ${run}`} close=${close} size="side">
     <header><h2>CI run ${run}</h2>${story && html`<${Outcome} story=${story} />`}
-      <span class="end">${part && bytes(part.size)}<button type="button" class="b" autofocus onClick=${() => close(null)}>Close <kbd>esc</kbd></button></span></header>
+      <span class="end">${part && bytes(part.size)}
+        <button type="button" class="b" autofocus onClick=${() => close(null)}>Close <kbd>esc</kbd></button></span>
+        </header>
     ${story && html`<${Facts} story=${story} />`}
-    ${part?.steps.length > 1 && html`<div class="in"><span class="seg">${part.steps.map((one) => html`<button type="button" key=${one.number} aria-pressed=${String(one.number === part.step)} onClick=${() => setStep(one.number)}>${one.name}</button>`)}</span></div>`}
+    ${part?.steps.length > 1 && html`<div class="in"><span class="seg">
+      ${part.steps.map((one) => html`
+      <button type="button" key=${one.number} aria-pressed=${String(one.number === part.step)}
+      onClick=${() => setStep(one.number)}>${one.name}</button>`)}</span></div>`}
     ${problem && html`<p class="fyi dim"><${Words} text=${problem} /></p>`}
-    ${part && part.start > 0 && html`<p class="fyi dim">the end of ${bytes(part.size)}: <code>paddock tail ${run}</code> prints all</p>`}
+    ${part && part.start > 0 && html`<p class="fyi dim">the end of ${bytes(part.size)}: <code>paddock tail ${run}
+      </code> prints all</p>`}
     <pre class="raw" ref=${box} tabindex="0" onScroll=${onScroll} aria-label="What it printed">${part?.text}</pre>
   </${Dialog}>`;
 }
@@ -54,12 +62,16 @@ function useStory(run, isLive) {
 function Outcome({story}) {
   const [of, words] = STATES[story.state] ?? ["plain", story.state];
   const took = story.ended ? duration((Date.parse(story.ended) - Date.parse(story.started)) / 1000) : "";
-  return html`<${State} of=${of} words=${words} /><span class="dim">${story.ended ? `after ${took}, at ${timeOfDay(story.ended)}` : `since ${timeOfDay(story.started)}`}</span>`;
+  return html`<${State} of=${of} words=${words} /><span class="dim">
+    ${story.ended ? `after ${took}, at ${timeOfDay(story.ended)}` : `since ${timeOfDay(story.started)}`}</span>`;
 }
 
 function Facts({story}) {
   const said = story.cannot_run || story.note;
-  return html`<p class="fyi">${story.purpose} of ${story.members.length ? story.members.map(({id}, index) => html`${index > 0 && ", "}<${Tested} id=${id} />`) : "main itself"}, on <code>${story.base.slice(0, 10)}</code>${said && html`: ${said}`}</p>`;
+  return html`<p class="fyi">
+    ${story.purpose} of ${story.members.length
+    ? story.members.map(({id}, index) => html`${index > 0 && ", "}<${Tested} id=${id} />`) : "main itself"}, on <code>
+    ${story.base.slice(0, 10)}</code>${said && html`: ${said}`}</p>`;
 }
 
 function Tested({id}) {
@@ -88,7 +100,8 @@ function useLog(run, step) {
       } catch (error) {
         if (isGone) return;
         setProblem(error.message);
-        if (error.code === "cut" || (!known && error.status === 409 && tries < MOST_TRIES)) timer = setTimeout(read, FOLLOW_MILLISECONDS);
+        if (error.code === "cut" || (!known && error.status === 409 && tries < MOST_TRIES)) timer = setTimeout(read,
+          FOLLOW_MILLISECONDS);
         tries += 1;
       }
     };

@@ -15,8 +15,11 @@ export function FileLines({file, split, marks, choose}) {
   const rows = useMemo(() => (split ? splitRows(file) : unifiedRows(file)), [file, split]);
   const chunks = useMemo(() => chunksOf(rows), [rows]);
   const every = rows.length <= ALL_AT_ONCE;
-  return html`<div class=${`diff${split ? " split" : ""}`} tabindex="0" role="group" aria-label=${`Lines of ${file.path}`}>
-    ${chunks.map((chunk, index) => html`<${Chunk} key=${index} rows=${chunk} every=${every} split=${split} path=${file.path} marks=${marks} choose=${choose} />`)}
+  return html`<div class=${`diff${split ? " split" : ""}`} tabindex="0" role="group"
+    aria-label=${`Lines of ${file.path}`}>
+    ${chunks.map((chunk, index) => html`
+      <${Chunk} key=${index} rows=${chunk} every=${every} split=${split} path=${file.path} marks=${marks}
+      choose=${choose} />`)}
   </div>`;
 }
 
@@ -39,7 +42,9 @@ function Chunk({rows, every, split, path, marks, choose}) {
     const Row = split ? SplitRow : UnifiedRow;
     const act = (...told) => latest.current(...told);
     const content = isThere
-      ? drawn.map(({row, notes, isCurrent}) => html`<${Row} key=${row.key} row=${row} path=${path} isCurrent=${isCurrent || notes.length > 0} choose=${act} />${notes}`)
+      ? drawn.map(({row, notes, isCurrent}) => html`
+        <${Row} key=${row.key} row=${row} path=${path} isCurrent=${isCurrent || notes.length > 0} choose=${act} />
+        ${notes}`)
       : html`<div style=${{height: `${rows.length * LINE_PIXELS}px`}}></div>`;
     still.current = {rows: held ? null : rows, isThere, content};
   }
@@ -50,16 +55,20 @@ function UnifiedRow({row, path, isCurrent, choose}) {
   const {line} = row;
   if (row.header) return html`<div class="d h"><span></span><span></span><span></span><span>${row.header}</span></div>`;
   const place = placesOf(row, path)[0];
-  return html`<div class=${`d ${SHADES[line.k]}${isCurrent ? " t" : ""}`} data-place=${place} onClick=${(event) => place && choose(event, row, path)}>
-    <span>${line.old}</span><span>${line.new}</span><span>${SIGNS[line.k]}</span><span><${Pieces} pieces=${row.pieces} /></span></div>`;
+  return html`<div class=${`d ${SHADES[line.k]}${isCurrent ? " t" : ""}`} data-place=${place}
+    onClick=${(event) => place && choose(event, row, path)}>
+    <span>${line.old}</span><span>${line.new}</span><span>${SIGNS[line.k]}</span><span>
+      <${Pieces} pieces=${row.pieces} /></span></div>`;
 }
 
 function SplitRow({row, path, isCurrent, choose}) {
   if (row.header) return html`<div class="d h"><span></span><span>${row.header}</span><span></span><span></span></div>`;
   const side = (cell, number) => html`<span class=${cell ? "" : "none"}>${cell?.line[number]}</span>
-    <span class=${cell ? SHADES[cell.line.k] : "none"} data-side=${number}>${cell && html`<${Pieces} pieces=${cell.pieces} />`}</span>`;
+    <span class=${cell ? SHADES[cell.line.k] : "none"} data-side=${number}>
+      ${cell && html`<${Pieces} pieces=${cell.pieces} />`}</span>`;
   const place = placesOf(row, path).at(-1);
-  return html`<div class=${`d${isCurrent ? " t" : ""}`} data-place=${place} onClick=${(event) => place && choose(event, row, path)}>
+  return html`<div class=${`d${isCurrent ? " t" : ""}`} data-place=${place}
+    onClick=${(event) => place && choose(event, row, path)}>
     ${side(row.left, "old")}${side(row.right, "new")}</div>`;
 }
 
@@ -108,7 +117,8 @@ export function splitRows(file) {
     hunk.lines.forEach((line, index) => {
       const key = `${number}.${index}`;
       if (line.k === " ") rows.push({key, left: at(index), right: at(index)});
-      else if (line.k === "-") rows.push({key, left: at(index), right: partner.has(index) ? at(partner.get(index)) : undefined});
+      else if (line.k === "-") rows.push({key, left: at(index), right: partner.has(index) ? at(partner.get(index))
+        : undefined});
       else if (line.k === "+" && !taken.has(index)) rows.push({key, left: undefined, right: at(index)});
     });
     return rows;

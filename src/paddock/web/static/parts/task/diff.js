@@ -57,17 +57,30 @@ export function Changes({id, page, drafts, seen, target}) {
   const count = diff?.count ?? diff?.files.length ?? 0;
   return html`<section class="panel changes" aria-label="Changes" ref=${box} id="changes">
     <header><h2>Changes</h2>
-      ${(page.versions.length > 0 || page.transcript?.live) && html`<span class="seg">${versions.map((version) => html`<button type="button" key=${version.name} aria-pressed=${String(version.name === which.name)} onClick=${() => setWhich(version)} title=${version.title}>${version.words}</button>`)}</span>`}
-      <span class="end">${diff && count > 0 && html`<${Fragment}><${Change} ...${diff} /> in ${plural(count, "file")}</${Fragment}>`}
-        <span class="seg"><button type="button" aria-pressed=${String(!split)} onClick=${() => split && flip()}>Unified</button><button type="button" aria-pressed=${String(split)} onClick=${() => split || flip()}>Split</button></span></span></header>
+      ${(page.versions.length > 0 || page.transcript?.live)
+        && html`<span class="seg">
+        ${versions.map((version) => html`
+        <button type="button" key=${version.name} aria-pressed=${String(version.name === which.name)}
+        onClick=${() => setWhich(version)} title=${version.title}>${version.words}</button>`)}</span>`}
+      <span class="end">${diff && count > 0
+        && html`<${Fragment}><${Change} ...${diff} /> in ${plural(count, "file")}</${Fragment}>`}
+        <span class="seg"><button type="button" aria-pressed=${String(!split)} onClick=${() => split && flip()}>Unified
+          </button><button type="button" aria-pressed=${String(split)} onClick=${() => split || flip()}>Split</button>
+          </span></span></header>
     <${Arrived} page=${page} shown=${shown} which=${which} reload=${reload} setWhich=${setWhich} />
-    <${DraftBar} drafts=${drafts} target=${target} may=${page.task.may} send=${send} show=${() => jumpToNote(box.current, 1)} />
+    <${DraftBar} drafts=${drafts} target=${target} may=${page.task.may} send=${send}
+      show=${() => jumpToNote(box.current, 1)} />
     ${diff?.note && html`<p class="fyi">${diff.note}</p>`}
-    ${error && html`<p class="fyi dim"><${Words} text=${page.transcript?.live ? `${target} has committed nothing yet` : error} /></p>`}
+    ${error && html`<p class="fyi dim">
+      <${Words} text=${page.transcript?.live ? `${target} has committed nothing yet` : error} /></p>`}
     ${!diff && !error && html`<p class="fyi dim">Reading the change …</p>`}
     ${diff && !count && html`<p class="fyi dim">Nothing differs.</p>`}
-    ${diff?.files.map((file) => html`<${DiffFile} key=${file.path} ...${{id, file, which, split, marks, choose, drafts}} isOpen=${isOpen(file.path)} toggle=${() => fold(file.path, !isOpen(file.path))} />`)}
-    ${diff && count > diff.files.length && html`<p class="fyi dim">${plural(count - diff.files.length, "more file")}: <code>paddock diff ${id}</code> shows all</p>`}
+    ${diff?.files.map((file) => html`
+      <${DiffFile} key=${file.path} ...${{id, file, which, split, marks, choose, drafts}} isOpen=${isOpen(file.path)}
+      toggle=${() => fold(file.path, !isOpen(file.path))} />`)}
+    ${diff && count > diff.files.length
+      && html`<p class="fyi dim">${plural(count - diff.files.length, "more file")}: <code>paddock diff ${id}
+      </code> shows all</p>`}
   </section>`;
 }
 
@@ -81,7 +94,8 @@ function useDiff(id, page, which, drafts) {
   const fresh = `${task.head} ${task.phase} ${versions.length} ${work}`;
   const isFirst = !shown.of.startsWith(`${wanted} `);
   useEffect(() => {
-    if (!isFirst && (which.name !== "now" || drafts.list.peek().length || shown.of === `${wanted} ${fresh}`)) return undefined;
+    if (!isFirst && (which.name !== "now" || drafts.list.peek().length
+      || shown.of === `${wanted} ${fresh}`)) return undefined;
     let isGone = false;
     const load = async () => {
       const asked = which.name === "now" ? {} : {from: which.from, to: which.to};
@@ -108,12 +122,14 @@ function Arrived({page, shown, which, reload, setWhich}) {
   const {task, versions} = page;
   if (which.name === "since") {
     return html`<div class="drafts" role="alert"><span>${which.words} This is the difference since what you saw.</span>
-      <span class="acts"><button type="button" class="b" onClick=${() => setWhich({name: "now"})}>Show the whole change</button></span></div>`;
+      <span class="acts"><button type="button" class="b" onClick=${() => setWhich({name: "now"})}>Show the whole change
+        </button></span></div>`;
   }
   if (which.name !== "now" || !shown.head || !task.head || shown.head === task.head) return null;
   const version = versions.find((one) => one.head === task.head)?.version;
   const since = {name: "since", from: shown.head, to: task.head, head: task.head, words: ""};
-  return html`<div class="drafts" role="status"><span>${version ? `v${version}` : "A new version"} arrived while you were reading.</span>
+  return html`<div class="drafts" role="status"><span>
+    ${version ? `v${version}` : "A new version"} arrived while you were reading.</span>
     <span class="acts"><button type="button" class="b" onClick=${() => setWhich(since)}>What changed since</button>
       <button type="button" class="b" onClick=${reload}>Show it</button></span></div>`;
 }
@@ -128,11 +144,14 @@ function versionsOf({task, versions, transcript}) {
   const inWork = Boolean(transcript?.live);
   const name = inWork ? `v${versions.length + 1}, in work` : last ? `v${last.version}` : "so far";
   const older = (inWork ? versions : versions.slice(0, -1)).slice(-SHOWN_VERSIONS);
-  const whole = older.filter((one) => one.base).map((one) => ({name: `v${one.version}`, words: `v${one.version}`, from: one.base, to: one.head, head: one.head, title: `as delivered by ${one.attempt ?? "hand"}`}));
+  const whole = older.filter((one) => one.base).map((one) => ({name: `v${one.version}`, words: `v${one.version}`,
+    from: one.base, to: one.head, head: one.head, title: `as delivered by ${one.attempt ?? "hand"}`}));
   const step = last && older.length && !inWork
-    ? [{name: "step", words: `v${older.at(-1).version} → v${last.version}`, from: older.at(-1).head, to: last.head, head: last.head, title: "only what changed between the two"}]
+    ? [{name: "step", words: `v${older.at(-1).version} → v${last.version}`, from: older.at(-1).head, to: last.head,
+      head: last.head, title: "only what changed between the two"}]
     : [];
-  return [...whole, {name: "now", words: name, title: task.phase === "landed" ? "what landed" : "what would land now"}, ...step];
+  return [...whole, {name: "now", words: name, title: task.phase === "landed" ? "what landed" : "what would land now"},
+    ...step];
 }
 
 /** The first file is open, and others until all come to two thousand lines. */
@@ -164,19 +183,26 @@ function DiffFile({id, file, which, split, marks, choose, drafts, isOpen, toggle
   const here = drafts.list.value.filter((one) => one.path === file.path).length;
   const words = [STATUS[file.status], file.mode, file.binary && "not text"].filter(Boolean).join(", ");
   return html`<${Fragment}>
-    <button type="button" class=${`dh${isOpen ? " open" : ""}`} aria-expanded=${String(isOpen)} data-file onClick=${toggle}>
-      <${Icon} name="chev" /><span class="cut isolate">${file.old_path ? `${file.old_path} → ${file.path}` : file.path}</span>
-      <span class="end">${here > 0 && `${plural(here, "comment")} · `}${words && html`<span class="dim">${words} </span>`}<${Change} ...${file} /></span></button>
+    <button type="button" class=${`dh${isOpen ? " open" : ""}`} aria-expanded=${String(isOpen)} data-file
+      onClick=${toggle}>
+      <${Icon} name="chev" /><span class="cut isolate">${file.old_path ? `${file.old_path} → ${file.path}` : file.path}
+        </span>
+      <span class="end">${here > 0 && `${plural(here, "comment")} · `}
+        ${words && html`<span class="dim">${words} </span>`}<${Change} ...${file} /></span></button>
     ${isOpen && html`<${Fragment}>
       ${shown.hunks.length > 0 && html`<${FileLines} file=${shown} split=${split} marks=${marks} choose=${choose} />`}
-      ${file.truncated && !whole && html`<p class="fyi"><button type="button" class="link" onClick=${load}>Show ${shown.hunks.length ? "the rest of this file" : "this file"}</button></p>`}
-      ${whole?.truncated && html`<p class="fyi dim">Only the first ${plural(linesOf(whole), "line")}: <code>paddock diff ${id}</code> shows all</p>`}
+      ${file.truncated && !whole
+        && html`<p class="fyi"><button type="button" class="link" onClick=${load}>
+        Show ${shown.hunks.length ? "the rest of this file" : "this file"}</button></p>`}
+      ${whole?.truncated && html`<p class="fyi dim">Only the first ${plural(linesOf(whole), "line")}: <code>
+        paddock diff ${id}</code> shows all</p>`}
     </${Fragment}>`}
   </${Fragment}>`;
 }
 
 function useFileKeys({box, diff, open, fold, flip, point, setPoint, comment}) {
-  const lines = useMemo(() => (diff?.files ?? []).flatMap((file) => (open(file.path) ? pointsOf(file) : [])), [diff, open]);
+  const lines = useMemo(() => (diff?.files ?? []).flatMap((file) => (open(file.path) ? pointsOf(file) : [])),
+    [diff, open]);
   const step = (by) => {
     const at = point ? lines.findIndex((one) => placeOf(one) === placeOf(point)) : -1;
     const next = lines[Math.max(0, Math.min(lines.length - 1, at + by))];

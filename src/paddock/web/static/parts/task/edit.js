@@ -31,10 +31,16 @@ function EditTask({page, close}) {
   };
   return html`<${Dialog} title=${`Edit ${task.id}`} close=${close}>
     <form onSubmit=${send}><header><h2>Edit ${task.id}</h2></header><div class="in form">
-      <label class="wide"><span>Title</span><input class="field" value=${form.title} maxlength="200" required autofocus onInput=${set("title")} /></label>
-      <label class="wide"><span>Brief${isFixed ? ", fixed while its agent works" : ""}</span><textarea class="field" rows="8" disabled=${isFixed} value=${form.brief} onInput=${set("brief")}></textarea></label>
-      <label><span>Priority, higher goes first</span><input class="field" type="number" min="-1000" max="1000" value=${form.priority} onInput=${set("priority")} /></label>
-      <div class="acts"><button type="submit" class="b main">Save</button><button type="button" class="b" onClick=${() => close(null)}>Cancel</button></div>
+      <label class="wide"><span>Title</span>
+        <input class="field" value=${form.title} maxlength="200" required autofocus onInput=${set("title")} /></label>
+      <label class="wide"><span>Brief${isFixed ? ", fixed while its agent works" : ""}</span>
+        <textarea class="field" rows="8" disabled=${isFixed} value=${form.brief} onInput=${set("brief")}></textarea>
+        </label>
+      <label><span>Priority, higher goes first</span>
+        <input class="field" type="number" min="-1000" max="1000" value=${form.priority} onInput=${set("priority")} />
+        </label>
+      <div class="acts"><button type="submit" class="b main">Save</button>
+        <button type="button" class="b" onClick=${() => close(null)}>Cancel</button></div>
     </div></form>
   </${Dialog}>`;
 }

@@ -17,7 +17,8 @@ const ICONS = [
 export function Entry({entry, isLive = false}) {
   switch (entry.type) {
     case "text":
-      return html`<div class="msg words" title=${entry.at ? timeWithSeconds(entry.at) : null}><${Prose} text=${entry.text} /></div>`;
+      return html`<div class="msg words" title=${entry.at ? timeWithSeconds(entry.at) : null}>
+        <${Prose} text=${entry.text} /></div>`;
     case "call":
       return html`<${Call} entry=${entry} isLive=${isLive} />`;
     case "result":
@@ -27,15 +28,18 @@ export function Entry({entry, isLive = false}) {
     case "error":
       return html`<div class="msg words bad">${cut(entry.message, TEXT_CHARS)}</div>`;
     case "limited":
-      return html`<div class="msg words late">${`${(entry.kind ?? "").replace("_", " ")}: ${entry.message ?? ""}`}</div>`;
+      return html`<div class="msg words late">${`${(entry.kind ?? "").replace("_", " ")}: ${entry.message ?? ""}`}
+        </div>`;
     case "usage":
       return html`<div class="turn">${usage(entry.tokens)}</div>`;
     case "uncounted":
       return entry.why ? html`<div class="turn">tokens unknown: ${entry.why}</div>` : null;
     case "session":
-      return html`<div class="turn">session ${cut(entry.session_id, 40)}${entry.model ? ` · ${entry.model}` : ""}</div>`;
+      return html`<div class="turn">session ${cut(entry.session_id, 40)}${entry.model ? ` · ${entry.model}` : ""}
+        </div>`;
     case "end":
-      return html`<div class="turn">${entry.success ? "done" : "failed"}${entry.reason ? `: ${cut(entry.reason, 200)}` : ""}</div>`;
+      return html`<div class="turn">${entry.success ? "done" : "failed"}
+        ${entry.reason ? `: ${cut(entry.reason, 200)}` : ""}</div>`;
     default:
       return null;
   }
@@ -44,8 +48,10 @@ export function Entry({entry, isLive = false}) {
 /** What a turn began with. */
 export function Opening({opening}) {
   return opening.said.map((one, index) => {
-    if (one.what !== "task") return html`<div class="msg from words" key=${index}><small>${one.what} from ${one.by}</small>${cut(one.text, TEXT_CHARS)}</div>`;
-    return html`<${Folded} key=${index} icon="read" words=${`brief from ${one.by}`} note=${bytes(new Blob([one.text]).size)}
+    if (one.what !== "task") return html`<div class="msg from words" key=${index}><small>${one.what} from ${one.by}
+      </small>${cut(one.text, TEXT_CHARS)}</div>`;
+    return html`<${Folded} key=${index} icon="read" words=${`brief from ${one.by}`}
+      note=${bytes(new Blob([one.text]).size)}
       content=${() => cut(one.text, TEXT_CHARS)} />`;
   });
 }
@@ -53,15 +59,18 @@ export function Opening({opening}) {
 function Call({entry, isLive = false}) {
   const {tool = "", argument = "", edits, result} = entry;
   const words = argument.split(/\s+/).filter(Boolean).join(" ") || tool;
-  return html`<${Folded} icon=${iconOf(tool, argument)} words=${cut(words, LINE_CHARS)} title=${tool} note=${noteOf(entry, isLive)}
-    isBad=${Boolean(result && result.status !== "ok")} content=${() => html`<${CallBody} edits=${edits} argument=${argument} result=${result} />`} />`;
+  return html`<${Folded} icon=${iconOf(tool, argument)} words=${cut(words, LINE_CHARS)} title=${tool}
+    note=${noteOf(entry, isLive)}
+    isBad=${Boolean(result && result.status !== "ok")}
+      content=${() => html`<${CallBody} edits=${edits} argument=${argument} result=${result} />`} />`;
 }
 
 /** What is folded is not there at all. */
 function Folded({icon, words, title = null, note, isBad = false, content}) {
   const [isOpen, setOpen] = useState(false);
   return html`<details class="tool" onToggle=${(event) => setOpen(event.currentTarget.open)}>
-    <summary title=${title}><${Icon} name="chev" /><${Icon} name=${icon} /><span class="cut isolate">${words}</span><span class=${isBad ? "bad" : "dim"}>${note}</span></summary>
+    <summary title=${title}><${Icon} name="chev" /><${Icon} name=${icon} /><span class="cut isolate">${words}</span>
+      <span class=${isBad ? "bad" : "dim"}>${note}</span></summary>
     ${isOpen && html`<pre tabindex="0">${content()}</pre>`}
   </details>`;
 }
@@ -70,7 +79,10 @@ function CallBody({edits, argument, result}) {
   const isLong = argument.length > 80 || argument.includes("\n");
   return html`<${Fragment}>
     ${isLong && html`<span class="dim">${cut(argument, OUTPUT_CHARS)}${"\n"}</span>`}
-    ${edits.map((edit, index) => html`<${Fragment} key=${index}>${edit.diff.split("\n").map((line, at) => html`<span key=${at} class=${line[0] === "+" ? "ok" : line[0] === "-" ? "x" : null}>${cut(line, LINE_CHARS)}${"\n"}</span>`)}</${Fragment}>`)}
+    ${edits.map((edit, index) => html`<${Fragment} key=${index}>
+      ${edit.diff.split("\n").map((line, at) => html`
+      <span key=${at} class=${line[0] === "+" ? "ok" : line[0] === "-" ? "x" : null}>${cut(line, LINE_CHARS)}${"\n"}
+      </span>`)}</${Fragment}>`)}
     ${result && cut(result.output ?? "", OUTPUT_CHARS)}
     ${!result && !edits.length && html`<span class="dim">no answer yet</span>`}
   </${Fragment}>`;

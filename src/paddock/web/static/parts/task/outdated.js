@@ -51,7 +51,8 @@ function ShortDiff({diff}) {
   return html`<p class="dim">${plural(diff.files.length, "file")} differ <${Change} ...${diff} /></p>
     <div class="diff short" tabindex="0" role="region" aria-label="What changed">
       ${lines.slice(0, LINES_SHOWN).map((line) => html`<div class=${classes[line.k]}>
-        <span>${line.old}</span><span>${line.new}</span><span>${line.k === "h" ? "" : line.k}</span><span>${line.t}</span></div>`)}
+        <span>${line.old}</span><span>${line.new}</span><span>${line.k === "h" ? "" : line.k}</span><span>${line.t}
+          </span></div>`)}
     </div>
     ${more > 0 && html`<p class="dim">${plural(more, "more line")} on the task’s page</p>`}`;
 }

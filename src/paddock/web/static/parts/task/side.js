@@ -9,11 +9,13 @@ import {Age} from "../age.js";
 import {Icon, Mark} from "../badge.js";
 import {Words} from "../words.js";
 
-const SIGNS = {approve: "approval", reject: "failed", retry: "retry", stop: "stop", cancel: "cancelled", message: "msg", edit: "edit"};
+const SIGNS = {approve: "approval", reject: "failed", retry: "retry", stop: "stop", cancel: "cancelled", message: "msg",
+  edit: "edit"};
 const KEYS = {approve: "a", reject: "r", retry: "t", stop: "s", message: "m", edit: "e"};
 const WORDS = {edit: "Edit", cancel: "Cancel"};
 const ORDER = ["approve", "reject", "message", "stop", "retry", "edit", "cancel"];
-const RESULTS = {pass: "landed", fail: "failed", timeout: "failed", infra: "blocked", cancelled: "cancelled", running: "running"};
+const RESULTS = {pass: "landed", fail: "failed", timeout: "failed", infra: "blocked", cancelled: "cancelled",
+  running: "running"};
 
 /** Legal actions with what they do, the others dashed with why not. */
 export function YouCan({id, choices, act, main}) {
@@ -22,10 +24,16 @@ export function YouCan({id, choices, act, main}) {
   const known = ORDER.flatMap((action) => choices.filter((choice) => choice.action === action));
   const legal = known.filter((choice) => choice.allowed && !readOnly);
   const not = known.filter((choice) => !choice.allowed || readOnly);
-  const item = (choice, isOff) => html`<li key=${choice.action}><button type="button" class=${`b${choice.action === main && !isOff ? " main" : ""}`} aria-disabled=${isOff ? "true" : null}
-      onClick=${() => { if (!isOff) act(choice.action); }} aria-describedby=${`why-${choice.action}`}><${Icon} name=${SIGNS[choice.action]} />${wordsOf(choice.action)}${KEYS[choice.action] && html`<kbd>${KEYS[choice.action]}</kbd>`}</button>
-    <span id=${`why-${choice.action}`} class="isolate"><${Words} text=${readOnly ? "this page may only read" : choice.why} /></span></li>`;
-  return html`<section class="panel" aria-label="You can"><header><h2>You can</h2>${isSent && html`<span class="end">sent, not seen in the log yet</span>`}</header>
+  const item = (choice, isOff) => html`<li key=${choice.action}>
+    <button type="button" class=${`b${choice.action === main && !isOff ? " main" : ""}`}
+    aria-disabled=${isOff ? "true" : null}
+      onClick=${() => { if (!isOff) act(choice.action); }} aria-describedby=${`why-${choice.action}`}>
+        <${Icon} name=${SIGNS[choice.action]} />${wordsOf(choice.action)}
+        ${KEYS[choice.action] && html`<kbd>${KEYS[choice.action]}</kbd>`}</button>
+    <span id=${`why-${choice.action}`} class="isolate">
+      <${Words} text=${readOnly ? "this page may only read" : choice.why} /></span></li>`;
+  return html`<section class="panel" aria-label="You can"><header><h2>You can</h2>
+    ${isSent && html`<span class="end">sent, not seen in the log yet</span>`}</header>
     <div class="in"><ul class=${`legal${isSent ? " sent" : ""}`}>
       ${legal.map((choice) => item(choice, isSent))}
       ${not.length > 0 && html`<li class="sub">Not now</li>`}
@@ -40,19 +48,26 @@ export function wordsOf(action) {
 export function Findings({findings}) {
   if (!findings.length) return null;
   return html`<section class="panel"><header><h2>Findings</h2><span class="end">${findings.length}</span></header>
-    <div class="in"><ul>${findings.map((one, index) => html`<li class="finding" key=${index}>${one}</li>`)}</ul></div></section>`;
+    <div class="in"><ul>${findings.map((one, index) => html`<li class="finding" key=${index}>${one}</li>`)}</ul></div>
+      </section>`;
 }
 
 export function CiRuns({page, changes, openRun}) {
   changes.value;
   const runs = [...page.runs.values()].map((row) => row.value).reverse();
   if (!runs.length && !page.failed_ci) return null;
-  return html`<section class="panel" aria-label="CI runs"><header><h2>CI runs</h2><span class="end">${runs.length}</span></header>
-    <div class="in"><ul class="ci">${runs.map((run) => html`<li key=${run.run}><${Mark} of=${RESULTS[run.state] ?? "plain"} words=${run.state} />
-      <button type="button" class="id link" onClick=${() => openRun(run.run)} aria-label=${`Log of ${run.run}`}>${run.run}</button>
-      <span class="cut isolate" title=${run.note}>${run.purpose}${run.members.length > 1 ? ` of ${run.members.length}` : ""}${run.note ? `: ${run.note}` : ""}</span>
-      <span class="dim">${run.seconds == null ? html`<${Age} at=${run.since} />` : duration(run.seconds)}</span></li>`)}</ul>
-      ${page.failed_ci && html`<${Fragment}><p class="dim gap-top">the end of ${page.failed_ci.run}</p><pre class="raw small" tabindex="0">${page.failed_ci.output.join("\n")}</pre></${Fragment}>`}
+  return html`<section class="panel" aria-label="CI runs"><header><h2>CI runs</h2><span class="end">${runs.length}
+    </span></header>
+    <div class="in"><ul class="ci">
+      ${runs.map((run) => html`<li key=${run.run}><${Mark} of=${RESULTS[run.state] ?? "plain"} words=${run.state} />
+      <button type="button" class="id link" onClick=${() => openRun(run.run)} aria-label=${`Log of ${run.run}`}>
+        ${run.run}</button>
+      <span class="cut isolate" title=${run.note}>${run.purpose}
+        ${run.members.length > 1 ? ` of ${run.members.length}` : ""}${run.note ? `: ${run.note}` : ""}</span>
+      <span class="dim">${run.seconds == null ? html`<${Age} at=${run.since} />` : duration(run.seconds)}</span></li>`)}
+        </ul>
+      ${page.failed_ci && html`<${Fragment}><p class="dim gap-top">the end of ${page.failed_ci.run}</p>
+        <pre class="raw small" tabindex="0">${page.failed_ci.output.join("\n")}</pre></${Fragment}>`}
     </div></section>`;
 }
 
@@ -65,16 +80,23 @@ export function Cost({cost}) {
     at += part.usd;
     return html`<rect key=${part.attempt} class=${part.state} x=${x} width=${part.usd} height="1" />`;
   });
-  return html`<section class="panel" aria-label="Cost"><header><h2>Cost</h2><span class="end"><b class="strong soft">${money(cost.usd) || "unknown"}</b>${cost.limit_usd > 0 && ` of ${money(cost.limit_usd)} an attempt`}</span></header>
-    <div class="in">${cost.usd !== null && html`<svg class="bar fat" viewBox=${`0 0 ${total} 1`} preserveAspectRatio="none" role="img" aria-label=${`${money(cost.usd)} spent`}>${bars}</svg>`}
-      <dl class="fact">${cost.parts.map((part) => html`<${Fragment} key=${part.attempt}><dt>${part.attempt}, ${part.words}</dt><dd>${money(part.usd) || "unknown"}</dd></${Fragment}>`)}
+  return html`<section class="panel" aria-label="Cost"><header><h2>Cost</h2><span class="end"><b class="strong soft">
+    ${money(cost.usd) || "unknown"}</b>${cost.limit_usd > 0 && ` of ${money(cost.limit_usd)} an attempt`}</span>
+    </header>
+    <div class="in">${cost.usd !== null
+      && html`<svg class="bar fat" viewBox=${`0 0 ${total} 1`} preserveAspectRatio="none" role="img"
+      aria-label=${`${money(cost.usd)} spent`}>${bars}</svg>`}
+      <dl class="fact">${cost.parts.map((part) => html`<${Fragment} key=${part.attempt}><dt>${part.attempt}
+        , ${part.words}</dt><dd>${money(part.usd) || "unknown"}</dd></${Fragment}>`)}
         ${cost.assumed_usd > 0 && html`<dt>assumed where no price is known</dt><dd>${money(cost.assumed_usd)}</dd>`}
-        <dt>tokens read, from a cache</dt><dd>${grouped(cost.input_tokens)}, ${grouped(cost.cached_tokens)}</dd><dt>tokens written</dt><dd>${grouped(cost.output_tokens)}</dd></dl></div></section>`;
+        <dt>tokens read, from a cache</dt><dd>${grouped(cost.input_tokens)}, ${grouped(cost.cached_tokens)}</dd><dt>
+          tokens written</dt><dd>${grouped(cost.output_tokens)}</dd></dl></div></section>`;
 }
 
 export function Facts({page}) {
   const {task} = page;
-  const links = (ids) => ids.map((one, index) => html`${index ? ", " : ""}<a key=${one} href=${taskPath(one)}>${one}</a>`);
+  const links = (ids) => ids.map((one, index) => html`${index ? ", " : ""}<a key=${one} href=${taskPath(one)}>${one}
+    </a>`);
   const rows = [
     ["agent", task.agent],
     ["engine, model", [task.engine, task.model].filter(Boolean).join(", ")],
@@ -91,5 +113,6 @@ export function Facts({page}) {
     ["approved", page.approval && `by ${page.approval.by}${page.approval.message ? `: ${page.approval.message}` : ""}`],
   ];
   return html`<section class="panel" aria-label="Facts"><header><h2>Facts</h2></header><div class="in"><dl class="fact">
-    ${rows.filter(([, value]) => value).map(([name, value]) => html`<${Fragment} key=${name}><dt>${name}</dt><dd class="isolate">${value}</dd></${Fragment}>`)}</dl></div></section>`;
+    ${rows.filter(([, value]) => value).map(([name, value]) => html`<${Fragment} key=${name}><dt>${name}</dt>
+      <dd class="isolate">${value}</dd></${Fragment}>`)}</dl></div></section>`;
 }

@@ -15,10 +15,15 @@ export function Way({page, changes}) {
   const shown = steps.slice(-SHOWN);
   const isOn = ["running", "reviewing"].includes(page.task.phase);
   return html`<ol class="path panel" aria-label="The way so far">
-    ${steps.length > shown.length && html`<li class="plain"><span class="st plain"><${Icon} name="more" />${steps.length - shown.length} before</span><div class="dim">in all events</div></li>`}
-    ${shown.map((row, index) => html`<${StepItem} key=${row.seq} row=${row} isCurrent=${isOn && index === shown.length - 1} />`)}
-    ${page.next.map((step, index) => html`<li key=${step.words} class="plain"><span class="st plain"><${Icon} name=${step.icon} />${step.words}</span>
-      <div class="dim isolate cut" title=${step.detail}>${step.detail}</div><small>${step.at ? html`<${Until} at=${step.at} />` : index ? "then" : "next"}</small></li>`)}
+    ${steps.length > shown.length
+      && html`<li class="plain"><span class="st plain"><${Icon} name="more" />${steps.length - shown.length} before
+      </span><div class="dim">in all events</div></li>`}
+    ${shown.map((row, index) => html`
+      <${StepItem} key=${row.seq} row=${row} isCurrent=${isOn && index === shown.length - 1} />`)}
+    ${page.next.map((step, index) => html`<li key=${step.words} class="plain"><span class="st plain">
+      <${Icon} name=${step.icon} />${step.words}</span>
+      <div class="dim isolate cut" title=${step.detail}>${step.detail}</div><small>
+        ${step.at ? html`<${Until} at=${step.at} />` : index ? "then" : "next"}</small></li>`)}
   </ol>`;
 }
 
@@ -37,10 +42,13 @@ export function AllEvents({page, changes, openRun}) {
   return html`<details class="panel events" onToggle=${(event) => setOpen(event.currentTarget.open)}>
     <summary><${Icon} name="chev" /><h2>All events</h2><span class="end">${page.timeline.size}</span></summary>
     ${isOpen && html`<ol class="in">${rows.map((row) => html`<li key=${row.seq}>
-      <span class="dim">${timeWithSeconds(row.at)}</span><span class=${`ico ${row.state}`}><${Icon} name=${row.icon} /></span>
+      <span class="dim">${timeWithSeconds(row.at)}</span><span class=${`ico ${row.state}`}><${Icon} name=${row.icon} />
+        </span>
       <span class="isolate">${row.attempt && html`<span class="id">${row.attempt} </span>`}${row.words}
-        ${row.run && html`<${Fragment}> <button type="button" class="link" onClick=${() => openRun(row.run)}>log</button></${Fragment}>`}</span>
-      <button type="button" class="link dim" aria-label=${`Event ${row.seq}`} onClick=${() => openRecord(row.seq)}>${row.seq}</button></li>`)}</ol>`}
+        ${row.run && html`<${Fragment}> <button type="button" class="link" onClick=${() => openRun(row.run)}>log
+          </button></${Fragment}>`}</span>
+      <button type="button" class="link dim" aria-label=${`Event ${row.seq}`} onClick=${() => openRecord(row.seq)}>
+        ${row.seq}</button></li>`)}</ol>`}
   </details>`;
 }
 

@@ -35,15 +35,24 @@ export function Transcript({id, page, field}) {
   const View = isRaw ? Raw : Readable;
   return html`<section class="panel talk" aria-label="Transcript">
     <header><h2>Transcript</h2>
-      ${end?.live && (follows ? html`<span class="chip c running">following</span>` : html`<button type="button" class="b small" onClick=${stick}>Follow <kbd>F</kbd></button>`)}
-      <span class="end">${attempts.length > 1 && html`<select class="field small" aria-label="Attempt" value=${attempt} onChange=${(event) => setChosen(event.currentTarget.value)}>
-          ${attempts.map((one) => html`<option key=${one.id} value=${one.id}>${one.id}${one.outcome ? ` ${one.outcome}` : ""}</option>`)}</select>`}
-        <span class="seg"><button type="button" aria-pressed=${String(!isRaw)} onClick=${() => setRaw(false)}>Readable</button><button type="button" aria-pressed=${String(isRaw)} onClick=${() => setRaw(true)}>Raw</button></span></span></header>
-    <div class="in" ref=${scroller} tabindex="0" onScroll=${onScroll} role="log" aria-live="off" aria-label="What the agent said and did">
+      ${end?.live && (follows ? html`<span class="chip c running">following</span>`
+        : html`<button type="button" class="b small" onClick=${stick}>Follow <kbd>F</kbd></button>`)}
+      <span class="end">${attempts.length > 1
+        && html`<select class="field small" aria-label="Attempt" value=${attempt}
+        onChange=${(event) => setChosen(event.currentTarget.value)}>
+          ${attempts.map((one) => html`<option key=${one.id} value=${one.id}>${one.id}
+            ${one.outcome ? ` ${one.outcome}` : ""}</option>`)}</select>`}
+        <span class="seg"><button type="button" aria-pressed=${String(!isRaw)} onClick=${() => setRaw(false)}>Readable
+          </button><button type="button" aria-pressed=${String(isRaw)} onClick=${() => setRaw(true)}>Raw</button></span>
+          </span></header>
+    <div class="in" ref=${scroller} tabindex="0" onScroll=${onScroll} role="log" aria-live="off"
+      aria-label="What the agent said and did">
       ${attempt && turns === 0 && html`<${Setup} key=${attempt} id=${id} attempt=${attempt} />`}
       ${attempt && turns > 0
-        ? html`<${View} key=${`${attempt} ${isRaw}`} id=${id} attempt=${attempt} end=${end} scroller=${scroller} follows=${follows} page=${page} />`
-        : html`<p class="fyi dim">${attempt ? `${attempt} has not begun its first turn` : "No agent has worked on this yet."}</p>`}
+        ? html`<${View} key=${`${attempt} ${isRaw}`} id=${id} attempt=${attempt} end=${end} scroller=${scroller}
+          follows=${follows} page=${page} />`
+        : html`<p class="fyi dim">
+          ${attempt ? `${attempt} has not begun its first turn` : "No agent has worked on this yet."}</p>`}
       ${isNewest && html`<${SentMessages} id=${id} page=${page} />`}
     </div>
     <${Reply} id=${id} page=${page} field=${field} />
@@ -74,7 +83,8 @@ function useKeptPlace(scroller, follows, mark, content) {
     const box = scroller.current;
     if (!box) return;
     if (follows) box.scrollTop = box.scrollHeight;
-    else if (kept.current.mark !== null && mark !== kept.current.mark) box.scrollTop += box.scrollHeight - kept.current.height;
+    else if (kept.current.mark !== null
+      && mark !== kept.current.mark) box.scrollTop += box.scrollHeight - kept.current.height;
     kept.current = {mark, height: box.scrollHeight};
   }, [content, follows]);
 }
@@ -96,8 +106,10 @@ function Readable({id, attempt, end, scroller, follows, page}) {
   const last = parts.at(-1);
   return html`<${Fragment}>
     ${talk.problem.value && html`<p class="fyi dim">${talk.problem.value}</p>`}
-    ${talk.hasOlder() && html`<p class="fyi"><button type="button" class="link" onClick=${() => talk.older()}>${talk.loading.value ? "Reading …" : "Earlier"}</button></p>`}
-    ${useMemo(() => shown.map((part) => html`<${TurnPart} key=${part.turn} part=${part} attempt=${attempt} turns=${page.turns} />`), [shown, page.turns])}
+    ${talk.hasOlder() && html`<p class="fyi"><button type="button" class="link" onClick=${() => talk.older()}>
+      ${talk.loading.value ? "Reading …" : "Earlier"}</button></p>`}
+    ${useMemo(() => shown.map((part) => html`
+      <${TurnPart} key=${part.turn} part=${part} attempt=${attempt} turns=${page.turns} />`), [shown, page.turns])}
     ${last?.unfinished && html`<div class=${`msg words${last.live ? " caret" : ""}`}>${last.unfinished}</div>`}
   </${Fragment}>`;
 }
@@ -126,7 +138,8 @@ function Raw({id, attempt, end, scroller, follows}) {
         if (isGone) return;
         const isMore = reach.current !== null;
         reach.current = found.end;
-        setPart((old) => ({...found, start: isMore && old ? old.start : found.start, text: `${isMore && old ? old.text : ""}${found.text}`.slice(-RAW_KEPT)}));
+        setPart((old) => ({...found, start: isMore && old ? old.start : found.start,
+          text: `${isMore && old ? old.text : ""}${found.text}`.slice(-RAW_KEPT)}));
       } catch (error) {
         if (!isGone) setProblem(error.message);
       }
@@ -140,7 +153,8 @@ function Raw({id, attempt, end, scroller, follows}) {
     setReading(true);
     try {
       const found = await get(`tasks/${id}/raw`, {attempt, turn, before: part.start});
-      setPart((old) => (old && old.start === part.start ? {...old, start: found.start, text: found.text + old.text} : old));
+      setPart((old) => (old && old.start === part.start ? {...old, start: found.start, text: found.text + old.text}
+        : old));
     } catch (error) {
       setProblem(error.message);
     }
@@ -152,9 +166,15 @@ function Raw({id, attempt, end, scroller, follows}) {
     setTurn(Number(event.currentTarget.value));
   };
   return html`<${Fragment}>
-    <div class="turn">${end.turn > 1 ? html`<select class="field small" aria-label="Turn" value=${turn} onChange=${choose}>${Array.from({length: end.turn}, (_, index) => html`<option key=${index} value=${index + 1}>turn ${index + 1}</option>`)}</select>` : "turn 1"}
-      ${part && part.start > 0 && html`<span>the end of ${bytes(part.size)}: <code>paddock tail ${attempt} --raw</code> prints all</span>`}</div>
-    ${part && part.start > 0 && part.text.length < RAW_KEPT && html`<p class="fyi"><button type="button" class="link" disabled=${isReading} onClick=${earlier}>${isReading ? "Reading …" : "Earlier"}</button></p>`}
+    <div class="turn">${end.turn > 1
+      ? html`<select class="field small" aria-label="Turn" value=${turn} onChange=${choose}>
+      ${Array.from({length: end.turn},
+      (_, index) => html`<option key=${index} value=${index + 1}>turn ${index + 1}</option>`)}</select>` : "turn 1"}
+      ${part && part.start > 0 && html`<span>the end of ${bytes(part.size)}: <code>paddock tail ${attempt} --raw
+        </code> prints all</span>`}</div>
+    ${part && part.start > 0 && part.text.length < RAW_KEPT
+      && html`<p class="fyi"><button type="button" class="link" disabled=${isReading} onClick=${earlier}>
+      ${isReading ? "Reading …" : "Earlier"}</button></p>`}
     ${problem && html`<p class="fyi dim">${problem}</p>`}
     <pre class="raw">${part?.text}</pre>
   </${Fragment}>`;
@@ -163,8 +183,10 @@ function Raw({id, attempt, end, scroller, follows}) {
 /** Of an attempt whose agent never ran: what the set-up of its worktree printed. */
 function Setup({id, attempt}) {
   const [text, setText] = useState("");
-  useEffect(() => { get(`tasks/${id}/raw`, {attempt}).then((found) => setText(found.text), () => setText("")); }, [attempt]);
-  return text && html`<${Fragment}><div class="turn">the set-up of its worktree</div><pre class="raw">${text}</pre></${Fragment}>`;
+  useEffect(() => { get(`tasks/${id}/raw`, {attempt}).then((found) => setText(found.text), () => setText("")); },
+    [attempt]);
+  return text && html`<${Fragment}><div class="turn">the set-up of its worktree</div><pre class="raw">${text}</pre>
+    </${Fragment}>`;
 }
 
 /** Messages that were sent and are not in the log yet, or not heard yet. */
@@ -172,8 +194,11 @@ function SentMessages({id, page}) {
   const waiting = sent.value.filter((one) => one.id === id);
   const {inbox} = page.task;
   return html`<${Fragment}>
-    ${waiting.map((one, index) => html`<div key=${index} class="msg from sent"><small>from you, being sent</small><span class="words">${one.text}</span></div>`)}
-    ${inbox > 0 && !waiting.length && html`<div class="turn">${inbox === 1 ? "one message waits" : `${inbox} messages wait`} for the end of this turn</div>`}
+    ${waiting.map((one, index) => html`<div key=${index} class="msg from sent"><small>from you, being sent</small>
+      <span class="words">${one.text}</span></div>`)}
+    ${inbox > 0 && !waiting.length
+      && html`<div class="turn">${inbox === 1 ? "one message waits" : `${inbox} messages wait`} for the end of this turn
+      </div>`}
   </${Fragment}>`;
 }
 
@@ -194,7 +219,8 @@ function Reply({id, page, field}) {
     }
   };
   return html`<form class="reply" onSubmit=${send}>
-    <input class="field" ref=${field} aria-label=${`Message to ${target}`} autocomplete="off" disabled=${!choice?.allowed}
+    <input class="field" ref=${field} aria-label=${`Message to ${target}`} autocomplete="off"
+      disabled=${!choice?.allowed}
       onKeyDown=${(event) => { if (event.key === "Escape") event.currentTarget.blur(); }}
       placeholder=${choice?.allowed ? `Message ${target}: ${choice.why}` : choice?.why} />
     <button type="submit" class="b" disabled=${!choice?.allowed}>Send <kbd>m</kbd></button></form>`;
