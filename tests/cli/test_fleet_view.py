@@ -99,16 +99,17 @@ def test_a_lease_is_shown_with_who_holds_it_and_until_when(cli: Cli, workspace: 
     assert lease.expires > lease.since
 
 
-def test_the_hours_so_far_come_as_columns_with_gaps_where_nobody_looked(workspace: Workspace) -> None:
+def test_the_hours_so_far_begin_with_the_first_sample_and_have_gaps_where_nobody_looked(workspace: Workspace) -> None:
     samples = SampleFile(workspace.state_dir)
-    for minutes in range(60, 0, -1):
+    for minutes in (*range(60, 40, -1), *range(20, 0, -1)):
         samples.keep(Sample(NOW - 60 * minutes, running=minutes % 5, cap=8, most=6, limit="load"))
     whole = LiveFleet().whole(sight_of(workspace), 6)
     assert msgspec.json.decode(to_json(whole), type=FleetDocument).series == whole.series
     columns = whole.series
     lengths = {len(column) for column in (columns.at, columns.running, columns.most, columns.cap, columns.bound)}
     assert lengths == {240}
-    assert columns.running[0] is None
+    assert columns.running[0] is not None
+    assert columns.running[len(columns.running) // 2] is None
     assert columns.bound[-2] == "load"
     assert columns.at == sorted(columns.at)
     assert LiveFleet().whole(sight_of(workspace), 10_000).hours == 168
