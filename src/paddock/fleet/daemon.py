@@ -110,6 +110,7 @@ class Daemon:
                 self.site.sessions.close()
                 if self.desks is not None:
                     await self.desks.close()
+                    self.troubles.heal(SERVING)  # nobody is served any more
                 self.gate.flush()
                 self._lookout.close()
                 checkpoint("daemon.leaves")

@@ -95,7 +95,7 @@ def test_a_drive_that_fails_for_a_while_is_shown_and_nothing_is_lost_when_it_hea
     assert fleet.wait() == 0, fleet.words
     assert yard.task(task).phase == "approval"
     assert len(driving([trouble.what for trouble in troubles(yard)])) == 1
-    assert (yard.task(task).started, driving(notices(yard))) == (1, [])
+    assert (yard.task(task).started, notices(yard)) == (1, [])
     yard.assert_nothing_is_left()
 
 
