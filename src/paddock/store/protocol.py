@@ -44,6 +44,10 @@ class Query(msgspec.Struct, frozen=True):
     since: float | None = None
 
 
+Ask = Callable[[Query], Iterable[Record]]
+"""Reads records of the log: `Store.records`, for those that need nothing else of a store."""
+
+
 class LogUnusable(PaddockError):
     """The log is damaged, locked, full, out of reach or of a newer version."""
 

@@ -9,7 +9,7 @@ from paddock.core.board import Board
 from paddock.fleet.glance import Glance
 from paddock.fleet.outlook import Outlook
 from paddock.fleet.workspace import Workspace
-from paddock.views.queue.history import Ask
+from paddock.store.protocol import Ask
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,8 +17,6 @@ from types import MappingProxyType
 from typing import Protocol, TypeVar
 
 import msgspec
-from msgspec import UNSET, UnsetType
-from msgspec.structs import replace
 
 from paddock.core.board import Board
 from paddock.core.errors import PaddockError
@@ -26,9 +24,8 @@ from paddock.core.events import Record
 from paddock.fleet.service.presence import look_for_daemon
 from paddock.fleet.workspace import Workspace
 from paddock.store.protocol import Listener, Query, Store
-from paddock.views.document import SCHEMA, iso, to_json_line, view_of
-from paddock.views.log.narration import describe
-from paddock.views.log.records import view_record
+from paddock.views.document import iso, to_json_line
+from paddock.views.log.records import in_brief, tell_record
 from paddock.views.sight import LiveView, Sight
 from paddock.web.channels import Channel, Channels, sight_of, view_named
 
@@ -36,23 +33,6 @@ KEPT_RECORDS = 2_000
 LOOK_SECONDS = 0.1
 """At least this long between two looks, however many commits wake us."""
 TICK_SECONDS = 1.0
-
-
-class ToldRecord(msgspec.Struct, frozen=True):
-    """As `paddock log --json`, and in words, which are empty for what is not worth any. A brief one has neither body
-    nor hash."""
-
-    seq: int
-    at: str
-    actor: str
-    generation: int
-    kind: str
-    task: str | None
-    attempt: str | None
-    words: str
-    body: msgspec.Raw | UnsetType = UNSET
-    hash: str | UnsetType = UNSET
-    schema: int = SCHEMA
 
 
 class PulseView(msgspec.Struct, frozen=True):
@@ -64,15 +44,6 @@ class PulseView(msgspec.Struct, frozen=True):
     log: str = ""
 
 
-def told(record: Record, board: Board) -> ToldRecord:
-    """`board` has folded it already."""
-    return view_of(ToldRecord, view_record(record), words=describe(record, board))
-
-
-def in_brief(record: ToldRecord) -> ToldRecord:
-    return replace(record, body=UNSET, hash=UNSET)
-
-
 class ToldLine:
     """A record, encoded once for all streams."""
 
@@ -80,7 +51,7 @@ class ToldLine:
 
     def __init__(self, record: Record, board: Board) -> None:
         self.seq = record.seq
-        self._view = told(record, board)
+        self._view = tell_record(record, board)
         self._full = self._brief = b""
 
     def encode(self, *, brief: bool) -> bytes:

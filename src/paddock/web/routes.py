@@ -8,6 +8,7 @@ from paddock.views.costs import CostsView
 from paddock.views.fleet.leases import LeasesView
 from paddock.views.fleet.page import FleetDocument
 from paddock.views.insight import InsightView
+from paddock.views.log.records import ToldRecord
 from paddock.views.queue.overview import QueueView
 from paddock.views.queue.picture import Picture
 from paddock.views.queue.run_log import RunLogView
@@ -29,7 +30,6 @@ from paddock.web.endpoints import (
     work,
 )
 from paddock.web.exchange import Endpoint, NoBody, NoQuery, ask, read
-from paddock.web.live import ToldRecord
 
 PREFIX = "/api/v1"
 STREAM_PATH = f"{PREFIX}/events"

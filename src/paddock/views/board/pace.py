@@ -18,8 +18,7 @@ from paddock.core.merge.model import Ending, HaltCause
 from paddock.core.merge.recent import Switched
 from paddock.core.money.day_rate import forecast_day
 from paddock.core.tasks.task import FINISHED, Phase
-from paddock.store.protocol import Query
-from paddock.views.queue.history import Ask
+from paddock.store.protocol import Ask, Query
 
 HOUR = 3600.0
 DAY = 86400.0

@@ -11,8 +11,7 @@ from paddock.core.ids import AttemptId
 from paddock.core.merge import events as qe
 from paddock.core.merge.model import Ending, Purpose, Result
 from paddock.core.tasks.vocabulary import Outcome
-from paddock.store.protocol import Query
-from paddock.views.queue.history import Ask
+from paddock.store.protocol import Ask, Query
 
 KINDS = ("attempt.*", ev.TurnEnded.kind, "queue.*")
 BUCKETS = (30.0, 60.0, 120.0, 300.0, 600.0, 1200.0, 1800.0, 3600.0, 7200.0, 14400.0, 43200.0, 86400.0)

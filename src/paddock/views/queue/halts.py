@@ -11,7 +11,7 @@ from paddock.core.merge.switches import switches_of
 from paddock.views.document import iso, iso_or_none, view_of
 
 if TYPE_CHECKING:
-    from paddock.views.queue.history import Ask
+    from paddock.store.protocol import Ask
 
 _CURES = {
     HaltCause.MAIN_RED: (

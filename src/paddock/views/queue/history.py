@@ -9,15 +9,13 @@ from paddock.core.events import MessageSent, Record, TaskApproved
 from paddock.core.ids import printable
 from paddock.core.merge import events as qe
 from paddock.core.merge.model import Result
-from paddock.store.protocol import Query
+from paddock.store.protocol import Ask, Query
 
 FAILURES = (Result.FAIL, Result.TIMEOUT, Result.INFRA)
 EVERYTHING = Query(kind="queue.*")
 MAIN = "main itself"
 """No change can have this name: it has a space."""
 
-Ask = Callable[[Query], Iterable[Record]]
-"""How to get records of the log."""
 MembersOf = Callable[[str], Sequence[str]]
 """The changes that a CI run tests."""
 

@@ -14,9 +14,8 @@ from paddock.core.ids import parse_task
 from paddock.store.protocol import Query
 from paddock.views.document import Document
 from paddock.views.log.narration import describe
-from paddock.views.log.records import view_record
+from paddock.views.log.records import ToldRecord, in_brief, tell_record, view_record
 from paddock.web.exchange import Asked, Count, NoBody, NoQuery, Visit
-from paddock.web.live import ToldRecord, in_brief, told
 
 MOST_RECORDS = 1_000
 SEARCHED_RECORDS = 200_000
@@ -82,7 +81,7 @@ def _matching(records: Iterator[Record], text: str, visit: Visit[LogQuery, NoBod
 
 
 def _told(visit: Visit[LogQuery, NoBody], record: Record, *, brief: bool) -> ToldRecord:
-    shown = told(record, visit.store.known())
+    shown = tell_record(record, visit.store.known())
     return in_brief(shown) if brief else shown
 
 
@@ -93,4 +92,4 @@ def read_record(visit: Visit[NoQuery, NoBody]) -> ToldRecord:
     found = next(iter(visit.store.records(Query(after=number - 1, until=number))), None) if number else None
     if found is None:
         raise NotFound(f"there is no record `{said[:20]}`: the newest is {board.seq}", "`paddock log` lists them")
-    return told(found, board)
+    return tell_record(found, board)
