@@ -16,7 +16,7 @@ from paddock.config.schema import Config
 from paddock.core.durations import format_duration
 from paddock.core.events import Event
 from paddock.core.kinds import all_kinds
-from paddock.web.exchange import Endpoint, NoBody
+from paddock.web.endpoint import Endpoint, NoBody
 from paddock.web.routes import ENDPOINTS
 from paddock.web.stream import StreamQuery
 

@@ -12,7 +12,7 @@ from concurrent.futures import ThreadPoolExecutor
 from itertools import islice
 
 from paddock.core.tasks.task import Phase
-from paddock.web.gate import TICKET_SECONDS, make_ticket
+from paddock.web.access import TICKET_SECONDS, make_ticket
 from tests.fleet.yard import Yard, commit, write
 from tests.warm import PATIENCE_SECONDS
 from tests.web.api import Answer, Served, serve_api

@@ -1,4 +1,4 @@
-"""The application: the endpoints of the table, the page and its files, all behind one entrance."""
+"""The application: the endpoints of the table, the page and its files, all behind one check of who may ask."""
 
 import asyncio
 import re
@@ -17,24 +17,15 @@ from starlette.types import ASGIApp
 
 from paddock.core.errors import Misuse, PaddockError
 from paddock.views.document import to_json_line
-from paddock.web.entrance import Entrance, answer_problem
-from paddock.web.exchange import (
-    Complaint,
-    Endpoint,
-    NoBody,
-    PlainText,
-    Printed,
-    Problem,
-    Visit,
-    problem_of,
-    read_body,
-    read_query,
-)
-from paddock.web.gate import JSON
-from paddock.web.house import Busy, House
+from paddock.web.access import JSON, ServerAccess
+from paddock.web.access_control import AccessControl, answer_problem
+from paddock.web.endpoint import Endpoint, NoBody, Printed, Visit, read_body, read_query
+from paddock.web.log_threads import Busy
 from paddock.web.openapi import describe_api
 from paddock.web.pages import missing_page, page_routes
+from paddock.web.problems import Complaint, Problem, problem_of
 from paddock.web.routes import ENDPOINTS, PREFIX, STREAM_PATH
+from paddock.web.served_fleet import ServedFleet
 from paddock.web.stream import EventStream, StreamQuery, last_event_id
 
 MOST_BODY_BYTES = 1_000_000
@@ -49,15 +40,15 @@ class BodyRefused(Exception):
         self.problem = Problem(status, Complaint(code, message))
 
 
-def build_app(house: House) -> ASGIApp:
-    routes: list[BaseRoute] = [*_api_routes(house, ENDPOINTS), *page_routes(house)]
+def build_app(fleet: ServedFleet, access: ServerAccess) -> ASGIApp:
+    routes: list[BaseRoute] = [*_api_routes(fleet, ENDPOINTS), *page_routes(fleet)]
     app = Starlette(
         routes=routes, exception_handlers={404: _not_found, 405: _wrong_method, PaddockError: _refuse, OSError: _refuse}
     )
-    return Entrance(app, house)
+    return AccessControl(app, fleet, access)
 
 
-def _api_routes(house: House, endpoints: Sequence[Endpoint]) -> list[BaseRoute]:  # type: ignore[type-arg]
+def _api_routes(fleet: ServedFleet, endpoints: Sequence[Endpoint]) -> list[BaseRoute]:  # type: ignore[type-arg]
     schema = cache(lambda: to_json_line(describe_api(endpoints)))
 
     async def openapi(_request: Request) -> Response:
@@ -70,21 +61,22 @@ def _api_routes(house: House, endpoints: Sequence[Endpoint]) -> list[BaseRoute]:
             query = read_query(request.url.query, StreamQuery)
         except Misuse as misuse:
             return answer_problem(problem_of(misuse))
-        return EventStream(house.live, house.read, query, last_event_id(request.headers.get("last-event-id")))
+        seen = last_event_id(request.headers.get("last-event-id"))
+        return EventStream(fleet.broadcast, fleet.threads.read, query, seen)
 
-    table: list[BaseRoute] = [_route(house, endpoint) for endpoint in endpoints]
+    table: list[BaseRoute] = [_route(fleet, endpoint) for endpoint in endpoints]
     table.append(Route(STREAM_PATH, events, methods=["GET"]))
     table.append(Route(f"{PREFIX}/openapi.json", openapi, methods=["GET"]))
     return table
 
 
-def _route(house: House, endpoint: Endpoint) -> Route:  # type: ignore[type-arg]
+def _route(fleet: ServedFleet, endpoint: Endpoint) -> Route:  # type: ignore[type-arg]
     async def serve(request: Request) -> Response:
         try:
             query = read_query(request.url.query, endpoint.query)
             body = NoBody() if endpoint.body is NoBody else read_body(await _body_of(request), endpoint.body)
-            visit = Visit(house.workspace, request.path_params, query, body, time.time())
-            return _answer(await house.serve(endpoint, visit))
+            visit = Visit(fleet.workspace, request.path_params, query, body, time.time())
+            return _answer(await fleet.answer(endpoint, visit))
         except BodyRefused as refusal:
             return answer_problem(refusal.problem)
         except Busy as busy:
@@ -101,14 +93,8 @@ def _route(house: House, endpoint: Endpoint) -> Route:  # type: ignore[type-arg]
 
 
 def _answer(answer: object) -> Response:
-    match answer:
-        case PlainText(text, content_type, content_range):
-            headers = {"Content-Range": content_range} if content_range else {}
-            return Response(text, 206 if content_range else 200, headers, content_type)
-        case Printed(text):
-            return Response(text, media_type=JSON)
-        case _:
-            return Response(to_json_line(answer), media_type=JSON)
+    text = answer.text if isinstance(answer, Printed) else to_json_line(answer)
+    return Response(text, media_type=JSON)
 
 
 async def _body_of(request: Request) -> bytes:

@@ -7,8 +7,9 @@ from typing import Any
 import msgspec
 
 from paddock import __version__
-from paddock.web.exchange import Endpoint, ErrorAnswer, NoBody
-from paddock.web.gate import JSON
+from paddock.web.access import JSON
+from paddock.web.endpoint import Endpoint, NoBody
+from paddock.web.problems import ErrorAnswer
 from paddock.web.stream import StreamQuery
 
 PREFIX = "/api/v1"

@@ -11,7 +11,7 @@ from starlette.types import Scope
 
 from paddock.core.errors import PaddockError
 from paddock.views.metrics import CONTENT_TYPE
-from paddock.web.house import House
+from paddock.web.served_fleet import ServedFleet
 
 STATIC = Path(__file__).parent / "static"
 PAGES = ("/", "/queue", "/fleet", "/insight", "/log", "/new", "/tasks/{task}", "/convoys/{convoy}")
@@ -28,20 +28,20 @@ class PageFiles(StaticFiles):
         return answer
 
 
-def page_routes(house: House) -> list[BaseRoute]:
+def page_routes(fleet: ServedFleet) -> list[BaseRoute]:
     async def page(_request: Request) -> Response:
         return FileResponse(STATIC / "index.html", media_type="text/html; charset=utf-8", headers=REVALIDATE)
 
     async def healthz(_request: Request) -> Response:
         try:
-            await house.read(lambda store: store.head())
+            await fleet.threads.read(lambda store: store.head())
         except (PaddockError, OSError):
             return PlainTextResponse("the log cannot be read\n", 503)
         return PlainTextResponse("ok\n")
 
     async def metrics(_request: Request) -> Response:
         try:
-            return Response(await house.metrics(), headers={"Content-Type": CONTENT_TYPE})
+            return Response(await fleet.metrics(), headers={"Content-Type": CONTENT_TYPE})
         except PaddockError as error:
             return PlainTextResponse(f"{error.message}\n", 503)
 

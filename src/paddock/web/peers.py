@@ -8,17 +8,17 @@ from paddock.core.errors import PaddockError
 from paddock.core.intent.workers import NotForWorkers, Worker
 from paddock.fleet.workspace import Workspace
 from paddock.sessions.peers import find_peer
-from paddock.web.exchange import Complaint, Problem, problem_of
-from paddock.web.house import House
+from paddock.web.problems import Complaint, Problem, problem_of
+from paddock.web.served_fleet import ServedFleet
 
 
-async def refuse_worker(house: House, scope: Scope) -> Problem | None:
+async def refuse_worker(fleet: ServedFleet, scope: Scope) -> Problem | None:
     """None if whoever asks is a person, or of another machine and has the token."""
     client, server, path = scope.get("client"), scope.get("server"), str(scope["path"])
     if client is None or server is None:
         return Problem(403, Complaint("worker", "it cannot be told who asks", "ask by TCP"))
-    workspace = house.workspace
-    return await house.look(lambda: _judge(workspace, (client[0], client[1]), (server[0], server[1]), path))
+    workspace = fleet.workspace
+    return await fleet.threads.look(lambda: _judge(workspace, (client[0], client[1]), (server[0], server[1]), path))
 
 
 def _judge(workspace: Workspace, client: tuple[str, int], server: tuple[str, int], path: str) -> Problem | None:

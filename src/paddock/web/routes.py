@@ -17,7 +17,9 @@ from paddock.views.status import StatusView
 from paddock.views.tasks.page import TaskPage
 from paddock.views.tasks.patch import DiffView
 from paddock.views.tasks.transcript import PromptView, RawView, TranscriptView
+from paddock.web.endpoint import Endpoint, NoBody, NoQuery, ask, read
 from paddock.web.endpoints import (
+    agent_work,
     answers,
     approvals,
     fleet_requests,
@@ -27,9 +29,7 @@ from paddock.web.endpoints import (
     stories,
     summaries,
     task_requests,
-    work,
 )
-from paddock.web.exchange import Endpoint, NoBody, NoQuery, ask, read
 
 PREFIX = "/api/v1"
 STREAM_PATH = f"{PREFIX}/events"
@@ -50,12 +50,12 @@ ENDPOINTS: tuple[Endpoint[Any, Any], ...] = (
         "/tasks/{id}/transcript",
         "What an agent said and did in a turn",
         TranscriptView,
-        work.read_transcript,
-        work.TranscriptQuery,
+        agent_work.read_transcript,
+        agent_work.TranscriptQuery,
     ),
-    read("/tasks/{id}/prompt", "What a first turn at a task is told", PromptView, work.read_prompt, NoQuery),
-    read("/tasks/{id}/raw", "An agent's output as it is", RawView, work.read_raw_output, work.RawQuery),
-    read("/tasks/{id}/diff", "What would land with a task", DiffView, work.read_diff, work.DiffQuery),
+    read("/tasks/{id}/prompt", "What a first turn at a task is told", PromptView, agent_work.read_prompt, NoQuery),
+    read("/tasks/{id}/raw", "An agent's output as it is", RawView, agent_work.read_raw_output, agent_work.RawQuery),
+    read("/tasks/{id}/diff", "What would land with a task", DiffView, agent_work.read_diff, agent_work.DiffQuery),
     read("/tasks/{id}", "A task with all that is known about it", TaskPage, live_views.read_task, NoQuery),
     read("/queue/picture", "The merge queue as a picture", Picture, live_views.read_picture, live_views.PictureQuery),
     read("/queue", "As `paddock queue --json`", QueueView, summaries.read_queue, NoQuery),

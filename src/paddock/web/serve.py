@@ -19,9 +19,9 @@ from paddock.core.errors import PaddockError
 from paddock.fleet.service.pages import PageNote, find_pages, forget_page, note_page
 from paddock.fleet.workspace import Workspace
 from paddock.sessions.host import this_process
+from paddock.web.access import LOOPBACK, ServerAccess, is_everywhere, is_loopback, make_ticket
 from paddock.web.app import build_app
-from paddock.web.gate import LOOPBACK, Doorway, is_everywhere, is_loopback, make_ticket
-from paddock.web.house import House
+from paddock.web.served_fleet import ServedFleet
 from paddock.web.token import token_of
 
 DEFAULT_PORT = 6174
@@ -115,14 +115,14 @@ def _holder_of(port: int) -> str:
     return ""
 
 
-def doorway(workspace: Workspace, wish: ServerWish, port: int) -> Doorway:
+def access_to(workspace: Workspace, wish: ServerWish, port: int) -> ServerAccess:
     names = set(LOOPBACK) if is_loopback(wish.host) or is_everywhere(wish.host) else set()
     if not is_loopback(wish.host):
         here = socket.gethostname().lower()
         names |= {here, here.partition(".")[0], f"{here.partition('.')[0]}.local"}
         names |= set() if is_everywhere(wish.host) else {wish.host.lower()}
     token = token_of(workspace.state_dir, new=wish.new_token) if wish.token else ""
-    return Doorway(wish.host, port, token, frozenset(names))
+    return ServerAccess(wish.host, port, token, frozenset(names))
 
 
 def serve(
@@ -131,15 +131,15 @@ def serve(
     """Until a signal, or until the descriptor `until` is at its end. `say` is told once it answers."""
     listening = bind(wish)
     port = listening.getsockname()[1]
-    door = doorway(workspace, wish, port)
+    access = access_to(workspace, wish, port)
     note = PageNote(this_process("web"), wish.host, port, time.time(), token=wish.token, detached=wish.detached)
-    house = House(workspace, door)
-    server = QuietServer(house, lambda: say(note, door.token))
+    fleet = ServedFleet(workspace)
+    server = QuietServer(fleet, access, lambda: say(note, access.token))
     path = note_page(workspace.state_dir, note)
     try:
         asyncio.run(server.run_until(listening, until))
     finally:
-        house.close()
+        fleet.close()
         forget_page(path.parent, note)
 
 
@@ -190,10 +190,10 @@ class PatientProtocol(H11Protocol):
 class QuietServer(uvicorn.Server):
     """Ends at once: streams are told to, and nothing waits for a page that stays open."""
 
-    def __init__(self, house: House, ready: Callable[[], None]) -> None:
+    def __init__(self, fleet: ServedFleet, access: ServerAccess, ready: Callable[[], None]) -> None:
         logging.getLogger("uvicorn.error").setLevel(logging.ERROR)
         config = uvicorn.Config(
-            build_app(house),
+            build_app(fleet, access),
             http=PatientProtocol,
             ws="none",
             lifespan="off",
@@ -208,7 +208,7 @@ class QuietServer(uvicorn.Server):
             h11_max_incomplete_event_size=HEAD_BYTES,
         )
         super().__init__(config)
-        self._house, self._ready = house, ready
+        self._fleet, self._ready = fleet, ready
         self._over = asyncio.Event()
 
     async def run_until(self, listening: socket.socket, until: int | None) -> None:
@@ -232,7 +232,7 @@ class QuietServer(uvicorn.Server):
         yield  # they are ours
 
     def end(self) -> None:
-        self._house.live.close()
+        self._fleet.broadcast.close()
         self._over.set()
         self.should_exit = True
 

@@ -12,9 +12,9 @@ from starlette.types import Receive, Scope, Send
 from paddock.core.errors import PaddockError
 from paddock.store.protocol import Query, Store
 from paddock.views.document import to_json_line
+from paddock.web.broadcast import Broadcast, ReadLog, ToldLine, lines_of
 from paddock.web.channels import Channel
-from paddock.web.exchange import Asked
-from paddock.web.live import Live, ReadLog, ToldLine, lines_of
+from paddock.web.endpoint import Asked
 
 PULSE_SECONDS = 5.0
 SEND_SECONDS = 20.0
@@ -37,16 +37,16 @@ class StreamQuery(Asked, frozen=True):
 class EventStream:
     """An answer that ends when the client leaves, the server ends, or the client is too slow."""
 
-    def __init__(self, live: Live, read_log: ReadLog, query: StreamQuery, last_id: int | None) -> None:
-        self._live, self._read_log, self._query = live, read_log, query
+    def __init__(self, broadcast: Broadcast, read_log: ReadLog, query: StreamQuery, last_id: int | None) -> None:
+        self._broadcast, self._read_log, self._query = broadcast, read_log, query
         self._at = last_id if last_id is not None else query.after
         self._marks = dict(have.rpartition(":")[::2] for have in query.have)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Raises PaddockError, before anything is sent, for a view that does not exist."""
         views = tuple(dict.fromkeys(self._query.view))
-        prepared = await self._live.prepare(views, self._read_log)
-        with self._live.watched(views, prepared) as channels:
+        prepared = await self._broadcast.prepare(views, self._read_log)
+        with self._broadcast.watched(views, prepared) as channels:
             await send({"type": "http.response.start", "status": 200, "headers": _HEADERS})
             telling = asyncio.ensure_future(self._tell(send, channels))
             leaving = asyncio.ensure_future(_until_gone(receive))
@@ -66,16 +66,16 @@ class EventStream:
 
     async def _tell(self, send: Send, channels: Sequence[Channel]) -> None:
         loop = asyncio.get_running_loop()
-        if self._at is not None and self._at > self._live.seq:
-            self._live.catch_up()  # a thread may have told it what nobody has looked at yet
-        if self._at is None or self._at > self._live.seq:
-            self._at = self._live.seq
+        if self._at is not None and self._at > self._broadcast.seq:
+            self._broadcast.catch_up()  # a thread may have told it what nobody has looked at yet
+        if self._at is None or self._at > self._broadcast.seq:
+            self._at = self._broadcast.seq
         await _send(send, RETRY + self._pulse())
-        pulse_at, trouble = loop.time() + PULSE_SECONDS, self._live.trouble
-        while not self._live.closed:
-            changed = self._live.changed
-            if loop.time() >= pulse_at or trouble != self._live.trouble:
-                trouble = self._live.trouble
+        pulse_at, trouble = loop.time() + PULSE_SECONDS, self._broadcast.trouble
+        while not self._broadcast.closed:
+            changed = self._broadcast.changed
+            if loop.time() >= pulse_at or trouble != self._broadcast.trouble:
+                trouble = self._broadcast.trouble
                 await _send(send, self._pulse())
                 pulse_at = loop.time() + PULSE_SECONDS
             if piece := await self._next_records() + self._next_views(channels):
@@ -88,7 +88,7 @@ class EventStream:
     async def _next_records(self) -> bytes:
         """What comes next; empty if there is nothing yet."""
         assert self._at is not None
-        lines = self._live.lines_after(self._at)
+        lines = self._broadcast.lines_after(self._at)
         if lines is None:
             lines = await self._read_older(self._at)
         lines = lines[:PIECE]
@@ -104,7 +104,7 @@ class EventStream:
         return b"".join(pieces)
 
     async def _read_older(self, after: int) -> list[ToldLine]:
-        until = self._live.seq  # whoever is ahead of it when they come again would be told the rest twice
+        until = self._broadcast.seq  # whoever is ahead of it when they come again would be told the rest twice
 
         def read(store: Store) -> list[ToldLine]:
             return lines_of(islice(store.records(Query(after=after, until=until)), PIECE), store.board())
@@ -115,7 +115,7 @@ class EventStream:
             return []  # the pulse tells why
 
     def _pulse(self) -> bytes:
-        return b"event: pulse\ndata: %s\n\n" % to_json_line(self._live.pulse())
+        return b"event: pulse\ndata: %s\n\n" % to_json_line(self._broadcast.pulse())
 
 
 async def _send(send: Send, text: bytes) -> None:

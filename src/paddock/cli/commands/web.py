@@ -43,7 +43,7 @@ def web_command(
     workspace = open_workspace(ctx)
     workspace.board()  # there is a log, and it can be read
     require_extra()
-    from paddock.web.gate import is_loopback
+    from paddock.web.access import is_loopback
     from paddock.web.serve import ServerWish, address_of, running_page, serve
 
     if not is_loopback(host):

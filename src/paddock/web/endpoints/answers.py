@@ -16,7 +16,7 @@ from paddock.fleet.bulk import record_each
 from paddock.fleet.workspace import Workspace
 from paddock.store.protocol import LogUnusable
 from paddock.views.document import Document
-from paddock.web.exchange import complaint_about
+from paddock.web.problems import complaint_about
 
 MOST_TASKS = 1_000
 Text = Annotated[str, Meta(max_length=200_000)]

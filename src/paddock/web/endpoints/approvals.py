@@ -12,6 +12,7 @@ from paddock.core.ids import parse_task
 from paddock.core.intent.landing import reject_task
 from paddock.fleet.landing.approval import ApprovalRequest, Approved, approve
 from paddock.views.document import Document
+from paddock.web.endpoint import Asked, NoQuery, Visit
 from paddock.web.endpoints.answers import (
     MOST_TASKS,
     BulkAnswer,
@@ -22,7 +23,6 @@ from paddock.web.endpoints.answers import (
     refusal_of_one,
     view_refused,
 )
-from paddock.web.exchange import Asked, NoQuery, Visit
 
 Head = Annotated[str, Meta(pattern="^[0-9a-f]{40,64}$")]
 

@@ -10,7 +10,7 @@ from paddock.core.intent.leases import LeaseClaim, release_lease
 from paddock.fleet.dispatch.gate import known_accounts, read_limits
 from paddock.fleet.service.background import end_daemon, find_daemon, spawn_daemon
 from paddock.views.document import Document
-from paddock.web.exchange import Asked, NoBody, NoQuery, Visit
+from paddock.web.endpoint import Asked, NoBody, NoQuery, Visit
 
 
 class BudgetBody(Asked, frozen=True):

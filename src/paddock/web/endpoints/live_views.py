@@ -14,7 +14,7 @@ from paddock.views.fleet.page import MOST_HOURS, FleetDocument, LiveFleet
 from paddock.views.queue.picture import MOST_MINUTES, SHOWN_MINUTES, LiveQueue, Picture
 from paddock.views.tasks.page import LiveTask
 from paddock.web.channels import sight_of
-from paddock.web.exchange import Asked, NoBody, NoQuery, Printed, Visit
+from paddock.web.endpoint import Asked, NoBody, NoQuery, Printed, Visit
 
 
 def read_board(visit: Visit[NoQuery, NoBody]) -> Printed:

@@ -15,7 +15,7 @@ from paddock.store.protocol import Query
 from paddock.views.document import Document
 from paddock.views.log.narration import describe
 from paddock.views.log.records import ToldRecord, in_brief, tell_record, view_record
-from paddock.web.exchange import Asked, Count, NoBody, NoQuery, Visit
+from paddock.web.endpoint import Asked, Count, NoBody, NoQuery, Visit
 
 MOST_RECORDS = 1_000
 SEARCHED_RECORDS = 200_000

@@ -19,7 +19,7 @@ from paddock.core.intent.queue import (
 from paddock.core.merge.events import ChangeRetried
 from paddock.fleet.landing.approval import ApprovalRequest, approve
 from paddock.views.document import Document
-from paddock.web.exchange import Asked, NoQuery, Visit
+from paddock.web.endpoint import Asked, NoQuery, Visit
 
 Words = Annotated[str, Meta(max_length=2_000)]
 

@@ -8,7 +8,7 @@ from paddock.sessions.protocol import Stream
 from paddock.views.document import Document
 from paddock.views.queue import history, stories
 from paddock.views.queue.run_log import RunLogView, view_run_log
-from paddock.web.exchange import Asked, Count, NoBody, NoQuery, Visit
+from paddock.web.endpoint import Asked, Count, NoBody, NoQuery, Visit
 
 
 class WhyView(Document, frozen=True, kw_only=True):

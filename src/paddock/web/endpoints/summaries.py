@@ -35,7 +35,7 @@ from paddock.views.queue.halts import why_stopped
 from paddock.views.queue.overview import QueueView, view_queue
 from paddock.views.status import view_status
 from paddock.views.tasks.task import ConvoyView, TaskView, view_convoy, view_task
-from paddock.web.exchange import Asked, NoBody, NoQuery, Printed, Visit
+from paddock.web.endpoint import Asked, NoBody, NoQuery, Printed, Visit
 
 MOST_TASKS = 500
 

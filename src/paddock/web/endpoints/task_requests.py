@@ -19,8 +19,8 @@ from paddock.core.intent.tasks import (
     stop_tasks,
 )
 from paddock.views.document import Document
+from paddock.web.endpoint import Asked, NoQuery, Visit
 from paddock.web.endpoints.answers import MOST_TASKS, BulkAnswer, TaskName, Text, done_answer, record_for_each
-from paddock.web.exchange import Asked, NoQuery, Visit
 
 
 class TasksBody(Asked, frozen=True):

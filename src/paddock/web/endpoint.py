@@ -1,4 +1,4 @@
-"""What an endpoint is: how a request is read, strictly, and how an answer or a refusal is written."""
+"""What an endpoint of the API is, and how the query and the body of a request are read: strictly."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -10,14 +10,10 @@ import msgspec
 from msgspec import Meta
 
 from paddock.core.board import Board
-from paddock.core.errors import Misuse, NotFound, PaddockError
+from paddock.core.errors import Misuse
 from paddock.core.ids import printable
-from paddock.core.intent.landing import Outdated
-from paddock.core.intent.workers import NotForWorkers
 from paddock.fleet.workspace import Workspace
-from paddock.store.protocol import LogUnusable, Store
-from paddock.views.document import Document, to_json_line
-from paddock.web.gate import TurnedAway
+from paddock.store.protocol import Store
 
 Q = TypeVar("Q", bound=msgspec.Struct)
 B = TypeVar("B")
@@ -66,15 +62,6 @@ class Visit(Generic[Q, B]):
 
 
 @dataclass(frozen=True, slots=True)
-class PlainText:
-    """An answer that is not JSON, such as an agent's raw output. `content_range` is there if it is a part."""
-
-    text: bytes
-    content_type: str = "text/plain; charset=utf-8"
-    content_range: str = ""
-
-
-@dataclass(frozen=True, slots=True)
 class Printed:
     """JSON as a command prints it, to the byte."""
 
@@ -111,68 +98,6 @@ def ask(
     path: str, summary: str, answer: Any, handle: Callable[[Visit[NoQuery, B]], object], body: type[B]
 ) -> Endpoint[NoQuery, B]:
     return Endpoint("POST", path, summary, answer, handle, NoQuery, body, WorkThread.WRITER)
-
-
-class Complaint(msgspec.Struct, frozen=True, omit_defaults=True):
-    """A refusal. `code` is for programs; `seen` and `now` are there where a version is outdated."""
-
-    code: str
-    message: str
-    hint: str | None = None
-    seen: str | None = None
-    now: str | None = None
-
-
-class ErrorAnswer(Document, frozen=True, kw_only=True):
-    error: Complaint
-
-
-@dataclass(frozen=True, slots=True)
-class Problem:
-    status: int
-    complaint: Complaint
-
-    def to_json(self) -> bytes:
-        return to_json_line(ErrorAnswer(error=self.complaint))
-
-
-def problem_of(error: Exception) -> Problem:
-    """How an error is answered. What nobody expected is a 500 that tells nothing of the machine."""
-    match error:
-        case PaddockError():
-            return Problem(status_of(error), complaint_about(error))
-        case OSError():
-            return Problem(503, Complaint("system", f"the system refused: {error.strerror or type(error).__name__}"))
-        case _:
-            words = f"internal error: {type(error).__name__}"
-            return Problem(500, Complaint("internal", words, "this is a bug in Paddock: the server's log has more"))
-
-
-def status_of(error: PaddockError) -> int:
-    match error:
-        case Misuse():
-            return 400
-        case NotFound():
-            return 404
-        case NotForWorkers():
-            return 403
-        case LogUnusable():
-            return 503
-        case _:
-            return 409
-
-
-_CODES = {400: "misuse", 403: "worker", 404: "unknown", 409: "refused", 503: "log"}
-
-
-def complaint_about(error: PaddockError) -> Complaint:
-    if isinstance(error, Outdated):
-        return Complaint("outdated", error.message, error.hint, error.seen, error.now)
-    return Complaint(_CODES[status_of(error)], error.message, error.hint)
-
-
-def problem_at_the_door(turned: TurnedAway) -> Problem:
-    return Problem(turned.status, Complaint(turned.code, turned.message, turned.hint))
 
 
 def read_query(text: str, kind: type[Q]) -> Q:

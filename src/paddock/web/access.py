@@ -35,7 +35,7 @@ HEADERS: Final = {
 
 
 @dataclass(frozen=True, slots=True)
-class Doorway:
+class ServerAccess:
     """Where the server listens and what opens it. `token` is empty where none is needed, which only a loopback
     address may do without; `names` are the names of this machine by which it may be called."""
 
@@ -56,7 +56,7 @@ class Doorway:
 
 
 @dataclass(frozen=True, slots=True)
-class Knock:
+class RequestHead:
     """A request as far as it matters here. Headers that are missing are None."""
 
     method: str
@@ -79,7 +79,7 @@ class Knock:
 
 
 @dataclass(frozen=True, slots=True)
-class TurnedAway:
+class Denial:
     """`code` is for programs."""
 
     status: int
@@ -102,14 +102,14 @@ def is_everywhere(host: str) -> bool:
     return host in ("0.0.0.0", "::", "")
 
 
-def judge(door: Doorway, knock: Knock) -> TurnedAway | None:
+def denial_of(access: ServerAccess, head: RequestHead) -> Denial | None:
     """None lets it in."""
-    return _wrong_host(door, knock) or _wrong_site(knock) or _wrong_token(door, knock) or _wrong_content(knock)
+    return _wrong_host(access, head) or _wrong_site(head) or _wrong_token(access, head) or _wrong_content(head)
 
 
-def opens_with(door: Doorway, knock: Knock, token: str) -> bool:
+def opens_with(access: ServerAccess, head: RequestHead, token: str) -> bool:
     """Whether a token in the address of a page is the right one."""
-    return knock.is_page and _same(token, door.token)
+    return head.is_page and _same(token, access.token)
 
 
 def make_ticket(token: str, now: float) -> str:
@@ -118,10 +118,10 @@ def make_ticket(token: str, now: float) -> str:
     return f"{said}-{_sign(token, said)}"
 
 
-def ticket_ends(door: Doorway, ticket: str) -> float:
+def ticket_ends(access: ServerAccess, ticket: str) -> float:
     """Until when it opens the page; 0 if it was not made with the token."""
     said, _, sign = ticket.rpartition("-")
-    return float(said.partition("-")[0]) if door.token and _same(sign, _sign(door.token, said)) else 0.0
+    return float(said.partition("-")[0]) if access.token and _same(sign, _sign(access.token, said)) else 0.0
 
 
 def _sign(token: str, text: str) -> str:
@@ -143,12 +143,12 @@ def split_host(text: str) -> str | None:
     return name
 
 
-def _wrong_host(door: Doorway, knock: Knock) -> TurnedAway | None:
-    name = split_host(knock.host) if knock.host is not None else None
-    if name is not None and (name in door.names or (is_everywhere(door.host) and _is_address(name))):
+def _wrong_host(access: ServerAccess, head: RequestHead) -> Denial | None:
+    name = split_host(head.host) if head.host is not None else None
+    if name is not None and (name in access.names or (is_everywhere(access.host) and _is_address(name))):
         return None
-    known = ", ".join(sorted(door.names))
-    return TurnedAway(
+    known = ", ".join(sorted(access.names))
+    return Denial(
         403, "host", "this server is not known by the name in your request's Host header", f"call it by: {known}"
     )
 
@@ -162,32 +162,32 @@ def _is_address(name: str) -> bool:
     return True
 
 
-def _wrong_site(knock: Knock) -> TurnedAway | None:
-    if knock.is_page:
+def _wrong_site(head: RequestHead) -> Denial | None:
+    if head.is_page:
         return None
-    allowed = ("same-origin", "none") if knock.is_safe else ("same-origin",)
-    foreign = knock.site is not None and knock.site not in allowed
-    if knock.origin is not None:
-        scheme, _, rest = knock.origin.partition("://")
-        foreign = foreign or scheme not in ("http", "https") or rest.lower() != (knock.host or "").lower()
-    elif not knock.is_safe and knock.site is None and knock.cookie is not None and knock.authorization is None:
+    allowed = ("same-origin", "none") if head.is_safe else ("same-origin",)
+    foreign = head.site is not None and head.site not in allowed
+    if head.origin is not None:
+        scheme, _, rest = head.origin.partition("://")
+        foreign = foreign or scheme not in ("http", "https") or rest.lower() != (head.host or "").lower()
+    elif not head.is_safe and head.site is None and head.cookie is not None and head.authorization is None:
         foreign = True  # every browser that keeps cookies says where a request comes from
     if not foreign:
         return None
-    return TurnedAway(
+    return Denial(
         403, "origin", "the request comes from a page of another site", "open the page that `paddock web` names"
     )
 
 
-def _wrong_token(door: Doorway, knock: Knock) -> TurnedAway | None:
-    if not door.token or knock.path in OPEN_PATHS or knock.path.startswith("/static/"):
+def _wrong_token(access: ServerAccess, head: RequestHead) -> Denial | None:
+    if not access.token or head.path in OPEN_PATHS or head.path.startswith("/static/"):
         return None
-    scheme, _, credentials = (knock.authorization or "").partition(" ")
-    if scheme.lower() == "bearer" and _same(credentials.strip(), door.token):
+    scheme, _, credentials = (head.authorization or "").partition(" ")
+    if scheme.lower() == "bearer" and _same(credentials.strip(), access.token):
         return None
-    if knock.authorization is None and any(_same(one, door.cookie_value) for one in _cookies(knock, door.cookie)):
+    if head.authorization is None and any(_same(one, access.cookie_value) for one in _cookies(head, access.cookie)):
         return None
-    return TurnedAway(
+    return Denial(
         401,
         "token",
         "the token is missing or wrong",
@@ -195,9 +195,9 @@ def _wrong_token(door: Doorway, knock: Knock) -> TurnedAway | None:
     )
 
 
-def _cookies(knock: Knock, name: str) -> list[str]:
+def _cookies(head: RequestHead, name: str) -> list[str]:
     """Another server of this machine may have set one of the same name: it must not shut anybody out."""
-    pairs = (part.strip().partition("=") for part in (knock.cookie or "").split(";"))
+    pairs = (part.strip().partition("=") for part in (head.cookie or "").split(";"))
     return [value for key, _, value in pairs if key == name]
 
 
@@ -205,9 +205,9 @@ def _same(said: str, known: str) -> bool:
     return bool(known) and hmac.compare_digest(said.encode("utf-8", "surrogatepass"), known.encode())
 
 
-def _wrong_content(knock: Knock) -> TurnedAway | None:
+def _wrong_content(head: RequestHead) -> Denial | None:
     """A form of another site can send text, but not JSON without being asked about it first."""
-    kind = (knock.content_type or "").partition(";")[0].strip().lower()
-    if knock.is_safe or kind == JSON:
+    kind = (head.content_type or "").partition(";")[0].strip().lower()
+    if head.is_safe or kind == JSON:
         return None
-    return TurnedAway(415, "content-type", f"the body must be {JSON}", f"send `Content-Type: {JSON}`")
+    return Denial(415, "content-type", f"the body must be {JSON}", f"send `Content-Type: {JSON}`")

@@ -16,7 +16,7 @@ from paddock.core.ids import task_id
 from paddock.fleet.workspace import Workspace
 from paddock.store.protocol import Author, Store
 from paddock.store.sqlite import SqliteStore
-from paddock.web.live import Live
+from paddock.web.broadcast import Broadcast
 from paddock.web.stream import EventStream, StreamQuery
 from tests.views.eyes import workspace_in
 
@@ -50,14 +50,14 @@ def workspace(tmp_path: Path) -> Workspace:
 
 
 @pytest.fixture
-def live(workspace: Workspace) -> Live:
-    return Live(lambda: workspace)
+def broadcast(workspace: Workspace) -> Broadcast:
+    return Broadcast(lambda: workspace)
 
 
-def _first_whole(live: Live, threads: Threads, pages: int) -> list[bytes]:
+def _first_whole(broadcast: Broadcast, threads: Threads, pages: int) -> list[bytes]:
     async def open_page() -> bytes:
-        prepared = await live.prepare(["board"], threads.read)
-        with live.watched(["board"], prepared) as [channel]:
+        prepared = await broadcast.prepare(["board"], threads.read)
+        with broadcast.watched(["board"], prepared) as [channel]:
             await asyncio.sleep(0)
             return channel.since(None)[0]
 
@@ -67,47 +67,53 @@ def _first_whole(live: Live, threads: Threads, pages: int) -> list[bytes]:
     try:
         return asyncio.run(open_all())
     finally:
-        live.close()
+        broadcast.close()
 
 
-def test_the_first_look_at_a_view_is_taken_once_by_a_thread_for_all_pages(live: Live, workspace: Workspace) -> None:
+def test_the_first_look_at_a_view_is_taken_once_by_a_thread_for_all_pages(
+    broadcast: Broadcast, workspace: Workspace
+) -> None:
     threads = Threads(workspace.read)
-    wholes = _first_whole(live, threads, pages=5)
+    wholes = _first_whole(broadcast, threads, pages=5)
     assert len(threads.used) == 1
     assert threads.used[0] != threading.get_ident()
     assert all(b"Parse durations" in whole for whole in wholes)
 
 
-def test_a_page_is_told_what_came_between_the_first_look_and_its_stream(live: Live, workspace: Workspace) -> None:
+def test_a_page_is_told_what_came_between_the_first_look_and_its_stream(
+    broadcast: Broadcast, workspace: Workspace
+) -> None:
     async def open_page() -> bytes:
-        prepared = await live.prepare(["board"], threads.read)
+        prepared = await broadcast.prepare(["board"], threads.read)
         with closing(SqliteStore(workspace.log)) as store:
             store.append(lambda _: [Draft(TaskEdited(title="Parse dates"), task=task_id(1))], ANA)
-        with live.watched(["board"], prepared) as [channel]:
+        with broadcast.watched(["board"], prepared) as [channel]:
             return channel.since(None)[0]
 
     threads = Threads(workspace.read)
     whole = asyncio.run(open_page())
-    live.close()
+    broadcast.close()
     assert b"Parse dates" in whole
     assert b"Parse durations" not in whole
 
 
-def test_a_first_look_that_fails_is_taken_again_by_the_stream(live: Live) -> None:
+def test_a_first_look_that_fails_is_taken_again_by_the_stream(broadcast: Broadcast) -> None:
     def no_log() -> Store:
         raise OSError("no file can be opened")
 
-    assert b"Parse durations" in _first_whole(live, Threads(no_log), pages=1)[0]
+    assert b"Parse durations" in _first_whole(broadcast, Threads(no_log), pages=1)[0]
 
 
-def test_an_unknown_view_is_refused_before_anybody_looks(live: Live, workspace: Workspace) -> None:
+def test_an_unknown_view_is_refused_before_anybody_looks(broadcast: Broadcast, workspace: Workspace) -> None:
     threads = Threads(workspace.read)
     with pytest.raises(NotFound):
-        asyncio.run(live.prepare(["weather"], threads.read))
+        asyncio.run(broadcast.prepare(["weather"], threads.read))
     assert threads.used == []
 
 
-def test_a_page_that_knows_more_than_was_looked_at_gets_no_record_twice(live: Live, workspace: Workspace) -> None:
+def test_a_page_that_knows_more_than_was_looked_at_gets_no_record_twice(
+    broadcast: Broadcast, workspace: Workspace
+) -> None:
     """A thread may have read it to the page, which left and came back at once."""
     sent: list[bytes] = []
     news = asyncio.Event()
@@ -132,12 +138,12 @@ def test_a_page_that_knows_more_than_was_looked_at_gets_no_record_twice(live: Li
         return {"type": "http.disconnect"}
 
     async def come_back() -> int:
-        with live.watched():
+        with broadcast.watched():
             known = write("Parse dates")
-            stream = EventStream(live, Threads(workspace.read).read, StreamQuery(after=known, brief=True), None)
+            stream = EventStream(broadcast, Threads(workspace.read).read, StreamQuery(after=known, brief=True), None)
             await stream({}, receive, send)
             return known
 
     known = asyncio.run(come_back())
-    live.close()
+    broadcast.close()
     assert b"id: %d\n" % known not in b"".join(sent)

@@ -79,7 +79,7 @@ class ReadLog(Protocol):
     def __call__(self, use: Callable[[Store], T], /) -> Awaitable[T]: ...
 
 
-class Live:
+class Broadcast:
     """`workspace_of` gives the workspace as it is configured now."""
 
     def __init__(self, workspace_of: Callable[[], Workspace]) -> None:

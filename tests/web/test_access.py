@@ -6,37 +6,37 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from paddock.web.gate import (
+from paddock.web.access import (
     TICKET_SECONDS,
-    Doorway,
-    Knock,
-    judge,
+    RequestHead,
+    ServerAccess,
+    denial_of,
     make_ticket,
     opens_with,
     split_host,
     ticket_ends,
 )
 
-DOOR = Doorway("127.0.0.1", 6174, "f" * 64)
+ACCESS = ServerAccess("127.0.0.1", 6174, "f" * 64)
 HOST = "127.0.0.1:6174"
-BEARER = f"Bearer {DOOR.token}"
-COOKIE = f"{DOOR.cookie}={DOOR.cookie_value}"
+BEARER = f"Bearer {ACCESS.token}"
+COOKIE = f"{ACCESS.cookie}={ACCESS.cookie_value}"
 JSON = "application/json"
 words = st.text(string.printable, max_size=40)
 
 
-def _code(knock: Knock, door: Doorway = DOOR) -> str | None:
-    turned = judge(door, knock)
-    return turned.code if turned is not None else None
+def _code(head: RequestHead, access: ServerAccess = ACCESS) -> str | None:
+    denial = denial_of(access, head)
+    return denial.code if denial is not None else None
 
 
-def _get(path: str = "/api/v1/status", **headers: str | None) -> Knock:
-    return Knock("GET", path, **{"host": HOST, "authorization": BEARER, **headers})
+def _get(path: str = "/api/v1/status", **headers: str | None) -> RequestHead:
+    return RequestHead("GET", path, **{"host": HOST, "authorization": BEARER, **headers})
 
 
-def _post(**headers: str | None) -> Knock:
+def _post(**headers: str | None) -> RequestHead:
     told = {"host": HOST, "authorization": BEARER, "content_type": JSON, **headers}
-    return Knock("POST", "/api/v1/tasks/approve", **told)
+    return RequestHead("POST", "/api/v1/tasks/approve", **told)
 
 
 def test_a_script_with_the_token_comes_in() -> None:
@@ -51,38 +51,38 @@ def test_the_page_with_its_cookie_comes_in() -> None:
 
 
 def test_a_cookie_that_another_server_of_this_machine_has_set_shuts_nobody_out() -> None:
-    assert _code(_get(authorization=None, cookie=f"{DOOR.cookie}=planted; {COOKIE}")) is None
-    assert _code(_get(authorization=None, cookie=f"{DOOR.cookie}=planted; {DOOR.cookie}=")) == "token"
+    assert _code(_get(authorization=None, cookie=f"{ACCESS.cookie}=planted; {COOKIE}")) is None
+    assert _code(_get(authorization=None, cookie=f"{ACCESS.cookie}=planted; {ACCESS.cookie}=")) == "token"
 
 
 def test_a_ticket_is_good_for_a_while_and_only_as_it_was_made() -> None:
-    ticket = make_ticket(DOOR.token, 1000.5)
-    assert ticket_ends(DOOR, ticket) == 1000 + TICKET_SECONDS
-    assert ticket_ends(DOOR, f"9{ticket}") == 0
-    assert ticket_ends(DOOR, make_ticket("another", 1000.5)) == 0
-    assert ticket_ends(Doorway("127.0.0.1", 6174), make_ticket("", 1000.5)) == 0
-    assert make_ticket(DOOR.token, 1000.5) != ticket
-    assert DOOR.token not in ticket
+    ticket = make_ticket(ACCESS.token, 1000.5)
+    assert ticket_ends(ACCESS, ticket) == 1000 + TICKET_SECONDS
+    assert ticket_ends(ACCESS, f"9{ticket}") == 0
+    assert ticket_ends(ACCESS, make_ticket("another", 1000.5)) == 0
+    assert ticket_ends(ServerAccess("127.0.0.1", 6174), make_ticket("", 1000.5)) == 0
+    assert make_ticket(ACCESS.token, 1000.5) != ticket
+    assert ACCESS.token not in ticket
 
 
 @given(words)
 def test_what_is_no_ticket_opens_nothing(said: str) -> None:
-    assert ticket_ends(DOOR, said) == 0
+    assert ticket_ends(ACCESS, said) == 0
 
 
 @given(words)
 def test_no_other_token_opens_anything(said: str) -> None:
     for path in ("/", "/api/v1/status", "/metrics", "/tasks/t1", "/api/v1/events"):
         assert _code(_get(path, authorization=f"Bearer {said}")) == "token"
-        assert _code(_get(path, authorization=None, cookie=f"{DOOR.cookie}={said}")) == "token"
-        assert not opens_with(DOOR, _get(path), said)
+        assert _code(_get(path, authorization=None, cookie=f"{ACCESS.cookie}={said}")) == "token"
+        assert not opens_with(ACCESS, _get(path), said)
     assert _code(_post(authorization=f"Basic {said}")) == "token"
 
 
 def test_the_cookie_is_no_token_and_the_token_no_cookie() -> None:
-    assert _code(_get(authorization=f"Bearer {DOOR.cookie_value}")) == "token"
-    assert _code(_get(authorization=None, cookie=f"{DOOR.cookie}={DOOR.token}")) == "token"
-    assert _code(_get(authorization=None, cookie=f"paddock-6175={DOOR.cookie_value}")) == "token"
+    assert _code(_get(authorization=f"Bearer {ACCESS.cookie_value}")) == "token"
+    assert _code(_get(authorization=None, cookie=f"{ACCESS.cookie}={ACCESS.token}")) == "token"
+    assert _code(_get(authorization=None, cookie=f"paddock-6175={ACCESS.cookie_value}")) == "token"
 
 
 @given(
@@ -90,7 +90,7 @@ def test_the_cookie_is_no_token_and_the_token_no_cookie() -> None:
 )
 def test_a_name_that_is_not_this_machines_is_refused_even_with_the_token(host: str | None) -> None:
     name = split_host(host) if host is not None else None
-    if name not in DOOR.names:
+    if name not in ACCESS.names:
         assert _code(_get(host=host)) == "host"
         assert _code(_post(host=host)) == "host"
         assert _code(_get("/healthz", host=host)) == "host"
@@ -158,29 +158,27 @@ def test_what_a_form_can_send_is_refused(kind: str | None) -> None:
 def test_a_link_from_elsewhere_opens_the_page_but_not_without_the_token() -> None:
     link = {"site": "cross-site", "authorization": None}
     assert _code(_get("/tasks/t1", **link)) == "token"
-    assert opens_with(DOOR, _get("/tasks/t1", **link), DOOR.token)
-    assert not opens_with(DOOR, _get("/api/v1/status", **link), DOOR.token)
-    assert not opens_with(DOOR, _post(), DOOR.token)
+    assert opens_with(ACCESS, _get("/tasks/t1", **link), ACCESS.token)
+    assert not opens_with(ACCESS, _get("/api/v1/status", **link), ACCESS.token)
+    assert not opens_with(ACCESS, _post(), ACCESS.token)
 
 
 def test_without_a_token_pages_of_others_still_cannot_ask() -> None:
-    door = Doorway("127.0.0.1", 6174)
-    assert _code(_get(authorization=None), door) is None
-    assert _code(_post(authorization=None, origin="http://evil.com"), door) == "origin"
-    assert _code(_get(authorization=None, host="evil.com"), door) == "host"
-    assert not opens_with(door, _get("/"), "")
+    access = ServerAccess("127.0.0.1", 6174)
+    assert _code(_get(authorization=None), access) is None
+    assert _code(_post(authorization=None, origin="http://evil.com"), access) == "origin"
+    assert _code(_get(authorization=None, host="evil.com"), access) == "host"
+    assert not opens_with(access, _get("/"), "")
 
 
 def test_on_every_address_a_number_is_enough_but_no_strange_name() -> None:
-    door = Doorway("0.0.0.0", 6174, DOOR.token, frozenset({"workshop"}))
-    assert _code(_get(host="192.168.1.5:6174"), door) is None
-    assert _code(_get(host="[fe80::1]:6174"), door) is None
-    assert _code(_get(host="workshop:6174"), door) is None
-    assert _code(_get(host="workshop.evil.com"), door) == "host"
-    assert (
-        _code(_get(host="192.168.1.5:6174"), Doorway("192.168.1.6", 6174, DOOR.token, frozenset({"192.168.1.6"})))
-        == "host"
-    )
+    access = ServerAccess("0.0.0.0", 6174, ACCESS.token, frozenset({"workshop"}))
+    assert _code(_get(host="192.168.1.5:6174"), access) is None
+    assert _code(_get(host="[fe80::1]:6174"), access) is None
+    assert _code(_get(host="workshop:6174"), access) is None
+    assert _code(_get(host="workshop.evil.com"), access) == "host"
+    only_one = ServerAccess("192.168.1.6", 6174, ACCESS.token, frozenset({"192.168.1.6"}))
+    assert _code(_get(host="192.168.1.5:6174"), only_one) == "host"
 
 
 @given(
@@ -194,6 +192,6 @@ def test_on_every_address_a_number_is_enough_but_no_strange_name() -> None:
 def test_whatever_is_said_is_judged_and_nothing_unsafe_comes_in_without_the_token(
     method: str, path: str, host: str, origin: str, cookie: str, authorization: str
 ) -> None:
-    knock = Knock(method, f"/{path}", host, origin, None, cookie, authorization, JSON)
+    head = RequestHead(method, f"/{path}", host, origin, None, cookie, authorization, JSON)
     if method not in ("GET", "HEAD"):
-        assert judge(DOOR, knock) is not None
+        assert denial_of(ACCESS, head) is not None

@@ -22,7 +22,7 @@ from paddock.views.tasks.transcript import (
     view_prompt,
     view_raw_page,
 )
-from paddock.web.exchange import Asked, Count, NoBody, NoQuery, Visit
+from paddock.web.endpoint import Asked, Count, NoBody, NoQuery, Visit
 
 
 class TranscriptQuery(Asked, frozen=True):

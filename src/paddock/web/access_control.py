@@ -7,11 +7,11 @@ from starlette.datastructures import Headers, MutableHeaders
 from starlette.responses import RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from paddock.web.exchange import Problem, problem_at_the_door
-from paddock.web.gate import HEADERS, JSON, Knock, judge, opens_with, ticket_ends
-from paddock.web.house import House
+from paddock.web.access import HEADERS, JSON, RequestHead, ServerAccess, denial_of, opens_with, ticket_ends
 from paddock.web.pages import locked_page
 from paddock.web.peers import refuse_worker
+from paddock.web.problems import Problem, problem_of_denial
+from paddock.web.served_fleet import ServedFleet
 
 COOKIE_SECONDS = 30 * 86400
 
@@ -20,11 +20,11 @@ def answer_problem(problem: Problem) -> Response:
     return Response(problem.to_json(), problem.status, media_type=JSON)
 
 
-class Entrance:
+class AccessControl:
     """Around the whole application: nothing is reached without it."""
 
-    def __init__(self, app: ASGIApp, house: House) -> None:
-        self._app, self._house = app, house
+    def __init__(self, app: ASGIApp, fleet: ServedFleet, access: ServerAccess) -> None:
+        self._app, self._fleet, self._access = app, fleet, access
         self._used: dict[str, float] = {}
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -40,32 +40,32 @@ class Entrance:
                 headers.setdefault("Cache-Control", "no-store")
             await send(message)
 
-        knock = knock_of(scope)
-        answer = self._enter_by_address(scope, knock) or self._turn_away(knock)
-        if answer is None and not knock.is_safe:
+        head = head_of(scope)
+        answer = self._enter_by_address(scope, head) or self._deny(head)
+        if answer is None and not head.is_safe:
             answer = await self._refuse_workers(scope)
         await (answer or self._app)(scope, receive, send_protected)
 
-    def _enter_by_address(self, scope: Scope, knock: Knock) -> Response | None:
+    def _enter_by_address(self, scope: Scope, head: RequestHead) -> Response | None:
         """The token in the address is exchanged for a cookie, and the address is shown without it."""
         text = scope["query_string"].decode("latin-1")
-        if "token=" not in text or not knock.is_page or knock.path.startswith("/static/"):
+        if "token=" not in text or not head.is_page or head.path.startswith("/static/"):
             return None
         pairs = parse_qsl(text, keep_blank_values=True)
         said = next((value for name, value in pairs if name == "token"), "")
-        door = self._house.door
+        access = self._access
         # Whoever may not come in by name or origin may not come in with a token either.
-        turned = judge(door, knock)
-        if turned is not None and turned.code != "token":
+        denial = denial_of(access, head)
+        if denial is not None and denial.code != "token":
             return None
-        if door.token and not opens_with(door, knock, said) and not self._uses_up(said):
+        if access.token and not opens_with(access, head, said) and not self._uses_up(said):
             return None
         rest = urlencode([(name, value) for name, value in pairs if name != "token"])
-        path = f"/{knock.path.lstrip('/')}"
+        path = f"/{head.path.lstrip('/')}"
         answer = RedirectResponse(f"{path}?{rest}" if rest else path, 303)
-        if door.token:
+        if access.token:
             answer.set_cookie(
-                door.cookie, door.cookie_value, max_age=COOKIE_SECONDS, httponly=True, samesite="strict", path="/"
+                access.cookie, access.cookie_value, max_age=COOKIE_SECONDS, httponly=True, samesite="strict", path="/"
             )
         return answer
 
@@ -73,29 +73,29 @@ class Entrance:
         """Whether it is good, which it is once."""
         now = time.time()
         self._used = {used: until for used, until in self._used.items() if until >= now}
-        until = ticket_ends(self._house.door, ticket)
+        until = ticket_ends(self._access, ticket)
         if until < now or ticket in self._used:
             return False
         self._used[ticket] = until
         return True
 
-    def _turn_away(self, knock: Knock) -> Response | None:
-        turned = judge(self._house.door, knock)
-        if turned is None:
+    def _deny(self, head: RequestHead) -> Response | None:
+        denial = denial_of(self._access, head)
+        if denial is None:
             return None
-        if turned.code == "token" and knock.is_page:
+        if denial.code == "token" and head.is_page:
             return locked_page()
-        return answer_problem(problem_at_the_door(turned))
+        return answer_problem(problem_of_denial(denial))
 
     async def _refuse_workers(self, scope: Scope) -> Response | None:
-        problem = await refuse_worker(self._house, scope)
+        problem = await refuse_worker(self._fleet, scope)
         return answer_problem(problem) if problem is not None else None
 
 
-def knock_of(scope: Scope) -> Knock:
+def head_of(scope: Scope) -> RequestHead:
     headers = Headers(scope=scope)
     hosts = headers.getlist("host")
-    return Knock(
+    return RequestHead(
         method=scope["method"],
         path=scope["path"],
         host=hosts[0] if len(hosts) == 1 else None,

@@ -1,0 +1,79 @@
+"""The fleet that a server shows: its workspace as configured now, who answers requests, and what pages are told."""
+
+import threading
+import time
+from contextlib import suppress
+from dataclasses import replace
+from pathlib import Path
+
+from paddock.config.agents import FOLDERS
+from paddock.config.load import FILE_NAME
+from paddock.core.errors import Misuse
+from paddock.fleet.workspace import Workspace
+from paddock.store.protocol import Store
+from paddock.views.metrics import LiveMetrics
+from paddock.web.broadcast import Broadcast
+from paddock.web.channels import sight_of
+from paddock.web.endpoint import Endpoint, Visit, WorkThread
+from paddock.web.log_threads import LogThreads
+
+VIA = "web"
+CONFIG_SECONDS = 1.0
+"""How often the configuration is looked at, at most."""
+
+
+class ServedFleet:
+    """`workspace` is as the server was started."""
+
+    def __init__(self, workspace: Workspace) -> None:
+        self._workspace = Workspace(workspace.repo, workspace.settings, via=VIA)
+        self._config_is_of = self._config_stamp()
+        self._config_checked = time.monotonic()
+        self._metrics, self._counting = LiveMetrics(), threading.Lock()
+        self.threads = LogThreads(lambda: self.workspace)
+        self.broadcast = Broadcast(lambda: self.workspace)
+
+    @property
+    def workspace(self) -> Workspace:
+        """Another one after the configuration was edited, unless that is wrong: then the former stays."""
+        if time.monotonic() - self._config_checked > CONFIG_SECONDS:
+            self._config_checked = time.monotonic()
+            if (stamp := self._config_stamp()) != self._config_is_of:
+                self._config_is_of = stamp
+                fresh = Workspace(self._workspace.repo, self._workspace.settings, via=VIA)
+                with suppress(Misuse):
+                    fresh.load()
+                    self._workspace = fresh
+        return self._workspace
+
+    def _config_stamp(self) -> tuple[object, ...]:
+        top = self._workspace.top
+        files = (path for folder in FOLDERS for path in sorted((top / folder).glob("*.md")))
+        return tuple(map(_stamp, (top / FILE_NAME, *files)))
+
+    async def answer(self, endpoint: Endpoint, visit: Visit) -> object:  # type: ignore[type-arg]
+        if endpoint.thread is WorkThread.WRITER:
+            return await self.threads.write(lambda: endpoint.handle(visit))
+        return await self.threads.read(lambda store: endpoint.handle(replace(visit, reading=store)))
+
+    async def metrics(self) -> str:
+        """What Prometheus is told. The log is counted once, then what is new."""
+        return await self.threads.read(self._count)
+
+    def _count(self, store: Store) -> str:
+        workspace, now = self.workspace, time.time()
+        with self._counting:
+            host = workspace.site.machine.sample(now)
+            return self._metrics.look(sight_of(workspace, store, now), host)
+
+    def close(self) -> None:
+        self.broadcast.close()
+        self.threads.close()
+
+
+def _stamp(path: Path) -> tuple[int, int] | None:
+    try:
+        found = path.stat()
+    except OSError:
+        return None
+    return found.st_mtime_ns, found.st_size
