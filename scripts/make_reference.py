@@ -69,6 +69,7 @@ API_INTRO = f"""\
 | 408, 413, 415 | `too-slow`, `too-large`, `content-type` | the body took over 10 s, has over 1 MB, or is not JSON |
 | 409 | `refused`, `outdated` | not as things are now; `outdated` has the versions `seen` and `now` |
 | 503 | `log`, `busy`, `system` | the log cannot be read or written, or too much is asked for at once |
+| 503 | `unfinished` | it is not done after 100 s; what has begun goes on by itself |
 
 Requests for many tasks are answered with `done` and `refused`, which has an `id` and the fields of a refusal for each.
 `/api/v1/openapi.json` describes all of it for programs."""

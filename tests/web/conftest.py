@@ -16,10 +16,11 @@ from bench.seeded_fleet import HERD, Herd, seed_fleet
 from playwright.sync_api import Browser, sync_playwright
 
 from tests.fleet.conftest import MakeYard, make_yard, yard, yard_template
+from tests.fleet.landing.conftest import farm, make_farm
 from tests.fleet.yard import Yard, clean_environment
 from tests.web.site import Site, serve
 
-__all__ = ["MakeYard", "make_yard", "yard", "yard_template"]
+__all__ = ["MakeYard", "farm", "make_farm", "make_yard", "yard", "yard_template"]
 
 Serve = Callable[..., Site]
 

@@ -1,7 +1,6 @@
 """Where `with-lease` takes, keeps and gives back its lease: at the log, or inside a fence at the worker's desk."""
 
 import os
-import socket
 import time
 from dataclasses import dataclass
 from typing import Protocol
@@ -12,6 +11,7 @@ from paddock.cli.desk import AtDesk
 from paddock.core.errors import PaddockError
 from paddock.core.intent.leases import LeaseClaim, LeaseRequest, NotYours, release_lease, renew_lease
 from paddock.core.leases.lease import Holder
+from paddock.fleet.leases import holder_of, take_lease
 from paddock.fleet.workspace import Workspace
 
 
@@ -36,10 +36,8 @@ class LogLeases:
     workspace: Workspace
 
     def acquire(self, name: str, ttl_seconds: float | None, wait_seconds: float) -> HeldLease:
-        from paddock.cli.commands.lease import acquire
-
         seconds = self.workspace.config.leases.ttl if ttl_seconds is None else ttl_seconds
-        granted = acquire(self.workspace, LeaseRequest(name, self._holder(), seconds), wait_seconds)
+        granted = take_lease(self.workspace, LeaseRequest(name, self._holder(), seconds), wait_seconds)
         return HeldLease(granted.name, granted.generation, seconds)
 
     def renew(self, held: HeldLease) -> None:
@@ -52,10 +50,7 @@ class LogLeases:
 
     def _holder(self) -> Holder:
         """Two commands are two holders, even in one shell or attempt."""
-        worker = self.workspace.worker
-        name = self.workspace.author.name if worker is None else worker.owner
-        attempt = "" if worker is None else worker.owner
-        return Holder(name, socket.gethostname(), os.getpid(), attempt=attempt)
+        return msgspec.structs.replace(holder_of(self.workspace, None), pid=os.getpid())
 
 
 @dataclass(frozen=True, slots=True)

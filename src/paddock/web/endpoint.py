@@ -38,6 +38,7 @@ class WorkThread(Enum):
 
     READER = "a thread that reads, with a log of its own"
     WRITER = "the one thread that writes"
+    LABOURER = "one of the threads for what takes long: nobody who reads or writes waits for it"
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,6 +99,13 @@ def ask(
     path: str, summary: str, answer: Any, handle: Callable[[Visit[NoQuery, B]], object], body: type[B]
 ) -> Endpoint[NoQuery, B]:
     return Endpoint("POST", path, summary, answer, handle, NoQuery, body, WorkThread.WRITER)
+
+
+def ask_long(
+    path: str, summary: str, answer: Any, handle: Callable[[Visit[NoQuery, B]], object], body: type[B]
+) -> Endpoint[NoQuery, B]:
+    """For what works with git or waits for processes, and may take a minute."""
+    return Endpoint("POST", path, summary, answer, handle, NoQuery, body, WorkThread.LABOURER)
 
 
 def read_query(text: str, kind: type[Q]) -> Q:

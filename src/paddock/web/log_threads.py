@@ -1,4 +1,4 @@
-"""The threads in which requests are answered: some that read, one that writes.
+"""The threads in which requests are answered: some that read, one that writes, and some for what takes long.
 
 A board belongs to one thread, so each thread that reads keeps a log of its own open. Writes are done one after
 another, each a complete transaction on a log that is opened for it, as by a command.
@@ -20,11 +20,19 @@ READERS = 3
 MOST_WAITING = 64
 """Requests that may wait for a thread."""
 
+LABOURERS = 6
+LONGEST_SECONDS = 100.0
+"""For an answer to what takes long: it may go on by itself, but nobody waits for it any longer."""
+
 T = TypeVar("T")
 
 
 class Busy(PaddockError):
     """More is asked for at once than can be answered."""
+
+
+class Unfinished(PaddockError):
+    """What was asked for takes longer than anybody waits."""
 
 
 class LogThreads:
@@ -34,6 +42,7 @@ class LogThreads:
         self._workspace_of = workspace_of
         self._readers = ThreadPoolExecutor(READERS, thread_name_prefix="reader")
         self._writer = ThreadPoolExecutor(1, thread_name_prefix="writer")
+        self._labourers = ThreadPoolExecutor(LABOURERS, thread_name_prefix="labourer")
         self._own = threading.local()
         self._waiting = 0
 
@@ -48,9 +57,31 @@ class LogThreads:
     async def write(self, work: Callable[[], T]) -> T:
         return await self._in(self._writer, work)
 
+    async def labour(self, name: str, work: Callable[[], T]) -> T:
+        """Where nobody who reads or writes waits for it. Raises Unfinished: what has begun goes on, what has not is
+        dropped."""
+        begun = threading.Event()
+
+        def begin() -> T:
+            begun.set()
+            return work()
+
+        try:
+            async with asyncio.timeout(LONGEST_SECONDS) as due:
+                return await self._in(self._labourers, begin)
+        except TimeoutError:
+            if not due.expired():
+                raise  # the work's own
+            after = f"`{name}` is not done after {LONGEST_SECONDS:.0f} s"
+            if begun.is_set():
+                raise Unfinished(f"{after}: it goes on by itself", "`paddock log` tells what it has done") from None
+            words = f"{after}: {LABOURERS} others that take long are under way, so it has not begun"
+            raise Unfinished(words, "ask again in a moment") from None
+
     def close(self) -> None:
         """What is being written is written."""
         self._readers.shutdown(wait=False, cancel_futures=True)
+        self._labourers.shutdown(wait=False, cancel_futures=True)
         self._writer.shutdown(wait=True, cancel_futures=True)
 
     async def _in(self, pool: ThreadPoolExecutor, work: Callable[[], T]) -> T:

@@ -17,18 +17,21 @@ from paddock.views.status import StatusView
 from paddock.views.tasks.page import TaskPage
 from paddock.views.tasks.patch import DiffView
 from paddock.views.tasks.transcript import PromptView, RawView, TranscriptView
-from paddock.web.endpoint import Endpoint, NoBody, NoQuery, ask, read
+from paddock.web.endpoint import Endpoint, NoBody, NoQuery, ask, ask_long, read
 from paddock.web.endpoints import (
     agent_work,
     answers,
     approvals,
     fleet_requests,
+    lease_requests,
     live_views,
     log,
     queue_requests,
+    recovery_requests,
     stories,
     summaries,
     task_requests,
+    upkeep_requests,
 )
 
 PREFIX = "/api/v1"
@@ -77,8 +80,15 @@ ENDPOINTS: tuple[Endpoint[Any, Any], ...] = (
     read("/config", "What a form for new tasks offers", summaries.ChoicesView, summaries.read_config, NoQuery),
     ask("/tasks", "As `paddock add`", task_requests.AddedView, task_requests.add, task_requests.AddBody),
     ask(
+        "/tasks/file",
+        "As `paddock add --file`",
+        task_requests.AddedView,
+        task_requests.add_file,
+        task_requests.FileBody,
+    ),
+    ask(
         "/tasks/approve",
-        "As `paddock approve`",
+        "As `paddock approve` and `paddock land`",
         approvals.ApprovalAnswer,
         approvals.approve_tasks,
         approvals.ApproveBody,
@@ -159,6 +169,20 @@ ENDPOINTS: tuple[Endpoint[Any, Any], ...] = (
         queue_requests.retry,
         queue_requests.ReasonBody,
     ),
+    ask_long(
+        "/queue/changes/{id}/resolve",
+        "As `paddock resolve`",
+        recovery_requests.ResolveAnswer,
+        recovery_requests.resolve,
+        NoBody,
+    ),
+    ask_long(
+        "/queue/restore",
+        "As `paddock queue restore`",
+        recovery_requests.RestoreAnswer,
+        recovery_requests.restore,
+        recovery_requests.RestoreBody,
+    ),
     ask(
         "/budget",
         "As `paddock budget set`",
@@ -173,15 +197,50 @@ ENDPOINTS: tuple[Endpoint[Any, Any], ...] = (
         fleet_requests.reset_limit,
         fleet_requests.NameBody,
     ),
+    ask_long(
+        "/leases/acquire",
+        "As `paddock lease acquire`",
+        lease_requests.LeaseAnswer,
+        lease_requests.acquire,
+        lease_requests.AcquireBody,
+    ),
+    ask(
+        "/leases/renew",
+        "As `paddock lease renew`",
+        lease_requests.LeaseAnswer,
+        lease_requests.renew,
+        lease_requests.RenewBody,
+    ),
     ask(
         "/leases/release",
         "As `paddock lease release`",
         fleet_requests.NameAnswer,
-        fleet_requests.release,
-        fleet_requests.ReleaseBody,
+        lease_requests.release,
+        lease_requests.ReleaseBody,
     ),
-    ask(
-        "/fleet/up", "As `paddock up`", fleet_requests.DaemonAnswer, fleet_requests.start_daemon, fleet_requests.UpBody
+    ask_long(
+        "/fleet/up", "As `paddock up`", fleet_requests.UpAnswer, fleet_requests.start_fleet, fleet_requests.UpBody
     ),
-    ask("/fleet/down", "As `paddock down`", fleet_requests.DaemonAnswer, fleet_requests.stop_daemon, NoBody),
+    ask_long(
+        "/fleet/down",
+        "As `paddock down`",
+        fleet_requests.DownAnswer,
+        fleet_requests.stop_fleet,
+        fleet_requests.DownBody,
+    ),
+    ask_long("/sync", "As `paddock sync`", upkeep_requests.SyncAnswer, upkeep_requests.sync, upkeep_requests.SyncBody),
+    ask_long(
+        "/gc",
+        "As `paddock gc`",
+        upkeep_requests.CollectAnswer,
+        upkeep_requests.collect_garbage,
+        upkeep_requests.CollectBody,
+    ),
+    ask_long(
+        "/janitor",
+        "As `paddock janitor`",
+        upkeep_requests.SweepAnswer,
+        upkeep_requests.sweep,
+        upkeep_requests.SweepBody,
+    ),
 )

@@ -5,6 +5,7 @@ import time
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
+from typing import assert_never
 
 from paddock.config.agents import FOLDERS
 from paddock.config.load import FILE_NAME
@@ -52,9 +53,15 @@ class ServedFleet:
         return tuple(map(_stamp, (top / FILE_NAME, *files)))
 
     async def answer(self, endpoint: Endpoint, visit: Visit) -> object:  # type: ignore[type-arg]
-        if endpoint.thread is WorkThread.WRITER:
-            return await self.threads.write(lambda: endpoint.handle(visit))
-        return await self.threads.read(lambda store: endpoint.handle(replace(visit, reading=store)))
+        match endpoint.thread:
+            case WorkThread.READER:
+                return await self.threads.read(lambda store: endpoint.handle(replace(visit, reading=store)))
+            case WorkThread.WRITER:
+                return await self.threads.write(lambda: endpoint.handle(visit))
+            case WorkThread.LABOURER:
+                return await self.threads.labour(endpoint.path.strip("/"), lambda: endpoint.handle(visit))
+            case _:
+                assert_never(endpoint.thread)
 
     async def metrics(self) -> str:
         """What Prometheus is told. The log is counted once, then what is new."""

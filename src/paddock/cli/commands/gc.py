@@ -7,12 +7,8 @@ import click
 from paddock.cli.options import prints_json
 from paddock.cli.terminal.text import cut, print_document
 from paddock.cli.workspace import open_workspace
-from paddock.core.events import Draft, WorktreeRemoved
-from paddock.core.tasks.conversations import find_homes
 from paddock.core.upkeep.findings import Leftover
-from paddock.core.upkeep.judge import collect, live_owners
-from paddock.fleet.upkeep.janitor import measured, sweep
-from paddock.git.worktrees.upkeep import look_at_worktrees
+from paddock.fleet.upkeep.collection import collect_worktrees
 from paddock.views.fleet.upkeep import view_removed
 
 
@@ -30,26 +26,11 @@ def gc_command(ctx: click.Context, dry_run: bool, force: bool, as_json: bool) ->
 
     Before anything is removed, a ref keeps its commits, and uncommitted files are committed.
     """
-    workspace = open_workspace(ctx)
-    site = workspace.site
-    seen = look_at_worktrees(site.root)
-    board = workspace.board()
-    pool = workspace.config.worktrees.pool
-    found = collect(seen, live_owners(board), pool, find_homes(board), force=force)
-    found = [measured(site, one) for one in found]
-    if dry_run:
-        _print(found, "would free", as_json=as_json)
-        return
-    dealt = sweep(site, found)
-    removed = [one.leftover for one in dealt if not one.left]
-    if removed:
-        events = [Draft(WorktreeRemoved(one.name, one.size_bytes)) for one in removed]
-        workspace.record(lambda _board: events)
-    _print(removed, "freed", as_json=as_json)
-    for one in dealt:
-        if one.left:
-            click.echo(f"kept {one.leftover.name}: {cut(one.left, 300)}", err=True)
-    for ref in (ref for one in dealt for ref in one.refs):
+    cleared = collect_worktrees(open_workspace(ctx), force=force, dry_run=dry_run)
+    _print(cleared.removed, "would free" if dry_run else "freed", as_json=as_json)
+    for one in cleared.kept:
+        click.echo(f"kept {one.leftover.name}: {cut(one.left, 300)}", err=True)
+    for ref in cleared.saved:
         click.echo(f"saved in {ref}", err=True)
 
 

@@ -1,15 +1,12 @@
 """`paddock janitor`: sweeps what no longer belongs to anything."""
 
-import time
-
 import click
 
 from paddock.cli.options import prints_json
 from paddock.cli.terminal.text import cut, print_document
 from paddock.cli.workspace import open_workspace
-from paddock.core.upkeep.judge import judge
-from paddock.fleet.upkeep.janitor import Dealt, allowed, drafts, look, sweep
-from paddock.views.fleet.upkeep import view_leftover
+from paddock.fleet.upkeep.collection import sweep_leftovers
+from paddock.views.fleet.upkeep import view_cleared
 
 
 @click.command("janitor")
@@ -21,19 +18,8 @@ def janitor_command(ctx: click.Context, dry_run: bool, as_json: bool) -> None:
 
     The daemon does this on its own from time to time. Anything that cannot be identified is reported and left alone.
     """
-    workspace = open_workspace(ctx)
-    store = workspace.read() if dry_run else workspace.write()
-    site = workspace.site
-    seen = look(site)
-    found = judge(store.board(), seen, allowed(site.config), time.time())
-    dealt = [Dealt(one) for one in found if one.remedy is not None] if dry_run else sweep(site, found)
-    if not dry_run:
-        now = time.time()
-        store.append(lambda fresh: drafts(fresh, dealt, now), workspace.author)
-    store.close()
-    swept = [view_leftover(one.leftover) for one in dealt if not one.left]
-    left = [view_leftover(one) for one in found if one.remedy is None]
-    left += [view_leftover(one.leftover, one.left) for one in dealt if one.left]
+    cleared = sweep_leftovers(open_workspace(ctx), dry_run=dry_run)
+    swept, left = view_cleared(cleared)
     if as_json:
         print_document(dry_run=dry_run, swept=swept, left=left)
         return
@@ -42,5 +28,5 @@ def janitor_command(ctx: click.Context, dry_run: bool, as_json: bool) -> None:
         click.echo(f"{verb} {row.what}: {cut(row.name, 200)}  {cut(row.evidence, 120)}")
     for row in left:
         click.echo(f"left alone: {cut(row.name, 200)}  {cut(row.evidence, 300)}")
-    if not found:
+    if not cleared.found:
         click.echo("nothing to sweep")

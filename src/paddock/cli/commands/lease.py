@@ -1,9 +1,7 @@
 """`paddock lease`: things that only one may use at a time."""
 
 import os
-import socket
 import time
-from dataclasses import replace
 
 import click
 from msgspec import structs
@@ -11,25 +9,10 @@ from msgspec import structs
 from paddock.cli.options import DURATION, prints_json
 from paddock.cli.terminal.text import age, cut, print_document, print_json
 from paddock.cli.workspace import open_workspace
-from paddock.core.board import Board
 from paddock.core.durations import format_duration
-from paddock.core.events import Draft
-from paddock.core.intent.leases import (
-    Answer,
-    LeaseClaim,
-    LeaseRequest,
-    leasable_name,
-    refusal_of,
-    release_lease,
-    renew_lease,
-    request_lease,
-    withdraw_request,
-)
-from paddock.core.leases import decisions, lease
-from paddock.fleet.workspace import Workspace
-
-PATIENCE_SECONDS = 30.0
-"""How long a place in line lasts after its owner was last heard from."""
+from paddock.core.intent.leases import LeaseClaim, LeaseRequest, release_lease, renew_lease
+from paddock.core.leases import lease
+from paddock.fleet.leases import holder_of, take_lease
 
 
 @click.group("lease")
@@ -62,8 +45,8 @@ def acquire_command(
     workspace = open_workspace(ctx)
     seconds = workspace.config.leases.ttl if ttl is None else ttl
     holder = holder_of(workspace, attempt)
-    holder = structs.replace(holder, pid=command) if command else holder
-    held = acquire(workspace, LeaseRequest(name, holder, seconds), wait)
+    process = command or (0 if holder.attempt else os.getppid())
+    held = take_lease(workspace, LeaseRequest(name, structs.replace(holder, pid=process), seconds), wait)
     if as_json:
         print_document(name=held.name, generation=held.generation, ttl=seconds)
     else:
@@ -123,42 +106,3 @@ def list_command(ctx: click.Context, as_json: bool) -> None:
         click.echo(f"{cut(waiter.name, 40):<24} {cut(waiter.holder.name, 40):<20} waiting for {age(waiter.since)}")
     if not leases.held and not leases.waiting:
         click.echo("nobody holds a lease")
-
-
-def holder_of(workspace: Workspace, attempt: str | None) -> lease.Holder:
-    """The caller: an agent is known by its attempt, CI by its run, a person by name, host and calling process."""
-    worker = workspace.worker
-    own = attempt or (worker.owner if worker is not None else "")
-    if own:
-        return lease.Holder(name=own, host=socket.gethostname(), attempt=own)
-    return lease.Holder(name=workspace.author.name, host=socket.gethostname(), pid=os.getppid())
-
-
-def acquire(workspace: Workspace, request: LeaseRequest, wait_seconds: float) -> decisions.Granted:
-    """In line with others. Raises PaddockError naming the holder in the way; the place in line is then given up too."""
-    give_up_at = time.monotonic() + wait_seconds
-    name = leasable_name(request.name)
-    answer: Answer
-
-    def decide(board: Board) -> list[Draft]:
-        nonlocal answer
-        answer, drafts = request_lease(board, replace(request, wait_seconds=min(left, PATIENCE_SECONDS)), time.time())
-        return drafts
-
-    store = workspace.write()
-    try:
-        with store.listen() as listener:
-            while True:
-                left = max(0.0, give_up_at - time.monotonic())
-                workspace.append(store, decide)
-                if isinstance(answer, decisions.Granted):
-                    return answer
-                if isinstance(answer, decisions.LeaseRefused):
-                    raise refusal_of(name, answer, time.time())
-                free_in = min(blocker.expires_in_seconds for blocker in answer.blockers)
-                listener.wait(min(left, max(0.05, free_in), 2.0))
-    except BaseException:
-        store.append(lambda board: withdraw_request(board, request), workspace.author)
-        raise
-    finally:
-        store.close()

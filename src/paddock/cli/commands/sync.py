@@ -5,12 +5,10 @@ import click
 from paddock.cli.options import prints_json
 from paddock.cli.terminal.text import plural, print_document
 from paddock.cli.workspace import open_workspace
-from paddock.core.errors import PaddockError
 from paddock.core.ids import printable
-from paddock.fleet.checkpoints import checkpoint
+from paddock.fleet.landing.checkouts import sync_checkouts, why_none
 from paddock.fleet.workspace import Workspace
-from paddock.git.usertree.checkouts import catch_up
-from paddock.git.usertree.stash import StashReport, catch_up_with_stash
+from paddock.git.usertree.stash import StashReport
 from paddock.git.usertree.update import IN_THE_WAY, LeftAlone
 from paddock.views.checkouts import view_synced
 
@@ -28,35 +26,15 @@ def sync_command(ctx: click.Context, stash: bool, as_json: bool) -> None:
     nothing is touched unless you pass --stash. Exits 1 if a checkout still shows an older main.
     """
     workspace = open_workspace(ctx)
-    reports = _sync(workspace, stash=stash)
+    reports = sync_checkouts(workspace, stash=stash)
     if as_json:
         print_document(checkouts=[view_synced(report) for report in reports])
     else:
         for report in reports:
             _tell(workspace, report)
         if not reports:
-            click.echo(_nothing(workspace))
+            click.echo(why_none(workspace))
     ctx.exit(int(any(not found.report.is_current for found in reports)))
-
-
-def _sync(workspace: Workspace, *, stash: bool) -> list[StashReport]:
-    land = workspace.config.land
-    branch = workspace.config.landing_branch
-    if land.remote:
-        return []
-    if workspace.repo.resolve(f"refs/heads/{branch}") is None:
-        raise PaddockError(f"there is no branch `{branch}`", "set `main` in paddock.toml")
-    reports = catch_up(workspace.repo, branch, checkpoint=checkpoint)
-    if stash:
-        return [catch_up_with_stash(workspace.repo, report) for report in reports]
-    return [StashReport(report) for report in reports]
-
-
-def _nothing(workspace: Workspace) -> str:
-    land, branch = workspace.config.land, workspace.config.landing_branch
-    if land.remote:
-        return f"main is {land.remote}/{branch}; update your own {branch} with `git pull`"
-    return f"{branch} is not checked out anywhere: nothing to bring up to date"
 
 
 def _tell(workspace: Workspace, found: StashReport) -> None:

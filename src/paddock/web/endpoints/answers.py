@@ -1,4 +1,4 @@
-"""What requests about several tasks are answered: what was done, and each refusal with its reason."""
+"""Requests about several tasks: which are meant, what was done, and each refusal with its reason."""
 
 from collections.abc import Callable, Sequence
 from typing import Annotated
@@ -9,18 +9,33 @@ from msgspec import Meta
 from paddock.core.board import Board
 from paddock.core.errors import Misuse, PaddockError
 from paddock.core.events import Draft, Record
-from paddock.core.ids import TaskId
-from paddock.core.intent.selection import RefusedTask
+from paddock.core.ids import TaskId, parse_task_range
+from paddock.core.intent.selection import Bulk, RefusedTask, Selection, select_tasks
 from paddock.core.intent.workers import NotForWorkers
 from paddock.fleet.bulk import record_each
 from paddock.fleet.workspace import Workspace
 from paddock.store.protocol import LogUnusable
 from paddock.views.document import Document
+from paddock.web.endpoint import Asked
 from paddock.web.problems import complaint_about
 
 MOST_TASKS = 1_000
 Text = Annotated[str, Meta(max_length=200_000)]
 TaskName = Annotated[str, Meta(min_length=1, max_length=40)]
+
+
+class ManyBody(Asked, frozen=True):
+    """`tasks` are ids or ranges such as `t3-t7`; instead of them `all` or a `convoy` means every task that qualifies.
+    A `dry_run` tells which, and changes nothing."""
+
+    tasks: Annotated[tuple[TaskName, ...], Meta(max_length=MOST_TASKS)] = ()
+    all: bool = False
+    convoy: str | None = None
+    dry_run: bool = False
+
+    @property
+    def selection(self) -> Selection:
+        return Selection(tuple(names_in(self.tasks)), self.all, self.convoy)
 
 
 class DoneView(msgspec.Struct, frozen=True):
@@ -39,11 +54,40 @@ class RefusedView(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class BulkAnswer(Document, frozen=True, kw_only=True):
-    """`seq` is the newest record of what was done, 0 if nothing was."""
+    """`seq` is the newest record of what was done, 0 if nothing was. On a `dry_run`, `done` is what would be."""
 
     done: list[DoneView]
     refused: list[RefusedView]
     seq: int = 0
+    dry_run: bool = False
+
+
+def names_in(said: Sequence[str]) -> list[TaskId]:
+    """Each once. Raises Misuse."""
+    names = list(dict.fromkeys(name for one in said for name in parse_task_range(one)))
+    if len(names) > MOST_TASKS:
+        raise Misuse(f"{len(names):,} tasks are too many for one request", f"name {MOST_TASKS:,} at most")
+    return names
+
+
+def chosen_tasks(workspace: Workspace, wanted: Selection, request: Bulk) -> list[TaskId]:
+    """Raises Misuse where nothing is named, or tasks beside what names all of them."""
+    if wanted.named and wanted.in_bulk:
+        raise Misuse("`tasks` cannot be combined with what names many of them", "give one or the other")
+    if wanted.in_bulk:
+        return select_tasks(workspace.board(), wanted, request)
+    if not wanted.named:
+        raise Misuse("no task was named", "name some in `tasks`, or all of a `convoy`; `GET /tasks` lists them")
+    return list(wanted.named)
+
+
+def record_for_chosen(
+    workspace: Workspace, body: ManyBody, request: Bulk, decide: Callable[[Board, TaskId], Sequence[Draft]]
+) -> BulkAnswer:
+    names = chosen_tasks(workspace, body.selection, request)
+    if body.dry_run:
+        return BulkAnswer(done=[DoneView(name) for name in names], refused=[], dry_run=True)
+    return record_for_each(workspace, names, decide) if names else BulkAnswer(done=[], refused=[])
 
 
 def record_for_each(

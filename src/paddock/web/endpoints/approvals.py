@@ -10,7 +10,10 @@ from paddock.core.board import DAEMON_LEASE
 from paddock.core.errors import PaddockError
 from paddock.core.ids import parse_task
 from paddock.core.intent.landing import reject_task
+from paddock.core.intent.selection import Bulk, Selection
 from paddock.fleet.landing.approval import ApprovalRequest, Approved, approve
+from paddock.fleet.landing.entrance import branch_head
+from paddock.fleet.workspace import Workspace
 from paddock.views.document import Document
 from paddock.web.endpoint import Asked, NoQuery, Visit
 from paddock.web.endpoints.answers import (
@@ -19,12 +22,13 @@ from paddock.web.endpoints.answers import (
     RefusedView,
     TaskName,
     Text,
+    chosen_tasks,
     record_for_each,
     refusal_of_one,
     view_refused,
 )
 
-Head = Annotated[str, Meta(pattern="^[0-9a-f]{40,64}$")]
+Head = Annotated[str, Meta(pattern="^[0-9a-fA-F]{4,64}$")]
 
 
 class QueuedView(msgspec.Struct, frozen=True):
@@ -37,63 +41,91 @@ class QueuedView(msgspec.Struct, frozen=True):
 
 
 class ApprovalAnswer(Document, frozen=True, kw_only=True):
-    """`is_up`: a daemon is running that tests and lands what is queued."""
+    """`is_up`: a daemon is running that tests and lands what is queued. `would` is what a dry run would queue."""
 
     done: list[QueuedView]
     refused: list[RefusedView]
     is_up: bool
+    would: Sequence[str] = ()
 
 
 class SeenTask(Asked, frozen=True):
-    """`head` is the version that was seen: another one is refused as outdated."""
+    """`head` is the version that was seen, or the beginning of it: another one is refused as outdated."""
 
     id: TaskName
     head: Head | None = None
 
 
 class ApproveBody(Asked, frozen=True):
-    tasks: Annotated[list[SeenTask], Meta(min_length=1, max_length=MOST_TASKS)]
-    message: Text = ""
-    undo: bool = False
+    """Instead of `tasks`, `all` or a `convoy` means every task that waits for approval; a `dry_run` tells which, and
+    changes nothing. `after` are queued changes that these wait for. What is a `repair` of main is tested although main
+    is red; with `undo` it may take landed work back."""
 
-
-def approve_tasks(visit: Visit[NoQuery, ApproveBody]) -> ApprovalAnswer:
-    body = visit.body
-    heads = {parse_task(one.id): one.head for one in body.tasks}
-    seen = {name: head for name, head in heads.items() if head is not None}
-    request = ApprovalRequest(tuple(heads), message=body.message, undo=body.undo, expected=seen)
-    try:
-        done = approve(visit.workspace, request)
-    except PaddockError as error:
-        is_up = DAEMON_LEASE in visit.workspace.board().leases.held
-        return ApprovalAnswer(done=[], refused=refusal_of_one(tuple(heads), error), is_up=is_up)
-    return _approved(done)
-
-
-class LandBody(Asked, frozen=True):
-    """`after` are queued changes that these wait for. One that is a `repair` of main is tested although main is red;
-    with `undo` it may take landed work back."""
-
-    branches: Annotated[list[Annotated[str, Meta(min_length=1, max_length=250)]], Meta(min_length=1, max_length=100)]
+    tasks: Annotated[tuple[SeenTask, ...], Meta(max_length=MOST_TASKS)] = ()
+    all: bool = False
+    convoy: str | None = None
+    dry_run: bool = False
     message: Text = ""
     after: tuple[str, ...] = ()
     repair: bool = False
     undo: bool = False
 
 
+def approve_tasks(visit: Visit[NoQuery, ApproveBody]) -> ApprovalAnswer:
+    workspace, body = visit.workspace, visit.body
+    heads = {parse_task(one.id): one.head for one in body.tasks}
+    names = chosen_tasks(workspace, Selection(tuple(heads), body.all, body.convoy), Bulk.LAND)
+    if body.dry_run or not names:
+        return _planned(workspace, names)
+    seen = {name: head for name, head in heads.items() if head is not None}
+    request = ApprovalRequest(names, (), body.message, body.repair, body.after, body.undo, seen)
+    try:
+        done = approve(workspace, request)
+    except PaddockError as error:
+        return ApprovalAnswer(done=[], refused=refusal_of_one(names, error), is_up=_is_up(workspace))
+    return _approved(done)
+
+
+def _is_up(workspace: Workspace) -> bool:
+    return DAEMON_LEASE in workspace.board().leases.held
+
+
+def _planned(workspace: Workspace, names: Sequence[str]) -> ApprovalAnswer:
+    return ApprovalAnswer(done=[], refused=[], is_up=_is_up(workspace), would=names)
+
+
+class LandBody(Asked, frozen=True):
+    """`after` are queued changes that these wait for. One that is a `repair` of main is tested although main is red;
+    with `undo` it may take landed work back. A `dry_run` looks at the branches, and changes nothing."""
+
+    branches: Annotated[list[Annotated[str, Meta(min_length=1, max_length=250)]], Meta(min_length=1, max_length=100)]
+    message: Text = ""
+    after: tuple[str, ...] = ()
+    repair: bool = False
+    undo: bool = False
+    dry_run: bool = False
+
+
 def land_branches(visit: Visit[NoQuery, LandBody]) -> ApprovalAnswer:
-    body = visit.body
+    workspace, body = visit.workspace, visit.body
+    if body.dry_run:
+        for branch in body.branches:
+            branch_head(workspace.site, branch)
+        return _planned(workspace, body.branches)
     request = ApprovalRequest((), tuple(body.branches), body.message, body.repair, body.after, body.undo)
-    return _approved(approve(visit.workspace, request))
+    return _approved(approve(workspace, request))
 
 
 def _approved(done: Approved) -> ApprovalAnswer:
+    return ApprovalAnswer(done=view_queued(done), refused=view_refused(done.refused), is_up=done.is_up)
+
+
+def view_queued(done: Approved) -> list[QueuedView]:
     waits = done.waits_on
-    queued = [
+    return [
         QueuedView(one.id, one.version, one.head, waits.get(one.id, ()), one.concerns, one.undoes)
         for one in done.changes
     ]
-    return ApprovalAnswer(done=queued, refused=view_refused(done.refused), is_up=done.is_up)
 
 
 class RejectBody(Asked, frozen=True):

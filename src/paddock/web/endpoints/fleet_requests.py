@@ -1,4 +1,4 @@
-"""What can be asked about budgets, limits and leases, and of the daemon itself."""
+"""What can be asked about budgets and limits, and of the daemon itself."""
 
 from typing import Annotated
 
@@ -6,11 +6,11 @@ from msgspec import Meta
 
 from paddock.core.events import BudgetSet
 from paddock.core.intent.budget import reset_limits, set_budget
-from paddock.core.intent.leases import LeaseClaim, release_lease
 from paddock.fleet.dispatch.gate import known_accounts, read_limits
-from paddock.fleet.service.background import end_daemon, find_daemon, spawn_daemon
+from paddock.fleet.service.background import find_daemon
+from paddock.fleet.service.control import await_daemon, end_fleet, log_of, require_startable, start_daemon
 from paddock.views.document import Document
-from paddock.web.endpoint import Asked, NoBody, NoQuery, Visit
+from paddock.web.endpoint import Asked, NoQuery, Visit
 
 
 class BudgetBody(Asked, frozen=True):
@@ -50,48 +50,45 @@ def reset_limit(visit: Visit[NoQuery, NameBody]) -> NameAnswer:
     return NameAnswer(name=name)
 
 
-class ReleaseBody(Asked, frozen=True):
-    """`generation` is the one that was seen: another one is refused."""
-
-    name: Annotated[str, Meta(min_length=1, max_length=200)]
-    generation: int | None = None
-
-
-def release(visit: Visit[NoQuery, ReleaseBody]) -> NameAnswer:
-    workspace, body = visit.workspace, visit.body
-    claim = LeaseClaim(body.name, workspace.person, body.generation)
-    workspace.record(lambda board: release_lease(board, claim))
-    return NameAnswer(name=body.name)
-
-
 class UpBody(Asked, frozen=True):
     """`most` is the most agents at the same time."""
 
     most: Annotated[int, Meta(ge=0, le=10_000)] | None = None
 
 
-class DaemonAnswer(Document, frozen=True, kw_only=True):
-    """`was_up` tells how it was before; a daemon that is started shows in the log once it leads."""
+class UpAnswer(Document, frozen=True, kw_only=True):
+    """`was_up` tells how it was before. `log` is where the daemon's words go."""
 
     was_up: bool
+    pid: int
+    host: str
+    log: str
 
 
-def start_daemon(visit: Visit[NoQuery, UpBody]) -> DaemonAnswer:
+def start_fleet(visit: Visit[NoQuery, UpBody]) -> UpAnswer:
     workspace = visit.workspace
     found = find_daemon(workspace.board())
     if found is None:
-        from paddock.fleet.fences import require_fences
-
-        workspace.site.require_root()
-        require_fences(workspace.config)
-        most = [] if visit.body.most is None else ["--max", str(visit.body.most)]
-        spawn_daemon(workspace.top, workspace.state_dir / "daemon.log", most)
-    return DaemonAnswer(was_up=found is not None)
+        require_startable(workspace)
+        start_daemon(workspace, visit.body.most)
+    holder = (found or await_daemon(workspace)).holder
+    return UpAnswer(was_up=found is not None, pid=holder.pid, host=holder.host, log=str(log_of(workspace)))
 
 
-def stop_daemon(visit: Visit[NoQuery, NoBody]) -> DaemonAnswer:
-    """Its agents keep working. Ending these too takes `paddock down --now`."""
-    found = find_daemon(visit.workspace.board())
-    if found is not None:
-        end_daemon(found, agents_too=False, timeout_seconds=20.0)
-    return DaemonAnswer(was_up=found is not None)
+class DownBody(Asked, frozen=True):
+    """Agents keep working until they are done; with `now` every agent process is ended too, so that spending stops."""
+
+    now: bool = False
+
+
+class DownAnswer(Document, frozen=True, kw_only=True):
+    """`working` are the attempts that go on. `ended_processes` had no daemon. The page that was asked stays."""
+
+    was_up: bool
+    working: list[str]
+    ended_processes: int
+
+
+def stop_fleet(visit: Visit[NoQuery, DownBody]) -> DownAnswer:
+    done = end_fleet(visit.workspace, agents_too=visit.body.now)
+    return DownAnswer(was_up=done.daemon is not None, working=list(done.working), ended_processes=done.processes)

@@ -1,13 +1,15 @@
 """What can be asked for about tasks: the same requests as on the command line, each decided and recorded as there."""
 
-from collections.abc import Sequence
 from typing import Annotated
 
 from msgspec import UNSET, Meta, UnsetType
 
+from paddock.config.taskfile import parse_task_file
+from paddock.core.errors import Misuse
 from paddock.core.events import TaskAdded, TaskEdited
-from paddock.core.ids import TaskId, parse_task
+from paddock.core.ids import parse_task
 from paddock.core.intent.comments import CommentsRequest, comment_on
+from paddock.core.intent.selection import Bulk, Selection
 from paddock.core.intent.tasks import (
     Batch,
     TaskSpec,
@@ -18,49 +20,71 @@ from paddock.core.intent.tasks import (
     send_message,
     stop_tasks,
 )
+from paddock.core.tasks.task import Phase
+from paddock.fleet.workspace import Workspace
 from paddock.views.document import Document
 from paddock.web.endpoint import Asked, NoQuery, Visit
-from paddock.web.endpoints.answers import MOST_TASKS, BulkAnswer, TaskName, Text, done_answer, record_for_each
+from paddock.web.endpoints.answers import (
+    MOST_TASKS,
+    BulkAnswer,
+    ManyBody,
+    TaskName,
+    Text,
+    chosen_tasks,
+    done_answer,
+    names_in,
+    record_for_chosen,
+    record_for_each,
+)
 
 
-class TasksBody(Asked, frozen=True):
-    """`message` is the reason, kept in the log."""
+class TasksBody(ManyBody, frozen=True):
+    """`tasks` are ids or ranges such as `t3-t7`; instead of them `all` or a `convoy` means every task that qualifies.
+    A `dry_run` tells which, and changes nothing. `message` is the reason, kept in the log."""
 
-    tasks: Annotated[list[TaskName], Meta(min_length=1, max_length=MOST_TASKS)]
     message: Text = ""
 
 
-class RetryBody(TasksBody, frozen=True):
-    """`attempts` is how many more each gets."""
+class RetryBody(ManyBody, frozen=True):
+    """As for `stop`; all that qualify are those that failed or are blocked. `attempts` is how many more each gets."""
 
+    message: Text = ""
     attempts: Annotated[int, Meta(ge=1, le=100)] = 1
 
 
 def retry(visit: Visit[NoQuery, RetryBody]) -> BulkAnswer:
     body = visit.body
-    return record_for_each(
-        visit.workspace, _names(body.tasks), lambda b, name: retry_tasks(b, [name], body.attempts, body.message)
+    return record_for_chosen(
+        visit.workspace, body, Bulk.RETRY, lambda b, name: retry_tasks(b, [name], body.attempts, body.message)
     )
 
 
 def stop(visit: Visit[NoQuery, TasksBody]) -> BulkAnswer:
     body = visit.body
-    return record_for_each(visit.workspace, _names(body.tasks), lambda b, name: stop_tasks(b, [name], body.message))
+    return record_for_chosen(visit.workspace, body, Bulk.STOP, lambda b, name: stop_tasks(b, [name], body.message))
 
 
 def cancel(visit: Visit[NoQuery, TasksBody]) -> BulkAnswer:
     body = visit.body
-    return record_for_each(visit.workspace, _names(body.tasks), lambda b, name: cancel_tasks(b, [name], body.message))
+    return record_for_chosen(visit.workspace, body, Bulk.CANCEL, lambda b, name: cancel_tasks(b, [name], body.message))
 
 
 class MessageBody(Asked, frozen=True):
-    tasks: Annotated[list[TaskName], Meta(min_length=1, max_length=MOST_TASKS)]
+    """To `tasks`, ids or ranges such as `t3-t7`, or to all in a `phase` or of a `convoy` that have had an agent."""
+
     text: Text
+    tasks: Annotated[tuple[TaskName, ...], Meta(max_length=MOST_TASKS)] = ()
+    phase: Phase | None = None
+    convoy: str | None = None
 
 
 def message(visit: Visit[NoQuery, MessageBody]) -> BulkAnswer:
     body = visit.body
-    return record_for_each(visit.workspace, _names(body.tasks), lambda b, name: send_message(b, [name], body.text))
+    wanted = Selection(tuple(names_in(body.tasks)), convoy=body.convoy, phase=body.phase)
+    names = chosen_tasks(visit.workspace, wanted, Bulk.MESSAGE)
+    if not names:
+        raise Misuse("there is no task to send it to", "name some in `tasks`")
+    return record_for_each(visit.workspace, names, lambda b, name: send_message(b, [name], body.text))
 
 
 class NewTask(Asked, frozen=True):
@@ -94,9 +118,30 @@ class AddedView(Document, frozen=True, kw_only=True):
 
 def add(visit: Visit[NoQuery, AddBody]) -> AddedView:
     workspace, body = visit.workspace, visit.body
-    usual, known = workspace.config.limits.attempts, workspace.known
+    usual = workspace.config.limits.attempts
     specs = tuple(_spec(one, usual) for one in body.tasks)
-    batch = Batch(specs, body.convoy or None, body.title)
+    return _add(workspace, Batch(specs, body.convoy or None, body.title))
+
+
+class FileBody(Asked, frozen=True):
+    """`text` is a file of tasks in YAML, JSON or Markdown, as the ending of its `name` says, or else the text itself.
+    `convoy` goes before what the file says, `attempts` is for tasks that do not say it."""
+
+    text: Annotated[str, Meta(min_length=1, max_length=900_000)]
+    name: Annotated[str, Meta(pattern=r"^[\w .-]{1,100}$")] = "tasks"
+    convoy: str | None = None
+    attempts: Annotated[int, Meta(ge=1, le=100)] | None = None
+
+
+def add_file(visit: Visit[NoQuery, FileBody]) -> AddedView:
+    workspace, body = visit.workspace, visit.body
+    attempts = workspace.config.limits.attempts if body.attempts is None else body.attempts
+    batch = parse_task_file(body.text, body.name, attempts=attempts)
+    return _add(workspace, Batch(batch.tasks, body.convoy or batch.convoy, batch.title))
+
+
+def _add(workspace: Workspace, batch: Batch) -> AddedView:
+    known = workspace.known
     records = workspace.record(lambda board: add_tasks(board, batch, known))
     ids = [str(record.task) for record in records if isinstance(record.event, TaskAdded)]
     return AddedView(ids=ids, convoy=batch.convoy, seq=records[-1].seq)
@@ -152,7 +197,3 @@ def comment(visit: Visit[NoQuery, CommentsRequest]) -> BulkAnswer:
     """All of them are one message to the agent, or the reason of one rejection."""
     name = parse_task(visit.path["id"])
     return record_for_each(visit.workspace, [name], lambda board, task: comment_on(board, task, visit.body))
-
-
-def _names(said: Sequence[str]) -> list[TaskId]:
-    return list(dict.fromkeys(parse_task(one) for one in said))
