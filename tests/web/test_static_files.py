@@ -51,3 +51,22 @@ def test_every_import_of_a_script_is_used() -> None:
         bound = [name.split(" as ")[-1].strip() for name in names]
         unused += [f"{path.relative_to(STATIC)}: {name}" for name in bound if len(re.findall(rf"\b{name}\b", text)) < 2]
     assert unused == []
+
+
+def test_every_import_of_a_script_names_what_the_other_exports() -> None:
+    missing = []
+    for path, text in SCRIPTS.items():
+        for part, source in re.findall(r'^import \{([^}]*)\} from "([^"]+)"', text, re.MULTILINE):
+            other = (path.parent / source).resolve()
+            exported = other.read_text() if other.is_file() else ""
+            for name in (one.split(" as ")[0].strip() for one in part.split(",")):
+                if not re.search(rf"^export .*\b{name}\b|^\s*{name},?|[{{,] *{name}[ ,}}]", exported, re.MULTILINE):
+                    missing.append(f"{path.relative_to(STATIC)}: {name} of {source}")
+    assert missing == []
+
+
+def test_scripts_are_short_enough_to_read() -> None:
+    lengths = {path.relative_to(STATIC): len(text.splitlines()) for path, text in SCRIPTS.items()}
+    assert {path: lines for path, lines in lengths.items() if lines > 300} == {}
+    wide = [f"{path.name}: {line}" for path, text in SCRIPTS.items() for line in text.splitlines() if len(line) > 120]
+    assert wide == []

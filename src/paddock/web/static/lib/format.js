@@ -5,6 +5,9 @@ import {signal} from "./ui.js";
 /** The server's time in milliseconds. Stands still while the page is stale. */
 export const clock = signal(Date.now());
 
+/** Pixels of a character of the drawings' type. */
+const GLYPH = 6.7;
+
 let ahead = 0;
 let frozen = () => false;
 
@@ -123,6 +126,13 @@ export function plural(count, one, many = `${one}s`) {
 export function someOf(names, most = 4) {
   const shown = names.slice(0, most).join(", ");
   return names.length > most ? `${shown} and ${names.length - most} more` : shown;
+}
+
+/** For drawings: as much of a text as a box has room for; empty where even a little of it would not fit. */
+export function fitText(text, width) {
+  const most = Math.floor(width / GLYPH);
+  if (text.length <= most) return text;
+  return most >= 3 ? `${text.slice(0, most - 1)}…` : "";
 }
 
 function two(number) {

@@ -4,8 +4,8 @@ export const FINISHED = new Set(["landed", "noop", "cancelled"]);
 
 /**
  * `nodes` are `{id, after, phase}`; at most `columns` × `rows` of them are placed: those with lines, below them those
- * that wait for nothing and that nothing waits for. Returns `{placed, edges, hidden}`: `placed` are `{node, column, row}`,
- * `edges` are `[from, to]` of placed ids, `hidden` are the nodes that have no place.
+ * that wait for nothing and that nothing waits for. Returns `{placed, edges, hidden}`: `placed` are
+ * `{node, column, row}`, `edges` are `[from, to]` of placed ids, `hidden` are the nodes that have no place.
  */
 export function placeNodes(nodes, {columns, rows, longest = []}) {
   const linked = lined(nodes);

@@ -18,3 +18,9 @@ function untilWords(seconds, isRough) {
   if (seconds < 1) return "any moment";
   return `about ${isRough ? roughly(seconds) : countdown(seconds)}`;
 }
+
+/** What is left until then, without a word more. */
+export function TimeLeft({at}) {
+  const text = useMemo(() => computed(() => countdown(Math.max(0, -secondsSince(at)))), [at]);
+  return html`${text}`;
+}

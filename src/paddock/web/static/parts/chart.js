@@ -3,7 +3,7 @@
 import uPlot from "../vendor/uplot.js";
 import {html, useEffect, useRef, useSignal} from "../lib/ui.js";
 import {theme} from "../lib/theme.js";
-import {fit} from "./queue/plan.js";
+import {fitText} from "../lib/format.js";
 
 const sheet = document.createElement("link");
 Object.assign(sheet, {rel: "stylesheet", href: "/static/vendor/uplot.css"});
@@ -13,8 +13,8 @@ const AXIS_WIDTH = 34;
 const PAD_RIGHT = 8;
 
 /**
- * `data` is `[times, ...columns]` in seconds, null where nothing is known. `series` are `{label, of, dash, fill, stepped}`;
- * `of` is the name of a colour token.
+ * `data` is `[times, ...columns]` in seconds, null where nothing is known. `series` are
+ * `{label, of, dash, fill, stepped}`; `of` is the name of a colour token.
  */
 export function Chart({data, series, height = 220, label}) {
   const box = useRef(null);
@@ -130,7 +130,7 @@ function Span({left, right, words, of}) {
   return html`<g class=${of}><title>${words}</title>
     <rect x=${left} y="0" width=${width} height="20" rx="3" class="washc" />
     <rect x=${left} y="0" width="3" height="20" rx="1" class="fillc" />
-    <text x=${left + 8} y="14" class="ct i2">${fit(words, width - 12)}</text></g>`;
+    <text x=${left + 8} y="14" class="ct i2">${fitText(words, width - 12)}</text></g>`;
 }
 
 function spansOf(times, values) {
@@ -162,6 +162,10 @@ export function Trace({values, most, of = "ready", label}) {
   return html`<svg class=${`spark ${of}`} viewBox="0 0 160 28" preserveAspectRatio="none" role="img"
     aria-label=${label}>
     ${most != null && html`<path class="axis dash" d="M0 4H160" vector-effect="non-scaling-stroke" />`}
-    ${parts.map((points) => html`
-      <polygon class="washc" points=${`${points[0][0]},28 ${points.map((point) => point.join()).join(" ")} ${points.at(-1)[0]},28`} /><polyline class="linec" points=${points.map((point) => point.join()).join(" ")} vector-effect="non-scaling-stroke" />`)}</svg>`;
+    ${parts.map((points) => html`<polygon class="washc" points=${areaUnder(points)} />
+      <polyline class="linec" points=${points.join(" ")} vector-effect="non-scaling-stroke" />`)}</svg>`;
+}
+
+function areaUnder(points) {
+  return `${points[0][0]},28 ${points.join(" ")} ${points.at(-1)[0]},28`;
 }

@@ -1,8 +1,7 @@
 // The search for the culprit of a failed train, as a tree of halves.
 
 import {html} from "../../lib/ui.js";
-import {timeOfDay} from "../../lib/format.js";
-import {fit} from "./plan.js";
+import {fitText, timeOfDay} from "../../lib/format.js";
 
 const WIDTH = 400;
 const LEVEL = 70;
@@ -74,12 +73,13 @@ function Half({one, isRoot, open}) {
       <rect class="box" x=${x} y=${y} width=${width} height="26" rx="5" />
       ${each >= 14 ? half.members.map((name, index) => html`
         <rect class="car" x=${x + 6 + index * (each + 3)} y=${y + 5} width=${each} height="16" rx="2" />
-        <text x=${x + 6 + index * (each + 3) + each / 2} y=${y + 17} text-anchor="middle">${fit(name, each)}</text>`)
+        <text x=${x + 6 + index * (each + 3) + each / 2} y=${y + 17} text-anchor="middle">
+          ${fitText(name, each)}</text>`)
           : html`<text x=${x + width / 2} y=${y + 17} text-anchor="middle">${count}</text>`}
     </g>
     <g class=${of.split(" ")[0]}><svg x=${x} y=${y + 31} width="12" height="12" viewBox="0 0 16 16" class="i ico">
       <use href=${`#${icon}`} /></svg>
-      <text class="ct i2" x=${x + 17} y=${y + 41}>${fit(words, (width - 14) * 1.12)}</text></g></g>`;
+      <text class="ct i2" x=${x + 17} y=${y + 41}>${fitText(words, (width - 14) * 1.12)}</text></g></g>`;
 }
 
 export function searchNote(search) {

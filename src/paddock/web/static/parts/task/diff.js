@@ -208,7 +208,10 @@ function useFileKeys({box, diff, open, fold, flip, point, setPoint, comment}) {
     const next = lines[Math.max(0, Math.min(lines.length - 1, at + by))];
     if (!next) return;
     setPoint(next);
-    requestAnimationFrame(() => box.current?.querySelector(`[data-place="${CSS.escape(placeOf(next))}"]`)?.scrollIntoView({block: "nearest"}));
+    requestAnimationFrame(() => {
+      const line = box.current?.querySelector(`[data-place="${CSS.escape(placeOf(next))}"]`);
+      line?.scrollIntoView({block: "nearest"});
+    });
   };
   useKeys({
     j: ["next line", () => step(1)],

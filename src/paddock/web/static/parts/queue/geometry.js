@@ -7,7 +7,6 @@ export const ROWS_Y = 82;
 const FOOT = 26;
 const STEPS = [5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 10800, 21600];
 const SHORT_WINDOWS = [60, 120, 300, 600, 1200];
-const GLYPH = 6.7;
 const BAND = 64;
 const MOST_ROWS = 32;
 
@@ -106,13 +105,6 @@ export function boxOf(scale, rows, {slot, from, to}) {
   if (right < LEFT + 1 || left > scale.right) return null;
   const inset = (rows.height - rows.box) / 2;
   return {x: left, y: rows.y(slot) + inset, width: Math.max(1.5, right - left - 1.5), height: rows.box};
-}
-
-/** As much of a text as a box has room for; empty where even a little of it would not fit. */
-export function fit(text, width) {
-  const most = Math.floor(width / GLYPH);
-  if (text.length <= most) return text;
-  return most >= 3 ? `${text.slice(0, most - 1)}…` : "";
 }
 
 /** Small boxes for the members of a train, closer together where there are many; none where nobody could see them. */
