@@ -352,6 +352,16 @@ class TestPlacesThatAreNotOurs:
         assert "not the folder" in refused(den)
 
 
+def test_a_commit_is_known_as_one_however_many_letters_its_message_has(den: Den) -> None:
+    """The more of them there are, the later the text begins in the compressed file."""
+    (den.tree.path / "work").write_text("1\n")
+    den.git("add", "work")
+    den.git("commit", "-q", "-m", "".join(map(chr, range(0x21, 0x600, 3))))
+    head = den.git("rev-parse", "HEAD")
+    assert den.save().head == head
+    assert git(den.top, "show", f"{BRANCH}:work") == "1"
+
+
 def test_a_worktree_that_vanished_still_delivers_its_commits(den: Den) -> None:
     head = den.commit(work="1")
     shutil.rmtree(den.tree.path)

@@ -27,6 +27,7 @@ MOST_BYTES = 2 * 1024**3
 MOST_FILES = 200_000
 TIMEOUT_SECONDS = 600.0
 _UNPACKED_ONE_BY_ONE = 100  # as git does: more objects than that stay in a pack
+_BEGINNING_BYTES = 1024  # of a compressed file: its table of codes, which comes first, may take some 500 of them
 # `git gc` removes what is called so when it is old.
 _APART = "tmp_objdir-paddock-"
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
@@ -193,7 +194,7 @@ def _objects(first: Path, *others: Path) -> dict[str, str]:
 def _is_commit(enclosure: Enclosure, apart: Path, name: str) -> bool:
     try:
         with open(apart / name[:2] / name[2:], "rb") as file:
-            return zlib.decompressobj().decompress(file.read(64), 7) == b"commit "
+            return zlib.decompressobj().decompress(file.read(_BEGINNING_BYTES), 7) == b"commit "
     except (OSError, zlib.error):
         env = _objects(apart, enclosure.objects)
         return enclosure.git("cat-file", "-t", name, check=False, env=env).text == "commit"
