@@ -13,19 +13,19 @@ START = 1_800_000_000.0
 
 
 class Ledger:
-    """One second passes per record."""
+    """One second passes per record, and what is added to `waited_seconds`."""
 
     def __init__(self) -> None:
         self.board = Board()
         self.records: list[ev.Record] = []
+        self.waited_seconds = 0.0
 
     def write(self, *drafts: ev.Draft, generation: int = 0) -> list[ev.Record]:
         written = []
         for draft in drafts:
             seq = self.board.seq + 1
-            record = ev.Record(
-                seq, START + seq, "ana@host", generation, draft.task, draft.attempt, draft.event, bytes(20)
-            )
+            at = START + seq + self.waited_seconds
+            record = ev.Record(seq, at, "ana@host", generation, draft.task, draft.attempt, draft.event, bytes(20))
             self.board.apply(record)
             self.records.append(record)
             written.append(record)

@@ -22,6 +22,7 @@ from paddock.core.intent.queue import (
 )
 from paddock.core.merge import events as qe
 from paddock.core.merge.model import Change
+from paddock.core.merge.prospects import in_order
 from tests.core.ledger import Ledger
 
 T1 = TaskId("t1")
@@ -66,14 +67,26 @@ def test_every_switch_stops_the_queue_in_its_way_and_can_be_taken_back(
     assert ledger.board.queue_switches.state == "open"
 
 
-@given(st.lists(st.integers(-9, 9), min_size=1, max_size=6), st.data())
-def test_a_change_moved_to_the_front_has_the_highest_priority(priorities: list[int], data: st.DataObject) -> None:
-    ledger = Ledger()
-    names = [queue_branch(ledger, f"b{index}", priority=value) for index, value in enumerate(priorities)]
-    chosen = data.draw(st.sampled_from(names))
-    ledger.write(*move_change(ledger.board, chosen, "ana", None))
-    entries = ledger.board.queue.entries
-    assert all(entries[chosen].priority > entries[other].priority for other in names if other != chosen)
+@given(st.lists(st.tuples(st.integers(-9, 9), st.floats(0, 1e6)), min_size=1, max_size=6), st.data())
+def test_a_change_moved_to_the_front_is_the_first_however_long_others_have_waited(
+    queued: list[tuple[int, float]], data: st.DataObject
+) -> None:
+    ledger, names = Ledger(), []
+    for index, (priority, pause) in enumerate(queued):
+        ledger.waited_seconds += pause
+        names.append(queue_branch(ledger, f"b{index}", priority=priority))
+    for chosen in data.draw(st.lists(st.sampled_from(names), min_size=1, max_size=3)):
+        ledger.write(*move_change(ledger.board, chosen, "ana", None))
+        entries = ledger.board.queue.entries
+        assert in_order(ledger.board.queue)[0] is entries[chosen]
+        assert all(entries[chosen].priority > entries[other].priority for other in names if other != chosen)
+
+
+def test_what_a_change_builds_on_goes_to_the_front_with_it(ledger: Ledger) -> None:
+    base, other = queue_branch(ledger, "base"), queue_branch(ledger, "other", priority=3)
+    ledger.write(Draft(qe.ChangeQueued(Change("top", 1, "head", "base", depends_on=(base,), branch="top"), "ana")))
+    ledger.write(*move_change(ledger.board, "top", "ana", None))
+    assert [entry.change.id for entry in in_order(ledger.board.queue)] == [base, "top", other]
 
 
 def test_what_is_not_queued_cannot_be_moved_or_cancelled_and_what_is_is_listed(ledger: Ledger) -> None:

@@ -9,6 +9,7 @@ from paddock.core.events import Draft
 from paddock.core.ids import TaskId, branch_change, printable
 from paddock.core.merge import events as qe
 from paddock.core.merge.model import Decided, Ending, Entry
+from paddock.core.merge.prospects import front_priority
 from paddock.core.tasks.task import SATISFIED
 
 
@@ -36,10 +37,9 @@ def switch_queue(switch: QueueSwitch, reason: str = "") -> list[Draft]:
 
 
 def move_change(board: Board, said: str, by: str, priority: int | None) -> list[Draft]:
-    """Without a priority it goes to the front."""
+    """Without a priority it goes to the front: what it builds on may still go before it."""
     entry = _entry(board, said)
-    highest = max(other.priority for other in board.queue.entries.values())
-    wanted = highest + 1 if priority is None else priority
+    wanted = front_priority(board.queue, entry.change.id) if priority is None else priority
     return [Draft(qe.ChangeMoved(entry.change.id, wanted, by), task=_task(entry))]
 
 

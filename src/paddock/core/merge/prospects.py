@@ -1,7 +1,7 @@
 """What a queued change waits for, in words, and when it may land: an estimate from measured runs, or nothing."""
 
 from collections.abc import Mapping
-from math import log2
+from math import floor, log2
 
 from paddock.core.merge import estimate
 from paddock.core.merge.guards import has_passed
@@ -18,6 +18,20 @@ def in_order(queue: Queue) -> list[Entry]:
     ranks = {name: rank_of(entry, head_start) for name, entry in queue.entries.items()}
     waits = {name: entry.waits_on for name, entry in queue.entries.items()}
     return [queue.entries[name] for name in ranks_by_stack(ranks, waits)]
+
+
+def front_priority(queue: Queue, name: str) -> int:
+    """With which a queued change goes before all others, however long they have waited; but not before what it builds
+    on."""
+    entry, head_start = queue.entries[name], head_start_seconds(queue.stats)
+    others = [other for other in queue.entries.values() if other is not entry]
+    if not others:
+        return entry.priority
+    first = min(rank_of(other, head_start) for other in others)
+    highest = max(other.priority for other in others)
+    if rank_of(entry, head_start) < first and entry.priority > highest:
+        return entry.priority
+    return max(highest, floor((entry.queued_at - first) / head_start)) + 1
 
 
 def state_words(queue: Queue, entry: Entry) -> str:
