@@ -138,6 +138,18 @@ def test_looking_again_gives_the_same_rows_and_reads_only_what_is_new(workspace:
     assert all(later.runs[name] is row for name, row in first.runs.items() if name != ended and row.ended is not None)
 
 
+def test_a_picture_asked_for_again_reads_only_what_is_new_and_is_never_older_than_the_log(workspace: Workspace) -> None:
+    lab = searched_lab()
+    eye, live = Eye(workspace, lab), LiveQueue()
+    live.whole(eye.sight, 40)
+    lab.submit(change("t99"))
+    stays, asked = live.look(eye.sight).order, live.whole(eye.sight, 180)
+    assert "t99" not in stays, "a stream may leave it for a moment"
+    assert (asked.order[-1], asked.minutes) == ("t99", 180)
+    assert [query.after for query in eye.asked] == [0, eye.asked[0].until]
+    assert asked == LiveQueue().look(eye.sight, 180)
+
+
 def test_a_run_is_shown_only_within_the_window_that_is_asked_for(workspace: Workspace) -> None:
     lab = started_lab(8)
     lab.submit(change("t1"))

@@ -4,6 +4,7 @@ import json
 
 from prometheus_client.parser import text_string_to_metric_families
 
+from tests.fleet.landing.lab import Farm
 from tests.fleet.yard import Yard
 from tests.web.api import serve_api
 
@@ -83,3 +84,17 @@ def test_tasks_are_found_by_words_and_fields(yard: Yard) -> None:
     served = serve_api(yard)
     assert [one["id"] for one in served.get("search?text=lexer+phase:ready")["tasks"]] == ["t2"]
     assert [one["title"] for one in served.get("board")["tasks"].values()] == ["Parser", "Lexer"]
+
+
+def test_a_picture_is_never_older_than_what_was_asked_for_before_it(farm: Farm) -> None:
+    served = serve_api(farm.yard)
+    farm.branch("fix", {"a": "fix\n"})
+    farm.branch("other", {"b": "other\n"})
+    for _ in range(3):
+        served.get("queue/picture")
+    served.post("queue/branches", {"branches": ["fix", "other"]})
+    assert served.get("queue/picture?minutes=60")["order"] == ["fix", "other"]
+    served.post("queue/changes/other/move", {})
+    assert served.get("queue/picture")["order"] == ["other", "fix"]
+    served.post("queue/freeze", {"reason": "release"})
+    assert served.get("queue/picture")["reason"] == "release"

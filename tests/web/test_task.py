@@ -200,3 +200,18 @@ def test_a_transcript_of_a_hundred_megabytes_opens_at_its_end_and_a_long_file_in
 def test_a_task_that_does_not_exist_is_told_so(yard: Yard, serve_yard: Serve) -> None:
     page = serve_yard(yard).page("/tasks/t77")
     expect(page.get_by_role("heading", name="there is no task")).to_be_visible()
+
+
+def test_a_page_of_no_task_says_so_and_names_the_nearest(yard: Yard, serve_yard: Serve) -> None:
+    yard.add_all([{"brief": "one", "title": "The first"}, {"brief": "two", "title": "The second"}])
+    site = serve_yard(yard)
+    page = site.page("/tasks/t3")
+    expect(page.get_by_role("heading", name="there is no task t3: the newest task is t2")).to_be_visible()
+    expect(page.get_by_role("table", name="Nearest tasks").get_by_role("link")).to_have_text(["t2", "t1"])
+    expect(page.get_by_text("stream cut")).to_have_count(0)
+    expect(page.get_by_role("link", name="To the board")).to_be_visible()
+    yard.add_all([{"brief": "three", "title": "The third"}])
+    expect(page.get_by_role("heading", name="The third")).to_be_visible()
+    page.goto(f"{site.origin}/tasks/zebra")
+    expect(page.get_by_role("heading", name="zebra is not a task id")).to_be_visible()
+    expect(page.get_by_role("table", name="Nearest tasks").get_by_role("link")).to_have_text(["t3", "t2", "t1"])

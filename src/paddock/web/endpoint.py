@@ -1,7 +1,7 @@
 """What an endpoint of the API is, and how the query and the body of a request are read: strictly."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import Enum
 from typing import Annotated, Any, Generic, TypeVar
 from urllib.parse import parse_qsl
@@ -14,6 +14,8 @@ from paddock.core.errors import Misuse
 from paddock.core.ids import printable
 from paddock.fleet.workspace import Workspace
 from paddock.store.protocol import Store
+from paddock.views.board.page import LiveBoard
+from paddock.views.queue.picture import LiveQueue
 
 Q = TypeVar("Q", bound=msgspec.Struct)
 B = TypeVar("B")
@@ -42,8 +44,17 @@ class WorkThread(Enum):
 
 
 @dataclass(frozen=True, slots=True)
+class KnownViews:
+    """Views that read the log once, and from then on what is new in it. They belong to one thread and its log."""
+
+    board: LiveBoard = field(default_factory=LiveBoard)
+    queue: LiveQueue = field(default_factory=LiveQueue)
+
+
+@dataclass(frozen=True, slots=True)
 class Visit(Generic[Q, B]):
-    """One request at its endpoint. Only readers have a `store`: who writes opens the log for its one transaction."""
+    """One request at its endpoint. Only readers have a `store`: who writes opens the log for its one transaction.
+    `known` is what the thread has made of that store before."""
 
     workspace: Workspace
     path: Mapping[str, str]
@@ -51,6 +62,7 @@ class Visit(Generic[Q, B]):
     body: B
     now: float
     reading: Store | None = None
+    known: KnownViews = field(default_factory=KnownViews)
 
     @property
     def store(self) -> Store:

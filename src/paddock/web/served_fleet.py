@@ -15,7 +15,7 @@ from paddock.store.protocol import Store
 from paddock.views.metrics import LiveMetrics
 from paddock.web.broadcast import Broadcast
 from paddock.web.channels import sight_of
-from paddock.web.endpoint import Endpoint, Visit, WorkThread
+from paddock.web.endpoint import Endpoint, KnownViews, Visit, WorkThread
 from paddock.web.log_threads import LogThreads
 
 VIA = "web"
@@ -31,6 +31,7 @@ class ServedFleet:
         self._config_is_of = self._config_stamp()
         self._config_checked = time.monotonic()
         self._metrics, self._counting = LiveMetrics(), threading.Lock()
+        self._own = threading.local()
         self.threads = LogThreads(lambda: self.workspace)
         self.broadcast = Broadcast(lambda: self.workspace)
 
@@ -55,13 +56,19 @@ class ServedFleet:
     async def answer(self, endpoint: Endpoint, visit: Visit) -> object:  # type: ignore[type-arg]
         match endpoint.thread:
             case WorkThread.READER:
-                return await self.threads.read(lambda store: endpoint.handle(replace(visit, reading=store)))
+                return await self.threads.read(lambda store: endpoint.handle(self._reading(visit, store)))
             case WorkThread.WRITER:
                 return await self.threads.write(lambda: endpoint.handle(visit))
             case WorkThread.LABOURER:
                 return await self.threads.labour(endpoint.path.strip("/"), lambda: endpoint.handle(visit))
             case _:
                 assert_never(endpoint.thread)
+
+    def _reading(self, visit: Visit, store: Store) -> Visit:  # type: ignore[type-arg]
+        """With what this thread knows of its log already."""
+        if getattr(self._own, "store", None) is not store:
+            self._own.store, self._own.known = store, KnownViews()
+        return replace(visit, reading=store, known=self._own.known)
 
     async def metrics(self) -> str:
         """What Prometheus is told. The log is counted once, then what is new."""

@@ -151,6 +151,12 @@ class LiveQueue:
             learnt=view_learnt(queue, memory.recent, slots),
         )
 
+    def whole(self, sight: Sight, minutes: int) -> Picture:
+        """As asked for once: nothing in it is older than the log, even where a stream may leave it for a while."""
+        if self._memory is not None:
+            self._memory.standing = self._memory.ahead_of = None
+        return self.look(sight, minutes)
+
     def _catch_up(self, sight: Sight) -> _QueueMemory:
         memory, seq = self._memory, sight.board.seq
         slots = sight.workspace.config.land.runs_at_once

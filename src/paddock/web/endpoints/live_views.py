@@ -11,7 +11,7 @@ from paddock.views.board.rows import TaskRow
 from paddock.views.board.search import search_rows
 from paddock.views.document import SCHEMA, Document, to_json_line
 from paddock.views.fleet.page import MOST_HOURS, FleetDocument, LiveFleet
-from paddock.views.queue.picture import MOST_MINUTES, SHOWN_MINUTES, LiveQueue, Picture
+from paddock.views.queue.picture import MOST_MINUTES, SHOWN_MINUTES, Picture
 from paddock.views.tasks.page import LiveTask
 from paddock.web.channels import sight_of
 from paddock.web.endpoint import Asked, NoBody, NoQuery, Printed, Visit
@@ -34,7 +34,7 @@ class FoundView(Document, frozen=True, kw_only=True):
 
 def search_tasks(visit: Visit[SearchQuery, NoBody]) -> FoundView:
     """Among what the board shows: all that is unfinished, and what finished last."""
-    board = LiveBoard().look(sight_of(visit.workspace, visit.store, visit.now))
+    board = visit.known.board.look(sight_of(visit.workspace, visit.store, visit.now))
     return FoundView(seq=board.seq, tasks=search_rows(board.tasks.values(), visit.query.text))
 
 
@@ -44,7 +44,7 @@ class PictureQuery(Asked, frozen=True):
 
 def read_picture(visit: Visit[PictureQuery, NoBody]) -> Picture:
     sight = sight_of(visit.workspace, visit.store, visit.now)
-    return LiveQueue().look(sight, visit.query.minutes)
+    return visit.known.queue.whole(sight, visit.query.minutes)
 
 
 class FleetQuery(Asked, frozen=True):

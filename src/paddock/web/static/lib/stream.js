@@ -18,6 +18,7 @@ export const pulse = signal({now: null, seq: 0, daemon: "", log: ""});
 
 const watched = signal([]);
 let source = null;
+let hasOpened = false;
 let failures = 0;
 let heard = 0;
 let retry = 0;
@@ -59,7 +60,9 @@ function open() {
   close();
   if (document.hidden || !watched.peek().length) return;
   heard = Date.now();
+  hasOpened = false;
   source = new EventSource(address());
+  source.onopen = () => { hasOpened = true; };
   source.onmessage = (event) => enqueue("record", event.data);
   source.addEventListener("view", (event) => enqueue("view", event.data));
   source.addEventListener("pulse", (event) => enqueue("pulse", event.data));
@@ -90,7 +93,8 @@ function onError() {
   close();
   failures += 1;
   if (failures === 2) findOutWhy();
-  if (state.peek() !== "refused") state.value = "cut";
+  // One that never opened may have asked for what is not there, such as an unknown task: its page finds that out.
+  if (state.peek() !== "refused" && (hasOpened || failures > 1)) state.value = "cut";
   const longest = Math.min(LONGEST_WAIT_MILLISECONDS, FIRST_WAIT_MILLISECONDS * 2 ** (failures - 1));
   retry = setTimeout(open, longest * (0.5 + Math.random() / 2));
 }

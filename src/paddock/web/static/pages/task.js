@@ -7,7 +7,9 @@ import {draftsOf} from "../lib/comment-drafts.js";
 import {bytes, money} from "../lib/format.js";
 import {useKeys} from "../lib/keys.js";
 import {session} from "../lib/session.js";
-import {documentOf} from "../lib/state.js";
+import {taskPath} from "../lib/route.js";
+import {documentOf, onRecords} from "../lib/state.js";
+import {watch} from "../lib/stream.js";
 import {Age} from "../parts/age.js";
 import {Change, Icon, State} from "../parts/badge.js";
 import {sendDrafts} from "../parts/task/comments.js";
@@ -21,6 +23,9 @@ import {Transcript} from "../parts/task/transcript.js";
 import {Words} from "../parts/words.js";
 
 const BRIEF_CHARS = 600;
+const NEAREST = 4;
+/** How the server answers a name that is no task's. */
+const NOT_THERE = [400, 404];
 const HEADER = ["approve", "reject", "message", "stop", "retry"];
 const SIGNS = {approve: "approval", reject: "failed", message: "msg", stop: "stop", retry: "retry"};
 const KEYS = {approve: "a", reject: "r", message: "m", stop: "s", retry: "t"};
@@ -42,12 +47,34 @@ function Page({params}) {
 function Waiting({id}) {
   const [problem, setProblem] = useState(null);
   useEffect(() => {
-    get(`tasks/${encodeURIComponent(id)}`).then(() => setProblem(null), setProblem);
+    const ask = () => get(`tasks/${encodeURIComponent(id)}`).then(() => {
+      setProblem(null);
+      watch(`task:${id}`);
+    }, (error) => {
+      setProblem(error);
+      if (NOT_THERE.includes(error.status)) watch(null); // the rest of the page stays live without it
+    });
+    ask();
+    return onRecords((found) => { if (found.some(({task}) => task === id)) ask(); });
   }, [id]);
   if (!problem) return html`<main class="page" aria-busy="true"></main>`;
   return html`<main class="page"><section class="panel blank"><h1 class="isolate"><${Words} text=${problem.message} />
-    </h1><p class="isolate"><${Words} text=${problem.hint} /></p><a class="b main" href="/">To the board</a></section>
-    </main>`;
+    </h1><p class="isolate"><${Words} text=${problem.hint} /></p>
+    ${NOT_THERE.includes(problem.status) && html`<${Nearest} id=${id} />`}
+    <a class="b main" href="/">To the board</a></section></main>`;
+}
+
+/** Tasks on the board with the nearest numbers; the newest where the name has none. */
+function Nearest({id}) {
+  const tasks = documentOf("board").value?.tasks;
+  if (!tasks?.size) return null;
+  const wanted = Number(/\d+/.exec(id)?.[0] ?? Infinity);
+  const numberOf = (name) => Number(name.slice(1));
+  const away = (name) => (Number.isFinite(wanted) ? Math.abs(numberOf(name) - wanted) : -numberOf(name));
+  const nearest = [...tasks.keys()].sort((one, other) => away(one) - away(other)).slice(0, NEAREST);
+  return html`<table class="flat" aria-label="Nearest tasks">${nearest.map((name) => html`<tr key=${name}><td>
+    <a class="id" href=${taskPath(name)}>${name}</a></td><td class="words isolate">${tasks.get(name).value.title}</td>
+    </tr>`)}</table>`;
 }
 
 function Task({id, page, live}) {
