@@ -51,7 +51,7 @@ def test_each_agent_and_engine_has_its_record(ledger: Ledger) -> None:
     assert (typer.decided, typer.landed_share, typer.cost_usd) == (0, None, None)
     [claude, codex] = seen.engines
     assert (claude.attempts, claude.useful, claude.outcomes) == (2, 1, {"noop": 1, "crashed": 1})
-    assert (codex.useful_share, codex.outcomes) == (1.0, {"delivered": 1})
+    assert (codex.useful, codex.outcomes) == (1, {"delivered": 1})
     assert seen.words == "0 of 4 tasks landed; all turns cost $1.50; 1 of 3 turns told no price."
 
 

@@ -40,7 +40,6 @@ class EngineRow(msgspec.Struct, frozen=True):
     engine: str
     attempts: int
     useful: int
-    useful_share: float | None
     outcomes: dict[str, int]
 
 
@@ -115,9 +114,9 @@ def _view_crew(agent: str | None, engine: str, crew: _Crew) -> CrewRow:
 
 
 def _view_engine(engine: str, outcomes: Counter[Outcome]) -> EngineRow:
-    total, useful = outcomes.total(), sum(outcomes[outcome] for outcome in USEFUL)
+    useful = sum(outcomes[outcome] for outcome in USEFUL)
     told = {outcome.value: count for outcome, count in outcomes.most_common()}
-    return EngineRow(printable(engine, 80), total, useful, round(useful / total, 4) if total else None, told)
+    return EngineRow(printable(engine, 80), outcomes.total(), useful, told)
 
 
 def _words(board: Board, costs: CostsView) -> str:

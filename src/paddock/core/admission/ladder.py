@@ -92,10 +92,10 @@ def _accounts(snapshot: Snapshot, now: float) -> Iterator[Rung]:
         elif full is not None:
             yield Rung(LimitedBy.WINDOW, running, running, describe_window(full, now), name, until=full.resets_at)
         elif most is not None:
-            tried = "its quota allows" if account.quota.has_limit else "nothing was refused so far; it is taken to bear"
-            yield Rung(LimitedBy.QUOTA, running, most, f"{tried} {most} agents", name)
+            known = "its quota has room for" if account.quota.has_limit else "nothing was refused so far: room for"
+            yield Rung(LimitedBy.QUOTA, running, most, f"{known} {most} agents", name)
         else:
-            yield Rung(LimitedBy.QUOTA, running, None, "no limit seen", name)
+            yield Rung(LimitedBy.QUOTA, running, None, "no limit is known", name)
 
 
 def _engines(snapshot: Snapshot) -> Iterator[Rung]:

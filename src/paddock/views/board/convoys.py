@@ -12,7 +12,7 @@ from paddock.core.money.budget import Cost, limit_of
 from paddock.core.money.spending import expect, money_of
 from paddock.core.tasks.needs import need_of
 from paddock.core.tasks.task import DEAD, FINISHED, SATISFIED, Phase, Task
-from paddock.views.document import iso, iso_or_none
+from paddock.views.document import iso_or_none
 from paddock.views.steady import keep_steady
 
 LOOK_SECONDS = 10.0
@@ -27,7 +27,6 @@ class ConvoyRow(msgspec.Struct, frozen=True, kw_only=True):
 
     name: str
     title: str
-    created: str
     total: int
     done: int
     counts: dict[str, int]
@@ -142,7 +141,6 @@ def _view_convoy(board: Board, name: str, ahead: _Ahead) -> ConvoyRow:
     return ConvoyRow(
         name=convoy.name,
         title=printable(convoy.title, 300),
-        created=iso(convoy.created),
         total=len(members),
         done=sum(found.get(phase, 0) for phase in SATISFIED),
         counts={phase.value: found[phase] for phase in Phase if found.get(phase)},

@@ -18,7 +18,7 @@ from paddock.fleet.samples import Series, read_samples
 from paddock.fleet.service.presence import Presence
 from paddock.git.worktrees.upkeep import look_at_worktrees
 from paddock.store.protocol import Query
-from paddock.views.document import Document, iso, iso_or_none
+from paddock.views.document import Document, iso_or_none
 from paddock.views.fleet.limits import LimitRow, view_rung
 from paddock.views.fleet.rows import (
     DAY_SECONDS,
@@ -63,10 +63,9 @@ class FleetView(Document, frozen=True, kw_only=True):
 
 
 class FleetSeries(msgspec.Struct, frozen=True):
-    """Columns of equal length; None where no daemon looked. `bound` names the limit that kept tasks from starting."""
+    """Columns of equal length, `at` in epoch seconds; None where no daemon looked. `bound` names the limit that kept
+    tasks from starting."""
 
-    since: str
-    step_seconds: float
     at: list[float]
     running: list[int | None]
     most: list[int | None]
@@ -213,8 +212,6 @@ def _opening_words(sight: Sight, agents: AgentsNow, bound: Rung | None) -> str:
 def _view_series(series: Series) -> FleetSeries:
     seen = series.samples
     return FleetSeries(
-        iso(series.since),
-        series.step_seconds,
         [round(series.since + (number + 1) * series.step_seconds, 1) for number in range(len(seen))],
         [None if one is None else one.running for one in seen],
         [None if one is None else one.most for one in seen],

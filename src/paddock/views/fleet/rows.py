@@ -69,7 +69,6 @@ class ConvoySpend(msgspec.Struct, frozen=True):
     name: str
     cost_usd: float
     budget_usd: float | None
-    is_open: bool
 
 
 class SpendToday(msgspec.Struct, frozen=True):
@@ -222,14 +221,15 @@ def _convoys(board: Board) -> tuple[ConvoySpend, ...]:
         task = board.tasks[name]
         if task.convoy is not None and task.live_attempt is not None:
             live[task.convoy] += money_of(task.live_attempt)
-    rows = []
+    rows: list[tuple[bool, ConvoySpend]] = []
     for convoy in board.convoys:
         spent, limit = ledger.spent.get(f"convoy:{convoy}"), limit_of(ledger, f"convoy:{convoy}")
         cost = (spent.money or 0.0 if spent is not None else 0.0) + live.get(convoy, 0.0)
         is_open = any(member in board.open for member in board.members.get(convoy, ()))
         if is_open or cost:
-            rows.append(ConvoySpend(convoy, round(cost, 4), limit.money if limit is not None else None, is_open))
-    return tuple(sorted(rows, key=lambda row: (not row.is_open, -row.cost_usd))[:SHOWN_CONVOYS])
+            rows.append((is_open, ConvoySpend(convoy, round(cost, 4), limit.money if limit is not None else None)))
+    rows.sort(key=lambda row: (not row[0], -row[1].cost_usd))
+    return tuple(spend for _, spend in rows[:SHOWN_CONVOYS])
 
 
 def view_machine(sight: Sight, known: LimitsFile) -> MachineNow | None:

@@ -255,7 +255,6 @@ def _view_planned(memory: _QueueMemory, queue: Queue, slots: int, *, moves: bool
     at = memory.ahead_of[1] if memory.ahead_of is not None else 0.0
     known = memory.recent.runs
     busy = {known[name].slot: max(at, run.started_at + typical) for name, run in queue.running.items() if name in known}
-    lands = {landing.run for landing in memory.ahead.landings}
     planned = []
     for run in memory.ahead.runs:
         searched = run.confirms if run.purpose is Purpose.TRAIN else None
@@ -266,5 +265,5 @@ def _view_planned(memory: _QueueMemory, queue: Queue, slots: int, *, moves: bool
             continue
         busy[row] = run.ends
         starts, ends = (iso(run.starts), iso(run.ends)) if moves else (None, None)
-        planned.append(PlannedRow(kind.value, row, run.members, starts, ends, searched, run.id in lands))
+        planned.append(PlannedRow(kind.value, row, run.members, starts, ends, searched))
     return planned

@@ -60,7 +60,6 @@ class PlannedRow(msgspec.Struct, frozen=True):
     starts: str | None
     ends: str | None
     searched_from: str | None
-    lands: bool
 
 
 class StandingLists(msgspec.Struct, frozen=True):

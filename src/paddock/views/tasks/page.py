@@ -63,7 +63,6 @@ class TurnRow(msgspec.Struct, frozen=True):
     ended: str | None
     steps: int
     cost_usd: float | None
-    messages: int
 
 
 class CostPart(msgspec.Struct, frozen=True):
@@ -237,7 +236,7 @@ class TaskStory:
     def _take_turn(self, record: ev.Record) -> None:
         event, attempt = record.event, str(record.attempt)
         if isinstance(event, ev.TurnStarted):
-            begun = TurnRow(attempt, event.turn, iso(record.at), None, 0, None, len(event.messages))
+            begun = TurnRow(attempt, event.turn, iso(record.at), None, 0, None)
             self.turns = [*self.turns, begun][-SHOWN_TURNS:]
         elif isinstance(event, ev.TurnEnded):
             ended = {"ended": iso(record.at), "steps": event.steps, "cost_usd": event.cost_usd}

@@ -36,8 +36,6 @@ class LineView(msgspec.Struct, frozen=True):
 
 class HunkView(msgspec.Struct, frozen=True):
     header: str
-    old_start: int
-    new_start: int
     lines: list[LineView]
 
 
@@ -132,7 +130,7 @@ class _Body:
         start, count, new_start, new_count = (int(part) if part is not None else 1 for part in found.groups())
         self.left, self.right, self.old, self.new = count, new_count, start, new_start
         if self.room > 0:
-            self.hunks.append(HunkView(_text(line, HEADER_CHARS), start, new_start, []))
+            self.hunks.append(HunkView(_text(line, HEADER_CHARS), []))
 
     def take(self, line: bytes) -> int:
         """A line of the open hunk; an empty one stands for an unchanged empty line. How much is kept of it."""

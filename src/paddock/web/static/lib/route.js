@@ -36,6 +36,10 @@ export function taskPath(id) {
   return `/tasks/${encodeURIComponent(id)}`;
 }
 
+export function convoyPath(name) {
+  return `/convoys/${encodeURIComponent(name)}`;
+}
+
 export function startRouter() {
   addEventListener("popstate", () => { route.value = routeOf(location); });
   document.addEventListener("click", followLink);

@@ -4,7 +4,7 @@ import {html, signal, useComputed, useEffect, useRef, useSignal} from "../lib/ui
 import {cursor, notePointer, pointerLeft, selectAll, selected} from "../lib/cursor.js";
 import {filterOf} from "../lib/filter.js";
 import {recall, remember} from "../lib/memory.js";
-import {go, route} from "../lib/route.js";
+import {convoyPath, go, route} from "../lib/route.js";
 import {GROUPS} from "../lib/sections.js";
 import {documentOf} from "../lib/state.js";
 import {arrange, sectionOf, useArrangement} from "../parts/board/arranged.js";
@@ -47,7 +47,7 @@ function Page({params, query}) {
   useBoardKeys({field, isPeeking});
   if (!tasks) return html`<main class="page"><${Head} field=${field} /><p class="dim">Asking for the board…</p></main>`;
   if (!tasks.size) return html`<main class="page"><${Head} field=${field} /><${EmptyBoard} /></main>`;
-  const base = params.convoy ? `/convoys/${encodeURIComponent(params.convoy)}` : "/";
+  const base = params.convoy ? convoyPath(params.convoy) : "/";
   return html`<main class=${`page as-${layout.value}`}>
     <${Head} field=${field} convoy=${params.convoy} />
     <${Strip} />

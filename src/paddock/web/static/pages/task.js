@@ -6,6 +6,7 @@ import {get} from "../lib/api.js";
 import {draftsOf} from "../lib/comment-drafts.js";
 import {bytes, money} from "../lib/format.js";
 import {useKeys} from "../lib/keys.js";
+import {convoyPath} from "../lib/route.js";
 import {session} from "../lib/session.js";
 import {taskPath} from "../lib/route.js";
 import {documentOf, onRecords} from "../lib/state.js";
@@ -99,7 +100,7 @@ function Task({id, page, live}) {
   );
   return html`<main class="page task">
     <div class="crumb"><a href="/">Board</a><span>/</span>
-      ${task.convoy && html`<${Fragment}><a href=${`/convoys/${encodeURIComponent(task.convoy)}`}>convoy ${task.convoy}
+      ${task.convoy && html`<${Fragment}><a href=${convoyPath(task.convoy)}>convoy ${task.convoy}
       </a><span>/</span></${Fragment}>`}<span class="mono">${id}</span></div>
     <div class="head"><div><h1 class="isolate">${task.title}</h1></div><div class="acts">
       ${HEADER.filter((action) => task.may.includes(action)).map((action) => html`

@@ -2,7 +2,7 @@
 
 import {html, signal, useEffect, useMemo, useRef, useState} from "../lib/ui.js";
 import {ACTIONS, perform, rowOf} from "../lib/actions.js";
-import {go, taskPath} from "../lib/route.js";
+import {convoyPath, go, taskPath} from "../lib/route.js";
 import {documentOf} from "../lib/state.js";
 import {nextTheme, theme} from "../lib/theme.js";
 import {Icon, Mark} from "./badge.js";
@@ -89,7 +89,7 @@ function pageEntries() {
 function convoyEntries() {
   const convoys = documentOf("board").peek()?.convoys ?? new Map();
   return [...convoys.keys()].map((name) => {
-    const path = `/convoys/${encodeURIComponent(name)}`;
+    const path = convoyPath(name);
     return {words: name, kind: "convoy", icon: "board", run: () => go(path)};
   });
 }

@@ -2,6 +2,7 @@
 
 import {computed, html, useMemo, useSignal} from "../../lib/ui.js";
 import {budget, money, plural} from "../../lib/format.js";
+import {convoyPath} from "../../lib/route.js";
 import {documentOf} from "../../lib/state.js";
 import {Until} from "../age.js";
 import {Bar} from "../bar.js";
@@ -36,7 +37,7 @@ function Convoy({row, tasks, isOpen, isLarge}) {
   const left = row.eta ? html`<${Until} at=${row.eta} isRough />` : isOver(row) && "done";
   const canDraw = hasGraph(row, tasks);
   return html`<div class="convoy" data-convoy=${row.name}>
-    <div class="l"><a class="strong cut" href=${`/convoys/${encodeURIComponent(row.name)}`} title=${row.title}>
+    <div class="l"><a class="strong cut" href=${convoyPath(row.name)} title=${row.title}>
       ${row.name}</a>
       <span class="dim nowrap">${row.done} of ${row.total} done</span><span class="end nowrap">${left}</span></div>
     <${Bar} parts=${parts} most=${row.total} label=${`${row.name}: ${row.done} of ${row.total} done`} />

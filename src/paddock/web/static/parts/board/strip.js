@@ -3,7 +3,7 @@
 import {html} from "../../lib/ui.js";
 import {budget, clock, money, plural, roughMoney} from "../../lib/format.js";
 import {documentOf} from "../../lib/state.js";
-import {Until} from "../age.js";
+import {Age, Until} from "../age.js";
 import {Bar, Slots, Spark} from "../bar.js";
 import {State} from "../badge.js";
 import {Words} from "../words.js";
@@ -51,7 +51,7 @@ function Spend({cost_usd, assumed_usd, budget_usd, forecast_usd, per_landed_usd}
 
 const RUN_COLOURS = {train: "queued", search: "blocked", main: "landed"};
 
-function Queue({state, reason, queued, slots, runs, next}) {
+function Queue({state, reason, since, by, queued, slots, runs, next}) {
   const drawn = runs.map((run) => ({of: RUN_COLOURS[run.purpose] ?? "running", share: shareOver(run)}));
   const kinds = Object.entries(Object.groupBy(runs,
     (run) => run.purpose)).map(([kind, some]) => `${some.length} ${kind}`);
@@ -59,12 +59,16 @@ function Queue({state, reason, queued, slots, runs, next}) {
   return html`<a href="/queue"><span class="l">Merge queue <b>${queued}</b> queued<span class="end">
     ${runs.length} of ${slots} slots</span></span>
     <${Slots} runs=${drawn} slots=${slots} label=${label} />
-    <span class="w"><${QueueWords} state=${state} reason=${reason} next=${next} /></span></a>`;
+    <span class="w">${state === "open" ? html`<${NextLanding} next=${next} />`
+      : html`<${Stopped} state=${state} reason=${reason} since=${since} by=${by} />`}</span></a>`;
 }
 
-function QueueWords({state, reason, next}) {
-  if (state && state !== "open") return html`<${State} of="blocked" words=${state} /> <span class="cut">
-    <${Words} text=${reason} /></span>`;
+function Stopped({state, reason, since, by}) {
+  return html`<${State} of="blocked" words=${state} /> <span class="cut">${since && html`for <${Age} at=${since} />`}
+    ${by && ` by ${by}`}${reason && html`: <${Words} text=${reason} />`}</span>`;
+}
+
+function NextLanding({next}) {
   if (!next) return html`<span class="cut">nothing is on its way to main</span>`;
   const what = next.members.length === 1 ? next.members[0] : `Train of ${next.members.length}`;
   return html`<span class="cut">${what} lands <${Until} at=${next.eta} /></span>`;

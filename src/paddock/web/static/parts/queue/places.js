@@ -1,6 +1,7 @@
 // Where a queued change stands: the same words, icon and colour wherever it is shown.
 
 import {html} from "../../lib/ui.js";
+import {taskPath} from "../../lib/route.js";
 
 const PLACES = {
   waiting: {of: "waiting", icon: "waiting", words: "waits for a slot"},
@@ -26,5 +27,5 @@ function Car({id, queue}) {
   const look = `car ${placeOf(row?.place).of}`;
   const words = row ? `${row.title}: ${row.words}` : id;
   if (!row?.task) return html`<span class=${look} title=${words}>${id}</span>`;
-  return html`<a class=${look} href=${`/tasks/${encodeURIComponent(row.task)}`} title=${words}>${id}</a>`;
+  return html`<a class=${look} href=${taskPath(row.task)} title=${words}>${id}</a>`;
 }

@@ -1,12 +1,12 @@
 // What is queued: how many stand where, and each change by name, in its order.
 
 import {html, useSignal} from "../../lib/ui.js";
-import {post} from "../../lib/api.js";
 import {plural} from "../../lib/format.js";
+import {request} from "../../lib/requests.js";
 import {session} from "../../lib/session.js";
-import {toast, toastRefusal} from "../../lib/toasts.js";
 import {Age} from "../age.js";
 import {State} from "../badge.js";
+import {ChangeId} from "../change-id.js";
 import {Cars, PLACE_NAMES, placeOf} from "./places.js";
 
 const FIRST_SHOWN = 10;
@@ -43,19 +43,11 @@ export function QueuedChanges({queue}) {
 function QueuedChange({id, queue}) {
   const row = queue.changes.get(id).value;
   const off = session.value?.read_only ? "true" : null;
-  const steer = (what, done) => async () => {
-    if (off) return;
-    try {
-      await post(`queue/changes/${encodeURIComponent(id)}/${what}`, {});
-      toast({words: `${id} ${done}`});
-    } catch (error) {
-      toastRefusal(error, id);
-    }
-  };
+  const steer = (what, done) => () =>
+    request(`queue/changes/${encodeURIComponent(id)}/${what}`, {}, {done: `${id} ${done}`, about: id});
   return html`<tr data-change=${id}>
     <td class="nowrap"><${State} ...${placeOf(row.place)} /></td>
-    <td>${row.task ? html`<a class="id" href=${`/tasks/${encodeURIComponent(row.task)}`}>${id}</a>`
-      : html`<span class="id">${id}</span>`}</td>
+    <td><${ChangeId} id=${id} task=${row.task} /></td>
     <td class="words isolate">${row.title}</td>
     <td class="num dim nowrap"><${Age} at=${row.since} /></td>
     <td class="num nowrap">

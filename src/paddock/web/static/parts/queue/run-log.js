@@ -4,6 +4,7 @@ import {html, useEffect, useLayoutEffect, useRef, useState} from "../../lib/ui.j
 import {get} from "../../lib/api.js";
 import {bytes, duration, timeOfDay} from "../../lib/format.js";
 import {State} from "../badge.js";
+import {ChangeId} from "../change-id.js";
 import {Dialog, openDialog} from "../dialog.js";
 import {Words} from "../words.js";
 
@@ -70,12 +71,8 @@ function Facts({story}) {
   const said = story.cannot_run || story.note;
   return html`<p class="fyi">
     ${story.purpose} of ${story.members.length
-    ? story.members.map(({id}, index) => html`${index > 0 && ", "}<${Tested} id=${id} />`) : "main itself"}, on <code>
+    ? story.members.map(({id}, index) => html`${index > 0 && ", "}<${ChangeId} id=${id} />`) : "main itself"}, on <code>
     ${story.base.slice(0, 10)}</code>${said && html`: ${said}`}</p>`;
-}
-
-function Tested({id}) {
-  return /^t\d+$/.test(id) ? html`<a class="id" href=${`/tasks/${id}`}>${id}</a>` : html`<span class="id">${id}</span>`;
 }
 
 function useLog(run, step) {

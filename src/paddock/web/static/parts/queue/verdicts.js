@@ -3,6 +3,7 @@
 import {html, useSignal} from "../../lib/ui.js";
 import {countdown, grouped, plural, timeOfDay} from "../../lib/format.js";
 import {State} from "../badge.js";
+import {ChangeId} from "../change-id.js";
 import {Words} from "../words.js";
 import {openRunLog} from "./run-log.js";
 
@@ -37,8 +38,7 @@ function Verdict({row}) {
     <td class="nowrap dim">${timeOfDay(row.at)}</td>
     <td><${State} of=${of} icon=${STATES[row.outcome] ?? "noop"}
       words=${row.outcome === "noop" ? "no-op" : row.outcome} /></td>
-    <td>${/^t\d+$/.test(name) ? html`<a class="id" href=${`/tasks/${name}`}>${name}</a>`
-      : html`<span class="id">${name}</span>`}</td>
+    <td><${ChangeId} id=${name} /></td>
     <td class="soft words"><${Words} text=${row.words} /></td>
     <td class="num">${row.run && html`<button type="button" class="b bare" aria-label=${`CI log of ${row.run}`}
       onClick=${() => openRunLog(row.run)}>log</button>`}</td>

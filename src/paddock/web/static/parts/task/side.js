@@ -98,6 +98,7 @@ export function Facts({page}) {
   const links = (ids) => ids.map((one, index) => html`${index ? ", " : ""}<a key=${one} href=${taskPath(one)}>${one}
     </a>`);
   const rows = [
+    ["added", html`<${Age} at=${task.created} /> ago`],
     ["agent", task.agent],
     ["engine, model", [task.engine, task.model].filter(Boolean).join(", ")],
     ["attempts", `${task.attempts} of ${task.attempts_allowed}`],

@@ -41,7 +41,7 @@ export function AllEvents({page, changes, openRun}) {
   const rows = isOpen ? rowsOf(page) : [];
   return html`<details class="panel events" onToggle=${(event) => setOpen(event.currentTarget.open)}>
     <summary><${Icon} name="chev" /><h2>All events</h2><span class="end">${page.timeline.size}</span></summary>
-    ${isOpen && html`<ol class="in">${rows.map((row) => html`<li key=${row.seq}>
+    ${isOpen && html`<ol class="in">${rows.map((row) => html`<li key=${row.seq} title=${`by ${row.actor}`}>
       <span class="dim">${timeWithSeconds(row.at)}</span><span class=${`ico ${row.state}`}><${Icon} name=${row.icon} />
         </span>
       <span class="isolate">${row.attempt && html`<span class="id">${row.attempt} </span>`}${row.words}

@@ -3,7 +3,7 @@
 import {Fragment, html, signal, useEffect, useLayoutEffect, useMemo, useRef, useState} from "../../lib/ui.js";
 import {perform} from "../../lib/actions.js";
 import {get} from "../../lib/api.js";
-import {bytes, timeOfDay} from "../../lib/format.js";
+import {bytes, money, plural, timeOfDay} from "../../lib/format.js";
 import {useKeys} from "../../lib/keys.js";
 import {onRecords} from "../../lib/state.js";
 import {Talk, joined} from "../../lib/talk.js";
@@ -115,13 +115,21 @@ function Readable({id, attempt, end, scroller, follows, page}) {
 }
 
 function TurnPart({part, attempt, turns}) {
-  const began = turns.find((one) => one.attempt === attempt && one.turn === part.turn)?.at;
+  const turn = turns.find((one) => one.attempt === attempt && one.turn === part.turn);
   return html`<${Fragment}>
-    <div class="turn">turn ${part.turn}${began ? ` · since ${timeOfDay(began)}` : ""}</div>
+    <div class="turn">${turnWords(part.turn, turn)}</div>
     ${part.opening && html`<${Opening} opening=${part.opening} />`}
     ${part.shown.map((entry) => html`<${Entry} key=${entry.n} entry=${entry} isLive=${part.live} />`)}
     ${part.aside.map((entry, index) => html`<${Entry} key=${`aside ${index}`} entry=${entry} />`)}
   </${Fragment}>`;
+}
+
+function turnWords(number, turn) {
+  if (!turn) return `turn ${number}`;
+  if (!turn.ended) return `turn ${number} · since ${timeOfDay(turn.at)}`;
+  const facts = [`turn ${number}`, `${timeOfDay(turn.at)} to ${timeOfDay(turn.ended)}`,
+    turn.steps && plural(turn.steps, "step"), money(turn.cost_usd)];
+  return facts.filter(Boolean).join(" · ");
 }
 
 /** The output as it is, from its end on. */

@@ -1,0 +1,26 @@
+// How full each limit is; the one that holds agents back says why, until when, and what to run.
+
+import {html} from "../../lib/ui.js";
+import {timeOfDay} from "../../lib/format.js";
+import {Bar} from "../bar.js";
+
+export function Limits({fleet}) {
+  return html`<section class="panel">
+    <header><h2>How full each limit is</h2><span class="end">${fleet.limits.some((limit) => limit.binds)
+      ? "the marked one holds agents back" : "none holds agents back"}</span></header>
+    <div class="in"><ol class="ladder">${fleet.limits.map((limit) =>
+      html`<${Limit} key=${limit.name + limit.unit} limit=${limit} />`)}</ol></div>
+  </section>`;
+}
+
+function Limit({limit}) {
+  const {name, used, most, amount, words, binds, until, run} = limit;
+  const isShut = most === 0 && used >= most;
+  const parts = [{of: binds ? "blocked" : isShut ? "failed" : "plain", value: isShut ? 1 : Math.min(used, most ?? 0)}];
+  return html`<li class=${binds ? "bind" : ""} title=${words}><span class="cut">${name}</span>
+      ${most == null ? html`<span class="dim cut">${words}</span>`
+        : html`<${Bar} parts=${parts} most=${most || 1} label=${`${name}: ${amount}`} />`}
+      <span class="num">${amount}</span></li>
+    ${(binds || isShut) && html`<li class="why">${words}${until && `, until ${timeOfDay(until)}`}
+      ${run && html`. <code>${run}</code>`}</li>`}`;
+}
