@@ -6,6 +6,7 @@ from pathlib import Path
 from types import NoneType, UnionType
 from typing import Any, Literal, Union, get_args, get_origin
 
+import api_commands
 import click
 import msgspec
 from msgspec import NODEFAULT, UNSET, Meta, UnsetType
@@ -72,7 +73,8 @@ API_INTRO = f"""\
 | 503 | `unfinished` | it is not done after 100 s; what has begun goes on by itself |
 
 Requests for many tasks are answered with `done` and `refused`, which has an `id` and the fields of a refusal for each.
-`/api/v1/openapi.json` describes all of it for programs."""
+`/api/v1/openapi.json` describes all of it for programs. [By command](#by-command) tells which request does what a
+command does."""
 
 STREAM_TEXT = """\
 ## `GET /events`
@@ -307,7 +309,8 @@ def api_page() -> list[str]:
     lines.append("| [`GET /events`](#get-events) | What happens, as it happens |")
     for one in ENDPOINTS:
         lines += ["", f"## `{one.method} {one.path}`", "", f"{one.summary}.", *_details(one)]
-    return [*lines, "", *STREAM_TEXT.splitlines(), *_table("query", StreamQuery)]
+    lines += ["", *STREAM_TEXT.splitlines(), *_table("query", StreamQuery)]
+    return [*lines, "", *api_commands.lines()]
 
 
 def _anchor(one: Endpoint[Any, Any]) -> str:

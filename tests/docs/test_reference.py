@@ -9,6 +9,7 @@ import pytest
 from paddock.cli.registry import paddock
 from paddock.config.fields import known_keys
 from paddock.core.kinds import all_kinds
+from paddock.web.routes import ENDPOINTS
 from tests.docs.markdown import ROOT
 
 FOLDER = ROOT / "docs" / "reference"
@@ -20,7 +21,9 @@ def maker() -> ModuleType:
     assert spec is not None
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.syspath_prepend(ROOT / "scripts")
+        spec.loader.exec_module(module)
     return module
 
 
@@ -51,3 +54,14 @@ def test_every_command_has_help() -> None:
         command = paddock.get_command(ctx, name)
         assert command is not None
         assert command.help, name
+
+
+def test_every_command_has_a_request_of_the_api_or_a_reason_why_not(maker: ModuleType) -> None:
+    api_commands = maker.api_commands
+    known = {(one.method, one.path) for one in ENDPOINTS} | {("GET", "/events")}
+    assert sorted([*api_commands.REQUESTS, *api_commands.ELSEWHERE]) == sorted(api_commands.command_names())
+    for name, words in api_commands.REQUESTS.items():
+        asked = api_commands.requests_in(words)
+        assert asked, name
+        assert set(asked) <= known, name
+    assert all(set(api_commands.requests_in(why)) <= known for why in api_commands.ELSEWHERE.values())

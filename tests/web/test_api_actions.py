@@ -120,3 +120,32 @@ def test_requests_for_all_of_a_convoy_reach_those_that_qualify(yard: Yard) -> No
     assert served.post("queue/branches", {"branches": ["fix"], "dry_run": True})["would"] == ["fix"]
     assert refused(served, "queue/branches", {"branches": ["nowhere"], "dry_run": True}).error == "refused"
     assert not yard.board().queue.entries
+
+
+def test_what_the_commands_tell_about_log_settings_and_engines_is_told(yard: Yard) -> None:
+    served = serve_api(yard)
+    yard.add_all([{"brief": "one"}, {"brief": "two"}])
+    assert served.get("log/verify") == json.loads(yard.paddock("log", "verify", "--json"))
+    pushed = served.post("log/push", {})
+    assert (pushed["seq"], pushed["remote"]) == (yard.board().seq, None)
+    assert "no remote" in refused(served, "log/push", {"remote": "../elsewhere"}).json["error"]["message"]
+    told = served.get("log?since=1h&limit=1000")
+    assert len(told["records"]) == told["seq"]
+    assert served.get("log?since=2999-01-01T00:00")["records"] == []
+    assert served.ask("GET", "/api/v1/log?since=soon").error == "misuse"
+
+    shown = json.loads(yard.paddock("config", "show", "land", "--json"))["settings"]
+    assert served.get("settings?key=land")["settings"] == shown
+    assert (
+        served.ask("GET", "/api/v1/settings?key=land.cii").json["error"]["hint"].startswith("did you mean `land.ci`?")
+    )
+    plan = "n=8&each_seconds=900&spawn_seconds=30"
+    assert served.get(f"fanout?{plan}") == json.loads(
+        yard.paddock("fanout", "--n", "8", "--t", "15m", "--spawn", "30s", "--json")
+    )
+    assert served.get("fanout?tasks=t1-t2")["serial"]["shares"] == [["t1", "t2"]]
+    assert served.ask("GET", "/api/v1/fanout?tasks=t1&n=3").error == "misuse"
+    engines = {one["name"]: one for one in served.get("engines")["engines"]}
+    assert engines["scripted"]["installed"]
+    assert served.post("engines/check", {"name": "scripted"})["problem"] == ""
+    assert refused(served, "engines/check", {"name": "nobody"}).json["error"]["hint"]

@@ -23,7 +23,7 @@ CHECKS = [
     checks.response_schema_conformance,
 ]
 KNOWN = {"id": [f"t{number}" for number in range(1, 30)], "run": ["r1", "r2", "r5"], "seq": ["1", "40", "9999"]}
-NOT_ASKED = {"post_fleet_up", "post_fleet_down", "get_events"}
+NOT_ASKED = {"post_fleet_up", "post_fleet_down", "get_engines", "post_engines_check", "get_events"}
 """These start and end processes, or have no end."""
 
 

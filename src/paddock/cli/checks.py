@@ -1,4 +1,4 @@
-"""What `paddock doctor` and `paddock config check` check, each finding with its fix."""
+"""What `paddock doctor` checks, each finding with its fix."""
 
 import os
 import shutil
@@ -11,9 +11,8 @@ from enum import StrEnum
 from pathlib import Path
 
 from paddock.cli.terminal.text import plural
-from paddock.config.schema import Config
 from paddock.core.errors import PaddockError
-from paddock.core.wording import nearest
+from paddock.fleet.service.config_check import config_findings
 from paddock.fleet.workspace import Workspace
 from paddock.store.location import log_bytes, require_known
 
@@ -31,39 +30,6 @@ class Finding:
     detail: str
     fix: str = ""
     output: tuple[str, ...] = ()
-
-
-def config_findings(config: Config) -> Iterator[str]:
-    from paddock.engines.registry import engine_names, load_engine
-
-    known = engine_names(config.engines)
-    if config.engine and config.engine not in known:
-        yield f"`engine` names `{config.engine}`, which is not an engine{_meant(config.engine, known)}"
-    for name, agent in config.agents.items():
-        if agent.engine and agent.engine not in known:
-            meant = _meant(agent.engine, known)
-            yield f"[agents.{name}] names the engine `{agent.engine}`, which is not an engine{meant}"
-    for name in config.engines:
-        try:
-            load_engine(name, config.engines)
-        except PaddockError as error:
-            yield f"{error.message}{f': {error.hint}' if error.hint else ''}"
-    yield from _kinds_taken_twice(config)
-    if not config.land.ci and not config.land.checks:
-        yield "[land] ci is empty: nothing can land"
-
-
-def _meant(name: str, known: tuple[str, ...]) -> str:
-    near = nearest(name, known)
-    return f"; did you mean `{near}`?" if near else ""
-
-
-def _kinds_taken_twice(config: Config) -> Iterator[str]:
-    takers: dict[str, str] = {}
-    for name, agent in config.agents.items():
-        for kind in agent.kinds:
-            if (first := takers.setdefault(kind, name)) != name:
-                yield f"agents `{first}` and `{name}` both take `{kind}`: the first gets it"
 
 
 def examine(workspace: Workspace) -> Iterator[Finding]:

@@ -1,6 +1,9 @@
-"""Durations as people write them: `90s`, `10m`, `1h30m`, `250ms`."""
+"""Durations as people write them: `90s`, `10m`, `1h30m`, `250ms`; and moments, by their age or as a time."""
 
 import re
+
+from paddock.core.errors import Misuse
+from paddock.core.ids import printable
 
 LONGEST_SECONDS = 366 * 86400.0
 
@@ -18,6 +21,21 @@ def parse_duration(text: str) -> float:
     if seconds > LONGEST_SECONDS:
         raise ValueError(f"`{text}` is longer than a year")
     return seconds
+
+
+def parse_moment(text: str, now: float) -> float:
+    """An age (`2h`) or a local or zoned ISO time. Raises Misuse."""
+    from datetime import datetime
+
+    try:
+        return now - parse_duration(text)
+    except ValueError:
+        pass
+    try:
+        return datetime.fromisoformat(text).timestamp()
+    except (ValueError, OverflowError, OSError):
+        shown = printable(text, 40)
+        raise Misuse(f"`{shown}` is neither a time nor an age", "write `2h` or `2026-11-15T10:00`") from None
 
 
 def format_duration(seconds: float) -> str:

@@ -107,6 +107,13 @@ def read(
     return Endpoint("GET", path, summary, answer, handle, query, NoBody, WorkThread.READER)
 
 
+def read_long(
+    path: str, summary: str, answer: Any, handle: Callable[[Visit[Q, NoBody]], object], query: type[Q]
+) -> Endpoint[Q, NoBody]:
+    """For what reads much or starts programs; it opens the log itself."""
+    return Endpoint("GET", path, summary, answer, handle, query, NoBody, WorkThread.LABOURER)
+
+
 def ask(
     path: str, summary: str, answer: Any, handle: Callable[[Visit[NoQuery, B]], object], body: type[B]
 ) -> Endpoint[NoQuery, B]:

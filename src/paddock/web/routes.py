@@ -5,6 +5,7 @@ from typing import Any
 from paddock.core.intent.comments import CommentsRequest
 from paddock.views.board.page import BoardView
 from paddock.views.costs import CostsView
+from paddock.views.fleet.fanout import FanOutView
 from paddock.views.fleet.leases import LeasesView
 from paddock.views.fleet.page import FleetDocument
 from paddock.views.insight import InsightView
@@ -17,7 +18,7 @@ from paddock.views.status import StatusView
 from paddock.views.tasks.page import TaskPage
 from paddock.views.tasks.patch import DiffView
 from paddock.views.tasks.transcript import PromptView, RawView, TranscriptView
-from paddock.web.endpoint import Endpoint, NoBody, NoQuery, ask, ask_long, read
+from paddock.web.endpoint import Endpoint, NoBody, NoQuery, ask, ask_long, read, read_long
 from paddock.web.endpoints import (
     agent_work,
     answers,
@@ -28,6 +29,7 @@ from paddock.web.endpoints import (
     log,
     queue_requests,
     recovery_requests,
+    setup,
     stories,
     summaries,
     task_requests,
@@ -69,6 +71,7 @@ ENDPOINTS: tuple[Endpoint[Any, Any], ...] = (
     read("/runs/{run}", "A CI run", RunStoryView, stories.read_run, NoQuery),
     read("/runs/{run}/log", "What a CI run printed", RunLogView, stories.read_run_log, stories.RunLogQuery),
     read("/log", "Records of the log", log.LogPage, log.read_log, log.LogQuery),
+    read_long("/log/verify", "As `paddock log verify --json`", log.VerifiedView, log.read_verification, NoQuery),
     read("/log/{seq}", "One record", ToldRecord, log.read_record, NoQuery),
     read("/costs", "As `paddock costs --json`", CostsView, summaries.read_costs, summaries.CostsQuery),
     read("/insight", "What work has cost, and how it ended", InsightView, summaries.read_insight, NoQuery),
@@ -78,6 +81,9 @@ ENDPOINTS: tuple[Endpoint[Any, Any], ...] = (
     read("/leases", "As `paddock lease list --json`", LeasesView, summaries.read_leases, NoQuery),
     read("/limits", "As `paddock limits --json`", summaries.LimitsView, summaries.read_limits_view, NoQuery),
     read("/config", "What a form for new tasks offers", summaries.ChoicesView, summaries.read_config, NoQuery),
+    read("/settings", "As `paddock config show --json`", setup.SettingsView, setup.read_settings, setup.SettingsQuery),
+    read_long("/engines", "As `paddock engines --json`", setup.EnginesView, setup.read_engines, NoQuery),
+    read_long("/fanout", "As `paddock fanout --json`", FanOutView, setup.read_fan_out, setup.FanOutQuery),
     ask("/tasks", "As `paddock add`", task_requests.AddedView, task_requests.add, task_requests.AddBody),
     ask(
         "/tasks/file",
@@ -228,6 +234,8 @@ ENDPOINTS: tuple[Endpoint[Any, Any], ...] = (
         fleet_requests.stop_fleet,
         fleet_requests.DownBody,
     ),
+    ask_long("/engines/check", "As `paddock engines check`", setup.CheckAnswer, setup.check, setup.CheckBody),
+    ask_long("/log/push", "As `paddock log push`", log.PushAnswer, log.push, log.PushBody),
     ask_long("/sync", "As `paddock sync`", upkeep_requests.SyncAnswer, upkeep_requests.sync, upkeep_requests.SyncBody),
     ask_long(
         "/gc",

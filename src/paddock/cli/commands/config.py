@@ -22,7 +22,7 @@ def config_command() -> None:
 @click.pass_context
 def check_command(ctx: click.Context, as_json: bool) -> None:
     """Check paddock.toml and the environment."""
-    from paddock.cli.checks import config_findings
+    from paddock.fleet.service.config_check import config_findings
 
     workspace = open_workspace(ctx)
     loaded = workspace.load()

@@ -8,10 +8,9 @@ from paddock.cli.terminal.text import print_json
 from paddock.cli.workspace import open_workspace
 from paddock.config.schema import Limits
 from paddock.core.durations import format_duration
-from paddock.core.economics.fanout import FanOut, FanoutPlan, Piece, Spawn, Worth, decide_fan_out
+from paddock.core.economics.fanout import FanOut, FanoutPlan, Spawn, Worth
 from paddock.core.errors import Misuse, PaddockError
-from paddock.core.tasks.task import Phase
-from paddock.fleet.workspace import Workspace
+from paddock.fleet.dispatch.fan_out import EqualPieces, fan_out_pieces, fan_out_tasks, worth_of_an_hour
 from paddock.views.fleet.fanout import view_fan_out
 
 
@@ -71,13 +70,13 @@ def fanout_command(
     if count is None and (tokens or usd):
         raise Misuse("--tokens and --usd need --n", "the cost of tasks is learned from the log")
     if count is not None:
-        worth = _worth(_limits(ctx), hour_usd, hour_tokens)
-        pieces = [Piece(f"p{number}", each) for number in range(1, count + 1)]
-        outcome = decide_fan_out(pieces, Spawn(spawn, tokens, usd), slots, worth)
+        worth = worth_of_an_hour(_limits(ctx), hour_usd, hour_tokens)
+        outcome = fan_out_pieces(EqualPieces(count, each, Spawn(spawn, tokens, usd)), slots, worth)
     else:
         workspace = open_workspace(ctx)
-        worth = _worth(workspace.config.limits, hour_usd, hour_tokens)
-        outcome = _of_tasks(workspace, tasks, slots, worth)
+        worth = worth_of_an_hour(workspace.config.limits, hour_usd, hour_tokens)
+        named = parse_tasks((tasks,)) if tasks else ()
+        outcome = fan_out_tasks(workspace.site, workspace.board(), named, slots, worth)
     if as_json:
         print_json(view_fan_out(outcome, worth))
         return
@@ -92,28 +91,6 @@ def _limits(ctx: click.Context) -> Limits:
     except PaddockError:
         return Limits()
     return workspace.config.limits
-
-
-def _worth(limits: Limits, hour_usd: float | None, hour_tokens: float | None) -> Worth:
-    return Worth(
-        limits.hour_usd if hour_usd is None else hour_usd, limits.hour_tokens if hour_tokens is None else hour_tokens
-    )
-
-
-def _of_tasks(workspace: Workspace, words: str | None, slots: int | None, worth: Worth) -> FanOut:
-    from paddock.fleet.dispatch.warm_session import decide
-
-    board, site = workspace.board(), workspace.site
-    names = (
-        list(dict.fromkeys(parse_tasks((words,))))
-        if words
-        else [task.id for task in board.open_tasks() if task.phase is Phase.READY]
-    )
-    if not names:
-        raise PaddockError("no task is ready", "name tasks with --tasks, or pieces with --n")
-    chosen = [board.task(name) for name in names]
-    free = slots or workspace.config.limits.max_agents
-    return decide(site, board, chosen, site.engine_name(chosen[0]), free, worth)
 
 
 def _lines(outcome: FanOut, worth: Worth, *, explain: bool) -> list[str]:

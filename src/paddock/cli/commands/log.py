@@ -10,10 +10,11 @@ from msgspec.structs import replace
 from paddock.cli.options import prints_json
 from paddock.cli.terminal.text import clock, cut, paint, plural, print_document, print_json_line, say
 from paddock.cli.workspace import open_workspace
-from paddock.core.durations import parse_duration
+from paddock.core.durations import parse_moment
 from paddock.core.errors import Misuse, PaddockError
 from paddock.core.events import Record
 from paddock.core.ids import TaskId, parse_task
+from paddock.fleet.service.log_care import push_log, remote_named, verify_log
 from paddock.fleet.workspace import Workspace
 from paddock.store.codec import body_of, kind_of
 from paddock.store.location import open_store
@@ -53,7 +54,7 @@ def log_command(
     workspace = open_workspace(ctx)
     store = workspace.read()
     query = Query(
-        task=parse_task(task) if task else None, kind=kind, since=parse_since(since, time.time()) if since else None
+        task=parse_task(task) if task else None, kind=kind, since=parse_moment(since, time.time()) if since else None
     )
     if kind is not None:
         _check_kind(store, kind)
@@ -116,20 +117,6 @@ def _narrator(store: Store, *, every: bool) -> Line:
     return line
 
 
-def parse_since(text: str, now: float) -> float:
-    """An age (`2h`) or a local or zoned ISO time."""
-    from datetime import datetime
-
-    try:
-        return now - parse_duration(text)
-    except ValueError:
-        pass
-    try:
-        return datetime.fromisoformat(text).timestamp()
-    except ValueError:
-        raise Misuse(f"`{cut(text, 40)}` is neither a time nor an age", "write `2h` or `2026-11-15T10:00`") from None
-
-
 @log_command.command("verify")
 @prints_json
 @click.pass_context
@@ -139,9 +126,8 @@ def verify_command(ctx: click.Context, as_json: bool) -> None:
     The log's witness, which is kept apart from it, tells whether records are missing at its end.
     """
     workspace = open_workspace(ctx)
-    store = workspace.read()
-    found, head = store.verify(), store.head()
-    unseen = (*found.unseen, *_unseen_in_mirror(workspace, head))
+    verified = verify_log(workspace)
+    found, unseen = verified.found, verified.unseen
     if as_json:
         bad = {"seq": found.bad.seq, "problem": found.bad.problem} if found.bad else None
         print_document(records=found.records, bad=bad, unseen=unseen)
@@ -154,18 +140,6 @@ def verify_command(ctx: click.Context, as_json: bool) -> None:
             f"keep `{workspace.log}` and restore the log from its mirror with `paddock log fetch`",
         )
     click.echo(f"{plural(found.records, 'record')}, all hashes match")
-
-
-def _unseen_in_mirror(workspace: Workspace, head: int) -> list[str]:
-    from paddock.store.mirror import mirror_head
-
-    held = mirror_head(workspace.repo)
-    if held > head:
-        return [f"the mirror has records up to {held:,}, this log only {head:,}: `paddock log fetch .` restores them"]
-    if 0 < held < head:
-        newer = plural(head - held, "newer record")
-        return [f"the mirror ends at record {held:,}: {newer} could not be restored from it (`paddock log push`)"]
-    return []
 
 
 @log_command.command("accept-loss")
@@ -229,10 +203,9 @@ def rebuild_command(ctx: click.Context, as_json: bool) -> None:
 @click.pass_context
 def push_command(ctx: click.Context, remote: str | None, as_json: bool) -> None:
     """Write the log to refs/paddock/log and push that to REMOTE (origin, if there is one)."""
-    from paddock.store.mirror import REF, push_mirror
+    from paddock.store.mirror import REF
 
-    workspace = open_workspace(ctx)
-    pushed = push_mirror(workspace.read(), workspace.repo, _remote(workspace, remote))
+    pushed = push_log(open_workspace(ctx), remote)
     if as_json:
         print_document(seq=pushed.seq, new=pushed.new, remote=pushed.remote)
         return
@@ -251,7 +224,7 @@ def fetch_command(ctx: click.Context, remote: str | None, as_json: bool) -> None
     from paddock.store.mirror import REF, fetch_commit, restore_mirror
 
     workspace = open_workspace(ctx)
-    source = _remote(workspace, remote)
+    source = remote_named(workspace, remote)
     commit = fetch_commit(workspace.repo, source)
     store = open_store(workspace.log, create=True, announce=False)
     with closing(store):
@@ -267,13 +240,3 @@ def fetch_command(ctx: click.Context, remote: str | None, as_json: bool) -> None
             f"the mirror does not have {loss.which}, which the log had",
             "try another remote (`paddock log fetch REMOTE`), or continue without them: `paddock log accept-loss`",
         )
-
-
-def _remote(workspace: Workspace, named: str | None) -> str | None:
-    remotes = workspace.repo.git("remote").lines
-    if named is None:
-        return "origin" if "origin" in remotes else None
-    if named not in remotes and not named.startswith((".", "/")) and ":" not in named:
-        known = ", ".join(remotes) or "none"
-        raise PaddockError(f"there is no remote `{cut(named, 60)}`", f"known: {known}; `git remote add` adds one")
-    return named

@@ -8,9 +8,11 @@ from typing import Annotated
 import msgspec
 from msgspec import Meta
 
-from paddock.core.errors import NotFound
+from paddock.core.durations import parse_moment
+from paddock.core.errors import Misuse, NotFound
 from paddock.core.events import Record
-from paddock.core.ids import parse_task
+from paddock.core.ids import parse_task, printable
+from paddock.fleet.service.log_care import push_log, verify_log
 from paddock.store.protocol import Query
 from paddock.views.document import Document
 from paddock.views.log.narration import describe
@@ -23,11 +25,12 @@ SEARCHED_RECORDS = 200_000
 
 
 class LogQuery(Asked, frozen=True):
-    """Records after `after` or before `before`; `newest` gives the last ones of these. `text` is looked for in
-    words and body, without regard to case."""
+    """Records after `after` or before `before`; `newest` gives the last ones of these. `since` is a time such as
+    2026-11-15T10:00, or an age such as 2h. `text` is looked for in words and body, without regard to case."""
 
     after: Count = 0
     before: Count | None = None
+    since: Annotated[str, Meta(max_length=40)] | None = None
     task: str | None = None
     kind: Annotated[str, Meta(max_length=80)] | None = None
     text: Annotated[str, Meta(max_length=200)] | None = None
@@ -53,9 +56,10 @@ def read_log(visit: Visit[LogQuery, NoBody]) -> LogPage:
         until=until,
         task=parse_task(query.task) if query.task else None,
         kind=query.kind or None,
+        since=parse_moment(query.since, visit.now) if query.since else None,
     )
     backwards = query.newest or query.before is not None
-    if backwards and not query.text and asked.task is None and asked.kind is None:
+    if backwards and not (query.text or asked.task or asked.kind or asked.since):
         # Numbers may be missing where records were lost, so a little more is read than is wanted.
         asked = msgspec.structs.replace(asked, after=max(query.after, until - query.limit - 1))
     found = _matching(islice(store.records(asked), SEARCHED_RECORDS), query.text or "", visit)
@@ -93,3 +97,45 @@ def read_record(visit: Visit[NoQuery, NoBody]) -> ToldRecord:
     if found is None:
         raise NotFound(f"there is no record `{said[:20]}`: the newest is {board.seq}", "`paddock log` lists them")
     return tell_record(found, board)
+
+
+class BadRecord(msgspec.Struct, frozen=True):
+    seq: int
+    problem: str
+
+
+class VerifiedView(Document, frozen=True, kw_only=True):
+    """`records` are intact, up to the first `bad` one if there is one; `unseen` says what could not be seen."""
+
+    records: int
+    bad: BadRecord | None
+    unseen: tuple[str, ...]
+
+
+def read_verification(visit: Visit[NoQuery, NoBody]) -> VerifiedView:
+    verified = verify_log(visit.workspace)
+    bad = verified.found.bad
+    shown = None if bad is None else BadRecord(bad.seq, bad.problem)
+    return VerifiedView(records=verified.found.records, bad=shown, unseen=verified.unseen)
+
+
+class PushBody(Asked, frozen=True):
+    """`remote` is one of git's; without it `origin`, if there is one."""
+
+    remote: Annotated[str, Meta(min_length=1, max_length=200)] | None = None
+
+
+class PushAnswer(Document, frozen=True, kw_only=True):
+    """`seq` is the newest record that the mirror has now; without a `remote` it stayed in this repository."""
+
+    seq: int
+    new: int
+    remote: str | None
+
+
+def push(visit: Visit[NoQuery, PushBody]) -> PushAnswer:
+    workspace, remote = visit.workspace, visit.body.remote
+    if remote is not None and remote not in workspace.repo.git("remote").lines:
+        raise Misuse(f"there is no remote `{printable(remote, 60)}`", "`git remote -v` lists them")
+    pushed = push_log(workspace, remote)
+    return PushAnswer(seq=pushed.seq, new=pushed.new, remote=pushed.remote)

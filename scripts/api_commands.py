@@ -1,0 +1,102 @@
+"""Which request of the API does what a command does, and which commands have none, and why."""
+
+import re
+from collections.abc import Iterator
+
+import click
+
+from paddock.cli.registry import paddock
+
+REQUESTS = {
+    "add": "`POST /tasks`; with --file `POST /tasks/file`",
+    "status": "`GET /status`; `GET /board` has more",
+    "watch": "`GET /events`",
+    "show": "`GET /tasks/{id}`; with --prompt `GET /tasks/{id}/prompt`; a CI run `GET /runs/{run}`",
+    "up": "`POST /fleet/up`",
+    "down": "`POST /fleet/down`; the page that was asked stays",
+    "stop": "`POST /tasks/stop`",
+    "message": "`POST /tasks/message`",
+    "tail": "`GET /tasks/{id}/transcript`; with --raw `GET /tasks/{id}/raw`; a CI run `GET /runs/{run}/log`",
+    "diff": "`GET /tasks/{id}/diff`",
+    "land": "`POST /tasks/approve`; with --branch `POST /queue/branches`",
+    "approve": "`POST /tasks/approve`",
+    "reject": "`POST /tasks/reject`",
+    "resolve": "`POST /queue/changes/{id}/resolve`",
+    "queue": "`GET /queue`; `GET /queue/picture` has more",
+    "queue cancel": "`POST /queue/changes/{id}/cancel`",
+    "queue drain": "`POST /queue/drain`",
+    "queue freeze": "`POST /queue/freeze`",
+    "queue move": "`POST /queue/changes/{id}/move`",
+    "queue pause": "`POST /queue/pause`",
+    "queue restore": "`POST /queue/restore`",
+    "queue resume": "`POST /queue/resume`",
+    "queue unfreeze": "`POST /queue/unfreeze`",
+    "queue why": "`GET /queue/why/{change}`",
+    "sync": "`POST /sync`",
+    "convoy list": "`GET /convoys`",
+    "convoy show": "`GET /convoys/{name}`",
+    "edit": "`POST /tasks/{id}/edit`",
+    "retry": "`POST /tasks/retry`; a branch `POST /queue/changes/{id}/retry`",
+    "cancel": "`POST /tasks/cancel`",
+    "log": "`GET /log`; with --follow `GET /events`",
+    "log push": "`POST /log/push`",
+    "log verify": "`GET /log/verify`",
+    "engines": "`GET /engines`",
+    "engines check": "`POST /engines/check`",
+    "gc": "`POST /gc`",
+    "costs": "`GET /costs`",
+    "budget set": "`POST /budget`; with neither amount it is --none",
+    "budget show": "`GET /budgets`",
+    "limits": "`GET /limits`; with --reset `POST /limits/reset`",
+    "fanout": "`GET /fanout`",
+    "lease acquire": "`POST /leases/acquire`",
+    "lease list": "`GET /leases`",
+    "lease release": "`POST /leases/release`",
+    "lease renew": "`POST /leases/renew`",
+    "janitor": "`POST /janitor`",
+    "config check": "`GET /settings`: its `warnings`",
+    "config show": "`GET /settings`",
+}
+ELSEWHERE = {
+    "init": "it writes the settings and the log that a server needs to start",
+    "run": "it is the fleet in a terminal; `POST /fleet/up` starts it in the background",
+    "web": "it is the server itself",
+    "top": "it is a screen in a terminal; the page is the same for a browser",
+    "with-lease": "it runs a command of yours: `POST /leases/acquire` before it, `POST /leases/release` after it",
+    "log accept-loss": "records are lost, and nothing reads the log, no server either, until a person decides this",
+    "log fetch": "it restores the log that the server reads",
+    "log rebuild": "it drops what the server has open",
+    "doctor": "it examines the terminal, the user and the machine that it runs on; with --ci it takes as long as CI",
+    "completion": "it is for a shell",
+}
+NOT_TAKEN = """\
+Options without a counterpart: --json, --yes, -C and --set (every answer is JSON, whoever asks is not asked back, and a
+server has one repository and its settings); --all of `status` and `queue` (answers are complete); --unsafe of `tail`
+and `diff` (control characters never go out); --stat and --name-only of `diff` (`files` has that); --install and --web
+of `up` (the one is about the machine's start, the other is there already)."""
+
+
+def command_names(group: click.Group = paddock, prefix: str = "") -> Iterator[str]:
+    """Every one that does something of its own."""
+    ctx = click.Context(group)
+    for name in group.list_commands(ctx):
+        command = group.get_command(ctx, name)
+        assert command is not None
+        if not isinstance(command, click.Group) or command.invoke_without_command:
+            yield f"{prefix}{name}"
+        if isinstance(command, click.Group):
+            yield from command_names(command, f"{prefix}{name} ")
+
+
+def requests_in(text: str) -> list[tuple[str, str]]:
+    """Method and path of each."""
+    return re.findall(r"`(GET|POST) ([^`]+)`", text)
+
+
+def lines() -> Iterator[str]:
+    yield from ("## By command", "", "Every command that reads or changes the fleet has its request here:", "")
+    yield from ("| `paddock …` | request |", "|---|---|")
+    yield from (f"| `{name}` | {words} |" for name, words in REQUESTS.items())
+    yield from ("", "These have none:", "", "| `paddock …` | why |", "|---|---|")
+    yield from (f"| `{name}` | {why} |" for name, why in ELSEWHERE.items())
+    yield from ("", *NOT_TAKEN.splitlines())
