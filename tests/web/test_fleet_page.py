@@ -36,6 +36,17 @@ def test_a_fleet_at_work_shows_agents_the_limit_that_binds_and_the_hours_so_far(
     page.get_by_role("button", name="24h").click()
     expect(page.locator(".plot canvas")).to_be_visible()
 
+    page.get_by_role("button", name="Stop the fleet").click()
+    asked = page.get_by_role("dialog", name="Stop the fleet")
+    expect(asked).to_contain_text("1 agent at once")
+    asked.get_by_role("button", name="Cancel").click()
+    assert yard.processes()
+    page.get_by_role("button", name="Stop the fleet").click()
+    asked.get_by_role("button", name="Stop everything now").click()
+    expect(page.get_by_text("the fleet is stopped")).to_be_visible()
+    expect(page.get_by_role("button", name="Start the daemon")).to_be_visible()
+    assert not yard.processes()
+
 
 def test_a_lease_is_released_and_empty_states_say_what_to_run_on_a_phone(site: Site) -> None:
     site.yard.paddock("lease", "acquire", "port:5432")

@@ -12,6 +12,8 @@ from playwright.sync_api import Page, expect
 from paddock.core.events import Record
 from paddock.core.merge import events as qe
 from tests.fleet.conftest import MakeYard
+from tests.fleet.landing.lab import Farm
+from tests.fleet.landing.test_sent_back import run_until_both_are_done, two_that_conflict
 from tests.fleet.yard import Yard
 from tests.web.conftest import SeedYard, Serve
 from tests.web.site import MILLISECONDS, PHONE, Site
@@ -150,3 +152,27 @@ def test_an_empty_queue_says_what_to_run_and_fits_a_phone(site: Site) -> None:
     expect(page.get_by_text("paddock up", exact=True).first).to_be_visible()
     expect(page.get_by_role("heading", name="No culprit to find")).to_be_visible()
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+
+
+def test_a_conflict_is_opened_on_its_page_and_a_main_that_others_moved_is_restored(
+    farm: Farm, serve_yard: Serve
+) -> None:
+    two_that_conflict(farm)
+    run_until_both_are_done(farm)
+    page = serve_yard(farm.yard).page("/tasks/t2")
+    page.get_by_role("button", name="Resolve").click()
+    opened = page.get_by_role("dialog", name="Resolve t2")
+    expect(opened).to_contain_text("It conflicts in ten.txt.")
+    expect(opened.get_by_label("What to run")).to_contain_text("paddock land t2")
+    opened.get_by_role("button", name="Close").click()
+
+    landed, foreign = farm.main, farm.push({"parts/by-hand": "bad\n"})
+    farm.yard.run(code=1)
+    page.get_by_role("link", name="Queue").click()
+    page.get_by_role("button", name="Restore main").click()
+    asked = page.get_by_role("dialog", name="Restore main")
+    expect(asked).to_contain_text(f"This puts main back to {landed[:10]}, the last that passed its tests")
+    asked.get_by_role("button", name="Restore main").click()
+    expect(page.get_by_text(f"main is back at {landed[:10]}")).to_be_visible()
+    expect(page.get_by_role("button", name="Restore main")).to_have_count(0)
+    assert farm.main == landed != foreign

@@ -9,11 +9,12 @@ from hypothesis import strategies as st
 from hypothesis.stateful import invariant, rule
 
 from paddock.core import events as ev
+from paddock.core.board import Board
 from paddock.core.errors import IllegalTransition, PaddockError
 from paddock.core.ids import TaskId
 from paddock.core.intent import tasks as intent
 from paddock.core.intent.choices import Choice, choices_of
-from paddock.core.intent.landing import reject_task
+from paddock.core.intent.landing import conflict_to_resolve, reject_task
 from paddock.core.intent.obstacles import TaskAction, possible_actions, require_possible
 from paddock.core.intent.queue import QueueSwitch, switch_queue
 from paddock.core.merge import events as qe
@@ -50,6 +51,12 @@ def granted(ledger: Ledger, decide: Callable[[], Sequence[ev.Draft]]) -> bool:
     return True
 
 
+def resolve(board: Board, name: TaskId) -> list[ev.Draft]:
+    """Records nothing: it opens a worktree."""
+    conflict_to_resolve(board, name)
+    return []
+
+
 class Choosing(Fleet):
     """The fleet of the board's own test, and a person who looks at each task in turn."""
 
@@ -73,6 +80,7 @@ class Choosing(Fleet):
                 TaskAction.MESSAGE: lambda name=name: intent.send_message(board, [name], "hello"),
                 TaskAction.EDIT: lambda name=name: intent.edit_task(board, name, ev.TaskEdited(priority=1), KNOWN),
                 TaskAction.REJECT: lambda name=name: reject_task(board, name, "not so"),
+                TaskAction.RESOLVE: lambda name=name: resolve(board, name),
             }
             choices = choices_of(board, task)
             for action, decide in asked.items():

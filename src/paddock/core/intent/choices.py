@@ -83,6 +83,10 @@ def _shown(_board: Board, _task: Task) -> str:
     return "shows what would land"
 
 
+def _resolved(_board: Board, task: Task) -> str:
+    return f"opens a worktree that merges main into {task.branch}, for you to resolve what conflicts"
+
+
 _EFFECTS: dict[TaskAction, Callable[[Board, Task], str]] = {
     TaskAction.APPROVE: _approved,
     TaskAction.REJECT: _rejected,
@@ -92,4 +96,5 @@ _EFFECTS: dict[TaskAction, Callable[[Board, Task], str]] = {
     TaskAction.MESSAGE: _heard,
     TaskAction.EDIT: _edited,
     TaskAction.DIFF: _shown,
+    TaskAction.RESOLVE: _resolved,
 }

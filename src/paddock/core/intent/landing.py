@@ -91,10 +91,9 @@ def conflict_to_resolve(board: Board, said: str) -> Conflicted:
 
 def _conflicted_task(board: Board, name: TaskId) -> Conflicted:
     found = board.task(name)
-    if found.phase is not Phase.BLOCKED or found.head is None or found.branch is None:
-        raise PaddockError(
-            f"task `{found.id}` {found.phase.words}: there is no conflict to resolve", f"see `paddock show {found.id}`"
-        )
+    require_possible(board, found, TaskAction.RESOLVE)
+    assert found.head is not None
+    assert found.branch is not None
     return Conflicted(found.id, found.branch, found.head, f"paddock land {found.id}")
 
 

@@ -25,6 +25,7 @@ class TaskAction(StrEnum):
     MESSAGE = "message"
     EDIT = "edit"
     DIFF = "diff"
+    RESOLVE = "resolve"
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,6 +124,12 @@ def _diff(_board: Board, task: Task) -> Obstacle | None:
     return None
 
 
+def _resolve(_board: Board, task: Task) -> Obstacle | None:
+    if task.phase is not Phase.BLOCKED or task.head is None or task.branch is None:
+        return _of(task, f"{task.phase.words}: there is no conflict to resolve", _look(task))
+    return None
+
+
 def _of(task: Task, predicate: str, hint: str, why: str = "") -> Obstacle:
     return Obstacle(why or f"it {predicate}", f"task `{task.id}` {predicate}", hint)
 
@@ -140,4 +147,5 @@ _FINDERS: dict[TaskAction, Callable[[Board, Task], Obstacle | None]] = {
     TaskAction.MESSAGE: _message,
     TaskAction.EDIT: _edit,
     TaskAction.DIFF: _diff,
+    TaskAction.RESOLVE: _resolve,
 }

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from paddock.core.durations import rough_duration
+from paddock.core.merge.branch import main_to_restore
 from paddock.core.merge.halts import next_probe_at
 from paddock.core.merge.model import HaltCause, Halted, Queue
 from paddock.core.merge.switches import switches_of
@@ -52,6 +53,18 @@ def cure_of(halted: Halted, now: float) -> list[str]:
         return lines
     when = f"in {rough_duration(at - now)}" if at - now >= 1 else "now"
     return [*lines, f"a running daemon tests main again {when}, and resumes once it passes"]
+
+
+def restoring_words(queue: Queue) -> str:
+    """What `paddock queue restore` would do to main; empty while there is nothing for it to do."""
+    wanted = main_to_restore(queue)
+    if wanted is None or queue.landing is not None:
+        return ""
+    rewound = queue.halted is not None and queue.halted.rewound
+    if queue.main is not None and queue.main.commit == wanted.commit and not rewound:
+        return ""
+    known = "the last that passed its tests" if wanted.verified_by is not None else "the first that was seen"
+    return f"puts main back to {wanted.commit[:10]}, {known}; what it has now is kept by a ref"
 
 
 def why_stopped(queue: Queue, ask: "Ask") -> str:

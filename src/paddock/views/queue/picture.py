@@ -17,6 +17,7 @@ from paddock.core.merge.whereabouts import QueuePlace, places_of
 from paddock.fleet.service.presence import Presence
 from paddock.store.protocol import Query
 from paddock.views.document import Document, iso, iso_or_none
+from paddock.views.queue.halts import restoring_words
 from paddock.views.queue.halving import HalvingView, view_halving
 from paddock.views.queue.history import EVERYTHING
 from paddock.views.queue.landings import NextView, QueuePulse, opening_words, view_next
@@ -47,7 +48,10 @@ STOOD_A_SECOND = 400
 
 
 class Picture(Document, frozen=True, kw_only=True):
+    """`restore` says what restoring main would do; it is empty while there is nothing to restore."""
+
     main: MainState
+    restore: str
     state: str
     reason: str
     since: str | None
@@ -124,6 +128,7 @@ class LiveQueue:
         ends = [at for at in memory.lands.values() if at is not None]
         return Picture(
             main=view_main(queue, memory.recent),
+            restore=restoring_words(queue),
             state=switches_of(queue).state,
             reason=_reason(queue, switch),
             since=iso_or_none(queue.halted.at if queue.halted is not None else switch.at if switch else None),

@@ -1,7 +1,9 @@
 // Requests to the server. What it refuses is raised with its own words and hint.
 
 const ROOT = "/api/v1/";
-const PATIENCE_MILLISECONDS = 30_000;
+const PATIENCE_SECONDS = 30;
+/** The server answers what takes long after 100 s, if only to say that it goes on by itself. */
+const LONG_PATIENCE_SECONDS = 110;
 
 class Refusal extends Error {
   /** `code` is for programs; `detail` is the whole answer. */
@@ -16,8 +18,16 @@ export function get(path, query = {}) {
 }
 
 export function post(path, body = {}) {
-  const headers = {"Content-Type": "application/json"};
-  return ask(ROOT + path, {method: "POST", headers, body: JSON.stringify(body)});
+  return ask(ROOT + path, sending(body));
+}
+
+/** For what works with git or ends processes. */
+export function postLong(path, body = {}) {
+  return ask(ROOT + path, sending(body), LONG_PATIENCE_SECONDS);
+}
+
+function sending(body) {
+  return {method: "POST", headers: {"Content-Type": "application/json"}, body: JSON.stringify(body)};
 }
 
 function queryOf(query) {
@@ -25,14 +35,14 @@ function queryOf(query) {
   return given.length ? `?${new URLSearchParams(given)}` : "";
 }
 
-async function ask(url, options) {
+async function ask(url, options, seconds = PATIENCE_SECONDS) {
   let answer;
   try {
     answer = await fetch(url,
-      {...options, credentials: "same-origin", signal: AbortSignal.timeout(PATIENCE_MILLISECONDS)});
+      {...options, credentials: "same-origin", signal: AbortSignal.timeout(1000 * seconds)});
   } catch (error) {
     const slow = error.name === "TimeoutError";
-    const message = slow ? "the server has not answered for 30s" : "the server cannot be reached";
+    const message = slow ? `the server has not answered for ${seconds}s` : "the server cannot be reached";
     throw new Refusal(0, {code: slow ? "slow" : "cut", message, hint: "start it again with `paddock web`"});
   }
   const body = await jsonOf(answer);

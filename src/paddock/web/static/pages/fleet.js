@@ -1,7 +1,8 @@
 // The fleet: how many agents, which limit is full and until when, and whether today's money lasts.
 
 import {html} from "../lib/ui.js";
-import {request} from "../lib/requests.js";
+import {plural} from "../lib/format.js";
+import {request, requestSurely} from "../lib/requests.js";
 import {session} from "../lib/session.js";
 import {documentOf} from "../lib/state.js";
 import {Age} from "../parts/age.js";
@@ -39,11 +40,31 @@ function Daemon({fleet}) {
       <button type="button" class="b" aria-disabled=${off}
         title="Ends the daemon; agents at work go on, and nothing new starts or lands"
         onClick=${() => request("fleet/down", {}, {done: "the daemon is ending"})}>
-        <${Icon} name="pause" />Stop the daemon</button>`;
+        <${Icon} name="pause" />Stop the daemon</button><${StopAll} fleet=${fleet} off=${off} />`;
   }
-  return html`<button type="button" class="b main" aria-disabled=${off}
+  return html`${fleet.agents.running > 0 && html`<${StopAll} fleet=${fleet} off=${off} />`}
+    <button type="button" class="b main" aria-disabled=${off}
     onClick=${() => request("fleet/up", {}, {done: "the daemon is starting"})}>
     <${Icon} name="fleet" />Start the daemon</button>`;
+}
+
+/** The emergency stop: agents work on without a daemon, too. */
+function StopAll({fleet, off}) {
+  const {running} = fleet.agents;
+  const agents = running ? `, and ${plural(running, "agent")} at once` : "";
+  const ask = () => requestSurely("fleet/down", {now: true}, {
+    title: "Stop the fleet",
+    words: `This ends the daemon${agents}, so that spending stops. Commits and worktrees are kept; the next daemon `
+      + "goes on with the tasks.",
+    send: "Stop everything now",
+    done: ({was_up: wasUp, ended_processes: ended}) => ({
+      words: wasUp || ended ? "the fleet is stopped" : "nothing was running",
+      hint: ended ? `${plural(ended, "process", "processes")} had no daemon` : "",
+    }),
+  });
+  return html`<button type="button" class="b" aria-disabled=${off} onClick=${ask}
+    title="Ends the daemon and every agent process, so that spending stops"><${Icon} name="stop" />Stop the fleet…
+    </button>`;
 }
 
 export default {title: () => "Fleet", view: () => "fleet", Page};

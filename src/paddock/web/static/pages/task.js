@@ -16,6 +16,7 @@ import {Change, Icon, State} from "../parts/badge.js";
 import {sendDrafts} from "../parts/task/comments.js";
 import {Changes} from "../parts/task/diff.js";
 import {openEdit} from "../parts/task/edit.js";
+import {openResolve} from "../parts/task/resolve.js";
 import {subject} from "../parts/palette.js";
 import {openRunLog} from "../parts/queue/run-log.js";
 import {CiRuns, Cost, Facts, Findings, YouCan, wordsOf} from "../parts/task/side.js";
@@ -87,6 +88,7 @@ function Task({id, page, live}) {
   const act = (action) => {
     if (action === "message") return field.current?.focus();
     if (action === "edit") return openEdit(page);
+    if (action === "resolve") return openResolve(id);
     if (action === "reject" && drafts.list.peek().length) return sendDrafts({id, drafts, head: seen.current,
       then: "reject"});
     return perform(action, [id], {heads: {[id]: seen.current}});

@@ -1,10 +1,27 @@
-// Asks for a text: a message to an agent, or why a change is rejected.
+// Asks for a text, such as a message to an agent, or whether something is really meant.
 
 import {html, useState} from "../lib/ui.js";
 import {Dialog, openDialog} from "./dialog.js";
+import {Words} from "./words.js";
 
 export function askForText(props) {
   return openDialog(TextDialog, props);
+}
+
+/** Resolves to true if it is meant, else to null. */
+export function askWhether(props) {
+  return openDialog(QuestionDialog, props);
+}
+
+function QuestionDialog({title, words, send, close}) {
+  return html`<${Dialog} title=${title} close=${close}>
+    <header><h2>${title}</h2></header>
+    <div class="in form"><p class="wide"><${Words} text=${words} /></p>
+      <div class="acts">
+        <button type="button" class="b main" onClick=${() => close(true)}>${send}</button>
+        <button type="button" class="b" data-first onClick=${() => close(null)}>Cancel</button>
+      </div></div>
+  </${Dialog}>`;
 }
 
 /** With `isLine` a line is enough, and enter sends it. */

@@ -3,6 +3,7 @@
 import {html, signal, useEffect} from "../../lib/ui.js";
 import {post} from "../../lib/api.js";
 import {timeOfDay} from "../../lib/format.js";
+import {requestSurely} from "../../lib/requests.js";
 import {session} from "../../lib/session.js";
 import {documentOf} from "../../lib/state.js";
 import {toastRefusal} from "../../lib/toasts.js";
@@ -35,9 +36,19 @@ export function Switches({queue}) {
   useEffect(() => { sent.value = ""; }, [queue.paused, queue.frozen, queue.draining]);
   return html`<div class="acts">
     ${Object.keys(SWITCHES).map((name) => html`<${Switch} name=${name} queue=${queue} />`)}
+    ${queue.restore && html`<button type="button" class="b" title=${queue.restore}
+      aria-disabled=${session.value?.read_only ? "true" : null} onClick=${() => restore(queue.restore)}>
+      <${Icon} name="retry" />Restore main</button>`}
     ${queue.state === "halted"
       && html`<button type="button" class="b main" onClick=${() => send("resume")}>Resume</button>`}
   </div>`;
+}
+
+function restore(words) {
+  const done = ({main, kept}) => ({
+    words: `main is back at ${main.slice(0, 10)}`, hint: kept ? `what it had since is kept at ${kept}` : "",
+  });
+  requestSurely("queue/restore", {}, {title: "Restore main", words: `This ${words}.`, send: "Restore main", done});
 }
 
 function Switch({name, queue}) {

@@ -10,10 +10,10 @@ import {Icon, Mark} from "../badge.js";
 import {Words} from "../words.js";
 
 const SIGNS = {approve: "approval", reject: "failed", retry: "retry", stop: "stop", cancel: "cancelled", message: "msg",
-  edit: "edit"};
+  edit: "edit", resolve: "split"};
 const KEYS = {approve: "a", reject: "r", retry: "t", stop: "s", message: "m", edit: "e"};
-const WORDS = {edit: "Edit", cancel: "Cancel"};
-const ORDER = ["approve", "reject", "message", "stop", "retry", "edit", "cancel"];
+const WORDS = {edit: "Edit", cancel: "Cancel", resolve: "Resolve"};
+const ORDER = ["approve", "reject", "message", "stop", "retry", "resolve", "edit", "cancel"];
 const RESULTS = {pass: "landed", fail: "failed", timeout: "failed", infra: "blocked", cancelled: "cancelled",
   running: "running"};
 
