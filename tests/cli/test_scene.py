@@ -128,6 +128,9 @@ def test_the_queue_tells_what_is_tested_and_what_lands_next(eye: LedgerEye) -> N
     assert state == "merge queue open, 2 queued"
     assert following == "next: t1, t2 in about 1s"
     assert run == "r2 train t1 for 0s, 1s left"
+    eye.now = eye.sight().now + 60
+    assert see(eye).queue[2][0] == "r2 train t1 for 1m, longer than usual"
+    eye.now = None
     eye.daemon = NOBODY
     assert not any(text.startswith("next") for text, _ in see(eye).queue), "nothing lands without a daemon"
     assert words(see(eye))[0] == "no daemon is running (`paddock up` starts one)"

@@ -19,6 +19,8 @@ def test_only_legal_actions_are_offered(fleet: Fleet) -> None:
         await top.go_to(fleet.tasks_in(Phase.RUNNING)[0])
         assert "s stop" in top.bar("keys")
         assert "a approve" not in top.bar("keys")
+        await top.go_to(fleet.tasks_in(Phase.BLOCKED)[0])
+        assert top.bar("keys").startswith("m message  t retry  a approve  d diff"), "what helps comes first"
         await top.go_to(fleet.tasks_in(Phase.WAITING)[0])
         assert "approve" not in top.bar("keys")
         assert "? help" in top.bar("keys")
@@ -57,7 +59,12 @@ def test_rejecting_asks_for_a_comment_that_reaches_the_agent(fleet: Fleet) -> No
         name = top.list.order[0]
         await top.press("r")
         assert isinstance(top.app.screen, AskText)
-        await top.press("escape")
+        await top.press("escape", "s")
+        await top.until(lambda: top.app._notifications, "why it cannot be stopped")
+        await top.press("r")
+        assert not top.app._notifications, "nothing covers what is asked"
+        await top.press("ctrl+c")
+        await top.until(lambda: not isinstance(top.app.screen, AskText))
         assert fleet.task(name).phase is Phase.APPROVAL
         await top.press("r", *"more", "ctrl+j", *"tests", "enter")
         await top.until(lambda: fleet.task(name).phase is not Phase.APPROVAL)

@@ -6,6 +6,7 @@ from functools import partial
 
 import pytest
 from bench.seeded_fleet import Herd
+from msgspec.structs import replace
 from rich.cells import cell_len
 
 from paddock.core.board import DAEMON_LEASE
@@ -14,6 +15,7 @@ from paddock.fleet.workspace import Workspace
 from paddock.git.repo import discover
 from paddock.tui.feed import QuotaUse
 from paddock.tui.header import header_lines
+from paddock.views.notices import Notice
 from tests.fleet.conftest import make_yard, yard, yard_template
 from tests.fleet.yard import Yard, commit, write
 from tests.tui.conftest import Fleet, SeedFleet, Top
@@ -78,6 +80,14 @@ def test_the_head_tells_counts_money_quotas_and_what_lands_next(fleet: Fleet) ->
         assert "no daemon: paddock up" in lines[0]
         assert any("codex week 97% [███████░] · claude 5 hours 43% [███░░░░░]" in line for line in lines)
         assert any(line.startswith("queue open · 2 queued") and "● r" in line for line in lines)
+        narrow = [line.plain for line in header_lines(view, quotas, 80, 4, top.app._clock())]
+        assert narrow[0].startswith("app  5 need you  ● 3  » 2  ◆ 3  ! 1  ✗ 1  ○ 2  · 2  ✓ 4"), (
+            "all of them, as symbols"
+        )
+        told = replace(view, notices=(Notice("halted", "main is red " * 20, "paddock queue why r1"),))
+        notice = header_lines(told, quotas, 80, 4, top.app._clock())[1]
+        assert notice.plain.endswith("… · run: paddock queue why r1")
+        assert notice.cell_len <= 80
 
     fleet.play(script)
 
@@ -87,6 +97,7 @@ def test_each_tab_shows_its_page_of_the_row(fleet: Fleet) -> None:
         name = fleet.tasks_in(Phase.APPROVAL)[0]
         await top.go_to(name)
         await top.until(lambda: fleet.task(name).title in top.bar("facts"))
+        assert "is waiting for approval, since" in top.bar("facts")
         await top.press("2")
         await top.until(lambda: "@@" in top.page.plain, "the patch")
         await top.until(lambda: {"green", "red"} <= top.colours("+", "-"), "in the colours of a patch")
@@ -96,6 +107,10 @@ def test_each_tab_shows_its_page_of_the_row(fleet: Fleet) -> None:
         await top.until(lambda: "no CI run" in top.page.plain, "its CI runs")
         await top.go_to(fleet.tasks_in(Phase.LANDED)[0])
         await top.until(lambda: "pass" in top.page.plain)
+        blocked = fleet.task(fleet.tasks_in(Phase.BLOCKED)[0])
+        await top.go_to(blocked.id)
+        await top.press("1")
+        await top.until(lambda: f"run: {blocked.unblock}" in top.bar("facts").splitlines()[1], "what to run")
         await top.press("enter")
         assert not top.list.display
         await top.press("escape")
@@ -123,10 +138,17 @@ def test_a_log_that_is_gone_is_said_and_nothing_crashes(fleet: Fleet) -> None:
         state.rename(state.with_name("elsewhere"))
         await top.until(lambda: top.bar("top").startswith("! "), "the trouble is said")
         assert list(top.list.order) == shown, "what was known stays in sight"
+        assert "paddock log fetch" in top.bar("top"), "with what to do"
         await top.press("a", "2", "j", "k")
         await top.until(lambda: top.toasts, "a request is refused")
+        await top.until(lambda: "log fetch" in top.page.plain)
         state.with_name("elsewhere").rename(state)
         await top.until(lambda: not top.bar("top").startswith("! "), "it is read again")
+        await top.until(lambda: "@@" in top.page.plain, "so is the page")
+        away = fleet.top.rename(fleet.top.with_name("moved"))
+        await top.until(lambda: f"`{fleet.top}` is gone" in top.bar("top"))
+        away.rename(fleet.top)
+        await top.until(lambda: "need you" in top.bar("top").splitlines()[0])
 
     fleet.play(script)
 

@@ -19,12 +19,12 @@ from paddock.fleet.workspace import Workspace
 from paddock.tui.bindings import BINDINGS
 from paddock.tui.dialogs import ShowLines, help_lines
 from paddock.tui.feed import Seen, follow
-from paddock.tui.header import header_lines
+from paddock.tui.header import header_lines, trouble_lines
 from paddock.tui.keys import key_bar
 from paddock.tui.order import Ranking, matches
 from paddock.tui.request_flow import RequestFlow
 from paddock.tui.row_pages import RowPages, nothing_lines
-from paddock.tui.style import joined, safe
+from paddock.tui.style import safe
 from paddock.tui.tabs import place_words
 from paddock.tui.task_list import TaskList
 from paddock.tui.text_lines import TextLines
@@ -53,7 +53,7 @@ class PaddockTop(WorkingApp):
         self.theme = "ansi-dark"
         self._workspace, self._clock = workspace, clock
         self._mailbox: deque[Seen] = deque(maxlen=1)
-        self._seen = Seen(None, "reading the log")
+        self._seen = Seen()
         self._view: BoardView | None = None
         self._engines: frozenset[str] = frozenset()
         self._ranking = Ranking()
@@ -96,11 +96,13 @@ class PaddockTop(WorkingApp):
     def _take_seen(self) -> None:
         if not self._mailbox:
             return
-        self._seen = self._mailbox.popleft()
+        before, self._seen = self._seen, self._mailbox.popleft()
         if (view := self._seen.view) is not None:
             self._view, self._engines = view, self._seen.engines
             self._ranking.take(view.tasks)
             self._fill()
+            if before.trouble:
+                self._side.look_again(anyway=True)
         self._show_top()
 
     # -- what is shown ----------------------------------------------------------------------------------------
@@ -144,11 +146,12 @@ class PaddockTop(WorkingApp):
     def _show_top(self) -> None:
         width, height = self.size
         most = 4 if height >= 20 else 2 if height >= SMALL_LINES else 1
-        lines = header_lines(self._view, self._seen.quotas, width, most, self._clock()) if self._view else []
+        lines = [Text("reading the log", "dim")]
+        if self._view is not None:
+            lines = header_lines(self._view, self._seen.quotas, width, most, self._clock())
         if self._seen.trouble:
-            words = [Text(f"! {safe(self._seen.trouble, 400)}", "red"), Text(safe(self._seen.hint, 200), "dim")]
-            lines = [joined(words, width), *lines[: most - 1]]
-        self._top.show(lines)
+            lines = [*trouble_lines(self._seen.trouble, self._seen.hint), *lines]
+        self._top.show(lines[:most])
 
     def _show_bars(self) -> None:
         width = self.size.width

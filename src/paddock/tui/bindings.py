@@ -25,4 +25,5 @@ BINDINGS: list[BindingType] = [
     Binding("slash", "filter", show=False),
     Binding("question_mark,h", "help", show=False),
     Binding("q,ctrl+c,ctrl+q", "quit", show=False, priority=False),
+    Binding("ctrl+z", "suspend_process", show=False, priority=True),
 ]

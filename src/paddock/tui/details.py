@@ -20,7 +20,7 @@ from paddock.fleet.workspace import Workspace
 from paddock.store.protocol import Store
 from paddock.tui.feed import see
 from paddock.tui.order import moment
-from paddock.tui.style import MOST_CHARS, joined, safe
+from paddock.tui.style import safe
 from paddock.tui.transcript import excerpt_lines, opening_lines
 from paddock.views.tasks.diff import view_task_diff, view_versions_diff
 from paddock.views.tasks.page import LiveTask, TaskRunRow
@@ -77,13 +77,13 @@ def _standing(task: Task) -> Iterator[Text]:
     yield Text(f"{task.id} {safe(task.title, 400)}", "bold")
     when = "at" if task.phase in FINISHED else "since"
     words = [f"{task.phase.words}, {when} {time.strftime('%H:%M:%S', time.localtime(task.since))}"]
+    words += [f"run: {task.unblock}"] if task.unblock else []
     if attempt is not None:
         words.append(f"{attempt.id} with {'/'.join(part for part in (task.agent, attempt.engine) if part)}")
         words += [attempt.model] if attempt.model else []
     yield Text(safe(" · ".join(words), 400), "dim")
-    if task.reason or task.unblock:
-        run = f"run: {safe(task.unblock)}" if task.unblock else ""
-        yield joined([Text(part) for part in (safe(task.reason), run) if part], MOST_CHARS)
+    if task.reason:
+        yield Text(safe(task.reason))
 
 
 def _brief(store: Store, task: Task) -> Iterator[Text]:

@@ -35,7 +35,7 @@ class MessageField(TextArea):
 class AskText(ModalScreen[str | None]):
     """A message or a comment."""
 
-    BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "dismiss(None)", show=False, priority=True)]
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("escape,ctrl+c", "dismiss(None)", show=False, priority=True)]
 
     def __init__(self, title: str, hint: str) -> None:
         super().__init__()
@@ -56,7 +56,7 @@ class AskYes(ModalScreen[bool]):
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("y,enter", "dismiss(True)", show=False),
-        Binding("n,escape,q", "dismiss(False)", show=False),
+        Binding("n,escape,q,ctrl+c", "dismiss(False)", show=False),
     ]
 
     def __init__(self, question: str, lines: Sequence[str]) -> None:
@@ -74,7 +74,7 @@ class ShowLines(ModalScreen[str | None]):
     """Something to read. The keys of `offers` close it and are its answer; so does esc, which is none."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("escape,q", "dismiss(None)", show=False),
+        Binding("escape,q,ctrl+c", "dismiss(None)", show=False),
         Binding("j,down", "scroll(1)", show=False),
         Binding("k,up", "scroll(-1)", show=False),
         Binding("space,pagedown", "scroll(10)", show=False),
@@ -89,14 +89,20 @@ class ShowLines(ModalScreen[str | None]):
         with Vertical(classes="dialog tall"):
             yield Static(Text(safe(self._title, 300), "bold"), classes="question")
             yield LinesView()
-            keys = " · ".join(f"{key} {word}" for key, word in {**self._offers, "esc": "close"}.items())
-            yield Static(Text(keys, "dim"))
+            yield Static(self._keys(), id="offers")
 
     def on_mount(self) -> None:
         self.call_after_refresh(self._fill)
 
     def _fill(self) -> None:
-        self.query_one(LinesView).show(self._lines, wraps=self._wraps, is_new=True)
+        lines = self.query_one(LinesView)
+        lines.show(self._lines, wraps=self._wraps, is_new=True)
+        if lines.hidden_below:
+            self.query_one("#offers", Static).update(self._keys("↓ more"))
+
+    def _keys(self, more: str = "") -> Text:
+        offers = [f"{key} {word}" for key, word in {**self._offers, "esc": "close"}.items()]
+        return Text(" · ".join([*offers, more] if more else offers), "dim")
 
     def action_scroll(self, by: int) -> None:
         self.query_one(LinesView).scroll_relative(y=by, animate=False)

@@ -55,12 +55,20 @@ def follow(workspace: Workspace, tell: Callable[[Seen], None], is_over: Callable
                 told = ""
                 _follow_store(workspace, store, tell, is_over)
         except (PaddockError, OSError) as error:
-            hint = error.hint if isinstance(error, PaddockError) else None
-            words = error.message if isinstance(error, PaddockError) else f"the log cannot be read: {error}"
+            words, hint = _trouble(workspace, error)
             if words != told:
                 told = words
-                tell(Seen(None, words, hint or ""))
+                tell(Seen(None, words, hint))
             _wait(AGAIN_SECONDS, is_over)
+
+
+def _trouble(workspace: Workspace, error: PaddockError | OSError) -> tuple[str, str]:
+    """In words, and what to do."""
+    if not workspace.repo.common_dir.exists():
+        return f"`{workspace.top}` is gone: it was moved or deleted", "q leaves; it is shown again when it is back"
+    if isinstance(error, PaddockError):
+        return error.message, error.hint or ""
+    return f"the log cannot be read: {error}", ""
 
 
 def _follow_store(

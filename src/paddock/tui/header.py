@@ -8,7 +8,7 @@ from paddock.core.durations import rough_duration
 from paddock.core.tasks.task import Phase
 from paddock.tui.feed import QuotaUse
 from paddock.tui.order import moment
-from paddock.tui.style import badge_of, bar, joined, safe
+from paddock.tui.style import BETWEEN, badge_of, bar, joined, safe
 from paddock.views.board.page import BoardView
 
 SHOWN_RUNS = 4
@@ -32,17 +32,27 @@ def header_lines(view: BoardView, quotas: Sequence[QuotaUse], width: int, most: 
 def _counts(view: BoardView, width: int, now: float) -> Text:
     daemon = daemon_words(view, now)
     needs = len(view.needs)
-    parts = [Text(f"{needs} {'needs' if needs == 1 else 'need'} you", "bold")] if needs else []
-    for phase in _PHASES:
-        if count := view.counts.get(phase.value):
-            symbol, colour = badge_of(phase.value)
-            parts.append(Text(f"{symbol} {count:,} {phase.value}", colour))
-    parts = parts or [Text("no tasks yet")]
-    left = joined([Text(safe(view.repo, 24), "bold"), *parts], max(10, width - daemon.cell_len - 2), "  ", least=100)
+    first = [Text(safe(view.repo, 24), "bold")]
+    first += [Text(f"{needs} {'needs' if needs == 1 else 'need'} you", "bold")] if needs else []
+    room = max(10, width - daemon.cell_len - 2)
+    parts = [*first, *(_phases(view) or [Text("no tasks yet")])]
+    if sum(part.cell_len + 2 for part in parts) - 2 > room:
+        parts = [*first, *_phases(view, worded=False)]
+    left = joined(parts, room, "  ", least=100)
     gap = max(1, width - left.cell_len - daemon.cell_len)
     line = Text.assemble(left, " " * gap, daemon, no_wrap=True, end="")
     line.truncate(width, overflow="ellipsis")
     return line
+
+
+def _phases(view: BoardView, *, worded: bool = True) -> list[Text]:
+    """How many are in each; as symbols where words have no room."""
+    found = []
+    for phase in _PHASES:
+        if count := view.counts.get(phase.value):
+            symbol, colour = badge_of(phase.value)
+            found.append(Text(f"{symbol} {count:,}{f' {phase.value}' if worded else ''}", colour))
+    return found
 
 
 def daemon_words(view: BoardView, now: float) -> Text:
@@ -58,11 +68,19 @@ def daemon_words(view: BoardView, now: float) -> Text:
 
 
 def _notice(view: BoardView, width: int) -> Text:
+    """What to run is told whole where it takes no more than half of the line."""
     first, more = view.notices[0], len(view.notices) - 1
+    run, words = Text(f"run: {safe(first.run, 200)}", "dim"), Text(f"! {safe(first.text, 400)}", "yellow")
+    if run.cell_len <= width // 2:
+        words.truncate(width - run.cell_len - len(BETWEEN), overflow="ellipsis")
     rest = [Text(f"and {more} more: paddock status", "dim")] if more else []
-    return joined(
-        [Text(f"! {safe(first.text, 400)}", "yellow"), Text(f"run: {safe(first.run, 200)}", "dim"), *rest], width
-    )
+    return joined([words, run, *rest], width)
+
+
+def trouble_lines(trouble: str, hint: str) -> list[Text]:
+    """What is in the way of seeing anything new."""
+    lines = [Text(f"! {safe(trouble, 400)}", "red")]
+    return [*lines, Text(f"  {safe(hint, 400)}", "dim")] if hint else lines
 
 
 def _agents(view: BoardView, quotas: Sequence[QuotaUse], width: int, now: float) -> Text:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from rich.text import Text
 
-from paddock.core.tasks.task import FINISHED
+from paddock.core.tasks.task import FINISHED, Phase
 from paddock.tui.style import joined
 from paddock.views.board.rows import TaskRow
 
@@ -80,12 +80,19 @@ def key_bar(rows: Sequence[TaskRow], chosen: int, engines: Collection[str], widt
     """The keys that are legal now; help is there at any width."""
     always = _named(next(key for key in OTHERS if key.action == "help"))
     parts = [Text(f"{chosen} selected:", "bold")] if chosen else []
-    parts += [_named(key) for key in (*REQUESTS, *LOOKS) if is_offered(key, rows, engines)]
+    parts += [_named(key) for key in (*_by_use(rows), *LOOKS) if is_offered(key, rows, engines)]
     parts += [_named(key) for key in OTHERS if key.action != "help" and (rows or key.action == "quit")]
     line = joined(parts, max(4, width - always.cell_len - 2), "  ", least=100)
     line.append(" " * max(1, width - line.cell_len - always.cell_len))
     line.append_text(always)
     return line
+
+
+def _by_use(rows: Iterable[TaskRow]) -> Sequence[Key]:
+    """An approval comes last where none is waited for: git may know that there is nothing to land."""
+    if any(row.phase == Phase.APPROVAL for row in rows):
+        return REQUESTS
+    return sorted(REQUESTS, key=lambda key: key.action == "approve")
 
 
 def _named(key: Key) -> Text:

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from paddock.tui.app import PaddockTop
 
 SHOWN_ROWS = 8
+PATIENCE_SECONDS = 2.0
+"""Without an answer a person is told that the request is still being made."""
 _HARMLESS_RETRIES = ("failed", "blocked", "cancelled", "ready")
 _HINTS = {
     "reject": "What should be different? Without a comment a new attempt starts.",
@@ -39,14 +41,14 @@ class RequestFlow:
             return
         if action in _HINTS:
             title = f"{action} {_named(can)}" if action == "reject" else f"message to {_named(can)}"
-            self._app.push_screen(
+            self._app.open_dialog(
                 AskText(title, _left_out(cannot) + _HINTS[action]), lambda text: self._send(action, can, text)
             )
         elif question := _question(action, can):
             lines = [f"{row.id}  {word_of(row)}  {row.title}" for row in can[:SHOWN_ROWS]]
             lines += [f"and {len(can) - SHOWN_ROWS} more"] if len(can) > SHOWN_ROWS else []
             lines += [_left_out(cannot)] if cannot else []
-            self._app.push_screen(AskYes(question, lines), lambda yes: self._send(action, can, "" if yes else None))
+            self._app.open_dialog(AskYes(question, lines), lambda yes: self._send(action, can, "" if yes else None))
         else:
             self._send(action, can, "")
 
@@ -78,7 +80,7 @@ class RequestFlow:
                 self._app.copy_to_clipboard(found.command)
                 self._app.tell("copied, if your terminal allows it (OSC 52)")
 
-        self._app.push_screen(ShowLines("run this in another terminal:", lines, {"y": "copy"}), done)
+        self._app.open_dialog(ShowLines("run this in another terminal:", lines, {"y": "copy"}), done)
 
     def take(self, answer: Answer) -> None:
         """Tells what became of it; versions that were outdated are shown, one after the other."""
@@ -100,7 +102,13 @@ class RequestFlow:
 
     def request(self, request: Request) -> None:
         self._app.leave_rows(request.tasks)
-        self._app.work(lambda: perform(self._app.new_workspace(), request), self.take)
+        patience = self._app.set_timer(PATIENCE_SECONDS, lambda: self._app.tell(_still_trying(request)))
+
+        def take(answer: Answer) -> None:
+            patience.stop()
+            self.take(answer)
+
+        self._app.work(lambda: perform(self._app.new_workspace(), request), take)
 
     def _explain(self, action: str, rows: Sequence[TaskRow]) -> None:
         names = [TaskId(row.id) for row in rows]
@@ -125,7 +133,7 @@ class RequestFlow:
         def show(lines: list[Text]) -> None:
             versions = f"you saw {one.seen[:10]}, it is at {one.now[:10]} now"
             title = f"{one.task} was not {_PAST[action]}: {versions}. What is new:"
-            self._app.push_screen(ShowLines(title, lines, {action[0]: f"{action} {one.now[:10]}"}, wraps=False), decide)
+            self._app.open_dialog(ShowLines(title, lines, {action[0]: f"{action} {one.now[:10]}"}, wraps=False), decide)
 
         self._app.work(lambda: compare_versions(self._app.new_workspace(), TaskId(one.task), one.seen, one.now), show)
 
@@ -143,6 +151,11 @@ def _question(action: str, rows: Sequence[TaskRow]) -> str:
     if action == "retry" and row.phase not in _HARMLESS_RETRIES:
         return f"retry {row.id} although it {'is running' if row.phase == 'running' else 'has a result'}?"
     return ""
+
+
+def _still_trying(request: Request) -> str:
+    more = len(request.tasks) - 1
+    return f"{request.action} {request.tasks[0]}{f' and {more} more' if more else ''}: still waiting for the log or git"
 
 
 def _named(rows: Sequence[TaskRow]) -> str:

@@ -12,7 +12,9 @@ from paddock.views.board.rows import TaskRow
 MARKS = 2
 AGE, COST, SIZE, WHO = 4, 6, 9, 16
 WORD = 9
-WIDEST_TITLE = 64
+LEAST_TITLE, WIDEST_TITLE = 12, 64
+MUCH_ROOM = 48
+"""Columns for title and detail, from which on a shorter detail still tells enough."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +31,8 @@ class Layout:
     size: int
 
     @classmethod
-    def of(cls, width: int, longest_id: int) -> "Layout":
+    def of(cls, width: int, longest_id: int, longest_title: int = WIDEST_TITLE) -> "Layout":
+        """Titles have as much as they need, up to half of the room, and more of it where there is much."""
         word = WORD if width >= 56 else 0
         who = WHO if width >= 110 else 0
         cost = COST if width >= 76 else 0
@@ -39,7 +42,7 @@ class Layout:
         left = max(width - fixed, 4)
         if left < 26:
             return cls(name, word, left, 0, who, AGE, cost, size)
-        title = min(WIDEST_TITLE, left // 2)
+        title = min(WIDEST_TITLE, max(longest_title, LEAST_TITLE), left * 3 // 5 if left >= MUCH_ROOM else left // 2)
         return cls(name, word, title, left - title - 1, who, AGE, cost, size)
 
 

@@ -50,9 +50,9 @@ class RowPages(Container):
     def show_where(self, where: str) -> None:
         self._tabs.show([tab_line(TABS, self._tab, where, self._tabs.size.width or self.app.size.width)])
 
-    def look_again(self) -> None:
+    def look_again(self, *, anyway: bool = False) -> None:
         """At what may have moved without a word in the log."""
-        if self._row is not None and is_moving(self._row, TABS[self._tab]):
+        if self._row is not None and (anyway or is_moving(self._row, TABS[self._tab])):
             self._reader.want(self._row, TABS[self._tab], again=True)
 
     def choose(self, tab: int | str, *, follows: bool = False) -> None:

@@ -10,6 +10,7 @@ from paddock.views.badges import BADGES
 BAR_CELLS = 8
 LEAST_CELLS = 14
 """Fewer of a part that is cut tell nothing."""
+BETWEEN = " · "
 MOST_CHARS = 2_000
 """Of a line that others wrote: what follows is never on a screen."""
 
@@ -47,7 +48,7 @@ def bar(share: float, cells: int = BAR_CELLS) -> str:
     return f"[{'█' * filled}{'░' * (cells - filled)}]"
 
 
-def joined(parts: list[Text], width: int, between: str = " · ", *, least: int = LEAST_CELLS) -> Text:
+def joined(parts: list[Text], width: int, between: str = BETWEEN, *, least: int = LEAST_CELLS) -> Text:
     """One line; what does not fit is left out from the end. The last part is cut where it still has `least` columns."""
     line = Text(no_wrap=True, end="")
     for index, part in enumerate(parts):

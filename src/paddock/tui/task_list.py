@@ -65,8 +65,8 @@ class TaskList(ScrollView, can_focus=False):
         """`stay`: the cursor keeps its place on the screen instead of its task."""
         before = self.place
         self._rows = rows
-        if order != self._order:
-            self._order = tuple(order)
+        if (new := tuple(order)) != self._order:
+            self._order = new
             self._places = {name: at for at, name in enumerate(self._order)}
             self.chosen &= self._places.keys()
             self._lay_out()
@@ -127,7 +127,8 @@ class TaskList(ScrollView, can_focus=False):
 
     def _lay_out(self) -> None:
         width = self.scrollable_content_region.width or self.size.width
-        self._layout = Layout.of(width, max(map(len, self._order), default=3))
+        titles = max((len(self._rows[name].title) for name in self._order), default=0)
+        self._layout = Layout.of(width, max(map(len, self._order), default=3), titles)
         self.virtual_size = Size(width, len(self._order))
         self._drawn.clear()
         self.refresh()

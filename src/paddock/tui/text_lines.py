@@ -38,4 +38,8 @@ class TextLines(Widget):
     def render_line(self, y: int) -> Strip:
         if y >= len(self._lines):
             return Strip.blank(self.size.width, self.rich_style)
-        return draw_text(self, self._lines[y], self.size.width)
+        line = self._lines[y]
+        if line.cell_len > self.size.width:
+            line = line.copy()
+            line.truncate(self.size.width, overflow="ellipsis")
+        return draw_text(self, line, self.size.width)

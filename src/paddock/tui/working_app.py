@@ -1,11 +1,14 @@
 """An application that does its work in threads, and tells what became of it."""
 
+import asyncio
+import signal
 from collections.abc import Callable
 from typing import Any, TypeVar
 
 from textual import on
 from textual.app import App
 from textual.message import Message
+from textual.screen import Screen
 
 from paddock.core.errors import PaddockError
 from paddock.tui.requests import as_refusal
@@ -22,6 +25,13 @@ class WorkingApp(App[None]):
             super().__init__()
             self.take, self.result = take, result
 
+    def on_mount(self) -> None:
+        """Whoever ends the process, the terminal is given back first; after Ctrl-Z it is drawn again."""
+        if not self.is_headless:
+            for signum in (signal.SIGINT, signal.SIGTERM):
+                asyncio.get_running_loop().add_signal_handler(signum, self.exit, None, 128 + signum)
+        self.app_resume_signal.subscribe(self, lambda _: self.refresh(layout=True))
+
     def work(self, ask: Callable[[], _Result], take: Callable[[_Result], None]) -> None:
         """`ask` in a thread, then `take` with its result in the thread of the screen. What it raises is told."""
 
@@ -34,6 +44,11 @@ class WorkingApp(App[None]):
                 self.post_message(self.Finished(take, result))
 
         self.run_worker(run, thread=True, group="work")
+
+    def open_dialog(self, screen: Screen[_Result], take: Callable[[_Result | None], None]) -> None:
+        """Opens a dialog; what was told before would cover it."""
+        self.clear_notifications()
+        self.push_screen(screen, take)
 
     def tell(self, words: str, hint: str = "", *, is_bad: bool = False) -> None:
         text = f"{safe(words, 600)}\n{safe(hint, 400)}" if hint else safe(words, 600)

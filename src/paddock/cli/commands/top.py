@@ -1,5 +1,6 @@
 """`paddock top`: the fleet on one screen, with keys that act on it."""
 
+import os
 import sys
 
 import click
@@ -29,5 +30,12 @@ def top_command(ctx: click.Context) -> None:
             "`paddock top` needs a terminal for its input, output and errors",
             "`paddock status` prints the fleet once, `paddock watch` as it changes",
         )
+    if os.environ.get("TERM") == "dumb":
+        raise PaddockError(
+            "`paddock top` needs a terminal with a cursor that it can move, and TERM is `dumb`",
+            "`paddock status` prints the fleet once, `paddock watch` a line for everything that happens",
+        )
     workspace.board()  # what is wrong with the log is said before the screen is taken
-    PaddockTop(workspace).run()
+    top = PaddockTop(workspace)
+    top.run()
+    ctx.exit(top.return_code or 0)

@@ -93,7 +93,8 @@ def _share(sections: list[RowBlock], room: int) -> list[int]:
     for number, section in enumerate(sections):
         later = sections[number + 1 :]
         reserved = sum(min(one.all_lines, max(1, min(SECTION_LINES + room // 3, room - room // 2))) for one in later)
-        given.append(max(1, min(section.all_lines, room - reserved)))
+        lines = max(1, min(section.all_lines, room - reserved))
+        given.append(lines - (lines - 1) % section.lines_each)  # what is left of a row is for the next section
         room -= given[-1]
     return given
 

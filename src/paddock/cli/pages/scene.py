@@ -151,7 +151,8 @@ def _standing(board: Board, outlook: Outlook, glance: Glance, *, is_daemon: bool
     if cost is None and limit is None:
         return
     spent = cost.known + cost.assumed if cost is not None else 0.0
-    words = f"${cost.known if cost is not None else 0.0:.2f}{f' of ${limit:.2f}' if limit is not None else ''} today"
+    known = cost.known if cost is not None else 0.0
+    words = f"${known:,.2f}{f' of ${limit:,.2f}' if limit is not None else ''} today"
     unknown = " plus unknown costs" if cost is not None and cost.assumed else ""
     share = spent / limit if limit else 0.0
     yield words + unknown, "red" if share >= 1.0 else "yellow" if share >= 0.8 else ""
@@ -200,9 +201,13 @@ def _next_landing(queue: Queue, slots: int, now: float) -> str | None:
 
 
 def _run_words(run: Run, typical: float | None, now: float) -> str:
-    left = "" if typical is None else f", {max(0.0, run.started_at + typical - now):.0f}s left"
+    left = "" if typical is None else _left_words(run.started_at + typical - now)
     members = [member.id for member in run.members]
     return f"{run.id} {run.purpose.value} {_some(members) or 'main'} for {age(run.started_at, now)}{left}"
+
+
+def _left_words(seconds: float) -> str:
+    return f", {seconds:.0f}s left" if seconds >= 0.5 else ", longer than usual"
 
 
 def _some(names: list[str], most: int = 3) -> str:
