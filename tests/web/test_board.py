@@ -2,6 +2,7 @@
 
 import json
 import re
+from pathlib import Path
 
 from bench.seeded_fleet import Herd
 from playwright.sync_api import Page, expect
@@ -47,6 +48,44 @@ def test_an_empty_board_says_what_to_run_and_then_follows_a_running_fleet(
     expect(needs.locator("[data-task]:not(.leaving)")).to_have_count(1)
     expect(page.locator(".feed")).to_contain_text(task)
     assert yard.task(task).phase is Phase.LANDED
+
+
+def put_in_place(aside: Path, log: Path) -> None:
+    """A folder with a log, and what bears witness to it from outside of it."""
+    (aside / "paddock").rename(log.parent)
+    (aside / "paddock-log.witness").rename(log.parent.with_name("paddock-log.witness"))
+
+
+def test_a_page_says_that_the_log_is_gone_goes_on_when_it_is_back_and_begins_again_with_another(
+    yard: Yard, seed_yard: SeedYard, serve_yard: Serve, tmp_path: Path
+) -> None:
+    yard.add(title="of the first log")
+    other = seed_yard(SMALL)
+    page = serve_yard(yard).page()
+    expect(page.locator("#ready [data-task]")).to_have_count(1)
+    git, aside, newer = yard.log_path.parent.parent, tmp_path / "aside", tmp_path / "newer"
+    for folder, log in ((aside, yard.log_path), (newer, other.log_path)):
+        folder.mkdir()
+        for name in ("paddock", "paddock-log.witness"):
+            (log.parent.parent / name).rename(folder / name)
+    expect(page.get_by_role("alert")).to_contain_text("the log was removed, or another one is in its place")
+    late = page.context.new_page()
+    late.goto(page.url)
+    expect(late.get_by_role("alert")).to_contain_text("The log cannot be read")
+
+    put_in_place(aside, yard.log_path)
+    for each in (page, late):
+        expect(each.get_by_role("alert")).to_have_count(0, timeout=MILLISECONDS)
+        expect(each.locator("#ready [data-task]")).to_have_count(1, timeout=MILLISECONDS)
+
+    (git / "paddock").rename(aside / "paddock")
+    (git / "paddock-log.witness").unlink()
+    put_in_place(newer, yard.log_path)
+    expect(page.get_by_text("Another log is in the place")).to_be_visible(timeout=MILLISECONDS)
+    for each in (page, late):
+        ready = each.locator('.flow [data-phase="ready"] b')
+        expect(ready).to_have_text(str(SMALL.ready), timeout=MILLISECONDS)
+        expect(each.locator(".feed")).not_to_contain_text("of the first log")
 
 
 def test_people_approve_reject_retry_and_message_by_mouse(seed_yard: SeedYard, serve_yard: Serve) -> None:

@@ -1,14 +1,17 @@
 """What people and agents do at the same time, and what has grown too large: the server stays small and says why not."""
 
+import fcntl
 import json
 import threading
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+import apsw
 import psutil
 import pytest
 
 from paddock.core.tasks.task import Phase
+from paddock.web.log_threads import MOST_WAITING
 from tests.fleet.yard import Yard, commit, play, write
 from tests.web.api import serve_api
 from tests.web.conftest import SeedYard
@@ -33,6 +36,36 @@ def test_two_who_approve_at_once_get_one_approval_and_one_refusal_that_says_so(s
     [refused] = [one for answer in answers for one in answer["refused"]]
     assert done["id"] == refused["id"] == name
     assert "already in the merge queue" in refused["message"]
+
+
+def test_a_log_that_nobody_can_write_is_still_read_and_too_many_who_would_are_told_so(yard: Yard) -> None:
+    served = serve_api(yard)
+    body = b'{"reason": "release"}'
+    with ThreadPoolExecutor(MOST_WAITING + 20) as people:
+        with yard.log_path.with_name("log.lock").open("r+b") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            asked = [people.submit(served.ask, "POST", "/api/v1/queue/freeze", body) for _ in range(MOST_WAITING + 20)]
+            refused = yard.await_that(lambda: [one for one in asked if one.done()], "a refusal")
+            assert [(one.result().status, one.result().error) for one in refused[:1]] == [(503, "busy")]
+            for path in ("/healthz", "/api/v1/session", "/api/v1/status"):
+                assert served.ask("GET", path).status == 200
+        answers = [one.result() for one in asked]
+    assert {answer.status for answer in answers} == {200, 503}
+    assert {answer.error for answer in answers if answer.status == 503} == {"busy"}
+
+
+def test_while_another_program_has_locked_the_log_everybody_is_told_so_soon(yard: Yard) -> None:
+    served = serve_api(yard)
+    other = apsw.Connection(str(yard.log_path))
+    other.execute("PRAGMA locking_mode=EXCLUSIVE; BEGIN EXCLUSIVE; CREATE TABLE foreign_table(a); ROLLBACK").fetchall()
+    with served.stream("view=board") as events:
+        assert "locked by another program" in next(events).data["log"]
+        assert served.ask("GET", "/healthz").status == 503
+        assert served.ask("GET", "/api/v1/status").error == "log"
+        assert served.ask("GET", "/static/app.js").status == 200
+        other.close()
+        assert next(event for event in events if event.kind == "view").data["whole"]["repo"] == yard.top.name
+    assert served.ask("GET", "/healthz").status == 200
 
 
 def test_a_hundred_megabytes_of_transcript_are_read_by_pages_in_little_memory(yard: Yard) -> None:

@@ -9,10 +9,14 @@ import subprocess
 import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
 from itertools import islice
+
+import pytest
 
 from paddock.core.tasks.task import Phase
 from paddock.web.access import TICKET_SECONDS, make_ticket
+from paddock.web.connections import MOST_CONNECTIONS, MOST_STRANGERS
 from tests.fleet.yard import Yard, commit, write
 from tests.warm import PATIENCE_SECONDS
 from tests.web.api import Answer, Served, serve_api
@@ -140,6 +144,23 @@ def test_a_body_that_is_announced_too_large_is_not_read_and_one_that_does_not_co
         assert half_body.result().startswith(b"HTTP/1.1 408 ")
         assert half_head.result() == b""
     assert served.ask("GET", "/healthz").status == 200
+
+
+def test_strangers_who_keep_connections_open_hold_up_only_each_other(yard: Yard) -> None:
+    served = serve_api(yard)
+    with ExitStack() as open_ones, served.stream() as events:
+        next(events)
+        slow = [
+            open_ones.enter_context(socket.create_connection((served.host, served.port), PATIENCE_SECONDS))
+            for _ in range(MOST_CONNECTIONS)
+        ]
+        for connection in slow[-MOST_STRANGERS:]:
+            connection.sendall(b"GET / HTTP/1.1\r\nHost: 127")
+        assert served.ask("GET", "/healthz", Authorization=None).status == 200
+        assert served.post("queue/freeze", {"reason": "release"})["state"] == "frozen"
+        assert next(event.data["seq"] for event in events if event.kind == "record") == yard.records()[-1].seq
+        with pytest.raises(ConnectionResetError):
+            slow[0].recv(1)
 
 
 AS_AGENT = """

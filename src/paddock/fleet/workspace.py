@@ -154,9 +154,10 @@ class Workspace:
         takers = {kind: name for name, agent in reversed(agents.items()) for kind in agent.kinds}
         return Known(frozenset(agents), frozenset((*engine_names(), *engines)), takers)
 
-    def read(self) -> Store:
+    def read(self, patience_seconds: float | None = None) -> Store:
+        """`patience_seconds` is for a log that another program has locked."""
         self._require_log()
-        return open_store(self.log, read_only=True)
+        return open_store(self.log, read_only=True, patience_seconds=patience_seconds)
 
     def write(self) -> Store:
         self._require_log()

@@ -35,6 +35,9 @@ class OpenFiles:
         self._opened = self._identities()
         self._wal = -1 if read_only else os.open(self._names[-1], os.O_RDONLY | os.O_CLOEXEC)
 
+    def log_is_same(self) -> bool:
+        return self._identities()[0] == self._opened[0]
+
     def require_same(self) -> None:
         """Raises LogUnusable if one was removed or replaced. The inode of an open file is given to no other.
 

@@ -20,11 +20,25 @@ def log_of(repo: Repo) -> Path:
 
 
 def open_store(
-    location: Path, *, create: bool = False, announce: bool = True, labelled: bool = False, read_only: bool = False
+    location: Path,
+    *,
+    create: bool = False,
+    announce: bool = True,
+    labelled: bool = False,
+    read_only: bool = False,
+    patience_seconds: float | None = None,
 ) -> Store:
     """Raises LogUnusable. `create` makes the log if there never was one; without `announce` it stays empty, for a
-    mirror to fill, and may take the place of one that is gone. `labelled`: see `LogCreated`."""
-    return SqliteStore(location, create=create, announce=announce, labelled=labelled, read_only=read_only)
+    mirror to fill, and may take the place of one that is gone. `labelled`: see `LogCreated`. `patience_seconds` is for
+    one that another program has locked."""
+    return SqliteStore(
+        location,
+        create=create,
+        announce=announce,
+        labelled=labelled,
+        read_only=read_only,
+        lock_timeout_seconds=patience_seconds,
+    )
 
 
 def has_log(location: Path) -> bool:

@@ -148,6 +148,7 @@ class Store(Protocol):
         """Works even if nothing can wake it: each wait then ends early, for another look."""
 
     def exists(self) -> bool:
-        """Whether the log still exists: it may be deleted together with its repository."""
+        """Whether the log that was opened is still there: it may be deleted together with its repository, and another
+        one may be in its place."""
 
     def close(self) -> None: ...

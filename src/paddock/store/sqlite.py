@@ -122,7 +122,7 @@ class SqliteStore:
         return listen(self.path)
 
     def exists(self) -> bool:
-        return self.path.exists()
+        return self._wal.is_in_place()
 
     def close(self) -> None:
         if self._wrote:

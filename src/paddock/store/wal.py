@@ -39,6 +39,10 @@ class WriteAheadLog:
     def close(self) -> None:
         self._files.close()
 
+    def is_in_place(self) -> bool:
+        """Whether the log's name still stands for the file that was opened."""
+        return self._files.log_is_same()
+
     def require_sound(self, fold: Fold | None) -> None:
         """Raises LogUnusable if a file of the log was removed, replaced or cut short; `fold` is what was in it."""
         self._files.require_same()

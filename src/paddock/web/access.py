@@ -179,13 +179,18 @@ def _wrong_site(head: RequestHead) -> Denial | None:
     )
 
 
+def shows_token(access: ServerAccess, head: RequestHead) -> bool:
+    """Or needs none, because nobody does."""
+    if not access.token:
+        return True
+    if head.authorization is None:
+        return any(_same(one, access.cookie_value) for one in _cookies(head, access.cookie))
+    scheme, _, credentials = head.authorization.partition(" ")
+    return scheme.lower() == "bearer" and _same(credentials.strip(), access.token)
+
+
 def _wrong_token(access: ServerAccess, head: RequestHead) -> Denial | None:
-    if not access.token or head.path in OPEN_PATHS or head.path.startswith("/static/"):
-        return None
-    scheme, _, credentials = (head.authorization or "").partition(" ")
-    if scheme.lower() == "bearer" and _same(credentials.strip(), access.token):
-        return None
-    if head.authorization is None and any(_same(one, access.cookie_value) for one in _cookies(head, access.cookie)):
+    if head.path in OPEN_PATHS or head.path.startswith("/static/") or shows_token(access, head):
         return None
     return Denial(
         401,

@@ -7,10 +7,11 @@ from starlette.datastructures import Headers, MutableHeaders
 from starlette.responses import RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from paddock.web.access import HEADERS, JSON, RequestHead, ServerAccess, denial_of, opens_with, ticket_ends
+from paddock.core.errors import PaddockError
+from paddock.web.access import HEADERS, JSON, RequestHead, ServerAccess, denial_of, opens_with, shows_token, ticket_ends
 from paddock.web.pages import locked_page
 from paddock.web.peers import refuse_worker
-from paddock.web.problems import Problem, problem_of_denial
+from paddock.web.problems import Problem, problem_of, problem_of_denial
 from paddock.web.served_fleet import ServedFleet
 
 COOKIE_SECONDS = 30 * 86400
@@ -42,6 +43,8 @@ class AccessControl:
 
         head = head_of(scope)
         answer = self._enter_by_address(scope, head) or self._deny(head)
+        if answer is None and shows_token(self._access, head):
+            scope["state"]["let_in"]()
         if answer is None and not head.is_safe:
             answer = await self._refuse_workers(scope)
         await (answer or self._app)(scope, receive, send_protected)
@@ -88,7 +91,10 @@ class AccessControl:
         return answer_problem(problem_of_denial(denial))
 
     async def _refuse_workers(self, scope: Scope) -> Response | None:
-        problem = await refuse_worker(self._fleet, scope)
+        try:
+            problem = await refuse_worker(self._fleet, scope)
+        except (PaddockError, OSError) as error:
+            problem = problem_of(error)
         return answer_problem(problem) if problem is not None else None
 
 

@@ -20,7 +20,6 @@ from paddock.views.document import to_json_line
 from paddock.web.access import JSON, ServerAccess
 from paddock.web.access_control import AccessControl, answer_problem
 from paddock.web.endpoint import Endpoint, NoBody, Printed, Visit, read_body, read_query
-from paddock.web.log_threads import Busy, Unfinished
 from paddock.web.openapi import describe_api
 from paddock.web.pages import missing_page, page_routes
 from paddock.web.problems import Complaint, Problem, problem_of
@@ -79,10 +78,6 @@ def _route(fleet: ServedFleet, endpoint: Endpoint) -> Route:  # type: ignore[typ
             return _answer(await fleet.answer(endpoint, visit))
         except BodyRefused as refusal:
             return answer_problem(refusal.problem)
-        except Busy as busy:
-            return answer_problem(Problem(503, Complaint("busy", busy.message, busy.hint)))
-        except Unfinished as unfinished:
-            return answer_problem(Problem(503, Complaint("unfinished", unfinished.message, unfinished.hint)))
         except ClientDisconnect:
             return Response(status_code=400)
         except Exception as error:

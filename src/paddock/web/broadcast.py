@@ -23,7 +23,7 @@ from paddock.core.errors import PaddockError
 from paddock.core.events import Record
 from paddock.fleet.service.presence import look_for_daemon
 from paddock.fleet.workspace import Workspace
-from paddock.store.protocol import Listener, Query, Store
+from paddock.store.protocol import Listener, LogUnusable, Query, Store
 from paddock.views.document import iso, to_json_line
 from paddock.views.log.records import in_brief, tell_record
 from paddock.views.sight import LiveView, Sight
@@ -33,15 +33,21 @@ KEPT_RECORDS = 2_000
 LOOK_SECONDS = 0.1
 """At least this long between two looks, however many commits wake us."""
 TICK_SECONDS = 1.0
+PATIENCE_SECONDS = 0.2
+"""With a log that another program has locked: every page waits meanwhile, and it is looked at again soon."""
 
 
 class PulseView(msgspec.Struct, frozen=True):
-    """`seq` is the newest record; `daemon` is running, silent, gone or none; `log` is why the log cannot be read."""
+    """`seq` is the newest record; `daemon` is running, silent, gone or none; `log` is why the log cannot be read.
+    `log_hint` is what helps then. `identity` is another one where another log is in its place; empty while none was
+    read."""
 
     now: str
     seq: int
     daemon: str
     log: str = ""
+    log_hint: str = ""
+    identity: str = ""
 
 
 class ToldLine:
@@ -90,12 +96,15 @@ class Broadcast:
         self._floor = 0
         """The record before the first that is kept."""
         self._seq = 0
+        self.identity = ""
+        """Of the log that was read last: another one is in its place where this differs."""
         self._looked_at = 0.0
         self._due: asyncio.TimerHandle | None = None
         self._ticking: asyncio.Task[None] | None = None
         self._changed = asyncio.Event()
         self.trouble = ""
         """Why the log cannot be read; empty if it can."""
+        self._trouble_hint = ""
         self._channels = Channels()
         self._first_looks: dict[str, asyncio.Task[LiveView]] = {}
         self.streams = 0
@@ -174,9 +183,8 @@ class Broadcast:
 
     def pulse(self) -> PulseView:
         now = time.time()
-        if self._store is None:
-            return PulseView(iso(now), self._seq, "none", self.trouble)
-        return PulseView(iso(now), self._seq, look_for_daemon(self._store.known(), now).presence.value, self.trouble)
+        daemon = look_for_daemon(self._store.known(), now).presence.value if self._store is not None else "none"
+        return PulseView(iso(now), self._seq, daemon, self.trouble, self._trouble_hint, self.identity)
 
     def close(self) -> None:
         """Every stream ends now."""
@@ -213,6 +221,7 @@ class Broadcast:
             if words != self.trouble and not isinstance(error, (PaddockError, OSError)):
                 traceback.print_exc(file=sys.stderr)
             moved, self.trouble = True, words
+            self._trouble_hint = (error.hint or "") if isinstance(error, PaddockError) else ""
         if moved:
             self._tell()
 
@@ -220,8 +229,8 @@ class Broadcast:
         """Whether there is anything new."""
         store = self._open()
         if not store.exists():
-            raise PaddockError("the log was removed or replaced under this server")
-        was_troubled, self.trouble = self.trouble, ""
+            raise LogUnusable("the log was removed, or another one is in its place")
+        was_troubled, self.trouble, self._trouble_hint = self.trouble, "", ""
         moved = store.head() != self._seq and self._read_records(store)
         seen = self._channels.is_watched and self._channels.look(self._sight())
         return moved or seen or bool(was_troubled)
@@ -231,6 +240,8 @@ class Broadcast:
 
     def _read_records(self, store: Store) -> bool:
         board = store.board()
+        if not self.identity:
+            self._identify(store, board)
         if board.seq < self._seq or board.seq - self._seq > KEPT_RECORDS:
             self._lines.clear()
             self._floor = self._seq = board.seq
@@ -245,13 +256,17 @@ class Broadcast:
 
     def _open(self) -> Store:
         if self._store is None:
-            self._store = self._workspace_of().read()
+            self._store = self._workspace_of().read(PATIENCE_SECONDS)
             self._listener = self._store.listen()
             self._listener.tell(self._heard)
             board = self._store.board()
+            self._identify(self._store, board)
             self._lines.clear()
             self._floor = self._seq = board.seq
         return self._store
+
+    def _identify(self, store: Store, board: Board) -> None:
+        self.identity = store.record(1).hash.hex()[:16] if board.seq else ""
 
     def _let_go(self) -> None:
         store, listener, self._store, self._listener = self._store, self._listener, None, None

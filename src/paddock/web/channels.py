@@ -18,7 +18,7 @@ from paddock.fleet.glance import read_glance
 from paddock.fleet.outlook import Outlook, look_around
 from paddock.fleet.service.presence import look_for_daemon
 from paddock.fleet.workspace import Workspace
-from paddock.store.protocol import Store
+from paddock.store.protocol import LogUnusable, Store
 from paddock.views.board.page import LiveBoard
 from paddock.views.difference import difference
 from paddock.views.document import to_json_line
@@ -153,10 +153,12 @@ class Channels:
         return name in self._channels
 
     def open(self, name: str, sight: Callable[[], Sight], view: LiveView | None = None) -> Channel:
-        """`view` is for one that is not there yet. Raises NotFound for an unknown one."""
+        """`view` is for one that is not there yet. Raises NotFound for an unknown one. While the log cannot be read it
+        shows nothing: the pulse tells why."""
         channel = self._channels.pop(name, None) or Channel(name, view)
         if not channel.watchers:
-            channel.look(sight())
+            with suppress(LogUnusable, OSError):
+                channel.look(sight())
         self._channels[name] = channel
         idle = [known for known, one in self._channels.items() if not one.watchers and known != name]
         for known in idle[: max(0, len(self._channels) - MOST_CHANNELS)]:

@@ -1,10 +1,7 @@
 """Agents and CI may not steer the fleet through the page, whatever token they have found: their process tells."""
 
-from contextlib import suppress
-
 from starlette.types import Scope
 
-from paddock.core.errors import PaddockError
 from paddock.core.intent.workers import NotForWorkers, Worker
 from paddock.fleet.workspace import Workspace
 from paddock.sessions.peers import find_peer
@@ -13,7 +10,8 @@ from paddock.web.served_fleet import ServedFleet
 
 
 async def refuse_worker(fleet: ServedFleet, scope: Scope) -> Problem | None:
-    """None if whoever asks is a person, or of another machine and has the token."""
+    """None if whoever asks is a person, or of another machine and has the token. Raises PaddockError: LogUnusable where
+    the log does not tell what its workers are marked with."""
     client, server, path = scope.get("client"), scope.get("server"), str(scope["path"])
     if client is None or server is None:
         return Problem(403, Complaint("worker", "it cannot be told who asks", "ask by TCP"))
@@ -28,10 +26,8 @@ def _judge(workspace: Workspace, client: tuple[str, int], server: tuple[str, int
     if peer.is_gone:
         words = "the process that asked has ended: it cannot be told whether it was an agent's"
         return Problem(403, Complaint("worker", words, "keep the connection open until the answer is there"))
-    with suppress(PaddockError):  # without a log there are no workers of it, and nothing to steer
-        if owner := peer.owner(workspace.marker):
-            return _refuse(workspace, Worker(owner), path)
-    return None
+    owner = peer.owner(workspace.marker)
+    return _refuse(workspace, Worker(owner), path) if owner else None
 
 
 def _refuse(workspace: Workspace, worker: Worker, path: str) -> Problem:

@@ -10,6 +10,7 @@ from paddock.core.intent.workers import NotForWorkers
 from paddock.store.protocol import LogUnusable
 from paddock.views.document import Document, to_json_line
 from paddock.web.access import Denial
+from paddock.web.log_threads import Busy, Unfinished
 
 
 class Complaint(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -55,7 +56,7 @@ def status_of(error: PaddockError) -> int:
             return 404
         case NotForWorkers():
             return 403
-        case LogUnusable():
+        case LogUnusable() | Busy() | Unfinished():
             return 503
         case _:
             return 409
@@ -67,7 +68,17 @@ _CODES = {400: "misuse", 403: "worker", 404: "unknown", 409: "refused", 503: "lo
 def complaint_about(error: PaddockError) -> Complaint:
     if isinstance(error, Outdated):
         return Complaint("outdated", error.message, error.hint, error.seen, error.now)
-    return Complaint(_CODES[status_of(error)], error.message, error.hint)
+    return Complaint(_code_of(error), error.message, error.hint)
+
+
+def _code_of(error: PaddockError) -> str:
+    match error:
+        case Busy():
+            return "busy"
+        case Unfinished():
+            return "unfinished"
+        case _:
+            return _CODES[status_of(error)]
 
 
 def problem_of_denial(denial: Denial) -> Problem:

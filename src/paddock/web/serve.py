@@ -10,10 +10,8 @@ import socket
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from struct import pack
 
 import uvicorn
-from uvicorn.protocols.http.h11_impl import H11Protocol, RequestResponseCycle
 
 from paddock.core.errors import PaddockError
 from paddock.fleet.service.pages import PageNote, find_pages, forget_page, note_page
@@ -21,16 +19,13 @@ from paddock.fleet.workspace import Workspace
 from paddock.sessions.host import this_process
 from paddock.web.access import LOOPBACK, ServerAccess, is_everywhere, is_loopback, make_ticket
 from paddock.web.app import build_app
+from paddock.web.connections import HEAD_BYTES, MOST_CONNECTIONS, PatientProtocol
 from paddock.web.served_fleet import ServedFleet
 from paddock.web.token import token_of
 
 DEFAULT_PORT = 6174
 NEXT_PORTS = 10
 """How many ports after the default one are tried."""
-HEAD_SECONDS = 10.0
-"""For a whole request to arrive, apart from its body."""
-HEAD_BYTES = 32 * 1024
-MOST_CONNECTIONS = 256
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,50 +136,6 @@ def serve(
     finally:
         fleet.close()
         forget_page(path.parent, note)
-
-
-class PatientProtocol(H11Protocol):
-    """Does not wait for ever for a request to be complete, and lets its answer cut the connection off."""
-
-    _head_due: asyncio.TimerHandle | None = None
-
-    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
-        super().connection_made(transport)
-        self.app_state = {**self.app_state, "cut_off": self._cut_off}
-        self._expect_head()
-
-    def _cut_off(self) -> None:
-        """At once, and with all that the system still keeps for the other end."""
-        self.transport.get_extra_info("socket").setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, pack("ii", 1, 0))
-        self.transport.abort()
-
-    def data_received(self, data: bytes) -> None:
-        super().data_received(data)
-        if self._is_answering():
-            self._forget_head()
-        elif self._head_due is None:
-            self._expect_head()
-
-    def connection_lost(self, exc: Exception | None) -> None:
-        self._forget_head()
-        super().connection_lost(exc)
-
-    def _is_answering(self) -> bool:
-        cycle: RequestResponseCycle | None = self.cycle
-        return cycle is not None and not cycle.response_complete
-
-    def _expect_head(self) -> None:
-        self._head_due = self.loop.call_later(HEAD_SECONDS, self._give_up)
-
-    def _forget_head(self) -> None:
-        if self._head_due is not None:
-            self._head_due.cancel()
-            self._head_due = None
-
-    def _give_up(self) -> None:
-        self._head_due = None
-        if not self._is_answering():
-            self.transport.close()
 
 
 class QuietServer(uvicorn.Server):

@@ -16,11 +16,11 @@ from paddock.views.metrics import LiveMetrics
 from paddock.web.broadcast import Broadcast
 from paddock.web.channels import sight_of
 from paddock.web.endpoint import Endpoint, KnownViews, Visit, WorkThread
-from paddock.web.log_threads import LogThreads
+from paddock.web.log_threads import LogThreads, identity_of
 
 VIA = "web"
-CONFIG_SECONDS = 1.0
-"""How often the configuration is looked at, at most."""
+CHECK_SECONDS = 1.0
+"""How often it is asked whether the configuration or the log is another one, at most."""
 
 
 class ServedFleet:
@@ -28,8 +28,8 @@ class ServedFleet:
 
     def __init__(self, workspace: Workspace) -> None:
         self._workspace = Workspace(workspace.repo, workspace.settings, via=VIA)
-        self._config_is_of = self._config_stamp()
-        self._config_checked = time.monotonic()
+        self._stamped = self._stamp_of_all()
+        self._checked_at = time.monotonic()
         self._metrics, self._counting = LiveMetrics(), threading.Lock()
         self._own = threading.local()
         self.threads = LogThreads(lambda: self.workspace)
@@ -37,30 +37,32 @@ class ServedFleet:
 
     @property
     def workspace(self) -> Workspace:
-        """Another one after the configuration was edited, unless that is wrong: then the former stays."""
-        if time.monotonic() - self._config_checked > CONFIG_SECONDS:
-            self._config_checked = time.monotonic()
-            if (stamp := self._config_stamp()) != self._config_is_of:
-                self._config_is_of = stamp
+        """Another one after the configuration was edited, unless that is wrong: then the former stays. And after the
+        log was replaced by another one, which marks its workers otherwise."""
+        if time.monotonic() - self._checked_at > CHECK_SECONDS:
+            self._checked_at = time.monotonic()
+            if (stamp := self._stamp_of_all()) != self._stamped:
+                self._stamped = stamp
                 fresh = Workspace(self._workspace.repo, self._workspace.settings, via=VIA)
                 with suppress(Misuse):
                     fresh.load()
                     self._workspace = fresh
         return self._workspace
 
-    def _config_stamp(self) -> tuple[object, ...]:
+    def _stamp_of_all(self) -> tuple[object, ...]:
         top = self._workspace.top
         files = (path for folder in FOLDERS for path in sorted((top / folder).glob("*.md")))
-        return tuple(map(_stamp, (top / FILE_NAME, *files)))
+        return (identity_of(self._workspace.log), *map(_stamp, (top / FILE_NAME, *files)))
 
     async def answer(self, endpoint: Endpoint, visit: Visit) -> object:  # type: ignore[type-arg]
+        name = endpoint.path.strip("/")
         match endpoint.thread:
             case WorkThread.READER:
                 return await self.threads.read(lambda store: endpoint.handle(self._reading(visit, store)))
             case WorkThread.WRITER:
-                return await self.threads.write(lambda: endpoint.handle(visit))
+                return await self.threads.write(name, lambda: endpoint.handle(visit))
             case WorkThread.LABOURER:
-                return await self.threads.labour(endpoint.path.strip("/"), lambda: endpoint.handle(visit))
+                return await self.threads.labour(name, lambda: endpoint.handle(visit))
             case _:
                 assert_never(endpoint.thread)
 

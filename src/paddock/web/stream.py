@@ -17,8 +17,6 @@ from paddock.web.channels import Channel
 from paddock.web.endpoint import Asked
 
 PULSE_SECONDS = 5.0
-SEND_SECONDS = 20.0
-"""A client that does not take what it is sent for this long is cut off; it may resume where it was."""
 PIECE = 200
 """Records in one piece."""
 RETRY = b"retry: 1000\n\n"
@@ -40,6 +38,7 @@ class EventStream:
     def __init__(self, broadcast: Broadcast, read_log: ReadLog, query: StreamQuery, last_id: int | None) -> None:
         self._broadcast, self._read_log, self._query = broadcast, read_log, query
         self._at = last_id if last_id is not None else query.after
+        self._identity = ""
         self._marks = dict(have.rpartition(":")[::2] for have in query.have)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -53,14 +52,8 @@ class EventStream:
             await asyncio.wait({telling, leaving}, return_when=asyncio.FIRST_COMPLETED)
             leaving.cancel()
             telling.cancel()
-            try:
+            with suppress(asyncio.CancelledError, OSError):
                 await telling
-            except TimeoutError:
-                scope["state"]["cut_off"]()
-                await asyncio.sleep(0)  # until the server has noticed
-                return
-            except (asyncio.CancelledError, OSError):
-                pass
         with suppress(OSError):
             await send({"type": "http.response.body", "body": b"", "more_body": False})
 
@@ -68,11 +61,10 @@ class EventStream:
         loop = asyncio.get_running_loop()
         if self._at is not None and self._at > self._broadcast.seq:
             self._broadcast.catch_up()  # a thread may have told it what nobody has looked at yet
-        if self._at is None or self._at > self._broadcast.seq:
-            self._at = self._broadcast.seq
+        self._begin_in_log()
         await _send(send, RETRY + self._pulse())
         pulse_at, trouble = loop.time() + PULSE_SECONDS, self._broadcast.trouble
-        while not self._broadcast.closed:
+        while not self._broadcast.closed and self._is_true_still():
             changed = self._broadcast.changed
             if loop.time() >= pulse_at or trouble != self._broadcast.trouble:
                 trouble = self._broadcast.trouble
@@ -85,9 +77,23 @@ class EventStream:
                 async with asyncio.timeout_at(pulse_at):
                     await changed.wait()
 
+    def _begin_in_log(self) -> None:
+        """Once there is one that can be read."""
+        self._identity = self._broadcast.identity
+        if self._identity and (self._at is None or self._at > self._broadcast.seq):
+            self._at = self._broadcast.seq
+
+    def _is_true_still(self) -> bool:
+        """What the other end was told is not, if another log is in its place, or an older state of it."""
+        if not self._identity:
+            self._begin_in_log()
+        same = self._identity == self._broadcast.identity
+        return same and (not self._identity or self._at is None or self._at <= self._broadcast.seq)
+
     async def _next_records(self) -> bytes:
         """What comes next; empty if there is nothing yet."""
-        assert self._at is not None
+        if not self._identity or self._at is None:
+            return b""
         lines = self._broadcast.lines_after(self._at)
         if lines is None:
             lines = await self._read_older(self._at)
@@ -119,8 +125,7 @@ class EventStream:
 
 
 async def _send(send: Send, text: bytes) -> None:
-    async with asyncio.timeout(SEND_SECONDS):
-        await send({"type": "http.response.body", "body": text, "more_body": True})
+    await send({"type": "http.response.body", "body": text, "more_body": True})
 
 
 async def _until_gone(receive: Receive) -> None:

@@ -19,3 +19,23 @@ export function remember(name, value) {
     // Private windows and full disks: the page works the same without.
   }
 }
+
+/** For this tab's next page alone. */
+export function leaveWord(name) {
+  try {
+    sessionStorage.setItem(PREFIX + name, "left");
+  } catch {
+    // As above.
+  }
+}
+
+/** Whether there was one. */
+export function takeWord(name) {
+  try {
+    const found = sessionStorage.getItem(PREFIX + name) !== null;
+    sessionStorage.removeItem(PREFIX + name);
+    return found;
+  } catch {
+    return false;
+  }
+}

@@ -4,17 +4,20 @@
 import {batch, effect, signal} from "./ui.js";
 import {get} from "./api.js";
 import {setServerTime} from "./format.js";
+import {leaveWord, takeWord} from "./memory.js";
 import {documentOf, lastRecord, takeRecords} from "./state.js";
+import {toast} from "./toasts.js";
 
 const STALE_MILLISECONDS = 10_000;
 const FIRST_WAIT_MILLISECONDS = 400;
 const LONGEST_WAIT_MILLISECONDS = 15_000;
 const HISTORY = 80;
+const REPLACED = "log-replaced";
 
 /** "opening", "live", "stale" (no pulse for 10 s), "cut" (it reconnects), "refused" (no valid token) */
 export const state = signal("opening");
-/** The last pulse: `{now, seq, daemon, log}`; `log` is why the log cannot be read. */
-export const pulse = signal({now: null, seq: 0, daemon: "", log: ""});
+/** The last pulse: `{now, seq, daemon, log, log_hint, identity}`; `log` is why the log cannot be read. */
+export const pulse = signal({now: null, seq: 0, daemon: "", log: "", log_hint: "", identity: ""});
 
 const watched = signal([]);
 let source = null;
@@ -36,6 +39,7 @@ export function isStale() {
 }
 
 export async function startStream() {
+  sayWhyAgain();
   await takeHistory();
   effect(() => {
     if (watched.value.length) open();
@@ -137,8 +141,27 @@ function takeView(message) {
 }
 
 function takePulse(told) {
+  if (!told.log && isOfAnotherLog(told)) startAgain();
   setServerTime(told.now);
-  pulse.value = told;
+  pulse.value = {...told, identity: told.identity || pulse.peek().identity};
+}
+
+/** Or of an older state of it; or the page began while there was none to begin with. */
+function isOfAnotherLog({identity, seq}) {
+  const known = pulse.peek();
+  return (known.identity && identity !== known.identity) || seq < lastRecord() || (known.log && !lastRecord());
+}
+
+/** Nothing that the page knows is true. */
+function startAgain() {
+  if (lastRecord()) leaveWord(REPLACED);
+  location.reload();
+}
+
+function sayWhyAgain() {
+  if (!takeWord(REPLACED)) return;
+  toast({words: "Another log is in the place of the one that this page showed", hint: "the page has begun again",
+    tone: "refused"});
 }
 
 function checkPulse() {

@@ -8,6 +8,7 @@ import {documentOf} from "../lib/state.js";
 import {pulse, state} from "../lib/stream.js";
 import {Icon, Mark, State} from "./badge.js";
 import {openPalette} from "./palette.js";
+import {Words} from "./words.js";
 
 const PAGES = [
   ["/", "board", "Board"],
@@ -38,7 +39,16 @@ export function TopBar() {
     <button type="button" class="find" onClick=${() => openPalette()} aria-label="Find or do anything">
       <${Icon} name="search" /><span>Find or do anything</span><kbd>Ctrl K</kbd></button>
     <${Truth} />
-  </header>`;
+  </header><${LogTrouble} />`;
+}
+
+/** What the page shows is of before. It goes on by itself when the log is back. */
+function LogTrouble() {
+  const {log, log_hint: hint} = pulse.value;
+  if (!log || state.value !== "live") return null;
+  return html`<p class="trouble" role="alert"><${State} of="failed" words="The log cannot be read" />
+    <span><${Words} text=${log} />. Figures stand still until it can be read again.${hint && html` <${Words} text=${hint} />`}</span>
+      </p>`;
 }
 
 function PageLink({path, name, words}) {
