@@ -91,8 +91,9 @@ class LogThreads:
 
     def __init__(self, workspace_of: Callable[[], Workspace]) -> None:
         self._workspace_of = workspace_of
+        self._doorman, self._checker = Crew("doorman", 1), Crew("checker", 1)
         self._readers, self._writer = Crew("reader", READERS), Crew("writer", 1)
-        self._labourers, self._checker = Crew("labourer", LABOURERS), Crew("checker", 1)
+        self._labourers = Crew("labourer", LABOURERS)
         self._check: asyncio.Task[bool] | None = None
         self._own = threading.local()
 
@@ -100,9 +101,9 @@ class LogThreads:
         """With the log of a thread that reads."""
         return await self._readers.do(lambda: self._with_log(use))
 
-    async def look(self, work: Callable[[], T]) -> T:
-        """In a thread that reads, without a log."""
-        return await self._readers.do(work)
+    async def judge(self, work: Callable[[], T]) -> T:
+        """Who asks: by a thread for that alone, because it takes long among many processes."""
+        return await self._doorman.do(work)
 
     async def write(self, name: str, work: Callable[[], T]) -> T:
         """Raises Unfinished."""
@@ -128,7 +129,7 @@ class LogThreads:
 
     def close(self) -> None:
         """What is being written is written."""
-        for crew in (self._readers, self._labourers, self._checker):
+        for crew in (self._readers, self._labourers, self._checker, self._doorman):
             crew.pool.shutdown(wait=False, cancel_futures=True)
         self._writer.pool.shutdown(wait=True, cancel_futures=True)
 

@@ -16,7 +16,7 @@ async def refuse_worker(fleet: ServedFleet, scope: Scope) -> Problem | None:
     if client is None or server is None:
         return Problem(403, Complaint("worker", "it cannot be told who asks", "ask by TCP"))
     workspace = fleet.workspace
-    return await fleet.threads.look(lambda: _judge(workspace, (client[0], client[1]), (server[0], server[1]), path))
+    return await fleet.threads.judge(lambda: _judge(workspace, (client[0], client[1]), (server[0], server[1]), path))
 
 
 def _judge(workspace: Workspace, client: tuple[str, int], server: tuple[str, int], path: str) -> Problem | None:
