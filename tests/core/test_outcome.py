@@ -72,6 +72,12 @@ ROWS = [
         "4 tool calls were denied",
         id="denied",
     ),
+    pytest.param(
+        AttemptFacts(exit=0, summary=msgspec.structs.replace(WORKED, permission_denials=1)),
+        "refused",
+        "1 tool call was denied",
+        id="denied-once",
+    ),
     pytest.param(AttemptFacts(exit=3, summary=DIED), "crashed", "exit 3: boom", id="exit"),
     pytest.param(AttemptFacts(exit=-9, summary=DIED), "crashed", "signal 9: boom", id="signal"),
     pytest.param(AttemptFacts(exit=3, summary=DIED, commits=5), "crashed", "exit 3", id="exit-after-commits"),
@@ -353,6 +359,11 @@ def test_a_task_refused_for_days_only_waits_longer_and_never_longer_than_half_an
 
 def test_work_between_two_refusals_starts_the_pauses_anew() -> None:
     assert pause_after(*["throttled"] * 9, "crashed") <= 10.0 < pause_after(*["throttled"] * 9)
+
+
+def test_an_agent_that_refused_goes_on_with_a_message() -> None:
+    following = follow(Outcome.REFUSED)
+    assert (following.step, following.unblock) == ("block", "paddock message t1 …")
 
 
 def test_an_engine_that_never_runs_is_given_up_soon_and_names_the_check() -> None:

@@ -100,6 +100,8 @@ def test_people_approve_reject_retry_and_message_by_mouse(seed_yard: SeedYard, s
     page.keyboard.press("j")
     page.keyboard.press("Space")
     peek = page.get_by_label(f"Peek at {rejected}")
+    expect(peek).to_contain_text("Keep the public behaviour")  # of its brief
+    expect(peek.get_by_role("button", name=f"Retry {rejected}").locator("kbd")).to_have_count(0)  # `r` rejects
     peek.get_by_role("button", name=f"Reject {rejected}").click()
     page.get_by_role("dialog").get_by_role("textbox").fill("Name the period <b>exactly</b>")
     page.get_by_role("dialog").get_by_role("button", name="Reject").click()

@@ -20,7 +20,7 @@ def top_command(ctx: click.Context) -> None:
     try:
         from paddock.tui.app import PaddockTop
     except ModuleNotFoundError as missing:
-        if (missing.name or "").partition(".")[0] != "textual":
+        if (missing.name or "").partition(".")[0] not in ("rich", "textual"):
             raise
         raise PaddockError(
             "`paddock top` needs Textual, which is not installed", "run `pip install 'paddock[tui]'`"

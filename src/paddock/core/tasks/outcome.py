@@ -229,7 +229,9 @@ def _what_is_there(facts: AttemptFacts) -> Verdict:
     if summary.noop_reason is not None:
         return Verdict(Outcome.NOOP, summary.noop_reason)
     if summary.permission_denials:
-        return Verdict(Outcome.REFUSED, f"{summary.permission_denials} tool calls were denied and nothing was changed")
+        denied = summary.permission_denials
+        calls = "1 tool call was" if denied == 1 else f"{denied} tool calls were"
+        return Verdict(Outcome.REFUSED, f"{calls} denied and nothing was changed")
     return Verdict(Outcome.EMPTY, "reported done but committed nothing")
 
 

@@ -42,7 +42,9 @@ def _follow_policy(verdict: Verdict, task: Task, attempt: Attempt, now: float, b
             return Next(Step.NOOP, counted=False)
         case Outcome.AUTH | Outcome.MISCONFIGURED:
             return Next(Step.BLOCK, counted=False, unblock=_check_engine(task, attempt))
-        case Outcome.REFUSED | Outcome.OVER_BUDGET | Outcome.KEPT:
+        case Outcome.REFUSED:
+            return Next(Step.BLOCK, counted=True, unblock=f"paddock message {task.id} …")
+        case Outcome.OVER_BUDGET | Outcome.KEPT:
             return Next(Step.BLOCK, counted=True, unblock=f"paddock retry {task.id}")
         case Outcome.THROTTLED | Outcome.OVERLOADED:
             return _after_provider(verdict, task, attempt, now, backoff_seconds)

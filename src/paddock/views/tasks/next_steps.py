@@ -4,7 +4,7 @@ import msgspec
 
 from paddock.core.ids import some_names
 from paddock.core.merge.prospects import landing_seconds, state_words
-from paddock.core.tasks.task import Phase, Task
+from paddock.core.tasks.task import SATISFIED, Phase, Task
 from paddock.views.document import iso_or_none
 from paddock.views.sight import Sight
 from paddock.views.steady import keep_steady
@@ -27,13 +27,7 @@ def next_steps(sight: Sight, task: Task, lands_at: float | None = None) -> list[
     """`lands_at` is when a queued one may land, in epoch seconds."""
     match task.phase:
         case Phase.WAITING:
-            return [
-                NextStep(
-                    "ready",
-                    "ready",
-                    f"when {some_names(task.after)} {'has' if len(task.after) == 1 else 'have'} landed",
-                )
-            ]
+            return [NextStep("ready", "ready", _when_awaited_landed(sight, task))]
         case Phase.READY:
             return [NextStep("running", "an attempt", sight.outlook.reason_of(task) or "when an agent is free")]
         case Phase.RUNNING | Phase.REVIEWING:
@@ -46,6 +40,11 @@ def next_steps(sight: Sight, task: Task, lands_at: float | None = None) -> list[
             return [NextStep("approval", "you", task.unblock)] if task.unblock else []
         case _:
             return []
+
+
+def _when_awaited_landed(sight: Sight, task: Task) -> str:
+    missing = [name for name in task.after if sight.board.tasks[name].phase not in SATISFIED]
+    return f"when {some_names(missing)} {'has' if len(missing) == 1 else 'have'} landed"
 
 
 def _decision(sight: Sight) -> NextStep:

@@ -12,16 +12,24 @@ const FORGET_MILLISECONDS = 20_000;
 
 /** `text`: "required" or "optional" where a message is asked for; `versioned`: concerns the version shown. */
 export const ACTIONS = {
-  approve: {words: "Approve", done: "approved", key: "a", versioned: true},
+  approve: {words: "Approve", done: "approved", key: "a", icon: "approval", versioned: true},
   reject: {
-    words: "Reject", done: "rejected", key: "r", versioned: true, text: "optional",
+    words: "Reject", done: "rejected", key: "r", icon: "failed", versioned: true, text: "optional",
     label: "What should change? The agent continues with this; if empty, a new attempt starts",
   },
-  retry: {words: "Retry", done: "queued to run again", key: "r"},
-  message: {words: "Message", done: "sent a message", key: "m", text: "required", label: "Message to the agent"},
-  stop: {words: "Stop", done: "asked to stop", key: "s"},
-  cancel: {words: "Cancel task", done: "cancelled"},
+  retry: {words: "Retry", done: "queued to run again", key: "r", icon: "retry"},
+  message: {
+    words: "Message", done: "sent a message", key: "m", icon: "msg", text: "required", label: "Message to the agent",
+  },
+  stop: {words: "Stop", done: "asked to stop", key: "s", icon: "stop"},
+  cancel: {words: "Cancel task", done: "cancelled", icon: "cancelled"},
 };
+
+/** The key that does it to these tasks, or "". What can be rejected and retried is rejected by `r`. */
+export function keyOf(action, ids) {
+  const isTaken = action === "retry" && ids.some((id) => rowOf(id)?.may.includes("reject"));
+  return isTaken ? "" : ACTIONS[action].key ?? "";
+}
 
 const pending = new Map();
 

@@ -3,8 +3,8 @@
 export const FINISHED = new Set(["landed", "noop", "cancelled"]);
 
 /**
- * `nodes` are `{id, after, phase}`; at most `columns` × `rows` of them are placed: those with lines, below them those
- * that wait for nothing and that nothing waits for. Returns `{placed, edges, hidden}`: `placed` are
+ * `nodes` are `{id, after, phase}`; at most `columns` × `rows` of them are placed: those with lines, below them
+ * unfinished ones that wait for nothing and that nothing waits for. Returns `{placed, edges, hidden}`: `placed` are
  * `{node, column, row}`, `edges` are `[from, to]` of placed ids, `hidden` are the nodes that have no place.
  */
 export function placeNodes(nodes, {columns, rows, longest = []}) {
@@ -27,14 +27,12 @@ export function placeNodes(nodes, {columns, rows, longest = []}) {
   return {placed, edges, hidden: nodes.filter((node) => !shown.has(node))};
 }
 
-/** In the rows that are left, what is not finished first. */
+/** In the rows that are left; what is finished and has no lines tells nothing. */
 function placeLoose(nodes, placed, columns, rows) {
   const shown = new Set(placed.map(({node}) => node));
   const lines = new Set(lined(nodes));
   const top = Math.max(0, ...placed.map(({row}) => row + 1));
-  const isOver = (node) => Number(FINISHED.has(node.phase));
-  const loose = nodes.filter((node) => !shown.has(node)
-    && !lines.has(node)).sort((one, other) => isOver(one) - isOver(other));
+  const loose = nodes.filter((node) => !shown.has(node) && !lines.has(node) && !FINISHED.has(node.phase));
   return loose.slice(0, Math.max(0, rows - top) * columns)
     .map((node, index) => ({node, column: index % columns, row: top + Math.floor(index / columns)}));
 }

@@ -1,7 +1,7 @@
 // The board: who needs you first, then every task by phase.
 
 import {html, signal, useComputed, useEffect, useRef, useSignal} from "../lib/ui.js";
-import {cursor, notePointer, pointerLeft, selectAll, selected} from "../lib/cursor.js";
+import {cursor, isSteered, notePointer, pointerLeft, selectAll, selected} from "../lib/cursor.js";
 import {filterOf} from "../lib/filter.js";
 import {recall, remember} from "../lib/memory.js";
 import {convoyPath, go, route} from "../lib/route.js";
@@ -79,7 +79,7 @@ function Head({field, convoy}) {
       <label class="filter"><span class="hide">Filter</span>
         <input class="field" type="search" ref=${field} placeholder="Filter" value=${filter.value} spellcheck="false"
           title="words, or phase:running agent:fixer convoy:pg16 -word"
-          onInput=${(event) => { filter.value = event.currentTarget.value; }}
+          onInput=${(event) => narrow(event.currentTarget.value)}
           onKeyDown=${(event) => { if (event.key === "Enter") event.currentTarget.blur(); }} /><kbd>/</kbd></label>
       <button type="button" class="b wide" aria-pressed=${isSelecting ? "true" : "false"} onClick=${select}>Select <kbd>
         x</kbd></button>
@@ -115,6 +115,12 @@ function Beside({tasks, convoy}) {
   const drawn = useStages(2);
   return html`<aside class="stack">${drawn > 1 && html`<${Convoys} tasks=${tasks} only=${convoy} /><${Feed} />`}
     </aside>`;
+}
+
+/** The keyboard is on the first row of what is left. */
+function narrow(text) {
+  isSteered.value = false;
+  filter.value = text;
 }
 
 function clear() {

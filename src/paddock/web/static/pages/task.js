@@ -12,7 +12,7 @@ import {taskPath} from "../lib/route.js";
 import {documentOf, onRecords} from "../lib/state.js";
 import {watch} from "../lib/stream.js";
 import {Age} from "../parts/age.js";
-import {Change, Icon, State} from "../parts/badge.js";
+import {Change, Icon, Need, State} from "../parts/badge.js";
 import {sendDrafts} from "../parts/task/comments.js";
 import {Changes} from "../parts/task/diff.js";
 import {openEdit} from "../parts/task/edit.js";
@@ -22,7 +22,8 @@ import {openRunLog} from "../parts/queue/run-log.js";
 import {CiRuns, Cost, Facts, Findings, YouCan, wordsOf} from "../parts/task/side.js";
 import {AllEvents, Way} from "../parts/task/timeline.js";
 import {Transcript} from "../parts/task/transcript.js";
-import {Words} from "../parts/words.js";
+import {BeforeItStarts, FirstPrompt} from "../parts/task/unstarted.js";
+import {Unblock, Words} from "../parts/words.js";
 
 const BRIEF_CHARS = 600;
 const NEAREST = 4;
@@ -31,6 +32,7 @@ const NOT_THERE = [400, 404];
 const HEADER = ["approve", "reject", "message", "stop", "retry"];
 const SIGNS = {approve: "approval", reject: "failed", message: "msg", stop: "stop", retry: "retry"};
 const KEYS = {approve: "a", reject: "r", message: "m", stop: "s", retry: "t"};
+const OVER = new Set(["landed", "noop", "cancelled"]);
 /** What clears a need is the one filled button. */
 const MAIN = {approve: "approve", answer: "message", blocked: "retry", failed: "retry"};
 
@@ -100,20 +102,23 @@ function Task({id, page, live}) {
     () => html`<${Changes} id=${id} page=${page} drafts=${drafts} seen=${seen} target=${target} />`,
     [drafts, target, page.versions, task.head, task.phase, task.may.join(), page.transcript?.live, work],
   );
+  const isNew = !page.attempts.length && !page.versions.length;
   return html`<main class="page task">
     <div class="crumb"><a href="/">Board</a><span>/</span>
       ${task.convoy && html`<${Fragment}><a href=${convoyPath(task.convoy)}>convoy ${task.convoy}
       </a><span>/</span></${Fragment}>`}<span class="mono">${id}</span></div>
     <div class="head"><div><h1 class="isolate">${task.title}</h1></div><div class="acts">
-      ${HEADER.filter((action) => task.may.includes(action)).map((action) => html`
+      ${headerOf(task).map((action) => html`
       <button type="button" key=${action} class="b" onClick=${() => act(action)}><${Icon} name=${SIGNS[action]} />
       ${wordsOf(action)} <kbd>${KEYS[action]}</kbd></button>`)}</div></div>
     <${Say} page=${page} />
-    <${Brief} id=${id} brief=${withoutTitle(page.brief, task.title)} />
+    <${Brief} id=${id} brief=${withoutTitle(page.brief, task.title)} hasPrompt=${!isNew} />
     <${Way} page=${page} changes=${live.changesOf("timeline")} />
     <div class="bench">
-      <${Transcript} id=${id} page=${page} field=${field} />
-      ${changes}
+      ${isNew ? html`<${BeforeItStarts} task=${task} />`
+        : html`<${Transcript} id=${id} page=${page} field=${field} />`}
+      <div class="stack">${isNew ? html`<${FirstPrompt} id=${id} />` : changes}
+        <${AllEvents} page=${page} changes=${live.changesOf("timeline")} openRun=${openRunLog} /></div>
       <aside class="stack" aria-label="What can be done">
         <${YouCan} id=${id} choices=${page.choices} act=${act}
           main=${drafts.list.value.length ? null : MAIN[task.need]} />
@@ -123,11 +128,16 @@ function Task({id, page, live}) {
         <${Facts} page=${page} />
       </aside>
     </div>
-    <${AllEvents} page=${page} changes=${live.changesOf("timeline")} openRun=${openRunLog} />
     <p class="hint"><span><kbd>]</kbd><kbd>[</kbd>next, previous file</span><span><kbd>j</kbd><kbd>k</kbd>line</span>
       <span><kbd>c</kbd>comment on the line</span><span><kbd>F</kbd>follow</span><span><kbd>o</kbd>unfold all</span>
       <span><kbd>u</kbd>unified or split</span><span><kbd>?</kbd>all keys</span></p>
   </main>`;
+}
+
+/** What clears the need first; landing what nobody has delivered is possible, but not what one would look for. */
+function headerOf({may, need, head}) {
+  const offered = HEADER.filter((action) => may.includes(action) && (action !== "approve" || head));
+  return offered.sort((one, other) => Number(other === MAIN[need]) - Number(one === MAIN[need]));
 }
 
 function useTaskKeys(page, act) {
@@ -148,11 +158,12 @@ function Say({page}) {
   const isLive = Boolean(page.transcript?.live);
   const doing = isLive ? `attempt ${task.attempts}, turn ${task.turn}${task.step ? `: ${task.step}` : ""}`
     : task.reason;
-  return html`<div class="say" role="status"><${State} of=${task.phase} />
+  return html`<div class="say" role="status">${task.need === "answer" ? html`<${Need} of="answer" />`
+    : html`<${State} of=${task.phase} />`}
     ${doing && html`<span class="isolate"><${Words} text=${doing} /></span>`}
     ${task.stuck && html`<span class="late isolate">${task.stuck}</span>`}
-    ${task.unblock && html`<span class="isolate"><${Words} text=${task.unblock} /></span>`}
-    <span class="dim">for <${Age} at=${task.since} />
+    ${task.unblock && html`<span class="isolate"><${Unblock} text=${task.unblock} /></span>`}
+    <span class="dim">${OVER.has(task.phase) ? "" : "for "}<${Age} at=${task.since} />${OVER.has(task.phase) && " ago"}
       ${isLive && task.step_at && html`, last step <${Age} at=${task.step_at} /> ago`}</span>
     <span class="dim">${[task.agent, task.engine].filter(Boolean).join(" · ")}</span>
     ${(task.insertions > 0 || task.deletions > 0) && html`<span><${Change} ...${task} /></span>`}
@@ -167,7 +178,7 @@ function withoutTitle(brief, title) {
   return body && first.replace(/^#+ */, "").trim() === title.trim() ? body : brief;
 }
 
-function Brief({id, brief}) {
+function Brief({id, brief, hasPrompt}) {
   const [isWhole, setWhole] = useState(false);
   const [prompt, setPrompt] = useState(null);
   const isLong = brief.length > BRIEF_CHARS;
@@ -184,8 +195,8 @@ function Brief({id, brief}) {
     <span class="acts">${isLong
       && html`<button type="button" class="link" onClick=${() => setWhole(!isWhole)}>
       ${isWhole ? "less" : `all of it, ${bytes(brief.length)}`}</button>`}
-      <button type="button" class="link" aria-expanded=${String(Boolean(prompt))} onClick=${load}>
-        ${prompt ? "without the prompt" : "whole prompt"}</button></span>
+      ${hasPrompt && html`<button type="button" class="link" aria-expanded=${String(Boolean(prompt))} onClick=${load}>
+        ${prompt ? "without the prompt" : "whole prompt"}</button>`}</span>
     ${prompt && html`<pre class="raw small" tabindex="0" aria-label="The prompt of a first turn">${prompt}</pre>`}</div>
       </section>`;
 }

@@ -1,14 +1,15 @@
 // A button for something that can be done to a task now.
 
 import {html} from "../lib/ui.js";
-import {ACTIONS, perform, pendingOf} from "../lib/actions.js";
+import {ACTIONS, keyOf, perform, pendingOf} from "../lib/actions.js";
 import {session} from "../lib/session.js";
 
 const OTHER_WORDS = {answer: {message: "Answer"}};
 
 /** `isMain` fills it and shows its key: one on a screen, on the row the keyboard is on. */
 export function ActionButton({action, id, need = "", isMain = false, showKey = false}) {
-  const {words, key} = ACTIONS[action];
+  const {words} = ACTIONS[action];
+  const key = keyOf(action, [id]);
   const isReadOnly = Boolean(session.value?.read_only);
   const isSent = pendingOf(id).value !== "";
   const run = () => { if (!isReadOnly && !isSent) perform(action, [id]); };

@@ -1,7 +1,8 @@
 // Ctrl-K: tasks, convoys and pages by name, and what can be done now with the row the keyboard is on.
 
 import {html, signal, useEffect, useMemo, useRef, useState} from "../lib/ui.js";
-import {ACTIONS, perform, rowOf} from "../lib/actions.js";
+import {ACTIONS, keyOf, perform, rowOf} from "../lib/actions.js";
+import {someOf} from "../lib/format.js";
 import {convoyPath, go, taskPath} from "../lib/route.js";
 import {documentOf} from "../lib/state.js";
 import {nextTheme, theme} from "../lib/theme.js";
@@ -72,8 +73,8 @@ function actionEntries() {
   const offered = Object.keys(ACTIONS).filter((action) => ids.some((id) => rowOf(id)?.may.includes(action)));
   return offered.map((action) => {
     const legal = ids.filter((id) => rowOf(id)?.may.includes(action));
-    const {words, key = ""} = ACTIONS[action];
-    return {words: `${words} ${legal.join(", ")}`, kind: key, icon: "check", run: () => perform(action, legal)};
+    const {words, icon} = ACTIONS[action];
+    return {words: `${words} ${someOf(legal)}`, kind: keyOf(action, ids), icon, run: () => perform(action, legal)};
   });
 }
 

@@ -39,11 +39,11 @@ function Convoy({row, tasks, isOpen, isLarge}) {
   return html`<div class="convoy" data-convoy=${row.name}>
     <div class="l"><a class="strong cut" href=${convoyPath(row.name)} title=${row.title}>
       ${row.name}</a>
-      <span class="dim nowrap">${row.done} of ${row.total} done</span><span class="end nowrap">${left}</span></div>
+      <span class="dim nowrap">${row.done} of ${row.total} done</span><span class="end nowrap">${left}
+        ${canDraw && html`<button type="button" class="link" aria-expanded=${shows ? "true" : "false"}
+        aria-label=${`Graph of ${row.name}`} onClick=${() => { chosen.value = !shows; }}>graph</button>`}</span></div>
     <${Bar} parts=${parts} most=${row.total} label=${`${row.name}: ${row.done} of ${row.total} done`} />
-    <div class="w"><${ConvoyWords} row=${row} /> ${canDraw && html`<button type="button" class="link"
-      aria-expanded=${shows ? "true" : "false"} onClick=${() => { chosen.value = !shows; }}>
-        ${shows ? "hide graph" : "graph"}</button>`}</div>
+    <div class="w"><${ConvoyWords} row=${row} /></div>
     ${shows && canDraw && html`<${LiveGraph} row=${row} tasks=${tasks} isLarge=${isLarge} />`}
   </div>`;
 }

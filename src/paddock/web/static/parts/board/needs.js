@@ -11,7 +11,7 @@ import {Age} from "../age.js";
 import {Change, Need} from "../badge.js";
 import {Notices} from "./notices.js";
 import {VirtualRows} from "../virtual.js";
-import {Words} from "../words.js";
+import {Unblock, Words} from "../words.js";
 
 /** What is offered beside each need, the likeliest first; only what is legal is drawn. */
 const OFFERED = {
@@ -89,11 +89,6 @@ function Offered({task, isHere}) {
 function DiffLink({id, showKey}) {
   return html`<a class="b" href=${`${taskPath(id)}#diff`} aria-label=${`Diff of ${id}`}>
     Diff ${showKey && html`<kbd>d</kbd>`}</a>`;
-}
-
-/** A command, or a sentence with commands in it. */
-function Unblock({text}) {
-  return text.startsWith("paddock ") ? html`<code>${text}</code>` : html`<${Words} text=${text} />`;
 }
 
 function Why({task}) {

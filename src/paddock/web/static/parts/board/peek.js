@@ -4,12 +4,16 @@ import {html, useEffect, useRef, useState} from "../../lib/ui.js";
 import {perform} from "../../lib/actions.js";
 import {get} from "../../lib/api.js";
 import {taskPath} from "../../lib/route.js";
+import {joined} from "../../lib/talk.js";
 import {ActionButton} from "../action.js";
 import {Age} from "../age.js";
 import {Icon, State} from "../badge.js";
-import {Words} from "../words.js";
+import {Entry} from "../task/entry.js";
+import {Unblock, Words} from "../words.js";
 
-const ENTRIES = 12;
+const ENTRIES = 6;
+const ASKED = 24;
+const TOLD = new Set(["text", "call", "error", "limited"]);
 const OFFERED = ["approve", "reject", "retry", "stop"];
 
 export function Peek({row, close}) {
@@ -28,9 +32,9 @@ export function Peek({row, close}) {
           </span></header>
     <div class="in">
       ${task.reason && html`<p class="soft isolate"><${Words} text=${task.reason} /></p>`}
-      ${task.unblock && html`<p class="soft isolate"><${Words} text=${asCode(task.unblock)} /></p>`}
-      ${told.id === task.id && html`<p class="brief isolate">${told.brief}</p>
-        <ul class="said">${told.entries.map((entry) => html`<${Said} key=${entry.n} entry=${entry} />`)}</ul>`}
+      ${task.unblock && html`<p class="soft isolate"><${Unblock} text=${task.unblock} /></p>`}
+      ${told.id === task.id && html`<p class="brief isolate dim">${told.brief}</p>
+        <div class="said">${told.entries.map((entry) => html`<${Entry} key=${entry.n} entry=${entry} />`)}</div>`}
     </div>
     ${task.may.includes("message") && html`<${Reply} id=${task.id} />`}
     <div class="acts foot">
@@ -39,22 +43,13 @@ export function Peek({row, close}) {
   </aside>`;
 }
 
-function asCode(text) {
-  return text.startsWith("paddock ") ? `\`${text}\`` : text;
-}
-
 async function load({id, attempt, attempts}) {
   const [page, said] = await Promise.all([
     get(`tasks/${id}`).catch(() => null),
-    attempt || attempts ? get(`tasks/${id}/transcript`, {limit: ENTRIES}).catch(() => null) : null,
+    attempt || attempts ? get(`tasks/${id}/transcript`, {limit: ASKED}).catch(() => null) : null,
   ]);
-  return {id, brief: page?.task?.brief ?? "", entries: (said?.entries ?? []).slice(-ENTRIES)};
-}
-
-function Said({entry}) {
-  const words = entry.text ?? entry.summary ?? entry.title ?? entry.words ?? entry.tool ?? entry.name ?? "";
-  return html`<li class="cut"><span class="dim">${entry.type}</span> ${String(words).split("\n", 1)[0].slice(0, 300)}
-    </li>`;
+  const shown = said ? joined([said]).flatMap((part) => part.shown) : [];
+  return {id, brief: page?.brief ?? "", entries: shown.filter((entry) => TOLD.has(entry.type)).slice(-ENTRIES)};
 }
 
 function Reply({id}) {

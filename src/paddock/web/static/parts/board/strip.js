@@ -38,15 +38,16 @@ function Spend({cost_usd, assumed_usd, budget_usd, forecast_usd, per_landed_usd}
   const isOver = budget_usd != null && cost_usd > budget_usd;
   const words = [
     forecast_usd != null && `forecast ${roughMoney(forecast_usd)}`,
-    assumed_usd > 0 && `${money(assumed_usd)} of it assumed`,
     per_landed_usd != null && `${money(per_landed_usd)} per landed change`,
+    assumed_usd > 0.01 * (cost_usd ?? 0) && `${money(assumed_usd)} of it assumed`,
   ].filter(Boolean);
   return html`<a href="/fleet"><span class="l">Spent today <b>${spent}</b>
     ${budget_usd != null ? ` of ${budget(budget_usd)}` : ""}</span>
     <${Bar} parts=${[{of: isOver ? "failed" : "ready", value: budget_usd == null ? 0 : cost_usd ?? 0}]}
       most=${budget_usd ?? 1}
       label=${budget_usd != null ? `${spent} of ${budget(budget_usd)}` : `${spent}, no budget set`} />
-    <span class="w"><span class="cut">${words.join(" · ") || "no budget set"}</span></span></a>`;
+    <span class="w"><span class="cut" title=${words.join(" · ")}>${words.join(" · ") || "no budget set"}</span></span>
+    </a>`;
 }
 
 const RUN_COLOURS = {train: "queued", search: "blocked", main: "landed"};

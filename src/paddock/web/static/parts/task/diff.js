@@ -72,7 +72,7 @@ export function Changes({id, page, drafts, seen, target}) {
       show=${() => jumpToNote(box.current, 1)} />
     ${diff?.note && html`<p class="fyi">${diff.note}</p>`}
     ${error && html`<p class="fyi dim">
-      <${Words} text=${page.transcript?.live ? `${target} has committed nothing yet` : error} /></p>`}
+      <${Words} text=${page.transcript?.live ? inWork(page.task, target) : error} /></p>`}
     ${!diff && !error && html`<p class="fyi dim">Reading the change …</p>`}
     ${diff && !count && html`<p class="fyi dim">Nothing differs.</p>`}
     ${diff?.files.map((file) => html`
@@ -82,6 +82,12 @@ export function Changes({id, page, drafts, seen, target}) {
       && html`<p class="fyi dim">${plural(count - diff.files.length, "more file")}: <code>paddock diff ${id}
       </code> shows all</p>`}
   </section>`;
+}
+
+function inWork({insertions, deletions, files}, target) {
+  const edited = insertions + deletions > 0
+    ? `It has edited ${plural(insertions + deletions, "line")} in ${plural(files, "file")} so far. ` : "";
+  return `${target} has committed nothing yet. ${edited}What it commits is shown here, for comments on its lines.`;
 }
 
 /** The change that is on show, loaded again when there is another one and nobody is in the middle of it. */

@@ -1,13 +1,15 @@
 // One entry of a transcript. What agents write becomes text nodes and nothing else.
 
 import {Fragment, html, useState} from "../../lib/ui.js";
-import {bytes, grouped, money, timeWithSeconds} from "../../lib/format.js";
+import {bytes, grouped, money, plural, timeWithSeconds} from "../../lib/format.js";
 import {Age} from "../age.js";
 import {Icon} from "../badge.js";
 
 const TEXT_CHARS = 20_000;
 const OUTPUT_CHARS = 20_000;
 const LINE_CHARS = 400;
+/** The last line of many says how it went. */
+const SUMMARY = /\b(\d+ (passed|failed|errors?|warnings?|tests?|files?)|pass(ed)?|ok|fail(ed|ures?)?|success\w*|done|clean)\b/i;
 const ICONS = [
   [/read|view|cat|open/i, "read"],
   [/edit|write|patch|replace|create|apply/i, "edit"],
@@ -35,11 +37,11 @@ export function Entry({entry, isLive = false}) {
     case "uncounted":
       return entry.why ? html`<div class="turn">tokens unknown: ${entry.why}</div>` : null;
     case "session":
-      return html`<div class="turn">session ${cut(entry.session_id, 40)}${entry.model ? ` · ${entry.model}` : ""}
-        </div>`;
+      return html`<div class="turn" title=${`session ${cut(entry.session_id, 80)}`}>session ${entry.session_id.slice(0, 8)}
+        ${entry.model ? ` · ${entry.model}` : ""}</div>`;
     case "end":
       return html`<div class="turn">${entry.success ? "done" : "failed"}
-        ${entry.reason ? `: ${cut(entry.reason, 200)}` : ""}</div>`;
+        ${entry.reason && entry.reason !== "completed" ? `: ${cut(entry.reason, 200)}` : ""}</div>`;
     default:
       return null;
   }
@@ -95,7 +97,8 @@ function noteOf({edits, result, at}, isLive) {
   if (result.status !== "ok") return result.exit_code != null ? `exit ${result.exit_code}` : result.status;
   if (!lines.length) return "ok";
   const last = lines.at(-1).trim();
-  return last.length <= 34 ? last : `${lines.length} ${lines.length === 1 ? "line" : "lines"}`;
+  const tells = lines.length === 1 || SUMMARY.test(last);
+  return tells && last.length <= 34 ? last : plural(lines.length, "line");
 }
 
 function edited(edits) {

@@ -62,13 +62,18 @@ export function CiRuns({page, changes, openRun}) {
       ${runs.map((run) => html`<li key=${run.run}><${Mark} of=${RESULTS[run.state] ?? "plain"} words=${run.state} />
       <button type="button" class="id link" onClick=${() => openRun(run.run)} aria-label=${`Log of ${run.run}`}>
         ${run.run}</button>
-      <span class="cut isolate" title=${run.note}>${run.purpose}
-        ${run.members.length > 1 ? ` of ${run.members.length}` : ""}${run.note ? `: ${run.note}` : ""}</span>
+      <span class="isolate">${run.purpose}${run.members.length > 1 ? ` of ${run.members.length}` : ""}
+        ${run.note && html`: <${Words} text=${run.note} />`}</span>
       <span class="dim">${run.seconds == null ? html`<${Age} at=${run.since} />` : duration(run.seconds)}</span></li>`)}
         </ul>
       ${page.failed_ci && html`<${Fragment}><p class="dim gap-top">the end of ${page.failed_ci.run}</p>
-        <pre class="raw small" tabindex="0">${page.failed_ci.output.join("\n")}</pre></${Fragment}>`}
+        <pre class="raw small" tabindex="0" ref=${toItsEnd}>${page.failed_ci.output.join("\n")}</pre></${Fragment}>`}
     </div></section>`;
+}
+
+/** Where it says what failed. */
+function toItsEnd(box) {
+  if (box) box.scrollTop = box.scrollHeight;
 }
 
 export function Cost({cost}) {
@@ -100,7 +105,7 @@ export function Facts({page}) {
   const rows = [
     ["added", html`<${Age} at=${task.created} /> ago`],
     ["agent", task.agent],
-    ["engine, model", [task.engine, task.model].filter(Boolean).join(", ")],
+    ["engine", [...new Set([task.engine, task.model])].filter(Boolean).join(", ")],
     ["attempts", `${task.attempts} of ${task.attempts_allowed}`],
     ["branch", page.branch && html`<span class="mono">${page.branch}</span>`],
     ["worktree", page.worktree && html`<span class="mono">${page.worktree.split("/").at(-1)}</span>`],
