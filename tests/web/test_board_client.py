@@ -242,3 +242,10 @@ def test_the_log_keeps_order_over_pieces_that_overlap(client: Client) -> None:
     assert client.run("lib/history.js", body, [6, 7]) == [3, 4, 5, 6, 7]
     assert client.run("lib/history.js", body, [1, 2, 3]) == [1, 2, 3, 4, 5]
     assert client.run("lib/history.js", body, [4, 6]) == [3, 4, 5, 6]
+
+
+def test_what_repeats_in_the_log_without_a_word_to_say_is_one_row(client: Client) -> None:
+    body = "return m.withoutRepeats(given).map(({record, count}) => [record.seq, count]);"
+    kinds = ["lease.renewed", "attempt.extended", "lease.renewed", "task.added", "task.added", "janitor.swept"]
+    told = [{"seq": n, "kind": kind, "words": "added" * (kind == "task.added")} for n, kind in enumerate(kinds, 1)]
+    assert client.run("lib/history.js", body, told) == [[3, 3], [4, 1], [5, 1], [6, 1]]

@@ -223,7 +223,8 @@ def _words(
 def _working(board: Board, daemon: DaemonState) -> str:
     live, ready = len(board.live), len(board.ready)
     if daemon.state != Presence.RUNNING:
-        return "No daemon is running, so nothing starts or lands: `paddock up` starts one."
+        seen = f" {live} agent{'s were' if live != 1 else ' was'} at work when one last ran." if live else ""
+        return f"No daemon is running, so nothing starts or lands: `paddock up` starts one.{seen}"
     if not live and not ready:
         return "No agent is at work." if board.open else "All tasks are finished."
     agents = f"{live} agent{'s are' if live != 1 else ' is'} at work"

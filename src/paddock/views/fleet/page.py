@@ -199,8 +199,10 @@ def _opening_words(sight: Sight, agents: AgentsNow, bound: Rung | None) -> str:
     count = f"{agents.running} of {agents.cap} agents."
     ready = f"{agents.ready} task{'s' * (agents.ready != 1)} could start"
     if sight.outlook.daemon.presence is not Presence.RUNNING:
+        live = agents.running
+        seen = f" {live} agent{'s were' if live != 1 else ' was'} at work when one last ran." if live else ""
         waiting = f" {ready}." if agents.ready else ""
-        return f"No daemon is running, so nothing starts or lands: `paddock up` starts one.{waiting}"
+        return f"No daemon is running, so nothing starts or lands: `paddock up` starts one.{seen}{waiting}"
     if not agents.ready:
         return f"{count} Nothing waits to start."
     if agents.limit:

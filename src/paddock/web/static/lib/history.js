@@ -87,6 +87,24 @@ export class LoadedLog {
   }
 }
 
+const HEARTBEATS = new Set(["lease.renewed", "attempt.extended"]);
+
+/** `{record, count}` in order: what repeats without a word to say is one row, of the last of them. */
+export function withoutRepeats(records) {
+  const rows = [];
+  for (const record of records) {
+    const last = rows.at(-1);
+    if (last && isRepeat(last.record, record)) rows[rows.length - 1] = {record, count: last.count + 1};
+    else rows.push({record, count: 1});
+  }
+  return rows;
+}
+
+function isRepeat(before, record) {
+  if (HEARTBEATS.has(before.kind) && HEARTBEATS.has(record.kind)) return true;
+  return !before.words && !record.words && before.kind === record.kind && before.attempt === record.attempt;
+}
+
 /** Both in the log's order, each record once. */
 export function merge(one, other) {
   if (!one.length || other[0].seq > one.at(-1).seq) return [...one, ...other];

@@ -1,8 +1,8 @@
 // The log: every event in order, newest at the end, searched and followed.
 
 import {html, useEffect, useLayoutEffect, useMemo, useRef, useSignal} from "../lib/ui.js";
-import {dayAndTime, plural, timeWithSeconds} from "../lib/format.js";
-import {LoadedLog} from "../lib/history.js";
+import {dayAndTime, grouped, plural, timeWithSeconds} from "../lib/format.js";
+import {LoadedLog, withoutRepeats} from "../lib/history.js";
 import {useKeys} from "../lib/keys.js";
 import {go} from "../lib/route.js";
 import {openRecord} from "../parts/record.js";
@@ -24,8 +24,14 @@ function Page({query}) {
     log.find(search);
   }, [search.text, search.kind, search.task]);
   const records = log.records.value;
-  const bySeq = useMemo(() => new Map(records.map((record) => [record.seq, record])), [records]);
-  const keys = useMemo(() => records.map((record) => record.seq), [records]);
+  const rows = useMemo(() => (search.kind ? records.map((record) => ({record, count: 1}))
+    : withoutRepeats(records)), [records, search.kind]);
+  const bySeq = useMemo(() => new Map(rows.map((row) => [row.record.seq, row])), [rows]);
+  const keys = useMemo(() => rows.map((row) => row.record.seq), [rows]);
+  useEffect(() => {
+    const {scrollHeight, clientHeight} = scroller.current;
+    if (scrollHeight <= clientHeight + 1 && log.hasOlder.peek()) log.loadOlder();
+  }, [rows]);
   useFollowing(scroller, records, isFollowing);
   useLogKeys({keys, at, isFollowing, field});
   const onScroll = () => {
@@ -34,9 +40,9 @@ function Page({query}) {
     if (scrollTop < 200 && log.hasOlder.peek()) loadOlder(log, scroller.current);
   };
   const draw = (seq) => html`
-    <${Entry} key=${seq} record=${bySeq.get(seq)} isHere=${at.value === seq} choose=${() => { at.value = seq; }} />`;
+    <${Entry} key=${seq} ...${bySeq.get(seq)} isHere=${at.value === seq} choose=${() => { at.value = seq; }} />`;
   return html`<main class="page">
-    <div class="head"><div><h1>Log</h1></div><${Search} search=${search} field=${field} isFollowing=${isFollowing} />
+    <div class="head"><div><h1>Log</h1><p class="lede">${ledeOf(records, search)}</p></div><${Search} search=${search} field=${field} isFollowing=${isFollowing} />
       </div>
     <${Problem} what=${log.problem.value} />
     <section class="panel log" aria-label="Events">
@@ -50,6 +56,13 @@ function Page({query}) {
     <p class="hint"><span>${plural(records.length, "event")} loaded</span><span><kbd>j</kbd><kbd>k</kbd>move</span>
       <span><kbd>enter</kbd>full body</span><span><kbd>F</kbd>follow</span><span><kbd>/</kbd>search</span></p>
   </main>`;
+}
+
+function ledeOf(records, search) {
+  const last = records.at(-1);
+  if (!last) return "";
+  if (Object.values(search).some(Boolean)) return "Only events that are like that, newest at the end.";
+  return `${plural(last.seq, "event")}, each as it happened and never changed, newest at the end.`;
 }
 
 function Search({search, field, isFollowing}) {
@@ -81,7 +94,7 @@ function goTo(search) {
   go(given.length ? `/log?${new URLSearchParams(given)}` : "/log", {replace: true});
 }
 
-function Entry({record, isHere, choose}) {
+function Entry({record, count, isHere, choose}) {
   const open = () => {
     choose();
     openRecord(record.seq);
@@ -91,7 +104,8 @@ function Entry({record, isHere, choose}) {
     <span class="id">${record.seq}</span>
     <time datetime=${record.at} title=${dayAndTime(record.at)}>${timeWithSeconds(record.at)}</time>
     <span class="mono cut">${record.kind}</span><span class="id">${record.attempt ?? record.task ?? ""}</span>
-    <span class="cut words">${record.words || html`<span class="dim">by ${record.actor}</span>`}</span></button>`;
+    <span class="cut words">${record.words || html`<span class="dim">by ${record.actor}
+      ${count > 1 ? `, and ${grouped(count - 1)} like it before` : ""}</span>`}</span></button>`;
 }
 
 /** New events keep the end in sight while following. */

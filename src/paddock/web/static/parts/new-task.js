@@ -30,7 +30,10 @@ function NewTask({isConvoy, close}) {
   const changeTask = (index, fields) => {
     change({...draft, tasks: draft.tasks.map((task, at) => (at === index ? {...task, ...fields} : task))});
   };
-  const addTask = () => change({...draft, tasks: [...draft.tasks, emptyTask()]});
+  const addTask = () => {
+    change({...draft, tasks: [...draft.tasks, emptyTask()]});
+    requestAnimationFrame(() => [...form.current.querySelectorAll("textarea")].at(-1)?.focus());
+  };
   const submit = async (event) => {
     event?.preventDefault();
     if (isSending || !form.current.reportValidity()) return;
@@ -51,7 +54,7 @@ function NewTask({isConvoy, close}) {
   const badField = (index) => (place && place.index === index ? place.field : "");
   return html`<${Dialog} title=${isMany ? "New convoy" : "New task"} close=${close} size="large">
     <form ref=${form} onSubmit=${submit} onKeyDown=${onKeyDown}>
-      <header><h2>${isMany ? `New convoy of ${draft.tasks.length} tasks` : "New task"}</h2></header>
+      <header><h2>${titleOf(draft)}</h2></header>
       <div class="in">
         ${refusal && html`<p class="bad" role="alert">${refusal.message}<br /><span class="dim">${refusal.hint}</span>
           </p>`}
@@ -73,10 +76,15 @@ function NewTask({isConvoy, close}) {
   </${Dialog}>`;
 }
 
+function titleOf({convoy, tasks}) {
+  if (tasks.length === 1) return "New task";
+  return convoy ? `New convoy of ${tasks.length} tasks` : `${tasks.length} new tasks`;
+}
+
 function ConvoyFields({draft, bad, change, convoys}) {
   const set = (name) => (event) => change({...draft, [name]: event.currentTarget.value});
   return html`<div class="form">
-    <${Field} label="Convoy" bad=${bad === "convoy"} note="its name, such as pg16; an existing one is extended">
+    <${Field} label="Convoy" bad=${bad === "convoy"} note="its name, such as pg16; an existing one is extended; without one they are tasks by themselves">
       <input class="field" list="convoys" value=${draft.convoy} onInput=${set("convoy")} /></${Field}>
     <datalist id="convoys">${convoys.map((name) => html`<option value=${name} />`)}</datalist>
     <${Field} label="What it is about" bad=${bad === "title"}>

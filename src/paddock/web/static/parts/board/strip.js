@@ -25,10 +25,12 @@ function Figure({of, Shown}) {
 function Agents({running, cap, ready, limit, reason}) {
   const isUp = documentOf("board").field("daemon").value.state === "running";
   const free = isUp ? "nothing holds agents back" : "no daemon starts any: `paddock up`";
-  return html`<a href="/fleet"><span class="l">Agents <b>${running}</b>${cap != null && ` of ${cap}`}<span class="end">
+  const isOld = !isUp && running > 0;
+  const most = isOld ? " when last seen" : cap != null && ` of ${cap}`;
+  return html`<a href="/fleet"><span class="l">Agents <b>${running}</b>${most}<span class="end">
     ${ready} ready</span></span>
-    <${Bar} parts=${[{of: "running", value: running}]} most=${cap}
-      label=${`${running} of ${cap ?? "any number of"} agents`} />
+    <${Bar} parts=${[{of: isOld ? "plain" : "running", value: running}]} most=${isOld ? Math.max(running, cap) : cap}
+      label=${`${running}${most || ""} agents`} />
     <span class="w">${limit && html`<${State} of="blocked" words=${limit} /> `}
       <span class="cut"><${Words} text=${reason || free} /></span></span></a>`;
 }

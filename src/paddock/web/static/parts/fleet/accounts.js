@@ -20,7 +20,8 @@ export function Accounts({fleet}) {
     <header><h2>Provider clocks</h2><span class="end">${plural(names.length, "account")}</span></header>
     <div class="in">${names.length
       ? names.map((name) => html`<${Account} key=${name} row=${fleet.accounts.get(name).value} />`)
-      : html`<p class="dim">No engine was used yet. <code>paddock engines check</code> tells which are ready.</p>`}
+      : html`<p class="dim">No provider has told of its limits yet. <code>paddock engines check</code> says which
+        engines are ready.</p>`}
     </div>
   </section>`;
 }

@@ -6,11 +6,15 @@ import {Bar} from "../bar.js";
 
 export function Limits({fleet}) {
   return html`<section class="panel">
-    <header><h2>How full each limit is</h2><span class="end">${fleet.limits.some((limit) => limit.binds)
-      ? "the marked one holds agents back" : "none holds agents back"}</span></header>
+    <header><h2>How full each limit is</h2><span class="end">${bindingWords(fleet)}</span></header>
     <div class="in"><ol class="ladder">${fleet.limits.map((limit) =>
       html`<${Limit} key=${limit.name + limit.unit} limit=${limit} />`)}</ol></div>
   </section>`;
+}
+
+function bindingWords({daemon, limits}) {
+  if (daemon !== "running") return "no daemon applies them now";
+  return limits.some((limit) => limit.binds) ? "the marked one holds agents back" : "none holds agents back";
 }
 
 function Limit({limit}) {

@@ -23,7 +23,7 @@ export function Machine({fleet}) {
     <header><h2>Machine</h2><span class="end">${machine?.host}</span></header>
     <div class="in">
       ${machine ? html`<${Resources} machine=${machine} />`
-        : html`<p class="dim">A daemon measures the machine, and none has run yet.</p>`}
+        : html`<p class="dim">A daemon measures the machine, and none has said anything of it.</p>`}
       <dl class="fact top-gap">
         <dt>worktrees</dt><dd>${worktrees ? wordsOf(worktrees) : "none"}</dd>
         ${machine && html`<dt>measured</dt><dd><${Age} at=${machine.at} /> ago</dd>`}</dl></div>
@@ -47,11 +47,12 @@ function Resources({machine}) {
 
 export function Nodes({fleet}) {
   const rows = [...fleet.nodes.values()].map((row) => row.value);
+  const cap = fleet.daemon === "running" ? fleet.agents.cap : null;
   return html`<section class="panel">
     <header><h2>Nodes</h2><span class="end">${rows.length}</span></header>
     <div class="in tw">${rows.length
       ? html`<table class="mid"><tr><th>node</th><th>state</th><th>agents</th><th class="num">CI runs</th></tr>
-          ${rows.map((row) => html`<${Node} key=${row.name} row=${row} cap=${fleet.agents.cap} />`)}</table>`
+          ${rows.map((row) => html`<${Node} key=${row.name} row=${row} cap=${cap} />`)}</table>`
       : html`<p class="dim">Neither a daemon nor agents nor CI runs on any machine. <code>paddock up</code></p>`}</div>
   </section>`;
 }
@@ -59,7 +60,8 @@ export function Nodes({fleet}) {
 function Node({row, cap}) {
   return html`<tr><td>${row.name}${row.here && ", here"}</td>
     <td><${State} ...${STATES[row.state] ?? {of: "plain", words: row.state}} /></td>
-    <td><span class="meter"><${Bar} parts=${[{of: "running", value: row.agents}]} most=${cap}
-      label=${`${row.agents} agents`} /><span class="num">${row.agents} of ${cap}</span></span></td>
+    <td><span class="meter"><${Bar} parts=${[{of: cap == null ? "plain" : "running", value: row.agents}]}
+      most=${cap ?? row.agents} label=${`${row.agents} agents`} />
+      <span class="num">${row.agents}${cap != null && ` of ${cap}`}</span></span></td>
     <td class="num">${row.runs}</td></tr>`;
 }

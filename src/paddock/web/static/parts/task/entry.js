@@ -9,7 +9,7 @@ const TEXT_CHARS = 20_000;
 const OUTPUT_CHARS = 20_000;
 const LINE_CHARS = 400;
 /** The last line of many says how it went. */
-const SUMMARY = /\b(\d+ (passed|failed|errors?|warnings?|tests?|files?)|pass(ed)?|ok|fail(ed|ures?)?|success\w*|done|clean)\b/i;
+const SUMMARY = /\b(\d+ (errors?|warnings?|tests?|files?)|pass(ed)?|ok|fail(ed|ures?)?|success\w*|done|clean)\b/i;
 const ICONS = [
   [/read|view|cat|open/i, "read"],
   [/edit|write|patch|replace|create|apply/i, "edit"],
@@ -37,7 +37,7 @@ export function Entry({entry, isLive = false}) {
     case "uncounted":
       return entry.why ? html`<div class="turn">tokens unknown: ${entry.why}</div>` : null;
     case "session":
-      return html`<div class="turn" title=${`session ${cut(entry.session_id, 80)}`}>session ${entry.session_id.slice(0, 8)}
+      return html`<div class="turn" title=${cut(entry.session_id, 80)}>session ${entry.session_id.slice(0, 8)}
         ${entry.model ? ` · ${entry.model}` : ""}</div>`;
     case "end":
       return html`<div class="turn">${entry.success ? "done" : "failed"}

@@ -42,12 +42,14 @@ export function AllEvents({page, changes, openRun}) {
   const [isOpen, setOpen] = useState(() => isShort(page));
   changes.value;
   const rows = isOpen ? rowsOf(page) : [];
-  return html`<details class="panel events" open=${isOpen} onToggle=${(event) => setOpen(event.currentTarget.open)}>
+  return html`<details class="panel events" open=${isOpen}
+    onToggle=${(event) => setOpen(event.currentTarget.open)}>
     <summary><${Icon} name="chev" /><h2>All events</h2><span class="end">${page.timeline.size}</span></summary>
     ${isOpen && html`<ol class="in">${rows.map((row) => html`<li key=${row.seq} title=${`by ${row.actor}`}>
       <span class="dim">${timeWithSeconds(row.at)}</span><span class=${`ico ${row.state}`}><${Icon} name=${row.icon} />
         </span>
-      <span class="isolate">${row.attempt && html`<span class="id">${row.attempt} </span>`}<${Words} text=${row.words} />
+      <span class="isolate">${row.attempt && html`<span class="id">${row.attempt} </span>`}
+        <${Words} text=${row.words} />
         ${row.run && html`<${Fragment}> <button type="button" class="link" onClick=${() => openRun(row.run)}>log
           </button></${Fragment}>`}</span>
       <button type="button" class="link dim" aria-label=${`Event ${row.seq}`} onClick=${() => openRecord(row.seq)}>

@@ -11,19 +11,24 @@ import {Words} from "../words.js";
 const OVER = new Set(["landed", "noop", "cancelled"]);
 
 export function BeforeItStarts({task}) {
+  const awaited = task.after.map((id) => html`<${Awaited} key=${id} id=${id} />`);
   return html`<section class="panel" aria-label="Before it starts"><header><h2>Before it starts</h2></header>
     <div class="in">
-      ${task.after.length > 0 && html`<ul class="before">${task.after.map((id) => html`<${Awaited} key=${id} id=${id} />`)}
-        </ul>`}
-      <p class="dim">${task.after.length && task.phase === "waiting" ? "It starts once all of these have landed and an agent is free."
-        : task.phase === "ready" ? html`<${Words} text=${task.reason || "It starts as soon as an agent is free."} />`
-          : "No agent has worked on this yet."}</p></div></section>`;
+      ${awaited.length > 0 && html`<ul class="before">${awaited}</ul>`}
+      <p class="dim"><${Words} text=${whatIsMissing(task)} /></p></div></section>`;
+}
+
+function whatIsMissing({phase, reason}) {
+  if (phase === "waiting") return "It starts once all of these have landed and an agent is free.";
+  if (phase === "ready") return reason || "It starts as soon as an agent is free.";
+  return "No agent has worked on this yet.";
 }
 
 function Awaited({id}) {
   const row = documentOf("board").field("tasks").value?.get(id)?.value;
-  if (!row) return html`<li><span></span><a class="id" href=${taskPath(id)}>${id}</a><span class="dim">finished</span></li>`;
-  return html`<li><${Mark} of=${row.phase} /><a class="id" href=${taskPath(id)}>${id}</a>
+  const link = html`<a class="id" href=${taskPath(id)}>${id}</a>`;
+  if (!row) return html`<li><span></span>${link}<span class="dim">finished</span></li>`;
+  return html`<li><${Mark} of=${row.phase} />${link}
     <span class="isolate"><a href=${taskPath(id)}>${row.title}</a>
       <span class="dim"> ${row.phase}${!OVER.has(row.phase) && html` for <${Age} at=${row.since} />`}
         ${row.step && `: ${row.step}`}</span></span></li>`;
