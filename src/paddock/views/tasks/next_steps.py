@@ -43,7 +43,7 @@ def next_steps(sight: Sight, task: Task, lands_at: float | None = None) -> list[
 
 
 def _when_awaited_landed(sight: Sight, task: Task) -> str:
-    missing = [name for name in task.after if sight.board.tasks[name].phase not in SATISFIED]
+    missing = tuple(name for name in task.after if sight.board.tasks[name].phase not in SATISFIED)
     return f"when {some_names(missing)} {'has' if len(missing) == 1 else 'have'} landed"
 
 

@@ -27,10 +27,16 @@ function Page() {
     <div class="head"><div><h1>Fleet</h1><p class="lede"><${Words} text=${fleet.words} /></p></div>
       <div class="acts"><${Daemon} fleet=${fleet} /></div></div>
     <div class="f2"><${Agents} fleet=${fleet} /><${Limits} fleet=${fleet} /></div>
-    <div class="f3"><${Accounts} fleet=${fleet} /><${Spend} spend=${fleet.spend} /><${Machine} fleet=${fleet} /></div>
+    <div class="f3"><${Accounts} fleet=${fleet} /><${Spend} spend=${spendOf(fleet)} />
+      <${Machine} fleet=${fleet} /></div>
     <div class="f2 even"><${Leases} fleet=${fleet} /><${Nodes} fleet=${fleet} /></div>
     <p class="hint"><span><kbd>?</kbd>all keys</span></p>
   </main>`;
+}
+
+/** What is not at work has no forecast. */
+function spendOf({daemon, spend}) {
+  return daemon === "running" ? spend : {...spend, forecast_usd: null, per_hour_usd: null};
 }
 
 function Daemon({fleet}) {

@@ -27,9 +27,9 @@ function Tables({found: {crew, engines, costs}}) {
     <${Crew} rows=${crew} />
     <${Engines} rows=${engines} />
     <div class="two">${GROUPS.map((by) => html`<${CostTable} key=${by} by=${by} costs=${costs[by]} />`)}</div>
-    <p class="hints">Counted from the log when the page was opened. What the failures have in common, and whether an agent
-      has changed over time, is not worked out: <a class="link" href="/log?kind=attempt.ended">how each attempt ended</a>
-      is in the log.</p>
+    <p class="hints">Counted from the log when the page was opened. What the failures have in common, and whether an
+      agent has changed over time, is not worked out: <a class="link" href="/log?kind=attempt.ended">how each attempt
+      ended</a> is in the log.</p>
   </div>`;
 }
 
@@ -73,7 +73,8 @@ function EngineRow({row}) {
     <td class="share"><${Bar} parts=${parts} most=${row.attempts} label=${`${row.useful} of ${row.attempts}`} /></td>
     <td class="num">${grouped(row.useful)} of ${grouped(row.attempts)}</td>
     <td><span class="ev">
-      ${outcomes.slice(0, OUTCOMES_SHOWN).map(([outcome, count]) => html`<span class="chip">${outcome.replaceAll("_", " ")} ${count}
+      ${outcomes.slice(0, OUTCOMES_SHOWN).map(([outcome, count]) => html`<span class="chip">
+        ${outcome.replaceAll("_", " ")} ${count}
         </span>`)}
       ${more > 0 && html`<span class="dim">${more} more</span>`}</span></td></tr>`;
 }

@@ -42,7 +42,8 @@ function Page({query}) {
   const draw = (seq) => html`
     <${Entry} key=${seq} ...${bySeq.get(seq)} isHere=${at.value === seq} choose=${() => { at.value = seq; }} />`;
   return html`<main class="page">
-    <div class="head"><div><h1>Log</h1><p class="lede">${ledeOf(records, search)}</p></div><${Search} search=${search} field=${field} isFollowing=${isFollowing} />
+    <div class="head"><div><h1>Log</h1><p class="lede">${ledeOf(records, search)}</p></div>
+      <${Search} search=${search} field=${field} isFollowing=${isFollowing} />
       </div>
     <${Problem} what=${log.problem.value} />
     <section class="panel log" aria-label="Events">

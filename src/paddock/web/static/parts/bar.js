@@ -20,13 +20,15 @@ export function Bar({parts, most, label, size = ""}) {
 export function Slots({runs, slots, label}) {
   const count = Math.max(1, slots, runs.length);
   const step = 200 / count;
-  const width = Math.max(1, step - 2);
+  const gap = count > 12 ? 1 : 2;
+  const width = Math.max(1, step - gap);
+  const round = count > 12 ? 1 : 3;
   const boxes = Array.from({length: count}, (_, index) => {
     const run = runs[index];
     const x = index * step;
-    return html`<g class=${run ? run.of : "plain"}><rect x=${x} y="0" width=${width} height="14" rx="3" class="washc" />
-      ${
-      run && html`<rect x=${x} y="0" width=${Math.max(1, width * run.share)} height="14" rx="3" class="fillc"
+    return html`<g class=${run ? run.of : "plain"}>
+      <rect x=${x} y="0" width=${width} height="14" rx=${round} class="washc" />
+      ${run && html`<rect x=${x} y="0" width=${Math.max(1, width * run.share)} height="14" rx=${round} class="fillc"
         opacity=".55" />`}</g>`;
   });
   return html`<svg class="slots" viewBox="0 0 200 14" preserveAspectRatio="none" role="img" aria-label=${label}>${boxes}

@@ -84,7 +84,8 @@ function titleOf({convoy, tasks}) {
 function ConvoyFields({draft, bad, change, convoys}) {
   const set = (name) => (event) => change({...draft, [name]: event.currentTarget.value});
   return html`<div class="form">
-    <${Field} label="Convoy" bad=${bad === "convoy"} note="its name, such as pg16; an existing one is extended; without one they are tasks by themselves">
+    <${Field} label="Convoy" bad=${bad === "convoy"}
+      note="its name, such as pg16; an existing one is extended; without one they are tasks by themselves">
       <input class="field" list="convoys" value=${draft.convoy} onInput=${set("convoy")} /></${Field}>
     <datalist id="convoys">${convoys.map((name) => html`<option value=${name} />`)}</datalist>
     <${Field} label="What it is about" bad=${bad === "title"}>

@@ -5,9 +5,12 @@ import {pendingOf} from "../../lib/actions.js";
 import {cursor, selected, toggleSelected} from "../../lib/cursor.js";
 import {money} from "../../lib/format.js";
 import {taskPath} from "../../lib/route.js";
+import {documentOf} from "../../lib/state.js";
 import {Age, Until} from "../age.js";
 import {Change, Mark} from "../badge.js";
 import {Words} from "../words.js";
+
+const STARTS_MILLISECONDS = 60_000;
 
 /** `row` is a signal: this row alone is drawn again when it changes. */
 export function TaskRow({row, section, isLeaving}) {
@@ -46,9 +49,15 @@ function Step({task}) {
     const last = task.step && html` · last: <${Words} text=${task.step} />`;
     return html`<span class="warn"><b><${Words} text=${task.stuck} /></b>${last}</span>`;
   }
-  if (task.phase === "running") return html`<${Words} text=${task.step || task.reason || "starting"} />`;
+  if (task.phase === "running") return html`<${Words} text=${task.step || task.reason || unseen(task)} />`;
   const lands = task.eta && html`${task.reason && " · "}<${Until} at=${task.eta} />`;
   return html`<${Words} text=${task.reason} />${lands}`;
+}
+
+/** No step was told of: it is new, or nobody looks. */
+function unseen({started}) {
+  if (documentOf("board").field("daemon").value.state !== "running") return "not seen while no daemon runs";
+  return Date.now() - Date.parse(started) < STARTS_MILLISECONDS ? "starting" : "no step seen yet";
 }
 
 export function ColumnHeads() {

@@ -38,8 +38,9 @@ function Agents({running, cap, ready, limit, reason}) {
 function Spend({cost_usd, assumed_usd, budget_usd, forecast_usd, per_landed_usd}) {
   const spent = cost_usd == null ? "nothing" : money(cost_usd);
   const isOver = budget_usd != null && cost_usd > budget_usd;
+  const isUp = documentOf("board").field("daemon").value.state === "running";
   const words = [
-    forecast_usd != null && `forecast ${roughMoney(forecast_usd)}`,
+    isUp && forecast_usd != null && `forecast ${roughMoney(forecast_usd)}`,
     per_landed_usd != null && `${money(per_landed_usd)} per landed change`,
     assumed_usd > 0.01 * (cost_usd ?? 0) && `${money(assumed_usd)} of it assumed`,
   ].filter(Boolean);
@@ -62,7 +63,7 @@ function Queue({state, reason, since, by, queued, slots, runs, next}) {
   return html`<a href="/queue"><span class="l">Merge queue <b>${queued}</b> queued<span class="end">
     ${runs.length} of ${slots} slots</span></span>
     <${Slots} runs=${drawn} slots=${slots} label=${label} />
-    <span class="w">${state === "open" ? html`<${NextLanding} next=${next} />`
+    <span class="w">${state === "open" ? html`<${NextLanding} next=${next} queued=${queued} />`
       : html`<${Stopped} state=${state} reason=${reason} since=${since} by=${by} />`}</span></a>`;
 }
 
@@ -71,10 +72,16 @@ function Stopped({state, reason, since, by}) {
     ${by && ` by ${by}`}${reason && html`: <${Words} text=${reason} />`}</span>`;
 }
 
-function NextLanding({next}) {
-  if (!next) return html`<span class="cut">nothing is on its way to main</span>`;
+function NextLanding({next, queued}) {
+  if (!next) return html`<span class="cut"><${Words} text=${withoutNext(queued)} /></span>`;
   const what = next.members.length === 1 ? next.members[0] : `Train of ${next.members.length}`;
   return html`<span class="cut">${what} lands <${Until} at=${next.eta} /></span>`;
+}
+
+function withoutNext(queued) {
+  if (!queued) return "nothing is on its way to main";
+  const isUp = documentOf("board").field("daemon").value.state === "running";
+  return isUp ? "nobody can say yet what lands next" : "no daemon tests and lands them: `paddock up`";
 }
 
 /** How much of a run is over, by its own estimate. */

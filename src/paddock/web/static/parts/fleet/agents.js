@@ -19,7 +19,8 @@ export function Agents({fleet}) {
   const isOld = fleet.daemon !== "running" && running > 0;
   return html`<section class="panel">
     <header><h2>Agents, and what held them back</h2>
-      <span class="dim">${running} ${isOld ? "when last seen" : "running"}${most != null && most !== cap ? `, ${most} could` : ""}</span>
+      <span class="dim">${running} ${isOld ? "when last seen" : "running"}
+        ${most != null && most !== cap ? `, ${most} could` : ""}</span>
       <span class="end"><span class="seg" role="group" aria-label="Time shown">${HOURS.map(([value, words]) =>
         html`<button type="button" aria-pressed=${hours.value === value ? "true" : "false"}
           onClick=${() => showHours(value)}>${words}</button>`)}</span></span></header>

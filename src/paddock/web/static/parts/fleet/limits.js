@@ -8,7 +8,7 @@ export function Limits({fleet}) {
   return html`<section class="panel">
     <header><h2>How full each limit is</h2><span class="end">${bindingWords(fleet)}</span></header>
     <div class="in"><ol class="ladder">${fleet.limits.map((limit) =>
-      html`<${Limit} key=${limit.name + limit.unit} limit=${limit} />`)}</ol></div>
+      html`<${Limit} key=${limit.name + limit.unit} limit=${limit} isOld=${fleet.daemon !== "running"} />`)}</ol></div>
   </section>`;
 }
 
@@ -17,14 +17,15 @@ function bindingWords({daemon, limits}) {
   return limits.some((limit) => limit.binds) ? "the marked one holds agents back" : "none holds agents back";
 }
 
-function Limit({limit}) {
+/** Agents may be said to work beyond the cap only where nobody has looked since. */
+function Limit({limit, isOld}) {
   const {name, used, most, amount, words, binds, until, run} = limit;
   const isShut = most === 0 && used >= most;
   const parts = [{of: binds ? "blocked" : isShut ? "failed" : "plain", value: isShut ? 1 : Math.min(used, most ?? 0)}];
   return html`<li class=${binds ? "bind" : ""} title=${words}><span class="cut">${name}</span>
       ${most == null ? html`<span class="dim cut">${words}</span>`
         : html`<${Bar} parts=${parts} most=${most || 1} label=${`${name}: ${amount}`} />`}
-      <span class="num">${amount}</span></li>
+      <span class="num">${isOld && most != null && used > most ? `${used} when last seen` : amount}</span></li>
     ${(binds || isShut) && html`<li class="why">${words}${until && `, until ${timeOfDay(until)}`}
       ${run && html`. <code>${run}</code>`}</li>`}`;
 }

@@ -9,6 +9,7 @@ const STEPS = [5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 10800, 2
 const SHORT_WINDOWS = [60, 120, 300, 600, 1200];
 const BAND = 64;
 const MOST_ROWS = 32;
+const PLANNED_ROWS = 8;
 
 /** The windows on offer in seconds: where CI is quick, first one that shows about nine runs after each other. */
 export function windowsFor(typicalSeconds) {
@@ -64,17 +65,19 @@ export function ticksOf(scale) {
 
 /**
  * Rows of the picture. Beyond 16 slots they shrink; beyond 32 screens become a band of how many ran, and trains and
- * searches keep rows of their own.
+ * searches keep rows of their own. What is only planned gets one while there are few.
  */
-export function rowsOf(slots, runs) {
+export function rowsOf(slots, runs, planned = []) {
   if (slots <= MOST_ROWS) {
     const height = slots <= 16 ? 33 : 20;
     const y = (slot) => ROWS_Y + slot * height;
     return {count: slots, height, box: boxHeight(height), y, isShown: () => true, band: null,
       bottom: ROWS_Y + slots * height, name: (row) => `slot ${row + 1}`};
   }
-  const kept = [...new Set(runs.filter((run) => run.kind !== "screen").map((run) => run.slot))].sort((one,
-    other) => one - other);
+  const lanesOf = (some) => some.filter((run) => run.kind !== "screen").map((run) => run.slot);
+  const ran = new Set(lanesOf(runs));
+  const ahead = lanesOf(planned).filter((slot) => !ran.has(slot)).slice(0, Math.max(0, PLANNED_ROWS - ran.size));
+  const kept = [...new Set([...ran, ...ahead])].sort((one, other) => one - other);
   const place = new Map(kept.map((slot, row) => [slot, row]));
   const height = kept.length <= 16 ? 33 : 20;
   const bandY = ROWS_Y + kept.length * height;
@@ -83,7 +86,7 @@ export function rowsOf(slots, runs) {
     height,
     box: boxHeight(height),
     y: (slot) => ROWS_Y + (place.get(slot) ?? 0) * height,
-    isShown: (run) => run.kind !== "screen",
+    isShown: (run) => run.kind !== "screen" && place.has(run.slot),
     band: {y: bandY, height: BAND},
     bottom: bandY + BAND,
     name: (row) => `slot ${kept[row] + 1}`,

@@ -15,7 +15,7 @@ export function Picture({queue, runs, tips, seconds, chosen, hovered, open}) {
   const width = useWidth(box);
   const now = useAnchor(seconds);
   const scale = useMemo(() => scaleOf(now, seconds, width), [now, seconds, width]);
-  const rows = useMemo(() => rowsOf(queue.rows, runs), [queue.rows, runs]);
+  const rows = useMemo(() => rowsOf(queue.rows, runs, queue.planned), [queue.rows, runs, queue.planned]);
   const height = heightOf(rows);
   const moves = queue.planned.some((run) => run.starts);
   // The same elements as before are not compared again: a countdown redraws no run.
