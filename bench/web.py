@@ -18,7 +18,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from statistics import quantiles
@@ -34,6 +34,7 @@ from paddock.store.sqlite import SqliteStore
 
 PATIENCE_MILLISECONDS = 120_000
 SETTLE_MILLISECONDS = 3_000
+USE_MILLISECONDS = 500
 LONGEST_TASK_MS = 100.0
 
 
@@ -104,6 +105,7 @@ def measure(folder: Path, sizes: Sizes) -> list[Line]:
                 {"full": lambda: first_paint(browser, busy), "empty": lambda: first_paint(browser, idle)}, sizes.rounds
             )
             loading = {name: load_page(browser, busy, path) for name, path in pages_of(full).items()}
+            in_use = use_board(browser, busy)
         with chromium(playwright) as watched, chromium(playwright) as others, chromium(playwright) as empties:
             load = under_load(watched, others, empties, busy, full, sizes)
     return [
@@ -112,6 +114,7 @@ def measure(folder: Path, sizes: Sizes) -> list[Line]:
         Line("event appended to visible, p95", load.board.p95_ms, "ms", goal=250.0),
         Line("  in an empty page, p95", load.empty.p95_ms, "ms"),
         *(line for name, thread in loading.items() for line in task_lines(f"loading {name}", thread)),
+        *task_lines("the board in use", in_use),
         *task_lines("the board under load", load.board.thread),
         *task_lines("an empty page under load", load.empty.thread, goal=None),
         Line("memory of the page's process", load.page_mb, "MB", goal=200.0),
@@ -141,6 +144,31 @@ def load_page(browser: Browser, site: Served, path: str) -> MainThread:
         page.goto(site.origin + path)
         page.wait_for_selector("main section")
         page.wait_for_timeout(SETTLE_MILLISECONDS)
+    return thread
+
+
+def use_board(browser: Browser, site: Served) -> MainThread:
+    """What a person does all day: filter and clear, another layout and back, scroll, look for an action, select."""
+    with opened(browser, site) as page:
+        page.goto(site.origin)
+        page.evaluate(PAINTED)
+        page.wait_for_timeout(SETTLE_MILLISECONDS)
+        field = page.get_by_placeholder("Filter")
+        acts: tuple[Callable[[], object], ...] = (
+            lambda: field.fill("search"),
+            lambda: field.fill(""),
+            lambda: page.get_by_text("Cards").click(),
+            lambda: page.get_by_text("Rows").click(),
+            lambda: page.mouse.wheel(0, 3_000),
+            lambda: page.keyboard.press("Control+k"),
+            lambda: page.keyboard.type("approve"),
+            lambda: page.keyboard.press("Escape"),
+            lambda: page.keyboard.press("x"),
+        )
+        with traced(page) as thread:
+            for act in acts:
+                act()
+                page.wait_for_timeout(USE_MILLISECONDS)
     return thread
 
 
