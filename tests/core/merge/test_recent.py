@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from paddock.core.events import Record
@@ -95,6 +95,7 @@ def test_what_is_foreseen_fits_the_slots_and_lands_each_change_once(lab: Lab) ->
         assert 0.0 <= odds_of_passing(lab.queue, run.members) <= 1.0
 
 
+@example(frozenset({0, 2, 3, 4, 6}), RunKind.SCREEN, 5)
 @given(st.frozensets(st.integers(0, 12), max_size=12), st.sampled_from(list(RunKind)), st.integers(1, 12))
 def test_a_row_is_free_and_within_the_slots_while_one_is(busy: frozenset[int], kind: RunKind, slots: int) -> None:
     row = place_run(busy, kind, slots)

@@ -6,6 +6,7 @@ from collections import deque
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
+from itertools import count
 
 from paddock.core.events import Record
 from paddock.core.merge import events as qe
@@ -80,10 +81,12 @@ def place_run(busy: Collection[int], kind: RunKind, slots: int) -> int:
     """The row a run gets, by what is free. Trains and searches are on top, as many rows as may be trains; screens
     below, where there is room. Never one that is busy."""
     reserved = max(1, -(-slots // 4)) if slots > 1 else 0
-    rows = [row for row in range(max(slots, len(busy) + 1)) if row not in busy]
+    free = [row for row in range(slots) if row not in busy]
+    if not free:
+        return next(row for row in count(slots) if row not in busy)
     if kind in (RunKind.TRAIN, RunKind.SEARCH):
-        return rows[0]
-    return next((row for row in rows if row >= reserved), rows[-1])
+        return free[0]
+    return next((row for row in free if row >= reserved), free[-1])
 
 
 @dataclass
