@@ -33,8 +33,6 @@ from bench.seeded_fleet import THOUSAND, Herd, seed_fleet
 from paddock.store.sqlite import SqliteStore
 
 PATIENCE_MILLISECONDS = 120_000
-SETTLE_MILLISECONDS = 3_000
-USE_MILLISECONDS = 500
 LONGEST_TASK_MS = 100.0
 
 
@@ -45,11 +43,13 @@ class Sizes:
     seconds: float
     events_per_second: float
     rounds: int
+    settle_ms: float = 3_000.0
+    use_ms: float = 500.0
 
 
 LARGE_CHANGE = 4_000
 FULL = Sizes(replace(THOUSAND, largest=LARGE_CHANGE), 10, 30.0, 20.0, 7)
-QUICK = Sizes(Herd(landed=10), 2, 2.0, 10.0, 1)
+QUICK = Sizes(Herd(landed=10), 2, 2.0, 10.0, 1, settle_ms=300.0, use_ms=50.0)
 
 # In the page: when each marked title was drawn.
 WATCH = """
@@ -104,8 +104,8 @@ def measure(folder: Path, sizes: Sizes) -> list[Line]:
             paints = take_turns(
                 {"full": lambda: first_paint(browser, busy), "empty": lambda: first_paint(browser, idle)}, sizes.rounds
             )
-            loading = {name: load_page(browser, busy, path) for name, path in pages_of(full).items()}
-            in_use = use_board(browser, busy)
+            loading = {name: load_page(browser, busy, path, sizes) for name, path in pages_of(full).items()}
+            in_use = use_board(browser, busy, sizes)
         with chromium(playwright) as watched, chromium(playwright) as others, chromium(playwright) as empties:
             load = under_load(watched, others, empties, busy, full, sizes)
     return [
@@ -139,20 +139,20 @@ def pages_of(top: Path) -> dict[str, str]:
     return {"the board": "/", f"the page of {large.id}": f"/tasks/{large.id}", "the queue": "/queue"}
 
 
-def load_page(browser: Browser, site: Served, path: str) -> MainThread:
+def load_page(browser: Browser, site: Served, path: str, sizes: Sizes) -> MainThread:
     with opened(browser, site) as page, traced(page) as thread:
         page.goto(site.origin + path)
         page.wait_for_selector("main section")
-        page.wait_for_timeout(SETTLE_MILLISECONDS)
+        page.wait_for_timeout(sizes.settle_ms)
     return thread
 
 
-def use_board(browser: Browser, site: Served) -> MainThread:
+def use_board(browser: Browser, site: Served, sizes: Sizes) -> MainThread:
     """What a person does all day: filter and clear, another layout and back, scroll, look for an action, select."""
     with opened(browser, site) as page:
         page.goto(site.origin)
         page.evaluate(PAINTED)
-        page.wait_for_timeout(SETTLE_MILLISECONDS)
+        page.wait_for_timeout(sizes.settle_ms)
         field = page.get_by_placeholder("Filter")
         acts: tuple[Callable[[], object], ...] = (
             lambda: field.fill("search"),
@@ -168,7 +168,7 @@ def use_board(browser: Browser, site: Served) -> MainThread:
         with traced(page) as thread:
             for act in acts:
                 act()
-                page.wait_for_timeout(USE_MILLISECONDS)
+                page.wait_for_timeout(sizes.use_ms)
     return thread
 
 
@@ -231,14 +231,14 @@ def under_load(watched: Browser, others: Browser, empties: Browser, site: Served
     empty.evaluate(LISTEN)
     for _ in range(sizes.pages - 1):
         new_context(others, site).new_page().goto(site.origin)
-    page.wait_for_timeout(SETTLE_MILLISECONDS)
+    page.wait_for_timeout(sizes.settle_ms)
     on_screen = page.evaluate("[...document.querySelectorAll('.groups .r .id')].map((id) => id.textContent.trim())")
     with traced(page) as thread, traced(empty) as empty_thread:
         before, began = cpu_seconds(site.process), time.monotonic()
         appended = append_events(top, sizes, on_screen)
         took = time.monotonic() - began
         used = cpu_seconds(site.process) - before
-        page.wait_for_timeout(SETTLE_MILLISECONDS)
+        page.wait_for_timeout(sizes.settle_ms)
     return Load(
         board=seen_by(page, appended, thread),
         empty=seen_by(empty, appended, empty_thread),
