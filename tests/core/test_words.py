@@ -6,10 +6,12 @@ from hypothesis import strategies as st
 
 from paddock.core.errors import Misuse
 from paddock.core.ids import (
+    MOST_MARKS,
     AttemptId,
     attempt_id,
     attempt_number,
     branch_name,
+    harmless,
     parse_task,
     printable,
     task_id,
@@ -39,6 +41,14 @@ def test_printable_text_is_one_safe_line_of_bounded_length(text: str) -> None:
     shown = printable(text, 40)
     assert shown.isprintable()
     assert len(shown) <= 40
+
+
+@given(st.integers(0, 40), st.sampled_from(["\u0301\u0316", "\u0e47", "\u20dd", "\u064b"]))
+def test_marks_are_not_piled_up_over_other_lines(count: int, marks: str) -> None:
+    text = f"a{marks * count}b── ─────────…"
+    kept = (marks * count)[:MOST_MARKS]
+    assert printable(text) == harmless(text) == f"a{kept}b── ─────────…"
+    assert printable("Tiếng Việt, שָׁלוֹם, ภาษาไทยที่นี่, नमस्ते") == "Tiếng Việt, שָׁלוֹם, ภาษาไทยที่นี่, नमस्ते"
 
 
 @given(st.text(min_size=1))

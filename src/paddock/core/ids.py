@@ -16,6 +16,10 @@ _PLAIN_BRANCH = re.compile(r"[A-Za-z0-9][A-Za-z0-9._/-]{0,63}")
 _TAKEN = re.compile(r"main|[tr][0-9]+(\.[0-9]+)?", re.IGNORECASE)
 _SLUG_GAP = re.compile(r"[^a-z0-9]+")
 
+MOST_MARKS = 4
+_ODD_RUN = re.compile(rf"[^\w\s\x00-\u02ff]{{{MOST_MARKS + 1},}}")
+"""Neither letters nor digits: marks that are piled up, or drawings."""
+
 MOST_IN_A_RANGE = 10_000
 CHANGES = "refs/paddock/changes"
 RUN_OWNER = "run-"
@@ -137,8 +141,9 @@ def branch_name(task: TaskId, title: str, label: str = "") -> str:
 
 
 def printable(text: str, limit: int = 200) -> str:
-    """One safe line for a terminal: control characters become `�`, long text is cut."""
+    """One safe line for a terminal: control characters become `�`, piles of marks are cut, and so is long text."""
     line = text if text.isprintable() else "".join(c if c.isprintable() else "�" for c in text)
+    line = line if line.isascii() else _ODD_RUN.sub(_without_piles, line)
     return line if len(line) <= limit else line[: limit - 1] + "…"
 
 
@@ -149,7 +154,20 @@ def recordable(name: str) -> str:
 
 def harmless(text: str) -> str:
     """Text of any length for a terminal: lines and tabs stay, other control characters become `�`."""
-    return "".join(c if c.isprintable() or c in "\n\t" else "�" for c in text)
+    shown = "".join(c if c.isprintable() or c in "\n\t" else "�" for c in text)
+    return shown if shown.isascii() else _ODD_RUN.sub(_without_piles, shown)
+
+
+def _without_piles(run: re.Match[str]) -> str:
+    """Accents and other marks on one letter, up to as many as everyday writing has: more would cover other lines."""
+    from unicodedata import category
+
+    kept, marks = [], 0
+    for letter in run.group():
+        marks = marks + 1 if category(letter) in ("Mn", "Me") else 0
+        if marks <= MOST_MARKS:
+            kept.append(letter)
+    return "".join(kept)
 
 
 def some_names(names: tuple[str, ...], most: int = 8) -> str:
