@@ -4,6 +4,7 @@ import pytest
 
 from paddock.core.tasks.task import Phase
 from paddock.tui.dialogs import AskText, AskYes, ShowLines
+from paddock.tui.seen_versions import SeenVersions
 from tests.fleet.conftest import make_yard, yard, yard_template
 from tests.fleet.yard import Yard
 from tests.tui.conftest import Fleet, Top
@@ -91,6 +92,45 @@ def test_what_is_pasted_into_a_message_is_kept_whole(fleet: Fleet) -> None:
     fleet.play(script)
 
 
+def test_what_is_typed_at_once_after_the_key_that_opens_a_field_is_for_that_field(fleet: Fleet) -> None:
+    """Over a slow line keys come together: none of them may be taken for a request."""
+    from textual.events import Key
+
+    async def script(top: Top) -> None:
+        def type_at_once(*keys: str) -> None:
+            for key in keys:
+                top.app.post_message(Key(key, key if len(key) == 1 else "/" if key == "slash" else None))
+
+        before, name = fleet.board.seq, fleet.tasks_in(Phase.RUNNING)[0]
+        type_at_once("slash", *"tax")
+        await top.until(lambda: top.app._filter == "tax")
+        await top.press("escape")
+        await top.go_to(name)
+        type_at_once("m", *"say a", "enter")
+        await top.until(lambda: fleet.task(name).inbox)
+        assert fleet.records(name, "message.sent")[-1].event.text == "say a"  # type: ignore[attr-defined]
+        assert fleet.board.seq == before + 1
+
+    fleet.play(script)
+
+
+def test_a_version_that_has_just_replaced_another_is_not_what_was_seen() -> None:
+    now = [0.0]
+    versions = SeenVersions(lambda: now[0])
+    assert versions.of("t1") is None
+    versions.show("t1", "one")
+    assert versions.of("t1") == "one", "nothing else was there before"
+    now[0] = 60.0
+    versions.show("t1", "two")
+    versions.show("t1", "two")
+    now[0] = 60.4
+    assert versions.of("t1") == "one"
+    versions.show("t1", "three")
+    assert versions.of("t1") == "one", "nor was what was there for less than that"
+    now[0] = 62.0
+    assert versions.of("t1") == "three"
+
+
 def test_stopping_asks_first(fleet: Fleet) -> None:
     async def script(top: Top) -> None:
         name = fleet.tasks_in(Phase.RUNNING)[0]
@@ -140,10 +180,11 @@ def test_an_outdated_approval_is_refused_with_the_difference_and_can_be_given_to
     async def script(top: Top) -> None:
         name = top.list.order[0]
         await top.press("d")
-        await top.until(lambda: name in top.app._side.heads, "the patch is read")
+        await top.until(lambda: top.app._side.versions.of(name), "the patch is read")
         # What the screen shows is older than what the log has by now.
         seen = fleet.git("rev-parse", f"{fleet.task(name).head}~1")
-        top.app._side.heads[name] = seen
+        top.app._side.versions = SeenVersions()
+        top.app._side.versions.show(name, seen)
         before = fleet.board.seq
         await top.press("a")
         await top.until(lambda: isinstance(top.app.screen, ShowLines), "the difference is shown")

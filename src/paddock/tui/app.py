@@ -122,7 +122,7 @@ class PaddockTop(WorkingApp):
     def head_shown(self, row: TaskRow) -> str | None:
         """The version that the person has seen: of the patch that was read, else what the row tells of. None where
         no version waits for a decision."""
-        return self._side.heads.get(row.id, row.head) if row.phase == Phase.APPROVAL else None
+        return self._side.versions.of(row.id) or row.head if row.phase == Phase.APPROVAL else None
 
     def leave_rows(self, tasks: Sequence[str]) -> None:
         """A request is made for them: when they move, the cursor stays for whichever comes next."""
@@ -272,7 +272,7 @@ class PaddockTop(WorkingApp):
         self._set_open(is_open=False)
         self._words.value = self._filter
         self._words.add_class("is-open")
-        self._words.focus()
+        self.set_focus(self._words)
 
     @on(Input.Changed, "#words")
     def _filter_typed(self, event: Input.Changed) -> None:

@@ -19,6 +19,12 @@ from paddock.tui.style import safe
 class MessageField(TextArea):
     """Enter sends; a line break is Ctrl-J, or comes with what is pasted."""
 
+    async def type_key(self, event: events.Key) -> None:
+        """One that was pressed before this had the focus."""
+        event.stop()
+        event.prevent_default()
+        await self._on_key(event)
+
     async def _on_key(self, event: events.Key) -> None:
         if event.key == "enter":
             event.stop()
@@ -48,7 +54,12 @@ class AskText(ModalScreen[str | None]):
             yield Static(Text(f"{self._hint}\nenter sends · ctrl+j starts a line · esc goes back", "dim"))
 
     def on_mount(self) -> None:
-        self.query_one(MessageField).focus()
+        self.set_focus(self.query_one(MessageField))
+
+    async def on_key(self, event: events.Key) -> None:
+        """The field stops those that it gets itself."""
+        if event.is_printable or event.key in ("enter", "ctrl+j"):
+            await self.query_one(MessageField).type_key(event)
 
 
 class AskYes(ModalScreen[bool]):

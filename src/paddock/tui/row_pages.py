@@ -10,6 +10,7 @@ from paddock.fleet.workspace import Workspace
 from paddock.tui.details import TABS, Page
 from paddock.tui.lines import LinesView
 from paddock.tui.page_reader import PageReader, is_moving
+from paddock.tui.seen_versions import SeenVersions
 from paddock.tui.tabs import tab_line
 from paddock.tui.text_lines import TextLines
 from paddock.views.board.rows import TaskRow
@@ -20,7 +21,7 @@ Work = Callable[[Callable[[], Page], Callable[[Page], None]], None]
 
 
 class RowPages(Container):
-    """`heads` are the versions whose patch was shown, by task."""
+    """`versions` are those whose patch was shown."""
 
     def __init__(self, workspace: Callable[[], Workspace], work: Work) -> None:
         super().__init__(id="side")
@@ -29,7 +30,7 @@ class RowPages(Container):
         self._tab = 0
         self._row: TaskRow | None = None
         self._shown: tuple[str, str] | None = None
-        self.heads: dict[str, str] = {}
+        self.versions = SeenVersions()
 
     def compose(self) -> ComposeResult:
         yield self._tabs
@@ -78,7 +79,7 @@ class RowPages(Container):
         if not self._reader.take(page):
             return
         if page.head is not None:
-            self.heads[page.task] = page.head
+            self.versions.show(page.task, page.head)
         place, before = (page.task, page.tab), self._shown
         self._shown = place
         self._facts.show(page.facts)

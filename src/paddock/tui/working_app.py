@@ -5,7 +5,7 @@ import signal
 from collections.abc import Callable
 from typing import Any, TypeVar
 
-from textual import on
+from textual import events, on
 from textual.app import App
 from textual.message import Message
 from textual.screen import Screen
@@ -31,6 +31,14 @@ class WorkingApp(App[None]):
             for signum in (signal.SIGINT, signal.SIGTERM):
                 asyncio.get_running_loop().add_signal_handler(signum, self.exit, None, 128 + signum)
         self.app_resume_signal.subscribe(self, lambda _: self.refresh(layout=True))
+
+    async def on_event(self, event: events.Event) -> None:
+        """Keys that come at once, over a slow line or pasted, are taken one after the other: what follows the key that
+        opens a field or a dialog is for that, and no request."""
+        is_loose = isinstance(event, events.InputEvent) and not event.is_forwarded and self.focused is None
+        if is_loose and isinstance(event, events.Key) and await self._check_bindings(event.key):
+            return
+        await super().on_event(event)
 
     def work(self, ask: Callable[[], _Result], take: Callable[[_Result], None]) -> None:
         """`ask` in a thread, then `take` with its result in the thread of the screen. What it raises is told."""
