@@ -17,6 +17,7 @@ import pytest
 from paddock.core.tasks.task import Phase
 from paddock.web.access import TICKET_SECONDS, make_ticket
 from paddock.web.connections import MOST_STRANGERS
+from paddock.web.routes import ENDPOINTS, PREFIX
 from tests.fleet.yard import Yard, commit, write
 from tests.warm import PATIENCE_SECONDS
 from tests.web.api import Answer, Served, serve_api
@@ -52,7 +53,10 @@ def test_without_the_token_nothing_is_told_but_that_the_server_lives(yard: Yard)
         assert answer.status == 401, path
         assert b"secret" not in answer.body
         assert str(yard.top).encode() not in answer.body
-    assert served.ask("POST", "/api/v1/tasks/approve", APPROVE, Authorization="Bearer wrong").error == "token"
+    for one in ENDPOINTS:
+        path = f"{PREFIX}{one.path}".replace("{", "").replace("}", "")
+        assert served.ask(one.method, path, b"{}", Authorization="Bearer wrong").error == "token", path
+        assert served.ask(one.method, path, b"{}", Origin="http://evil.example").error == "origin", path
     health = served.ask("GET", "/healthz", Authorization=None)
     assert (health.status, health.body) == (200, b"ok\n")
 
