@@ -57,11 +57,12 @@ function Daemon({fleet}) {
 /** The emergency stop: agents work on without a daemon, too. */
 function StopAll({fleet, off}) {
   const {running} = fleet.agents;
-  const agents = running ? `, and ${plural(running, "agent")} at once` : "";
+  const agents = running ? `${plural(running, "agent")} at once` : "";
+  const ends = [fleet.daemon === "running" ? "the daemon" : "", agents].filter(Boolean).join(" and ");
   const ask = () => requestSurely("fleet/down", {now: true}, {
     title: "Stop the fleet",
-    words: `This ends the daemon${agents}, so that spending stops. Commits and worktrees are kept; the next daemon `
-      + "goes on with the tasks.",
+    words: `This ends ${ends}, so that spending stops. Commits and worktrees are kept; the next daemon goes on with `
+      + "the tasks.",
     send: "Stop everything now",
     done: ({was_up: wasUp, ended_processes: ended}) => ({
       words: wasUp || ended ? "the fleet is stopped" : "nothing was running",

@@ -62,8 +62,9 @@ function Waiting({id}) {
     return onRecords((found) => { if (found.some(({task}) => task === id)) ask(); });
   }, [id]);
   if (!problem) return html`<main class="page" aria-busy="true"></main>`;
-  return html`<main class="page"><section class="panel blank"><h1 class="isolate"><${Words} text=${problem.message} />
-    </h1><p class="isolate"><${Words} text=${problem.hint} /></p>
+  return html`<main class="page"><section class="panel blank"><h1 class="isolate">
+    <${Words} text=${problem.message[0].toUpperCase() + problem.message.slice(1)} /></h1>
+    <p class="isolate"><${Words} text=${problem.hint} /></p>
     ${NOT_THERE.includes(problem.status) && html`<${Nearest} id=${id} />`}
     <a class="b main" href="/">To the board</a></section></main>`;
 }
@@ -76,9 +77,9 @@ function Nearest({id}) {
   const numberOf = (name) => Number(name.slice(1));
   const away = (name) => (Number.isFinite(wanted) ? Math.abs(numberOf(name) - wanted) : -numberOf(name));
   const nearest = [...tasks.keys()].sort((one, other) => away(one) - away(other)).slice(0, NEAREST);
-  return html`<table class="flat" aria-label="Nearest tasks">${nearest.map((name) => html`<tr key=${name}><td>
-    <a class="id" href=${taskPath(name)}>${name}</a></td><td class="words isolate">${tasks.get(name).value.title}</td>
-    </tr>`)}</table>`;
+  return html`<ul class="nearest" aria-label="Nearest tasks">${nearest.map((name) => html`<li key=${name}>
+    <a class="id" href=${taskPath(name)}>${name}</a> <span class="isolate">${tasks.get(name).value.title}</span></li>`)}
+    </ul>`;
 }
 
 function Task({id, page, live}) {

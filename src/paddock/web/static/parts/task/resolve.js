@@ -30,7 +30,9 @@ function ResolveDialog({opened, close}) {
         ? `It conflicts in ${someOf(conflicts)}.` : "Nothing conflicts any more."}</p>
       <pre class="raw small wide" tabindex="0" aria-label="What to run">${[`cd ${quoted(worktree)}`,
         conflicts.length ? "git add -A && git commit   # once resolved" : "git commit", then].join("\n")}</pre>
-      <div class="acts"><button type="button" class="b main" data-first onClick=${() => close(null)}>Close</button></div>
+      <div class="acts">
+        <button type="button" class="b main" data-first onClick=${() => close(null)}>Close</button>
+      </div>
     </div>
   </${Dialog}>`;
 }
