@@ -47,8 +47,8 @@ function LogTrouble() {
   const {log, log_hint: hint} = pulse.value;
   if (!log || state.value !== "live") return null;
   return html`<p class="trouble" role="alert"><${State} of="failed" words="The log cannot be read" />
-    <span><${Words} text=${log} />. Figures stand still until it can be read again.${hint && html` <${Words} text=${hint} />`}</span>
-      </p>`;
+    <span><${Words} text=${log} />. Figures stand still until it can be read again.
+      ${hint && html` <${Words} text=${hint} />`}</span></p>`;
 }
 
 function PageLink({path, name, words}) {
