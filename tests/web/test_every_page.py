@@ -102,13 +102,18 @@ def test_axe_finds_nothing_serious_where_nothing_has_happened_yet(site: Site) ->
 def test_hostile_titles_are_text_and_nothing_else(seed_yard: SeedYard, serve_yard: Serve) -> None:
     herd = Herd(landed=4, running=3, approval=3, ready=1, waiting=1, queued=3, blocked=1, failed=1, hours=3.0)
     site = serve_yard(seed_yard(herd, titles=HOSTILE * 2))
+    site.post("/api/v1/queue/freeze", {"reason": f"{HOSTILE[4]}{HOSTILE[5]}{'w' * 300}"})
+    convoy = {"tasks": [{"brief": "\n".join(HOSTILE), "title": "sly"}], "convoy": "__proto__"}
+    site.post("/api/v1/tasks", convoy)
     page = site.page(size=LAPTOP)
-    for path in paths(site):
+    for path in (*paths(site), "/convoys/__proto__"):
         visit(page, site, path)
         assert page.evaluate("document.querySelectorAll('img, [onload], [onerror], #app script').length") == 0
         assert page.title() != "owned"
-        assert page.evaluate("document.documentElement.scrollWidth") <= LAPTOP[0], path
-        assert "\x1b" not in page.inner_text("body")
+        for width, height in (PHONE, LAPTOP):
+            page.set_viewport_size({"width": width, "height": height})
+            assert page.evaluate("document.documentElement.scrollWidth") <= width, (path, page.evaluate(WIDEST))
+        assert not re.search("[\x00-\x08\x0b-\x1f\u202e]", page.inner_text("body")), path
 
 
 def test_the_policy_allows_nothing_inline_and_nothing_from_elsewhere(site: Site) -> None:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 import msgspec
 
 from paddock.core.durations import format_duration
+from paddock.core.ids import printable
 from paddock.core.merge import estimate
 from paddock.core.merge.forecast import Forecast, PlannedLanding, odds_of_passing
 from paddock.core.merge.model import Purpose, Queue
@@ -17,6 +18,7 @@ from paddock.views.queue.halving import HalvingView
 
 MOST_LANDINGS = 6
 SURE = 0.9
+REASON = 300
 
 
 class NextView(msgspec.Struct, frozen=True):
@@ -103,7 +105,7 @@ def opening_words(pulse: QueuePulse, switch: Switched | None, daemon: Presence, 
     queue = pulse.queue
     count = f"{len(queue.entries)} change{'s' * (len(queue.entries) != 1)}"
     if queue.halted is not None:
-        return f"Halted {_ago(pulse.now - queue.halted.at)}: {queue.halted.reason}."
+        return f"Halted {_ago(pulse.now - queue.halted.at)}: {printable(queue.halted.reason, REASON)}."
     stopped = _stopped_words(pulse, switch)
     if stopped:
         return f"{stopped} {count} queued." if queue.entries else stopped
@@ -131,7 +133,7 @@ def _tests_changes(queue: Queue) -> bool:
 def _stopped_words(pulse: QueuePulse, switch: Switched | None) -> str:
     queue = pulse.queue
     who = f" by {switch.by} {_ago(pulse.now - switch.at)}" if switch is not None else ""
-    why = f" ({switch.reason})" if switch is not None and switch.reason else ""
+    why = f" ({printable(switch.reason, REASON)})" if switch is not None and switch.reason else ""
     if queue.frozen:
         also = ", and nothing starts" if queue.paused else "; testing goes on"
         return f"Frozen{who}{why}: nothing lands{also}."
