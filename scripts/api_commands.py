@@ -54,6 +54,7 @@ REQUESTS = {
     "lease release": "`POST /leases/release`",
     "lease renew": "`POST /leases/renew`",
     "janitor": "`POST /janitor`",
+    "doctor": "`GET /doctor`",
     "config check": "`GET /settings`: its `warnings`",
     "config show": "`GET /settings`",
 }
@@ -66,14 +67,14 @@ ELSEWHERE = {
     "log accept-loss": "records are lost, and nothing reads the log, no server either, until a person decides this",
     "log fetch": "it restores the log that the server reads",
     "log rebuild": "it drops what the server has open",
-    "doctor": "it examines the terminal, the user and the machine that it runs on; with --ci it takes as long as CI",
     "completion": "it is for a shell",
 }
 NOT_TAKEN = """\
 Options without a counterpart: --json, --yes, -C and --set (every answer is JSON, whoever asks is not asked back, and a
 server has one repository and its settings); --all of `status` and `queue` (answers are complete); --unsafe of `tail`
 and `diff` (control characters never go out); --stat and --name-only of `diff` (`files` has that); --install and --web
-of `up` (the one is about the machine's start, the other is there already)."""
+of `up` (the one is about the machine's start, the other is there already); --ci of `doctor` (it takes as long as CI
+does)."""
 
 
 def command_names(group: click.Group = paddock, prefix: str = "") -> Iterator[str]:

@@ -145,6 +145,12 @@ def test_what_the_commands_tell_about_log_settings_and_engines_is_told(yard: Yar
     )
     assert served.get("fanout?tasks=t1-t2")["serial"]["shares"] == [["t1", "t2"]]
     assert served.ask("GET", "/api/v1/fanout?tasks=t1&n=3").error == "misuse"
+    doctor = json.loads(yard.paddock("doctor", "--json"))
+    told, steady = served.get("doctor"), ("clock", "disk")
+    assert told["ok"] == doctor["ok"]
+    assert [one for one in told["findings"] if one["what"] not in steady] == [
+        one for one in doctor["findings"] if one["what"] not in steady
+    ]
     engines = {one["name"]: one for one in served.get("engines")["engines"]}
     assert engines["scripted"]["installed"]
     assert served.post("engines/check", {"name": "scripted"})["problem"] == ""

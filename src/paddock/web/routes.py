@@ -82,6 +82,7 @@ ENDPOINTS: tuple[Endpoint[Any, Any], ...] = (
     read("/limits", "As `paddock limits --json`", summaries.LimitsView, summaries.read_limits_view, NoQuery),
     read("/config", "What a form for new tasks offers", summaries.ChoicesView, summaries.read_config, NoQuery),
     read("/settings", "As `paddock config show --json`", setup.SettingsView, setup.read_settings, setup.SettingsQuery),
+    read_long("/doctor", "As `paddock doctor --json`", setup.CheckupView, setup.read_checkup, NoQuery),
     read_long("/engines", "As `paddock engines --json`", setup.EnginesView, setup.read_engines, NoQuery),
     read_long("/fanout", "As `paddock fanout --json`", FanOutView, setup.read_fan_out, setup.FanOutQuery),
     ask("/tasks", "As `paddock add`", task_requests.AddedView, task_requests.add, task_requests.AddBody),

@@ -2,10 +2,12 @@
 
 import click
 
-from paddock.cli.checks import Health, examine, examine_ci
+from paddock.cli.checks import examine_ci
 from paddock.cli.options import prints_json
 from paddock.cli.terminal.text import cut, paint, print_document
 from paddock.cli.workspace import open_workspace
+from paddock.fleet.service.checkup import Health, NoticeWords, examine
+from paddock.views.notices import checkout_notices, lock_notices
 
 _COLOURS = {Health.OK: "green", Health.WARNING: "yellow", Health.PROBLEM: "red"}
 
@@ -17,7 +19,7 @@ _COLOURS = {Health.OK: "green", Health.WARNING: "yellow", Health.PROBLEM: "red"}
 def doctor_command(ctx: click.Context, ci: bool, as_json: bool) -> None:
     """Check git, disk, clock, engines and the log. Exits 1 if something must be fixed."""
     workspace = open_workspace(ctx)
-    findings = list(examine(workspace))
+    findings = list(examine(workspace, NoticeWords(lock_notices, checkout_notices)))
     findings += list(examine_ci(workspace)) if ci else []
     bad = any(finding.verdict is Health.PROBLEM for finding in findings)
     if as_json:

@@ -1,7 +1,6 @@
 """`paddock init`: a commented paddock.toml and an empty log."""
 
 import os
-import shutil
 import sys
 from contextlib import closing, suppress
 from pathlib import Path
@@ -174,6 +173,8 @@ def _config_text(workspace: Workspace, guess: Guess, *, ask: bool) -> str:
     if ask:
         main = click.prompt("branch that work lands on", default=main)
         ci = click.prompt("command that must pass before anything lands (empty: none)", default=ci, show_default=True)
+    from paddock.fleet.service.engine_check import found_engines
+
     return render_config(main, ci, found_engines())
 
 
@@ -189,10 +190,3 @@ def _write(path: Path, text: str) -> None:
     finally:
         with suppress(OSError):
             draft.unlink(missing_ok=True)
-
-
-def found_engines() -> list[str]:
-    """Built-in engines whose program is on PATH. One without a model behind it does not count."""
-    from paddock.engines.registry import BUILT_IN, load_engine
-
-    return [name for name in BUILT_IN if shutil.which(name) and not load_engine(name).capabilities.free]

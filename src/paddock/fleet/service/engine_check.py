@@ -1,6 +1,7 @@
 """Which engines are here, and whether one answers: for `engines` and `engines check`, whoever asks."""
 
 import os
+import shutil
 from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -8,7 +9,7 @@ from dataclasses import dataclass
 from paddock.core.errors import PaddockError
 from paddock.core.intent.budget import reset_limits
 from paddock.engines.protocol import Probe
-from paddock.engines.registry import engine_names, load_engine
+from paddock.engines.registry import BUILT_IN, engine_names, load_engine
 from paddock.engines.settings import EngineSettings
 from paddock.fleet.service.tryout import try_engine
 from paddock.fleet.site import Site
@@ -25,6 +26,11 @@ class CheckedEngine:
     answer: str
     problem: str
     where: str
+
+
+def found_engines() -> list[str]:
+    """Built-in engines whose program is on PATH. One without a model behind it does not count."""
+    return [name for name in BUILT_IN if shutil.which(name) and not load_engine(name).capabilities.free]
 
 
 def probe_engines(settings: Mapping[str, EngineSettings]) -> list[Probe]:

@@ -13,11 +13,13 @@ from paddock.core.economics.fanout import Spawn
 from paddock.core.errors import Misuse
 from paddock.core.wording import split_list
 from paddock.fleet.dispatch.fan_out import EqualPieces, fan_out_pieces, fan_out_tasks, worth_of_an_hour
+from paddock.fleet.service.checkup import Health, NoticeWords, examine
 from paddock.fleet.service.config_check import config_findings
 from paddock.fleet.service.engine_check import CHECK_SECONDS, check_engine, probe_engines
-from paddock.views.document import Document
+from paddock.views.document import Document, view_of
 from paddock.views.fleet.engines import EngineView, view_engine
 from paddock.views.fleet.fanout import FanOutView, view_fan_out
+from paddock.views.notices import checkout_notices, lock_notices
 from paddock.web.endpoint import Asked, NoBody, NoQuery, Visit
 from paddock.web.endpoints.answers import names_in
 
@@ -121,3 +123,28 @@ def read_fan_out(visit: Visit[FanOutQuery, NoBody]) -> FanOutView:
         raise Misuse("`tokens` and `usd` need `n`", "the cost of tasks is learned from the log")
     names = names_in(split_list(query.tasks or ""))
     return view_fan_out(fan_out_tasks(workspace.site, workspace.board(), names, query.slots, worth), worth)
+
+
+class FindingView(msgspec.Struct, frozen=True):
+    """`verdict` is ok, warning or problem."""
+
+    what: str
+    verdict: str
+    detail: str
+    fix: str
+    output: tuple[str, ...]
+
+
+class CheckupView(Document, frozen=True, kw_only=True):
+    """`ok` is false if something must be fixed."""
+
+    ok: bool
+    findings: list[FindingView]
+
+
+def read_checkup(visit: Visit[NoQuery, NoBody]) -> CheckupView:
+    found = list(examine(visit.workspace, NoticeWords(lock_notices, checkout_notices)))
+    return CheckupView(
+        ok=all(one.verdict is not Health.PROBLEM for one in found),
+        findings=[view_of(FindingView, one, verdict=one.verdict.value) for one in found],
+    )

@@ -1,0 +1,265 @@
+"""What can be wrong with the machine, the repository, the settings and the log: each finding with its fix."""
+
+import os
+import shutil
+import sys
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import closing
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import Path
+from typing import Protocol
+
+from paddock.core.errors import PaddockError
+from paddock.fleet.clock import SYSTEM_CLOCK
+from paddock.fleet.service.config_check import config_findings
+from paddock.fleet.workspace import Workspace
+from paddock.git.lock_files import LeftLock
+from paddock.git.usertree.notes import CheckoutNotes
+from paddock.store.location import log_bytes, require_known
+
+
+class Health(StrEnum):
+    OK = "ok"
+    WARNING = "warning"
+    PROBLEM = "problem"
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    what: str
+    verdict: Health
+    detail: str
+    fix: str = ""
+    output: tuple[str, ...] = ()
+
+
+class ToldNotice(Protocol):
+    """A sentence, and the command that helps."""
+
+    @property
+    def text(self) -> str: ...
+    @property
+    def run(self) -> str: ...
+
+
+@dataclass(frozen=True, slots=True)
+class NoticeWords:
+    """How whoever asks says what `status` says, too: who has locked git out, and which checkouts are behind."""
+
+    of_locks: Callable[[Sequence[LeftLock]], Iterable[ToldNotice]]
+    of_checkouts: Callable[[CheckoutNotes | None, str], Iterable[ToldNotice]]
+
+
+def examine(workspace: Workspace, words: NoticeWords) -> Iterator[Finding]:
+    """Every check runs, whatever the others find."""
+    checks: dict[str, Callable[[Workspace], Iterator[Finding]]] = {
+        "python": _python,
+        "git": _git,
+        "locks": lambda found: _locks(found, words),
+        "branch": _branch,
+        "checkout": lambda found: _checkout(found, words),
+        "file system": _file_system,
+        "disk": _disk,
+        "clock": _clock,
+        "config": _config,
+        "ci runs": _ci_runs,
+        "engines": _engines,
+        "fence": _fence,
+        "tmux": _tmux,
+        "log": _log,
+        "pages": _pages,
+    }
+    for name, check in checks.items():
+        try:
+            yield from check(workspace)
+        except PaddockError as error:
+            yield Finding(name, Health.PROBLEM, error.message, error.hint or "")
+
+
+def _python(_: Workspace) -> Iterator[Finding]:
+    yield Finding("python", Health.OK, sys.version.split()[0])
+
+
+def _git(workspace: Workspace) -> Iterator[Finding]:
+    version = workspace.repo.git("version").text.removeprefix("git version ")
+    yield Finding("git", Health.OK, version)
+
+
+def _locks(workspace: Workspace, words: NoticeWords) -> Iterator[Finding]:
+    """Only while there is something to say."""
+    from paddock.git.lock_files import find_left_locks
+
+    for notice in words.of_locks(find_left_locks(workspace.repo.common_dir)):
+        yield Finding("git lock", Health.WARNING, notice.text, notice.run)
+
+
+def _pages(workspace: Workspace) -> Iterator[Finding]:
+    """Only while there are any."""
+    from paddock.fleet.service.pages import find_pages
+
+    for page in find_pages(workspace.state_dir):
+        token = "" if page.token else ", open to everyone on this machine"
+        yield Finding("page", Health.OK, f"{page.address} (pid {page.process.pid}{token}); `paddock web` opens it")
+
+
+def _branch(workspace: Workspace) -> Iterator[Finding]:
+    if not workspace.repo.has_commits():
+        yield Finding("branch", Health.PROBLEM, "no commits yet", "git commit --allow-empty -m 'First commit'")
+        return
+    main = workspace.config.main
+    if workspace.repo.resolve(f"refs/heads/{main}") is None:
+        fix = f"git branch {main}, or set `main` in paddock.toml"
+        yield Finding("branch", Health.PROBLEM, f"there is no branch `{main}`", fix)
+    elif workspace.repo.head_branch() is None:
+        yield Finding("branch", Health.WARNING, "HEAD is detached here", f"git switch {main}")
+    else:
+        yield Finding("branch", Health.OK, f"work lands on {main}")
+
+
+def _checkout(workspace: Workspace, words: NoticeWords) -> Iterator[Finding]:
+    """Only while there is something to say."""
+    from paddock.fleet.outlook import know_checkouts
+
+    for notice in words.of_checkouts(know_checkouts(workspace), workspace.config.landing_branch):
+        yield Finding("checkout", Health.WARNING, notice.text, notice.run)
+
+
+def _file_system(workspace: Workspace) -> Iterator[Finding]:
+    folder = workspace.state_dir if workspace.state_dir.exists() else workspace.repo.common_dir
+    if not os.access(folder, os.W_OK):
+        yield Finding("file system", Health.PROBLEM, f"{folder} is not writable", f"chmod -R u+rwX {folder}")
+        return
+    kind = _kind_of_file_system(folder)
+    if kind in ("nfs", "nfs4", "cifs", "smb3", "fuse.sshfs", "9p"):
+        fix = "keep the repository on a local disk: SQLite's locks are not safe over a network"
+        yield Finding("file system", Health.PROBLEM, f"{folder} is on {kind}", fix)
+    else:
+        yield Finding("file system", Health.OK, kind or "writable")
+
+
+def _kind_of_file_system(folder: Path) -> str:
+    """From Linux's mount table; empty elsewhere."""
+    try:
+        mounts = [line.split() for line in Path("/proc/self/mounts").read_text().splitlines()]
+    except OSError:
+        return ""
+    inside = [(mount[1], mount[2]) for mount in mounts if folder.resolve().is_relative_to(mount[1])]
+    return max(inside, key=lambda mount: len(mount[0]))[1] if inside else ""
+
+
+def _disk(workspace: Workspace) -> Iterator[Finding]:
+    free = shutil.disk_usage(workspace.repo.common_dir).free // (1024 * 1024)
+    floor = workspace.config.worktrees.disk_floor_mb
+    if free < floor:
+        fix = "free some space, or lower [worktrees] disk_floor_mb"
+        yield Finding("disk", Health.PROBLEM, f"{free:,} MB free; the floor is {floor:,} MB", fix)
+        return
+    inodes = os.statvfs(workspace.repo.common_dir)
+    if inodes.f_files and inodes.f_favail < 10_000:
+        yield Finding("disk", Health.WARNING, f"only {inodes.f_favail:,} inodes free", "remove small files")
+        return
+    yield Finding("disk", Health.OK, f"{free:,} MB free")
+
+
+def _clock(workspace: Workspace) -> Iterator[Finding]:
+    now = SYSTEM_CLOCK.now()
+    if now < 1_735_689_600:
+        yield Finding("clock", Health.PROBLEM, "it is before 2025", "set the clock, or start an NTP client")
+    elif (ahead := _log_time(workspace) - now) > 5:
+        fix = "set this host's clock, or start an NTP client"
+        yield Finding("clock", Health.WARNING, f"the log is {ahead:.0f} s ahead of this host", fix)
+    else:
+        yield Finding("clock", Health.OK, time.strftime("%Y-%m-%d %H:%M:%S %Z"))
+
+
+def _log_time(workspace: Workspace) -> float:
+    """The time of its last record; another check reports what is wrong with the log."""
+    try:
+        return workspace.board().at if workspace.has_log else 0.0
+    except PaddockError:
+        return 0.0
+
+
+def _config(workspace: Workspace) -> Iterator[Finding]:
+    loaded = workspace.load()
+    if loaded.path is None:
+        yield Finding("config", Health.WARNING, "there is no paddock.toml", "paddock init")
+        return
+    findings = [*loaded.warnings, *config_findings(loaded.config)]
+    for finding in findings:
+        yield Finding("config", Health.WARNING, finding, f"edit {loaded.path}")
+    if not findings:
+        yield Finding("config", Health.OK, str(loaded.path))
+
+
+def _ci_runs(workspace: Workspace) -> Iterator[Finding]:
+    """Only while there is something to say."""
+    from paddock.core.merge.company import REMEDY
+    from paddock.fleet.outlook import know_collisions
+
+    if workspace.has_log:
+        collisions = know_collisions(workspace, workspace.board().queue_switches.stats.company)
+        if collisions is not None:
+            yield Finding("ci runs", Health.WARNING, collisions.words, REMEDY)
+
+
+def _engines(workspace: Workspace) -> Iterator[Finding]:
+    from paddock.engines.registry import BUILT_IN, engine_names
+    from paddock.fleet.service.engine_check import found_engines
+
+    found = [*found_engines(), *(name for name in engine_names(workspace.config.engines) if name not in BUILT_IN)]
+    found += [name for name in workspace.config.engines if name not in found]
+    if found:
+        yield Finding("engines", Health.OK, ", ".join(dict.fromkeys(found)))
+    else:
+        fix = "install an agent CLI, e.g. `npm install -g @anthropic-ai/claude-code`, or configure [engines.NAME]"
+        yield Finding("engines", Health.WARNING, "no agent CLI on PATH", fix)
+
+
+def _fence(workspace: Workspace) -> Iterator[Finding]:
+    from paddock.core.fence import Level, level_in_force
+    from paddock.fleet.fences import describe_fences, require_fences
+    from paddock.sessions.bubblewrap import fencing_ability
+
+    config = workspace.config
+    require_fences(config)
+    note = describe_fences(config)
+    if note.why:
+        yield Finding("fence", Health.WARNING, f"agents and CI work without one: {note.why}", note.cure)
+        return
+    weak = [who for who, level in (("agents", note.agents), ("CI", note.ci)) if level == Level.NONE]
+    detail = f"{note.agents} for agents, {note.ci} for CI"
+    if weak and level_in_force("auto", fencing_ability()).level is not Level.NONE:
+        yield Finding("fence", Health.WARNING, detail, 'set `level = "auto"` in [fence], or `fence = "auto"` in [land]')
+    else:
+        yield Finding("fence", Health.OK, detail)
+
+
+def _tmux(_: Workspace) -> Iterator[Finding]:
+    path = shutil.which("tmux")
+    fix = "install it to open an agent's own terminal: `apt-get install tmux` or `brew install tmux`"
+    yield Finding("tmux", Health.OK, path) if path else Finding("tmux", Health.WARNING, "not on PATH", fix)
+
+
+def _log(workspace: Workspace) -> Iterator[Finding]:
+    if not workspace.has_log:
+        require_known(workspace.repo)
+        yield Finding("log", Health.WARNING, "there is none", "paddock init")
+        return
+    with closing(workspace.read()) as store:
+        found, board = store.verify(), store.board()
+    if found.bad is not None:
+        detail = f"record {found.bad.seq} is bad: {found.bad.problem}"
+        yield Finding("log", Health.PROBLEM, detail, "paddock log fetch, after moving the damaged file away")
+    elif board.unknown:
+        detail = f"it contains events from a newer Paddock: {', '.join(board.unknown)}"
+        yield Finding("log", Health.PROBLEM, detail, f"pip install --upgrade 'paddock>={board.version}'")
+    else:
+        size = log_bytes(workspace.log) // 1024
+        yield Finding(
+            "log",
+            Health.OK,
+            f"{found.records:,} {'record' if found.records == 1 else 'records'}, {size:,} KB, all hashes match",
+        )
