@@ -13,7 +13,7 @@ REQUESTS = {
     "watch": "`GET /events`",
     "show": "`GET /tasks/{id}`; with --prompt `GET /tasks/{id}/prompt`; a CI run `GET /runs/{run}`",
     "up": "`POST /fleet/up`",
-    "down": "`POST /fleet/down`; the page that was asked stays",
+    "down": "`POST /fleet/down`; the page that was asked stays, unless it is that of `run --web`",
     "stop": "`POST /tasks/stop`",
     "message": "`POST /tasks/message`",
     "tail": "`GET /tasks/{id}/transcript`; with --raw `GET /tasks/{id}/raw`; a CI run `GET /runs/{run}/log`",

@@ -82,7 +82,7 @@ class DownBody(Asked, frozen=True):
 
 
 class DownAnswer(Document, frozen=True, kw_only=True):
-    """`working` are the attempts that go on. `ended_processes` had no daemon. The page that was asked stays."""
+    """`working` are the attempts that go on. `ended_processes` had no daemon."""
 
     was_up: bool
     working: list[str]
