@@ -18,10 +18,10 @@ from paddock.fleet.attempts.openings import find_opening
 from paddock.fleet.landing.ci_output import last_lines
 from paddock.fleet.workspace import Workspace
 from paddock.store.protocol import Store
-from paddock.tui.feed import see
 from paddock.tui.order import moment
 from paddock.tui.style import safe
 from paddock.tui.transcript import excerpt_lines, opening_lines
+from paddock.views.sight import sight_of
 from paddock.views.tasks.diff import view_task_diff, view_versions_diff
 from paddock.views.tasks.page import LiveTask, TaskRunRow
 from paddock.views.tasks.patch import DiffView, FileDiffView
@@ -157,7 +157,7 @@ def _file_lines(file: FileDiffView) -> Iterator[Text]:
 
 def _ci(workspace: Workspace, store: Store, task: Task) -> Page:
     """The newest run first, with the end of what it printed."""
-    page = LiveTask(task.id).look(see(workspace, store))
+    page = LiveTask(task.id).look(sight_of(workspace, store, time.time()))
     lines: list[Text] = []
     for run in [*page.runs.values()][: -SHOWN_RUNS - 1 : -1]:
         lines += _run_lines(workspace, run)
@@ -181,7 +181,7 @@ def _run_lines(workspace: Workspace, run: TaskRunRow) -> Iterator[Text]:
 
 def _events(workspace: Workspace, store: Store, task: Task) -> Page:
     """The newest last, as in a log."""
-    rows = LiveTask(task.id).look(see(workspace, store)).timeline.values()
+    rows = LiveTask(task.id).look(sight_of(workspace, store, time.time())).timeline.values()
     lines = [
         Text.assemble((f"{_clock(row.at)} {row.seq:>6}  ", "dim"), safe(row.words, 400)) for row in rows if row.words
     ]

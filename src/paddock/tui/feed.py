@@ -4,18 +4,16 @@ the daemon's notes tell."""
 import time
 from collections.abc import Callable
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from paddock.core.errors import PaddockError
-from paddock.fleet.glance import read_glance
-from paddock.fleet.outlook import look_around
 from paddock.fleet.workspace import Workspace
 from paddock.store.protocol import Listener, Store
 from paddock.tui.connection import interactive_engines
 from paddock.views.board.page import BoardView, LiveBoard
 from paddock.views.fleet.page import LiveFleet
-from paddock.views.sight import Sight
+from paddock.views.sight import Sight, sight_of
 
 WAKE_SECONDS = 1.0
 LEAST_SECONDS = 0.1
@@ -44,6 +42,10 @@ class Seen:
     hint: str = ""
     quotas: tuple[QuotaUse, ...] = ()
     engines: frozenset[str] = frozenset()
+
+    def after(self, before: "Seen") -> "Seen":
+        """Where there is trouble, with what was seen last."""
+        return self if self.view is not None else replace(before, trouble=self.trouble, hint=self.hint)
 
 
 def follow(workspace: Workspace, tell: Callable[[Seen], None], is_over: Callable[[], bool]) -> None:
@@ -78,7 +80,7 @@ def _follow_store(
     before: Seen | None = None
     with store.listen() as listener:
         while not is_over() and store.exists():
-            sight = see(workspace, store)
+            sight = sight_of(workspace, store, time.time())
             view = board.look(sight)
             seen = Seen(view, quotas=quotas.look(sight), engines=_talkative(workspace, view))
             if seen != before:
@@ -112,13 +114,6 @@ class Quotas:
                 QuotaUse(account.name, window.name, window.used) for account in accounts for window in account.windows
             )
         return self._known
-
-
-def see(workspace: Workspace, store: Store) -> Sight:
-    """What every live view is made from."""
-    board, now = store.board(), time.time()
-    outlook, glance = look_around(workspace, board, now), read_glance(workspace.state_dir, now)
-    return Sight(workspace, board, outlook, glance, store.records, now)
 
 
 def _talkative(workspace: Workspace, view: BoardView) -> frozenset[str]:

@@ -6,10 +6,10 @@ from typing import Protocol
 import msgspec
 
 from paddock.core.board import Board
-from paddock.fleet.glance import Glance
-from paddock.fleet.outlook import Outlook
+from paddock.fleet.glance import Glance, read_glance
+from paddock.fleet.outlook import Outlook, look_around
 from paddock.fleet.workspace import Workspace
-from paddock.store.protocol import Ask
+from paddock.store.protocol import Ask, Store
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,6 +25,13 @@ class Sight:
     glance: Glance
     ask: Ask
     now: float
+
+
+def sight_of(workspace: Workspace, store: Store, now: float, outlook: Outlook | None = None) -> Sight:
+    """`outlook` saves a look around, which may run git."""
+    board = store.board()
+    seen = outlook if outlook is not None else look_around(workspace, board, now)
+    return Sight(workspace, board, seen, read_glance(workspace.state_dir, now), store.records, now)
 
 
 class LiveView(Protocol):

@@ -26,8 +26,8 @@ from paddock.fleet.workspace import Workspace
 from paddock.store.protocol import Listener, LogUnusable, Query, Store
 from paddock.views.document import iso, to_json_line
 from paddock.views.log.records import in_brief, tell_record
-from paddock.views.sight import LiveView, Sight
-from paddock.web.channels import Channel, Channels, sight_of, view_named
+from paddock.views.sight import LiveView, Sight, sight_of
+from paddock.web.channels import Channel, Channels, view_named
 
 KEPT_RECORDS = 2_000
 LOOK_SECONDS = 0.1

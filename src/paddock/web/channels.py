@@ -11,10 +11,8 @@ from typing import get_args, get_origin
 import msgspec
 from msgspec.structs import replace
 
-from paddock.core.board import Board
 from paddock.core.errors import NotFound, PaddockError
 from paddock.core.ids import is_task, parse_task, printable
-from paddock.fleet.glance import read_glance
 from paddock.fleet.outlook import Outlook, look_around
 from paddock.fleet.service.presence import look_for_daemon
 from paddock.fleet.workspace import Workspace
@@ -24,7 +22,7 @@ from paddock.views.difference import difference
 from paddock.views.document import to_json_line
 from paddock.views.fleet.page import LiveFleet
 from paddock.views.queue.picture import LiveQueue
-from paddock.views.sight import LiveView, Sight
+from paddock.views.sight import LiveView, Sight, sight_of
 from paddock.views.tasks.page import LiveTask
 
 KEPT_STEPS = 64
@@ -188,14 +186,4 @@ class Channels:
         if seen is None or not 0 <= now - seen.now < OUTLOOK_SECONDS:
             seen = self._outlook = look_around(workspace, board, now)
         outlook = replace(seen, daemon=look_for_daemon(board, now))
-        return make_sight(workspace, board, outlook, store, now)
-
-
-def make_sight(workspace: Workspace, board: Board, outlook: Outlook, store: Store, now: float) -> Sight:
-    return Sight(workspace, board, outlook, read_glance(workspace.state_dir, now), store.records, now)
-
-
-def sight_of(workspace: Workspace, store: Store, now: float) -> Sight:
-    """For one look at one view."""
-    board = store.board()
-    return make_sight(workspace, board, look_around(workspace, board, now), store, now)
+        return sight_of(workspace, store, now, outlook)

@@ -13,8 +13,8 @@ from paddock.core.errors import Misuse
 from paddock.fleet.workspace import Workspace
 from paddock.store.protocol import Store
 from paddock.views.metrics import LiveMetrics
+from paddock.views.sight import sight_of
 from paddock.web.broadcast import Broadcast
-from paddock.web.channels import sight_of
 from paddock.web.endpoint import Endpoint, KnownViews, Visit, WorkThread
 from paddock.web.log_threads import LogThreads, identity_of
 

@@ -12,8 +12,8 @@ from paddock.views.board.search import search_rows
 from paddock.views.document import SCHEMA, Document, to_json_line
 from paddock.views.fleet.page import MOST_HOURS, FleetDocument, LiveFleet
 from paddock.views.queue.picture import MOST_MINUTES, SHOWN_MINUTES, Picture
+from paddock.views.sight import sight_of
 from paddock.views.tasks.page import LiveTask
-from paddock.web.channels import sight_of
 from paddock.web.endpoint import Asked, NoBody, NoQuery, Printed, Visit
 
 
