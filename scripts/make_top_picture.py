@@ -46,7 +46,7 @@ async def _draw(workspace: Workspace, size: tuple[int, int], keys: str) -> str:
         page, until = app.query_one("#page", LinesView), time.monotonic() + SECONDS
         pressed = False
         while not (pressed and page.plain) and time.monotonic() < until:
-            if app.row is not None and not pressed:
+            if app.fleet.row is not None and not pressed:
                 await pilot.press(*keys)
                 pressed = True
                 await pilot.pause(1.0)

@@ -30,7 +30,7 @@ def test_rows_stand_in_the_order_of_who_needs_a_person(fleet: Fleet) -> None:
 
 def test_a_stuck_agent_stands_before_those_that_move(fleet: Fleet) -> None:
     async def script(top: Top) -> None:
-        view = top.app._view
+        view = top.app.fleet.seen.view
         assert view is not None
         row = next(row for row in view.tasks.values() if row.phase == "running")
         assert rank_of(replace(row, stuck="silent for 9m")) < rank_of(row)
@@ -74,8 +74,8 @@ def test_of_a_thousand_rows_only_those_on_the_screen_are_drawn_and_then_only_the
         try:
             visible = top.list.order[3]
             fleet.record(Draft(TaskEdited(title="Another title"), task=TaskId(visible)))
-            view = top.app._view
-            await top.until(lambda: top.app._view is not view and drawn, "the title is shown")
+            view = top.app.fleet.seen.view
+            await top.until(lambda: top.app.fleet.seen.view is not view and drawn, "the title is shown")
             assert len(drawn) <= height // 2, "that row, and those whose age has changed meanwhile"
             drawn.clear()
             await top.press("end")
@@ -99,7 +99,9 @@ def test_a_filter_shows_only_rows_with_all_of_its_words(seed: SeedFleet) -> None
         assert "filter: zebra fix" in top.bar("tabs")
         await top.press("escape")
         assert len(top.list.order) == everything
-        await top.press("slash", *"no such word")
+        await top.press("slash", *"phase:running,queued -zebra", "enter")
+        assert {fleet.task(name).phase for name in top.list.order} == {Phase.RUNNING, Phase.QUEUED}
+        await top.press("escape", "slash", *"no such word")
         assert top.list.order == ()
         assert top.list.current is None
         await top.press("a", "escape")

@@ -103,7 +103,7 @@ def test_what_is_typed_at_once_after_the_key_that_opens_a_field_is_for_that_fiel
 
         before, name = fleet.board.seq, fleet.tasks_in(Phase.RUNNING)[0]
         type_at_once("slash", *"tax")
-        await top.until(lambda: top.app._filter == "tax")
+        await top.until(lambda: "filter: tax" in top.bar("tabs"))
         await top.press("escape")
         await top.go_to(name)
         type_at_once("m", *"say a", "enter")
@@ -180,11 +180,11 @@ def test_an_outdated_approval_is_refused_with_the_difference_and_can_be_given_to
     async def script(top: Top) -> None:
         name = top.list.order[0]
         await top.press("d")
-        await top.until(lambda: top.app._side.versions.of(name), "the patch is read")
+        await top.until(lambda: top.app.fleet.pages.versions.of(name), "the patch is read")
         # What the screen shows is older than what the log has by now.
         seen = fleet.git("rev-parse", f"{fleet.task(name).head}~1")
-        top.app._side.versions = SeenVersions()
-        top.app._side.versions.show(name, seen)
+        top.app.fleet.pages.versions = SeenVersions()
+        top.app.fleet.pages.versions.show(name, seen)
         before = fleet.board.seq
         await top.press("a")
         await top.until(lambda: isinstance(top.app.screen, ShowLines), "the difference is shown")
@@ -205,7 +205,7 @@ def test_a_refusal_shows_its_message_and_its_hint(fleet: Fleet) -> None:
 
         name = fleet.tasks_in(Phase.QUEUED)[0]
         answer = perform(fleet.workspace, Request("approve", (fleet.task(name).id,)))
-        top.app._requests.take(answer)
+        top.app.requests.take(answer)
         await top.until(lambda: "already in the merge queue" in top.toasts)
         assert "paddock queue" in top.toasts
 

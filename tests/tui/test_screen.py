@@ -2,6 +2,7 @@
 
 import os
 import signal
+import time
 from functools import partial
 
 import pytest
@@ -72,20 +73,20 @@ def _fills(top: Top, width: int) -> bool:
 
 def test_the_head_tells_counts_money_quotas_and_what_lands_next(fleet: Fleet) -> None:
     async def script(top: Top) -> None:
-        view = top.app._view
+        view = top.app.fleet.seen.view
         assert view is not None
         quotas = (QuotaUse("claude", "5 hours", 0.43), QuotaUse("codex", "week", 0.97))
-        lines = [line.plain for line in header_lines(view, quotas, 200, 4, top.app._clock())]
+        lines = [line.plain for line in header_lines(view, quotas, 200, 4, time.time())]
         assert "5 need you" in lines[0]
         assert "no daemon: paddock up" in lines[0]
         assert any("codex week 97% [███████░] · claude 5 hours 43% [███░░░░░]" in line for line in lines)
         assert any(line.startswith("queue open · 2 queued") and "● r" in line for line in lines)
-        narrow = [line.plain for line in header_lines(view, quotas, 80, 4, top.app._clock())]
+        narrow = [line.plain for line in header_lines(view, quotas, 80, 4, time.time())]
         assert narrow[0].startswith("app  5 need you  ● 3  » 2  ◆ 3  ! 1  ✗ 1  ○ 2  · 2  ✓ 4"), (
             "all of them, as symbols"
         )
         told = replace(view, notices=(Notice("halted", "main is red " * 20, "paddock queue why r1"),))
-        notice = header_lines(told, quotas, 80, 4, top.app._clock())[1]
+        notice = header_lines(told, quotas, 80, 4, time.time())[1]
         assert notice.plain.endswith("… · run: paddock queue why r1")
         assert notice.cell_len <= 80
 

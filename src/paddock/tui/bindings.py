@@ -2,11 +2,16 @@
 
 from textual.binding import Binding, BindingType
 
-from paddock.tui.keys import LOOKS, REQUESTS
+from paddock.tui import keys
 
-BINDINGS: list[BindingType] = [
-    *(Binding(key.press, f"ask('{key.action}')", show=False) for key in REQUESTS),
-    *(Binding(key.press, f"look('{key.action}')", show=False) for key in LOOKS),
+REQUESTS: list[BindingType] = [
+    *(Binding(key.press, f"ask('{key.action}')", show=False) for key in keys.REQUESTS),
+    *(Binding(key.press, f"look('{key.action}')", show=False) for key in keys.LOOKS),
+    Binding("question_mark,h", "help", show=False),
+    Binding("q,ctrl+c,ctrl+q", "quit", show=False, priority=False),
+    Binding("ctrl+z", "suspend_process", show=False, priority=True),
+]
+MOVES: list[BindingType] = [
     *(Binding(key, f"tab({number})", show=False) for number, key in enumerate("1234")),
     Binding("left", "turn(-1)", show=False),
     Binding("right", "turn(1)", show=False),
@@ -23,7 +28,4 @@ BINDINGS: list[BindingType] = [
     Binding("x", "choose", show=False),
     Binding("X", "choose_all", show=False),
     Binding("slash", "filter", show=False),
-    Binding("question_mark,h", "help", show=False),
-    Binding("q,ctrl+c,ctrl+q", "quit", show=False, priority=False),
-    Binding("ctrl+z", "suspend_process", show=False, priority=True),
 ]

@@ -1,11 +1,11 @@
 """Which row stands where: first who needs a person, then what moves, then what waits, then what is over."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from datetime import datetime
 from functools import lru_cache
 from typing import TypeAlias
 
-from paddock.core.ids import TaskId, printable, task_number
+from paddock.core.ids import TaskId, task_number
 from paddock.views.board.rows import TaskRow
 
 Rank: TypeAlias = tuple[int, float, float]
@@ -67,10 +67,3 @@ class Ranking:
 
     def group_of(self, name: str) -> int | None:
         return self._ranks[name][0] if name in self._ranks else None
-
-
-def matches(row: TaskRow, words: Iterable[str]) -> bool:
-    """Whether each word is in something the row shows; `words` are lower case."""
-    shown = (row.id, row.title, row.phase, row.need, row.reason, row.agent, row.engine, row.convoy, row.step)
-    text = "\n".join(printable(part, 400) for part in shown if part).lower()
-    return all(word in text for word in words)

@@ -97,11 +97,11 @@ class RequestFlow:
         if action == "message" and not text.strip():
             self._app.tell("nothing was sent: the message is empty")
             return
-        heads = {TaskId(row.id): head for row in rows if (head := self._app.head_shown(row)) is not None}
+        heads = {TaskId(row.id): head for row in rows if (head := self._app.fleet.head_shown(row)) is not None}
         self.request(Request(action, tuple(TaskId(row.id) for row in rows), text, heads))
 
     def request(self, request: Request) -> None:
-        self._app.leave_rows(request.tasks)
+        self._app.fleet.leave_rows(request.tasks)
         patience = self._app.set_timer(PATIENCE_SECONDS, lambda: self._app.tell(_still_trying(request)))
 
         def take(answer: Answer) -> None:

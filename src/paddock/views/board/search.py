@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable
 from paddock.views.board.rows import TaskRow
 
 FIELDS = ("phase", "agent", "engine", "model", "convoy", "kind", "need", "id", "after")
-SEARCHED = ("id", "title", "agent", "engine", "convoy", "reason", "step", "stuck", "phase")
+SEARCHED = ("id", "title", "agent", "engine", "convoy", "reason", "step", "stuck", "phase", "need")
 _WORD = re.compile(r'-?(?:[A-Za-z0-9_]+:)?"[^"]*"?|\S+')
 Test = Callable[[TaskRow], bool]
 

@@ -2,7 +2,7 @@
 // a minus in front turns a word round.
 
 const FIELDS = ["phase", "agent", "engine", "model", "convoy", "kind", "need", "id", "after"];
-const SEARCHED = ["id", "title", "agent", "engine", "convoy", "reason", "step", "stuck", "phase"];
+const SEARCHED = ["id", "title", "agent", "engine", "convoy", "reason", "step", "stuck", "phase", "need"];
 
 /** A function of a task's row, or null for an empty filter. */
 export function filterOf(text) {
