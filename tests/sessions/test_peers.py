@@ -69,6 +69,35 @@ def test_a_connection_that_its_process_has_left_belongs_to_nobody(listening: soc
         assert find_peer(client, ours.getsockname()).is_gone
 
 
+LONELY_USER = 64_321
+
+
+def _is_gone_while_on_its_way(listening: socket.socket) -> bool:
+    """A connection that was sent to a socket which nobody reads from: it is open, and no process has it."""
+    sender, receiver = socket.socketpair()
+    with socket.socket() as sent, sender, receiver:
+        sent.connect(listening.getsockname())
+        ours, client = listening.accept()
+        socket.send_fds(sender, [b"-"], [sent.fileno()])
+        with ours:
+            assert find_peer(client, ours.getsockname()).holders
+            sent.close()
+            return find_peer(client, ours.getsockname()).is_gone
+
+
+@procfs
+@pytest.mark.skipif(os.getuid() != 0, reason="only root can become a user who has no other processes")
+def test_a_connection_on_its_way_between_processes_belongs_to_nobody_though_those_of_others_hide(
+    listening: socket.socket,
+) -> None:
+    _is_gone_while_on_its_way(listening)  # what the child needs is loaded
+    child = os.fork()
+    if child == 0:
+        os.setuid(LONELY_USER)
+        os._exit(0 if _is_gone_while_on_its_way(listening) else 1)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+
+
 @procfs
 def test_of_another_machine_nothing_is_known() -> None:
     peer = find_peer(("203.0.113.7", 5000), ("192.0.2.1", 80))

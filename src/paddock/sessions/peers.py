@@ -1,7 +1,7 @@
 """Whose process is at the other end of a connection? Asked of the kernel, because a client may say what it likes.
 
-Only of connections within this machine can it be told. A process that does not show what it holds (another user's, or
-one that hides) is suspected, and what it descends from is looked at instead.
+Only of connections within this machine can it be told. A process that does not show what it holds is suspected if it
+is of the user who made the connection, and what it descends from is looked at instead.
 """
 
 import os
@@ -43,7 +43,7 @@ def find_peer(client: Address, server: Address) -> Peer:
 
 def _find_in_procfs(client: Address, server: Address) -> Peer:
     wanted = (_plain(client), _plain(server))
-    inode = next((inode for ends, inode in _connections() if ends == wanted), None)
+    inode, user = next(((inode, user) for ends, inode, user in _connections() if ends == wanted), (None, -1))
     if inode is None:
         return Peer(local=ip_address(client[0]).is_loopback)
     if inode == 0:
@@ -55,7 +55,8 @@ def _find_in_procfs(client: Address, server: Address) -> Peer:
             if _holds(pid, link):
                 holders.append(pid)
         except PermissionError:
-            hidden.append(pid)
+            if _user_of(pid) == user:
+                hidden.append(pid)
         except OSError:
             continue
     return Peer(True, tuple(holders), () if holders else tuple(hidden))
@@ -73,8 +74,17 @@ def _target(path: str) -> str:
         return ""
 
 
-def _connections() -> Iterator[tuple[tuple[Address, Address], int]]:
-    """The two ends of every TCP connection of this machine, and the inode of its socket."""
+def _user_of(pid: int) -> int:
+    """Who owns what procfs shows of a process that hides is no answer: it is root."""
+    try:
+        status = read_proc(f"/proc/{pid}/status")
+    except OSError:
+        return -1
+    return next((int(line.split()[1]) for line in status.splitlines() if line.startswith(b"Uid:")), -1)
+
+
+def _connections() -> Iterator[tuple[tuple[Address, Address], int, int]]:
+    """The two ends of every TCP connection of this machine, the inode of its socket, and the user who made that."""
     for table in _TABLES:
         try:
             lines = read_proc(table).decode("ascii").splitlines()[1:]
@@ -82,7 +92,7 @@ def _connections() -> Iterator[tuple[tuple[Address, Address], int]]:
             continue
         for line in lines:
             fields = line.split()
-            yield (parse_address(fields[1]), parse_address(fields[2])), int(fields[9])
+            yield (parse_address(fields[1]), parse_address(fields[2])), int(fields[9]), int(fields[7])
 
 
 def parse_address(text: str) -> Address:

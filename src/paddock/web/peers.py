@@ -24,7 +24,7 @@ def _judge(workspace: Workspace, client: tuple[str, int], server: tuple[str, int
     if not peer.local:
         return None
     if peer.is_gone:
-        words = "the process that asked has ended: it cannot be told whether it was an agent's"
+        words = "no process holds the connection any more: it cannot be told whether it was an agent's"
         return Problem(403, Complaint("worker", words, "keep the connection open until the answer is there"))
     owner = peer.owner(workspace.marker)
     return _refuse(workspace, Worker(owner), path) if owner else None
