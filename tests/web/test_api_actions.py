@@ -26,7 +26,8 @@ def test_a_lease_is_taken_kept_and_given_back(yard: Yard) -> None:
     assert served.get("session")["author"] in again.json["error"]["message"]
     assert served.post("leases/renew", {"name": "port:5432", "generation": 1})["ttl_seconds"] > 890, "none is shortened"
     assert served.post("leases/renew", {"name": "port:5432", "ttl_seconds": 60})["ttl_seconds"] == 60
-    assert refused(served, "leases/renew", {"name": "port:5432", "generation": 7}).error == "refused"
+    stale = refused(served, "leases/renew", {"name": "port:5432", "generation": 7})
+    assert (stale.error, "GET /leases" in stale.json["error"]["hint"]) == ("refused", True)
     assert refused(served, "leases/acquire", {"name": "port:x"}).error == "misuse"
     assert refused(served, "leases/acquire", {"name": "db", "for": "t9.1"}).error == "unknown"
     with ThreadPoolExecutor(1) as pool:

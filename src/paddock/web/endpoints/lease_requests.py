@@ -1,11 +1,14 @@
 """What can be asked of leases: to take one, to keep it, to give it back."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Annotated
 
 import msgspec
 from msgspec import Meta
 
 from paddock.core.durations import LONGEST_SECONDS
+from paddock.core.errors import PaddockError
 from paddock.core.intent.leases import LeaseClaim, LeaseRequest, release_lease, renew_lease
 from paddock.core.leases.lease import LeaseRenewed
 from paddock.fleet.leases import holder_of, take_lease
@@ -40,7 +43,8 @@ def acquire(visit: Visit[NoQuery, AcquireBody]) -> LeaseAnswer:
     seconds = workspace.config.leases.ttl if body.ttl_seconds is None else body.ttl_seconds
     # There is no process that holds it: the moment tells two requests of one person apart.
     holder = msgspec.structs.replace(holder_of(workspace, body.for_), started=visit.now)
-    held = take_lease(workspace, LeaseRequest(body.name, holder, seconds), body.wait_seconds)
+    with _hinting():
+        held = take_lease(workspace, LeaseRequest(body.name, holder, seconds), body.wait_seconds)
     return LeaseAnswer(name=held.name, generation=held.generation, ttl_seconds=seconds)
 
 
@@ -68,9 +72,10 @@ def renew(visit: Visit[NoQuery, RenewBody]) -> LeaseAnswer:
     workspace, body = visit.workspace, visit.body
     claim, ttl = _claim(visit), body.ttl_seconds
     seconds = workspace.config.leases.ttl if ttl is None else ttl
-    [renewed] = workspace.record(
-        lambda board: renew_lease(board, claim, seconds, visit.now, may_shorten=ttl is not None)
-    )
+    with _hinting():
+        [renewed] = workspace.record(
+            lambda board: renew_lease(board, claim, seconds, visit.now, may_shorten=ttl is not None)
+        )
     assert isinstance(renewed.event, LeaseRenewed)
     done = renewed.event
     return LeaseAnswer(name=done.name, generation=done.generation, ttl_seconds=done.ttl_seconds)
@@ -78,10 +83,21 @@ def renew(visit: Visit[NoQuery, RenewBody]) -> LeaseAnswer:
 
 def release(visit: Visit[NoQuery, ReleaseBody]) -> NameAnswer:
     claim = _claim(visit)
-    visit.workspace.record(lambda board: release_lease(board, claim))
+    with _hinting():
+        visit.workspace.record(lambda board: release_lease(board, claim))
     return NameAnswer(name=visit.body.name)
 
 
 def _claim(visit: Visit[NoQuery, RenewBody] | Visit[NoQuery, ReleaseBody]) -> LeaseClaim:
     body = visit.body
     return LeaseClaim(body.name, holder_of(visit.workspace, body.for_).name, body.generation)
+
+
+@contextmanager
+def _hinting() -> Iterator[None]:
+    """A refusal without a hint gets one: whoever asks here does not see the command's own page."""
+    try:
+        yield
+    except PaddockError as error:
+        error.hint = error.hint or "`GET /leases` lists who holds what"
+        raise
