@@ -34,10 +34,11 @@ function keyName(event) {
 /** The keys that work now, by scope, each `{key, words}`. */
 export function listedKeys(shown = layers.value) {
   const scopes = new Map();
-  for (const {scope, bindings} of shown) {
+  for (const [index, {scope, bindings}] of shown.entries()) {
+    const isTaken = (key) => shown.slice(index + 1).some((above) => key in above.bindings);
     const listed = scopes.get(scope) ?? [];
     for (const [key, bound] of Object.entries(bindings)) {
-      if (Array.isArray(bound)) listed.push({key, words: bound[0]});
+      if (Array.isArray(bound) && !isTaken(key)) listed.push({key, words: bound[0]});
     }
     if (listed.length) scopes.set(scope, listed);
   }

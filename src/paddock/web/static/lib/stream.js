@@ -34,6 +34,11 @@ export function watch(view) {
   if (wanted.join() !== watched.peek().join()) watched.value = wanted;
 }
 
+/** Nothing that is asked for now gets there. */
+export function isCutOff() {
+  return state.value === "cut" || state.value === "refused";
+}
+
 export function isStale() {
   return state.value !== "live";
 }

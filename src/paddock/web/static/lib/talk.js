@@ -65,6 +65,10 @@ export class Talk {
     for (;;) {
       const last = this.parts.peek().at(-1);
       if (!last || last.turn !== turn) return;
+      if (!last.entries.length) {
+        this.parts.value = [...this.parts.peek().slice(0, -1), await this.ask({turn})];
+        return;
+      }
       const page = await this.ask({turn, after: last.last, limit: 2 * PAGE});
       const merged = {...page, entries: [...last.entries, ...page.entries], first: last.first,
         more_before: last.more_before, opening: last.opening ?? page.opening};

@@ -182,7 +182,7 @@ function withoutTitle(brief, title) {
 function Brief({id, brief, hasPrompt}) {
   const [isWhole, setWhole] = useState(false);
   const [prompt, setPrompt] = useState(null);
-  const isLong = brief.length > BRIEF_CHARS;
+  const isLong = brief.length > 1.25 * BRIEF_CHARS;
   const load = async () => {
     if (prompt) return setPrompt(null);
     try {

@@ -8,15 +8,15 @@ export function Age({at}) {
   return html`${text}`;
 }
 
-/** An estimate: "about 1m 40s" until then, and "any moment" from then on. */
-export function Until({at, isRough = false}) {
-  const text = useMemo(() => computed(() => untilWords(-secondsSince(at), isRough)), [at, isRough]);
+/** An estimate: "about 1m 40s" until then, after `lead`, and "any moment" from then on. */
+export function Until({at, isRough = false, lead = ""}) {
+  const text = useMemo(() => computed(() => untilWords(-secondsSince(at), isRough, lead)), [at, isRough, lead]);
   return html`${text}`;
 }
 
-function untilWords(seconds, isRough) {
+function untilWords(seconds, isRough, lead) {
   if (seconds < 1) return "any moment";
-  return `about ${isRough ? roughly(seconds) : countdown(seconds)}`;
+  return `${lead}about ${isRough ? roughly(seconds) : countdown(seconds)}`;
 }
 
 /** What is left until then, without a word more. */

@@ -45,6 +45,8 @@ export function TopBar() {
 /** What the page shows is of before. It goes on by itself when the log is back. */
 function LogTrouble() {
   const {log, log_hint: hint} = pulse.value;
+  if (state.value === "refused") return html`<p class="trouble" role="alert"><${State} of="failed" words="No access" />
+    <span><${Words} text=${EXPLAINED.refused} /></span></p>`;
   if (!log || state.value !== "live") return null;
   return html`<p class="trouble" role="alert"><${State} of="failed" words="The log cannot be read" />
     <span><${Words} text=${log} />. Figures stand still until it can be read again.

@@ -54,7 +54,7 @@ function Note({phase, section, tasks}) {
   if (phase === "running") return html`<${StuckNote} section=${section} tasks=${tasks} />`;
   if (phase === "queued") {
     const next = board.field("queue").value?.next;
-    return next ? html`next landing <${Until} at=${next.eta} />` : "";
+    return next ? html`next landing <${Until} at=${next.eta} lead="in " />` : "";
   }
   if (phase === "ready") {
     const agents = board.field("agents").value;

@@ -75,7 +75,7 @@ function Stopped({state, reason, since, by}) {
 function NextLanding({next, queued}) {
   if (!next) return html`<span class="cut"><${Words} text=${withoutNext(queued)} /></span>`;
   const what = next.members.length === 1 ? next.members[0] : `Train of ${next.members.length}`;
-  return html`<span class="cut">${what} lands <${Until} at=${next.eta} /></span>`;
+  return html`<span class="cut">${what} lands <${Until} at=${next.eta} lead="in " /></span>`;
 }
 
 function withoutNext(queued) {

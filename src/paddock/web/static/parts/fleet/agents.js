@@ -34,7 +34,7 @@ export function Agents({fleet}) {
 function Hours({data}) {
   return html`<${Chart} data=${data.plot} series=${SERIES} height=${230} label=${data.label} />
     <${Bands} times=${data.times} values=${data.bound} words=${wordsOf} classes=${colourOf} label=${data.held} />
-    <p class="keys dim">
+    <p class="chart-keys dim">
       <span class="st running"><svg width="18" height="10" aria-hidden="true">
         <path d="M0 5H18" class="linec" /></svg>running</span>
       <span class="st"><svg width="18" height="10" aria-hidden="true">

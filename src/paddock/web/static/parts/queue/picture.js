@@ -6,7 +6,7 @@ import {LEFT, MAIN_Y, ROWS_Y, anchor, densityOf, heightOf, rowsOf, scaleOf, tick
 import {MainLine} from "./main-line.js";
 import {PlannedBox, RunBox, placePlanned} from "./run-box.js";
 
-const LEAST_WIDTH = 1040;
+const LEAST_WIDTH = 880;
 const NOW_ROOM = 62;
 
 /** `runs` are plain rows in the order they began. `chosen` is a signal with the run that the keyboard is on. */

@@ -72,7 +72,7 @@ function Facts({story}) {
   return html`<p class="fyi">
     ${story.purpose} of ${story.members.length
     ? story.members.map(({id}, index) => html`${index > 0 && ", "}<${ChangeId} id=${id} />`) : "main itself"}, on <code>
-    ${story.base.slice(0, 10)}</code>${said && html`: ${said}`}</p>`;
+    ${story.base.slice(0, 10)}</code>${said && html`: <${Words} text=${said} />`}</p>`;
 }
 
 function useLog(run, step) {

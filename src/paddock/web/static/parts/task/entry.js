@@ -51,7 +51,7 @@ export function Entry({entry, isLive = false}) {
 export function Opening({opening}) {
   return opening.said.map((one, index) => {
     if (one.what !== "task") return html`<div class="msg from words" key=${index}><small>${one.what} from ${one.by}
-      </small>${cut(one.text, TEXT_CHARS)}</div>`;
+      </small><${Prose} text=${one.text} /></div>`;
     return html`<${Folded} key=${index} icon="read" words=${`brief from ${one.by}`}
       note=${bytes(new Blob([one.text]).size)}
       content=${() => cut(one.text, TEXT_CHARS)} />`;

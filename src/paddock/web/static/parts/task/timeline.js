@@ -1,6 +1,6 @@
 // The way of a task so far, what comes next, and all that happened to it.
 
-import {Fragment, html, useState} from "../../lib/ui.js";
+import {Fragment, html, useLayoutEffect, useRef, useState} from "../../lib/ui.js";
 import {timeOfDay, timeWithSeconds} from "../../lib/format.js";
 import {Age, Until} from "../age.js";
 import {Icon, State} from "../badge.js";
@@ -17,7 +17,9 @@ export function Way({page, changes}) {
   const steps = rowsOf(page).filter((row) => row.step);
   const shown = steps.slice(-SHOWN);
   const isOn = ["running", "reviewing"].includes(page.task.phase);
-  return html`<ol class="path panel" aria-label="The way so far">
+  const strip = useRef(null);
+  useLayoutEffect(() => { strip.current.scrollLeft = strip.current.scrollWidth; }, [steps.length, page.next.length]);
+  return html`<ol class="path panel" aria-label="The way so far" ref=${strip}>
     ${steps.length > shown.length
       && html`<li class="plain"><span class="st plain"><${Icon} name="more" />${steps.length - shown.length} before
       </span><div class="dim">in all events</div></li>`}
