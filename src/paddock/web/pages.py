@@ -66,7 +66,8 @@ def locked_page() -> Response:
 
 def missing_page(path: str) -> Response:
     shown = escape(path[:80])
-    return _plain_page("Not found", f'There is no page <code>{shown}</code>. <a href="/">The board</a> is here.', 404)
+    here = '<a class="link" href="/">The board</a> is here.'
+    return _plain_page("Not found", f"There is no page <code>{shown}</code>. {here}", 404)
 
 
 def _plain_page(title: str, words: str, status: int) -> Response:

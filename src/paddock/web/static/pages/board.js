@@ -3,6 +3,7 @@
 import {html, signal, useComputed, useEffect, useRef, useSignal} from "../lib/ui.js";
 import {cursor, isSteered, notePointer, pointerLeft, selectAll, selected} from "../lib/cursor.js";
 import {filterOf} from "../lib/filter.js";
+import {plural} from "../lib/format.js";
 import {recall, remember} from "../lib/memory.js";
 import {convoyPath, go, route} from "../lib/route.js";
 import {GROUPS} from "../lib/sections.js";
@@ -51,7 +52,7 @@ function Page({params, query}) {
   return html`<main class=${`page as-${layout.value}`}>
     <${Head} field=${field} convoy=${params.convoy} />
     <${Strip} />
-    <${Flow} chosen=${phase} base=${base} />
+    <${Flow} chosen=${phase} base=${base} convoy=${params.convoy} />
     <div class="board" onPointerMove=${notePointer} onPointerLeave=${pointerLeft}>
       <div class="stack0">
         <${Needs} tasks=${tasks} section=${sectionOf("needs")} isFiltered=${Boolean(phase || filter.value)} />
@@ -73,7 +74,7 @@ function Head({field, convoy}) {
   const isSelecting = selected.value.size > 0;
   const select = () => selectAll(isSelecting || !cursor.value ? [] : [cursor.value.id]);
   return html`<div class="head"><div><h1>${convoy ? html`<a class="dim" href="/">Board</a> / ${convoy}` : "Board"}</h1>
-      <p class="lede"><${Words} text=${documentOf("board").field("words").value} /></p></div>
+      <p class="lede"><${Words} text=${ledeOf(convoy)} /></p></div>
     <div class="acts"><span class="seg" role="radiogroup" aria-label="Layout">
         <${Layout} name="rows" words="Rows" set=${set} /><${Layout} name="cards" words="Cards" set=${set} /></span>
       <label class="filter"><span class="hide">Filter</span>
@@ -85,6 +86,15 @@ function Head({field, convoy}) {
         x</kbd></button>
       <button type="button" class="b" onClick=${() => openNewTask()}><${Icon} name="plus" />New task <kbd>n</kbd>
         </button></div></div>`;
+}
+
+function ledeOf(convoy) {
+  const board = documentOf("board");
+  if (!convoy) return board.field("words").value;
+  const row = board.field("convoys").value?.get(convoy)?.value;
+  if (!row) return "There is no such convoy.";
+  const needs = row.needs ? `; ${plural(row.needs, "task")} ${row.needs === 1 ? "needs" : "need"} you` : "";
+  return `${row.title && `${row.title.replace(/\.$/, "")}. `}${row.done} of ${row.total} done${needs}.`;
 }
 
 function Layout({name, words, set}) {

@@ -105,8 +105,12 @@ function Entry({record, count, isHere, choose}) {
     <span class="id">${record.seq}</span>
     <time datetime=${record.at} title=${dayAndTime(record.at)}>${timeWithSeconds(record.at)}</time>
     <span class="mono cut">${record.kind}</span><span class="id">${record.attempt ?? record.task ?? ""}</span>
-    <span class="cut words">${record.words || html`<span class="dim"><span class="narrow">${record.kind} </span>by ${record.actor}
-      ${count > 1 ? `, and ${grouped(count - 1)} like it before` : ""}</span>`}</span></button>`;
+    <span class="cut words">${record.words || html`<${Wordless} record=${record} count=${count} />`}</span></button>`;
+}
+
+function Wordless({record, count}) {
+  return html`<span class="dim"><span class="narrow">${record.kind} </span>by ${record.actor}
+    ${count > 1 ? `, and ${grouped(count - 1)} like it before` : ""}</span>`;
 }
 
 /** New events keep the end in sight while following. */

@@ -6,8 +6,10 @@ import {Mark, PHASES} from "../badge.js";
 
 const GAP_AFTER = "landed";
 
-export function Flow({chosen, base}) {
-  const counts = documentOf("board").field("counts").value;
+/** Of all tasks, or of one convoy's. */
+export function Flow({chosen, base, convoy}) {
+  const board = documentOf("board");
+  const counts = convoy ? board.field("convoys").value.get(convoy)?.value.counts ?? {} : board.field("counts").value;
   const pathOf = (phase) => (phase ? `${base}?phase=${phase}` : base);
   return html`<nav class="flow panel" aria-label="Phases">${PHASES.map((phase) => html`
     <a href=${pathOf(phase === chosen ? "" : phase)} aria-current=${phase === chosen ? "true" : null}

@@ -20,12 +20,11 @@ const RESULTS = {pass: "landed", fail: "failed", timeout: "failed", infra: "bloc
 
 /** Legal actions with what they do, the others dashed with why not. */
 export function YouCan({id, choices, act, main}) {
-  const readOnly = Boolean(session.value?.read_only);
-  const cutOff = isCutOff();
+  const offAll = session.value?.read_only ? "this page may only read" : isCutOff() ? "the server does not answer" : "";
   const isSent = pendingOf(id).value !== "";
   const known = ORDER.flatMap((action) => choices.filter((choice) => choice.action === action));
-  const legal = known.filter((choice) => choice.allowed && !readOnly && !cutOff);
-  const not = known.filter((choice) => !choice.allowed || readOnly || cutOff);
+  const legal = known.filter((choice) => choice.allowed && !offAll);
+  const not = known.filter((choice) => !choice.allowed || offAll);
   const item = (choice, isOff) => html`<li key=${choice.action}>
     <button type="button" class=${`b${choice.action === main && !isOff ? " main" : ""}`}
     aria-disabled=${isOff ? "true" : null}
@@ -33,7 +32,7 @@ export function YouCan({id, choices, act, main}) {
         <${Icon} name=${SIGNS[choice.action]} />${wordsOf(choice.action)}
         ${KEYS[choice.action] && html`<kbd>${KEYS[choice.action]}</kbd>`}</button>
     <span id=${`why-${choice.action}`} class="isolate">
-      <${Words} text=${readOnly ? "this page may only read" : cutOff ? "the server does not answer" : choice.why} /></span></li>`;
+      <${Words} text=${offAll || choice.why} /></span></li>`;
   return html`<section class="panel" aria-label="You can"><header><h2>You can</h2>
     ${isSent && html`<span class="end">sent, not seen in the log yet</span>`}</header>
     <div class="in"><ul class=${`legal${isSent ? " sent" : ""}`}>
