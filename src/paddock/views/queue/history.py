@@ -140,8 +140,8 @@ def _tell_change(record: Record) -> StoryLine | None:
             words = f"{name} was found to build on {', '.join(member.id for member in members)}: waits for it"
             return line(words, (name,), minor=True)
         case qe.CompositionRefused(id=name) as event:
-            paths = ", ".join(event.paths)
-            words = f"{name} could not be merged ({event.cause.value}) with {event.against or event.base[:10]}: {paths}"
+            paths = f": {', '.join(event.paths)}" if event.paths else ""
+            words = f"{name} could not be merged ({event.cause.value}) with {event.against or event.base[:10]}{paths}"
             return line(words, (name,), minor=True)
         case qe.ChangeConflicted(id=name) as event:
             words = f"returned {name}: conflicts with {event.against or event.base[:10]} in {', '.join(event.paths)}"

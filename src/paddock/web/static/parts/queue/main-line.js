@@ -7,6 +7,8 @@ import {LEFT, MAIN_Y, boxOf} from "./geometry.js";
 
 /** Marks that are closer than this are one. */
 const TOGETHER = 17;
+/** How main's last value is drawn: what nobody has tested is not green. */
+export const RAILS = {green: "", red: "red"};
 
 /** What lands together is one mark. */
 export function MainLine({queue, tips, runs, scale, rows, now}) {
@@ -19,6 +21,7 @@ export function MainLine({queue, tips, runs, scale, rows, now}) {
   const past = clustersOf(shown, (one, other) => Boolean(one.run) === Boolean(other.run));
   const last = ahead.at(-1)?.x ?? scale.x(now);
   const begin = shown.length && !shown[0].run && !shown[0].by ? shown[0].x : LEFT + 8;
+  const since = Math.max(begin, shown.at(-1)?.x ?? begin);
   let labelled = -Infinity;
   const isRoomy = (x, room) => {
     if (x - labelled <= room) return false;
@@ -27,8 +30,9 @@ export function MainLine({queue, tips, runs, scale, rows, now}) {
   };
   return html`<g>
     <text class="ct k" x="0" y=${MAIN_Y + 4}>main</text>
-    <path class=${`rail ${queue.main.state === "red" ? "red" : ""}`}
-      d=${`M${begin} ${MAIN_Y}H${Math.max(begin, scale.x(now))}`} />
+    <path class="rail" d=${`M${begin} ${MAIN_Y}H${since}`} />
+    <path class=${`rail ${RAILS[queue.main.state] ?? "unsure"}`}
+      d=${`M${since} ${MAIN_Y}H${Math.max(since, scale.x(now))}`} />
     ${ahead.length > 0 && html`<path class="rail next" d=${`M${scale.x(now) + 6} ${MAIN_Y}H${last}`} />`}
     ${shown.map((tip) => html`
       <${Lift} key=${tip.commit} tip=${tip} run=${byId.get(tip.run)} scale=${scale} rows=${rows} />`)}

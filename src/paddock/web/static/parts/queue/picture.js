@@ -3,7 +3,7 @@
 import {html, useEffect, useMemo, useRef, useSignal} from "../../lib/ui.js";
 import {clock, plural, timeOfDay, timeWithSeconds} from "../../lib/format.js";
 import {LEFT, MAIN_Y, ROWS_Y, anchor, densityOf, heightOf, rowsOf, scaleOf, ticksOf} from "./geometry.js";
-import {MainLine} from "./main-line.js";
+import {MainLine, RAILS} from "./main-line.js";
 import {PlannedBox, RunBox, placePlanned} from "./run-box.js";
 
 const LEAST_WIDTH = 880;
@@ -30,7 +30,7 @@ export function Picture({queue, runs, tips, seconds, chosen, hovered, open}) {
     ${placePlanned(queue, runs, clock.peek(), scale).map((run, index) => rows.isShown(run)
       && html`<${PlannedBox} key=${index} run=${run} scale=${scale} rows=${rows} />`)}
     <${Arcs} runs=${runs} scale=${scale} rows=${rows} hovered=${hovered} />
-    <${NowLine} scale=${scale} bottom=${rows.bottom} isRed=${queue.main.state === "red"} />
+    <${NowLine} scale=${scale} bottom=${rows.bottom} state=${queue.main.state} />
   </svg></div>`;
 }
 
@@ -117,10 +117,10 @@ function Band({scale, rows, runs, now}) {
       <polygon points=${area(bad)} fill="url(#hatch)" /></g>`;
 }
 
-function NowLine({scale, bottom, isRed}) {
+function NowLine({scale, bottom, state}) {
   const at = clock.value;
   const since = scale.x(anchor(at, scale.seconds));
-  return html`<path class=${`rail ${isRed ? "red" : ""}`} d=${`M${since} ${MAIN_Y}H${scale.x(at).toFixed(1)}`}
+  return html`<path class=${`rail ${RAILS[state] ?? "unsure"}`} d=${`M${since} ${MAIN_Y}H${scale.x(at).toFixed(1)}`}
     aria-hidden="true" />
     <g transform=${`translate(${scale.x(at).toFixed(1)} 0)`} aria-hidden="true" class="now-line">
       <path class="axis now" d=${`M0 32V${bottom}`} />
