@@ -68,6 +68,18 @@ def test_while_another_program_has_locked_the_log_everybody_is_told_so_soon(yard
     assert served.ask("GET", "/healthz").status == 200
 
 
+def test_a_repository_that_was_moved_is_said_to_be_and_is_served_again_when_it_is_back(yard: Yard) -> None:
+    served = serve_api(yard)
+    elsewhere = yard.top.with_name("elsewhere")
+    yard.top.rename(elsewhere)
+    for method, path in (("GET", "/api/v1/status"), ("POST", "/api/v1/queue/freeze")):
+        answer = served.ask(method, path, b"{}" if method == "POST" else None)
+        assert (answer.status, answer.error) == (503, "log")
+        assert f"`{yard.top}` was moved or deleted" in answer.json["error"]["message"]
+    elsewhere.rename(yard.top)
+    assert served.post("queue/freeze", {})["state"] == "frozen"
+
+
 def test_a_hundred_megabytes_of_transcript_are_read_by_pages_in_little_memory(yard: Yard) -> None:
     yard.add(write("a.txt"), commit("Work"))
     yard.run()

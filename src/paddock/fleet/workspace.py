@@ -209,6 +209,8 @@ class Workspace:
     def _require_log(self) -> None:
         if self.has_log:
             return
+        if not self.repo.common_dir.is_dir():
+            raise LogUnusable(f"the repository `{self.top}` was moved or deleted", "start this again where it is now")
         require_known(self.repo)
         hint = "run `paddock init` there"
         if self.repo.git("config", "--get", "remote.origin.url", check=False).ok:

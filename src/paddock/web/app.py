@@ -81,7 +81,7 @@ def _route(fleet: ServedFleet, endpoint: Endpoint) -> Route:  # type: ignore[typ
         except ClientDisconnect:
             return Response(status_code=400)
         except Exception as error:
-            if not isinstance(error, PaddockError):
+            if not isinstance(error, (PaddockError, OSError)):
                 traceback.print_exc(file=sys.stderr)
             return answer_problem(problem_of(error))
 

@@ -42,7 +42,8 @@ def problem_of(error: Exception) -> Problem:
         case PaddockError():
             return Problem(status_of(error), complaint_about(error))
         case OSError():
-            return Problem(503, Complaint("system", f"the system refused: {error.strerror or type(error).__name__}"))
+            words = f"the system refused: {error.strerror or type(error).__name__}"
+            return Problem(503, Complaint("system", words, "`paddock doctor` checks disk and permissions"))
         case _:
             words = f"internal error: {type(error).__name__}"
             return Problem(500, Complaint("internal", words, "this is a bug in Paddock: the server's log has more"))

@@ -68,7 +68,7 @@ async function takeHistory() {
 function open() {
   close();
   if (document.hidden || !watched.peek().length) return;
-  heard = Date.now();
+  heard = performance.now();
   hasOpened = false;
   source = new EventSource(address());
   source.onopen = () => { hasOpened = true; };
@@ -118,7 +118,7 @@ async function findOutWhy() {
 }
 
 function enqueue(kind, data) {
-  heard = Date.now();
+  heard = performance.now();
   waiting.push([kind, data]);
   if (!frame) frame = requestAnimationFrame(flush);
 }
@@ -170,6 +170,6 @@ function sayWhyAgain() {
 }
 
 function checkPulse() {
-  if (state.peek() === "live" && Date.now() - heard > STALE_MILLISECONDS) state.value = "stale";
-  if (state.peek() === "stale" && Date.now() - heard > 2 * STALE_MILLISECONDS) onError();
+  if (state.peek() === "live" && performance.now() - heard > STALE_MILLISECONDS) state.value = "stale";
+  if (state.peek() === "stale" && performance.now() - heard > 2 * STALE_MILLISECONDS) onError();
 }
