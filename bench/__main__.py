@@ -21,6 +21,7 @@ SUITES = {
     "admission": "bench.admission",
     "admission-real": "bench.admission_real",
     "web": "bench.web",
+    "terminal": "bench.terminal",
 }
 _AsWritten = argparse.RawDescriptionHelpFormatter
 

@@ -13,7 +13,6 @@ Tasks count by the time their thread ran (`bench/mainthread.py`); the wall clock
 
 import argparse
 import contextlib
-import json
 import subprocess
 import sys
 import tempfile
@@ -30,6 +29,7 @@ from bench.browser import Served, chromium, plain_environment, served
 from bench.mainthread import MainThread, traced
 from bench.measure import Line, print_table, take_turns, write_json
 from bench.seeded_fleet import THOUSAND, Herd, seed_fleet
+from bench.web_writer import append_events
 from paddock.store.sqlite import SqliteStore
 
 PATIENCE_MILLISECONDS = 120_000
@@ -235,7 +235,7 @@ def under_load(watched: Browser, others: Browser, empties: Browser, site: Served
     on_screen = page.evaluate("[...document.querySelectorAll('.groups .r .id')].map((id) => id.textContent.trim())")
     with traced(page) as thread, traced(empty) as empty_thread:
         before, began = cpu_seconds(site.process), time.monotonic()
-        appended = append_events(top, sizes, on_screen)
+        appended = append_events(top, sizes.seconds, sizes.events_per_second, on_screen)
         took = time.monotonic() - began
         used = cpu_seconds(site.process) - before
         page.wait_for_timeout(sizes.settle_ms)
@@ -264,14 +264,6 @@ def seen_by(page: Page, appended: Mapping[int, float], thread: MainThread) -> Se
         raise RuntimeError(f"only {len(delays)} of {len(appended)} changes came to the screen of {page.url}")
     p95 = quantiles(delays, n=20)[-1] if len(delays) > 1 else delays[0]
     return Seen(delays[len(delays) // 2], p95, thread)
-
-
-def append_events(top: Path, sizes: Sizes, on_screen: list[str]) -> dict[int, float]:
-    """By another process. When each mark was appended, in milliseconds since the epoch."""
-    told = {"top": str(top), "seconds": sizes.seconds, "rate": sizes.events_per_second, "tasks": on_screen}
-    command = (sys.executable, "-m", "bench.web_writer")
-    done = subprocess.run(command, input=json.dumps(told), check=True, stdout=subprocess.PIPE, text=True)
-    return {int(mark): at for mark, at in json.loads(done.stdout).items()}
 
 
 def cpu_seconds(process: psutil.Process) -> float:

@@ -1,12 +1,14 @@
-"""Appends events as a busy fleet would, at a steady pace, for `bench.web`.
+"""Appends events as a busy fleet would, at a steady pace, for `bench.web` and `bench.terminal`.
 
 Every other event gives a task on the screen a title with a mark such as `§12§`; the rest are turns that end and
 begin. Once a second the agents' steps are told, as a daemon does. Prints when each mark was appended.
 """
 
 import json
+import subprocess
 import sys
 import time
+from collections.abc import Sequence
 from pathlib import Path
 
 from bench.seeded_agents import glance_at
@@ -19,6 +21,14 @@ from paddock.store.protocol import Author
 from paddock.store.sqlite import SqliteStore
 
 DAEMON = Author("daemon@harbor")
+
+
+def append_events(top: Path, seconds: float, rate: float, on_screen: Sequence[str]) -> dict[int, float]:
+    """By another process. When each mark was appended, in milliseconds since the epoch."""
+    told = {"top": str(top), "seconds": seconds, "rate": rate, "tasks": list(on_screen)}
+    command = (sys.executable, "-m", "bench.web_writer")
+    done = subprocess.run(command, input=json.dumps(told), check=True, stdout=subprocess.PIPE, text=True)
+    return {int(mark): at for mark, at in json.loads(done.stdout).items()}
 
 
 def main() -> None:
