@@ -98,7 +98,9 @@ def _find_elsewhere(workspace: Workspace, board: Board) -> list[WorkElsewhere]:
     runs = board.queue.running.values() if board.queue_switches.entries else ()
     running = [(str(one.id), Host(one.host, one.host_id), one.started) for one in attempts]
     running += [(one.id, Host(one.host, one.host_id), one.started_at) for one in runs]
-    far = [one for one in running if not is_this_host(one[1]) and not workspace.site.sessions.reaches(one[1])]
+    others = {host for host in {host for _, host, _ in running} if not is_this_host(host)}
+    unreached = {host for host in others if not workspace.site.sessions.reaches(host)}
+    far = [one for one in running if one[1] in unreached]
     if not far:
         return []
     from shlex import quote

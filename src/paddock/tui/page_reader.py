@@ -1,5 +1,6 @@
 """Which page of the selected row is read when: one at a time, in a thread, and again once something has changed."""
 
+import time
 from collections.abc import Callable
 
 from paddock.core.ids import TaskId
@@ -9,6 +10,8 @@ from paddock.views.board.rows import TaskRow
 
 Place = tuple[str, str]
 """A task and a tab."""
+PAUSE_SECONDS = 0.05
+"""Before a page is read, so that the cursor is drawn first."""
 
 
 class PageReader:
@@ -17,6 +20,7 @@ class PageReader:
     def __init__(self, workspace: Callable[[], Workspace], start: Callable[[Callable[[], Page]], None]) -> None:
         self._workspace, self._start = workspace, start
         self._wanted: Place | None = None
+        self._place: Place = ("", "")
         self._stamp: object = None
         self._is_reading = False
         self._is_due = False
@@ -24,12 +28,13 @@ class PageReader:
     def want(self, row: TaskRow | None, tab: str, *, again: bool = False) -> None:
         """`again`: also if nothing that the row tells has changed."""
         if row is None:
-            self._wanted, self._stamp = None, None
+            self._wanted, self._stamp, self._is_due = None, None, False
             return
         place, stamp = (row.id, tab), _stamp(row, tab)
         if place == self._wanted and stamp == self._stamp and not again:
             return
-        self._wanted, self._stamp, self._is_due = place, stamp, True
+        self._wanted = self._place = place
+        self._stamp, self._is_due = stamp, True
         self._read()
 
     def take(self, page: Page) -> bool:
@@ -39,11 +44,16 @@ class PageReader:
         return (page.task, page.tab) == self._wanted
 
     def _read(self) -> None:
-        if self._is_reading or not self._is_due or self._wanted is None:
-            return
-        self._is_reading, self._is_due = True, False
-        task, tab = self._wanted
-        self._start(lambda: read_page(self._workspace(), TaskId(task), tab))
+        if not self._is_reading and self._is_due:
+            self._is_reading = True
+            self._start(self._read_newest)
+
+    def _read_newest(self) -> Page:
+        """In the thread, when whoever moves on from row to row may have stopped: the page that is wanted by then."""
+        time.sleep(PAUSE_SECONDS)
+        self._is_due = False
+        task, tab = self._place
+        return read_page(self._workspace(), TaskId(task), tab)
 
 
 def _stamp(row: TaskRow, tab: str) -> object:
