@@ -82,7 +82,8 @@ STREAM_TEXT = """\
 What happens, as it happens: server-sent events, without end. A record of the log has its number as `id`, and the
 data of `/log/{seq}`. `event: view` tells a live view: first `whole`, then what has changed, as `set` (fields) and
 `rows` (of the `tables`; null for one that is gone), each with a `mark` to go on from. `event: pulse` comes at once and
-then every 5 s. A client that takes nothing for 20 s is cut off."""
+then every 5 s; its `log` and `log_hint` tell why the log cannot be read, its `identity` which log it is. A client that
+takes nothing for 20 s is cut off."""
 _PLAIN_TYPES = {str: "text", int: "integer", float: "number", bool: "true or false", NoneType: "null"}
 
 

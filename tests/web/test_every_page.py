@@ -1,7 +1,9 @@
 """What holds for every page, over a day's work and over an empty log: it fits, it is accessible, it is strict."""
 
 import re
+import threading
 import urllib.request
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe  # type: ignore[import-untyped]
@@ -128,6 +130,59 @@ def test_the_policy_allows_nothing_inline_and_nothing_from_elsewhere(site: Site)
         assert policy["script-src"] == policy["style-src"] == policy["connect-src"] == "'self'"
         assert policy["frame-ancestors"] == policy["base-uri"] == policy["form-action"] == "'none'"
         assert not re.search(r"unsafe|https?:|\*", " ".join(policy.values()))
+
+
+FROM_ANOTHER_SERVER = """async (to) => {
+  const told = [];
+  const attempt = (run) => run().then((found) => told.push(found), () => told.push("refused"));
+  const body = JSON.stringify({reason: "forged"}), sent = {method: "POST", credentials: "include", body};
+  await attempt(async () => (await fetch(to + "/api/v1/queue/freeze", {...sent, mode: "no-cors"})).type);
+  await attempt(async () => (await fetch(to + "/api/v1/queue/freeze",
+    {...sent, headers: {"Content-Type": "application/json"}})).status);
+  await attempt(async () => (await fetch(to + "/api/v1/status", {credentials: "include"})).status);
+  await attempt(() => new Promise((found, refused) => {
+    const events = new EventSource(to + "/api/v1/events?after=0", {withCredentials: true});
+    events.onmessage = () => found("an event");
+    events.onerror = refused;
+  }));
+  await attempt(() => new Promise((found, refused) => {
+    const script = Object.assign(document.createElement("script"), {src: to + "/api/v1/status", onerror: refused});
+    script.onload = () => found("a script");
+    document.head.append(script);
+  }));
+  const form = Object.assign(document.createElement("form"),
+    {method: "post", enctype: "text/plain", action: to + "/api/v1/queue/freeze"});
+  form.append(Object.assign(document.createElement("input"), {name: '{"reason": "', value: 'forged"}'}));
+  document.body.append(form);
+  form.submit();
+  return told;
+}"""
+
+
+class AnotherServer(SimpleHTTPRequestHandler):
+    def do_GET(self) -> None:
+        self.send_response(200)
+        self.send_header("Content-Type", "text/html")
+        self.end_headers()
+        self.wfile.write(b"<!doctype html><title>Another</title>")
+
+    def log_message(self, *_words: object) -> None:
+        pass
+
+
+def test_a_page_of_another_server_of_this_machine_can_neither_ask_nor_look(site: Site) -> None:
+    """It is sent the cookie: ports are one site to a browser."""
+    page = site.page().context.new_page()
+    with ThreadingHTTPServer(("127.0.0.1", 0), AnotherServer) as another:
+        threading.Thread(target=another.serve_forever, daemon=True).start()
+        try:
+            page.goto(f"http://127.0.0.1:{another.server_port}/")
+            with page.expect_navigation(url=f"{site.origin}/**"):
+                assert page.evaluate(FROM_ANOTHER_SERVER, site.origin) == ["refused"] * 5
+            expect(page.locator("body")).to_contain_text("the request comes from a page of another site")
+        finally:
+            another.shutdown()
+    assert site.get("/api/v1/queue")["state"] == "open"
 
 
 def bearer(site: Site) -> dict[str, str]:
