@@ -60,7 +60,7 @@ function Engines({rows}) {
   return html`<section class="panel"><header><h2>How attempts end</h2><span class="end">the last 20 of each task</span>
     </header>
     <div class="in tw"><table class="mid flat">
-      <thead><tr><th>engine</th><th><span class="hide">share useful</span></th><th class="num">brought something</th>
+      <thead><tr><th>engine</th><th><span class="hide">share useful</span></th><th class="num">useful</th>
         <th>outcomes</th></tr></thead>
       <tbody>${rows.map((row) => html`<${EngineRow} key=${row.engine} row=${row} />`)}</tbody></table></div></section>`;
 }

@@ -109,7 +109,7 @@ function Entry({record, count, isHere, choose}) {
 }
 
 function Wordless({record, count}) {
-  return html`<span class="dim"><span class="narrow">${record.kind} </span>by ${record.actor}
+  return html`<span class="dim">${record.kind.replaceAll(/[._]/g, " ")}, by ${record.actor}
     ${count > 1 ? `, and ${grouped(count - 1)} like it before` : ""}</span>`;
 }
 

@@ -22,8 +22,8 @@ const UNTRUE = {opening: "connecting", stale: "stale", cut: "stream cut", refuse
 
 const EXPLAINED = {
   opening: "The page asks the server for its first figures",
-  stale: "No sign of the server for 10s: figures and ages stand still",
-  cut: "The server does not answer: the page keeps trying",
+  stale: "The server has not answered for 10s: figures and ages stand still",
+  cut: "The server cannot be reached: the page keeps trying",
   refused: "The server does not accept this page's token: open the address that `paddock web` printed",
 };
 

@@ -13,7 +13,7 @@ export function Feed() {
     </header>
     ${told.length ? html`<ul class="feed">${told.map((record) => html`<${Entry} key=${record.seq} record=${record} />`)}
       </ul>`
-      : html`<p class="in dim">Nothing worth telling has happened yet.</p>`}
+      : html`<p class="in dim">Nothing has happened yet.</p>`}
   </section>`;
 }
 

@@ -56,7 +56,7 @@ function Step({task}) {
 
 /** No step was told of: it is new, or nobody looks. */
 function unseen({started}) {
-  if (documentOf("board").field("daemon").value.state !== "running") return "not seen while no daemon runs";
+  if (documentOf("board").field("daemon").value.state !== "running") return "unknown while no daemon is running";
   return Date.now() - Date.parse(started) < STARTS_MILLISECONDS ? "starting" : "no step seen yet";
 }
 
