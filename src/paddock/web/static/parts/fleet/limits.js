@@ -8,7 +8,9 @@ export function Limits({fleet}) {
   return html`<section class="panel">
     <header><h2>How full each limit is</h2><span class="end">${bindingWords(fleet)}</span></header>
     <div class="in"><ol class="ladder">${fleet.limits.map((limit) =>
-      html`<${Limit} key=${limit.name + limit.unit} limit=${limit} isOld=${fleet.daemon !== "running"} />`)}</ol></div>
+      html`<${Limit} key=${limit.name + limit.unit} limit=${limit} isOld=${fleet.daemon !== "running"} />`)}</ol>
+      ${fleet.limits.some((limit) => limit.name.startsWith("budget"))
+        && html`<p class="hints">Of a budget, what is reserved for agents at work counts as spent.</p>`}</div>
   </section>`;
 }
 
