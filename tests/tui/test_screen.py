@@ -26,45 +26,49 @@ __all__ = ["make_yard", "yard", "yard_template"]
 MANY = Herd(landed=30, running=20, approval=8, queued=6, ready=10, waiting=12, blocked=3, failed=2, hours=6.0)
 
 
-@pytest.mark.parametrize("size", [(80, 24), (40, 12), (200, 60), (30, 8), (120, 15)], ids=lambda s: f"{s[0]}x{s[1]}")
+SIZES = ((80, 24), (40, 12), (200, 60), (30, 8), (120, 15))
+
+
+@pytest.mark.parametrize("first", [(80, 24), (30, 8)], ids=lambda size: f"{size[0]}x{size[1]}")
 def test_every_size_shows_whole_rows_and_tells_how_many_are_out_of_sight(
-    seed: SeedFleet, size: tuple[int, int]
+    seed: SeedFleet, first: tuple[int, int]
 ) -> None:
+    """Whether it is opened in a terminal of that size or the terminal changes."""
     fleet = seed(MANY)
-    width, height = size
 
     async def script(top: Top) -> None:
         await top.until(lambda: "preview" in top.bar("tabs"))
         await top.pilot.pause()
-        lines = top.text.splitlines()
-        assert len(lines) == height
-        assert {cell_len(line) for line in lines} == {width}
-        shown = top.list.size.height
-        hidden = len(top.list.order) - shown
-        assert f"{hidden} below" in top.bar("tabs")
-        assert "? help" in lines[-1]
-        for name in top.list.order[:shown]:
-            assert any(f" {name} " in line for line in lines), f"{name} has a row"
-        assert top.page.display == (height >= 16)
-        parts = [top.list.region, top.page.region if top.page.display else None]
-        regions = [part for part in parts if part is not None]
-        assert all(not a.overlaps(b) for a in regions for b in regions if a is not b)
-
-    fleet.play(script, size=size)
-
-
-def test_a_terminal_that_changes_its_size_is_filled_again(seed: SeedFleet) -> None:
-    fleet = seed(MANY)
-
-    async def script(top: Top) -> None:
-        for width, height in ((200, 60), (40, 12), (80, 24)):
-            await top.pilot.resize_terminal(width, height)
+        assert_filled(top, *first)
+        for size in SIZES if first == SIZES[0] else ():
+            await top.pilot.resize_terminal(*size)
             await top.pilot.pause()
-            await top.until(partial(_fills, top, width), f"{width} columns")
-            place = top.list.place - top.list.scroll_offset.y
-            assert 0 <= place < top.list.size.height, "the cursor is in sight"
+            await top.until(partial(_fills, top, size[0]), f"{size[0]} columns")
+            await top.until(partial(_tells_hidden, top), "how many are out of sight")
+            assert_filled(top, *size)
 
-    fleet.play(script)
+    fleet.play(script, size=first)
+
+
+def assert_filled(top: Top, width: int, height: int) -> None:
+    lines = top.text.splitlines()
+    assert len(lines) == height
+    assert {cell_len(line) for line in lines} == {width}
+    assert _tells_hidden(top)
+    assert "? help" in lines[-1]
+    shown = top.list.size.height
+    for name in top.list.order[:shown]:
+        assert any(f" {name} " in line for line in lines), f"{name} has a row"
+    assert top.page.display == (height >= 16)
+    parts = [top.list.region, top.page.region if top.page.display else None]
+    regions = [part for part in parts if part is not None]
+    assert all(not a.overlaps(b) for a in regions for b in regions if a is not b)
+    place = top.list.place - top.list.scroll_offset.y
+    assert 0 <= place < shown, "the cursor is in sight"
+
+
+def _tells_hidden(top: Top) -> bool:
+    return f"{len(top.list.order) - top.list.size.height} below" in top.bar("tabs")
 
 
 def _fills(top: Top, width: int) -> bool:
