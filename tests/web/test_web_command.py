@@ -111,3 +111,13 @@ def test_no_command_loads_the_server_before_it_is_needed() -> None:
         "print([n for n in sys.modules if n.startswith(('starlette', 'uvicorn', 'paddock.web'))])"
     )
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "[]\n"
+
+
+def test_the_server_asks_for_as_many_open_files_as_it_lets_connections_in() -> None:
+    code = (
+        "import resource as r; from paddock.web.serve import allow_open_files\n"
+        "hard = r.getrlimit(r.RLIMIT_NOFILE)[1]; r.setrlimit(r.RLIMIT_NOFILE, (200, hard))\n"
+        "for wanted in (300, 100): allow_open_files(wanted); print(r.getrlimit(r.RLIMIT_NOFILE) == (300, hard))"
+    )
+    told = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
+    assert told.split() == ["True", "True"]

@@ -5,6 +5,7 @@ import contextlib
 import errno
 import logging
 import os
+import resource
 import signal
 import socket
 import time
@@ -120,6 +121,15 @@ def access_to(workspace: Workspace, wish: ServerWish, port: int) -> ServerAccess
     return ServerAccess(wish.host, port, token, frozenset(names))
 
 
+def allow_open_files(count: int) -> None:
+    """As far as the system lets us: some give a process 256, and strangers could use them all up."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    wanted = count if hard == resource.RLIM_INFINITY else min(count, hard)
+    if soft != resource.RLIM_INFINITY and soft < wanted:
+        with contextlib.suppress(ValueError, OSError):
+            resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
+
+
 def serve(
     workspace: Workspace, wish: ServerWish, say: Callable[[PageNote, str], None], until: int | None = None
 ) -> None:
@@ -128,6 +138,7 @@ def serve(
     port = listening.getsockname()[1]
     access = access_to(workspace, wish, port)
     note = PageNote(this_process("web"), wish.host, port, time.time(), token=wish.token, detached=wish.detached)
+    allow_open_files(2 * MOST_CONNECTIONS)
     fleet = ServedFleet(workspace)
     server = QuietServer(fleet, access, lambda: say(note, access.token))
     path = note_page(workspace.state_dir, note)
