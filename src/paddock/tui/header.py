@@ -35,24 +35,24 @@ def _counts(view: BoardView, width: int, now: float) -> Text:
     first = [Text(safe(view.repo, 24), "bold")]
     first += [Text(f"{needs} {'needs' if needs == 1 else 'need'} you", "bold")] if needs else []
     room = max(10, width - daemon.cell_len - 2)
-    parts = [*first, *(_phases(view) or [Text("no tasks yet")])]
-    if sum(part.cell_len + 2 for part in parts) - 2 > room:
-        parts = [*first, *_phases(view, worded=False)]
-    left = joined(parts, room, "  ", least=100)
+    taken = sum(part.cell_len + 2 for part in first)
+    left = joined([*first, *(_phases(view, room - taken) or [Text("no tasks yet")])], room, "  ", least=100)
     gap = max(1, width - left.cell_len - daemon.cell_len)
     line = Text.assemble(left, " " * gap, daemon, no_wrap=True, end="")
     line.truncate(width, overflow="ellipsis")
     return line
 
 
-def _phases(view: BoardView, *, worded: bool = True) -> list[Text]:
-    """How many are in each; as symbols where words have no room."""
-    found = []
-    for phase in _PHASES:
-        if count := view.counts.get(phase.value):
-            symbol, colour = badge_of(phase.value)
-            found.append(Text(f"{symbol} {count:,}{f' {phase.value}' if worded else ''}", colour))
-    return found
+def _phases(view: BoardView, room: int) -> list[Text]:
+    """How many are in each, in words as far as there is room, the others as symbols."""
+    found = [(phase.value, count) for phase in _PHASES if (count := view.counts.get(phase.value))]
+    parts = [Text(f"{badge_of(name)[0]} {count:,}", badge_of(name)[1]) for name, count in found]
+    left = room - sum(part.cell_len + 2 for part in parts) + 2
+    for part, (name, _) in zip(parts, found, strict=True):
+        if (left := left - len(name) - 1) < 0:
+            break
+        part.append(f" {name}")
+    return parts
 
 
 def daemon_words(view: BoardView, now: float) -> Text:
