@@ -57,7 +57,7 @@ def view_next(pulse: QueuePulse) -> list[NextView]:
     if rest:
         times = [at for name in rest if (at := pulse.lands.get(name)) is not None]
         riding = all(pulse.places[name] is QueuePlace.RIDING for name in rest)
-        later = "on trains behind these" if riding else "what the sieve has passed by then"
+        later = "on trains behind these" if riding else "what has passed alone by then"
         words = later if shown else "nothing of it can be foreseen yet"
         at = max(times) if times and pulse.moves else None
         shown.append(NextView("The rest" if shown else "Queued", words, None, rest, iso_or_none(at), None, None))
@@ -96,7 +96,7 @@ def _describe(queue: Queue, landing: PlannedLanding, *, is_next: bool) -> tuple[
             return f"Search {run.id}", f"{size} of a failed train; cleared if it passes"
         return f"{'Train' if run.purpose is Purpose.TRAIN else 'Run'} {run.id}", where
     if landing.suspects:
-        return "Cleared suspects", "if they pass they leave at once, ahead of the sieve"
+        return "Cleared suspects", "if they pass they leave at once, ahead of what is tested alone"
     return ("Next train", "leaves when a slot is free") if is_next else ("A train after", "if everything passes")
 
 

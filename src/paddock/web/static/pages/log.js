@@ -79,7 +79,8 @@ function Search({search, field, isFollowing}) {
       <input class="field" type="search" ref=${field} placeholder="Search" value=${search.text}
         onInput=${set("text")} /><kbd>/</kbd></label>
     <label><span class="hide">Kind</span>
-      <input class="field kind" placeholder="kind, as task.added" value=${search.kind} onInput=${set("kind")} /></label>
+      <input class="field kind" placeholder="kind, e.g. task.added" value=${search.kind}
+        onInput=${set("kind")} /></label>
     <label><span class="hide">Task</span>
       <input class="field short" placeholder="task" value=${search.task} onInput=${set("task")} /></label>
     <button type="button" class="b" aria-pressed=${isFollowing.value ? "true" : "false"} onClick=${toggle}>Follow <kbd>F

@@ -23,9 +23,9 @@ export function Machine({fleet}) {
     <header><h2>Machine</h2><span class="end">${machine?.host}</span></header>
     <div class="in">
       ${machine ? html`<${Resources} machine=${machine} />`
-        : html`<p class="dim">A daemon measures the machine, and none has said anything of it.</p>`}
+        : html`<p class="dim">The daemon measures the machine: there are no figures yet.</p>`}
       <dl class="fact top-gap">
-        <dt>worktrees</dt><dd>${worktrees ? wordsOf(worktrees) : "none"}</dd>
+        <dt>worktrees</dt><dd>${worktrees?.total ? wordsOf(worktrees) : "none"}</dd>
         ${machine && html`<dt>measured</dt><dd><${Age} at=${machine.at} /> ago</dd>`}</dl></div>
   </section>`;
 }

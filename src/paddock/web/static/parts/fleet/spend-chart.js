@@ -27,7 +27,7 @@ export function SpendChart({spend}) {
       <text class="ct e" x=${LEFT - 6} y=${y(usd) + 4}>${figure(usd)}</text>`)}
     ${spend.budget_usd != null
       && html`<path d=${`M${LEFT} ${y(spend.budget_usd)}H${RIGHT}`} stroke="var(--ink)" class="dash" />
-      <text class="ct k" x=${LEFT + 4} y=${y(spend.budget_usd) - 5}>budget of the day, ${figure(spend.budget_usd)}
+      <text class="ct k" x=${LEFT + 4} y=${y(spend.budget_usd) - 5}>budget for the day, ${figure(spend.budget_usd)}
       </text>`}
     <g class="ready"><polygon class="washc" points=${`${LEFT},${FLOOR} ${points} ${here.x},${FLOOR}`} />
       <polyline class="linec" points=${points} /></g>
