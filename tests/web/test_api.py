@@ -92,6 +92,8 @@ def test_a_picture_is_never_older_than_what_was_asked_for_before_it(farm: Farm) 
     farm.branch("other", {"b": "other\n"})
     for _ in range(3):
         served.get("queue/picture")
+    for body in ({"branches": ["fi\0x"]}, {"branches": ["fi\0x"], "dry_run": True}):
+        assert served.ask("POST", "/api/v1/queue/branches", json.dumps(body).encode()).error == "refused"
     served.post("queue/branches", {"branches": ["fix", "other"]})
     assert served.get("queue/picture?minutes=60")["order"] == ["fix", "other"]
     served.post("queue/changes/other/move", {})

@@ -90,7 +90,7 @@ def branch_head(site: Site, branch: str) -> str:
             f"`{branch}` is the branch that changes land on; it cannot land on itself",
             f"put your commits on a branch of their own: `git branch NAME {branch}`, then `paddock land --branch NAME`",
         )
-    head = site.repo.resolve(f"refs/heads/{branch}")
+    head = site.repo.resolve(f"refs/heads/{branch}") if "\0" not in branch else None  # no command can name such a one
     if head is None:
         raise PaddockError(f"there is no branch `{branch}`", "`git branch` lists them")
     if branch != recordable(branch):
