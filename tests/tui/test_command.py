@@ -102,19 +102,27 @@ def test_whoever_stops_or_ends_it_has_the_terminal_as_it_was(fleet: Fleet) -> No
         assert termios.tcgetattr(terminal.master)[3] == before[3]
 
 
+def test_it_ends_with_its_terminal_also_where_that_sends_no_signal(fleet: Fleet) -> None:
+    with _Terminal(fleet.top, {"TERM": "xterm-256color"}) as terminal:
+        terminal.read_until(" help")
+        terminal.hang_up()
+        assert terminal.process.wait(PATIENCE_SECONDS) == 128 + signal.SIGHUP
+
+
 class _Terminal:
     """A terminal with `paddock top` in it; `said` is all that it wrote."""
 
     def __init__(self, top: Path, environment: dict[str, str]) -> None:
-        self.master, self._slave = pty.openpty()
+        self.master, slave = pty.openpty()
+        self._ends = [self.master, slave]
         self.said, self._seen = "", 0
         self.process = subprocess.Popen(
             (sys.executable, "-c", PROGRAM, "top"),
             cwd=top,
             env={**os.environ, **environment},
-            stdin=self._slave,
-            stdout=self._slave,
-            stderr=self._slave,
+            stdin=slave,
+            stdout=slave,
+            stderr=slave,
             start_new_session=True,
         )
 
@@ -124,8 +132,11 @@ class _Terminal:
     def __exit__(self, *_: object) -> None:
         self.process.kill()
         self.process.wait(PATIENCE_SECONDS)
-        os.close(self._slave)
-        os.close(self.master)
+        self.hang_up()
+
+    def hang_up(self) -> None:
+        while self._ends:
+            os.close(self._ends.pop())
 
     def press(self, key: bytes) -> None:
         os.write(self.master, key)

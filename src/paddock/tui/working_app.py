@@ -1,7 +1,9 @@
 """An application that does its work in threads, and tells what became of it."""
 
 import asyncio
+import select
 import signal
+import sys
 from collections.abc import Callable
 from typing import Any, TypeVar
 
@@ -14,6 +16,8 @@ from paddock.core.errors import PaddockError
 from paddock.tui.requests import as_refusal
 from paddock.tui.style import safe
 
+HANG_UP = 128 + signal.SIGHUP
+HANG_UP_SECONDS = 1.0
 _Result = TypeVar("_Result")
 
 
@@ -30,7 +34,15 @@ class WorkingApp(App[None]):
         if not self.is_headless:
             for signum in (signal.SIGINT, signal.SIGTERM):
                 asyncio.get_running_loop().add_signal_handler(signum, self.exit, None, 128 + signum)
+            self.set_interval(HANG_UP_SECONDS, self._end_with_the_terminal)
         self.app_resume_signal.subscribe(self, lambda _: self.refresh(layout=True))
+
+    def _end_with_the_terminal(self) -> None:
+        """Not every terminal that goes away sends a signal. Textual would read the end of its input without a pause,
+        for ever."""
+        assert sys.__stdin__ is not None
+        if _has_hung_up(sys.__stdin__.fileno()):
+            self.exit(return_code=HANG_UP)
 
     async def on_event(self, event: events.Event) -> None:
         """Keys that come at once, over a slow line or pasted, are taken one after the other: what follows the key that
@@ -69,3 +81,9 @@ class WorkingApp(App[None]):
     @on(Finished)
     def _take_result(self, finished: Finished) -> None:
         finished.take(finished.result)
+
+
+def _has_hung_up(terminal: int) -> bool:
+    poll = select.poll()
+    poll.register(terminal, 0)
+    return any(found & select.POLLHUP for _, found in poll.poll(0))
