@@ -147,3 +147,19 @@ def test_a_page_that_knows_more_than_was_looked_at_gets_no_record_twice(
     known = asyncio.run(come_back())
     broadcast.close()
     assert b"id: %d\n" % known not in b"".join(sent)
+
+
+def test_a_look_between_answers_the_wake_up_that_was_due(broadcast: Broadcast) -> None:
+    """One that came all the same would start another, and all pages would be told twice as often from then on."""
+
+    async def look_between() -> bool:
+        with broadcast.watched(["board"]):
+            broadcast._heard()
+            due = broadcast._due
+            broadcast.catch_up()
+            return due is not None and due.cancelled() and broadcast._due is None
+
+    try:
+        assert asyncio.run(look_between())
+    finally:
+        broadcast.close()

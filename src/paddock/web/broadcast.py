@@ -211,7 +211,10 @@ class Broadcast:
             self._look()
 
     def _look(self) -> None:
-        self._due = None
+        """Also answers the wake-up that is due: left to come, it would have this look twice as often from then on."""
+        if self._due is not None:
+            self._due.cancel()
+            self._due = None
         self._looked_at = asyncio.get_running_loop().time()
         try:
             moved = self._read()

@@ -84,18 +84,24 @@ class _Known:
 
 @dataclass
 class TaskRows:
-    """Makes a row again only when what it tells of has changed."""
+    """Makes a row again only when what it tells of has changed.
+
+    Most looks follow an event: what stands beside the board is then the same objects as before.
+    """
 
     _known: dict[TaskId, _Known] = field(default_factory=dict)
+    _beside: tuple[object, ...] = (None, None, None)
 
     def look(
         self, board: Board, names: Iterable[TaskId], outlook: Outlook, glance: Glance, spots: Mapping[str, QueueSpot]
     ) -> dict[str, TaskRow]:
         known, tasks = self._known, board.tasks
+        before, self._beside = self._beside, (outlook.waiting, glance, spots)
+        is_same = all(one is other for one, other in zip(before, self._beside, strict=True))
         rows: dict[str, TaskRow] = {}
         for name in names:
             task, old = tasks[name], known.get(name)
-            if old is None or old.task is not task or not old.rests:
+            if old is None or old.task is not task or not (is_same or old.rests):
                 old = known[name] = _look_at(board, task, old, outlook, glance, spots)
             rows[name] = old.row
         if len(known) > len(rows):
