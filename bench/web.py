@@ -4,8 +4,10 @@
 
 Prints a table and writes bench/out/web.json. The fleet is seeded (`bench/seeded_fleet.py`); another process appends
 events as a daemon would, and tells of the agents' steps once a second. One page is watched: when a change that it was
-told is on the screen, which tasks kept it busy for long, what memory it takes. Beside it, in a browser of its own, an
-empty page is told the same records and shows nothing else: what that needs is the machine's and the stream's share.
+told is on the screen, which tasks kept it busy for long, what memory it takes. The others are drawn on machines of
+their own: here they are streams that are read (`bench/web_readers.py`). Beside the watched page, in a browser of its
+own, an empty one is told the same records and shows nothing else: what that needs is the machine's and the stream's
+share.
 The first paint is measured against that of an empty board, in turns.
 
 Tasks count by the time their thread ran (`bench/mainthread.py`); the wall clock is told for comparison.
@@ -29,6 +31,7 @@ from bench.browser import Served, chromium, plain_environment, served
 from bench.mainthread import MainThread, traced
 from bench.measure import Line, print_table, take_turns, write_json
 from bench.seeded_fleet import THOUSAND, Herd, seed_fleet
+from bench.web_readers import readers
 from bench.web_writer import append_events
 from paddock.store.sqlite import SqliteStore
 
@@ -106,8 +109,8 @@ def measure(folder: Path, sizes: Sizes) -> list[Line]:
             )
             loading = {name: load_page(browser, busy, path, sizes) for name, path in pages_of(full).items()}
             in_use = use_board(browser, busy, sizes)
-        with chromium(playwright) as watched, chromium(playwright) as others, chromium(playwright) as empties:
-            load = under_load(watched, others, empties, busy, full, sizes)
+        with chromium(playwright) as watched, chromium(playwright) as empties:
+            load = under_load(watched, empties, busy, full, sizes)
     return [
         Line(f"first paint of {tasks:,} tasks", paints["full"], "ms", "an empty board", paints["empty"], 3.0),
         Line("event appended to visible, median", load.board.median_ms, "ms"),
@@ -224,16 +227,14 @@ class Load:
     events_per_second: float
 
 
-def under_load(watched: Browser, others: Browser, empties: Browser, site: Served, top: Path, sizes: Sizes) -> Load:
-    """The pages that are watched have browsers of their own, so that their processes can be told from the others'."""
+def under_load(watched: Browser, empties: Browser, site: Served, top: Path, sizes: Sizes) -> Load:
+    """Each page has a browser of its own, so that its processes can be told from the other's."""
     page, empty = watched_page(watched, site, site.origin), watched_page(empties, site, f"{site.origin}/healthz")
     page.evaluate(PAINTED)
     empty.evaluate(LISTEN)
-    for _ in range(sizes.pages - 1):
-        new_context(others, site).new_page().goto(site.origin)
     page.wait_for_timeout(sizes.settle_ms)
     on_screen = page.evaluate("[...document.querySelectorAll('.groups .r .id')].map((id) => id.textContent.trim())")
-    with traced(page) as thread, traced(empty) as empty_thread:
+    with readers(site, sizes.pages - 1), traced(page) as thread, traced(empty) as empty_thread:
         before, began = cpu_seconds(site.process), time.monotonic()
         appended = append_events(top, sizes.seconds, sizes.events_per_second, on_screen)
         took = time.monotonic() - began
