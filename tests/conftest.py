@@ -33,12 +33,6 @@ settings.load_profile("paddock")
 _STARTS_A_PROCESS = frozenset({"subprocess.Popen", "os.fork", "os.forkpty", "os.posix_spawn", "os.spawn", "os.system"})
 
 
-@pytest.hookimpl(trylast=True)
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Groups that one worker does alone come first: started last, they would be waited for with nothing else to do."""
-    items.sort(key=lambda item: item.get_closest_marker("xdist_group") is None)
-
-
 def pytest_collection_finish() -> None:
     """What was collected stays: looking through it for garbage again and again finds none."""
     gc.collect()
