@@ -44,7 +44,7 @@ class Unfinished(PaddockError):
 
 
 @dataclass(slots=True)
-class Crew:
+class RequestThreads:
     """Threads of one kind, and how many requests are with them."""
 
     name: str
@@ -91,9 +91,9 @@ class LogThreads:
 
     def __init__(self, workspace_of: Callable[[], Workspace]) -> None:
         self._workspace_of = workspace_of
-        self._doorman, self._checker = Crew("doorman", 1), Crew("checker", 1)
-        self._readers, self._writer = Crew("reader", READERS), Crew("writer", 1)
-        self._labourers = Crew("labourer", LABOURERS)
+        self._doorman, self._checker = RequestThreads("doorman", 1), RequestThreads("checker", 1)
+        self._readers, self._writer = RequestThreads("reader", READERS), RequestThreads("writer", 1)
+        self._labourers = RequestThreads("labourer", LABOURERS)
         self._check: asyncio.Task[bool] | None = None
         self._own = threading.local()
 

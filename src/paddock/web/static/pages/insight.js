@@ -24,7 +24,7 @@ function Page() {
 
 function Tables({found: {crew, engines, costs}}) {
   return html`<div class="stack">
-    <${Crew} rows=${crew} />
+    <${RequestThreads} rows=${crew} />
     <${Engines} rows=${engines} />
     <div class="two">${GROUPS.map((by) => html`<${CostTable} key=${by} by=${by} costs=${costs[by]} />`)}</div>
     <p class="hints">Counted from the log when the page was opened. What the failures have in common, and whether an
@@ -33,7 +33,7 @@ function Tables({found: {crew, engines, costs}}) {
   </div>`;
 }
 
-function Crew({rows}) {
+function RequestThreads({rows}) {
   return html`<section class="panel"><header><h2>Who lands how much</h2><span class="end">of what is decided</span>
     </header>
     <div class="in tw"><table class="mid flat">
