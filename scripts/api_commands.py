@@ -1,11 +1,6 @@
 """Which request of the API does what a command does, and which commands have none, and why."""
 
-import re
 from collections.abc import Iterator
-
-import click
-
-from paddock.cli.registry import paddock
 
 REQUESTS = {
     "add": "`POST /tasks`; with --file `POST /tasks/file`",
@@ -75,23 +70,6 @@ server has one repository and its settings); --all of `status` and `queue` (answ
 and `diff` (control characters never go out); --stat and --name-only of `diff` (`files` has that); --install and --web
 of `up` (the one is about the machine's start, the other is there already); --ci of `doctor` (it takes as long as CI
 does)."""
-
-
-def command_names(group: click.Group = paddock, prefix: str = "") -> Iterator[str]:
-    """Every one that does something of its own."""
-    ctx = click.Context(group)
-    for name in group.list_commands(ctx):
-        command = group.get_command(ctx, name)
-        assert command is not None
-        if not isinstance(command, click.Group) or command.invoke_without_command:
-            yield f"{prefix}{name}"
-        if isinstance(command, click.Group):
-            yield from command_names(command, f"{prefix}{name} ")
-
-
-def requests_in(text: str) -> list[tuple[str, str]]:
-    """Method and path of each."""
-    return re.findall(r"`(GET|POST) ([^`]+)`", text)
 
 
 def lines() -> Iterator[str]:

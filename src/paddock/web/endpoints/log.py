@@ -99,7 +99,7 @@ def read_record(visit: Visit[NoQuery, NoBody]) -> ToldRecord:
     return tell_record(found, board)
 
 
-class BadRecord(msgspec.Struct, frozen=True):
+class BadRecordView(msgspec.Struct, frozen=True):
     seq: int
     problem: str
 
@@ -108,14 +108,14 @@ class VerifiedView(Document, frozen=True, kw_only=True):
     """`records` are intact, up to the first `bad` one if there is one; `unseen` says what could not be seen."""
 
     records: int
-    bad: BadRecord | None
+    bad: BadRecordView | None
     unseen: tuple[str, ...]
 
 
 def read_verification(visit: Visit[NoQuery, NoBody]) -> VerifiedView:
     verified = verify_log(visit.workspace)
     bad = verified.found.bad
-    shown = None if bad is None else BadRecord(bad.seq, bad.problem)
+    shown = None if bad is None else BadRecordView(bad.seq, bad.problem)
     return VerifiedView(records=verified.found.records, bad=shown, unseen=verified.unseen)
 
 
