@@ -162,6 +162,17 @@ class Check(Section, frozen=True):
     quarantine: Annotated[bool, Meta(description="known to be flaky: run and shown, but never decides a run")] = False
 
 
+class Gate(Section, frozen=True):
+    """A change that matches all that is set here waits for a person, whatever `land.approval` says."""
+
+    name: Annotated[str, Meta(description="what people are told it is; default: what it matches")] = ""
+    paths: Annotated[tuple[str, ...], Meta(description="globs: it touches one of these")] = ()
+    kinds: Annotated[tuple[str, ...], Meta(description="its task is of one of these kinds")] = ()
+    agents: Annotated[tuple[str, ...], Meta(description="one of these agents made it")] = ()
+    files: Annotated[Count | None, Meta(description="it changes more files than this")] = None
+    lines: Annotated[Count | None, Meta(description="it adds and removes more lines than this")] = None
+
+
 class LandSettings(Section, frozen=True):
     """How work reaches main."""
 
@@ -176,8 +187,14 @@ class LandSettings(Section, frozen=True):
     timeout: Annotated[Seconds, Meta(description="time for one CI run")] = 1800.0
     setup: Annotated[str, Meta(description="command run once in every CI sandbox")] = ""
     approval: Annotated[
-        Literal["human", "review", "none"], Meta(description="who must approve a change before it is queued")
+        Literal["human", "review", "none"],
+        Meta(description="who must approve a change before it is queued: a person, the reviewers, or nobody"),
     ] = "human"
+    gate: Annotated[tuple[Gate, ...], Meta(description="changes that a person must approve nevertheless")] = ()
+    outside_paths: Annotated[
+        Literal["ask", "allow", "reject"],
+        Meta(description="a change outside its task's paths: a person decides, it may land, or it is sent back"),
+    ] = "ask"
     remote: Annotated[str, Meta(description="remote to push main to; empty: none")] = ""
     protected: Annotated[
         tuple[str, ...], Meta(description="globs of paths that only a person may let a change touch")
@@ -200,9 +217,54 @@ class LandSettings(Section, frozen=True):
         return 1 if self.exclusive else self.slots
 
 
-class Agent(Section, frozen=True):
-    """A specialised worker."""
+class ReviewCheck(Section, frozen=True):
+    """A fast check of every delivered change, before its reviewers see it."""
 
+    name: str
+    run: Annotated[str, Meta(description="command that fails, or writes findings, where something is wrong")]
+    timeout: Annotated[Seconds, Meta(description="time for this check")] = 300.0
+    paths: Annotated[tuple[str, ...], Meta(description="globs: it runs only for changes of these")] = ()
+    sarif: Annotated[
+        str, Meta(description="file with findings that the command writes, in SARIF; `-`: its standard output")
+    ] = ""
+
+
+class ReviewSettings(Section, frozen=True):
+    """Who looks at a change before a person does."""
+
+    reviewers: Annotated[
+        tuple[str, ...],
+        Meta(description="agents that review every change; none: all of role reviewer, if `land.approval` asks for it"),
+    ] = ()
+    rounds: Annotated[int, Meta(ge=1, le=20, description="how often a change is reviewed before a person is asked")] = 3
+    votes: Annotated[
+        Literal["any", "majority", "all"],
+        Meta(description="how many of its reviewers must object before a change is sent back"),
+    ] = "any"
+    blocking: Annotated[
+        Literal["error", "warning", "note"], Meta(description="the least severity with which a finding blocks")
+    ] = "error"
+    other_model: Annotated[
+        bool, Meta(description="choose reviewers of another engine or model than the worker's, where there are any")
+    ] = True
+    checks: Annotated[tuple[ReviewCheck, ...], Meta(description="checks that come before the reviewers")] = ()
+
+
+class McpSettings(Section, frozen=True):
+    """What agents reach over the Model Context Protocol."""
+
+    agents: Annotated[bool, Meta(description="give `paddock mcp` to agents whose CLI takes such a configuration")] = (
+        False
+    )
+
+
+class Agent(Section, frozen=True):
+    """A specialised worker, reviewer or planner."""
+
+    description: Annotated[str, Meta(description="in one line, what it is for; helps to choose it")] = ""
+    role: Annotated[
+        Literal["worker", "reviewer", "planner"], Meta(description="changes files, looks at changes, or plans tasks")
+    ] = "worker"
     engine: Annotated[str, Meta(description="engine that runs it")] = ""
     model: Annotated[str, Meta(description="model requested from the engine")] = ""
     brief: Annotated[str, Meta(description="what it is for; precedes the brief of every task")] = ""
@@ -210,6 +272,16 @@ class Agent(Section, frozen=True):
     kinds: Annotated[
         tuple[str, ...], Meta(description="kinds of task it takes when no agent is named (`paddock add --kind`)")
     ] = ()
+    labels: Annotated[
+        tuple[str, ...],
+        Meta(description="labels of tasks that it takes when no agent is named (`paddock add --label`)"),
+    ] = ()
+    tools: Annotated[
+        tuple[str, ...], Meta(description="the only tools its CLI may use, where the CLI can be told; none: all")
+    ] = ()
+    timeouts: Annotated[
+        dict[str, Seconds], Meta(description="other deadlines than those of [timeouts]: start, silence, tool, turn")
+    ] = {}
     lease_owned: Annotated[bool, Meta(description="hold a lease on what it owns while it works")] = False
     attempt_usd: Annotated[
         Dollars | None, Meta(description="what one attempt may cost in dollars; default: `limits.attempt_usd`")
@@ -267,6 +339,8 @@ class Config(Section, frozen=True):
     worktrees: Worktrees = Worktrees()
     fence: FenceSettings = FenceSettings()
     land: LandSettings = LandSettings()
+    review: ReviewSettings = ReviewSettings()
+    mcp: McpSettings = McpSettings()
     agents: dict[str, Agent] = {}
     agent_rights: AgentRights = AgentRights()
     engines: dict[str, EngineSettings] = {}

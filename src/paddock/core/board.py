@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from paddock.core.merge.switches import QueueSwitches
     from paddock.core.money.budget import DayCost
     from paddock.core.money.spending import Spending
+    from paddock.core.review.model import Reviews
 
 DAEMON_LEASE = "daemon"
 
@@ -49,8 +50,8 @@ class SettingsChange(msgspec.Struct, frozen=True, array_like=True):
 class Board:
     """Changed only by `apply`. `open` holds the tasks that are not finished, oldest first; `ready` those
     that could start, `live` those with an attempt under way, whatever their phase, `needy` those that
-    wait for a person. `identity` and `label` are the log's own, see `LogCreated`; `numbers` are the highest
-    given, apart from those of tasks: `given` has all.
+    wait for a person, `reviewing` those whose change is under review. `identity` and `label` are the log's own, see
+    `LogCreated`; `numbers` are the highest given, apart from those of tasks: `given` has all.
     """
 
     def __init__(self) -> None:
@@ -67,6 +68,7 @@ class Board:
         self.ready: dict[TaskId, None] = {}
         self.live: dict[TaskId, None] = {}
         self.needy: dict[TaskId, None] = {}
+        self.reviewing: dict[TaskId, None] = {}
         self.convoys: dict[str, Convoy] = {}
         self.members: dict[str, list[TaskId]] = {}
         self.convoy_counts: dict[str, dict[Phase, int]] = {}
@@ -77,6 +79,7 @@ class Board:
         self.lease_part = LazyPart(leases_class)
         self.queue_part = LazyPart(queue_class)
         self.spending_part = LazyPart(spending_class)
+        self.review_part = LazyPart(reviews_class)
 
     @property
     def given(self) -> Given:
@@ -94,6 +97,10 @@ class Board:
     @property
     def spending(self) -> "Spending":
         return self.spending_part.get()
+
+    @property
+    def reviews(self) -> "Reviews":
+        return self.review_part.get()
 
     @property
     def halted(self) -> "Halted | None":
@@ -160,7 +167,7 @@ class Board:
         self.tasks.put(task)
         if task.phase is not before.phase:
             self._move(task, before.phase)
-        elif task.live_attempt is None or before.live_attempt is None:
+        elif task.live_attempt is None or before.live_attempt is None or task.question != before.question:
             self._index(task)
 
     def _move(self, task: Task, before: Phase) -> None:
@@ -176,7 +183,14 @@ class Board:
     def _index(self, task: Task) -> None:
         _mark(self.ready, task.id, belongs=task.phase is Phase.READY)
         _mark(self.live, task.id, belongs=task.live_attempt is not None)
-        _mark(self.needy, task.id, belongs=task.phase in NEEDS_HUMAN and task.blocked_on is None)
+        _mark(self.needy, task.id, belongs=_needs_person(task))
+        _mark(self.reviewing, task.id, belongs=task.phase is Phase.REVIEWING)
+
+
+def _needs_person(task: Task) -> bool:
+    """An agent that has asked something may be waiting for the answer in the middle of its work."""
+    asks = task.question > 0 and task.phase not in FINISHED
+    return asks or (task.phase in NEEDS_HUMAN and task.blocked_on is None)
 
 
 @cache
@@ -203,6 +217,12 @@ def spending_class() -> "type[Spending]":
     from paddock.core.money.spending import Spending
 
     return Spending
+
+
+def reviews_class() -> "type[Reviews]":
+    from paddock.core.review.model import Reviews
+
+    return Reviews
 
 
 def _mark(index: dict[TaskId, None], task: TaskId, *, belongs: bool) -> None:

@@ -85,8 +85,23 @@ class ConvoyAdded(Event, frozen=True):
     title: str = ""
 
 
+class AcceptFile(msgspec.Struct, frozen=True):
+    """A file that is laid over a change before it is checked: its worker never had it, or not in this form."""
+
+    path: str
+    text: str
+
+
+class Acceptance(msgspec.Struct, frozen=True, omit_defaults=True):
+    """What must hold before a change is accepted: `commands`, one argv each, pass with `files` laid over it."""
+
+    commands: tuple[tuple[str, ...], ...] = ()
+    files: tuple[AcceptFile, ...] = ()
+
+
 class TaskAdded(Event, frozen=True):
-    """The choice of agent and the estimates depend on a task's `kind` of work, such as `docs`."""
+    """The choice of agent and the estimates depend on a task's `kind` of work, such as `docs`. `role` is what its
+    attempts are for; `inputs` are tasks whose results it is told."""
 
     kind: ClassVar[str] = "task.added"
     title: str
@@ -99,6 +114,10 @@ class TaskAdded(Event, frozen=True):
     paths: tuple[str, ...] = ()
     attempts: int = 3
     task_kind: str | None = msgspec.field(default=None, name="kind")
+    role: Role = Role.WORK
+    labels: tuple[str, ...] = ()
+    inputs: tuple[TaskId, ...] = ()
+    accept: Acceptance | None = None
 
 
 class TaskEdited(Event, frozen=True):
@@ -114,6 +133,8 @@ class TaskEdited(Event, frozen=True):
     paths: tuple[str, ...] | UnsetType = UNSET
     attempts: int | UnsetType = UNSET
     task_kind: str | UnsetType | None = msgspec.field(default=UNSET, name="kind")
+    labels: tuple[str, ...] | UnsetType = UNSET
+    accept: Acceptance | UnsetType | None = UNSET
 
 
 class TaskCancelled(Event, frozen=True):
@@ -184,6 +205,49 @@ class MessageSent(Event, frozen=True):
 
     kind: ClassVar[str] = "message.sent"
     text: str
+
+
+class QuestionAsked(Event, frozen=True):
+    """An agent needs a person's answer, which is the next message to its task. Named by the record's number."""
+
+    kind: ClassVar[str] = "attempt.question_asked"
+    text: str
+
+
+class AnswerRefused(Event, frozen=True):
+    """The answer of an attempt that only reads cannot be used; it is asked again in its conversation, and told why."""
+
+    kind: ClassVar[str] = "attempt.answer_refused"
+    problem: str
+
+
+class ReportGiven(Event, frozen=True):
+    """What an attempt that only reads has to say: the answer of a task of role `report`."""
+
+    kind: ClassVar[str] = "task.reported"
+    text: str
+
+
+class PlanProposed(Event, frozen=True):
+    """The answer of a task of role `plan`: a task file in JSON, as docs/reference/plan.md describes it."""
+
+    kind: ClassVar[str] = "plan.proposed"
+    plan: str
+
+
+class PlanAccepted(Event, frozen=True):
+    """A person let the plan in the record `plan` become tasks, as it was or as they edited it."""
+
+    kind: ClassVar[str] = "plan.accepted"
+    plan: int
+    tasks: tuple[TaskId, ...] = ()
+    convoy: str | None = None
+
+
+class PlanDropped(Event, frozen=True):
+    kind: ClassVar[str] = "plan.dropped"
+    plan: int
+    reason: str = ""
 
 
 class StopRequested(Event, frozen=True):
@@ -292,7 +356,8 @@ class TurnEnded(Event, frozen=True):
 
 
 class AttemptEnded(Event, frozen=True):
-    """The judge's verdict with the facts it rests on, and what was decided to do next."""
+    """The judge's verdict with the facts it rests on, and what was decided to do next. `outside` are files that were
+    changed although they are not of the task's paths."""
 
     kind: ClassVar[str] = "attempt.ended"
     outcome: Outcome
@@ -308,6 +373,7 @@ class AttemptEnded(Event, frozen=True):
     deletions: int = 0
     retry_at: float | None = None
     unblock: str = ""
+    outside: tuple[str, ...] = ()
 
 
 class WorktreeRemoved(Event, frozen=True):

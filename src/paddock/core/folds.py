@@ -11,9 +11,11 @@ from paddock.core.board import DAEMON_LEASE, Board, Convoy, SettingsChange
 from paddock.core.given import Given
 from paddock.core.ids import TaskId, attempt_number, task_id
 from paddock.core.merge import events as qe
+from paddock.core.review import events as rv
 from paddock.core.tasks.landing import LandingEvent, tasks_concerned
 from paddock.core.tasks.life import AttemptEvent, PersonsEvent, TaskEvent, begin, evolve, settle
-from paddock.core.tasks.task import DECIDED, Phase, Task, illegal
+from paddock.core.tasks.task import DECIDED, FINISHED, Phase, Task, illegal
+from paddock.core.tasks.vocabulary import Role
 
 if TYPE_CHECKING:
     from paddock.core.leases.lease import LeaseEvent, LeaseGranted
@@ -57,6 +59,11 @@ def _version(_record: ev.Record, event: qe.ChangeQueued) -> Given:
     return Given(versions=event.change.version)
 
 
+def _finding(_record: ev.Record, event: rv.FindingReported) -> Given:
+    number = event.id[1:]
+    return Given(findings=int(number) if number.isdecimal() else 0)
+
+
 def _generation(_record: ev.Record, event: "LeaseGranted") -> Given:
     return Given(generations=event.generation)
 
@@ -64,6 +71,26 @@ def _generation(_record: ev.Record, event: "LeaseGranted") -> Given:
 def _fold_task(board: Board, record: ev.Record, event: TaskEvent) -> None:
     before = _find(board, record)
     _put(board, _changed(board, before, record, event), before, record.at)
+
+
+def _fold_persons_word(board: Board, record: ev.Record, event: ev.TaskRetried | ev.TaskRejected) -> None:
+    """A person has sent it back: its review begins again."""
+    from paddock.core.review.evolve import begin_again
+
+    _fold_task(board, record, event)
+    if record.task in board.reviews.tasks:
+        board.review_part.put(begin_again(board.reviews, record.task))
+
+
+def _fold_review(board: Board, record: ev.Record, event: rv.ReviewEvent) -> None:
+    """Its task may refuse it, and so may what is known of its review."""
+    from paddock.core.review.evolve import evolve as evolve_reviews
+
+    before = _find(board, record)
+    reviews = evolve_reviews(board.reviews, event, record)
+    if isinstance(event, rv.ReviewStep):
+        _put(board, _changed(board, before, record, event), before, record.at)
+    board.review_part.put(reviews)
 
 
 def _fold_attempt(board: Board, record: ev.Record, event: AttemptEvent, spend: "Spend | None" = None) -> None:
@@ -76,6 +103,16 @@ def _fold_attempt(board: Board, record: ev.Record, event: AttemptEvent, spend: "
     _put(board, task, before, record.at)
     if spending is not None:
         board.spending_part.put(spending)
+
+
+def _fold_end(board: Board, record: ev.Record, event: ev.AttemptEnded) -> None:
+    """What a review has cost is its reviewer's."""
+    _fold_attempt(board, record, event, _book_end)
+    attempt = board.tasks[record.task].last if record.task is not None else None
+    if attempt is not None and attempt.role is Role.REVIEW and attempt.id == record.attempt and attempt.agent:
+        from paddock.core.review.evolve import add_cost
+
+        board.review_part.put(add_cost(board.reviews, attempt.agent, attempt.cost_usd or 0.0))
 
 
 def _find(board: Board, record: ev.Record) -> Task:
@@ -102,6 +139,10 @@ def _put(board: Board, task: Task, before: Task, at: float) -> None:
         for name in board.dependents.get(task.id, ()):
             dependent = board.tasks[name]
             board.put(settle(dependent, board.tasks, at), dependent)
+    if task.phase in FINISHED and before.phase not in FINISHED and task.id in board.reviews.tasks:
+        from paddock.core.review.evolve import forget
+
+        board.review_part.put(forget(board.reviews, task.id))
 
 
 def _require_tasks(board: Board, names: tuple[TaskId, ...], event: ev.Event) -> None:
@@ -150,12 +191,20 @@ def _fold_landing(board: Board, record: ev.Record, event: LandingEvent) -> None:
     """The queue may refuse it, and so may each task it is about."""
     from paddock.core.merge.evolve import evolve as evolve_queue
 
+    if isinstance(event, qe.ChangeQueued):
+        _require_unblocked(board, event)
     queue = evolve_queue(board.queue, event, record.at)
     concerned = [board.tasks[name] for name in tasks_concerned(board.queue, event) if name in board.tasks]
     moved = [(_changed(board, before, record, event), before) for before in concerned]
     board.queue_part.put(queue)
     for task, before in moved:
         _put(board, task, before, record.at)
+
+
+def _require_unblocked(board: Board, event: qe.ChangeQueued) -> None:
+    """No version enters the queue with an open blocking finding, whoever approved it."""
+    if blocking := board.reviews.blocking_of(TaskId(event.change.task or "")):
+        raise illegal(str(event.change.task), f"held by {', '.join(one.id for one in blocking)}", event)
 
 
 def _fold_lease(board: Board, record: ev.Record, event: "LeaseEvent") -> None:
@@ -243,8 +292,12 @@ _FOLDS: dict[type[ev.Event], Fold] = {
     **dict.fromkeys(AttemptEvent.__args__, _fold_attempt),
     ev.AttemptStarted: partial(_fold_and_count, fold=partial(_fold_attempt, spend=_book_start), given=_attempt),
     ev.AttemptExtended: partial(_fold_attempt, spend=_book_extension),
-    ev.AttemptEnded: partial(_fold_attempt, spend=_book_end),
+    ev.AttemptEnded: _fold_end,
     ev.BudgetSet: _fold_budget,
+    ev.TaskRetried: _fold_persons_word,
+    ev.TaskRejected: _fold_persons_word,
+    **dict.fromkeys(rv.ReviewEvent.__args__, _fold_review),
+    rv.FindingReported: partial(_fold_and_count, fold=_fold_review, given=_finding),
     **dict.fromkeys(qe.QueueEvent.__args__, _fold_queue),
     **dict.fromkeys(LandingEvent.__args__, _fold_landing),
     qe.RunStarted: partial(_fold_and_count, fold=_fold_queue, given=_run),

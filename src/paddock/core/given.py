@@ -14,6 +14,7 @@ class Given(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
     runs: int = 0
     versions: int = 0
     generations: int = 0
+    findings: int = 0
 
     def raised(self, other: "Given") -> "Given":
         """The higher of both, sort by sort."""
@@ -23,4 +24,5 @@ class Given(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
             max(self.runs, other.runs),
             max(self.versions, other.versions),
             max(self.generations, other.generations),
+            max(self.findings, other.findings),
         )

@@ -5,7 +5,13 @@ from importlib import import_module
 
 from paddock.core.events import Event, Unknown
 
-_FAMILIES = {"lease": "paddock.core.leases.lease", "queue": "paddock.core.merge.events"}
+_REVIEW = "paddock.core.review.events"
+_FAMILIES = {
+    "lease": "paddock.core.leases.lease",
+    "queue": "paddock.core.merge.events",
+    "review": _REVIEW,
+    "finding": _REVIEW,
+}
 _ORDINARY = "paddock.core.events"
 
 

@@ -2,14 +2,14 @@
 
 import msgspec
 
-from paddock.core.board import Board, Convoy, SettingsChange, leases_class, queue_class, spending_class
+from paddock.core.board import Board, Convoy, SettingsChange, leases_class, queue_class, reviews_class, spending_class
 from paddock.core.given import Given
 from paddock.core.ids import TaskId
 from paddock.core.parts import LazyPart
 from paddock.core.tasks.table import TaskTable
 from paddock.core.tasks.task import Phase
 
-LAYOUT = 6
+LAYOUT = 7
 """Grows when the same records fold to another board; snapshots of another layout are folded again."""
 
 
@@ -28,6 +28,7 @@ class BoardState(msgspec.Struct, array_like=True):
     ready: list[TaskId]
     live: list[TaskId]
     needy: list[TaskId]
+    reviewing: list[TaskId]
     convoys: dict[str, Convoy]
     members: dict[str, list[TaskId]]
     convoy_counts: dict[str, dict[Phase, int]]
@@ -38,6 +39,7 @@ class BoardState(msgspec.Struct, array_like=True):
     leases: msgspec.Raw
     queue: msgspec.Raw
     spending: msgspec.Raw
+    reviews: msgspec.Raw
     task_lengths: list[int]
     tasks: memoryview
 
@@ -62,6 +64,7 @@ def encode_board(board: Board) -> bytes:
             ready=list(board.ready),
             live=list(board.live),
             needy=list(board.needy),
+            reviewing=list(board.reviewing),
             convoys=board.convoys,
             members=board.members,
             convoy_counts=board.convoy_counts,
@@ -72,6 +75,7 @@ def encode_board(board: Board) -> bytes:
             leases=board.lease_part.encode(),
             queue=board.queue_part.encode(),
             spending=board.spending_part.encode(),
+            reviews=board.review_part.encode(),
             task_lengths=lengths,
             tasks=memoryview(tasks),
         )
@@ -94,6 +98,7 @@ def decode_board(snapshot: bytes | memoryview) -> Board:
     board.ready = dict.fromkeys(state.ready)
     board.live = dict.fromkeys(state.live)
     board.needy = dict.fromkeys(state.needy)
+    board.reviewing = dict.fromkeys(state.reviewing)
     board.convoys = state.convoys
     board.members = state.members
     board.convoy_counts = state.convoy_counts
@@ -104,5 +109,6 @@ def decode_board(snapshot: bytes | memoryview) -> Board:
     board.lease_part = LazyPart(leases_class, bytes(state.leases))
     board.queue_part = LazyPart(queue_class, bytes(state.queue))
     board.spending_part = LazyPart(spending_class, bytes(state.spending))
+    board.review_part = LazyPart(reviews_class, bytes(state.reviews))
     board.tasks = TaskTable(state.task_lengths, state.tasks)
     return board

@@ -15,7 +15,7 @@ SHOWN_RUNS = 4
 SHOWN_MEMBERS = 3
 _PHASES = (
     Phase.RUNNING, Phase.REVIEWING, Phase.QUEUED, Phase.APPROVAL, Phase.BLOCKED, Phase.FAILED, Phase.READY,
-    Phase.WAITING, Phase.LANDED, Phase.NOOP, Phase.CANCELLED,
+    Phase.WAITING, Phase.LANDED, Phase.DONE, Phase.NOOP, Phase.CANCELLED,
 )  # fmt: skip
 NEARLY = 0.8
 """From this share on a budget or a quota is worth a colour."""

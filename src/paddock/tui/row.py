@@ -49,7 +49,7 @@ class Layout:
 def draw_row(row: TaskRow, layout: Layout, now: float, *, is_chosen: bool, is_current: bool) -> Text:
     """`is_current` is the one that keys apply to, `is_chosen` one of those selected for a bulk request."""
     symbol, colour = badge_of(row.phase)
-    dim = "dim" if row.phase in ("landed", "cancelled", "noop", "waiting") else ""
+    dim = "dim" if row.phase in ("landed", "done", "cancelled", "noop", "waiting") else ""
     line = Text(no_wrap=True, end="", style="reverse" if is_current else "")
     line.append(f"{'›' if is_current else ' '}{'x' if is_chosen else ' '}", "bold")
     badge = f"{symbol} {fit(word_of(row), layout.word)} " if layout.word else f"{symbol} "

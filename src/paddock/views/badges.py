@@ -14,4 +14,5 @@ BADGES: dict[Phase, tuple[str, str]] = {
     Phase.FAILED: ("✗", "red"),
     Phase.CANCELLED: ("-", "bright_black"),
     Phase.NOOP: ("=", "green"),
+    Phase.DONE: ("✓", "cyan"),
 }

@@ -43,6 +43,7 @@ def open_turn(attempt: Attempt, event: ev.TurnStarted) -> Attempt:
         new_conversation=event.new_conversation or attempt.new_conversation,
         fence=event.fence,
         memory=event.memory or attempt.memory,
+        owes_answer=0,
     )
     return _forget_conversation(opened) if event.new_conversation else opened
 
@@ -96,4 +97,5 @@ def end_attempt(attempt: Attempt, event: ev.AttemptEnded, at: float) -> Attempt:
         files=event.files,
         insertions=event.insertions,
         deletions=event.deletions,
+        outside=event.outside,
     )

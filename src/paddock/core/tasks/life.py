@@ -1,8 +1,9 @@
 """The life of a task. Everything that decides which phase it is in lives here, in this file.
 
     waiting ─▶ ready ─▶ running ─▶ reviewing ─▶ approval ─▶ queued ─▶ landed
-                 ▲          │
-                 └── retry ─┘        beside them: blocked, failed, cancelled, noop
+                 ▲          │          │
+                 └── retry ─┴─ sent ───┘     beside them: blocked, failed, cancelled, noop, done
+                               back
 
 `begin` is its birth. `evolve` is the table of all that may happen to it, by its agents, by people and in the queue;
 what has no case there cannot happen. `settle` is what the tasks it comes after make of it: ready, waiting or blocked.
@@ -18,6 +19,7 @@ from msgspec.structs import replace
 from paddock.core import events as ev
 from paddock.core.ids import TaskId
 from paddock.core.merge import events as qe
+from paddock.core.review import events as rv
 from paddock.core.tasks.attempts import begin_attempt, close_turn, end_attempt, open_turn
 from paddock.core.tasks.landing import (
     LandingEvent,
@@ -37,6 +39,10 @@ AttemptEvent: TypeAlias = (
     | ev.AttemptExtended
     | ev.StopRequested
     | ev.RequestRefused
+    | ev.AnswerRefused
+    | ev.QuestionAsked
+    | ev.ReportGiven
+    | ev.PlanProposed
 )
 PersonsEvent: TypeAlias = (
     ev.TaskEdited
@@ -49,8 +55,10 @@ PersonsEvent: TypeAlias = (
     | ev.ChangeRebased
     | ev.ApprovalRequired
     | ev.MessageSent
+    | ev.PlanAccepted
+    | ev.PlanDropped
 )
-TaskEvent: TypeAlias = AttemptEvent | PersonsEvent | LandingEvent
+TaskEvent: TypeAlias = AttemptEvent | PersonsEvent | LandingEvent | rv.ReviewStep
 
 KEPT_ATTEMPTS = 20
 LOST = "landed, then lost from main"
@@ -73,8 +81,15 @@ NEXT_PHASE = {
     },
 }
 """Where each step leads. A review delivers findings, not commits, so it leaves nothing unfinished."""
+NEXT_PHASE_OF_READERS = {
+    Step.DONE: Phase.DONE,
+    Step.RETRY: Phase.READY,
+    Step.FAIL: Phase.FAILED,
+    Step.BLOCK: Phase.BLOCKED,
+}
+"""Where each step leads in a task that only reads."""
 
-_WOKEN = frozenset({Phase.REVIEWING, Phase.APPROVAL, Phase.BLOCKED, Phase.FAILED, Phase.NOOP})
+_WOKEN = frozenset({Phase.REVIEWING, Phase.APPROVAL, Phase.BLOCKED, Phase.FAILED, Phase.NOOP, Phase.DONE})
 _RETRIED = _WOKEN | {Phase.CANCELLED}
 
 
@@ -94,6 +109,10 @@ def begin(name: TaskId, event: ev.TaskAdded, record: ev.Record) -> Task:
         priority=event.priority,
         paths=event.paths,
         kind=event.task_kind,
+        role=event.role,
+        labels=event.labels,
+        inputs=event.inputs,
+        accept_seq=record.seq if event.accept is not None else 0,
     )
 
 
@@ -107,11 +126,11 @@ def evolve(task: Task, event: TaskEvent, record: ev.Record) -> Task:  # noqa: C9
             return _with(_read(task, event.messages), open_turn(own, event))
         case ev.TurnEnded(), _ if own is not None and own.turn_open and event.turn == own.turn:
             return _with(task, close_turn(own, event))
-        case ev.AttemptEnded(), Phase.RUNNING | Phase.REVIEWING if _may_end(own) and event.next in NEXT_PHASE[own.role]:
+        case ev.AttemptEnded(), Phase.RUNNING | Phase.REVIEWING if _may_end(own) and event.next in _steps(task, own):
             return _follow(task, own, event, at)
         case ev.AttemptEnded(), Phase.CANCELLED if _may_end(own):
             return _end(task, own, event, at)
-        case ev.AttemptStarted(role=Role.WORK), Phase.READY if live is None and _is_next(task, record):
+        case ev.AttemptStarted(role=task.role), Phase.READY if live is None and _is_next(task, record):
             return move(_start(task, event, record), Phase.RUNNING, at)
         case ev.AttemptStarted(role=Role.REVIEW), Phase.REVIEWING if live is None and _is_next(task, record):
             return _start(task, event, record)
@@ -121,6 +140,12 @@ def evolve(task: Task, event: TaskEvent, record: ev.Record) -> Task:  # noqa: C9
             return _with(task, replace(own, stop_requested=record.actor))
         case ev.RequestRefused(), _ if own is not None:
             return _with(task, replace(own, refused=(*own.refused, event.request)))
+        case ev.AnswerRefused(), _ if own is not None and own.role.only_reads and not own.turn_open:
+            return _with(task, replace(own, answers_refused=own.answers_refused + 1, owes_answer=record.seq))
+        case ev.QuestionAsked(), _ if own is not None and own.role is task.role:
+            return replace(task, question=record.seq)
+        case ev.ReportGiven() | ev.PlanProposed(), _ if own is not None and own.role.only_reads:
+            return replace(task, answer_seq=record.seq)
         # People, and the daemon on their behalf
         case ev.TaskEdited(), phase if phase not in FINISHED:
             return _edit(task, event, record.seq)
@@ -145,6 +170,14 @@ def evolve(task: Task, event: TaskEvent, record: ev.Record) -> Task:  # noqa: C9
             return _send_back(_hear(task, record), "has a message", at)
         case ev.MessageSent(), phase if phase not in FINISHED and task.started:
             return _hear(task, record)
+        case ev.PlanAccepted() | ev.PlanDropped(), Phase.DONE if task.role is Role.PLAN:
+            words = "accepted" if isinstance(event, ev.PlanAccepted) else "dropped"
+            return replace(task, reason=words)
+        # Reviewers
+        case rv.ReviewSentBack(), Phase.REVIEWING if task.head == event.head and live is None:
+            return _send_back(_hear(task, record), f"sent back by review, round {event.round}", at)
+        case rv.ReviewPassed(), Phase.REVIEWING if task.head == event.head and live is None:
+            return move(task, Phase.APPROVAL, at, _praise(event))
         # The merge queue, whose events do not affect a task that was moved on meanwhile
         case qe.ChangeQueued(), phase if phase not in FINISHED and live is None:
             return move(task, Phase.QUEUED, at, "in the merge queue")
@@ -169,7 +202,8 @@ def evolve(task: Task, event: TaskEvent, record: ev.Record) -> Task:  # noqa: C9
             ev.TurnStarted() | ev.TurnEnded() | ev.AttemptEnded() | ev.AttemptStarted() | ev.AttemptExtended()
             | ev.StopRequested() | ev.RequestRefused() | ev.TaskEdited() | ev.TaskCancelled() | ev.TaskRetried()
             | ev.TaskBlocked() | ev.TaskApproved() | ev.TaskRejected() | ev.ChangeRevised() | ev.ChangeRebased()
-            | ev.ApprovalRequired() | ev.MessageSent()
+            | ev.ApprovalRequired() | ev.MessageSent() | ev.AnswerRefused() | ev.QuestionAsked() | ev.ReportGiven()
+            | ev.PlanProposed() | ev.PlanAccepted() | ev.PlanDropped() | rv.ReviewSentBack() | rv.ReviewPassed()
             | qe.ChangeQueued()
         ), _:  # fmt: skip
             raise illegal(record.attempt or task.id, task.phase, event)
@@ -220,7 +254,14 @@ def _is_next(task: Task, record: ev.Record) -> bool:
 def _start(task: Task, event: ev.AttemptStarted, record: ev.Record) -> Task:
     assert record.attempt is not None
     attempts = (*task.attempts, begin_attempt(record.attempt, event, record.at))
-    return replace(task, attempts=attempts[-KEPT_ATTEMPTS:], started=task.started + 1)
+    return replace(task, attempts=_kept(task, attempts), started=task.started + 1)
+
+
+def _kept(task: Task, attempts: tuple[Attempt, ...]) -> tuple[Attempt, ...]:
+    """The newest; and always the one whose work is under review, however many reviewers have failed at it."""
+    kept = attempts[-KEPT_ATTEMPTS:]
+    worker = task.worker
+    return kept if worker is None or worker in kept else (worker, *kept[1:])
 
 
 def _may_end(attempt: Attempt | None) -> TypeGuard[Attempt]:
@@ -234,12 +275,20 @@ def _end(task: Task, attempt: Attempt, event: ev.AttemptEnded, at: float) -> Tas
 def _follow(task: Task, attempt: Attempt, event: ev.AttemptEnded, at: float) -> Task:
     """Only work changes what there is to approve. Messages that came during a review are for the next worker."""
     ended = _end(task, attempt, event, at)
-    if attempt.role is Role.REVIEW and task.inbox:
+    if attempt.role is not task.role and task.inbox:
         return _send_back(ended, "has a message", at)
-    phase = NEXT_PHASE[attempt.role][event.next]
+    phase = _steps(task, attempt)[event.next]
     moved = replace(move(ended, phase, at, event.reason, event.unblock), not_before=event.retry_at or 0.0)
     delivers = attempt.role is Role.WORK and event.next in (Step.APPROVAL, Step.REVIEW)
     return _deliver(moved, event) if delivers else moved
+
+
+def _steps(task: Task, attempt: Attempt) -> dict[Step, Phase]:
+    return NEXT_PHASE_OF_READERS if task.role.only_reads else NEXT_PHASE[attempt.role]
+
+
+def _praise(event: rv.ReviewPassed) -> str:
+    return f"reviewed by {', '.join(event.by)}: nothing blocks it" if event.by else "passed its checks"
 
 
 def _deliver(task: Task, event: ev.AttemptEnded | ev.ChangeRevised) -> Task:
@@ -255,7 +304,7 @@ def _rebase(task: Task, event: ev.ChangeRebased) -> Task:
 
 
 def _hear(task: Task, record: ev.Record) -> Task:
-    return replace(task, inbox=(*task.inbox, record.seq))
+    return replace(task, inbox=(*task.inbox, record.seq), question=0)
 
 
 def _read(task: Task, messages: tuple[int, ...]) -> Task:
@@ -271,13 +320,15 @@ def _send_back(task: Task, reason: str, at: float) -> Task:
 def _edit(task: Task, event: ev.TaskEdited, seq: int) -> Task:
     changes: dict[str, object] = {
         name: value
-        for name in ("title", "agent", "engine", "after", "priority", "paths")
+        for name in ("title", "agent", "engine", "after", "priority", "paths", "labels")
         if (value := getattr(event, name)) is not msgspec.UNSET
     }
     if event.task_kind is not msgspec.UNSET:
         changes["kind"] = event.task_kind
     if event.brief is not msgspec.UNSET:
         changes["brief_seq"] = seq
+    if event.accept is not msgspec.UNSET:
+        changes["accept_seq"] = seq if event.accept is not None else 0
     if event.attempts is not msgspec.UNSET:
         changes["allowed"] = event.attempts
     return replace(task, **changes)

@@ -22,6 +22,7 @@ class Phase(StrEnum):
     FAILED = "failed"
     CANCELLED = "cancelled"
     NOOP = "noop"
+    DONE = "done"
 
     @property
     def words(self) -> str:
@@ -36,11 +37,12 @@ _WORDS = {
     Phase.FAILED: "has failed",
     Phase.CANCELLED: "was cancelled",
     Phase.NOOP: "needed no change",
+    Phase.DONE: "is done",
 }
 
-FINISHED = frozenset({Phase.LANDED, Phase.CANCELLED, Phase.NOOP})
+FINISHED = frozenset({Phase.LANDED, Phase.CANCELLED, Phase.NOOP, Phase.DONE})
 DEAD = frozenset({Phase.FAILED, Phase.CANCELLED})
-SATISFIED = frozenset({Phase.LANDED, Phase.NOOP})
+SATISFIED = frozenset({Phase.LANDED, Phase.NOOP, Phase.DONE})
 DECIDED = DEAD | SATISFIED
 NEEDS_HUMAN = frozenset({Phase.BLOCKED, Phase.FAILED, Phase.APPROVAL})
 
@@ -100,6 +102,9 @@ class Attempt(msgspec.Struct, frozen=True, array_like=True, gc=False):
     files: int = 0
     insertions: int = 0
     deletions: int = 0
+    answers_refused: int = 0
+    owes_answer: int = 0
+    outside: tuple[str, ...] = ()
 
     @property
     def live(self) -> bool:
@@ -125,7 +130,10 @@ class Task(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """`brief_seq` is the record that holds the brief: briefs stay in the log so that boards stay small.
 
     `lost`: it landed, and main no longer has it. `skipped` numbers of attempts were given in records that are lost.
-    `questioned` is the head that only a person may approve.
+    `questioned` is the head that only a person may approve. `role` is what its own attempts are for; others may review
+    what they delivered. `inputs` are the tasks whose results it is told. `accept_seq` is the record with what must hold
+    before it is accepted, `answer_seq` the one with the newest answer of a task that only reads, `question` the one
+    with a question of its agent's that nobody has answered; 0 where there is none.
     """
 
     id: TaskId
@@ -156,6 +164,12 @@ class Task(msgspec.Struct, frozen=True, array_like=True, gc=False):
     lost: bool = False
     skipped: int = 0
     questioned: str | None = None
+    role: Role = Role.WORK
+    labels: tuple[str, ...] = ()
+    inputs: tuple[TaskId, ...] = ()
+    accept_seq: int = 0
+    answer_seq: int = 0
+    question: int = 0
 
     @property
     def newest(self) -> int:
@@ -165,6 +179,11 @@ class Task(msgspec.Struct, frozen=True, array_like=True, gc=False):
     @property
     def last(self) -> Attempt | None:
         return self.attempts[-1] if self.attempts else None
+
+    @property
+    def worker(self) -> Attempt | None:
+        """The newest attempt at the task itself, whoever has reviewed it since."""
+        return next((one for one in reversed(self.attempts) if one.role is self.role), None)
 
     @property
     def live_attempt(self) -> Attempt | None:

@@ -7,10 +7,17 @@ from enum import StrEnum
 
 
 class Role(StrEnum):
-    """What an attempt is for: `WORK` delivers commits, `REVIEW` findings about those that were delivered."""
+    """What a task, or one attempt at it, is for: `WORK` delivers commits. The others look and change nothing; they
+    deliver an answer: `REVIEW` findings, `PLAN` tasks to do, `REPORT` words."""
 
     WORK = "work"
     REVIEW = "review"
+    PLAN = "plan"
+    REPORT = "report"
+
+    @property
+    def only_reads(self) -> bool:
+        return self is not Role.WORK
 
 
 class EndedBy(StrEnum):
@@ -56,6 +63,9 @@ class Outcome(StrEnum):
     OVER_BUDGET = "over_budget"
     KILLED = "killed"
     LOST = "lost"
+    ANSWERED = "answered"
+    STRAYED = "strayed"
+    ASKED = "asked"
 
 
 class Step(StrEnum):
@@ -67,13 +77,14 @@ class Step(StrEnum):
     RETRY = "retry"
     FAIL = "fail"
     BLOCK = "block"
+    DONE = "done"
 
 
-USEFUL = frozenset({Outcome.DELIVERED, Outcome.UNSAVED, Outcome.NOOP})
+USEFUL = frozenset({Outcome.DELIVERED, Outcome.UNSAVED, Outcome.NOOP, Outcome.ANSWERED})
 PROVIDERS_DOING = frozenset({Outcome.THROTTLED, Outcome.OVERLOADED, Outcome.AUTH})
 CONTINUES = frozenset({Outcome.THROTTLED, Outcome.OVERLOADED, Outcome.AUTH, Outcome.LOST, Outcome.KILLED})
 """After these the next attempt goes on with the branch and the conversation, whatever was asked for."""
-RESUMED = frozenset({Outcome.CRASHED, Outcome.TIMEOUT, Outcome.STALLED, Outcome.EMPTY})
+RESUMED = frozenset({Outcome.CRASHED, Outcome.TIMEOUT, Outcome.STALLED, Outcome.EMPTY, Outcome.STRAYED})
 """After these it goes on as well, unless every try is to start afresh; after others it always does that."""
 UNBEGUN = frozenset({Outcome.NEVER_RAN, Outcome.MISCONFIGURED, Outcome.SETUP_FAILED, Outcome.NO_SPACE})
 """The engine did nothing: what the attempt was to go on with is still there to go on with."""
