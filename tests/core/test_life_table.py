@@ -15,7 +15,8 @@ from paddock.core.ids import AttemptId, TaskId
 from paddock.core.kinds import all_kinds
 from paddock.core.merge import events as qe
 from paddock.core.merge.model import Change
-from paddock.core.tasks.life import NEXT_PHASE, TaskEvent, begin, evolve, settle
+from paddock.core.review import events as rv
+from paddock.core.tasks.life import NEXT_PHASE, NEXT_PHASE_OF_READERS, TaskEvent, begin, evolve, settle
 from paddock.core.tasks.task import DEAD, FINISHED, SATISFIED, Attempt, Phase, Task
 from paddock.core.tasks.vocabulary import Outcome, Role, Step
 
@@ -60,7 +61,9 @@ LEGAL: dict[str, tuple[TaskEvent, AttemptId | None, frozenset[Phase]]] = {
     "retried": (
         ev.TaskRetried(1),
         None,
-        frozenset({Phase.REVIEWING, Phase.APPROVAL, Phase.BLOCKED, Phase.FAILED, Phase.CANCELLED, Phase.NOOP}),
+        frozenset(
+            {Phase.REVIEWING, Phase.APPROVAL, Phase.BLOCKED, Phase.FAILED, Phase.CANCELLED, Phase.NOOP, Phase.DONE}
+        ),
     ),
     "blocked": (ev.TaskBlocked("no key", "export KEY"), None, AT_REST),
     "approved": (ev.TaskApproved(HEAD), None, frozenset({Phase.APPROVAL, Phase.REVIEWING})),
@@ -70,7 +73,17 @@ LEGAL: dict[str, tuple[TaskEvent, AttemptId | None, frozenset[Phase]]] = {
     "rebased": (ev.ChangeRebased(HEAD, BASE), None, frozenset({Phase.APPROVAL, Phase.QUEUED})),
     "questioned": (ev.ApprovalRequired(HEAD, ("touches paddock.toml",)), None, frozenset({Phase.APPROVAL})),
     "another head questioned": (ev.ApprovalRequired(BASE), None, frozenset()),
-    "message": (ev.MessageSent("more"), None, OPEN | {Phase.NOOP}),
+    "message": (ev.MessageSent("more"), None, OPEN | {Phase.NOOP, Phase.DONE}),
+    "answer of a worker refused": (ev.AnswerRefused("no JSON"), FIRST, frozenset()),
+    "question asked": (ev.QuestionAsked("Which one?"), FIRST, frozenset({Phase.RUNNING})),
+    "report of a worker": (ev.ReportGiven("It is so."), FIRST, frozenset()),
+    "plan of a worker": (ev.PlanProposed("{}"), FIRST, frozenset()),
+    "plan of a worker accepted": (ev.PlanAccepted(3), None, frozenset()),
+    "plan of a worker dropped": (ev.PlanDropped(3), None, frozenset()),
+    "sent back": (rv.ReviewSentBack(HEAD, 1, ("f1",), "Fix f1."), None, frozenset({Phase.REVIEWING})),
+    "another head sent back": (rv.ReviewSentBack(BASE, 1, ("f1",), "Fix f1."), None, frozenset()),
+    "passed": (rv.ReviewPassed(HEAD, 1, ("reviewer",)), None, frozenset({Phase.REVIEWING})),
+    "another head passed": (rv.ReviewPassed(BASE, 1, ("reviewer",)), None, frozenset()),
     "queued": (qe.ChangeQueued(Change("t1", 1, HEAD, BASE, task="t1"), "ana"), None, AT_REST),
     "landed": (qe.TrainLanded("r1", BASE, HEAD), None, ALL),
     "found empty": (qe.ChangeFoundEmpty("t1", 1, BASE), None, ALL),
@@ -116,6 +129,8 @@ def test_every_kind_of_event_has_a_fold() -> None:
 
 @pytest.mark.parametrize("step", Step)
 def test_each_step_leads_to_its_phase(step: Step) -> None:
+    if step is Step.DONE:
+        return  # only of tasks that deliver an answer: see below
     event = ev.AttemptEnded(Outcome.DELIVERED, step, True, head="d" * 40, base=BASE)
     after = evolve(task_in(Phase.RUNNING), event, record(event, FIRST))
     assert after.phase is NEXT_PHASE[Role.WORK][step]
@@ -137,7 +152,7 @@ class TestReview:
     @pytest.mark.parametrize("step", Step)
     def test_it_leads_to_another_look_or_to_a_person_and_never_to_other_commits(self, step: Step) -> None:
         event = ev.AttemptEnded(Outcome.DELIVERED, step, False, "two findings", head="d" * 40, base="e" * 40)
-        if step is Step.NOOP:
+        if step in (Step.NOOP, Step.DONE):
             with pytest.raises(IllegalTransition):
                 evolve(self.reviewed(), event, record(event, SECOND))
             return
@@ -165,6 +180,59 @@ class TestReview:
         assert (told.phase, told.inbox) == (Phase.REVIEWING, (9,))
         ended = ev.AttemptEnded(Outcome.DELIVERED, Step.APPROVAL, False)
         assert evolve(told, ended, record(ended, SECOND)).phase is Phase.READY
+
+
+class TestReading:
+    """A task that only reads delivers an answer, and is done with it."""
+
+    def reading(self, role: Role) -> Task:
+        task = task_in(Phase.RUNNING)
+        return msgspec.structs.replace(task, role=role, head=None, attempts=(attempt(role=role, ended=None),))
+
+    @pytest.mark.parametrize("role", [Role.REVIEW, Role.PLAN, Role.REPORT])
+    @pytest.mark.parametrize("step", Step)
+    def test_its_steps_lead_to_no_change_of_anything(self, role: Role, step: Step) -> None:
+        event = ev.AttemptEnded(Outcome.ANSWERED, step, False, "a plan")
+        if step not in NEXT_PHASE_OF_READERS:
+            with pytest.raises(IllegalTransition):
+                evolve(self.reading(role), event, record(event, FIRST))
+            return
+        after = evolve(self.reading(role), event, record(event, FIRST))
+        assert after.phase is NEXT_PHASE_OF_READERS[step]
+        assert after.head is None
+
+    def test_its_attempts_have_its_role_and_no_other(self) -> None:
+        ready = msgspec.structs.replace(self.reading(Role.PLAN), phase=Phase.READY, attempts=(), started=0)
+        begun = msgspec.structs.replace(STARTED, role=Role.PLAN)
+        assert evolve(ready, begun, record(begun, FIRST)).phase is Phase.RUNNING
+        for other in (STARTED, REVIEW):
+            with pytest.raises(IllegalTransition):
+                evolve(ready, other, record(other, FIRST))
+
+    def test_an_answer_that_cannot_be_used_is_owed_until_the_next_turn(self) -> None:
+        refused = ev.AnswerRefused("it is not JSON")
+        owes = evolve(self.reading(Role.PLAN), refused, record(refused, FIRST))
+        assert owes.last is not None
+        assert (owes.last.owes_answer, owes.last.answers_refused) == (9, 1)
+        turn = ev.TurnStarted(2, messages=(9,))
+        asked = evolve(owes, turn, record(turn, FIRST))
+        assert asked.last is not None
+        assert (asked.last.owes_answer, asked.last.answers_refused) == (0, 1)
+
+    def test_its_newest_answer_is_the_one_that_counts(self) -> None:
+        said = ev.PlanProposed("{}")
+        assert evolve(self.reading(Role.PLAN), said, record(said, FIRST)).answer_seq == 9
+
+
+def test_the_worker_stays_known_however_many_reviewers_fail_at_its_change() -> None:
+    task = task_in(Phase.REVIEWING)
+    for number in range(2, 60):
+        name = AttemptId(f"t1.{number}")
+        begun, ended = REVIEW, ev.AttemptEnded(Outcome.CRASHED, Step.RETRY, False)
+        task = evolve(task, begun, record(begun, name))
+        task = evolve(task, ended, record(ended, name))
+    assert task.worker is not None
+    assert task.worker.id == FIRST
 
 
 texts = st.sampled_from(["", HEAD, "why"])

@@ -36,6 +36,14 @@ ROWS = [
         id="follow-up-without-work",
     ),
     pytest.param(AttemptFacts(exit=0, summary=WORKED, nothing_new=True), "empty", "committed nothing", id="never-any"),
+    pytest.param(AttemptFacts(exit=0, summary=WORKED, reads=True), "answered", "", id="answered"),
+    pytest.param(
+        AttemptFacts(exit=0, summary=WORKED, reads=True, unanswered="it is not JSON"),
+        "empty",
+        "cannot be used: it is not JSON",
+        id="answered-badly",
+    ),
+    pytest.param(AttemptFacts(exit=1, summary=WORKED, reads=True), "crashed", "exit 1", id="answered-and-crashed"),
     pytest.param(AttemptFacts(exit=0, summary=WORKED, dirty=3), "unsaved", "3 uncommitted files", id="dirty"),
     pytest.param(AttemptFacts(exit=0, summary=WORKED, commits=1, dirty=1), "unsaved", "1 uncommitted", id="both"),
     pytest.param(
@@ -303,6 +311,7 @@ def follow(outcome: Outcome, task: Task | None = None, **more: object) -> Next:
         ("unsaved", "approval", False),
         ("kept", "block", True),
         ("unchanged", "approval", False),
+        ("answered", "done", False),
         ("noop", "noop", False),
         ("empty", "retry", True),
         ("crashed", "retry", True),
@@ -394,7 +403,7 @@ def test_what_is_lost_once_starts_again_at_once_and_what_is_lost_over_and_over_e
     assert sum(waits) > 8 * LONGEST_BACKOFF_SECONDS
 
 
-SETTLED = {Outcome.DELIVERED, Outcome.UNSAVED, Outcome.UNCHANGED, Outcome.NOOP}
+SETTLED = {Outcome.DELIVERED, Outcome.UNSAVED, Outcome.UNCHANGED, Outcome.NOOP, Outcome.ANSWERED}
 
 
 @pytest.mark.parametrize("outcome", [o for o in Outcome if o not in SETTLED])

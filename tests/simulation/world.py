@@ -89,6 +89,9 @@ class PlayedGround:
             self.world.violations.append(f"{attempt} still runs in the folder that it gives back")
         self.folders.pop(attempt, None)
 
+    def discard(self, attempt: str, why: str) -> None:
+        self.release(attempt, why)
+
 
 @dataclass
 class LedGround(PlayedGround):

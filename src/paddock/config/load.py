@@ -19,7 +19,7 @@ from paddock.core.wording import nearest
 
 FILE_NAME = "paddock.toml"
 PREFIX = "PADDOCK_"
-_FOR_AGENTS = ("TASK", "ATTEMPT", "BRANCH", "WORKTREE", "PORT", "PORT_LAST", "PORT_COUNT", "MARKER", "DESK")
+_FOR_AGENTS = ("TASK", "ATTEMPT", "BRANCH", "WORKTREE", "PORT", "PORT_LAST", "PORT_COUNT", "MARKER", "DESK", "ANSWER")
 _FOR_CI = ("CI", "COMMIT", "CHECK", "CHANGE", "OUTCOME", "LEASE", "LEASE_GENERATION", "SERVED")
 NOT_SETTINGS = frozenset(PREFIX + name for name in (*_FOR_AGENTS, *_FOR_CI, "DEBUG"))
 """Variables of docs/contracts.md that set no key."""

@@ -40,7 +40,13 @@ from paddock.core.trace import (
 MODELS_LIMIT = 8
 
 NOOP_WORD = "PADDOCK-NOOP:"
+REFUTE_WORD = "PADDOCK-REFUTE:"
 _NOOP = re.compile(rf"^[ \t>*`_]*{NOOP_WORD}[ \t]*(?P<reason>[^\r\n]*?)[ \t*`_]*$", re.MULTILINE)
+
+_REFUTED = re.compile(
+    rf"^[ \t>*`_-]*{REFUTE_WORD}[ \t]*`?(?P<id>f[0-9]{{1,9}})`?[ \t:]+(?P<why>[^\r\n]*?)[ \t*`_]*$", re.MULTILINE
+)
+MOST_REFUTED = 50
 
 
 class Final(StrEnum):
@@ -56,7 +62,7 @@ class TurnSummary(msgspec.Struct, frozen=True, omit_defaults=True):
 
     `trouble` is the provider's refusal that still stands: work done after it clears it, so a turn that timed
     out in backoff keeps its cause and one that recovered does not. `refusals` counts all of them. `fault` is likewise
-    the refused request that still stands.
+    the refused request that still stands. `refuted` are findings of a review that it holds to be wrong, and why.
     `calls` are those to a model that the engine told the use of by itself.
     `permission_denials` takes the greater of denied results seen and the engine's own count.
     """
@@ -80,6 +86,7 @@ class TurnSummary(msgspec.Struct, frozen=True, omit_defaults=True):
     last_error: str = ""
     permission_denials: int = 0
     noop_reason: str | None = None
+    refuted: tuple[tuple[str, str], ...] = ()
     refused: bool = False
     final: Final = Final.NONE
     final_reason: str = ""
@@ -157,6 +164,7 @@ def _observe_text(seen: TurnSummary, entry: Text) -> TurnSummary:
         seen,
         last_step=step or seen.last_step,
         noop_reason=seen.noop_reason if reason is None else reason,
+        refuted=_refuted(seen.refuted, entry.text),
     )
     return replace(seen, saw_llm_call=True, trouble=None, fault=None) if entry.model_spoke else seen
 
@@ -226,3 +234,15 @@ def find_noop(text: str) -> str | None:
         if reason and not (reason.startswith("<") and reason.endswith(">")):
             found = clip(reason, STEP_LIMIT)
     return found
+
+
+def _refuted(so_far: tuple[tuple[str, str], ...], text: str) -> tuple[tuple[str, str], ...]:
+    """The findings that the agent holds to be wrong, each with its last word on why."""
+    if REFUTE_WORD not in text:
+        return so_far
+    found = dict(so_far)
+    for match in _REFUTED.finditer(text):
+        why = match["why"].strip()
+        if why and not (why.startswith("<") and why.endswith(">")):
+            found[match["id"]] = clip(why, ERROR_LIMIT)
+    return tuple(found.items())[:MOST_REFUTED]

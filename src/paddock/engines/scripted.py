@@ -217,6 +217,21 @@ class ScriptPlayer:
         over.linger = number(step.get("linger"), 0)
         raise over
 
+    def do_answer(self, step: Step) -> None:
+        """For an attempt that only reads: to the file it is told, or in words where it is told none."""
+        given = step["answer"]
+        text = given if isinstance(given, str) else json.dumps(given)
+        for name, value in os.environ.items():
+            text = text.replace(f"${{{name}}}", value) if name.startswith("PADDOCK_") else text
+        place = os.environ.get("PADDOCK_ANSWER", "")
+        if not place or step.get("aloud") is True:
+            self.say(text)
+            return
+        call = self.use("Write", {"file_path": place, "content": text})
+        with open(place, "w", encoding="utf-8") as file:
+            file.write(text)
+        self.answer(call, "ok")
+
     def do_noop(self, step: Step) -> None:
         self.say(f"PADDOCK-NOOP: {step['noop']}")
         raise TurnOver(self.last_text)

@@ -82,12 +82,13 @@ def fence_attempt(site: "Site", attempt: Attempt, worktree: Worktree, level: Lev
     settings = [home / name for name in _GIT_SETTINGS]
     settings += [Path(path) for path in (launch.env.get("GIT_CONFIG_GLOBAL", ""),) if path.startswith("/")]
     shown = [*objects_of(repo), *settings, *(file.path for file in launch.files), *own.reads, *program, desk, *reads]
+    tree = [worktree.path, worktree.git_dir]
+    own_places = [worktree.tmp] if attempt.role.only_reads else [*tree, worktree.tmp]
     fence = Fence(
         level,
         private=with_real_paths((*_hidden(repo, worktree.path.parent), *_homes(home))),
-        reads=(*with_real_paths(shown), *_ourselves(), *find_toolchains(launch.env, Path.home())),
-        writes=with_real_paths((worktree.path, worktree.tmp, worktree.git_dir, *launch.writes, *writes))
-        + _logins(own.logins, kept),
+        reads=(*with_real_paths((*shown, *tree)), *_ourselves(), *find_toolchains(launch.env, Path.home())),
+        writes=with_real_paths((*own_places, *launch.writes, *writes)) + _logins(own.logins, kept),
         kept=kept,
     )
     return replace(fence, writes=(*fence.writes, home)) if config.worktrees.isolate_home else fence

@@ -29,7 +29,7 @@ from paddock.core.money.budget import (
     scopes_of,
     set_limit,
 )
-from paddock.core.tasks.task import Attempt, Task
+from paddock.core.tasks.task import Attempt, Task, as_seen_by
 from paddock.core.tasks.vocabulary import USEFUL
 
 # An attempt that has used up its reservation asks for this much more, so that it need not ask after every call.
@@ -232,9 +232,10 @@ def _sample(task: Task, attempt: Attempt, at: float) -> TurnSample:
     cold = not attempt.inlined and attempt.continues is None
     spawn = attempt.startup_seconds or 0.0
     startup, money = attempt.startup_usd, attempt.cost_usd
+    seen = as_seen_by(task, attempt)
     return TurnSample(
-        agent=task.agent or attempt.engine,
-        kind=kind_of_work(task),
+        agent=seen.agent or attempt.engine,
+        kind=kind_of_work(seen),
         work_seconds=max(0.0, at - attempt.started - spawn),
         work_tokens=float(max(0, tokens_of(attempt) - attempt.startup_tokens)),
         work_money=None if money is None else max(0.0, money - (startup or 0.0)),

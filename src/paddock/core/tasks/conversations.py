@@ -33,7 +33,7 @@ def find_homes(board: Board) -> Homes:
     due: set[str] = set()
     kept: dict[str, tuple[int, float]] = {}
     for task in board.open_tasks():
-        last = task.last
+        last = task.worker
         if last is None or not last.worktree or not (last.session or last.live):
             continue
         if last.live or task.phase in (Phase.READY, Phase.WAITING):
@@ -56,8 +56,9 @@ def memories_in_use(board: Board) -> Mapping[str, bool]:
     """What is kept of conversations that may go on, and whether they are going on now."""
     used: dict[str, bool] = {}
     for task in board.open_tasks():
-        if task.last is not None and task.last.memory:
-            used[task.last.memory] = used.get(task.last.memory, False) or task.last.live
+        for attempt in {task.worker, task.live_attempt} - {None}:
+            if attempt is not None and attempt.memory:
+                used[attempt.memory] = used.get(attempt.memory, False) or attempt.live
     return used
 
 
@@ -66,7 +67,7 @@ def continued_attempt(task: Task, engine: str, *, fresh: bool = False) -> Attemp
 
     With `fresh`, failures start from main. People's messages and providers' refusals never throw work away.
     """
-    last = task.last
+    last = task.worker
     if last is None:
         return None
     if task.inbox:

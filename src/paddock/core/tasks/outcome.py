@@ -23,6 +23,7 @@ class AttemptFacts:
     `exit` is negative for a signal and None when nobody saw the end. `ended_by` names the deadline
     that was passed (startup, silence, tool, turn), or is empty. `commits` are ahead of the base; `nothing_new`:
     they are those that were delivered before. `kept` is what could be neither imported nor saved in a commit, and why.
+    One that only `reads` delivers an answer instead; `unanswered` says why there is none that can be used.
 
     `has_model`: the engine waits for a provider's model, so that its silence is the provider's. `greets`: it prints
     something before its first call to a model. `streams`: it prints as it goes.
@@ -46,6 +47,8 @@ class AttemptFacts:
     dirty: int = 0
     nothing_new: bool = False
     kept: str = ""
+    reads: bool = False
+    unanswered: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -215,6 +218,10 @@ def _bad_ending(facts: AttemptFacts) -> Verdict | None:
 
 def _what_is_there(facts: AttemptFacts) -> Verdict:
     summary = facts.summary
+    if facts.reads and not facts.unanswered:
+        return Verdict(Outcome.ANSWERED, "")
+    if facts.reads:
+        return Verdict(Outcome.EMPTY, f"its answer cannot be used: {facts.unanswered}")
     if facts.kept:
         return Verdict(Outcome.KEPT, f"not delivered, its worktree is kept: {facts.kept}")
     if facts.dirty:

@@ -29,6 +29,8 @@ def decide_next(verdict: Verdict, task: Task, attempt: Attempt, now: float, back
     What a person stopped waits for a person, even if it ended by itself before the stop reached it.
     """
     following = _follow_policy(verdict, task, attempt, now, backoff_seconds)
+    if attempt.role is not task.role:
+        following = _after_review(verdict, following, attempt, now, backoff_seconds)
     if following.step is Step.RETRY and attempt.stop_requested is not None:
         return Next(Step.BLOCK, counted=following.counted, unblock=f"paddock retry {task.id}")
     return following
@@ -40,6 +42,8 @@ def _follow_policy(verdict: Verdict, task: Task, attempt: Attempt, now: float, b
             return Next(Step.APPROVAL, counted=False)
         case Outcome.NOOP:
             return Next(Step.NOOP, counted=False)
+        case Outcome.ANSWERED:
+            return Next(Step.DONE, counted=False)
         case Outcome.AUTH | Outcome.MISCONFIGURED:
             return Next(Step.BLOCK, counted=False, unblock=_check_engine(task, attempt))
         case Outcome.REFUSED:
@@ -60,6 +64,15 @@ def _follow_policy(verdict: Verdict, task: Task, attempt: Attempt, now: float, b
         case _:
             spent = task.counted + 1 >= task.allowed
             return Next(Step.FAIL if spent else Step.RETRY, counted=True)
+
+
+def _after_review(verdict: Verdict, following: Next, attempt: Attempt, now: float, backoff_seconds: float) -> Next:
+    """Whatever becomes of a reviewer, it is not the worker's failure: the change stays under review, and who looks at
+    it next is decided there."""
+    if verdict.outcome is Outcome.ANSWERED:
+        return Next(Step.REVIEW, counted=False)
+    pause = now + backoff(backoff_seconds, 0, attempt.id)
+    return Next(Step.RETRY, counted=False, retry_at=following.retry_at if following.retry_at is not None else pause)
 
 
 def _after_provider(verdict: Verdict, task: Task, attempt: Attempt, now: float, backoff_seconds: float) -> Next:

@@ -3,6 +3,7 @@
 from enum import StrEnum
 
 import msgspec
+from msgspec.structs import replace
 
 from paddock.core import events as ev
 from paddock.core.errors import IllegalTransition
@@ -192,3 +193,14 @@ class Task(msgspec.Struct, frozen=True, array_like=True, gc=False):
     @property
     def branch(self) -> str | None:
         return self.attempts[-1].branch if self.attempts else None
+
+
+REVIEWING = "review"
+"""The kind of work that reviews are, whatever they review."""
+
+
+def as_seen_by(task: Task, attempt: Attempt) -> Task:
+    """The task as the attempt's own agent has it: a reviewer of its change is another agent, with other work to do."""
+    if attempt.role is task.role:
+        return task
+    return replace(task, agent=attempt.agent, engine=attempt.engine, kind=REVIEWING, paths=())

@@ -12,25 +12,31 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 
+from msgspec import structs
+
+from paddock.core.answers import Unusable
 from paddock.core.board import Board
 from paddock.core.errors import PaddockError
-from paddock.core.events import AttemptEnded, Draft, Event, TurnEnded, TurnStarted
+from paddock.core.events import AnswerRefused, AttemptEnded, Draft, Event, TurnEnded, TurnStarted
 from paddock.core.ids import AttemptId, TaskId
 from paddock.core.leases.decisions import end_attempt
 from paddock.core.money.spending import day_of, still_reserved
+from paddock.core.review.intake import dispute_findings
 from paddock.core.summary import TurnSummary
 from paddock.core.tasks.conversations import find_homes, memory_of_turn
 from paddock.core.tasks.edits import EditTally
-from paddock.core.tasks.task import Attempt, Phase, Task
+from paddock.core.tasks.task import Attempt, Phase, Task, as_seen_by
 from paddock.core.tasks.vocabulary import EndedBy, Outcome, Step
 from paddock.core.trace import TraceEntry
 from paddock.core.troubles import Trouble
 from paddock.engines.protocol import Engine
 from paddock.fleet.attempts.allowance import Purse
+from paddock.fleet.attempts.answers import Answer, may_ask_again, read_answer, tell_answer
 from paddock.fleet.attempts.folders import why_new_conversation
 from paddock.fleet.attempts.ground import Unprepared, explain_failed_setup, explain_no_room
 from paddock.fleet.attempts.openings import last_words, messages_to_tell
 from paddock.fleet.attempts.prompts import TurnContext, TurnPlan, plan_turn, read_messages
+from paddock.fleet.attempts.reading import plan_reading_turn
 from paddock.fleet.attempts.turn import (
     Ended,
     TurnRun,
@@ -45,7 +51,7 @@ from paddock.fleet.attempts.turn import (
     unstartable,
     was_started,
 )
-from paddock.fleet.attempts.verdict import judge_attempt
+from paddock.fleet.attempts.verdict import Judging, judge_attempt
 from paddock.fleet.checkpoints import checkpoint
 from paddock.fleet.dispatch.claims import renew_owned
 from paddock.fleet.dispatch.gate import Gate
@@ -86,11 +92,13 @@ class AttemptRun:
         self._summary: TurnSummary | None = None
         self._worktree: Worktree | None = None
         self._secured: Secured | None = None
+        self._only_reads = False
 
     async def drive(self) -> None:
         """Drives it to its end. Raises only what no attempt is to blame for: a full disk, a lost lease."""
         while (attempt := self._live()) is not None:
-            task = self._ledger.board.task(self.task_id)
+            task = as_seen_by(self._ledger.board.task(self.task_id), attempt)
+            self._only_reads = attempt.role.only_reads
             if attempt.turn_open:
                 await self._run_turn(task, attempt)
             elif not self._may_go_on(task, attempt):
@@ -163,13 +171,13 @@ class AttemptRun:
         return [self._draft(verdict), *(Draft(event) for event in end_attempt(board.leases, self.attempt_id))]
 
     def _may_go_on(self, task: Task, attempt: Attempt) -> bool:
-        """Another turn: the first one, one for messages that came in meanwhile, or one in a new conversation where the
-        engine has lost the old one."""
+        """Another turn: the first one, one for messages that came in meanwhile, one to answer again, or one in a new
+        conversation where the engine has lost the old one."""
         if task.phase is Phase.CANCELLED or self.wish.stop:
             return False
-        if attempt.turn == 0 or attempt.session_lost:
+        if attempt.turn == 0 or attempt.session_lost or attempt.owes_answer:
             return attempt.stop_requested is None
-        return bool(task.inbox) and not attempt.ended_by and attempt.stop_requested is None
+        return bool(_messages(task, attempt)) and not attempt.ended_by and attempt.stop_requested is None
 
     async def _begin(self, task: Task, attempt: Attempt) -> None:
         prepared = await self._prepare(task, attempt)
@@ -187,7 +195,7 @@ class AttemptRun:
         place = Path(attempt.worktree) if attempt.worktree else None
         async with self._crew.preparing:
             homes = find_homes(self._ledger.board)
-            order = WorktreeOrder(attempt.id, attempt.branch, start_commit(task, attempt), place, homes)
+            order = WorktreeOrder(attempt.id, branch_of(attempt), start_commit(task, attempt), place, homes)
             try:
                 prepared = await asyncio.to_thread(self._site.ground.prepare, order)
             except (PaddockError, OSError) as error:
@@ -220,7 +228,7 @@ class AttemptRun:
         claim = TurnStarted(
             turn=attempt.turn + 1,
             session=None if why else attempt.session,
-            messages=task.inbox,
+            messages=_messages(task, attempt),
             worktree=folder,
             new_conversation=why,
             fence=fence,
@@ -303,19 +311,32 @@ class AttemptRun:
     async def _plan(self, engine: Engine, task: Task, attempt: Attempt, worktree: Worktree) -> TurnPlan:
         store = self._ledger.store
         remembers = engine.capabilities.resume and attempt.session is not None
-        told = read_messages(store, messages_to_tell(store, task, attempt, remembers=remembers))
+        is_reviewer = attempt.role is not task.role  # messages to the task are for its worker
+        seqs = () if is_reviewer else messages_to_tell(store, task, attempt, remembers=remembers)
+        told = read_messages(store, seqs)
         words = "" if remembers else await last_words(self._site, task, attempt)
+        if attempt.role.only_reads:
+            board, context = self._ledger.board, TurnContext(told, words)
+            return await asyncio.to_thread(plan_reading_turn, self._site, board, store, attempt, context)
         return plan_turn(self._site, store, task, attempt, worktree, TurnContext(told, words))
 
     async def _end(self, task: Task, attempt: Attempt, unprepared: Unprepared | None = None) -> None:
         engine = self._engine(attempt)
         summary = self._summary or await self._read_again(engine, attempt)
+        answer = await self._answer(engine, task, attempt)
+        if isinstance(answer, Unusable) and may_ask_again(attempt, summary):
+            await self._record(lambda _board: [self._draft(AnswerRefused(answer.problem))])
+            checkpoint("attempt.asked_again")
+            return
         if attempt.turn == 0 and unprepared is None:
             step = Step.RETRY if attempt.stop_requested is None else Step.BLOCK
             verdict = AttemptEnded(outcome=Outcome.KILLED, next=step, counted=False, reason="stopped before it started")
         else:
-            judged = await asyncio.to_thread(judge_attempt, self._site, engine, task, attempt, summary, unprepared)
+            problem = answer.problem if isinstance(answer, Unusable) else ""
+            judging = Judging(task, attempt, summary, unprepared, problem)
+            judged = await asyncio.to_thread(judge_attempt, self._site, engine, judging)
             verdict, self._secured = judged.event, judged.secured
+        answered = verdict.outcome is Outcome.ANSWERED
         self._crew.gate.hear_end(attempt.engine, task.id, verdict.outcome, verdict.reason)
         checkpoint("attempt.judged")
 
@@ -323,10 +344,23 @@ class AttemptRun:
             # A message that came while it was judged is still answered by this attempt.
             if attempt.turn and self._may_go_on(board.task(self.task_id), attempt):
                 return []
-            return self._ended(board, verdict)
+            if not answered or answer is None or isinstance(answer, Unusable):
+                disputes = dispute_findings(board, self.task_id, summary.refuted) if not self._only_reads else []
+                return [*(self._draft(event) for event in disputes), *self._ended(board, verdict)]
+            told = tell_answer(self._site, board, board.task(self.task_id), attempt, answer)
+            ended = structs.replace(verdict, reason=told.reason)
+            return [*told.drafts, *self._ended(board, ended)]
 
         await self._record(decide)
         checkpoint("attempt.ended_in_log")
+
+    async def _answer(self, engine: Engine | None, task: Task, attempt: Attempt) -> Answer | Unusable | None:
+        """None of an attempt that delivers commits."""
+        if not attempt.role.only_reads:
+            return None
+        if attempt.turn == 0 or engine is None:
+            return Unusable("it never began")
+        return await read_answer(self._site, self._ledger.board, engine, task, attempt)
 
     def _engine(self, attempt: Attempt) -> Engine | None:
         try:
@@ -341,12 +375,29 @@ class AttemptRun:
 
     async def _give_back(self) -> None:
         why = f"{self.attempt_id} ended"
-        await asyncio.to_thread(self._site.ground.release, self.attempt_id, why, self._secured)
+        if self._only_reads:
+            await asyncio.to_thread(self._site.ground.discard, self.attempt_id, why)
+        else:
+            await asyncio.to_thread(self._site.ground.release, self.attempt_id, why, self._secured)
         checkpoint("attempt.released")
 
 
+def _messages(task: Task, attempt: Attempt) -> tuple[int, ...]:
+    """What its next turn is to answer. Messages to a task are not for those who review its change."""
+    inbox = task.inbox if attempt.role is task.role else ()
+    return (*((attempt.owes_answer,) if attempt.owes_answer else ()), *inbox)
+
+
+def branch_of(attempt: Attempt) -> str:
+    """The branch in its worktree. What only reads has one that is nobody else's, and never leaves the worktree."""
+    return f"paddock/reading-{attempt.id}" if attempt.role.only_reads else attempt.branch
+
+
 def start_commit(task: Task, attempt: Attempt) -> str:
-    """Where the attempt's branch begins: at its base, or where the attempts it continues had come to."""
+    """Where the attempt's branch begins: at its base, or where the attempts it continues had come to. A review begins
+    at the version it is about."""
+    if attempt.role.only_reads:
+        return attempt.base if attempt.role is task.role or task.head is None else task.head
     continues = attempt.continues
     for earlier in reversed(task.attempts):
         if earlier.id == continues:

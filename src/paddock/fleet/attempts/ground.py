@@ -99,6 +99,9 @@ class Ground(Protocol):
     def release(self, attempt: str, why: str, secured: Secured | None = None) -> None:
         """Gives the folder back."""
 
+    def discard(self, attempt: str, why: str) -> None:
+        """Gives the folder of an attempt back that only reads: whatever is in it is of no use to anybody."""
+
 
 @dataclass(frozen=True, slots=True)
 class GitGround:
@@ -140,6 +143,9 @@ class GitGround:
 
     def release(self, attempt: str, why: str, secured: Secured | None = None) -> None:
         release(self.site.root, attempt, why, self.site.checkpoint, secured)
+
+    def discard(self, attempt: str, why: str) -> None:
+        release(self.site.root, attempt, why, self.site.checkpoint, discard=True)
 
     def _from_branch(self, attempt: Attempt) -> Delivery:
         """The worktree is already gone: the branch, or the ref set by an earlier try, shows what there was."""

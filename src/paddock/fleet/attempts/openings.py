@@ -5,7 +5,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from paddock.core.errors import PaddockError
-from paddock.core.events import MessageSent, TaskAdded, TaskEdited, TaskRejected, TurnStarted
+from paddock.core.events import AnswerRefused, MessageSent, TaskAdded, TaskEdited, TaskRejected, TurnStarted
+from paddock.core.review.events import ReviewSentBack
 from paddock.core.tasks.task import Attempt, Task
 from paddock.core.tasks.vocabulary import Outcome
 from paddock.core.trace import Text, TraceEntry
@@ -54,6 +55,10 @@ def _read(store: Store, seq: int) -> TurnInput | None:
             return TurnInput(record.actor, "message", text)
         case TaskRejected(message=message):
             return TurnInput(record.actor, "rejection", message)
+        case ReviewSentBack(message=message):
+            return TurnInput(record.actor, "review", message)
+        case AnswerRefused(problem=problem):
+            return TurnInput(record.actor, "asked again", problem)
         case _:
             return None
 

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from paddock.core.errors import PaddockError
 from paddock.core.events import MessageSent, TaskAdded, TaskEdited, TaskRejected
 from paddock.core.ids import branch_name, recordable
+from paddock.core.review.events import ReviewSentBack
 from paddock.core.tasks.task import Attempt, Task
 from paddock.core.tasks.vocabulary import Outcome
 from paddock.engines.prompt import Assignment, EarlierWork, first_prompt, next_prompt, nothing_committed
@@ -62,6 +63,8 @@ def read_messages(store: Store, seqs: tuple[int, ...]) -> str:
             texts.append(event.text)
         elif isinstance(event, TaskRejected):
             texts.append(f"Your change was not accepted: {event.message}")
+        elif isinstance(event, ReviewSentBack):
+            texts.append(event.message)
     return "\n\n".join(texts)
 
 
@@ -88,7 +91,7 @@ def plan_turn(
 
 def _left_nothing(task: Task, attempt: Attempt) -> bool:
     """Whether the previous attempt reported done but committed nothing."""
-    before = next((one for one in reversed(task.attempts) if one.id != attempt.id), None)
+    before = next((one for one in reversed(task.attempts) if one.id != attempt.id and one.role is task.role), None)
     return attempt.turn <= 1 and before is not None and before.outcome is Outcome.EMPTY
 
 

@@ -46,6 +46,7 @@ from paddock.sessions.protocol import (
 )
 
 LAST_BYTES = 16_384
+ANSWER_VARIABLE = "PADDOCK_ANSWER"
 _NAMESPACE = uuid.UUID("6f2b7d3e-5c0a-4a51-9f0e-7a64646f636b")
 
 Afford = Callable[[TurnSummary], Awaitable[str]]
@@ -106,6 +107,8 @@ def describe_turn(
             attempt_env=_attempt_environment(site, attempt, worktree),
         )
     )
+    if attempt.role.only_reads:
+        launch = replace(launch, writes=(*launch.writes, answer_file(site, attempt).parent))
     if level is Level.NONE:
         return launch, no_fence
     memory.mkdir(parents=True, exist_ok=True)
@@ -125,11 +128,18 @@ def _attempt_environment(site: Site, attempt: Attempt, worktree: Worktree) -> di
         "PADDOCK_BRANCH": attempt.branch,
         DESK_VARIABLE: site.furnish_desk(attempt.id),
     }
+    if attempt.role.only_reads:
+        values[ANSWER_VARIABLE] = str(answer_file(site, attempt))
     if site.config.worktrees.isolate_home:
         home = site.attempt_folder(attempt.id) / "home"
         home.mkdir(parents=True, exist_ok=True)
         values["HOME"] = str(home)
     return values
+
+
+def answer_file(site: Site, attempt: Attempt) -> Path:
+    """Where an attempt that only reads writes the answer of its open turn, in a folder that its fence lets it write."""
+    return site.attempt_folder(attempt.id) / "answers" / f"turn-{attempt.turn}"
 
 
 def open_turn(attempt: Attempt) -> Turn:

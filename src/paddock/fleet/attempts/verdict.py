@@ -1,16 +1,17 @@
 """Gathering the facts of an attempt, judging them, and securing what it left before anything is recorded."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from paddock.core.events import AttemptEnded
 from paddock.core.summary import Final, TurnSummary
 from paddock.core.tasks.outcome import AttemptFacts, Verdict, judge
 from paddock.core.tasks.policy import decide_next
 from paddock.core.tasks.task import Attempt, Phase, Task
-from paddock.core.tasks.vocabulary import EndedBy, Outcome
+from paddock.core.tasks.vocabulary import EndedBy, Outcome, Step
 from paddock.engines.protocol import Capabilities, Engine
 from paddock.fleet.attempts.ground import Delivery, Unprepared
 from paddock.fleet.checkpoints import checkpoint
+from paddock.fleet.review.policy import is_reviewed
 from paddock.fleet.site import Site
 from paddock.git.worktrees.release import Secured
 
@@ -25,19 +26,26 @@ class Judged:
     secured: Secured | None = None
 
 
-def judge_attempt(
-    site: Site,
-    engine: Engine | None,
-    task: Task,
-    attempt: Attempt,
-    summary: TurnSummary,
-    unprepared: Unprepared | None,
-) -> Judged:
+@dataclass(frozen=True, slots=True)
+class Judging:
+    """What is known of an attempt besides its worktree. `unanswered` is why the answer of one that only reads cannot
+    be used."""
+
+    task: Task
+    attempt: Attempt
+    summary: TurnSummary
+    unprepared: Unprepared | None = None
+    unanswered: str = ""
+
+
+def judge_attempt(site: Site, engine: Engine | None, judging: Judging) -> Judged:
     """Blocks on git: call it in a thread."""
     checkpoint("judge.began")
+    task, attempt, summary, unprepared = judging.task, judging.attempt, judging.summary, judging.unprepared
     no_space, problem = (unprepared.no_space, unprepared.reason) if unprepared is not None else (False, "")
-    # On a full disk git could not secure what there is, and no turn has begun.
-    delivery = Delivery() if no_space else site.ground.secure(attempt)
+    # On a full disk git could not secure what there is, and no turn has begun. Nothing of a reader's is imported.
+    reads = attempt.role.only_reads
+    delivery = Delivery() if no_space or reads else site.ground.secure(attempt)
     checkpoint("judge.secured")
     # A turn that reported success and was then ended for lingering did succeed.
     had_ended = attempt.ended_by is EndedBy.LINGERING and summary.final is Final.SUCCESS
@@ -61,9 +69,13 @@ def judge_attempt(
         dirty=delivery.rescued,
         nothing_new=task.head is not None and delivery.head == task.head,
         kept=delivery.problem,
+        reads=reads,
+        unanswered=judging.unanswered,
     )
     verdict = judge(facts)
     following = decide_next(verdict, task, attempt, site.clock.now(), site.config.limits.backoff)
+    if following.step is Step.APPROVAL and is_reviewed(site, task):
+        following = replace(following, step=Step.REVIEW)
     ended = AttemptEnded(
         outcome=verdict.outcome,
         next=following.step,

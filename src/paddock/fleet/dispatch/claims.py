@@ -116,6 +116,7 @@ def _claim(site: Site, board: Board, task: Task, account: str, claims: Claims) -
         inlined=f"in the session of {warm.id}: {link.why}" if warm is not None and link is not None else "",
         reserved_usd=cost.money,
         reserved_tokens=cost.tokens,
+        role=task.role,
     )
     return Draft(event, task=task.id, attempt=attempt_id(task.id, task.newest + 1))
 
@@ -125,7 +126,7 @@ def _lease_owned(
 ) -> list[lease.LeaseEvent] | None:
     """Leases on the paths the agent owns; None while someone else holds one of them."""
     agent = site.agent_of(task)
-    if not agent.lease_owned:
+    if not agent.lease_owned or task.role.only_reads:
         return []
     holder = _holder(site, attempt)
     events: list[lease.LeaseEvent] = []

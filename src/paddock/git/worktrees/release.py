@@ -59,10 +59,13 @@ def release(
     why: str,
     checkpoint: Checkpoint = no_checkpoint,
     secured: Secured | None = None,
+    *,
+    discard: bool = False,
 ) -> Released:
     """Secure what the attempt left and return its worktree to the pool. Nothing to do when it has none.
 
-    No process of the attempt may be alive. `why` goes into the rescue commit's message.
+    No process of the attempt may be alive. `why` goes into the rescue commit's message. With `discard` nothing is
+    secured.
     """
     with hold_attempt(root, attempt) as taken:
         if taken is None:
@@ -72,7 +75,7 @@ def release(
             if secured is not None and _return_untouched(root, slot, record, lock, secured, checkpoint):
                 return Released(slot.number)
         record = read_record(slot) or record
-        return give_back(root, slot, record, lock, why, checkpoint)
+        return give_back(root, slot, record, lock, why, checkpoint, discard=discard)
 
 
 def _return_untouched(
@@ -122,14 +125,21 @@ def _forget(root: WorktreeRoot, slot: Slot) -> None:
 
 
 def give_back(
-    root: WorktreeRoot, slot: Slot, record: SlotRecord, lock: Lock, why: str, checkpoint: Checkpoint
+    root: WorktreeRoot,
+    slot: Slot,
+    record: SlotRecord,
+    lock: Lock,
+    why: str,
+    checkpoint: Checkpoint,
+    *,
+    discard: bool = False,
 ) -> Released:
     """release, for who holds the slot's lock already."""
     if record.state is SlotState.KEPT:
         return Released(slot.number, kept=record.reason)
     saved: Saved | None = None
     held: tuple[str, ...] = ()
-    if record.state is SlotState.READY:
+    if record.state is SlotState.READY and not discard:
         try:
             saved, held, record = secure(root, slot, record, lock, why, checkpoint)
         except GitKilled:

@@ -1,0 +1,130 @@
+"""A reviewer's answer: read from what an agent wrote, which may be anything, and turned into facts."""
+
+import posixpath
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from paddock.core.answers import Unusable, find_object
+from paddock.core.ids import harmless, printable
+from paddock.core.review.events import Claim, Severity
+
+MOST_FINDINGS = 50
+"""Of one review: nobody reads more, and what is grave comes first."""
+_CLAIM_CHARS = 1_000
+_TEXT_CHARS = 4_000
+_PATH_CHARS = 500
+_SUMMARY_CHARS = 2_000
+_LAST_LINE = 10**9
+_SHORTEST_HEAD = 7
+_NOW = ("fixed", "refuted", "open")
+_SEVERITIES = {
+    **{one.value: one for one in Severity},
+    **dict.fromkeys(("critical", "blocker", "blocking", "high", "major", "fatal"), Severity.ERROR),
+    **dict.fromkeys(("medium", "moderate", "minor"), Severity.WARNING),
+    **dict.fromkeys(("low", "info", "nit", "style", "suggestion", "none"), Severity.NOTE),
+}
+_RANKS = {one: rank for rank, one in enumerate(Severity)}
+
+
+@dataclass(frozen=True, slots=True)
+class Ruling:
+    """What the reviewer says of an earlier finding: `now` is fixed, refuted or open."""
+
+    id: str
+    now: str
+    why: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class ReviewAnswer:
+    """`dropped` findings were too many to keep."""
+
+    findings: tuple[Claim, ...] = ()
+    rulings: tuple[Ruling, ...] = ()
+    summary: str = ""
+    dropped: int = 0
+
+
+def read_review(text: str, head: str, open_findings: Collection[str] = ()) -> ReviewAnswer | Unusable:
+    """`head` is the version that was to be reviewed; each of `open_findings` needs a ruling."""
+    found = find_object(text)
+    if isinstance(found, Unusable):
+        return found
+    seen = found.get("head")
+    if not isinstance(seen, str) or len(seen) < _SHORTEST_HEAD or not head.startswith(seen.strip().lower()):
+        return Unusable(f"`head` is {_shown(seen)}, but the version to review is {head}: look at that one")
+    listed = found.get("findings")
+    if not isinstance(listed, list):
+        return Unusable("`findings` is not a list; an empty one says that there is nothing to find")
+    claims = [_claim(entry, number) for number, entry in enumerate(listed, 1)]
+    rulings = _rulings(found.get("earlier", []))
+    if isinstance(rulings, Unusable):
+        return rulings
+    problems = [claim.problem for claim in claims if isinstance(claim, Unusable)]
+    unruled = [name for name in open_findings if name not in {ruling.id for ruling in rulings}]
+    if unruled:
+        problems.append(f"`earlier` says nothing of {', '.join(unruled)}: fixed, refuted or open?")
+    if problems:
+        return Unusable("; ".join(problems[:10]))
+    kept = rank_claims([claim for claim in claims if isinstance(claim, Claim)])
+    known = tuple(ruling for ruling in rulings if ruling.id in open_findings)
+    summary = found.get("summary")
+    words = _text(summary, _SUMMARY_CHARS) if isinstance(summary, str) else ""
+    return ReviewAnswer(tuple(kept[:MOST_FINDINGS]), known, words, max(0, len(kept) - MOST_FINDINGS))
+
+
+def rank_claims(claims: Sequence[Claim]) -> list[Claim]:
+    """The gravest first; otherwise in their order."""
+    return sorted(claims, key=lambda claim: _RANKS[claim.severity])
+
+
+def _claim(entry: Any, number: int) -> Claim | Unusable:
+    where = f"finding {number}"
+    if not isinstance(entry, dict):
+        return Unusable(f"{where} is not an object")
+    said = entry.get("claim")
+    if not isinstance(said, str) or not said.strip():
+        return Unusable(f"{where} has no `claim`")
+    severity = _SEVERITIES.get(str(entry.get("severity", "")).strip().lower())
+    if severity is None:
+        return Unusable(f"`severity` of {where} is {_shown(entry.get('severity'))}: error, warning or note?")
+    line = entry.get("line")
+    return Claim(
+        claim=_text(said, _CLAIM_CHARS),
+        path=tidy_path(entry.get("path")),
+        line=line if isinstance(line, int) and not isinstance(line, bool) and 0 < line <= _LAST_LINE else 0,
+        severity=severity,
+        evidence=_text(entry.get("evidence"), _TEXT_CHARS),
+        suggestion=_text(entry.get("suggestion"), _TEXT_CHARS),
+        rule=printable(str(entry.get("rule") or ""), 80),
+    )
+
+
+def _rulings(entries: Any) -> list[Ruling] | Unusable:
+    if not isinstance(entries, list):
+        return Unusable("`earlier` is not a list")
+    rulings = []
+    for entry in entries:
+        if not isinstance(entry, dict) or entry.get("now") not in _NOW or not isinstance(entry.get("id"), str):
+            return Unusable(f"{_shown(entry)} in `earlier` needs an `id`, and `now`: {', '.join(_NOW)}")
+        rulings.append(Ruling(entry["id"], entry["now"], _text(entry.get("why"), _CLAIM_CHARS)))
+    return rulings
+
+
+def tidy_path(said: Any) -> str:
+    """A path inside the repository; empty for anything else."""
+    if not isinstance(said, str) or not said.isprintable() or len(said) > _PATH_CHARS:
+        return ""
+    path = posixpath.normpath(said.strip()) if said.strip() else ""
+    return "" if path in ("", ".") or path.startswith(("/", "../")) or path == ".." else path
+
+
+def _text(said: Any, limit: int) -> str:
+    words = harmless(str(said)).strip() if said is not None else ""
+    words = words if words.isascii() else words.encode("utf-8", "replace").decode("utf-8")
+    return words if len(words) <= limit else f"{words[: limit - 1]}…"
+
+
+def _shown(value: Any) -> str:
+    return f"`{printable(str(value), 60)}`" if value is not None else "missing"

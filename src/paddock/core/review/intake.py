@@ -1,0 +1,132 @@
+"""From what a reviewer or a check said to what is recorded: each finding once, and what became of earlier ones."""
+
+from collections.abc import Iterable, Sequence
+
+from paddock.core.board import Board
+from paddock.core.events import Draft, Event
+from paddock.core.ids import AttemptId, TaskId
+from paddock.core.review.answer import ReviewAnswer, Ruling
+from paddock.core.review.events import (
+    Claim,
+    FindingDisputed,
+    FindingHeld,
+    FindingReported,
+    FindingSettled,
+    ReviewGiven,
+    Settlement,
+    Severity,
+)
+from paddock.core.review.evolve import CHECK
+from paddock.core.review.model import Finding, Status
+from paddock.core.review.sameness import find_same
+from paddock.core.tasks.task import Attempt, Task
+
+_GRAVITY = {Severity.ERROR: 2, Severity.WARNING: 1, Severity.NOTE: 0}
+
+
+def is_blocking(severity: Severity, least: str) -> bool:
+    """`least` is the least severity with which a finding blocks."""
+    return _GRAVITY[severity] >= _GRAVITY[Severity(least)]
+
+
+def to_be_ruled_on(board: Board, task: TaskId) -> list[Finding]:
+    """Open findings that a reviewer is asked about; those of checks are settled by the checks."""
+    return [one for one in board.reviews.findings_of(task) if one.status is Status.OPEN and not is_checks(one)]
+
+
+def is_checks(finding: Finding) -> bool:
+    return all(name.startswith(CHECK) for name in finding.by)
+
+
+def record_review(
+    board: Board, task: Task, attempt: Attempt, answer: ReviewAnswer, least: str
+) -> tuple[list[Draft], str]:
+    """The drafts of one review, and what it comes to in a few words."""
+    by = attempt.agent or attempt.engine
+    reviews_change = attempt.role is not task.role
+    head = task.head if reviews_change and task.head is not None else attempt.base
+    blocks = least if reviews_change else ""
+    settled = _settle(board, task.id, answer.rulings, by, head)
+    gone = {event.id for event in settled}
+    fresh = record_claims(board, task.id, head, by, answer.findings, blocks, without=gone)
+    still_open = [one for one in to_be_ruled_on(board, task.id) if one.blocking and one.id not in gone and by in one.by]
+    objects = bool(still_open) or any(event.blocking for event in fresh)
+    given = ReviewGiven(
+        head=head,
+        by=by,
+        round=board.reviews.of(task.id).round,
+        objects=objects,
+        summary=answer.summary,
+        findings=len(answer.findings),
+        dropped=answer.dropped,
+    )
+    events: Sequence[Event] = (*settled, *fresh, given)
+    return [Draft(event, task=task.id, attempt=AttemptId(attempt.id)) for event in events], _words(given, answer)
+
+
+def record_claims(
+    board: Board,
+    task: TaskId,
+    head: str,
+    by: str,
+    claims: Iterable[Claim],
+    least: str,
+    *,
+    without: Iterable[str] = (),
+) -> list[FindingReported | FindingHeld]:
+    """Each claim once: as a new finding, or as one more voice for one that is known and open. What a person waived or
+    reviewers agreed to be wrong is not brought up again. With an empty `least` nothing blocks."""
+    known = [one for one in board.reviews.findings_of(task) if one.id not in set(without)]
+    number = board.reviews.next_finding
+    events: list[FindingReported | FindingHeld] = []
+    taken: list[tuple[Claim, str]] = []
+    for claim in claims:
+        blocking = bool(least) and is_blocking(claim.severity, least)
+        same = find_same(claim, known)
+        if same is not None:
+            if same.status in (Status.OPEN, Status.FIXED):
+                events.append(FindingHeld(same.id, head, by, blocking))
+            continue
+        if any(_is_twin(claim, other) for other, _ in taken):
+            continue
+        name = f"f{number}"
+        number += 1
+        taken.append((claim, name))
+        events.append(FindingReported(name, head, by, claim, blocking))
+    return events
+
+
+def dispute_findings(board: Board, task: TaskId, refuted: Iterable[tuple[str, str]]) -> list[FindingDisputed]:
+    """What a worker says of findings against its own change; of others it may say what it likes."""
+    own = {one.id: one for one in board.reviews.findings_of(task) if one.status is Status.OPEN}
+    return [FindingDisputed(name, why) for name, why in refuted if name in own]
+
+
+def _is_twin(claim: Claim, other: Claim) -> bool:
+    return (claim.path, claim.line, claim.claim) == (other.path, other.line, other.claim)
+
+
+def _settle(board: Board, task: TaskId, rulings: Iterable[Ruling], by: str, head: str) -> list[FindingSettled]:
+    """Who holds a finding may say that it is fixed; that it was wrong, any reviewer, where the worker says so too."""
+    settled = []
+    for ruling in rulings:
+        found = board.reviews.findings.get(ruling.id)
+        if found is None or found.task != task or found.status is not Status.OPEN:
+            continue
+        holds = by in found.by or not any(name in found.by for name in _reviewers_of_round(board, task))
+        if ruling.now == "fixed" and holds:
+            settled.append(FindingSettled(found.id, Settlement.FIXED, head, by, ruling.why))
+        elif ruling.now == "refuted" and (holds or found.disputed):
+            settled.append(FindingSettled(found.id, Settlement.REFUTED, head, by, ruling.why))
+    return settled
+
+
+def _reviewers_of_round(board: Board, task: TaskId) -> set[str]:
+    """Those whose word is due or was heard in this round: all that have reviewed the task before."""
+    return {opinion.by for opinion in board.reviews.of(task).opinions}
+
+
+def _words(given: ReviewGiven, answer: ReviewAnswer) -> str:
+    found = f"{given.findings} finding{'s' if given.findings != 1 else ''}" if given.findings else "no findings"
+    more = f", {answer.dropped} more left out" if answer.dropped else ""
+    return f"{found}{more}; {'objects' if given.objects else 'does not object'}"

@@ -1,0 +1,111 @@
+"""Answers of attempts that only read: where they are found, whether they can be used, and what is recorded of them."""
+
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from paddock.core.answers import ANSWER_CHARS, MOST_ASKED, Unusable
+from paddock.core.board import Board
+from paddock.core.events import Draft, Event, PlanProposed, ReportGiven
+from paddock.core.ids import harmless
+from paddock.core.review.answer import ReviewAnswer, read_review
+from paddock.core.review.intake import record_review, to_be_ruled_on
+from paddock.core.summary import Final, TurnSummary
+from paddock.core.tasks.task import Attempt, Task
+from paddock.core.tasks.vocabulary import EndedBy, Role
+from paddock.core.trace import TEXT_LIMIT, Text, TraceEntry
+from paddock.engines.protocol import Engine
+from paddock.fleet.attempts.turn import answer_file, open_turn, read_again
+from paddock.fleet.site import Site
+from paddock.sessions.regular import open_regular
+
+REPORT_CHARS = 100_000
+NO_ANSWER = "nothing was written to the answer file, and the last message is empty"
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    text: str
+
+
+Answer: TypeAlias = ReviewAnswer | Report | PlanProposed
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """What an answer comes to in the log, and in one line."""
+
+    drafts: Sequence[Draft]
+    reason: str
+
+
+def may_ask_again(attempt: Attempt, summary: TurnSummary) -> bool:
+    """Only an attempt that ended its turn by itself, and well: for others there are other remedies."""
+    ended_well = attempt.ended_by is EndedBy.ITSELF and attempt.exit == 0 and summary.final is not Final.ERROR
+    troubled = summary.trouble is not None or summary.fault is not None or summary.refused
+    asked = attempt.stop_requested is None and attempt.answers_refused < MOST_ASKED
+    return bool(attempt.turn) and ended_well and not troubled and asked
+
+
+async def read_answer(site: Site, board: Board, engine: Engine, task: Task, attempt: Attempt) -> Answer | Unusable:
+    """Of the attempt's last turn: from its file, or else its last words."""
+    text = _written(site, attempt)
+    spoken = not text.strip()
+    if spoken:
+        text = await _last_words(site, engine, attempt)
+    if not text.strip():
+        return Unusable(NO_ANSWER)
+    answer = _understand(board, task, attempt, text)
+    if spoken and isinstance(answer, Unusable) and len(text) >= TEXT_LIMIT:
+        return Unusable(f"it is too long for a message; write it to the file `{answer_file(site, attempt)}`")
+    return answer
+
+
+def _understand(board: Board, task: Task, attempt: Attempt, text: str) -> Answer | Unusable:
+    match attempt.role:
+        case Role.REVIEW if task.role is Role.WORK:
+            return read_review(text, task.head or "", [one.id for one in to_be_ruled_on(board, task.id)])
+        case Role.REVIEW:
+            return read_review(text, attempt.base)
+        case Role.PLAN:
+            return PlanProposed(text)
+        case _:
+            words = harmless(text).strip()
+            return Report(words if len(words) <= REPORT_CHARS else f"{words[: REPORT_CHARS - 1]}…")
+
+
+def tell_answer(site: Site, board: Board, task: Task, attempt: Attempt, answer: Answer) -> Told:
+    """As of the board that it is recorded on."""
+    match answer:
+        case ReviewAnswer():
+            drafts, reason = record_review(board, task, attempt, answer, site.config.review.blocking)
+            return Told(drafts, reason)
+        case Report():
+            return Told(_drafts(task, attempt, ReportGiven(answer.text)), f"reported {len(answer.text):,} characters")
+        case PlanProposed():
+            return Told(_drafts(task, attempt, answer), "proposed a plan")
+
+
+def _drafts(task: Task, attempt: Attempt, event: Event) -> list[Draft]:
+    return [Draft(event, task=task.id, attempt=attempt.id)]
+
+
+def _written(site: Site, attempt: Attempt) -> str:
+    """An agent can put anything there: only the beginning of a regular file is read."""
+    try:
+        with open(open_regular(answer_file(site, attempt), os.O_RDONLY), "rb") as file:
+            return file.read(ANSWER_CHARS).decode("utf-8", "replace")
+    except OSError:
+        return ""
+
+
+async def _last_words(site: Site, engine: Engine, attempt: Attempt) -> str:
+    words = [""]
+
+    def hear(entry: TraceEntry, _is_first: bool) -> None:
+        if isinstance(entry, Text) and entry.text.strip():
+            words[0] = entry.text
+
+    await read_again(engine, site.sessions, open_turn(attempt), hear)
+    return words[0]

@@ -1,0 +1,113 @@
+"""The prompts of attempts that only read."""
+
+from collections.abc import Iterator
+from itertools import islice
+
+from paddock.core.board import Board
+from paddock.core.events import AnswerRefused
+from paddock.core.ids import harmless, task_of
+from paddock.core.review.events import FindingDisputed, FindingReported
+from paddock.core.review.intake import to_be_ruled_on
+from paddock.core.review.model import Finding
+from paddock.core.tasks.task import Attempt, Task
+from paddock.core.tasks.vocabulary import Role
+from paddock.engines.reading_prompt import (
+    OpenFinding,
+    ReviewedChange,
+    asked_again,
+    audit_prompt,
+    report_prompt,
+    review_prompt,
+)
+from paddock.fleet.attempts.prompts import TurnContext, TurnPlan, read_brief
+from paddock.fleet.attempts.turn import answer_file
+from paddock.fleet.site import Site
+from paddock.git.patches import stream_patch
+from paddock.store.protocol import Query, Store
+
+PATCH_BYTES = 60_000
+"""More than this a reviewer looks up itself: every token here is paid for with each call."""
+
+
+def plan_reading_turn(site: Site, board: Board, store: Store, attempt: Attempt, said: TurnContext) -> TurnPlan:
+    """A first turn gets the whole assignment; a later one only what is new, if the engine remembers the rest."""
+    task = board.task(task_of(attempt.id))
+    session = attempt.session if site.engine(attempt.engine).capabilities.resume else None
+    brief = read_brief(store, task)
+    goes_on = attempt.turn > 1 or attempt.continues is not None
+    again = _asked_again(site, store, attempt)
+    words = "\n\n".join(part for part in (again, said.messages) if part)
+    if goes_on and session:
+        return TurnPlan(words or again, brief, session)
+    prompt = reading_prompt(site, board, store, task, attempt)
+    last = f"# Your last answer\n{said.last_words}" if said.last_words else ""
+    return TurnPlan("\n\n".join(part for part in (prompt, last, words) if part), brief, session)
+
+
+def reading_prompt(site: Site, board: Board, store: Store, task: Task, attempt: Attempt) -> str:
+    place = str(answer_file(site, attempt))
+    agent = site.config.agents.get(attempt.agent or "")
+    agent_brief = agent.brief if agent is not None else ""
+    brief = read_brief(store, task)
+    match attempt.role:
+        case Role.REVIEW if task.role is Role.WORK:
+            return review_prompt(agent_brief, _reviewed(site, board, store, task, brief), place)
+        case Role.REVIEW:
+            return audit_prompt(agent_brief, task.id, brief, attempt.base, task.paths, place)
+        case _:
+            return report_prompt(agent_brief, task.id, brief, "", place)
+
+
+def _reviewed(site: Site, board: Board, store: Store, task: Task, brief: str) -> ReviewedChange:
+    assert task.head is not None
+    review = board.reviews.of(task.id)
+    worker = task.worker
+    base = task.base or (worker.base if worker is not None else task.head)
+    since = review.reviewed if review.reviewed and review.reviewed != task.head else ""
+    patch, is_cut = read_patch(site, since or base, task.head)
+    findings = tuple(open_finding(store, one) for one in to_be_ruled_on(board, task.id))
+    return ReviewedChange(task.id, brief, base, task.head, patch, since, is_cut, findings)
+
+
+def read_patch(site: Site, before: str, after: str) -> tuple[str, bool]:
+    """The beginning of it, and whether there is more."""
+    size, pieces = 0, []
+    for piece in _pieces(site, before, after):
+        pieces.append(piece)
+        size += len(piece)
+        if size > PATCH_BYTES:
+            break
+    text = harmless(b"".join(pieces)[:PATCH_BYTES].decode("utf-8", "replace"))
+    return text, size > PATCH_BYTES
+
+
+def _pieces(site: Site, before: str, after: str) -> Iterator[bytes]:
+    return islice(stream_patch(site.repo, before, after), 10_000)
+
+
+def open_finding(store: Store, finding: Finding) -> OpenFinding:
+    """With what stays in the log."""
+    event = store.record(finding.seq).event
+    claim = event.claim if isinstance(event, FindingReported) else None
+    dispute = store.record(finding.disputed).event if finding.disputed else None
+    return OpenFinding(
+        id=finding.id,
+        place=finding.place,
+        severity=finding.severity.value,
+        claim=claim.claim if claim is not None else finding.claim,
+        evidence=claim.evidence if claim is not None else "",
+        suggestion=claim.suggestion if claim is not None else "",
+        dispute=dispute.why if isinstance(dispute, FindingDisputed) else "",
+    )
+
+
+def _asked_again(site: Site, store: Store, attempt: Attempt) -> str:
+    """What is wrong with the answer of the turn before, if that is what the open turn is for."""
+    if attempt.turn <= 1:
+        return ""
+    problems = [
+        event.problem
+        for record in store.records(Query(task=task_of(attempt.id), kind=AnswerRefused.kind))
+        if record.attempt == attempt.id and isinstance(event := record.event, AnswerRefused)
+    ]
+    return asked_again(problems[-1], str(answer_file(site, attempt))) if problems else ""

@@ -1,0 +1,97 @@
+"""Who and what a delivered change has to pass, by the configuration in force."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from paddock.config.schema import Agent, Config
+from paddock.core.errors import PaddockError
+from paddock.core.leases.globs import matches_file
+from paddock.core.review.plan import Policy
+from paddock.core.tasks.task import Attempt, Task
+from paddock.fleet.site import Site
+
+ACCEPT = "accept"
+"""The check that a task's own acceptance is."""
+BUILT_IN = "reviewer"
+"""Reviews where reviews are asked for and no agent is there to give them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reviewer:
+    """An agent as a reviewer: with the engine and the model it would use."""
+
+    name: str
+    engine: str
+    model: str
+
+
+def is_reviewed(site: Site, task: Task) -> bool:
+    """Whether what is delivered for the task is looked at before a person is."""
+    if task.role.only_reads:
+        return False
+    review = site.config.review
+    return bool(task.accept_seq or review.checks or review.reviewers) or site.config.land.approval == "review"
+
+
+def review_policy(site: Site, task: Task, findings: Iterable[str] = (), touched: Iterable[str] = ()) -> Policy:
+    """`findings` are paths of open findings, `touched` those of the change: whoever owns them, its worker puts right
+    what it has done there."""
+    review, own = site.config.review, frozenset(touched)
+    owners = {path: owner for path in findings if path not in own and (owner := _owner(site.config, task, path))}
+    return Policy(
+        checks=(*((ACCEPT,) if task.accept_seq else ()), *(check.name for check in review.checks)),
+        reviewers=tuple(one.name for one in choose_reviewers(site, task)),
+        rounds=review.rounds,
+        votes=review.votes,
+        owners=owners,
+    )
+
+
+def choose_reviewers(site: Site, task: Task) -> list[Reviewer]:
+    """Those that the configuration names, or all of that role. None reviews its own change, and those of another
+    engine or model than the worker's are preferred."""
+    config = site.config
+    names = config.review.reviewers or _all_reviewers(config)
+    worker = task.worker
+    author = worker.agent if worker is not None else task.agent
+    chosen = [find_reviewer(site, name) for name in names if name != author]
+    if worker is None or not config.review.other_model:
+        return chosen
+    others = [one for one in chosen if not _is_alike(site, one, worker)]
+    return others or chosen
+
+
+def find_reviewer(site: Site, name: str) -> Reviewer:
+    """Raises PaddockError if nothing says which engine it uses."""
+    agent = site.config.agents.get(name) or Agent(role="reviewer")
+    engine = agent.engine or site.config.engine
+    if not engine:
+        raise PaddockError(
+            f"no engine is set for the reviewer `{name}`", "set `engine` in paddock.toml, or in the agent's file"
+        )
+    settings = site.config.engines.get(engine)
+    return Reviewer(name, engine, agent.model or (settings.model if settings is not None else ""))
+
+
+def _all_reviewers(config: Config) -> tuple[str, ...]:
+    if config.land.approval != "review":
+        return ()
+    return tuple(name for name, agent in config.agents.items() if agent.role == "reviewer") or (BUILT_IN,)
+
+
+def _is_alike(site: Site, reviewer: Reviewer, worker: Attempt) -> bool:
+    """Of one engine, and of one model as far as anybody knows."""
+    settings = site.config.engines.get(worker.engine)
+    default = settings.model if settings is not None else ""
+    return reviewer.engine == worker.engine and (reviewer.model or default) == (worker.model or default)
+
+
+def _owner(config: Config, task: Task, path: str) -> str:
+    """The agent that owns the path, if that is another than the change's own."""
+    own = config.agents.get(task.agent or "")
+    if own is not None and any(matches_file(glob, path) for glob in own.owns):
+        return ""
+    workers = ((name, agent) for name, agent in config.agents.items() if agent.role == "worker")
+    return next(
+        (name for name, agent in workers if name != task.agent and any(matches_file(g, path) for g in agent.owns)), ""
+    )
