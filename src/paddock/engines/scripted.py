@@ -218,11 +218,11 @@ class ScriptPlayer:
         raise over
 
     def do_answer(self, step: Step) -> None:
-        """For an attempt that only reads: to the file it is told, or in words where it is told none."""
+        """For an attempt that only reads: to the file it is told, or in words where it is told none. `${HEAD}` in it is
+        the commit it looks at."""
         given = step["answer"]
         text = given if isinstance(given, str) else json.dumps(given)
-        for name, value in os.environ.items():
-            text = text.replace(f"${{{name}}}", value) if name.startswith("PADDOCK_") else text
+        text = text.replace("${HEAD}", run(["git", "rev-parse", "HEAD"])[1].strip()) if "${HEAD}" in text else text
         place = os.environ.get("PADDOCK_ANSWER", "")
         if not place or step.get("aloud") is True:
             self.say(text)

@@ -23,6 +23,7 @@ from paddock.fleet.landing.main_branch import LANDING
 from paddock.fleet.ledger import Ledger
 from paddock.fleet.lookout import Lookout
 from paddock.fleet.news import News
+from paddock.fleet.review.loop import REVIEWING, ReviewLoop
 from paddock.fleet.room import FullDiskNotice
 from paddock.fleet.service.settings import SettingsFile, notice_edit, record_settings
 from paddock.fleet.site import Site
@@ -39,7 +40,7 @@ ROUND_SECONDS = 0.02
 STARTING = "starting agents"
 SERVING = "opening desks for workers"
 SERVE_SECONDS = 0.3
-ESSENTIAL = frozenset({STARTING, LANDING, TENDING})
+ESSENTIAL = frozenset({STARTING, REVIEWING, LANDING, TENDING})
 """What a fleet that ends when idle does not give up before several tries."""
 
 
@@ -93,6 +94,7 @@ class Daemon:
         self._dispatcher = Dispatcher(self.site, self.ledger, self.gate)
         watches = not self.orders.until_idle
         self.lander = Lander(self.site, self.ledger, CiCrew(self.site, sweeper), self._drives, self.troubles, watches)
+        self._reviews = ReviewLoop(self.site, self.ledger)
         self._rounds = Rounds(self.site, self.ledger, self.troubles, self._driven)
 
     async def run(self) -> None:
@@ -162,11 +164,13 @@ class Daemon:
             await asyncio.sleep(max(0.0, next_round_at - clock.time()))
 
     async def _act(self, board: Board) -> tuple[float | None, float | None]:
-        """Does all there is to do; returns when to look again for something to start, and to land."""
+        """Does all there is to do; returns when to look again for something to start or review, and to land."""
         self.news.tell(board)
         self.attempts.adopt(board)
         self.attempts.steer(board)
-        return await self._dispatch(board), await self.lander.step()
+        review_at = await self.troubles.attempt(REVIEWING, partial(self._reviews.step, board), BRISK)
+        start_at = min(_times(await self._dispatch(board), review_at), default=None)
+        return start_at, await self.lander.step()
 
     @property
     def most_agents(self) -> int:

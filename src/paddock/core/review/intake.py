@@ -43,9 +43,7 @@ def record_review(
 ) -> tuple[list[Draft], str]:
     """The drafts of one review, and what it comes to in a few words."""
     by = attempt.agent or attempt.engine
-    reviews_change = attempt.role is not task.role
-    head = task.head if reviews_change and task.head is not None else attempt.base
-    blocks = least if reviews_change else ""
+    head, blocks = attempt.base, least if attempt.role is not task.role else ""
     settled = _settle(board, task.id, answer.rulings, by, head)
     gone = {event.id for event in settled}
     fresh = record_claims(board, task.id, head, by, answer.findings, blocks, without=gone)

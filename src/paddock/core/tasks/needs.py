@@ -35,7 +35,7 @@ def need_of(task: Task) -> Need | None:
 
 def _has_refused(task: Task) -> bool:
     """Its last attempt blocked it with a refusal, and nothing has happened since."""
-    last = task.last
+    last = task.worker
     return last is not None and last.outcome is Outcome.REFUSED and last.ended == task.since
 
 

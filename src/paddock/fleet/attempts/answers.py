@@ -65,7 +65,7 @@ async def read_answer(site: Site, board: Board, engine: Engine, task: Task, atte
 def _understand(board: Board, task: Task, attempt: Attempt, text: str) -> Answer | Unusable:
     match attempt.role:
         case Role.REVIEW if task.role is Role.WORK:
-            return read_review(text, task.head or "", [one.id for one in to_be_ruled_on(board, task.id)])
+            return read_review(text, attempt.base, [one.id for one in to_be_ruled_on(board, task.id)])
         case Role.REVIEW:
             return read_review(text, attempt.base)
         case Role.PLAN:

@@ -317,7 +317,7 @@ class AttemptRun:
         words = "" if remembers else await last_words(self._site, task, attempt)
         if attempt.role.only_reads:
             board, context = self._ledger.board, TurnContext(told, words)
-            return await asyncio.to_thread(plan_reading_turn, self._site, board, store, attempt, context)
+            return await plan_reading_turn(self._site, board, store, attempt, context)
         return plan_turn(self._site, store, task, attempt, worktree, TurnContext(told, words))
 
     async def _end(self, task: Task, attempt: Attempt, unprepared: Unprepared | None = None) -> None:
@@ -394,10 +394,10 @@ def branch_of(attempt: Attempt) -> str:
 
 
 def start_commit(task: Task, attempt: Attempt) -> str:
-    """Where the attempt's branch begins: at its base, or where the attempts it continues had come to. A review begins
-    at the version it is about."""
+    """Where the attempt's branch begins: at its base, or where the attempts it continues had come to. What only reads
+    has come nowhere."""
     if attempt.role.only_reads:
-        return attempt.base if attempt.role is task.role or task.head is None else task.head
+        return attempt.base
     continues = attempt.continues
     for earlier in reversed(task.attempts):
         if earlier.id == continues:

@@ -1,5 +1,6 @@
 """The prompts of attempts that only read."""
 
+import asyncio
 from collections.abc import Iterator
 from itertools import islice
 
@@ -29,7 +30,7 @@ PATCH_BYTES = 60_000
 """More than this a reviewer looks up itself: every token here is paid for with each call."""
 
 
-def plan_reading_turn(site: Site, board: Board, store: Store, attempt: Attempt, said: TurnContext) -> TurnPlan:
+async def plan_reading_turn(site: Site, board: Board, store: Store, attempt: Attempt, said: TurnContext) -> TurnPlan:
     """A first turn gets the whole assignment; a later one only what is new, if the engine remembers the rest."""
     task = board.task(task_of(attempt.id))
     session = attempt.session if site.engine(attempt.engine).capabilities.resume else None
@@ -39,32 +40,32 @@ def plan_reading_turn(site: Site, board: Board, store: Store, attempt: Attempt, 
     words = "\n\n".join(part for part in (again, said.messages) if part)
     if goes_on and session:
         return TurnPlan(words or again, brief, session)
-    prompt = reading_prompt(site, board, store, task, attempt)
+    prompt = await reading_prompt(site, board, store, task, attempt)
     last = f"# Your last answer\n{said.last_words}" if said.last_words else ""
     return TurnPlan("\n\n".join(part for part in (prompt, last, words) if part), brief, session)
 
 
-def reading_prompt(site: Site, board: Board, store: Store, task: Task, attempt: Attempt) -> str:
+async def reading_prompt(site: Site, board: Board, store: Store, task: Task, attempt: Attempt) -> str:
     place = str(answer_file(site, attempt))
     agent = site.config.agents.get(attempt.agent or "")
     agent_brief = agent.brief if agent is not None else ""
     brief = read_brief(store, task)
     match attempt.role:
         case Role.REVIEW if task.role is Role.WORK:
-            return review_prompt(agent_brief, _reviewed(site, board, store, task, brief), place)
+            return review_prompt(agent_brief, await _reviewed(site, board, store, task, brief), place)
         case Role.REVIEW:
             return audit_prompt(agent_brief, task.id, brief, attempt.base, task.paths, place)
         case _:
             return report_prompt(agent_brief, task.id, brief, "", place)
 
 
-def _reviewed(site: Site, board: Board, store: Store, task: Task, brief: str) -> ReviewedChange:
+async def _reviewed(site: Site, board: Board, store: Store, task: Task, brief: str) -> ReviewedChange:
     assert task.head is not None
     review = board.reviews.of(task.id)
     worker = task.worker
     base = task.base or (worker.base if worker is not None else task.head)
     since = review.reviewed if review.reviewed and review.reviewed != task.head else ""
-    patch, is_cut = read_patch(site, since or base, task.head)
+    patch, is_cut = await asyncio.to_thread(read_patch, site, since or base, task.head)
     findings = tuple(open_finding(store, one) for one in to_be_ruled_on(board, task.id))
     return ReviewedChange(task.id, brief, base, task.head, patch, since, is_cut, findings)
 

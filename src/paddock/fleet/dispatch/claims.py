@@ -16,6 +16,7 @@ from paddock.core.tasks.task import Attempt, Phase, Task
 from paddock.fleet.attempts.folders import can_have_folder, folder_user
 from paddock.fleet.dispatch.pricing import expected_cost
 from paddock.fleet.dispatch.warm_session import Link, Links, is_awaited, sessions_at_work, warm_session
+from paddock.fleet.review.starts import claim_review
 from paddock.fleet.site import Site
 
 LEASE_MARGIN_SECONDS = 600.0
@@ -38,6 +39,13 @@ def claim_tasks(site: Site, board: Board, claims: Claims) -> list[Draft]:
     claimed: set[str] = set()
     for name, account in claims.accounts.items():
         task = board.task(name)
+        if task.phase is Phase.REVIEWING:
+            review = claim_review(site, board, task, account, claims.now)
+            reserved = _reserve(spending, task, review, claims.now) if review is not None else None
+            if review is not None and reserved is not None:
+                spending = reserved
+                drafts.append(review)
+            continue
         if task.phase is not Phase.READY or task.live_attempt is not None:
             continue
         try:

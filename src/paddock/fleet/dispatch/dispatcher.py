@@ -22,6 +22,7 @@ from paddock.fleet.dispatch.claims import (
 from paddock.fleet.dispatch.gate import TICK_SECONDS, Gate
 from paddock.fleet.dispatch.warm_session import Link, link_tasks
 from paddock.fleet.ledger import Ledger
+from paddock.fleet.review.starts import due_reviews
 from paddock.fleet.site import Site
 
 NO_CLOCK_HELPS = frozenset({LimitedBy.BUDGET, LimitedBy.AUTH, LimitedBy.BREAKER, LimitedBy.CAP, LimitedBy.MERGE_QUEUE})
@@ -56,11 +57,13 @@ class Dispatcher:
         self.shown_at = now
         plan = plan_starts(board, now, max(room, 1) * CANDIDATES_PER_SLOT + 16, only=only)
         tasks = await self._runnable(board, plan)
-        if not tasks:
+        # What is under review is nearly done: it goes before what has not begun.
+        reviews = due_reviews(self.site, board, now, only)
+        if not tasks and not reviews:
             self.gate.rest()
             return plan.wake_at
         free, waiting = self._unhindered(board, tasks, max(room, 0), now)
-        admission = self.gate.admit(board, free, running, cap)
+        admission = self.gate.admit(board, [*reviews, *free], running, cap)
         self.gate.waiting |= {name: reason for name, (reason, _) in waiting.items()}
         self.gate.save() if admission.starts else self.gate.show()
         checkpoint("dispatch.admitted")
@@ -103,7 +106,7 @@ class Dispatcher:
     ) -> tuple[list[Task], dict[TaskId, Wait]]:
         """Those that wait neither for another's session or folder nor for another's lease, and why the rest wait."""
         if self.site.config.limits.inline:
-            self._link(board, tasks, room)
+            self._link(board, [task for task in tasks if not task.role.only_reads], room)
         found = ((task.id, self._waits_for(board, task, now)) for task in tasks)
         waiting = {name: wait for name, wait in found if wait is not None}
         return [task for task in tasks if task.id not in waiting], waiting

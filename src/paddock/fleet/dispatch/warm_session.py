@@ -135,7 +135,7 @@ def is_awaited(task: Task) -> bool:
 def warm_session(board: Board, link: Link, engine: str) -> Attempt | None:
     """The ended attempt whose session can go on, None if there is none to go on with."""
     task = board.tasks[link.after]
-    attempt = task.last
+    attempt = task.worker
     if attempt is None or attempt.live or attempt.engine != engine or attempt.outcome not in USEFUL:
         return None
     return attempt if attempt.session and not sessions_at_work(board, attempt.session) else None

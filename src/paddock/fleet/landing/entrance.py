@@ -61,7 +61,7 @@ def look_at(site: Site, subject: Subject) -> Examined:
 def hold_task(site: Site, queue: Queue, task: Task, head: str, needs: tuple[TaskId, ...], examined: Examined) -> Change:
     """The change as the queue will know it. Raises PaddockError when its bytes cannot be held."""
     definition = ci_of(site)
-    attempt = task.last
+    attempt = task.worker
     assert attempt is not None
     version = max(next_version(site, queue, task.id, head), attempt_number(attempt.id))
     held = _hold(site, Member(task.id, version, head))

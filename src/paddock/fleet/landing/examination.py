@@ -71,7 +71,7 @@ def _stray(site: Site, work: OwnWork, began: str) -> tuple[str, ...]:
 
 def subject_of(store: Store, task: Task, head: str) -> Subject:
     """A task, and what people said it is about. What an agent wrote into a brief claims nothing."""
-    last = task.last
+    last = task.worker
     by_agent = store.record(task.brief_seq).actor.startswith(WORKERS)
     words = "" if by_agent else f"{task.title}\n{read_brief(store, task)}"
     claims = Remit(() if by_agent else task.paths, words)

@@ -64,7 +64,7 @@ def _landed(site: Site, board: Board, task: Task) -> Preview | None:
 
 
 def _own_range(site: Site, task: Task) -> tuple[str, str]:
-    last = task.last
+    last = task.worker
     if last is None:
         raise PaddockError(f"task `{task.id}` has had no agent yet", "`paddock run` starts one when it is ready")
     judged = task.head if task.phase not in (Phase.BLOCKED, Phase.FAILED) else None

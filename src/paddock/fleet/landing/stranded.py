@@ -50,9 +50,9 @@ class Stranded:
         self.settled.intersection_update(heads.values())
         for name, head in heads.items():
             task = board.tasks[name]
-            if head is None or head in self.settled or task.last is None:
+            if head is None or head in self.settled or task.worker is None:
                 continue
-            if task.last.base not in self.mains:
+            if task.worker.base not in self.mains:
                 await self._rebase(queue, task, head)
             self.settled.add(head)
 
@@ -84,16 +84,16 @@ class Stranded:
         checkpoint("queue.rebased")
 
     def _look(self, task: Task, head: str) -> Rebased:
-        assert task.last is not None
+        assert task.worker is not None
         repo, sure = self.site.repo, not self.site.config.land.remote
-        lost = lost_ground(repo, self.main, head, task.last.base, sure=sure)
+        lost = lost_ground(repo, self.main, head, task.worker.base, sure=sure)
         return Rebased(lost, rebase_own(repo, self.main, head, lost, task.title) if lost else None)
 
     async def _revise(self, task: Task, head: str, rebased: Rebased) -> None:
-        assert task.last is not None
+        assert task.worker is not None
         assert rebased.head is not None
         event = ChangeRebased(rebased.head, self.main, rebased.lost)
-        await asyncio.to_thread(hold_delivery, self.site.repo, task.last.id, rebased.head)
+        await asyncio.to_thread(hold_delivery, self.site.repo, task.worker.id, rebased.head)
         checkpoint("queue.rebased_held")
 
         def decide(board: Board) -> list[Draft]:

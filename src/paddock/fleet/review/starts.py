@@ -1,0 +1,63 @@
+"""Which reviewers may start now, as the dispatcher sees them: like tasks of their own, which only the log knows not."""
+
+from collections.abc import Collection
+
+from msgspec.structs import replace
+
+from paddock.core.board import Board
+from paddock.core.errors import PaddockError
+from paddock.core.events import AttemptStarted, Draft
+from paddock.core.ids import TaskId, attempt_id
+from paddock.core.review.plan import StartReview, next_action
+from paddock.core.tasks.task import REVIEWING, Task
+from paddock.core.tasks.vocabulary import Role
+from paddock.fleet.dispatch.pricing import expected_cost
+from paddock.fleet.review.policy import Reviewer, find_reviewer, review_policy
+from paddock.fleet.site import Site
+
+
+def due_reviews(site: Site, board: Board, now: float, only: Collection[TaskId] | None) -> list[Task]:
+    """The tasks whose next step is a review, each as its reviewer would have it. Oldest first."""
+    found = []
+    for name in board.reviewing:
+        task = board.tasks[name]
+        if only is not None and name not in only:
+            continue
+        reviewer = due_reviewer(site, board, task, now)
+        if reviewer is not None:
+            found.append(for_reviewer(task, reviewer))
+    return found
+
+
+def due_reviewer(site: Site, board: Board, task: Task, now: float) -> Reviewer | None:
+    try:
+        action = next_action(board, task, review_policy(site, task), now)
+        return find_reviewer(site, action.reviewer) if isinstance(action, StartReview) else None
+    except PaddockError:
+        return None  # the review loop says so, and blocks the task
+
+
+def for_reviewer(task: Task, reviewer: Reviewer) -> Task:
+    return replace(task, agent=reviewer.name, engine=reviewer.engine, kind=REVIEWING, paths=(), inbox=())
+
+
+def claim_review(site: Site, board: Board, task: Task, account: str, now: float) -> Draft | None:
+    """The claim of the reviewer whose turn it is; None if meanwhile it is nobody's."""
+    reviewer = due_reviewer(site, board, task, now)
+    if reviewer is None or task.head is None or task.branch is None:
+        return None
+    cost = expected_cost(site, board, for_reviewer(task, reviewer), reviewer.engine, now)
+    event = AttemptStarted(
+        engine=reviewer.engine,
+        base=task.head,
+        branch=task.branch,
+        agent=reviewer.name,
+        model=reviewer.model or None,
+        host=site.sessions.host.name,
+        host_id=site.sessions.host.id,
+        account=account,
+        reserved_usd=cost.money,
+        reserved_tokens=cost.tokens,
+        role=Role.REVIEW,
+    )
+    return Draft(event, task=task.id, attempt=attempt_id(task.id, task.newest + 1))
