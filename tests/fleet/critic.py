@@ -1,8 +1,8 @@
 """A reviewer for tests, run as an ordinary command: it reports every line of the tree that says BUG.
 
-What it does otherwise is said by CRITIC, words for the attempts at a task in turn, the last for all that follow:
-`prose`, `wrong-head`, `nothing`, `crash`, `many`, `stubborn` (nothing is ever fixed), `agree` (what the worker
-refutes was wrong). Told about earlier findings, it looks whether the line is still there.
+What it does otherwise is said in the task's brief, `MOODS=prose,sound`: a word for each of its turns, the last for
+all that follow: `prose`, `wrong-head`, `nothing`, `crash`, `many`, `agree` (what the worker refutes was wrong). Told
+about earlier findings, it looks whether the line is still there.
 """
 
 import json
@@ -15,7 +15,7 @@ from pathlib import Path
 
 def main() -> None:
     prompt = sys.argv[1]
-    mood = choose(sys.argv[2] if len(sys.argv) > 2 else "")
+    mood = choose(prompt)
     head = git("rev-parse", "HEAD").strip()
     place = Path(os.environ["PADDOCK_ANSWER"])
     if mood == "crash":
@@ -39,10 +39,11 @@ def main() -> None:
     place.write_text(json.dumps(answer))
 
 
-def choose(moods: str) -> str:
-    number = int(os.environ.get("PADDOCK_ANSWER", "").rsplit("-", 1)[-1] or 1)
-    words = moods.split(",")
-    return words[min(number, len(words)) - 1]
+def choose(prompt: str) -> str:
+    words = re.findall(r"MOODS=([a-z,-]+)", prompt)
+    moods = words[0].split(",") if words else ["sound"]
+    turn = int(os.environ["PADDOCK_ANSWER"].rsplit("-", 1)[-1])
+    return moods[min(turn, len(moods)) - 1]
 
 
 def finding(line: str) -> dict[str, object]:
@@ -63,7 +64,7 @@ def listed(prompt: str) -> list[tuple[str, str]]:
 
 
 def rule(name: str, place: str, found: list[dict[str, object]], mood: str, prompt: str) -> dict[str, str]:
-    there = mood == "stubborn" or any(f"{one['path']}:{one['line']}" == place for one in found)
+    there = any(f"{one['path']}:{one['line']}" == place for one in found)
     disputed = "the worker disagrees" in prompt.partition(f"- {name} ")[2].partition("\n- ")[0]
     now = "refuted" if mood == "agree" and disputed else "open" if there else "fixed"
     return {"id": name, "place": place, "now": now, "why": "looked at the line"}

@@ -1,22 +1,30 @@
-"""The review loop with real processes: planted defects, findings, fixes, a second look, and every fault of a reviewer."""
+"""The review loop with real processes: planted defects, findings, fixes, a second look, every fault of a reviewer."""
 
 import sys
 from pathlib import Path
+from typing import TypeVar
 
-import pytest
-
-from paddock.core.events import AnswerRefused, AttemptStarted
-from paddock.core.review.events import FindingReported, FindingSettled, ReviewGiven, ReviewPassed, ReviewSentBack
+from paddock.core.events import AnswerRefused, AttemptStarted, Event
+from paddock.core.review.answer import MOST_FINDINGS
+from paddock.core.review.events import (
+    FindingReported,
+    FindingSettled,
+    ReviewGiven,
+    ReviewPassed,
+    ReviewSentBack,
+    Settlement,
+)
 from paddock.core.tasks.task import Phase
 from paddock.core.tasks.vocabulary import Outcome, Role
 from tests.fleet.conftest import MakeYard
 from tests.fleet.yard import Yard, commit, write
 
+_Kind = TypeVar("_Kind", bound=Event)
 CRITIC = Path(__file__).with_name("critic.py")
 
 
-def critic(name: str = "critic", moods: str = "") -> str:
-    argv = [sys.executable, str(CRITIC), "{prompt}", moods]
+def critic(name: str = "critic") -> str:
+    argv = [sys.executable, str(CRITIC), "{prompt}"]
     return f"[engines.{name}]\ncommand = {argv}\n[agents.{name}]\nrole = 'reviewer'\nengine = '{name}'\n"
 
 
@@ -27,6 +35,10 @@ def reviewed(make_yard: MakeYard, settings: str = "", *critics: str) -> Yard:
     return yard
 
 
+def events(yard: Yard, kind: type[_Kind], task: str | None = None) -> list[_Kind]:
+    return [record.event for record in yard.records(kind, task) if isinstance(record.event, kind)]
+
+
 def test_a_planted_defect_is_found_fixed_reviewed_again_and_landed(make_yard: MakeYard) -> None:
     yard = reviewed(make_yard)
     fix = {"turn": 2}
@@ -34,18 +46,54 @@ def test_a_planted_defect_is_found_fixed_reviewed_again_and_landed(make_yard: Ma
         write("a.py", "one\nBUG here\n"), commit("Add a"), {**write("a.py", "one\n"), **fix}, {**commit("Fix a"), **fix}
     )
     yard.run()
-    board = yard.board()
-    assert board.task(task).phase is Phase.LANDED
-    heads = [record.event.head for record in yard.records(ReviewGiven)]
-    assert len(set(heads)) == 2, "each verdict names the version it saw"
-    assert [record.event.objects for record in yard.records(ReviewGiven)] == [True, False]
-    [reported] = yard.records(FindingReported)
-    assert (reported.event.claim.path, reported.event.claim.line, reported.event.blocking) == ("a.py", 2, True)
-    [settled] = yard.records(FindingSettled)
-    assert (settled.event.id, settled.event.how, settled.event.head) == ("f1", "fixed", heads[1])
-    [sent] = yard.records(ReviewSentBack)
-    assert "a.py:2" in sent.event.message
-    roles = [record.event.role for record in yard.records(AttemptStarted)]
-    assert roles == [Role.WORK, Role.REVIEW, Role.WORK, Role.REVIEW]
-    assert yard.records(ReviewPassed)[-1].event.head == heads[1]
+    assert yard.task(task).phase is Phase.LANDED
+    given = events(yard, ReviewGiven)
+    assert [one.objects for one in given] == [True, False]
+    assert given[0].head != given[1].head, "each verdict names the version it saw"
+    [reported] = events(yard, FindingReported)
+    assert (reported.claim.path, reported.claim.line, reported.blocking) == ("a.py", 2, True)
+    [settled] = events(yard, FindingSettled)
+    assert (settled.id, settled.how, settled.head) == ("f1", Settlement.FIXED, given[1].head)
+    [sent] = events(yard, ReviewSentBack)
+    assert "a.py:2" in sent.message
+    assert [one.role for one in events(yard, AttemptStarted)] == [Role.WORK, Role.REVIEW, Role.WORK, Role.REVIEW]
+    assert events(yard, ReviewPassed)[-1].head == given[1].head
     assert "BUG" not in yard.git("show", "main:a.py")
+
+
+def test_every_fault_of_a_reviewer_ends_well_or_with_a_person(make_yard: MakeYard) -> None:
+    """One fleet, a task for each fault; what is sound goes on to main meanwhile."""
+    yard = reviewed(make_yard, "[review]\nrounds = 2")
+    moods = {
+        "prose": "prose,sound",
+        "wrong": "wrong-head,sound",
+        "deaf": "prose",
+        "mute": "nothing",
+        "crashes": "crash",
+        "sound": "sound",
+        "many": "many,sound",
+    }
+    names = {
+        mood: yard.add({"say": f"MOODS={words}"}, write(f"{mood}.py", "fine\n"), commit(f"Add {mood}"), title=mood)
+        for mood, words in moods.items()
+    }
+    wrong = [write("bug.py", "BUG\n"), commit("Add a bug")]
+    names["refutes"] = yard.add(
+        {"say": "MOODS=sound,agree"}, *wrong, {"say": "PADDOCK-REFUTE: f999 no\nPADDOCK-REFUTE: F1 no", "turn": 2}
+    )
+    yard.run()
+    phases = {mood: yard.task(name).phase for mood, name in names.items()}
+    assert phases == {
+        **dict.fromkeys(("prose", "wrong", "sound"), Phase.LANDED),
+        **dict.fromkeys(("deaf", "mute", "crashes", "many", "refutes"), Phase.BLOCKED),
+    }
+    assert "there is no JSON object in it" in events(yard, AnswerRefused, names["prose"])[0].problem
+    assert "look at that one" in events(yard, AnswerRefused, names["wrong"])[0].problem
+    outcomes = [one.outcome for one in yard.task(names["deaf"]).attempts]
+    assert outcomes == [Outcome.DELIVERED, Outcome.EMPTY, Outcome.EMPTY]
+    assert "no reviewer could review it" in yard.task(names["crashes"]).reason
+    kept = list(events(yard, FindingReported, names["many"]))
+    assert len(kept) == MOST_FINDINGS
+    assert events(yard, ReviewGiven, names["many"])[0].dropped == 500 - MOST_FINDINGS
+    assert yard.task(names["refutes"]).worker is not None
+    assert yard.unreachable_commits() == []

@@ -9,23 +9,16 @@ import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Protocol, assert_never
+from typing import Protocol
 
 from paddock.core.board import Board
 from paddock.core.errors import PaddockError
-from paddock.core.events import Draft, TaskAdded, TaskBlocked, TaskEdited
-from paddock.core.ids import TaskId, printable, task_id
+from paddock.core.events import Draft, TaskBlocked
+from paddock.core.ids import TaskId
 from paddock.core.review import plan as act
-from paddock.core.review.events import (
-    Claim,
-    FindingReported,
-    FindingRouted,
-    FindingSettled,
-    ReviewPassed,
-    ReviewSentBack,
-)
+from paddock.core.review.decisions import drafts_of
+from paddock.core.review.events import Claim, FindingReported
 from paddock.core.review.plan import Policy, ReviewAction, next_action
-from paddock.core.review.wording import brief_for_owner, word_findings
 from paddock.core.tasks.task import Phase, Task
 from paddock.fleet.checkpoints import checkpoint
 from paddock.fleet.ledger import Ledger
@@ -34,7 +27,6 @@ from paddock.fleet.site import Site
 from paddock.git.patches import list_changes
 from paddock.store.protocol import Store
 
-TITLE_CHARS = 100
 REVIEWING = "reviewing changes"
 
 
@@ -81,7 +73,7 @@ class ReviewLoop:
         task = board.task(name)
         if next_action(board, task, policy, self.site.clock.now()) != action:
             return []
-        return drafts_of(board, self.ledger.store, task, policy, action)
+        return drafts_of(board, task, policy, action, partial(claim_of, self.ledger.store, board))
 
     async def _policy(self, board: Board, task: Task) -> Policy:
         paths = [one.path for one in board.reviews.blocking_of(task.id) if one.path and one.routed is None]
@@ -101,29 +93,6 @@ class ReviewLoop:
         self.touched = {head: paths for head, paths in self.touched.items() if head in heads}
 
 
-def drafts_of(board: Board, store: Store, task: Task, policy: Policy, action: ReviewAction) -> list[Draft]:
-    """What is recorded of a decision."""
-    assert task.head is not None
-    review = board.reviews.of(task.id)
-    match action:
-        case act.SettleFindings(findings=names, how=how, by=by, why=why):
-            return [Draft(FindingSettled(name, how, task.head, by, why), task=task.id) for name in names]
-        case act.RouteFindings(owners=owners):
-            return _route(board, store, task, owners)
-        case act.SendBack(findings=names):
-            claims = [(name, claim_of(store, board, name)) for name in names]
-            text = word_findings(claims, task.head, review.round, policy.rounds)
-            return [Draft(ReviewSentBack(task.head, review.round, names, text), task=task.id)]
-        case act.Pass(by=by):
-            return [Draft(ReviewPassed(task.head, review.round, by), task=task.id)]
-        case act.Block(reason=reason, unblock=unblock):
-            return [_blocked(task, reason, unblock)]
-        case act.RunChecks() | act.StartReview() | act.Wait():
-            return []
-        case _:
-            assert_never(action)
-
-
 def claim_of(store: Store, board: Board, name: str) -> Claim:
     """A finding with all that stays in the log."""
     found = board.reviews.findings[name]
@@ -132,24 +101,6 @@ def claim_of(store: Store, board: Board, name: str) -> Claim:
     return event.claim
 
 
-def _route(board: Board, store: Store, task: Task, owners: Sequence[tuple[str, str]]) -> list[Draft]:
-    """A task for each finding, which the change waits for."""
-    drafts: list[Draft] = []
-    added: list[TaskId] = []
-    for offset, (name, owner) in enumerate(owners):
-        claim, new = claim_of(store, board, name), task_id(board.next_task + offset)
-        title = printable(f"Fix {name}: {claim.claim.split(chr(10))[0]}", TITLE_CHARS)
-        brief = brief_for_owner(name, claim, task.id, task.title)
-        event = TaskAdded(title, brief, agent=owner, convoy=task.convoy, priority=task.priority, paths=(claim.path,))
-        drafts += [Draft(event, task=new), Draft(FindingRouted(name, new), task=task.id)]
-        added.append(new)
-    return [*drafts, Draft(TaskEdited(after=(*task.after, *added)), task=task.id)]
-
-
 def _block_if_it_still_waits(task: Task, reason: str, board: Board) -> list[Draft]:
     waits = board.task(task.id).phase is Phase.REVIEWING and board.task(task.id).live_attempt is None
-    return [_blocked(task, reason, f"paddock retry {task.id}")] if waits else []
-
-
-def _blocked(task: Task, reason: str, unblock: str) -> Draft:
-    return Draft(TaskBlocked(reason, unblock), task=task.id)
+    return [Draft(TaskBlocked(reason, f"paddock retry {task.id}"), task=task.id)] if waits else []

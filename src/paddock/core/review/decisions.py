@@ -1,0 +1,55 @@
+"""What is recorded when the review loop has decided: the events of each action."""
+
+from collections.abc import Callable, Sequence
+from typing import TypeAlias, assert_never
+
+from paddock.core.board import Board
+from paddock.core.events import Draft, TaskAdded, TaskBlocked, TaskEdited
+from paddock.core.ids import TaskId, printable, task_id
+from paddock.core.review import plan as act
+from paddock.core.review.events import Claim, FindingRouted, FindingSettled, ReviewPassed, ReviewSentBack
+from paddock.core.review.plan import Policy, ReviewAction
+from paddock.core.review.wording import brief_for_owner, word_findings
+from paddock.core.tasks.task import Task
+
+TITLE_CHARS = 100
+
+ReadClaim: TypeAlias = Callable[[str], Claim]
+"""What a finding says in full, which stays in the log."""
+
+
+def drafts_of(board: Board, task: Task, policy: Policy, action: ReviewAction, read: ReadClaim) -> list[Draft]:
+    """What is recorded of a decision; nothing of what is not decided but done."""
+    assert task.head is not None
+    review = board.reviews.of(task.id)
+    match action:
+        case act.SettleFindings(findings=names, how=how, by=by, why=why):
+            return [Draft(FindingSettled(name, how, task.head, by, why), task=task.id) for name in names]
+        case act.RouteFindings(owners=owners):
+            return _route(board, task, owners, read)
+        case act.SendBack(findings=names):
+            claims = [(name, read(name)) for name in names]
+            text = word_findings(claims, task.head, review.round, policy.rounds)
+            return [Draft(ReviewSentBack(task.head, review.round, names, text), task=task.id)]
+        case act.Pass(by=by):
+            return [Draft(ReviewPassed(task.head, review.round, by), task=task.id)]
+        case act.Block(reason=reason, unblock=unblock):
+            return [Draft(TaskBlocked(reason, unblock), task=task.id)]
+        case act.RunChecks() | act.StartReview() | act.Wait():
+            return []
+        case _:
+            assert_never(action)
+
+
+def _route(board: Board, task: Task, owners: Sequence[tuple[str, str]], read: ReadClaim) -> list[Draft]:
+    """A task for each finding, which the change waits for."""
+    drafts: list[Draft] = []
+    added: list[TaskId] = []
+    for offset, (name, owner) in enumerate(owners):
+        claim, new = read(name), task_id(board.next_task + offset)
+        title = printable(f"Fix {name}: {claim.claim.split(chr(10))[0]}", TITLE_CHARS)
+        brief = brief_for_owner(name, claim, task.id, task.title)
+        event = TaskAdded(title, brief, agent=owner, convoy=task.convoy, priority=task.priority, paths=(claim.path,))
+        drafts += [Draft(event, task=new), Draft(FindingRouted(name, new), task=task.id)]
+        added.append(new)
+    return [*drafts, Draft(TaskEdited(after=(*task.after, *added)), task=task.id)]

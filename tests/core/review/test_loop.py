@@ -1,0 +1,271 @@
+"""The review loop as a decision: what it asks for, that it always ends, and what can never pass."""
+
+import json
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from paddock.core import events as ev
+from paddock.core.errors import IllegalTransition
+from paddock.core.review import plan as act
+from paddock.core.review.events import (
+    Claim,
+    FindingSettled,
+    ReviewGiven,
+    ReviewPassed,
+    ReviewSentBack,
+    Settlement,
+    Severity,
+)
+from paddock.core.review.model import Status
+from paddock.core.review.plan import MOST_FAILED, Policy, votes_needed
+from paddock.core.tasks.task import Phase, Task
+from tests.core.ledger import assert_sound, fold, fold_from_snapshot
+from tests.core.review.loop import CLEAN, Loop, Reviewer, finds
+
+
+def first_finds_then(*claims: str, then: str = "fixed") -> Reviewer:
+    """Finds something in the first version only, and rules so on it later."""
+
+    def answer(_task: Task, head: str, earlier: list[str]) -> str:
+        found = [] if earlier else [{"path": "a.py", "line": 3, "severity": "error", "claim": one} for one in claims]
+        rulings = [{"id": name, "now": then} for name in earlier]
+        return json.dumps({"head": head, "findings": found, "earlier": rulings})
+
+    return answer
+
+
+def test_a_clean_change_passes_at_once() -> None:
+    loop = Loop()
+    assert loop.run() == act.Pass(("ann",))
+    assert loop.now.phase is Phase.APPROVAL
+    assert loop.board.reviews.of(loop.task).passed == loop.head
+    loop.queue()
+
+
+def test_a_finding_goes_back_once_and_the_fixed_version_passes() -> None:
+    loop = Loop(reviewers={"ann": first_finds_then("it loses data")})
+    loop.run()
+    assert [type(one) for one in loop.story] == [act.StartReview, act.SendBack, act.StartReview, act.Pass]
+    heads = [event.head for event in loop.events(ReviewGiven) if isinstance(event, ReviewGiven)]
+    assert len(set(heads)) == 2
+    assert loop.board.reviews.findings["f1"].status is Status.FIXED
+    tally = loop.board.reviews.reviewers["ann"]
+    assert (tally.reviews, tally.findings, tally.fixed, tally.true) == (2, 1, 1, 1)
+
+
+def test_what_is_never_fixed_ends_with_a_person_who_is_told_the_story() -> None:
+    loop = Loop(reviewers={"ann": finds("it loses data")})
+    last = loop.run()
+    assert isinstance(last, act.Block)
+    assert (loop.now.phase, len(loop.events(ReviewSentBack))) == (Phase.BLOCKED, 2)
+    assert "f1 it loses data" in loop.now.reason
+    assert "3 rounds" in loop.now.reason
+    assert "waive f1" in loop.now.unblock
+
+
+def test_no_version_is_queued_with_an_open_blocking_finding_whoever_asks() -> None:
+    loop = Loop(reviewers={"ann": finds("it loses data")})
+    loop.run()
+    with pytest.raises(IllegalTransition, match="held by f1"):
+        loop.queue()
+    settled = FindingSettled("f1", Settlement.WAIVED, by="ana")
+    loop.ledger.write(ev.Draft(settled, loop.task))
+    loop.queue()
+
+
+def test_a_person_who_sends_it_back_gives_it_all_its_rounds_again() -> None:
+    loop = Loop(reviewers={"ann": finds("it loses data")})
+    loop.run()
+    loop.ledger.write(ev.Draft(ev.TaskRetried(1), loop.task))
+    loop.deliver(new=True)
+    loop.run()
+    assert len(loop.events(ReviewSentBack)) == 4
+
+
+def test_a_dispute_ends_with_the_consent_of_a_second_reviewer() -> None:
+    policy = Policy(reviewers=("ann", "bob"))
+    agreeing = first_finds_then(then="refuted")
+    loop = Loop(
+        policy,
+        {"ann": first_finds_then("it is slow", then="open"), "bob": agreeing},
+        refutes=lambda name: "it is measured" if name == "f1" else "",
+    )
+    assert loop.run() == act.Pass(("ann", "bob"))
+    found = loop.board.reviews.findings["f1"]
+    assert (found.status, found.settled_by) == (Status.REFUTED, "bob")
+    assert loop.board.reviews.reviewers["ann"].refuted == 1
+
+
+def test_without_a_dispute_nobody_else_can_wave_a_finding_away() -> None:
+    policy = Policy(reviewers=("ann", "bob"))
+    loop = Loop(policy, {"ann": first_finds_then("it is slow", then="open"), "bob": first_finds_then(then="refuted")})
+    assert isinstance(loop.run(), act.Block)
+    assert loop.board.reviews.findings["f1"].status is Status.OPEN
+
+
+@pytest.mark.parametrize(("votes", "passes"), [("any", False), ("majority", True), ("all", True)])
+def test_reviewers_that_contradict_each_other_vote(votes: str, passes: bool) -> None:
+    loop = Loop(
+        Policy(reviewers=("ann", "bob", "cy"), votes=votes, rounds=1), {"ann": finds("it is slow"), "bob": CLEAN}
+    )
+    last = loop.run()
+    assert isinstance(last, act.Pass) is passes
+    if passes:
+        assert loop.board.reviews.findings["f1"].status is Status.OUTVOTED
+
+
+def test_votes_needed_never_exceed_the_voters() -> None:
+    assert [[votes_needed(way, n) for n in (1, 2, 3, 4)] for way in ("any", "majority", "all")] == [
+        [1, 1, 1, 1], [1, 2, 2, 3], [1, 2, 3, 4],
+    ]  # fmt: skip
+
+
+def test_a_reviewer_that_never_answers_is_given_up_and_the_others_decide() -> None:
+    loop = Loop(Policy(reviewers=("ann", "bob")), {"ann": None, "bob": CLEAN})
+    assert loop.run() == act.Pass(("bob",))
+    assert sum(one == act.StartReview("ann") for one in loop.story) == MOST_FAILED
+
+
+def test_where_no_reviewer_can_review_a_person_is_asked() -> None:
+    loop = Loop(reviewers={"ann": None})
+    assert isinstance(loop.run(), act.Block)
+    assert "no reviewer could review it: t1.3 (ann) empty" in loop.now.reason
+
+
+def test_a_failed_check_goes_back_before_any_reviewer_is_paid() -> None:
+    loop = Loop(Policy(checks=("lint",), reviewers=("ann",)), checks=lambda _name, version: version > 1)
+    loop.run()
+    kinds = [type(one) for one in loop.story]
+    assert kinds == [act.RunChecks, act.SendBack, act.RunChecks, act.StartReview, act.Pass]
+    assert loop.board.reviews.findings["f1"].status is Status.FIXED
+
+
+def test_what_two_say_is_one_finding_and_both_hold_it() -> None:
+    claim = "the cache is never emptied and grows without bound"
+    worded = "the cache grows without bound: it is never emptied"
+    loop = Loop(Policy(reviewers=("ann", "bob"), rounds=1), {"ann": finds(claim), "bob": finds(worded)})
+    loop.run()
+    assert list(loop.board.reviews.findings) == ["f1"]
+    assert loop.board.reviews.findings["f1"].by == ("ann", "bob")
+
+
+def test_what_a_person_waived_is_not_brought_up_again() -> None:
+    loop = Loop(Policy(reviewers=("ann",), rounds=1), {"ann": finds("it loses data")})
+    loop.run()
+    loop.ledger.write(ev.Draft(FindingSettled("f1", Settlement.WAIVED, by="ana"), loop.task))
+    loop.ledger.write(ev.Draft(ev.TaskRetried(1), loop.task))
+    loop.deliver(new=True)
+    assert loop.run() == act.Pass(("ann",))
+    assert list(loop.board.reviews.findings) == ["f1"]
+
+
+def test_what_another_agent_owns_becomes_its_task_and_the_change_waits_for_it() -> None:
+    policy = Policy(reviewers=("ann",), owners={"docs/api.md": "docs"})
+    loop = Loop(policy, {"ann": finds("the page is wrong now", path="docs/api.md")})
+    assert loop.run() == act.Pass(("ann",))
+    other = loop.board.task(loop.now.after[0])
+    assert (other.agent, other.paths) == ("docs", ("docs/api.md",))
+    assert loop.board.reviews.findings["f1"].routed == other.id
+    assert not loop.events(ReviewSentBack)
+
+
+def test_if_the_owner_comes_to_nothing_a_person_is_asked() -> None:
+    policy = Policy(reviewers=("ann",), owners={"docs/api.md": "docs"})
+    loop = Loop(policy, {"ann": finds("the page is wrong now", path="docs/api.md")}, owners_land=False)
+    assert isinstance(loop.run(), act.Block)
+    assert "t2, which came to nothing" in loop.now.reason
+
+
+def test_findings_that_do_not_block_are_kept_and_hold_nothing_up() -> None:
+    loop = Loop(reviewers={"ann": finds("a better name?", severity="note")})
+    assert loop.run() == act.Pass(("ann",))
+    assert loop.board.reviews.findings["f1"].status is Status.OPEN
+    loop.queue()
+
+
+paths = st.sampled_from(["a.py", "docs/x.md", "", "../etc", "b.py"])
+entries = st.fixed_dictionaries(
+    {"claim": st.sampled_from(["it loses data", "it is slow", "wrong name", "a test is gone"])},
+    optional={
+        "path": paths,
+        "line": st.integers(-1, 200),
+        "severity": st.sampled_from(["error", "warning", "note", "high", "odd"]),
+        "evidence": st.text(max_size=10),
+    },
+)
+
+
+@st.composite
+def reviewers(draw: st.DrawFn) -> Reviewer | None:
+    """Any behaviour: sensible, contradictory, silent, or off its head."""
+    manner = draw(st.sampled_from(["sound", "sound", "sound", "none", "prose", "wrong head", "forgets"]))
+    if manner == "none":
+        return None
+    lists = draw(st.lists(st.lists(entries, max_size=3), min_size=1, max_size=3))
+    rulings = draw(st.lists(st.sampled_from(["fixed", "refuted", "open"]), min_size=1, max_size=4))
+    calls = [0]
+
+    def answer(_task: Task, head: str, earlier: list[str]) -> str:
+        calls[0] += 1
+        if manner == "prose":
+            return "Looks good to me"
+        found = lists[(calls[0] - 1) % len(lists)]
+        ruled = [{"id": name, "now": rulings[n % len(rulings)]} for n, name in enumerate(earlier)]
+        seen = "0" * 40 if manner == "wrong head" else head
+        return json.dumps({"head": seen, "findings": found, "earlier": [] if manner == "forgets" else ruled})
+
+    return answer
+
+
+@settings(max_examples=150)
+@given(
+    st.dictionaries(st.sampled_from(["ann", "bob", "cy"]), reviewers(), min_size=1),
+    st.integers(1, 4),
+    st.sampled_from(["any", "majority", "all"]),
+    st.lists(st.booleans(), min_size=1, max_size=5),
+    st.lists(st.sampled_from(["", "no"]), min_size=1, max_size=4),
+    st.booleans(),
+    st.booleans(),
+    st.sampled_from(["error", "warning", "note"]),
+)
+def test_the_loop_ends_whatever_its_agents_do(
+    cast: dict[str, Reviewer | None],
+    rounds: int,
+    votes: str,
+    changes: list[bool],
+    disputes: list[str],
+    check_fails: bool,
+    owners_land: bool,
+    least: str,
+) -> None:
+    policy = Policy(("lint",), tuple(cast), rounds, votes, {"docs/x.md": "docs"})
+    flaw = [Claim("lint says no", "a.py", 1, Severity.ERROR)]
+    loop = Loop(
+        policy,
+        dict(cast),
+        checks=lambda _name, version: flaw if check_fails and version % 2 else True,
+        refutes=lambda name: disputes[int(name[1:]) % len(disputes)],
+        changes=lambda version: changes[version % len(changes)],
+        owners_land=owners_land,
+        least=least,
+    )
+    loop.run()
+    assert loop.now.phase in (Phase.APPROVAL, Phase.BLOCKED)
+    assert len(loop.events(ReviewSentBack)) < rounds
+    for event in (*loop.events(ReviewGiven), *loop.events(ReviewPassed)):
+        assert isinstance(event, ReviewGiven | ReviewPassed)
+        assert len(event.head) == 40
+    blocking = loop.board.reviews.blocking_of(loop.task)
+    if loop.now.phase is Phase.APPROVAL:
+        assert not blocking
+        assert loop.board.reviews.of(loop.task).passed == loop.now.head
+        loop.queue()
+    elif blocking:
+        with pytest.raises(IllegalTransition):
+            loop.queue()
+    assert_sound(loop.board)
+    records = loop.ledger.records
+    assert fold(records).reviews == loop.board.reviews
+    assert fold_from_snapshot(records, len(records) // 2).reviews == loop.board.reviews
