@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from paddock.config.taskfile import TASK_LIMIT, parse_task_file
+from paddock.core import events as ev
 from paddock.core.errors import Misuse
 from paddock.core.intent.tasks import Batch, TaskSpec
 
@@ -142,3 +143,40 @@ def test_a_file_of_too_many_tasks_is_refused() -> None:
 def test_any_text_is_a_batch_or_misuse(name: str, text: str) -> None:
     with suppress(Misuse):
         assert all(isinstance(task, TaskSpec) for task in parse_task_file(text, name).tasks)
+
+
+def accepted(text: str, name: str = "x.yaml") -> ev.Acceptance | None:
+    return parse_task_file(text, name).tasks[0].accept
+
+
+def test_what_must_pass_is_a_command_a_list_or_a_table() -> None:
+    one = ev.Acceptance((("pytest", "-q"),))
+    both = ev.Acceptance((("pytest", "-q"), ("sh", "-c", "a | b")), (ev.AcceptFile("tests/a.py", "x = 1\n"),))
+
+    assert accepted("[{brief: x, accept: pytest -q}]") == one
+    assert accepted("[{brief: x, accept: [pytest -q]}]") == one
+    assert accepted("defaults: {accept: pytest -q}\ntasks: [x]") == one
+    assert accepted("## Title\naccept: pytest -q\n\nDo it.", "x.md") == one
+    assert accepted("[{brief: x, accept: null}]") is None
+    table = {"commands": ["pytest -q", ["sh", "-c", "a | b"]], "files": {"tests/a.py": "x = 1\n"}}
+    assert accepted(json.dumps([{"brief": "x", "accept": table}]), "x.json") == both
+    files = {"files": table["files"]}
+    assert accepted(json.dumps([{"brief": "x", "accept": [*table["commands"], files]}]), "x.json") == both
+
+
+@pytest.mark.parametrize(
+    ("accept", "what"),
+    [
+        ("5", "neither text nor a list of words"),
+        ('{"command": "x"}', "there is no field `command`"),
+        ('{"commands": ["x"], "files": ["a"]}', "`files` is not a table"),
+        ('["a && b"]', "without a shell"),
+        ('{"files": {"tests/x.py": ""}}', "nothing would run"),
+        ('{"commands": ["x"], "files": {"../x": ""}}', "leads out of its folder"),
+    ],
+)
+def test_what_cannot_be_run_is_refused_with_its_task(accept: str, what: str) -> None:
+    with pytest.raises(Misuse) as refused:
+        accepted(f'[{{"brief": "fix it", "accept": {accept}}}]', "x.json")
+    assert refused.value.message.startswith("x.json: task 1 (`fix it`): `accept`: ")
+    assert what in refused.value.message

@@ -37,6 +37,8 @@ def _admit(workspace: Workspace, worker: "Worker", ctx: "Context", command: str)
         require_command(worker, command, [name for name in named if isinstance(name, str)])
         if SERVED_VARIABLE in os.environ:
             require_served(worker, command, file=ctx.params.get("file"))
+            for file in ctx.params.get("accept_file") or ():
+                require_served(worker, command, file)
     except NotForWorkers as refusal:
         workspace.refuse(refusal)
         raise

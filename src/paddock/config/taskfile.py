@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from paddock.config.acceptance import read_acceptance
 from paddock.core.errors import Misuse
 from paddock.core.ids import branch_slug, printable
 from paddock.core.intent.tasks import Batch, TaskSpec
@@ -16,9 +17,9 @@ TASK_LIMIT = 10_000
 _FORM = "a task file contains a list called `tasks:`; see docs/how-to/convoys.md"
 _SPLIT = "split it into several files"
 
-_TASK_FIELDS = ("key", "title", "brief", "agent", "engine", "after", "priority", "paths", "attempts", "kind")
+_TASK_FIELDS = ("key", "title", "brief", "agent", "engine", "after", "priority", "paths", "attempts", "kind", "accept")
 _FILE_FIELDS = ("convoy", "title", "defaults", "tasks")
-_DEFAULT_FIELDS = ("agent", "engine", "priority", "paths", "attempts", "kind")
+_DEFAULT_FIELDS = ("agent", "engine", "priority", "paths", "attempts", "kind", "accept")
 _HEADING = re.compile(r"^##\s+(?P<title>.+?)\s*(?:\{#(?P<key>[\w.-]+)\})?\s*$")
 _FIELD_LINE = re.compile(r"^(?P<name>[a-z]+):\s*(?P<value>.*)$")
 
@@ -132,6 +133,7 @@ def _spec(entry: Any, defaults: Mapping[str, Any], where: str) -> TaskSpec:
         attempts=_number(merged, "attempts", where, 3),
         where=where,
         kind=_text(merged, "kind", where),
+        accept=read_acceptance(merged.get("accept"), where),
     )
 
 

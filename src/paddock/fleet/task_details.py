@@ -5,9 +5,10 @@ from contextlib import closing
 from dataclasses import dataclass
 
 from paddock.core.board import Board
-from paddock.core.events import StopRequested, TaskApproved
+from paddock.core.events import Acceptance, StopRequested, TaskApproved
 from paddock.core.merge.model import Ending, Queue, Result
 from paddock.core.tasks.task import Attempt, Phase, Task
+from paddock.fleet.acceptance import read_acceptance
 from paddock.fleet.attempts.evidence import Evidence, gather
 from paddock.fleet.attempts.prompts import read_brief
 from paddock.fleet.landing.ci_output import last_lines
@@ -35,7 +36,7 @@ class FailedCi:
 @dataclass(frozen=True, slots=True)
 class TaskDetails:
     """`works`, `stopped` and `settings` go by attempt; `stopped` tells who asked for its end, and the words given with
-    it, `settings` how the configuration changed while it ran."""
+    it, `settings` how the configuration changed while it ran. `accept` is not for workers to see."""
 
     task: Task
     brief: str
@@ -45,6 +46,7 @@ class TaskDetails:
     approval: GivenApproval | None
     failed_ci: FailedCi | None
     settings: Mapping[str, tuple[str, ...]]
+    accept: Acceptance | None = None
 
 
 def look_into(workspace: Workspace, board: Board, task: Task) -> TaskDetails:
@@ -52,6 +54,7 @@ def look_into(workspace: Workspace, board: Board, task: Task) -> TaskDetails:
     failed = failed_run(board, task)
     with closing(workspace.read()) as store:
         brief = read_brief(store, task)
+        accept = read_acceptance(store, task) if workspace.worker is None else None
     return TaskDetails(
         task,
         brief,
@@ -61,6 +64,7 @@ def look_into(workspace: Workspace, board: Board, task: Task) -> TaskDetails:
         _approval_of(workspace, task),
         FailedCi(failed, last_lines(workspace.site, failed).splitlines()) if failed is not None else None,
         {attempt.id: found for attempt in task.attempts if (found := changes_during(board, attempt))},
+        accept,
     )
 
 

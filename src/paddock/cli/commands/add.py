@@ -6,6 +6,7 @@ from pathlib import Path
 import click
 from click.core import ParameterSource
 
+from paddock.cli.acceptance import read_accept_options, takes_acceptance
 from paddock.cli.terminal.text import plural, print_document
 from paddock.cli.workspace import open_workspace
 from paddock.config.taskfile import SIZE_LIMIT, parse_task_file
@@ -27,6 +28,7 @@ from paddock.core.wording import split_list
 @click.option("--priority", type=int, default=0, show_default=True, help="Higher starts first.")
 @click.option("--paths", multiple=True, metavar="GLOB", help="Paths it may change. Can be repeated.")
 @click.option("--attempts", type=int, help="Attempts before the task fails.")
+@takes_acceptance()
 @click.option(
     "--file", "file", metavar="FILE", help="Add a convoy from a .yaml, .json or .md file; `-` reads standard input."
 )
@@ -44,6 +46,8 @@ def add_command(
     priority: int,
     paths: tuple[str, ...],
     attempts: int | None,
+    accept: tuple[str, ...],
+    accept_file: tuple[str, ...],
     file: str | None,
     as_json: bool,
 ) -> None:
@@ -72,6 +76,7 @@ def add_command(
             paths=tuple(part for entry in paths for part in split_list(entry)),
             attempts=allowed,
             kind=kind,
+            accept=read_accept_options(ctx, workspace, accept, accept_file),
         )
         batch = Batch((spec,), convoy)
     known = workspace.known
@@ -81,11 +86,11 @@ def add_command(
 
 def _refuse_ignored(ctx: click.Context) -> None:
     """A task file sets these itself, so the option would silently do nothing."""
-    fields = ("title", "agent", "engine", "kind", "after", "priority", "paths")
+    fields = ("title", "agent", "engine", "kind", "after", "priority", "paths", "accept", "accept_file")
     given = [name for name in fields if ctx.get_parameter_source(name) is ParameterSource.COMMANDLINE]
     if given:
         hint = "set it in the file, for one task or under `defaults` for all"
-        raise Misuse(f"--{given[0]} has no effect with --file", hint)
+        raise Misuse(f"--{given[0].replace('_', '-')} has no effect with --file", hint)
 
 
 def _read(file: str) -> str:

@@ -5,6 +5,7 @@ from typing import Any
 import click
 from msgspec import UNSET
 
+from paddock.cli.acceptance import read_accept_options, takes_acceptance
 from paddock.cli.options import prints_json
 from paddock.cli.selection import Wanted, go_ahead, report, takes_tasks, wanted_tasks
 from paddock.cli.terminal.text import print_document
@@ -30,6 +31,7 @@ from paddock.fleet.bulk import record_each
 @click.option("--priority", type=int)
 @click.option("--paths", metavar="GLOB,GLOB", help="The complete list of paths it may change; empty for any.")
 @click.option("--attempts", type=int)
+@takes_acceptance(" Replaces what was to be accepted before; empty removes it.")
 @prints_json
 @click.pass_context
 def edit_command(
@@ -44,6 +46,8 @@ def edit_command(
     priority: int | None,
     paths: str | None,
     attempts: int | None,
+    accept: tuple[str, ...],
+    accept_file: tuple[str, ...],
     as_json: bool,
 ) -> None:
     """Change TASK. Only the options you give change anything."""
@@ -58,6 +62,9 @@ def edit_command(
         paths=UNSET if paths is None else split_list(paths),
         attempts=UNSET if attempts is None else attempts,
         task_kind=UNSET if kind is None else kind or None,
+        accept=read_accept_options(ctx, workspace, tuple(filter(None, accept)), tuple(filter(None, accept_file)))
+        if accept or accept_file
+        else UNSET,
     )
     name, known = parse_task(task), workspace.known
     records = workspace.record(lambda board: edit_task(board, name, edit, known))

@@ -1,5 +1,6 @@
 """`paddock show t3`: one task with its brief and attempts."""
 
+import shlex
 import sys
 from contextlib import closing
 
@@ -10,6 +11,7 @@ from paddock.cli.pages.attempts import usage_words, work_lines
 from paddock.cli.terminal.text import age, badge, clock, cut, paint, plural, print_json
 from paddock.cli.workspace import open_workspace
 from paddock.core.errors import Misuse
+from paddock.core.events import Acceptance
 from paddock.core.ids import harmless, is_run, parse_run, parse_task
 from paddock.core.tasks.task import Attempt, Task
 from paddock.fleet.landing.unseen_loss import tell_lost_work
@@ -86,8 +88,17 @@ def _lines(details: TaskDetails) -> list[str]:
     ):
         if value:
             lines.append(f"  {name:<9} {cut(value, 140)}")
+    if details.accept is not None:
+        lines += _acceptance_lines(details.accept)
     lines += ["", paint("brief", bold=True), *(f"  {cut(line, 400)}" for line in details.brief.splitlines())]
     return lines
+
+
+def _acceptance_lines(accept: Acceptance) -> list[str]:
+    """What must pass, and the files that are laid over the change for it."""
+    commands = [f"  {cut(shlex.join(words), 200)}" for words in accept.commands]
+    files = [f"  with {cut(file.path, 140)} ({plural(len(file.text.splitlines()), 'line')})" for file in accept.files]
+    return ["", paint("acceptance", bold=True), *commands, *files]
 
 
 def _attempts_lines(details: TaskDetails) -> list[str]:

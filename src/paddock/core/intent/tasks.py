@@ -10,6 +10,7 @@ from paddock.core import events as ev
 from paddock.core.board import Board
 from paddock.core.errors import Misuse, PaddockError
 from paddock.core.ids import TaskId, printable, task_id
+from paddock.core.intent.acceptance import check_acceptance
 from paddock.core.intent.obstacles import TaskAction, require_possible
 from paddock.core.tasks.task import Task
 from paddock.core.wording import (
@@ -42,6 +43,7 @@ class TaskSpec:
     attempts: int = 3
     where: str = ""
     kind: str | None = None
+    accept: ev.Acceptance | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,6 +154,8 @@ def _check_spec(spec: TaskSpec, known: Known) -> None:
             check_known("engine", spec.engine, known.engines)
         if spec.kind is not None:
             _check_kind(spec.kind, known)
+        if spec.accept is not None:
+            check_acceptance(spec.accept)
     except Misuse as refusal:
         if not spec.where:
             raise
@@ -177,6 +181,7 @@ def _added(spec: TaskSpec, after: tuple[TaskId, ...], convoy: str | None, known:
         paths=spec.paths,
         attempts=spec.attempts,
         task_kind=spec.kind,
+        accept=spec.accept,
     )
 
 
@@ -250,6 +255,8 @@ def _check_edit(board: Board, task: Task, edit: ev.TaskEdited, known: Known) -> 
     )
     if edit.paths is not UNSET:
         check_paths(edit.paths)
+    if edit.accept is not UNSET and edit.accept is not None:
+        check_acceptance(edit.accept)
     if edit.after is not UNSET:
         _check_no_cycle(board, task, edit.after)
 

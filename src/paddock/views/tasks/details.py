@@ -38,6 +38,7 @@ def view_details(details: TaskDetails) -> dict[str, object]:
         failed_ci=details.failed_ci,
         work={name: _view_work(work, details.stopped.get(name, "")) for name, work in details.works.items()},
         settings_changed=details.settings,
+        accept=details.accept,
         approval=view_of(ApprovalView, given, at=iso(given.at)) if given is not None else None,
     )
 

@@ -2,12 +2,13 @@
 
 from typing import Annotated
 
-from msgspec import UNSET, Meta, UnsetType
+from msgspec import UNSET, Meta, UnsetType, field
 
 from paddock.config.taskfile import parse_task_file
 from paddock.core.errors import Misuse
-from paddock.core.events import TaskAdded, TaskEdited
+from paddock.core.events import Acceptance, TaskAdded, TaskEdited
 from paddock.core.ids import parse_task
+from paddock.core.intent.acceptance import MOST_COMMANDS, make_acceptance
 from paddock.core.intent.comments import CommentsRequest, comment_on
 from paddock.core.intent.selection import Bulk, Selection
 from paddock.core.intent.tasks import (
@@ -87,6 +88,17 @@ def message(visit: Visit[NoQuery, MessageBody]) -> BulkAnswer:
     return record_for_each(visit.workspace, names, lambda b, name: send_message(b, [name], body.text))
 
 
+class AcceptBody(Asked, frozen=True):
+    """`commands` as a person types them, run without a shell; `files` are texts by path, laid over the change first."""
+
+    commands: Annotated[tuple[Text, ...], Meta(max_length=MOST_COMMANDS)] = ()
+    files: dict[str, Text] = field(default_factory=dict)
+
+
+def _acceptance(wanted: AcceptBody | None) -> Acceptance | None:
+    return make_acceptance(wanted.commands, wanted.files) if wanted is not None else None
+
+
 class NewTask(Asked, frozen=True):
     """`after` names tasks, or the `key` of another of this request."""
 
@@ -100,6 +112,7 @@ class NewTask(Asked, frozen=True):
     paths: tuple[str, ...] = ()
     attempts: int | None = None
     kind: str | None = None
+    accept: AcceptBody | None = None
 
 
 class AddBody(Asked, frozen=True):
@@ -159,11 +172,12 @@ def _spec(new: NewTask, usual_attempts: int) -> TaskSpec:
         paths=new.paths,
         attempts=usual_attempts if new.attempts is None else new.attempts,
         kind=new.kind or None,
+        accept=_acceptance(new.accept),
     )
 
 
 class EditBody(Asked, frozen=True):
-    """What is not named stays. An agent, engine or kind of null means none."""
+    """What is not named stays. An agent, engine, kind or acceptance of null means none."""
 
     title: Text | UnsetType = UNSET
     brief: Text | UnsetType = UNSET
@@ -174,6 +188,7 @@ class EditBody(Asked, frozen=True):
     priority: int | UnsetType = UNSET
     paths: tuple[str, ...] | UnsetType = UNSET
     attempts: int | UnsetType = UNSET
+    accept: AcceptBody | UnsetType | None = UNSET
 
 
 def edit(visit: Visit[NoQuery, EditBody]) -> BulkAnswer:
@@ -188,6 +203,7 @@ def edit(visit: Visit[NoQuery, EditBody]) -> BulkAnswer:
         paths=body.paths,
         attempts=body.attempts,
         task_kind=body.kind or None if body.kind is not UNSET else UNSET,
+        accept=_acceptance(body.accept) if body.accept is not UNSET else UNSET,
     )
     records = visit.workspace.record(lambda board: edit_task(board, name, wanted, known))
     return done_answer([name], records)
