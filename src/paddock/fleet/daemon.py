@@ -17,9 +17,9 @@ from paddock.fleet.desk.office import DeskOffice
 from paddock.fleet.dispatch.dispatcher import Dispatcher
 from paddock.fleet.dispatch.gate import Gate
 from paddock.fleet.drives import Drives
-from paddock.fleet.landing.ci_run import CiCrew
 from paddock.fleet.landing.lander import TENDING, Lander
 from paddock.fleet.landing.main_branch import LANDING
+from paddock.fleet.landing.sandbox_run import CiCrew
 from paddock.fleet.ledger import Ledger
 from paddock.fleet.lookout import Lookout
 from paddock.fleet.news import News

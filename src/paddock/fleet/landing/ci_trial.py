@@ -14,9 +14,10 @@ from dataclasses import dataclass
 from paddock.core.merge.model import Purpose, Run
 from paddock.fleet.clock import WallClock
 from paddock.fleet.landing.ci_output import last_lines, step_turn
-from paddock.fleet.landing.ci_run import CiCrew, CiRun
+from paddock.fleet.landing.ci_run import CiRun
 from paddock.fleet.landing.ci_verdict import RunResult
 from paddock.fleet.landing.entrance import ci_of
+from paddock.fleet.landing.sandbox_run import CiCrew
 from paddock.fleet.site import Site
 from paddock.fleet.upkeep.sweeper import Sweeper
 from paddock.git.disk import remove_tree
@@ -76,7 +77,7 @@ def _stopped_by_a_person(driver: CiRun) -> Iterator[None]:
     loop = asyncio.get_running_loop()
     signals = (signal.SIGINT, signal.SIGTERM)
     for number in signals:
-        loop.add_signal_handler(number, driver.cancel, "interrupted")
+        loop.add_signal_handler(number, driver.inside.cancel, "interrupted")
     try:
         yield
     finally:

@@ -16,7 +16,6 @@ from paddock.core.merge.halts import heals_itself
 from paddock.core.merge.model import Queue
 from paddock.core.merge.plan import plan
 from paddock.fleet.drives import Drives
-from paddock.fleet.landing.ci_run import CiCrew
 from paddock.fleet.landing.conflicts import landed_against
 from paddock.fleet.landing.decisions import Decisions
 from paddock.fleet.landing.entrance import main_ref
@@ -24,6 +23,7 @@ from paddock.fleet.landing.entries import Entries
 from paddock.fleet.landing.lost_work import loss_events
 from paddock.fleet.landing.main_branch import FETCH_SECONDS, LANDING, MainBranch
 from paddock.fleet.landing.runs import Runs
+from paddock.fleet.landing.sandbox_run import CiCrew
 from paddock.fleet.landing.stranded import Stranded
 from paddock.fleet.ledger import Ledger
 from paddock.fleet.site import Site

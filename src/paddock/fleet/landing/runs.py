@@ -19,9 +19,10 @@ from paddock.core.merge.passes import reusable_pass, tree_to_lean_on
 from paddock.fleet.checkpoints import checkpoint
 from paddock.fleet.clock import wait_for
 from paddock.fleet.drives import Drives
-from paddock.fleet.landing.ci_run import CiCrew, CiRun
+from paddock.fleet.landing.ci_run import CiRun
 from paddock.fleet.landing.ci_verdict import RunResult
 from paddock.fleet.landing.entrance import ci_of
+from paddock.fleet.landing.sandbox_run import CiCrew
 from paddock.fleet.ledger import Ledger
 from paddock.fleet.site import Site
 from paddock.fleet.troubles import Troubles
@@ -79,13 +80,13 @@ class Runs:
                 continue
             limit = timeout_seconds(queue.stats, self.site.config.land.timeout)
             driver = CiRun(self.crew, run, limit)
-            driver.cancelled = "cancelled" if run.cancelling else ""
+            driver.inside.cancelled = "cancelled" if run.cancelling else ""
             self.driven[name] = driver
             self.drives.start(name, partial(self._finish, driver))
 
     def cancel(self, run: str, reason: str) -> None:
         if run in self.driven:
-            self.driven[run].cancel(reason or "cancelled")
+            self.driven[run].inside.cancel(reason or "cancelled")
 
     async def _finish(self, driver: CiRun) -> None:
         """Drives a run and records its end."""
@@ -110,9 +111,9 @@ class Runs:
             raise
         except GitKilled as error:
             trouble = await self.troubles.note(TESTING, words_of(error), driver.run.id)
-            if not trouble.hopeless and not driver.cancelled:
-                driver.changed.clear()
-                await wait_for(driver.changed, trouble.retry_at - self.site.clock.now())
+            if not trouble.hopeless and not driver.inside.cancelled:
+                driver.inside.changed.clear()
+                await wait_for(driver.inside.changed, trouble.retry_at - self.site.clock.now())
                 return None
             return _lost(error)
         except Exception as error:
