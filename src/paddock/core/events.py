@@ -101,7 +101,8 @@ class Acceptance(msgspec.Struct, frozen=True, omit_defaults=True):
 
 class TaskAdded(Event, frozen=True):
     """The choice of agent and the estimates depend on a task's `kind` of work, such as `docs`. `role` is what its
-    attempts are for; `inputs` are tasks whose results it is told."""
+    attempts are for; `inputs` are tasks whose results it is told. A plan may have `max_tasks`; 0 means as many as is
+    usual."""
 
     kind: ClassVar[str] = "task.added"
     title: str
@@ -118,6 +119,7 @@ class TaskAdded(Event, frozen=True):
     labels: tuple[str, ...] = ()
     inputs: tuple[TaskId, ...] = ()
     accept: Acceptance | None = None
+    max_tasks: int = 0
 
 
 class TaskEdited(Event, frozen=True):

@@ -170,9 +170,9 @@ def evolve(task: Task, event: TaskEvent, record: ev.Record) -> Task:  # noqa: C9
             return _send_back(_hear(task, record), "has a message", at)
         case ev.MessageSent(), phase if phase not in FINISHED and task.started:
             return _hear(task, record)
-        case ev.PlanAccepted() | ev.PlanDropped(), Phase.DONE if task.role is Role.PLAN:
+        case ev.PlanAccepted() | ev.PlanDropped(), Phase.DONE if _may_decide(task, event.plan):
             words = "accepted" if isinstance(event, ev.PlanAccepted) else "dropped"
-            return replace(task, reason=words)
+            return replace(task, reason=f"its plan was {words}", decided=event.plan)
         # Reviewers
         case rv.ReviewSentBack(), Phase.REVIEWING if task.head == event.head and live is None:
             return _send_back(_hear(task, record), f"sent back by review, round {event.round}", at)
@@ -215,6 +215,11 @@ def may_retry(task: Task) -> bool:
     """Also what is to be tried again anyway, but not yet: a person need not wait for the end of its pause."""
     pauses = task.phase is Phase.READY and task.not_before > 0.0
     return task.live_attempt is None and (pauses or task.phase in _RETRIED)
+
+
+def _may_decide(task: Task, plan: int) -> bool:
+    """Once about each plan, and not about one that was replaced."""
+    return task.role is Role.PLAN and task.answer_seq == plan != task.decided
 
 
 def settle(task: Task, tasks: Mapping[TaskId, Task], at: float) -> Task:

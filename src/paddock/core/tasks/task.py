@@ -134,7 +134,8 @@ class Task(msgspec.Struct, frozen=True, array_like=True, gc=False):
     `questioned` is the head that only a person may approve. `role` is what its own attempts are for; others may review
     what they delivered. `inputs` are the tasks whose results it is told. `accept_seq` is the record with what must hold
     before it is accepted, `answer_seq` the one with the newest answer of a task that only reads, `question` the one
-    with a question of its agent's that nobody has answered; 0 where there is none.
+    with a question of its agent's that nobody has answered, `decided` the plan that a person has accepted or dropped;
+    0 where there is none.
     """
 
     id: TaskId
@@ -171,6 +172,7 @@ class Task(msgspec.Struct, frozen=True, array_like=True, gc=False):
     accept_seq: int = 0
     answer_seq: int = 0
     question: int = 0
+    decided: int = 0
 
     @property
     def newest(self) -> int:

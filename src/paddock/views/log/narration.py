@@ -47,6 +47,8 @@ def describe(record: ev.Record, board: Board) -> str:
             return f"message queued: {printable(' '.join(text.split()), 80)}"
         case ev.TurnStarted(messages=messages) if messages:
             return f"{_count(len(messages), 'message')} delivered"
+        case ev.PlanProposed() | ev.PlanAccepted() | ev.PlanDropped():
+            return _describe_plan(record, record.event)
         case ev.SettingsAdopted(keys=keys, later=later):
             now = f"paddock.toml: {', '.join(keys)} now in effect" if keys else "paddock.toml was edited"
             return f"{now}; {', '.join(later)} takes effect with the next daemon" if later else now
@@ -61,6 +63,16 @@ def describe(record: ev.Record, board: Board) -> str:
 
 def _landed_with(board: Board, run: str) -> list[str]:
     return [old.id for old in board.queue.decided if old.outcome is Ending.LANDED and run in old.runs]
+
+
+def _describe_plan(record: ev.Record, event: ev.PlanProposed | ev.PlanAccepted | ev.PlanDropped) -> str:
+    match event:
+        case ev.PlanProposed():
+            return f"has a plan: `paddock plan --show {record.task}`"
+        case ev.PlanAccepted(tasks=tasks):
+            return f"plan accepted by {printable(record.actor, 40)}: {_count(len(tasks), 'task')} added"
+        case ev.PlanDropped(reason=reason):
+            return f"plan dropped by {printable(record.actor, 40)}{_quoted(reason)}"
 
 
 def _quoted(message: str) -> str:
