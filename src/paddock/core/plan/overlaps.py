@@ -71,8 +71,13 @@ def arrange_plan(plan: Plan, others: Iterable[OpenTask] = ()) -> ArrangedPlan:
     return ArrangedPlan(arranged, tuple(added), tuple(find_overlaps(arranged, others)))
 
 
+def take_as_it_is(plan: Plan, others: Iterable[OpenTask] = ()) -> ArrangedPlan:
+    """The plan with the order that a person gave it: what overlaps is flagged."""
+    return ArrangedPlan(plan, overlaps=tuple(find_overlaps(plan, others)))
+
+
 def find_overlaps(plan: Plan, others: Iterable[OpenTask] = ()) -> list[Overlap]:
-    """What is left without an order, as a person's edit may leave it."""
+    """What is left without an order."""
     before: dict[str, set[str]] = {}
     for task in in_order(plan.tasks):
         before[task.key] = _before(task, before)

@@ -104,7 +104,7 @@ def expected_cost(site: Site, board: Board, task: Task, engine: str, at: float) 
     at_most = not site.capabilities_of(engine).meters
     tokens, money = expected_tokens(learnt, at_most=at_most), expected_money(learnt, at_most=at_most)
     if money is None:
-        money = cost_of(_price_before(site, task, engine, at), _typical(tokens))
+        money = cost_of(_price_before(site, task, engine, at), typical_usage(tokens))
     most = site.attempt_usd(task)
     return Cost(min(money, most) if most else money, tokens)
 
@@ -125,6 +125,7 @@ def _price_before(site: Site, task: Task, engine: str, at: float) -> Price:
     return (find_price(site.prices, model, day_of(at)) if model else None) or ASSUMED
 
 
-def _typical(tokens: float) -> TokenUsage:
+def typical_usage(tokens: float) -> TokenUsage:
+    """So many tokens, as sessions usually divide them."""
     fresh, cached, output = (round(tokens * share) for share in (FRESH_SHARE, CACHED_SHARE, OUTPUT_SHARE))
     return TokenUsage(cache_write=fresh, cache_read=cached, output=output)
