@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 
+from paddock.core.plan.prompt import BUILT_IN_BRIEF
 from paddock.core.review.events import Severity
 
 REVIEWER = """\
@@ -85,6 +86,18 @@ def report_prompt(agent_brief: str, task: str, brief: str, results: str, answer_
         f"last message."
     )
     return "\n\n".join(part for part in (*sections, finish) if part)
+
+
+def plan_prompt(agent_brief: str, task: str, goal: str, planning: str, answer_file: str) -> str:
+    """`planning` is what a plan is, who there is, and what is under way."""
+    finish = (
+        f"# How to finish\n{_PLACE}\n"
+        f"Write your plan to the file `{answer_file}` (also in $PADDOCK_ANSWER), or give it as your last message: "
+        f"the JSON and nothing else."
+    )
+    return "\n\n".join(
+        (agent_brief.strip() or BUILT_IN_BRIEF, f"# The goal ({task})\n{goal.strip()}", planning, finish)
+    )
 
 
 def asked_again(problem: str, answer_file: str) -> str:

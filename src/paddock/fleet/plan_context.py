@@ -2,22 +2,20 @@
 
 from paddock.config.schema import Config
 from paddock.core.board import Board
-from paddock.core.events import TaskAdded
 from paddock.core.ids import TaskId, task_number
 from paddock.core.plan.overlaps import OpenTask
 from paddock.core.plan.plan import DEFAULT_MAX_TASKS, PlanLimits
 from paddock.core.plan.prompt import AgentNote, planning_section
 from paddock.core.tasks.task import Task
 from paddock.core.tasks.vocabulary import Role
-from paddock.store.protocol import Ask, Query
 
 PLANNER, WORKER = "planner", "worker"
 
 
-def plan_limits(config: Config, board: Board, ask: Ask, task: Task) -> PlanLimits:
+def plan_limits(config: Config, board: Board, task: Task) -> PlanLimits:
     """`task` is the one whose answer the plan is."""
     return PlanLimits(
-        max_tasks=max_tasks_of(ask, task.id),
+        max_tasks=task.max_tasks or DEFAULT_MAX_TASKS,
         fence=task.paths,
         agents=frozenset(name for name, agent in config.agents.items() if agent.role == WORKER),
         kinds=frozenset(kind for agent in config.agents.values() for kind in agent.kinds),
@@ -25,15 +23,9 @@ def plan_limits(config: Config, board: Board, ask: Ask, task: Task) -> PlanLimit
     )
 
 
-def max_tasks_of(ask: Ask, name: TaskId) -> int:
-    for record in ask(Query(task=name, kind=TaskAdded.kind)):
-        if isinstance(record.event, TaskAdded) and record.event.max_tasks:
-            return record.event.max_tasks
-    return DEFAULT_MAX_TASKS
-
-
-def describe_fleet(config: Config, board: Board, limits: PlanLimits, task: Task) -> str:
+def describe_fleet(config: Config, board: Board, task: Task) -> str:
     """What the prompt of a planner has besides the goal."""
+    limits = plan_limits(config, board, task)
     notes = [
         AgentNote(name, agent.description, agent.owns, agent.kinds)
         for name, agent in config.agents.items()

@@ -1,6 +1,7 @@
 """A planner's answer: whatever it is wrapped in, and everything that can be wrong with it."""
 
 import json
+import re
 from typing import Any
 
 import pytest
@@ -84,7 +85,7 @@ def test_shell_in_a_title_is_text() -> None:
         ("I would rather not say.", "no JSON"),
         ('{"convoy": "x",\n "tasks": [{"key" 1}]}', "line 2, column 19 of the JSON: expected ':'"),
         ('{"convoy": "x", "tasks": [', "cannot be read: Input data was truncated"),
-        ("[1, 2]", "the answer is a list"),
+        ("[1, 2]", "it is a list"),
         ("[" * 50_000, "nested too deeply"),
         ("x" * 1_000_001, "1,000,001 characters"),
         ({"convoy": "x"}, "tasks: this must be a list of at least one task"),
@@ -144,14 +145,11 @@ def test_every_problem_says_where_it_is_and_what_is_wrong(answer: object, words:
 
 def test_all_problems_are_told_at_once_but_not_endlessly() -> None:
     told = problem(plan(task(brief=" "), task("b", agent="nobody", paths=["/x"])))
-    assert [line.split(":")[0] for line in told.splitlines()] == [
-        "- tasks[0].brief",
-        "- tasks[1].agent",
-        "- tasks[1].paths[0]",
-    ]
-    many = problem(plan(*(task(f"k{n}", paths=["/x", "/y"]) for n in range(20)))).splitlines()
-    assert len(many) == MOST_PROBLEMS + 1
-    assert many[-1] == "- and 20 more problems"
+    assert re.findall(r"\(\d\) (\S+):", told) == ["tasks[0].brief", "tasks[1].agent", "tasks[1].paths[0]"]
+    assert "\n" not in told
+    many = problem(plan(*(task(f"k{n}", paths=["/x", "/y"]) for n in range(20))))
+    assert many.count("is absolute") == MOST_PROBLEMS
+    assert many.endswith("and 20 more problems")
 
 
 def test_where_there_are_no_agents_none_can_be_named() -> None:

@@ -29,7 +29,7 @@ def find_object(text: str, wanted: str) -> dict[str, Any]:
         if isinstance(found, dict) and wanted in found:
             return found
         tried.append(found)
-    first = tried[0] if tried else "there is no JSON in the answer; it must be one JSON object"
+    first = tried[0] if tried else "there is no JSON in it; it must be one JSON object"
     if isinstance(first, str):
         raise NoJson(first)
     return first
@@ -63,7 +63,7 @@ def _read(candidate: str) -> dict[str, Any] | str:
         found = msgspec.json.decode(candidate.encode("utf-8", "replace"))
     except (msgspec.DecodeError, RecursionError) as error:
         return _explain(candidate, error)
-    return found if isinstance(found, dict) else f"the answer is {_name_of(found)}; it must be one JSON object"
+    return found if isinstance(found, dict) else f"it is {_name_of(found)}; it must be one JSON object"
 
 
 def _end_of(text: str, start: int) -> int | None:

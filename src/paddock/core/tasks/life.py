@@ -113,6 +113,7 @@ def begin(name: TaskId, event: ev.TaskAdded, record: ev.Record) -> Task:
         labels=event.labels,
         inputs=event.inputs,
         accept_seq=record.seq if event.accept is not None else 0,
+        max_tasks=event.max_tasks,
     )
 
 

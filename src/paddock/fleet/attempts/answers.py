@@ -9,6 +9,8 @@ from paddock.core.answers import ANSWER_CHARS, MOST_ASKED, Unusable
 from paddock.core.board import Board
 from paddock.core.events import Draft, Event, PlanProposed, ReportGiven
 from paddock.core.ids import harmless
+from paddock.core.plan.answer import read_plan
+from paddock.core.plan.plan import Plan, encode_plan
 from paddock.core.review.answer import ReviewAnswer, read_review
 from paddock.core.review.intake import record_review, to_be_ruled_on
 from paddock.core.summary import Final, TurnSummary
@@ -17,6 +19,7 @@ from paddock.core.tasks.vocabulary import EndedBy, Role
 from paddock.core.trace import TEXT_LIMIT, Text, TraceEntry
 from paddock.engines.protocol import Engine
 from paddock.fleet.attempts.turn import answer_file, open_turn, read_again
+from paddock.fleet.plan_context import plan_limits
 from paddock.fleet.site import Site
 from paddock.sessions.regular import open_regular
 
@@ -56,20 +59,21 @@ async def read_answer(site: Site, board: Board, engine: Engine, task: Task, atte
         text = await _last_words(site, engine, attempt)
     if not text.strip():
         return Unusable(NO_ANSWER)
-    answer = _understand(board, task, attempt, text)
+    answer = _understand(site, board, task, attempt, text)
     if spoken and isinstance(answer, Unusable) and len(text) >= TEXT_LIMIT:
         return Unusable(f"it is too long for a message; write it to the file `{answer_file(site, attempt)}`")
     return answer
 
 
-def _understand(board: Board, task: Task, attempt: Attempt, text: str) -> Answer | Unusable:
+def _understand(site: Site, board: Board, task: Task, attempt: Attempt, text: str) -> Answer | Unusable:
     match attempt.role:
         case Role.REVIEW if task.role is Role.WORK:
             return read_review(text, attempt.base, [one.id for one in to_be_ruled_on(board, task.id)])
         case Role.REVIEW:
             return read_review(text, attempt.base)
         case Role.PLAN:
-            return PlanProposed(text)
+            plan = read_plan(text, plan_limits(site.config, board, task))
+            return PlanProposed(encode_plan(plan)) if isinstance(plan, Plan) else plan
         case _:
             words = harmless(text).strip()
             return Report(words if len(words) <= REPORT_CHARS else f"{words[: REPORT_CHARS - 1]}…")
@@ -84,7 +88,7 @@ def tell_answer(site: Site, board: Board, task: Task, attempt: Attempt, answer: 
         case Report():
             return Told(_drafts(task, attempt, ReportGiven(answer.text)), f"reported {len(answer.text):,} characters")
         case PlanProposed():
-            return Told(_drafts(task, attempt, answer), "proposed a plan")
+            return Told(_drafts(task, attempt, answer), "its plan waits for a person")
 
 
 def _drafts(task: Task, attempt: Attempt, event: Event) -> list[Draft]:

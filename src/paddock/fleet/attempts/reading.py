@@ -17,11 +17,13 @@ from paddock.engines.reading_prompt import (
     ReviewedChange,
     asked_again,
     audit_prompt,
+    plan_prompt,
     report_prompt,
     review_prompt,
 )
 from paddock.fleet.attempts.prompts import TurnContext, TurnPlan, read_brief
 from paddock.fleet.attempts.turn import answer_file
+from paddock.fleet.plan_context import describe_fleet
 from paddock.fleet.site import Site
 from paddock.git.patches import stream_patch
 from paddock.store.protocol import Query, Store
@@ -55,6 +57,8 @@ async def reading_prompt(site: Site, board: Board, store: Store, task: Task, att
             return review_prompt(agent_brief, await _reviewed(site, board, store, task, brief), place)
         case Role.REVIEW:
             return audit_prompt(agent_brief, task.id, brief, attempt.base, task.paths, place)
+        case Role.PLAN:
+            return plan_prompt(agent_brief, task.id, brief, describe_fleet(site.config, board, task), place)
         case _:
             return report_prompt(agent_brief, task.id, brief, "", place)
 
