@@ -53,6 +53,7 @@ _THINGS = (
     "the rate limiter", "search suggestions", "time zone handling", "the upload path", "audit entries", "feature flags",
 )  # fmt: skip
 _BRIEF = "Keep the public behaviour. Add tests for what was wrong, and say in the commit message why it was."
+_REPORT = "The parser reads durations in three places. `parse.py` is the one to keep; the others call it."
 _BLOCKS = (
     (
         Outcome.REFUSED,
@@ -79,6 +80,7 @@ class Herd:
     failed: int = 2
     cancelled: int = 2
     noop: int = 2
+    done: int = 0
     hours: float = 10.0
     ci_seconds: float = 360.0
     testing: bool = True
@@ -94,7 +96,7 @@ class Herd:
 HERD = Herd()
 THOUSAND = Herd(
     landed=380, running=200, reviewing=20, approval=30, queued=40, ready=130, waiting=160, blocked=20, failed=10,
-    cancelled=5, noop=5,
+    cancelled=5, noop=3, done=2,
 )  # fmt: skip
 
 
@@ -277,7 +279,10 @@ def _added(number: int, plan: Plan, unfinished: Sequence[int], brief: Callable[[
     after = (task_id(unfinished[number * 7 % len(unfinished)]),) if plan.phase is Phase.WAITING and unfinished else ()
     kind = "docs" if plan.title.startswith("Document") else None
     words = brief(number) if plan.phase is Phase.READY else _BRIEF
-    return ev.TaskAdded(plan.title, words, convoy=convoy, after=after, priority=number % 9 // 8, task_kind=kind)
+    role = Role.REPORT if plan.phase is Phase.DONE else Role.WORK
+    return ev.TaskAdded(
+        plan.title, words, convoy=convoy, after=after, priority=number % 9 // 8, task_kind=kind, role=role
+    )
 
 
 def _work(number: int, plan: Plan, history: SeededHistory, base: str) -> Iterator[Moment]:
@@ -285,7 +290,7 @@ def _work(number: int, plan: Plan, history: SeededHistory, base: str) -> Iterato
     if plan.phase is Phase.CANCELLED:
         yield plan.ended, PERSON, [ev.Draft(ev.TaskCancelled("no longer wanted"), task=task)]
         return
-    crashes = 3 if plan.phase is Phase.FAILED else number % 7 // 6
+    crashes = 3 if plan.phase is Phase.FAILED else 0 if plan.phase is Phase.DONE else number % 7 // 6
     length = (plan.ended - plan.started) / (crashes + 1)
     for attempt in range(1, crashes + 1):
         begin = plan.started + (attempt - 1) * length
@@ -299,7 +304,8 @@ def _work(number: int, plan: Plan, history: SeededHistory, base: str) -> Iterato
     if plan.phase is Phase.RUNNING:
         yield from _attempt(number, newest, begin, plan.ended, base, None)
         return
-    yield from _attempt(number, newest, begin, plan.ended, base, _verdict(number, plan, history, base))
+    role = Role.REPORT if plan.phase is Phase.DONE else Role.WORK
+    yield from _attempt(number, newest, begin, plan.ended, base, _verdict(number, plan, history, base), role=role)
     if plan.phase is Phase.REVIEWING:
         yield from _attempt(number, newest + 1, plan.ended + 5, plan.ended + 40, base, None, role=Role.REVIEW)
 
@@ -307,6 +313,8 @@ def _work(number: int, plan: Plan, history: SeededHistory, base: str) -> Iterato
 def _verdict(number: int, plan: Plan, history: SeededHistory, base: str) -> ev.AttemptEnded:
     if plan.phase is Phase.NOOP:
         return ev.AttemptEnded(Outcome.NOOP, Step.NOOP, True, reason="main does this already", exit=0, base=base)
+    if plan.phase is Phase.DONE:
+        return ev.AttemptEnded(Outcome.ANSWERED, Step.DONE, True, reason="a report of 2 kB", exit=0, base=base)
     if plan.phase is Phase.BLOCKED:
         outcome, reason, unblock = _BLOCKS[number % len(_BLOCKS)]
         unblock = unblock.format(task=task_id(number))
@@ -355,6 +363,8 @@ def _attempt(
         input_tokens=4000 + number * 91 % 9000, cache_read_tokens=120_000, output_tokens=1500 + number % 900,
         cost_usd=round(cost, 4), cost_source="engine",
     ))  # fmt: skip
+    if role is Role.REPORT:
+        yield moment(end - 0.2, ev.ReportGiven(_REPORT))
     yield moment(end, verdict if verdict else ev.TurnStarted(2, session="5" * 36))
 
 

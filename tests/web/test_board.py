@@ -13,7 +13,9 @@ from tests.fleet.yard import Yard, commit, play, write
 from tests.web.conftest import MakeYard, SeedYard, Serve
 from tests.web.site import MILLISECONDS, PHONE, Site
 
-SMALL = Herd(landed=9, running=3, approval=4, queued=2, ready=3, waiting=4, blocked=2, failed=1, noop=1, cancelled=1)
+SMALL = Herd(
+    landed=9, running=3, approval=4, queued=2, ready=3, waiting=4, blocked=2, failed=1, noop=1, cancelled=1, done=2,
+)  # fmt: skip
 
 
 def first_in(page: Page, section: str, nth: int = 0) -> TaskId:
@@ -118,6 +120,8 @@ def test_people_approve_reject_retry_and_message_by_mouse(seed_yard: SeedYard, s
     expect(page).to_have_url(re.compile(f"/tasks/{asked}$"))
     page.go_back()
     expect(page.locator('[data-phase="approval"]')).to_have_attribute("aria-current", "true")
+    page.locator('[data-phase="done"]').click()
+    expect(page.locator("#done [data-task]")).to_have_count(SMALL.done)
 
 
 def test_an_approval_can_be_taken_back_for_some_seconds(seed_yard: SeedYard, serve_yard: Serve) -> None:

@@ -17,6 +17,7 @@ STATES = (
     "approval",
     "queued",
     "landed",
+    "done",
     "blocked",
     "failed",
     "cancelled",

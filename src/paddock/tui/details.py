@@ -79,7 +79,9 @@ def _standing(task: Task) -> Iterator[Text]:
     words = [f"{task.phase.words}, {when} {time.strftime('%H:%M:%S', time.localtime(task.since))}"]
     words += [f"run: {task.unblock}"] if task.unblock else []
     if attempt is not None:
-        words.append(f"{attempt.id} with {'/'.join(part for part in (task.agent, attempt.engine) if part)}")
+        who = attempt.agent if attempt.role.only_reads else task.agent
+        what = f"{attempt.id} {attempt.role.value} by" if attempt.role.only_reads else f"{attempt.id} with"
+        words.append(f"{what} {'/'.join(part for part in (who, attempt.engine) if part)}")
         words += [attempt.model] if attempt.model else []
     yield Text(safe(" · ".join(words), 400), "dim")
     if task.reason:

@@ -76,8 +76,8 @@ def view_insight(board: Board, turns: Iterable[Record]) -> InsightView:
     outcomes: dict[str, Counter[Outcome]] = {}
     for name in board.tasks:
         task = board.tasks[name]
-        if task.last is not None:
-            crews.setdefault((task.agent, task.last.engine), _Crew()).add(task)
+        if (worker := task.worker) is not None:
+            crews.setdefault((task.agent, worker.engine), _Crew()).add(task)
         for attempt in task.attempts:
             _count(outcomes, attempt)
     crew = [_view_crew(*key, one) for key, one in crews.items()]
@@ -97,7 +97,7 @@ def _count(outcomes: dict[str, Counter[Outcome]], attempt: Attempt) -> None:
 
 
 def _view_crew(agent: str | None, engine: str, crew: _Crew) -> CrewRow:
-    decided, landed = sum(crew.phases[phase] for phase in DECIDED), crew.phases[Phase.LANDED]
+    decided, landed = sum(crew.phases[phase] for phase in DECIDED - {Phase.DONE}), crew.phases[Phase.LANDED]
     cost = sum(crew.costs) if crew.costs else None
     return CrewRow(
         agent=None if agent is None else printable(agent, 80),

@@ -16,6 +16,7 @@ from paddock.core.ids import harmless, is_run, parse_run, parse_task
 from paddock.core.tasks.task import Attempt, Task
 from paddock.fleet.landing.unseen_loss import tell_lost_work
 from paddock.fleet.task_details import GivenApproval, TaskDetails, look_into
+from paddock.views.tasks.task import role_words
 
 CI_LINES = 20
 
@@ -74,8 +75,10 @@ def _lines(details: TaskDetails) -> list[str]:
         ("agent", task.agent),
         ("engine", task.engine),
         ("kind", task.kind),
+        ("role", task.role.value if task.role.only_reads else ""),
         ("convoy", task.convoy),
         ("after", ", ".join(task.after)),
+        ("inputs", ", ".join(task.inputs)),
         ("before", ", ".join(details.dependents)),
         ("priority", str(task.priority) if task.priority else ""),
         ("paths", ", ".join(task.paths)),
@@ -120,13 +123,13 @@ def _beyond(task: Task) -> str:
 
 def _attempt_lines(attempt: Attempt) -> list[str]:
     took = f"{age(attempt.started, attempt.ended)}" if attempt.ended else f"running for {age(attempt.started)}"
-    words = [attempt.engine, took, plural(attempt.turn, "turn")]
+    words = [role_words(attempt), attempt.engine, took, plural(attempt.turn, "turn")]
     if attempt.commits:
         words.append(plural(attempt.commits, "commit"))
     if attempt.exit is not None:
         words.append(f"exit {attempt.exit}")
     words += usage_words(attempt)
-    lines = [f"  {attempt.id:<7} {attempt.outcome or 'running':<11} {' · '.join(words)}"]
+    lines = [f"  {attempt.id:<7} {attempt.outcome or 'running':<11} {' · '.join(filter(None, words))}"]
     if attempt.new_conversation:
         lines.append(f"          started a new conversation: {cut(attempt.new_conversation, 200)}")
     if attempt.reason:

@@ -54,6 +54,8 @@ def possible_actions(board: Board, task: Task) -> tuple[TaskAction, ...]:
 def _approve(board: Board, task: Task) -> Obstacle | None:
     if task.phase is Phase.QUEUED:
         return _of(task, f"is already in the merge queue{_approved_by(board, task)}", "see `paddock queue`")
+    if task.role.only_reads:
+        return _of(task, f"only reads, for its {task.role.value}: there is nothing to land", _look(task))
     if task.phase not in {Phase.APPROVAL, Phase.BLOCKED, Phase.FAILED} or task.branch is None:
         return _of(task, f"{task.phase.words}: there is nothing to land", _look(task))
     if (live := task.live_attempt) is not None:
@@ -78,7 +80,7 @@ def _reject(_board: Board, task: Task) -> Obstacle | None:
 
 
 def _retry(_board: Board, task: Task) -> Obstacle | None:
-    if (live := task.live_attempt) is not None and task.phase is not Phase.RUNNING:
+    if (live := task.live_attempt) is not None and task.phase not in {Phase.RUNNING, Phase.REVIEWING}:
         stopping = f"`{live.id}` is still being stopped"
         return Obstacle(stopping, f"task `{task.id}` cannot be retried yet: {stopping}")
     if task.blocked_on is not None:
@@ -119,13 +121,15 @@ def _message(_board: Board, task: Task) -> Obstacle | None:
 
 
 def _diff(_board: Board, task: Task) -> Obstacle | None:
+    if task.role.only_reads:
+        return _of(task, f"only reads, for its {task.role.value}: it changes nothing", _look(task))
     if not task.attempts:
         return _of(task, "has had no agent yet", "`paddock run` starts one when it is ready")
     return None
 
 
 def _resolve(_board: Board, task: Task) -> Obstacle | None:
-    if task.phase is not Phase.BLOCKED or task.head is None or task.branch is None:
+    if task.phase is not Phase.BLOCKED or task.head is None or task.branch is None or task.role.only_reads:
         return _of(task, f"{task.phase.words}: there is no conflict to resolve", _look(task))
     return None
 

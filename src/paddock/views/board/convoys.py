@@ -100,7 +100,7 @@ class ConvoyRows:
         """Until it has landed, as such work went so far; of what waits for a person, only the rest."""
         if task.phase in (Phase.APPROVAL, Phase.QUEUED):
             return landing
-        learnt = expect(board.spending, task, task.engine or (task.last.engine if task.last else self.engine))
+        learnt = expect(board.spending, task, task.engine or (task.worker.engine if task.worker else self.engine))
         work = learnt.spawn_seconds.median + learnt.work_seconds.median
         done = now - task.live_attempt.started if task.live_attempt is not None else 0.0
         return max(0.0, work - done) + landing

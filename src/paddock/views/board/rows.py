@@ -23,7 +23,8 @@ class TaskRow(msgspec.Struct, frozen=True, kw_only=True):
     ask now. `attempt` is the one at work or the last; `started`, `step` and `stuck` are of one at work.
 
     `cost_usd` is of all its attempts, None where none is known. `insertions`, `deletions` and `files` are of its last
-    attempt: an estimate while that works. `place` counts from 1; `eta` is when it may land.
+    attempt that changes files: an estimate while that works. `place` counts from 1; `eta` is when it may land. `role`
+    is work, or what it answers with: review, plan or report.
     """
 
     id: str
@@ -41,6 +42,7 @@ class TaskRow(msgspec.Struct, frozen=True, kw_only=True):
     after: tuple[str, ...]
     priority: int
     kind: str | None
+    role: str
     attempt: str | None
     attempts: int
     attempts_allowed: int
@@ -130,8 +132,9 @@ def view_row(
     board: Board, task: Task, agent: AgentGlance | None = None, reason: str | None = None, spot: QueueSpot | None = None
 ) -> TaskRow:
     """`reason` is more recent than the log's; `agent` is what the daemon tells of the attempt at work."""
-    last, live, need = task.last, task.live_attempt, need_of(task)
-    edits = agent if agent is not None and agent.files else last
+    last, live, worker, need = task.last, task.live_attempt, task.worker, need_of(task)
+    changes = live is not None and not live.role.only_reads
+    edits = agent if agent is not None and agent.files and changes else worker
     return TaskRow(
         id=task.id,
         title=printable(task.title, 300),
@@ -142,12 +145,13 @@ def view_row(
         since=iso(task.since),
         created=iso(task.created),
         agent=task.agent,
-        engine=task.engine or (last.engine if last is not None else None),
-        model=last.model if last is not None else None,
+        engine=task.engine or (worker.engine if worker is not None else None),
+        model=worker.model if worker is not None else None,
         convoy=task.convoy,
         after=task.after,
         priority=task.priority,
         kind=task.kind,
+        role=task.role.value,
         attempt=last.id if last is not None else None,
         attempts=task.started,
         attempts_allowed=task.allowed,

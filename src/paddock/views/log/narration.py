@@ -20,8 +20,10 @@ def describe(record: ev.Record, board: Board) -> str:
             return f"continues without {lost}{why}"
         case ev.TaskAdded(title=title):
             return f"added: {printable(title, 80)}"
-        case ev.AttemptStarted(engine=engine, continues=None):
-            return f"started with {engine}"
+        case ev.AttemptStarted(engine=engine, continues=None, role=role, agent=agent):
+            for_what = f" a {role.value}" if role.only_reads else ""
+            by = f" by {printable(agent, 40)}" if role.only_reads and agent else ""
+            return f"started{for_what}{by} with {engine}"
         case ev.AttemptStarted(engine=engine, continues=continues):
             return f"continues with {engine} where {continues} ended"
         case ev.TurnStarted(new_conversation=why) if why:

@@ -5,6 +5,7 @@ import msgspec
 from paddock.core.ids import some_names
 from paddock.core.merge.prospects import landing_seconds, state_words
 from paddock.core.tasks.task import SATISFIED, Phase, Task
+from paddock.core.tasks.vocabulary import Role
 from paddock.views.document import iso_or_none
 from paddock.views.sight import Sight
 from paddock.views.steady import keep_steady
@@ -23,6 +24,9 @@ YOU = NextStep("approval", "you", "approve or reject it")
 LANDED = NextStep("landed", "landed", "when its tests pass")
 
 
+_ANSWERS = {Role.REVIEW: "findings", Role.PLAN: "plan", Role.REPORT: "report"}
+
+
 def next_steps(sight: Sight, task: Task, lands_at: float | None = None) -> list[NextStep]:
     """`lands_at` is when a queued one may land, in epoch seconds."""
     match task.phase:
@@ -30,6 +34,10 @@ def next_steps(sight: Sight, task: Task, lands_at: float | None = None) -> list[
             return [NextStep("ready", "ready", _when_awaited_landed(sight, task))]
         case Phase.READY:
             return [NextStep("running", "an attempt", sight.outlook.reason_of(task) or "when an agent is free")]
+        case Phase.RUNNING if task.role.only_reads:
+            return [NextStep("done", "done", f"when it has given its {_ANSWERS[task.role]}")]
+        case Phase.RUNNING if sight.workspace.config.land.approval == "review":
+            return [NextStep("reviewing", "review", "of what it delivers"), _decision(sight), LANDED]
         case Phase.RUNNING | Phase.REVIEWING:
             return [_decision(sight), LANDED]
         case Phase.APPROVAL:
@@ -44,7 +52,7 @@ def next_steps(sight: Sight, task: Task, lands_at: float | None = None) -> list[
 
 def _when_awaited_landed(sight: Sight, task: Task) -> str:
     missing = tuple(name for name in task.after if sight.board.tasks[name].phase not in SATISFIED)
-    return f"when {some_names(missing)} {'has' if len(missing) == 1 else 'have'} landed"
+    return f"when {some_names(missing)} {'has' if len(missing) == 1 else 'have'} finished"
 
 
 def _decision(sight: Sight) -> NextStep:

@@ -11,7 +11,7 @@ from paddock.core.ids import TaskId, harmless
 from paddock.core.intent.choices import Choice, choices_of
 from paddock.core.merge import events as qe
 from paddock.core.tasks.task import Attempt, Task
-from paddock.core.tasks.vocabulary import USEFUL
+from paddock.core.tasks.vocabulary import USEFUL, Outcome
 from paddock.fleet.attempts.excerpts import output_size
 from paddock.fleet.landing.ci_output import last_lines
 from paddock.fleet.task_details import FailedCi, failed_run
@@ -21,13 +21,14 @@ from paddock.views.document import iso
 from paddock.views.sight import Sight
 from paddock.views.tasks.details import ApprovalView
 from paddock.views.tasks.next_steps import NextStep, landing_estimate, next_steps
-from paddock.views.tasks.task import AttemptView, view_attempt
+from paddock.views.tasks.task import AttemptView, role_words, view_attempt
 from paddock.views.tasks.timeline import TimelineRow, view_record_of_queue, view_record_of_task
 
 SHOWN_ROWS = 500
 SHOWN_RUNS = 40
 SHOWN_TURNS = 200
 CI_LINES = 20
+DELIVERS = USEFUL - {Outcome.ANSWERED}
 _DELIVERIES = (ev.AttemptEnded, ev.ChangeRevised)
 
 
@@ -92,6 +93,7 @@ class TranscriptEnd(msgspec.Struct, frozen=True):
     turn: int
     size: int
     live: bool
+    role: str
 
 
 class TaskPage(msgspec.Struct, frozen=True):
@@ -130,13 +132,13 @@ class LiveTask:
         task = board.task(self._id)
         self._story.catch_up(sight)
         self._lands_at = landing_estimate(sight, task, self._lands_at)
-        story, last = self._story, task.last
+        story, worker = self._story, task.worker
         return TaskPage(
             task=_view_row(sight, task),
             brief=story.brief,
             branch=task.branch,
-            base=task.base or (last.base if last is not None else None),
-            worktree=(last.worktree or None) if last is not None else None,
+            base=task.base or (worker.base if worker is not None else None),
+            worktree=(worker.worktree or None) if worker is not None else None,
             paths=task.paths,
             dependents=tuple(board.dependents.get(task.id, ())),
             choices=choices_of(board, task),
@@ -150,7 +152,7 @@ class LiveTask:
             cost=_view_cost(sight, task),
             approval=story.approval if story.approved == task.approved else None,
             failed_ci=self._find_failed(sight, board, task),
-            transcript=_transcript_end(sight, last),
+            transcript=_transcript_end(sight, task.last),
         )
 
     def _find_failed(self, sight: Sight, board: Board, task: Task) -> FailedCi | None:
@@ -214,7 +216,7 @@ class TaskStory:
         match record.event:
             case ev.TaskAdded(brief=str(brief)) | ev.TaskEdited(brief=str(brief)):
                 self.brief = harmless(brief)
-            case ev.AttemptEnded(head=str(head), base=base, outcome=outcome) as end if outcome in USEFUL:
+            case ev.AttemptEnded(head=str(head), base=base, outcome=outcome) as end if outcome in DELIVERS:
                 self._add_version(record, head, base, (end.insertions, end.deletions, end.files))
             case ev.ChangeRevised(head=head, base=base) | ev.ChangeRebased(head=head, base=base):
                 self._add_version(record, head, base)
@@ -284,13 +286,17 @@ def _view_part(sight: Sight, attempt: Attempt) -> CostPart:
     glance = sight.glance.agents.get(attempt.id) if attempt.live else None
     told = glance.cost_usd if glance is not None and glance.cost_usd is not None else attempt.cost_usd
     if attempt.outcome is None:
-        return CostPart(attempt.id, "at work", "running", told)
+        return CostPart(attempt.id, _with_role(attempt, "at work"), "running", told)
     state = "landed" if attempt.outcome in USEFUL else "failed"
-    return CostPart(attempt.id, attempt.outcome.value.replace("_", " "), state, told)
+    return CostPart(attempt.id, _with_role(attempt, attempt.outcome.value.replace("_", " ")), state, told)
+
+
+def _with_role(attempt: Attempt, words: str) -> str:
+    return f"{words}, {role_words(attempt)}" if attempt.role.only_reads else words
 
 
 def _transcript_end(sight: Sight, last: Attempt | None) -> TranscriptEnd | None:
     if last is None or not last.turn:
         return None
     size = output_size(sight.workspace.site, last, last.turn)
-    return TranscriptEnd(last.id, last.turn, size, last.live and last.turn_open)
+    return TranscriptEnd(last.id, last.turn, size, last.live and last.turn_open, last.role.value)

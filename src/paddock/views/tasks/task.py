@@ -3,7 +3,9 @@
 import msgspec
 
 from paddock.core.board import Board
+from paddock.core.ids import printable
 from paddock.core.tasks.task import SATISFIED, Attempt, Phase, Task
+from paddock.core.tasks.vocabulary import Role
 from paddock.views.document import iso, iso_or_none, view_of
 
 
@@ -34,6 +36,8 @@ class AttemptView(msgspec.Struct, frozen=True):
     insertions: int
     deletions: int
     refused: tuple[str, ...] = ()
+    role: str = Role.WORK.value
+    agent: str | None = None
 
 
 class TaskView(msgspec.Struct, frozen=True):
@@ -57,6 +61,8 @@ class TaskView(msgspec.Struct, frozen=True):
     not_before: str | None
     kind: str | None
     lost: bool = False
+    role: str = Role.WORK.value
+    inputs: tuple[str, ...] = ()
 
 
 class ConvoyView(msgspec.Struct, frozen=True):
@@ -67,6 +73,13 @@ class ConvoyView(msgspec.Struct, frozen=True):
     done: int
     counts: dict[str, int]
     tasks: list[str]
+
+
+def role_words(attempt: Attempt) -> str:
+    """`review by reviewer`; empty for an attempt that works on its task."""
+    if not attempt.role.only_reads:
+        return ""
+    return f"{attempt.role.value} by {printable(attempt.agent, 40)}" if attempt.agent else attempt.role.value
 
 
 def view_attempt(attempt: Attempt) -> AttemptView:
@@ -84,14 +97,14 @@ def view_attempt(attempt: Attempt) -> AttemptView:
 
 def view_task(task: Task, reason: str | None = None) -> TaskView:
     """`reason` is more recent than the log's."""
-    last = task.last
+    worker = task.worker
     return view_of(
         TaskView,
         task,
         reason=task.reason if reason is None else reason,
         since=iso(task.since),
-        engine=task.engine or (last.engine if last else None),
-        head=task.head or (last.head if last else None),
+        engine=task.engine or (worker.engine if worker else None),
+        head=task.head or (worker.head if worker else None),
         attempts=[view_attempt(attempt) for attempt in task.attempts],
         created=iso(task.created),
         attempts_allowed=task.allowed,

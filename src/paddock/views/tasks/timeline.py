@@ -9,7 +9,7 @@ from paddock.core.board import Board
 from paddock.core.ids import harmless, printable, some_names
 from paddock.core.merge import events as qe
 from paddock.core.merge.model import Result
-from paddock.core.tasks.vocabulary import USEFUL, Outcome, Step
+from paddock.core.tasks.vocabulary import USEFUL, Outcome, Role, Step
 from paddock.views.document import iso
 from paddock.views.log.narration import describe
 from paddock.views.queue.history import MembersOf, StoryLine
@@ -84,6 +84,10 @@ def milestone_of(record: ev.Record, version: int) -> Milestone:
     match record.event:
         case ev.TaskAdded():
             return Milestone("plain", "log", "added", by)
+        case ev.AttemptStarted(role=Role.REVIEW, engine=engine, agent=agent):
+            return Milestone(
+                "reviewing", "reviewing", f"{record.attempt} reviews", " · ".join(filter(None, (agent, engine)))
+            )
         case ev.AttemptStarted(engine=engine, continues=continues, worktree=worktree):
             verb = "continues" if continues is not None else "started"
             where = f", worktree {worktree.rpartition('/')[2]}" if worktree else ""
@@ -121,6 +125,8 @@ def milestone_of(record: ev.Record, version: int) -> Milestone:
 def _milestone_of_end(record: ev.Record, ended: ev.AttemptEnded, version: int) -> Milestone:
     if ended.outcome is Outcome.NOOP:
         return Milestone("noop", "noop", "needs no change", ended.reason)
+    if ended.outcome is Outcome.ANSWERED:
+        return Milestone("done", "done", f"{record.attempt} answered", ended.reason)
     if ended.outcome in USEFUL and ended.head is not None:
         files = "1 file" if ended.files == 1 else f"{ended.files} files"
         return Milestone(

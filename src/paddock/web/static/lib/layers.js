@@ -1,6 +1,6 @@
 // Where the tasks of a convoy stand in its picture: what they wait for to their left.
 
-export const FINISHED = new Set(["landed", "noop", "cancelled"]);
+import {FINISHED} from "./phases.js";
 
 /**
  * `nodes` are `{id, after, phase}`; at most `columns` × `rows` of them are placed: those with lines, below them

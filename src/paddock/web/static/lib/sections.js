@@ -1,12 +1,15 @@
 // Where each task stands on the board, and how it gets there without anything moving under the reader's eyes.
 
+import {FINISHED} from "./phases.js";
+
 export const GROUPS = [
-  "running", "reviewing", "approval", "queued", "ready", "waiting", "blocked", "failed", "landed", "noop", "cancelled",
+  "running", "reviewing", "approval", "queued", "ready", "waiting", "blocked", "failed", "landed", "done", "noop",
+  "cancelled",
 ];
 export const SECTIONS = ["needs", ...GROUPS];
 const LEAVE_MILLISECONDS = 600;
 
-const LATEST_FIRST = new Set(["landed", "noop", "cancelled", "failed"]);
+const LATEST_FIRST = new Set([...FINISHED, "failed"]);
 
 /** The ids of each section in the order they should stand. A task that needs a person stands there alone. */
 export function sectionsOf(rows, needs, keep) {

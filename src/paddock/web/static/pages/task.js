@@ -6,6 +6,7 @@ import {get} from "../lib/api.js";
 import {draftsOf} from "../lib/comment-drafts.js";
 import {bytes, money} from "../lib/format.js";
 import {useKeys} from "../lib/keys.js";
+import {FINISHED} from "../lib/phases.js";
 import {convoyPath} from "../lib/route.js";
 import {session} from "../lib/session.js";
 import {taskPath} from "../lib/route.js";
@@ -14,7 +15,7 @@ import {watch} from "../lib/stream.js";
 import {Age} from "../parts/age.js";
 import {Change, Icon, Need, State} from "../parts/badge.js";
 import {sendDrafts} from "../parts/task/comments.js";
-import {Changes} from "../parts/task/diff.js";
+import {Changes, isChanging} from "../parts/task/diff.js";
 import {openEdit} from "../parts/task/edit.js";
 import {openResolve} from "../parts/task/resolve.js";
 import {subject} from "../parts/palette.js";
@@ -32,7 +33,6 @@ const NOT_THERE = [400, 404];
 const HEADER = ["approve", "reject", "message", "stop", "retry"];
 const SIGNS = {approve: "approval", reject: "failed", message: "msg", stop: "stop", retry: "retry"};
 const KEYS = {approve: "a", reject: "r", message: "m", stop: "s", retry: "t"};
-const OVER = new Set(["landed", "noop", "cancelled"]);
 /** What clears a need is the one filled button. */
 const MAIN = {approve: "approve", answer: "message", blocked: "retry", failed: "retry"};
 
@@ -97,11 +97,11 @@ function Task({id, page, live}) {
     return perform(action, [id], {heads: {[id]: seen.current}});
   };
   useTaskKeys(page, act);
-  const work = page.transcript?.live ? `${task.insertions} ${task.deletions} ${task.files}` : "";
+  const work = isChanging(page) ? `${task.insertions} ${task.deletions} ${task.files}` : "";
   // What is long is drawn again only for what it shows: a step of the agent is told every second.
   const changes = useMemo(
     () => html`<${Changes} id=${id} page=${page} drafts=${drafts} seen=${seen} target=${target} />`,
-    [drafts, target, page.versions, task.head, task.phase, task.may.join(), page.transcript?.live, work],
+    [drafts, target, page.versions, task.head, task.phase, task.may.join(), isChanging(page), work],
   );
   const isNew = !page.attempts.length && !page.versions.length;
   return html`<main class="page task">
@@ -157,6 +157,7 @@ function useTaskKeys(page, act) {
 function Say({page}) {
   const {task} = page;
   const isLive = Boolean(page.transcript?.live);
+  const isOver = FINISHED.has(task.phase);
   const doing = isLive ? `attempt ${task.attempts}, turn ${task.turn}${task.step ? `: ${task.step}` : ""}`
     : task.reason;
   return html`<div class="say" role="status">${task.need === "answer" ? html`<${Need} of="answer" />`
@@ -164,7 +165,7 @@ function Say({page}) {
     ${doing && html`<span class="isolate"><${Words} text=${doing} /></span>`}
     ${task.stuck && html`<span class="late isolate">${task.stuck}</span>`}
     ${task.unblock && html`<span class="isolate"><${Unblock} text=${task.unblock} /></span>`}
-    <span class="dim">${OVER.has(task.phase) ? "" : "for "}<${Age} at=${task.since} />${OVER.has(task.phase) && " ago"}
+    <span class="dim">${isOver ? "" : "for "}<${Age} at=${task.since} />${isOver && " ago"}
       ${isLive && task.step_at && html`, last step <${Age} at=${task.step_at} /> ago`}</span>
     <span class="dim">${[task.agent, task.engine].filter(Boolean).join(" · ")}</span>
     ${(task.insertions > 0 || task.deletions > 0) && html`<span><${Change} ...${task} /></span>`}

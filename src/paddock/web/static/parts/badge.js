@@ -2,10 +2,6 @@
 
 import {html} from "../lib/ui.js";
 
-export const PHASES = [
-  "waiting", "ready", "running", "reviewing", "approval", "queued", "landed", "blocked", "failed", "noop", "cancelled",
-];
-
 /** The colour and the icon of what a task needs a person for. */
 const NEEDS = {
   approve: ["approval", "approval"],

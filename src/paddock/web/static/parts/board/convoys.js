@@ -2,6 +2,7 @@
 
 import {computed, html, useMemo, useSignal} from "../../lib/ui.js";
 import {budget, money, plural} from "../../lib/format.js";
+import {FINISHED} from "../../lib/phases.js";
 import {convoyPath} from "../../lib/route.js";
 import {documentOf} from "../../lib/state.js";
 import {Until} from "../age.js";
@@ -9,7 +10,8 @@ import {Bar} from "../bar.js";
 import {Graph} from "./graph.js";
 
 const BAR_ORDER = [
-  "landed", "noop", "queued", "reviewing", "approval", "running", "blocked", "failed", "ready", "waiting", "cancelled",
+  "landed", "done", "noop", "queued", "reviewing", "approval", "running", "blocked", "failed", "ready", "waiting",
+  "cancelled",
 ];
 const FINISHED_SHOWN = 3;
 
@@ -74,7 +76,7 @@ function hasGraph(row, tasks) {
 }
 
 function isOver(row) {
-  return ["landed", "noop", "cancelled"].reduce((sum, phase) => sum + (row.counts[phase] ?? 0), 0) >= row.total;
+  return [...FINISHED].reduce((sum, phase) => sum + (row.counts[phase] ?? 0), 0) >= row.total;
 }
 
 function split(rows, test) {

@@ -2,9 +2,10 @@
 
 import {html} from "../../lib/ui.js";
 import {documentOf} from "../../lib/state.js";
-import {Mark, PHASES} from "../badge.js";
+import {PHASES} from "../../lib/phases.js";
+import {Mark} from "../badge.js";
 
-const GAP_AFTER = "landed";
+const GAP_AFTER = "done";
 
 /** Of all tasks, or of one convoy's. */
 export function Flow({chosen, base, convoy}) {

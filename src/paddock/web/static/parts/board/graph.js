@@ -1,8 +1,9 @@
 // A convoy's dependency graph: layered, as SVG, never larger than its box.
 
 import {html} from "../../lib/ui.js";
-import {FINISHED, placeNodes} from "../../lib/layers.js";
+import {placeNodes} from "../../lib/layers.js";
 import {grouped, plural} from "../../lib/format.js";
+import {FINISHED} from "../../lib/phases.js";
 import {taskPath} from "../../lib/route.js";
 
 const WIDTH = 60;

@@ -3,13 +3,13 @@
 import {html, useComputed, useSignal} from "../../lib/ui.js";
 import {cursor, release} from "../../lib/cursor.js";
 import {plural} from "../../lib/format.js";
+import {FINISHED} from "../../lib/phases.js";
 import {documentOf} from "../../lib/state.js";
 import {Until} from "../age.js";
 import {State} from "../badge.js";
 import {ColumnHeads, TaskRow} from "./row.js";
 import {VirtualRows} from "../virtual.js";
 
-const FINISHED = new Set(["landed", "noop", "cancelled"]);
 const FINISHED_SHOWN = 5;
 
 export const folded = new Set();
@@ -60,7 +60,7 @@ function Note({phase, section, tasks}) {
     const agents = board.field("agents").value;
     return agents?.limit ? `held back: ${[agents.limit, agents.reason].filter(Boolean).join(" ")}` : "";
   }
-  return phase === "waiting" ? "for tasks that have not landed" : "";
+  return phase === "waiting" ? "for tasks that are not finished" : "";
 }
 
 function StuckNote({section, tasks}) {

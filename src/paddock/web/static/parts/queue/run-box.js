@@ -39,7 +39,7 @@ function classOf(run) {
 /** What is over of a run that goes on, one step a second. */
 function Done({started, box, scale}) {
   const width = Math.min(box.width, Math.max(0, scale.x(clock.value) - Math.max(scale.x(started), box.x)));
-  return html`<rect class="done" x=${box.x + 0.5} y=${box.y + 0.5} width=${Math.max(0, width - 1)}
+  return html`<rect class="elapsed" x=${box.x + 0.5} y=${box.y + 0.5} width=${Math.max(0, width - 1)}
     height=${box.height - 1} rx="3" />`;
 }
 

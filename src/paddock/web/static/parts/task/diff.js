@@ -57,7 +57,7 @@ export function Changes({id, page, drafts, seen, target}) {
   const count = diff?.count ?? diff?.files.length ?? 0;
   return html`<section class="panel changes" aria-label="Changes" ref=${box} id="changes">
     <header><h2>Changes</h2>
-      ${(page.versions.length > 0 || page.transcript?.live)
+      ${(page.versions.length > 0 || isChanging(page))
         && html`<span class="seg">
         ${versions.map((version) => html`
         <button type="button" key=${version.name} aria-pressed=${String(version.name === which.name)}
@@ -72,7 +72,7 @@ export function Changes({id, page, drafts, seen, target}) {
       show=${() => jumpToNote(box.current, 1)} />
     ${diff?.note && html`<p class="fyi">${diff.note}</p>`}
     ${error && html`<p class="fyi dim">
-      <${Words} text=${page.transcript?.live ? inWork(page.task, target) : error} /></p>`}
+      <${Words} text=${isChanging(page) ? inWork(page.task, target) : error} /></p>`}
     ${!diff && !error && html`<p class="fyi dim">Reading the change …</p>`}
     ${diff && !count && html`<p class="fyi dim">Nothing differs.</p>`}
     ${diff?.files.map((file) => html`
@@ -95,7 +95,7 @@ function useDiff(id, page, which, drafts) {
   const [shown, setShown] = useState({diff: null, error: "", head: null, of: ""});
   const [turn, setTurn] = useState(0);
   const {task, transcript, versions} = page;
-  const work = transcript?.live ? `${task.insertions}.${task.deletions}.${task.files}` : "";
+  const work = isChanging({transcript}) ? `${task.insertions}.${task.deletions}.${task.files}` : "";
   const wanted = `${id} ${which.name} ${which.from ?? ""} ${which.to ?? ""} ${turn}`;
   const fresh = `${task.head} ${task.phase} ${versions.length} ${work}`;
   const isFirst = !shown.of.startsWith(`${wanted} `);
@@ -145,9 +145,14 @@ function nameOf({versions}, head) {
   return known ? `v${known.version}` : (head ?? "the change").slice(0, 10);
 }
 
+/** Whether an agent is at work that may change files: one that reviews changes none. */
+export function isChanging({transcript}) {
+  return Boolean(transcript?.live) && transcript.role === "work";
+}
+
 function versionsOf({task, versions, transcript}) {
   const last = versions.at(-1);
-  const inWork = Boolean(transcript?.live);
+  const inWork = isChanging({transcript});
   const name = inWork ? `v${versions.length + 1}, in work` : last ? `v${last.version}` : "so far";
   const older = (inWork ? versions : versions.slice(0, -1)).slice(-SHOWN_VERSIONS);
   const whole = older.filter((one) => one.base).map((one) => ({name: `v${one.version}`, words: `v${one.version}`,

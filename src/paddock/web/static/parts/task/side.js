@@ -113,6 +113,7 @@ export function Facts({page}) {
     ["base", page.base && html`<span class="mono">${page.base.slice(0, 10)}</span>`],
     ["head", task.head && html`<span class="mono">${task.head.slice(0, 10)}</span>`],
     ["kind", task.kind],
+    ["role", task.role === "work" ? "" : task.role],
     ["priority", task.priority || ""],
     ["paths", page.paths.join(", ")],
     ["waits for", task.after.length ? links(task.after) : ""],

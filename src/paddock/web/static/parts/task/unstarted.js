@@ -2,13 +2,12 @@
 
 import {html, useEffect, useState} from "../../lib/ui.js";
 import {get} from "../../lib/api.js";
+import {FINISHED} from "../../lib/phases.js";
 import {taskPath} from "../../lib/route.js";
 import {documentOf} from "../../lib/state.js";
 import {Age} from "../age.js";
 import {Mark} from "../badge.js";
 import {Words} from "../words.js";
-
-const OVER = new Set(["landed", "noop", "cancelled"]);
 
 export function BeforeItStarts({task}) {
   const awaited = task.after.map((id) => html`<${Awaited} key=${id} id=${id} />`);
@@ -19,7 +18,7 @@ export function BeforeItStarts({task}) {
 }
 
 function whatIsMissing({phase, reason}) {
-  if (phase === "waiting") return "It starts once all of these have landed and an agent is free.";
+  if (phase === "waiting") return "It starts once all of these are finished and an agent is free.";
   if (phase === "ready") return reason || "It starts as soon as an agent is free.";
   return "No agent has worked on this yet.";
 }
@@ -30,7 +29,7 @@ function Awaited({id}) {
   if (!row) return html`<li><span></span>${link}<span class="dim">finished</span></li>`;
   return html`<li><${Mark} of=${row.phase} />${link}
     <span class="isolate"><a href=${taskPath(id)}>${row.title}</a>
-      <span class="dim"> ${row.phase}${!OVER.has(row.phase) && html` for <${Age} at=${row.since} />`}
+      <span class="dim"> ${row.phase}${!FINISHED.has(row.phase) && html` for <${Age} at=${row.since} />`}
         ${row.step && `: ${row.step}`}</span></span></li>`;
 }
 
