@@ -180,3 +180,11 @@ def test_what_cannot_be_run_is_refused_with_its_task(accept: str, what: str) -> 
         accepted(f'[{{"brief": "fix it", "accept": {accept}}}]', "x.json")
     assert refused.value.message.startswith("x.json: task 1 (`fix it`): `accept`: ")
     assert what in refused.value.message
+
+
+def test_a_task_file_names_roles_and_inputs() -> None:
+    text = "tasks: [{key: a, brief: Look, role: report}, {brief: Join, inputs: [a, t3]}]"
+    specs = parse_task_file(text, "tasks.yaml").tasks
+    assert [(one.role.value, one.inputs) for one in specs] == [("report", ()), ("work", ("a", "t3"))]
+    with pytest.raises(Misuse, match=r"tasks\.yaml: task 1 .*no role `reporter`"):
+        parse_task_file("tasks: [{brief: Look, role: reporter}]", "tasks.yaml")

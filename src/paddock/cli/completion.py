@@ -96,7 +96,7 @@ def _remotes(workspace: Workspace) -> Iterable[tuple[str, str]]:
 
 _FILES = {"file": "file", "directory": "dir"}
 _OFFERS: dict[tuple[str, ...], Offer] = {
-    **{(name,): _tasks for name in ("task", "tasks", "words", "change", "after", "only")},
+    **{(name,): _tasks for name in ("task", "tasks", "words", "change", "after", "inputs", "only")},
     ("convoy",): _convoys,
     ("agent",): _agents,
     ("engine",): _engines,

@@ -10,16 +10,31 @@ from paddock.config.acceptance import read_acceptance
 from paddock.core.errors import Misuse
 from paddock.core.ids import branch_slug, printable
 from paddock.core.intent.tasks import Batch, TaskSpec
-from paddock.core.wording import check_known, split_list
+from paddock.core.tasks.vocabulary import Role
+from paddock.core.wording import check_known, did_you_mean, split_list
 
 SIZE_LIMIT = 16 * 1024 * 1024
 TASK_LIMIT = 10_000
 _FORM = "a task file contains a list called `tasks:`; see docs/how-to/convoys.md"
 _SPLIT = "split it into several files"
 
-_TASK_FIELDS = ("key", "title", "brief", "agent", "engine", "after", "priority", "paths", "attempts", "kind", "accept")
+_TASK_FIELDS = (
+    "key",
+    "title",
+    "brief",
+    "agent",
+    "engine",
+    "after",
+    "priority",
+    "paths",
+    "attempts",
+    "kind",
+    "role",
+    "inputs",
+    "accept",
+)
 _FILE_FIELDS = ("convoy", "title", "defaults", "tasks")
-_DEFAULT_FIELDS = ("agent", "engine", "priority", "paths", "attempts", "kind", "accept")
+_DEFAULT_FIELDS = ("agent", "engine", "priority", "paths", "attempts", "kind", "role", "accept")
 _HEADING = re.compile(r"^##\s+(?P<title>.+?)\s*(?:\{#(?P<key>[\w.-]+)\})?\s*$")
 _FIELD_LINE = re.compile(r"^(?P<name>[a-z]+):\s*(?P<value>.*)$")
 
@@ -134,7 +149,18 @@ def _spec(entry: Any, defaults: Mapping[str, Any], where: str) -> TaskSpec:
         where=where,
         kind=_text(merged, "kind", where),
         accept=read_acceptance(merged.get("accept"), where),
+        role=read_role(_text(merged, "role", where), where),
+        inputs=_list(merged, "inputs", where),
     )
+
+
+def read_role(name: str | None, where: str) -> Role:
+    """Raises Misuse."""
+    try:
+        return Role(name or Role.WORK)
+    except ValueError:
+        hint = did_you_mean(name or "", [role.value for role in Role], f"a role is one of {', '.join(Role)}")
+        raise Misuse(f"{where}: there is no role `{printable(name or '', 40)}`", hint) from None
 
 
 def _check_fields(entry: Mapping[Any, Any], known: tuple[str, ...], where: str) -> None:

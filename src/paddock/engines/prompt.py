@@ -23,7 +23,8 @@ CONTINUE = "Your last turn was interrupted. Look at the state of your worktree a
 
 @dataclass(frozen=True, slots=True)
 class Assignment:
-    """`brief` is the agent's own (its narrow role), `paths` the globs it owns; none means the whole tree."""
+    """`brief` is the agent's own (its narrow role), `paths` the globs it owns; none means the whole tree. `results` is
+    the section on the tasks that it builds on."""
 
     task: str
     text: str
@@ -31,6 +32,7 @@ class Assignment:
     brief: str = ""
     title: str = ""
     paths: tuple[str, ...] = ()
+    results: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,6 +77,8 @@ def _assignment_sections(assignment: Assignment) -> list[str]:
     if assignment.paths:
         owned = "\n".join(f"- {path}" for path in assignment.paths)
         sections.append(f"# Your paths\nChange nothing outside:\n{owned}")
+    if assignment.results:
+        sections.append(assignment.results)
     return sections
 
 

@@ -70,11 +70,15 @@ def review_prompt(agent_brief: str, change: ReviewedChange, answer_file: str) ->
     return "\n\n".join((*sections, _answer_section(change.head, answer_file, rules=bool(change.findings))))
 
 
-def audit_prompt(agent_brief: str, task: str, brief: str, head: str, paths: tuple[str, ...], answer_file: str) -> str:
+def audit_prompt(
+    agent_brief: str, task: str, brief: str, head: str, paths: tuple[str, ...], results: str, answer_file: str
+) -> str:
     """For a reviewer of what exists rather than of a change."""
     sections = [agent_brief.strip() or REVIEWER, f"# Task {task}\n{brief.strip()}"]
     if paths:
         sections.append("# Paths\nLook at these only:\n" + "\n".join(f"- {path}" for path in paths))
+    if results:
+        sections.append(results)
     return "\n\n".join((*sections, _answer_section(head, answer_file, rules=False)))
 
 

@@ -19,6 +19,7 @@ from paddock.core.intent.tasks import (
     stop_tasks,
 )
 from paddock.core.tasks.task import Phase
+from paddock.core.tasks.vocabulary import Role
 from tests.core.ledger import Ledger
 
 KNOWN = Known(frozenset({"parser"}), frozenset({"claude", "codex"}))
@@ -40,6 +41,21 @@ def test_a_batch_is_numbered_in_dependency_order_and_keeps_file_order_otherwise(
     titles = [ledger.task(name).title for name in ("t1", "t2", "t3")]
     assert titles == ["do a", "do c", "do b"]
     assert ledger.task("t2").after == ("t1",)
+
+
+def test_a_task_waits_for_its_inputs_and_knows_which_they_are(ledger: Ledger) -> None:
+    report = TaskSpec("look", key="look", role=Role.REPORT)
+    join = TaskSpec("join", after=("t1",), inputs=("look", "t1"))
+    ledger.write(*add_tasks(ledger.board, Batch((spec("old"),)), KNOWN))
+    ledger.write(*add_tasks(ledger.board, Batch((join, report)), KNOWN))
+    assert ledger.task("t2").role is Role.REPORT
+    assert (ledger.task("t3").after, ledger.task("t3").inputs) == (("t1", "t2"), ("t2", "t1"))
+
+
+def test_inputs_that_form_a_cycle_are_refused(ledger: Ledger) -> None:
+    specs = (TaskSpec("a", key="a", inputs=("b",)), TaskSpec("b", key="b", after=("a",)))
+    with pytest.raises(Misuse, match="a → b → a"):
+        add_tasks(ledger.board, Batch(specs), KNOWN)
 
 
 def test_a_batch_makes_its_convoy_once(ledger: Ledger) -> None:

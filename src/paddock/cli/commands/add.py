@@ -14,6 +14,7 @@ from paddock.core.errors import Misuse
 from paddock.core.events import Record, TaskAdded
 from paddock.core.ids import printable
 from paddock.core.intent.tasks import Batch, TaskSpec, add_tasks
+from paddock.core.tasks.vocabulary import Role
 from paddock.core.wording import split_list
 
 
@@ -25,6 +26,15 @@ from paddock.core.wording import split_list
 @click.option("--kind", help="The kind of work. Without --agent, the agent that takes this kind gets the task.")
 @click.option("--convoy", help="The convoy it belongs to; created if it does not exist.")
 @click.option("--after", default="", metavar="t3,t4", help="Tasks that must land first.")
+@click.option(
+    "--inputs", default="", metavar="t3,t4", help="Tasks that must be finished first, and whose results it is told."
+)
+@click.option(
+    "--role",
+    type=click.Choice([role.value for role in Role]),
+    default=Role.WORK.value,
+    help="What is asked for: commits (work), or only an answer (report, review, plan).",
+)
 @click.option("--priority", type=int, default=0, show_default=True, help="Higher starts first.")
 @click.option("--paths", multiple=True, metavar="GLOB", help="Paths it may change. Can be repeated.")
 @click.option("--attempts", type=int, help="Attempts before the task fails.")
@@ -43,6 +53,8 @@ def add_command(
     kind: str | None,
     convoy: str | None,
     after: str,
+    inputs: str,
+    role: str,
     priority: int,
     paths: tuple[str, ...],
     attempts: int | None,
@@ -72,6 +84,8 @@ def add_command(
             agent=agent,
             engine=engine,
             after=split_list(after),
+            inputs=split_list(inputs),
+            role=Role(role),
             priority=priority,
             paths=tuple(part for entry in paths for part in split_list(entry)),
             attempts=allowed,
@@ -86,7 +100,10 @@ def add_command(
 
 def _refuse_ignored(ctx: click.Context) -> None:
     """A task file sets these itself, so the option would silently do nothing."""
-    fields = ("title", "agent", "engine", "kind", "after", "priority", "paths", "accept", "accept_file")
+    fields = (
+        *("title", "agent", "engine", "kind", "after", "inputs", "role", "priority", "paths"),
+        *("accept", "accept_file"),
+    )
     given = [name for name in fields if ctx.get_parameter_source(name) is ParameterSource.COMMANDLINE]
     if given:
         hint = "set it in the file, for one task or under `defaults` for all"

@@ -13,6 +13,7 @@ from paddock.core.ids import TaskId, printable, task_id
 from paddock.core.intent.acceptance import check_acceptance
 from paddock.core.intent.obstacles import TaskAction, require_possible
 from paddock.core.tasks.task import Task
+from paddock.core.tasks.vocabulary import Role
 from paddock.core.wording import (
     check_brief,
     check_known,
@@ -29,7 +30,8 @@ from paddock.core.wording import (
 class TaskSpec:
     """One task to add. `after` names existing tasks (`t3`) or the `key` of another task of the same batch.
 
-    `kind` is the kind of work.
+    `kind` is the kind of work, `role` what its attempts are for. `inputs` are named like `after`: it waits for them
+    too, and is told what came of them.
     """
 
     brief: str
@@ -44,6 +46,12 @@ class TaskSpec:
     where: str = ""
     kind: str | None = None
     accept: ev.Acceptance | None = None
+    role: Role = Role.WORK
+    inputs: tuple[str, ...] = ()
+
+    @property
+    def waits_for(self) -> tuple[str, ...]:
+        return tuple(dict.fromkeys((*self.after, *self.inputs)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,10 +88,14 @@ def add_tasks(board: Board, batch: Batch, known: Known) -> list[ev.Draft]:
     for offset, index in enumerate(_dependency_order(batch.tasks, keys)):
         spec = batch.tasks[index]
         new = task_id(board.next_task + offset)
-        after = tuple(dict.fromkeys(_resolve(board, spec, name, ids) for name in spec.after))
+        after, inputs = (
+            tuple(dict.fromkeys(_resolve(board, spec, name, ids) for name in names))
+            for names in (spec.waits_for, spec.inputs)
+        )
         if spec.key is not None:
             ids[spec.key] = new
-        drafts.append(ev.Draft(_added(spec, after, batch.convoy, known), task=new))
+        added = replace(_added(spec, batch.convoy, known), after=after, inputs=inputs)
+        drafts.append(ev.Draft(added, task=new))
     return drafts
 
 
@@ -169,19 +181,19 @@ def _check_kind(kind: str, known: Known) -> None:
         check_known("kind", kind, known.takers)
 
 
-def _added(spec: TaskSpec, after: tuple[TaskId, ...], convoy: str | None, known: Known) -> ev.TaskAdded:
+def _added(spec: TaskSpec, convoy: str | None, known: Known) -> ev.TaskAdded:
     return ev.TaskAdded(
         title=spec.title if spec.title is not None else derive_title(spec.brief),
         brief=spec.brief,
         agent=spec.agent or known.takers.get(spec.kind or ""),
         engine=spec.engine,
         convoy=convoy,
-        after=after,
         priority=spec.priority,
         paths=spec.paths,
         attempts=spec.attempts,
         task_kind=spec.kind,
         accept=spec.accept,
+        role=spec.role,
     )
 
 
@@ -210,7 +222,7 @@ def _dependency_order(specs: Sequence[TaskSpec], keys: dict[str, int]) -> list[i
                 stack.pop()
                 continue
             state[index] = 1
-            ahead = [keys[name] for name in specs[index].after if name in keys and state[keys[name]] != 2]
+            ahead = [keys[name] for name in specs[index].waits_for if name in keys and state[keys[name]] != 2]
             if cycle := [other for other in ahead if state[other] == 1]:
                 raise Misuse(_describe_cycle(specs, stack, cycle[0]), "remove one of these dependencies")
             if ahead:

@@ -43,6 +43,7 @@ RIGHTS: dict[str, Right] = {
     "costs": Right.READ,
     "fanout": Right.READ,
     "lease list": Right.READ,
+    "results": Right.READ,
     "show": Right.OWN,
     "diff": Right.OWN,
     "tail": Right.OWN,

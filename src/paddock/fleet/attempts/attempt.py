@@ -56,6 +56,7 @@ from paddock.fleet.checkpoints import checkpoint
 from paddock.fleet.dispatch.claims import renew_owned
 from paddock.fleet.dispatch.gate import Gate
 from paddock.fleet.ledger import Decision, Ledger
+from paddock.fleet.results import hear_inputs
 from paddock.fleet.site import Site
 from paddock.fleet.upkeep.sweeper import Sweeper
 from paddock.git.command import GitKilled
@@ -315,10 +316,12 @@ class AttemptRun:
         seqs = () if is_reviewer else messages_to_tell(store, task, attempt, remembers=remembers)
         told = read_messages(store, seqs)
         words = "" if remembers else await last_words(self._site, task, attempt)
+        results = await hear_inputs(self._site, store, task) if attempt.turn <= 1 or not remembers else ""
+        context = TurnContext(told, words, results)
         if attempt.role.only_reads:
-            board, context = self._ledger.board, TurnContext(told, words)
+            board = self._ledger.board
             return await plan_reading_turn(self._site, board, store, attempt, context)
-        return plan_turn(self._site, store, task, attempt, worktree, TurnContext(told, words))
+        return plan_turn(self._site, store, task, attempt, worktree, context)
 
     async def _end(self, task: Task, attempt: Attempt, unprepared: Unprepared | None = None) -> None:
         engine = self._engine(attempt)

@@ -46,7 +46,7 @@ def gather(site: Site, attempt: Attempt) -> Evidence:
     tools: Counter[str] = Counter()
     last_error = ""
     for turn in range(1, attempt.turn + 1):
-        for entry in _entries(site, attempt, turn):
+        for entry in turn_entries(site, attempt, turn):
             if isinstance(entry, ToolCall):
                 tools[entry.tool] += 1
             elif isinstance(entry, Error | RateLimited) and entry.message:
@@ -63,14 +63,15 @@ def gather(site: Site, attempt: Attempt) -> Evidence:
     )
 
 
-def _entries(site: Site, attempt: Attempt, turn: int) -> Iterator[TraceEntry]:
+def turn_entries(site: Site, attempt: Attempt, turn: int, last_bytes: int = OUTPUT_BYTES) -> Iterator[TraceEntry]:
+    """What a turn's output tells, of a long one from its end; nothing where its engine is gone."""
     try:
         engine: Engine = site.engine(attempt.engine)
     except PaddockError:
         return
     parser = engine.parser()
     output = site.sessions.output(Turn(attempt.id, turn), Stream.STDOUT)
-    for line in _lines(output, OUTPUT_BYTES):
+    for line in _lines(output, last_bytes):
         yield from parser.feed(line.text.encode("utf-8", "surrogateescape"), Source.STDOUT)
 
 

@@ -9,6 +9,7 @@ from paddock.core.review.events import ReviewSentBack
 from paddock.core.tasks.task import Attempt, Task
 from paddock.core.tasks.vocabulary import Outcome
 from paddock.engines.prompt import Assignment, EarlierWork, first_prompt, next_prompt, nothing_committed
+from paddock.fleet.results import tell_inputs
 from paddock.fleet.site import Site
 from paddock.git.worktrees.furnish import Worktree
 from paddock.store.protocol import Store
@@ -31,13 +32,15 @@ class TurnPlan:
 
 @dataclass(frozen=True, slots=True)
 class TurnContext:
-    """What the turn is to answer, and the agent's last words where its engine does not remember them."""
+    """What the turn is to answer, and the agent's last words where its engine does not remember them. `results` are
+    told with the assignment."""
 
     messages: str = ""
     last_words: str = ""
+    results: str = ""
 
 
-def assignment_of(site: Site, store: Store, task: Task) -> Assignment:
+def assignment_of(site: Site, store: Store, task: Task, results: str = "") -> Assignment:
     agent = site.agent_of(task)
     return Assignment(
         task=task.id,
@@ -46,6 +49,7 @@ def assignment_of(site: Site, store: Store, task: Task) -> Assignment:
         brief=agent.brief,
         title=task.title,
         paths=tuple(dict.fromkeys((*task.paths, *agent.owns))),
+        results=results,
     )
 
 
@@ -72,7 +76,7 @@ def plan_turn(
     site: Site, store: Store, task: Task, attempt: Attempt, worktree: Worktree, said: TurnContext
 ) -> TurnPlan:
     """A first turn gets the whole assignment, a later one only what is new, if the engine remembers the rest."""
-    assignment = assignment_of(site, store, task)
+    assignment = assignment_of(site, store, task, said.results)
     session = attempt.session if site.engine(attempt.engine).capabilities.resume else None
     moved = attempt.moved_from if session else ""
     there = MOVED.format(worktree=worktree.path, before=moved) if moved else ""
@@ -97,7 +101,7 @@ def _left_nothing(task: Task, attempt: Attempt) -> bool:
 
 def preview_prompt(site: Site, store: Store, task: Task) -> str:
     """What a first turn is told."""
-    parts = (first_prompt(assignment_of(site, store, task)), lease_skill(site))
+    parts = (first_prompt(assignment_of(site, store, task, tell_inputs(site, store, task))), lease_skill(site))
     return "\n\n".join(part for part in parts if part)
 
 

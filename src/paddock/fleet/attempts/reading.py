@@ -42,12 +42,14 @@ async def plan_reading_turn(site: Site, board: Board, store: Store, attempt: Att
     words = "\n\n".join(part for part in (again, said.messages) if part)
     if goes_on and session:
         return TurnPlan(words or again, brief, session)
-    prompt = await reading_prompt(site, board, store, task, attempt)
+    prompt = await reading_prompt(site, board, store, task, attempt, said.results)
     last = f"# Your last answer\n{said.last_words}" if said.last_words else ""
     return TurnPlan("\n\n".join(part for part in (prompt, last, words) if part), brief, session)
 
 
-async def reading_prompt(site: Site, board: Board, store: Store, task: Task, attempt: Attempt) -> str:
+async def reading_prompt(
+    site: Site, board: Board, store: Store, task: Task, attempt: Attempt, results: str = ""
+) -> str:
     place = str(answer_file(site, attempt))
     agent = site.config.agents.get(attempt.agent or "")
     agent_brief = agent.brief if agent is not None else ""
@@ -56,11 +58,11 @@ async def reading_prompt(site: Site, board: Board, store: Store, task: Task, att
         case Role.REVIEW if task.role is Role.WORK:
             return review_prompt(agent_brief, await _reviewed(site, board, store, task, brief), place)
         case Role.REVIEW:
-            return audit_prompt(agent_brief, task.id, brief, attempt.base, task.paths, place)
+            return audit_prompt(agent_brief, task.id, brief, attempt.base, task.paths, results, place)
         case Role.PLAN:
             return plan_prompt(agent_brief, task.id, brief, describe_fleet(site.config, board, task), place)
         case _:
-            return report_prompt(agent_brief, task.id, brief, "", place)
+            return report_prompt(agent_brief, task.id, brief, results, place)
 
 
 async def _reviewed(site: Site, board: Board, store: Store, task: Task, brief: str) -> ReviewedChange:

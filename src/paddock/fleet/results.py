@@ -1,0 +1,108 @@
+"""What came of tasks, read from the log, from git and from what their agents said."""
+
+import asyncio
+from collections.abc import Iterable
+from dataclasses import replace
+
+from paddock.core.errors import PaddockError
+from paddock.core.events import PlanProposed, ReportGiven
+from paddock.core.ids import TaskId, recordable
+from paddock.core.review.events import FindingHeld, FindingReported, ReviewGiven
+from paddock.core.tasks.results import TaskResult, results_section
+from paddock.core.tasks.task import Task
+from paddock.core.tasks.vocabulary import Role
+from paddock.core.trace import Text
+from paddock.fleet.attempts.evidence import turn_entries
+from paddock.fleet.site import Site
+from paddock.store.protocol import Query, Store
+
+MOST_COMMITS = 50
+MOST_FILES = 200
+LAST_BYTES = 256 * 1024
+"""Of an agent's output, for its last words: a task may build on hundreds of others."""
+
+
+def tell_inputs(site: Site, store: Store, task: Task) -> str:
+    """The section of its first prompt; empty for a task that builds on no other."""
+    return results_section(read_results(site, store, task.inputs))
+
+
+async def hear_inputs(site: Site, store: Store, task: Task) -> str:
+    """The same, for those that must not wait for git: only the log is read by whoever calls."""
+    logged = [(store.board().task(name), _logged(store, store.board().task(name))) for name in task.inputs]
+    if not logged:
+        return ""
+    return results_section(await asyncio.to_thread(lambda: [_with_work(site, *one) for one in logged]))
+
+
+def read_results(site: Site, store: Store, names: Iterable[TaskId]) -> list[TaskResult]:
+    """Blocks on git and on files; what is gone is left out."""
+    tasks = [store.board().task(name) for name in names]
+    return [_with_work(site, task, _logged(store, task)) for task in tasks]
+
+
+def _logged(store: Store, task: Task) -> TaskResult:
+    """As far as the log tells."""
+    result = TaskResult(task.id, task.title, task.role, task.phase, task.reason)
+    answer = store.record(task.answer_seq).event if task.answer_seq else None
+    match answer:
+        case ReportGiven(text=text):
+            return replace(result, words=text)
+        case PlanProposed(plan=plan):
+            return replace(result, plan=plan)
+        case _:
+            return _with_findings(store, task, result) if task.role is Role.REVIEW else result
+
+
+def _with_findings(store: Store, task: Task, result: TaskResult) -> TaskResult:
+    """Of its newest attempt, and the summary that gave."""
+    if (worker := task.worker) is None:
+        return result
+    summary, claims, held = "", {}, dict[str, None]()
+    for kind in ("finding.*", ReviewGiven.kind):
+        for record in store.records(Query(task=task.id, kind=kind)):
+            own = record.attempt == worker.id
+            match record.event:
+                case FindingReported(id=name, claim=claim):
+                    claims[name] = claim
+                    held.update({name: None} if own else {})
+                case FindingHeld(id=name) if own:
+                    held[name] = None
+                case ReviewGiven(summary=words) if own:
+                    summary = words
+    return replace(result, words=summary, findings=tuple(claims[name] for name in held if name in claims))
+
+
+def _with_work(site: Site, task: Task, result: TaskResult) -> TaskResult:
+    """Of a task that works: its commits, its files and the last words of its agent, as far as they are still there."""
+    if task.role.only_reads:
+        return result
+    commits, files = _changes(site, task)
+    return replace(result, words=_last_words(site, task), commits=commits, files=files)
+
+
+def _last_words(site: Site, task: Task) -> str:
+    worker = task.worker
+    if worker is None or not worker.turn:
+        return ""
+    said = ""
+    try:
+        for entry in turn_entries(site, worker, worker.turn, LAST_BYTES):
+            if isinstance(entry, Text) and entry.text.strip():
+                said = entry.text
+    except (PaddockError, OSError):
+        return ""
+    return said
+
+
+def _changes(site: Site, task: Task) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    if task.base is None or task.head is None:
+        return (), ()
+    span = f"{task.base}..{task.head}"
+    log = site.repo.git("log", "--format=%s", f"-{MOST_COMMITS}", "--reverse", span, check=False)
+    words = ("diff-tree", "-r", "-z", "--name-only", "--no-renames", "--no-ext-diff", task.base, task.head)
+    names = site.repo.git(*words, check=False)
+    return (
+        tuple(map(recordable, log.lines)) if log.ok else (),
+        tuple(map(recordable, names.records[:MOST_FILES])) if names.ok else (),
+    )
