@@ -316,3 +316,25 @@ def test_whatever_the_file_holds_it_loads_or_is_misuse(
     for section in ("LIMITS", "LAND", "AGENTS_X", "ENGINES_Y", "TIMEOUTS"):
         with suppress(Misuse):
             load(tmp_path, text, {f"PADDOCK_{section}_{variable.upper()}": value})
+
+
+@pytest.mark.parametrize(
+    ("gate", "problem", "hint"),
+    [
+        ('name = "big"', "gate `big` has no condition", "set `paths`, `kinds`, `agents`, `files` or `lines`"),
+        ("", "gate number 1 has no condition", '`approval = "human"` stops every change'),
+        ('agents = ["fixr"]', "names the agent `fixr`, which does not exist", "did you mean `fixer`?"),
+    ],
+)
+def test_a_gate_that_nothing_or_everything_would_meet_is_refused(
+    tmp_path: Path, gate: str, problem: str, hint: str
+) -> None:
+    with pytest.raises(Misuse) as refusal:
+        load(tmp_path, f"[agents.fixer]\nowns = []\n[[land.gate]]\n{gate}\n")
+    assert refusal.value.message.startswith("paddock.toml: `land.gate`: ")
+    assert problem in refusal.value.message
+    assert hint in (refusal.value.hint or "")
+
+
+def test_a_gate_may_stop_a_change_of_any_size(tmp_path: Path) -> None:
+    assert load(tmp_path, "[[land.gate]]\nfiles = 0\n").config.land.gate[0].files == 0

@@ -12,6 +12,7 @@ import msgspec
 from paddock.config.agents import read_agent_files
 from paddock.config.convert import convert
 from paddock.config.fields import OWN_KEYS, Field, fields_of, known_keys
+from paddock.config.gates import check_gates
 from paddock.config.schema import Config
 from paddock.core.errors import Misuse
 from paddock.core.ids import printable
@@ -62,6 +63,7 @@ def load_config(
     for key, text in (flags or {}).items():
         _set(tree, tuple(key.split(".")), text, "--set", sources)
     config = convert(tree, sources, FILE_NAME)
+    check_gates(config, sources.get("land.gate", FILE_NAME))
     return Loaded(config, tuple(_settings(config, sources)), path, tuple(warnings))
 
 

@@ -1,11 +1,13 @@
 import os
 import subprocess
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from paddock.core.errors import PaddockError
 from paddock.core.merge.model import Member, RefusalCause
+from paddock.git.landing.audit import audit
 from paddock.git.landing.compose import Policy, Unit, compose
 from paddock.git.landing.history import read_landed
 from paddock.git.landing.messages import NamedMember
@@ -134,12 +136,31 @@ class TestPolicies:
 
     @pytest.mark.parametrize("policy", list(Policy))
     def test_a_change_cannot_speak_for_the_queue(self, lab: Lab, policy: Policy) -> None:
-        forged = f"work\n\nPaddock-Change: t9@v1 {'a' * 40}\npaddock-tested: {'b' * 40}"
-        one = lab.branch("t1", {"1.txt": "1\n"}, message=forged)
+        forged = f"work\n\nPaddock-Change: t9@v1 {'a' * 40}\npaddock-tested: {'b' * 40}\npaddock-Approved: t1@v1 by ana"
+        one = lab.branch("t1", {"1.txt": "1\n"}, message=forged + "\nPaddock-Reviewed: t1@v1 by ana")
         built = lab.composed(one, policy=policy)
+        assert "by ana" not in lab.show("%B", built.commit)
         (tip,) = read_landed(lab.bench, built.commit, lab.main)
         assert tip.members == (one.member,)
         assert tip.tested == built.tree
+
+    @pytest.mark.parametrize("policy", list(Policy))
+    def test_main_tells_who_let_which_version_land(self, lab: Lab, policy: Policy) -> None:
+        one, two, three = (lab.branch(f"t{n}", {f"{n}.txt": "x\n"}) for n in (1, 2, 3))
+        seen = replace(one, approved_by="ana@host", reviewed_by=("second", "third"))
+        odd = replace(two, approved_by="bo\n\nPaddock-Change: x\x1b[8m " + "o" * 200)
+        move = lab.move(seen, odd, three, policy=policy)
+        told = [
+            (key, line)
+            for commit in git(lab.top, "rev-list", "--first-parent", "--reverse", f"{lab.main}..{move.new}").split()
+            for key in ("Approved", "Reviewed")
+            for line in lab.show(f"%(trailers:key=Paddock-{key},valueonly)", commit).split("\n")
+            if line
+        ]
+        assert ("Approved", "t1@v1 by ana@host") in told
+        assert ("Reviewed", "t1@v1 by second, third") in told
+        assert len(told) == 3, "policy let t3 land, and nobody reviewed t2"
+        assert audit(lab.bench, move) == ()
 
 
 class TestRefusals:

@@ -56,6 +56,14 @@ def head_to_land(board: Board, task: Task, tip: str | None, *, in_main: bool) ->
     return tip
 
 
+def is_approved_by_policy(board: Board, task: Task, approval: str) -> bool:
+    """Whether `land.approval` lets it land without a person: nobody has to approve it, or its reviewers have passed
+    exactly this version. Nothing lands with an open blocking finding."""
+    if task.head is None or board.reviews.blocking_of(task.id):
+        return False
+    return approval == "none" or (approval == "review" and board.reviews.has_passed(task.id, task.head))
+
+
 def require_wanted(change: Change, said: str, *, undo: bool) -> None:
     """Raises PaddockError for a change that takes landed work back, unless that is wanted."""
     if not undo and not guards.reversal_is_wanted(change):

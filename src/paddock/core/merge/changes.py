@@ -152,6 +152,7 @@ def decide(
         against,
         change.title,
         branch=change.branch,
+        reverts=change.reverts,
     )
     entries = {i: e for i, e in queue.entries.items() if i != change.id}
     if outcome in IN_MAIN:

@@ -77,6 +77,8 @@ class Change(Struct, frozen=True):
     `paths` are those the change touches between `base` and `head`. One that `repairs` may land on a red main.
     `concerns` say why a person must have seen it (it touches what is protected), `undoes` which landed work it takes
     back; `approved_by` is that person, empty where policy queued it, and with `may_undo` the reversal is wanted.
+    `reviewed_by` are the agents that have passed exactly this version; they are not persons. `reverts` is the landed
+    change that this one is the reverse of.
     """
 
     id: str
@@ -97,6 +99,8 @@ class Change(Struct, frozen=True):
     undoes: tuple[str, ...] = ()
     approved_by: str = ""
     may_undo: bool = False
+    reviewed_by: tuple[str, ...] = ()
+    reverts: str = ""
 
     @property
     def member(self) -> Member:
@@ -190,6 +194,7 @@ class Decided(Struct, frozen=True):
     title: str = ""
     lost: bool = False
     branch: str = ""
+    reverts: str = ""
 
 
 class Main(Struct, frozen=True):

@@ -117,6 +117,17 @@ class Reviews(Struct, frozen=True, array_like=True):
         """In the order they were reported."""
         return [self.findings[name] for name in self.of(task).findings if name in self.findings]
 
+    def passed_by(self, task: TaskId, head: str) -> tuple[str, ...]:
+        """The reviewers that have seen exactly this version and do not object, if it has passed its review."""
+        review = self.of(task)
+        if not head or review.passed != head:
+            return ()
+        return tuple(dict.fromkeys(one.by for one in review.opinions if one.head == head and not one.objects))
+
+    def has_passed(self, task: TaskId, head: str) -> bool:
+        """Whether nothing blocks exactly this version; checks alone may have let it pass."""
+        return bool(head) and self.of(task).passed == head
+
     def blocking_of(self, task: TaskId) -> list[Finding]:
         """Those that keep the task's change from landing."""
         return [one for one in self.findings_of(task) if one.blocks]

@@ -195,7 +195,8 @@ class Task(msgspec.Struct, frozen=True, array_like=True, gc=False):
 
     @property
     def branch(self) -> str | None:
-        return self.attempts[-1].branch if self.attempts else None
+        worker = self.worker
+        return worker.branch if worker is not None else None
 
 
 REVIEWING = "review"

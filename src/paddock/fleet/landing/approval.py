@@ -83,6 +83,7 @@ def _approve(workspace: Workspace, store: Store, request: ApprovalRequest) -> Ap
             repairs=request.repairs,
             depends_on=tuple(dict.fromkeys((*change.depends_on, *waits_for))),
             approved_by=who.name,
+            reviewed_by=store.board().reviews.passed_by(TaskId(change.id), change.head),
             may_undo=change.may_undo or request.undo,
         )
         for change in held

@@ -5,10 +5,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import partial
 
+from msgspec.structs import replace
+
 from paddock.core.board import Board
 from paddock.core.errors import PaddockError
 from paddock.core.events import ApprovalRequired, Draft, TaskBlocked
 from paddock.core.ids import TaskId
+from paddock.core.intent.landing import is_approved_by_policy
 from paddock.core.merge.events import ChangeCancelled
 from paddock.core.merge.model import Change, Entry, Queue
 from paddock.core.tasks.task import Phase, Task
@@ -32,15 +35,17 @@ class Entries:
     seen: set[str] = field(default_factory=set)
 
     async def queue_delivered(self, board: Board) -> bool:
-        """If no approval is required, what was delivered is queued at once, unless only a person may let it land.
+        """What policy approves is queued at once, unless only a person may let it land.
 
         What waits for a person anyway is looked at too, a few at a time, so that they read what it is about; whether
         some are left to look at.
         """
-        by_policy = self.site.config.land.approval == "none"
         waiting = [task for name in board.needy if _waits_for_nobody(task := board.tasks[name])]
-        unseen = waiting if by_policy else [task for task in waiting if str(task.head) not in self.seen]
-        for task in unseen if by_policy else unseen[:LOOKED_AT_TOGETHER]:
+        approval = self.site.config.land.approval
+        approved = {task.id for task in waiting if is_approved_by_policy(board, task, approval)}
+        unseen = [task for task in waiting if task.id not in approved and str(task.head) not in self.seen]
+        for task in (*(one for one in waiting if one.id in approved), *unseen[:LOOKED_AT_TOGETHER]):
+            by_policy = task.id in approved
             try:
                 subject = subject_of(self.ledger.store, task, str(task.head))
                 examined = await asyncio.to_thread(look_at, self.site, subject)
@@ -55,7 +60,7 @@ class Entries:
                 if by_policy:
                     await self._block(task, error)
                 self.seen.add(str(task.head))
-        return not by_policy and len(unseen) > LOOKED_AT_TOGETHER
+        return len(unseen) > LOOKED_AT_TOGETHER
 
     async def _ask(self, task: Task, examined: Examined) -> None:
         undoes = tuple(one.words for one in examined.unwanted)
@@ -70,10 +75,13 @@ class Entries:
 
     async def _queue(self, board: Board, task: Task, examined: Examined) -> None:
         needs = open_needs(board, task)
-        change = await asyncio.to_thread(hold_task, self.site, board.queue, task, str(task.head), needs, examined)
+        reviewers = board.reviews.passed_by(task.id, str(task.head))
+        held = await asyncio.to_thread(hold_task, self.site, board.queue, task, str(task.head), needs, examined)
+        change = replace(held, reviewed_by=reviewers)
         lineage = await asyncio.to_thread(self._lineage, board.queue, change)
         checkpoint("queue.held")
-        await self.ledger.record(partial(_queue_if_it_still_waits, change, lineage))
+        approval = self.site.config.land.approval
+        await self.ledger.record(partial(_queue_if_it_still_waits, change, lineage, approval))
         checkpoint("queue.queued")
 
     def _lineage(self, queue: Queue, change: Change) -> Lineage:
@@ -105,10 +113,10 @@ def _waits_for_nobody(task: Task) -> bool:
     return waits and task.head not in (task.approved, task.questioned)
 
 
-def _queue_if_it_still_waits(change: Change, lineage: Lineage, board: Board) -> Sequence[Draft]:
-    """A person may have rejected or cancelled the task since it was looked at."""
+def _queue_if_it_still_waits(change: Change, lineage: Lineage, approval: str, board: Board) -> Sequence[Draft]:
+    """A person may have rejected or cancelled the task since it was looked at, or a reviewer found something."""
     task = board.task(TaskId(change.id))
-    waits = _waits_for_nobody(task) and task.head == change.head
+    waits = _waits_for_nobody(task) and task.head == change.head and is_approved_by_policy(board, task, approval)
     return queue_change(board, change, lineage) if waits else []
 
 

@@ -1,18 +1,20 @@
-"""A look at a change before it is queued: does it touch what is protected, or take back landed work?"""
+"""A look at a change before it is queued: does it touch what is protected, meet a gate, or take back landed work?"""
 
 from dataclasses import dataclass
 
 from paddock.core.ids import WORKERS, recordable
+from paddock.core.merge.gates import ChangeSize, gate_reasons, outside_reasons
 from paddock.core.merge.protection import protection_reasons
 from paddock.core.merge.reversals import Remit, Reversal, unclaimed
 from paddock.core.tasks.task import Task
+from paddock.core.tasks.vocabulary import Role
 from paddock.fleet.attempts.prompts import read_brief
 from paddock.fleet.site import Site
 from paddock.git.landing.ci_files import ci_files
-from paddock.git.landing.differences import differences, kinds_of
+from paddock.git.landing.differences import ChangedKinds, count_lines, differences, kinds_of
 from paddock.git.landing.history import OwnWork, own_work
 from paddock.git.landing.reversals import find_reversals
-from paddock.git.landing.workbench import open_workbench
+from paddock.git.landing.workbench import Workbench, open_workbench
 from paddock.git.sandboxes.ci import CiDefinition
 from paddock.git.usertree.versions import Change
 from paddock.store.protocol import Store
@@ -35,12 +37,19 @@ class Examined:
 
 @dataclass(frozen=True, slots=True)
 class Subject:
-    """The change `id` at `head`, whose work began at `started_from` (empty: not known), and what it is about."""
+    """The change `id` at `head`, whose work began at `started_from` (empty: not known), and what it is about.
+
+    A task's judge found the files `outside` its `paths`; a branch has neither, nor a `kind` and `agents`.
+    """
 
     id: str
     head: str
     started_from: str = ""
     claims: Remit = NO_CLAIMS
+    kind: str | None = None
+    agents: frozenset[str] = frozenset()
+    paths: tuple[str, ...] = ()
+    outside: tuple[str, ...] = ()
 
 
 def examine(site: Site, definition: CiDefinition, main: str, subject: Subject) -> Examined:
@@ -58,8 +67,28 @@ def examine(site: Site, definition: CiDefinition, main: str, subject: Subject) -
         globs=site.config.land.protected,
     )
     reversals = find_reversals(site.repo, subject.head, main, subject.id, subject.started_from)
-    concerns = (*concerns, *_stray(site, work, subject.started_from))
+    concerns = (
+        *concerns,
+        *_gates(site, bench, work, kinds, subject),
+        *_outside(site, kinds, subject),
+        *_stray(site, work, subject.started_from),
+    )
     return Examined(concerns, reversals, unclaimed(reversals, subject.claims))
+
+
+def _gates(site: Site, bench: Workbench, work: OwnWork, kinds: ChangedKinds, subject: Subject) -> tuple[str, ...]:
+    gates = site.config.land.gate
+    if not gates:
+        return ()
+    counts = any(gate.lines is not None for gate in gates)
+    lines = max((count_lines(bench, base, work.head) for base in work.bases), default=0) if counts else 0
+    return gate_reasons(gates, ChangeSize(kinds.files, kinds.links, lines, subject.kind, subject.agents))
+
+
+def _outside(site: Site, kinds: ChangedKinds, subject: Subject) -> tuple[str, ...]:
+    if site.config.land.outside_paths == "allow":
+        return ()
+    return outside_reasons(subject.outside, {*kinds.files, *kinds.links}, subject.paths)
 
 
 def _stray(site: Site, work: OwnWork, began: str) -> tuple[str, ...]:
@@ -71,8 +100,16 @@ def _stray(site: Site, work: OwnWork, began: str) -> tuple[str, ...]:
 
 def subject_of(store: Store, task: Task, head: str) -> Subject:
     """A task, and what people said it is about. What an agent wrote into a brief claims nothing."""
-    last = task.worker
+    worker = task.worker
     by_agent = store.record(task.brief_seq).actor.startswith(WORKERS)
     words = "" if by_agent else f"{task.title}\n{read_brief(store, task)}"
-    claims = Remit(() if by_agent else task.paths, words)
-    return Subject(task.id, head, last.base if last is not None else "", claims)
+    return Subject(
+        task.id,
+        head,
+        started_from=worker.base if worker is not None else "",
+        claims=Remit(() if by_agent else task.paths, words),
+        kind=task.kind,
+        agents=frozenset(one.agent for one in task.attempts if one.agent and one.role is Role.WORK),
+        paths=task.paths,
+        outside=worker.outside if worker is not None else (),
+    )

@@ -14,7 +14,7 @@ from paddock.core.leases.decisions import end_attempt
 from paddock.core.merge.actions import StartRun
 from paddock.core.merge.estimate import timeout_seconds
 from paddock.core.merge.events import CompositionRefused, QueueEvent, RunEnded, RunStarted
-from paddock.core.merge.model import Entry, Queue, RefusalCause, Result
+from paddock.core.merge.model import Entry, Member, Queue, RefusalCause, Result
 from paddock.core.merge.passes import reusable_pass, tree_to_lean_on
 from paddock.fleet.checkpoints import checkpoint
 from paddock.fleet.clock import wait_for
@@ -134,10 +134,7 @@ def _compose(site: Site, action: StartRun, entries: Mapping[str, Entry]) -> Comp
     """The commit the run tests, built from its members. Blocks on git: called in a thread."""
     if not action.members:
         return Composed(action.base, action.base_tree)
-    parts = tuple(
-        NamedMember(member, entries[member.id].change.title if member.id in entries else "")
-        for member in action.members
-    )
+    parts = tuple(_named(member, entries) for member in action.members)
     unit = Unit(action.base, parts, Policy(site.config.land.policy))
     if (reversal := _unseen_reversal(site, action, entries)) is not None:
         return reversal
@@ -149,6 +146,13 @@ def _compose(site: Site, action: StartRun, entries: Mapping[str, Entry]) -> Comp
     return CompositionRefused(
         action.base, action.members, member.id, member.version, composed.cause, composed.paths, composed.against
     )
+
+
+def _named(member: Member, entries: Mapping[str, Entry]) -> NamedMember:
+    if member.id not in entries:
+        return NamedMember(member)
+    change = entries[member.id].change
+    return NamedMember(member, change.title, change.approved_by, change.reviewed_by)
 
 
 def _unseen_reversal(site: Site, action: StartRun, entries: Mapping[str, Entry]) -> CompositionRefused | None:

@@ -17,9 +17,9 @@ from paddock.git.landing.history import landed_heads
 from paddock.git.landing.linear import Span, write_rebased, write_squashed
 from paddock.git.landing.messages import (
     NamedMember,
-    change_trailer,
     merge_message,
     tested_trailer,
+    trailers_of,
     train_message,
     with_trailers,
 )
@@ -193,7 +193,7 @@ def _write_train(bench: Workbench, ground: _Ground, chain: tuple[_Step, ...]) ->
     alone = len(chain) == 1
     message = merge_message(parts[0]) if alone else train_message(parts)
     second = parts[0].member.head if alone else chain[-1].merge
-    trailers = (*(change_trailer(part.member) for part in parts), tested_trailer(chain[-1].tree))
+    trailers = (*(line for part in parts for line in trailers_of(part)), tested_trailer(chain[-1].tree))
     draft = CommitDraft(
         chain[-1].tree,
         (ground.base.sha, second),

@@ -46,6 +46,13 @@ def changed_kinds(bench: Workbench, before: str, after: str) -> ChangedKinds:
     return kinds_of(differences(bench, before, after))
 
 
+def count_lines(bench: Workbench, before: str, after: str) -> int:
+    """Lines that were added and removed; a rename counts on both sides, and files that are not text have no lines."""
+    rows = bench.git("diff-tree", "-r", "-z", "--numstat", "--no-renames", before, after).records
+    counts = (count for row in rows for count in row.split("\t", 2)[:2])
+    return sum(int(count) for count in counts if count.isdecimal())
+
+
 def kinds_of(changed: Mapping[str, Change]) -> ChangedKinds:
     is_link = {path: any(map(_is_link, versions)) for path, versions in changed.items()}
     return ChangedKinds(

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, replace
 
-from paddock.git.landing.messages import NamedMember, change_trailer, squash_message, with_trailers, without_claims
+from paddock.git.landing.messages import NamedMember, squash_message, trailers_of, with_trailers, without_claims
 from paddock.git.landing.workbench import Clash, CommitDraft, CommitFacts, Workbench, is_plain_identity
 
 REPLAYED_COMMITS_LIMIT = 200  # three git processes each; a longer branch lands as one commit
@@ -32,7 +32,7 @@ def write_squashed(bench: Workbench, span: Span, trailers: tuple[str, ...]) -> s
     squashed = squash_message(span.part, tuple(without_claims(commit.text.encode()).decode() for commit in commits))
     said = {line.casefold() for line in squashed.trailers}
     named = [line for line in coauthors if line.casefold() not in said][:_COAUTHORS_LIMIT]
-    all_trailers = (*squashed.trailers, *named, change_trailer(span.part.member), *trailers)
+    all_trailers = (*squashed.trailers, *named, *trailers_of(span.part), *trailers)
     message = with_trailers(squashed.text.encode(), all_trailers)
     draft = CommitDraft(span.tree, (span.parent,), author, span.committer, message)
     return bench.write_commit(draft)
@@ -40,7 +40,7 @@ def write_squashed(bench: Workbench, span: Span, trailers: tuple[str, ...]) -> s
 
 def write_rebased(bench: Workbench, span: Span, trailers: tuple[str, ...]) -> str | None:
     """The member's commits replayed in order, the last one with the trailers; None as for `replay`."""
-    return replay(bench, span, (change_trailer(span.part.member), *trailers))
+    return replay(bench, span, (*trailers_of(span.part), *trailers))
 
 
 def replay(bench: Workbench, span: Span, trailers: tuple[str, ...]) -> str | None:

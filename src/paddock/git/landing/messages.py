@@ -8,11 +8,15 @@ from paddock.core.merge.model import Member
 
 CHANGE_TRAILER = "Paddock-Change"
 TESTED_TRAILER = "Paddock-Tested"
+APPROVED_TRAILER = "Paddock-Approved"
+REVIEWED_TRAILER = "Paddock-Reviewed"
 
 _CLAIM = re.compile(r"(?P<id>[A-Za-z0-9][A-Za-z0-9._/-]{0,63})@v(?P<version>[0-9]{1,9}) (?P<head>[0-9a-f]{40,64})")
 _TRAILER_LINE = re.compile(rb"[A-Za-z0-9][A-Za-z0-9-]*: ")
-_OURS = re.compile(rb"^[ \t]*Paddock-(Change|Tested)[ \t]*:.*(\n|\Z)", re.IGNORECASE | re.MULTILINE)
+_OURS = re.compile(rb"^[ \t]*Paddock-(Change|Tested|Approved|Reviewed)[ \t]*:.*(\n|\Z)", re.IGNORECASE | re.MULTILINE)
 _TITLE_LIMIT = 100
+_NAME_LIMIT = 80
+_NAMED_REVIEWERS = 20
 _LISTED_SUBJECTS = 50
 _KEPT_TRAILERS = 100
 _BODY_LIMIT = 65_536
@@ -20,10 +24,13 @@ _BODY_LIMIT = 65_536
 
 @dataclass(frozen=True, slots=True)
 class NamedMember:
-    """A member of a unit and the words people know it by."""
+    """A member of a unit and the words people know it by. `approved_by` is the person who let it land, empty where
+    policy did; `reviewed_by` are the agents that have passed this version."""
 
     member: Member
     title: str = ""
+    approved_by: str = ""
+    reviewed_by: tuple[str, ...] = ()
 
     @property
     def shown_title(self) -> str:
@@ -32,6 +39,20 @@ class NamedMember:
 
 def change_trailer(member: Member) -> str:
     return f"{CHANGE_TRAILER}: {member.id}@v{member.version} {member.head}"
+
+
+def trailers_of(part: NamedMember) -> tuple[str, ...]:
+    """Which change it is, and who let exactly this version land."""
+    version = f"{part.member.id}@v{part.member.version}"
+    approved = (f"{APPROVED_TRAILER}: {version} by {_name(part.approved_by)}",) if part.approved_by else ()
+    names = ", ".join(map(_name, part.reviewed_by[:_NAMED_REVIEWERS]))
+    reviewed = (f"{REVIEWED_TRAILER}: {version} by {names}",) if names else ()
+    return (change_trailer(part.member), *reviewed, *approved)
+
+
+def _name(who: str) -> str:
+    """On one line, whatever it is."""
+    return printable(" ".join(who.split()), _NAME_LIMIT)
 
 
 def tested_trailer(tree: str) -> str:
