@@ -29,6 +29,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "approve": ("land", "Approve changes."),
     "reject": ("land", "Reject a change."),
     "resolve": ("land", "Resolve a conflict by hand."),
+    "revert": ("revert", "Take a landed change back."),
     "queue": ("queue", "Show and control the merge queue."),
     "sync": ("sync", "Bring your checkout up to date with main."),
     "convoy": ("convoy", "List convoys, or show one."),
@@ -56,7 +57,7 @@ GROUPS: dict[str, tuple[str, ...]] = {
     "Tasks": ("add", "edit", "retry", "cancel", "convoy"),
     "Run agents": ("run", "up", "down", "stop", "message"),
     "Inspect": ("status", "watch", "top", "web", "show", "tail", "diff", "log"),
-    "Land": ("land", "approve", "reject", "resolve", "queue", "sync"),
+    "Land": ("land", "approve", "reject", "resolve", "revert", "queue", "sync"),
     "Spending": ("costs", "budget", "limits", "fanout"),
     "Share and clean up": ("lease", "with-lease", "gc", "janitor"),
 }

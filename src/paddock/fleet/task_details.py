@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from paddock.core.board import Board
 from paddock.core.events import Acceptance, StopRequested, TaskApproved
+from paddock.core.intent.reverts import reverted_by
 from paddock.core.merge.model import Ending, Queue, Result
 from paddock.core.tasks.task import Attempt, Phase, Task
 from paddock.fleet.acceptance import read_acceptance
@@ -47,6 +48,15 @@ class TaskDetails:
     failed_ci: FailedCi | None
     settings: Mapping[str, tuple[str, ...]]
     accept: Acceptance | None = None
+    reverted: "Reversion | None" = None
+
+
+@dataclass(frozen=True, slots=True)
+class Reversion:
+    """The change that takes this one back, where it is in the queue or has landed; in `commit`, empty before."""
+
+    by: str
+    commit: str
 
 
 def look_into(workspace: Workspace, board: Board, task: Task) -> TaskDetails:
@@ -65,7 +75,16 @@ def look_into(workspace: Workspace, board: Board, task: Task) -> TaskDetails:
         FailedCi(failed, last_lines(workspace.site, failed).splitlines()) if failed is not None else None,
         {attempt.id: found for attempt in task.attempts if (found := changes_during(board, attempt))},
         accept,
+        _reversion_of(board, task),
     )
+
+
+def _reversion_of(board: Board, task: Task) -> Reversion | None:
+    queued = next((one.change.id for one in board.queue.entries.values() if one.change.reverts == task.id), None)
+    if queued is not None:
+        return Reversion(queued, "")
+    by = reverted_by(board, task.id)
+    return Reversion(by.id, by.commit or by.head) if by is not None else None
 
 
 def changes_during(board: Board, attempt: Attempt) -> tuple[str, ...]:

@@ -17,7 +17,7 @@ from paddock.core.intent.selection import Bulk, select_tasks
 from paddock.core.merge.events import ChangeRetried
 from paddock.core.merge.model import Change
 from paddock.core.tasks.conversations import find_homes
-from paddock.fleet.landing.approval import ApprovalRequest, approve
+from paddock.fleet.landing.approval import ApprovalRequest, Approved, approve
 from paddock.fleet.landing.conflicts import open_to_resolve
 from paddock.fleet.landing.entrance import (
     branch_head,
@@ -103,22 +103,7 @@ def queue_all(
     if not go_ahead(board, wanted, names, ctx.info_name or "land", branches=branches):
         return
     done = approve(workspace, ApprovalRequest(names, branches, message, repairs, bases, undo, expected))
-    waits = done.waits_on
-    rows = [
-        {
-            "id": one.id,
-            "version": one.version,
-            "head": one.head,
-            "waits_on": waits.get(one.id, ()),
-            "concerns": one.concerns,
-            "undoes": one.undoes,
-        }
-        for one in done.changes
-    ]
-    lines = [_queued_line(change, waits.get(change.id, ())) for change in done.changes]
-    if lines and not done.is_up:
-        lines += ["", "no daemon is running: `paddock up` or `paddock run` tests and lands what is queued"]
-    report(ctx, wanted, "\n".join(lines), {"queued": rows}, done.refused)
+    report(ctx, wanted, "\n".join(queued_lines(done)), {"queued": queued_rows(done)}, done.refused)
 
 
 def _expected(names: Sequence[TaskId], branches: Sequence[str], head: str | None) -> dict[TaskId, str]:
@@ -133,6 +118,27 @@ def _look_at_branches(workspace: Workspace, branches: tuple[str, ...]) -> None:
     """Raises PaddockError for the first one that cannot be queued."""
     for branch in branches:
         branch_head(workspace.site, branch)
+
+
+def queued_lines(done: Approved) -> list[str]:
+    lines = [_queued_line(change, done.waits_on.get(change.id, ())) for change in done.changes]
+    if lines and not done.is_up:
+        lines += ["", "no daemon is running: `paddock up` or `paddock run` tests and lands what is queued"]
+    return lines
+
+
+def queued_rows(done: Approved) -> list[dict[str, object]]:
+    return [
+        {
+            "id": one.id,
+            "version": one.version,
+            "head": one.head,
+            "waits_on": done.waits_on.get(one.id, ()),
+            "concerns": one.concerns,
+            "undoes": one.undoes,
+        }
+        for one in done.changes
+    ]
 
 
 def _queued_line(change: Change, waits_on: Sequence[str]) -> str:

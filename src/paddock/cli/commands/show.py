@@ -15,7 +15,7 @@ from paddock.core.events import Acceptance
 from paddock.core.ids import harmless, is_run, parse_run, parse_task
 from paddock.core.tasks.task import Attempt, Task
 from paddock.fleet.landing.unseen_loss import tell_lost_work
-from paddock.fleet.task_details import GivenApproval, TaskDetails, look_into
+from paddock.fleet.task_details import GivenApproval, Reversion, TaskDetails, look_into
 from paddock.views.tasks.task import role_words
 
 CI_LINES = 20
@@ -66,6 +66,10 @@ def _approval(given: GivenApproval) -> str:
     return f"by {given.by} at {clock(given.at)}{said}"
 
 
+def _reversion(back: Reversion) -> str:
+    return f"by {back.by}, {f'landed in {back.commit[:10]}' if back.commit else 'which is in the merge queue'}"
+
+
 def _lines(details: TaskDetails) -> list[str]:
     task = details.task
     lines = [f"{paint(task.id, bold=True)}  {cut(task.title, 100)}", f"  {badge(task.phase)} for {age(task.since)}"]
@@ -85,6 +89,7 @@ def _lines(details: TaskDetails) -> list[str]:
         ("branch", task.branch),
         ("head", task.head),
         ("approved", _approval(details.approval) if details.approval else ""),
+        ("reverted", _reversion(details.reverted) if details.reverted else ""),
         ("attempts", f"{task.started} of {task.allowed}" if task.started <= task.allowed else ""),
         ("attempt", _beyond(task) if task.started > task.allowed else ""),
         ("added", clock(task.created)),

@@ -13,7 +13,8 @@ from paddock.core.events import Draft
 from paddock.core.ids import TaskId, branch_change, resolve_folder
 from paddock.core.intent.landing import require_seen, require_wanted
 from paddock.core.intent.obstacles import TaskAction, require_possible
-from paddock.core.intent.queue import base_named
+from paddock.core.intent.queue import base_named, last_end
+from paddock.core.intent.reverts import require_not_reverted
 from paddock.core.intent.selection import RefusedTask
 from paddock.core.merge.model import Change
 from paddock.core.tasks.task import Phase
@@ -39,7 +40,8 @@ from paddock.store.protocol import Store
 class ApprovalRequest:
     """`message` is kept in the log. A change that `repairs` main is tested although main is red. `after` are queued
     changes that all of these wait for. With `undo` they may take landed work back. `expected` are the versions that
-    were seen, commit ids or beginnings of them: a task that is at another one is refused as Outdated."""
+    were seen, commit ids or beginnings of them: a task that is at another one is refused as Outdated. The branches are
+    the reverse of the landed change `reverts`. `along` is recorded with each of the changes, or not at all."""
 
     tasks: Sequence[TaskId] = ()
     branches: Sequence[str] = ()
@@ -48,6 +50,8 @@ class ApprovalRequest:
     after: Sequence[str] = ()
     undo: bool = False
     expected: Mapping[TaskId, str] = field(default_factory=dict)
+    reverts: str = ""
+    along: tuple[Draft, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +78,7 @@ def _approve(workspace: Workspace, store: Store, request: ApprovalRequest) -> Ap
     record_lost_work(workspace, store, request.tasks)
     held, refused = _hold_tasks(workspace, store, request)
     for branch in request.branches:
-        change = hold_branch(site, store.board(), branch, who.name)
+        change = _as_reverse(store.board(), hold_branch(site, store.board(), branch, who.name), request.reverts)
         require_wanted(change, f"--branch {branch}", undo=request.undo)
         held.append(change)
     changes = [
@@ -94,7 +98,7 @@ def _approve(workspace: Workspace, store: Store, request: ApprovalRequest) -> Ap
     queued = []
     for change in changes:
         try:
-            store.append(partial(_decide, change=change, lineage=lineage, note=request.message), who)
+            store.append(partial(_decide, change=change, lineage=lineage, request=request), who)
         except PaddockError as error:
             if change.task is None or len(request.tasks) == 1:
                 raise
@@ -107,14 +111,23 @@ def _approve(workspace: Workspace, store: Store, request: ApprovalRequest) -> Ap
     return Approved(queued, waits, DAEMON_LEASE in board.leases.held, refused)
 
 
-def _decide(board: Board, change: Change, lineage: Lineage, note: str) -> Sequence[Draft]:
+def _as_reverse(board: Board, change: Change, reverts: str) -> Change:
+    """A branch that was queued as the reverse of a landed change is that when it is queued again, too."""
+    last = last_end(board, change.branch)
+    of = reverts or (last.reverts if last is not None else "")
+    return replace(change, reverts=of, may_undo=True) if of else change
+
+
+def _decide(board: Board, change: Change, lineage: Lineage, request: ApprovalRequest) -> Sequence[Draft]:
     """Others may have decided about the task since it was looked at."""
     if change.task is not None:
         task = board.task(TaskId(change.task))
         require_possible(board, task, TaskAction.APPROVE)
         if task.phase is Phase.APPROVAL and task.head is not None:
             require_seen(task.id, change.head, task.head)
-    return queue_change(board, change, lineage, note)
+    if change.reverts:
+        require_not_reverted(board, change.reverts)
+    return [*queue_change(board, change, lineage, request.message), *request.along]
 
 
 def _hold_tasks(workspace: Workspace, store: Store, request: ApprovalRequest) -> tuple[list[Change], list[RefusedTask]]:

@@ -28,9 +28,17 @@ class ApprovalView(msgspec.Struct, frozen=True):
     message: str
 
 
+class ReversionView(msgspec.Struct, frozen=True):
+    """The change that takes the task's change back: in the queue, or `landed` in `commit`."""
+
+    by: str
+    landed: bool
+    commit: str | None
+
+
 def view_details(details: TaskDetails) -> dict[str, object]:
     """The task as `status` has it, and more."""
-    given, view = details.approval, msgspec.to_builtins(view_task(details.task))
+    given, back, view = details.approval, details.reverted, msgspec.to_builtins(view_task(details.task))
     return document(
         **view,
         brief=details.brief,
@@ -40,6 +48,7 @@ def view_details(details: TaskDetails) -> dict[str, object]:
         settings_changed=details.settings,
         accept=details.accept,
         approval=view_of(ApprovalView, given, at=iso(given.at)) if given is not None else None,
+        reverted=ReversionView(back.by, bool(back.commit), back.commit or None) if back is not None else None,
     )
 
 
