@@ -101,7 +101,7 @@ def test_show_is_the_same_task_with_its_brief(delivered: Cli) -> None:
     work = shown.pop("work")
     more = {"brief": "Rewrite the lexer", "dependents": ["t2"], "failed_ci": None, "approval": None, "accept": None}
     assert shown.pop("settings_changed") == {}
-    assert shown.pop("reverted") is None
+    assert (shown.pop("reverted"), shown.pop("comments")) == (None, 0)
     assert shown == {"schema": 1, **first, **more}
     assert set(work["t1.1"]) == {"worktree", "files", "tool_calls", "last_error", "stderr", "stopped"}
 

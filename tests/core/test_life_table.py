@@ -39,7 +39,8 @@ def task_in(phase: Phase) -> Task:
     """One that has been worked on: its attempt has ended, or is between two turns if the phase is `running`."""
     fresh = begin(T1, ev.TaskAdded("Fix it", "Fix it"), ev.Record(1, 0.0, "ana", 0, T1, None, ev.Unknown("", b""), b""))
     one = attempt(ended=None if phase is Phase.RUNNING else 5.0)
-    return msgspec.structs.replace(fresh, phase=phase, attempts=(one,), started=1, head=HEAD, base=BASE)
+    work = msgspec.structs.replace(fresh, phase=phase, attempts=(one,), started=1, head=HEAD, base=BASE)
+    return msgspec.structs.replace(work, comments=(7,))
 
 
 ENDED = ev.AttemptEnded(Outcome.DELIVERED, Step.APPROVAL, True, head=HEAD, base=BASE)
@@ -84,6 +85,9 @@ LEGAL: dict[str, tuple[TaskEvent, AttemptId | None, frozenset[Phase]]] = {
     "another head sent back": (rv.ReviewSentBack(BASE, 1, ("f1",), "Fix f1."), None, frozenset()),
     "passed": (rv.ReviewPassed(HEAD, 1, ("reviewer",)), None, frozenset({Phase.REVIEWING})),
     "another head passed": (rv.ReviewPassed(BASE, 1, ("reviewer",)), None, frozenset()),
+    "comment drafted": (ev.CommentDrafted("a.py", 3, "why?", head=HEAD), None, OPEN),
+    "unknown comment dropped": (ev.CommentDropped(8), None, frozenset()),
+    "unknown comment sent": (ev.CommentsSent((7, 8)), None, frozenset()),
     "queued": (qe.ChangeQueued(Change("t1", 1, HEAD, BASE, task="t1"), "ana"), None, AT_REST),
     "landed": (qe.TrainLanded("r1", BASE, HEAD), None, ALL),
     "found empty": (qe.ChangeFoundEmpty("t1", 1, BASE), None, ALL),
@@ -116,6 +120,13 @@ def test_an_event_happens_in_its_phases_and_in_no_other(name: str, phase: Phase)
     if phases == ALL:
         assert after.phase is MOVES.get((name, phase), phase)
         assert (after == task) is ((name, phase) not in MOVES)
+
+
+@pytest.mark.parametrize("phase", Phase)
+def test_comments_that_wait_may_be_dropped_or_sent_whatever_became_of_the_task(phase: Phase) -> None:
+    for event in (ev.CommentDropped(7), ev.CommentsSent((7,))):
+        task = task_in(phase)
+        assert evolve(task, event, record(event)) == msgspec.structs.replace(task, comments=())
 
 
 def test_every_event_of_a_task_is_in_the_table_and_in_this_test() -> None:

@@ -28,6 +28,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "land": ("land", "Approve changes and queue them for main."),
     "approve": ("land", "Approve changes."),
     "reject": ("land", "Reject a change."),
+    "comment": ("comment", "Comment on lines of a change."),
     "resolve": ("land", "Resolve a conflict by hand."),
     "revert": ("revert", "Take a landed change back."),
     "queue": ("queue", "Show and control the merge queue."),
@@ -57,7 +58,7 @@ GROUPS: dict[str, tuple[str, ...]] = {
     "Tasks": ("add", "edit", "retry", "cancel", "convoy"),
     "Run agents": ("run", "up", "down", "stop", "message"),
     "Inspect": ("status", "watch", "top", "web", "show", "tail", "diff", "log"),
-    "Land": ("land", "approve", "reject", "resolve", "revert", "queue", "sync"),
+    "Land": ("land", "approve", "reject", "comment", "resolve", "revert", "queue", "sync"),
     "Spending": ("costs", "budget", "limits", "fanout"),
     "Share and clean up": ("lease", "with-lease", "gc", "janitor"),
 }

@@ -209,6 +209,31 @@ class MessageSent(Event, frozen=True):
     text: str
 
 
+class CommentDrafted(Event, frozen=True):
+    """A person has something to say about a line of version `head`, and sends it later, with others. `line` is of the
+    file after the change, or with `side` old before it; `quote` is that line. Named by the record's sequence number."""
+
+    kind: ClassVar[str] = "comment.drafted"
+    path: str
+    line: int
+    text: str
+    side: str = "new"
+    quote: str = ""
+    head: str = ""
+
+
+class CommentDropped(Event, frozen=True):
+    kind: ClassVar[str] = "comment.dropped"
+    comment: int
+
+
+class CommentsSent(Event, frozen=True):
+    """They are in one message, or in the words of a rejection, recorded beside this."""
+
+    kind: ClassVar[str] = "comment.sent"
+    comments: tuple[int, ...]
+
+
 class QuestionAsked(Event, frozen=True):
     """An agent needs a person's answer, which is the next message to its task. Named by the record's number."""
 

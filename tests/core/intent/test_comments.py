@@ -121,3 +121,10 @@ def test_they_go_to_the_agent_as_one_message_or_with_a_rejection() -> None:
     ledger.write(rejected)
     with pytest.raises(PaddockError, match="nothing to reject"):
         comment_on(ledger.board, TaskId("t1"), CommentsRequest(two, then="reject"))
+
+
+def test_a_comment_on_another_version_says_so() -> None:
+    mixed = (LineComment("a.py", 1, "now", head="b" * 40), LineComment("a.py", 2, "then", "old", head="c" * 40))
+    told = word_comments(CommentsRequest(mixed, head="b" * 40))
+    assert "1. `a.py:1`\n   now" in told
+    assert "2. `a.py:2` (before your change) (in your earlier version cccccccccc)\n   then" in told

@@ -89,6 +89,7 @@ def _lines(details: TaskDetails) -> list[str]:
         ("branch", task.branch),
         ("head", task.head),
         ("approved", _approval(details.approval) if details.approval else ""),
+        ("comments", f"{len(task.comments)} to send: `paddock comment {task.id}`" if task.comments else ""),
         ("reverted", _reversion(details.reverted) if details.reverted else ""),
         ("attempts", f"{task.started} of {task.allowed}" if task.started <= task.allowed else ""),
         ("attempt", _beyond(task) if task.started > task.allowed else ""),

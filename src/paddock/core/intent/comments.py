@@ -22,13 +22,14 @@ _INDENT = "   "
 
 class LineComment(msgspec.Struct, frozen=True):
     """`path` is as the list of changed files names it. `line` is of the file after the change, or with `side` old
-    before it. `quote` is that line, as it was shown."""
+    before it. `quote` is that line, as it was shown. `head` is the version it is about, where that is known."""
 
     path: str
     line: int
     text: str
     side: Literal["new", "old"] = "new"
     quote: str = ""
+    head: str = ""
 
 
 class CommentsRequest(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -57,16 +58,17 @@ def word_comments(request: CommentsRequest) -> str:
     if len(comments) > MOST_COMMENTS:
         raise Misuse(f"{len(comments)} comments are more than {MOST_COMMENTS}", "send them in parts")
     for comment in comments:
-        _check(comment)
+        check_comment(comment)
     ordered = sorted(comments, key=lambda one: (one.path, one.line, one.side))
     version = f" at {printable(request.head, 64)[:10]}" if request.head else ""
     count = "One comment" if len(comments) == 1 else f"{len(comments)} comments"
     first = [_worded(request.message)] if request.message.strip() else []
-    told = [_tell(number, comment) for number, comment in enumerate(ordered, 1)]
+    told = [_tell(number, comment, request.head or "") for number, comment in enumerate(ordered, 1)]
     return "\n\n".join([*first, f"{count} on your change{version}:", *told])
 
 
-def _check(comment: LineComment) -> None:
+def check_comment(comment: LineComment) -> None:
+    """Raises Misuse."""
     if not comment.path or len(comment.path) > PATH_CHARS or not comment.path.isprintable():
         raise Misuse(f"`{printable(comment.path, 80)}` is no changed file", "take it from the list of changed files")
     if not 1 <= comment.line <= LAST_LINE:
@@ -81,8 +83,10 @@ def _check(comment: LineComment) -> None:
         )
 
 
-def _tell(number: int, comment: LineComment) -> str:
+def _tell(number: int, comment: LineComment, head: str) -> str:
     where = " (before your change)" if comment.side == "old" else ""
+    if comment.head and head and comment.head != head:
+        where += f" (in your earlier version {printable(comment.head, 64)[:10]})"
     quote = _cut(" ".join(harmless(comment.quote).split("\n")).strip())
     lines = [f"{number}. `{comment.path}:{comment.line}`{where}", *([f"{_INDENT}> {quote}"] if quote else [])]
     return "\n".join([*lines, *_indented(_worded(comment.text))])

@@ -57,6 +57,9 @@ PersonsEvent: TypeAlias = (
     | ev.MessageSent
     | ev.PlanAccepted
     | ev.PlanDropped
+    | ev.CommentDrafted
+    | ev.CommentDropped
+    | ev.CommentsSent
 )
 TaskEvent: TypeAlias = AttemptEvent | PersonsEvent | LandingEvent | rv.ReviewStep
 
@@ -174,6 +177,12 @@ def evolve(task: Task, event: TaskEvent, record: ev.Record) -> Task:  # noqa: C9
         case ev.PlanAccepted() | ev.PlanDropped(), Phase.DONE if _may_decide(task, event.plan):
             words = "accepted" if isinstance(event, ev.PlanAccepted) else "dropped"
             return replace(task, reason=f"its plan was {words}", decided=event.plan)
+        case ev.CommentDrafted(), phase if phase not in FINISHED and task.head is not None:
+            return replace(task, comments=(*task.comments, record.seq))
+        case ev.CommentDropped(), _ if event.comment in task.comments:
+            return _without_comments(task, (event.comment,))
+        case ev.CommentsSent(), _ if set(event.comments) <= set(task.comments):
+            return _without_comments(task, event.comments)
         # Reviewers
         case rv.ReviewSentBack(), Phase.REVIEWING if task.head == event.head and live is None:
             return _send_back(_hear(task, record), f"sent back by review, round {event.round}", at)
@@ -205,7 +214,7 @@ def evolve(task: Task, event: TaskEvent, record: ev.Record) -> Task:  # noqa: C9
             | ev.TaskBlocked() | ev.TaskApproved() | ev.TaskRejected() | ev.ChangeRevised() | ev.ChangeRebased()
             | ev.ApprovalRequired() | ev.MessageSent() | ev.AnswerRefused() | ev.QuestionAsked() | ev.ReportGiven()
             | ev.PlanProposed() | ev.PlanAccepted() | ev.PlanDropped() | rv.ReviewSentBack() | rv.ReviewPassed()
-            | qe.ChangeQueued()
+            | qe.ChangeQueued() | ev.CommentDrafted() | ev.CommentDropped() | ev.CommentsSent()
         ), _:  # fmt: skip
             raise illegal(record.attempt or task.id, task.phase, event)
         case _:
@@ -311,6 +320,10 @@ def _rebase(task: Task, event: ev.ChangeRebased) -> Task:
 
 def _hear(task: Task, record: ev.Record) -> Task:
     return replace(task, inbox=(*task.inbox, record.seq), question=0)
+
+
+def _without_comments(task: Task, gone: tuple[int, ...]) -> Task:
+    return replace(task, comments=tuple(seq for seq in task.comments if seq not in gone))
 
 
 def _read(task: Task, messages: tuple[int, ...]) -> Task:

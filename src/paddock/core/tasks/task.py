@@ -136,6 +136,7 @@ class Task(msgspec.Struct, frozen=True, array_like=True, gc=False):
     before it is accepted, `answer_seq` the one with the newest answer of a task that only reads, `question` the one
     with a question of its agent's that nobody has answered, `decided` the plan that a person has accepted or dropped;
     0 where there is none. A plan of its may have `max_tasks`, or as many as is usual if that is 0.
+    `comments` are the records of people's comments on its lines that nobody has sent yet.
     """
 
     id: TaskId
@@ -174,6 +175,7 @@ class Task(msgspec.Struct, frozen=True, array_like=True, gc=False):
     question: int = 0
     decided: int = 0
     max_tasks: int = 0
+    comments: tuple[int, ...] = ()
 
     @property
     def newest(self) -> int:

@@ -45,6 +45,8 @@ def describe(record: ev.Record, board: Board) -> str:
             return f"rejected by {printable(record.actor, 40)}{_quoted(message)}"
         case ev.TaskRetried():
             return f"retry requested by {printable(record.actor, 40)}"
+        case ev.CommentDrafted() | ev.CommentDropped() | ev.CommentsSent() as comment:
+            return _describe_comment(comment, printable(record.actor, 40))
         case ev.MessageSent(text=text):
             return f"message queued: {printable(' '.join(text.split()), 80)}"
         case ev.TurnStarted(messages=messages) if messages:
@@ -61,6 +63,16 @@ def describe(record: ev.Record, board: Board) -> str:
         case _:
             line = history.tell(record, lambda run: _landed_with(board, run))
             return printable(line.words, 200) if line is not None and not line.minor else ""
+
+
+def _describe_comment(event: ev.CommentDrafted | ev.CommentDropped | ev.CommentsSent, by: str) -> str:
+    match event:
+        case ev.CommentDrafted(path=path, line=line, text=text):
+            return f"comment on {printable(path, 60)}:{line} noted by {by}{_quoted(text)}"
+        case ev.CommentDropped():
+            return f"a comment dropped by {by}"
+        case ev.CommentsSent(comments=comments):
+            return f"{_count(len(comments), 'comment')} sent by {by}"
 
 
 def _landed_with(board: Board, run: str) -> list[str]:

@@ -48,6 +48,7 @@ def view_details(details: TaskDetails) -> dict[str, object]:
         settings_changed=details.settings,
         accept=details.accept,
         approval=view_of(ApprovalView, given, at=iso(given.at)) if given is not None else None,
+        comments=len(details.task.comments),
         reverted=ReversionView(back.by, bool(back.commit), back.commit or None) if back is not None else None,
     )
 
