@@ -173,13 +173,10 @@ def _section_lines(name: str, field: Field) -> list[str]:
     lines += _key_rows([entry for entry in inside.values() if entry.section is None], prefix)
     for nested, entry in inside.items():
         if entry.section is not None:
-            lines += [
-                "",
-                f"### `[[{name}.{nested}]]`",
-                "",
-                f"{_sentence(entry.description)} In the file only.",
-                "",
-            ]
+            is_list = isinstance(entry.default, tuple)
+            title = f"[[{name}.{nested}]]" if is_list else f"[{prefix}{nested}]"
+            words = f"{_sentence(entry.description)} {'In the file only.' if is_list else ''}".rstrip()
+            lines += ["", f"### `{title}`", "", words, ""]
             lines += _key_rows(list(fields_of(entry.section).values()), "")
     return lines
 

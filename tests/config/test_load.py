@@ -231,7 +231,7 @@ def test_an_agent_file_claude_understands_stops_nothing_though_it_is_no_yaml(tmp
     says = 'Use it for reviews. Examples: <example>Context: user: "look"</example>'
     (folder / "critic.md").write_text(f"---\nname: reviewer\ndescription: {says}\nmodel: opus\n---\nYou review.\n")
     agents = load_config(tmp_path, {}).config.agents
-    assert agents == {"reviewer": Agent(engine="claude", model="opus", brief="You review.")}
+    assert agents == {"reviewer": Agent(engine="claude", model="opus", brief="You review.", description=says)}
 
 
 @pytest.mark.parametrize("front", ["name: a: b", "name: 2026-13-40", "name: \x07", "[" * 5000])

@@ -106,12 +106,16 @@ def _with_seconds(
 
 
 def _seconds(value: Any, key: str, sources: Mapping[str, str], otherwise: str) -> Any:
-    """A bare number counts as seconds; what is neither text nor number is left to the conversion."""
     try:
-        if isinstance(value, str):
-            return parse_duration(value)
-        if isinstance(value, int | float) and not 0 <= value <= LONGEST_SECONDS:
-            raise ValueError(f"{value} seconds is not between 0 and a year")
+        return seconds_of(value)
     except ValueError as error:
         raise Misuse(f"{sources.get(key, otherwise)}: `{key}`: {error}") from None
+
+
+def seconds_of(value: Any) -> Any:
+    """A bare number counts as seconds; what is neither text nor number is left to the conversion. Raises ValueError."""
+    if isinstance(value, str):
+        return parse_duration(value)
+    if isinstance(value, int | float) and not 0 <= value <= LONGEST_SECONDS:
+        raise ValueError(f"{value} seconds is not between 0 and a year")
     return value

@@ -53,7 +53,7 @@ class Field:
             return text.lower() in ("true", "1", "yes")
         if self.is_duration or plain is str:
             return text
-        if plain is int:
+        if int in (plain, *map(_plain, get_args(plain))):
             try:
                 return int(text)
             except ValueError:

@@ -9,7 +9,7 @@ from typing import Any
 
 import msgspec
 
-from paddock.config.agents import read_agent_files
+from paddock.config.agents import BadAgentFile, scan_agent_files
 from paddock.config.convert import convert
 from paddock.config.fields import OWN_KEYS, Field, fields_of, known_keys
 from paddock.config.gates import check_gates
@@ -57,9 +57,8 @@ def load_config(
     sources: dict[str, str] = {}
     _check_keys(tree, Config, (), FILE_NAME)
     _note_sources(tree, (), FILE_NAME, sources)
-    if top is not None:
-        _add_agent_files(tree, top, sources)
-    warnings = _apply_environment(tree, environment, sources)
+    warnings = _add_agent_files(tree, top, sources) if top is not None else []
+    warnings += _apply_environment(tree, environment, sources)
     for key, text in (flags or {}).items():
         _set(tree, tuple(key.split(".")), text, "--set", sources)
     config = convert(tree, sources, FILE_NAME)
@@ -117,15 +116,21 @@ def _note_sources(tree: Mapping[str, Any], prefix: tuple[str, ...], source: str,
         sources[".".join((*prefix, key))] = source
 
 
-def _add_agent_files(tree: Tree, top: Path, sources: dict[str, str]) -> None:
-    """An agent of `paddock.toml` wins over a file of the same name."""
+def _add_agent_files(tree: Tree, top: Path, sources: dict[str, str]) -> list[str]:
+    """An agent of `paddock.toml` wins over a file of the same name. Warns about files that make no agent."""
     agents = tree.setdefault("agents", {})
+    warnings: list[str] = []
     if not isinstance(agents, dict):
-        return
-    for found in read_agent_files(top):
-        if found.name not in agents:
+        return warnings
+    for found in scan_agent_files(top):
+        if isinstance(found, BadAgentFile):
+            if found.fatal:
+                raise found.problem
+            warnings.append(f"{found.problem.message}: it is no agent")
+        elif found.name not in agents:
             agents[found.name] = found.settings
             _note_sources({found.name: found.settings}, ("agents",), found.path, sources)
+    return warnings
 
 
 def _apply_environment(tree: Tree, environment: Mapping[str, str], sources: dict[str, str]) -> list[str]:

@@ -258,6 +258,15 @@ class McpSettings(Section, frozen=True):
     )
 
 
+class AgentTimeouts(Section, frozen=True):
+    """When a turn of this agent is ended, where that differs from [timeouts]."""
+
+    start: Annotated[Seconds | None, Meta(description="time until the engine's first output")] = None
+    silence: Annotated[Seconds | None, Meta(description="time without output, while no tool runs")] = None
+    tool: Annotated[Seconds | None, Meta(description="time without output, while a tool runs")] = None
+    turn: Annotated[Seconds | None, Meta(description="time for a whole turn")] = None
+
+
 class Agent(Section, frozen=True):
     """A specialised worker, reviewer or planner."""
 
@@ -279,9 +288,7 @@ class Agent(Section, frozen=True):
     tools: Annotated[
         tuple[str, ...], Meta(description="the only tools its CLI may use, where the CLI can be told; none: all")
     ] = ()
-    timeouts: Annotated[
-        dict[str, Seconds], Meta(description="other deadlines than those of [timeouts]: start, silence, tool, turn")
-    ] = {}
+    timeouts: Annotated[AgentTimeouts, Meta(description="other deadlines than those of [timeouts]")] = AgentTimeouts()
     lease_owned: Annotated[bool, Meta(description="hold a lease on what it owns while it works")] = False
     attempt_usd: Annotated[
         Dollars | None, Meta(description="what one attempt may cost in dollars; default: `limits.attempt_usd`")

@@ -44,7 +44,7 @@ def check_title(title: str) -> None:
 def check_name(what: str, name: str) -> None:
     if not name or len(name) > 80 or not NAME_CHARACTERS.issuperset(name) or name[0] in "-.":
         raise Misuse(
-            f"`{printable(name, 80)}` is not a {what} name",
+            f"`{printable(name, 80)}` is not {'an' if what[0] in 'aeiou' else 'a'} {what} name",
             "use 1 to 80 letters, digits, `-`, `_` and `.`, not starting with `-` or `.`",
         )
 

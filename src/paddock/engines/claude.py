@@ -50,6 +50,7 @@ class ClaudeEngine(AgentCli):
         greets=True,
         tool_starts=True,
         meters=True,
+        tools=True,
     )
     passage = PASSAGE
     places = (
@@ -88,8 +89,17 @@ class ClaudeEngine(AgentCli):
 
     def words(self, request: TurnRequest, env: Mapping[str, str]) -> list[str]:
         chosen = (*option("--model", self.model(request)), *option("--resume", request.session_id))
-        return ["--dangerously-skip-permissions", *chosen]
+        return ["--dangerously-skip-permissions", *chosen, *_tools(request)]
 
     def extra_variables(self, request: TurnRequest) -> Mapping[str, str]:
         # Without it claude refuses to skip permissions for root.
         return {"IS_SANDBOX": "1"} if os.geteuid() == 0 else {}
+
+
+def _tools(request: TurnRequest) -> tuple[str, ...]:
+    """`--tools` takes away what is not named. `--allowedTools` takes nothing away, and where permissions are skipped no
+    rule such as `Bash(git *)` is asked for: the tool is there as a whole or not at all."""
+    if not request.tools:
+        return ()
+    built_in = (name.partition("(")[0].strip() for name in request.tools if not name.startswith("mcp__"))
+    return ("--tools", ",".join(dict.fromkeys(built_in)))

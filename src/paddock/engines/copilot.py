@@ -32,6 +32,7 @@ class CopilotEngine(AgentCli):
         model=True,
         greets=True,
         tool_starts=True,
+        tools=True,
     )
     passage = PASSAGE
     places = (
@@ -59,6 +60,7 @@ class CopilotEngine(AgentCli):
     def words(self, request: TurnRequest, env: Mapping[str, str]) -> list[str]:
         words = ["--allow-all-tools", "--allow-all-paths", "--disable-builtin-mcps"]
         words += option("--model", self.model(request))
+        words += [f"--available-tools={','.join(request.tools)}"] if request.tools else []
         return words + ([f"--resume={request.session_id}"] if request.session_id else [])
 
     def extra_variables(self, request: TurnRequest) -> Mapping[str, str]:

@@ -39,6 +39,7 @@ class GeminiEngine(AgentCli):
         model=True,
         greets=True,
         tool_starts=True,
+        tools=True,
     )
     passage = PASSAGE
     places = (
@@ -75,6 +76,8 @@ class GeminiEngine(AgentCli):
         settings: dict[str, object] = {"general": {"maxAttempts": 2, "retryFetchErrors": False}}
         if "GEMINI_API_KEY" in env:
             settings["security"] = {"auth": {"selectedType": "gemini-api-key"}}
+        if request.tools:
+            settings["tools"] = {"core": list(request.tools)}
         return (LaunchFile(_defaults_path(request), json.dumps(settings)),)
 
 

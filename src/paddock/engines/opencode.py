@@ -1,5 +1,6 @@
 """opencode (`opencode`)."""
 
+import json
 from collections.abc import Mapping
 from typing import ClassVar
 
@@ -45,7 +46,7 @@ class OpencodeEngine(AgentCli):
         logins=(".local/share/opencode/auth.json", ".config/opencode/opencode.json"),
     )
     capabilities = Capabilities(
-        resume=True, final_event=True, usage=True, cost=True, interactive=True, model=True, meters=True
+        resume=True, final_event=True, usage=True, cost=True, interactive=True, model=True, meters=True, tools=True
     )
     passage = PASSAGE
     places = (
@@ -89,6 +90,11 @@ class OpencodeEngine(AgentCli):
 
     def words(self, request: TurnRequest, env: Mapping[str, str]) -> list[str]:
         return ["--auto", *option("-m", self.model(request)), *option("-s", request.session_id)]
+
+    def extra_variables(self, request: TurnRequest) -> Mapping[str, str]:
+        """What is denied is denied, whatever --auto approves; of several rules the last one counts."""
+        rules = {"*": "deny", **dict.fromkeys(request.tools, "allow")}
+        return {"OPENCODE_PERMISSION": json.dumps(rules)} if request.tools else {}
 
 
 def _title(request: TurnRequest) -> str:

@@ -33,6 +33,7 @@ class Capabilities:
     `streams`: it prints as it goes, so that silence tells something. `tool_starts`: it tells when a tool begins.
     `meters`: it tells what it has used as it goes, not only at its end.
     `quota`: its calls count towards the quota of an account. `free`: nothing it does is ever billed.
+    `tools`: it can be told which tools it may use.
     `bound_to_folder`: a conversation can only be resumed, or only safely, in the folder it began in.
     """
 
@@ -49,6 +50,7 @@ class Capabilities:
     meters: bool = False
     quota: bool = True
     free: bool = False
+    tools: bool = False
     bound_to_folder: bool = True
 
 
@@ -57,7 +59,8 @@ class TurnRequest:
     """One turn to be started.
 
     `session_id` names the conversation to resume; None begins a new one, under `new_session_id` where the
-    engine lets us choose. `base_env` is the parent's environment, of which only allowed names pass;
+    engine lets us choose. `tools` are the only ones it may use, by the names its CLI gives them; none means all.
+    `base_env` is the parent's environment, of which only allowed names pass;
     `attempt_env` is set as it is. `folder` is the attempt's own place for side files, outside the worktree;
     `memory` is the conversation's own, for what it needs to go on in another attempt.
     """
@@ -70,6 +73,7 @@ class TurnRequest:
     session_id: str | None = None
     new_session_id: str | None = None
     model: str | None = None
+    tools: tuple[str, ...] = ()
     attempt: int = 1
     turn: int = 1
     git_dir: Path | None = None

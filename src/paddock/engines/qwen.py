@@ -1,5 +1,6 @@
 """Qwen Code (`qwen`), which speaks claude's stream."""
 
+import json
 from collections.abc import Mapping
 from pathlib import Path
 from typing import ClassVar
@@ -27,7 +28,7 @@ PASSAGE = Passage(
     ),
 )
 # Of its own accord qwen waits a minute after a refusal, ten times over.
-_DEFAULTS = '{"model":{"generationConfig":{"maxRetries":1,"retryInitialDelayMs":1000,"retryMaxDelayMs":5000}}}'
+_DEFAULTS = {"model": {"generationConfig": {"maxRetries": 1, "retryInitialDelayMs": 1000, "retryMaxDelayMs": 5000}}}
 
 
 class QwenEngine(AgentCli):
@@ -48,6 +49,7 @@ class QwenEngine(AgentCli):
         greets=True,
         tool_starts=True,
         meters=True,
+        tools=True,
     )
     passage = PASSAGE
     places = (
@@ -91,7 +93,8 @@ class QwenEngine(AgentCli):
 
     def files(self, request: TurnRequest, env: Mapping[str, str]) -> tuple[LaunchFile, ...]:
         """qwen's lowest layer of settings: the user's own still win."""
-        return (LaunchFile(_defaults_path(request), _DEFAULTS),)
+        settings = {**_DEFAULTS, "tools": {"core": list(request.tools)}} if request.tools else _DEFAULTS
+        return (LaunchFile(_defaults_path(request), json.dumps(settings)),)
 
 
 def _defaults_path(request: TurnRequest) -> Path:

@@ -152,10 +152,15 @@ class Site:
             f"cannot create worktrees in `{path}`: {reason}", "set `[worktrees] root` to a folder you may write to"
         )
 
-    @property
-    def limits(self) -> TurnLimits:
-        times = self.config.timeouts
-        return TurnLimits(times.start, times.silence, times.turn, times.tool)
+    def turn_limits(self, task: Task) -> TurnLimits:
+        """The deadlines of a turn: those of the task's agent, or else of [timeouts]."""
+        times, own = self.config.timeouts, self.agent_of(task).timeouts
+        return TurnLimits(
+            times.start if own.start is None else own.start,
+            times.silence if own.silence is None else own.silence,
+            times.turn if own.turn is None else own.turn,
+            times.tool if own.tool is None else own.tool,
+        )
 
     @cached_property
     def attempts_folder(self) -> Path:
@@ -214,6 +219,10 @@ class Site:
 
     def agent_of(self, task: Task) -> Agent:
         return self.config.agents.get(task.agent or "", NO_AGENT)
+
+    def paths_of(self, task: Task) -> tuple[str, ...]:
+        """The globs of what an attempt at the task may change, as its prompt says; none: everything."""
+        return tuple(dict.fromkeys((*task.paths, *self.agent_of(task).owns)))
 
     def loop_limits(self, task: Task) -> LoopLimits:
         limits, agent = self.config.limits, self.agent_of(task)

@@ -215,3 +215,28 @@ def test_copilot_stays_offline_with_a_provider_of_ones_own(place: Place) -> None
     own = load_engine("copilot").launch(place.request(base_env={"COPILOT_PROVIDER_BASE_URL": "http://127.0.0.1:1"}))
     assert own.env["COPILOT_OFFLINE"] == "true"
     assert "COPILOT_OFFLINE" not in load_engine("copilot").launch(place.request(base_env={})).env
+
+
+@pytest.mark.parametrize(
+    ("name", "told"),
+    [
+        ("claude", "--tools Read,Bash"),
+        ("copilot", "--available-tools=Read,Bash(git *)"),
+        ("opencode", '{"*": "deny", "Read": "allow", "Bash(git *)": "allow"}'),
+        ("gemini", '"tools": {"core": ["Read", "Bash(git *)"]}'),
+        ("qwen", '"tools": {"core": ["Read", "Bash(git *)"]}'),
+        *((name, "") for name in ("codex", "aider", "cn")),
+    ],
+)
+def test_an_engine_that_can_be_told_gets_its_agents_tools_and_the_others_say_that_they_cannot(
+    name: str, told: str, place: Place
+) -> None:
+    engine = load_engine(name, {})
+    assert engine.capabilities.tools is bool(told)
+
+    def all_words(tools: tuple[str, ...]) -> str:
+        launch = engine.launch(place.request(tools=tools))
+        return " ".join((*launch.argv, *launch.env.values(), *(file.content for file in launch.files)))
+
+    assert told in all_words(("Read", "Bash(git *)"))
+    assert not told or told not in all_words(())

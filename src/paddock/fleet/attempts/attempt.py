@@ -292,6 +292,7 @@ class AttemptRun:
             partial(self._hear, account),
             Purse(self._site, self._ledger, self.task_id, attempt).afford,
             self._site.loop_limits(task),
+            self._site.turn_limits(task),
         )
         if adopted:
             await self.turn.reader.catch_up()

@@ -48,7 +48,7 @@ def assignment_of(site: Site, store: Store, task: Task, results: str = "") -> As
         branch=task.branch or branch_name(task.id, task.title, site.label),
         brief=agent.brief,
         title=task.title,
-        paths=tuple(dict.fromkeys((*task.paths, *agent.owns))),
+        paths=site.paths_of(task),
         results=results,
     )
 

@@ -15,6 +15,7 @@ from paddock.core.ids import AttemptId, attempt_number, task_of
 from paddock.core.money.budget import Cost
 from paddock.core.money.prices import PriceBook
 from paddock.core.summary import Final, TurnSummary, main_model, turn_usage, uncounted_calls
+from paddock.core.tasks.deadlines import TurnLimits
 from paddock.core.tasks.repetition import LoopLimits, why_looping
 from paddock.core.tasks.standstill import why_stuck
 from paddock.core.tasks.task import Attempt, Task
@@ -100,6 +101,7 @@ def describe_turn(
             session_id=plan.session,
             new_session_id=new_session_id(attempt.id, site.marker, attempt.turn),
             model=attempt.model or site.agent_of(task).model or None,
+            tools=site.agent_of(task).tools,
             attempt=attempt_number(attempt.id),
             turn=attempt.turn,
             git_dir=worktree.git_dir,
@@ -176,6 +178,7 @@ class TurnRun:
         heard: Heard,
         afford: Afford,
         loops: LoopLimits,
+        limits: TurnLimits,
     ) -> None:
         self._site = site
         self._attempt = attempt
@@ -188,7 +191,7 @@ class TurnRun:
         self._loops = loops
         self.reader = TurnReader(engine, self._sessions, self._turn, heard, site.clock, launch.session_log)
         self._clock = TurnClock(
-            site.limits,
+            limits,
             engine.capabilities,
             lambda: self.reader.tools,
             lambda since: self._sessions.runs_child(self._turn, site.clock.now() - (_steady_now() - since)),
