@@ -186,3 +186,20 @@ def test_a_pattern_built_to_explode_is_answered_at_once() -> None:
     assert globs_overlap("**/" * 30 + "*a*a*a*a*a*b", "**/" * 30 + "a" * 60 + "b")
     assert globs_overlap("{a,b}" * 60, "anything")
     assert not globs_overlap("*a" * 80, "b" * 200)
+
+
+@pytest.mark.parametrize(
+    ("pattern", "path", "as_written", "in_both_cases"),
+    [
+        ("src/**", "src/a.py", True, True),
+        ("src/**", "SRC/a.py", False, True),
+        ("src/[a-z].py", "src/A.py", False, True),
+        ("src/[!a-z].py", "src/A.py", True, True),
+        ("src/*.py", "src/A.py", True, True),
+        ("docs", "docs/x/y.md", True, True),
+        ("straße/*", "STRAßE/x", False, True),
+    ],
+)
+def test_letters_may_count_as_they_are_written(pattern: str, path: str, as_written: bool, in_both_cases: bool) -> None:
+    assert matches_file(pattern, path, cased=True) is as_written
+    assert matches_file(pattern, path) is in_both_cases

@@ -28,6 +28,27 @@ def refused_request(fault: RequestFault, **more: object) -> TurnSummary:
 
 
 ROWS = [
+    pytest.param(
+        AttemptFacts(exit=0, summary=WORKED, commits=1, outside=("a", "b"), may_stray=False),
+        "strayed",
+        "it changed 2 files outside its paths: a, b",
+        id="outside",
+    ),
+    pytest.param(
+        AttemptFacts(exit=0, summary=WORKED, commits=1, dirty=3, outside=tuple("abcdefg"), may_stray=False),
+        "strayed",
+        "7 files outside its paths: a, b, c, d, e and 2 more",
+        id="outside-and-uncommitted",
+    ),
+    pytest.param(
+        AttemptFacts(exit=0, summary=WORKED, commits=1, outside=("a",)), "delivered", "1 commit", id="outside-allowed"
+    ),
+    pytest.param(
+        AttemptFacts(exit=1, summary=WORKED, commits=1, outside=("a",), may_stray=False),
+        "crashed",
+        "exit 1",
+        id="outside-but-crashed",
+    ),
     pytest.param(AttemptFacts(exit=0, summary=WORKED, commits=2), "delivered", "2 commits", id="commits"),
     pytest.param(
         AttemptFacts(exit=0, summary=WORKED, commits=2, nothing_new=True),

@@ -32,9 +32,10 @@ _TASK_FIELDS = (
     "role",
     "inputs",
     "accept",
+    "labels",
 )
 _FILE_FIELDS = ("convoy", "title", "defaults", "tasks")
-_DEFAULT_FIELDS = ("agent", "engine", "priority", "paths", "attempts", "kind", "role", "accept")
+_DEFAULT_FIELDS = ("agent", "engine", "priority", "paths", "attempts", "kind", "role", "accept", "labels")
 _HEADING = re.compile(r"^##\s+(?P<title>.+?)\s*(?:\{#(?P<key>[\w.-]+)\})?\s*$")
 _FIELD_LINE = re.compile(r"^(?P<name>[a-z]+):\s*(?P<value>.*)$")
 
@@ -151,6 +152,7 @@ def _spec(entry: Any, defaults: Mapping[str, Any], where: str) -> TaskSpec:
         accept=read_acceptance(merged.get("accept"), where),
         role=read_role(_text(merged, "role", where), where),
         inputs=_list(merged, "inputs", where),
+        labels=_list(merged, "labels", where),
     )
 
 

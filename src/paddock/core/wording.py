@@ -9,6 +9,7 @@ BRIEF_LIMIT = 256 * 1024
 TITLE_LIMIT = 200
 PRIORITY_LIMIT = 1000
 ATTEMPTS_LIMIT = 100
+LABELS_LIMIT = 50
 NAME_CHARACTERS = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.")
 
 
@@ -74,6 +75,17 @@ def check_paths(paths: Sequence[str]) -> None:
             raise Misuse(
                 f"`{printable(path)}` is not a path inside the repository",
                 "paths are globs such as `src/api/**`",
+            )
+
+
+def check_labels(labels: Sequence[str]) -> None:
+    if len(labels) > LABELS_LIMIT:
+        raise Misuse(f"{len(labels)} labels are more than {LABELS_LIMIT}", "a few words that say what it is about do")
+    for label in labels:
+        if not label.strip() or len(label) > 80 or not label.isprintable() or "," in label or label != label.strip():
+            raise Misuse(
+                f"`{printable(label, 80)}` is not a label",
+                "a label is 1 to 80 printable characters, without a comma: `area/parser`",
             )
 
 

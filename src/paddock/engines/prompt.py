@@ -17,6 +17,11 @@ NOTHING_COMMITTED = """\
 You said that you were done, but nothing was committed on branch `{branch}`. Do the work and commit it there. If \
 nothing needs to change, end with this line:
 {noop} <reason>"""
+STRAYED = """\
+Your change was not accepted, because it touches files outside your paths:
+{files}
+Put each of them back as it was (`git checkout {base} -- FILE`; remove a file that is not there) and commit that. \
+Change nothing outside your paths."""
 BEGUN_BEFORE = "Earlier work on this task was interrupted. Look at what is there and go on from it."
 CONTINUE = "Your last turn was interrupted. Look at the state of your worktree and go on where you left off."
 
@@ -64,6 +69,11 @@ def next_prompt(assignment: Assignment, message: str, so_far: EarlierWork | None
 def nothing_committed(assignment: Assignment) -> str:
     """For an agent whose last attempt left nothing."""
     return NOTHING_COMMITTED.format(branch=assignment.branch, noop=NOOP_WORD)
+
+
+def strayed_outside(files: Sequence[str], base: str) -> str:
+    """For an agent whose last attempt changed what it must not; `base` is the commit to put it back to."""
+    return STRAYED.format(files="\n".join(_listed("", files, _LISTED_FILES)[1:]), base=base[:12])
 
 
 def _assignment_sections(assignment: Assignment) -> list[str]:

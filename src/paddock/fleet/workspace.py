@@ -148,11 +148,12 @@ class Workspace:
     def known(self) -> "Known":
         """The agents, engines and kinds of work that tasks may name."""
         from paddock.core.intent.tasks import Known
+        from paddock.core.routing import Candidate
         from paddock.engines.registry import engine_names
 
         agents, engines = self.config.agents, self.config.engines
-        takers = {kind: name for name, agent in reversed(agents.items()) for kind in agent.kinds}
-        return Known(frozenset(agents), frozenset((*engine_names(), *engines)), takers)
+        roster = tuple(Candidate(name, a.role, a.owns, a.kinds, a.labels) for name, a in agents.items())
+        return Known(frozenset(agents), frozenset((*engine_names(), *engines)), roster)
 
     def read(self, patience_seconds: float | None = None) -> Store:
         """`patience_seconds` is for a log that another program has locked."""

@@ -1,7 +1,7 @@
 """What an attempt's branch shows, for the judge: facts, no verdicts, nothing changed."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from paddock.git.repo import Repo
 
@@ -10,9 +10,12 @@ _EDGE = "-"
 
 @dataclass(frozen=True, slots=True)
 class DiffStat:
+    """`names` are the files' paths; of a file that was renamed, the old one and the new one."""
+
     files: int = 0
     insertions: int = 0
     deletions: int = 0
+    names: tuple[str, ...] = field(default=(), compare=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,4 +86,5 @@ def _add_up(numstat: Iterable[str]) -> DiffStat:
         files=len(rows),
         insertions=sum(int(row[0]) for row in rows if row[0] != "-"),
         deletions=sum(int(row[1]) for row in rows if row[1] != "-"),
+        names=tuple(row[2] for row in rows),
     )

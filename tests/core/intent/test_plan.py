@@ -8,11 +8,12 @@ from paddock.core.ids import TaskId
 from paddock.core.intent.plan import PlanRequest, accept_plan, drop_plan, request_plan, require_open_plan
 from paddock.core.intent.tasks import Known, send_message
 from paddock.core.plan.plan import Plan, PlannedTask, encode_plan
+from paddock.core.routing import Candidate
 from paddock.core.tasks.task import Phase
 from paddock.core.tasks.vocabulary import Outcome, Role, Step
 from tests.core.ledger import Ledger
 
-KNOWN = Known(frozenset({"fixer"}), frozenset({"claude"}), {"docs": "fixer"})
+KNOWN = Known(frozenset({"fixer"}), frozenset({"claude"}), (Candidate("fixer", kinds=("docs",)),))
 T1 = TaskId("t1")
 PLAN = Plan(
     "strict",
@@ -122,4 +123,4 @@ def test_a_task_that_makes_no_plan_has_none_to_accept(ledger: Ledger) -> None:
 def test_a_plan_that_does_not_fit_any_more_adds_nothing(ledger: Ledger) -> None:
     seq = propose(ledger)
     with pytest.raises(Misuse, match="there is no kind `docs`"):
-        accept_plan(ledger.board, T1, seq, PLAN, Known(frozenset({"x"}), takers={"code": "x"}))
+        accept_plan(ledger.board, T1, seq, PLAN, Known(frozenset({"x"}), roster=(Candidate("x", kinds=("code",)),)))

@@ -30,6 +30,7 @@ from paddock.fleet.bulk import record_each
 @click.option("--after", metavar="t3,t4", help="The complete list of tasks it waits for; empty for none.")
 @click.option("--priority", type=int)
 @click.option("--paths", metavar="GLOB,GLOB", help="The complete list of paths it may change; empty for any.")
+@click.option("--labels", metavar="LABEL,LABEL", help="The complete list of its labels; empty for none.")
 @click.option("--attempts", type=int)
 @takes_acceptance(" Replaces what was to be accepted before; empty removes it.")
 @prints_json
@@ -45,6 +46,7 @@ def edit_command(
     after: str | None,
     priority: int | None,
     paths: str | None,
+    labels: str | None,
     attempts: int | None,
     accept: tuple[str, ...],
     accept_file: tuple[str, ...],
@@ -60,6 +62,7 @@ def edit_command(
         after=UNSET if after is None else tuple(parse_task(part) for part in split_list(after)),
         priority=UNSET if priority is None else priority,
         paths=UNSET if paths is None else split_list(paths),
+        labels=UNSET if labels is None else split_list(labels),
         attempts=UNSET if attempts is None else attempts,
         task_kind=UNSET if kind is None else kind or None,
         accept=read_accept_options(ctx, workspace, tuple(filter(None, accept)), tuple(filter(None, accept_file)))

@@ -80,6 +80,7 @@ def _lines(details: TaskDetails) -> list[str]:
         ("engine", task.engine),
         ("kind", task.kind),
         ("role", task.role.value if task.role.only_reads else ""),
+        ("labels", ", ".join(task.labels)),
         ("convoy", task.convoy),
         ("after", ", ".join(task.after)),
         ("inputs", ", ".join(task.inputs)),

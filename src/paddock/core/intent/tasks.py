@@ -1,7 +1,7 @@
 """What people ask for, turned into events or refused: pure decisions over the board."""
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 
 from msgspec import UNSET
 from msgspec.structs import replace
@@ -12,11 +12,13 @@ from paddock.core.errors import Misuse, PaddockError
 from paddock.core.ids import TaskId, printable, task_id
 from paddock.core.intent.acceptance import check_acceptance
 from paddock.core.intent.obstacles import TaskAction, require_possible
+from paddock.core.routing import AGENT_ROLE, Candidate, Route, Work, past_in, route
 from paddock.core.tasks.task import Task
 from paddock.core.tasks.vocabulary import Role
 from paddock.core.wording import (
     check_brief,
     check_known,
+    check_labels,
     check_name,
     check_numbers,
     check_paths,
@@ -45,6 +47,7 @@ class TaskSpec:
     attempts: int = 3
     where: str = ""
     kind: str | None = None
+    labels: tuple[str, ...] = ()
     accept: ev.Acceptance | None = None
     role: Role = Role.WORK
     inputs: tuple[str, ...] = ()
@@ -56,11 +59,16 @@ class TaskSpec:
 
 @dataclass(frozen=True, slots=True)
 class Known:
-    """The agents and engines the configuration knows; `takers` is the agent that takes a kind of work."""
+    """The agents and engines the configuration knows; `roster` is what the agents declare."""
 
     agents: frozenset[str] = frozenset()
     engines: frozenset[str] = frozenset()
-    takers: Mapping[str, str] = field(default_factory=dict)
+    roster: tuple[Candidate, ...] = ()
+
+    @property
+    def kinds(self) -> frozenset[str]:
+        """The kinds of work that agents take."""
+        return frozenset(kind for one in self.roster for kind in one.kinds)
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,9 +102,14 @@ def add_tasks(board: Board, batch: Batch, known: Known) -> list[ev.Draft]:
         )
         if spec.key is not None:
             ids[spec.key] = new
-        added = replace(_added(spec, batch.convoy, known), after=after, inputs=inputs)
+        added = replace(_added(board, spec, batch.convoy, known), after=after, inputs=inputs)
         drafts.append(ev.Draft(added, task=new))
     return drafts
+
+
+def choose_agent(board: Board, work: Work, known: Known) -> Route:
+    """Who gets a task like this."""
+    return route(work, known.roster, past_in(board, work.kind))
 
 
 def cancel_tasks(board: Board, tasks: Iterable[TaskId], reason: str) -> list[ev.Draft]:
@@ -127,10 +140,22 @@ def edit_task(board: Board, name: TaskId, edit: ev.TaskEdited, known: Known) -> 
             f"run `paddock stop {name}` first, or send a follow-up with `paddock message {name} …`",
         )
     _check_edit(board, task, edit, known)
-    taker = known.takers.get(edit.task_kind or "") if edit.task_kind is not UNSET else None
-    if taker is not None and edit.agent is UNSET:
-        edit = replace(edit, agent=taker)
+    if (agent := _newly_chosen(board, task, edit, known)) is not None:
+        edit = replace(edit, agent=agent)
     return [ev.Draft(edit, task=name)]
+
+
+def _newly_chosen(board: Board, task: Task, edit: ev.TaskEdited, known: Known) -> str | None:
+    """A new kind brings its agent. Paths and labels bring one to a task that has none yet."""
+    if edit.agent is not UNSET or task.live_attempt is not None:
+        return None
+    brings = bool(edit.task_kind) or (task.agent is None and (edit.paths, edit.labels) != (UNSET, UNSET))
+    if not brings:
+        return None
+    paths = task.paths if edit.paths is UNSET else edit.paths
+    labels = task.labels if edit.labels is UNSET else edit.labels
+    kind = task.kind if edit.task_kind is UNSET else edit.task_kind
+    return choose_agent(board, Work(paths, kind, labels, role=AGENT_ROLE[task.role]), known).agent
 
 
 def stop_tasks(board: Board, tasks: Iterable[TaskId], reason: str) -> list[ev.Draft]:
@@ -160,6 +185,7 @@ def _check_spec(spec: TaskSpec, known: Known) -> None:
             check_title(spec.title)
         check_numbers(attempts=spec.attempts, priority=spec.priority)
         check_paths(spec.paths)
+        check_labels(spec.labels)
         if spec.agent is not None:
             check_known("agent", spec.agent, known.agents)
         if spec.engine is not None:
@@ -177,15 +203,16 @@ def _check_spec(spec: TaskSpec, known: Known) -> None:
 def _check_kind(kind: str, known: Known) -> None:
     """Any word, until agents declare which kinds they take: then an unknown one is a typo."""
     check_name("kind", kind)
-    if known.takers:
-        check_known("kind", kind, known.takers)
+    if known.kinds:
+        check_known("kind", kind, known.kinds)
 
 
-def _added(spec: TaskSpec, convoy: str | None, known: Known) -> ev.TaskAdded:
+def _added(board: Board, spec: TaskSpec, convoy: str | None, known: Known) -> ev.TaskAdded:
+    work = Work(spec.paths, spec.kind, spec.labels, spec.agent, AGENT_ROLE[spec.role])
     return ev.TaskAdded(
         title=spec.title if spec.title is not None else derive_title(spec.brief),
         brief=spec.brief,
-        agent=spec.agent or known.takers.get(spec.kind or ""),
+        agent=choose_agent(board, work, known).agent,
         engine=spec.engine,
         convoy=convoy,
         priority=spec.priority,
@@ -194,6 +221,7 @@ def _added(spec: TaskSpec, convoy: str | None, known: Known) -> ev.TaskAdded:
         task_kind=spec.kind,
         accept=spec.accept,
         role=spec.role,
+        labels=spec.labels,
     )
 
 
@@ -269,6 +297,8 @@ def _check_edit(board: Board, task: Task, edit: ev.TaskEdited, known: Known) -> 
         check_paths(edit.paths)
     if edit.accept is not UNSET and edit.accept is not None:
         check_acceptance(edit.accept)
+    if edit.labels is not UNSET:
+        check_labels(edit.labels)
     if edit.after is not UNSET:
         _check_no_cycle(board, task, edit.after)
 

@@ -50,11 +50,12 @@ def matches_path(pattern: str, path: str) -> bool:
     return globs_overlap(pattern, _quote(path))
 
 
-def matches_file(pattern: str, path: str) -> bool:
-    """`matches_path` for a path that is known to be a file: what would match only below it does not count."""
+def matches_file(pattern: str, path: str, *, cased: bool = False) -> bool:
+    """`matches_path` for a path that is known to be a file: what would match only below it does not count. `cased`:
+    a letter matches only as it is written."""
     parts = unicodedata.normalize("NFC", path).split("/")
-    exact = tuple(_compile_segment(_quote(part), classes=False) for part in parts if part)
-    return any(_paths_meet(compiled, exact) for compiled in _compile(pattern))
+    exact = tuple(_compile_segment(_quote(part), classes=False, cased=cased) for part in parts if part)
+    return any(_paths_meet(compiled, exact) for compiled in _compile(pattern, cased=cased))
 
 
 def _quote(path: str) -> str:
@@ -62,14 +63,14 @@ def _quote(path: str) -> str:
 
 
 @lru_cache(maxsize=4096)
-def _compile(pattern: str) -> tuple[Path, ...]:
+def _compile(pattern: str, *, cased: bool = False) -> tuple[Path, ...]:
     normal = unicodedata.normalize("NFC", pattern)
     readings = list(_expand_braces(normal)) if "{" in normal else [normal]
     if len(readings) > MAX_ALTERNATIVES:
         return (EVERYTHING,)
-    paths = [_compile_path(reading, classes=True) for reading in readings]
+    paths = [_compile_path(reading, classes=True, cased=cased) for reading in readings]
     if "[" in normal or "{" in normal:
-        paths.append(_compile_path(normal, classes=False))
+        paths.append(_compile_path(normal, classes=False, cased=cased))
     return tuple(dict.fromkeys(paths))
 
 
@@ -116,7 +117,7 @@ def _is_quoted(pattern: str, index: int) -> bool:
     return backslashes % 2 == 1
 
 
-def _compile_path(pattern: str, *, classes: bool) -> Path:
+def _compile_path(pattern: str, *, classes: bool, cased: bool) -> Path:
     segments: list[Segment | None] = []
     for text in pattern.split("/"):
         if text in ("", "."):
@@ -129,7 +130,7 @@ def _compile_path(pattern: str, *, classes: bool) -> Path:
             if not segments or segments[-1] is not None:
                 segments.append(None)
         else:
-            segments.append(_compile_segment(text, classes=classes))
+            segments.append(_compile_segment(text, classes=classes, cased=cased))
     if not segments:
         return EVERYTHING
     names_a_folder = pattern.endswith("/") or not _has_wildcard(pattern.rsplit("/", 1)[-1])
@@ -142,14 +143,14 @@ def _has_wildcard(text: str) -> bool:
     return any(char in "*?[" and not _is_quoted(text, at) for at, char in enumerate(text))
 
 
-def _compile_segment(text: str, *, classes: bool) -> Segment:
+def _compile_segment(text: str, *, classes: bool, cased: bool = False) -> Segment:
     atoms: list[OneOf | None] = []
     at = 0
     while at < len(text):
         char = text[at]
         end = _class_end(text, at) if char == "[" and classes else -1
         if end > 0:
-            atoms.append(_compile_class(text[at + 1 : end]))
+            atoms.append(_compile_class(text[at + 1 : end], cased=cased))
             at = end
         elif char == "*":
             if not atoms or atoms[-1] is not None:
@@ -159,7 +160,8 @@ def _compile_segment(text: str, *, classes: bool) -> Segment:
         else:
             if char == "\\" and at + 1 < len(text):
                 at += 1
-            atoms.append(OneOf(_both_cases(((ord(text[at]), ord(text[at])),))))
+            letter = ((ord(text[at]), ord(text[at])),)
+            atoms.append(OneOf(letter if cased else _both_cases(letter)))
         at += 1
     return tuple(atoms)
 
@@ -172,7 +174,7 @@ def _class_end(text: str, start: int) -> int:
     return text.find("]", first + 1)
 
 
-def _compile_class(body: str) -> OneOf:
+def _compile_class(body: str, *, cased: bool) -> OneOf:
     negated = body[:1] in ("!", "^")
     members = body[1:] if negated else body
     if "\\" in members or "[:" in members:
@@ -187,7 +189,8 @@ def _compile_class(body: str) -> OneOf:
             ranges.append((ord(members[at]), ord(members[at])))
             at += 1
     kept = tuple(sorted(r for r in ranges if r[0] <= r[1]))
-    return OneOf(_both_cases(_complement(kept) if negated else kept))
+    ranges_meant = _complement(kept) if negated else kept
+    return OneOf(ranges_meant if cased else _both_cases(ranges_meant))
 
 
 def _complement(ranges: Ranges) -> Ranges:

@@ -5,15 +5,17 @@ one, and commits that are there. Each rule below is one question, asked in this 
 answers wins.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
+from paddock.core.ids import printable
 from paddock.core.summary import Final, TurnSummary
 from paddock.core.tasks.vocabulary import EndedBy, Outcome
 from paddock.core.trace import RequestFault, TroubleKind
 
 # How a shell reports a command that is missing or not executable.
 UNRUNNABLE_EXITS = frozenset({126, 127})
+NAMED_FILES = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,6 +26,7 @@ class AttemptFacts:
     that was passed (startup, silence, tool, turn), or is empty. `commits` are ahead of the base; `nothing_new`:
     they are those that were delivered before. `kept` is what could be neither imported nor saved in a commit, and why.
     One that only `reads` delivers an answer instead; `unanswered` says why there is none that can be used.
+    `outside` are changed files outside the paths it was given; `may_stray`: that alone sends nothing back.
 
     `has_model`: the engine waits for a provider's model, so that its silence is the provider's. `greets`: it prints
     something before its first call to a model. `streams`: it prints as it goes.
@@ -49,6 +52,8 @@ class AttemptFacts:
     kept: str = ""
     reads: bool = False
     unanswered: str = ""
+    outside: tuple[str, ...] = ()
+    may_stray: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -216,6 +221,13 @@ def _bad_ending(facts: AttemptFacts) -> Verdict | None:
     return None
 
 
+def describe_outside(files: Sequence[str]) -> str:
+    """As many by name as one line has room for."""
+    named = ", ".join(printable(name, 80) for name in files[:NAMED_FILES])
+    more = f" and {len(files) - NAMED_FILES} more" if len(files) > NAMED_FILES else ""
+    return f"{len(files)} file{'s' if len(files) != 1 else ''} outside its paths: {named}{more}"
+
+
 def _what_is_there(facts: AttemptFacts) -> Verdict:
     summary = facts.summary
     if facts.reads and not facts.unanswered:
@@ -224,6 +236,8 @@ def _what_is_there(facts: AttemptFacts) -> Verdict:
         return Verdict(Outcome.EMPTY, f"its answer cannot be used: {facts.unanswered}")
     if facts.kept:
         return Verdict(Outcome.KEPT, f"not delivered, its worktree is kept: {facts.kept}")
+    if facts.outside and not facts.may_stray:
+        return Verdict(Outcome.STRAYED, f"it changed {describe_outside(facts.outside)}")
     if facts.dirty:
         files = f"{facts.dirty} uncommitted file{'s' if facts.dirty != 1 else ''}"
         return Verdict(Outcome.UNSAVED, f"{files}, saved in a rescue commit")

@@ -61,6 +61,7 @@ def _follow_policy(verdict: Verdict, task: Task, attempt: Attempt, now: float, b
             return Next(Step.RETRY, counted=False)
         case Outcome.LOST:
             return _after_lost(task, attempt, now, backoff_seconds)
+        # Among them STRAYED: it is told which files to put back, in the same conversation.
         case _:
             spent = task.counted + 1 >= task.allowed
             return Next(Step.FAIL if spent else Step.RETRY, counted=True)

@@ -8,7 +8,14 @@ from paddock.core.ids import branch_name, recordable
 from paddock.core.review.events import ReviewSentBack
 from paddock.core.tasks.task import Attempt, Task
 from paddock.core.tasks.vocabulary import Outcome
-from paddock.engines.prompt import Assignment, EarlierWork, first_prompt, next_prompt, nothing_committed
+from paddock.engines.prompt import (
+    Assignment,
+    EarlierWork,
+    first_prompt,
+    next_prompt,
+    nothing_committed,
+    strayed_outside,
+)
 from paddock.fleet.results import tell_inputs
 from paddock.fleet.site import Site
 from paddock.git.worktrees.furnish import Worktree
@@ -83,20 +90,28 @@ def plan_turn(
     if attempt.turn <= 1 and attempt.continues is None:
         if attempt.inlined and session:
             there = NEXT_TASK.format(worktree=worktree.path, branch=attempt.branch) + (f"\n{there}" if there else "")
-        failed = nothing_committed(assignment) if _left_nothing(task, attempt) else ""
+        failed = _what_went_wrong(assignment, task, attempt)
         parts = (there, first_prompt(assignment), lease_skill(site), failed, said.messages)
         return TurnPlan("\n\n".join(part for part in parts if part), assignment.text, session)
     so_far = None if session else _progress(site, attempt, said.last_words)
-    message = said.messages or (nothing_committed(assignment) if _left_nothing(task, attempt) else "")
+    message = _join_words(_what_went_wrong(assignment, task, attempt), said.messages)
     skill = "" if session else lease_skill(site)
     prompt = "\n\n".join(part for part in (there, next_prompt(assignment, message, so_far), skill) if part)
     return TurnPlan(prompt, assignment.text, session)
 
 
-def _left_nothing(task: Task, attempt: Attempt) -> bool:
-    """Whether the previous attempt reported done but committed nothing."""
+def _what_went_wrong(assignment: Assignment, task: Task, attempt: Attempt) -> str:
+    """What the first turn is told about the attempt before: it committed nothing, or changed what it must not."""
     before = next((one for one in reversed(task.attempts) if one.id != attempt.id and one.role is task.role), None)
-    return attempt.turn <= 1 and before is not None and before.outcome is Outcome.EMPTY
+    if attempt.turn > 1 or before is None:
+        return ""
+    if before.outcome is Outcome.STRAYED:
+        return strayed_outside(before.outside, before.base)
+    return nothing_committed(assignment) if before.outcome is Outcome.EMPTY else ""
+
+
+def _join_words(*parts: str) -> str:
+    return "\n\n".join(part for part in parts if part)
 
 
 def preview_prompt(site: Site, store: Store, task: Task) -> str:

@@ -1,10 +1,13 @@
 """Gathering the facts of an attempt, judging them, and securing what it left before anything is recorded."""
 
 from dataclasses import dataclass, replace
+from itertools import islice
 
 from paddock.core.events import AttemptEnded
+from paddock.core.ids import recordable
+from paddock.core.leases.globs import matches_file
 from paddock.core.summary import Final, TurnSummary
-from paddock.core.tasks.outcome import AttemptFacts, Verdict, judge
+from paddock.core.tasks.outcome import AttemptFacts, Verdict, describe_outside, judge
 from paddock.core.tasks.policy import decide_next
 from paddock.core.tasks.task import Attempt, Phase, Task
 from paddock.core.tasks.vocabulary import EndedBy, Outcome, Step
@@ -15,6 +18,9 @@ from paddock.fleet.review.policy import is_reviewed
 from paddock.fleet.site import Site
 from paddock.git.worktrees.release import Secured
 
+MOST_OUTSIDE = 100
+"""Files outside its paths that are recorded of one attempt."""
+_OFFERED = frozenset({Outcome.DELIVERED, Outcome.UNSAVED, Outcome.UNCHANGED})
 DEADLINES = frozenset({EndedBy.STARTUP, EndedBy.SILENCE, EndedBy.TOOL, EndedBy.TURN, EndedBy.OUTPUT})
 
 
@@ -49,6 +55,7 @@ def judge_attempt(site: Site, engine: Engine | None, judging: Judging) -> Judged
     checkpoint("judge.secured")
     # A turn that reported success and was then ended for lingering did succeed.
     had_ended = attempt.ended_by is EndedBy.LINGERING and summary.final is Final.SUCCESS
+    outside = _outside(site, task, attempt, delivery)
     can = engine.capabilities if engine is not None else Capabilities()
     facts = AttemptFacts(
         exit=0 if had_ended else attempt.exit,
@@ -71,6 +78,8 @@ def judge_attempt(site: Site, engine: Engine | None, judging: Judging) -> Judged
         kept=delivery.problem,
         reads=reads,
         unanswered=judging.unanswered,
+        outside=outside,
+        may_stray=site.config.land.outside_paths != "reject",
     )
     verdict = judge(facts)
     following = decide_next(verdict, task, attempt, site.clock.now(), site.config.limits.backoff)
@@ -80,7 +89,7 @@ def judge_attempt(site: Site, engine: Engine | None, judging: Judging) -> Judged
         outcome=verdict.outcome,
         next=following.step,
         counted=following.counted,
-        reason=_with_notes(verdict, delivery),
+        reason=_with_notes(verdict, delivery, outside),
         exit=attempt.exit,
         head=delivery.head if delivery.commits else None,
         base=delivery.base or attempt.base,
@@ -90,13 +99,24 @@ def judge_attempt(site: Site, engine: Engine | None, judging: Judging) -> Judged
         deletions=delivery.diff.deletions,
         retry_at=following.retry_at,
         unblock=following.unblock,
+        outside=outside,
     )
     return Judged(ended, delivery.secured)
 
 
-def _with_notes(verdict: Verdict, delivery: Delivery) -> str:
+def _outside(site: Site, task: Task, attempt: Attempt, delivery: Delivery) -> tuple[str, ...]:
+    """What it changed outside the paths its prompt names, as git names the files; letters count as they are written."""
+    paths = () if attempt.role.only_reads else site.paths_of(task)
+    if not paths:
+        return ()
+    strange = (name for name in delivery.diff.names if not any(matches_file(g, name, cased=True) for g in paths))
+    return tuple(recordable(name) for name in islice(strange, MOST_OUTSIDE))
+
+
+def _with_notes(verdict: Verdict, delivery: Delivery, outside: tuple[str, ...]) -> str:
     problem = "" if verdict.outcome is Outcome.KEPT else delivery.problem
-    return "; ".join(filter(None, (verdict.reason, problem, delivery.note)))
+    strayed = f"changed {describe_outside(outside)}" if outside and verdict.outcome in _OFFERED else ""
+    return "; ".join(filter(None, (verdict.reason, strayed, problem, delivery.note)))
 
 
 def _stopped_by(task: Task, attempt: Attempt) -> str | None:

@@ -43,6 +43,7 @@ class TaskRow(msgspec.Struct, frozen=True, kw_only=True):
     priority: int
     kind: str | None
     role: str
+    labels: tuple[str, ...]
     attempt: str | None
     attempts: int
     attempts_allowed: int
@@ -152,6 +153,7 @@ def view_row(
         priority=task.priority,
         kind=task.kind,
         role=task.role.value,
+        labels=task.labels,
         attempt=last.id if last is not None else None,
         attempts=task.started,
         attempts_allowed=task.allowed,

@@ -103,6 +103,7 @@ class TaskPage(msgspec.Struct, frozen=True):
     base: str | None
     worktree: str | None
     paths: tuple[str, ...]
+    labels: tuple[str, ...]
     dependents: tuple[str, ...]
     choices: tuple[Choice, ...]
     attempts: list[AttemptView]
@@ -140,6 +141,7 @@ class LiveTask:
             base=task.base or (worker.base if worker is not None else None),
             worktree=(worker.worktree or None) if worker is not None else None,
             paths=task.paths,
+            labels=task.labels,
             dependents=tuple(board.dependents.get(task.id, ())),
             choices=choices_of(board, task),
             attempts=[view_attempt(attempt) for attempt in task.attempts],

@@ -38,6 +38,7 @@ class AttemptView(msgspec.Struct, frozen=True):
     refused: tuple[str, ...] = ()
     role: str = Role.WORK.value
     agent: str | None = None
+    outside: tuple[str, ...] = ()
 
 
 class TaskView(msgspec.Struct, frozen=True):
@@ -63,6 +64,7 @@ class TaskView(msgspec.Struct, frozen=True):
     lost: bool = False
     role: str = Role.WORK.value
     inputs: tuple[str, ...] = ()
+    labels: tuple[str, ...] = ()
 
 
 class ConvoyView(msgspec.Struct, frozen=True):

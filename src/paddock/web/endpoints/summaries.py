@@ -230,7 +230,7 @@ def read_config(visit: Visit[NoQuery, NoBody]) -> ChoicesView:
         ],
         engines=sorted({*engine_names(), *config.engines}),
         engine=config.engine,
-        kinds=sorted(workspace.known.takers),
+        kinds=sorted(workspace.known.kinds),
         attempts=config.limits.attempts,
         convoys=list(visit.board.convoys),
     )

@@ -110,6 +110,7 @@ class NewTask(Asked, frozen=True):
     after: tuple[str, ...] = ()
     priority: int = 0
     paths: tuple[str, ...] = ()
+    labels: tuple[str, ...] = ()
     attempts: int | None = None
     kind: str | None = None
     accept: AcceptBody | None = None
@@ -173,6 +174,7 @@ def _spec(new: NewTask, usual_attempts: int) -> TaskSpec:
         attempts=usual_attempts if new.attempts is None else new.attempts,
         kind=new.kind or None,
         accept=_acceptance(new.accept),
+        labels=new.labels,
     )
 
 
@@ -187,6 +189,7 @@ class EditBody(Asked, frozen=True):
     after: tuple[str, ...] | UnsetType = UNSET
     priority: int | UnsetType = UNSET
     paths: tuple[str, ...] | UnsetType = UNSET
+    labels: tuple[str, ...] | UnsetType = UNSET
     attempts: int | UnsetType = UNSET
     accept: AcceptBody | UnsetType | None = UNSET
 
@@ -201,6 +204,7 @@ def edit(visit: Visit[NoQuery, EditBody]) -> BulkAnswer:
         after=UNSET if body.after is UNSET else tuple(parse_task(one) for one in body.after),
         priority=body.priority,
         paths=body.paths,
+        labels=body.labels,
         attempts=body.attempts,
         task_kind=body.kind or None if body.kind is not UNSET else UNSET,
         accept=_acceptance(body.accept) if body.accept is not UNSET else UNSET,

@@ -116,6 +116,7 @@ export function Facts({page}) {
     ["role", task.role === "work" ? "" : task.role],
     ["priority", task.priority || ""],
     ["paths", page.paths.join(", ")],
+    ["labels", page.labels.join(", ")],
     ["waits for", task.after.length ? links(task.after) : ""],
     ["waits for it", page.dependents.length ? links(page.dependents) : ""],
     ["approved", page.approval && `by ${page.approval.by}${page.approval.message ? `: ${page.approval.message}` : ""}`],
