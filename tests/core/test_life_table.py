@@ -57,6 +57,10 @@ LEGAL: dict[str, tuple[TaskEvent, AttemptId | None, frozenset[Phase]]] = {
     "attempt extended": (ev.AttemptExtended(1.0), FIRST, frozenset({Phase.RUNNING})),
     "stop requested": (ev.StopRequested(), FIRST, frozenset({Phase.RUNNING})),
     "request refused": (ev.RequestRefused("down"), FIRST, frozenset({Phase.RUNNING})),
+    "question asked": (ev.QuestionAsked("Which?"), FIRST, frozenset({Phase.RUNNING})),
+    "question of another": (ev.QuestionAsked("Which?"), SECOND, frozenset()),
+    "messages read that were not sent": (ev.MessagesRead((7,)), FIRST, frozenset()),
+    "noop declared": (ev.NoopDeclared("it is there"), FIRST, frozenset({Phase.RUNNING})),
     "edited": (ev.TaskEdited(priority=3), None, OPEN),
     "cancelled": (ev.TaskCancelled(), None, OPEN),
     "retried": (
@@ -76,7 +80,6 @@ LEGAL: dict[str, tuple[TaskEvent, AttemptId | None, frozenset[Phase]]] = {
     "another head questioned": (ev.ApprovalRequired(BASE), None, frozenset()),
     "message": (ev.MessageSent("more"), None, OPEN | {Phase.NOOP, Phase.DONE}),
     "answer of a worker refused": (ev.AnswerRefused("no JSON"), FIRST, frozenset()),
-    "question asked": (ev.QuestionAsked("Which one?"), FIRST, frozenset({Phase.RUNNING})),
     "report of a worker": (ev.ReportGiven("It is so."), FIRST, frozenset()),
     "plan of a worker": (ev.PlanProposed("{}"), FIRST, frozenset()),
     "plan of a worker accepted": (ev.PlanAccepted(3), None, frozenset()),

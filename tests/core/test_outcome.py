@@ -253,6 +253,9 @@ ROWS = [
         AttemptFacts(exit=-15, over_budget="spent $3 of $2", summary=DIED), "over_budget", "spent $3", id="budget"
     ),
     pytest.param(
+        AttemptFacts(exit=0, summary=WORKED, commits=1, question="Which?"), "asked", "asks: Which?", id="asked"
+    ),
+    pytest.param(
         AttemptFacts(exit=1, summary=refused_by_provider(TroubleKind.PER_MINUTE)), "throttled", "rate limit", id="429"
     ),
     pytest.param(

@@ -22,6 +22,8 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "web": ("web", "Show the fleet in a browser."),
     "stop": ("steer", "Stop running agents."),
     "message": ("steer", "Send a follow-up to agents."),
+    "ask": ("ask", "Put a question to a person; for agents."),
+    "noop": ("ask", "Declare that a task needs no change; for agents."),
     "top": ("top", "Show the fleet on one screen and act on it by keys."),
     "tail": ("tail", "Show what an agent says and does."),
     "diff": ("diff", "Show what an agent changed."),
@@ -60,6 +62,7 @@ GROUPS: dict[str, tuple[str, ...]] = {
     "Inspect": ("status", "watch", "top", "web", "show", "tail", "diff", "log"),
     "Land": ("land", "approve", "reject", "comment", "resolve", "revert", "queue", "sync"),
     "Spending": ("costs", "budget", "limits", "fanout"),
+    "For agents": ("ask", "noop"),
     "Share and clean up": ("lease", "with-lease", "gc", "janitor"),
 }
 # What people used to other tools type.

@@ -241,6 +241,21 @@ class QuestionAsked(Event, frozen=True):
     text: str
 
 
+class MessagesRead(Event, frozen=True):
+    """An agent that waited for an answer was told these messages in the middle of its turn: they are not delivered
+    again. Each is named by its record's number."""
+
+    kind: ClassVar[str] = "attempt.messages_read"
+    messages: tuple[int, ...]
+
+
+class NoopDeclared(Event, frozen=True):
+    """An agent says that its task needs no change, and why. It counts for the turn it was said in."""
+
+    kind: ClassVar[str] = "attempt.noop_declared"
+    reason: str
+
+
 class AnswerRefused(Event, frozen=True):
     """The answer of an attempt that only reads cannot be used; it is asked again in its conversation, and told why."""
 

@@ -97,6 +97,8 @@ def _finish_section(assignment: Assignment) -> str:
         f"# How to finish\n"
         f"You are alone in this git worktree, on branch `{assignment.branch}`. Commit your work here: what is not "
         f"committed does not count. Do not push, and do not switch, merge or rebase branches.\n"
+        f'If only a person can decide something, run `paddock ask "..."` and end your turn: the answer is your next '
+        f"message.\n"
         f"If nothing needs to change, commit nothing and end with this line:\n"
         f"{NOOP_WORD} <reason>"
     )

@@ -33,6 +33,7 @@ Change nothing outside:
 # How to finish
 You are alone in this git worktree, on branch `paddock/t41-speed-up`. Commit your work here: what is not committed \
 does not count. Do not push, and do not switch, merge or rebase branches.
+If only a person can decide something, run `paddock ask "..."` and end your turn: the answer is your next message.
 If nothing needs to change, commit nothing and end with this line:
 PADDOCK-NOOP: <reason>"""
     )

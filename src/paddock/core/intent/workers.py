@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from paddock.core.errors import PaddockError
-from paddock.core.events import Draft, Event, RequestRefused
+from paddock.core.events import Draft, Event, MessagesRead, NoopDeclared, QuestionAsked, RequestRefused
 from paddock.core.ids import RUN_OWNER, AttemptId, TaskId, printable, task_of
 
 if TYPE_CHECKING:
@@ -30,6 +30,8 @@ class Right(StrEnum):
     OWN = "own"
     """What is about the worker itself: its brief, its changes, what it said."""
     LEASE = "lease"
+    ASK = "ask"
+    """What only an agent can say about its own task: a question for a person, or that there is nothing to do."""
     MESSAGE = "message"
     ADD = "add"
 
@@ -47,6 +49,8 @@ RIGHTS: dict[str, Right] = {
     "show": Right.OWN,
     "diff": Right.OWN,
     "tail": Right.OWN,
+    "ask": Right.ASK,
+    "noop": Right.ASK,
     "lease acquire": Right.LEASE,
     "lease renew": Right.LEASE,
     "lease release": Right.LEASE,
@@ -66,6 +70,9 @@ EVENTS: dict[str, Right] = {
     "message.sent": Right.MESSAGE,
     "task.added": Right.ADD,
     "convoy.added": Right.ADD,
+    QuestionAsked.kind: Right.ASK,
+    MessagesRead.kind: Right.ASK,
+    NoopDeclared.kind: Right.ASK,
     RequestRefused.kind: Right.OWN,
 }
 """By the event's kind, likewise."""
@@ -162,7 +169,7 @@ def require_events(board: "Board", worker: Worker, drafts: Sequence[Draft]) -> N
                         f"{len(board.open)} tasks are unfinished already: agents may add no more",
                         f"agents may add while fewer than {MOST_OPEN_TASKS} are; a person may still do so",
                     )
-            case Right.OWN:
+            case Right.OWN | Right.ASK:
                 if draft.attempt != worker.attempt:
                     raise _not_recorded(worker, draft.event)
 

@@ -44,6 +44,7 @@ def open_turn(attempt: Attempt, event: ev.TurnStarted) -> Attempt:
         fence=event.fence,
         memory=event.memory or attempt.memory,
         owes_answer=0,
+        noop="",
     )
     return _forget_conversation(opened) if event.new_conversation else opened
 

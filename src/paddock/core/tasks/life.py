@@ -17,7 +17,7 @@ import msgspec
 from msgspec.structs import replace
 
 from paddock.core import events as ev
-from paddock.core.ids import TaskId
+from paddock.core.ids import WORKERS, TaskId
 from paddock.core.merge import events as qe
 from paddock.core.review import events as rv
 from paddock.core.tasks.attempts import begin_attempt, close_turn, end_attempt, open_turn
@@ -28,6 +28,7 @@ from paddock.core.tasks.landing import (
     told_of_rejection,
     told_of_removal,
 )
+from paddock.core.tasks.questions import answer_command, told_of_question
 from paddock.core.tasks.task import DEAD, FINISHED, SATISFIED, Attempt, Phase, Task, illegal
 from paddock.core.tasks.vocabulary import Role, Step
 
@@ -41,6 +42,8 @@ AttemptEvent: TypeAlias = (
     | ev.RequestRefused
     | ev.AnswerRefused
     | ev.QuestionAsked
+    | ev.MessagesRead
+    | ev.NoopDeclared
     | ev.ReportGiven
     | ev.PlanProposed
 )
@@ -147,7 +150,11 @@ def evolve(task: Task, event: TaskEvent, record: ev.Record) -> Task:  # noqa: C9
         case ev.AnswerRefused(), _ if own is not None and own.role.only_reads and not own.turn_open:
             return _with(task, replace(own, answers_refused=own.answers_refused + 1, owes_answer=record.seq))
         case ev.QuestionAsked(), _ if own is not None and own.role is task.role:
-            return replace(task, question=record.seq)
+            return _ask(_with(task, replace(own, questions=own.questions + 1)), event, record.seq)
+        case ev.MessagesRead(), _ if own is not None and set(event.messages) <= set(task.inbox):
+            return _read(task, event.messages)
+        case ev.NoopDeclared(), _ if own is not None and own.role is Role.WORK:
+            return _with(task, replace(own, noop=event.reason))
         case ev.ReportGiven() | ev.PlanProposed(), _ if own is not None and own.role.only_reads:
             return replace(task, answer_seq=record.seq)
         # People, and the daemon on their behalf
@@ -156,7 +163,8 @@ def evolve(task: Task, event: TaskEvent, record: ev.Record) -> Task:  # noqa: C9
         case ev.TaskCancelled(), phase if phase not in FINISHED:
             return move(task, Phase.CANCELLED, at, event.reason)
         case ev.TaskRetried(), _ if may_retry(task):
-            return replace(_send_back(task, event.reason, at), allowed=task.counted + event.attempts)
+            sent_back = _send_back(task, event.reason, at)
+            return replace(sent_back, allowed=task.counted + event.attempts, question=0)
         case ev.TaskBlocked(), phase if phase not in FINISHED and live is None:
             return move(task, Phase.BLOCKED, at, event.reason, event.unblock)
         case ev.TaskApproved(), Phase.APPROVAL | Phase.REVIEWING if task.head == event.head:
@@ -164,7 +172,7 @@ def evolve(task: Task, event: TaskEvent, record: ev.Record) -> Task:  # noqa: C9
         case ev.TaskRejected(), Phase.APPROVAL | Phase.REVIEWING if task.head == event.head and live is None:
             return _send_back(_hear(task, record) if event.message else task, "rejected", at)
         case ev.ChangeRevised(), Phase.APPROVAL | Phase.BLOCKED | Phase.FAILED if live is None:
-            return _deliver(move(task, Phase.APPROVAL, at, "finished by hand"), event)
+            return replace(_deliver(move(task, Phase.APPROVAL, at, "finished by hand"), event), question=0)
         case ev.ChangeRebased(), Phase.APPROVAL | Phase.QUEUED if live is None and task.head is not None:
             return _rebase(task, event)
         case ev.ApprovalRequired(), Phase.APPROVAL if task.head == event.head:
@@ -190,7 +198,7 @@ def evolve(task: Task, event: TaskEvent, record: ev.Record) -> Task:  # noqa: C9
             return move(task, Phase.APPROVAL, at, _praise(event))
         # The merge queue, whose events do not affect a task that was moved on meanwhile
         case qe.ChangeQueued(), phase if phase not in FINISHED and live is None:
-            return move(task, Phase.QUEUED, at, "in the merge queue")
+            return replace(move(task, Phase.QUEUED, at, "in the merge queue"), question=0)
         case qe.TrainLanded(), Phase.QUEUED:
             return move(task, Phase.LANDED, at, f"landed in {event.new[:10]}")
         case qe.ChangeFoundEmpty(), Phase.QUEUED:
@@ -212,9 +220,10 @@ def evolve(task: Task, event: TaskEvent, record: ev.Record) -> Task:  # noqa: C9
             ev.TurnStarted() | ev.TurnEnded() | ev.AttemptEnded() | ev.AttemptStarted() | ev.AttemptExtended()
             | ev.StopRequested() | ev.RequestRefused() | ev.TaskEdited() | ev.TaskCancelled() | ev.TaskRetried()
             | ev.TaskBlocked() | ev.TaskApproved() | ev.TaskRejected() | ev.ChangeRevised() | ev.ChangeRebased()
-            | ev.ApprovalRequired() | ev.MessageSent() | ev.AnswerRefused() | ev.QuestionAsked() | ev.ReportGiven()
-            | ev.PlanProposed() | ev.PlanAccepted() | ev.PlanDropped() | rv.ReviewSentBack() | rv.ReviewPassed()
-            | qe.ChangeQueued() | ev.CommentDrafted() | ev.CommentDropped() | ev.CommentsSent()
+            | ev.ApprovalRequired() | ev.MessageSent() | ev.AnswerRefused() | ev.QuestionAsked() | ev.MessagesRead()
+            | ev.NoopDeclared() | ev.ReportGiven() | ev.PlanProposed() | ev.PlanAccepted() | ev.PlanDropped()
+            | rv.ReviewSentBack() | rv.ReviewPassed() | qe.ChangeQueued() | ev.CommentDrafted() | ev.CommentDropped()
+            | ev.CommentsSent()
         ), _:  # fmt: skip
             raise illegal(record.attempt or task.id, task.phase, event)
         case _:
@@ -318,8 +327,22 @@ def _rebase(task: Task, event: ev.ChangeRebased) -> Task:
     return replace(task, head=event.head, base=event.base, approved=approved, reason=words[0], unblock=words[1])
 
 
+def _ask(task: Task, event: ev.QuestionAsked, seq: int) -> Task:
+    """Everybody who asks how the task stands is told the question, also while its agent works on."""
+    asked = replace(task, question=seq)
+    if task.phase is not Phase.RUNNING:
+        return asked
+    return replace(asked, reason=told_of_question(event.text), unblock=answer_command(task.id))
+
+
 def _hear(task: Task, record: ev.Record) -> Task:
-    return replace(task, inbox=(*task.inbox, record.seq), question=0)
+    """What an agent says to another one answers no question: that was for a person."""
+    heard = replace(task, inbox=(*task.inbox, record.seq))
+    if not task.question or record.actor.startswith(WORKERS):
+        return heard
+    if task.phase is Phase.RUNNING:
+        heard = replace(heard, reason="", unblock="")
+    return replace(heard, question=0)
 
 
 def _without_comments(task: Task, gone: tuple[int, ...]) -> Task:

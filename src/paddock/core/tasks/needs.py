@@ -14,16 +14,19 @@ class Need(StrEnum):
 
     APPROVE = "approve"
     ANSWER = "answer"
-    """Its agent stopped and said why: it goes on with a message."""
+    """Its agent has asked something, or stopped and said why: it goes on with a message."""
     BLOCKED = "blocked"
     FAILED = "failed"
 
 
+_ASKING = frozenset({Phase.READY, Phase.RUNNING, Phase.BLOCKED, Phase.FAILED})
 _RANKS = {need: rank for rank, need in enumerate(Need)}
 
 
 def need_of(task: Task) -> Need | None:
     """None for a task that needs nobody, or only what another task needs."""
+    if task.question and task.phase in _ASKING and task.blocked_on is None:
+        return Need.ANSWER
     if task.phase not in NEEDS_HUMAN or task.blocked_on is not None:
         return None
     if task.phase is Phase.APPROVAL:

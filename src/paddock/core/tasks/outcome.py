@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 
 from paddock.core.ids import printable
 from paddock.core.summary import Final, TurnSummary
+from paddock.core.tasks.questions import told_of_question
 from paddock.core.tasks.vocabulary import EndedBy, Outcome
 from paddock.core.trace import RequestFault, TroubleKind
 
@@ -27,6 +28,7 @@ class AttemptFacts:
     they are those that were delivered before. `kept` is what could be neither imported nor saved in a commit, and why.
     One that only `reads` delivers an answer instead; `unanswered` says why there is none that can be used.
     `outside` are changed files outside the paths it was given; `may_stray`: that alone sends nothing back.
+    `question` is what its agent has asked a person who has not answered yet.
 
     `has_model`: the engine waits for a provider's model, so that its silence is the provider's. `greets`: it prints
     something before its first call to a model. `streams`: it prints as it goes.
@@ -54,6 +56,7 @@ class AttemptFacts:
     unanswered: str = ""
     outside: tuple[str, ...] = ()
     may_stray: bool = True
+    question: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -228,6 +231,11 @@ def describe_outside(files: Sequence[str]) -> str:
     return f"{len(files)} file{'s' if len(files) != 1 else ''} outside its paths: {named}{more}"
 
 
+def _asked(facts: AttemptFacts) -> Verdict | None:
+    """What it has done so far is no delivery: it goes on with the answer."""
+    return Verdict(Outcome.ASKED, told_of_question(facts.question)) if facts.question and not facts.kept else None
+
+
 def _what_is_there(facts: AttemptFacts) -> Verdict:
     summary = facts.summary
     if facts.reads and not facts.unanswered:
@@ -270,4 +278,5 @@ _RULES: tuple[Rule, ...] = (
     _refused,
     _failed_exit,
     _bad_ending,
+    _asked,
 )

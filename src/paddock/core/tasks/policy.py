@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from zlib import crc32
 
 from paddock.core.tasks.outcome import Verdict
+from paddock.core.tasks.questions import answer_command
 from paddock.core.tasks.task import Attempt, Task
 from paddock.core.tasks.vocabulary import Outcome, Step
 
@@ -48,6 +49,8 @@ def _follow_policy(verdict: Verdict, task: Task, attempt: Attempt, now: float, b
             return Next(Step.BLOCK, counted=False, unblock=_check_engine(task, attempt))
         case Outcome.REFUSED:
             return Next(Step.BLOCK, counted=True, unblock=f"paddock message {task.id} …")
+        case Outcome.ASKED:
+            return Next(Step.BLOCK, counted=False, unblock=answer_command(task.id))
         case Outcome.OVER_BUDGET | Outcome.KEPT:
             return Next(Step.BLOCK, counted=True, unblock=f"paddock retry {task.id}")
         case Outcome.THROTTLED | Outcome.OVERLOADED:

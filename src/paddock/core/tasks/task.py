@@ -106,6 +106,8 @@ class Attempt(msgspec.Struct, frozen=True, array_like=True, gc=False):
     answers_refused: int = 0
     owes_answer: int = 0
     outside: tuple[str, ...] = ()
+    questions: int = 0
+    noop: str = ""
 
     @property
     def live(self) -> bool:

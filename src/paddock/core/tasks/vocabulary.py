@@ -82,7 +82,9 @@ class Step(StrEnum):
 
 USEFUL = frozenset({Outcome.DELIVERED, Outcome.UNSAVED, Outcome.NOOP, Outcome.ANSWERED})
 PROVIDERS_DOING = frozenset({Outcome.THROTTLED, Outcome.OVERLOADED, Outcome.AUTH})
-CONTINUES = frozenset({Outcome.THROTTLED, Outcome.OVERLOADED, Outcome.AUTH, Outcome.LOST, Outcome.KILLED})
+CONTINUES = frozenset(
+    {Outcome.THROTTLED, Outcome.OVERLOADED, Outcome.AUTH, Outcome.LOST, Outcome.KILLED, Outcome.ASKED}
+)
 """After these the next attempt goes on with the branch and the conversation, whatever was asked for."""
 RESUMED = frozenset({Outcome.CRASHED, Outcome.TIMEOUT, Outcome.STALLED, Outcome.EMPTY, Outcome.STRAYED})
 """After these it goes on as well, unless every try is to start afresh; after others it always does that."""

@@ -35,7 +35,7 @@ from paddock.fleet.attempts.answers import Answer, may_ask_again, read_answer, t
 from paddock.fleet.attempts.folders import why_new_conversation
 from paddock.fleet.attempts.ground import Unprepared, explain_failed_setup, explain_no_room
 from paddock.fleet.attempts.openings import last_words, messages_to_tell
-from paddock.fleet.attempts.prompts import TurnContext, TurnPlan, plan_turn, read_messages
+from paddock.fleet.attempts.prompts import TurnContext, TurnPlan, plan_turn, read_messages, read_question
 from paddock.fleet.attempts.reading import plan_reading_turn
 from paddock.fleet.attempts.turn import (
     Ended,
@@ -337,7 +337,8 @@ class AttemptRun:
             verdict = AttemptEnded(outcome=Outcome.KILLED, next=step, counted=False, reason="stopped before it started")
         else:
             problem = answer.problem if isinstance(answer, Unusable) else ""
-            judging = Judging(task, attempt, summary, unprepared, problem)
+            asked = read_question(self._ledger.store, task) if attempt.role is task.role else ""
+            judging = Judging(task, attempt, summary, unprepared, problem, asked)
             judged = await asyncio.to_thread(judge_attempt, self._site, engine, judging)
             verdict, self._secured = judged.event, judged.secured
         answered = verdict.outcome is Outcome.ANSWERED

@@ -5,7 +5,15 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from paddock.core.errors import PaddockError
-from paddock.core.events import AnswerRefused, MessageSent, TaskAdded, TaskEdited, TaskRejected, TurnStarted
+from paddock.core.events import (
+    AnswerRefused,
+    MessageSent,
+    MessagesRead,
+    TaskAdded,
+    TaskEdited,
+    TaskRejected,
+    TurnStarted,
+)
 from paddock.core.review.events import ReviewSentBack
 from paddock.core.tasks.task import Attempt, Task
 from paddock.core.tasks.vocabulary import Outcome
@@ -69,15 +77,24 @@ def messages_to_tell(store: Store, task: Task, attempt: Attempt, *, remembers: b
     unheard = {earlier.id for earlier in task.attempts if earlier.outcome is Outcome.NEVER_RAN}
     all_before: tuple[int, ...] = ()
     untold: tuple[int, ...] = ()
+    read_in_turns = _read_in_turns(store, task)
     for record in store.records(Query(task=task.id, kind=TurnStarted.kind)):
         event = record.event
         if not isinstance(event, TurnStarted):
             continue
+        while read_in_turns and read_in_turns[0][0] < record.seq:
+            all_before += read_in_turns.pop(0)[1]
         if record.attempt == attempt.id and event.turn == attempt.turn:
             return (*(untold if remembers else all_before), *event.messages)
         all_before += event.messages
         untold = (*untold, *event.messages) if record.attempt in unheard else ()
     return ()
+
+
+def _read_in_turns(store: Store, task: Task) -> list[tuple[int, tuple[int, ...]]]:
+    """The messages that were told in the middle of a turn, as answers, and the records that say so."""
+    records = store.records(Query(task=task.id, kind=MessagesRead.kind))
+    return [(one.seq, one.event.messages) for one in records if isinstance(one.event, MessagesRead)]
 
 
 async def last_words(site: Site, task: Task, attempt: Attempt) -> str:

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from paddock.core.errors import PaddockError
-from paddock.core.events import MessageSent, TaskAdded, TaskEdited, TaskRejected
+from paddock.core.events import MessageSent, QuestionAsked, TaskAdded, TaskEdited, TaskRejected
 from paddock.core.ids import branch_name, recordable
 from paddock.core.review.events import ReviewSentBack
 from paddock.core.tasks.task import Attempt, Task
@@ -64,6 +64,12 @@ def read_brief(store: Store, task: Task) -> str:
     event = store.record(task.brief_seq).event
     assert isinstance(event, TaskAdded | TaskEdited)
     return event.brief if isinstance(event.brief, str) else ""
+
+
+def read_question(store: Store, task: Task) -> str:
+    """What the task's agent has asked and nobody has answered; empty if there is nothing."""
+    event = store.record(task.question).event if task.question else None
+    return event.text if isinstance(event, QuestionAsked) else ""
 
 
 def read_messages(store: Store, seqs: tuple[int, ...]) -> str:

@@ -3,6 +3,8 @@
 from dataclasses import dataclass, replace
 from itertools import islice
 
+from msgspec import structs
+
 from paddock.core.events import AttemptEnded
 from paddock.core.ids import recordable
 from paddock.core.leases.globs import matches_file
@@ -35,13 +37,14 @@ class Judged:
 @dataclass(frozen=True, slots=True)
 class Judging:
     """What is known of an attempt besides its worktree. `unanswered` is why the answer of one that only reads cannot
-    be used."""
+    be used; `question` is one that its agent has asked and nobody has answered."""
 
     task: Task
     attempt: Attempt
     summary: TurnSummary
     unprepared: Unprepared | None = None
     unanswered: str = ""
+    question: str = ""
 
 
 def judge_attempt(site: Site, engine: Engine | None, judging: Judging) -> Judged:
@@ -71,7 +74,7 @@ def judge_attempt(site: Site, engine: Engine | None, judging: Judging) -> Judged
         has_model=can.model,
         greets=can.greets,
         streams=can.streams,
-        summary=summary,
+        summary=structs.replace(summary, noop_reason=attempt.noop) if attempt.noop else summary,
         commits=delivery.commits,
         dirty=delivery.rescued,
         nothing_new=task.head is not None and delivery.head == task.head,
@@ -80,6 +83,7 @@ def judge_attempt(site: Site, engine: Engine | None, judging: Judging) -> Judged
         unanswered=judging.unanswered,
         outside=outside,
         may_stray=site.config.land.outside_paths != "reject",
+        question=judging.question,
     )
     verdict = judge(facts)
     following = decide_next(verdict, task, attempt, site.clock.now(), site.config.limits.backoff)

@@ -2,8 +2,9 @@
 
 from paddock.core import events as ev
 from paddock.core.board import Board
-from paddock.core.ids import printable
+from paddock.core.ids import TaskId, printable
 from paddock.core.merge.model import Ending
+from paddock.core.tasks.questions import answer_command
 from paddock.core.tasks.task import Phase
 from paddock.core.tasks.vocabulary import Step
 from paddock.views.queue import history
@@ -35,6 +36,8 @@ def describe(record: ev.Record, board: Board) -> str:  # noqa: C901 (a table has
             return f"stop requested by {printable(record.actor, 40)}"
         case ev.RequestRefused(request=request):
             return f"asked for `{printable(request, 60)}`, which is not for agents: refused"
+        case ev.QuestionAsked() | ev.MessagesRead() | ev.NoopDeclared() as said:
+            return _describe_words(said, record.task or TaskId(""))
         case ev.TaskCancelled():
             return "cancelled"
         case ev.TaskBlocked(reason=reason, unblock=unblock):
@@ -73,6 +76,17 @@ def _describe_comment(event: ev.CommentDrafted | ev.CommentDropped | ev.Comments
             return f"a comment dropped by {by}"
         case ev.CommentsSent(comments=comments):
             return f"{_count(len(comments), 'comment')} sent by {by}"
+
+
+def _describe_words(said: ev.QuestionAsked | ev.MessagesRead | ev.NoopDeclared, task: TaskId) -> str:
+    """What an agent says about its own task."""
+    match said:
+        case ev.QuestionAsked(text=text):
+            return f"asks: {printable(' '.join(text.split()), 120)}; needs you: {answer_command(task)}"
+        case ev.MessagesRead():
+            return "was told the answer"
+        case ev.NoopDeclared(reason=reason):
+            return f"says that nothing needs to change: {printable(reason, 120)}"
 
 
 def _landed_with(board: Board, run: str) -> list[str]:
