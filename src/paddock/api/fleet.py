@@ -1,0 +1,335 @@
+"""`paddock.Fleet`: the fleet of one repository, for Python programs.
+
+    from paddock import Fleet
+
+    with Fleet("~/src/app") as fleet:
+        first = fleet.add("Fix the parser", paths=["src/parse/**"])
+        fleet.up()
+        [task] = fleet.wait(first)
+        if task.phase == "approval":
+            fleet.land(first)
+
+Each method does what the command of the same name does, through the same requests and views. It prints nothing and
+raises `PaddockError`, with a `message` and often a `hint`. Methods and fields are only ever added.
+"""
+
+import os
+import subprocess
+import time
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import closing
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+from paddock.api.access import Access
+from paddock.api.results import Event, FoundFault, Queued, TaskResult, tell_event, tell_finding, tell_result
+from paddock.api.waiting import Until, follow_log, wait_for
+from paddock.core.board import Board
+from paddock.core.errors import Misuse, PaddockError
+from paddock.core.events import Record, ReportGiven, TaskAdded
+from paddock.core.ids import TaskId, parse_task
+from paddock.core.intent.landing import reject_task
+from paddock.core.intent.selection import require_convoy
+from paddock.core.intent.tasks import (
+    Batch,
+    TaskSpec,
+    add_tasks,
+    cancel_tasks,
+    retry_tasks,
+    send_message,
+    stop_tasks,
+)
+from paddock.core.plaintext import defuse
+from paddock.core.tasks.needs import needs_of
+from paddock.core.tasks.task import Phase
+from paddock.fleet.workspace import Workspace
+from paddock.store.protocol import Decide, Query
+from paddock.views.status import StatusView
+from paddock.views.tasks.task import ConvoyView, TaskView, view_convoy, view_task
+
+Tasks = str | Iterable[str]
+"""One task (`"t3"`) or several."""
+
+
+class Fleet:
+    """`repo` is a folder inside the repository. `settings` are `key=value` words that win over its `paddock.toml`.
+
+    Inside an attempt it has the rights of that attempt's agent, as every `paddock` command has there.
+    """
+
+    def __init__(self, repo: str | os.PathLike[str] = ".", *, settings: Sequence[str] = ()) -> None:
+        self._access = Access.at(Path(repo).expanduser(), tuple(settings))
+
+    @classmethod
+    def through(cls, access: Access) -> "Fleet":
+        """For other edges, which know who asks."""
+        fleet = cls.__new__(cls)
+        fleet._access = access
+        return fleet
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """Nothing is held open between two calls: this is for programs that like to write `with`."""
+
+    # -- what there is --------------------------------------------------------------------------------------
+
+    def status(self, convoy: str | None = None) -> StatusView:
+        """Counts, convoys and tasks, what needs a person, the daemon, the queue."""
+        from paddock.fleet.landing.unseen_loss import tell_lost_work
+        from paddock.fleet.outlook import look_around
+        from paddock.views.notices import find_notices
+        from paddock.views.status import view_status
+
+        workspace = self._access.open("status")
+        board = workspace.board()
+        among = set(_members(board, convoy)) if convoy is not None else None
+        tell_lost_work(workspace, board)
+        outlook = look_around(workspace, board, time.time())
+        return view_status(
+            board, outlook, needy=needs_of(board, among), notices=find_notices(board, outlook), convoy=convoy
+        )
+
+    def tasks(self, *, phase: str | None = None, convoy: str | None = None) -> list[TaskView]:
+        """All tasks, or those in a phase or of a convoy, oldest first."""
+        board = self._access.open("status").board()
+        wanted = _phase(phase) if phase is not None else None
+        names = _members(board, convoy) if convoy is not None else list(board.tasks)
+        found = (board.tasks[name] for name in names)
+        return [view_task(task) for task in found if wanted in (None, task.phase)]
+
+    def task(self, task: str) -> TaskView:
+        board = self._access.open("show", [task]).board()
+        return view_task(board.task(parse_task(task)))
+
+    def brief(self, task: str) -> str:
+        """What the task says is to be done."""
+        from paddock.fleet.attempts.prompts import read_brief
+
+        workspace = self._access.open("show", [task])
+        with closing(workspace.read()) as store:
+            return read_brief(store, store.board().task(parse_task(task)))
+
+    def convoys(self) -> list[ConvoyView]:
+        board = self._access.open("convoy list").board()
+        return [view_convoy(board, name) for name in board.convoys]
+
+    def results(self, convoy: str) -> list[TaskResult]:
+        """What became of each task of a convoy, with the answers of those that only read."""
+        workspace = self._access.open("convoy show")
+        with closing(workspace.read()) as store:
+            board = store.board()
+            found = [board.tasks[name] for name in _members(board, convoy)]
+            events = {task.id: store.record(task.answer_seq).event for task in found if task.answer_seq}
+        answers = {name: event.text for name, event in events.items() if isinstance(event, ReportGiven)}
+        return [tell_result(task, answers.get(task.id)) for task in found]
+
+    def findings(self, task: str | None = None) -> list[FoundFault]:
+        """What reviewers and checks hold against changes, of one task or of all."""
+        reviews = self._access.open("status" if task is None else "show", [task] if task else ()).board().reviews
+        found = reviews.findings.values() if task is None else reviews.findings_of(parse_task(task))
+        return [tell_finding(one) for one in found]
+
+    def diff(self, task: str, *, own: bool = False) -> str:
+        """The patch from main to what main would become; with `own`, what its agent did since it started."""
+        from paddock.fleet.landing.preview import preview
+
+        workspace = self._access.open("diff", [task])
+        board = workspace.board()
+        shown = preview(workspace.site, board, board.task(parse_task(task)), own=own)
+        words = ("--no-ext-diff", "--no-textconv", "--no-color", "-p", shown.before, shown.after)
+        return defuse(workspace.repo.git("diff", *words).stdout).decode("utf-8", "replace")
+
+    def events(
+        self,
+        since: int = 0,
+        *,
+        follow: bool = False,
+        task: str | None = None,
+        kind: str | None = None,
+        timeout: float | None = None,
+    ) -> Iterator[Event]:
+        """The records of the log after the number `since`. With `follow` also those to come, for `timeout` seconds
+        or for ever. `kind` may end in `*`."""
+        workspace = self._access.open("log")
+        query = Query(since, task=parse_task(task) if task is not None else None, kind=kind)
+        records = follow_log(workspace, query, timeout) if follow else workspace.records(query)
+        return (tell_event(record) for record in records)
+
+    # -- what to do -----------------------------------------------------------------------------------------
+
+    def add(
+        self,
+        brief: str,
+        *,
+        title: str | None = None,
+        agent: str | None = None,
+        engine: str | None = None,
+        kind: str | None = None,
+        convoy: str | None = None,
+        after: Iterable[str] = (),
+        priority: int = 0,
+        paths: Iterable[str] = (),
+        attempts: int | None = None,
+    ) -> str:
+        """One task; returns its id."""
+        workspace = self._access.open("add")
+        spec = TaskSpec(
+            brief=brief,
+            title=title,
+            agent=agent,
+            engine=engine,
+            after=tuple(after),
+            priority=priority,
+            paths=tuple(paths),
+            attempts=workspace.config.limits.attempts if attempts is None else attempts,
+            kind=kind,
+        )
+        return _added(workspace, Batch((spec,), convoy))[0]
+
+    def add_file(self, file: str | os.PathLike[str], *, convoy: str | None = None) -> list[str]:
+        """The tasks of a .yaml, .json or .md file in one transaction; returns their ids."""
+        from paddock.config.taskfile import parse_task_file
+
+        workspace = self._access.open("add")
+        batch = parse_task_file(Path(file).read_text("utf-8"), str(file), attempts=workspace.config.limits.attempts)
+        return _added(workspace, Batch(batch.tasks, convoy or batch.convoy, batch.title))
+
+    def message(self, tasks: Tasks, text: str) -> list[int]:
+        """A follow-up, or the answer to a question, delivered as the agents' next turn; returns its record numbers."""
+        names = _names(tasks)
+        records = self._record("message", lambda board: send_message(board, names, text))
+        return [record.seq for record in records]
+
+    def stop(self, tasks: Tasks, reason: str = "") -> None:
+        """Ends the agents at work on the tasks. What they have committed stays."""
+        names = _names(tasks)
+        self._record("stop", lambda board: stop_tasks(board, names, reason))
+
+    def cancel(self, tasks: Tasks, reason: str = "") -> None:
+        names = _names(tasks)
+        self._record("cancel", lambda board: cancel_tasks(board, names, reason))
+
+    def retry(self, tasks: Tasks, *, attempts: int = 1, reason: str = "") -> None:
+        names = _names(tasks)
+        self._record("retry", lambda board: retry_tasks(board, names, attempts, reason))
+
+    def approve(self, tasks: Tasks, message: str = "", *, head: str | None = None) -> list[Queued]:
+        """Puts the changes into the merge queue; they land when their tests pass. With `head`, only that version of one
+        task. Of several that cannot all be queued, the others are, and the first refusal is raised."""
+        from paddock.fleet.landing.approval import ApprovalRequest, approve
+
+        names = _names(tasks)
+        if head is not None and len(names) != 1:
+            raise Misuse("`head` needs exactly one task", "approve them one by one")
+        workspace = self._access.open("approve")
+        expected = {names[0]: head} if head is not None else {}
+        done = approve(workspace, ApprovalRequest(names, message=message, expected=expected))
+        if done.refused:
+            raise done.refused[0].error
+        return [Queued(one.id, one.version, one.head, tuple(done.waits_on.get(one.id, ()))) for one in done.changes]
+
+    def land(self, tasks: Tasks, message: str = "", *, head: str | None = None) -> list[Queued]:
+        """The same as `approve`: whoever approves a change lets it land."""
+        return self.approve(tasks, message, head=head)
+
+    def reject(self, task: str, message: str = "", *, head: str | None = None) -> None:
+        """Its agent tries again, with the message."""
+        name = parse_task(task)
+        self._record("reject", lambda board: reject_task(board, name, message, head))
+
+    # -- the fleet ------------------------------------------------------------------------------------------
+
+    def wait(
+        self,
+        tasks: Tasks = (),
+        *,
+        convoy: str | None = None,
+        until: str = "settled",
+        timeout: float | None = None,
+    ) -> list[TaskView]:
+        """Until each of the tasks, or of the convoy's, is `settled` (nothing more happens without a person) or
+        `finished`. Raises `WaitTimedOut` after `timeout` seconds. Something has to run the fleet: `up` or `run`."""
+        workspace = self._access.open("status")
+        names = _names(tasks) if tasks else []
+        if convoy is not None:
+            names += _members(workspace.board(), convoy)
+        if not names:
+            raise Misuse("there is nothing to wait for", "name tasks, or a convoy")
+        try:
+            wanted = Until(until)
+        except ValueError:
+            raise Misuse(f"`{until}` is nothing to wait for", "use `settled` or `finished`") from None
+        board = wait_for(workspace, names, wanted, timeout)
+        return [view_task(board.task(name)) for name in names]
+
+    def run(self, *, only: Tasks = (), max_agents: int | None = None, timeout: float | None = None) -> bool:
+        """Runs agents until nothing is left to do, as `paddock run --until-idle` does, in a process of its own.
+        Whether nothing has failed. Agents outlive the `timeout`, and the next daemon picks them up."""
+        from paddock.fleet.service.background import command_line
+
+        workspace = self._access.open("run")
+        words = ["run", "--until-idle", *(word for name in _names(only) for word in ("--only", name))]
+        words += ["--max", str(max_agents)] if max_agents is not None else []
+        try:
+            done = subprocess.run(
+                command_line(workspace.top, words),
+                stdin=subprocess.DEVNULL,
+                capture_output=True,
+                timeout=timeout,
+                check=False,
+            )
+        except subprocess.TimeoutExpired:
+            raise PaddockError(f"the fleet is not idle after {timeout:g}s", "`paddock status` shows why") from None
+        said = done.stderr.decode("utf-8", "replace")
+        if done.returncode and said.startswith("error: "):
+            problem, _, hint = said.removeprefix("error: ").strip().partition("\n\nhint: ")
+            raise PaddockError(problem, hint or None)
+        return done.returncode == 0
+
+    def up(self, *, max_agents: int | None = None) -> None:
+        """Starts the fleet in the background, unless it is there already."""
+        from paddock.fleet.service.background import find_daemon
+        from paddock.fleet.service.control import await_daemon, require_startable, start_daemon
+
+        workspace = self._access.open("up")
+        if find_daemon(workspace.board()) is None:
+            require_startable(workspace)
+            start_daemon(workspace, max_agents)
+            await_daemon(workspace)
+
+    def down(self, *, now: bool = False) -> None:
+        """Ends the daemon; with `now`, every agent too."""
+        from paddock.fleet.service.control import end_fleet
+
+        end_fleet(self._access.open("down"), agents_too=now)
+
+    def _record(self, command: str, decide: Decide) -> list[Record]:
+        return self._access.open(command).record(decide)
+
+
+def _names(tasks: Tasks) -> list[TaskId]:
+    said = [tasks] if isinstance(tasks, str) else tasks
+    return list(dict.fromkeys(parse_task(one) for one in said))
+
+
+def _members(board: Board, convoy: str) -> list[TaskId]:
+    require_convoy(board, convoy)
+    return board.members[convoy]
+
+
+def _phase(word: str) -> Phase:
+    try:
+        return Phase(word)
+    except ValueError:
+        raise Misuse(f"`{word}` is not a phase", f"phases are {', '.join(Phase)}") from None
+
+
+def _added(workspace: Workspace, batch: Batch) -> list[str]:
+    known = workspace.known
+    records = workspace.record(lambda board: add_tasks(board, batch, known))
+    return [str(record.task) for record in records if isinstance(record.event, TaskAdded)]

@@ -1,0 +1,101 @@
+"""What the Python API returns beside the views that every edge has. Fields are only ever added."""
+
+from typing import Any
+
+import msgspec
+
+from paddock.core.events import Record
+from paddock.core.review.model import Finding
+from paddock.core.tasks.needs import need_of
+from paddock.core.tasks.task import Task
+from paddock.views.document import iso
+from paddock.views.log.records import view_record
+
+
+class Event(msgspec.Struct, frozen=True):
+    """A record of the log; docs/reference/events.md tells what `body` holds for each `kind`."""
+
+    seq: int
+    at: str
+    actor: str
+    kind: str
+    task: str | None
+    attempt: str | None
+    body: dict[str, Any]
+
+
+class FoundFault(msgspec.Struct, frozen=True):
+    """A finding: what somebody holds against a task's change. `path` is empty for the change as a whole."""
+
+    id: str
+    task: str
+    severity: str
+    claim: str
+    path: str
+    line: int
+    status: str
+    blocking: bool
+    by: tuple[str, ...]
+    head: str
+    at: str
+
+
+class TaskResult(msgspec.Struct, frozen=True):
+    """What became of a task. `need` is what it needs a person for, if anything; `answer` is what a task that only
+    reads has to say, None for one that delivers commits."""
+
+    id: str
+    title: str
+    phase: str
+    reason: str
+    need: str
+    branch: str | None
+    head: str | None
+    commits: int
+    answer: str | None
+
+
+class Queued(msgspec.Struct, frozen=True):
+    """A change that was put into the merge queue."""
+
+    id: str
+    version: int
+    head: str
+    waits_on: tuple[str, ...]
+
+
+def tell_event(record: Record) -> Event:
+    shown = view_record(record)
+    body = msgspec.json.decode(bytes(shown.body), type=dict[str, Any])
+    return Event(shown.seq, shown.at, shown.actor, shown.kind, shown.task, shown.attempt, body)
+
+
+def tell_finding(found: Finding) -> FoundFault:
+    return FoundFault(
+        id=found.id,
+        task=found.task,
+        severity=found.severity.value,
+        claim=found.claim,
+        path=found.path,
+        line=found.line,
+        status=found.status.value,
+        blocking=found.blocking,
+        by=found.by,
+        head=found.head,
+        at=iso(found.at),
+    )
+
+
+def tell_result(task: Task, answer: str | None) -> TaskResult:
+    need, worker = need_of(task), task.worker
+    return TaskResult(
+        id=task.id,
+        title=task.title,
+        phase=task.phase.value,
+        reason=task.reason,
+        need=need.value if need is not None else "",
+        branch=task.branch,
+        head=task.head,
+        commits=worker.commits if worker is not None else 0,
+        answer=answer,
+    )

@@ -1,0 +1,98 @@
+"""`paddock.Fleet`: what the commands do, typed, for programs."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import paddock
+from paddock import Fleet, PaddockError
+from paddock.api.waiting import WaitTimedOut
+from paddock.core.intent.workers import NotForWorkers
+from tests.fleet.conftest import MakeYard
+from tests.fleet.yard import Yard, commit, play, write
+
+PATIENCE_SECONDS = 120.0
+
+
+@pytest.fixture
+def yard(make_yard: MakeYard, monkeypatch: pytest.MonkeyPatch) -> Yard:
+    yard = make_yard(PADDOCK_LAND_CI="true")
+    for name, value in yard.env.items():
+        monkeypatch.setenv(name, value)
+    return yard
+
+
+def test_a_program_takes_a_task_from_its_brief_to_main(yard: Yard) -> None:
+    with Fleet(yard.top) as fleet:
+        first = fleet.add(play(write("a.txt"), commit()), title="Add a", convoy="letters", paths=["*.txt"])
+        second = fleet.add(play({"say": "PADDOCK-NOOP: it is there"}), title="Add b", convoy="letters", after=[first])
+        assert (first, second) == ("t1", "t2")
+        assert [task.phase for task in fleet.tasks()] == ["ready", "waiting"]
+        with pytest.raises(WaitTimedOut, match="not settled after 0s: t1, t2"):
+            fleet.wait(convoy="letters", timeout=0)
+        assert fleet.run(timeout=PATIENCE_SECONDS)
+        [task] = fleet.wait("t1", timeout=PATIENCE_SECONDS)
+        assert (task.phase, fleet.task("t1").head) == ("approval", task.head)
+        assert "+++ b/a.txt" in fleet.diff("t1")
+        assert fleet.status().needs_you.tasks == ["t1"]
+        [queued] = fleet.land("t1", head=task.head)
+        assert (queued.id, queued.head) == ("t1", task.head)
+        assert fleet.run(timeout=PATIENCE_SECONDS)
+        assert [task.phase for task in fleet.wait(["t1", "t2"], until="finished")] == ["landed", "noop"]
+        assert [(one.phase, one.answer) for one in fleet.results("letters")] == [("landed", None), ("noop", None)]
+        kinds = [event.kind for event in fleet.events(task="t1")]
+        assert (kinds[0], "attempt.ended" in kinds) == ("task.added", True)
+        [added] = fleet.events(kind="task.added", task="t2")
+        assert added.body["title"] == "Add b"
+        assert added.actor.endswith(" via python")
+        assert fleet.findings() == []
+        assert "PADDOCK-NOOP" in fleet.brief("t2")
+
+
+def test_a_refusal_is_raised_with_what_to_do(yard: Yard) -> None:
+    fleet = Fleet(yard.top)
+    fleet.add("Do it")
+    with pytest.raises(PaddockError, match="nothing to land") as refused:
+        fleet.approve("t1")
+    assert refused.value.hint
+    with pytest.raises(PaddockError, match="nothing to wait for"):
+        fleet.wait()
+    with pytest.raises(PaddockError, match="is not a phase"):
+        fleet.tasks(phase="done-ish")
+    with pytest.raises(PaddockError, match="is nothing to wait for"):
+        fleet.wait("t1", until="soon")
+    fleet.cancel(["t1"], "not needed")
+    assert fleet.task("t1").reason == "not needed"
+    fleet.retry("t1")
+    [event] = list(fleet.events(follow=True, kind="task.retried", timeout=0))
+    assert event.task == "t1"
+
+
+def test_inside_an_attempt_it_has_the_rights_of_that_agent(yard: Yard, monkeypatch: pytest.MonkeyPatch) -> None:
+    fleet = Fleet(yard.top)
+    fleet.add("Do it")
+    monkeypatch.setenv("PADDOCK_ATTEMPT", "t1.1")
+    monkeypatch.setenv("PADDOCK_MARKER", f"{yard.marker}:t1.1")
+    inside = Fleet(yard.top)
+    assert inside.status().counts["ready"] == 1
+    for wish in (lambda: inside.land("t1"), lambda: inside.add("More"), lambda: inside.task("t2"), inside.up):
+        with pytest.raises(NotForWorkers):
+            wish()
+
+
+def test_importing_paddock_imports_nothing_else() -> None:
+    program = "import sys, paddock; print([name for name in sys.modules if name.startswith('paddock.')])"
+    said = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True, timeout=60)
+    assert said.stdout == "[]\n"
+    assert "Fleet" in dir(paddock)
+    with pytest.raises(AttributeError, match="no attribute `Flet`"):
+        _ = paddock.Flet  # type: ignore[attr-defined]
+
+
+def test_a_place_without_a_repository_is_said(tmp_path: Path) -> None:
+    with pytest.raises(PaddockError, match="is not a directory"):
+        Fleet(tmp_path / "nowhere")
+    with pytest.raises(PaddockError):
+        Fleet(tmp_path)
