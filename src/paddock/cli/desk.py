@@ -72,10 +72,10 @@ class AtDesk:
             stream.flush()
         return 1
 
-    def ask(self, *argv: str) -> tuple[int, str, str]:
+    def ask(self, *argv: str, stdin: bytes = b"") -> tuple[int, str, str]:
         """Exit code, standard output, standard error."""
         said, code = {False: b"", True: b""}, 1
-        for channel, payload in self._ask(DeskRequest(argv)):
+        for channel, payload in self._ask(DeskRequest(argv, stdin)):
             if channel == EXIT:
                 code = int(payload)
             else:

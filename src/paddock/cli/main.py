@@ -83,7 +83,7 @@ def _answer(arguments: list[str]) -> int:
         from paddock.cli.desk import AtDesk, find_desk
 
         desk = find_desk(arguments)
-        if desk is not None and arguments[0] != "with-lease":
+        if desk is not None and arguments[0] not in ("with-lease", "mcp"):
             return AtDesk(desk).pass_through(arguments)
     flags = set(arguments[1:])
     if arguments[:1] == ["status"] and flags <= {"--all", "--json"}:

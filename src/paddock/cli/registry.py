@@ -48,6 +48,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "fanout": ("fanout", "Compare one agent with several: is it worth it?"),
     "lease": ("lease", "Reserve things that only one may use at a time."),
     "with-lease": ("with_lease", "Run a command under a lease."),
+    "mcp": ("mcp", "Serve the fleet to clients of the Model Context Protocol."),
     "janitor": ("janitor", "Sweep up what crashes and old runs left behind."),
     "config": ("config", "Show and check the configuration."),
     "doctor": ("doctor", "Find out what is wrong and how to fix it."),
@@ -62,7 +63,7 @@ GROUPS: dict[str, tuple[str, ...]] = {
     "Inspect": ("status", "watch", "top", "web", "show", "tail", "diff", "log"),
     "Land": ("land", "approve", "reject", "comment", "resolve", "revert", "queue", "sync"),
     "Spending": ("costs", "budget", "limits", "fanout"),
-    "For agents": ("ask", "noop"),
+    "For agents": ("ask", "noop", "mcp"),
     "Share and clean up": ("lease", "with-lease", "gc", "janitor"),
 }
 # What people used to other tools type.

@@ -100,8 +100,10 @@ class Workspace:
     def worker(self) -> "Worker | None":
         """The attempt or CI run of this log that asks; None if it is a person."""
         owner = self._owner()
-        if not owner:
-            return None
+        return self.worker_named(owner) if owner else None
+
+    def worker_named(self, owner: str) -> "Worker":
+        """An attempt or CI run with the rights that the configuration gives it."""
         from paddock.core.intent.workers import Worker
 
         return Worker(owner, self._may_add())

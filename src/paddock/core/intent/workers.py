@@ -49,6 +49,8 @@ RIGHTS: dict[str, Right] = {
     "show": Right.OWN,
     "diff": Right.OWN,
     "tail": Right.OWN,
+    "mcp": Right.READ,
+    "mcp call": Right.READ,
     "ask": Right.ASK,
     "noop": Right.ASK,
     "lease acquire": Right.LEASE,

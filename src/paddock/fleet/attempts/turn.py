@@ -32,6 +32,7 @@ from paddock.fleet.desk.wire import DESK_VARIABLE
 from paddock.fleet.dispatch.pricing import Startup, bill
 from paddock.fleet.fences import agents_level, fence_attempt, seen_from_outside
 from paddock.fleet.site import Site
+from paddock.fleet.worker_token import TOKEN_VARIABLE, token_for
 from paddock.git.worktrees.furnish import Worktree
 from paddock.sessions.protocol import (
     Exited,
@@ -129,6 +130,7 @@ def _attempt_environment(site: Site, attempt: Attempt, worktree: Worktree) -> di
         "PADDOCK_TASK": task_of(attempt.id),
         "PADDOCK_BRANCH": attempt.branch,
         DESK_VARIABLE: site.furnish_desk(attempt.id),
+        TOKEN_VARIABLE: token_for(site.state_dir, attempt.id),
     }
     if attempt.role.only_reads:
         values[ANSWER_VARIABLE] = str(answer_file(site, attempt))
