@@ -10,7 +10,8 @@ from paddock.engines.claude_stream import ClaudeStreamParser
 from paddock.engines.environment import prompt_argument
 from paddock.engines.passage import AWS_FILES, AWS_LOGIN, GOOGLE_FILES, GOOGLE_LOGIN, Cloud, Passage
 from paddock.engines.probe import Installation
-from paddock.engines.protocol import Capabilities, Launch, Parser, TurnRequest
+from paddock.engines.protocol import Capabilities, Launch, LaunchFile, Parser, TurnRequest
+from paddock.engines.tool_server import servers_file, servers_path
 
 PASSAGE = Passage(
     always=(
@@ -51,6 +52,7 @@ class ClaudeEngine(AgentCli):
         tool_starts=True,
         meters=True,
         tools=True,
+        mcp=True,
     )
     passage = PASSAGE
     places = (
@@ -82,14 +84,20 @@ class ClaudeEngine(AgentCli):
         # Pieces of answers as they are written: a long answer is not a silent provider.
         argv += ["--include-partial-messages", *self.words(request, env)]
         argv += [*option("--session-id", request.first_session_id), *self.settings.args]
-        return Launch(tuple(argv), env, request.worktree, files, belongings=self.belongings(request, env))
+        written = (*files, *self.files(request, env))
+        return Launch(tuple(argv), env, request.worktree, written, belongings=self.belongings(request, env))
 
     def parser(self) -> Parser:
         return ClaudeStreamParser()
 
     def words(self, request: TurnRequest, env: Mapping[str, str]) -> list[str]:
         chosen = (*option("--model", self.model(request)), *option("--resume", request.session_id))
-        return ["--dangerously-skip-permissions", *chosen, *_tools(request)]
+        # It takes any number of files: an option has to follow.
+        servers = ["--mcp-config", str(servers_path(request))] if request.tool_server is not None else []
+        return [*servers, "--dangerously-skip-permissions", *chosen, *_tools(request)]
+
+    def files(self, request: TurnRequest, env: Mapping[str, str]) -> tuple[LaunchFile, ...]:
+        return servers_file(request, type="stdio")
 
     def extra_variables(self, request: TurnRequest) -> Mapping[str, str]:
         # Without it claude refuses to skip permissions for root.

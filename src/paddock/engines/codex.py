@@ -16,6 +16,7 @@ from paddock.engines.environment import prompt_argument
 from paddock.engines.passage import Passage
 from paddock.engines.probe import Installation
 from paddock.engines.protocol import Capabilities, Launch, Parser, TurnRequest
+from paddock.engines.tool_server import codex_overrides
 
 PASSAGE = Passage(("OPENAI_*", "CODEX_HOME", "CODEX_API_KEY", "CODEX_ACCESS_TOKEN", "AZURE_OPENAI_API_KEY"))
 _OVERRIDES = (
@@ -47,6 +48,7 @@ class CodexEngine(AgentCli):
         greets=True,
         tool_starts=True,
         bound_to_folder=False,
+        mcp=True,
     )
     passage = PASSAGE
     places = (
@@ -93,6 +95,7 @@ class CodexEngine(AgentCli):
         else:
             provider = _configured_provider(env)
             overrides += _bounded_retries(provider) if provider else []
+        overrides += codex_overrides(request.tool_server) if request.tool_server is not None else []
         return _flags(overrides)
 
 

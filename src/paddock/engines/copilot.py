@@ -10,7 +10,8 @@ from paddock.engines.copilot_json import CopilotParser
 from paddock.engines.environment import prompt_argument
 from paddock.engines.passage import Passage
 from paddock.engines.probe import Installation
-from paddock.engines.protocol import Capabilities, Launch, Parser, TurnRequest
+from paddock.engines.protocol import Capabilities, Launch, LaunchFile, Parser, TurnRequest
+from paddock.engines.tool_server import servers_file, servers_path
 
 PASSAGE = Passage(("COPILOT_*", "GH_TOKEN", "GITHUB_TOKEN", "GH_HOST"))
 
@@ -33,6 +34,7 @@ class CopilotEngine(AgentCli):
         greets=True,
         tool_starts=True,
         tools=True,
+        mcp=True,
     )
     passage = PASSAGE
     places = (
@@ -52,16 +54,21 @@ class CopilotEngine(AgentCli):
         argv = [self.program, "-p", prompt, *self.words(request, env), "--output-format", "json"]
         argv += [*option("--session-id", request.first_session_id), *self.settings.args]
         logs = _session_events(request, env)
-        return Launch(tuple(argv), env, request.worktree, files, logs, belongings=self.belongings(request, env))
+        written = (*files, *self.files(request, env))
+        return Launch(tuple(argv), env, request.worktree, written, logs, belongings=self.belongings(request, env))
 
     def parser(self) -> Parser:
         return CopilotParser()
 
     def words(self, request: TurnRequest, env: Mapping[str, str]) -> list[str]:
         words = ["--allow-all-tools", "--allow-all-paths", "--disable-builtin-mcps"]
+        words += ["--additional-mcp-config", f"@{servers_path(request)}"] if request.tool_server is not None else []
         words += option("--model", self.model(request))
         words += [f"--available-tools={','.join(request.tools)}"] if request.tools else []
         return words + ([f"--resume={request.session_id}"] if request.session_id else [])
+
+    def files(self, request: TurnRequest, env: Mapping[str, str]) -> tuple[LaunchFile, ...]:
+        return servers_file(request, type="local", tools=["*"])
 
     def extra_variables(self, request: TurnRequest) -> Mapping[str, str]:
         """A provider of one's own needs no login at GitHub, and works only when told to stay offline."""

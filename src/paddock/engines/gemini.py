@@ -1,6 +1,5 @@
 """Google Gemini CLI (`gemini`)."""
 
-import json
 from collections.abc import Mapping
 from pathlib import Path
 from typing import ClassVar
@@ -12,6 +11,7 @@ from paddock.engines.gemini_stream import GeminiParser
 from paddock.engines.passage import GOOGLE_FILES, GOOGLE_LOGIN, Cloud, Passage
 from paddock.engines.probe import Installation
 from paddock.engines.protocol import Capabilities, Launch, LaunchFile, Parser, TurnRequest
+from paddock.engines.tool_server import with_servers
 
 PASSAGE = Passage(
     always=(
@@ -40,6 +40,7 @@ class GeminiEngine(AgentCli):
         greets=True,
         tool_starts=True,
         tools=True,
+        mcp=True,
     )
     passage = PASSAGE
     places = (
@@ -78,7 +79,7 @@ class GeminiEngine(AgentCli):
             settings["security"] = {"auth": {"selectedType": "gemini-api-key"}}
         if request.tools:
             settings["tools"] = {"core": list(request.tools)}
-        return (LaunchFile(_defaults_path(request), json.dumps(settings)),)
+        return (LaunchFile(_defaults_path(request), with_servers(settings, request, trust=True)),)
 
 
 def _defaults_path(request: TurnRequest) -> Path:

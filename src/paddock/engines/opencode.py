@@ -12,6 +12,7 @@ from paddock.engines.opencode_json import OpencodeParser
 from paddock.engines.passage import AWS_FILES, AWS_LOGIN, GOOGLE_FILES, GOOGLE_LOGIN, Cloud, Passage
 from paddock.engines.probe import Installation
 from paddock.engines.protocol import Capabilities, Launch, Parser, TurnRequest
+from paddock.engines.tool_server import opencode_config
 
 PASSAGE = Passage(
     always=(
@@ -35,6 +36,7 @@ PASSAGE = Passage(
     ),
 )
 TITLE_LIMIT = 60
+_INLINE = "OPENCODE_CONFIG_CONTENT"
 
 
 class OpencodeEngine(AgentCli):
@@ -46,7 +48,15 @@ class OpencodeEngine(AgentCli):
         logins=(".local/share/opencode/auth.json", ".config/opencode/opencode.json"),
     )
     capabilities = Capabilities(
-        resume=True, final_event=True, usage=True, cost=True, interactive=True, model=True, meters=True, tools=True
+        resume=True,
+        final_event=True,
+        usage=True,
+        cost=True,
+        interactive=True,
+        model=True,
+        meters=True,
+        tools=True,
+        mcp=True,
     )
     passage = PASSAGE
     places = (
@@ -94,7 +104,10 @@ class OpencodeEngine(AgentCli):
     def extra_variables(self, request: TurnRequest) -> Mapping[str, str]:
         """What is denied is denied, whatever --auto approves; of several rules the last one counts."""
         rules = {"*": "deny", **dict.fromkeys(request.tools, "allow")}
-        return {"OPENCODE_PERMISSION": json.dumps(rules)} if request.tools else {}
+        allowed = {"OPENCODE_PERMISSION": json.dumps(rules)} if request.tools else {}
+        if request.tool_server is None:
+            return allowed
+        return {**allowed, _INLINE: opencode_config(request.tool_server, request.base_env.get(_INLINE, ""))}
 
 
 def _title(request: TurnRequest) -> str:

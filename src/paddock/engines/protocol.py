@@ -35,6 +35,7 @@ class Capabilities:
     `quota`: its calls count towards the quota of an account. `free`: nothing it does is ever billed.
     `tools`: it can be told which tools it may use.
     `bound_to_folder`: a conversation can only be resumed, or only safely, in the folder it began in.
+    `mcp`: it can be given an MCP server for one turn.
     """
 
     resume: bool = False
@@ -52,6 +53,15 @@ class Capabilities:
     free: bool = False
     tools: bool = False
     bound_to_folder: bool = True
+    mcp: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class ToolServer:
+    """An MCP server that a CLI starts for its turn, and the variables that it needs of the attempt's environment."""
+
+    argv: tuple[str, ...]
+    env: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +72,8 @@ class TurnRequest:
     engine lets us choose. `tools` are the only ones it may use, by the names its CLI gives them; none means all.
     `base_env` is the parent's environment, of which only allowed names pass;
     `attempt_env` is set as it is. `folder` is the attempt's own place for side files, outside the worktree;
-    `memory` is the conversation's own, for what it needs to go on in another attempt.
+    `memory` is the conversation's own, for what it needs to go on in another attempt. `tool_server` is for an engine
+    that takes one.
     """
 
     prompt: str
@@ -79,6 +90,7 @@ class TurnRequest:
     git_dir: Path | None = None
     base_env: Mapping[str, str] = field(default_factory=dict)
     attempt_env: Mapping[str, str] = field(default_factory=dict)
+    tool_server: ToolServer | None = None
 
     @property
     def first_session_id(self) -> str | None:

@@ -1,6 +1,5 @@
 """Qwen Code (`qwen`), which speaks claude's stream."""
 
-import json
 from collections.abc import Mapping
 from pathlib import Path
 from typing import ClassVar
@@ -13,6 +12,7 @@ from paddock.engines.environment import prompt_argument
 from paddock.engines.passage import GOOGLE_FILES, GOOGLE_LOGIN, Cloud, Passage
 from paddock.engines.probe import Installation
 from paddock.engines.protocol import Capabilities, Launch, LaunchFile, Parser, TurnRequest
+from paddock.engines.tool_server import with_servers
 
 PASSAGE = Passage(
     always=(
@@ -50,6 +50,7 @@ class QwenEngine(AgentCli):
         tool_starts=True,
         meters=True,
         tools=True,
+        mcp=True,
     )
     passage = PASSAGE
     places = (
@@ -94,7 +95,7 @@ class QwenEngine(AgentCli):
     def files(self, request: TurnRequest, env: Mapping[str, str]) -> tuple[LaunchFile, ...]:
         """qwen's lowest layer of settings: the user's own still win."""
         settings = {**_DEFAULTS, "tools": {"core": list(request.tools)}} if request.tools else _DEFAULTS
-        return (LaunchFile(_defaults_path(request), json.dumps(settings)),)
+        return (LaunchFile(_defaults_path(request), with_servers(settings, request, trust=True)),)
 
 
 def _defaults_path(request: TurnRequest) -> Path:

@@ -2,10 +2,12 @@
 
 import asyncio
 import os
+import sys
 import uuid
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
+from importlib.util import find_spec
 from pathlib import Path
 
 from paddock.core.errors import PaddockError
@@ -22,7 +24,7 @@ from paddock.core.tasks.task import Attempt, Task
 from paddock.core.tasks.vocabulary import EndedBy
 from paddock.core.trace import TokenUsage
 from paddock.engines.lost_session import find_lost_session
-from paddock.engines.protocol import Engine, Launch, TurnRequest
+from paddock.engines.protocol import Engine, Launch, ToolServer, TurnRequest
 from paddock.fleet.attempts.deadlines import SteadyTurn, TurnClock
 from paddock.fleet.attempts.prompts import TurnPlan
 from paddock.fleet.attempts.transcript import Heard, TurnReader, nobody
@@ -49,6 +51,7 @@ from paddock.sessions.protocol import (
 
 LAST_BYTES = 16_384
 ANSWER_VARIABLE = "PADDOCK_ANSWER"
+_FOR_TOOLS = (DESK_VARIABLE, TOKEN_VARIABLE, "PADDOCK_TASK", "PADDOCK_WORKTREE", ANSWER_VARIABLE)
 _NAMESPACE = uuid.UUID("6f2b7d3e-5c0a-4a51-9f0e-7a64646f636b")
 
 Afford = Callable[[TurnSummary], Awaitable[str]]
@@ -91,7 +94,7 @@ def describe_turn(
     folder = site.attempt_folder(attempt.id)
     # The one noted when the turn was claimed, whatever has been configured or installed since.
     level = Level(attempt.fence) if attempt.fence else fence_level(site, engine, task)
-    memory = site.memory_of(attempt)
+    memory, environment = site.memory_of(attempt), _attempt_environment(site, attempt, worktree)
     launch = engine.launch(
         TurnRequest(
             prompt=plan.prompt,
@@ -107,7 +110,8 @@ def describe_turn(
             turn=attempt.turn,
             git_dir=worktree.git_dir,
             base_env=os.environ,
-            attempt_env=_attempt_environment(site, attempt, worktree),
+            attempt_env=environment,
+            tool_server=tool_server(site, engine, environment),
         )
     )
     if attempt.role.only_reads:
@@ -144,6 +148,21 @@ def _attempt_environment(site: Site, attempt: Attempt, worktree: Worktree) -> di
 def answer_file(site: Site, attempt: Attempt) -> Path:
     """Where an attempt that only reads writes the answer of its open turn, in a folder that its fence lets it write."""
     return site.attempt_folder(attempt.id) / "answers" / f"turn-{attempt.turn}"
+
+
+def tool_server(site: Site, engine: Engine, environment: Mapping[str, str]) -> ToolServer | None:
+    """`paddock mcp` with what it needs to know whose it is. Raises PaddockError where it is not installed."""
+    if not site.config.mcp.agents or not engine.capabilities.mcp:
+        return None
+    if find_spec("mcp") is None:
+        raise PaddockError(
+            "`[mcp] agents = true` needs the MCP server, which is not installed",
+            "install it with `pip install 'paddock[mcp]'`",
+        )
+    return ToolServer(
+        (sys.executable, "-P", "-m", "paddock", "mcp"),
+        {name: environment[name] for name in _FOR_TOOLS if name in environment},
+    )
 
 
 def open_turn(attempt: Attempt) -> Turn:
