@@ -11,6 +11,7 @@ AttemptId = NewType("AttemptId", str)
 _TASK = re.compile(r"t[1-9][0-9]{0,8}")
 _ATTEMPT = re.compile(r"(t[1-9][0-9]{0,8})\.([1-9][0-9]{0,5})")
 _RUN = re.compile(r"r[1-9][0-9]{0,8}")
+_CHECK_RUN = re.compile(r"(t[1-9][0-9]{0,8})-([0-9a-f]{10})-[0-9a-f]{8}")
 _TASK_RANGE = re.compile(r"t([1-9][0-9]{0,8})(?:-|\.\.)t?([1-9][0-9]{0,8})")
 _PLAIN_BRANCH = re.compile(r"[A-Za-z0-9][A-Za-z0-9._/-]{0,63}")
 _TAKEN = re.compile(r"main|[tr][0-9]+(\.[0-9]+)?", re.IGNORECASE)
@@ -94,6 +95,17 @@ def parse_run(text: str) -> str:
     if _RUN.fullmatch(word):
         return word
     raise Misuse(f"`{printable(text, 40)}` is not a CI run", "CI runs look like `r7`; `paddock queue` lists them")
+
+
+def check_run(task: TaskId, head: str, digest: str) -> str:
+    """The run that checks a delivered change; the digest is of all that it runs."""
+    return f"{task}-{head[:10]}-{digest[:8]}"
+
+
+def checked_by(run: str) -> tuple[TaskId, str] | None:
+    """The task whose change the run checks, and how its head begins; None for a run of the merge queue."""
+    found = _CHECK_RUN.fullmatch(run)
+    return (TaskId(found[1]), found[2]) if found is not None else None
 
 
 WORKERS = ("agent:", "ci:")

@@ -14,6 +14,8 @@ TIMEOUT_SECONDS = 60.0
 # Said in full, because what a repository configures would change it.
 _WAY = ("--no-color", "-M", "-l1000", "--ignore-submodules=none", "--submodule=short", "--no-relative", "-O/dev/null")
 _PATCH = ("-p", "-U3", "--inter-hunk-context=0", "--no-function-context", "--ws-error-highlight=none")
+_HUNK = re.compile(rb"@@ -\d+(?:,(\d+))? \+(\d+)(?:,(\d+))? @@")
+_LONGEST_HEADER = 1 << 16
 _ESCAPED = re.compile(rb"\\(?:([0-7]{3})|(.))", re.DOTALL)
 _SHORT = {b"a": b"\a", b"b": b"\b", b"t": b"\t", b"n": b"\n", b"v": b"\v", b"f": b"\f", b"r": b"\r"}
 _LONG = {value: key.decode() for key, value in _SHORT.items()} | {b'"': '"', b"\\": "\\"}
@@ -73,6 +75,39 @@ def stream_patch(repo: Repo, before: str, after: str, only: Sequence[ChangedFile
     place = (f"--git-dir={repo.common_dir}", "--literal-pathspecs")
     lazy = is_partial_clone(repo.common_dir)
     return stream_git(repo.common_dir, *place, *words, timeout=TIMEOUT_SECONDS, lazy=lazy)
+
+
+def changed_lines(repo: Repo, before: str, after: str) -> dict[str, list[range]]:
+    """By path, the lines of `after` that differ from `before`, with those next to them; none where git compares no
+    lines. Paths as in `ChangedFile`."""
+    found: dict[str, list[range]] = {}
+    path, old, new = "", 0, 0
+    for line in _lines(stream_patch(repo, before, after)):
+        if old > 0 or new > 0:
+            old -= line[:1] in (b" ", b"-", b"")
+            new -= line[:1] in (b" ", b"+", b"")
+        elif line.startswith(b"+++ "):
+            path = _name_in_patch(line[4:])
+        elif (hunk := _HUNK.match(line)) is not None:
+            old, new = (int(count) if count is not None else 1 for count in (hunk[1], hunk[3]))
+            found.setdefault(path, []).append(range(int(hunk[2]), int(hunk[2]) + new))
+    return found
+
+
+def _lines(pieces: Iterator[bytes]) -> Iterator[bytes]:
+    """Each cut to what a header may need: the rest of a line of any length is dropped."""
+    rest = b""
+    for piece in pieces:
+        *whole, rest = (rest + piece).split(b"\n")
+        yield from whole
+        rest = rest[:_LONGEST_HEADER]
+    if rest:
+        yield rest
+
+
+def _name_in_patch(name: bytes) -> str:
+    text = os.fsdecode(name.removesuffix(b"\t"))
+    return unquote_path(text).removeprefix("b/") if text.startswith('"') else text.removeprefix("b/")
 
 
 def quote_path(path: str) -> str:

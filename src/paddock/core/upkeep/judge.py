@@ -9,7 +9,7 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from paddock.core.board import Board
-from paddock.core.ids import CHANGES, RESOLVE_SUFFIX, RUN_OWNER, TaskId, resolve_folder
+from paddock.core.ids import CHANGES, RESOLVE_SUFFIX, RUN_OWNER, TaskId, checked_by, resolve_folder
 from paddock.core.leases import decisions
 from paddock.core.merge.model import Ending, Queue
 from paddock.core.tasks.conversations import NOWHERE, Homes, memories_in_use
@@ -62,7 +62,7 @@ def judge(board: Board, seen: Survey, limits: Allowed, now: float) -> list[Lefto
         *_expired_leases(board, now),
         *_orphans(board, seen.processes),
         *_worktrees(board, seen.worktrees),
-        *_sandboxes(board.queue, seen.sandboxes),
+        *_sandboxes(board, seen.sandboxes),
         *_surplus(seen.sandboxes, limits.sandboxes),
         *_units(board.queue, seen.units),
         *_changes(board, seen.changes),
@@ -142,7 +142,7 @@ def _orphans(board: Board, processes: Sequence[ProcessSeen]) -> Iterator[Leftove
 def has_ended(board: Board, owner: str) -> bool | None:
     """None when the log does not know the attempt or run. A run whose record is gone has ended long ago."""
     if owner.startswith(RUN_OWNER):
-        return _run_has_ended(board.queue, owner.removeprefix(RUN_OWNER))
+        return _run_has_ended(board, owner.removeprefix(RUN_OWNER))
     name, _, number = owner.partition(".")
     task = board.tasks.get(TaskId(name))
     if task is None or not number.isdecimal() or not 1 <= int(number) <= task.newest:
@@ -150,7 +150,12 @@ def has_ended(board: Board, owner: str) -> bool | None:
     return task.live_attempt is None or task.live_attempt.id != owner
 
 
-def _run_has_ended(queue: Queue, run: str) -> bool | None:
+def _run_has_ended(board: Board, run: str) -> bool | None:
+    if (checked := checked_by(run)) is not None:
+        task = board.tasks.get(checked[0])
+        is_due = task is not None and task.phase is Phase.REVIEWING and (task.head or "").startswith(checked[1])
+        return None if task is None else not is_due
+    queue = board.queue
     number = run.removeprefix("r")
     known = run.startswith("r") and number.isdecimal() and int(number) < queue.next_run
     return run not in queue.running if known else None
@@ -180,18 +185,19 @@ def _claimed(board: Board, one: WorktreeSeen) -> Iterator[Leftover]:
         yield Leftover(What.ABANDONED, one.attempt, one.path, ReturnWorktree(one.attempt))
 
 
-def _sandboxes(queue: Queue, sandboxes: Sequence[SandboxClaim]) -> Iterator[Leftover]:
+def _sandboxes(board: Board, sandboxes: Sequence[SandboxClaim]) -> Iterator[Leftover]:
     for box in sandboxes:
-        if box.run is not None and _run_has_ended(queue, box.run):
+        if box.run is not None and _run_has_ended(board, box.run):
             words = f"claimed by run {box.run}, which has ended"
             yield Leftover(What.SANDBOX, box.name, words, ReleaseSandbox(box.name, box.run))
 
 
 def _surplus(sandboxes: Sequence[SandboxClaim], slots: int) -> Iterator[Leftover]:
-    """Idle ones that no run will need: somebody has lowered `land.slots` since they were made."""
+    """Idle ones that no run will need: somebody has lowered `land.slots` since they were made. Checks of delivered
+    changes may use as many as the merge queue."""
     idle = sorted((box.name for box in sandboxes if box.run is None), key=lambda name: (len(name), name))
     claimed = len(sandboxes) - len(idle)
-    for name in idle[max(0, slots - claimed) :]:
+    for name in idle[max(0, 2 * slots - claimed) :]:
         yield Leftover(What.SPARE_SANDBOX, name, f"land.slots is {slots}", RemoveSandbox(name))
 
 

@@ -50,8 +50,8 @@ def last_lines(site: Site, run: str, count: int = SHOWN_LINES) -> str:
     return ""
 
 
-def last_lines_of(site: Site, turn: Turn, count: int = SHOWN_LINES) -> str:
-    text = site.sessions.tail(turn, Stream.STDOUT, READ_BYTES)
+def last_lines_of(site: Site, turn: Turn, count: int = SHOWN_LINES, stream: Stream = Stream.STDOUT) -> str:
+    text = site.sessions.tail(turn, stream, READ_BYTES)
     lines = plain_lines(text)
     if len(text.encode()) >= READ_BYTES and len(lines) > 1:
         del lines[0]

@@ -6,12 +6,11 @@ from dataclasses import dataclass
 from paddock.config.schema import Agent, Config
 from paddock.core.errors import PaddockError
 from paddock.core.leases.globs import matches_file
+from paddock.core.review.checks import ACCEPT
 from paddock.core.review.plan import Policy
 from paddock.core.tasks.task import Attempt, Task
 from paddock.fleet.site import Site
 
-ACCEPT = "accept"
-"""The check that a task's own acceptance is."""
 BUILT_IN = "reviewer"
 """Reviews where reviews are asked for and no agent is there to give them."""
 

@@ -120,12 +120,34 @@ def define_ci(land: LandSettings, keep: tuple[str, ...] = ()) -> CiDefinition | 
     return CiDefinition(checks, land.setup, tuple(land.env.items()), keep) if checks else None
 
 
+def define_sandbox(land: LandSettings) -> CiDefinition:
+    """The set-up and the environment that `[land]` gives, for runs with commands of their own."""
+    return CiDefinition((), land.setup, tuple(land.env.items()), land.keep)
+
+
 def check_command(
     sandbox: Sandbox, definition: CiDefinition, check: CiCheck, commit: str, parent_env: Mapping[str, str]
 ) -> CiCommand:
+    return shell_command(sandbox, definition, check.command, check.name, commit, parent_env)
+
+
+def shell_command(
+    sandbox: Sandbox, definition: CiDefinition, text: str, check: str, commit: str, parent_env: Mapping[str, str]
+) -> CiCommand:
     """The command is the user's own text from paddock.toml, so a shell reads it."""
-    env = {**ci_environment(sandbox, definition, commit, parent_env), "PADDOCK_CHECK": check.name}
-    return CiCommand(("/bin/sh", "-c", check.command), env, sandbox.tree)
+    return argv_command(sandbox, definition, ("/bin/sh", "-c", text), check, commit, parent_env)
+
+
+def argv_command(
+    sandbox: Sandbox,
+    definition: CiDefinition,
+    words: tuple[str, ...],
+    check: str,
+    commit: str,
+    parent_env: Mapping[str, str],
+) -> CiCommand:
+    env = {**ci_environment(sandbox, definition, commit, parent_env), "PADDOCK_CHECK": check}
+    return CiCommand(words, env, sandbox.tree)
 
 
 def setup_command(sandbox: Sandbox, definition: CiDefinition, commit: str, parent_env: Mapping[str, str]) -> CiCommand:

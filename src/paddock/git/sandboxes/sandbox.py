@@ -128,6 +128,22 @@ def finish_setup(sandbox: Sandbox, order: SandboxOrder) -> PreparedSandbox | InU
     return PreparedSandbox(needs_setup=False)
 
 
+def restore_sandbox(sandbox: Sandbox, order: SandboxOrder) -> PreparedSandbox | InUse | NotPrepared:
+    """Between two commands of a run: its tree is exactly the commit again, with what the set-up made."""
+    with _locked(sandbox) as lock:
+        record = read_record(sandbox)
+        if record is None or record.run != order.run:
+            return InUse(record.run) if record and record.run else NotPrepared("the sandbox was given up")
+        if (damage := damage_of(sandbox, record.made)) is not None:
+            return NotPrepared(damage)
+        try:
+            switch(sandbox, order.commit, (*order.keep, *record.kept), lock)
+            furnish(sandbox, order.commit, order.refs, keep_home=True)
+        except (GitFailed, OSError) as failed:
+            return NotPrepared(str(failed))
+    return PreparedSandbox(needs_setup=False)
+
+
 def release_sandbox(sandbox: Sandbox, run: str) -> bool:
     """The run is over and its processes are gone; False when the sandbox is not that run's."""
     with _locked(sandbox):
