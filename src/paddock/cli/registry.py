@@ -13,6 +13,7 @@ from paddock.cli.terminal.complaint import complain
 COMMANDS: dict[str, tuple[str, str]] = {
     "init": ("init", "Set up Paddock in this repository."),
     "add": ("add", "Add a task, or a whole convoy from a file."),
+    "plan": ("plan", "Let a planner turn a goal into a convoy."),
     "status": ("status", "Show tasks, what is running, and what needs you."),
     "watch": ("watch", "Watch the fleet live, wherever its daemon runs."),
     "show": ("show", "Show a task and its attempts."),
@@ -58,7 +59,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
 # In the order in which help lists them; every command is in one group.
 GROUPS: dict[str, tuple[str, ...]] = {
     "Set up": ("init", "doctor", "config", "engines", "completion"),
-    "Tasks": ("add", "edit", "retry", "cancel", "convoy"),
+    "Tasks": ("plan", "add", "edit", "retry", "cancel", "convoy"),
     "Run agents": ("run", "up", "down", "stop", "message"),
     "Inspect": ("status", "watch", "top", "web", "show", "tail", "diff", "log"),
     "Land": ("land", "approve", "reject", "comment", "resolve", "revert", "queue", "sync"),
