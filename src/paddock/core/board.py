@@ -188,9 +188,10 @@ class Board:
 
 
 def _needs_person(task: Task) -> bool:
-    """An agent that has asked something may be waiting for the answer in the middle of its work."""
+    """An agent that has asked something may be waiting for the answer in the middle of its work. A plan waits for a
+    decision when its planner is done."""
     asks = task.question > 0 and task.phase not in FINISHED
-    return asks or (task.phase in NEEDS_HUMAN and task.blocked_on is None)
+    return asks or task.plan_waits or (task.phase in NEEDS_HUMAN and task.blocked_on is None)
 
 
 @cache

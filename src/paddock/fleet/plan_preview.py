@@ -15,6 +15,7 @@ from paddock.core.intent.tasks import Known, add_tasks
 from paddock.core.money.prices import cost_of, find_price
 from paddock.core.money.spending import day_of, expect
 from paddock.core.plan.forecast import (
+    NOTHING,
     PlanForecast,
     Range,
     TaskForecast,
@@ -71,7 +72,7 @@ def read_proposed(board: Board, store: Store, name: TaskId) -> ProposedPlan:
     task = plan_task(board, name)
     event = store.record(task.answer_seq).event if task.answer_seq else None
     if not isinstance(event, PlanProposed):
-        hint = f"`paddock tail {name}` shows what its planner is doing" if task.attempts else "`paddock up` starts it"
+        hint = f"`paddock show {name}` tells how far it is"
         raise PaddockError(f"task `{name}` {task.phase.words}: there is no plan yet", hint)
     decided = task.reason if task.decided == task.answer_seq else ""
     return ProposedPlan(name, task.answer_seq, decode_plan(event.plan), decided)
@@ -111,8 +112,15 @@ def _preview_task(site: Site, board: Board, planned: PlannedTask, task: Task, no
     engine = _engine_of(site, task)
     learnt, factor = expect(board.spending, task, engine), planned.size.factor
     tokens = expect_tokens(learnt, factor)
-    money = expect_money(learnt, factor) or _priced(site, task, engine, tokens, now)
+    money = _money(site, engine, expect_money(learnt, factor)) or _priced(site, task, engine, tokens, now)
     return PreviewedTask(planned, task.agent, engine, TaskForecast(expect_seconds(learnt, factor), tokens, money))
+
+
+def _money(site: Site, engine: str, learnt: Range | None) -> Range | None:
+    """What such work has cost; nothing only where nothing is ever billed."""
+    if site.capabilities_of(engine).free:
+        return NOTHING
+    return learnt if learnt is not None and learnt.p90 > 0 else None
 
 
 def _priced(site: Site, task: Task, engine: str, tokens: Range, now: float) -> Range | None:

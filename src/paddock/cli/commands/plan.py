@@ -75,9 +75,7 @@ def plan_command(
     if not named:
         text = sys.stdin.read() if goal == "-" else goal or ""
         words = tuple(part for entry in paths for part in split_list(entry))
-        request = PlanRequest(
-            text, words, agent or planner_of(workspace.config), engine, max_tasks or 0, workspace.config.limits.attempts
-        )
+        request = PlanRequest(text, words, agent or planner_of(workspace.config), engine, max_tasks or 0)
         name = _begin(workspace, request, quiet=as_json)
         _decide(workspace, name, convoy, yes=yes, chat=chat, as_json=as_json)
         return

@@ -257,6 +257,8 @@ def next_command(task: Task) -> str:
     match task.phase:
         case Phase.APPROVAL:
             return f"paddock diff {task.id}, then paddock land {task.id}"
+        case Phase.DONE if task.plan_waits:
+            return f"paddock plan --show {task.id}, then paddock plan --accept {task.id}"
         case Phase.FAILED | Phase.BLOCKED:
             return f"paddock show {task.id}, then paddock retry {task.id}"
         case _:

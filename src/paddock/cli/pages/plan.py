@@ -91,9 +91,11 @@ def _forecast(forecast: PlanForecastView, count: int) -> Iterator[str]:
 
 
 def money_range(middle: float | None, high: float | None) -> str:
-    """What is not known is never $0."""
+    """What is not known is never $0; nothing is what a free engine costs."""
     if middle is None or high is None:
         return UNKNOWN
+    if not high:
+        return "nothing"
     return f"${middle:.2f} to ${high:.2f}"
 
 

@@ -12,17 +12,21 @@ from paddock.core.tasks.task import Phase, Task
 from paddock.core.tasks.vocabulary import Role
 from paddock.core.wording import check_brief, check_known, check_numbers, check_paths, derive_title
 
+PLANNING = "plan"
+"""The kind of work that plans are: how long they take says nothing about other work."""
+
 
 @dataclass(frozen=True, slots=True)
 class PlanRequest:
-    """`paths` are what the plan may touch; none means anything. `max_tasks` 0 means as many as is usual."""
+    """`paths` are what the plan may touch; none means anything. `max_tasks` 0 means as many as is usual. A planner has
+    one attempt, in which it may correct itself: somebody waits for it, and can ask again."""
 
     goal: str
     paths: tuple[str, ...] = ()
     agent: str | None = None
     engine: str | None = None
     max_tasks: int = 0
-    attempts: int = 3
+    attempts: int = 1
 
 
 def request_plan(board: Board, request: PlanRequest, known: Known) -> list[ev.Draft]:
@@ -45,6 +49,7 @@ def request_plan(board: Board, request: PlanRequest, known: Known) -> list[ev.Dr
         engine=request.engine,
         paths=request.paths,
         attempts=request.attempts,
+        task_kind=PLANNING,
         role=Role.PLAN,
         max_tasks=request.max_tasks,
     )
@@ -102,6 +107,7 @@ def batch_of(plan: Plan, *, attempts: int = 3) -> Batch:
             attempts=attempts,
             where=f"task `{task.key}`",
             kind=task.kind,
+            accept=task.accept,
         )
         for task in plan.tasks
     )

@@ -10,6 +10,7 @@ import msgspec
 from paddock.core.errors import Misuse
 from paddock.core.events import Acceptance
 from paddock.core.ids import is_task, printable, some_names
+from paddock.core.intent.acceptance import check_acceptance
 from paddock.core.leases.globs import matches_path
 from paddock.core.plan.plan import MOST_TASKS, Plan, PlanLimits, PlannedTask, Size
 from paddock.core.wording import check_brief, check_known, check_name, check_title, nearest
@@ -18,8 +19,6 @@ PATH_CHARS = 200
 ALL_PATHS_CHARS = 16_000
 """In the whole plan: each pair of paths is compared."""
 MOST_ALTERNATIVES = 16
-MOST_COMMANDS, MOST_WORDS, WORD_CHARS = 20, 100, 2_000
-MOST_FILES, FILE_CHARS = 20, 100_000
 
 _COMMAND = 'a command is a list of words, such as ["pytest", "-q"]'
 _CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]")
@@ -115,8 +114,10 @@ def _check_task(task: PlannedTask, place: str, limits: PlanLimits) -> Iterator[s
     for index, label in enumerate(task.labels):
         yield from _complaints(f"{place}.labels[{index}]", partial(check_name, "label", label))
     yield from _check_paths(task.paths, f"{place}.paths", limits.fence)
-    if task.accept is not None:
-        yield from _check_acceptance(task.accept, f"{place}.accept")
+    if (accept := task.accept) is not None:
+        yield from _complaints(f"{place}.accept", lambda: check_acceptance(accept))
+        if not accept.commands:
+            yield f"{place}.accept.commands: name at least one; {_COMMAND}"
 
 
 def _check_agent(agent: str, place: str, known: Collection[str]) -> Iterator[str]:
@@ -134,7 +135,7 @@ def _check_text(text: str, place: str) -> Iterator[str]:
 def _check_paths(paths: Sequence[str], place: str, fence: Sequence[str]) -> Iterator[str]:
     for index, path in enumerate(paths):
         where = f"{place}[{index}]"
-        problem = _wrong_with(path, globs=True)
+        problem = _wrong_with(path)
         if problem:
             yield f"{where}: `{printable(path, 80)}` {problem}"
         elif fence and not is_inside(path, fence):
@@ -143,8 +144,8 @@ def _check_paths(paths: Sequence[str], place: str, fence: Sequence[str]) -> Iter
         yield f"{place}: name at least one path inside of {some_names(tuple(fence))}"
 
 
-def _wrong_with(path: str, *, globs: bool) -> str:
-    """Empty if it is a path inside the repository; or a glob of some, where those are allowed."""
+def _wrong_with(path: str) -> str:
+    """Empty if it is a glob of paths inside the repository."""
     parts = [part.lower() for part in path.split("/")]
     if not path.strip() or not path.isprintable() or len(path) > PATH_CHARS:
         return f"is not a path of 1 to {PATH_CHARS} printable characters"
@@ -154,10 +155,8 @@ def _wrong_with(path: str, *, globs: bool) -> str:
         return "has `..` in it; paths stay inside the repository"
     if ".git" in parts:
         return "is inside of git's own directory, which no task may change"
-    if globs and (path.count("{") > 1 or path.count(",") > MOST_ALTERNATIVES):
+    if path.count("{") > 1 or path.count(",") > MOST_ALTERNATIVES:
         return "has too many alternatives; write them as several paths"
-    if not globs and any(letter in path for letter in "*?["):
-        return "is a glob; name one file"
     return ""
 
 
@@ -183,24 +182,6 @@ def _unknown_in_acceptance(entry: object, place: str) -> Iterator[str]:
     known = Acceptance.__struct_encode_fields__
     if strange := [name for name in accept if name not in known]:
         yield f"{place}.accept: it has no field `{printable(str(strange[0]), 40)}`; allowed are {', '.join(known)}"
-
-
-def _check_acceptance(accept: Acceptance, place: str) -> Iterator[str]:
-    if not accept.commands:
-        yield f"{place}.commands: name at least one; {_COMMAND}"
-    if len(accept.commands) > MOST_COMMANDS or len(accept.files) > MOST_FILES:
-        yield f"{place}: at most {MOST_COMMANDS} commands and {MOST_FILES} files are allowed"
-        return
-    for index, argv in enumerate(accept.commands):
-        if not argv or not argv[0].strip() or len(argv) > MOST_WORDS:
-            yield f"{place}.commands[{index}]: {_COMMAND}, of at most {MOST_WORDS} words"
-        elif any(len(word) > WORD_CHARS or _CONTROLS.search(word) for word in argv):
-            yield f"{place}.commands[{index}]: a word has over {WORD_CHARS:,} characters or a control character in it"
-    for index, file in enumerate(accept.files):
-        if problem := _wrong_with(file.path, globs=False):
-            yield f"{place}.files[{index}].path: `{printable(file.path, 80)}` {problem}"
-        if len(file.text) > FILE_CHARS or "\0" in file.text:
-            yield f"{place}.files[{index}].text: it must be text of at most {FILE_CHARS:,} characters"
 
 
 def _check_keys(tasks: Mapping[int, PlannedTask]) -> Iterator[str]:

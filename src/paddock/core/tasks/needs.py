@@ -14,7 +14,8 @@ class Need(StrEnum):
 
     APPROVE = "approve"
     ANSWER = "answer"
-    """Its agent has asked something, or stopped and said why: it goes on with a message."""
+    """Its agent has asked something, or stopped and said why: it goes on with a message. Or it has made a plan:
+    somebody decides about it."""
     BLOCKED = "blocked"
     FAILED = "failed"
 
@@ -25,7 +26,8 @@ _RANKS = {need: rank for rank, need in enumerate(Need)}
 
 def need_of(task: Task) -> Need | None:
     """None for a task that needs nobody, or only what another task needs."""
-    if task.question and task.phase in _ASKING and task.blocked_on is None:
+    asks = task.question and task.phase in _ASKING and task.blocked_on is None
+    if asks or task.plan_waits:
         return Need.ANSWER
     if task.phase not in NEEDS_HUMAN or task.blocked_on is not None:
         return None

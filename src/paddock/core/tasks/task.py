@@ -189,6 +189,11 @@ class Task(msgspec.Struct, frozen=True, array_like=True, gc=False):
         return self.attempts[-1] if self.attempts else None
 
     @property
+    def plan_waits(self) -> bool:
+        """Whether it has made a plan that nobody has decided about."""
+        return self.role is Role.PLAN and self.phase is Phase.DONE and 0 < self.answer_seq != self.decided
+
+    @property
     def worker(self) -> Attempt | None:
         """The newest attempt at the task itself, whoever has reviewed it since."""
         return next((one for one in reversed(self.attempts) if one.role is self.role), None)
