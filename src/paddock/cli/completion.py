@@ -90,6 +90,12 @@ def _settings(workspace: Workspace) -> Iterable[tuple[str, str]]:
     return [(setting.key, cut(str(setting.value), 40)) for setting in workspace.load().settings]
 
 
+def _workflows(workspace: Workspace) -> Iterable[tuple[str, str]]:
+    from paddock.config.workflows import list_workflows
+
+    return [(file.name, file.shown) for file in list_workflows(workspace.top)]
+
+
 def _remotes(workspace: Workspace) -> Iterable[tuple[str, str]]:
     return [(name, "") for name in workspace.repo.git("remote").lines]
 
@@ -104,6 +110,7 @@ _OFFERS: dict[tuple[str, ...], Offer] = {
     ("remote",): _remotes,
     ("log", "kind"): _event_kinds,
     ("convoy", "show", "name"): _convoys,
+    **{("workflow", command, "name"): _workflows for command in ("show", "check", "run")},
     ("engines", "check", "name"): _engines,
     ("config", "show", "key"): _settings,
 }

@@ -14,9 +14,11 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "init": ("init", "Set up Paddock in this repository."),
     "add": ("add", "Add a task, or a whole convoy from a file."),
     "plan": ("plan", "Let a planner turn a goal into a convoy."),
+    "workflow": ("workflow", "Run steps that are written once as a convoy."),
     "status": ("status", "Show tasks, what is running, and what needs you."),
     "watch": ("watch", "Watch the fleet live, wherever its daemon runs."),
     "show": ("show", "Show a task and its attempts."),
+    "results": ("results", "Show what came of a task or a convoy."),
     "run": ("run", "Run agents on ready tasks, in the foreground."),
     "up": ("up", "Start the fleet in the background."),
     "down": ("up", "End the daemon; --now ends every agent too."),
@@ -59,9 +61,9 @@ COMMANDS: dict[str, tuple[str, str]] = {
 # In the order in which help lists them; every command is in one group.
 GROUPS: dict[str, tuple[str, ...]] = {
     "Set up": ("init", "doctor", "config", "engines", "completion"),
-    "Tasks": ("plan", "add", "edit", "retry", "cancel", "convoy"),
+    "Tasks": ("plan", "add", "edit", "retry", "cancel", "convoy", "workflow"),
     "Run agents": ("run", "up", "down", "stop", "message"),
-    "Inspect": ("status", "watch", "top", "web", "show", "tail", "diff", "log"),
+    "Inspect": ("status", "watch", "top", "web", "show", "results", "tail", "diff", "log"),
     "Land": ("land", "approve", "reject", "comment", "resolve", "revert", "queue", "sync"),
     "Spending": ("costs", "budget", "limits", "fanout"),
     "For agents": ("ask", "noop", "mcp"),
