@@ -62,7 +62,7 @@ def test_a_plan_is_told_by_its_tasks() -> None:
 def test_whatever_agents_say_stays_quoted_and_within_bounds(texts: list[str], limit: int) -> None:
     section = results_section([result(words=text, number=n) for n, text in enumerate(texts, 1)], limit)
     assert len(section) <= limit
-    ours = ("## t", "(cut: ", "Nothing.")
+    ours = ("## t", "(cut: ", "Nothing yet.")
     for line in section.removeprefix(HEADING).splitlines():
         is_last = line.endswith("`paddock results TASK` tells one.")
         assert not line or line.startswith((">", *ours)) or is_last

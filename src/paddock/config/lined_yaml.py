@@ -3,6 +3,7 @@
 Nothing is constructed: a value is text, a list or a table. Aliases are followed, up to a bound.
 """
 
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, NoReturn
 
@@ -26,6 +27,29 @@ class Lined:
     value: "str | list[Lined] | dict[str, Lined] | None"
     line: int
     text_line: int = 0
+
+
+def plain(lined: Lined, change: Callable[[str], str]) -> Any:
+    """Without the lines, and with a change to each text."""
+    match lined.value:
+        case dict(table):
+            return {name: plain(one, change) for name, one in table.items()}
+        case list(items):
+            return [plain(one, change) for one in items]
+        case text:
+            return text if text is None else change(text)
+
+
+def texts_in(lined: Lined) -> Iterator[Lined]:
+    match lined.value:
+        case dict(table):
+            for one in table.values():
+                yield from texts_in(one)
+        case list(items):
+            for one in items:
+                yield from texts_in(one)
+        case str():
+            yield lined
 
 
 def read_lined(text: str, name: str) -> Lined:

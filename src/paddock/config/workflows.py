@@ -5,12 +5,14 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import NoReturn
 
-from paddock.config.lined_yaml import Lined, read_lined
+from paddock.config.acceptance import read_acceptance
+from paddock.config.lined_yaml import Lined, plain, read_lined, texts_in
 from paddock.config.taskfile import read_role
 from paddock.core.errors import Misuse, NotFound
+from paddock.core.events import Acceptance
 from paddock.core.ids import printable
 from paddock.core.wording import check_name, did_you_mean, nearest, split_list
-from paddock.core.workflow import ITEM, Step, Variable, Workflow, find_cycle, places_in
+from paddock.core.workflow import ITEM, Step, Variable, Workflow, close_up, find_cycle, places_in
 
 FOLDER = ".paddock/workflows"
 SHIPPED = Path(__file__).parent / "shipped"
@@ -21,7 +23,7 @@ _TOP = ("description", "title", "vars", "steps")
 _VARIABLE = ("default", "required", "description", "commit")
 _STEP = (
     *("name", "title", "brief", "needs", "for_each", "commit", "role", "agent", "engine", "kind"),
-    *("paths", "labels", "priority", "attempts"),
+    *("paths", "labels", "accept", "priority", "attempts"),
 )
 _FORM = "see docs/how-to/workflows.md"
 
@@ -178,6 +180,7 @@ class _Parser:
             role=role,
             paths=self._list(table, "paths", within),
             labels=self._list(table, "labels"),
+            accept=self._accept(table.get("accept"), within),
             priority=self._number(table, "priority") or 0,
             attempts=self._number(table, "attempts"),
             where=where,
@@ -198,6 +201,13 @@ class _Parser:
             case _:
                 assert given is not None
                 self._refuse(given.line, "`for_each` is neither a list nor a variable", "write `for_each: [a, b]`")
+
+    def _accept(self, given: Lined | None, names: frozenset[str]) -> Acceptance | None:
+        if given is None:
+            return None
+        for text in texts_in(given):
+            self._check_text(text, "accept", names)
+        return read_acceptance(plain(given, close_up), f"{self._shown}:{given.line}")
 
     def _commit(self, given: Lined | None, commits: frozenset[str]) -> str | None:
         if given is None or given.value is None:

@@ -10,6 +10,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from paddock.core.errors import Misuse
+from paddock.core.events import Acceptance, AcceptFile
 from paddock.core.ids import printable
 from paddock.core.intent.tasks import Batch, Known, TaskSpec
 from paddock.core.tasks.vocabulary import Role
@@ -54,6 +55,7 @@ class Step:
     role: Role = Role.WORK
     paths: tuple[str, ...] = ()
     labels: tuple[str, ...] = ()
+    accept: Acceptance | None = None
     priority: int = 0
     attempts: int | None = None
     where: str = ""
@@ -75,6 +77,11 @@ class Workflow:
 def places_in(text: str) -> list[str]:
     """The names that stand in it, in order."""
     return [match["name"] for match in _PLACE.finditer(text)]
+
+
+def close_up(text: str) -> str:
+    """Each place as one word, for texts that are split into words before they are filled."""
+    return _PLACE.sub(lambda match: f"{{{{{match['name']}}}}}", text)
 
 
 def fill(text: str, values: Mapping[str, str]) -> str:
@@ -208,6 +215,15 @@ def _spec(step: Step, values: Mapping[str, str], item: str | None) -> TaskSpec:
         where=f"{step.where} (`{printable(step.name if item is None else f'{step.name}: {item}', 60)}`)",
         kind=step.kind,
         role=step.role,
+        accept=_fill_acceptance(step.accept, values) if step.accept is not None else None,
+    )
+
+
+def _fill_acceptance(accept: Acceptance, values: Mapping[str, str]) -> Acceptance:
+    """A value stays within the word or the file it stands in."""
+    return Acceptance(
+        commands=tuple(tuple(fill(word, values) for word in argv) for argv in accept.commands),
+        files=tuple(AcceptFile(fill(one.path, values), fill(one.text, values)) for one in accept.files),
     )
 
 

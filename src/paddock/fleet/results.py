@@ -14,7 +14,7 @@ from paddock.core.tasks.vocabulary import Role
 from paddock.core.trace import Text
 from paddock.fleet.attempts.evidence import turn_entries
 from paddock.fleet.site import Site
-from paddock.store.protocol import Query, Store
+from paddock.store.protocol import Ask, Query, Store
 
 MOST_COMMITS = 50
 MOST_FILES = 200
@@ -29,7 +29,8 @@ def tell_inputs(site: Site, store: Store, task: Task) -> str:
 
 async def hear_inputs(site: Site, store: Store, task: Task) -> str:
     """The same, for those that must not wait for git: only the log is read by whoever calls."""
-    logged = [(store.board().task(name), _logged(store, store.board().task(name))) for name in task.inputs]
+    tasks = [store.board().task(name) for name in task.inputs]
+    logged = [(one, read_answer(store.records, one)) for one in tasks]
     if not logged:
         return ""
     return results_section(await asyncio.to_thread(lambda: [_with_work(site, *one) for one in logged]))
@@ -38,29 +39,29 @@ async def hear_inputs(site: Site, store: Store, task: Task) -> str:
 def read_results(site: Site, store: Store, names: Iterable[TaskId]) -> list[TaskResult]:
     """Blocks on git and on files; what is gone is left out."""
     tasks = [store.board().task(name) for name in names]
-    return [_with_work(site, task, _logged(store, task)) for task in tasks]
+    return [_with_work(site, task, read_answer(store.records, task)) for task in tasks]
 
 
-def _logged(store: Store, task: Task) -> TaskResult:
-    """As far as the log tells."""
+def read_answer(ask: Ask, task: Task) -> TaskResult:
+    """What came of it as far as the log tells: all that comes of a task that only reads."""
     result = TaskResult(task.id, task.title, task.role, task.phase, task.reason)
-    answer = store.record(task.answer_seq).event if task.answer_seq else None
-    match answer:
+    at = task.answer_seq
+    match next((record.event for record in ask(Query(after=at - 1, until=at))), None) if at else None:
         case ReportGiven(text=text):
             return replace(result, words=text)
         case PlanProposed(plan=plan):
             return replace(result, plan=plan)
         case _:
-            return _with_findings(store, task, result) if task.role is Role.REVIEW else result
+            return _with_findings(ask, task, result) if task.role is Role.REVIEW else result
 
 
-def _with_findings(store: Store, task: Task, result: TaskResult) -> TaskResult:
+def _with_findings(ask: Ask, task: Task, result: TaskResult) -> TaskResult:
     """Of its newest attempt, and the summary that gave."""
     if (worker := task.worker) is None:
         return result
     summary, claims, held = "", {}, dict[str, None]()
     for kind in ("finding.*", ReviewGiven.kind):
-        for record in store.records(Query(task=task.id, kind=kind)):
+        for record in ask(Query(task=task.id, kind=kind)):
             own = record.attempt == worker.id
             match record.event:
                 case FindingReported(id=name, claim=claim):

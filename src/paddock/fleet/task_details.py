@@ -8,11 +8,13 @@ from paddock.core.board import Board
 from paddock.core.events import Acceptance, StopRequested, TaskApproved
 from paddock.core.intent.reverts import reverted_by
 from paddock.core.merge.model import Ending, Queue, Result
+from paddock.core.tasks.results import result_words
 from paddock.core.tasks.task import Attempt, Phase, Task
 from paddock.fleet.acceptance import read_acceptance
 from paddock.fleet.attempts.evidence import Evidence, gather
 from paddock.fleet.attempts.prompts import read_brief
 from paddock.fleet.landing.ci_output import last_lines
+from paddock.fleet.results import read_answer
 from paddock.fleet.workspace import Workspace
 from paddock.store.protocol import Query
 
@@ -37,7 +39,8 @@ class FailedCi:
 @dataclass(frozen=True, slots=True)
 class TaskDetails:
     """`works`, `stopped` and `settings` go by attempt; `stopped` tells who asked for its end, and the words given with
-    it, `settings` how the configuration changed while it ran. `accept` is not for workers to see."""
+    it, `settings` how the configuration changed while it ran. `accept` is not for workers to see.
+    `answer` is what a task that only reads came to, in words."""
 
     task: Task
     brief: str
@@ -48,6 +51,7 @@ class TaskDetails:
     failed_ci: FailedCi | None
     settings: Mapping[str, tuple[str, ...]]
     accept: Acceptance | None = None
+    answer: str = ""
     reverted: "Reversion | None" = None
 
 
@@ -64,6 +68,7 @@ def look_into(workspace: Workspace, board: Board, task: Task) -> TaskDetails:
     failed = failed_run(board, task)
     with closing(workspace.read()) as store:
         brief = read_brief(store, task)
+        answer = result_words(read_answer(store.records, task)) if task.role.only_reads else ""
         accept = read_acceptance(store, task) if workspace.worker is None else None
     return TaskDetails(
         task,
@@ -75,6 +80,7 @@ def look_into(workspace: Workspace, board: Board, task: Task) -> TaskDetails:
         FailedCi(failed, last_lines(workspace.site, failed).splitlines()) if failed is not None else None,
         {attempt.id: found for attempt in task.attempts if (found := changes_during(board, attempt))},
         accept,
+        answer,
         _reversion_of(board, task),
     )
 

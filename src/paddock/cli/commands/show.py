@@ -14,11 +14,13 @@ from paddock.core.errors import Misuse
 from paddock.core.events import Acceptance
 from paddock.core.ids import harmless, is_run, parse_run, parse_task
 from paddock.core.tasks.task import Attempt, Task
+from paddock.core.tasks.vocabulary import Role
 from paddock.fleet.landing.unseen_loss import tell_lost_work
 from paddock.fleet.task_details import GivenApproval, Reversion, TaskDetails, look_into
 from paddock.views.tasks.task import role_words
 
 CI_LINES = 20
+ANSWER_LINES = 40
 
 
 @click.command("show")
@@ -52,7 +54,7 @@ def show_command(ctx: click.Context, task: str, prompt: bool, as_json: bool) -> 
 
         print_json(view_details(details))
         return
-    for line in (*_lines(details), *_attempts_lines(details)):
+    for line in (*_lines(details), *_answer_lines(details), *_attempts_lines(details)):
         click.echo(line)
     if details.failed_ci is not None:
         from paddock.cli.pages.stories import end_of_run
@@ -109,6 +111,16 @@ def _acceptance_lines(accept: Acceptance) -> list[str]:
     commands = [f"  {cut(shlex.join(words), 200)}" for words in accept.commands]
     files = [f"  with {cut(file.path, 140)} ({plural(len(file.text.splitlines()), 'line')})" for file in accept.files]
     return ["", paint("acceptance", bold=True), *commands, *files]
+
+
+def _answer_lines(details: TaskDetails) -> list[str]:
+    """What a task answered that only reads, or the beginning of it."""
+    lines = details.answer.splitlines()
+    if not lines:
+        return []
+    more = [f"  … `paddock results {details.task.id}` shows all of it"] if len(lines) > ANSWER_LINES else []
+    name = "findings" if details.task.role is Role.REVIEW else details.task.role.value
+    return ["", paint(name, bold=True), *(f"  {cut(line, 400)}".rstrip() for line in lines[:ANSWER_LINES]), *more]
 
 
 def _attempts_lines(details: TaskDetails) -> list[str]:

@@ -8,7 +8,7 @@ from typing import Any
 
 from paddock.core.ids import TaskId, harmless, printable
 from paddock.core.review.events import Claim
-from paddock.core.tasks.task import Phase
+from paddock.core.tasks.task import DECIDED, Phase
 from paddock.core.tasks.vocabulary import Role
 from paddock.core.trace import clip
 
@@ -50,7 +50,7 @@ def results_section(results: Sequence[TaskResult], limit: int = RESULTS_LIMIT) -
         return ""
     room = limit - len(HEADING) - len(_untold(len(results)))
     titles = [f"\n\n## {_title(one)}\n" for one in results]
-    bodies = [_quoted(result_words(one)) or "Nothing." for one in results]
+    bodies = [_quoted(result_words(one)) or "Nothing yet." for one in results]
     told = _how_many_fit(
         [len(title) + min(len(body), LEAST_SHARE) for title, body in zip(titles, bodies, strict=True)], room
     )
@@ -78,7 +78,9 @@ def fair_shares(sizes: Sequence[int], room: int) -> list[int]:
 
 
 def result_words(result: TaskResult) -> str:
-    """All that is to say of it, as plain text of several lines."""
+    """All that is to say of it, as plain text of several lines; empty while nothing has come of it."""
+    if result.phase not in DECIDED and not (result.words or result.commits or result.findings or result.plan):
+        return ""
     if result.findings:
         return "\n".join((*_intro(result.words), *findings_lines(result.findings)))
     if result.plan:

@@ -21,12 +21,8 @@ def describe(record: ev.Record, board: Board) -> str:  # noqa: C901 (a table has
             return f"continues without {lost}{why}"
         case ev.TaskAdded(title=title):
             return f"added: {printable(title, 80)}"
-        case ev.AttemptStarted(engine=engine, continues=None, role=role, agent=agent):
-            for_what = f" a {role.value}" if role.only_reads else ""
-            by = f" by {printable(agent, 40)}" if role.only_reads and agent else ""
-            return f"started{for_what}{by} with {engine}"
-        case ev.AttemptStarted(engine=engine, continues=continues):
-            return f"continues with {engine} where {continues} ended"
+        case ev.AttemptStarted() as started:
+            return _describe_start(started)
         case ev.TurnStarted(new_conversation=why) if why:
             return f"starts a new conversation: {printable(why, 160)}"
         case ev.AttemptEnded() as ended:
@@ -87,6 +83,15 @@ def _describe_words(said: ev.QuestionAsked | ev.MessagesRead | ev.NoopDeclared, 
             return "was told the answer"
         case ev.NoopDeclared(reason=reason):
             return f"says that nothing needs to change: {printable(reason, 120)}"
+
+
+def _describe_start(started: ev.AttemptStarted) -> str:
+    if started.continues is not None:
+        return f"continues with {started.engine} where {started.continues} ended"
+    if not started.role.only_reads:
+        return f"started with {started.engine}"
+    by = f" by {printable(started.agent, 40)}" if started.agent else ""
+    return f"started a {started.role.value}{by} with {started.engine}"
 
 
 def _landed_with(board: Board, run: str) -> list[str]:

@@ -42,6 +42,7 @@ def view_details(details: TaskDetails) -> dict[str, object]:
     return document(
         **view,
         brief=details.brief,
+        answer=details.answer,
         dependents=details.dependents,
         failed_ci=details.failed_ci,
         work={name: _view_work(work, details.stopped.get(name, "")) for name, work in details.works.items()},

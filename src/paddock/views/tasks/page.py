@@ -10,10 +10,12 @@ from paddock.core.board import Board
 from paddock.core.ids import TaskId, harmless
 from paddock.core.intent.choices import Choice, choices_of
 from paddock.core.merge import events as qe
+from paddock.core.tasks.results import result_words
 from paddock.core.tasks.task import Attempt, Task
 from paddock.core.tasks.vocabulary import USEFUL, Outcome
 from paddock.fleet.attempts.excerpts import output_size
 from paddock.fleet.landing.ci_output import last_lines
+from paddock.fleet.results import read_answer
 from paddock.fleet.task_details import FailedCi, failed_run
 from paddock.store.protocol import Query
 from paddock.views.board.rows import TaskRow, cost_so_far, view_row
@@ -117,6 +119,7 @@ class TaskPage(msgspec.Struct, frozen=True):
     approval: ApprovalView | None
     failed_ci: FailedCi | None
     transcript: TranscriptEnd | None
+    answer: str
 
 
 class LiveTask:
@@ -127,6 +130,8 @@ class LiveTask:
         self._story = TaskStory(task)
         self._failed: FailedCi | None = None
         self._lands_at: float | None = None
+        self._answered: tuple[object, ...] = ()
+        self._answer = ""
 
     def look(self, sight: Sight) -> TaskPage:
         board = sight.board
@@ -155,7 +160,15 @@ class LiveTask:
             approval=story.approval if story.approved == task.approved else None,
             failed_ci=self._find_failed(sight, board, task),
             transcript=_transcript_end(sight, task.last),
+            answer=self._read_answer(sight, task),
         )
+
+    def _read_answer(self, sight: Sight, task: Task) -> str:
+        """Of a task that only reads, once for each answer."""
+        given = (task.phase, task.newest, task.answer_seq)
+        if task.role.only_reads and given != self._answered:
+            self._answer, self._answered = result_words(read_answer(sight.ask, task)), given
+        return self._answer
 
     def _find_failed(self, sight: Sight, board: Board, task: Task) -> FailedCi | None:
         """What a run printed is read once."""

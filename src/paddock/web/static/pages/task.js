@@ -21,6 +21,7 @@ import {openResolve} from "../parts/task/resolve.js";
 import {subject} from "../parts/palette.js";
 import {openRunLog} from "../parts/queue/run-log.js";
 import {CiRuns, Cost, Facts, Findings, YouCan, wordsOf} from "../parts/task/side.js";
+import {Answer} from "../parts/task/answer.js";
 import {AllEvents, Way} from "../parts/task/timeline.js";
 import {Transcript} from "../parts/task/transcript.js";
 import {BeforeItStarts, FirstPrompt} from "../parts/task/unstarted.js";
@@ -118,7 +119,8 @@ function Task({id, page, live}) {
     <div class="bench">
       ${isNew ? html`<${BeforeItStarts} task=${task} />`
         : html`<${Transcript} id=${id} page=${page} field=${field} />`}
-      <div class="stack">${isNew ? html`<${FirstPrompt} id=${id} />` : changes}
+      <div class="stack">${isNew ? html`<${FirstPrompt} id=${id} />`
+        : task.role === "work" ? changes : html`<${Answer} page=${page} />`}
         <${AllEvents} page=${page} changes=${live.changesOf("timeline")} openRun=${openRunLog} /></div>
       <aside class="stack" aria-label="What can be done">
         <${YouCan} id=${id} choices=${page.choices} act=${act}
