@@ -28,8 +28,9 @@ def describe(record: ev.Record, board: Board) -> str:  # noqa: C901 (a table has
         case ev.AttemptEnded() as ended:
             cancelled = record.task is not None and board.tasks[record.task].phase is Phase.CANCELLED
             return describe_end(ended, followed=not cancelled)
-        case ev.StopRequested():
-            return f"stop requested by {printable(record.actor, 40)}"
+        case ev.StopRequested() | ev.TaskRetried():
+            what = "stop" if isinstance(record.event, ev.StopRequested) else "retry"
+            return f"{what} requested by {printable(record.actor, 40)}"
         case ev.RequestRefused(request=request):
             return f"asked for `{printable(request, 60)}`, which is not for agents: refused"
         case ev.QuestionAsked() | ev.MessagesRead() | ev.NoopDeclared() as said:
@@ -42,8 +43,6 @@ def describe(record: ev.Record, board: Board) -> str:  # noqa: C901 (a table has
             return f"approved by {printable(record.actor, 40)}{_quoted(message)}"
         case ev.TaskRejected(message=message):
             return f"rejected by {printable(record.actor, 40)}{_quoted(message)}"
-        case ev.TaskRetried():
-            return f"retry requested by {printable(record.actor, 40)}"
         case ev.CommentDrafted() | ev.CommentDropped() | ev.CommentsSent() as comment:
             return _describe_comment(comment, printable(record.actor, 40))
         case ev.MessageSent(text=text):
