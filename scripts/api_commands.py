@@ -36,6 +36,11 @@ REQUESTS = {
     "log": "`GET /log`; with --follow `GET /events`",
     "log push": "`POST /log/push`",
     "log verify": "`GET /log/verify`",
+    "agents": "`GET /agents`",
+    "agents check": "`GET /doctor`: its findings about `agents` are the problems",
+    "agents list": "`GET /agents`",
+    "agents show": "`GET /agents/{name}`",
+    "route": "`GET /route`",
     "engines": "`GET /engines`",
     "engines check": "`POST /engines/check`",
     "gc": "`POST /gc`",
@@ -54,6 +59,7 @@ REQUESTS = {
     "config show": "`GET /settings`",
 }
 ELSEWHERE = {
+    "agents new": "it writes a file into your working tree, for you to edit there",
     "init": "it writes the settings and the log that a server needs to start",
     "run": "it is the fleet in a terminal; `POST /fleet/up` starts it in the background",
     "web": "it is the server itself",

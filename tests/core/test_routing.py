@@ -15,7 +15,7 @@ from tests.core.ledger import Ledger
 PARSER = Candidate("parser", owns=("src/parser/**",), kinds=("grammar", "parser"))
 SOURCES = Candidate("sources", owns=("src/**",))
 TESTER = Candidate("tester", kinds=("tests",), labels=("flaky",))
-WRITER = Candidate("writer", kinds=("docs",), owns=("docs/**", "*.md"), labels=("docs",))
+WRITER = Candidate("writer", kinds=("docs",), owns=("docs/**", "**/*.md"), labels=("docs",))
 CRITIC = Candidate("critic", role="reviewer", owns=("**",), kinds=("security",))
 AGENTS = (PARSER, SOURCES, TESTER, WRITER, CRITIC)
 
@@ -24,14 +24,20 @@ AGENTS = (PARSER, SOURCES, TESTER, WRITER, CRITIC)
     ("work", "agent", "words"),
     [
         (Work(agent="anybody", kind="docs"), "anybody", "`anybody` was named"),
-        (Work(("src/parser/a.py",)), "parser", "it owns `src/parser/**`, which meets `src/parser/a.py`"),
-        (Work(("src/web/a.py",)), "sources", "it owns `src/**`, which meets `src/web/a.py`"),
+        (Work(("src/parser/a.py",)), "parser", "it owns `src/parser/**`, and so `src/parser/a.py`"),
+        (Work(("src/web/a.py",)), "sources", "it owns `src/**`, and so `src/web/a.py`"),
         (Work(("src/web/**", "src/parser/**")), "sources", "it fits better than parser"),
         (Work(("src/web/a.py",), "docs"), "sources", "it fits better than writer"),
         (Work(("src/parser/a.py",), "tests"), "sources", "it fits better than tester"),
         (Work((), "tests"), "tester", "it takes the kind `tests`"),
         (Work((), None, ("flaky", "slow")), "tester", "it takes the label `flaky`"),
-        (Work(("README.md",)), "writer", "it owns `*.md`, which meets `README.md`"),
+        (Work(("README.md",)), "writer", "it owns `**/*.md`, and so `README.md`"),
+        (Work(("docs",)), "writer", "it owns `docs/**`, and so `docs`"),
+        (Work(("lib/**/*.md",)), "writer", "it owns `**/*.md`, and so `lib/**/*.md`"),
+        (Work(("lib/**",)), None, "no agent owns `lib/**`"),
+        (Work(("lib",)), None, "no agent owns `lib`"),
+        (Work(("src/{a,b}/[xy]?.py",)), "sources", "it owns `src/**`, and so `src/{a,b}/[xy]?.py`"),
+        (Work(("src/parser",)), "parser", "it fits better than sources"),
         (Work(("lib/x.c",)), None, "no agent owns `lib/x.c`"),
         (Work((), "perf", ("a", "b")), None, "no agent takes any of `a` and `b`"),
         (Work(), None, "it names no agent, and neither paths, a kind nor labels to choose one by"),
@@ -49,18 +55,20 @@ def test_every_agent_that_did_not_get_it_hears_why() -> None:
     decided = route(Work(("src/parser/a.py",), "parser"), AGENTS)
     assert {one.name: one.reasons for one in decided.weighed} == {
         "critic": ("it is a reviewer, not a worker",),
-        "parser": ("it owns `src/parser/**`, which meets `src/parser/a.py`", "it takes the kind `parser`"),
-        "sources": ("it owns `src/**`, which meets `src/parser/a.py`",),
+        "parser": ("it owns `src/parser/**`, and so `src/parser/a.py`", "it takes the kind `parser`"),
+        "sources": ("it owns `src/**`, and so `src/parser/a.py`",),
         "tester": ("it takes only the kind `tests`",),
         "writer": ("it takes only the kind `docs`",),
     }
 
 
-def test_among_equals_the_past_decides_and_then_the_name() -> None:
+def test_among_equals_the_past_decides_and_then_the_order_of_the_configuration() -> None:
     equals = (Candidate("b", kinds=("k",)), Candidate("a", kinds=("k",)), Candidate("c", kinds=("k",)))
     decided = route(Work((), "k"), equals)
     assert decided.agent == "a"
-    assert decided.why[-1].endswith("the first by name gets it")
+    assert decided.why[-1].endswith("the first in the configuration gets it")
+    placed = (Candidate("b", kinds=("k",), place=1), Candidate("a", kinds=("k",), place=2))
+    assert route(Work((), "k"), placed).agent == "b"
     past = {"a": Past(1, 3), "b": Past(5, 1), "c": Past()}
     decided = route(Work((), "k"), equals, past.__getitem__)
     assert decided.agent == "b"

@@ -112,5 +112,6 @@ _OFFERS: dict[tuple[str, ...], Offer] = {
     ("convoy", "show", "name"): _convoys,
     **{("workflow", command, "name"): _workflows for command in ("show", "check", "run")},
     ("engines", "check", "name"): _engines,
+    ("agents", "show", "name"): _agents,
     ("config", "show", "key"): _settings,
 }

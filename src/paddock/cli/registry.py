@@ -43,6 +43,8 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "retry": ("edit", "Retry tasks."),
     "cancel": ("edit", "Cancel tasks."),
     "log": ("log", "Read, check and mirror the event log."),
+    "agents": ("agents", "List, show, write and check agents."),
+    "route": ("route", "Say which agent would get a task, and why."),
     "engines": ("engines", "List agent CLIs and check that they answer."),
     "gc": ("gc", "Remove worktrees that are no longer needed."),
     "costs": ("costs", "Show what agents have cost."),
@@ -60,8 +62,8 @@ COMMANDS: dict[str, tuple[str, str]] = {
 
 # In the order in which help lists them; every command is in one group.
 GROUPS: dict[str, tuple[str, ...]] = {
-    "Set up": ("init", "doctor", "config", "engines", "completion"),
-    "Tasks": ("plan", "add", "edit", "retry", "cancel", "convoy", "workflow"),
+    "Set up": ("init", "doctor", "config", "engines", "agents", "completion"),
+    "Tasks": ("plan", "add", "edit", "retry", "cancel", "convoy", "workflow", "route"),
     "Run agents": ("run", "up", "down", "stop", "message"),
     "Inspect": ("status", "watch", "top", "web", "show", "results", "tail", "diff", "log"),
     "Land": ("land", "approve", "reject", "comment", "resolve", "revert", "queue", "sync"),

@@ -49,15 +49,18 @@ def load_config(
     top: Path | None,
     environment: Mapping[str, str] | None = None,
     flags: Mapping[str, str] | None = None,
+    *,
+    skip_bad_agents: bool = False,
 ) -> Loaded:
-    """`flags` maps dotted keys to text. Raises Misuse naming file, key and the nearest known key."""
+    """`flags` maps dotted keys to text. `skip_bad_agents` leaves out agent files that are wrong. Raises Misuse naming
+    file, key and the nearest known key."""
     environment = os.environ if environment is None else environment
     path = top / FILE_NAME if top is not None and (top / FILE_NAME).is_file() else None
     tree = read_toml(path) if path is not None else {}
     sources: dict[str, str] = {}
     _check_keys(tree, Config, (), FILE_NAME)
     _note_sources(tree, (), FILE_NAME, sources)
-    warnings = _add_agent_files(tree, top, sources) if top is not None else []
+    warnings = _add_agent_files(tree, top, sources, skip_bad=skip_bad_agents) if top is not None else []
     warnings += _apply_environment(tree, environment, sources)
     for key, text in (flags or {}).items():
         _set(tree, tuple(key.split(".")), text, "--set", sources)
@@ -116,7 +119,7 @@ def _note_sources(tree: Mapping[str, Any], prefix: tuple[str, ...], source: str,
         sources[".".join((*prefix, key))] = source
 
 
-def _add_agent_files(tree: Tree, top: Path, sources: dict[str, str]) -> list[str]:
+def _add_agent_files(tree: Tree, top: Path, sources: dict[str, str], *, skip_bad: bool) -> list[str]:
     """An agent of `paddock.toml` wins over a file of the same name. Warns about files that make no agent."""
     agents = tree.setdefault("agents", {})
     warnings: list[str] = []
@@ -124,7 +127,7 @@ def _add_agent_files(tree: Tree, top: Path, sources: dict[str, str]) -> list[str
         return warnings
     for found in scan_agent_files(top):
         if isinstance(found, BadAgentFile):
-            if found.fatal:
+            if found.fatal and not skip_bad:
                 raise found.problem
             warnings.append(f"{found.problem.message}: it is no agent")
         elif found.name not in agents:

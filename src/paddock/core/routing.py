@@ -3,17 +3,18 @@
 An agent that is named gets the task. Otherwise these questions are asked, in this order, of every agent of the role
 that is wanted: how many of the task's paths does it own, and how closely; does it take this kind of work; how many of
 the labels does it take; and, where all that is equal, how did its work of this kind end so far. What is still equal
-goes to the first by name. An agent for which nothing speaks gets nothing, and one that takes other kinds of work only
-does not get this one.
+goes to the first in the configuration. An agent for which nothing speaks gets nothing, and one that takes other kinds
+of work only does not get this one.
 """
 
+import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from paddock.core.ids import task_id
-from paddock.core.leases.globs import globs_overlap, matches_file
+from paddock.core.leases.globs import matches_file
 from paddock.core.tasks.task import SATISFIED, Phase, Task
 from paddock.core.tasks.vocabulary import Role
 
@@ -25,17 +26,21 @@ AGENT_ROLE = {Role.WORK: WORKER, Role.REPORT: WORKER, Role.REVIEW: REVIEWER, Rol
 """The role of agents that a task's role asks for."""
 LOOKED_BACK = 300
 _WILDCARDS = frozenset("*?[{")
+_ALTERNATIVES = re.compile(r"\{([^{},]*)[^{}]*\}")
+_CLASS = re.compile(r"\[[!^]?([^]])[^]]*\]")
+_ANY = "any-thing"
 
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """What an agent declares."""
+    """What an agent declares. `place` is where it stands in the configuration."""
 
     name: str
     role: str = WORKER
     owns: tuple[str, ...] = ()
     kinds: tuple[str, ...] = ()
     labels: tuple[str, ...] = ()
+    place: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +96,7 @@ class Route:
 
 def route(work: Work, agents: Iterable[Candidate], past: PastOf = lambda _name: Past()) -> Route:
     """The same for the same agents in any order. Names must be unique."""
-    ordered = sorted(agents, key=lambda one: one.name)
+    ordered = sorted(agents, key=lambda one: (one.place, one.name))
     if work.agent is not None:
         return Route(work.agent, (f"`{work.agent}` was named",))
     weighed = tuple(_weigh(work, one) for one in ordered)
@@ -133,13 +138,13 @@ def _count(ended: dict[str, Past], task: Task, kind: str | None) -> None:
 
 
 def owner_of(path: str, agents: Iterable[Candidate], role: str = WORKER) -> str | None:
-    """The agent that owns a file: the one whose glob names it most closely, the first by name among equals."""
+    """The agent that owns a file: the one whose glob names it most closely, the first among equals."""
     owners = [
-        (-max(map(closeness, matching)), one.name)
+        (-max(map(closeness, matching)), one.place, one.name)
         for one in agents
         if one.role == role and (matching := [glob for glob in one.owns if matches_file(glob, path)])
     ]
-    return min(owners)[1] if owners else None
+    return min(owners)[-1] if owners else None
 
 
 def closeness(glob: str) -> int:
@@ -158,9 +163,9 @@ def _weigh(work: Work, agent: Candidate) -> Weighed:
     takes_kind = work.kind is not None and work.kind in agent.kinds
     if work.kind is not None and agent.kinds and not takes_kind:
         return Weighed(agent.name, (f"it takes only {_kinds(agent.kinds)}",))
-    owned = {path: globs for path in work.paths if (globs := _overlapping(path, agent.owns))}
+    owned = {path: globs for path in work.paths if (globs := _covering(path, agent.owns))}
     labels = [label for label in work.labels if label in agent.labels]
-    reasons = [f"it owns `{max(globs, key=closeness)}`, which meets `{path}`" for path, globs in owned.items()]
+    reasons = [f"it owns `{max(globs, key=closeness)}`, and so `{path}`" for path, globs in owned.items()]
     reasons += [f"it takes the kind `{work.kind}`"] if takes_kind else []
     reasons += [f"it takes the label `{label}`" for label in labels]
     if not reasons:
@@ -169,8 +174,18 @@ def _weigh(work: Work, agent: Candidate) -> Weighed:
     return Weighed(agent.name, tuple(reasons), (len(owned), near, int(takes_kind), len(labels)))
 
 
-def _overlapping(path: str, globs: tuple[str, ...]) -> list[str]:
-    return [glob for glob in globs if globs_overlap(glob, path)]
+def _covering(path: str, globs: tuple[str, ...]) -> list[str]:
+    """The globs to which everything belongs that a task's path may stand for; one that a glob shares only a part with,
+    as `**/*.md` does with `src/**`, has no owner in it."""
+    examples = (path, f"{path}/{_ANY}") if _WILDCARDS.isdisjoint(path) else (_example(path),)
+    return [glob for glob in globs if any(matches_file(glob, example) for example in examples)]
+
+
+def _example(glob: str) -> str:
+    """A path that the glob matches, and hardly any other glob that is not as wide."""
+    text = _ALTERNATIVES.sub(lambda group: group[1], glob)
+    text = _CLASS.sub(lambda group: group[1], text)
+    return text.replace("**", f"{_ANY}/{_ANY}").replace("*", _ANY).replace("?", "z")
 
 
 def _settle(first: list[Weighed], past: PastOf, weighed: tuple[Weighed, ...]) -> Route:
@@ -184,7 +199,7 @@ def _settle(first: list[Weighed], past: PastOf, weighed: tuple[Weighed, ...]) ->
     if len(left) == 1:
         why = f"{as_good}; its past decides ({story})"
     else:
-        why = f"{as_good}, and so does the past ({story}): the first by name gets it"
+        why = f"{as_good}, and so does the past ({story}): the first in the configuration gets it"
     return Route(chosen.name, (*chosen.reasons, why), weighed)
 
 

@@ -154,7 +154,9 @@ class Workspace:
         from paddock.engines.registry import engine_names
 
         agents, engines = self.config.agents, self.config.engines
-        roster = tuple(Candidate(name, a.role, a.owns, a.kinds, a.labels) for name, a in agents.items())
+        roster = tuple(
+            Candidate(name, a.role, a.owns, a.kinds, a.labels, place) for place, (name, a) in enumerate(agents.items())
+        )
         return Known(frozenset(agents), frozenset((*engine_names(), *engines)), roster)
 
     def read(self, patience_seconds: float | None = None) -> Store:

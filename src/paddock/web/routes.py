@@ -21,6 +21,7 @@ from paddock.views.tasks.transcript import PromptView, RawView, TranscriptView
 from paddock.web.endpoint import Endpoint, NoBody, NoQuery, ask, ask_long, read, read_long
 from paddock.web.endpoints import (
     agent_work,
+    agents,
     answers,
     approvals,
     fleet_requests,
@@ -83,6 +84,9 @@ ENDPOINTS: tuple[Endpoint[Any, Any], ...] = (
     read("/config", "What a form for new tasks offers", summaries.ChoicesView, summaries.read_config, NoQuery),
     read("/settings", "As `paddock config show --json`", setup.SettingsView, setup.read_settings, setup.SettingsQuery),
     read_long("/doctor", "As `paddock doctor --json`", setup.CheckupView, setup.read_checkup, NoQuery),
+    read("/agents", "As `paddock agents --json`", agents.AgentsView, agents.read_agents, NoQuery),
+    read("/agents/{name}", "As `paddock agents show --json`", agents.AgentPage, agents.read_agent, NoQuery),
+    read("/route", "As `paddock route --json`", agents.RouteAnswer, agents.read_route, agents.RouteQuery),
     read_long("/engines", "As `paddock engines --json`", setup.EnginesView, setup.read_engines, NoQuery),
     read_long("/fanout", "As `paddock fanout --json`", FanOutView, setup.read_fan_out, setup.FanOutQuery),
     ask("/tasks", "As `paddock add`", task_requests.AddedView, task_requests.add, task_requests.AddBody),

@@ -21,6 +21,7 @@ from paddock.fleet.checkpoints import checkpoint
 from paddock.fleet.fence_note import FenceNote
 from paddock.fleet.fences import describe_fences
 from paddock.fleet.landing.ci_trial import Trial
+from paddock.fleet.service.agent_files import WrittenAgents, write_starters
 from paddock.fleet.workspace import Workspace
 from paddock.store.location import had_log, open_store, require_known, retire_log
 from paddock.views.queue.stories import view_trial
@@ -33,16 +34,18 @@ REMOTE_SECONDS = 15.0
 @click.option("--yes", is_flag=True, help="Do not ask; use what was detected, without trying it.")
 @click.option("--new-log", is_flag=True, help="Begin a new log where the old one is gone; nothing of it is used.")
 @click.option("--try/--no-try", "tries", default=None, help="Run the CI command once, for at most a minute.")
+@click.option("--agents", is_flag=True, help="Also write five agents into .paddock/agents, for you to edit.")
 @prints_json
 @click.pass_context
-def init_command(ctx: click.Context, yes: bool, new_log: bool, tries: bool | None, as_json: bool) -> None:
+def init_command(ctx: click.Context, yes: bool, new_log: bool, tries: bool | None, agents: bool, as_json: bool) -> None:
     """Set up Paddock in this repository: write paddock.toml and create the log.
 
     If `origin` has a log of this repository, Paddock uses that one. If this repository had a log that is gone, `init`
     says so: `paddock log fetch` restores it from its mirror, and --new-log begins another.
 
     The CI command is tried once in a sandbox, unless you pass --yes, --json or --no-try. Running `init` again changes
-    nothing. The working tree gets one new file, paddock.toml; the log is kept in git's own directory.
+    nothing. The working tree gets one new file, paddock.toml; the log is kept in git's own directory. With --agents it
+    also gets fixer, tester, reviewer, planner and docs, except those it has already.
     """
     workspace = open_workspace(ctx)
     if not workspace.repo.has_commits():
@@ -65,6 +68,7 @@ def init_command(ctx: click.Context, yes: bool, new_log: bool, tries: bool | Non
     if made_file:
         _write(path, text)
     config = workspace.config
+    wrote = write_starters(workspace) if agents else None
     tries = made_file and not yes and not as_json if tries is None else tries
     if as_json:
         trial = try_once(workspace, INIT_SECONDS) if tries else None
@@ -78,9 +82,10 @@ def init_command(ctx: click.Context, yes: bool, new_log: bool, tries: bool | Non
             missing=guess.missing,
             fence=_look_at_fence(config),
             tried=view_trial(trial) if trial is not None else None,
+            agents=wrote,
         )
         return
-    if not made_file and not made_log:
+    if not made_file and not made_log and not (wrote and wrote.written):
         click.echo(f"already set up in {printable(str(workspace.top))}: nothing changed")
     if made_file:
         place = FILE_NAME if workspace.repo.top == workspace.top else printable(str(path))
@@ -97,10 +102,21 @@ def init_command(ctx: click.Context, yes: bool, new_log: bool, tries: bool | Non
             click.echo(f"there was another log before: branches and worktrees of this one carry its name, {label}")
     if (made_file or made_log) and (note := _look_at_fence(config)).why:
         click.echo(f"agents and CI will work without a fence: {note.why}; {note.cure}")
+    if wrote is not None:
+        _tell_agents(wrote)
     if tries:
         _tell_trial(try_once(workspace, INIT_SECONDS))
     if made_file or made_log:
         click.echo('\nnext: paddock add "what to do", then paddock run')
+
+
+def _tell_agents(wrote: WrittenAgents) -> None:
+    if wrote.written:
+        click.echo(f"wrote {', '.join(wrote.written)}")
+    if wrote.kept:
+        click.echo(f"kept {', '.join(wrote.kept)} as you have {'them' if len(wrote.kept) > 1 else 'it'}")
+    if wrote.written:
+        click.echo("read them, change what does not fit, and commit them; `paddock agents check` looks for mistakes")
 
 
 def _look_at_fence(config: Config) -> FenceNote:

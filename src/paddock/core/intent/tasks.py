@@ -107,6 +107,12 @@ def add_tasks(board: Board, batch: Batch, known: Known) -> list[ev.Draft]:
     return drafts
 
 
+def choose_agent_for(board: Board, spec: TaskSpec, known: Known, role: str) -> Route:
+    """Who would get it. Raises Misuse where such a task would be refused."""
+    _check_spec(spec, known)
+    return choose_agent(board, Work(spec.paths, spec.kind, spec.labels, spec.agent, role), known)
+
+
 def choose_agent(board: Board, work: Work, known: Known) -> Route:
     """Who gets a task like this."""
     return route(work, known.roster, past_in(board, work.kind))

@@ -64,6 +64,7 @@ def examine(workspace: Workspace, words: NoticeWords) -> Iterator[Finding]:
         "disk": _disk,
         "clock": _clock,
         "config": _config,
+        "agents": _agents,
         "ci runs": _ci_runs,
         "engines": _engines,
         "fence": _fence,
@@ -192,6 +193,15 @@ def _config(workspace: Workspace) -> Iterator[Finding]:
         yield Finding("config", Health.WARNING, finding, f"edit {loaded.path}")
     if not findings:
         yield Finding("config", Health.OK, str(loaded.path))
+
+
+def _agents(workspace: Workspace) -> Iterator[Finding]:
+    """Only what will not work; the check of the settings tells of files that cannot be read."""
+    from paddock.fleet.service.agent_check import check_agents
+
+    for remark in check_agents(workspace):
+        if remark.is_problem and remark.subject != "settings" and not remark.subject.endswith(".md"):
+            yield Finding("agents", Health.PROBLEM, f"{remark.subject}: {remark.words}", "paddock agents check")
 
 
 def _ci_runs(workspace: Workspace) -> Iterator[Finding]:

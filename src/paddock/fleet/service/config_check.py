@@ -37,4 +37,4 @@ def _kinds_taken_twice(config: Config) -> Iterator[str]:
     for name, agent in config.agents.items():
         for kind in agent.kinds:
             if (first := takers.setdefault(kind, name)) != name:
-                yield f"agents `{first}` and `{name}` both take `{kind}`: the first gets it"
+                yield f"agents `{first}` and `{name}` both take `{kind}`: until one does it better, the first gets it"
