@@ -150,9 +150,9 @@ def expand(workflow: Workflow, values: Mapping[str, str], *, attempts: int = 3, 
 
 def with_known_kinds(workflow: Workflow, batch: Batch, known: Known) -> Batch:
     """A shipped workflow cannot know which kinds the agents here take: one that nobody takes is left out."""
-    if not workflow.shipped or not known.takers:
+    if not workflow.shipped or not known.kinds:
         return batch
-    tasks = [one if one.kind in known.takers else replace(one, kind=None) for one in batch.tasks]
+    tasks = [one if one.kind in known.kinds else replace(one, kind=None) for one in batch.tasks]
     return replace(batch, tasks=tuple(tasks))
 
 

@@ -23,6 +23,7 @@ from paddock.fleet.landing.sandbox_run import CiCrew
 from paddock.fleet.ledger import Ledger
 from paddock.fleet.lookout import Lookout
 from paddock.fleet.news import News
+from paddock.fleet.review.check_runs import CheckRuns
 from paddock.fleet.review.loop import REVIEWING, ReviewLoop
 from paddock.fleet.room import FullDiskNotice
 from paddock.fleet.service.settings import SettingsFile, notice_edit, record_settings
@@ -93,8 +94,10 @@ class Daemon:
         crew.stirred = self._lookout.stir
         self._dispatcher = Dispatcher(self.site, self.ledger, self.gate)
         watches = not self.orders.until_idle
-        self.lander = Lander(self.site, self.ledger, CiCrew(self.site, sweeper), self._drives, self.troubles, watches)
-        self._reviews = ReviewLoop(self.site, self.ledger)
+        ci = CiCrew(self.site, sweeper)
+        self.lander = Lander(self.site, self.ledger, ci, self._drives, self.troubles, watches)
+        self._checks = CheckRuns(self.site, self.ledger, ci, self._drives)
+        self._reviews = ReviewLoop(self.site, self.ledger, self._checks)
         self._rounds = Rounds(self.site, self.ledger, self.troubles, self._driven)
 
     async def run(self) -> None:
@@ -168,6 +171,7 @@ class Daemon:
         self.news.tell(board)
         self.attempts.adopt(board)
         self.attempts.steer(board)
+        self._checks.steer(board)
         review_at = await self.troubles.attempt(REVIEWING, partial(self._reviews.step, board), BRISK)
         start_at = min(_times(await self._dispatch(board), review_at), default=None)
         return start_at, await self.lander.step()
@@ -242,7 +246,8 @@ class Daemon:
     async def _serve_workers(self) -> None:
         """A desk for each that is driven, and for no other; apart from the rounds, which may take longer."""
         while self.desks is not None:
-            workers = self._driven() | {f"{RUN_OWNER}{run}" for run in self.lander.runs.driven}
+            runs = (*self.lander.runs.driven, *self._checks.driven)
+            workers = self._driven() | {f"{RUN_OWNER}{run}" for run in runs}
             await self.troubles.attempt(SERVING, partial(self.desks.serve, workers))
             await asyncio.sleep(SERVE_SECONDS)
 

@@ -149,15 +149,12 @@ class Workspace:
     @cached_property
     def known(self) -> "Known":
         """The agents, engines and kinds of work that tasks may name."""
+        from paddock.config.roster import roster
         from paddock.core.intent.tasks import Known
-        from paddock.core.routing import Candidate
         from paddock.engines.registry import engine_names
 
         agents, engines = self.config.agents, self.config.engines
-        roster = tuple(
-            Candidate(name, a.role, a.owns, a.kinds, a.labels, place) for place, (name, a) in enumerate(agents.items())
-        )
-        return Known(frozenset(agents), frozenset((*engine_names(), *engines)), roster)
+        return Known(frozenset(agents), frozenset((*engine_names(), *engines)), roster(self.config))
 
     def read(self, patience_seconds: float | None = None) -> Store:
         """`patience_seconds` is for a log that another program has locked."""

@@ -13,10 +13,10 @@ from paddock.core.merge.events import ChangeQueued
 from paddock.core.merge.model import Change
 from paddock.core.review import plan as act
 from paddock.core.review.answer import ReviewAnswer, read_review
+from paddock.core.review.checks import CheckResult, record_check
 from paddock.core.review.decisions import drafts_of
-from paddock.core.review.events import CheckEnded, Claim, FindingReported, Severity
-from paddock.core.review.evolve import CHECK
-from paddock.core.review.intake import dispute_findings, record_claims, record_review, settle_checks, to_be_ruled_on
+from paddock.core.review.events import Claim, FindingReported, Severity
+from paddock.core.review.intake import dispute_findings, record_review, to_be_ruled_on
 from paddock.core.review.plan import Policy, ReviewAction, next_action
 from paddock.core.tasks.task import Phase, Task
 from paddock.core.tasks.vocabulary import Outcome, Role, Step
@@ -114,10 +114,8 @@ class Loop:
     def check(self, name: str) -> None:
         found = self.checks(name, self.version)
         claims = [] if found is True else [Claim("it fails", severity=Severity.ERROR)] if found is False else found
-        ended = CheckEnded(self.head, name, passed=not claims)
-        gone = settle_checks(self.board, self.task, name, claims, self.head)
-        events = record_claims(self.board, self.task, self.head, f"{CHECK}{name}", claims, self.least)
-        self.ledger.write(*(ev.Draft(event, self.task) for event in (ended, *gone, *events)))
+        result = CheckResult(name, passed=not claims, claims=tuple(claims))
+        self.ledger.write(*record_check(self.board, self.task, self.head, result, self.least))
 
     def review(self, name: str) -> None:
         attempt = attempt_id(self.task, self.now.started + 1)

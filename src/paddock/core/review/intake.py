@@ -18,7 +18,7 @@ from paddock.core.review.events import (
 )
 from paddock.core.review.evolve import CHECK
 from paddock.core.review.model import Finding, Status
-from paddock.core.review.sameness import find_same, is_same
+from paddock.core.review.sameness import find_same
 from paddock.core.tasks.task import Attempt, Task
 
 _GRAVITY = {Severity.ERROR: 2, Severity.WARNING: 1, Severity.NOTE: 0}
@@ -92,14 +92,6 @@ def record_claims(
         taken.append((claim, name))
         events.append(FindingReported(name, head, by, claim, blocking))
     return events
-
-
-def settle_checks(board: Board, task: TaskId, check: str, claims: Sequence[Claim], head: str) -> list[FindingSettled]:
-    """The check has run again: what it no longer reports is fixed."""
-    by = f"{CHECK}{check}"
-    held = [one for one in board.reviews.findings_of(task) if one.status is Status.OPEN and one.by == (by,)]
-    gone = [one for one in held if not any(is_same(claim, one) for claim in claims)]
-    return [FindingSettled(one.id, Settlement.FIXED, head, by, "no longer reported") for one in gone]
 
 
 def dispute_findings(board: Board, task: TaskId, refuted: Iterable[tuple[str, str]]) -> list[FindingDisputed]:

@@ -39,7 +39,7 @@ class Checks(Protocol):
 class ReviewLoop:
     site: Site
     ledger: Ledger
-    checks: Checks | None = None
+    checks: Checks
     touched: dict[str, frozenset[str]] = field(default_factory=dict)
     """The paths of changes under review, by their head."""
 
@@ -57,11 +57,11 @@ class ReviewLoop:
             return None
         action = next_action(self.ledger.board, task, policy, self.site.clock.now())
         match action:
-            case act.RunChecks(names=names) if self.checks is not None:
+            case act.RunChecks(names=names):
                 self.checks.start(task, names)
             case act.Wait(until=until):
                 return until
-            case act.StartReview() | act.RunChecks():
+            case act.StartReview():
                 return None
             case _:
                 await self.ledger.record(partial(self._decide, task.id, policy, action))

@@ -3,11 +3,12 @@
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from paddock.config.roster import roster
 from paddock.config.schema import Agent, Config
 from paddock.core.errors import PaddockError
-from paddock.core.leases.globs import matches_file
 from paddock.core.review.checks import ACCEPT
 from paddock.core.review.plan import Policy
+from paddock.core.routing import owner_of
 from paddock.core.tasks.task import Attempt, Task
 from paddock.fleet.site import Site
 
@@ -36,7 +37,8 @@ def review_policy(site: Site, task: Task, findings: Iterable[str] = (), touched:
     """`findings` are paths of open findings, `touched` those of the change: whoever owns them, its worker puts right
     what it has done there."""
     review, own = site.config.review, frozenset(touched)
-    owners = {path: owner for path in findings if path not in own and (owner := _owner(site.config, task, path))}
+    found = {path: owner_of(path, roster(site.config)) for path in findings if path not in own}
+    owners = {path: owner for path, owner in found.items() if owner is not None and owner != task.agent}
     return Policy(
         checks=(*((ACCEPT,) if task.accept_seq else ()), *(check.name for check in review.checks)),
         reviewers=tuple(one.name for one in choose_reviewers(site, task)),
@@ -83,14 +85,3 @@ def _is_alike(site: Site, reviewer: Reviewer, worker: Attempt) -> bool:
     settings = site.config.engines.get(worker.engine)
     default = settings.model if settings is not None else ""
     return reviewer.engine == worker.engine and (reviewer.model or default) == (worker.model or default)
-
-
-def _owner(config: Config, task: Task, path: str) -> str:
-    """The agent that owns the path, if that is another than the change's own."""
-    own = config.agents.get(task.agent or "")
-    if own is not None and any(matches_file(glob, path) for glob in own.owns):
-        return ""
-    workers = ((name, agent) for name, agent in config.agents.items() if agent.role == "worker")
-    return next(
-        (name for name, agent in workers if name != task.agent and any(matches_file(g, path) for g in agent.owns)), ""
-    )

@@ -10,7 +10,7 @@ from paddock.core.tasks.vocabulary import Step
 from paddock.views.queue import history
 
 
-def describe(record: ev.Record, board: Board) -> str:  # noqa: C901 (a table has many rows)
+def describe(record: ev.Record, board: Board) -> str:
     """One line about a record worth showing, or nothing."""
     match record.event:
         case ev.LogLossAccepted(first=first, last=last, reason=reason):
