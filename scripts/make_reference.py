@@ -177,7 +177,7 @@ def _section_lines(name: str, field: Field) -> list[str]:
             title = f"[[{name}.{nested}]]" if is_list else f"[{prefix}{nested}]"
             words = f"{_sentence(entry.description)} {'In the file only.' if is_list else ''}".rstrip()
             lines += ["", f"### `{title}`", "", words, ""]
-            lines += _key_rows(list(fields_of(entry.section).values()), "")
+            lines += _key_rows(list(fields_of(entry.section).values()), "" if is_list else f"{prefix}{nested}.")
     return lines
 
 

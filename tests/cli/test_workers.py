@@ -24,6 +24,8 @@ ARGUMENTS = {
     "queue restore": ("HEAD",),
     "budget set": ("fleet", "--usd", "1"),
     "engines check": ("scripted",),
+    "agents show": ("x",),
+    "agents new": ("x",),
     "config show": (),
 }
 

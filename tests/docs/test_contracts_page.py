@@ -57,6 +57,8 @@ def repository(tmp_path_factory: pytest.TempPathFactory) -> Repository:
     here.path.mkdir()
     (here.path / "Makefile").write_text("test:\n\ttrue\n")
     (here.path / "paddock.toml").write_text(CONFIG)
+    (here.path / ".paddock/agents").mkdir(parents=True)
+    (here.path / ".paddock/agents/parser.md").write_text("---\nkinds: grammar\n---\nYou keep the parser.\n")
     here.git("init", "-q", "-b", "main")
     here.git("add", ".")
     here.git("commit", "-qm", "First commit")

@@ -102,7 +102,10 @@ def known_keys() -> tuple[str, ...]:
         else:
             middle = ".NAME" if field.is_table_of else ""
             keys += [f"{name}.{entry}" for entry in (fields_of(field.own) if field.own is not None else ())]
-            keys += [f"{name}{middle}.{entry}" for entry in fields_of(field.section)]
+            for entry, inside in fields_of(field.section).items():
+                is_table = isinstance(inside.default, Section)
+                below = fields_of(inside.section) if inside.section is not None and is_table else {}
+                keys += [f"{name}{middle}.{entry}.{key}" for key in below] or [f"{name}{middle}.{entry}"]
     return tuple(keys)
 
 
