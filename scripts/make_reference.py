@@ -333,7 +333,8 @@ def _table(title: str, kind: type[msgspec.Struct]) -> Iterator[str]:
         yield from ("", about)
     yield from ("", f"| {title} | type | default |", "|---|---|---|")
     for field in fields:
-        default = "required" if field.required else _api_default(field.default)
+        given = field.default if field.default_factory is msgspec.NODEFAULT else field.default_factory()
+        default = "required" if field.required else _api_default(given)
         words = _api_type(field.type)
         yield f"| `{field.encode_name}` | {words.removesuffix(' or null') if title == 'query' else words} | {default} |"
 
@@ -341,7 +342,7 @@ def _table(title: str, kind: type[msgspec.Struct]) -> Iterator[str]:
 def _api_default(value: object) -> str:
     if value is UNSET:
         return "unchanged"
-    return "none" if value in ("", (), None) else f"`{msgspec.json.encode(value).decode()}`"
+    return "none" if value in ("", (), [], {}, None) else f"`{msgspec.json.encode(value).decode()}`"
 
 
 def _body_structs(kind: type[msgspec.Struct]) -> Iterator[type[msgspec.Struct]]:

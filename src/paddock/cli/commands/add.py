@@ -24,7 +24,7 @@ from paddock.core.wording import split_list
 @click.option("--agent", help="The agent that does it; `paddock agents` lists them.")
 @click.option("--engine", help="The engine that runs it: claude, codex, …")
 @click.option("--kind", help="The kind of work. Without --agent, paths, kind and labels choose one.")
-@click.option("--label", "labels", multiple=True, metavar="LABEL", help="What it is about. Can be repeated.")
+@click.option("--label", multiple=True, metavar="LABEL", help="What it is about. Can be repeated.")
 @click.option("--convoy", help="The convoy it belongs to; created if it does not exist.")
 @click.option("--after", default="", metavar="t3,t4", help="Tasks that must land first.")
 @click.option(
@@ -52,7 +52,7 @@ def add_command(
     agent: str | None,
     engine: str | None,
     kind: str | None,
-    labels: tuple[str, ...],
+    label: tuple[str, ...],
     convoy: str | None,
     after: str,
     inputs: str,
@@ -93,7 +93,7 @@ def add_command(
             attempts=allowed,
             kind=kind,
             accept=read_accept_options(ctx, workspace, accept, accept_file),
-            labels=tuple(dict.fromkeys(part for entry in labels for part in split_list(entry))),
+            labels=tuple(dict.fromkeys(part for entry in label for part in split_list(entry))),
         )
         batch = Batch((spec,), convoy)
     known = workspace.known
@@ -104,7 +104,7 @@ def add_command(
 def _refuse_ignored(ctx: click.Context) -> None:
     """A task file sets these itself, so the option would silently do nothing."""
     fields = (
-        *("title", "agent", "engine", "kind", "labels", "after", "inputs", "role", "priority", "paths"),
+        *("title", "agent", "engine", "kind", "label", "after", "inputs", "role", "priority", "paths"),
         *("accept", "accept_file"),
     )
     given = [name for name in fields if ctx.get_parameter_source(name) is ParameterSource.COMMANDLINE]
