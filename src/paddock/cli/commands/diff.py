@@ -32,7 +32,7 @@ def diff_command(
     board = workspace.board()
     found = [board.task(name) for name in dict.fromkeys(parse_tasks(tasks))]
     options = ["--stat"] if stat else ["--name-only"] if name_only else ["-p"]
-    patches = [(task, _patch(workspace, preview(workspace.site, board, task, own=own), options)) for task in found]
+    patches = [(task, read_patch(workspace, preview(workspace.site, board, task, own=own), options)) for task in found]
     if sys.stdout.isatty() and not unsafe:
         colours = DiffColours(workspace.repo)
         page(
@@ -52,7 +52,7 @@ def diff_command(
             click.echo(f"warning: {told}", err=True)
 
 
-def _patch(workspace: Workspace, shown: Preview, options: list[str]) -> bytes:
+def read_patch(workspace: Workspace, shown: Preview, options: list[str]) -> bytes:
     if shown.note:
         click.echo(shown.note, err=True)
     words = ("--no-ext-diff", "--no-textconv", "--no-color", *options, shown.before, shown.after)

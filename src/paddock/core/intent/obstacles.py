@@ -10,6 +10,7 @@ from enum import StrEnum
 
 from paddock.core.board import Board
 from paddock.core.errors import PaddockError
+from paddock.core.ids import printable, some_names
 from paddock.core.tasks.life import may_retry
 from paddock.core.tasks.task import FINISHED, Phase, Task
 
@@ -61,6 +62,9 @@ def _approve(board: Board, task: Task) -> Obstacle | None:
     if (live := task.live_attempt) is not None:
         still = f"`{live.id}` is still running"
         return Obstacle(still, still, f"`paddock stop {task.id}` ends it")
+    if blocking := board.reviews.blocking_of(task.id):
+        held = f"is held by {some_names(tuple(one.id for one in blocking), 4)}: {printable(blocking[0].claim, 80)}"
+        return _of(task, held, f"`paddock findings {task.id}` shows them; reject it, or waive what does not matter")
     return None
 
 

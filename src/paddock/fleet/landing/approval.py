@@ -40,8 +40,9 @@ from paddock.store.protocol import Store
 class ApprovalRequest:
     """`message` is kept in the log. A change that `repairs` main is tested although main is red. `after` are queued
     changes that all of these wait for. With `undo` they may take landed work back. `expected` are the versions that
-    were seen, commit ids or beginnings of them: a task that is at another one is refused as Outdated. The branches are
-    the reverse of the landed change `reverts`. `along` is recorded with each of the changes, or not at all."""
+    were seen, commit ids or beginnings of them: a task that is at another one is refused as Outdated. A person has made
+    the versions `revised` of what waited. The branches are the reverse of the landed change `reverts`. `along` is
+    recorded with each of the changes, or not at all."""
 
     tasks: Sequence[TaskId] = ()
     branches: Sequence[str] = ()
@@ -50,6 +51,7 @@ class ApprovalRequest:
     after: Sequence[str] = ()
     undo: bool = False
     expected: Mapping[TaskId, str] = field(default_factory=dict)
+    revised: Mapping[TaskId, str] = field(default_factory=dict)
     reverts: str = ""
     along: tuple[Draft, ...] = ()
 
@@ -124,7 +126,9 @@ def _decide(board: Board, change: Change, lineage: Lineage, request: ApprovalReq
         task = board.task(TaskId(change.task))
         require_possible(board, task, TaskAction.APPROVE)
         if task.phase is Phase.APPROVAL and task.head is not None:
-            require_seen(task.id, change.head, task.head)
+            require_seen(
+                task.id, request.expected.get(task.id) if task.id in request.revised else change.head, task.head
+            )
     if change.reverts:
         require_not_reverted(board, change.reverts)
     return [*queue_change(board, change, lineage, request.message), *request.along]
@@ -140,6 +144,7 @@ def _hold_tasks(workspace: Workspace, store: Store, request: ApprovalRequest) ->
             task = board.task(name)
             head = landable_head(site, board, task)
             require_seen(name, request.expected.get(name), head)
+            head = request.revised.get(name, head)
             examined = look_at(site, subject_of(store, task, head))
             change = hold_task(site, board.queue, task, head, open_needs(board, task), examined)
             require_wanted(change, name, undo=request.undo)
