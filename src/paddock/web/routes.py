@@ -17,6 +17,7 @@ from paddock.views.queue.stories import RunStoryView
 from paddock.views.status import StatusView
 from paddock.views.tasks.page import TaskPage
 from paddock.views.tasks.patch import DiffView
+from paddock.views.tasks.sheet import WaitingView
 from paddock.views.tasks.transcript import PromptView, RawView, TranscriptView
 from paddock.web.endpoint import Endpoint, NoBody, NoQuery, ask, ask_long, read, read_long
 from paddock.web.endpoints import (
@@ -63,6 +64,7 @@ ENDPOINTS: tuple[Endpoint[Any, Any], ...] = (
     read("/tasks/{id}/raw", "An agent's output as it is", RawView, agent_work.read_raw_output, agent_work.RawQuery),
     read("/tasks/{id}/diff", "What would land with a task", DiffView, agent_work.read_diff, agent_work.DiffQuery),
     read("/tasks/{id}", "A task with all that is known about it", TaskPage, live_views.read_task, NoQuery),
+    read_long("/review", "As `paddock review --json`", WaitingView, approvals.read_waiting, approvals.ReviewQuery),
     read("/queue/picture", "The merge queue as a picture", Picture, live_views.read_picture, live_views.PictureQuery),
     read("/queue", "As `paddock queue --json`", QueueView, summaries.read_queue, NoQuery),
     read("/queue/why/{change}", "The story of a change, a CI run or main", stories.WhyView, stories.read_why, NoQuery),
@@ -186,6 +188,13 @@ ENDPOINTS: tuple[Endpoint[Any, Any], ...] = (
         recovery_requests.ResolveAnswer,
         recovery_requests.resolve,
         NoBody,
+    ),
+    ask_long(
+        "/queue/changes/{id}/revert",
+        "As `paddock revert`",
+        recovery_requests.RevertAnswer,
+        recovery_requests.revert_change,
+        recovery_requests.RevertBody,
     ),
     ask_long(
         "/queue/restore",

@@ -10,12 +10,15 @@ from paddock.core.board import DAEMON_LEASE
 from paddock.core.errors import PaddockError
 from paddock.core.ids import parse_task
 from paddock.core.intent.landing import reject_task
-from paddock.core.intent.selection import Bulk, Selection
+from paddock.core.intent.selection import Bulk, Selection, require_convoy
+from paddock.core.review.waiting import waiting_changes
 from paddock.fleet.landing.approval import ApprovalRequest, Approved, approve
 from paddock.fleet.landing.entrance import branch_head
+from paddock.fleet.landing.sheet import make_sheet
 from paddock.fleet.workspace import Workspace
 from paddock.views.document import Document
-from paddock.web.endpoint import Asked, NoQuery, Visit
+from paddock.views.tasks.sheet import WaitingView, view_sheet
+from paddock.web.endpoint import Asked, NoBody, NoQuery, Visit
 from paddock.web.endpoints.answers import (
     MOST_TASKS,
     BulkAnswer,
@@ -126,6 +129,21 @@ def view_queued(done: Approved) -> list[QueuedView]:
         QueuedView(one.id, one.version, one.head, waits.get(one.id, ()), one.concerns, one.undoes)
         for one in done.changes
     ]
+
+
+class ReviewQuery(Asked, frozen=True):
+    """Only tasks of this convoy."""
+
+    convoy: str | None = None
+
+
+def read_waiting(visit: Visit[ReviewQuery, NoBody]) -> WaitingView:
+    workspace, convoy = visit.workspace, visit.query.convoy
+    board = workspace.board()
+    if convoy is not None:
+        require_convoy(board, convoy)
+    names = [one.task for one in waiting_changes(board, convoy)]
+    return WaitingView(waiting=[view_sheet(make_sheet(workspace, board, board.task(name))) for name in names])
 
 
 class RejectBody(Asked, frozen=True):

@@ -1,4 +1,5 @@
-"""What can be asked where something went wrong: put back main or what others undid, and open a conflict to resolve."""
+"""What can be asked where something went wrong: put back main or what others undid, take back what landed, and open a
+conflict to resolve."""
 
 from collections.abc import Sequence
 from typing import Annotated
@@ -11,8 +12,10 @@ from paddock.core.tasks.conversations import find_homes
 from paddock.fleet.landing.approval import ApprovalRequest, approve
 from paddock.fleet.landing.conflicts import open_to_resolve
 from paddock.fleet.landing.restoration import contested_words, find_undone, how_to_settle, make_branch, restore_main
+from paddock.fleet.landing.reverts import revert
 from paddock.views.document import Document
 from paddock.web.endpoint import Asked, NoBody, NoQuery, Visit
+from paddock.web.endpoints.answers import Text
 from paddock.web.endpoints.approvals import QueuedView, view_queued
 
 
@@ -52,6 +55,32 @@ def restore(visit: Visit[NoQuery, RestoreBody]) -> RestoreAnswer:
     queued = approve(workspace, ApprovalRequest(branches=(make_branch(workspace, work),), undo=True))
     contested = f"{contested_words(work)}; {how_to_settle(work)}" if work.contested else ""
     return RestoreAnswer(queued=view_queued(queued), contested=contested)
+
+
+class RevertBody(Asked, frozen=True):
+    """`message` says why. What is a `repair` of main is tested although main is red."""
+
+    message: Text = ""
+    repair: bool = False
+
+
+class RevertAnswer(Document, frozen=True, kw_only=True):
+    """The reverse of the change `reverts` is `queued`, on `branch`. The reviewers `missed` had passed it; the findings
+    `confirmed` had been waived or refuted."""
+
+    reverts: str
+    branch: str
+    missed: Sequence[str]
+    confirmed: Sequence[str]
+    queued: Sequence[QueuedView]
+
+
+def revert_change(visit: Visit[NoQuery, RevertBody]) -> RevertAnswer:
+    done = revert(visit.workspace, visit.path["id"], visit.body.message, repairs=visit.body.repair)
+    queued = view_queued(done.approved)
+    return RevertAnswer(
+        reverts=done.of, branch=done.branch, missed=done.missed, confirmed=done.confirmed, queued=queued
+    )
 
 
 class ResolveAnswer(Document, frozen=True, kw_only=True):
