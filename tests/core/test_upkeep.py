@@ -51,12 +51,14 @@ RUN = ("m0", "tree0", (), "tree0")
 
 
 def build_board() -> Board:
-    """`t1.1` has ended; `t1.2` and `t2.1` are at work; the run r1 is over, r2 goes on. `port:1` is held too long."""
+    """`t1.1` has ended; `t1.2` and `t2.1` are at work; the run r1 is over, r2 goes on. `port:1` is held too long.
+    The change of `t3` is under review."""
     ledger = Ledger()
     first, second = ledger.add(), ledger.add()
     ledger.attempt(first, "retry")
     ledger.start(first)
     ledger.start(second)
+    ledger.attempt(ledger.add(), "review", head="a" * 40)
     held = decisions.acquire(ledger.board.leases, "port:1", lease.Holder("ana"), 10.0, START)
     assert isinstance(held, decisions.Granted)
     ledger.write(
@@ -69,9 +71,9 @@ def build_board() -> Board:
 
 
 BOARD = build_board()
-AT_WORK = frozenset({"t1.2", "t2.1", "run-r2"})
-ENDED = frozenset({"t1.1", "run-r1"})
-STRANGERS = ("t1.3", "t9.1", "t1.²", "run-r3", "run-x", "run-1", "", ".", "t1", "nobody")
+AT_WORK = frozenset({"t1.2", "t2.1", "run-r2", f"run-t3-{'a' * 10}-12345678"})
+ENDED = frozenset({"t1.1", "t3.1", "run-r1", f"run-t3-{'b' * 10}-12345678", f"run-t1-{'a' * 10}-12345678"})
+STRANGERS = ("t1.3", "t9.1", "t1.²", "run-r3", "run-x", f"run-t9-{'a' * 10}-12345678", "run-1", "", ".", "t1", "nobody")
 OWNERS = st.sampled_from([*AT_WORK, *ENDED, *STRANGERS])
 ATTEMPTS = st.one_of(OWNERS, st.sampled_from(["t1.resolve", "t7.resolve"]))
 AGES = st.one_of(st.floats(0, 100), st.floats(0, 1e7))

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from paddock.core.errors import Misuse, PaddockError
 from paddock.core.ids import harmless
-from paddock.git.patches import ChangedFile, list_changes, quote_path, stream_patch, unquote_path
+from paddock.git.patches import ChangedFile, changed_lines, list_changes, quote_path, stream_patch, unquote_path
 from paddock.git.repo import Repo, discover
 from paddock.git.stream import stream_git
 from paddock.views.tasks import patch
@@ -229,6 +229,19 @@ def test_paths_are_taken_literally(repo: Repo) -> None:
     assert [one.path for one in listed] == [":(glob)*", "other"]
     found: list[FileDiffView] = view_difference(repo, before, after, path=":(glob)*").files
     assert [one.path for one in found] == [":(glob)*"]
+
+
+def test_changed_lines_are_those_of_the_new_version_with_their_neighbours(repo: Repo) -> None:
+    lines = [b"%d\n" % number for number in range(1, 41)]
+    before = write_tree(repo, {b"f": ("100644", b"".join(lines)), b"gone": ("100644", b"x\n")})
+    lines[19] = b"++ b/other\n"
+    lines[29:31] = []
+    files = {b"f": ("100644", b"".join(lines)), b'n"w\xff x': ("100644", b"1\n2"), b"b": ("100644", b"\0")}
+    found = changed_lines(repo, before, write_tree(repo, files))
+
+    assert found["f"] == [range(17, 24), range(27, 33)]
+    assert found[os.fsdecode(b'n"w\xff x')] == [range(1, 3)]
+    assert "b" not in found
 
 
 def test_a_repository_cannot_change_how_its_patch_is_told(repo: Repo) -> None:
