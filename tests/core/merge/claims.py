@@ -7,7 +7,8 @@ from msgspec.structs import replace
 from paddock.core.merge import events as ev
 from paddock.core.merge.branch import main_to_restore
 from paddock.core.merge.health import INFRA_BEFORE_CONTROL, LOST_BEFORE_HALT
-from paddock.core.merge.model import Ending, HaltCause, Purpose, RefusalCause, Result
+from paddock.core.merge.model import Ending, HaltCause, Purpose, RefusalCause, Result, pass_key
+from paddock.core.merge.passes import reusable_pass
 from paddock.core.merge.screens import screen_units
 from paddock.core.merge.tallies import Tally
 from paddock.core.merge.view import look
@@ -66,6 +67,40 @@ def what_is_protected_does_not_land_without_a_person() -> None:
     run, entry = lab.queue.ended[lab.queue.landable[0]], lab.queue.entries["t1"]
     lab.queue = replace(lab.queue, entries={"t1": replace(entry, change=replace(entry.change, concerns=CONCERNS))})
     assert refused(lab, ev.LandingStarted(run.id, run.base, run.commit))
+
+
+def a_run_without_the_acceptance_of_a_member_is_no_fact() -> None:
+    lab = started_lab()
+    lab.submit(change("t1", accept=7))
+    lab.wake()
+    (run,) = (run for run in lab.queue.running.values() if run.holds("t1"))
+    assert run.accepts == ("t1@7",)
+    fields = (run.purpose, run.base, run.base_tree, run.members, run.tree, run.commit, run.ci)
+    assert refused(lab, ev.RunStarted("r99", *fields))
+
+
+def a_run_without_the_acceptance_of_a_member_does_not_land() -> None:
+    lab = with_changes(started_lab(), "t1")
+    lab.record(ev.QueueFrozen())
+    answer(lab, run_of(lab, "t1"))
+    run, entry = lab.queue.ended[lab.queue.landable[0]], lab.queue.entries["t1"]
+    lab.queue = replace(lab.queue, entries={"t1": replace(entry, change=replace(entry.change, accept=7))})
+    assert refused(lab, ev.LandingStarted(run.id, run.base, run.commit))
+
+
+def a_pass_without_the_acceptance_is_not_used_again() -> None:
+    """The same tree passed in a run that had no such member."""
+    lab = started_lab()
+    lab.submit(change("t1", accept=7))
+    lab.wake()
+    (run,) = (run for run in lab.queue.running.values() if run.holds("t1"))
+    key = pass_key(run.tree, run.ci)
+    verified = lab.queue.main.verified_by if lab.queue.main is not None else None
+    lab.queue = replace(lab.queue, passes={**lab.queue.passes, key: verified})
+    assert verified is not None
+    assert reusable_pass(lab.queue, run.purpose, run.tree, run.ci) == verified
+    assert reusable_pass(lab.queue, run.purpose, run.tree, run.ci, run.accepts) is None
+    assert refused(lab, ev.RunEnded(run.id, Result.PASS, reused=verified))
 
 
 def landed_work_is_not_taken_back_unasked() -> None:

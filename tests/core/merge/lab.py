@@ -190,14 +190,19 @@ class Lab:
             f"{action.run}.log",
             action.confirms,
             *self._choose_checks(action, tree),
+            accepts=self._acceptances(action),
         )
         self.record(started)
-        reused = reusable_pass(self.queue, action.purpose, self.tree_name(commit), self.ci)
+        reused = reusable_pass(self.queue, action.purpose, self.tree_name(commit), self.ci, started.accepts)
         if reused is not None:
             self.record(ev.RunEnded(action.run, Result.PASS, reused=reused))
             return
         self.step()
         self.processes.add(action.run)
+
+    def _acceptances(self, action: StartRun) -> tuple[str, ...]:
+        changes = [self.queue.entries[member.id].change for member in action.members]
+        return tuple(change.acceptance for change in changes if change.acceptance)
 
     def _choose_checks(self, action: StartRun, tree: Tree) -> tuple[tuple[str, ...], str]:
         since = tree_to_lean_on(self.queue, action.purpose, self.ci)

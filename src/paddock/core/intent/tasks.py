@@ -13,7 +13,7 @@ from paddock.core.ids import TaskId, printable, task_id
 from paddock.core.intent.acceptance import check_acceptance
 from paddock.core.intent.obstacles import TaskAction, require_possible
 from paddock.core.routing import AGENT_ROLE, Candidate, Route, Work, past_in, route
-from paddock.core.tasks.task import Task
+from paddock.core.tasks.task import Phase, Task
 from paddock.core.tasks.vocabulary import Role
 from paddock.core.wording import (
     check_brief,
@@ -144,6 +144,11 @@ def edit_task(board: Board, name: TaskId, edit: ev.TaskEdited, known: Known) -> 
         raise PaddockError(
             f"task `{name}` is running: brief, agent, engine and kind are fixed until `{task.live_attempt.id}` ends",
             f"run `paddock stop {name}` first, or send a follow-up with `paddock message {name} …`",
+        )
+    if task.phase is Phase.QUEUED and edit.accept is not UNSET:
+        raise PaddockError(
+            f"task `{name}` is in the merge queue: what it must pass is fixed there",
+            f"take it out first: `paddock queue cancel {name}`",
         )
     _check_edit(board, task, edit, known)
     if (agent := _newly_chosen(board, task, edit, known)) is not None:

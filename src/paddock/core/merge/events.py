@@ -118,7 +118,8 @@ class RunStarted(Event, frozen=True):
     `checks` are the ones to run; those left out have passed on tree `since` and look at nothing in which this
     tree differs from it. Without `since` all are run.
     `policy` is the shape of history the commit was written in; empty: the one configured when it lands.
-    `host` is the name of where it runs, and `host_id` stays when that changes.
+    `host` is the name of where it runs, and `host_id` stays when that changes. `accepts` are the acceptances of members
+    that must pass as well, each as the change and the record that holds it: `t3@412`.
     """
 
     kind: ClassVar[str] = "queue.run_started"
@@ -137,6 +138,7 @@ class RunStarted(Event, frozen=True):
     policy: str = ""
     host: str = ""
     host_id: str = ""
+    accepts: tuple[str, ...] = ()
 
 
 class RunCancelAsked(Event, frozen=True):

@@ -48,6 +48,17 @@ def lean_holds(queue: Queue, since: str, ci: str) -> bool:
     return not since or pass_key(since, ci) in queue.passes
 
 
+def acceptances_are_run(queue: Queue, members: tuple[Member, ...], accepts: tuple[str, ...]) -> bool:
+    """What each member has to pass by itself is run with it."""
+    changes = [queue.entries[member.id].change for member in members if member.id in queue.entries]
+    return {change.acceptance for change in changes if change.acceptance} <= set(accepts)
+
+
+def pass_covers(queue: Queue, passed: str, accepts: tuple[str, ...]) -> bool:
+    """The run that passed the tree has run these acceptances too. What CI accepts, a member's own may not."""
+    return not accepts or (passed in queue.ended and set(accepts) <= set(queue.ended[passed].accepts))
+
+
 def base_is_main(queue: Queue, run: Run) -> bool:
     return queue.main is not None and run.base == queue.main.commit
 
@@ -133,6 +144,8 @@ def landing_problem(queue: Queue, run_id: str) -> str | None:
         return f"a member of run `{run_id}` changed or was decided"
     if not ci_is_in_force(queue, run):
         return f"run `{run_id}` used an old CI definition"
+    if not acceptances_are_run(queue, run.members, run.accepts):
+        return f"run `{run_id}` leaves out what a member of it has to pass"
     if not stacks_are_whole(queue, run):
         return f"run `{run_id}` lacks what a member of it waits for"
     changes = [queue.entries[member.id].change for member in run.members]

@@ -10,6 +10,9 @@ from msgspec import Struct
 
 from paddock.core.merge.tallies import Stats
 
+ACCEPTANCE = "accept:"
+"""Before a change's id in the name of the check that its own acceptance is."""
+
 
 class Purpose(StrEnum):
     """Why a run was started."""
@@ -78,7 +81,8 @@ class Change(Struct, frozen=True):
     `concerns` say why a person must have seen it (it touches what is protected), `undoes` which landed work it takes
     back; `approved_by` is that person, empty where policy queued it, and with `may_undo` the reversal is wanted.
     `reviewed_by` are the agents that have passed exactly this version; they are not persons. `reverts` is the landed
-    change that this one is the reverse of.
+    change that this one is the reverse of. `accept` is the record with what must pass wherever this one is in a run,
+    0 for nothing.
     """
 
     id: str
@@ -101,6 +105,12 @@ class Change(Struct, frozen=True):
     may_undo: bool = False
     reviewed_by: tuple[str, ...] = ()
     reverts: str = ""
+    accept: int = 0
+
+    @property
+    def acceptance(self) -> str:
+        """A name for what must pass with this very change; empty for nothing."""
+        return f"{self.id}@{self.accept}" if self.accept else ""
 
     @property
     def member(self) -> Member:
@@ -113,7 +123,7 @@ class Run(Struct, frozen=True):
     `checks` are the ones it is to run; those left out have passed on tree `since`, which does not differ from this
     one in anything they look at. Without `since` all are run. `ran` (to an end), `failed`, `flaked` (failed, then
     passed within the run) and `quarantined` (failed, but in quarantine) name checks too. `beside`: another run was
-    under way at the same time.
+    under way at the same time. `accepts` are the acceptances of its members that are run after the checks.
     """
 
     id: str
@@ -145,6 +155,7 @@ class Run(Struct, frozen=True):
     host: str = ""
     host_id: str = ""
     beside: bool = False
+    accepts: tuple[str, ...] = ()
 
     def holds(self, change_id: str) -> bool:
         return any(member.id == change_id for member in self.members)

@@ -35,14 +35,15 @@ def withdraw_pass(queue: Queue, key: str) -> Queue:
     )
 
 
-def reusable_pass(queue: Queue, purpose: Purpose, tree: str, ci: str) -> str | None:
-    """The run that already passed exactly this tree under this CI definition, or None.
+def reusable_pass(queue: Queue, purpose: Purpose, tree: str, ci: str, accepts: tuple[str, ...] = ()) -> str | None:
+    """The run that already passed exactly this tree under this CI definition, and these acceptances, or None.
 
     A control run asks whether the machine still gives the same answer, so it is never answered from memory.
     """
     if purpose is Purpose.CONTROL:
         return None
-    return queue.passes.get(pass_key(tree, ci))
+    passed = queue.passes.get(pass_key(tree, ci))
+    return passed if passed is not None and guards.pass_covers(queue, passed, accepts) else None
 
 
 def tree_to_lean_on(queue: Queue, purpose: Purpose, ci: str) -> str:

@@ -33,6 +33,8 @@ def start_run(queue: Queue, event: ev.RunStarted, at: float) -> Queue:
             raise refusal(event, f"version {member.version} of `{member.id}` is not in the queue")
     if not guards.lean_holds(queue, event.since, event.ci):
         raise refusal(event, f"it skips checks that never passed on tree `{event.since}`")
+    if not guards.acceptances_are_run(queue, event.members, event.accepts):
+        raise refusal(event, "it leaves out what a member of it has to pass")
     run = Run(
         event.run,
         event.purpose,
@@ -51,6 +53,7 @@ def start_run(queue: Queue, event: ev.RunStarted, at: float) -> Queue:
         policy=event.policy,
         host=event.host,
         host_id=event.host_id,
+        accepts=event.accepts,
     )
     if not guards.stacks_are_whole(queue, run):
         raise refusal(event, f"`{event.run}` lacks what a member of it waits for")
@@ -71,6 +74,8 @@ def end_run(queue: Queue, event: ev.RunEnded, at: float) -> Queue:
         raise refusal(event, f"run `{event.run}` is not running")
     if event.reused is not None and queue.passes.get(pass_key(run.tree, run.ci)) != event.reused:
         raise refusal(event, f"`{event.reused}` is not a recorded pass of tree `{run.tree}`")
+    if event.reused is not None and not guards.pass_covers(queue, event.reused, run.accepts):
+        raise refusal(event, f"`{event.reused}` has not run what a member has to pass")
     running = {i: r for i, r in queue.running.items() if i != event.run}
     if event.reused is None and running:
         run = replace(run, beside=True)

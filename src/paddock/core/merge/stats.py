@@ -6,7 +6,7 @@ from msgspec.structs import replace
 
 from paddock.core.merge import guards
 from paddock.core.merge.estimate import bad_share
-from paddock.core.merge.model import Decided, Ending, Purpose, Queue, Result, Run
+from paddock.core.merge.model import ACCEPTANCE, Decided, Ending, Purpose, Queue, Result, Run
 from paddock.core.merge.tallies import CheckTally, RunCompany, RunSample, Stats, Tally
 
 # Half of what is known is forgotten after about 700 observations: agents and test suites change.
@@ -91,6 +91,8 @@ def _count_checks(stats: Stats, ran: Sequence[str], flaked: Sequence[str], quara
         return stats
     checks = dict(stats.checks)
     for name in dict.fromkeys((*ran, *flaked, *quarantined)):
+        if name.startswith(ACCEPTANCE):
+            continue  # one change's own: it says nothing about CI
         known = checks.pop(name, CheckTally())
         checks[name] = CheckTally(
             known.runs * MEMORY + (name in ran),

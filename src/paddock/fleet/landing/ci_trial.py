@@ -54,7 +54,7 @@ async def _drive(site: Site, name: str, commit: str, timeout_seconds: float, bea
     tree = site.repo.git("rev-parse", f"{commit}^{{tree}}").text
     run = Run(name, Purpose.CONTROL, commit, tree, (), tree, commit, ci_of(site).digest, "", began)
     sandbox = Sandbox(site.repo, site.sandbox_root, name)
-    driver = CiRun(CiCrew(site, Sweeper(site.sessions)), run, timeout_seconds, sandbox)
+    driver = CiRun(CiCrew(site, Sweeper(site.sessions)), run, timeout_seconds, sandbox=sandbox)
     beats = asyncio.ensure_future(_beat(site.clock, beat, began))
     try:
         with _stopped_by_a_person(driver):

@@ -30,11 +30,13 @@ class RunResult:
 
 @dataclass(frozen=True, slots=True)
 class Tried:
-    """A check that was run `times` times; `failed` is what the last time came to, None for a pass."""
+    """A check that was run `times` times, in so many `turns`; `failed` is what the last time came to, None for a
+    pass."""
 
     check: CiCheck
     times: int
     failed: RunResult | None
+    turns: int = 1
 
 
 def sum_up(result: RunResult, tried: Sequence[Tried]) -> RunResult:

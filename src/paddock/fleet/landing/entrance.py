@@ -80,6 +80,7 @@ def hold_task(site: Site, queue: Queue, task: Task, head: str, needs: tuple[Task
         concerns=examined.concerns,
         undoes=tuple(one.words for one in examined.reversals),
         may_undo=bool(examined.reversals) and not examined.unwanted,
+        accept=task.accept_seq,
     )
 
 

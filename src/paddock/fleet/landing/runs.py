@@ -16,6 +16,7 @@ from paddock.core.merge.estimate import timeout_seconds
 from paddock.core.merge.events import CompositionRefused, QueueEvent, RunEnded, RunStarted
 from paddock.core.merge.model import Entry, Member, Queue, RefusalCause, Result
 from paddock.core.merge.passes import reusable_pass, tree_to_lean_on
+from paddock.fleet.acceptance import acceptance_at
 from paddock.fleet.checkpoints import checkpoint
 from paddock.fleet.clock import wait_for
 from paddock.fleet.drives import Drives
@@ -60,12 +61,13 @@ class Runs:
         queue = self.ledger.board.queue
         since = tree_to_lean_on(queue, action.purpose, digest)
         checks, since = await asyncio.to_thread(_choose_checks, self.site, action, queue.entries, tree, since)
+        accepts = _acceptances(action, queue.entries)
         started = RunStarted(
             action.run, action.purpose, action.base, action.base_tree, action.members, tree, commit, digest,
             str(self.site.run_folder(action.run)), action.confirms, checks, since, self.site.config.land.policy,
-            *self.site.sessions.host,
+            *self.site.sessions.host, accepts,
         )  # fmt: skip
-        reused = reusable_pass(self.ledger.board.queue, action.purpose, tree, digest)
+        reused = reusable_pass(self.ledger.board.queue, action.purpose, tree, digest, accepts)
         events: list[QueueEvent] = [started]
         if reused is not None:
             events.append(RunEnded(action.run, Result.PASS, reused=reused))
@@ -79,7 +81,7 @@ class Runs:
             if name in self.driven or not self.site.sessions.reaches(Host(run.host, run.host_id)):
                 continue
             limit = timeout_seconds(queue.stats, self.site.config.land.timeout)
-            driver = CiRun(self.crew, run, limit)
+            driver = CiRun(self.crew, run, limit, partial(acceptance_at, self.ledger.store))
             driver.inside.cancelled = "cancelled" if run.cancelling else ""
             self.driven[name] = driver
             self.drives.start(name, partial(self._finish, driver))
@@ -118,6 +120,12 @@ class Runs:
             return _lost(error)
         except Exception as error:
             return _lost(error)
+
+
+def _acceptances(action: StartRun, entries: Mapping[str, Entry]) -> tuple[str, ...]:
+    """What members have to pass by themselves, in their order."""
+    changes = [entries[member.id].change for member in action.members if member.id in entries]
+    return tuple(change.acceptance for change in changes if change.acceptance)
 
 
 def _lost(error: Exception) -> RunResult:
