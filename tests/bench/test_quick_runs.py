@@ -11,6 +11,7 @@ from bench.__main__ import SUITES
 
 from tests.engines.real.fixtures import provide_cli
 from tests.web.conftest import require_chromium
+from tests.web.lean import lean_chromium
 
 ROOT = Path(__file__).parents[2]
 PATIENCE_SECONDS = 240.0
@@ -29,7 +30,8 @@ def test_a_quick_run_with_real_agents_ends_well_and_leaves_its_numbers() -> None
 
 def test_a_quick_run_with_a_real_browser_ends_well_and_leaves_its_numbers() -> None:
     require_chromium()
-    assert_runs("web")
+    with lean_chromium():
+        assert_runs("web")
 
 
 def test_an_unknown_benchmark_is_refused_with_the_known_ones() -> None:

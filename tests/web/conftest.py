@@ -18,6 +18,7 @@ from playwright.sync_api import Browser, sync_playwright
 from tests.fleet.conftest import MakeYard, make_yard, yard, yard_template
 from tests.fleet.landing.conftest import farm, make_farm
 from tests.fleet.yard import Yard, clean_environment
+from tests.web.lean import lean_chromium
 from tests.web.site import Site, serve
 
 __all__ = ["MakeYard", "farm", "make_farm", "make_yard", "yard", "yard_template"]
@@ -39,7 +40,12 @@ def launch() -> Iterator[Callable[[], Browser]]:
     """Gives the browser of this module, which is started when it is first asked for."""
     require_chromium()
     with sync_playwright() as playwright, ExitStack() as running:
-        yield cache(lambda: running.enter_context(chromium(playwright)))
+
+        def start() -> Browser:
+            with lean_chromium():
+                return running.enter_context(chromium(playwright))
+
+        yield cache(start)
 
 
 @pytest.fixture
