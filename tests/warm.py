@@ -113,7 +113,8 @@ def _fork(function: Callable[..., None], arguments: Sequence[object], around: Su
 def _nursery() -> ForkServerContext:
     context = multiprocessing.get_context("forkserver")
     modules = [module.name for module in pkgutil.walk_packages(paddock.__path__, "paddock.")]
-    context.set_forkserver_preload([name for name in modules if not name.endswith("__main__")])
+    imported = [name for name in modules if not name.endswith("__main__")]
+    context.set_forkserver_preload([*imported, __name__, "tests.frozen"])
     return context
 
 
