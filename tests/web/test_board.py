@@ -159,6 +159,7 @@ def test_keys_move_message_stop_and_select_many(seed_yard: SeedYard, serve_yard:
     page.keyboard.type(f"id:{running}")
     page.keyboard.press("Enter")
     expect(page.locator("[data-task]")).to_have_count(1)
+    expect(page.locator("[aria-current=true][data-task]")).to_have_attribute("data-task", running)
     page.keyboard.press("m")
     page.get_by_role("dialog").get_by_role("textbox").fill("Look at the tests first")
     page.keyboard.press("Control+Enter")
