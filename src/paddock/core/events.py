@@ -101,8 +101,9 @@ class Acceptance(msgspec.Struct, frozen=True, omit_defaults=True):
 
 class TaskAdded(Event, frozen=True):
     """The choice of agent and the estimates depend on a task's `kind` of work, such as `docs`. `role` is what its
-    attempts are for; `inputs` are tasks whose results it is told. A plan may have `max_tasks`; 0 means as many as is
-    usual."""
+    attempts are for; `inputs` are tasks whose results it is told. One that only reads looks at the commit `start`, or
+    at main where that is empty; with `files`, what a review finds becomes a task if it is at least that severe. A plan
+    may have `max_tasks`; 0 means as many as is usual."""
 
     kind: ClassVar[str] = "task.added"
     title: str
@@ -119,6 +120,8 @@ class TaskAdded(Event, frozen=True):
     labels: tuple[str, ...] = ()
     inputs: tuple[TaskId, ...] = ()
     accept: Acceptance | None = None
+    start: str = ""
+    files: str = ""
     max_tasks: int = 0
 
 

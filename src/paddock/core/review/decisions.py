@@ -5,14 +5,12 @@ from typing import TypeAlias, assert_never
 
 from paddock.core.board import Board
 from paddock.core.events import Draft, TaskAdded, TaskBlocked, TaskEdited
-from paddock.core.ids import TaskId, printable, task_id
+from paddock.core.ids import TaskId, task_id
 from paddock.core.review import plan as act
 from paddock.core.review.events import Claim, FindingRouted, FindingSettled, ReviewPassed, ReviewSentBack
 from paddock.core.review.plan import Policy, ReviewAction
-from paddock.core.review.wording import brief_for_owner, word_findings
+from paddock.core.review.wording import brief_for_owner, title_of, word_findings
 from paddock.core.tasks.task import Task
-
-TITLE_CHARS = 100
 
 ReadClaim: TypeAlias = Callable[[str], Claim]
 """What a finding says in full, which stays in the log."""
@@ -47,9 +45,10 @@ def _route(board: Board, task: Task, owners: Sequence[tuple[str, str]], read: Re
     added: list[TaskId] = []
     for offset, (name, owner) in enumerate(owners):
         claim, new = read(name), task_id(board.next_task + offset)
-        title = printable(f"Fix {name}: {claim.claim.split(chr(10))[0]}", TITLE_CHARS)
         brief = brief_for_owner(name, claim, task.id, task.title)
-        event = TaskAdded(title, brief, agent=owner, convoy=task.convoy, priority=task.priority, paths=(claim.path,))
+        event = TaskAdded(
+            title_of(name, claim), brief, agent=owner, convoy=task.convoy, priority=task.priority, paths=(claim.path,)
+        )
         drafts += [Draft(event, task=new), Draft(FindingRouted(name, new), task=task.id)]
         added.append(new)
     return [*drafts, Draft(TaskEdited(after=(*task.after, *added)), task=task.id)]

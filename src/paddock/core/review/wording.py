@@ -2,9 +2,11 @@
 
 from collections.abc import Sequence
 
+from paddock.core.ids import printable
 from paddock.core.review.events import Claim
 from paddock.core.summary import REFUTE_WORD
 
+TITLE_CHARS = 100
 _INDENT = "   "
 
 
@@ -23,6 +25,11 @@ def word_findings(findings: Sequence[tuple[str, Claim]], head: str, round_: int,
 def brief_for_owner(name: str, claim: Claim, task: str, title: str) -> str:
     """The brief of a task for the agent that owns the finding's path."""
     return "\n\n".join((f"A review of {task} ({title}) found something in your paths.", _tell(name, claim)))
+
+
+def title_of(name: str, claim: Claim) -> str:
+    """The title of a task about a finding."""
+    return printable(f"Fix {name}: {claim.claim.splitlines()[0] if claim.claim.strip() else claim.path}", TITLE_CHARS)
 
 
 def _tell(name: str, claim: Claim) -> str:

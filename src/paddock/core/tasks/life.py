@@ -119,6 +119,8 @@ def begin(name: TaskId, event: ev.TaskAdded, record: ev.Record) -> Task:
         labels=event.labels,
         inputs=event.inputs,
         accept_seq=record.seq if event.accept is not None else 0,
+        start=event.start,
+        files=event.files,
         max_tasks=event.max_tasks,
     )
 

@@ -137,7 +137,8 @@ class Task(msgspec.Struct, frozen=True, array_like=True, gc=False):
     what they delivered. `inputs` are the tasks whose results it is told. `accept_seq` is the record with what must hold
     before it is accepted, `answer_seq` the one with the newest answer of a task that only reads, `question` the one
     with a question of its agent's that nobody has answered, `decided` the plan that a person has accepted or dropped;
-    0 where there is none. A plan of its may have `max_tasks`, or as many as is usual if that is 0.
+    0 where there is none. `start` and `files` are as `TaskAdded` has them. A plan of its may have `max_tasks`, or as
+    many as is usual if that is 0.
     `comments` are the records of people's comments on its lines that nobody has sent yet.
     """
 
@@ -178,6 +179,8 @@ class Task(msgspec.Struct, frozen=True, array_like=True, gc=False):
     decided: int = 0
     max_tasks: int = 0
     comments: tuple[int, ...] = ()
+    start: str = ""
+    files: str = ""
 
     @property
     def newest(self) -> int:

@@ -5,10 +5,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
+from paddock.config.roster import roster
 from paddock.core.answers import ANSWER_CHARS, MOST_ASKED, Unusable
 from paddock.core.board import Board
 from paddock.core.events import Draft, Event, PlanProposed, ReportGiven
 from paddock.core.ids import harmless
+from paddock.core.intent.findings import file_reported
+from paddock.core.intent.tasks import Known
 from paddock.core.plan.answer import read_plan
 from paddock.core.plan.plan import Plan, encode_plan
 from paddock.core.review.answer import ReviewAnswer, read_review
@@ -84,7 +87,10 @@ def tell_answer(site: Site, board: Board, task: Task, attempt: Attempt, answer: 
     match answer:
         case ReviewAnswer():
             drafts, reason = record_review(board, task, attempt, answer, site.config.review.blocking)
-            return Told(drafts, reason)
+            known = Known(frozenset(site.config.agents), roster=roster(site.config))
+            filed = file_reported(board, task, drafts, known)
+            more = f"; {len(filed) // 2} filed as tasks" if filed else ""
+            return Told([*drafts, *filed], reason + more)
         case Report():
             return Told(_drafts(task, attempt, ReportGiven(answer.text)), f"reported {len(answer.text):,} characters")
         case PlanProposed():

@@ -7,7 +7,7 @@ from itertools import islice
 from paddock.core.board import Board
 from paddock.core.events import AnswerRefused
 from paddock.core.ids import harmless, task_of
-from paddock.core.review.events import FindingDisputed, FindingReported
+from paddock.core.review.events import FindingDisputed
 from paddock.core.review.intake import to_be_ruled_on
 from paddock.core.review.model import Finding
 from paddock.core.tasks.task import Attempt, Task
@@ -24,6 +24,7 @@ from paddock.engines.reading_prompt import (
 from paddock.fleet.attempts.prompts import TurnContext, TurnPlan, read_brief
 from paddock.fleet.attempts.turn import answer_file
 from paddock.fleet.plan_context import describe_fleet
+from paddock.fleet.review.claims import read_claim
 from paddock.fleet.site import Site
 from paddock.git.patches import stream_patch
 from paddock.store.protocol import Query, Store
@@ -94,16 +95,15 @@ def _pieces(site: Site, before: str, after: str) -> Iterator[bytes]:
 
 def open_finding(store: Store, finding: Finding) -> OpenFinding:
     """With what stays in the log."""
-    event = store.record(finding.seq).event
-    claim = event.claim if isinstance(event, FindingReported) else None
+    claim = read_claim(store, finding)
     dispute = store.record(finding.disputed).event if finding.disputed else None
     return OpenFinding(
         id=finding.id,
         place=finding.place,
         severity=finding.severity.value,
-        claim=claim.claim if claim is not None else finding.claim,
-        evidence=claim.evidence if claim is not None else "",
-        suggestion=claim.suggestion if claim is not None else "",
+        claim=claim.claim,
+        evidence=claim.evidence,
+        suggestion=claim.suggestion,
         dispute=dispute.why if isinstance(dispute, FindingDisputed) else "",
     )
 

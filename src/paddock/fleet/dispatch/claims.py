@@ -108,7 +108,7 @@ def _claim(site: Site, board: Board, task: Task, account: str, claims: Claims) -
     resumed = resumed if session is not None else None
     event = AttemptStarted(
         engine=engine,
-        base=continued.base if continued else claims.tip,
+        base=continued.base if continued else task.start or claims.tip,
         branch=task.branch or branch_name(task.id, task.title, site.label),
         agent=task.agent,
         model=site.model_of(task, engine) or None,

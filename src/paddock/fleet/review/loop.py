@@ -17,15 +17,14 @@ from paddock.core.events import Draft, TaskBlocked
 from paddock.core.ids import TaskId
 from paddock.core.review import plan as act
 from paddock.core.review.decisions import drafts_of
-from paddock.core.review.events import Claim, FindingReported
 from paddock.core.review.plan import Policy, ReviewAction, next_action
 from paddock.core.tasks.task import Phase, Task
 from paddock.fleet.checkpoints import checkpoint
 from paddock.fleet.ledger import Ledger
+from paddock.fleet.review.claims import read_claim
 from paddock.fleet.review.policy import review_policy
 from paddock.fleet.site import Site
 from paddock.git.patches import list_changes
-from paddock.store.protocol import Store
 
 REVIEWING = "reviewing changes"
 
@@ -73,7 +72,8 @@ class ReviewLoop:
         task = board.task(name)
         if next_action(board, task, policy, self.site.clock.now()) != action:
             return []
-        return drafts_of(board, task, policy, action, partial(claim_of, self.ledger.store, board))
+        store, findings = self.ledger.store, board.reviews.findings
+        return drafts_of(board, task, policy, action, lambda name: read_claim(store, findings[name]))
 
     async def _policy(self, board: Board, task: Task) -> Policy:
         paths = [one.path for one in board.reviews.blocking_of(task.id) if one.path and one.routed is None]
@@ -91,14 +91,6 @@ class ReviewLoop:
     def _forget(self, board: Board) -> None:
         heads = {board.tasks[name].head for name in board.reviewing} if self.touched else set()
         self.touched = {head: paths for head, paths in self.touched.items() if head in heads}
-
-
-def claim_of(store: Store, board: Board, name: str) -> Claim:
-    """A finding with all that stays in the log."""
-    found = board.reviews.findings[name]
-    event = store.record(found.seq).event
-    assert isinstance(event, FindingReported)
-    return event.claim
 
 
 def _block_if_it_still_waits(task: Task, reason: str, board: Board) -> list[Draft]:

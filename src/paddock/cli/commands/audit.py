@@ -1,0 +1,85 @@
+"""`paddock audit`: reviewers look at the code that is there, and what they find becomes tasks."""
+
+import click
+
+from paddock.cli.options import prints_json
+from paddock.cli.terminal.text import print_document
+from paddock.cli.workspace import open_workspace
+from paddock.core.board import DAEMON_LEASE
+from paddock.core.errors import PaddockError
+from paddock.core.events import ConvoyAdded, TaskAdded
+from paddock.core.ids import printable
+from paddock.core.intent.audits import KINDS, Audited, AuditRequest, request_audit
+from paddock.core.review.events import Severity
+from paddock.core.wording import split_list
+from paddock.fleet.site import Site
+
+
+@click.command("audit")
+@click.option("--paths", multiple=True, metavar="GLOB", help="Look at these only. Can be repeated.")
+@click.option(
+    "--kinds", multiple=True, metavar="KIND", help=f"What to look for, each by itself: {', '.join(KINDS)}, or any word."
+)
+@click.option("--agent", "agents", multiple=True, help="The reviewer; can be repeated. Default: as tasks are routed.")
+@click.option("--engine", help="The engine that runs it.")
+@click.option("--branch", help="Look at what this branch changes, instead of at main.")
+@click.option(
+    "--file",
+    "files",
+    type=click.Choice([*(one.value for one in Severity), "none"]),
+    default=Severity.WARNING.value,
+    show_default=True,
+    help="The least severity with which a finding becomes a task.",
+)
+@prints_json
+@click.pass_context
+def audit_command(
+    ctx: click.Context,
+    paths: tuple[str, ...],
+    kinds: tuple[str, ...],
+    agents: tuple[str, ...],
+    engine: str | None,
+    branch: str | None,
+    files: str,
+    as_json: bool,
+) -> None:
+    """Let reviewers look at the code that is there. What they find becomes tasks for the agents that own it."""
+    workspace = open_workspace(ctx)
+    request = AuditRequest(
+        audited=find_audited(workspace.site, branch),
+        paths=_parts(paths),
+        kinds=_parts(kinds),
+        agents=_parts(agents),
+        engine=engine,
+        files="" if files == "none" else files,
+    )
+    known = workspace.known
+    records = workspace.record(lambda board: request_audit(board, request, known))
+    tasks = {str(record.task): record.event for record in records if isinstance(record.event, TaskAdded)}
+    convoy = next(record.event.name for record in records if isinstance(record.event, ConvoyAdded))
+    if as_json:
+        print_document(ids=list(tasks), convoy=convoy)
+        return
+    for name, event in tasks.items():
+        click.echo(f"added {name}  {event.title}")
+    click.echo(f"\n`paddock findings {' '.join(tasks)}` shows what they find", err=True)
+    if DAEMON_LEASE not in workspace.board().leases.held:
+        click.echo("no daemon is running: `paddock up` or `paddock run` starts them", err=True)
+
+
+def find_audited(site: Site, branch: str | None) -> Audited:
+    """Raises PaddockError for a branch that is not there."""
+    main = site.main_tip()
+    if branch is None:
+        return Audited(main)
+    head = site.repo.resolve(f"refs/heads/{branch}") if "\0" not in branch else None
+    if head is None:
+        raise PaddockError(f"there is no branch `{printable(branch, 80)}`", "`git branch` lists them")
+    base = site.repo.merge_base(main, head)
+    if base is None or base == head:
+        raise PaddockError(f"branch `{printable(branch, 80)}` changes nothing that main does not have")
+    return Audited(head, printable(branch, 80), base)
+
+
+def _parts(said: tuple[str, ...]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(part for entry in said for part in split_list(entry)))

@@ -1,0 +1,188 @@
+"""`paddock findings`: what reviewers and checks hold against changes, and what people decide about it."""
+
+from collections.abc import Sequence
+from contextlib import closing
+
+import click
+
+from paddock import __version__
+from paddock.cli.options import prints_json
+from paddock.cli.terminal.text import cut, paint, print_document, width
+from paddock.cli.workspace import open_workspace
+from paddock.core.board import Board
+from paddock.core.errors import Misuse
+from paddock.core.events import Draft
+from paddock.core.ids import parse_task
+from paddock.core.intent.findings import confirm_findings, file_findings, find_finding, waive_findings
+from paddock.core.review.events import Claim
+from paddock.core.review.model import Finding, Status
+from paddock.core.review.sarif_document import write_sarif
+from paddock.fleet.review.claims import read_claim
+from paddock.fleet.workspace import Workspace
+from paddock.views.findings import FindingView, view_finding
+
+COLOURS = {"error": "red", "warning": "yellow", "note": "bright_black"}
+Row = tuple[Finding, Claim]
+
+
+class FindingsGroup(click.Group):
+    """`paddock findings t3` lists, as `paddock findings list t3` does."""
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        if args and args[0] not in self.commands:
+            args = ["list", *args]
+        return super().resolve_command(ctx, args)
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        asks_help = bool({"-h", "--help"} & set(args[:1]))
+        if not asks_help and (not args or args[0] not in self.commands):
+            args = ["list", *args]
+        return super().parse_args(ctx, args)
+
+
+@click.group("findings", cls=FindingsGroup)
+def findings_command() -> None:
+    """Show what reviewers and checks found, and decide about it."""
+
+
+@findings_command.command("list")
+@click.argument("names", nargs=-1, metavar="[TASK|FINDING]...")
+@click.option("--all", "show_all", is_flag=True, help="Also those that are settled.")
+@click.option(
+    "--format", "form", type=click.Choice(["text", "sarif"]), default="text", help="SARIF is for other tools."
+)
+@prints_json
+@click.pass_context
+def list_command(ctx: click.Context, names: tuple[str, ...], show_all: bool, form: str, as_json: bool) -> None:
+    """List open findings: all of them, those of some tasks, or single ones in full."""
+    workspace = open_workspace(ctx, "findings")
+    if as_json and form == "sarif":
+        raise Misuse("--json and --format sarif cannot be used together", "SARIF is JSON already")
+    rows = _find(workspace, names, show_all=show_all or bool(names) or form == "sarif")
+    if form == "sarif":
+        click.echo(write_sarif(rows, __version__))
+    elif as_json:
+        print_document(findings=[view_finding(*row) for row in rows])
+    else:
+        in_full = bool(names) and all(name.strip().lower().startswith("f") for name in names)
+        _print(rows, in_full=in_full, show_all=show_all)
+
+
+@findings_command.command("waive")
+@click.argument("names", nargs=-1, required=True, metavar="FINDING...")
+@click.option("-m", "--message", default="", help="Why; kept in the log.")
+@prints_json
+@click.pass_context
+def waive_command(ctx: click.Context, names: tuple[str, ...], message: str, as_json: bool) -> None:
+    """Waive findings: they hold nothing up any more, and are not brought up again."""
+    workspace = open_workspace(ctx)
+    who = workspace.author.name
+    workspace.record(lambda board: waive_findings(board, names, who, message))
+    _report(workspace, "waived", names, as_json=as_json)
+
+
+@findings_command.command("confirm")
+@click.argument("names", nargs=-1, required=True, metavar="FINDING...")
+@click.option("-m", "--message", default="", help="How you know; kept in the log.")
+@prints_json
+@click.pass_context
+def confirm_command(ctx: click.Context, names: tuple[str, ...], message: str, as_json: bool) -> None:
+    """Say that findings are true: that counts for whoever found them."""
+    workspace = open_workspace(ctx)
+    workspace.record(lambda board: confirm_findings(board, names, message))
+    _report(workspace, "confirmed", names, as_json=as_json)
+
+
+@findings_command.command("file")
+@click.argument("names", nargs=-1, required=True, metavar="FINDING...")
+@prints_json
+@click.pass_context
+def file_command(ctx: click.Context, names: tuple[str, ...], as_json: bool) -> None:
+    """Make a task of each finding, for the agent that owns its path."""
+    workspace = open_workspace(ctx)
+    known = workspace.known
+    with closing(workspace.write()) as store:
+
+        def decide(board: Board) -> list[Draft]:
+            found = board.reviews.findings
+            return file_findings(board, names, known, lambda name: read_claim(store, found[name]))
+
+        records = workspace.append(store, decide)
+    added = [str(record.task) for record in records if record.event.kind == "task.added"]
+    if as_json:
+        print_document(ids=added)
+    else:
+        click.echo(f"added {', '.join(added)}")
+
+
+def _find(workspace: Workspace, names: Sequence[str], *, show_all: bool) -> list[Row]:
+    with closing(workspace.read()) as store:
+        board = store.board()
+        chosen = _named(board, names) if names else list(board.reviews.findings.values())
+        wanted = [one for one in chosen if show_all or one.status is Status.OPEN]
+        return [(one, read_claim(store, one)) for one in wanted]
+
+
+def _named(board: Board, names: Sequence[str]) -> list[Finding]:
+    found: dict[str, Finding] = {}
+    for name in names:
+        if name.strip().lower().startswith("f"):
+            one = find_finding(board, name)
+            found[one.id] = one
+        else:
+            task = board.task(parse_task(name))
+            found.update((one.id, one) for one in board.reviews.findings_of(task.id))
+    return list(found.values())
+
+
+def _print(rows: Sequence[Row], *, in_full: bool, show_all: bool) -> None:
+    if not rows:
+        click.echo("no findings" if show_all else "no open findings")
+    for row in rows:
+        view = view_finding(*row)
+        click.echo("\n".join(_in_full(view) if in_full else [_line(view)]))
+
+
+def _line(view: FindingView) -> str:
+    place = f"{view.path}:{view.line}" if view.path and view.line else view.path
+    marks = [view.status if view.status != "open" else "", "blocks" if _blocks(view) else ""]
+    marks += ["disputed" if view.disputed and view.status == "open" else "", f"→ {view.routed}" if view.routed else ""]
+    told = " ".join(filter(None, (cut(place, 40), cut(view.claim.split("\n")[0], max(20, width() - 60)))))
+    severity = paint(f"{view.severity:<7}", COLOURS[view.severity])
+    after = ", ".join(filter(None, marks))
+    by = cut(", ".join(view.by), 30)
+    return f"{view.id:<5} {view.task:<5} {severity} {told}  {paint(' · '.join(filter(None, (by, after))), dim=True)}"
+
+
+def _blocks(view: FindingView) -> bool:
+    return view.blocking and view.status == "open"
+
+
+def _in_full(view: FindingView) -> list[str]:
+    lines = [_line(view)]
+    for name, text in (
+        ("claim", view.claim),
+        ("evidence", view.evidence),
+        ("suggestion", view.suggestion),
+        ("settled", f"{view.status} by {view.settled_by}: {view.settled_why}" if view.settled_by else ""),
+        ("confirmed", ", ".join(view.confirmed)),
+        ("version", view.head[:10]),
+    ):
+        if text:
+            first, *rest = text.split("\n")
+            lines += [f"  {name:<10} {first}", *(f"  {'':<10} {line}" for line in rest)]
+    return lines
+
+
+def _report(workspace: Workspace, verb: str, names: Sequence[str], *, as_json: bool) -> None:
+    ids = [name.strip().lower() for name in names]
+    if as_json:
+        print_document(ids=ids)
+        return
+    click.echo(f"{verb} {', '.join(ids)}")
+    reviews = workspace.board().reviews
+    for task in dict.fromkeys(reviews.findings[name].task for name in ids):
+        if verb == "waived" and not reviews.blocking_of(task):
+            click.echo(f"nothing blocks {task} any more: `paddock land {task}` lands it as it is")

@@ -1,0 +1,110 @@
+"""What people decide about findings: to waive one, to confirm it, to make a task of it."""
+
+from collections.abc import Callable, Sequence
+
+from paddock.core.board import Board
+from paddock.core.errors import Misuse, NotFound, PaddockError
+from paddock.core.events import Draft, TaskAdded
+from paddock.core.ids import TaskId, printable, task_id
+from paddock.core.intent.tasks import Known, choose_agent
+from paddock.core.review.events import (
+    Claim,
+    FindingConfirmed,
+    FindingReported,
+    FindingRouted,
+    FindingSettled,
+    Settlement,
+    Witness,
+)
+from paddock.core.review.intake import is_blocking
+from paddock.core.review.model import Finding, Status
+from paddock.core.review.wording import brief_for_owner, title_of
+from paddock.core.routing import Work
+from paddock.core.tasks.task import Task
+from paddock.core.wording import check_brief
+
+MOST_FILED = 50
+ReadClaim = Callable[[str], Claim]
+
+
+def find_finding(board: Board, said: str) -> Finding:
+    """Raises NotFound, or Misuse for what cannot be one."""
+    name = said.strip().lower()
+    if name[:1] != "f" or not name[1:].isdecimal():
+        raise Misuse(
+            f"`{printable(said, 40)}` is not a finding", "findings look like `f7`; `paddock findings` lists them"
+        )
+    found = board.reviews.findings.get(name)
+    if found is None:
+        newest = board.reviews.next_finding - 1
+        told = f"the newest is `f{newest}`" if newest else "there are none"
+        raise NotFound(f"there is no finding `{name}`: {told}", "`paddock findings --all` lists them")
+    return found
+
+
+def waive_findings(board: Board, names: Sequence[str], by: str, why: str) -> list[Draft]:
+    """They hold nothing up any more; each keeps who waived it, and why."""
+    if why:
+        check_brief(why, "the reason")
+    drafts = []
+    for found in dict.fromkeys(find_finding(board, name) for name in names):
+        _require_open(found, "waived")
+        head = board.task(found.task).head or found.head
+        drafts.append(Draft(FindingSettled(found.id, Settlement.WAIVED, head, by, why), task=found.task))
+    return drafts
+
+
+def confirm_findings(board: Board, names: Sequence[str], why: str) -> list[Draft]:
+    """A person says that they are true, whatever became of them: that counts for whoever found them."""
+    drafts = []
+    for found in dict.fromkeys(find_finding(board, name) for name in names):
+        if Witness.PERSON in found.confirmed:
+            raise PaddockError(f"`{found.id}` is confirmed already", f"see `paddock findings {found.id}`")
+        drafts.append(Draft(FindingConfirmed(found.id, Witness.PERSON, why), task=found.task))
+    return drafts
+
+
+def file_findings(board: Board, names: Sequence[str], known: Known, read: ReadClaim) -> list[Draft]:
+    """A task for each, for the agent that owns its path. The change it is held against waits for that task, unless it
+    has landed or is none: what an audit finds is in main."""
+    drafts: list[Draft] = []
+    for offset, found in enumerate(dict.fromkeys(find_finding(board, name) for name in names)):
+        _require_open(found, "filed")
+        if found.routed is not None:
+            raise PaddockError(
+                f"`{found.id}` is the task `{found.routed}` already", f"see `paddock show {found.routed}`"
+            )
+        new = task_id(board.next_task + offset)
+        drafts += _draft_task(board, board.task(found.task), found.id, read(found.id), new, known)
+    return drafts
+
+
+def file_reported(board: Board, task: Task, drafts: Sequence[Draft], known: Known) -> list[Draft]:
+    """Tasks for what an audit is about to report, as far as it is grave enough to become one."""
+    if not task.files:
+        return []
+    grave = [
+        draft.event
+        for draft in drafts
+        if isinstance(draft.event, FindingReported) and is_blocking(draft.event.claim.severity, task.files)
+    ]
+    filed: list[Draft] = []
+    for offset, event in enumerate(grave[:MOST_FILED]):
+        filed += _draft_task(board, task, event.id, event.claim, task_id(board.next_task + offset), known)
+    return filed
+
+
+def _draft_task(board: Board, about: Task, name: str, claim: Claim, new: TaskId, known: Known) -> list[Draft]:
+    """`new` is the id of the task to be."""
+    paths = (claim.path,) if claim.path else ()
+    agent = choose_agent(board, Work(paths), known).agent
+    brief = brief_for_owner(name, claim, about.id, about.title)
+    event = TaskAdded(title_of(name, claim), brief, agent=agent, convoy=about.convoy, paths=paths)
+    return [Draft(event, task=new), Draft(FindingRouted(name, new), task=about.id)]
+
+
+def _require_open(found: Finding, what: str) -> None:
+    if found.status is not Status.OPEN:
+        raise PaddockError(
+            f"`{found.id}` cannot be {what}: it is {found.status.value}", f"see `paddock findings {found.id}`"
+        )
