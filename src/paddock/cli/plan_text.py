@@ -25,6 +25,8 @@ def write_yaml(plan: Plan) -> str:
 
     Dumper.add_representer(str, represent)
     tree = msgspec.to_builtins(plan)
+    for entry, task in zip(tree["tasks"], plan.tasks, strict=True):
+        entry["size"] = task.size.value
     ordered = {name: tree[name] for name in ("convoy", "title", "notes", "risks", "tasks") if name in tree}
     return HEADER + yaml.dump(ordered, Dumper=Dumper, sort_keys=False, allow_unicode=True, width=WIDTH)
 

@@ -69,6 +69,9 @@ def await_planner(workspace: Workspace, name: TaskId) -> Task:
                 _follow(workspace, name, line)
             elif not _run_fleet(workspace, name, line):
                 break
+    except KeyboardInterrupt:
+        line.clear()
+        _leave_or_cancel(workspace, name)
     finally:
         line.clear()
     return _require_plan(workspace, name)
@@ -89,16 +92,12 @@ def _require_plan(workspace: Workspace, name: TaskId) -> Task:
 
 def _follow(workspace: Workspace, name: TaskId, line: ProgressLine) -> None:
     """Until it is no longer under way, or the daemon is gone."""
-    try:
-        with closing(workspace.read()) as store, store.listen() as listener:
-            while _is_under_way(board := store.board(), name):
-                line.show(describe_progress(workspace, board.task(name)))
-                if look_for_daemon(board, time.time()).presence is not Presence.RUNNING:
-                    return
-                listener.wait(TICK_SECONDS * 4)
-    except KeyboardInterrupt:
-        line.clear()
-        _leave_or_cancel(workspace, name)
+    with closing(workspace.read()) as store, store.listen() as listener:
+        while _is_under_way(board := store.board(), name):
+            line.show(describe_progress(workspace, board.task(name)))
+            if look_for_daemon(board, time.time()).presence is not Presence.RUNNING:
+                return
+            listener.wait(TICK_SECONDS * 4)
 
 
 def _is_under_way(board: Board, name: TaskId) -> bool:
@@ -111,11 +110,13 @@ def _leave_or_cancel(workspace: Workspace, name: TaskId) -> None:
     leave = True
     if sys.stdin.isatty():
         with suppress(click.Abort):
-            leave = click.confirm(f"\nleave {name} planning in the background?", default=True, err=True)
+            leave = click.confirm(f"\nleave {name} to the daemon?", default=True, err=True)
     if not leave:
         workspace.record(lambda board: cancel_tasks(board, [name], "interrupted"))
         raise Interrupted(f"cancelled `{name}`", f"`paddock retry {name}` has it planned after all")
-    raise Interrupted(f"`{name}` goes on in the background", f"`paddock plan --show {name}` shows its plan")
+    raise Interrupted(
+        f"`{name}` is left to the daemon", f"`paddock plan --show {name}` shows its plan; `paddock up` starts a daemon"
+    )
 
 
 def _run_fleet(workspace: Workspace, name: TaskId, line: ProgressLine) -> bool:

@@ -6,10 +6,9 @@ from paddock.core.ids import TaskId, task_number
 from paddock.core.plan.overlaps import OpenTask
 from paddock.core.plan.plan import DEFAULT_MAX_TASKS, PlanLimits
 from paddock.core.plan.prompt import AgentNote, planning_section
+from paddock.core.routing import WORKER
 from paddock.core.tasks.task import Task
 from paddock.core.tasks.vocabulary import Role
-
-PLANNER, WORKER = "planner", "worker"
 
 
 def plan_limits(config: Config, board: Board, task: Task) -> PlanLimits:
@@ -38,8 +37,3 @@ def open_tasks(board: Board, planner: TaskId | None = None) -> list[OpenTask]:
     """What is under way or waiting and will change files, besides the planner itself."""
     found = (task for task in board.open_tasks() if task.id != planner and task.role is Role.WORK)
     return [OpenTask(task.id, task.title, task.paths) for task in sorted(found, key=lambda one: task_number(one.id))]
-
-
-def planner_of(config: Config) -> str | None:
-    """The agent that makes plans when none is named: the first that is a planner."""
-    return next((name for name, agent in config.agents.items() if agent.role == PLANNER), None)

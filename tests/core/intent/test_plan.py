@@ -13,7 +13,8 @@ from paddock.core.tasks.task import Phase
 from paddock.core.tasks.vocabulary import Outcome, Role, Step
 from tests.core.ledger import Ledger
 
-KNOWN = Known(frozenset({"fixer"}), frozenset({"claude"}), (Candidate("fixer", kinds=("docs",)),))
+ROSTER = (Candidate("fixer", kinds=("docs",)), Candidate("zoe", "planner"), Candidate("eva", "planner"))
+KNOWN = Known(frozenset({"fixer", "zoe", "eva"}), frozenset({"claude"}), ROSTER)
 T1 = TaskId("t1")
 PLAN = Plan(
     "strict",
@@ -46,6 +47,15 @@ def test_a_goal_becomes_a_task_whose_answer_is_a_plan(ledger: Ledger) -> None:
     event = ledger.records[0].event
     assert isinstance(event, ev.TaskAdded)
     assert (event.brief, event.max_tasks) == ("Make the parser strict", 5)
+    assert event.agent == "eva", "the first planner by name"
+
+
+def test_a_planner_that_owns_the_paths_is_preferred_and_none_is_needed() -> None:
+    owner = Candidate("zoe", "planner", owns=("src/**",))
+    for known, agent in ((Known(roster=(*ROSTER[:1], owner, ROSTER[2])), "zoe"), (Known(), None)):
+        (draft,) = request_plan(Ledger().board, PlanRequest("Plan it", ("src/x.py",)), known)
+        assert isinstance(draft.event, ev.TaskAdded)
+        assert draft.event.agent == agent
 
 
 @pytest.mark.parametrize(

@@ -114,7 +114,7 @@ def test_shell_in_a_title_is_text() -> None:
         (plan(task("a", after=["c"]), task("b", after=["a"]), task("c", after=["b"])), "a → c → b → a"),
         (plan(task(agent="fixr")), "tasks[0].agent: there is no agent `fixr`; did you mean `fixer`?"),
         (plan(task(kind="a b")), "tasks[0].kind: `a b` is not a kind name"),
-        (plan(task(labels=["a b"])), "tasks[0].labels[0]: `a b` is not a label name"),
+        (plan(task(labels=["a,b"])), "tasks[0].labels: `a,b` is not a label"),
         (plan(task(paths=["/etc/passwd"])), "tasks[0].paths[0]: `/etc/passwd` is absolute"),
         (plan(task(paths=["C:/x"])), "`C:/x` is absolute"),
         (plan(task(paths=["~/x"])), "`~/x` is absolute"),

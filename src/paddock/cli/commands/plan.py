@@ -12,7 +12,6 @@ from paddock.core.ids import TaskId, parse_task
 from paddock.core.intent.plan import PlanRequest, request_plan, require_open_plan
 from paddock.core.plan.plan import DEFAULT_MAX_TASKS, MOST_TASKS, plan_schema
 from paddock.core.wording import check_name, split_list
-from paddock.fleet.plan_context import planner_of
 from paddock.fleet.workspace import Workspace
 
 
@@ -75,7 +74,7 @@ def plan_command(
     if not named:
         text = sys.stdin.read() if goal == "-" else goal or ""
         words = tuple(part for entry in paths for part in split_list(entry))
-        request = PlanRequest(text, words, agent or planner_of(workspace.config), engine, max_tasks or 0)
+        request = PlanRequest(text, words, agent, engine, max_tasks or 0)
         name = _begin(workspace, request, quiet=as_json)
         _decide(workspace, name, convoy, yes=yes, chat=chat, as_json=as_json)
         return

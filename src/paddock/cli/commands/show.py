@@ -42,7 +42,7 @@ def show_command(ctx: click.Context, task: str, prompt: bool, as_json: bool) -> 
     tell_lost_work(workspace, board)
     found = board.task(parse_task(task))
     if prompt:
-        from paddock.fleet.attempts.prompts import preview_prompt
+        from paddock.fleet.attempts.reading import preview_prompt
 
         with closing(workspace.read()) as store:
             text = preview_prompt(workspace.site, store, found)

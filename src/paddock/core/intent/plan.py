@@ -6,8 +6,9 @@ from paddock.core import events as ev
 from paddock.core.board import Board
 from paddock.core.errors import Misuse, PaddockError
 from paddock.core.ids import TaskId, task_id
-from paddock.core.intent.tasks import Batch, Known, TaskSpec, add_tasks
+from paddock.core.intent.tasks import Batch, Known, TaskSpec, add_tasks, choose_agent
 from paddock.core.plan.plan import MOST_TASKS, Plan
+from paddock.core.routing import PLANNER, Work
 from paddock.core.tasks.task import Phase, Task
 from paddock.core.tasks.vocabulary import Role
 from paddock.core.wording import check_brief, check_known, check_numbers, check_paths, derive_title
@@ -45,7 +46,7 @@ def request_plan(board: Board, request: PlanRequest, known: Known) -> list[ev.Dr
     added = ev.TaskAdded(
         title=f"Plan: {derive_title(request.goal)}",
         brief=request.goal,
-        agent=request.agent,
+        agent=_planner(board, request, known),
         engine=request.engine,
         paths=request.paths,
         attempts=request.attempts,
@@ -54,6 +55,12 @@ def request_plan(board: Board, request: PlanRequest, known: Known) -> list[ev.Dr
         max_tasks=request.max_tasks,
     )
     return [ev.Draft(added, task=task_id(board.next_task))]
+
+
+def _planner(board: Board, request: PlanRequest, known: Known) -> str | None:
+    """The one that was named, or else the planner that fits best, or the first by name; None if there is no planner."""
+    chosen = choose_agent(board, Work(request.paths, PLANNING, agent=request.agent, role=PLANNER), known).agent
+    return chosen or min((one.name for one in known.roster if one.role == PLANNER), default=None)
 
 
 def plan_task(board: Board, name: TaskId) -> Task:
@@ -108,6 +115,7 @@ def batch_of(plan: Plan, *, attempts: int = 3) -> Batch:
             where=f"task `{task.key}`",
             kind=task.kind,
             accept=task.accept,
+            labels=task.labels,
         )
         for task in plan.tasks
     )

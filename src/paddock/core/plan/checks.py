@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from functools import partial
 from typing import Any
 
 import msgspec
@@ -13,7 +12,7 @@ from paddock.core.ids import is_task, printable, some_names
 from paddock.core.intent.acceptance import check_acceptance
 from paddock.core.leases.globs import matches_path
 from paddock.core.plan.plan import MOST_TASKS, Plan, PlanLimits, PlannedTask, Size
-from paddock.core.wording import check_brief, check_known, check_name, check_title, nearest
+from paddock.core.wording import check_brief, check_known, check_labels, check_name, check_title, nearest
 
 PATH_CHARS = 200
 ALL_PATHS_CHARS = 16_000
@@ -111,8 +110,7 @@ def _check_task(task: PlannedTask, place: str, limits: PlanLimits) -> Iterator[s
         yield from _complaints(f"{place}.kind", lambda: check_name("kind", kind))
         if limits.kinds:
             yield from _complaints(f"{place}.kind", lambda: check_known("kind", kind, limits.kinds))
-    for index, label in enumerate(task.labels):
-        yield from _complaints(f"{place}.labels[{index}]", partial(check_name, "label", label))
+    yield from _complaints(f"{place}.labels", lambda: check_labels(task.labels))
     yield from _check_paths(task.paths, f"{place}.paths", limits.fence)
     if (accept := task.accept) is not None:
         yield from _complaints(f"{place}.accept", lambda: check_acceptance(accept))

@@ -120,8 +120,8 @@ def _join_words(*parts: str) -> str:
     return "\n\n".join(part for part in parts if part)
 
 
-def preview_prompt(site: Site, store: Store, task: Task) -> str:
-    """What a first turn is told."""
+def preview_work(site: Site, store: Store, task: Task) -> str:
+    """What a first turn of a worker is told."""
     parts = (first_prompt(assignment_of(site, store, task, tell_inputs(site, store, task))), lease_skill(site))
     return "\n\n".join(part for part in parts if part)
 

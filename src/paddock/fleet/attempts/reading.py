@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Iterator
+from dataclasses import dataclass
 from itertools import islice
 
 from paddock.core.board import Board
@@ -21,7 +22,7 @@ from paddock.engines.reading_prompt import (
     report_prompt,
     review_prompt,
 )
-from paddock.fleet.attempts.prompts import TurnContext, TurnPlan, read_brief
+from paddock.fleet.attempts.prompts import TurnContext, TurnPlan, preview_work, read_brief
 from paddock.fleet.attempts.turn import answer_file
 from paddock.fleet.plan_context import describe_fleet
 from paddock.fleet.review.claims import read_claim
@@ -51,19 +52,45 @@ async def plan_reading_turn(site: Site, board: Board, store: Store, attempt: Att
 async def reading_prompt(
     site: Site, board: Board, store: Store, task: Task, attempt: Attempt, results: str = ""
 ) -> str:
-    place = str(answer_file(site, attempt))
-    agent = site.config.agents.get(attempt.agent or "")
-    agent_brief = agent.brief if agent is not None else ""
-    brief = read_brief(store, task)
-    match attempt.role:
-        case Role.REVIEW if task.role is Role.WORK:
-            return review_prompt(agent_brief, await _reviewed(site, board, store, task, brief), place)
+    asked = _Asked(attempt.agent, attempt.base, str(answer_file(site, attempt)), results)
+    if attempt.role is Role.REVIEW and task.role is Role.WORK:
+        reviewed = await _reviewed(site, board, store, task, read_brief(store, task))
+        return review_prompt(_brief_of(site, asked.agent), reviewed, asked.place)
+    return _task_prompt(site, board, store, task, asked)
+
+
+def preview_prompt(site: Site, store: Store, task: Task) -> str:
+    """What the first turn of a task's own attempt is told."""
+    if not task.role.only_reads:
+        return preview_work(site, store, task)
+    return _task_prompt(site, store.board(), store, task, _Asked(task.agent, "HEAD", "$PADDOCK_ANSWER"))
+
+
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """Who is asked, about which commit, for an answer in which file, with what other tasks have found out."""
+
+    agent: str | None
+    base: str
+    place: str
+    results: str = ""
+
+
+def _task_prompt(site: Site, board: Board, store: Store, task: Task, asked: _Asked) -> str:
+    """For a task that only reads."""
+    agent_brief, brief, place = _brief_of(site, asked.agent), read_brief(store, task), asked.place
+    match task.role:
         case Role.REVIEW:
-            return audit_prompt(agent_brief, task.id, brief, attempt.base, task.paths, results, place)
+            return audit_prompt(agent_brief, task.id, brief, asked.base, task.paths, asked.results, place)
         case Role.PLAN:
             return plan_prompt(agent_brief, task.id, brief, describe_fleet(site.config, board, task), place)
         case _:
-            return report_prompt(agent_brief, task.id, brief, results, place)
+            return report_prompt(agent_brief, task.id, brief, asked.results, place)
+
+
+def _brief_of(site: Site, agent: str | None) -> str:
+    known = site.config.agents.get(agent or "")
+    return known.brief if known is not None else ""
 
 
 async def _reviewed(site: Site, board: Board, store: Store, task: Task, brief: str) -> ReviewedChange:

@@ -12,7 +12,7 @@ from paddock.core.tasks.task import Attempt, Task
 from paddock.core.trace import TraceEntry
 from paddock.fleet.attempts.excerpts import Excerpt, PlacedEntry, read_end, read_on, read_raw
 from paddock.fleet.attempts.openings import Opening, find_opening
-from paddock.fleet.attempts.prompts import preview_prompt
+from paddock.fleet.attempts.reading import preview_prompt
 from paddock.fleet.raw_output import RawPart
 from paddock.fleet.site import Site
 from paddock.store.protocol import Store
