@@ -57,7 +57,6 @@ LEGAL: dict[str, tuple[TaskEvent, AttemptId | None, frozenset[Phase]]] = {
     "attempt extended": (ev.AttemptExtended(1.0), FIRST, frozenset({Phase.RUNNING})),
     "stop requested": (ev.StopRequested(), FIRST, frozenset({Phase.RUNNING})),
     "request refused": (ev.RequestRefused("down"), FIRST, frozenset({Phase.RUNNING})),
-    "question asked": (ev.QuestionAsked("Which?"), FIRST, frozenset({Phase.RUNNING})),
     "question of another": (ev.QuestionAsked("Which?"), SECOND, frozenset()),
     "messages read that were not sent": (ev.MessagesRead((7,)), FIRST, frozenset()),
     "noop declared": (ev.NoopDeclared("it is there"), FIRST, frozenset({Phase.RUNNING})),

@@ -2,7 +2,7 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
 from paddock.engines.belongings import Belongings, HomePlace, find_belongings
@@ -56,7 +56,8 @@ class AgentCli(ABC):
         return self.passage.chosen(env, self.model(request))
 
     def probe(self, environment: Mapping[str, str]) -> Probe:
-        return probe_program(self.name, self.installation, self.settings, environment)
+        found = probe_program(self.name, self.installation, self.settings, environment)
+        return replace(found, mcp=self.capabilities.mcp)
 
     @property
     def program(self) -> str:

@@ -140,7 +140,7 @@ class Probe:
     """What is known of an installation without spending a token.
 
     `authenticated` is None where the CLI keeps its login in a place that cannot be seen from outside; `login` says
-    what was seen.
+    what was seen. `mcp`: it can be given an MCP server for one turn.
     """
 
     engine: str
@@ -150,6 +150,7 @@ class Probe:
     authenticated: bool | None = None
     login: str = ""
     hints: tuple[str, ...] = ()
+    mcp: bool = False
 
     @property
     def installed(self) -> bool:

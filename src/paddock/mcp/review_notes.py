@@ -12,17 +12,15 @@ import msgspec
 from paddock.core.errors import PaddockError
 from paddock.core.intent.finding_reports import check_claim
 from paddock.core.review.events import Claim
+from paddock.fleet.attempts.turn import ANSWER_VARIABLE, NOTES_SUFFIX
 
-ANSWER_VARIABLE = "PADDOCK_ANSWER"
-"""Where a reading attempt writes its answer."""
-SUFFIX = ".findings"
 MOST_NOTE_BYTES = 1024 * 1024
 
 
 def notes_file(environment: Mapping[str, str]) -> Path | None:
     """None outside of an attempt that only reads."""
     answer = environment.get(ANSWER_VARIABLE, "")
-    return Path(f"{answer}{SUFFIX}") if answer else None
+    return Path(f"{answer}{NOTES_SUFFIX}") if answer else None
 
 
 def note_finding(file: Path, claim: Claim) -> int:

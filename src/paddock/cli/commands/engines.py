@@ -20,12 +20,15 @@ def engines_command(ctx: click.Context, as_json: bool) -> None:
     """List the engines: whether each is installed, its version, and whether it is logged in."""
     if ctx.invoked_subcommand is not None:
         return
-    probes = probe_engines(open_workspace(ctx).config.engines)
+    config = open_workspace(ctx).config
+    probes = probe_engines(config.engines)
     if as_json:
         print_document(engines=[view_engine(probe) for probe in probes])
         return
     for probe in probes:
         click.echo(_line(probe))
+    if config.mcp.agents and (without := [probe.engine for probe in probes if not probe.mcp]):
+        click.echo(f"\n[mcp] agents has no effect on {', '.join(without)}: they take no MCP server for a turn")
 
 
 @engines_command.command("check")

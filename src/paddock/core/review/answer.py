@@ -2,7 +2,7 @@
 
 import posixpath
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from paddock.core.answers import Unusable, find_object
@@ -72,6 +72,23 @@ def read_review(text: str, head: str, open_findings: Collection[str] = ()) -> Re
     summary = found.get("summary")
     words = _text(summary, _SUMMARY_CHARS) if isinstance(summary, str) else ""
     return ReviewAnswer(tuple(kept[:MOST_FINDINGS]), known, words, max(0, len(kept) - MOST_FINDINGS))
+
+
+def add_noted(answer: ReviewAnswer, notes: str) -> ReviewAnswer:
+    """With the findings that the reviewer reported one by one, a line of JSON each; lines that make no sense are left
+    out, and so is what its answer says too."""
+    noted = [claim for line in notes.splitlines() if isinstance(claim := _noted(line), Claim)]
+    known = {(claim.path, claim.line, claim.claim) for claim in answer.findings}
+    more = [claim for claim in noted if (claim.path, claim.line, claim.claim) not in known]
+    kept = rank_claims([*answer.findings, *dict.fromkeys(more)])
+    return replace(
+        answer, findings=tuple(kept[:MOST_FINDINGS]), dropped=answer.dropped + max(0, len(kept) - MOST_FINDINGS)
+    )
+
+
+def _noted(line: str) -> Claim | Unusable:
+    found = find_object(line)
+    return found if isinstance(found, Unusable) else _claim(found, 1)
 
 
 def rank_claims(claims: Sequence[Claim]) -> list[Claim]:

@@ -3,6 +3,7 @@
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TypeAlias
 
 from paddock.config.roster import roster
@@ -14,14 +15,14 @@ from paddock.core.intent.findings import file_reported
 from paddock.core.intent.tasks import Known
 from paddock.core.plan.answer import read_plan
 from paddock.core.plan.plan import Plan, encode_plan
-from paddock.core.review.answer import ReviewAnswer, read_review
+from paddock.core.review.answer import ReviewAnswer, add_noted, read_review
 from paddock.core.review.intake import record_review, to_be_ruled_on
 from paddock.core.summary import Final, TurnSummary
 from paddock.core.tasks.task import Attempt, Task
 from paddock.core.tasks.vocabulary import EndedBy, Role
 from paddock.core.trace import TEXT_LIMIT, Text, TraceEntry
 from paddock.engines.protocol import Engine
-from paddock.fleet.attempts.turn import answer_file, open_turn, read_again
+from paddock.fleet.attempts.turn import NOTES_SUFFIX, answer_file, open_turn, read_again
 from paddock.fleet.plan_context import plan_limits
 from paddock.fleet.site import Site
 from paddock.sessions.regular import open_regular
@@ -70,10 +71,10 @@ async def read_answer(site: Site, board: Board, engine: Engine, task: Task, atte
 
 def _understand(site: Site, board: Board, task: Task, attempt: Attempt, text: str) -> Answer | Unusable:
     match attempt.role:
-        case Role.REVIEW if task.role is Role.WORK:
-            return read_review(text, attempt.base, [one.id for one in to_be_ruled_on(board, task.id)])
         case Role.REVIEW:
-            return read_review(text, attempt.base)
+            earlier = [one.id for one in to_be_ruled_on(board, task.id)] if task.role is Role.WORK else []
+            review = read_review(text, attempt.base, earlier)
+            return add_noted(review, _noted(site, attempt)) if isinstance(review, ReviewAnswer) else review
         case Role.PLAN:
             plan = read_plan(text, plan_limits(site.config, board, task))
             return PlanProposed(encode_plan(plan)) if isinstance(plan, Plan) else plan
@@ -102,9 +103,19 @@ def _drafts(task: Task, attempt: Attempt, event: Event) -> list[Draft]:
 
 
 def _written(site: Site, attempt: Attempt) -> str:
+    return _beginning(answer_file(site, attempt))
+
+
+def _noted(site: Site, attempt: Attempt) -> str:
+    """The findings that a reviewer reported as it went, in all its turns."""
+    folder = answer_file(site, attempt).parent
+    return "\n".join(_beginning(folder / f"turn-{turn}{NOTES_SUFFIX}") for turn in range(1, attempt.turn + 1))
+
+
+def _beginning(path: Path) -> str:
     """An agent can put anything there: only the beginning of a regular file is read."""
     try:
-        with open(open_regular(answer_file(site, attempt), os.O_RDONLY), "rb") as file:
+        with open(open_regular(path, os.O_RDONLY), "rb") as file:
             return file.read(ANSWER_CHARS).decode("utf-8", "replace")
     except OSError:
         return ""

@@ -328,7 +328,8 @@ class AttemptRun:
         engine = self._engine(attempt)
         summary = self._summary or await self._read_again(engine, attempt)
         answer = await self._answer(engine, task, attempt)
-        if isinstance(answer, Unusable) and may_ask_again(attempt, summary):
+        asks = attempt.role is task.role and task.question > 0
+        if isinstance(answer, Unusable) and not asks and may_ask_again(attempt, summary):
             await self._record(lambda _board: [self._draft(AnswerRefused(answer.problem))])
             checkpoint("attempt.asked_again")
             return
@@ -337,7 +338,7 @@ class AttemptRun:
             verdict = AttemptEnded(outcome=Outcome.KILLED, next=step, counted=False, reason="stopped before it started")
         else:
             problem = answer.problem if isinstance(answer, Unusable) else ""
-            asked = read_question(self._ledger.store, task) if attempt.role is task.role else ""
+            asked = read_question(self._ledger.store, task) if asks else ""
             judging = Judging(task, attempt, summary, unprepared, problem, asked)
             judged = await asyncio.to_thread(judge_attempt, self._site, engine, judging)
             verdict, self._secured = judged.event, judged.secured

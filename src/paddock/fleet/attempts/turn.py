@@ -51,7 +51,9 @@ from paddock.sessions.protocol import (
 
 LAST_BYTES = 16_384
 ANSWER_VARIABLE = "PADDOCK_ANSWER"
-_FOR_TOOLS = (DESK_VARIABLE, TOKEN_VARIABLE, "PADDOCK_TASK", "PADDOCK_WORKTREE", ANSWER_VARIABLE)
+NOTES_SUFFIX = ".findings"
+"""Of the file beside an answer in which a reviewer notes findings as it goes."""
+_FOR_TOOLS = (DESK_VARIABLE, TOKEN_VARIABLE, ANSWER_VARIABLE, "PADDOCK_TASK", "PADDOCK_WORKTREE")
 _NAMESPACE = uuid.UUID("6f2b7d3e-5c0a-4a51-9f0e-7a64646f636b")
 
 Afford = Callable[[TurnSummary], Awaitable[str]]

@@ -9,6 +9,8 @@ from paddock.views.document import view_of
 
 
 class EngineView(msgspec.Struct, frozen=True):
+    """`mcp`: it is given the fleet's MCP server where `[mcp] agents` is set."""
+
     name: str
     installed: bool
     version: str
@@ -16,6 +18,7 @@ class EngineView(msgspec.Struct, frozen=True):
     authenticated: bool | None
     login: str
     hints: Sequence[str]
+    mcp: bool = False
 
 
 def view_engine(probe: Probe) -> EngineView:
