@@ -35,6 +35,14 @@ def read(_path: str, body: Json) -> Ask:
     )
 
 
+def _named(tool: str) -> Json:
+    """A tool of an MCP server is in a namespace of that server's."""
+    if not tool.startswith("mcp__"):
+        return {"name": tool}
+    server, _, name = tool.removeprefix("mcp__").partition("__")
+    return {"namespace": f"mcp__{server}", "name": name}
+
+
 def _items(reply: Reply) -> list[Json]:
     items: list[Json] = []
     if reply.text:
@@ -54,7 +62,7 @@ def _items(reply: Reply) -> list[Json]:
                 "type": "function_call",
                 "id": fresh_id("fc_"),
                 "call_id": fresh_id("call_"),
-                "name": reply.call.name,
+                **_named(reply.call.name),
                 "arguments": json.dumps(reply.call.arguments),
                 "status": "completed",
             }

@@ -11,6 +11,7 @@ from pathlib import Path
 from paddock.engines.protocol import LaunchFile, ToolServer, TurnRequest
 
 NAME = "paddock"
+START_SECONDS = 60
 CALL_SECONDS = 660
 """For one call: a little more than the longest wait for an answer or a lease."""
 
@@ -33,7 +34,8 @@ def servers_path(request: TurnRequest) -> Path:
 
 
 def codex_overrides(server: ToolServer) -> list[str]:
-    """`env_vars` are passed on from codex's own environment."""
+    """`env_vars` are passed on from codex's own environment. Only for one that is required does codex wait before it
+    asks its model, which would not hear of the tools otherwise."""
     program, *arguments = server.argv
     table = f"mcp_servers.{NAME}"
     return [
@@ -41,6 +43,8 @@ def codex_overrides(server: ToolServer) -> list[str]:
         f"{table}.args={json.dumps(arguments)}",
         f"{table}.env_vars={json.dumps(sorted(server.env))}",
         f"{table}.tool_timeout_sec={CALL_SECONDS}",
+        f"{table}.required=true",
+        f"{table}.startup_timeout_sec={START_SECONDS}",
     ]
 
 
