@@ -333,13 +333,13 @@ def _table(title: str, kind: type[msgspec.Struct]) -> Iterator[str]:
         yield from ("", about)
     yield from ("", f"| {title} | type | default |", "|---|---|---|")
     for field in fields:
-        given = field.default if field.default_factory is msgspec.NODEFAULT else field.default_factory()
-        default = "required" if field.required else _api_default(given)
+        default = "required" if field.required else _api_default(field)
         words = _api_type(field.type)
         yield f"| `{field.encode_name}` | {words.removesuffix(' or null') if title == 'query' else words} | {default} |"
 
 
-def _api_default(value: object) -> str:
+def _api_default(field: msgspec.structs.FieldInfo) -> str:
+    value = field.default if field.default is not msgspec.NODEFAULT else field.default_factory()
     if value is UNSET:
         return "unchanged"
     return "none" if value in ("", (), [], {}, None) else f"`{msgspec.json.encode(value).decode()}`"

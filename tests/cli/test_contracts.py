@@ -99,7 +99,14 @@ def test_show_is_the_same_task_with_its_brief(delivered: Cli) -> None:
     shown = delivered.good("show", "t1", "--json").json()
     first, _ = delivered.good("status", "--json").json()["tasks"]
     work = shown.pop("work")
-    more = {"brief": "Rewrite the lexer", "dependents": ["t2"], "failed_ci": None, "approval": None, "accept": None}
+    more = {
+        "brief": "Rewrite the lexer",
+        "dependents": ["t2"],
+        "failed_ci": None,
+        "approval": None,
+        "accept": None,
+        "answer": "",
+    }
     assert shown.pop("settings_changed") == {}
     assert (shown.pop("reverted"), shown.pop("comments")) == (None, 0)
     assert shown == {"schema": 1, **first, **more}

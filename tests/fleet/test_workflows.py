@@ -25,7 +25,7 @@ def give_plays(yard: Yard, head: str) -> None:
         f'engine = "scripted"\n[land]\napproval = "none"\nci = "true"\n'
         f'[engines.scripted]\nargs = ["--plays", {json.dumps(str(plays))}]\n'
     )
-    lines = {
+    lines: dict[str, list[Step]] = {
         "Design this feature, so that two people can build it at the": [{"answer": "# Design\nOne function: to_csv."}],
         "Implement the design in the results below:": [
             write("src/csv.py"),

@@ -156,3 +156,16 @@ def test_what_the_commands_tell_about_log_settings_and_engines_is_told(yard: Yar
     assert engines["scripted"]["installed"]
     assert served.post("engines/check", {"name": "scripted"})["problem"] == ""
     assert refused(served, "engines/check", {"name": "nobody"}).json["error"]["hint"]
+
+
+def test_a_workflow_is_listed_run_and_its_results_are_read(yard: Yard) -> None:
+    served = serve_api(yard)
+    assert [one["name"] for one in served.get("workflows")["workflows"]] == ["code-review", "feature"]
+    assert served.get("workflows/feature")["workflow"]["variables"][0]["required"] is True
+    missing = refused(served, "workflows/feature/run", {})
+    assert (missing.error, "`goal`" in missing.json["error"]["message"]) == ("misuse", True)
+    assert refused(served, "workflows/featur/run", {}).error == "unknown"
+    added = served.post("workflows/feature/run", {"variables": {"goal": "Export as CSV"}})
+    assert (added["ids"], added["convoy"]) == (["t1", "t2", "t3", "t4"], "feature-1")
+    assert [one["phase"] for one in served.get("convoys/feature-1/results")["results"]] == ["ready", *["waiting"] * 3]
+    assert served.get("tasks/t1/result")["results"][0]["role"] == "report"

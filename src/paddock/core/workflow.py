@@ -150,9 +150,10 @@ def expand(workflow: Workflow, values: Mapping[str, str], *, attempts: int = 3, 
 
 def with_known_kinds(workflow: Workflow, batch: Batch, known: Known) -> Batch:
     """A shipped workflow cannot know which kinds the agents here take: one that nobody takes is left out."""
-    if not workflow.shipped or not known.kinds:
+    kinds = known.kinds
+    if not workflow.shipped or not kinds:
         return batch
-    tasks = [one if one.kind in known.kinds else replace(one, kind=None) for one in batch.tasks]
+    tasks = [one if one.kind in kinds else replace(one, kind=None) for one in batch.tasks]
     return replace(batch, tasks=tuple(tasks))
 
 
@@ -214,6 +215,7 @@ def _spec(step: Step, values: Mapping[str, str], item: str | None) -> TaskSpec:
         paths=tuple(dict.fromkeys(paths)),
         where=f"{step.where} (`{printable(step.name if item is None else f'{step.name}: {item}', 60)}`)",
         kind=step.kind,
+        labels=step.labels,
         role=step.role,
         accept=_fill_acceptance(step.accept, values) if step.accept is not None else None,
     )

@@ -2,7 +2,8 @@
 
 import msgspec
 
-from paddock.config.workflows import WorkflowFile
+from paddock.config.workflows import WorkflowFile, parse_workflow
+from paddock.core.errors import Misuse
 from paddock.core.intent.tasks import TaskSpec
 from paddock.core.workflow import Step, Variable, Workflow
 
@@ -73,8 +74,12 @@ def view_workflow(file: WorkflowFile, workflow: Workflow) -> WorkflowView:
     )
 
 
-def view_broken(file: WorkflowFile, problem: str) -> WorkflowView:
-    return WorkflowView(file.name, file.shown, file.shipped, file.hides, "", [], [], problem)
+def look_at(file: WorkflowFile) -> WorkflowView:
+    """Also of one that is broken: then with what is wrong with it."""
+    try:
+        return view_workflow(file, parse_workflow(file))
+    except Misuse as refusal:
+        return WorkflowView(file.name, file.shown, file.shipped, file.hides, "", [], [], refusal.message)
 
 
 def view_planned(spec: TaskSpec) -> PlannedTask:

@@ -36,6 +36,7 @@ from paddock.web.endpoints import (
     summaries,
     task_requests,
     upkeep_requests,
+    workflows,
 )
 
 PREFIX = "/api/v1"
@@ -63,6 +64,9 @@ ENDPOINTS: tuple[Endpoint[Any, Any], ...] = (
     read("/tasks/{id}/prompt", "What a first turn at a task is told", PromptView, agent_work.read_prompt, NoQuery),
     read("/tasks/{id}/raw", "An agent's output as it is", RawView, agent_work.read_raw_output, agent_work.RawQuery),
     read("/tasks/{id}/diff", "What would land with a task", DiffView, agent_work.read_diff, agent_work.DiffQuery),
+    read_long(
+        "/tasks/{id}/result", "As `paddock results --json`", workflows.ResultsView, workflows.read_result, NoQuery
+    ),
     read("/tasks/{id}", "A task with all that is known about it", TaskPage, live_views.read_task, NoQuery),
     read_long("/review", "As `paddock review --json`", WaitingView, approvals.read_waiting, approvals.ReviewQuery),
     read("/queue/picture", "The merge queue as a picture", Picture, live_views.read_picture, live_views.PictureQuery),
@@ -81,6 +85,28 @@ ENDPOINTS: tuple[Endpoint[Any, Any], ...] = (
     read("/budgets", "As `paddock budget show --json`", summaries.BudgetsView, summaries.read_budgets, NoQuery),
     read("/convoys", "As `paddock convoy list --json`", summaries.ConvoysView, summaries.read_convoys, NoQuery),
     read("/convoys/{name}", "As `paddock convoy show --json`", summaries.ConvoyPage, summaries.read_convoy, NoQuery),
+    read_long(
+        "/convoys/{name}/results",
+        "As `paddock results --json` of a convoy",
+        workflows.ResultsView,
+        workflows.read_convoy_results,
+        NoQuery,
+    ),
+    read("/workflows", "As `paddock workflow list --json`", workflows.WorkflowsView, workflows.read_workflows, NoQuery),
+    read(
+        "/workflows/{name}",
+        "As `paddock workflow show --json`",
+        workflows.WorkflowPage,
+        workflows.read_workflow,
+        NoQuery,
+    ),
+    ask(
+        "/workflows/{name}/run",
+        "As `paddock workflow run`",
+        task_requests.AddedView,
+        workflows.run,
+        workflows.RunBody,
+    ),
     read("/leases", "As `paddock lease list --json`", LeasesView, summaries.read_leases, NoQuery),
     read("/limits", "As `paddock limits --json`", summaries.LimitsView, summaries.read_limits_view, NoQuery),
     read("/config", "What a form for new tasks offers", summaries.ChoicesView, summaries.read_config, NoQuery),

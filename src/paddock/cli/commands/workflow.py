@@ -24,7 +24,7 @@ from paddock.core.wording import derive_title
 from paddock.core.workflow import Step, Variable, Workflow
 from paddock.fleet.workflows import RunOrder, name_convoy, prepare_run, run_workflow
 from paddock.fleet.workspace import Workspace
-from paddock.views.workflows import WorkflowView, view_broken, view_planned, view_workflow
+from paddock.views.workflows import look_at, view_planned, view_workflow
 
 
 @click.group("workflow")
@@ -37,7 +37,7 @@ def workflow_command() -> None:
 @click.pass_context
 def list_command(ctx: click.Context, as_json: bool) -> None:
     """List the workflows of this repository and those that Paddock ships."""
-    views = [_look(file) for file in list_workflows(open_workspace(ctx).top)]
+    views = [look_at(file) for file in list_workflows(open_workspace(ctx).top)]
     if as_json:
         print_document(workflows=views)
         return
@@ -124,13 +124,6 @@ def _find(workspace: Workspace, name: str) -> WorkflowFile:
     if "/" in name or name.endswith((".yaml", ".yml")):
         return read_workflow_file(Path(name))
     return find_workflow(workspace.top, name)
-
-
-def _look(file: WorkflowFile) -> WorkflowView:
-    try:
-        return view_workflow(file, parse_workflow(file))
-    except Misuse as refusal:
-        return view_broken(file, refusal.message)
 
 
 def _problem(workspace: Workspace, file: WorkflowFile) -> str:

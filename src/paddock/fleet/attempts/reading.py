@@ -25,6 +25,7 @@ from paddock.engines.reading_prompt import (
 from paddock.fleet.attempts.prompts import TurnContext, TurnPlan, preview_work, read_brief
 from paddock.fleet.attempts.turn import answer_file
 from paddock.fleet.plan_context import describe_fleet
+from paddock.fleet.results import tell_inputs
 from paddock.fleet.review.claims import read_claim
 from paddock.fleet.site import Site
 from paddock.git.patches import stream_patch
@@ -63,7 +64,8 @@ def preview_prompt(site: Site, store: Store, task: Task) -> str:
     """What the first turn of a task's own attempt is told."""
     if not task.role.only_reads:
         return preview_work(site, store, task)
-    return _task_prompt(site, store.board(), store, task, _Asked(task.agent, "HEAD", "$PADDOCK_ANSWER"))
+    asked = _Asked(task.agent, "HEAD", "$PADDOCK_ANSWER", tell_inputs(site, store, task))
+    return _task_prompt(site, store.board(), store, task, asked)
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +85,8 @@ def _task_prompt(site: Site, board: Board, store: Store, task: Task, asked: _Ask
         case Role.REVIEW:
             return audit_prompt(agent_brief, task.id, brief, asked.base, task.paths, asked.results, place)
         case Role.PLAN:
-            return plan_prompt(agent_brief, task.id, brief, describe_fleet(site.config, board, task), place)
+            planning = (asked.results, describe_fleet(site.config, board, task))
+            return plan_prompt(agent_brief, task.id, brief, "\n\n".join(filter(None, planning)), place)
         case _:
             return report_prompt(agent_brief, task.id, brief, asked.results, place)
 

@@ -22,6 +22,7 @@ from paddock.core.intent.tasks import (
     stop_tasks,
 )
 from paddock.core.tasks.task import Phase
+from paddock.core.tasks.vocabulary import Role
 from paddock.fleet.workspace import Workspace
 from paddock.views.document import Document
 from paddock.web.endpoint import Asked, NoQuery, Visit
@@ -100,7 +101,7 @@ def _acceptance(wanted: AcceptBody | None) -> Acceptance | None:
 
 
 class NewTask(Asked, frozen=True):
-    """`after` names tasks, or the `key` of another of this request."""
+    """`after` and `inputs` name tasks, or the `key` of another of this request."""
 
     brief: Text
     title: Text | None = None
@@ -114,6 +115,8 @@ class NewTask(Asked, frozen=True):
     attempts: int | None = None
     kind: str | None = None
     accept: AcceptBody | None = None
+    role: Role = Role.WORK
+    inputs: tuple[str, ...] = ()
 
 
 class AddBody(Asked, frozen=True):
@@ -175,6 +178,8 @@ def _spec(new: NewTask, usual_attempts: int) -> TaskSpec:
         kind=new.kind or None,
         accept=_acceptance(new.accept),
         labels=new.labels,
+        role=new.role,
+        inputs=new.inputs,
     )
 
 
