@@ -27,7 +27,23 @@ def add(yard: Yard, script: str, attempts: int = 1) -> TaskId:
     return yard.add_all([{"brief": script, "engine": "sh", "attempts": attempts}])[0]
 
 
-@pytest.mark.parametrize("flood", ["yes", "yes | tr -d '\\n'"], ids=["of short lines", "of one line"])
+SHORT_LINES, ONE_LINE = "yes", "yes | tr -d '\\n'"
+
+
+def in_bursts(flood: str) -> str:
+    """As endless, and as much in a second as is kept of all of it many times over; the others get the processor too."""
+    return f"while :; do {flood} | head -c 8M; sleep 0.25; done"
+
+
+@pytest.mark.parametrize(
+    "flood",
+    [
+        pytest.param(in_bursts(SHORT_LINES), id="of short lines"),
+        pytest.param(in_bursts(ONE_LINE), id="of one line"),
+        pytest.param(SHORT_LINES, id="of short lines, without a break", marks=pytest.mark.slow),
+        pytest.param(ONE_LINE, id="of one line, without a break", marks=pytest.mark.slow),
+    ],
+)
 def test_an_endless_flood_is_ended_at_its_deadline_and_bounded_and_holds_nobody_up(
     shell_yard: Yard, flood: str
 ) -> None:
