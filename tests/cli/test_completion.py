@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.cli.conftest import Cli
+from tests.warm import RunningCommand
 
 WHOLE_PATH = os.environ["PATH"]  # the fixtures leave only a little of it
 
@@ -18,17 +19,9 @@ def complete(cli: Cli, line: str, shell: str = "bash") -> list[str]:
     words = line.split(" ")
     current = words[-1] if shell == "fish" else str(len(words) - 1)
     asked = {"_PADDOCK_COMPLETE": f"{shell}_complete", "COMP_WORDS": line, "COMP_CWORD": current}
-    done = subprocess.run(
-        (sys.executable, "-c", "from paddock.cli.main import main; main()"),
-        cwd=cli.top,
-        env={**os.environ, **asked},
-        capture_output=True,
-        text=True,
-        timeout=60,
-        check=False,
-    )
-    assert (done.returncode, done.stderr) == (0, "")
-    return [line for line in done.stdout.splitlines() if line]
+    command = RunningCommand([], cli.top, {**os.environ, **asked}, apart=True)
+    assert (command.wait(), command.complaints) == (0, "")
+    return [line for line in command.words.splitlines() if line]
 
 
 @pytest.fixture
