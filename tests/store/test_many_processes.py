@@ -76,7 +76,7 @@ def kill_somewhere(log: Path, chance: random.Random) -> list[str]:
     return [line for line in "".join((*seen, rest)).splitlines(keepends=True) if line.endswith("\n")]
 
 
-@pytest.mark.parametrize("kills", [40, pytest.param(250, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("kills", [20, pytest.param(250, marks=pytest.mark.slow)])
 def test_a_killed_writer_loses_nothing_it_acknowledged_and_the_log_always_opens(log: Path, kills: int) -> None:
     chance = random.Random(kills)
     acknowledged: dict[int, str] = {}
