@@ -31,6 +31,7 @@ def story() -> Iterator[ev.Draft]:
     yield from leases()
     yield from upkeep()
     yield from loss()
+    yield from questions()
 
 
 def people() -> Iterator[ev.Draft]:
@@ -183,3 +184,18 @@ def loss() -> Iterator[ev.Draft]:
     yield draft(ev.LogLossAccepted(200, 205, Given(tasks=9, attempts=4, runs=9, versions=3, generations=5), "a crash"))
     yield draft(ev.TaskAdded("lost", "The records of t9 are lost."), "t9")
     yield draft(ev.TaskCancelled("its records are lost"), "t9")
+
+
+def questions() -> Iterator[ev.Draft]:
+    """An agent asks twice: it reads messages in the middle of its turn, and ends it with a question."""
+    yield draft(ev.TaskAdded("Choose a parser", "Choose one."), "t10")
+    yield draft(ev.AttemptStarted("claude", BASE, "paddock/t10", host="h", worktree="/w/t10"), "t10", "t10.1")
+    yield draft(ev.TurnStarted(1, session="s-2"), "t10", "t10.1")
+    yield draft(ev.QuestionAsked("Which one?"), "t10", "t10.1")
+    yield draft(ev.MessageSent("the second"), "t10")
+    yield draft(ev.MessagesRead(()), "t10", "t10.1")
+    yield draft(ev.NoopDeclared("it is chosen already"), "t10", "t10.1")
+    yield draft(ev.QuestionAsked("And the lexer?"), "t10", "t10.1")
+    yield draft(ev.TurnEnded(1, exit=0, session="s-2"), "t10", "t10.1")
+    asked = ev.AttemptEnded(Outcome.ASKED, Step.BLOCK, False, "asks: And the lexer?", 0, base=BASE, unblock="answer it")
+    yield draft(asked, "t10", "t10.1")
