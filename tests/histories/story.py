@@ -11,6 +11,7 @@ from paddock.core.ids import AttemptId, TaskId
 from paddock.core.leases import lease
 from paddock.core.merge import events as qe
 from paddock.core.merge.model import Change, Member, Purpose, RefusalCause, Result
+from paddock.core.review import events as rv
 from paddock.core.tasks.vocabulary import EndedBy, Outcome, Role, Step
 
 MAIN, BASE, HEAD, TREE = "a" * 40, "b" * 40, "c" * 40, "d" * 40
@@ -22,16 +23,26 @@ def draft(event: ev.Event, task: str | None = None, attempt: str | None = None) 
     )
 
 
+AFTER_CREATION = 2
+"""The number of the record after the log's creation."""
+
+
 def story() -> Iterator[ev.Draft]:
-    yield draft(ev.LogUpgraded("0.1.0"))
-    yield from people()
-    yield from agents()
-    yield from queue()
-    yield from stacks()
-    yield from leases()
-    yield from upkeep()
-    yield from loss()
-    yield from questions()
+    told = [
+        draft(ev.LogUpgraded("0.1.0")),
+        *people(),
+        *agents(),
+        *queue(),
+        *stacks(),
+        *leases(),
+        *upkeep(),
+        *loss(),
+        *questions(),
+        *first_review(),
+    ]
+    told += second_review(len(told) + AFTER_CREATION)
+    yield from told
+    yield from by_number(len(told) + AFTER_CREATION)
 
 
 def people() -> Iterator[ev.Draft]:
@@ -188,6 +199,7 @@ def loss() -> Iterator[ev.Draft]:
 
 def questions() -> Iterator[ev.Draft]:
     """An agent asks twice: it reads messages in the middle of its turn, and ends it with a question."""
+    yield draft(ev.BudgetSet("fleet"))
     yield draft(ev.TaskAdded("Choose a parser", "Choose one."), "t10")
     yield draft(ev.AttemptStarted("claude", BASE, "paddock/t10", host="h", worktree="/w/t10"), "t10", "t10.1")
     yield draft(ev.TurnStarted(1, session="s-2"), "t10", "t10.1")
@@ -199,3 +211,82 @@ def questions() -> Iterator[ev.Draft]:
     yield draft(ev.TurnEnded(1, exit=0, session="s-2"), "t10", "t10.1")
     asked = ev.AttemptEnded(Outcome.ASKED, Step.BLOCK, False, "asks: And the lexer?", 0, base=BASE, unblock="answer it")
     yield draft(asked, "t10", "t10.1")
+
+
+def first_review() -> Iterator[ev.Draft]:
+    """A change with acceptance is checked and reviewed; what another agent owns becomes its task."""
+    accept = ev.Acceptance((("pytest", "-q"),), (ev.AcceptFile("tests/test_a.py", "assert True\n"),))
+    added = ev.TaskAdded("Parse faster", "Parse faster.", labels=("speed",), accept=accept, attempts=3)
+    yield draft(added, "t11")
+    yield from attempt("t11.1", "review", HEAD)
+    yield draft(rv.CheckEnded(HEAD, "accept", True, 0, 1.5), "t11")
+    yield draft(rv.CheckEnded(HEAD, "lint", False, 1, 0.2, "E501"), "t11")
+    yield from begin_review("t11.2")
+    yield draft(ev.AnswerRefused("there is no JSON object in it"), "t11", "t11.2")
+    yield draft(ev.TurnStarted(2, session="s-3", messages=(7,)), "t11", "t11.2")
+    yield draft(ev.TurnEnded(2, exit=0, session="s-3"), "t11", "t11.2")
+    slow = rv.Claim("it is quadratic", "src/a.py", 41, rv.Severity.ERROR, "10 s for 1 MB", "use a table")
+    page = rv.Claim("the page is wrong now", "docs/a.md", severity=rv.Severity.ERROR)
+    for number, claim in enumerate((slow, page, rv.Claim("a better name?", severity=rv.Severity.NOTE)), 1):
+        blocking = claim.severity is rv.Severity.ERROR
+        yield draft(rv.FindingReported(f"f{number}", HEAD, "reviewer", claim, blocking), "t11", "t11.2")
+    yield draft(rv.ReviewGiven(HEAD, "reviewer", 1, True, "two must not land", 3), "t11", "t11.2")
+    yield draft(ev.AttemptEnded(Outcome.ANSWERED, Step.REVIEW, False, "3 findings; objects"), "t11", "t11.2")
+    yield draft(ev.TaskAdded("Fix f2: the page is wrong now", "Fix it.", agent=None, paths=("docs/a.md",)), "t12")
+    yield draft(rv.FindingRouted("f2", TaskId("t12")), "t11")
+    yield draft(ev.TaskEdited(after=(TaskId("t12"),)), "t11")
+    yield draft(rv.FindingSettled("f2", rv.Settlement.WAIVED, HEAD, "ana@host", "the page goes away"), "t11")
+    yield draft(ev.TaskEdited(after=()), "t11")
+
+
+def second_review(first: int) -> Iterator[ev.Draft]:
+    """What was sent back, in the record `first`, is disputed, fixed nevertheless and passes."""
+    yield draft(rv.ReviewSentBack(HEAD, 1, ("f1",), "One finding stands against your change."), "t11")
+    yield draft(ev.AttemptStarted("claude", BASE, "paddock/t11", continues=AttemptId("t11.1")), "t11", "t11.3")
+    yield draft(ev.TurnStarted(1, messages=(first,)), "t11", "t11.3")
+    yield draft(ev.TurnEnded(1, exit=0), "t11", "t11.3")
+    yield draft(rv.FindingDisputed("f1", "it is measured"), "t11", "t11.3")
+    delivered = ev.AttemptEnded(Outcome.DELIVERED, Step.REVIEW, False, head="f" * 40, base=BASE, outside=("b.py",))
+    yield draft(delivered, "t11", "t11.3")
+    yield from begin_review("t11.4", "f" * 40)
+    yield draft(rv.FindingHeld("f1", "f" * 40, "reviewer", True), "t11", "t11.4")
+    yield draft(rv.FindingSettled("f1", rv.Settlement.FIXED, "f" * 40, "reviewer", "it is linear"), "t11", "t11.4")
+    yield draft(rv.ReviewGiven("f" * 40, "reviewer", 2, False, "fine now"), "t11", "t11.4")
+    yield draft(ev.AttemptEnded(Outcome.ANSWERED, Step.REVIEW, False, "does not object"), "t11", "t11.4")
+    yield draft(rv.ReviewPassed("f" * 40, 2, ("reviewer",)), "t11")
+    yield draft(rv.FindingConfirmed("f2", rv.Witness.PERSON, "readers asked"), "t11")
+    yield draft(rv.ReviewMissed(("reviewer",), "reverted by ana@host"), "t11")
+
+
+def begin_review(name: str, head: str = HEAD) -> Iterator[ev.Draft]:
+    task = name.partition(".")[0]
+    yield draft(ev.AttemptStarted("codex", head, f"paddock/{task}", agent="reviewer", role=Role.REVIEW), task, name)
+    yield draft(ev.TurnStarted(1, session="s-3"), task, name)
+    yield draft(ev.TurnEnded(1, exit=0, session="s-3", cost_usd=0.1), task, name)
+
+
+def by_number(first: int) -> Iterator[ev.Draft]:
+    """What names other records by their numbers, which begin at `first`: comments, plans, a report."""
+    yield draft(ev.CommentDrafted("src/a.py", 41, "why a table?", quote="for x in y:", head="f" * 40), "t11")
+    yield draft(ev.CommentDrafted("src/a.py", 43, "never mind", head="f" * 40), "t11")
+    yield draft(ev.CommentDropped(first + 1), "t11")
+    yield draft(ev.CommentsSent((first,)), "t11")
+    yield draft(ev.TaskAdded("Plan: a faster parser", "Make the parser faster.", role=Role.PLAN, max_tasks=5), "t13")
+    yield from reading("t13.1", Role.PLAN, ev.PlanProposed('{"convoy": "fast", "tasks": []}'))
+    plan = first + 8
+    yield draft(ev.PlanDropped(plan, "too large"), "t13")
+    yield draft(ev.TaskAdded("Plan: tests", "Plan tests.", role=Role.PLAN), "t14")
+    yield from reading("t14.1", Role.PLAN, ev.PlanProposed('{"convoy": "tests", "tasks": []}'))
+    yield draft(ev.PlanAccepted(plan + 7, (TaskId("t12"),), "tests"), "t14")
+    audit = ev.TaskAdded("Look", "Look at it.", role=Role.REPORT, inputs=(TaskId("t13"),), start=BASE, files="error")
+    yield draft(audit, "t15")
+    yield from reading("t15.1", Role.REPORT, ev.ReportGiven("It is so."))
+
+
+def reading(name: str, role: Role, answer: ev.Event) -> Iterator[ev.Draft]:
+    task = name.partition(".")[0]
+    yield draft(ev.AttemptStarted("claude", BASE, f"paddock/{task}", role=role), task, name)
+    yield draft(ev.TurnStarted(1, session="s-4"), task, name)
+    yield draft(ev.TurnEnded(1, exit=0, session="s-4"), task, name)
+    yield draft(answer, task, name)
+    yield draft(ev.AttemptEnded(Outcome.ANSWERED, Step.DONE, False), task, name)
