@@ -352,6 +352,7 @@ def _body_structs(kind: type[msgspec.Struct]) -> Iterator[type[msgspec.Struct]]:
         for part in _parts(field.type):
             if isinstance(part, type) and issubclass(part, msgspec.Struct):
                 yield part
+                yield from _body_structs(part)
 
 
 def _parts(hint: Any) -> Iterator[Any]:

@@ -51,6 +51,15 @@ def test_a_program_takes_a_task_from_its_brief_to_main(yard: Yard) -> None:
         assert "PADDOCK-NOOP" in fleet.brief("t2")
 
 
+def test_what_must_pass_goes_with_the_task(yard: Yard) -> None:
+    fleet = Fleet(yard.top)
+    fleet.add("Do it", accept=["sh t.sh"], accept_files={"t.sh": "true\n"})
+    [added] = fleet.events(kind="task.added")
+    assert added.body["accept"] == {"commands": [["sh", "t.sh"]], "files": [{"path": "t.sh", "text": "true\n"}]}
+    with pytest.raises(PaddockError, match="without a shell"):
+        fleet.add("Do it", accept=["make | tee log"])
+
+
 def test_a_refusal_is_raised_with_what_to_do(yard: Yard) -> None:
     fleet = Fleet(yard.top)
     fleet.add("Do it")

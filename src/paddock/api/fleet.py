@@ -16,7 +16,7 @@ raises `PaddockError`, with a `message` and often a `hint`. Methods and fields a
 import os
 import subprocess
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from pathlib import Path
 from types import TracebackType
@@ -29,6 +29,7 @@ from paddock.core.board import Board
 from paddock.core.errors import Misuse, PaddockError
 from paddock.core.events import Record, ReportGiven, TaskAdded
 from paddock.core.ids import TaskId, parse_task
+from paddock.core.intent.acceptance import make_acceptance
 from paddock.core.intent.landing import reject_task
 from paddock.core.intent.selection import require_convoy
 from paddock.core.intent.tasks import (
@@ -175,8 +176,11 @@ class Fleet:
         priority: int = 0,
         paths: Iterable[str] = (),
         attempts: int | None = None,
+        accept: Iterable[str] = (),
+        accept_files: Mapping[str, str] | None = None,
     ) -> str:
-        """One task; returns its id."""
+        """One task; returns its id. `accept` are commands that must pass with `accept_files`, texts by path, laid over
+        its change."""
         workspace = self._access.open("add")
         spec = TaskSpec(
             brief=brief,
@@ -188,6 +192,7 @@ class Fleet:
             paths=tuple(paths),
             attempts=workspace.config.limits.attempts if attempts is None else attempts,
             kind=kind,
+            accept=make_acceptance(accept, accept_files or {}),
         )
         return _added(workspace, Batch((spec,), convoy))[0]
 

@@ -2,13 +2,13 @@
 
 from typing import Annotated
 
-from msgspec import UNSET, Meta, UnsetType, field
+from msgspec import UNSET, Meta, UnsetType
 
 from paddock.config.taskfile import parse_task_file
 from paddock.core.errors import Misuse
 from paddock.core.events import Acceptance, TaskAdded, TaskEdited
 from paddock.core.ids import parse_task
-from paddock.core.intent.acceptance import MOST_COMMANDS, make_acceptance
+from paddock.core.intent.acceptance import MOST_COMMANDS, MOST_FILES, make_acceptance
 from paddock.core.intent.comments import CommentsRequest, comment_on
 from paddock.core.intent.selection import Bulk, Selection
 from paddock.core.intent.tasks import (
@@ -89,15 +89,25 @@ def message(visit: Visit[NoQuery, MessageBody]) -> BulkAnswer:
     return record_for_each(visit.workspace, names, lambda b, name: send_message(b, [name], body.text))
 
 
+class AcceptFileBody(Asked, frozen=True):
+    path: Annotated[str, Meta(max_length=4000)]
+    text: Text = ""
+
+
 class AcceptBody(Asked, frozen=True):
-    """`commands` as a person types them, run without a shell; `files` are texts by path, laid over the change first."""
+    """`commands` as a person types them, run without a shell; `files` are laid over the change first."""
 
     commands: Annotated[tuple[Text, ...], Meta(max_length=MOST_COMMANDS)] = ()
-    files: dict[str, Text] = field(default_factory=dict)
+    files: Annotated[tuple[AcceptFileBody, ...], Meta(max_length=MOST_FILES)] = ()
 
 
 def _acceptance(wanted: AcceptBody | None) -> Acceptance | None:
-    return make_acceptance(wanted.commands, wanted.files) if wanted is not None else None
+    if wanted is None:
+        return None
+    files = {one.path: one.text for one in wanted.files}
+    if len(files) < len(wanted.files):
+        raise Misuse("the acceptance names a file twice", "give each path once")
+    return make_acceptance(wanted.commands, files)
 
 
 class NewTask(Asked, frozen=True):
