@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import paddock
-from paddock.config.schema import Agent, Config, LandSettings
+from paddock.config.schema import Agent, Config
 from paddock.core.errors import Misuse, PaddockError
 from paddock.core.fence import InForce, Level, level_in_force
 from paddock.core.tasks.task import Attempt
@@ -115,7 +115,7 @@ def fence_ci(site: "Site", owner: str, sandbox: Sandbox, env: Mapping[str, str])
     if level is Level.NONE:
         return None
     reads, writes = _extra(site.config)
-    named = (place for word in _named_in(site.config.land) for place in find_program(word, Path.home()))
+    named = (place for word in _named_in(site.config) for place in find_program(word, Path.home()))
     shown = [*objects_of(site.repo), site.desk_of(owner).parent, *reads, *named]
     return Fence(
         level,
@@ -182,8 +182,10 @@ def _find_program(launch: Launch, home: Path) -> tuple[Path, ...]:
     return find_program(os.path.join(launch.cwd, found), home) if found else ()
 
 
-def _named_in(land: LandSettings) -> set[str]:
-    return _programs_in(land.ci, land.setup, *(check.run for check in land.checks))
+def _named_in(config: Config) -> set[str]:
+    land = config.land
+    checks = (*(check.run for check in land.checks), *(check.run for check in config.review.checks))
+    return _programs_in(land.ci, land.setup, *checks)
 
 
 def _programs_in(*commands: str) -> set[str]:

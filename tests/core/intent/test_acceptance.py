@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from paddock.core import events as ev
-from paddock.core.errors import Misuse
+from paddock.core.errors import Misuse, PaddockError
 from paddock.core.ids import TaskId
 from paddock.core.intent.acceptance import (
     FILES_LIMIT,
@@ -19,6 +19,8 @@ from paddock.core.intent.acceptance import (
     read_command,
 )
 from paddock.core.intent.tasks import Batch, Known, TaskSpec, add_tasks, edit_task
+from paddock.core.merge.events import ChangeQueued
+from paddock.core.merge.model import Change
 from tests.core.ledger import Ledger
 
 T1 = TaskId("t1")
@@ -135,6 +137,16 @@ def test_a_task_has_its_acceptance_until_an_edit_replaces_or_removes_it() -> Non
     assert ledger.task("t1").accept_seq > first
     ledger.write(*edit_task(ledger.board, T1, ev.TaskEdited(accept=None), known))
     assert ledger.task("t1").accept_seq == 0
+
+
+def test_what_a_queued_change_must_pass_is_fixed() -> None:
+    ledger = Ledger()
+    ledger.attempt(ledger.add(), "approval", head="a" * 40)
+    change = Change("t1", 1, "a" * 40, "b" * 40, task="t1")
+    ledger.write(ev.Draft(ev.TaskApproved("a" * 40), task=T1), ev.Draft(ChangeQueued(change), task=T1))
+    with pytest.raises(PaddockError, match="in the merge queue") as refused:
+        edit_task(ledger.board, T1, ev.TaskEdited(accept=PASSES), Known())
+    assert "paddock queue cancel t1" in (refused.value.hint or "")
 
 
 def test_a_bad_acceptance_is_refused_with_the_place_it_came_from() -> None:

@@ -14,7 +14,7 @@ from tests.fleet.landing.lab import TEN_LINES, Farm
 from tests.fleet.relay import Relay, read_trace
 from tests.fleet.yard import commit, play, write
 
-FAMILIES = ("queue.", "hold.", "compose.", "run.", "sandbox.", "ci.", "turn.", "land.")
+FAMILIES = ("queue.", "checks.", "hold.", "compose.", "run.", "sandbox.", "ci.", "turn.", "land.")
 LEAST_POINTS = 30
 CHECKS = """
 setup = "echo ready > built"
@@ -40,7 +40,7 @@ def add_tasks(farm: Farm) -> None:
     fix = {"write": "parts/fixed", "text": "good\n", "turn": 2}
     farm.yard.add_all(
         [
-            {"title": "good", "brief": play(write("parts/good"), commit("Add it"))},
+            {"title": "good", "brief": play(write("parts/good"), commit("Add it")), "accept": "test -e parts/good"},
             {
                 "title": "fixed",
                 "brief": play(write("parts/fixed", "bad\n"), commit("Add it"), fix, {"commit": "Fix", "turn": 2}),
