@@ -142,6 +142,13 @@ def nobody_is_blamed_for_its_base(lab: Lab) -> None:
             assert below <= lab.commits[run.base].tree | beside, event
 
 
+def nobody_lands_unaccepted(lab: Lab) -> None:
+    """What a change has to pass by itself has passed on exactly the tree that it landed in."""
+    for _, new, members, _ in lab.moves:
+        asked = {lab.asked[member] for member in members if member in lab.asked}
+        assert {(one, lab.tree_name(new)) for one in asked} <= lab.accepted
+
+
 INVARIANTS = (
     every_tip_was_tested,
     no_tip_is_red,
@@ -158,6 +165,7 @@ INVARIANTS = (
     nobody_lands_without_its_base,
     nobody_is_tested_without_its_base,
     nobody_is_blamed_for_its_base,
+    nobody_lands_unaccepted,
 )
 
 

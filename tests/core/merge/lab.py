@@ -92,6 +92,8 @@ class Lab:
     moves: list[tuple[str, str, tuple[Member, ...], bool]] = field(default_factory=list)
     answers: dict[str, tuple[Run, Result]] = field(default_factory=dict)
     submitted: set[Member] = field(default_factory=set)
+    asked: dict[Member, str] = field(default_factory=dict)
+    accepted: set[tuple[str, str]] = field(default_factory=set)
     queued: list[tuple[str, int]] = field(default_factory=list)
     steps_until_crash: int | None = None
 
@@ -118,6 +120,8 @@ class Lab:
         self.record(ev.ChangeQueued(change))
         self.queued.append((change.id, change.version))
         self.submitted.add(change.member)
+        if change.acceptance:
+            self.asked[change.member] = change.acceptance
 
     def submit_on(self, base: str, made: Change) -> None:
         """A change whose commits include those of the queued change `base`."""
@@ -252,6 +256,7 @@ class Lab:
         result = honest if result is None else result
         if result is Result.PASS:
             self.passed |= {(check, self.truth.view_of(check, tree), run.ci) for check in asked}
+            self.accepted |= {(one, run.tree) for one in run.accepts}
         self.answers[run_id] = (run, result)
         self.processes.discard(run_id)
         self.record(ev.RunEnded(run_id, result))

@@ -62,7 +62,8 @@ class QueueMachine(RuleBasedStateMachine):
         if kind in ("clash", "conflict") and self.lab.queued:
             pair = frozenset({atom, self.lab.queued[-1 - self.made % min(4, len(self.lab.queued))]})
             (self.lab.truth.clashes if kind == "clash" else self.lab.truth.conflicts).add(pair)
-        made = change(name, priority=priority, touches_ci=kind == "ci", repairs=kind == "repair")
+        accept = self.made % 3  # 0 is none
+        made = change(name, priority=priority, touches_ci=kind == "ci", repairs=kind == "repair", accept=accept)
         if stacked and earlier and kind in ("good", "bad"):
             self.lab.submit_on(earlier[-1], made)
         elif stacked and earlier and kind == "ci":
