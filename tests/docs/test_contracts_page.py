@@ -116,7 +116,9 @@ def test_show_is_the_task_of_status_with_its_brief(repository: Repository) -> No
     assert set(shown.pop("work")["t1.1"]) == {"worktree", "files", "tool_calls", "last_error", "stderr", "stopped"}
     assert set(shown.pop("approval")) == {"by", "at", "message"}
     assert shown.pop("settings_changed") == {}
-    assert shown == {"schema": None, **task, "brief": None, "dependents": [], "failed_ci": None, "accept": None}
+    more = ("schema", "brief", "dependents", "failed_ci", "accept", "answer", "comments", "reverted")
+    assert set(shown) == {*task, *more}
+    assert all(f"`{name}`" in PAGE.read_text() for name in more)
 
 
 def test_words_of_the_queue_are_all_named() -> None:
