@@ -61,12 +61,10 @@ class ResultsView(Document, frozen=True, kw_only=True):
 
 
 def read_result(visit: Visit[NoQuery, NoBody]) -> ResultsView:
-    task = parse_task(visit.path["id"])
-    visit.board.task(task)
-    return ResultsView(results=results_of(visit.workspace, [task]))
+    return ResultsView(results=results_of(visit.workspace, [parse_task(visit.path["id"])]))
 
 
 def read_convoy_results(visit: Visit[NoQuery, NoBody]) -> ResultsView:
-    name = visit.path["name"]
-    require_convoy(visit.board, name)
-    return ResultsView(results=results_of_convoy(visit.workspace, visit.board, name))
+    name, board = visit.path["name"], visit.workspace.board()
+    require_convoy(board, name)
+    return ResultsView(results=results_of_convoy(visit.workspace, board, name))
