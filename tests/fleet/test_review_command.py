@@ -54,8 +54,9 @@ def test_each_key_decides_about_the_version_that_was_shown(yard: Yard) -> None:
     yard.git("add", "-A")
     yard.git("commit", "-qm", "Settings")
     briefs = [(write("db/a.sql"), commit()), (write("-b.txt"), commit()), (write("c.txt"), commit()), (write("d.txt"),)]
-    yard.add_all([{"brief": play(*steps)} for steps in briefs[:3]], convoy="summer")
-    yard.add(*briefs[3], commit())
+    tasks = [{"brief": play(*steps), "priority": 9 - number} for number, steps in enumerate(briefs[:3])]
+    yard.add_all(tasks, convoy="summer")
+    yard.add(*briefs[3], commit(), priority=1)
     yard.run()
     yard.paddock("comment", "t3", "c.txt:1", "not so")
     editor = yard.folder / "editor"

@@ -62,6 +62,19 @@ def test_a_conflict_is_opened_to_be_resolved_and_worktrees_are_cleared_away(farm
     assert served.post("janitor", {})["left"] == []
 
 
+def test_what_waits_is_told_and_what_landed_is_taken_back(farm: Farm) -> None:
+    farm.yard.add(write("parts/one", "good\n"), commit(), title="Add one")
+    farm.yard.add(write("ci.sh", "exit 0\n"), commit(), title="Edit CI")
+    farm.yard.run()
+    served = serve_api(farm.yard)
+    (row,) = served.get("review")["waiting"]
+    assert (row["id"], row["ready"], row["concerns"]) == ("t2", False, ["touches what CI runs: ci.sh"])
+    assert refused(served, "queue/changes/t2/revert", {}).error == "refused"
+    done = served.post("queue/changes/t1/revert", {"message": "too early"})
+    assert (done["reverts"], done["branch"], done["queued"][0]["id"]) == ("t1", *["paddock/revert-t1"] * 2)
+    assert farm.yard.board().queue.entries["paddock/revert-t1"].change.approved_by.endswith(" via web")
+
+
 def test_main_and_undone_work_are_restored_and_checkouts_are_brought_up_to_date(farm: Farm) -> None:
     (farm.top / "ten.txt").write_text(TEN_LINES.replace("line 10", "mine"))
     farm.branch("five", {"ten.txt": TEN_LINES.replace("line 5", "landed")})

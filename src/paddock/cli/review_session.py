@@ -12,6 +12,7 @@ from paddock.cli.commands.diff import read_patch
 from paddock.cli.commands.land import queued_lines
 from paddock.cli.pages.sheet import sheet_lines
 from paddock.cli.terminal.complaint import complain
+from paddock.cli.terminal.keys import ask_key
 from paddock.cli.terminal.pager import DiffColours, page
 from paddock.cli.terminal.text import cut, paint, plural
 from paddock.core.board import Board
@@ -95,7 +96,7 @@ class ReviewSession:
             "s": self._skip,
         }
         while True:
-            key = _one_key(_prompt(sheet, place))
+            key = ask_key(_prompt(sheet, place))
             if key in ("q", "\x04", ""):
                 return False
             if key == "d":
@@ -193,18 +194,8 @@ def _prompt(sheet: Sheet, place: str) -> str:
     return f"{sheet.task.id} ({place}): [a]pprove [r]eject [e]dit [d]iff {convoy}[s]kip [q]uit [?] "
 
 
-def _one_key(prompt: str) -> str:
-    click.echo(prompt, nl=False)
-    try:
-        key = click.getchar()
-    except EOFError:
-        key = ""
-    click.echo(key if key.isprintable() else "")
-    return key.lower()
-
-
 def _confirmed(question: str) -> bool:
-    return _one_key(f"{question} [y/N] ") == "y"
+    return ask_key(f"{question} [y/N] ") == "y"
 
 
 def _written(about: str) -> str:
