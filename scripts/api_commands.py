@@ -4,6 +4,8 @@ from collections.abc import Iterator
 
 REQUESTS = {
     "add": "`POST /tasks`; with --file `POST /tasks/file`",
+    "plan": "`POST /plans`, `GET /tasks/{id}/plan`; with --accept `POST /tasks/{id}/plan/accept`, with --drop "
+    "`POST /tasks/{id}/plan/drop`",
     "status": "`GET /status`; `GET /board` has more",
     "watch": "`GET /events`",
     "show": "`GET /tasks/{id}`; with --prompt `GET /tasks/{id}/prompt`; a CI run `GET /runs/{run}`",

@@ -17,6 +17,7 @@ from tests.cli.conftest import SOURCE, Cli
 from tests.cli.test_lease import begin_attempt
 
 ARGUMENTS = {
+    "plan": ("goal",),
     "reject": ("t1", "-m", "no"),
     "edit": ("t1", "--title", "x"),
     "queue move": ("t1", "--front"),

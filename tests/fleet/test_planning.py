@@ -6,8 +6,10 @@ from typing import Any
 from paddock.core import events as ev
 from paddock.core.ids import TaskId
 from paddock.core.tasks.task import Phase
+from paddock.core.tasks.vocabulary import Role
 from tests.fleet.conftest import MakeYard
 from tests.fleet.yard import Step, Yard, play
+from tests.web.api import serve_api
 
 # Without a play-list a scripted worker writes notes/<the first line of its brief>.md.
 ERRORS = {"key": "errors", "title": "Name the place", "brief": "Name the place", "paths": ["notes/name*"]}
@@ -64,9 +66,14 @@ def test_a_planner_is_asked_again_with_what_is_wrong_and_talked_with(yard: Yard)
     yard.run(code=0)
     again = json.loads(yard.paddock("plan", "--show", "t1", "--json"))
     assert [task["key"] for task in again["tasks"]] == ["manual"]
-    yard.paddock("plan", "--drop", "t1")
+    served = serve_api(yard)
+    assert served.get("tasks/t1/plan")["seq"] == again["seq"]
+    stale = served.ask("POST", "/api/v1/tasks/t1/plan/accept", json.dumps({"seq": again["seq"] - 1}).encode())
+    assert "has a newer plan" in stale.json["error"]["message"]
+    assert served.post("tasks/t1/plan/drop", {"seq": again["seq"], "message": "too small"})["done"][0]["id"] == "t1"
     assert "its plan was dropped" in yard.paddock("plan", "--accept", "t1", code=1)
-    assert list(yard.board().tasks) == ["t1"]
+    assert served.post("plans", {"goal": "Do it better", "max_tasks": 3})["ids"] == ["t2"]
+    assert (yard.task("t2").role, yard.task("t2").max_tasks) == (Role.PLAN, 3)
 
 
 def test_a_planner_that_only_chatters_fails_and_the_story_is_told(yard: Yard) -> None:

@@ -3,11 +3,9 @@
 import sys
 import time
 from collections.abc import Callable
-from contextlib import closing
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import click
-import msgspec
 
 from paddock.cli.pages.plan import render_plan
 from paddock.cli.plan_text import read_yaml, write_yaml
@@ -15,11 +13,11 @@ from paddock.cli.terminal.text import cut, print_json, say
 from paddock.core.errors import PaddockError
 from paddock.core.events import PlanAccepted, TaskAdded
 from paddock.core.ids import TaskId, printable
-from paddock.core.intent.plan import accept_plan, drop_plan, require_open_plan
+from paddock.core.intent.plan import drop_plan, require_open_plan
 from paddock.core.intent.tasks import send_message
 from paddock.core.plan.plan import Plan
 from paddock.fleet.plan_context import plan_limits
-from paddock.fleet.plan_preview import PlanPreview, ProposedPlan, preview_plan, read_proposed
+from paddock.fleet.plan_preview import OpenPlan, open_plan, preview_plan, record_acceptance
 from paddock.fleet.service.presence import Presence, look_for_daemon
 from paddock.fleet.workspace import Workspace
 from paddock.views.plan import view_preview
@@ -34,29 +32,6 @@ IN_FULL = frozenset({"accept", "edit", "drop", "later", "quit", ""})
 """What counts as a choice in the middle of a conversation: any other word is said to the planner."""
 
 
-@dataclass(frozen=True, slots=True)
-class OpenPlan:
-    """A plan as it is being decided about. `convoy` is the name that a person wants instead of the planner's."""
-
-    proposed: ProposedPlan
-    preview: PlanPreview
-    convoy: str | None = None
-
-    @property
-    def plan(self) -> Plan:
-        return self.preview.arranged.plan
-
-
-def open_plan(workspace: Workspace, name: TaskId, convoy: str | None = None) -> OpenPlan:
-    """The newest plan of a task. Raises PaddockError."""
-    with closing(workspace.read()) as store:
-        board = store.board()
-        proposed = read_proposed(board, store, name)
-        if convoy is not None:
-            proposed = replace(proposed, plan=msgspec.structs.replace(proposed.plan, convoy=convoy))
-        return OpenPlan(proposed, preview_plan(workspace.site, board, proposed.plan, workspace.known), convoy)
-
-
 def show_plan(opened: OpenPlan, ids: tuple[str, ...] = (), *, as_json: bool = False) -> None:
     view = view_preview(opened.proposed, opened.preview, ids)
     if as_json:
@@ -68,10 +43,7 @@ def show_plan(opened: OpenPlan, ids: tuple[str, ...] = (), *, as_json: bool = Fa
 
 def accept(workspace: Workspace, opened: OpenPlan, *, quiet: bool = False) -> tuple[str, ...]:
     """Adds its tasks. Raises PaddockError if the plan is not the newest any more, or was decided about."""
-    known, attempts, proposed = workspace.known, workspace.config.limits.attempts, opened.proposed
-    records = workspace.record(
-        lambda board: accept_plan(board, proposed.task, proposed.seq, opened.plan, known, attempts=attempts)
-    )
+    records = record_acceptance(workspace, opened)
     for record in records if not quiet else ():
         if isinstance(record.event, TaskAdded):
             after = f"  after {', '.join(record.event.after)}" if record.event.after else ""
@@ -148,7 +120,11 @@ def edit(workspace: Workspace, opened: OpenPlan) -> OpenPlan:
     """In the person's editor, again and again until it can be used; as it was if they give up."""
     text, known = write_yaml(opened.plan), workspace.known
     while True:
-        changed = click.edit(text, extension=".yaml")
+        try:
+            changed = click.edit(text, extension=".yaml")
+        except click.ClickException as error:
+            click.echo(f"{error.format_message()}; set EDITOR to an editor of yours", err=True)
+            return opened
         if changed is None or changed == text:
             return opened
         text = changed

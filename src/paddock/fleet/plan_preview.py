@@ -1,16 +1,17 @@
 """A plan before anybody decides about it: who would do what, whether several agents are worth it, what it may cost."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from contextlib import closing
+from dataclasses import dataclass, replace
 
-from msgspec.structs import replace
+from msgspec import structs
 
 from paddock.core.board import Board
 from paddock.core.economics.fanout import FanOut, Piece, Spawn, decide_fan_out
 from paddock.core.errors import PaddockError
 from paddock.core.events import Draft, PlanProposed, Record, TaskAdded
 from paddock.core.ids import TaskId
-from paddock.core.intent.plan import batch_of, plan_task
+from paddock.core.intent.plan import accept_plan, batch_of, plan_task
 from paddock.core.intent.tasks import Known, add_tasks
 from paddock.core.money.prices import cost_of, find_price
 from paddock.core.money.spending import day_of, expect
@@ -32,6 +33,7 @@ from paddock.fleet.dispatch.fan_out import worth_of_an_hour
 from paddock.fleet.dispatch.pricing import spawn_money, typical_usage
 from paddock.fleet.plan_context import open_tasks
 from paddock.fleet.site import Site
+from paddock.fleet.workspace import Workspace
 from paddock.store.protocol import Store
 
 
@@ -67,6 +69,43 @@ class PlanPreview:
     joins: bool = False
 
 
+@dataclass(frozen=True, slots=True)
+class OpenPlan:
+    """A plan as it is being decided about. `convoy` is the name that a person wants instead of the planner's."""
+
+    proposed: ProposedPlan
+    preview: PlanPreview
+    convoy: str | None = None
+
+    @property
+    def plan(self) -> Plan:
+        return self.preview.arranged.plan
+
+
+def open_plan(workspace: Workspace, name: TaskId, convoy: str | None = None) -> OpenPlan:
+    """The newest plan of a task. Raises PaddockError."""
+    with closing(workspace.read()) as store:
+        return look_at_plan(workspace, store, name, convoy)
+
+
+def look_at_plan(workspace: Workspace, store: Store, name: TaskId, convoy: str | None = None) -> OpenPlan:
+    """The same, with a store that is open already."""
+    board = store.board()
+    proposed = read_proposed(board, store, name)
+    if convoy is not None:
+        proposed = replace(proposed, plan=structs.replace(proposed.plan, convoy=convoy))
+    return OpenPlan(proposed, preview_plan(workspace.site, board, proposed.plan, workspace.known), convoy)
+
+
+def record_acceptance(workspace: Workspace, opened: OpenPlan) -> list[Record]:
+    """Adds its tasks; the last record says that it was accepted. Raises PaddockError if the plan is not the newest any
+    more, or was decided about."""
+    known, attempts, proposed = workspace.known, workspace.config.limits.attempts, opened.proposed
+    return workspace.record(
+        lambda board: accept_plan(board, proposed.task, proposed.seq, opened.plan, known, attempts=attempts)
+    )
+
+
 def read_proposed(board: Board, store: Store, name: TaskId) -> ProposedPlan:
     """The newest plan of a task. Raises PaddockError if there is none."""
     task = plan_task(board, name)
@@ -85,7 +124,7 @@ def preview_plan(site: Site, board: Board, plan: Plan, known: Known, *, edited: 
     arranged = arrange(plan, open_tasks(board))
     now = site.clock.now()
     ordered = in_order(arranged.plan.tasks)
-    drafts = add_tasks(board, batch_of(replace(arranged.plan, tasks=tuple(ordered))), known)
+    drafts = add_tasks(board, batch_of(structs.replace(arranged.plan, tasks=tuple(ordered))), known)
     added = [_imagine(draft, draft.event, now) for draft in drafts if isinstance(draft.event, TaskAdded)]
     found = {one.key: _preview_task(site, board, one, task, now) for one, task in zip(ordered, added, strict=True)}
     rows = tuple(found[one.key] for one in arranged.plan.tasks)

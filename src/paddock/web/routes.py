@@ -10,6 +10,7 @@ from paddock.views.fleet.leases import LeasesView
 from paddock.views.fleet.page import FleetDocument
 from paddock.views.insight import InsightView
 from paddock.views.log.records import ToldRecord
+from paddock.views.plan import PlanPreviewView
 from paddock.views.queue.overview import QueueView
 from paddock.views.queue.picture import Picture
 from paddock.views.queue.run_log import RunLogView
@@ -29,6 +30,7 @@ from paddock.web.endpoints import (
     lease_requests,
     live_views,
     log,
+    plans,
     queue_requests,
     recovery_requests,
     setup,
@@ -63,6 +65,7 @@ ENDPOINTS: tuple[Endpoint[Any, Any], ...] = (
     ),
     read("/tasks/{id}/prompt", "What a first turn at a task is told", PromptView, agent_work.read_prompt, NoQuery),
     read("/tasks/{id}/raw", "An agent's output as it is", RawView, agent_work.read_raw_output, agent_work.RawQuery),
+    read("/tasks/{id}/plan", "The plan that a task has made", PlanPreviewView, plans.show, NoQuery),
     read("/tasks/{id}/diff", "What would land with a task", DiffView, agent_work.read_diff, agent_work.DiffQuery),
     read_long(
         "/tasks/{id}/result", "As `paddock results --json`", workflows.ResultsView, workflows.read_result, NoQuery
@@ -137,6 +140,9 @@ ENDPOINTS: tuple[Endpoint[Any, Any], ...] = (
     ask("/tasks/stop", "As `paddock stop`", answers.BulkAnswer, task_requests.stop, task_requests.TasksBody),
     ask("/tasks/cancel", "As `paddock cancel`", answers.BulkAnswer, task_requests.cancel, task_requests.TasksBody),
     ask("/tasks/message", "As `paddock message`", answers.BulkAnswer, task_requests.message, task_requests.MessageBody),
+    ask("/plans", "As `paddock plan`: adds the task that plans", task_requests.AddedView, plans.make, plans.PlanBody),
+    ask("/tasks/{id}/plan/accept", "As `plan --accept`", task_requests.AddedView, plans.accept, plans.AcceptBody),
+    ask("/tasks/{id}/plan/drop", "As `plan --drop`", answers.BulkAnswer, plans.drop, plans.DropBody),
     ask("/tasks/{id}/edit", "As `paddock edit`", answers.BulkAnswer, task_requests.edit, task_requests.EditBody),
     ask(
         "/tasks/{id}/comments",

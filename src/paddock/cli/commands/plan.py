@@ -118,8 +118,9 @@ def _await(workspace: Workspace, name: TaskId) -> None:
 
 def _decide(workspace: Workspace, name: TaskId, convoy: str | None, *, yes: bool, chat: bool, as_json: bool) -> None:
     from paddock.cli import plan_decision
+    from paddock.fleet.plan_preview import open_plan
 
-    opened = plan_decision.open_plan(workspace, name, convoy)
+    opened = open_plan(workspace, name, convoy)
     if yes:
         require_open_plan(workspace.board(), name, opened.proposed.seq)
         if not as_json:
@@ -139,17 +140,19 @@ def _decide(workspace: Workspace, name: TaskId, convoy: str | None, *, yes: bool
 
 def _edit(workspace: Workspace, name: TaskId, convoy: str | None) -> None:
     from paddock.cli import plan_decision
+    from paddock.fleet.plan_preview import open_plan
 
     require_open_plan(workspace.board(), name)
-    opened = plan_decision.edit(workspace, plan_decision.open_plan(workspace, name, convoy))
+    opened = plan_decision.edit(workspace, open_plan(workspace, name, convoy))
     plan_decision.show_plan(opened)
     plan_decision.decide(workspace, opened, chat=False, plan_again=lambda task: _await(workspace, task))
 
 
 def _show(workspace: Workspace, name: TaskId, convoy: str | None, *, chat: bool, as_json: bool) -> None:
     from paddock.cli import plan_decision
+    from paddock.fleet.plan_preview import open_plan
 
-    opened = plan_decision.open_plan(workspace, name, convoy)
+    opened = open_plan(workspace, name, convoy)
     plan_decision.show_plan(opened, as_json=as_json)
     if chat:
         plan_decision.decide(workspace, opened, chat=True, plan_again=lambda task: _await(workspace, task))
