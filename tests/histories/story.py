@@ -201,7 +201,8 @@ def questions() -> Iterator[ev.Draft]:
     """An agent asks twice: it reads messages in the middle of its turn, and ends it with a question."""
     yield draft(ev.BudgetSet("fleet"))
     yield draft(ev.TaskAdded("Choose a parser", "Choose one."), "t10")
-    yield draft(ev.AttemptStarted("claude", BASE, "paddock/t10", host="h", worktree="/w/t10"), "t10", "t10.1")
+    started = ev.AttemptStarted("claude", BASE, "paddock/t10", host="h", worktree="/w/t10", reserved_usd=0.5)
+    yield draft(started, "t10", "t10.1")
     yield draft(ev.TurnStarted(1, session="s-2"), "t10", "t10.1")
     yield draft(ev.QuestionAsked("Which one?"), "t10", "t10.1")
     yield draft(ev.MessageSent("the second"), "t10")

@@ -80,7 +80,7 @@ def detail_of(row: TaskRow, now: float) -> str:
     if row.stuck:
         words.append(row.stuck)
     if row.phase in ("running", "reviewing"):
-        words.append(row.step or row.reason or "starting")
+        words.append((row.reason if row.need == "answer" else row.step) or row.reason or "starting")
     elif row.phase == "queued":
         words.append(f"place {row.place}" if row.place else row.reason)
         words += [f"lands in about {rough_duration(moment(row.eta) - now)}"] if row.eta is not None else []

@@ -34,6 +34,8 @@ def next_steps(sight: Sight, task: Task, lands_at: float | None = None) -> list[
             return [NextStep("ready", "ready", _when_awaited_landed(sight, task))]
         case Phase.READY:
             return [NextStep("running", "an attempt", sight.outlook.reason_of(task) or "when an agent is free")]
+        case Phase.RUNNING if task.question:
+            return [NextStep("approval", "you", task.unblock)]
         case Phase.RUNNING if task.role.only_reads:
             return [NextStep("done", "done", f"when it has given its {_ANSWERS[task.role]}")]
         case Phase.RUNNING if sight.workspace.config.land.approval == "review":

@@ -160,7 +160,7 @@ function Say({page}) {
   const {task} = page;
   const isLive = Boolean(page.transcript?.live);
   const isOver = FINISHED.has(task.phase);
-  const doing = isLive ? `attempt ${task.attempts}, turn ${task.turn}${task.step ? `: ${task.step}` : ""}`
+  const doing = isLive && task.need !== "answer" ? `attempt ${task.attempts}, turn ${task.turn}${task.step ? `: ${task.step}` : ""}`
     : task.reason;
   return html`<div class="say" role="status">${task.need === "answer" ? html`<${Need} of="answer" />`
     : html`<${State} of=${task.phase} />`}
