@@ -8,9 +8,10 @@ import msgspec
 
 from paddock.api import results
 from paddock.api.fleet import Fleet
+from paddock.api.planning import Planning
 from paddock.api.waiting import Until
 
-RESULTS = (results.TaskResult, results.FoundFault, results.Queued, results.Event)
+RESULTS = (results.TaskResult, results.Queued, results.Event)
 INTRO = """\
 `paddock.Fleet` is the fleet of one repository, for Python programs. Each method does what the command of the same name
 does, through the same requests; it prints nothing, and raises `paddock.PaddockError`, which has a `message` and often a
@@ -44,7 +45,7 @@ def lines(made: str) -> Iterator[str]:
         yield from (words, "") if words else ()
     yield from ("## What to wait for", "", _words(Until), "")
     yield from ("## What they return", "")
-    yield "`TaskView`, `ConvoyView` and `StatusView` have the fields that `paddock status --json` prints"
+    yield "Views such as `TaskView` and `FindingView` have the fields that the command prints with `--json`"
     yield "([contracts](../contracts.md#json)), as attributes. The others:"
     for kind in RESULTS:
         yield from ("", f"### `{kind.__name__}`", "", _words(kind), "", "| field | type |", "|---|---|")
@@ -53,7 +54,7 @@ def lines(made: str) -> Iterator[str]:
 
 
 def _methods() -> Iterator[tuple[str, object]]:
-    for name, method in vars(Fleet).items():
+    for name, method in {**vars(Fleet), **vars(Planning)}.items():
         if not name.startswith("_") and inspect.isfunction(method):
             yield name, method
 

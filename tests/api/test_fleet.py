@@ -60,6 +60,28 @@ def test_what_must_pass_goes_with_the_task(yard: Yard) -> None:
         fleet.add("Do it", accept=["make | tee log"])
 
 
+def test_plans_workflows_agents_and_findings_are_there_for_programs(yard: Yard) -> None:
+    task = {"key": "a", "title": "Do a", "brief": "Do it.", "paths": ["a/**"], "size": "small"}
+    plan = {
+        "convoy": "letters",
+        "title": "Letters",
+        "tasks": [task, {**task, "key": "b", "title": "Do b", "after": ["a"]}],
+    }
+    fleet = Fleet(yard.top)
+    planner = fleet.plan(play({"answer": plan}), engine="scripted")
+    assert fleet.run(timeout=PATIENCE_SECONDS) in (True, False)
+    assert [one.key for one in fleet.proposed_plan(planner).tasks] == ["a", "b"]
+    assert fleet.accept_plan(planner, convoy="abc") == ["t2", "t3"]
+    assert [one.convoy for one in fleet.tasks(convoy="abc")] == ["abc", "abc"]
+    with pytest.raises(PaddockError):
+        fleet.drop_plan(planner)
+    assert {"feature", "code-review"} <= set(fleet.workflows())
+    assert (fleet.agents(), fleet.route(paths=["a/**"]).agent, fleet.findings()) == ([], None, [])
+    for wish in (lambda: fleet.waive(["f1"]), lambda: fleet.comment("t2", "a:1", "hm"), lambda: fleet.revert("t2")):
+        with pytest.raises(PaddockError):
+            wish()
+
+
 def test_a_refusal_is_raised_with_what_to_do(yard: Yard) -> None:
     fleet = Fleet(yard.top)
     fleet.add("Do it")

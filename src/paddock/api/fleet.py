@@ -23,7 +23,8 @@ from types import TracebackType
 from typing import Self
 
 from paddock.api.access import Access
-from paddock.api.results import Event, FoundFault, Queued, TaskResult, tell_event, tell_finding, tell_result
+from paddock.api.planning import Planning
+from paddock.api.results import Event, Queued, TaskResult, tell_event, tell_result
 from paddock.api.waiting import Until, follow_log, wait_for
 from paddock.core.board import Board
 from paddock.core.errors import Misuse, PaddockError
@@ -44,6 +45,7 @@ from paddock.core.intent.tasks import (
 from paddock.core.plaintext import defuse
 from paddock.core.tasks.needs import needs_of
 from paddock.core.tasks.task import Phase
+from paddock.core.tasks.vocabulary import Role
 from paddock.fleet.workspace import Workspace
 from paddock.store.protocol import Decide, Query
 from paddock.views.status import StatusView
@@ -53,7 +55,7 @@ Tasks = str | Iterable[str]
 """One task (`"t3"`) or several."""
 
 
-class Fleet:
+class Fleet(Planning):
     """`repo` is a folder inside the repository. `settings` are `key=value` words that win over its `paddock.toml`.
 
     Inside an attempt it has the rights of that attempt's agent, as every `paddock` command has there.
@@ -129,12 +131,6 @@ class Fleet:
         answers = {name: event.text for name, event in events.items() if isinstance(event, ReportGiven)}
         return [tell_result(task, answers.get(task.id)) for task in found]
 
-    def findings(self, task: str | None = None) -> list[FoundFault]:
-        """What reviewers and checks hold against changes, of one task or of all."""
-        reviews = self._access.open("status" if task is None else "show", [task] if task else ()).board().reviews
-        found = reviews.findings.values() if task is None else reviews.findings_of(parse_task(task))
-        return [tell_finding(one) for one in found]
-
     def diff(self, task: str, *, own: bool = False) -> str:
         """The patch from main to what main would become; with `own`, what its agent did since it started."""
         from paddock.fleet.landing.preview import preview
@@ -176,11 +172,14 @@ class Fleet:
         priority: int = 0,
         paths: Iterable[str] = (),
         attempts: int | None = None,
+        labels: Iterable[str] = (),
+        inputs: Iterable[str] = (),
+        role: str = "work",
         accept: Iterable[str] = (),
         accept_files: Mapping[str, str] | None = None,
     ) -> str:
-        """One task; returns its id. `accept` are commands that must pass with `accept_files`, texts by path, laid over
-        its change."""
+        """One task; returns its id. `inputs` are tasks whose results it is told; `role` is work, review, plan or
+        report; `accept` are commands that must pass with `accept_files`, texts by path, laid over its change."""
         workspace = self._access.open("add")
         spec = TaskSpec(
             brief=brief,
@@ -192,6 +191,9 @@ class Fleet:
             paths=tuple(paths),
             attempts=workspace.config.limits.attempts if attempts is None else attempts,
             kind=kind,
+            labels=tuple(labels),
+            inputs=tuple(inputs),
+            role=_role(role),
             accept=make_acceptance(accept, accept_files or {}),
         )
         return _added(workspace, Batch((spec,), convoy))[0]
@@ -246,6 +248,12 @@ class Fleet:
         """Its agent tries again, with the message."""
         name = parse_task(task)
         self._record("reject", lambda board: reject_task(board, name, message, head))
+
+    def revert(self, change: str, message: str = "") -> str:
+        """Queues the reverse of a landed task or branch, approved; returns the branch it is on."""
+        from paddock.fleet.landing.reverts import revert
+
+        return revert(self._access.open("revert"), change, message).branch
 
     # -- the fleet ------------------------------------------------------------------------------------------
 
@@ -332,6 +340,13 @@ def _phase(word: str) -> Phase:
         return Phase(word)
     except ValueError:
         raise Misuse(f"`{word}` is not a phase", f"phases are {', '.join(Phase)}") from None
+
+
+def _role(word: str) -> Role:
+    try:
+        return Role(word)
+    except ValueError:
+        raise Misuse(f"`{word}` is not a role", f"roles are {', '.join(Role)}") from None
 
 
 def _added(workspace: Workspace, batch: Batch) -> list[str]:

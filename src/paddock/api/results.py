@@ -5,10 +5,8 @@ from typing import Any
 import msgspec
 
 from paddock.core.events import Record
-from paddock.core.review.model import Finding
 from paddock.core.tasks.needs import need_of
 from paddock.core.tasks.task import Task
-from paddock.views.document import iso
 from paddock.views.log.records import view_record
 
 
@@ -22,22 +20,6 @@ class Event(msgspec.Struct, frozen=True):
     task: str | None
     attempt: str | None
     body: dict[str, Any]
-
-
-class FoundFault(msgspec.Struct, frozen=True):
-    """A finding: what somebody holds against a task's change. `path` is empty for the change as a whole."""
-
-    id: str
-    task: str
-    severity: str
-    claim: str
-    path: str
-    line: int
-    status: str
-    blocking: bool
-    by: tuple[str, ...]
-    head: str
-    at: str
 
 
 class TaskResult(msgspec.Struct, frozen=True):
@@ -68,22 +50,6 @@ def tell_event(record: Record) -> Event:
     shown = view_record(record)
     body = msgspec.json.decode(bytes(shown.body), type=dict[str, Any])
     return Event(shown.seq, shown.at, shown.actor, shown.kind, shown.task, shown.attempt, body)
-
-
-def tell_finding(found: Finding) -> FoundFault:
-    return FoundFault(
-        id=found.id,
-        task=found.task,
-        severity=found.severity.value,
-        claim=found.claim,
-        path=found.path,
-        line=found.line,
-        status=found.status.value,
-        blocking=found.blocking,
-        by=found.by,
-        head=found.head,
-        at=iso(found.at),
-    )
 
 
 def tell_result(task: Task, answer: str | None) -> TaskResult:

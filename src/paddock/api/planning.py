@@ -1,0 +1,153 @@
+"""What `paddock.Fleet` does before there are tasks, and about them: plans, workflows, agents, findings, comments."""
+
+from collections.abc import Iterable, Mapping
+from contextlib import closing
+
+import msgspec
+
+from paddock.api.access import Access
+from paddock.core.events import PlanAccepted, TaskAdded
+from paddock.core.ids import parse_task
+from paddock.views.findings import FindingView
+from paddock.views.fleet.agents import AgentRow, RouteView
+from paddock.views.plan import PlanPreviewView
+
+
+class Planning:
+    """The part of `Fleet` that plans and judges."""
+
+    _access: Access
+
+    def plan(
+        self,
+        goal: str,
+        *,
+        paths: Iterable[str] = (),
+        agent: str | None = None,
+        engine: str | None = None,
+        max_tasks: int = 0,
+    ) -> str:
+        """Adds a task that makes a plan of the goal; returns its id. Wait for it, look at its `proposed_plan`, then
+        `accept_plan` or `drop_plan`; `message` asks for another one."""
+        from paddock.core.intent.plan import PlanRequest, request_plan
+
+        workspace = self._access.open("plan")
+        request, known = PlanRequest(goal, tuple(paths), agent, engine, max_tasks), workspace.known
+        [record] = workspace.record(lambda board: request_plan(board, request, known))
+        return str(record.task)
+
+    def proposed_plan(self, task: str) -> PlanPreviewView:
+        """The newest plan of a task that plans, with who would do what and what it may take and cost."""
+        from paddock.fleet.plan_preview import preview_plan, read_proposed
+        from paddock.views.plan import view_preview
+
+        workspace = self._access.open("plan")
+        with closing(workspace.read()) as store:
+            board = store.board()
+            proposed = read_proposed(board, store, parse_task(task))
+            return view_preview(proposed, preview_plan(workspace.site, board, proposed.plan, workspace.known))
+
+    def accept_plan(self, task: str, *, convoy: str | None = None) -> list[str]:
+        """Adds the tasks of the newest plan; returns their ids."""
+        from paddock.core.intent.plan import accept_plan
+        from paddock.fleet.plan_preview import preview_plan, read_proposed
+
+        workspace = self._access.open("plan")
+        known, attempts = workspace.known, workspace.config.limits.attempts
+        with closing(workspace.read()) as store:
+            board = store.board()
+            proposed = read_proposed(board, store, parse_task(task))
+            wanted = proposed.plan if convoy is None else msgspec.structs.replace(proposed.plan, convoy=convoy)
+            plan = preview_plan(workspace.site, board, wanted, known).arranged.plan
+        records = workspace.record(
+            lambda board: accept_plan(board, proposed.task, proposed.seq, plan, known, attempts=attempts)
+        )
+        accepted = records[-1].event
+        assert isinstance(accepted, PlanAccepted)
+        return list(accepted.tasks)
+
+    def drop_plan(self, task: str, reason: str = "") -> None:
+        from paddock.core.intent.plan import drop_plan, require_open_plan
+
+        name = parse_task(task)
+        self._access.open("plan").record(
+            lambda board: drop_plan(board, name, require_open_plan(board, name).answer_seq, reason)
+        )
+
+    def workflows(self) -> list[str]:
+        """The names of the workflows of this repository and those that Paddock ships."""
+        from paddock.config.workflows import list_workflows
+
+        return [file.name for file in list_workflows(self._access.open("workflow list").top)]
+
+    def run_workflow(
+        self,
+        name: str,
+        variables: Mapping[str, str] | None = None,
+        *,
+        convoy: str | None = None,
+        engine: str | None = None,
+    ) -> list[str]:
+        """Adds the tasks of a workflow as a convoy; returns their ids."""
+        from paddock.config.workflows import find_workflow, parse_workflow
+        from paddock.fleet.workflows import RunOrder, run_workflow
+
+        workspace = self._access.open("workflow run")
+        workflow = parse_workflow(find_workflow(workspace.top, name))
+        records = run_workflow(workspace, RunOrder(workflow, variables or {}, convoy, engine))
+        return [str(record.task) for record in records if isinstance(record.event, TaskAdded)]
+
+    def agents(self) -> list[AgentRow]:
+        """Who there is to do the work, and what reviewers are worth."""
+        from paddock.views.fleet.agents import view_agents
+
+        workspace = self._access.open("agents")
+        return view_agents(workspace.load(), workspace.board().reviews.reviewers)
+
+    def route(self, *, paths: Iterable[str] = (), kind: str | None = None, labels: Iterable[str] = ()) -> RouteView:
+        """Which agent such a task would get, and why."""
+        from paddock.core.intent.tasks import TaskSpec, choose_agent_for
+        from paddock.core.routing import WORKER
+        from paddock.views.fleet.agents import view_route
+
+        workspace = self._access.open("route")
+        spec = TaskSpec("anything", paths=tuple(paths), kind=kind, labels=tuple(labels))
+        return view_route(choose_agent_for(workspace.board(), spec, workspace.known, WORKER))
+
+    def findings(self, task: str | None = None) -> list[FindingView]:
+        """What reviewers and checks hold against changes, of one task or of all, with those that are settled."""
+        from paddock.fleet.review.claims import read_claim
+        from paddock.views.findings import view_finding
+
+        workspace = self._access.open("findings")
+        with closing(workspace.read()) as store:
+            board = store.board()
+            known = board.reviews
+            found = known.findings_of(board.task(parse_task(task)).id) if task is not None else known.findings.values()
+            return [view_finding(one, read_claim(store, one)) for one in found]
+
+    def waive(self, findings: Iterable[str], why: str = "") -> None:
+        """The findings (`f3`) no longer keep a change from landing."""
+        from paddock.core.intent.findings import waive_findings
+
+        workspace, names = self._access.open("findings waive"), list(findings)
+        workspace.record(lambda board: waive_findings(board, names, workspace.author.name, why))
+
+    def comment(self, task: str, place: str, text: str) -> None:
+        """Notes a comment on a line, such as `src/x.py:41`; `send_comments` sends all of them together."""
+        from paddock.core.intent.drafted_comments import draft_comment
+        from paddock.fleet.line_comments import comment_at
+
+        workspace, name = self._access.open("comment"), parse_task(task)
+        comment = comment_at(workspace.site, workspace.board().task(name), place, text)
+        workspace.record(lambda board: draft_comment(board, name, comment))
+
+    def send_comments(self, task: str, message: str = "", *, reject: bool = False) -> None:
+        """As one message to the task's agent; with `reject`, the change is rejected with them."""
+        from paddock.core.intent.drafted_comments import send_comments
+        from paddock.fleet.line_comments import read_drafted
+
+        workspace, name = self._access.open("comment"), parse_task(task)
+        with closing(workspace.read()) as store:
+            drafted = read_drafted(store, store.board().task(name))
+        workspace.record(lambda board: send_comments(board, name, drafted, message=message, rejects=reject))
