@@ -106,6 +106,7 @@ def test_show_is_the_same_task_with_its_brief(delivered: Cli) -> None:
         "approval": None,
         "accept": None,
         "answer": "",
+        "question": "",
     }
     assert shown.pop("settings_changed") == {}
     assert (shown.pop("reverted"), shown.pop("comments")) == (None, 0)

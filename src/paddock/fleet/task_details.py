@@ -12,7 +12,7 @@ from paddock.core.tasks.results import result_words
 from paddock.core.tasks.task import Attempt, Phase, Task
 from paddock.fleet.acceptance import read_acceptance
 from paddock.fleet.attempts.evidence import Evidence, gather
-from paddock.fleet.attempts.prompts import read_brief
+from paddock.fleet.attempts.prompts import read_brief, read_question
 from paddock.fleet.landing.ci_output import last_lines
 from paddock.fleet.results import read_answer
 from paddock.fleet.workspace import Workspace
@@ -40,7 +40,8 @@ class FailedCi:
 class TaskDetails:
     """`works`, `stopped` and `settings` go by attempt; `stopped` tells who asked for its end, and the words given with
     it, `settings` how the configuration changed while it ran. `accept` is not for workers to see.
-    `answer` is what a task that only reads came to, in words."""
+    `answer` is what a task that only reads came to, in words; `question` is what its agent asks and nobody has
+    answered."""
 
     task: Task
     brief: str
@@ -53,6 +54,7 @@ class TaskDetails:
     accept: Acceptance | None = None
     answer: str = ""
     reverted: "Reversion | None" = None
+    question: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +69,7 @@ def look_into(workspace: Workspace, board: Board, task: Task) -> TaskDetails:
     """A missing engine, folder or commit does not hide the rest."""
     failed = failed_run(board, task)
     with closing(workspace.read()) as store:
-        brief = read_brief(store, task)
+        brief, question = read_brief(store, task), read_question(store, task)
         answer = result_words(read_answer(store.records, task)) if task.role.only_reads else ""
         accept = read_acceptance(store, task) if workspace.worker is None else None
     return TaskDetails(
@@ -82,6 +84,7 @@ def look_into(workspace: Workspace, board: Board, task: Task) -> TaskDetails:
         accept,
         answer,
         _reversion_of(board, task),
+        question,
     )
 
 

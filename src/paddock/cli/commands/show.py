@@ -102,6 +102,8 @@ def _lines(details: TaskDetails) -> list[str]:
             lines.append(f"  {name:<9} {cut(value, 140)}")
     if details.accept is not None:
         lines += _acceptance_lines(details.accept)
+    if details.question:
+        lines += ["", paint("question", bold=True), *(f"  {cut(line, 400)}" for line in details.question.splitlines())]
     lines += ["", paint("brief", bold=True), *(f"  {cut(line, 400)}" for line in details.brief.splitlines())]
     return lines
 

@@ -43,6 +43,7 @@ def view_details(details: TaskDetails) -> dict[str, object]:
         **view,
         brief=details.brief,
         answer=details.answer,
+        question=details.question,
         dependents=details.dependents,
         failed_ci=details.failed_ci,
         work={name: _view_work(work, details.stopped.get(name, "")) for name, work in details.works.items()},
