@@ -67,10 +67,12 @@ def declare_noop(board: Board, worker: Worker | None, reason: str) -> list[ev.Dr
 
 def _own_attempt(board: Board, worker: Worker | None, command: str) -> tuple[Task, Attempt]:
     if worker is None or worker.is_run:
-        raise Misuse(
-            f"`paddock {command}` is for agents, inside their attempt",
-            'people send messages: `paddock message t3 "…"`',
+        hint = (
+            'people send messages: `paddock message t3 "…"`'
+            if command == "ask"
+            else "people cancel: `paddock cancel t3`"
         )
+        raise Misuse(f"`paddock {command}` is for agents, inside their attempt", hint)
     task = board.task(task_of(AttemptId(worker.attempt)))
     live = task.live_attempt
     if live is None or live.id != worker.attempt:
