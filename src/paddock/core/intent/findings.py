@@ -38,7 +38,7 @@ def find_finding(board: Board, said: str) -> Finding:
     if found is None:
         newest = board.reviews.next_finding - 1
         told = f"the newest is `f{newest}`" if newest else "there are none"
-        raise NotFound(f"there is no finding `{name}`: {told}", "`paddock findings --all` lists them")
+        raise NotFound(f"there is no finding `{name}`: {told}", "`paddock findings list --all` lists them")
     return found
 
 

@@ -12,6 +12,7 @@ from paddock.core.board import Board
 from paddock.core.events import Draft, MessageSent, TaskBlocked
 from paddock.core.ids import TaskId
 from paddock.core.merge.model import Decided, Ending
+from paddock.core.review.confirmation import confirmed_by_ci
 from paddock.core.tasks.landing import unchanged_since, why_sent_back
 from paddock.core.tasks.task import Phase
 from paddock.fleet.checkpoints import checkpoint
@@ -43,8 +44,21 @@ class SentBack:
             if decided.outcome not in (Ending.CONFLICTED, Ending.REJECTED):
                 continue
             task = board.tasks.get(TaskId(decided.id))
-            if task is not None and task.phase is Phase.BLOCKED and decided.head == task.head:
+            if task is None or decided.head != task.head:
+                continue
+            await self._credit_reviewers(task.id, decided)
+            if task.phase is Phase.BLOCKED:
                 await self._send(task.id, decided)
+
+    async def _credit_reviewers(self, task: TaskId, decided: Decided) -> None:
+        """What CI fails at may have been found before."""
+        if not decided.runs or not self.ledger.board.reviews.findings_of(task):
+            return
+        run = decided.runs[-1]
+        output = await asyncio.to_thread(last_lines, self.site, run)
+        told = partial(confirmed_by_ci, task=task, head=decided.head, output=output, run=run)
+        if told(self.ledger.board):
+            await self.ledger.record(lambda board: [Draft(event, task=task) for event in told(board)])
 
     async def _send(self, task: TaskId, decided: Decided) -> None:
         if _sent_so_far(self.ledger, task) >= MOST_FOLLOWUPS:
