@@ -181,7 +181,7 @@ def test_in_a_folder_that_is_gone(tmp_path: Path) -> None:
         (b"- [x]\n", ("task 1: it is neither text nor a table", "docs/how-to/convoys.md")),
         (b"- x\n- brief: y\n  priority: high\n", ("`priority` is not a whole number", "`priority: 2`")),
         (b"- x\n- brief: y\n  after: 7.5\n", ("`after` is not a list of strings", "`after: [a, b]`")),
-        (b"- x\n- brief: y\n  colour: red\n", ("task 2: there is no field `colour`", "known: after")),
+        (b"- x\n- brief: y\n  colour: red\n", ("task 2: there is no field `colour`", "known: accept, after")),
         (b"- x\n- brief: '  '\n", ("is empty", "say in a sentence")),
         (b'- x\n- brief: y\n  title: "a\\e[2Jb"\n', ("control character U+001B", "printable text")),
         (b"- x\n- brief: \xff\n", (":2: byte 14 is not UTF-8", "save it as UTF-8")),

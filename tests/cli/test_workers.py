@@ -28,6 +28,11 @@ ARGUMENTS = {
     "agents show": ("x",),
     "agents new": ("x",),
     "config show": (),
+    "findings confirm": ("f1",),
+    "findings file": ("f1",),
+    "findings waive": ("f1",),
+    "workflow run": ("feature",),
+    "workflow show": ("feature",),
 }
 
 

@@ -57,7 +57,7 @@ def findings_command() -> None:
 @click.pass_context
 def list_command(ctx: click.Context, names: tuple[str, ...], show_all: bool, form: str, as_json: bool) -> None:
     """List open findings: all of them, those of some tasks, or single ones in full."""
-    workspace = open_workspace(ctx, "findings")
+    workspace = open_workspace(ctx)
     if as_json and form == "sarif":
         raise Misuse("--json and --format sarif cannot be used together", "SARIF is JSON already")
     rows = _find(workspace, names, show_all=show_all or bool(names) or form == "sarif")
