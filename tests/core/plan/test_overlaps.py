@@ -1,10 +1,12 @@
 """Tasks that may change the same files: who comes first, and what is left for a person to see."""
 
 from hypothesis import given
+from hypothesis import strategies as st
 
 from paddock.core.ids import TaskId
+from paddock.core.leases.globs import globs_overlap
 from paddock.core.plan.checks import find_cycle
-from paddock.core.plan.overlaps import AddedOrder, OpenTask, Overlap, arrange_plan, find_overlaps, shared_path
+from paddock.core.plan.overlaps import AddedOrder, OpenTask, Overlap, arrange_plan, shared_path, take_as_it_is
 from paddock.core.plan.plan import Plan, PlannedTask
 from tests.core.plan.plans import plans
 
@@ -64,7 +66,17 @@ def test_open_tasks_with_the_same_paths_are_flagged_unless_waited_for() -> None:
 
 
 def test_a_persons_edit_is_only_flagged() -> None:
-    assert find_overlaps(plan(task("a", "x"), task("b", "x"))) == [Overlap("b", "a", "x")]
+    assert take_as_it_is(plan(task("a", "x"), task("b", "x"))).overlaps == (Overlap("b", "a", "x"),)
+
+
+_GLOBS = st.lists(
+    st.sampled_from(["src", "SRC", "a.py", "*", "**", "a*", "?x", "[ab]", "{a,b}", "", ".", "docs"]), min_size=1
+)
+
+
+@given(_GLOBS.map("/".join), _GLOBS.map("/".join))
+def test_a_look_at_how_two_globs_begin_decides_nothing_else(first: str, second: str) -> None:
+    assert bool(shared_path((first,), (second,))) is globs_overlap(first, second)
 
 
 @given(plans())

@@ -15,12 +15,13 @@ from paddock.core.plan.plan import MOST_TASKS, Plan, PlanLimits, PlannedTask, Si
 from paddock.core.wording import check_brief, check_known, check_labels, check_name, check_title, nearest
 
 PATH_CHARS = 200
-ALL_PATHS_CHARS = 16_000
-"""In the whole plan: each pair of paths is compared."""
-MOST_ALTERNATIVES = 16
+ALL_PATHS_EFFORT = 25_000
+"""Of the whole plan: each pair of paths is compared, which then takes two seconds at most."""
+MOST_ALTERNATIVES, MOST_WILDCARDS = 8, 6
 
 _COMMAND = 'a command is a list of words, such as ["pytest", "-q"]'
 _CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]")
+_STARS = re.compile(r"[*?]+")
 _PLACE = re.compile(r"^(?P<what>.*?)(?: - at `\$(?P<place>[^`]*)`)?$", re.DOTALL)
 _TYPES = {"str": "text", "array": "a list", "object": "an object", "int": "a number", "float": "a number"}
 _TYPE = re.compile(r"`(str|array|object|int|float)(?P<null> \| null)?`")
@@ -153,8 +154,10 @@ def _wrong_with(path: str) -> str:
         return "has `..` in it; paths stay inside the repository"
     if ".git" in parts:
         return "is inside of git's own directory, which no task may change"
-    if path.count("{") > 1 or path.count(",") > MOST_ALTERNATIVES:
+    if path.count("{") > 1 or path.count(",") >= MOST_ALTERNATIVES:
         return "has too many alternatives; write them as several paths"
+    if len(_STARS.findall(path)) + path.count("[") > MOST_WILDCARDS:
+        return f"has more than {MOST_WILDCARDS} wildcards; use a simpler glob"
     return ""
 
 
@@ -221,9 +224,10 @@ def find_cycle(after: Mapping[str, Sequence[str]]) -> list[str]:
 
 
 def _check_extent(tasks: Sequence[PlannedTask]) -> Iterator[str]:
-    total = sum(len(path) for task in tasks for path in task.paths)
-    if total > ALL_PATHS_CHARS:
-        yield f"tasks: their paths have {total:,} characters in all; at most {ALL_PATHS_CHARS:,} are allowed: use globs"
+    """To compare a path takes as long as it has characters, times its wildcards and alternatives."""
+    paths = [path for task in tasks for path in task.paths]
+    if sum(len(path) * (1 + path.count(",") + len(_STARS.findall(path))) for path in paths) > ALL_PATHS_EFFORT:
+        yield f"tasks: their {len(paths)} paths are too many or too long to compare; name folders, as in `src/api/**`"
 
 
 def _complaints(place: str, check: Callable[[], None]) -> Iterator[str]:

@@ -6,7 +6,8 @@ a task that waits for nothing keeps its place in the list; so no dependency that
 without paths may change anything: it is flagged, because to make it wait for all others would be a guess.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from msgspec.structs import replace
@@ -14,6 +15,10 @@ from msgspec.structs import replace
 from paddock.core.ids import TaskId
 from paddock.core.leases.globs import globs_overlap
 from paddock.core.plan.plan import Plan, PlannedTask
+
+_EMPTY = frozenset({"", "."})
+"""Segments that stand for none."""
+_WILD = re.compile(r"[*?\[{\\]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,37 +73,54 @@ def arrange_plan(plan: Plan, others: Iterable[OpenTask] = ()) -> ArrangedPlan:
         more.setdefault(one.task, []).append(one.after)
     tasks = tuple(replace(task, after=(*task.after, *more.get(task.key, ()))) for task in plan.tasks)
     arranged = replace(plan, tasks=tasks)
-    return ArrangedPlan(arranged, tuple(added), tuple(find_overlaps(arranged, others)))
+    return ArrangedPlan(arranged, tuple(added), (*_pathless(arranged, before), *_with_others(arranged, before, others)))
 
 
 def take_as_it_is(plan: Plan, others: Iterable[OpenTask] = ()) -> ArrangedPlan:
     """The plan with the order that a person gave it: what overlaps is flagged."""
-    return ArrangedPlan(plan, overlaps=tuple(find_overlaps(plan, others)))
-
-
-def find_overlaps(plan: Plan, others: Iterable[OpenTask] = ()) -> list[Overlap]:
-    """What is left without an order."""
     before: dict[str, set[str]] = {}
     for task in in_order(plan.tasks):
         before[task.key] = _before(task, before)
-    found: list[Overlap] = []
-    for place, task in enumerate(plan.tasks):
-        apart = [one for one in plan.tasks if one is not task and not _are_ordered(task.key, one.key, before)]
-        if not task.paths and apart:
-            found.append(Overlap(task.key))
-        for earlier in plan.tasks[:place]:
-            if earlier in apart and (shared := shared_path(earlier.paths, task.paths)):
-                found.append(Overlap(task.key, earlier.key, shared))
+    found = [
+        Overlap(task.key, earlier.key, shared)
+        for place, task in enumerate(plan.tasks)
+        for earlier in plan.tasks[:place]
+        if not _are_ordered(task.key, earlier.key, before) and (shared := shared_path(earlier.paths, task.paths))
+    ]
+    return ArrangedPlan(plan, (), (*found, *_pathless(plan, before), *_with_others(plan, before, others)))
+
+
+def _pathless(plan: Plan, before: Mapping[str, set[str]]) -> Iterator[Overlap]:
+    """Tasks that may change anything while others work."""
+    for task in plan.tasks:
+        if not task.paths and any(
+            one is not task and not _are_ordered(task.key, one.key, before) for one in plan.tasks
+        ):
+            yield Overlap(task.key)
+
+
+def _with_others(plan: Plan, before: Mapping[str, set[str]], others: Iterable[OpenTask]) -> Iterator[Overlap]:
     for other in others:
         for task in plan.tasks:
             if other.id not in before[task.key] and (shared := shared_path(other.paths, task.paths)):
-                found.append(Overlap(task.key, other.id, shared))
-    return found
+                yield Overlap(task.key, other.id, shared)
 
 
 def shared_path(first: Sequence[str], second: Sequence[str]) -> str:
     """A glob of the second that overlaps with one of the first; empty if none does."""
-    return next((path for path in second for other in first if globs_overlap(other, path)), "")
+    return next((path for path in second for other in first if _may_overlap(other, path)), "")
+
+
+def _may_overlap(first: str, second: str) -> bool:
+    """As `globs_overlap`, which a look at how both begin often spares."""
+    return not _begin_differently(first, second) and globs_overlap(first, second)
+
+
+def _begin_differently(first: str, second: str) -> bool:
+    if not (first.isascii() and second.isascii()) or not _EMPTY.isdisjoint(f"{first}/{second}".split("/")):
+        return False
+    one, other = (_WILD.split(path, maxsplit=1)[0].lower() for path in (first, second))
+    return not one.startswith(other) and not other.startswith(one)
 
 
 def in_order(tasks: Sequence[PlannedTask]) -> list[PlannedTask]:
