@@ -200,7 +200,7 @@ entries = st.fixed_dictionaries(
 @st.composite
 def reviewers(draw: st.DrawFn) -> Reviewer | None:
     """Any behaviour: sensible, contradictory, silent, or off its head."""
-    manner = draw(st.sampled_from(["sound", "sound", "sound", "none", "prose", "wrong head", "forgets"]))
+    manner = draw(st.sampled_from(["sound", "sound", "sound", "none", "prose", "wrong head", "forgets", "repeats"]))
     if manner == "none":
         return None
     lists = draw(st.lists(st.lists(entries, max_size=3), min_size=1, max_size=3))
@@ -214,7 +214,8 @@ def reviewers(draw: st.DrawFn) -> Reviewer | None:
         found = lists[(calls[0] - 1) % len(lists)]
         ruled = [{"id": name, "now": rulings[n % len(rulings)]} for n, name in enumerate(earlier)]
         seen = "0" * 40 if manner == "wrong head" else head
-        return json.dumps({"head": seen, "findings": found, "earlier": [] if manner == "forgets" else ruled})
+        times = {"forgets": 0, "repeats": 2}.get(manner, 1)
+        return json.dumps({"head": seen, "findings": found * max(times, 1), "earlier": ruled * times})
 
     return answer
 

@@ -51,9 +51,9 @@ def read_review(text: str, head: str, open_findings: Collection[str] = ()) -> Re
     found = find_object(text)
     if isinstance(found, Unusable):
         return found
-    seen = found.get("head")
-    if not isinstance(seen, str) or len(seen) < _SHORTEST_HEAD or not head.startswith(seen.strip().lower()):
-        return Unusable(f"`head` is {_shown(seen)}, but the version to review is {head}: look at that one")
+    if not _names(found.get("head"), head):
+        said = _shown(found.get("head"))
+        return Unusable(f"`head` is {said}, but the version to review is {head}: look at that one")
     listed = found.get("findings")
     if not isinstance(listed, list):
         return Unusable("`findings` is not a list; an empty one says that there is nothing to find")
@@ -118,15 +118,25 @@ def _claim(entry: Any, number: int) -> Claim | Unusable:
     )
 
 
+def _names(said: Any, head: str) -> bool:
+    """Whether what was said is this version, or the beginning of its name."""
+    name = said.strip().lower() if isinstance(said, str) else ""
+    return len(name) >= _SHORTEST_HEAD and head.startswith(name)
+
+
 def _rulings(entries: Any) -> list[Ruling] | Unusable:
+    """One for each finding: who says two things of one has not decided."""
     if not isinstance(entries, list):
         return Unusable("`earlier` is not a list")
-    rulings = []
+    rulings: dict[str, Ruling] = {}
     for entry in entries:
         if not isinstance(entry, dict) or entry.get("now") not in _NOW or not isinstance(entry.get("id"), str):
             return Unusable(f"{_shown(entry)} in `earlier` needs an `id`, and `now`: {', '.join(_NOW)}")
-        rulings.append(Ruling(entry["id"], entry["now"], _text(entry.get("why"), _CLAIM_CHARS)))
-    return rulings
+        ruling = Ruling(entry["id"].strip().lower(), entry["now"], _text(entry.get("why"), _CLAIM_CHARS))
+        first = rulings.setdefault(ruling.id, ruling)
+        if first.now != ruling.now:
+            return Unusable(f"`earlier` says both {first.now} and {ruling.now} of {printable(ruling.id, 40)}")
+    return list(rulings.values())
 
 
 def tidy_path(said: Any) -> str:
