@@ -93,9 +93,8 @@ class Fleet(Planning):
         among = set(_members(board, convoy)) if convoy is not None else None
         tell_lost_work(workspace, board)
         outlook = look_around(workspace, board, time.time())
-        return view_status(
-            board, outlook, needy=needs_of(board, among), notices=find_notices(board, outlook), convoy=convoy
-        )
+        needy, notices = needs_of(board, among), find_notices(board, outlook)
+        return view_status(workspace, board, outlook, needy=needy, notices=notices, convoy=convoy)
 
     def tasks(self, *, phase: str | None = None, convoy: str | None = None) -> list[TaskView]:
         """All tasks, or those in a phase or of a convoy, oldest first."""
@@ -103,11 +102,11 @@ class Fleet(Planning):
         wanted = _phase(phase) if phase is not None else None
         names = _members(board, convoy) if convoy is not None else list(board.tasks)
         found = (board.tasks[name] for name in names)
-        return [view_task(task) for task in found if wanted in (None, task.phase)]
+        return [view_task(task, board) for task in found if wanted in (None, task.phase)]
 
     def task(self, task: str) -> TaskView:
         board = self._access.open("show", [task]).board()
-        return view_task(board.task(parse_task(task)))
+        return view_task(board.task(parse_task(task)), board)
 
     def brief(self, task: str) -> str:
         """What the task says is to be done."""
@@ -278,7 +277,7 @@ class Fleet(Planning):
         except ValueError:
             raise Misuse(f"`{until}` is nothing to wait for", "use `settled` or `finished`") from None
         board = wait_for(workspace, names, wanted, timeout)
-        return [view_task(board.task(name)) for name in names]
+        return [view_task(board.task(name), board) for name in names]
 
     def run(self, *, only: Tasks = (), max_agents: int | None = None, timeout: float | None = None) -> bool:
         """Runs agents until nothing is left to do, as `paddock run --until-idle` does, in a process of its own.

@@ -2,12 +2,14 @@
 
 from collections.abc import Mapping, Sequence
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from paddock.core.board import Board
 from paddock.core.events import Acceptance, StopRequested, TaskApproved
 from paddock.core.intent.reverts import reverted_by
 from paddock.core.merge.model import Ending, Queue, Result
+from paddock.core.review.events import Claim
+from paddock.core.review.model import Finding, TaskReview
 from paddock.core.tasks.results import result_words
 from paddock.core.tasks.task import Attempt, Phase, Task
 from paddock.fleet.acceptance import read_acceptance
@@ -15,6 +17,7 @@ from paddock.fleet.attempts.evidence import Evidence, gather
 from paddock.fleet.attempts.prompts import read_brief, read_question
 from paddock.fleet.landing.ci_output import last_lines
 from paddock.fleet.results import read_answer
+from paddock.fleet.review.claims import read_claim
 from paddock.fleet.workspace import Workspace
 from paddock.store.protocol import Query
 
@@ -54,6 +57,8 @@ class TaskDetails:
     accept: Acceptance | None = None
     answer: str = ""
     reverted: "Reversion | None" = None
+    findings: Sequence[tuple[Finding, Claim]] = ()
+    review: TaskReview = field(default_factory=TaskReview)
     question: str = ""
 
 
@@ -72,6 +77,7 @@ def look_into(workspace: Workspace, board: Board, task: Task) -> TaskDetails:
         brief, question = read_brief(store, task), read_question(store, task)
         answer = result_words(read_answer(store.records, task)) if task.role.only_reads else ""
         accept = read_acceptance(store, task) if workspace.worker is None else None
+        findings = [(one, read_claim(store, one)) for one in board.reviews.findings_of(task.id)]
     return TaskDetails(
         task,
         brief,
@@ -84,6 +90,8 @@ def look_into(workspace: Workspace, board: Board, task: Task) -> TaskDetails:
         accept,
         answer,
         _reversion_of(board, task),
+        findings,
+        board.reviews.of(task.id),
         question,
     )
 

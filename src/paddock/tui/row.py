@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from rich.text import Text
 
 from paddock.core.durations import rough_duration
+from paddock.core.review.open_count import findings_words
 from paddock.tui.order import moment
 from paddock.tui.style import badge_of, fit, fit_right
 from paddock.views.board.rows import TaskRow
@@ -79,8 +80,14 @@ def detail_of(row: TaskRow, now: float) -> str:
     words = [f"{row.inbox} unread"] if row.inbox else []
     if row.stuck:
         words.append(row.stuck)
-    if row.phase in ("running", "reviewing"):
-        words.append((row.reason if row.need == "answer" else row.step) or row.reason or "starting")
+    if row.open_findings:
+        words.append(findings_words(row.open_findings, row.blocking_findings))
+    if row.need == "answer":
+        words.append(row.reason)
+    elif row.phase == "reviewing":
+        words += [row.reason, row.step]
+    elif row.phase == "running":
+        words.append(row.step or row.reason or "starting")
     elif row.phase == "queued":
         words.append(f"place {row.place}" if row.place else row.reason)
         words += [f"lands in about {rough_duration(moment(row.eta) - now)}"] if row.eta is not None else []

@@ -4,13 +4,14 @@ import msgspec
 
 from paddock.core.ids import harmless
 from paddock.core.review.events import Claim
-from paddock.core.review.model import Finding
+from paddock.core.review.model import Checked, Finding, Opinion
 from paddock.views.document import iso, view_of
 
 
 class FindingView(msgspec.Struct, frozen=True):
     """`by` are all that hold it, `head` the version it was last held against. `blocking`: it must be settled before
-    the change may land. `routed` is the task that is about it, `disputed` tells that the worker does not agree."""
+    the change may land. `routed` is the task that is about it, `disputed` tells that the worker does not agree, and
+    `dispute` why, where that is told."""
 
     id: str
     task: str
@@ -32,9 +33,38 @@ class FindingView(msgspec.Struct, frozen=True):
     settled_by: str
     settled_why: str
     confirmed: tuple[str, ...]
+    dispute: str = ""
 
 
-def view_finding(finding: Finding, claim: Claim) -> FindingView:
+class VerdictView(msgspec.Struct, frozen=True):
+    """What one reviewer said of the version `head`, and of no other."""
+
+    by: str
+    round: int
+    head: str
+    objects: bool
+    summary: str
+    attempt: str | None
+
+
+class CheckView(msgspec.Struct, frozen=True):
+    """How a check of the version `head` ended; `accept` is the task's own acceptance."""
+
+    name: str
+    head: str
+    passed: bool
+
+
+def view_verdict(given: Opinion) -> VerdictView:
+    return view_of(VerdictView, given, summary=harmless(given.summary))
+
+
+def view_check(checked: Checked) -> CheckView:
+    return view_of(CheckView, checked)
+
+
+def view_finding(finding: Finding, claim: Claim, dispute: str = "") -> FindingView:
+    """`dispute` is why the worker does not agree, where that was read."""
     return view_of(
         FindingView,
         finding,
@@ -46,4 +76,5 @@ def view_finding(finding: Finding, claim: Claim) -> FindingView:
         reported=iso(finding.at),
         disputed=bool(finding.disputed),
         confirmed=tuple(one.value for one in finding.confirmed),
+        dispute=harmless(dispute),
     )

@@ -12,10 +12,12 @@ from paddock.fleet.dispatch.refusals import StoppedEngine
 from paddock.fleet.fence_note import FenceNote
 from paddock.fleet.outlook import Outlook
 from paddock.fleet.service.presence import DaemonSighting, Presence
+from paddock.fleet.workspace import Workspace
 from paddock.views.checkouts import StaleView, UndoneView, view_stale, view_undone
 from paddock.views.document import Document, iso
 from paddock.views.notices import Notice
 from paddock.views.queue.halts import HaltView, view_halt
+from paddock.views.standing import reason_of
 from paddock.views.tasks.task import ConvoyView, TaskView, view_convoy, view_task
 
 
@@ -65,6 +67,7 @@ class StatusView(Document, frozen=True, kw_only=True):
 
 
 def view_status(
+    workspace: Workspace,
     board: Board,
     outlook: Outlook,
     *,
@@ -79,7 +82,10 @@ def view_status(
         seq=board.seq,
         counts={phase.value: board.counts.get(phase, 0) for phase in Phase},
         convoys=[view_convoy(board, name) for name in ([convoy] if convoy is not None else board.convoys)],
-        tasks=[view_task(task, outlook.reason_of(task)) for task in map(board.tasks.__getitem__, names)],
+        tasks=[
+            view_task(task, board, reason_of(workspace, board, outlook, task))
+            for task in map(board.tasks.__getitem__, names)
+        ],
         daemon=view_daemon(outlook.daemon),
         daemon_state=outlook.daemon.presence.value,
         queue=QueueSwitchView(switches.state, switches.halted.reason if switches.halted else ""),

@@ -5,7 +5,7 @@ import time
 import click
 
 from paddock.cli.options import prints_json
-from paddock.cli.pages.overview import render_convoy
+from paddock.cli.pages.overview import Seen, render_convoy
 from paddock.cli.terminal.text import cut, paint, print_document
 from paddock.cli.workspace import open_workspace
 from paddock.core.intent.selection import require_convoy
@@ -46,11 +46,13 @@ def show_convoy_command(ctx: click.Context, name: str, as_json: bool) -> None:
     """Show the tasks of convoy NAME as a tree."""
     from paddock.views.tasks.task import view_convoy, view_task
 
-    board = open_workspace(ctx).board()
+    workspace = open_workspace(ctx)
+    board = workspace.board()
     require_convoy(board, name)
     if as_json:
-        tasks = [view_task(board.tasks[task]) for task in board.members[name]]
+        tasks = [view_task(board.tasks[task], board) for task in board.members[name]]
         print_document(convoy=view_convoy(board, name), tasks=tasks)
         return
     now = time.time()
-    click.echo("\n".join(render_convoy(board, Outlook(now, look_for_daemon(board, now)), name)))
+    seen = Seen(workspace, board, Outlook(now, look_for_daemon(board, now)))
+    click.echo("\n".join(render_convoy(seen, name)))

@@ -8,6 +8,7 @@ import click
 
 from paddock.cli.options import prints_json
 from paddock.cli.pages.attempts import usage_words, work_lines
+from paddock.cli.pages.review import review_lines
 from paddock.cli.terminal.text import age, badge, clock, cut, paint, plural, print_json
 from paddock.cli.workspace import open_workspace
 from paddock.core.errors import Misuse
@@ -17,6 +18,7 @@ from paddock.core.tasks.task import Attempt, Task
 from paddock.core.tasks.vocabulary import Role
 from paddock.fleet.landing.unseen_loss import tell_lost_work
 from paddock.fleet.task_details import GivenApproval, Reversion, TaskDetails, look_into
+from paddock.views.standing import reason_of
 from paddock.views.tasks.task import role_words
 
 CI_LINES = 20
@@ -49,12 +51,14 @@ def show_command(ctx: click.Context, task: str, prompt: bool, as_json: bool) -> 
         click.echo(harmless(text) if sys.stdout.isatty() else text)
         return
     details = look_into(workspace, board, found)
+    reason = reason_of(workspace, board, None, found)
     if as_json:
         from paddock.views.tasks.details import view_details
 
-        print_json(view_details(details))
+        print_json(view_details(details, board, reason))
         return
-    for line in (*_lines(details), *_answer_lines(details), *_attempts_lines(details)):
+    parts = (_lines(details, reason), review_lines(details), _answer_lines(details), _attempts_lines(details))
+    for line in (line for part in parts for line in part):
         click.echo(line)
     if details.failed_ci is not None:
         from paddock.cli.pages.stories import end_of_run
@@ -72,11 +76,11 @@ def _reversion(back: Reversion) -> str:
     return f"by {back.by}, {f'landed in {back.commit[:10]}' if back.commit else 'which is in the merge queue'}"
 
 
-def _lines(details: TaskDetails) -> list[str]:
+def _lines(details: TaskDetails, reason: str) -> list[str]:
     task = details.task
     lines = [f"{paint(task.id, bold=True)}  {cut(task.title, 100)}", f"  {badge(task.phase)} for {age(task.since)}"]
     for name, value in (
-        ("because", task.reason),
+        ("because", "" if details.question else reason),
         ("unblock", task.unblock),
         ("agent", task.agent),
         ("engine", task.engine),
@@ -100,6 +104,9 @@ def _lines(details: TaskDetails) -> list[str]:
     ):
         if value:
             lines.append(f"  {name:<9} {cut(value, 140)}")
+    if details.question:
+        asked = harmless(details.question).splitlines()
+        lines += ["", paint("question", bold=True), *(f"  {cut(line, 400)}" for line in asked)]
     if details.accept is not None:
         lines += _acceptance_lines(details.accept)
     if details.question:

@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Collection, Iterator
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from paddock.cli.terminal.columns import columns
@@ -9,6 +10,7 @@ from paddock.cli.terminal.text import age, badge, cut, paint, plural, say, width
 from paddock.core.board import Board
 from paddock.core.ids import TaskId, task_number
 from paddock.core.money.spending import day_of
+from paddock.core.review.open_count import open_words
 from paddock.core.tasks.needs import needs_of
 from paddock.core.tasks.task import FINISHED, SATISFIED, Phase, Task
 from paddock.fleet.landing.unseen_loss import tell_lost_work
@@ -17,12 +19,22 @@ from paddock.fleet.service.presence import Presence
 from paddock.fleet.workspace import Workspace
 from paddock.sessions.host import is_here
 from paddock.views.notices import Notice, find_notices
+from paddock.views.standing import reason_of
 
 if TYPE_CHECKING:
     from paddock.views.status import StatusView
 
 ROWS = 40  # of one group
 SCREEN = 400  # of all groups together
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """What rows are made from."""
+
+    workspace: Workspace
+    board: Board
+    outlook: Outlook
 
 
 def show_status(
@@ -40,7 +52,8 @@ def show_status(
         print_json(read_status(workspace, board, convoy))
     else:
         outlook = look_around(workspace, board, time.time())
-        say("\n".join(render(board, outlook, find_notices(board, outlook), convoy, show_all=show_all)))
+        seen = Seen(workspace, board, outlook)
+        say("\n".join(render(seen, find_notices(board, outlook), convoy, show_all=show_all)))
 
 
 def read_status(workspace: Workspace, board: Board, convoy: str | None) -> "StatusView":
@@ -49,32 +62,34 @@ def read_status(workspace: Workspace, board: Board, convoy: str | None) -> "Stat
 
     outlook = look_around(workspace, board, time.time())
     notices = find_notices(board, outlook)
-    return view_status(board, outlook, needy=_needy(board, convoy), notices=notices, convoy=convoy)
+    return view_status(workspace, board, outlook, needy=_needy(board, convoy), notices=notices, convoy=convoy)
 
 
-def render(board: Board, outlook: Outlook, notices: list[Notice], convoy: str | None, *, show_all: bool) -> list[str]:
+def render(seen: Seen, notices: list[Notice], convoy: str | None, *, show_all: bool) -> list[str]:
     """Counts and state, then the work, and last what needs a person."""
+    board, outlook = seen.board, seen.outlook
     if not board.tasks:
         nothing = ["no tasks yet", "", 'add one: paddock add "what to do"']
-        return [*_standing(board, outlook), *nothing, *_needs(board, outlook, [], notices)]
+        return [*_standing(board, outlook), *nothing, *_needs(seen, [], notices)]
     needy = _needy(board, convoy)
     lines = [*_counts(board, convoy, len(needy) + len(notices)), *_standing(board, outlook)]
-    lines += _work(board, outlook, convoy, needy, show_all=show_all)
+    lines += _work(seen, convoy, needy, show_all=show_all)
     hidden = sum(board.counts.get(phase, 0) for phase in FINISHED)
     if hidden and not show_all and convoy is None:
         told = f"{plural(hidden, 'finished task')} not shown; `paddock status --all` shows them"
         lines += ["", paint(told, dim=True)]
     listed = needy if show_all else needy[:ROWS]
-    return lines + _needs(board, outlook, listed, notices) + _rest(len(needy) - len(listed))
+    return lines + _needs(seen, listed, notices) + _rest(len(needy) - len(listed))
 
 
-def render_convoy(board: Board, outlook: Outlook, convoy: str) -> list[str]:
+def render_convoy(seen: Seen, convoy: str) -> list[str]:
     """All its tasks as one tree, those that need a person among them."""
-    return [*_counts(board, convoy, 0), *_work(board, outlook, convoy, [], show_all=True)]
+    return [*_counts(seen.board, convoy, 0), *_work(seen, convoy, [], show_all=True)]
 
 
-def _work(board: Board, outlook: Outlook, convoy: str | None, needy: list[TaskId], *, show_all: bool) -> list[str]:
+def _work(seen: Seen, convoy: str | None, needy: list[TaskId], *, show_all: bool) -> list[str]:
     """Tasks by convoy, without those that are listed under what needs a person."""
+    board = seen.board
     lines: list[str] = []
     apart = set(needy)
     room = len(board.tasks) if show_all else SCREEN
@@ -85,7 +100,7 @@ def _work(board: Board, outlook: Outlook, convoy: str | None, needy: list[TaskId
         listed = rows if show_all else _limited(board, rows, min(ROWS, room))
         room -= len(listed)
         lines += ["", _heading(board, name)]
-        lines += [_row(outlook, task, depth) for task, depth in _tree([board.tasks[task] for task in listed])]
+        lines += [_row(seen, task, depth) for task, depth in _tree([board.tasks[task] for task in listed])]
         lines += _rest(len(rows) - len(listed))
     return lines
 
@@ -206,12 +221,12 @@ def _tree(tasks: list[Task]) -> list[tuple[Task, int]]:
     return order
 
 
-def _row(outlook: Outlook, task: Task, depth: int = 0) -> str:
+def _row(seen: Seen, task: Task, depth: int = 0) -> str:
     """One line of the screen. If it does not fit, the reason is shortened first, then the title."""
     indent = "  " * depth
     lead = f"  {badge(task.phase)} {indent}{task.id:<5} "
     room = width() - 15 - len(indent) - max(5, len(task.id)) - len("  ")
-    before, reason, after = _details(outlook, task)
+    before, reason, after = _details(seen, task)
     fixed = sum(columns(word) + 3 for word in (*before, *after)) - 3
     title = cut(task.title, max(20, room - fixed - (min(columns(reason), 24) + 3 if reason else 0)))
     left = room - columns(title) - fixed
@@ -220,7 +235,7 @@ def _row(outlook: Outlook, task: Task, depth: int = 0) -> str:
     return f"{lead}{title}  {paint(detail, dim=True)}".rstrip()
 
 
-def _details(outlook: Outlook, task: Task) -> tuple[list[str], str, list[str]]:
+def _details(seen: Seen, task: Task) -> tuple[list[str], str, list[str]]:
     """Words before the reason, the reason, and words after it."""
     before, after = [], []
     if (attempt := task.live_attempt) is not None:
@@ -233,20 +248,22 @@ def _details(outlook: Outlook, task: Task) -> tuple[list[str], str, list[str]]:
         before.append(cut("/".join(part for part in (task.agent, task.engine) if part), 30))
     if task.inbox:
         before.append(f"{plural(len(task.inbox), 'message')} queued")
-    if task.phase is Phase.READY and (left := task.not_before - outlook.now) > 0:
+    if found := open_words(seen.board, task):
+        before.append(found)
+    if task.phase is Phase.READY and (left := task.not_before - seen.outlook.now) > 0:
         after.append(f"retry in {age(0.0, left)}")
-    reason = outlook.reason_of(task)
+    reason = reason_of(seen.workspace, seen.board, seen.outlook, task)
     return before, cut(reason, 100) if reason else "", [*after, age(task.since)]
 
 
-def _needs(board: Board, outlook: Outlook, needy: list[TaskId], notices: list[Notice]) -> list[str]:
+def _needs(seen: Seen, needy: list[TaskId], notices: list[Notice]) -> list[str]:
     lines = ["", paint("needs you", bold=True)] if needy or notices else []
     for notice in notices:
         lines += _flow("  ! ", cut(notice.text, 300).split(" "), " ", indent="    ")
         lines.append(paint(f"    run: {cut(notice.run, 300)}", dim=True))
     for name in needy:
-        task = board.tasks[name]
-        lines.append(_row(outlook, task))
+        task = seen.board.tasks[name]
+        lines.append(_row(seen, task))
         if command := cut(task.unblock or next_command(task), 300):
             indent = " " * (20 if columns(command) + 25 <= width() else 4)
             lines.append(paint(f"{indent}run: {command}", dim=True))

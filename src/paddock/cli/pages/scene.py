@@ -16,6 +16,7 @@ from paddock.core.merge.model import Queue, Run
 from paddock.core.merge.prospects import landing_seconds
 from paddock.core.money.budget import limit_of
 from paddock.core.money.spending import day_of
+from paddock.core.review.open_count import open_words
 from paddock.core.tasks.needs import need_of, needs_of
 from paddock.core.tasks.task import SATISFIED, Attempt, Phase, Task
 from paddock.fleet.glance import AgentGlance, Glance, cost_of_day, read_glance
@@ -26,6 +27,7 @@ from paddock.store.protocol import Query, Store
 from paddock.views.badges import BADGES
 from paddock.views.notices import Notice, find_notices
 from paddock.views.sight import Sight
+from paddock.views.standing import reason_of
 
 KEPT_LINES = 60
 READ_BACK = 400
@@ -128,7 +130,7 @@ def make_scene(sight: Sight, history: tuple[str, ...], convoy: str | None = None
         limit=_limit(board, outlook, glance),
         queue=tuple(_queue(board, outlook, sight.workspace.config.land.runs_at_once)),
         needs=tuple(_needs(board, outlook, members)),
-        agents=tuple(_agents(board, glance, members, sight.now)),
+        agents=tuple(_agents(sight, members)),
         history=history,
     )
 
@@ -219,44 +221,46 @@ def _needs(board: Board, outlook: Outlook, members: Collection[TaskId] | None) -
     for notice in find_notices(board, outlook):
         yield _notice_row(notice)
     for name in needs_of(board, members):
-        yield _need_row(board.tasks[name], outlook)
+        yield _need_row(board, board.tasks[name], outlook)
 
 
 def _notice_row(notice: Notice) -> NeedRow:
     return NeedRow("!", "yellow", "", "", notice.text, "", "", notice.run)
 
 
-def _need_row(task: Task, outlook: Outlook) -> NeedRow:
+def _need_row(board: Board, task: Task, outlook: Outlook) -> NeedRow:
     need = need_of(task)
     symbol, colour = BADGES[task.phase]
     command = task.unblock or next_command(task)
     what = need.value if need is not None else task.phase.value
     since = age(task.since, outlook.now)
-    return NeedRow(symbol, colour, task.id, what, task.title, outlook.reason_of(task), since, command)
+    reason = " · ".join(filter(None, (open_words(board, task), outlook.reason_of(task))))
+    return NeedRow(symbol, colour, task.id, what, task.title, reason, since, command)
 
 
-def _agents(board: Board, glance: Glance, members: Collection[TaskId] | None, now: float) -> Iterable[AgentRow]:
+def _agents(sight: Sight, members: Collection[TaskId] | None) -> Iterable[AgentRow]:
     """Those first that look stuck."""
-    rows = []
+    board, rows = sight.board, []
     for name in board.live:
         task = board.tasks[name]
         if (attempt := task.live_attempt) is None or (members is not None and name not in members):
             continue
-        agent = glance.agents.get(attempt.id, UNTOLD)
+        agent = sight.glance.agents.get(attempt.id, UNTOLD)
         order = (not agent.stuck, task_number(name), attempt_number(attempt.id))
         rows.append((order, task, attempt, agent))
     for _, task, attempt, agent in sorted(rows, key=lambda row: row[0]):
-        yield _agent_row(task, attempt, agent, now)
+        yield _agent_row(sight, task, attempt, agent)
 
 
-def _agent_row(task: Task, attempt: Attempt, agent: AgentGlance, now: float) -> AgentRow:
+def _agent_row(sight: Sight, task: Task, attempt: Attempt, agent: AgentGlance) -> AgentRow:
+    standing = [reason_of(sight.workspace, sight.board, sight.outlook, task)] if task.phase is Phase.REVIEWING else []
     return AgentRow(
         id=attempt.id,
         title=task.title,
-        age=age(attempt.started, now),
+        age=age(attempt.started, sight.now),
         cost=_cost_words(attempt, agent),
         change=f"+{agent.insertions} −{agent.deletions}" if agent.insertions or agent.deletions else "",
-        step="stopping" if attempt.stop_requested else agent.step or attempt.engine,
+        step="stopping" if attempt.stop_requested else " · ".join((*standing, agent.step or attempt.engine)),
         stuck=agent.stuck,
     )
 

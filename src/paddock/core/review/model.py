@@ -46,8 +46,12 @@ class Finding(Struct, frozen=True, array_like=True, gc=False):
     confirmed: tuple[Witness, ...] = ()
 
     @property
+    def is_open(self) -> bool:
+        return self.status is Status.OPEN
+
+    @property
     def blocks(self) -> bool:
-        return self.blocking and self.status is Status.OPEN
+        return self.blocking and self.is_open
 
     @property
     def place(self) -> str:

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import Protocol
 
 from paddock.config.roster import roster
 from paddock.config.schema import Agent, Config
@@ -10,10 +11,16 @@ from paddock.core.review.checks import ACCEPT
 from paddock.core.review.plan import Policy
 from paddock.core.routing import owner_of
 from paddock.core.tasks.task import Attempt, Task
-from paddock.fleet.site import Site
 
 BUILT_IN = "reviewer"
 """Reviews where reviews are asked for and no agent is there to give them."""
+
+
+class Configured(Protocol):
+    """A site or a workspace: only what is configured counts here."""
+
+    @property
+    def config(self) -> Config: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,7 +32,7 @@ class Reviewer:
     model: str
 
 
-def is_reviewed(site: Site, task: Task) -> bool:
+def is_reviewed(site: Configured, task: Task) -> bool:
     """Whether what is delivered for the task is looked at before a person is."""
     if task.role.only_reads:
         return False
@@ -33,7 +40,7 @@ def is_reviewed(site: Site, task: Task) -> bool:
     return bool(task.accept_seq or review.checks or review.reviewers) or site.config.land.approval == "review"
 
 
-def review_policy(site: Site, task: Task, findings: Iterable[str] = (), touched: Iterable[str] = ()) -> Policy:
+def review_policy(site: Configured, task: Task, findings: Iterable[str] = (), touched: Iterable[str] = ()) -> Policy:
     """`findings` are paths of open findings, `touched` those of the change: whoever owns them, its worker puts right
     what it has done there."""
     review, own = site.config.review, frozenset(touched)
@@ -48,7 +55,7 @@ def review_policy(site: Site, task: Task, findings: Iterable[str] = (), touched:
     )
 
 
-def choose_reviewers(site: Site, task: Task) -> list[Reviewer]:
+def choose_reviewers(site: Configured, task: Task) -> list[Reviewer]:
     """Those that the configuration names, or all of that role. None reviews its own change, and those of another
     engine or model than the worker's are preferred."""
     config = site.config
@@ -62,7 +69,7 @@ def choose_reviewers(site: Site, task: Task) -> list[Reviewer]:
     return others or chosen
 
 
-def find_reviewer(site: Site, name: str) -> Reviewer:
+def find_reviewer(site: Configured, name: str) -> Reviewer:
     """Raises PaddockError if nothing says which engine it uses."""
     agent = site.config.agents.get(name) or Agent(role="reviewer")
     engine = agent.engine or site.config.engine
@@ -80,7 +87,7 @@ def _all_reviewers(config: Config) -> tuple[str, ...]:
     return tuple(name for name, agent in config.agents.items() if agent.role == "reviewer") or (BUILT_IN,)
 
 
-def _is_alike(site: Site, reviewer: Reviewer, worker: Attempt) -> bool:
+def _is_alike(site: Configured, reviewer: Reviewer, worker: Attempt) -> bool:
     """Of one engine, and of one model as far as anybody knows."""
     settings = site.config.engines.get(worker.engine)
     default = settings.model if settings is not None else ""

@@ -6,6 +6,7 @@ happens.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from itertools import chain
 
 import msgspec
@@ -27,6 +28,7 @@ from paddock.views.board.strip import QueueStrip, StripView
 from paddock.views.document import Document, iso, iso_or_none
 from paddock.views.notices import Notice, find_notices
 from paddock.views.sight import Sight
+from paddock.views.standing import reason_of
 
 SUM_SECONDS = 1.0
 
@@ -112,7 +114,8 @@ class LiveBoard:
         self._pace.catch_up(board, sight.ask, now)
         strip = self._strip.look(sight, self._pace.switched)
         names = chain(board.open, self._pace.finished)
-        tasks = self._rows.look(board, names, sight.outlook, sight.glance, self._strip.spots)
+        told = partial(reason_of, sight.workspace, board, sight.outlook)
+        tasks = self._rows.look(board, names, sight.outlook, sight.glance, self._strip.spots, told)
         changed = _convoys_of_changed(self._tasks, tasks)
         self._tasks = tasks
         self._convoys.engine = config.engine

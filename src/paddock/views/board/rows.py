@@ -1,6 +1,6 @@
 """One row for each task, as every live board shows it."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 
 import msgspec
@@ -8,6 +8,7 @@ import msgspec
 from paddock.core.board import Board
 from paddock.core.ids import TaskId, printable
 from paddock.core.intent.obstacles import possible_actions
+from paddock.core.review.open_count import count_open
 from paddock.core.tasks.needs import need_of
 from paddock.core.tasks.task import Phase, Task
 from paddock.fleet.glance import AgentGlance, Glance
@@ -24,7 +25,8 @@ class TaskRow(msgspec.Struct, frozen=True, kw_only=True):
 
     `cost_usd` is of all its attempts, None where none is known. `insertions`, `deletions` and `files` are of its last
     attempt that changes files: an estimate while that works. `place` counts from 1; `eta` is when it may land. `role`
-    is work, or what it answers with: review, plan or report.
+    is work, or what it answers with: review, plan or report. So many findings about it are open, and so many of these
+    keep it from landing.
     """
 
     id: str
@@ -63,6 +65,8 @@ class TaskRow(msgspec.Struct, frozen=True, kw_only=True):
     eta: str | None
     not_before: str | None
     may: tuple[str, ...]
+    open_findings: int = 0
+    blocking_findings: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,13 +79,14 @@ class QueueSpot:
 
 @dataclass(slots=True)
 class _Known:
-    """A row with what it was made from. One that `rests` depends on its task alone."""
+    """A row with what it was made from. One that `rests` depends on its task and its findings alone."""
 
     task: Task
     row: TaskRow
     agent: AgentGlance | None
     reason: str
     spot: QueueSpot | None
+    findings: tuple[int, int]
     rests: bool
 
 
@@ -94,39 +99,53 @@ class TaskRows:
 
     _known: dict[TaskId, _Known] = field(default_factory=dict)
     _beside: tuple[object, ...] = (None, None, None)
+    _reviews: object = None
 
     def look(
-        self, board: Board, names: Iterable[TaskId], outlook: Outlook, glance: Glance, spots: Mapping[str, QueueSpot]
+        self,
+        board: Board,
+        names: Iterable[TaskId],
+        outlook: Outlook,
+        glance: Glance,
+        spots: Mapping[str, QueueSpot],
+        reason_of: Callable[[Task], str],
     ) -> dict[str, TaskRow]:
-        known, tasks = self._known, board.tasks
+        """`reason_of` tells why a task stands where it does."""
+        known, tasks, reviewed = self._known, board.tasks, self._reviewed(board)
         before, self._beside = self._beside, (outlook.waiting, glance, spots)
         is_same = all(one is other for one, other in zip(before, self._beside, strict=True))
         rows: dict[str, TaskRow] = {}
         for name in names:
             task, old = tasks[name], known.get(name)
-            if old is None or old.task is not task or not (is_same or old.rests):
-                old = known[name] = _look_at(board, task, old, outlook, glance, spots)
+            if old is None or old.task is not task or not (is_same or old.rests) or name in reviewed:
+                old = known[name] = _look_at(board, task, old, reason_of(task), glance, spots)
             rows[name] = old.row
         if len(known) > len(rows):
             self._known = {name: one for name, one in known.items() if name in rows}
         return rows
+
+    def _reviewed(self, board: Board) -> Collection[TaskId]:
+        """The tasks of whose reviews there may be something new."""
+        before, self._reviews = self._reviews, board.reviews
+        return () if before is board.reviews else board.reviews.tasks.keys()
 
 
 def _look_at(
     board: Board,
     task: Task,
     old: _Known | None,
-    outlook: Outlook,
+    reason: str,
     glance: Glance,
     spots: Mapping[str, QueueSpot],
 ) -> _Known:
-    live, reason = task.live_attempt, outlook.reason_of(task)
+    live, findings = task.live_attempt, count_open(board, task)
     agent = glance.agents.get(live.id) if live is not None else None
     spot = spots.get(task.id) if task.phase is Phase.QUEUED else None
-    if old is not None and old.task is task and (old.agent, old.reason, old.spot) == (agent, reason, spot):
+    made_from = (agent, reason, spot, findings)
+    if old is not None and old.task is task and (old.agent, old.reason, old.spot, old.findings) == made_from:
         return old
-    rests = live is None and task.phase not in (Phase.READY, Phase.QUEUED)
-    return _Known(task, view_row(board, task, agent, reason, spot), agent, reason, spot, rests)
+    rests = live is None and task.phase not in (Phase.READY, Phase.QUEUED, Phase.REVIEWING)
+    return _Known(task, view_row(board, task, agent, reason, spot), agent, reason, spot, findings, rests)
 
 
 def view_row(
@@ -134,6 +153,7 @@ def view_row(
 ) -> TaskRow:
     """`reason` is more recent than the log's; `agent` is what the daemon tells of the attempt at work."""
     last, live, worker, need = task.last, task.live_attempt, task.worker, need_of(task)
+    findings, blocking = count_open(board, task)
     changes = live is not None and not live.role.only_reads
     edits = agent if agent is not None and agent.files and changes else worker
     return TaskRow(
@@ -173,6 +193,8 @@ def view_row(
         eta=iso_or_none(spot.lands_at) if spot is not None else None,
         not_before=iso(task.not_before) if task.phase is Phase.READY and task.not_before else None,
         may=tuple(action.value for action in possible_actions(board, task)),
+        open_findings=findings,
+        blocking_findings=blocking,
     )
 
 

@@ -4,14 +4,29 @@ from paddock.core import events as ev
 from paddock.core.board import Board
 from paddock.core.ids import TaskId, printable
 from paddock.core.merge.model import Ending
+from paddock.core.review import events as rv
 from paddock.core.tasks.questions import answer_command
 from paddock.core.tasks.task import Phase
-from paddock.core.tasks.vocabulary import Step
+from paddock.core.tasks.vocabulary import Outcome, Step
+from paddock.views.log.reviews import tell_of_review
 from paddock.views.queue import history
 
 
 def describe(record: ev.Record, board: Board) -> str:
     """One line about a record worth showing, or nothing."""
+    if isinstance(record.event, rv.ReviewEvent):
+        of_review = tell_of_review(record.event, board)
+        return "" if of_review.minor else of_review.words
+    return "" if is_review_end(record, board) else _describe(record, board)
+
+
+def is_review_end(record: ev.Record, board: Board) -> bool:
+    """Of a review of a change that gave its verdict, which is told already."""
+    answers = isinstance(record.event, ev.AttemptEnded) and record.event.outcome is Outcome.ANSWERED
+    return answers and record.task is not None and not board.tasks[record.task].role.only_reads
+
+
+def _describe(record: ev.Record, board: Board) -> str:
     match record.event:
         case ev.LogLossAccepted(first=first, last=last, reason=reason):
             why = f": {printable(reason, 120)}" if reason else ""

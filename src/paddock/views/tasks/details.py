@@ -2,12 +2,14 @@
 
 import msgspec
 
+from paddock.core.board import Board
 from paddock.core.ids import harmless
 from paddock.core.trace import TraceEntry
 from paddock.fleet.attempts.evidence import Evidence, TouchedFile
 from paddock.fleet.attempts.openings import Opening, TurnInput
 from paddock.fleet.task_details import TaskDetails
 from paddock.views.document import SCHEMA, document, iso, view_of
+from paddock.views.findings import view_check, view_finding, view_verdict
 from paddock.views.tasks.task import view_task
 
 
@@ -36,9 +38,10 @@ class ReversionView(msgspec.Struct, frozen=True):
     commit: str | None
 
 
-def view_details(details: TaskDetails) -> dict[str, object]:
+def view_details(details: TaskDetails, board: Board, reason: str) -> dict[str, object]:
     """The task as `status` has it, and more."""
-    given, back, view = details.approval, details.reverted, msgspec.to_builtins(view_task(details.task))
+    given, back = details.approval, details.reverted
+    view = msgspec.to_builtins(view_task(details.task, board, reason))
     return document(
         **view,
         brief=details.brief,
@@ -52,6 +55,11 @@ def view_details(details: TaskDetails) -> dict[str, object]:
         approval=view_of(ApprovalView, given, at=iso(given.at)) if given is not None else None,
         comments=len(details.task.comments),
         reverted=ReversionView(back.by, bool(back.commit), back.commit or None) if back is not None else None,
+        question=harmless(details.question),
+        findings=[view_finding(*one) for one in details.findings],
+        verdicts=[view_verdict(one) for one in details.review.opinions],
+        checks=[view_check(one) for one in details.review.checks],
+        round=details.review.round,
     )
 
 

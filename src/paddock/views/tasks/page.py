@@ -21,6 +21,7 @@ from paddock.store.protocol import Query
 from paddock.views.board.rows import TaskRow, cost_so_far, view_row
 from paddock.views.document import iso
 from paddock.views.sight import Sight
+from paddock.views.standing import reason_of
 from paddock.views.tasks.details import ApprovalView
 from paddock.views.tasks.next_steps import NextStep, landing_estimate, next_steps
 from paddock.views.tasks.task import AttemptView, role_words, view_attempt
@@ -280,7 +281,7 @@ class TaskStory:
 def _view_row(sight: Sight, task: Task) -> TaskRow:
     live = task.live_attempt
     agent = sight.glance.agents.get(live.id) if live is not None else None
-    return view_row(sight.board, task, agent, sight.outlook.reason_of(task))
+    return view_row(sight.board, task, agent, reason_of(sight.workspace, sight.board, sight.outlook, task))
 
 
 def _view_cost(sight: Sight, task: Task) -> TaskCost:

@@ -4,6 +4,7 @@ import msgspec
 
 from paddock.core.board import Board
 from paddock.core.ids import printable
+from paddock.core.review.open_count import count_open
 from paddock.core.tasks.task import SATISFIED, Attempt, Phase, Task
 from paddock.core.tasks.vocabulary import Role
 from paddock.views.document import iso, iso_or_none, view_of
@@ -42,6 +43,8 @@ class AttemptView(msgspec.Struct, frozen=True):
 
 
 class TaskView(msgspec.Struct, frozen=True):
+    """So many findings are open, and so many of these keep it from landing."""
+
     id: str
     title: str
     phase: str
@@ -65,6 +68,8 @@ class TaskView(msgspec.Struct, frozen=True):
     role: str = Role.WORK.value
     inputs: tuple[str, ...] = ()
     labels: tuple[str, ...] = ()
+    open_findings: int = 0
+    blocking_findings: int = 0
 
 
 class ConvoyView(msgspec.Struct, frozen=True):
@@ -97,9 +102,9 @@ def view_attempt(attempt: Attempt) -> AttemptView:
     )
 
 
-def view_task(task: Task, reason: str | None = None) -> TaskView:
+def view_task(task: Task, board: Board, reason: str | None = None) -> TaskView:
     """`reason` is more recent than the log's."""
-    worker = task.worker
+    worker, (findings, blocking) = task.worker, count_open(board, task)
     return view_of(
         TaskView,
         task,
@@ -111,6 +116,8 @@ def view_task(task: Task, reason: str | None = None) -> TaskView:
         created=iso(task.created),
         attempts_allowed=task.allowed,
         not_before=iso(task.not_before) if task.phase is Phase.READY and task.not_before else None,
+        open_findings=findings,
+        blocking_findings=blocking,
     )
 
 

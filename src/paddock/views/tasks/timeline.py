@@ -9,9 +9,12 @@ from paddock.core.board import Board
 from paddock.core.ids import harmless, printable, some_names
 from paddock.core.merge import events as qe
 from paddock.core.merge.model import Result
+from paddock.core.review import events as rv
+from paddock.core.review.checks import ACCEPT
 from paddock.core.tasks.vocabulary import USEFUL, Outcome, Role, Step
 from paddock.views.document import iso
-from paddock.views.log.narration import describe
+from paddock.views.log.narration import describe, describe_end, is_review_end
+from paddock.views.log.reviews import tell_of_review
 from paddock.views.queue.history import MembersOf, StoryLine
 from paddock.views.queue.history import tell as tell_of_queue
 
@@ -49,8 +52,11 @@ PLAIN = Milestone("plain", "log", "")
 
 def view_record_of_task(record: ev.Record, board: Board, version: int) -> TimelineRow | None:
     """Of a record about the task itself. `version` is the number of the change it delivered, if it did."""
-    milestone = milestone_of(record, version)
-    words = describe(record, board) or _plainly(record)
+    if isinstance(record.event, rv.ReviewEvent):
+        milestone = _milestone_in_review(record.event)
+    else:
+        milestone = PLAIN if is_review_end(record, board) else milestone_of(record, version)
+    words = describe(record, board) or _plainly(record, board)
     if not words and not milestone.step:
         return None
     return _row(record, milestone, words or f"{milestone.step}: {milestone.detail}".removesuffix(": "), None)
@@ -99,6 +105,14 @@ def milestone_of(record: ev.Record, version: int) -> Milestone:
             return Milestone("running", "running", f"turn {turn}: answers", told)
         case ev.MessageSent(text=text):
             return Milestone("plain", "msg", "message", f"{by}: {_one_line(text)}")
+        case ev.QuestionAsked(text=text):
+            return Milestone("approval", "ask", "asks you", _one_line(text))
+        case ev.PlanProposed():
+            return Milestone("done", "done", "has a plan", "for you to decide about")
+        case ev.PlanAccepted(tasks=tasks):
+            return Milestone("landed", "landed", "plan accepted", f"{by}: {some_names(tasks)}")
+        case ev.PlanDropped(reason=reason):
+            return Milestone("cancelled", "cancelled", "plan dropped", _said(by, reason))
         case ev.StopRequested(reason=reason):
             return Milestone("blocked", "stop", "stop requested", _said(by, reason))
         case ev.TaskBlocked(reason=reason):
@@ -118,6 +132,27 @@ def milestone_of(record: ev.Record, version: int) -> Milestone:
             return Milestone("landed", "edit", f"v{version} by hand", by)
         case ev.ChangeRebased():
             return Milestone("plain", "edit", f"v{version} rebased", "its own commits, on the new main")
+        case _:
+            return PLAIN
+
+
+def _milestone_in_review(event: rv.ReviewEvent) -> Milestone:
+    """Each round in a few steps; the rest is in the whole list."""
+    match event:
+        case rv.CheckEnded(name=name, passed=False, exit=exit_code):
+            what = "acceptance" if name == ACCEPT else name
+            return Milestone("failed", "test", f"{what} failed", f"exit {exit_code}" if exit_code is not None else "")
+        case rv.ReviewGiven(by=by, objects=objects, summary=summary):
+            verdict = "objects" if objects else "lets it pass"
+            return Milestone("reviewing", "reviewing", f"{by} {verdict}", _one_line(summary))
+        case rv.ReviewSentBack(round=number, findings=findings):
+            return Milestone("reviewing", "retry", f"sent back, round {number}", some_names(findings))
+        case rv.ReviewPassed(round=number):
+            return Milestone("landed", "reviewing", "review passed", f"in round {number}")
+        case rv.FindingRouted(id=name, to=to):
+            return Milestone("reviewing", "link", f"{name} became {to}", "for whoever owns the path")
+        case rv.FindingSettled(id=name, how=rv.Settlement.WAIVED, by=by, why=why):
+            return Milestone("approval", "check", f"{name} waived", _said(f"by {by}", why))
         case _:
             return PLAIN
 
@@ -168,9 +203,13 @@ _RESULTS = {
 }
 
 
-def _plainly(record: ev.Record) -> str:
+def _plainly(record: ev.Record, board: Board) -> str:
     """What the fleet's narration leaves out because it is told of one task among many."""
+    if isinstance(record.event, rv.ReviewEvent):
+        return tell_of_review(record.event, board).words
     match record.event:
+        case ev.AttemptEnded() as ended:
+            return describe_end(ended, followed=False)
         case ev.TaskEdited():
             return f"edited by {record.actor}"
         case ev.TurnStarted(turn=turn):

@@ -15,6 +15,7 @@ from paddock.core.events import TurnEnded
 from paddock.core.ids import TaskId, parse_task, task_number
 from paddock.core.intent.selection import require_convoy
 from paddock.core.merge.prospects import landing_seconds
+from paddock.core.tasks.needs import needs_of
 from paddock.core.tasks.task import Phase
 from paddock.engines.registry import engine_names
 from paddock.fleet.dispatch.gate import read_limits
@@ -78,8 +79,8 @@ def read_status(visit: Visit[StatusQuery, NoBody]) -> Printed:
     tell_lost_work(workspace, board)
     outlook = look_around(workspace, board, visit.now)
     inside = None if convoy is None else set(board.members[convoy])
-    needy = sorted((name for name in board.needy if inside is None or name in inside), key=task_number)
-    shown = view_status(board, outlook, needy=needy, notices=find_notices(board, outlook), convoy=convoy)
+    needy, notices = needs_of(board, inside), find_notices(board, outlook)
+    shown = view_status(workspace, board, outlook, needy=needy, notices=notices, convoy=convoy)
     return Printed(to_json(shown) + b"\n")
 
 
@@ -135,7 +136,7 @@ def read_tasks(visit: Visit[TasksQuery, NoBody]) -> TasksView:
             wanted.append(name)
             if len(wanted) > query.limit:
                 break
-    shown = [view_task(board.tasks[name]) for name in wanted[: query.limit]]
+    shown = [view_task(board.tasks[name], board) for name in wanted[: query.limit]]
     return TasksView(seq=board.seq, tasks=shown, more=len(wanted) > query.limit)
 
 
@@ -156,7 +157,7 @@ def read_convoys(visit: Visit[NoQuery, NoBody]) -> ConvoysView:
 def read_convoy(visit: Visit[NoQuery, NoBody]) -> ConvoyPage:
     board, name = visit.board, visit.path["name"]
     require_convoy(board, name)
-    tasks = [view_task(board.tasks[task]) for task in board.members[name]]
+    tasks = [view_task(board.tasks[task], board) for task in board.members[name]]
     return ConvoyPage(convoy=view_convoy(board, name), tasks=tasks)
 
 
