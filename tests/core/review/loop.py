@@ -104,7 +104,9 @@ class Loop:
             case _:
                 self.ledger.write(*drafts_of(self.board, self.now, self.policy, action, self.claim))
                 if isinstance(action, act.SendBack):
-                    self.deliver(new=self.changes(self.version))
+                    self.land_others()
+                    if self.now.phase is Phase.READY:
+                        self.deliver(new=self.changes(self.version))
 
     def claim(self, name: str) -> Claim:
         event = self.ledger.records[self.board.reviews.findings[name].seq - 1].event

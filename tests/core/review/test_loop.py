@@ -171,6 +171,26 @@ def test_what_another_agent_owns_becomes_its_task_and_the_change_waits_for_it() 
     assert not loop.events(ReviewSentBack)
 
 
+@pytest.mark.parametrize("votes", ["any", "all"])
+def test_what_is_the_owners_to_fix_is_no_objection_to_the_next_version_and_not_voted_on(votes: str) -> None:
+    """It is still there in that version, which does not have the owner's change."""
+    policy = Policy(reviewers=("ann", "bob"), votes=votes, owners={"docs/api.md": "docs"})
+
+    def both(task: Task, head: str, earlier: list[str]) -> str:
+        is_first = task.worker is not None and task.worker.id == "t1.1"
+        found = [{"path": path, "line": 3, "severity": "error", "claim": "wrong"} for path in ("docs/api.md", "a.py")]
+        rulings = [{"id": name, "now": "open" if is_first or name == "f1" else "fixed"} for name in earlier]
+        return json.dumps({"head": head, "findings": found if is_first else found[:1], "earlier": rulings})
+
+    loop = Loop(policy, {"ann": both, "bob": both})
+    assert loop.run() == act.Pass(("ann", "bob"))
+    objects = [event.objects for event in loop.events(ReviewGiven) if isinstance(event, ReviewGiven)]
+    assert objects == [True, True, False, False]
+    found = loop.board.reviews.findings["f1"]
+    assert (found.status, found.settled_by) == (Status.FIXED, "t2")
+    assert loop.board.reviews.passed_by(loop.task, loop.head) == ("ann", "bob")
+
+
 def test_if_the_owner_comes_to_nothing_a_person_is_asked() -> None:
     policy = Policy(reviewers=("ann",), owners={"docs/api.md": "docs"})
     loop = Loop(policy, {"ann": finds("the page is wrong now", path="docs/api.md")}, owners_land=False)

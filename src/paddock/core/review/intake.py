@@ -41,14 +41,17 @@ def is_checks(finding: Finding) -> bool:
 def record_review(
     board: Board, task: Task, attempt: Attempt, answer: ReviewAnswer, least: str
 ) -> tuple[list[Draft], str]:
-    """The drafts of one review, and what it comes to in a few words."""
+    """The drafts of one review, and what it comes to in a few words. What another task is about is no objection to this
+    version any more: the change waits for that task."""
     by = attempt.agent or attempt.engine
     head, blocks = attempt.base, least if attempt.role is not task.role else ""
     settled = _settle(board, task.id, answer.rulings, by, head)
     gone = {event.id for event in settled}
     fresh = record_claims(board, task.id, head, by, answer.findings, blocks, without=gone)
-    still_open = [one for one in to_be_ruled_on(board, task.id) if one.blocking and one.id not in gone and by in one.by]
-    objects = bool(still_open) or any(event.blocking for event in fresh)
+    known = to_be_ruled_on(board, task.id)
+    still_open = [one for one in known if one.blocks and one.id not in gone and by in one.by and one.routed is None]
+    elsewhere = {one.id for one in known if one.routed is not None}
+    objects = bool(still_open) or any(event.blocking and event.id not in elsewhere for event in fresh)
     given = ReviewGiven(
         head=head,
         by=by,

@@ -119,25 +119,24 @@ def next_action(board: Board, task: Task, policy: Policy, now: float) -> ReviewA
 def _decide(
     board: Board, task: Task, policy: Policy, review: TaskReview, blocking: list[Finding], opinions: list[Opinion]
 ) -> ReviewAction:
-    """All that could speak have spoken."""
+    """All that could speak have spoken. They vote on what is this change's own to put right."""
     passed = Pass(tuple(one.by for one in opinions))
     if not blocking:
         return passed
-    objections = [one.by for one in opinions if one.objects]
-    if opinions and len(objections) < votes_needed(policy.votes, len(opinions)):
-        others = ", ".join(one.by for one in opinions if not one.objects)
-        ids = tuple(one.id for one in blocking)
-        return SettleFindings(ids, Settlement.OUTVOTED, others, f"{len(objections)} of {len(opinions)} object")
     routed = [one for one in blocking if one.routed is not None]
     if done := [one for one in routed if _phase(board, one) in SATISFIED]:
         return SettleFindings(tuple(one.id for one in done), Settlement.FIXED, str(done[0].routed), "landed")
+    own = [one for one in blocking if one.routed is None]
+    objections = [one.by for one in opinions if one.objects]
+    if own and opinions and len(objections) < votes_needed(policy.votes, len(opinions)):
+        others = ", ".join(one.by for one in opinions if not one.objects)
+        ids = tuple(one.id for one in own)
+        return SettleFindings(ids, Settlement.OUTVOTED, others, f"{len(objections)} of {len(opinions)} object")
     if dead := [one for one in routed if _phase(board, one) in DEAD]:
         first = dead[0]
         return Block(f"{first.id} was to be fixed by {first.routed}, which came to nothing", f"paddock retry {task.id}")
-    elsewhere = [(one.id, policy.owners[one.path]) for one in blocking if not one.routed and one.path in policy.owners]
-    if elsewhere:
-        return RouteFindings(tuple(elsewhere))
-    own = [one for one in blocking if one.routed is None]
+    if elsewhere := tuple((one.id, policy.owners[one.path]) for one in own if one.path in policy.owners):
+        return RouteFindings(elsewhere)
     if own:
         return _send_back(review, policy, task, own)
     return Wait(f"after {some_names(tuple(str(one.routed) for one in routed))}")
