@@ -46,7 +46,6 @@ def view_details(details: TaskDetails, board: Board, reason: str) -> dict[str, o
         **view,
         brief=details.brief,
         answer=details.answer,
-        question=details.question,
         dependents=details.dependents,
         failed_ci=details.failed_ci,
         work={name: _view_work(work, details.stopped.get(name, "")) for name, work in details.works.items()},
