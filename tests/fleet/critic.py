@@ -1,8 +1,8 @@
 """A reviewer for tests, run as an ordinary command: it reports every line of the tree that says BUG.
 
 What it does otherwise is said in the task's brief, `MOODS=prose,sound`: a word for each of its turns, the last for
-all that follow: `prose`, `wrong-head`, `nothing`, `crash`, `many`, `agree` (what the worker refutes was wrong). Told
-about earlier findings, it looks whether the line is still there.
+all that follow: `prose`, `wrong-head`, `nothing`, `crash`, `many`, `blind`, `agree` (what the worker refutes was
+wrong). Told about earlier findings, it looks whether the line is still there.
 """
 
 import json
@@ -26,6 +26,8 @@ def main() -> None:
         place.write_text("It all looks good to me!")
         return
     found = [finding(line) for line in git("grep", "-n", "BUG", "HEAD", "--", check=False).splitlines()]
+    if mood == "blind":
+        found = []
     if mood == "many":
         found = [{**finding(f"HEAD:a.py:{number}:BUG {number}"), "claim": f"flaw {number}"} for number in range(500)]
     earlier = [rule(name, place_, found, mood, prompt) for name, place_ in listed(prompt)]
