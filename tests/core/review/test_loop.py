@@ -116,6 +116,16 @@ def test_reviewers_that_contradict_each_other_vote(votes: str, passes: bool) -> 
         assert loop.board.reviews.findings["f1"].status is Status.OUTVOTED
 
 
+@pytest.mark.parametrize("votes", ["majority", "all"])
+def test_who_says_that_anothers_finding_is_still_open_votes_for_it(votes: str) -> None:
+    agreeing = first_finds_then(then="open")
+    policy = Policy(reviewers=("ann", "bob", "cy"), votes=votes, rounds=1)
+    loop = Loop(policy, {"ann": finds("it is slow"), "bob": agreeing, "cy": agreeing})
+    assert isinstance(loop.run(), act.Block)
+    found = loop.board.reviews.findings["f1"]
+    assert (found.status, found.by) == (Status.OPEN, ("ann", "bob", "cy"))
+
+
 def test_votes_needed_never_exceed_the_voters() -> None:
     assert [[votes_needed(way, n) for n in (1, 2, 3, 4)] for way in ("any", "majority", "all")] == [
         [1, 1, 1, 1], [1, 2, 2, 3], [1, 2, 3, 4],

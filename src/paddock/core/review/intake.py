@@ -1,6 +1,6 @@
 """From what a reviewer or a check said to what is recorded: each finding once, and what became of earlier ones."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 
 from paddock.core.board import Board
 from paddock.core.events import Draft, Event
@@ -48,10 +48,11 @@ def record_review(
     settled = _settle(board, task.id, answer.rulings, by, head)
     gone = {event.id for event in settled}
     fresh = record_claims(board, task.id, head, by, answer.findings, blocks, without=gone)
+    agreed = _agree(board, task.id, answer.rulings, by, head, known={event.id for event in fresh})
     known = to_be_ruled_on(board, task.id)
     still_open = [one for one in known if one.blocks and one.id not in gone and by in one.by and one.routed is None]
     elsewhere = {one.id for one in known if one.routed is not None}
-    objects = bool(still_open) or any(event.blocking and event.id not in elsewhere for event in fresh)
+    objects = bool(still_open) or any(event.blocking and event.id not in elsewhere for event in (*agreed, *fresh))
     given = ReviewGiven(
         head=head,
         by=by,
@@ -61,7 +62,7 @@ def record_review(
         findings=len(answer.findings),
         dropped=answer.dropped,
     )
-    events: Sequence[Event] = (*settled, *fresh, given)
+    events: Sequence[Event] = (*settled, *agreed, *fresh, given)
     return [Draft(event, task=task.id, attempt=AttemptId(attempt.id)) for event in events], _words(given, answer)
 
 
@@ -120,6 +121,15 @@ def _settle(board: Board, task: TaskId, rulings: Iterable[Ruling], by: str, head
         elif ruling.now == "refuted" and (holds or found.disputed):
             settled.append(FindingSettled(found.id, Settlement.REFUTED, head, by, ruling.why))
     return settled
+
+
+def _agree(
+    board: Board, task: TaskId, rulings: Iterable[Ruling], by: str, head: str, known: Collection[str]
+) -> list[FindingHeld]:
+    """Who says that another's finding stands is one more voice for it: nobody is told to report it a second time."""
+    stand = {ruling.id for ruling in rulings if ruling.now == "open"} - set(known)
+    others = [one for one in to_be_ruled_on(board, task) if one.id in stand and by not in one.by]
+    return [FindingHeld(one.id, head, by, one.blocking) for one in others]
 
 
 def _reviewers_of_round(board: Board, task: TaskId) -> set[str]:
