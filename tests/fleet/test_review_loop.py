@@ -87,7 +87,7 @@ def test_every_fault_of_a_reviewer_ends_well_or_with_a_person(make_yard: MakeYar
         **dict.fromkeys(("prose", "wrong", "sound"), Phase.LANDED),
         **dict.fromkeys(("deaf", "mute", "crashes", "many", "refutes"), Phase.BLOCKED),
     }
-    assert "there is no JSON object in it" in events(yard, AnswerRefused, names["prose"])[0].problem
+    assert "there is no JSON in it" in events(yard, AnswerRefused, names["prose"])[0].problem
     assert "look at that one" in events(yard, AnswerRefused, names["wrong"])[0].problem
     outcomes = [one.outcome for one in yard.task(names["deaf"]).attempts]
     assert outcomes == [Outcome.DELIVERED, Outcome.EMPTY, Outcome.EMPTY]

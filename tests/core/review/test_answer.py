@@ -104,9 +104,9 @@ def test_it_may_stand_in_a_block_between_words() -> None:
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        ("", "there is no answer"),
-        ("LGTM", "there is no JSON object"),
-        ('{"head": ', "not valid JSON"),
+        ("", "there is no JSON in it"),
+        ("LGTM", "there is no JSON in it"),
+        ('{"head": ', "the JSON cannot be read"),
         (answer(head="f" * 40), f"but the version to review is {HEAD}: look at that one"),
         (answer(head=None), "`head` is missing"),
         (answer(head=HEAD[:6]), "`head` is `012345`"),

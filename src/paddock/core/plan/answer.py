@@ -1,9 +1,9 @@
 """A planner's answer: its plan, or what to tell it when it is asked again."""
 
 from paddock.core.answers import ANSWER_CHARS, Unusable
+from paddock.core.embedded_json import NoJson, find_object
 from paddock.core.plan.checks import check_plan
 from paddock.core.plan.plan import Plan, PlanLimits
-from paddock.core.plan.wrapping import NoJson, find_object
 
 MOST_PROBLEMS = 20
 

@@ -5,7 +5,8 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from paddock.core.answers import Unusable, find_object
+from paddock.core.answers import Unusable
+from paddock.core.embedded_json import NoJson, find_object
 from paddock.core.ids import harmless, printable
 from paddock.core.review.events import Claim, Severity
 
@@ -48,9 +49,10 @@ class ReviewAnswer:
 
 def read_review(text: str, head: str, open_findings: Collection[str] = ()) -> ReviewAnswer | Unusable:
     """`head` is the version that was to be reviewed; each of `open_findings` needs a ruling."""
-    found = find_object(text)
-    if isinstance(found, Unusable):
-        return found
+    try:
+        found = find_object(text, "findings")
+    except NoJson as problem:
+        return Unusable(str(problem))
     if not _names(found.get("head"), head):
         said = _shown(found.get("head"))
         return Unusable(f"`head` is {said}, but the version to review is {head}: look at that one")
@@ -87,8 +89,10 @@ def add_noted(answer: ReviewAnswer, notes: str) -> ReviewAnswer:
 
 
 def _noted(line: str) -> Claim | Unusable:
-    found = find_object(line)
-    return found if isinstance(found, Unusable) else _claim(found, 1)
+    try:
+        return _claim(find_object(line, "claim"), 1)
+    except NoJson as problem:
+        return Unusable(str(problem))
 
 
 def rank_claims(claims: Sequence[Claim]) -> list[Claim]:
