@@ -57,22 +57,22 @@ t2      added: Count words
 t2.1    started with scripted
 t2.1    delivered: 1 commit (+2 −0 in 2 files)
 t2.2    started a review by critic with critic
-t2.2    f1 blocks it, by critic: docs/api.md:1 a bug: It does not count. BUG
-t2.2    f2 blocks it, by critic: src/count.py:1 a bug: count = len # BUG: off by one
-t2.2    f3 blocks it, by critic: src/mark.py:1 a bug: MARK = "BUG"
-t2.2    answered: 3 findings; objects
-t2      f1 is for the task t4
-t2      sent back to its worker after review 1, with f2, f3
+t2.2    critic found f1 in docs/api.md:1 (error, which blocks it): a bug: It does not count. BUG
+t2.2    critic found f2 in src/count.py:1 (error, which blocks it): a bug: count = len # BUG: off by one
+t2.2    critic found f3 in src/mark.py:1 (error, which blocks it): a bug: MARK = "BUG"
+t2.2    critic objects: 3 found
+t2      f1 became t4: the agent that owns the path fixes it
+t2      sent back after round 1 of its review, with f2, f3
 t2.3    continues with scripted where t2.1 ended
 t2.3    1 message delivered
-t2.3    f3 is disputed by its worker: it is the word that we look for
+t2.3    its worker disputes f3: it is the word that we look for
 t2.3    delivered: 2 commits (+2 −0 in 2 files)
 t2.4    started a review by critic with critic
-t2.4    f2 is fixed, by critic: looked at the line
-t2.4    f3 is refuted, by critic: looked at the line
-t2.4    answered: no findings; does not object
-t2      f1 is fixed, by t4: landed
-t2      passed its review, by critic"""
+t2.4    f2 is fixed, says critic: looked at the line
+t2.4    f3 is wrong after all, says critic: looked at the line
+t2.4    critic has nothing against it: 2 found
+t2      f1 is fixed, says t4: landed
+t2      passed its review in round 2, seen by critic"""
 
 
 def make_town(make_yard: MakeYard) -> Yard:
