@@ -27,3 +27,8 @@ def test_a_cancelled_task_is_not_said_to_be_retried() -> None:
     ledger.start(task)
     ledger.write(ev.Draft(ev.TaskCancelled(), task=task))
     assert _ended(ledger) == "killed: stopped by ana"
+
+
+def test_an_answer_that_cannot_be_used_is_told_with_what_is_wrong() -> None:
+    record = ev.Record(1, 0.0, "daemon", 1, None, None, ev.AnswerRefused("no \x1b\nJSON"), b"")
+    assert describe(record, Ledger().board) == "asked again: no � JSON"

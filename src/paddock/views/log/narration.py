@@ -64,8 +64,8 @@ def _describe(record: ev.Record, board: Board) -> str:
             return f"message queued: {printable(' '.join(text.split()), 80)}"
         case ev.TurnStarted(messages=messages) if messages:
             return f"{_count(len(messages), 'message')} delivered"
-        case ev.PlanProposed() | ev.PlanAccepted() | ev.PlanDropped():
-            return _describe_plan(record, record.event)
+        case ev.AnswerRefused() | ev.PlanProposed() | ev.PlanAccepted() | ev.PlanDropped():
+            return _describe_answer(record, record.event)
         case ev.SettingsAdopted(keys=keys, later=later):
             now = f"paddock.toml: {', '.join(keys)} now in effect" if keys else "paddock.toml was edited"
             return f"{now}; {', '.join(later)} takes effect with the next daemon" if later else now
@@ -112,8 +112,13 @@ def _landed_with(board: Board, run: str) -> list[str]:
     return [old.id for old in board.queue.decided if old.outcome is Ending.LANDED and run in old.runs]
 
 
-def _describe_plan(record: ev.Record, event: ev.PlanProposed | ev.PlanAccepted | ev.PlanDropped) -> str:
+def _describe_answer(
+    record: ev.Record, event: ev.AnswerRefused | ev.PlanProposed | ev.PlanAccepted | ev.PlanDropped
+) -> str:
+    """What came of the answer of an attempt that only reads."""
     match event:
+        case ev.AnswerRefused(problem=problem):
+            return f"asked again: {printable(' '.join(problem.split()), 160)}"
         case ev.PlanProposed():
             return f"has a plan: `paddock plan --show {record.task}`"
         case ev.PlanAccepted(tasks=tasks):
