@@ -55,10 +55,11 @@ class Dispatcher:
         if cap > 0 >= room and 0 <= now - self.shown_at < SHOW_SECONDS:
             return self.shown_at + SHOW_SECONDS
         self.shown_at = now
-        plan = plan_starts(board, now, max(room, 1) * CANDIDATES_PER_SLOT + 16, only=only)
+        most = max(room, 1) * CANDIDATES_PER_SLOT + 16
+        plan = plan_starts(board, now, most, only=only)
         tasks = await self._runnable(board, plan)
         # What is under review is nearly done: it goes before what has not begun.
-        reviews = due_reviews(self.site, board, now, only)
+        reviews = due_reviews(self.site, board, now, most, only)
         if not tasks and not reviews:
             self.gate.rest()
             return plan.wake_at

@@ -11,12 +11,14 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Protocol
 
+from paddock.config.schema import Config
 from paddock.core.board import Board
 from paddock.core.errors import PaddockError
 from paddock.core.events import Draft, TaskBlocked
 from paddock.core.ids import TaskId
 from paddock.core.review import plan as act
 from paddock.core.review.decisions import drafts_of
+from paddock.core.review.model import TaskReview
 from paddock.core.review.plan import Policy, ReviewAction, next_action
 from paddock.core.tasks.task import Phase, Task
 from paddock.fleet.checkpoints import checkpoint
@@ -41,14 +43,18 @@ class ReviewLoop:
     checks: Checks
     touched: dict[str, frozenset[str]] = field(default_factory=dict)
     """The paths of changes under review, by their head."""
+    left: dict[TaskId, tuple[Config, Task, TaskReview]] = field(default_factory=dict)
+    """Changes that wait for their reviewer, and all that this was decided by: nothing else can change it."""
 
     async def step(self, board: Board) -> float | None:
         """Does all there is to do now; returns when to look again although nothing happens."""
-        times = [await self._advance(board.tasks[name]) for name in list(board.reviewing)]
+        names = [name for name in board.reviewing if not self._is_left(board, name)]
+        times = [await self._advance(board.tasks[name]) for name in names]
         self._forget(board)
         return min((at for at in times if at is not None), default=None)
 
     async def _advance(self, task: Task) -> float | None:
+        grounds = self.site.config, task, self.ledger.board.reviews.of(task.id)
         try:
             policy = await self._policy(self.ledger.board, task)
         except PaddockError as error:
@@ -61,11 +67,17 @@ class ReviewLoop:
             case act.Wait(until=until):
                 return until
             case act.StartReview():
-                return None
+                self.left[task.id] = grounds
             case _:
                 await self.ledger.record(partial(self._decide, task.id, policy, action))
                 checkpoint(f"review.{type(action).__name__.lower()}")
         return None
+
+    def _is_left(self, board: Board, name: TaskId) -> bool:
+        if name not in self.left:
+            return False
+        config, task, review = self.left[name]
+        return config is self.site.config and task is board.tasks[name] and review == board.reviews.of(name)
 
     def _decide(self, name: TaskId, policy: Policy, action: ReviewAction, board: Board) -> Sequence[Draft]:
         """Nothing if somebody has changed the answer meanwhile."""
@@ -91,6 +103,8 @@ class ReviewLoop:
     def _forget(self, board: Board) -> None:
         heads = {board.tasks[name].head for name in board.reviewing} if self.touched else set()
         self.touched = {head: paths for head, paths in self.touched.items() if head in heads}
+        if len(self.left) > len(board.reviewing):
+            self.left = {name: grounds for name, grounds in self.left.items() if name in board.reviewing}
 
 
 def _block_if_it_still_waits(task: Task, reason: str, board: Board) -> list[Draft]:

@@ -1,5 +1,6 @@
 """Which reviewers may start now, as the dispatcher sees them: like tasks of their own, which only the log knows not."""
 
+from collections import Counter
 from collections.abc import Collection
 
 from msgspec.structs import replace
@@ -16,15 +17,18 @@ from paddock.fleet.review.policy import Reviewer, find_reviewer, review_policy
 from paddock.fleet.site import Site
 
 
-def due_reviews(site: Site, board: Board, now: float, only: Collection[TaskId] | None) -> list[Task]:
-    """The tasks whose next step is a review, each as its reviewer would have it. Oldest first."""
-    found = []
+def due_reviews(site: Site, board: Board, now: float, most: int, only: Collection[TaskId] | None) -> list[Task]:
+    """The tasks whose next step is a review, each as its reviewer would have it. Oldest first, and at most so many for
+    one reviewer: where its provider refuses it, hundreds may wait, and those for others must not wait behind them."""
+    found: list[Task] = []
+    waiting: Counter[str] = Counter()
     for name in board.reviewing:
         task = board.tasks[name]
-        if only is not None and name not in only:
+        if task.live_attempt is not None or (only is not None and name not in only):
             continue
         reviewer = due_reviewer(site, board, task, now)
-        if reviewer is not None:
+        if reviewer is not None and waiting[reviewer.name] < most:
+            waiting[reviewer.name] += 1
             found.append(for_reviewer(task, reviewer))
     return found
 
