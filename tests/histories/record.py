@@ -16,6 +16,7 @@ from paddock.store.protocol import Author
 from paddock.store.sqlite import SqliteStore
 from paddock.views.status import view_status
 from tests.histories.story import story
+from tests.views.eyes import Settings
 
 FOLDER = Path(__file__).parent
 OF_THE_MOMENT = ("today",)  # depends on the day one looks
@@ -45,7 +46,7 @@ def line_of(row: Row) -> Line:
 
 def status_of(board: Board) -> dict[str, object]:
     now = time.time()
-    view = view_status(board, Outlook(now, look_for_daemon(board, now)))
+    view = view_status(Settings(), board, Outlook(now, look_for_daemon(board, now)))
     status = msgspec.json.decode(msgspec.json.encode(view), type=dict[str, object])
     return {name: value for name, value in status.items() if name not in OF_THE_MOMENT}
 

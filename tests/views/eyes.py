@@ -8,6 +8,7 @@ from pathlib import Path
 
 import msgspec
 
+from paddock.config.schema import Config
 from paddock.core.board import DAEMON_LEASE
 from paddock.core.events import Record
 from paddock.core.leases.lease import Holder, Lease
@@ -23,6 +24,13 @@ from tests.core.ledger import START, Ledger
 
 DAEMON = DaemonSighting(Presence.RUNNING, Lease(DAEMON_LEASE, 1, Holder("daemon", "here", 1), START, 1e12))
 NOBODY = DaemonSighting(Presence.NONE, None)
+
+
+@dataclass(frozen=True)
+class Settings:
+    """For views that need no more of a workspace than what is configured."""
+
+    config: Config = field(default_factory=Config)
 
 
 def workspace_in(folder: Path, config: str = "") -> Workspace:

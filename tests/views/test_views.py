@@ -37,9 +37,11 @@ from paddock.views.status import StatusView, view_status
 from paddock.views.tasks.task import view_task
 from tests.core.intent.test_requests import Ask, requests
 from tests.core.ledger import START, Ledger
+from tests.views.eyes import Settings
 
 NOBODY = DaemonSighting(Presence.NONE, None)
 NOW = START + 3600
+PLAIN = Settings()
 
 
 def outlook(**facts: object) -> Outlook:
@@ -62,7 +64,7 @@ def grow(asked: list[Ask]) -> Ledger:
 def test_whatever_has_happened_every_view_is_complete_and_leaves_the_board_as_it_was(asked: list[Ask]) -> None:
     board = grow(asked).board
     before = encode_board(board)
-    status = view_status(board, outlook(waiting=dict.fromkeys(board.ready, "the cap is reached")))
+    status = view_status(PLAIN, board, outlook(waiting=dict.fromkeys(board.ready, "the cap is reached")))
     queue = view_queue(board.queue, (Check("lint", "true"),), None, reason="", lands_in={}, now=NOW)
     leases = view_leases(board.leases, NOW)
     for view, kind in ((status, StatusView), (queue, QueueView), (leases, LeasesView)):
@@ -79,9 +81,9 @@ def test_a_ready_task_shows_why_it_has_not_started_and_others_keep_their_own_rea
     ledger = Ledger()
     ready, failed = ledger.add(), ledger.add(attempts=1)
     ledger.attempt(failed, "fail")
-    seen = view_status(ledger.board, outlook(waiting={ready: "the cap is reached", failed: "old news"}))
+    seen = view_status(PLAIN, ledger.board, outlook(waiting={ready: "the cap is reached", failed: "old news"}))
     assert [task.reason for task in seen.tasks] == ["the cap is reached", ledger.task(failed).reason]
-    assert view_task(ledger.task(ready)).reason == ledger.task(ready).reason
+    assert view_task(ledger.task(ready), ledger.board).reason == ledger.task(ready).reason
 
 
 def test_a_convoy_limits_tasks_and_convoys_and_nothing_else() -> None:
@@ -89,7 +91,7 @@ def test_a_convoy_limits_tasks_and_convoys_and_nothing_else() -> None:
     ledger.write(ev.Draft(ev.ConvoyAdded("red")))
     ledger.add()
     inside = ledger.add(convoy="red")
-    seen = view_status(ledger.board, outlook(), convoy="red")
+    seen = view_status(PLAIN, ledger.board, outlook(), convoy="red")
     assert [task.id for task in seen.tasks] == [inside]
     assert (seen.convoys[0].tasks, seen.counts["ready"]) == ([inside], 2)
 

@@ -1,6 +1,7 @@
 """What there is to do, what runs and what needs a person, as JSON."""
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import msgspec
 
@@ -12,13 +13,15 @@ from paddock.fleet.dispatch.refusals import StoppedEngine
 from paddock.fleet.fence_note import FenceNote
 from paddock.fleet.outlook import Outlook
 from paddock.fleet.service.presence import DaemonSighting, Presence
-from paddock.fleet.workspace import Workspace
 from paddock.views.checkouts import StaleView, UndoneView, view_stale, view_undone
 from paddock.views.document import Document, iso
 from paddock.views.notices import Notice
 from paddock.views.queue.halts import HaltView, view_halt
 from paddock.views.standing import reason_of
 from paddock.views.tasks.task import ConvoyView, TaskView, view_convoy, view_task
+
+if TYPE_CHECKING:
+    from paddock.fleet.review.policy import Configured
 
 
 class QueueSwitchView(msgspec.Struct, frozen=True):
@@ -67,7 +70,7 @@ class StatusView(Document, frozen=True, kw_only=True):
 
 
 def view_status(
-    workspace: Workspace,
+    workspace: "Configured",
     board: Board,
     outlook: Outlook,
     *,

@@ -12,19 +12,22 @@ from paddock.core.intent.choices import Choice, choices_of
 from paddock.core.merge import events as qe
 from paddock.core.tasks.results import result_words
 from paddock.core.tasks.task import Attempt, Task
-from paddock.core.tasks.vocabulary import USEFUL, Outcome
+from paddock.core.tasks.vocabulary import USEFUL, Outcome, Role
 from paddock.fleet.attempts.excerpts import output_size
 from paddock.fleet.landing.ci_output import last_lines
 from paddock.fleet.results import read_answer
 from paddock.fleet.task_details import FailedCi, failed_run
 from paddock.store.protocol import Query
-from paddock.views.board.rows import TaskRow, cost_so_far, view_row
+from paddock.views.board.rows import TaskRow, view_row
 from paddock.views.document import iso
+from paddock.views.findings import FindingView
 from paddock.views.sight import Sight
 from paddock.views.standing import reason_of
+from paddock.views.tasks.cost import TaskCost, view_cost
 from paddock.views.tasks.details import ApprovalView
 from paddock.views.tasks.next_steps import NextStep, landing_estimate, next_steps
-from paddock.views.tasks.task import AttemptView, role_words, view_attempt
+from paddock.views.tasks.review import AcceptanceView, EndedCheck, GivenVerdict, LiveReview, QuestionView
+from paddock.views.tasks.task import AttemptView, view_attempt
 from paddock.views.tasks.timeline import TimelineRow, view_record_of_queue, view_record_of_task
 
 SHOWN_ROWS = 500
@@ -69,26 +72,6 @@ class TurnRow(msgspec.Struct, frozen=True):
     cost_usd: float | None
 
 
-class CostPart(msgspec.Struct, frozen=True):
-    attempt: str
-    words: str
-    state: str
-    usd: float | None
-
-
-class TaskCost(msgspec.Struct, frozen=True):
-    """`usd` is what is known, `assumed_usd` what budgets count where no price is. `limit_usd` is of one attempt, 0 for
-    none."""
-
-    usd: float | None
-    assumed_usd: float
-    limit_usd: float
-    parts: list[CostPart]
-    input_tokens: int
-    cached_tokens: int
-    output_tokens: int
-
-
 class TranscriptEnd(msgspec.Struct, frozen=True):
     """How far the newest turn's output has come: a page that shows it asks for more when this moves."""
 
@@ -100,6 +83,9 @@ class TranscriptEnd(msgspec.Struct, frozen=True):
 
 
 class TaskPage(msgspec.Struct, frozen=True):
+    """`round` is that of its review, of `rounds` at most. `plan` is the record of the plan that a task has made, 0 for
+    none, and `plan_waits` whether somebody is to decide about it."""
+
     task: TaskRow
     brief: str
     branch: str | None
@@ -113,7 +99,15 @@ class TaskPage(msgspec.Struct, frozen=True):
     timeline: dict[str, TimelineRow]
     next: list[NextStep]
     versions: list[VersionView]
-    findings: list[str]
+    findings: dict[str, FindingView]
+    verdicts: dict[str, GivenVerdict]
+    checks: dict[str, EndedCheck]
+    round: int
+    rounds: int
+    accept: AcceptanceView | None
+    question: QuestionView | None
+    plan: int
+    plan_waits: bool
     runs: dict[str, TaskRunRow]
     turns: list[TurnRow]
     cost: TaskCost
@@ -154,10 +148,18 @@ class LiveTask:
             timeline=story.timeline,
             next=next_steps(sight, task, self._lands_at),
             versions=story.versions,
-            findings=[],
+            findings=story.review.look(board, task),
+            verdicts=story.review.verdicts,
+            checks=story.review.checks,
+            round=board.reviews.of(task.id).round,
+            rounds=sight.workspace.config.review.rounds,
+            accept=story.review.acceptance(task),
+            question=story.review.question(task),
+            plan=task.answer_seq if task.role is Role.PLAN else 0,
+            plan_waits=task.plan_waits,
             runs=story.runs,
             turns=story.turns,
-            cost=_view_cost(sight, task),
+            cost=view_cost(sight, task),
             approval=story.approval if story.approved == task.approved else None,
             failed_ci=self._find_failed(sight, board, task),
             transcript=_transcript_end(sight, task.last),
@@ -199,6 +201,7 @@ class TaskStory:
         self.turns: list[TurnRow] = []
         self.approval: ApprovalView | None = None
         self.approved: str | None = None
+        self.review = LiveReview()
 
     def catch_up(self, sight: Sight) -> None:
         board = sight.board
@@ -229,6 +232,7 @@ class TaskStory:
     def _take(self, record: ev.Record, board: Board) -> TimelineRow | None:
         if record.task != self._id or record.event.kind.startswith("queue."):
             return self._take_queue(record)
+        self.review.hear(record)
         match record.event:
             case ev.TaskAdded(brief=str(brief)) | ev.TaskEdited(brief=str(brief)):
                 self.brief = harmless(brief)
@@ -282,33 +286,6 @@ def _view_row(sight: Sight, task: Task) -> TaskRow:
     live = task.live_attempt
     agent = sight.glance.agents.get(live.id) if live is not None else None
     return view_row(sight.board, task, agent, reason_of(sight.workspace, sight.board, sight.outlook, task))
-
-
-def _view_cost(sight: Sight, task: Task) -> TaskCost:
-    parts = [_view_part(sight, attempt) for attempt in task.attempts]
-    live = task.live_attempt
-    return TaskCost(
-        usd=cost_so_far(task, sight.glance.agents.get(live.id) if live is not None else None),
-        assumed_usd=round(sum(one.assumed_usd for one in task.attempts), 6),
-        limit_usd=sight.workspace.site.attempt_usd(task),
-        parts=parts,
-        input_tokens=sum(one.input_tokens + one.cache_write_tokens + one.cache_read_tokens for one in task.attempts),
-        cached_tokens=sum(one.cache_read_tokens for one in task.attempts),
-        output_tokens=sum(one.output_tokens for one in task.attempts),
-    )
-
-
-def _view_part(sight: Sight, attempt: Attempt) -> CostPart:
-    glance = sight.glance.agents.get(attempt.id) if attempt.live else None
-    told = glance.cost_usd if glance is not None and glance.cost_usd is not None else attempt.cost_usd
-    if attempt.outcome is None:
-        return CostPart(attempt.id, _with_role(attempt, "at work"), "running", told)
-    state = "landed" if attempt.outcome in USEFUL else "failed"
-    return CostPart(attempt.id, _with_role(attempt, attempt.outcome.value.replace("_", " ")), state, told)
-
-
-def _with_role(attempt: Attempt, words: str) -> str:
-    return f"{words}, {role_words(attempt)}" if attempt.role.only_reads else words
 
 
 def _transcript_end(sight: Sight, last: Attempt | None) -> TranscriptEnd | None:
