@@ -133,6 +133,40 @@ class Planning:
         workspace, names = self._access.open("findings waive"), list(findings)
         workspace.record(lambda board: waive_findings(board, names, workspace.author.name, why))
 
+    def confirm(self, findings: Iterable[str], why: str = "") -> None:
+        """The findings are true, whatever became of them: that counts for whoever found them."""
+        from paddock.core.intent.findings import confirm_findings
+
+        names = list(findings)
+        self._access.open("findings confirm").record(lambda board: confirm_findings(board, names, why))
+
+    def file(self, findings: Iterable[str]) -> list[str]:
+        """Makes a task of each finding, for the agent that owns its path; returns their ids."""
+        from paddock.fleet.review.filing import file_as_tasks
+
+        return file_as_tasks(self._access.open("findings file"), list(findings))
+
+    def audit(
+        self,
+        *,
+        paths: Iterable[str] = (),
+        kinds: Iterable[str] = (),
+        agents: Iterable[str] = (),
+        engine: str | None = None,
+        branch: str | None = None,
+        files: str = "warning",
+    ) -> list[str]:
+        """Lets reviewers look at main, or at what a branch changes; returns the ids of their tasks. What they find is
+        in `findings`, and becomes a task if it is at least as severe as `files` says; empty: nothing does."""
+        from paddock.core.intent.audits import AuditRequest, request_audit
+        from paddock.fleet.review.audited import find_audited
+
+        workspace = self._access.open("audit")
+        audited, known = find_audited(workspace.site, branch), workspace.known
+        request = AuditRequest(audited, tuple(paths), tuple(kinds), tuple(agents), engine, files)
+        records = workspace.record(lambda board: request_audit(board, request, known))
+        return [str(record.task) for record in records if isinstance(record.event, TaskAdded)]
+
     def comment(self, task: str, place: str, text: str) -> None:
         """Notes a comment on a line, such as `src/x.py:41`; `send_comments` sends all of them together."""
         from paddock.core.intent.drafted_comments import draft_comment

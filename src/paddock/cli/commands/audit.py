@@ -6,13 +6,11 @@ from paddock.cli.options import prints_json
 from paddock.cli.terminal.text import print_document
 from paddock.cli.workspace import open_workspace
 from paddock.core.board import DAEMON_LEASE
-from paddock.core.errors import PaddockError
 from paddock.core.events import ConvoyAdded, TaskAdded
-from paddock.core.ids import printable
-from paddock.core.intent.audits import KINDS, Audited, AuditRequest, request_audit
+from paddock.core.intent.audits import KINDS, AuditRequest, request_audit
 from paddock.core.review.events import Severity
 from paddock.core.wording import split_list
-from paddock.fleet.site import Site
+from paddock.fleet.review.audited import find_audited
 
 
 @click.command("audit")
@@ -65,20 +63,6 @@ def audit_command(
     click.echo(f"\n`paddock findings {' '.join(tasks)}` shows what they find", err=True)
     if DAEMON_LEASE not in workspace.board().leases.held:
         click.echo("no daemon is running: `paddock up` or `paddock run` starts them", err=True)
-
-
-def find_audited(site: Site, branch: str | None) -> Audited:
-    """Raises PaddockError for a branch that is not there."""
-    main = site.main_tip()
-    if branch is None:
-        return Audited(main)
-    head = site.repo.resolve(f"refs/heads/{branch}") if "\0" not in branch else None
-    if head is None:
-        raise PaddockError(f"there is no branch `{printable(branch, 80)}`", "`git branch` lists them")
-    base = site.repo.merge_base(main, head)
-    if base is None or base == head:
-        raise PaddockError(f"branch `{printable(branch, 80)}` changes nothing that main does not have")
-    return Audited(head, printable(branch, 80), base)
 
 
 def _parts(said: tuple[str, ...]) -> tuple[str, ...]:

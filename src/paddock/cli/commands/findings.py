@@ -11,13 +11,13 @@ from paddock.cli.terminal.text import cut, paint, print_document, width
 from paddock.cli.workspace import open_workspace
 from paddock.core.board import Board
 from paddock.core.errors import Misuse
-from paddock.core.events import Draft
 from paddock.core.ids import parse_task
-from paddock.core.intent.findings import confirm_findings, file_findings, find_finding, waive_findings
+from paddock.core.intent.findings import confirm_findings, find_finding, waive_findings
 from paddock.core.review.events import Claim
 from paddock.core.review.model import Finding, Status
 from paddock.core.review.sarif_document import write_sarif
 from paddock.fleet.review.claims import read_claim
+from paddock.fleet.review.filing import file_as_tasks
 from paddock.fleet.workspace import Workspace
 from paddock.views.findings import FindingView, view_finding
 
@@ -101,16 +101,7 @@ def confirm_command(ctx: click.Context, names: tuple[str, ...], message: str, as
 @click.pass_context
 def file_command(ctx: click.Context, names: tuple[str, ...], as_json: bool) -> None:
     """Make a task of each finding, for the agent that owns its path."""
-    workspace = open_workspace(ctx)
-    known = workspace.known
-    with closing(workspace.write()) as store:
-
-        def decide(board: Board) -> list[Draft]:
-            found = board.reviews.findings
-            return file_findings(board, names, known, lambda name: read_claim(store, found[name]))
-
-        records = workspace.append(store, decide)
-    added = [str(record.task) for record in records if record.event.kind == "task.added"]
+    added = file_as_tasks(open_workspace(ctx), names)
     if as_json:
         print_document(ids=added)
     else:

@@ -9,6 +9,7 @@ from paddock.core.errors import Misuse
 from paddock.core.events import Draft, TaskAdded
 from paddock.core.ids import printable
 from paddock.core.intent.tasks import Batch, Known, TaskSpec, add_tasks
+from paddock.core.review.events import Severity
 from paddock.core.routing import REVIEWER
 from paddock.core.tasks.vocabulary import Role
 from paddock.core.wording import check_known, check_name
@@ -50,6 +51,8 @@ def request_audit(board: Board, request: AuditRequest, known: Known) -> list[Dra
     """A convoy of reviews. Raises Misuse for kinds that are none and for agents that do not review."""
     for kind in request.kinds:
         check_name("kind", kind)
+    if request.files:
+        check_known("severity", request.files, [one.value for one in Severity])
     reviewers = {one.name for one in known.roster if one.role == REVIEWER}
     for agent in request.agents:
         check_known("agent", agent, known.agents)
