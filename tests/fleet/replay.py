@@ -4,8 +4,17 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from paddock.core.events import AttemptEnded, DaemonTroubled, Event, TurnEnded, TurnStarted
+from paddock.core.events import (
+    AnswerRefused,
+    AttemptEnded,
+    DaemonTroubled,
+    Event,
+    ReportGiven,
+    TurnEnded,
+    TurnStarted,
+)
 from paddock.core.money.spending import tokens_of
+from paddock.core.review.events import ReviewGiven
 from tests.fleet.relay import Relay
 from tests.fleet.scenarios import Life, Scenario
 from tests.fleet.yard import Step, Yard
@@ -50,8 +59,9 @@ def life_of(yard: Yard, name: str, like: Life) -> Life:
 
 
 def assert_recorded_once(yard: Yard) -> None:
-    """Every turn has begun and ended once in the log, every attempt has been judged once, and nothing went wrong."""
-    kinds: tuple[type[Event], ...] = (TurnStarted, TurnEnded, AttemptEnded)
+    """Every turn has begun and ended once in the log, every attempt has been judged once, its answer was refused once at
+    most and taken once at most, and nothing went wrong."""
+    kinds: tuple[type[Event], ...] = (TurnStarted, TurnEnded, AttemptEnded, AnswerRefused, ReportGiven, ReviewGiven)
     for kind in kinds:
         seen = Counter((record.attempt, getattr(record.event, "turn", 0)) for record in yard.records(kind))
         assert not [key for key, count in seen.items() if count != 1], kind.kind

@@ -1,7 +1,9 @@
 """Short lives of tasks, each played by a fleet whose daemons may be killed at named points on the way."""
 
+import sys
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from pathlib import Path
 
 from tests.fleet.relay import Relay
 from tests.fleet.yard import Step, Yard, commit, play, write
@@ -145,6 +147,26 @@ def _inlined(_yard: Yard, hello: Step) -> list[dict[str, object]]:
     return [brief(hello, write(f"{name}.txt"), commit(f"Add {name}")) for name in "ab"]
 
 
+def _review(yard: Yard, hello: Step) -> list[dict[str, object]]:
+    """A defect that a check lets pass is found, fixed in the same conversation, and looked for again."""
+    noted = 'echo "$PADDOCK_ATTEMPT" >> "$0"; exec "$@"'
+    critic = ["sh", "-c", noted, str(yard.folder / "started"), sys.executable, str(CRITIC), "{prompt}"]
+    _configure(yard, f"[engines.critic]\ncommand = {critic}\n[agents.critic]\nrole = 'reviewer'\nengine = 'critic'\n")
+    _configure(yard, '[review]\nreviewers = ["critic"]\n[[review.checks]]\nname = "lint"\nrun = "test -e a.py"\n')
+    fixing = ({**step, "turn": 2} for step in (hello, write("a.py", "one\n"), commit("Fix a")))
+    return [brief(hello, write("a.py", "one\nBUG\n"), commit("Add a"), *fixing)]
+
+
+def _read(_yard: Yard, hello: Step) -> list[dict[str, object]]:
+    """A report, and a review of what is there whose first answer nobody can use."""
+    found = {"head": "${HEAD}", "findings": [{"claim": "it is short", "severity": "note", "path": "README.md"}]}
+    again = ({**hello, "turn": 2}, {"answer": found, "turn": 2})
+    return [
+        {**brief(hello, {"answer": "All is well."}), "role": "report"},
+        {**brief(hello, {"answer": "It looks good."}, *again), "role": "review"},
+    ]
+
+
 def _configure(yard: Yard, text: str) -> None:
     config = yard.top / "paddock.toml"
     config.write_text(config.read_text() + text)
@@ -157,6 +179,7 @@ def _furnished(yard: Yard, hello: Step) -> list[dict[str, object]]:
     return [brief(hello, {"run": ["sh", "-c", "cat secret.env built > copy.txt"]}, commit("Copy"))]
 
 
+CRITIC = Path(__file__).with_name("critic.py")
 RESCUE = "Rescue 1 uncommitted files"
 A_AND_RESCUE = (RESCUE, "Add a")
 SCENARIOS = {
@@ -214,5 +237,25 @@ SCENARIOS = {
         ),
         convoy="small",
         settings={"PADDOCK_LIMITS_INLINE": "true", "PADDOCK_LIMITS_MAX_AGENTS": "1"},
+    ),
+    "review": Scenario(
+        _review,
+        (
+            Life(
+                "approval",
+                ("delivered", "answered", "delivered", "answered"),
+                (1, 1, 1, 1),
+                ("Fix a", "Add a"),
+                ("a.py",),
+                2300,
+            ),
+        ),
+    ),
+    "read": Scenario(
+        _read,
+        (
+            Life("done", ("answered",), (1,), (), (), 1100),
+            Life("done", ("answered",), (2,), (), (), 2200),
+        ),
     ),
 }

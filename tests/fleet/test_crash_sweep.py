@@ -31,6 +31,10 @@ SAMPLE = [
     ("down", ["down.wished", "turn.over"]),
     ("budget", ["budget.answered"]),
     ("inlined", ["attempt.ended_in_log"]),
+    ("review", ["checks.over"]),
+    ("review", ["dispatch.claimed#2", "attempt.judged"]),
+    ("review", ["review.sendback", "review.pass"]),
+    ("read", ["attempt.asked_again", "attempt.judged"]),
 ]
 LEAST_POINTS = 55
 CHANCE = ("janitor.",)
