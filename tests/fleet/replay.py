@@ -59,8 +59,8 @@ def life_of(yard: Yard, name: str, like: Life) -> Life:
 
 
 def assert_recorded_once(yard: Yard) -> None:
-    """Every turn has begun and ended once in the log, every attempt has been judged once, its answer was refused once at
-    most and taken once at most, and nothing went wrong."""
+    """Every turn has begun and ended once in the log, every attempt has been judged once, with an answer refused once
+    at most and taken once at most, and nothing went wrong."""
     kinds: tuple[type[Event], ...] = (TurnStarted, TurnEnded, AttemptEnded, AnswerRefused, ReportGiven, ReviewGiven)
     for kind in kinds:
         seen = Counter((record.attempt, getattr(record.event, "turn", 0)) for record in yard.records(kind))
