@@ -142,9 +142,9 @@ class Planning:
 
     def file(self, findings: Iterable[str]) -> list[str]:
         """Makes a task of each finding, for the agent that owns its path; returns their ids."""
-        from paddock.fleet.review.filing import file_as_tasks
+        from paddock.fleet.review.findings import file_as_tasks
 
-        return file_as_tasks(self._access.open("findings file"), list(findings))
+        return file_as_tasks(self._access.open("findings file"), list(findings))[0]
 
     def audit(
         self,

@@ -9,15 +9,12 @@ from paddock import __version__
 from paddock.cli.options import prints_json
 from paddock.cli.terminal.text import cut, paint, print_document, width
 from paddock.cli.workspace import open_workspace
-from paddock.core.board import Board
 from paddock.core.errors import Misuse
-from paddock.core.ids import parse_task
-from paddock.core.intent.findings import confirm_findings, find_finding, waive_findings
+from paddock.core.intent.findings import confirm_findings, waive_findings
 from paddock.core.review.events import Claim
-from paddock.core.review.model import Finding, Status
+from paddock.core.review.model import Finding
 from paddock.core.review.sarif_document import write_sarif
-from paddock.fleet.review.claims import read_claim
-from paddock.fleet.review.filing import file_as_tasks
+from paddock.fleet.review.findings import file_as_tasks, find_findings
 from paddock.fleet.workspace import Workspace
 from paddock.views.findings import FindingView, view_finding
 
@@ -101,7 +98,7 @@ def confirm_command(ctx: click.Context, names: tuple[str, ...], message: str, as
 @click.pass_context
 def file_command(ctx: click.Context, names: tuple[str, ...], as_json: bool) -> None:
     """Make a task of each finding, for the agent that owns its path."""
-    added = file_as_tasks(open_workspace(ctx), names)
+    added, _ = file_as_tasks(open_workspace(ctx), names)
     if as_json:
         print_document(ids=added)
     else:
@@ -110,22 +107,7 @@ def file_command(ctx: click.Context, names: tuple[str, ...], as_json: bool) -> N
 
 def _find(workspace: Workspace, names: Sequence[str], *, show_all: bool) -> list[Row]:
     with closing(workspace.read()) as store:
-        board = store.board()
-        chosen = _named(board, names) if names else list(board.reviews.findings.values())
-        wanted = [one for one in chosen if show_all or one.status is Status.OPEN]
-        return [(one, read_claim(store, one)) for one in wanted]
-
-
-def _named(board: Board, names: Sequence[str]) -> list[Finding]:
-    found: dict[str, Finding] = {}
-    for name in names:
-        if name.strip().lower().startswith("f"):
-            one = find_finding(board, name)
-            found[one.id] = one
-        else:
-            task = board.task(parse_task(name))
-            found.update((one.id, one) for one in board.reviews.findings_of(task.id))
-    return list(found.values())
+        return find_findings(store, names, show_all=show_all)
 
 
 def _print(rows: Sequence[Row], *, in_full: bool, show_all: bool) -> None:

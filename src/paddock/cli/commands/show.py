@@ -109,8 +109,6 @@ def _lines(details: TaskDetails, reason: str) -> list[str]:
         lines += ["", paint("question", bold=True), *(f"  {cut(line, 400)}" for line in asked)]
     if details.accept is not None:
         lines += _acceptance_lines(details.accept)
-    if details.question:
-        lines += ["", paint("question", bold=True), *(f"  {cut(line, 400)}" for line in details.question.splitlines())]
     lines += ["", paint("brief", bold=True), *(f"  {cut(line, 400)}" for line in details.brief.splitlines())]
     return lines
 
