@@ -1,8 +1,10 @@
 """Secrets that are made once and kept in a file of the user's alone."""
 
+import fcntl
 import os
 import secrets
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from paddock.sessions.regular import open_regular
@@ -13,8 +15,10 @@ _BYTES = 16
 
 def kept_secret(path: Path, *, new: bool = False) -> str:
     """The one that is kept; another one if there is none, if others could have read it, or if `new`."""
-    kept = "" if new else _read(path)
-    return kept or _write(path, new=new)
+    if not new and (kept := _read(path)):
+        return kept
+    with _folder_to_itself(path.parent):
+        return (not new and _read(path)) or _write(path)
 
 
 def _read(path: Path) -> str:
@@ -30,22 +34,26 @@ def _read(path: Path) -> str:
     return text if len(text) >= 2 * _BYTES and text.isalnum() else ""
 
 
-def _write(path: Path, *, new: bool) -> str:
-    """Of two processes that start at once, the one that links its secret first decides for both."""
+def _write(path: Path) -> str:
+    """Whoever dies on the way leaves a draft and no secret: the next one to ask takes the draft's place."""
     token = secrets.token_hex(_BYTES)
-    draft = path.with_name(f"{path.name}.{os.getpid()}")
+    draft = path.with_name(f"{path.name}.new")
     with suppress(FileNotFoundError):
         os.unlink(draft)
     descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
     with open(descriptor, "w", encoding="ascii") as file:
         file.write(token)
-    try:
-        os.link(draft, path)
-    except FileExistsError:
-        if not new and (kept := _read(path)):
-            token = kept
-        else:
-            os.replace(draft, path)
-    with suppress(FileNotFoundError):
-        os.unlink(draft)
+    os.replace(draft, path)
     return token
+
+
+@contextmanager
+def _folder_to_itself(folder: Path) -> Iterator[None]:
+    """Of those that ask at once, in this process and others, the first decides for all."""
+    descriptor = os.open(folder, os.O_RDONLY | os.O_CLOEXEC)
+    try:
+        with suppress(OSError):  # not every file system has locks
+            fcntl.flock(descriptor, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(descriptor)
