@@ -56,6 +56,8 @@ def waive_findings(board: Board, names: Sequence[str], by: str, why: str) -> lis
 
 def confirm_findings(board: Board, names: Sequence[str], why: str) -> list[Draft]:
     """A person says that they are true, whatever became of them: that counts for whoever found them."""
+    if why:
+        check_brief(why, "the reason")
     drafts = []
     for found in dict.fromkeys(find_finding(board, name) for name in names):
         if Witness.PERSON in found.confirmed:
@@ -65,8 +67,8 @@ def confirm_findings(board: Board, names: Sequence[str], why: str) -> list[Draft
 
 
 def file_findings(board: Board, names: Sequence[str], known: Known, read: ReadClaim) -> list[Draft]:
-    """A task for each, for the agent that owns its path. The change it is held against waits for that task, unless it
-    has landed or is none: what an audit finds is in main."""
+    """A task for each, for the agent that owns its path. With the task the finding ends; a change that it blocks cannot
+    land before."""
     drafts: list[Draft] = []
     for offset, found in enumerate(dict.fromkeys(find_finding(board, name) for name in names)):
         _require_open(found, "filed")

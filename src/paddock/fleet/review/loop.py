@@ -18,7 +18,8 @@ from paddock.core.events import Draft, TaskBlocked
 from paddock.core.ids import TaskId
 from paddock.core.review import plan as act
 from paddock.core.review.decisions import drafts_of
-from paddock.core.review.model import TaskReview
+from paddock.core.review.filed import filed_findings, is_done, settle_filed
+from paddock.core.review.model import Finding, Reviews, TaskReview
 from paddock.core.review.plan import Policy, ReviewAction, next_action
 from paddock.core.tasks.task import Phase, Task
 from paddock.fleet.checkpoints import checkpoint
@@ -46,10 +47,15 @@ class ReviewLoop:
     left: dict[TaskId, tuple[Config, Task, TaskReview]] = field(default_factory=dict)
     """Changes that wait for their reviewer, and all that this was decided by: nothing else can change it."""
 
+    known: Reviews | None = None
+    filed: tuple[Finding, ...] = ()
+    """Of what is known of reviews, the findings that became tasks."""
+
     async def step(self, board: Board) -> float | None:
         """Does all there is to do now; returns when to look again although nothing happens."""
         names = [name for name in board.reviewing if not self._is_left(board, name)]
         times = [await self._advance(board.tasks[name]) for name in names]
+        await self._settle_filed(board)
         self._forget(board)
         return min((at for at in times if at is not None), default=None)
 
@@ -72,6 +78,13 @@ class ReviewLoop:
                 await self.ledger.record(partial(self._decide, task.id, policy, action))
                 checkpoint(f"review.{type(action).__name__.lower()}")
         return None
+
+    async def _settle_filed(self, board: Board) -> None:
+        if board.reviews is not self.known:
+            self.known, self.filed = board.reviews, filed_findings(board.reviews)
+        if any(is_done(board, one) for one in self.filed):
+            await self.ledger.record(settle_filed)
+            checkpoint("review.settlefiled")
 
     def _is_left(self, board: Board, name: TaskId) -> bool:
         if name not in self.left:
