@@ -20,6 +20,7 @@ SUITES = {
     "simulation": "bench.simulation",
     "admission": "bench.admission",
     "admission-real": "bench.admission_real",
+    "review": "bench.review",
     "web": "bench.web",
     "terminal": "bench.terminal",
 }

@@ -135,7 +135,7 @@ class Yard:
 
 
 @contextlib.contextmanager
-def make_yard() -> Iterator[Yard]:
+def make_yard(config: str = CONFIG) -> Iterator[Yard]:
     # What a killed daemon has started, such as a git that makes a worktree, may still be writing at the end.
     with tempfile.TemporaryDirectory(prefix="paddock-fleet-", ignore_cleanup_errors=True) as name:
         top = Path(name) / "app"
@@ -149,7 +149,7 @@ def make_yard() -> Iterator[Yard]:
         )
         for number in range(100):
             (top / f"file{number}.txt").write_text(f"line {number}\n" * 20)
-        (top / "paddock.toml").write_text(CONFIG)
+        (top / "paddock.toml").write_text(config)
         for words in (("init", "-q", "-b", "main"), ("add", "-A"), ("commit", "-q", "-m", "First")):
             subprocess.run(("git", *words), cwd=top, env=yard.env, check=True)
         yard.run("init", "--yes")

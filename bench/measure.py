@@ -74,12 +74,12 @@ def print_table(title: str, lines: Sequence[Line]) -> None:
         )
 
 
-def write_json(name: str, lines: Sequence[Line]) -> Path:
+def write_json(name: str, lines: Sequence[Line], **more: object) -> Path:
     OUT.mkdir(exist_ok=True)
     path = OUT / f"{name}.json"
     rows = [{**asdict(line), "ratio": line.ratio, "met": line.met} for line in lines]
     machine = {"python": platform.python_version(), "system": platform.system(), "machine": platform.machine()}
-    path.write_text(json.dumps({"schema": 1, "machine": machine, "lines": rows}, indent=2) + "\n")
+    path.write_text(json.dumps({"schema": 1, "machine": machine, "lines": rows, **more}, indent=2) + "\n")
     return path
 
 
