@@ -101,10 +101,17 @@ async def _reviewed(site: Site, board: Board, store: Store, task: Task, brief: s
     review = board.reviews.of(task.id)
     worker = task.worker
     base = task.base or (worker.base if worker is not None else task.head)
-    since = review.reviewed if review.reviewed and review.reviewed != task.head else ""
+    since = await asyncio.to_thread(_reviewed_before, site, review.reviewed, task.head)
     patch, is_cut = await asyncio.to_thread(read_patch, site, since or base, task.head)
     findings = tuple(open_finding(store, one) for one in to_be_ruled_on(board, task.id))
     return ReviewedChange(task.id, brief, base, task.head, patch, since, is_cut, findings)
+
+
+def _reviewed_before(site: Site, reviewed: str, head: str) -> str:
+    """The version to compare with; empty where the whole change is to be looked at: it is new, or was rebased, and the
+    difference would be made of other people's changes."""
+    is_known = reviewed not in ("", head) and site.repo.resolve(reviewed) is not None
+    return reviewed if is_known and site.repo.is_ancestor(reviewed, head) else ""
 
 
 def read_patch(site: Site, before: str, after: str) -> tuple[str, bool]:
