@@ -18,7 +18,7 @@ from paddock.fleet.review.audited import find_audited
 @click.option(
     "--kinds", multiple=True, metavar="KIND", help=f"What to look for, each by itself: {', '.join(KINDS)}, or any word."
 )
-@click.option("--agent", "agents", multiple=True, help="The reviewer; can be repeated. Default: as tasks are routed.")
+@click.option("--agent", "agents", multiple=True, help="The reviewer; can be repeated. Default: who fits best.")
 @click.option("--engine", help="The engine that runs it.")
 @click.option("--branch", help="Look at what this branch changes, instead of at main.")
 @click.option(

@@ -8,9 +8,9 @@ from paddock.core.board import Board
 from paddock.core.errors import Misuse
 from paddock.core.events import Draft, TaskAdded
 from paddock.core.ids import printable
-from paddock.core.intent.tasks import Batch, Known, TaskSpec, add_tasks
+from paddock.core.intent.tasks import Batch, Known, TaskSpec, add_tasks, choose_agent
 from paddock.core.review.events import Severity
-from paddock.core.routing import REVIEWER
+from paddock.core.routing import REVIEWER, Work
 from paddock.core.tasks.vocabulary import Role
 from paddock.core.wording import check_known, check_name
 from paddock.core.workflow import free_convoy
@@ -61,7 +61,7 @@ def request_audit(board: Board, request: AuditRequest, known: Known) -> list[Dra
     specs = [
         TaskSpec(
             brief=_brief(request, kind),
-            title=_title(request, kind, agent),
+            title=_title(request, kind, agent if request.agents else None),
             agent=agent,
             engine=request.engine,
             paths=request.paths,
@@ -70,7 +70,7 @@ def request_audit(board: Board, request: AuditRequest, known: Known) -> list[Dra
             labels=(kind,) if kind else (),
         )
         for kind in request.kinds or ("",)
-        for agent in request.agents or (None,)
+        for agent in request.agents or (_reviewer_for(board, request, kind, known),)
     ]
     batch = Batch(tuple(specs), free_convoy("audit", board.convoys), f"Audit of {_what(request)}")
     drafts = add_tasks(board, batch, known)
@@ -80,6 +80,14 @@ def request_audit(board: Board, request: AuditRequest, known: Known) -> list[Dra
         else draft
         for draft in drafts
     ]
+
+
+def _reviewer_for(board: Board, request: AuditRequest, kind: str, known: Known) -> str | None:
+    """The reviewer that fits best, or the first of them; None if there is none."""
+    labels = (kind,) if kind else ()
+    chosen = choose_agent(board, Work(request.paths, labels=labels, role=REVIEWER), known).agent
+    first = min((one for one in known.roster if one.role == REVIEWER), key=lambda one: one.place, default=None)
+    return chosen or (first.name if first is not None else None)
 
 
 def _what(request: AuditRequest) -> str:
