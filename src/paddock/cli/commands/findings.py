@@ -135,11 +135,12 @@ def _blocks(view: FindingView) -> bool:
 
 def _in_full(view: FindingView) -> list[str]:
     lines = [_line(view)]
+    settled = ": ".join(filter(None, (f"{view.status} by {view.settled_by}", view.settled_why)))
     for name, text in (
         ("claim", view.claim),
         ("evidence", view.evidence),
         ("suggestion", view.suggestion),
-        ("settled", f"{view.status} by {view.settled_by}: {view.settled_why}" if view.settled_by else ""),
+        ("settled", settled if view.settled_by else ""),
         ("confirmed", ", ".join(view.confirmed)),
         ("version", view.head[:10]),
     ):
@@ -150,7 +151,7 @@ def _in_full(view: FindingView) -> list[str]:
 
 
 def _report(workspace: Workspace, verb: str, names: Sequence[str], *, as_json: bool) -> None:
-    ids = [name.strip().lower() for name in names]
+    ids = list(dict.fromkeys(name.strip().lower() for name in names))
     if as_json:
         print_document(ids=ids)
         return

@@ -49,9 +49,7 @@ def evolve(reviews: Reviews, event: rv.ReviewEvent, record: ev.Record) -> Review
             checked = Checked(event.name, event.head, event.passed, record.seq)
             return _with(reviews, task, replace(review, checks=(*others, checked)[-KEPT_CHECKS:]))
         case rv.ReviewGiven() if event.round == review.round:
-            opinion = Opinion(
-                event.by, event.head, event.round, event.objects, record.attempt, printable(event.summary, CLAIM_CHARS)
-            )
+            opinion = Opinion(event.by, event.head, event.round, event.objects, record.attempt, _line(event.summary))
             known = replace(review, opinions=(*review.opinions, opinion)[-KEPT_OPINIONS:])
             return _tally(_with(reviews, task, known), (event.by,), reviews=1)
         case rv.ReviewSentBack() if event.round == review.round:
@@ -95,7 +93,7 @@ def _report(
         path=claim.path,
         line=claim.line,
         severity=claim.severity,
-        claim=printable(claim.claim, CLAIM_CHARS),
+        claim=_line(claim.claim),
         rule=claim.rule,
         blocking=event.blocking,
         round=review.round,
@@ -113,9 +111,13 @@ def _report(
 def _settle(reviews: Reviews, task: TaskId, event: rv.FindingSettled) -> Reviews:
     found = _open(reviews, task, event.id, event)
     status = Status(event.how.value)
-    settled = replace(found, status=status, settled_by=event.by, settled_why=printable(event.why, CLAIM_CHARS))
+    settled = replace(found, status=status, settled_by=event.by, settled_why=_line(event.why))
     counted = 0 if event.how is rv.Settlement.FIXED and found.confirmed else 1
     return _tally(_put(reviews, settled), found.by, **{event.how.value: counted})
+
+
+def _line(said: str) -> str:
+    return printable(" ".join(said.split()), CLAIM_CHARS)
 
 
 def _bounded(findings: dict[str, Finding]) -> dict[str, Finding]:
