@@ -12,7 +12,7 @@ REQUESTS: list[BindingType] = [
     Binding("ctrl+z", "suspend_process", show=False, priority=True),
 ]
 MOVES: list[BindingType] = [
-    *(Binding(key, f"tab({number})", show=False) for number, key in enumerate("1234")),
+    *(Binding(key, f"tab({number})", show=False) for number, key in enumerate("12345")),
     Binding("left", "turn(-1)", show=False),
     Binding("right", "turn(1)", show=False),
     Binding("j,down", "move(1)", show=False),

@@ -12,6 +12,7 @@ from rich.text import Text
 
 from paddock.core.errors import PaddockError
 from paddock.core.ids import TaskId
+from paddock.core.review.open_count import open_words
 from paddock.core.tasks.task import FINISHED, Attempt, Task
 from paddock.fleet.attempts.excerpts import read_end
 from paddock.fleet.attempts.openings import find_opening
@@ -19,14 +20,16 @@ from paddock.fleet.landing.ci_output import last_lines
 from paddock.fleet.workspace import Workspace
 from paddock.store.protocol import Store
 from paddock.tui.order import moment
+from paddock.tui.review_lines import review_lines
 from paddock.tui.style import safe
 from paddock.tui.transcript import excerpt_lines, opening_lines
 from paddock.views.sight import sight_of
+from paddock.views.standing import reason_of
 from paddock.views.tasks.diff import view_task_diff, view_versions_diff
 from paddock.views.tasks.page import LiveTask, TaskRunRow
 from paddock.views.tasks.patch import DiffView, FileDiffView
 
-TABS = ("preview", "diff", "CI", "events")
+TABS = ("preview", "diff", "CI", "events", "review")
 SHOWN_ENTRIES = 60
 SHOWN_RUNS = 8
 CI_LINES = 60
@@ -48,7 +51,7 @@ class Page:
 
 def read_page(workspace: Workspace, task: TaskId, tab: str) -> Page:
     """What cannot be read is told in its place."""
-    read = {"preview": _preview, "diff": _diff, "CI": _ci, "events": _events}[tab]
+    read = {"preview": _preview, "diff": _diff, "CI": _ci, "events": _events, "review": _review}[tab]
     try:
         with closing(workspace.read()) as store:
             return read(workspace, store, store.board().task(task))
@@ -69,10 +72,12 @@ def refusal_lines(error: PaddockError) -> list[Text]:
 def _preview(workspace: Workspace, store: Store, task: Task) -> Page:
     attempt = task.last
     lines = _brief(store, task) if attempt is None else _turns(workspace, store, task, attempt)
-    return Page(task.id, "preview", list(lines), facts=tuple(_standing(task)))
+    board = store.board()
+    told = " · ".join(filter(None, (open_words(board, task), reason_of(workspace, board, None, task))))
+    return Page(task.id, "preview", list(lines), facts=tuple(_standing(task, told)))
 
 
-def _standing(task: Task) -> Iterator[Text]:
+def _standing(task: Task, told: str) -> Iterator[Text]:
     attempt = task.last
     yield Text(f"{task.id} {safe(task.title, 400)}", "bold")
     when = "at" if task.phase in FINISHED else "since"
@@ -84,8 +89,8 @@ def _standing(task: Task) -> Iterator[Text]:
         words.append(f"{what} {'/'.join(part for part in (who, attempt.engine) if part)}")
         words += [attempt.model] if attempt.model else []
     yield Text(safe(" · ".join(words), 400), "dim")
-    if task.reason:
-        yield Text(safe(task.reason))
+    if told:
+        yield Text(safe(told))
 
 
 def _brief(store: Store, task: Task) -> Iterator[Text]:
@@ -188,6 +193,13 @@ def _events(workspace: Workspace, store: Store, task: Task) -> Page:
         Text.assemble((f"{_clock(row.at)} {row.seq:>6}  ", "dim"), safe(row.words, 400)) for row in rows if row.words
     ]
     return Page(task.id, "events", lines)
+
+
+# -- review ---------------------------------------------------------------------------------------------------
+
+
+def _review(workspace: Workspace, store: Store, task: Task) -> Page:
+    return Page(task.id, "review", review_lines(LiveTask(task.id).look(sight_of(workspace, store, time.time()))))
 
 
 def _clock(at: str) -> str:

@@ -42,7 +42,7 @@ OTHERS = (
 MOVES = (
     ("↑ ↓ j k", "move"),
     ("PgUp PgDn g G", "by a page, to the first, to the last"),
-    ("1 2 3 4 ← →", "preview, diff, CI, events"),
+    ("1 … 5 ← →", "preview, diff, CI, events, review"),
     ("J K space", "scroll what is below the list"),
 )
 SIGNS = {"slash": "/", "question_mark": "?"}

@@ -15,7 +15,7 @@ from paddock.views.queue import history
 def describe(record: ev.Record, board: Board) -> str:
     """One line about a record worth showing, or nothing."""
     if isinstance(record.event, rv.ReviewEvent):
-        of_review = tell_of_review(record.event, board)
+        of_review = tell_of_review(record.event, board, record.task)
         return "" if of_review.minor else of_review.words
     return "" if is_review_end(record, board) else _describe(record, board)
 

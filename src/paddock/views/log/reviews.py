@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from paddock.core.board import Board
 from paddock.core.durations import format_duration
-from paddock.core.ids import printable, some_names
+from paddock.core.ids import TaskId, printable, some_names
 from paddock.core.review import events as rv
 from paddock.core.review.checks import ACCEPT
 from paddock.core.review.evolve import CHECK
@@ -22,8 +22,11 @@ class ReviewLine:
     minor: bool = False
 
 
-def tell_of_review(event: rv.ReviewEvent, board: Board) -> ReviewLine:
+def tell_of_review(event: rv.ReviewEvent, board: Board, task: TaskId | None) -> ReviewLine:
     match event:
+        case rv.ReviewGiven() if task is not None and is_audit(board, task):
+            found = f"{event.findings} finding{'s' if event.findings != 1 else ''}"
+            return ReviewLine(f"{_who(event.by)} reports {found}{_because(event.summary)}")
         case rv.CheckEnded() | rv.ReviewGiven() | rv.ReviewSentBack() | rv.ReviewPassed() | rv.ReviewMissed():
             return _tell_of_change(event)
         case rv.FindingReported(id=name, by=by, claim=claim, blocking=blocking):
@@ -43,6 +46,11 @@ def tell_of_review(event: rv.ReviewEvent, board: Board) -> ReviewLine:
             return ReviewLine(told, minor=how is not rv.Settlement.WAIVED and known is not None and not known.blocking)
         case rv.FindingConfirmed(id=name, by=by, why=why):
             return ReviewLine(f"{name} was true, says {_WITNESSES[by]}{_because(why)}")
+
+
+def is_audit(board: Board, task: TaskId) -> bool:
+    """Whether it reviews what is there, rather than having a change that is reviewed."""
+    return board.tasks[task].role.only_reads
 
 
 _ENDS = {

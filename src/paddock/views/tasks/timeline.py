@@ -6,7 +6,7 @@ import msgspec
 
 from paddock.core import events as ev
 from paddock.core.board import Board
-from paddock.core.ids import harmless, printable, some_names
+from paddock.core.ids import TaskId, harmless, printable, some_names
 from paddock.core.merge import events as qe
 from paddock.core.merge.model import Result
 from paddock.core.review import events as rv
@@ -14,7 +14,7 @@ from paddock.core.review.checks import ACCEPT
 from paddock.core.tasks.vocabulary import USEFUL, Outcome, Role, Step
 from paddock.views.document import iso
 from paddock.views.log.narration import describe, describe_end, is_review_end
-from paddock.views.log.reviews import tell_of_review
+from paddock.views.log.reviews import is_audit, tell_of_review
 from paddock.views.queue.history import MembersOf, StoryLine
 from paddock.views.queue.history import tell as tell_of_queue
 
@@ -53,7 +53,8 @@ PLAIN = Milestone("plain", "log", "")
 def view_record_of_task(record: ev.Record, board: Board, version: int) -> TimelineRow | None:
     """Of a record about the task itself. `version` is the number of the change it delivered, if it did."""
     if isinstance(record.event, rv.ReviewEvent):
-        milestone = _milestone_in_review(record.event)
+        audits = isinstance(record.event, rv.ReviewGiven) and is_audit(board, record.task or TaskId(""))
+        milestone = PLAIN if audits else _milestone_in_review(record.event)
     else:
         milestone = PLAIN if is_review_end(record, board) else milestone_of(record, version)
     words = describe(record, board) or _plainly(record, board)
@@ -206,7 +207,7 @@ _RESULTS = {
 def _plainly(record: ev.Record, board: Board) -> str:
     """What the fleet's narration leaves out because it is told of one task among many."""
     if isinstance(record.event, rv.ReviewEvent):
-        return tell_of_review(record.event, board).words
+        return tell_of_review(record.event, board, record.task).words
     match record.event:
         case ev.AttemptEnded() as ended:
             return describe_end(ended, followed=False)

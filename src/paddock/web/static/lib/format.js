@@ -122,6 +122,14 @@ export function plural(count, one, many = `${one}s`) {
   return `${grouped(count)} ${count === 1 ? one : many}`;
 }
 
+/** `3 findings, 1 blocks`; empty where none is open. */
+export function findingsWords({open_findings: count, blocking_findings: blocking}) {
+  if (!count) return "";
+  if (!blocking) return plural(count, "finding");
+  if (blocking === count) return plural(count, "blocking finding");
+  return `${plural(count, "finding")}, ${blocking} ${blocking === 1 ? "blocks" : "block"}`;
+}
+
 /** `t1, t2 and 4 more` */
 export function someOf(names, most = 4) {
   const shown = names.slice(0, most).join(", ");

@@ -20,8 +20,12 @@ import {openEdit} from "../parts/task/edit.js";
 import {openResolve} from "../parts/task/resolve.js";
 import {subject} from "../parts/palette.js";
 import {openRunLog} from "../parts/queue/run-log.js";
-import {CiRuns, Cost, Facts, Findings, YouCan, wordsOf} from "../parts/task/side.js";
+import {CiRuns, Cost, Facts, YouCan, wordsOf} from "../parts/task/side.js";
 import {Answer} from "../parts/task/answer.js";
+import {Findings, findingsOf} from "../parts/task/findings.js";
+import {Plan} from "../parts/task/plan.js";
+import {Question} from "../parts/task/question.js";
+import {Acceptance, Review} from "../parts/task/review.js";
 import {AllEvents, Way} from "../parts/task/timeline.js";
 import {Transcript} from "../parts/task/transcript.js";
 import {BeforeItStarts, FirstPrompt} from "../parts/task/unstarted.js";
@@ -99,11 +103,16 @@ function Task({id, page, live}) {
   };
   useTaskKeys(page, act);
   const work = isChanging(page) ? `${task.insertions} ${task.deletions} ${task.files}` : "";
+  const [goal, setGoal] = useState(null);
+  const told = live.changesOf("findings");
+  const findings = useMemo(() => findingsOf(page), [page.findings, told.value]);
   // What is long is drawn again only for what it shows: a step of the agent is told every second.
   const changes = useMemo(
-    () => html`<${Changes} id=${id} page=${page} drafts=${drafts} seen=${seen} target=${target} />`,
-    [drafts, target, page.versions, task.head, task.phase, task.may.join(), isChanging(page), work],
+    () => html`<${Changes} id=${id} page=${page} drafts=${drafts} seen=${seen} target=${target} findings=${findings}
+      goal=${goal} />`,
+    [drafts, target, page.versions, task.head, task.phase, task.may.join(), isChanging(page), work, findings, goal],
   );
+  const answer = {plan: Plan, review: findings.length ? Findings : Answer}[task.role] ?? Answer;
   const isNew = !page.attempts.length && !page.versions.length;
   return html`<main class="page task">
     <div class="crumb"><a href="/">Board</a><span>/</span>
@@ -114,18 +123,23 @@ function Task({id, page, live}) {
       <button type="button" key=${action} class="b" onClick=${() => act(action)}><${Icon} name=${SIGNS[action]} />
       ${wordsOf(action)} <kbd>${KEYS[action]}</kbd></button>`)}</div></div>
     <${Say} page=${page} />
+    <${Question} key=${page.question?.seq} id=${id} question=${page.question}
+      mayAnswer=${task.may.includes("message")} />
     <${Brief} id=${id} brief=${withoutTitle(page.brief, task.title)} hasPrompt=${!isNew} />
     <${Way} page=${page} changes=${live.changesOf("timeline")} />
     <div class="bench">
       ${isNew ? html`<${BeforeItStarts} task=${task} />`
         : html`<${Transcript} id=${id} page=${page} field=${field} />`}
       <div class="stack">${isNew ? html`<${FirstPrompt} id=${id} />`
-        : task.role === "work" ? changes : html`<${Answer} page=${page} />`}
+        : task.role === "work" ? changes : html`<${answer} id=${id} page=${page} changes=${told} />`}
         <${AllEvents} page=${page} changes=${live.changesOf("timeline")} openRun=${openRunLog} /></div>
       <aside class="stack" aria-label="What can be done">
         <${YouCan} id=${id} choices=${page.choices} act=${act}
-          main=${drafts.list.value.length ? null : MAIN[task.need]} />
-        <${Findings} findings=${page.findings} />
+          main=${drafts.list.value.length || page.question || page.plan_waits ? null : MAIN[task.need]} />
+        ${task.role === "work" && html`<${Findings} page=${page} changes=${told}
+          goTo=${(finding) => setGoal({finding})} />`}
+        <${Review} page=${page} changes=${[live.changesOf("verdicts"), live.changesOf("checks")]} />
+        <${Acceptance} accept=${page.accept} />
         <${CiRuns} page=${page} changes=${live.changesOf("runs")} openRun=${openRunLog} />
         <${Cost} cost=${page.cost} />
         <${Facts} page=${page} />
@@ -160,8 +174,8 @@ function Say({page}) {
   const {task} = page;
   const isLive = Boolean(page.transcript?.live);
   const isOver = FINISHED.has(task.phase);
-  const doing = isLive && task.need !== "answer" ? `attempt ${task.attempts}, turn ${task.turn}${task.step ? `: ${task.step}` : ""}`
-    : task.reason;
+  const doing = isLive && task.need !== "answer" && task.phase !== "reviewing"
+    ? `attempt ${task.attempts}, turn ${task.turn}${task.step ? `: ${task.step}` : ""}` : task.reason;
   return html`<div class="say" role="status">${task.need === "answer" ? html`<${Need} of="answer" />`
     : html`<${State} of=${task.phase} />`}
     ${doing && html`<span class="isolate"><${Words} text=${doing} /></span>`}

@@ -3,7 +3,7 @@
 import {html, useComputed, useSignal} from "../../lib/ui.js";
 import {pendingOf} from "../../lib/actions.js";
 import {cursor, release, selectAll, selected, toggleSelected} from "../../lib/cursor.js";
-import {money, plural} from "../../lib/format.js";
+import {findingsWords, money, plural} from "../../lib/format.js";
 import {taskPath} from "../../lib/route.js";
 import {documentOf} from "../../lib/state.js";
 import {ActionButton} from "../action.js";
@@ -77,6 +77,7 @@ function NeedSelect({task}) {
 }
 
 function Offered({task, isHere}) {
+  if (task.role === "plan" && task.phase === "done") return html`<${PlanLink} id=${task.id} />`;
   const legal = (OFFERED[task.need] ?? ["retry", "message"]).filter((action) => task.may.includes(action)).slice(0,
     BUTTONS);
   return legal.map((action, index) => {
@@ -86,6 +87,10 @@ function Offered({task, isHere}) {
   });
 }
 
+function PlanLink({id}) {
+  return html`<a class="b" href=${taskPath(id)} aria-label=${`Plan of ${id}`}>Look at the plan</a>`;
+}
+
 function DiffLink({id, showKey}) {
   return html`<a class="b" href=${`${taskPath(id)}#diff`} aria-label=${`Diff of ${id}`}>
     Diff ${showKey && html`<kbd>d</kbd>`}</a>`;
@@ -93,6 +98,8 @@ function DiffLink({id, showKey}) {
 
 function Why({task}) {
   const parts = [];
+  const found = findingsWords(task);
+  if (found) parts.push(html`<b class=${task.blocking_findings ? "warn" : ""}>${found}</b>`);
   if (task.reason) parts.push(html`<${Words} text=${task.reason} />`);
   if (task.unblock) parts.push(html`<${Unblock} text=${task.unblock} />`);
   if (task.insertions || task.deletions) {

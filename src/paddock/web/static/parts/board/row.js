@@ -3,7 +3,7 @@
 import {html, useComputed} from "../../lib/ui.js";
 import {pendingOf} from "../../lib/actions.js";
 import {cursor, selected, toggleSelected} from "../../lib/cursor.js";
-import {money} from "../../lib/format.js";
+import {findingsWords, money} from "../../lib/format.js";
 import {taskPath} from "../../lib/route.js";
 import {documentOf} from "../../lib/state.js";
 import {Age, Until} from "../age.js";
@@ -49,9 +49,14 @@ function Step({task}) {
     const last = task.step && html` · last: <${Words} text=${task.step} />`;
     return html`<span class="warn"><b><${Words} text=${task.stuck} /></b>${last}</span>`;
   }
-  if (task.phase === "running") return html`<${Words} text=${task.step || task.reason || unseen(task)} />`;
+  const found = findingsWords(task);
+  const before = found && html`<b class=${task.blocking_findings ? "warn" : ""}>${found}</b> · `;
+  if (task.phase === "running" && task.need !== "answer") {
+    return html`${before}<${Words} text=${task.step || task.reason || unseen(task)} />`;
+  }
+  const doing = task.phase === "reviewing" && task.step && html` · <${Words} text=${task.step} />`;
   const lands = task.eta && html`${task.reason && " · "}<${Until} at=${task.eta} />`;
-  return html`<${Words} text=${task.reason} />${lands}`;
+  return html`${before}<${Words} text=${task.reason} />${doing}${lands}`;
 }
 
 /** No step was told of: it is new, or nobody looks. */

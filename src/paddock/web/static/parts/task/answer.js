@@ -1,8 +1,8 @@
-// What a task answers that only reads: its report, its findings or its plan.
+// What a task answers that only reads, as its words: a report, or a review that found nothing.
 
 import {html} from "../../lib/ui.js";
 
-const NAMES = {report: "Report", review: "Findings", plan: "Plan"};
+const NAMES = {report: "Report", review: "Findings"};
 
 export function Answer({page}) {
   const name = NAMES[page.task.role] ?? "Answer";

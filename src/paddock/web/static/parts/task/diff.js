@@ -9,14 +9,18 @@ import {placeOf} from "../../lib/comment-drafts.js";
 import {Change, Icon} from "../badge.js";
 import {CommentNote, DraftBar, sendDrafts} from "./comments.js";
 import {FileLines, pointOf} from "./diff-rows.js";
+import {findingNotes, isOn, notesApart, useGoal} from "./finding-lines.js";
 import {Words} from "../words.js";
 
 const OPEN_LINES = 2_000;
 const SHOWN_VERSIONS = 4;
 const CALM_MILLISECONDS = 1_500;
 
-/** `seen` is a ref: the head of the version that is on show, for decisions about it. */
-export function Changes({id, page, drafts, seen, target}) {
+/**
+ * `seen` is a ref: the head of the version that is on show, for decisions about it. `findings` are shown at their
+ * lines; `goal` is one whose line somebody asked to see.
+ */
+export function Changes({id, page, drafts, seen, target, findings, goal}) {
   const [split, setSplit] = useState(recall("diff.split", false));
   const [which, setWhich] = useState({name: "now"});
   const [shown, reload] = useDiff(id, page, which, drafts);
@@ -47,7 +51,10 @@ export function Changes({id, page, drafts, seen, target}) {
   };
   useFileKeys({box, diff, open: isOpen, fold, flip, point, setPoint, comment});
   const current = point && placeOf(point);
-  const notes = (places) => places.flatMap((place) => {
+  const held = useMemo(() => findings.filter((one) => isOn(one, which, page)), [findings, which, page.versions]);
+  useGoal({goal, box, diff, which, setWhich, versions, page, fold});
+  const notes = (places) => [...findingNotes(held, page.versions, places), ...draftNotes(places)];
+  const draftNotes = (places) => places.flatMap((place) => {
     const draft = drafts.at(place) ?? (writing === place && point ? {...point, text: ""} : null);
     if (!draft) return [];
     const props = {draft, drafts, target, send, version: nameOf(page, seen.current), writing: writing === place};
@@ -77,6 +84,7 @@ export function Changes({id, page, drafts, seen, target}) {
     ${diff && !count && html`<p class="fyi dim">Nothing differs.</p>`}
     ${diff?.files.map((file) => html`
       <${DiffFile} key=${file.path} ...${{id, file, which, split, marks, choose, drafts}} isOpen=${isOpen(file.path)}
+      findings=${held.filter((one) => one.path === file.path)} page=${page}
       toggle=${() => fold(file.path, !isOpen(file.path))} />`)}
     ${diff && count > diff.files.length
       && html`<p class="fyi dim">${plural(count - diff.files.length, "more file")}: <code>paddock diff ${id}
@@ -182,7 +190,7 @@ function linesOf(file) {
 
 const STATUS = {A: "new", D: "deleted", R: "moved", T: "another kind of file"};
 
-function DiffFile({id, file, which, split, marks, choose, drafts, isOpen, toggle}) {
+function DiffFile({id, file, which, split, marks, choose, drafts, isOpen, toggle, findings, page}) {
   const [whole, setWhole] = useState(null);
   useEffect(() => setWhole(null), [file]);
   const shown = whole ?? file;
@@ -193,14 +201,17 @@ function DiffFile({id, file, which, split, marks, choose, drafts, isOpen, toggle
   };
   const here = drafts.list.value.filter((one) => one.path === file.path).length;
   const words = [STATUS[file.status], file.mode, file.binary && "not text"].filter(Boolean).join(", ");
+  const apart = useMemo(() => notesApart(findings, shown, page.versions), [shown, findings]);
+  const counts = [findings.length && plural(findings.length, "finding"), here && plural(here, "comment")];
   return html`<${Fragment}>
     <button type="button" class=${`dh${isOpen ? " open" : ""}`} aria-expanded=${String(isOpen)} data-file
       onClick=${toggle}>
       <${Icon} name="chev" /><span class="cut isolate">${file.old_path ? `${file.old_path} → ${file.path}` : file.path}
         </span>
-      <span class="end">${here > 0 && `${plural(here, "comment")} · `}
+      <span class="end">${counts.filter(Boolean).map((count) => `${count} · `).join("")}
         ${words && html`<span class="dim">${words} </span>`}<${Change} ...${file} /></span></button>
     ${isOpen && html`<${Fragment}>
+      ${apart}
       ${shown.hunks.length > 0 && html`<${FileLines} file=${shown} split=${split} marks=${marks} choose=${choose} />`}
       ${file.truncated && !whole
         && html`<p class="fyi"><button type="button" class="link" onClick=${load}>

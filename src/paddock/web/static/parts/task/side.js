@@ -46,13 +46,6 @@ export function wordsOf(action) {
   return WORDS[action] ?? ACTIONS[action].words;
 }
 
-export function Findings({findings}) {
-  if (!findings.length) return null;
-  return html`<section class="panel"><header><h2>Findings</h2><span class="end">${findings.length}</span></header>
-    <div class="in"><ul>${findings.map((one, index) => html`<li class="finding" key=${index}>${one}</li>`)}</ul></div>
-      </section>`;
-}
-
 export function CiRuns({page, changes, openRun}) {
   changes.value;
   const runs = [...page.runs.values()].map((row) => row.value).reverse();
