@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from paddock.config.agents import read_agent_files
+from paddock.config.agents import AgentFile, scan_agent_files
 from paddock.config.load import load_config
 from paddock.config.taskfile import parse_task_file
 from tests.docs.markdown import PAGES, ROOT, Block, blocks, shown
@@ -52,7 +52,8 @@ def test_the_agent_file_is_an_agent(tmp_path: Path) -> None:
     folder = tmp_path / ".paddock" / "agents"
     folder.mkdir(parents=True)
     (folder / "any.md").write_text(example.text)
-    (agent,) = read_agent_files(tmp_path)
+    (agent,) = scan_agent_files(tmp_path)
+    assert isinstance(agent, AgentFile)
     assert agent.name == "parser"
     assert agent.settings == {
         "engine": "claude",

@@ -49,15 +49,6 @@ class BadAgentFile:
     fatal: bool
 
 
-def read_agent_files(top: Path) -> Iterator[AgentFile]:
-    """In order of precedence: the first agent of a name wins. Raises Misuse for the first bad file of ours."""
-    for found in scan_agent_files(top):
-        if isinstance(found, AgentFile):
-            yield found
-        elif found.fatal:
-            raise found.problem
-
-
 def scan_agent_files(top: Path) -> Iterator[AgentFile | BadAgentFile]:
     """Good and bad ones, in order of precedence."""
     for folder in FOLDERS:
