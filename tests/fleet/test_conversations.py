@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from paddock.core.events import AttemptStarted, MessageSent, TurnStarted
+from paddock.core.events import AttemptStarted, MessageSent, ReportGiven, TurnStarted
 from paddock.core.tasks.task import Attempt
 from paddock.core.upkeep.survey import SlotState
 from paddock.git.worktrees.slots import SlotRecord, hold_slot, slot_at, write_record
@@ -68,6 +68,18 @@ def test_a_retry_after_a_refusal_goes_on_in_its_folder(yard: Yard) -> None:
     assert [attempt.outcome for attempt in yard.task().attempts] == ["throttled", "delivered"]
     assert_went_on(yard, folders(yard)[0])
     assert subjects(yard) == ["Add b", "Add a"]
+
+
+def test_a_reader_that_goes_on_is_told_so_and_where_its_answer_belongs(yard: Yard) -> None:
+    copy = """tr '\\0' '\\n' < /proc/$PPID/cmdline > "$PADDOCK_ANSWER" """
+    yard.add({"rate_limited": 1, "attempt": 1}, {"run": ["sh", "-c", copy]}, role="report")
+    yard.run(code=0)
+    assert [attempt.outcome for attempt in yard.task().attempts] == ["throttled", "answered"]
+    assert_went_on(yard, folders(yard)[0])
+    (given,) = yard.records(ReportGiven)
+    assert isinstance(given.event, ReportGiven)
+    assert "Your last turn was interrupted." in given.event.text
+    assert str(yard.attempt_folder("t1.2") / "answers" / "turn-1") in given.event.text
 
 
 def test_tasks_done_in_one_session_are_done_in_one_folder(make_yard: MakeYard) -> None:

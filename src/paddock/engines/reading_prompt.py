@@ -9,6 +9,7 @@ REVIEWER = """\
 You review one change, as a careful colleague who has to live with it. Report what is wrong, and only what you can \
 show: a bug, a broken promise of the task, lost data, a security hole, a missing or weakened test. Say for each what \
 happens and how you know. Matters of taste are notes at most. Finding nothing is a good answer."""
+INTERRUPTED = "Your last turn was interrupted. Go on where you left off."
 REPORTER = "You look into one question and answer it. You change nothing."
 
 FINDINGS = """\
@@ -84,31 +85,30 @@ def audit_prompt(
 
 def report_prompt(agent_brief: str, task: str, brief: str, results: str, answer_file: str) -> str:
     sections = [agent_brief.strip() or REPORTER, f"# Task {task}\n{brief.strip()}", results]
-    finish = (
-        f"# How to finish\n{_PLACE}\n"
-        f"Write your answer, as Markdown, to the file `{answer_file}` (also in $PADDOCK_ANSWER), or give it as your "
-        f"last message."
-    )
+    finish = f"# How to finish\n{_PLACE}\n{_hand_over('answer, as Markdown,', answer_file)}."
     return "\n\n".join(part for part in (*sections, finish) if part)
 
 
 def plan_prompt(agent_brief: str, task: str, goal: str, planning: str, answer_file: str) -> str:
     """`planning` is what a plan is, who there is, and what is under way."""
-    finish = (
-        f"# How to finish\n{_PLACE}\n"
-        f"Write your plan to the file `{answer_file}` (also in $PADDOCK_ANSWER), or give it as your last message: "
-        f"the JSON and nothing else."
-    )
+    finish = f"# How to finish\n{_PLACE}\n{_hand_over('plan', answer_file)}: the JSON and nothing else."
     return "\n\n".join(
         (agent_brief.strip() or BUILT_IN_BRIEF, f"# The goal ({task})\n{goal.strip()}", planning, finish)
     )
 
 
-def asked_again(problem: str, answer_file: str) -> str:
-    return (
-        f"Your answer cannot be used: {problem}.\n"
-        f"Answer again, in the form you were told, to the file `{answer_file}` or as your last message."
-    )
+def next_reading_prompt(message: str, answer_file: str) -> str:
+    """For an engine that resumes its own conversation: what is new, and where the answer of this turn belongs."""
+    return f"{message.strip() or INTERRUPTED}\n\n{_hand_over('answer', answer_file)}, in the form you were told."
+
+
+def asked_again(problem: str) -> str:
+    return f"Your answer cannot be used: {problem}. Answer again."
+
+
+def not_accepted(reason: str) -> str:
+    """For an agent whose last attempt gave no usable answer, however often it was asked."""
+    return f"Your last attempt was not accepted: {reason}. Answer again."
 
 
 _PLACE = "You are in a read-only checkout. Change nothing and commit nothing; run what you like."
@@ -118,10 +118,13 @@ def _answer_section(head: str, answer_file: str, *, rules: bool) -> str:
     severities = "|".join(one.value for one in Severity)
     form = FINDINGS.format(head=head, severities=severities, earlier=EARLIER if rules else "")
     return (
-        f"# How to finish\n{_PLACE}\n"
-        f"Write your answer to the file `{answer_file}` (also in $PADDOCK_ANSWER), or give it as your last message: "
-        f"this JSON and nothing else. `error` is for what must not land, `findings` may be empty.\n{form}"
+        f"# How to finish\n{_PLACE}\n{_hand_over('answer', answer_file)}: this JSON and nothing else. "
+        f"`error` is for what must not land, `findings` may be empty.\n{form}"
     )
+
+
+def _hand_over(what: str, answer_file: str) -> str:
+    return f"Write your {what} to the file `{answer_file}` (also in $PADDOCK_ANSWER), or give it as your last message"
 
 
 def _told(finding: OpenFinding) -> str:

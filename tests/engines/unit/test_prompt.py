@@ -1,10 +1,12 @@
 """The words an agent gets."""
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from paddock.core.summary import find_noop
 from paddock.engines.prompt import CONTINUE, Assignment, EarlierWork, first_prompt, next_prompt
+from paddock.engines.reading_prompt import next_reading_prompt
 
 TASK = Assignment(
     task="t41",
@@ -82,3 +84,10 @@ def test_a_title_that_is_only_the_first_line_of_the_brief_is_not_said_twice() ->
         prompt = first_prompt(Assignment("t1", "Do it.\nAll of it.", "b", title=title))
         assert prompt.startswith("# Task t1\nDo it.\nAll of it.")
     assert first_prompt(Assignment("t1", "# Do it\nNow.", "b", title="Do it")).startswith("# Task t1\n# Do it\nNow.")
+
+
+@pytest.mark.parametrize("message", ["", "Smaller, please."])
+def test_a_reader_that_remembers_is_never_told_nothing_and_hears_where_to_answer(message: str) -> None:
+    prompt = next_reading_prompt(message, "/answers/turn-2")
+    assert prompt.startswith(message or "Your last turn was interrupted.")
+    assert "`/answers/turn-2`" in prompt

@@ -12,12 +12,14 @@ from paddock.core.review.events import FindingDisputed
 from paddock.core.review.intake import to_be_ruled_on
 from paddock.core.review.model import Finding
 from paddock.core.tasks.task import Attempt, Task
-from paddock.core.tasks.vocabulary import Role
+from paddock.core.tasks.vocabulary import Outcome, Role
 from paddock.engines.reading_prompt import (
     OpenFinding,
     ReviewedChange,
     asked_again,
     audit_prompt,
+    next_reading_prompt,
+    not_accepted,
     plan_prompt,
     report_prompt,
     review_prompt,
@@ -41,10 +43,9 @@ async def plan_reading_turn(site: Site, board: Board, store: Store, attempt: Att
     session = attempt.session if site.engine(attempt.engine).capabilities.resume else None
     brief = read_brief(store, task)
     goes_on = attempt.turn > 1 or attempt.continues is not None
-    again = _asked_again(site, store, attempt)
-    words = "\n\n".join(part for part in (again, said.messages) if part)
+    words = "\n\n".join(part for part in (_what_went_wrong(store, task, attempt), said.messages) if part)
     if goes_on and session:
-        return TurnPlan(words or again, brief, session)
+        return TurnPlan(next_reading_prompt(words, str(answer_file(site, attempt))), brief, session)
     prompt = await reading_prompt(site, board, store, task, attempt, said.results)
     last = f"# Your last answer\n{said.last_words}" if said.last_words else ""
     return TurnPlan("\n\n".join(part for part in (prompt, last, words) if part), brief, session)
@@ -145,13 +146,14 @@ def open_finding(store: Store, finding: Finding) -> OpenFinding:
     )
 
 
-def _asked_again(site: Site, store: Store, attempt: Attempt) -> str:
-    """What is wrong with the answer of the turn before, if that is what the open turn is for."""
+def _what_went_wrong(store: Store, task: Task, attempt: Attempt) -> str:
+    """What is wrong with the answer of the turn before, or with those of the attempt before."""
     if attempt.turn <= 1:
-        return ""
+        before = next((one for one in reversed(task.attempts) if one.id == attempt.continues), None)
+        return not_accepted(before.reason) if before is not None and before.outcome is Outcome.EMPTY else ""
     problems = [
         event.problem
-        for record in store.records(Query(task=task_of(attempt.id), kind=AnswerRefused.kind))
+        for record in store.records(Query(task=task.id, kind=AnswerRefused.kind))
         if record.attempt == attempt.id and isinstance(event := record.event, AnswerRefused)
     ]
-    return asked_again(problems[-1], str(answer_file(site, attempt))) if problems else ""
+    return asked_again(problems[-1]) if problems else ""
