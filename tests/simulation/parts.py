@@ -61,6 +61,21 @@ def delivers(chance: Random, session: str, commits: int = 1, **more: object) -> 
     return Part((*says, (ends - 0.5, _result(session, steps))), ends, commits=commits, **more)  # type: ignore[arg-type]
 
 
+def answers(chance: Random, session: str, text: str) -> Part:
+    """Ends with these words."""
+    steps = chance.randint(1, 6)
+    says = [_greet(session), *_work(chance, session, steps)]
+    at = says[-1][0]
+    message = {
+        "id": "last",
+        "model": MODEL,
+        "content": [{"type": "text", "text": text}],
+        "usage": {"input_tokens": 100},
+    }
+    says += [(at + 5.0, _line(type="assistant", session_id=session, message=message))]
+    return Part((*says, (at + 6.0, _result(session, steps, result=text))), at + 7.0)
+
+
 def lies(chance: Random, session: str) -> Part:
     return delivers(chance, session, commits=0)
 
