@@ -11,6 +11,9 @@ from msgspec.structs import replace
 from rich.cells import cell_len
 
 from paddock.core.board import DAEMON_LEASE
+from paddock.core.events import Draft
+from paddock.core.ids import TaskId
+from paddock.core.review.events import Claim, FindingReported, Severity
 from paddock.core.tasks.task import Phase
 from paddock.fleet.workspace import Workspace
 from paddock.git.repo import discover
@@ -108,7 +111,13 @@ def test_each_tab_shows_its_page_of_the_row(fleet: Fleet) -> None:
         await top.until(lambda: {"green", "red"} <= top.colours("+", "-"), "in the colours of a patch")
         await top.press("4")
         await top.until(lambda: "added:" in top.page.plain, "what happened")
-        await top.press("left")
+        claim = Claim("it loses data", "a.py", 3, Severity.ERROR, "ran it\nwithout a disk")
+        fleet.record(Draft(FindingReported("f1", "a" * 40, "ann", claim, blocking=True), TaskId(name)))
+        await top.press("5")
+        await top.until(lambda: "f1 error blocks a.py:3" in top.page.plain, "its findings")
+        assert "without a disk" in top.page.plain
+        await top.until(lambda: "1 blocking finding" in top.text, "how many are open")
+        await top.press("3")
         await top.until(lambda: "no CI run" in top.page.plain, "its CI runs")
         await top.go_to(fleet.tasks_in(Phase.LANDED)[0])
         await top.until(lambda: "pass" in top.page.plain)

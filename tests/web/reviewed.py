@@ -149,7 +149,13 @@ def _answered() -> ev.AttemptEnded:
 def _question(made: Reviewed) -> None:
     made.write("t2", ev.TaskAdded("Cap retries", "Cap them.", agent="fixer"), by=ANA)
     asks = ev.QuestionAsked("Is a negative delay an error, or zero?\nThe brief says neither.")
-    ended = ev.AttemptEnded(Outcome.ASKED, Step.BLOCK, False, "asks", unblock='paddock message t2 "…"')
+    ended = ev.AttemptEnded(
+        Outcome.ASKED,
+        Step.BLOCK,
+        False,
+        "asks: Is a negative delay an error, or zero?",
+        unblock='paddock message t2 "…"',
+    )
     _attempt(made, "t2", 1, ended, "b" * 40, agent="fixer", between=(asks,))
 
 

@@ -8,6 +8,7 @@ from tests.fleet.landing.lab import TEN_LINES, Farm
 from tests.fleet.landing.test_sent_back import run_until_both_are_done, two_that_conflict
 from tests.fleet.yard import Yard, commit, write
 from tests.web.api import Answer, Served, serve_api
+from tests.web.reviewed import seed_reviews
 
 
 def refused(served: Served, path: str, body: object) -> Answer:
@@ -37,6 +38,29 @@ def test_a_lease_is_taken_kept_and_given_back(yard: Yard) -> None:
         assert waits.result()["generation"] == 2
     assert served.post("leases/release", {"name": "port:5432"})["name"] == "port:5432"
     assert not yard.board().leases.held
+
+
+def test_findings_are_told_decided_about_and_filed_and_an_audit_is_asked_for(yard: Yard) -> None:
+    seed_reviews(yard)
+    served = serve_api(yard)
+    assert [one["id"] for one in served.get("findings")["findings"]] == ["f2", "f3", "f4"]
+    assert [one["status"] for one in served.get("findings?names=t1&names=f4")["findings"]] == [
+        "fixed", "open", "open", "open",
+    ]  # fmt: skip
+    sarif = served.get("findings/sarif?names=f4")
+    assert sarif["runs"][0]["results"][0]["message"]["text"] == "the token is logged"
+    assert served.post("findings/waive", {"findings": ["f2", "F3"], "message": "no"})["ids"] == ["f2", "f3"]
+    assert served.post("findings/confirm", {"findings": ["f1"]})["ids"] == ["f1"]
+    [filed] = served.post("findings/file", {"findings": ["f4"]})["ids"]
+    told = {one["id"]: one for one in served.get("findings?all=true")["findings"]}
+    assert (told["f2"]["settled_why"], told["f1"]["confirmed"], told["f4"]["routed"]) == ("no", ["person"], filed)
+    assert refused(served, "findings/waive", {"findings": ["f2"]}).error == "refused"
+    assert refused(served, "findings/file", {"findings": ["f99"]}).error == "unknown"
+    assert served.ask("GET", "/api/v1/findings?names=x1").error == "misuse"
+    audit = served.post("audit", {"kinds": ["security", "docs"], "agents": ["critic"], "file": "none"})
+    assert (len(audit["ids"]), audit["convoy"]) == (2, "audit-1")
+    assert refused(served, "audit", {"agents": ["fixer"]}).error == "misuse"
+    assert refused(served, "audit", {"branch": "nowhere"}).error == "refused"
 
 
 def test_a_conflict_is_opened_to_be_resolved_and_worktrees_are_cleared_away(farm: Farm) -> None:

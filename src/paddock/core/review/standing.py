@@ -34,7 +34,8 @@ def _words(board: Board, task: Task, policy: Policy | None) -> str:
         case act.SendBack(findings=names):
             return f"{some_names(names)} {'go' if len(names) != 1 else 'goes'} back to its worker"
         case act.RouteFindings(owners=owners):
-            return f"{some_names(tuple(name for name, _ in owners))} go to whoever owns the path"
+            names = tuple(name for name, _ in owners)
+            return f"{some_names(names)} {'go' if len(names) != 1 else 'goes'} to whoever owns the path"
         case act.Wait():
             return _waits(board, task)
         case act.Pass() | act.SettleFindings():

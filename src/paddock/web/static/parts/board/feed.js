@@ -4,6 +4,7 @@ import {html} from "../../lib/ui.js";
 import {timeOfDay} from "../../lib/format.js";
 import {taskPath} from "../../lib/route.js";
 import {records} from "../../lib/state.js";
+import {Words} from "../words.js";
 
 const SHOWN = 12;
 
@@ -19,5 +20,6 @@ export function Feed() {
 
 function Entry({record: {at, task, words}}) {
   const subject = task && html`<a href=${taskPath(task)}><b>${task}</b></a> `;
-  return html`<li><time datetime=${at}>${timeOfDay(at)}</time><span class="isolate">${subject}${words}</span></li>`;
+  return html`<li><time datetime=${at}>${timeOfDay(at)}</time><span class="isolate">${subject}
+    <${Words} text=${words} /></span></li>`;
 }
