@@ -211,6 +211,15 @@ def test_a_declared_noop_outlives_later_words() -> None:
     assert fold(Text("PADDOCK-NOOP: done before"), Text("bye")).noop_reason == "done before"
 
 
+def test_no_line_of_an_agents_takes_for_ever_to_read() -> None:
+    """As much as is kept of one message: a pattern that tries again would be at it for hours."""
+    blanks, marks = " \t" * 3_900, "* " * 3_900
+    for word in ("PADDOCK-NOOP:", "PADDOCK-REFUTE: f1"):
+        told = fold(*(Text(f"{word}{middle}{end}") for middle in (blanks, marks) for end in ("\r", "\rx", "")))
+        assert (told.noop_reason, told.refuted) == (None, ())
+    assert fold(Text("- `PADDOCK-REFUTE: f1` : it is right **")).refuted == (("f1", "it is right"),)
+
+
 @given(st.text(max_size=500), st.integers(10, 100))
 def test_clipped_text_fits_and_can_always_be_written(text: str, limit: int) -> None:
     for cut in (clip(text, limit), one_line(text, limit)):

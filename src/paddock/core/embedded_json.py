@@ -2,13 +2,15 @@
 
 import json
 import re
+from collections import deque
 from collections.abc import Iterator
 from itertools import islice
 from typing import Any
 
 import msgspec
 
-_FENCED = re.compile(r"^[ \t]*```[ \t]*\w*[ \t]*\n(.*?)\n[ \t]*```[ \t]*$", re.MULTILINE | re.DOTALL)
+_FENCE = "```"
+_LANGUAGE = re.compile(r"\w*")
 _OPENING = re.compile(r"^[ \t]*\{", re.MULTILINE)
 _POSITION = re.compile(r"^(?P<what>.*?) \(byte (?P<byte>\d+)\)$")
 MOST_TRIED = 20
@@ -40,11 +42,26 @@ def _candidates(text: str) -> Iterator[str]:
     stripped = text.strip()
     if stripped[:1] in ("{", "["):
         yield stripped
-    yield from reversed(_FENCED.findall(text)[-MOST_TRIED:])
+    yield from reversed(deque(_fenced(text), MOST_TRIED))
     first, last = text.find("{"), text.rfind("}")
     if 0 <= first < last:
         yield text[first : last + 1]
     yield from reversed(list(_outermost(text)))
+
+
+def _fenced(text: str) -> Iterator[str]:
+    """What stands between a line that opens a block and the next one that closes it. Reads each line once."""
+    lines = text.split("\n")
+    begin: int | None = None
+    for number, line in enumerate(lines):
+        mark = line.strip(" \t\r")
+        if not mark.startswith(_FENCE):
+            continue
+        if begin is None:
+            begin = number + 1 if _LANGUAGE.fullmatch(mark.removeprefix(_FENCE).strip(" \t")) else None
+        elif mark == _FENCE:
+            yield "\n".join(lines[begin:number])
+            begin = None
 
 
 def _outermost(text: str) -> Iterator[str]:

@@ -41,11 +41,10 @@ MODELS_LIMIT = 8
 
 NOOP_WORD = "PADDOCK-NOOP:"
 REFUTE_WORD = "PADDOCK-REFUTE:"
-_NOOP = re.compile(rf"^[ \t>*`_]*{NOOP_WORD}[ \t]*(?P<reason>[^\r\n]*?)[ \t*`_]*$", re.MULTILINE)
-
-_REFUTED = re.compile(
-    rf"^[ \t>*`_-]*{REFUTE_WORD}[ \t]*`?(?P<id>f[0-9]{{1,9}})`?[ \t:]+(?P<why>[^\r\n]*?)[ \t*`_]*$", re.MULTILINE
-)
+# Each part ends where the next can begin: agents write these lines, and a pattern that tries again would not end.
+_NOOP = re.compile(rf"^[ \t>*`_]*{NOOP_WORD}(?P<reason>[^\r\n]*)", re.MULTILINE)
+_REFUTED = re.compile(rf"^[ \t>*`_-]*{REFUTE_WORD}[ \t]*`?(?P<id>f[0-9]{{1,9}})`?[ \t:](?P<why>[^\r\n]*)", re.MULTILINE)
+_DECORATION = " \t*`_"
 MOST_REFUTED = 50
 
 
@@ -230,7 +229,7 @@ def find_noop(text: str) -> str | None:
     """The reason on the last `PADDOCK-NOOP:` line, or None. A placeholder such as `<reason>` is no reason."""
     found = None
     for match in _NOOP.finditer(text):
-        reason = match["reason"].strip()
+        reason = match["reason"].lstrip(" \t").rstrip(_DECORATION)
         if reason and not (reason.startswith("<") and reason.endswith(">")):
             found = clip(reason, STEP_LIMIT)
     return found
@@ -242,7 +241,7 @@ def _refuted(so_far: tuple[tuple[str, str], ...], text: str) -> tuple[tuple[str,
         return so_far
     found = dict(so_far)
     for match in _REFUTED.finditer(text):
-        why = match["why"].strip()
+        why = match["why"].lstrip(" \t:").rstrip(_DECORATION)
         if why and not (why.startswith("<") and why.endswith(">")):
             found[match["id"]] = clip(why, ERROR_LIMIT)
     return tuple(found.items())[:MOST_REFUTED]

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from paddock.core.answers import Unusable
-from paddock.core.review.answer import MOST_FINDINGS, ReviewAnswer, Ruling, read_review, tidy_path
+from paddock.core.answers import ANSWER_CHARS, Unusable
+from paddock.core.review.answer import MOST_FINDINGS, ReviewAnswer, Ruling, add_noted, read_review, tidy_path
 from paddock.core.review.events import Claim, Severity
 
 HEAD = "0123456789" * 4
@@ -102,6 +102,22 @@ def test_it_may_stand_in_a_block_between_words() -> None:
 
 
 @pytest.mark.parametrize(
+    "text",
+    [
+        "```a\n" * (ANSWER_CHARS // 5),
+        f"```{' ' * (ANSWER_CHARS - 10)}x y",
+        "{\n" * (ANSWER_CHARS // 2),
+        "```\n{" * (ANSWER_CHARS // 5),
+        '{"findings":' * (ANSWER_CHARS // 12),
+    ],
+    ids=["blocks", "blanks", "objects", "objects in blocks", "nested"],
+)
+def test_no_answer_takes_for_ever_to_read(text: str) -> None:
+    assert problem(text)
+    assert add_noted(ReviewAnswer(), text) == ReviewAnswer()
+
+
+@pytest.mark.parametrize(
     ("text", "words"),
     [
         ("", "there is no JSON in it"),
@@ -138,6 +154,9 @@ def test_who_repeats_itself_is_heard_once() -> None:
         ("../etc/passwd", ""),
         ("/etc/passwd", ""),
         ("..", ""),
+        (".git/hooks/post-checkout", ""),
+        ("a/.GIT/config", ""),
+        ("C:/x", ""),
         (".", ""),
         ("a\x1b[8m", ""),
         ("x" * 501, ""),

@@ -8,10 +8,13 @@ from typing import Any
 from paddock.core.answers import Unusable
 from paddock.core.embedded_json import NoJson, find_object
 from paddock.core.ids import harmless, printable
+from paddock.core.merge.pathnames import path_problem
 from paddock.core.review.events import Claim, Severity
 
 MOST_FINDINGS = 50
 """Of one review: nobody reads more, and what is grave comes first."""
+MOST_NOTES = 1_000
+"""Lines that are looked at of what a reviewer noted, which may be anything."""
 _CLAIM_CHARS = 1_000
 _TEXT_CHARS = 4_000
 _PATH_CHARS = 500
@@ -79,7 +82,7 @@ def read_review(text: str, head: str, open_findings: Collection[str] = ()) -> Re
 def add_noted(answer: ReviewAnswer, notes: str) -> ReviewAnswer:
     """With the findings that the reviewer reported one by one, a line of JSON each; lines that make no sense are left
     out, and so is what its answer says too."""
-    noted = [claim for line in notes.splitlines() if isinstance(claim := _noted(line), Claim)]
+    noted = [claim for line in notes.split("\n")[:MOST_NOTES] if isinstance(claim := _noted(line), Claim)]
     known = {(claim.path, claim.line, claim.claim) for claim in answer.findings}
     more = [claim for claim in noted if (claim.path, claim.line, claim.claim) not in known]
     kept = rank_claims([*answer.findings, *dict.fromkeys(more)])
@@ -144,11 +147,11 @@ def _rulings(entries: Any) -> list[Ruling] | Unusable:
 
 
 def tidy_path(said: Any) -> str:
-    """A path inside the repository; empty for anything else."""
+    """A path of a file that a tree of the repository may have; empty for anything else."""
     if not isinstance(said, str) or not said.isprintable() or len(said) > _PATH_CHARS:
         return ""
     path = posixpath.normpath(said.strip()) if said.strip() else ""
-    return "" if path in ("", ".") or path.startswith(("/", "../")) or path == ".." else path
+    return "" if path_problem(path) else path
 
 
 def _text(said: Any, limit: int) -> str:
