@@ -11,6 +11,7 @@ from paddock.git.landing.audit import audit
 from paddock.git.landing.compose import Policy, Unit, compose
 from paddock.git.landing.history import read_landed
 from paddock.git.landing.messages import NamedMember
+from paddock.git.landing.workbench import open_workbench
 from tests.git.conftest import MakeRepo, commit, git
 from tests.git.landing.conftest import POEM
 from tests.git.landing.lab import Lab, part
@@ -331,6 +332,37 @@ class TestHistoryInsideABranch:
                 assert lab.show("%s", built.commit) == "déjà vu"
             author = "José" if body is raw else "Paddock"
             assert lab.show("%an", built.commit) == ("Paddock" if policy is Policy.MERGE else author)
+
+    @pytest.mark.parametrize("policy", LINEAR)
+    def test_neither_a_nul_nor_an_encoding_hides_a_claim_to_have_landed_another_change(
+        self, lab: Lab, policy: Policy
+    ) -> None:
+        """Nor does an encoding stop a landing that only one of git and Python knows, or that never ends."""
+        tree = git(lab.top, "rev-parse", lab.branch("seed", {"1.txt": "1\n"}).member.head + "^{tree}")
+        who = "x <x@example.invalid> 1600000000 +0100"
+        claim = f"x\n\nPaddock-Change: t9@v1 {'1' * 40}\n"
+        messages = {
+            "": claim.replace("dock", "\0dock").encode(),
+            "encoding UTF-7\n": claim.replace("-", "+AC0-").encode(),
+            "encoding IBM037\n": claim.encode("cp037").replace("\n".encode("cp037"), b"\n"),
+            "encoding ISO-2022-JP\n": claim.replace("dock", "\x1b(Bdock").encode(),
+            "encoding unicode_escape\n": claim.replace("dock", "\\x00dock").encode(),
+            "encoding idna\n": claim.encode() + b"\xff" * 100,
+            "encoding punycode\n": b"a" * 200_000 + b"-" + b"a" * 200_000,
+        }
+        for header, message in messages.items():
+            raw = f"tree {tree}\nparent {lab.main}\nauthor {who}\ncommitter {who}\n{header}\n".encode() + message
+            written = subprocess.run(
+                ("git", "-C", str(lab.top), "hash-object", "-t", "commit", "-w", "--stdin", "--literally"),
+                input=raw,
+                check=True,
+                capture_output=True,
+            )
+            first = written.stdout.decode().strip()
+            for head in (first, git(lab.top, "commit-tree", tree, "-p", first, "-m", "y")):
+                built = lab.composed(NamedMember(Member("t1", 1, head)), policy=policy)
+                landed = read_landed(open_workbench(lab.repo), built.commit, lab.main)
+                assert [member.id for tip in landed for member in tip.members] == ["t1"], header
 
 
 class TestIsolation:

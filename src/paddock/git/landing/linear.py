@@ -62,7 +62,8 @@ def replay(bench: Workbench, span: Span, trailers: tuple[str, ...]) -> str | Non
             return None
         if picked == tree and not _was_empty(bench, commit):
             continue
-        drafts.append(CommitDraft(picked, (), author_of(commit, span), span.committer, commit.message, commit.encoding))
+        message = commit.text.encode() if commit.encoding else commit.message
+        drafts.append(CommitDraft(picked, (), _author_in_utf8(commit, span), span.committer, message))
         tree = picked
     if tree != span.tree:
         return None

@@ -33,6 +33,10 @@ _MERGE_CONFIG = """\
 [diff]
 	renames = true
 """
+_PLAIN_ENCODING = re.compile(
+    r"iso-?8859-([1-9]|1[0-13-6])|latin-?1|(windows-|cp)125[0-8]|koi8-[ru]"
+    r"|euc-(jp|kr)|shift_jis|sjis|gbk|gb2312|gb18030|big5"
+)
 _IDENT = re.compile(rb"[^\n<>\0]*<[^\n<>\0]*> [0-9]{1,18} [+-][0-9]{4}")
 
 
@@ -60,11 +64,9 @@ class CommitFacts:
         return self.decode(self.message)
 
     def decode(self, stored: bytes) -> str:
-        name = (self.encoding or b"utf-8").decode("ascii", "replace")
-        try:
-            return stored.decode(name, "replace")
-        except LookupError:
-            return stored.decode("utf-8", "replace")
+        """In an encoding in which ASCII means itself; of others, whoever wrote them may mean anything."""
+        name = (self.encoding or b"").decode("ascii", "replace").lower()
+        return stored.decode(name if _PLAIN_ENCODING.fullmatch(name) else "utf-8", "replace")
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +78,6 @@ class CommitDraft:
     author: bytes
     committer: bytes
     message: bytes
-    encoding: bytes | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,8 +130,6 @@ class Workbench:
         headers = [b"tree " + draft.tree.encode()]
         headers += [b"parent " + parent.encode() for parent in draft.parents]
         headers += [b"author " + draft.author, b"committer " + draft.committer]
-        if draft.encoding:
-            headers.append(b"encoding " + draft.encoding)
         body = draft.message.replace(b"\0", b"")
         raw = b"\n".join(headers) + b"\n\n" + body
         return self.git("hash-object", "-t", "commit", "-w", "--stdin", input=raw).text
