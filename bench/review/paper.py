@@ -19,7 +19,7 @@ from paddock.core.board import Board
 from paddock.core.ids import attempt_id, task_id
 from paddock.core.review import events as rv
 from paddock.core.review.evolve import KEPT_FINDINGS
-from paddock.core.review.plan import Policy, StartReview, next_action
+from paddock.core.review.plan import ReviewPolicy, StartReview, next_action
 from paddock.core.review.sarif import read_sarif
 from paddock.core.snapshot import encode_board
 from paddock.core.tasks.task import Task
@@ -129,7 +129,7 @@ def seconds_of(run: Callable[[], object], rounds: int) -> float:
 def decision_lines(sizes: Sizes) -> list[Line]:
     board = fold(reviewing_drafts(sizes.tasks, HEAD))
     tasks: list[Task] = [board.tasks[name] for name in board.reviewing]
-    policy = Policy(reviewers=REVIEWERS)
+    policy = ReviewPolicy(reviewers=REVIEWERS)
     assert all(isinstance(next_action(board, task, policy, 2e9), StartReview) for task in tasks)
     took = seconds_of(lambda: [next_action(board, task, policy, 2e9) for task in tasks], sizes.rounds)
     return [Line(f"decisions, {sizes.tasks:,} tasks under review", len(tasks) / took, "/s")]

@@ -5,7 +5,7 @@ import subprocess
 import pytest
 
 from paddock.config.starters import NAMES, starter_text
-from paddock.core.review.model import Tally
+from paddock.core.review.model import ReviewerTally
 from paddock.views.fleet.agents import view_yield
 from tests.cli.conftest import Cli
 
@@ -122,15 +122,15 @@ def test_doctor_tells_of_agents_that_cannot_work(cli: Cli) -> None:
 @pytest.mark.parametrize(
     ("tally", "words"),
     [
-        (Tally(), "has not reviewed anything yet"),
-        (Tally(1, 1, fixed=1, cost_usd=0.5), "1 review, 1 finding, 1 of them true, $0.50"),
-        (Tally(9, 4, confirmed=1, missed=2), "9 reviews, 4 findings, 1 of them true, missed 2, $0.00"),
-        (Tally(4, 4), "4 reviews, 4 findings, 0 of them true, $0.00"),
-        (Tally(5, 0), "has found nothing true so far: 5 reviews, 0 findings, 0 of them true, $0.00"),
-        (Tally(2, 6, refuted=6), "has found nothing true so far: 2 reviews, 6 findings, 0 of them true, $0.00"),
+        (ReviewerTally(), "has not reviewed anything yet"),
+        (ReviewerTally(1, 1, fixed=1, cost_usd=0.5), "1 review, 1 finding, 1 of them true, $0.50"),
+        (ReviewerTally(9, 4, confirmed=1, missed=2), "9 reviews, 4 findings, 1 of them true, missed 2, $0.00"),
+        (ReviewerTally(4, 4), "4 reviews, 4 findings, 0 of them true, $0.00"),
+        (ReviewerTally(5, 0), "has found nothing true so far: 5 reviews, 0 findings, 0 of them true, $0.00"),
+        (ReviewerTally(2, 6, refuted=6), "has found nothing true so far: 2 reviews, 6 findings, 0 of them true, $0.00"),
     ],
 )
-def test_a_reviewer_that_finds_nothing_true_is_shown_as_such(tally: Tally, words: str) -> None:
+def test_a_reviewer_that_finds_nothing_true_is_shown_as_such(tally: ReviewerTally, words: str) -> None:
     assert view_yield(tally).words == words
 
 

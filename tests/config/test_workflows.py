@@ -18,7 +18,7 @@ from paddock.config.workflows import (
 )
 from paddock.core.errors import Misuse, PaddockError
 from paddock.core.intent.tasks import Known, add_tasks
-from paddock.core.routing import Candidate
+from paddock.core.routing import RosterAgent
 from paddock.core.tasks.vocabulary import Role
 from paddock.core.workflow import Variable, choose_values, expand, with_known_kinds
 from tests.core.ledger import Ledger
@@ -176,7 +176,9 @@ def test_a_file_of_the_repository_wins_over_a_shipped_one_and_a_broken_one_hides
         read_workflow_file(tmp_path / "none.yaml")
 
 
-@pytest.mark.parametrize("known", [Known(), Known(frozenset({"fixer"}), roster=(Candidate("fixer", kinds=("code",)),))])
+@pytest.mark.parametrize(
+    "known", [Known(), Known(frozenset({"fixer"}), roster=(RosterAgent("fixer", kinds=("code",)),))]
+)
 def test_every_shipped_workflow_becomes_tasks_in_any_repository(tmp_path: Path, known: Known) -> None:
     for file in list_workflows(tmp_path):
         workflow = parse_workflow(file)

@@ -7,11 +7,11 @@ from paddock.core.errors import Misuse
 from paddock.core.ids import TaskId
 from paddock.core.intent.tasks import Batch, Known, TaskSpec, add_tasks, edit_task
 from paddock.core.money.spending import kind_of_work
-from paddock.core.routing import Candidate
+from paddock.core.routing import RosterAgent
 from paddock.store.codec import body_of, decode_event
 from tests.core.ledger import Ledger
 
-ROSTER = (Candidate("writer", kinds=("docs",)), Candidate("tester", kinds=("tests",)))
+ROSTER = (RosterAgent("writer", kinds=("docs",)), RosterAgent("tester", kinds=("tests",)))
 KNOWN = Known(frozenset({"writer", "tester"}), frozenset({"claude"}), ROSTER)
 T1 = TaskId("t1")
 

@@ -8,15 +8,15 @@ from msgspec.structs import replace
 from paddock.core import events as ev
 from paddock.core.ids import TaskId
 from paddock.core.intent.tasks import Batch, Known, TaskSpec, add_tasks, edit_task
-from paddock.core.routing import LOOKED_BACK, Candidate, Past, Work, owner_of, past_in, route
+from paddock.core.routing import LOOKED_BACK, Past, RosterAgent, Work, owner_of, past_in, route
 from paddock.core.tasks.task import Phase
 from tests.core.ledger import Ledger
 
-PARSER = Candidate("parser", owns=("src/parser/**",), kinds=("grammar", "parser"))
-SOURCES = Candidate("sources", owns=("src/**",))
-TESTER = Candidate("tester", kinds=("tests",), labels=("flaky",))
-WRITER = Candidate("writer", kinds=("docs",), owns=("docs/**", "**/*.md"), labels=("docs",))
-CRITIC = Candidate("critic", role="reviewer", owns=("**",), kinds=("security",))
+PARSER = RosterAgent("parser", owns=("src/parser/**",), kinds=("grammar", "parser"))
+SOURCES = RosterAgent("sources", owns=("src/**",))
+TESTER = RosterAgent("tester", kinds=("tests",), labels=("flaky",))
+WRITER = RosterAgent("writer", kinds=("docs",), owns=("docs/**", "**/*.md"), labels=("docs",))
+CRITIC = RosterAgent("critic", role="reviewer", owns=("**",), kinds=("security",))
 AGENTS = (PARSER, SOURCES, TESTER, WRITER, CRITIC)
 
 
@@ -63,11 +63,11 @@ def test_every_agent_that_did_not_get_it_hears_why() -> None:
 
 
 def test_among_equals_the_past_decides_and_then_the_order_of_the_configuration() -> None:
-    equals = (Candidate("b", kinds=("k",)), Candidate("a", kinds=("k",)), Candidate("c", kinds=("k",)))
+    equals = (RosterAgent("b", kinds=("k",)), RosterAgent("a", kinds=("k",)), RosterAgent("c", kinds=("k",)))
     decided = route(Work((), "k"), equals)
     assert decided.agent == "a"
     assert decided.why[-1].endswith("the first in the configuration gets it")
-    placed = (Candidate("b", kinds=("k",), place=1), Candidate("a", kinds=("k",), place=2))
+    placed = (RosterAgent("b", kinds=("k",), place=1), RosterAgent("a", kinds=("k",), place=2))
     assert route(Work((), "k"), placed).agent == "b"
     past = {"a": Past(1, 3), "b": Past(5, 1), "c": Past()}
     decided = route(Work((), "k"), equals, past.__getitem__)
@@ -80,10 +80,10 @@ def test_the_owner_of_a_file_is_whose_glob_names_it_most_closely() -> None:
     assert owner_of("src/web/a.py", AGENTS) == "sources"
     assert owner_of("lib/a.py", AGENTS) is None
     assert owner_of("lib/a.py", AGENTS, role="reviewer") == "critic"
-    assert owner_of("x", [Candidate("b", owns=("x",)), Candidate("a", owns=("x",))]) == "a"
+    assert owner_of("x", [RosterAgent("b", owns=("x",)), RosterAgent("a", owns=("x",))]) == "a"
 
 
-def known(*roster: Candidate) -> Known:
+def known(*roster: RosterAgent) -> Known:
     return Known(frozenset(one.name for one in roster), frozenset(), roster)
 
 
@@ -102,7 +102,7 @@ def test_paths_and_labels_bring_an_agent_to_a_task_that_has_none() -> None:
 
 
 def test_the_past_is_read_from_few_tasks_and_from_like_ones() -> None:
-    ledger, names = Ledger(), known(Candidate("a", kinds=("k", "l")), Candidate("b", kinds=("k",)))
+    ledger, names = Ledger(), known(RosterAgent("a", kinds=("k", "l")), RosterAgent("b", kinds=("k",)))
     for agent, kind in (("a", "k"), ("a", "l"), ("b", "k"), ("b", "k")):
         add(ledger, TaskSpec("x", agent=agent, kind=kind), names)
     for number, phase in ((1, Phase.FAILED), (2, Phase.LANDED), (3, Phase.NOOP)):
@@ -118,7 +118,7 @@ def test_the_past_is_read_from_few_tasks_and_from_like_ones() -> None:
 words = st.sampled_from(["a", "b", "docs", "tests"])
 globs = st.sampled_from(["**", "src/**", "src/a/*.py", "docs/x.md", "src/a/b.py", "docs"])
 candidates = st.builds(
-    Candidate,
+    RosterAgent,
     st.sampled_from(list("klmnop")),
     st.sampled_from(["worker", "worker", "reviewer"]),
     st.lists(globs, max_size=2).map(tuple),
@@ -139,7 +139,7 @@ pasts = st.dictionaries(st.sampled_from(list("klmnopz")), st.builds(Past, st.int
 
 @given(works, rosters, pasts, st.randoms())
 def test_the_order_of_agents_changes_nothing_and_there_is_always_an_answer(
-    work: Work, agents: list[Candidate], past: dict[str, Past], random: object
+    work: Work, agents: list[RosterAgent], past: dict[str, Past], random: object
 ) -> None:
     decided = route(work, agents, lambda name: past.get(name, Past()))
     shuffled = agents.copy()
@@ -156,9 +156,9 @@ def test_the_order_of_agents_changes_nothing_and_there_is_always_an_answer(
 
 @given(works, rosters, pasts, candidates)
 def test_one_more_agent_takes_the_task_itself_or_changes_nothing(
-    work: Work, agents: list[Candidate], past: dict[str, Past], one: Candidate
+    work: Work, agents: list[RosterAgent], past: dict[str, Past], one: RosterAgent
 ) -> None:
-    more = Candidate("z", one.role, one.owns, one.kinds, one.labels)
+    more = RosterAgent("z", one.role, one.owns, one.kinds, one.labels)
     before = route(work, agents, lambda name: past.get(name, Past())).agent
     after = route(work, [*agents, more], lambda name: past.get(name, Past()))
     assert after.agent in (before, "z")
@@ -167,5 +167,5 @@ def test_one_more_agent_takes_the_task_itself_or_changes_nothing(
 
 
 @given(works, rosters, words)
-def test_who_is_named_gets_it(work: Work, agents: list[Candidate], name: str) -> None:
+def test_who_is_named_gets_it(work: Work, agents: list[RosterAgent], name: str) -> None:
     assert route(Work(work.paths, work.kind, work.labels, name, work.role), agents).agent == name

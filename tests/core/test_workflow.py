@@ -12,9 +12,9 @@ from paddock.core.errors import Misuse
 from paddock.core.intent.tasks import Batch, Known, add_tasks
 from paddock.core.workflow import (
     TASK_LIMIT,
-    Step,
     Variable,
     Workflow,
+    WorkflowStep,
     choose_values,
     expand,
     fill,
@@ -38,7 +38,7 @@ def workflows(draw: st.DrawFn) -> Workflow:
         for_each = draw(st.sampled_from([None, "things", ("a", "b", "{{ goal }}")]))
         brief = f"{draw(words)}x {{{{ goal }}}}{'{{item}}' if for_each is not None else ''}"
         needs = draw(st.lists(st.sampled_from([f"s{n}" for n in range(number)]), unique=True)) if number else []
-        steps.append(Step(f"s{number}", brief, needs=tuple(needs), for_each=for_each))
+        steps.append(WorkflowStep(f"s{number}", brief, needs=tuple(needs), for_each=for_each))
     draw(st.randoms()).shuffle(steps)
     return Workflow("flow", "flow.yaml", tuple(steps), variables=(Variable("goal"), Variable("things", "one")))
 
@@ -105,7 +105,7 @@ def test_lists_are_read_as_people_give_them(text: str, found: tuple[str, ...]) -
 
 def test_missing_and_unknown_variables_are_told_with_what_they_mean() -> None:
     variables = (Variable("goal", description="what to build"), Variable("files"), Variable("deep", "no"))
-    workflow = Workflow("flow", "", (Step("a", "x"),), variables=variables)
+    workflow = Workflow("flow", "", (WorkflowStep("a", "x"),), variables=variables)
     with pytest.raises(Misuse) as missing:
         choose_values(workflow, {"deep": "yes"})
     assert missing.value.message == "workflow `flow` needs 2 variables: `goal`, what to build; `files`"
@@ -116,7 +116,7 @@ def test_missing_and_unknown_variables_are_told_with_what_they_mean() -> None:
 
 
 def test_a_list_that_is_empty_or_too_long_is_refused() -> None:
-    workflow = Workflow("flow", "", (Step("a", "{{ item }}", for_each="of"),), variables=(Variable("of", ""),))
+    workflow = Workflow("flow", "", (WorkflowStep("a", "{{ item }}", for_each="of"),), variables=(Variable("of", ""),))
     with pytest.raises(Misuse, match="that list is empty"):
         expand(workflow, {"of": ""})
     with pytest.raises(Misuse, match=f"would add {TASK_LIMIT + 1} tasks; the limit is {TASK_LIMIT}"):

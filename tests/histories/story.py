@@ -255,7 +255,7 @@ def second_review(first: int) -> Iterator[ev.Draft]:
     yield draft(rv.ReviewGiven("f" * 40, "reviewer", 2, False, "fine now"), "t11", "t11.4")
     yield draft(ev.AttemptEnded(Outcome.ANSWERED, Step.REVIEW, False, "does not object"), "t11", "t11.4")
     yield draft(rv.ReviewPassed("f" * 40, 2, ("reviewer",)), "t11")
-    yield draft(rv.FindingConfirmed("f2", rv.Witness.PERSON, "readers asked"), "t11")
+    yield draft(rv.FindingConfirmed("f2", rv.ConfirmedBy.PERSON, "readers asked"), "t11")
     yield draft(rv.ReviewMissed(("reviewer",), "reverted by ana@host"), "t11")
 
 

@@ -24,7 +24,7 @@ from typing import Self
 
 from paddock.api.access import Access
 from paddock.api.planning import Planning
-from paddock.api.results import Event, Queued, TaskResult, tell_event, tell_result
+from paddock.api.results import LoggedEvent, Queued, TaskResult, tell_event, tell_result
 from paddock.api.waiting import Until, follow_log, wait_for
 from paddock.core.board import Board
 from paddock.core.errors import Misuse, PaddockError
@@ -148,7 +148,7 @@ class Fleet(Planning):
         task: str | None = None,
         kind: str | None = None,
         timeout: float | None = None,
-    ) -> Iterator[Event]:
+    ) -> Iterator[LoggedEvent]:
         """The records of the log after the number `since`. With `follow` also those to come, for `timeout` seconds
         or for ever. `kind` may end in `*`."""
         workspace = self._access.open("log")

@@ -9,7 +9,7 @@ from paddock.api.access import Access
 from paddock.core.events import PlanAccepted, TaskAdded
 from paddock.core.ids import parse_task
 from paddock.views.findings import FindingView
-from paddock.views.fleet.agents import AgentRow, RouteView
+from paddock.views.fleet.agents import ConfiguredAgent, RouteView
 from paddock.views.plan import PlanPreviewView
 
 
@@ -97,7 +97,7 @@ class Planning:
         records = run_workflow(workspace, RunOrder(workflow, variables or {}, convoy, engine))
         return [str(record.task) for record in records if isinstance(record.event, TaskAdded)]
 
-    def agents(self) -> list[AgentRow]:
+    def agents(self) -> list[ConfiguredAgent]:
         """Who there is to do the work, and what reviewers are worth."""
         from paddock.views.fleet.agents import view_agents
 

@@ -10,7 +10,7 @@ from paddock.core.tasks.task import Task
 from paddock.views.log.records import view_record
 
 
-class Event(msgspec.Struct, frozen=True):
+class LoggedEvent(msgspec.Struct, frozen=True):
     """A record of the log; docs/reference/events.md tells what `body` holds for each `kind`."""
 
     seq: int
@@ -46,10 +46,10 @@ class Queued(msgspec.Struct, frozen=True):
     waits_on: tuple[str, ...]
 
 
-def tell_event(record: Record) -> Event:
+def tell_event(record: Record) -> LoggedEvent:
     shown = view_record(record)
     body = msgspec.json.decode(bytes(shown.body), type=dict[str, Any])
-    return Event(shown.seq, shown.at, shown.actor, shown.kind, shown.task, shown.attempt, body)
+    return LoggedEvent(shown.seq, shown.at, shown.actor, shown.kind, shown.task, shown.attempt, body)
 
 
 def tell_result(task: Task, answer: str | None) -> TaskResult:

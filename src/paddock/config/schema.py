@@ -162,7 +162,7 @@ class Check(Section, frozen=True):
     quarantine: Annotated[bool, Meta(description="known to be flaky: run and shown, but never decides a run")] = False
 
 
-class Gate(Section, frozen=True):
+class LandGate(Section, frozen=True):
     """A change that matches all that is set here waits for a person, whatever `land.approval` says."""
 
     name: Annotated[str, Meta(description="what people are told it is; default: what it matches")] = ""
@@ -190,7 +190,7 @@ class LandSettings(Section, frozen=True):
         Literal["human", "review", "none"],
         Meta(description="who must approve a change before it is queued: a person, the reviewers, or nobody"),
     ] = "human"
-    gate: Annotated[tuple[Gate, ...], Meta(description="changes that a person must approve nevertheless")] = ()
+    gate: Annotated[tuple[LandGate, ...], Meta(description="changes that a person must approve nevertheless")] = ()
     outside_paths: Annotated[
         Literal["ask", "allow", "reject"],
         Meta(description="a change outside its task's paths: a person decides, it may land, or it is sent back"),

@@ -12,7 +12,7 @@ from paddock.core.errors import Misuse, NotFound
 from paddock.core.events import Acceptance
 from paddock.core.ids import printable
 from paddock.core.wording import check_name, did_you_mean, nearest, split_list
-from paddock.core.workflow import ITEM, Step, Variable, Workflow, close_up, find_cycle, places_in
+from paddock.core.workflow import ITEM, Variable, Workflow, WorkflowStep, close_up, find_cycle, places_in
 
 FOLDER = ".paddock/workflows"
 SHIPPED = Path(__file__).parent / "shipped"
@@ -147,14 +147,14 @@ class _Parser:
 
     # -- steps ----------------------------------------------------------------------------------------------------
 
-    def _steps(self, given: Lined, names: frozenset[str], commits: frozenset[str]) -> list[tuple[Step, Lined]]:
+    def _steps(self, given: Lined, names: frozenset[str], commits: frozenset[str]) -> list[tuple[WorkflowStep, Lined]]:
         if not isinstance(given.value, list) or not given.value:
             self._refuse(given.line, "`steps` is not a list of steps", _FORM)
         if len(given.value) > STEP_LIMIT:
             self._refuse(given.line, f"there are {len(given.value):,} steps; the limit is {STEP_LIMIT}")
         return [(self._step(one, names, commits), one) for one in given.value]
 
-    def _step(self, given: Lined, names: frozenset[str], commits: frozenset[str]) -> Step:
+    def _step(self, given: Lined, names: frozenset[str], commits: frozenset[str]) -> WorkflowStep:
         table = self._table(given, _STEP, "a step")
         name = self._text(table, "name")
         if not name:
@@ -167,7 +167,7 @@ class _Parser:
             self._refuse(given.line, f"step `{name}` has no `brief`", "say in a sentence or more what to do")
         where = f"{self._shown}:{given.line}"
         role = read_role(self._text(table, "role"), f"{self._shown}:{self._line(table, 'role', given)}")
-        return Step(
+        return WorkflowStep(
             name=name,
             brief=brief,
             title=self._text(table, "title", within),
@@ -219,9 +219,9 @@ class _Parser:
             self._refuse(given.line, "`commit` does not name a variable for a commit", known)
         return str(given.value)
 
-    def _check_order(self, steps: Sequence[tuple[Step, Lined]]) -> None:
+    def _check_order(self, steps: Sequence[tuple[WorkflowStep, Lined]]) -> None:
         """Every name once, every need there, and no step that waits for itself."""
-        known: dict[str, tuple[Step, Lined]] = {}
+        known: dict[str, tuple[WorkflowStep, Lined]] = {}
         for step, given in steps:
             if step.name in known:
                 self._refuse(given.line, f"there are two steps `{step.name}`", "give each step its own name")

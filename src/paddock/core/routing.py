@@ -32,7 +32,7 @@ _ANY = "any-thing"
 
 
 @dataclass(frozen=True, slots=True)
-class Candidate:
+class RosterAgent:
     """What an agent declares. `place` is where it stands in the configuration."""
 
     name: str
@@ -94,7 +94,7 @@ class Route:
     weighed: tuple[Weighed, ...] = ()
 
 
-def route(work: Work, agents: Iterable[Candidate], past: PastOf = lambda _name: Past()) -> Route:
+def route(work: Work, agents: Iterable[RosterAgent], past: PastOf = lambda _name: Past()) -> Route:
     """The same for the same agents in any order. Names must be unique."""
     ordered = sorted(agents, key=lambda one: (one.place, one.name))
     if work.agent is not None:
@@ -137,7 +137,7 @@ def _count(ended: dict[str, Past], task: Task, kind: str | None) -> None:
         ended[task.agent] = Past(before.good, before.bad + 1)
 
 
-def owner_of(path: str, agents: Iterable[Candidate], role: str = WORKER) -> str | None:
+def owner_of(path: str, agents: Iterable[RosterAgent], role: str = WORKER) -> str | None:
     """The agent that owns a file: the one whose glob names it most closely, the first among equals."""
     owners = [
         (-max(map(closeness, matching)), one.place, one.name)
@@ -157,7 +157,7 @@ def closeness(glob: str) -> int:
     return count
 
 
-def _weigh(work: Work, agent: Candidate) -> Weighed:
+def _weigh(work: Work, agent: RosterAgent) -> Weighed:
     if agent.role != work.role:
         return Weighed(agent.name, (f"it is a {agent.role}, not a {work.role}",))
     takes_kind = work.kind is not None and work.kind in agent.kinds
@@ -203,7 +203,7 @@ def _settle(first: list[Weighed], past: PastOf, weighed: tuple[Weighed, ...]) ->
     return Route(chosen.name, (*chosen.reasons, why), weighed)
 
 
-def _why_nobody(work: Work, agents: list[Candidate]) -> tuple[str, ...]:
+def _why_nobody(work: Work, agents: list[RosterAgent]) -> tuple[str, ...]:
     fitting = [one for one in agents if one.role == work.role]
     if not fitting:
         return (f"there is no agent with the role {work.role}",)
@@ -217,7 +217,7 @@ def _why_nobody(work: Work, agents: list[Candidate]) -> tuple[str, ...]:
     return tuple(why) or ("it names no agent, and neither paths, a kind nor labels to choose one by",)
 
 
-def _why_not(work: Work, agent: Candidate) -> Iterable[str]:
+def _why_not(work: Work, agent: RosterAgent) -> Iterable[str]:
     if work.paths and agent.owns:
         yield f"it owns {_quoted(agent.owns)} only"
     elif work.paths:

@@ -39,7 +39,7 @@ class Variable:
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class WorkflowStep:
     """`for_each` are the things to do it for, or the name of the variable that lists them; None: once. `commit` is the
     name of the variable with the commit it is about, where that has a value."""
 
@@ -67,7 +67,7 @@ class Workflow:
 
     name: str
     source: str
-    steps: tuple[Step, ...]
+    steps: tuple[WorkflowStep, ...]
     description: str = ""
     title: str = ""
     variables: tuple[Variable, ...] = ()
@@ -179,7 +179,7 @@ def read_items(text: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(word.strip() for word in words if word.strip()))
 
 
-def _items(step: Step, values: Mapping[str, str]) -> tuple[str | None, ...]:
+def _items(step: WorkflowStep, values: Mapping[str, str]) -> tuple[str | None, ...]:
     match step.for_each:
         case None:
             return (None,)
@@ -199,7 +199,7 @@ def _key(step: str, number: int, items: Sequence[str | None]) -> str:
     return step if items == (None,) else f"{step}.{number}"
 
 
-def _spec(step: Step, values: Mapping[str, str], item: str | None) -> TaskSpec:
+def _spec(step: WorkflowStep, values: Mapping[str, str], item: str | None) -> TaskSpec:
     brief = fill(step.brief, values)
     if step.commit is not None and (commit := values[step.commit].strip()):
         brief = f"{brief.rstrip()}\n\n{ABOUT.format(commit=commit)}"

@@ -16,7 +16,7 @@ LOOK_SECONDS = 5.0
 """Between two looks at the log where no wake-up came."""
 
 
-class Asked(msgspec.Struct, frozen=True):
+class AskedQuestion(msgspec.Struct, frozen=True):
     """`question` names the record. `answer` is None where nobody has answered yet, or nobody waited."""
 
     task: str
@@ -25,14 +25,14 @@ class Asked(msgspec.Struct, frozen=True):
     answer: str | None = None
 
 
-def ask(workspace: Workspace, text: str, wait_seconds: float, tell: Callable[[Asked], None]) -> Asked:
+def ask(workspace: Workspace, text: str, wait_seconds: float, tell: Callable[[AskedQuestion], None]) -> AskedQuestion:
     """Records the question and waits that long for its answer. `tell` passes the answer on; only then is it recorded
     as read, so that an answer may come twice where that fails, but is never lost. Raises PaddockError."""
     with closing(workspace.write()) as store:
         [record] = workspace.append(store, lambda board: ask_person(board, workspace.worker, text))
         attempt = record.attempt
         assert attempt is not None
-        asked = Asked(str(record.task), attempt, record.seq)
+        asked = AskedQuestion(str(record.task), attempt, record.seq)
         messages = _wait(workspace, store, attempt, record.seq, min(wait_seconds, LONGEST_WAIT_SECONDS))
         if not messages:
             tell(asked)

@@ -16,7 +16,7 @@ from mcp.server.stdio import stdio_server
 from paddock import __version__
 from paddock.core.errors import PaddockError
 from paddock.mcp.review_notes import note_finding, notes_file
-from paddock.mcp.tools import TOOLS, Report, input_schema
+from paddock.mcp.tools import TOOLS, ReportFinding, input_schema
 from paddock.views.document import document, to_json_line
 
 Call = Callable[[str, bytes], bytes]
@@ -82,7 +82,7 @@ def with_notes(call: Call) -> Call:
         if file is None:
             return call(name, arguments)
         try:
-            wish = msgspec.json.decode(arguments, type=Report)
+            wish = msgspec.json.decode(arguments, type=ReportFinding)
         except msgspec.ValidationError as error:
             raise PaddockError(f"{name}: {error}", "tools/list has the schema of each tool") from None
         note_finding(file, wish.finding)

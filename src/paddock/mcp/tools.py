@@ -22,7 +22,7 @@ from paddock.core.leases.lease import LeaseRenewed
 from paddock.core.review.events import Claim, FindingReported, Severity
 from paddock.core.tasks.task import Phase
 from paddock.fleet.leases import holder_of, take_lease
-from paddock.fleet.questions import Asked, ask
+from paddock.fleet.questions import AskedQuestion, ask
 from paddock.views.document import document, to_json_line
 
 MOST_RESULT_BYTES = 256 * 1024
@@ -179,7 +179,7 @@ def lease_release(access: Access, wish: Release) -> object:
     return document(name=wish.name)
 
 
-class Report(Arguments, frozen=True):
+class ReportFinding(Arguments, frozen=True):
     claim: Annotated[str, Meta(min_length=1, max_length=4_000, description="what is wrong, in a sentence")]
     path: Annotated[str, Meta(max_length=1_000)] = ""
     line: Annotated[int, Meta(ge=0)] = 0
@@ -193,7 +193,7 @@ class Report(Arguments, frozen=True):
         return Claim(self.claim, self.path, self.line, Severity(self.severity), self.evidence, self.suggestion)
 
 
-def report(access: Access, wish: Report) -> object:
+def report(access: Access, wish: ReportFinding) -> object:
     workspace = access.open("report_finding")
     if not wish.task:
         raise Misuse("a person's finding is about a task", "name it in `task`")
@@ -219,7 +219,7 @@ class Question(Arguments, frozen=True):
 
 
 def ask_human(access: Access, wish: Question) -> object:
-    told: list[Asked] = []
+    told: list[AskedQuestion] = []
     asked = ask(access.open("ask"), wish.question, wish.wait_seconds, told.append)
     then = "" if asked.answer is not None else "end your turn: the answer comes as your next message"
     return document(task=asked.task, question=asked.question, answer=asked.answer, then=then)
@@ -257,7 +257,7 @@ _ALL: tuple[Tool[Any], ...] = (
         "report_finding",
         "report_finding",
         "Report what is wrong with a change: reviewers about the one they review, people about a task's.",
-        Report,
+        ReportFinding,
         report,
     ),
     Tool("declare_noop", "noop", "Say that your task needs no change, and why; then end your turn.", Noop, noop),

@@ -47,7 +47,7 @@ class VerdictView(msgspec.Struct, frozen=True):
     attempt: str | None
 
 
-class CheckView(msgspec.Struct, frozen=True):
+class CheckedView(msgspec.Struct, frozen=True):
     """How a check of the version `head` ended; `accept` is the task's own acceptance."""
 
     name: str
@@ -59,8 +59,8 @@ def view_verdict(given: Opinion) -> VerdictView:
     return view_of(VerdictView, given, summary=harmless(given.summary))
 
 
-def view_check(checked: Checked) -> CheckView:
-    return view_of(CheckView, checked)
+def view_check(checked: Checked) -> CheckedView:
+    return view_of(CheckedView, checked)
 
 
 def view_finding(finding: Finding, claim: Claim, dispute: str = "") -> FindingView:

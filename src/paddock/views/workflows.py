@@ -5,7 +5,7 @@ import msgspec
 from paddock.config.workflows import WorkflowFile, parse_workflow
 from paddock.core.errors import Misuse
 from paddock.core.intent.tasks import TaskSpec
-from paddock.core.workflow import Step, Variable, Workflow
+from paddock.core.workflow import Variable, Workflow, WorkflowStep
 
 
 class VariableView(msgspec.Struct, frozen=True):
@@ -18,7 +18,7 @@ class VariableView(msgspec.Struct, frozen=True):
     commit: bool
 
 
-class StepView(msgspec.Struct, frozen=True):
+class WorkflowStepView(msgspec.Struct, frozen=True):
     """`for_each` is a list, the name of a variable, or null for a step that is done once."""
 
     name: str
@@ -44,11 +44,11 @@ class WorkflowView(msgspec.Struct, frozen=True):
     hides: bool
     description: str
     variables: list[VariableView]
-    steps: list[StepView]
+    steps: list[WorkflowStepView]
     problem: str = ""
 
 
-class PlannedTask(msgspec.Struct, frozen=True):
+class ExpandedTask(msgspec.Struct, frozen=True):
     """A task that a run would add. `inputs` are keys of others."""
 
     key: str
@@ -82,8 +82,8 @@ def look_at(file: WorkflowFile) -> WorkflowView:
         return WorkflowView(file.name, file.shown, file.shipped, file.hides, "", [], [], refusal.message)
 
 
-def view_planned(spec: TaskSpec) -> PlannedTask:
-    return PlannedTask(
+def view_planned(spec: TaskSpec) -> ExpandedTask:
+    return ExpandedTask(
         key=spec.key or "",
         title=spec.title,
         role=spec.role.value,
@@ -100,8 +100,8 @@ def _view_variable(one: Variable) -> VariableView:
     return VariableView(one.name, one.default is None, one.default, one.description, one.is_commit)
 
 
-def _view_step(step: Step) -> StepView:
-    return StepView(
+def _view_step(step: WorkflowStep) -> WorkflowStepView:
+    return WorkflowStepView(
         name=step.name,
         title=step.title,
         role=step.role.value,

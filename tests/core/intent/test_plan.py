@@ -8,12 +8,12 @@ from paddock.core.ids import TaskId
 from paddock.core.intent.plan import PlanRequest, accept_plan, drop_plan, request_plan, require_open_plan
 from paddock.core.intent.tasks import Known, send_message
 from paddock.core.plan.plan import Plan, PlannedTask, encode_plan
-from paddock.core.routing import Candidate
+from paddock.core.routing import RosterAgent
 from paddock.core.tasks.task import Phase
 from paddock.core.tasks.vocabulary import Outcome, Role, Step
 from tests.core.ledger import Ledger
 
-ROSTER = (Candidate("fixer", kinds=("docs",)), Candidate("zoe", "planner"), Candidate("eva", "planner"))
+ROSTER = (RosterAgent("fixer", kinds=("docs",)), RosterAgent("zoe", "planner"), RosterAgent("eva", "planner"))
 KNOWN = Known(frozenset({"fixer", "zoe", "eva"}), frozenset({"claude"}), ROSTER)
 T1 = TaskId("t1")
 PLAN = Plan(
@@ -51,7 +51,7 @@ def test_a_goal_becomes_a_task_whose_answer_is_a_plan(ledger: Ledger) -> None:
 
 
 def test_a_planner_that_owns_the_paths_is_preferred_and_none_is_needed() -> None:
-    owner = Candidate("zoe", "planner", owns=("src/**",))
+    owner = RosterAgent("zoe", "planner", owns=("src/**",))
     for known, agent in ((Known(roster=(*ROSTER[:1], owner, ROSTER[2])), "zoe"), (Known(), None)):
         (draft,) = request_plan(Ledger().board, PlanRequest("Plan it", ("src/x.py",)), known)
         assert isinstance(draft.event, ev.TaskAdded)
@@ -133,4 +133,4 @@ def test_a_task_that_makes_no_plan_has_none_to_accept(ledger: Ledger) -> None:
 def test_a_plan_that_does_not_fit_any_more_adds_nothing(ledger: Ledger) -> None:
     seq = propose(ledger)
     with pytest.raises(Misuse, match="there is no kind `docs`"):
-        accept_plan(ledger.board, T1, seq, PLAN, Known(frozenset({"x"}), roster=(Candidate("x", kinds=("code",)),)))
+        accept_plan(ledger.board, T1, seq, PLAN, Known(frozenset({"x"}), roster=(RosterAgent("x", kinds=("code",)),)))

@@ -110,7 +110,7 @@ def test_findings_that_nobody_heeded_were_true_and_who_had_none_missed_it() -> N
             queue.write(rv.FindingSettled(f"f{number}", rv.Settlement(how), head), task=name)
     drafts = blame_review(queue.ledger.board, change, ("one", "two", "one", "six"), "it broke")
     assert [draft.event for draft in drafts] == [
-        *(rv.FindingConfirmed(f"f{number}", rv.Witness.REVERT, "it broke") for number in (2, 3, 4)),
+        *(rv.FindingConfirmed(f"f{number}", rv.ConfirmedBy.REVERT, "it broke") for number in (2, 3, 4)),
         rv.ReviewMissed(("one", "six"), "it broke"),
     ]
     queue.ledger.write(*drafts)

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from paddock.config.schema import Gate
+from paddock.config.schema import LandGate
 from paddock.core.merge.gates import ChangeSize, gate_reasons, outside_reasons
 
 CHANGE = ChangeSize(("db/schema.sql", "src/a.py"), (), 120, "fix", frozenset({"fixer"}))
@@ -16,7 +16,7 @@ MISSED: dict[str, Any] = {"paths": ("web/**",), "kinds": ("docs",), "agents": ("
 
 
 def reasons(change: ChangeSize = CHANGE, /, **conditions: Any) -> tuple[str, ...]:
-    return gate_reasons((Gate(**conditions),), change)
+    return gate_reasons((LandGate(**conditions),), change)
 
 
 @pytest.mark.parametrize(
@@ -49,7 +49,12 @@ def test_all_that_is_set_must_hold() -> None:
 
 
 def test_several_gates_each_have_their_say_and_one_with_nothing_set_has_none() -> None:
-    gates = (Gate(name="any"), Gate(name="sql", paths=("*.sql",)), Gate(kinds=("fix",)), Gate(kinds=("docs",)))
+    gates = (
+        LandGate(name="any"),
+        LandGate(name="sql", paths=("*.sql",)),
+        LandGate(kinds=("fix",)),
+        LandGate(kinds=("docs",)),
+    )
     assert gate_reasons(gates, CHANGE) == ("meets a gate: is of kind fix",)
     assert gate_reasons((), CHANGE) == ()
 
@@ -66,7 +71,7 @@ def test_a_link_may_lead_to_what_a_gate_names_below_it() -> None:
 
 @given(st.integers(0, 50), st.integers(0, 50), st.integers(0, 50), st.integers(0, 50))
 def test_a_larger_change_meets_whatever_a_smaller_one_meets(few: int, more: int, short: int, long: int) -> None:
-    gate = (Gate(files=3, lines=20),)
+    gate = (LandGate(files=3, lines=20),)
     small = ChangeSize(tuple(f"f{n}" for n in range(few)), (), short)
     large = ChangeSize(tuple(f"f{n}" for n in range(few + more)), (), short + long)
     assert not gate_reasons(gate, small) or gate_reasons(gate, large)

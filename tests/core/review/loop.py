@@ -17,7 +17,7 @@ from paddock.core.review.checks import CheckResult, record_check
 from paddock.core.review.decisions import drafts_of
 from paddock.core.review.events import Claim, FindingReported, Severity
 from paddock.core.review.intake import dispute_findings, record_review, to_be_ruled_on
-from paddock.core.review.plan import Policy, ReviewAction, next_action
+from paddock.core.review.plan import ReviewAction, ReviewPolicy, next_action
 from paddock.core.tasks.task import Phase, Task
 from paddock.core.tasks.vocabulary import Outcome, Role, Step
 from tests.core.ledger import Ledger
@@ -46,7 +46,7 @@ class Loop:
     """One change under review. `work` is called when it is sent back and returns whether there is a new version, and
     what the worker refutes; `reviewers` answer by name, or give None for a review that fails."""
 
-    policy: Policy = field(default_factory=lambda: Policy(reviewers=("ann",)))
+    policy: ReviewPolicy = field(default_factory=lambda: ReviewPolicy(reviewers=("ann",)))
     reviewers: dict[str, Reviewer | None] = field(default_factory=dict)
     checks: Callable[[str, int], list[Claim] | bool] = lambda _name, _version: True
     refutes: Callable[[str], str] = lambda _name: ""

@@ -2,13 +2,13 @@
 
 from paddock.core import events as ev
 from paddock.core.review.confirmation import confirmed_by_ci
-from paddock.core.review.events import FindingSettled, Settlement, Witness
-from paddock.core.review.plan import Policy
+from paddock.core.review.events import ConfirmedBy, FindingSettled, Settlement
+from paddock.core.review.plan import ReviewPolicy
 from tests.core.review.loop import Loop, finds
 
 
 def waived() -> Loop:
-    loop = Loop(Policy(reviewers=("ann",), rounds=1), {"ann": finds("it loses data", "it is slow")})
+    loop = Loop(ReviewPolicy(reviewers=("ann",), rounds=1), {"ann": finds("it loses data", "it is slow")})
     loop.run()
     loop.ledger.write(ev.Draft(FindingSettled("f1", Settlement.WAIVED, by="ana"), loop.task))
     return loop
@@ -18,8 +18,8 @@ def test_what_was_waived_and_fails_in_ci_counts_for_who_found_it_once() -> None:
     loop = waived()
     told = confirmed_by_ci(loop.board, loop.task, loop.head, "FAILED tests/test_a.py: a.py:3", "r7")
     assert [(one.id, one.by, one.why) for one in told] == [
-        ("f1", Witness.CI, "r7 fails in a.py"),
-        ("f2", Witness.CI, "r7 fails in a.py"),
+        ("f1", ConfirmedBy.CI, "r7 fails in a.py"),
+        ("f2", ConfirmedBy.CI, "r7 fails in a.py"),
     ]
     loop.ledger.write(*(ev.Draft(event, loop.task) for event in told))
     assert loop.board.reviews.reviewers["ann"].confirmed == 2

@@ -19,7 +19,7 @@ from paddock.core.review.events import (
     Severity,
 )
 from paddock.core.review.model import Status
-from paddock.core.review.plan import MOST_FAILED, Policy, votes_needed
+from paddock.core.review.plan import MOST_FAILED, ReviewPolicy, votes_needed
 from paddock.core.tasks.task import Phase, Task
 from tests.core.ledger import assert_sound, fold, fold_from_snapshot
 from tests.core.review.loop import CLEAN, Loop, Reviewer, finds
@@ -85,7 +85,7 @@ def test_a_person_who_sends_it_back_gives_it_all_its_rounds_again() -> None:
 
 
 def test_a_dispute_ends_with_the_consent_of_a_second_reviewer() -> None:
-    policy = Policy(reviewers=("ann", "bob"))
+    policy = ReviewPolicy(reviewers=("ann", "bob"))
     agreeing = first_finds_then(then="refuted")
     loop = Loop(
         policy,
@@ -99,7 +99,7 @@ def test_a_dispute_ends_with_the_consent_of_a_second_reviewer() -> None:
 
 
 def test_without_a_dispute_nobody_else_can_wave_a_finding_away() -> None:
-    policy = Policy(reviewers=("ann", "bob"))
+    policy = ReviewPolicy(reviewers=("ann", "bob"))
     loop = Loop(policy, {"ann": first_finds_then("it is slow", then="open"), "bob": first_finds_then(then="refuted")})
     assert isinstance(loop.run(), act.Block)
     assert loop.board.reviews.findings["f1"].status is Status.OPEN
@@ -108,7 +108,7 @@ def test_without_a_dispute_nobody_else_can_wave_a_finding_away() -> None:
 @pytest.mark.parametrize(("votes", "passes"), [("any", False), ("majority", True), ("all", True)])
 def test_reviewers_that_contradict_each_other_vote(votes: str, passes: bool) -> None:
     loop = Loop(
-        Policy(reviewers=("ann", "bob", "cy"), votes=votes, rounds=1), {"ann": finds("it is slow"), "bob": CLEAN}
+        ReviewPolicy(reviewers=("ann", "bob", "cy"), votes=votes, rounds=1), {"ann": finds("it is slow"), "bob": CLEAN}
     )
     last = loop.run()
     assert isinstance(last, act.Pass) is passes
@@ -119,7 +119,7 @@ def test_reviewers_that_contradict_each_other_vote(votes: str, passes: bool) -> 
 @pytest.mark.parametrize("votes", ["majority", "all"])
 def test_who_says_that_anothers_finding_is_still_open_votes_for_it(votes: str) -> None:
     agreeing = first_finds_then(then="open")
-    policy = Policy(reviewers=("ann", "bob", "cy"), votes=votes, rounds=1)
+    policy = ReviewPolicy(reviewers=("ann", "bob", "cy"), votes=votes, rounds=1)
     loop = Loop(policy, {"ann": finds("it is slow"), "bob": agreeing, "cy": agreeing})
     assert isinstance(loop.run(), act.Block)
     found = loop.board.reviews.findings["f1"]
@@ -133,7 +133,7 @@ def test_votes_needed_never_exceed_the_voters() -> None:
 
 
 def test_a_reviewer_that_never_answers_is_given_up_and_the_others_decide() -> None:
-    loop = Loop(Policy(reviewers=("ann", "bob")), {"ann": None, "bob": CLEAN})
+    loop = Loop(ReviewPolicy(reviewers=("ann", "bob")), {"ann": None, "bob": CLEAN})
     assert loop.run() == act.Pass(("bob",))
     assert sum(one == act.StartReview("ann") for one in loop.story) == MOST_FAILED
 
@@ -145,7 +145,7 @@ def test_where_no_reviewer_can_review_a_person_is_asked() -> None:
 
 
 def test_a_failed_check_goes_back_before_any_reviewer_is_paid() -> None:
-    loop = Loop(Policy(checks=("lint",), reviewers=("ann",)), checks=lambda _name, version: version > 1)
+    loop = Loop(ReviewPolicy(checks=("lint",), reviewers=("ann",)), checks=lambda _name, version: version > 1)
     loop.run()
     kinds = [type(one) for one in loop.story]
     assert kinds == [act.RunChecks, act.SendBack, act.RunChecks, act.StartReview, act.Pass]
@@ -155,14 +155,14 @@ def test_a_failed_check_goes_back_before_any_reviewer_is_paid() -> None:
 def test_what_two_say_is_one_finding_and_both_hold_it() -> None:
     claim = "the cache is never emptied and grows without bound"
     worded = "the cache grows without bound: it is never emptied"
-    loop = Loop(Policy(reviewers=("ann", "bob"), rounds=1), {"ann": finds(claim), "bob": finds(worded)})
+    loop = Loop(ReviewPolicy(reviewers=("ann", "bob"), rounds=1), {"ann": finds(claim), "bob": finds(worded)})
     loop.run()
     assert list(loop.board.reviews.findings) == ["f1"]
     assert loop.board.reviews.findings["f1"].by == ("ann", "bob")
 
 
 def test_what_a_person_waived_is_not_brought_up_again() -> None:
-    loop = Loop(Policy(reviewers=("ann",), rounds=1), {"ann": finds("it loses data")})
+    loop = Loop(ReviewPolicy(reviewers=("ann",), rounds=1), {"ann": finds("it loses data")})
     loop.run()
     loop.ledger.write(ev.Draft(FindingSettled("f1", Settlement.WAIVED, by="ana"), loop.task))
     loop.ledger.write(ev.Draft(ev.TaskRetried(1), loop.task))
@@ -172,7 +172,7 @@ def test_what_a_person_waived_is_not_brought_up_again() -> None:
 
 
 def test_what_another_agent_owns_becomes_its_task_and_the_change_waits_for_it() -> None:
-    policy = Policy(reviewers=("ann",), owners={"docs/api.md": "docs"})
+    policy = ReviewPolicy(reviewers=("ann",), owners={"docs/api.md": "docs"})
     loop = Loop(policy, {"ann": finds("the page is wrong now", path="docs/api.md")})
     assert loop.run() == act.Pass(("ann",))
     other = loop.board.task(loop.now.after[0])
@@ -184,7 +184,7 @@ def test_what_another_agent_owns_becomes_its_task_and_the_change_waits_for_it() 
 @pytest.mark.parametrize("votes", ["any", "all"])
 def test_what_is_the_owners_to_fix_is_no_objection_to_the_next_version_and_not_voted_on(votes: str) -> None:
     """It is still there in that version, which does not have the owner's change."""
-    policy = Policy(reviewers=("ann", "bob"), votes=votes, owners={"docs/api.md": "docs"})
+    policy = ReviewPolicy(reviewers=("ann", "bob"), votes=votes, owners={"docs/api.md": "docs"})
 
     def both(task: Task, head: str, earlier: list[str]) -> str:
         is_first = task.worker is not None and task.worker.id == "t1.1"
@@ -202,7 +202,7 @@ def test_what_is_the_owners_to_fix_is_no_objection_to_the_next_version_and_not_v
 
 
 def test_if_the_owner_comes_to_nothing_a_person_is_asked() -> None:
-    policy = Policy(reviewers=("ann",), owners={"docs/api.md": "docs"})
+    policy = ReviewPolicy(reviewers=("ann",), owners={"docs/api.md": "docs"})
     loop = Loop(policy, {"ann": finds("the page is wrong now", path="docs/api.md")}, owners_land=False)
     assert isinstance(loop.run(), act.Block)
     assert "t2, which came to nothing" in loop.now.reason
@@ -271,7 +271,7 @@ def test_the_loop_ends_whatever_its_agents_do(
     owners_land: bool,
     least: str,
 ) -> None:
-    policy = Policy(("lint",), tuple(cast), rounds, votes, {"docs/x.md": "docs"})
+    policy = ReviewPolicy(("lint",), tuple(cast), rounds, votes, {"docs/x.md": "docs"})
     flaw = [Claim("lint says no", "a.py", 1, Severity.ERROR)]
     loop = Loop(
         policy,

@@ -78,7 +78,7 @@ def test_its_reviewers_missed_it_once_unless_they_were_not_heard(make_farm: Make
     reviews = farm.yard.board().reviews
     tallies = {name: (one.missed, one.confirmed) for name, one in reviews.reviewers.items()}
     assert tallies == {"second": (1, 0), "third": (0, 1)}
-    assert reviews.findings_of(TaskId("t1"))[0].confirmed == (rv.Witness.REVERT,)
+    assert reviews.findings_of(TaskId("t1"))[0].confirmed == (rv.ConfirmedBy.REVERT,)
     farm.yard.paddock("queue", "cancel", "paddock/revert-t1")
     assert "missed" not in farm.yard.paddock("revert", "t1"), "what is known already is not counted twice"
     assert farm.yard.board().reviews.reviewers == reviews.reviewers

@@ -15,7 +15,7 @@ from paddock.core.errors import Misuse
 from paddock.core.wording import check_known, check_name
 from paddock.fleet.service.agent_files import write_agent_file
 from paddock.fleet.workspace import Workspace
-from paddock.views.fleet.agents import AgentDetails, AgentRow, view_agents
+from paddock.views.fleet.agents import AgentDetails, ConfiguredAgent, view_agents
 
 NONE_YET = "no agents yet: `paddock init --agents` writes five, `paddock agents new NAME` one"
 
@@ -54,11 +54,11 @@ def _list(workspace: Workspace, *, as_json: bool) -> None:
             click.echo(f"{'':<{wide}}  {paint(row.yielded.words, dim=True)}")
 
 
-def _rows(workspace: Workspace, loaded: Loaded) -> list[AgentRow]:
+def _rows(workspace: Workspace, loaded: Loaded) -> list[ConfiguredAgent]:
     return view_agents(loaded, workspace.board().reviews.reviewers if workspace.has_log else {})
 
 
-def _line(row: AgentRow) -> str:
+def _line(row: ConfiguredAgent) -> str:
     said = []
     for word, values in (("owns", row.owns), ("takes", row.kinds), ("labels", row.labels)):
         if values:
@@ -89,7 +89,7 @@ def show_command(ctx: click.Context, name: str, as_json: bool) -> None:
         click.echo(f"  {cut(line, 400)}")
 
 
-def _settings(row: AgentRow, agent: Agent) -> list[tuple[str, str]]:
+def _settings(row: ConfiguredAgent, agent: Agent) -> list[tuple[str, str]]:
     deadlines = msgspec.structs.asdict(agent.timeouts)
     times = [f"{key} {format_duration(seconds)}" for key, seconds in deadlines.items() if seconds is not None]
     return [

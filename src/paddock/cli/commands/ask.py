@@ -31,9 +31,9 @@ def ask_command(ctx: click.Context, question: str, wait: float, as_json: bool) -
             f"--wait {format_duration(wait)} is longer than {format_duration(LONGEST_WAIT_SECONDS)}",
             f"ask without it, and {END_TURN}",
         )
-    from paddock.fleet.questions import Asked, ask
+    from paddock.fleet.questions import AskedQuestion, ask
 
-    def tell(asked: Asked) -> None:
+    def tell(asked: AskedQuestion) -> None:
         if as_json:
             print_document(task=asked.task, attempt=asked.attempt, question=asked.question, answer=asked.answer)
         elif asked.answer is not None:

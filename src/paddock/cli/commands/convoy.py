@@ -5,7 +5,7 @@ import time
 import click
 
 from paddock.cli.options import prints_json
-from paddock.cli.pages.overview import Seen, render_convoy
+from paddock.cli.pages.overview import Surroundings, render_convoy
 from paddock.cli.terminal.text import cut, paint, print_document
 from paddock.cli.workspace import open_workspace
 from paddock.core.intent.selection import require_convoy
@@ -54,5 +54,5 @@ def show_convoy_command(ctx: click.Context, name: str, as_json: bool) -> None:
         print_document(convoy=view_convoy(board, name), tasks=tasks)
         return
     now = time.time()
-    seen = Seen(workspace, board, Outlook(now, look_for_daemon(board, now)))
+    seen = Surroundings(workspace, board, Outlook(now, look_for_daemon(board, now)))
     click.echo("\n".join(render_convoy(seen, name)))

@@ -21,7 +21,7 @@ from paddock.core.events import ConvoyAdded, Record, TaskAdded
 from paddock.core.ids import harmless, printable
 from paddock.core.intent.tasks import Batch, TaskSpec, add_tasks
 from paddock.core.wording import derive_title
-from paddock.core.workflow import Step, Variable, Workflow
+from paddock.core.workflow import Variable, Workflow, WorkflowStep
 from paddock.fleet.workflows import RunOrder, name_convoy, prepare_run, run_workflow
 from paddock.fleet.workspace import Workspace
 from paddock.views.workflows import look_at, view_planned, view_workflow
@@ -157,7 +157,7 @@ def _told(one: Variable) -> str:
     return f"{one.description} ({default})" if one.description else default
 
 
-def _step_lines(step: Step) -> Iterator[str]:
+def _step_lines(step: WorkflowStep) -> Iterator[str]:
     listed = step.for_each if isinstance(step.for_each, str) else ", ".join(step.for_each or ())
     about = [
         step.role.value if step.role.only_reads else "",

@@ -29,7 +29,7 @@ SCREEN = 400  # of all groups together
 
 
 @dataclass(frozen=True, slots=True)
-class Seen:
+class Surroundings:
     """What rows are made from."""
 
     workspace: Workspace
@@ -52,7 +52,7 @@ def show_status(
         print_json(read_status(workspace, board, convoy))
     else:
         outlook = look_around(workspace, board, time.time())
-        seen = Seen(workspace, board, outlook)
+        seen = Surroundings(workspace, board, outlook)
         say("\n".join(render(seen, find_notices(board, outlook), convoy, show_all=show_all)))
 
 
@@ -65,7 +65,7 @@ def read_status(workspace: Workspace, board: Board, convoy: str | None) -> "Stat
     return view_status(workspace, board, outlook, needy=_needy(board, convoy), notices=notices, convoy=convoy)
 
 
-def render(seen: Seen, notices: list[Notice], convoy: str | None, *, show_all: bool) -> list[str]:
+def render(seen: Surroundings, notices: list[Notice], convoy: str | None, *, show_all: bool) -> list[str]:
     """Counts and state, then the work, and last what needs a person."""
     board, outlook = seen.board, seen.outlook
     if not board.tasks:
@@ -82,12 +82,12 @@ def render(seen: Seen, notices: list[Notice], convoy: str | None, *, show_all: b
     return lines + _needs(seen, listed, notices) + _rest(len(needy) - len(listed))
 
 
-def render_convoy(seen: Seen, convoy: str) -> list[str]:
+def render_convoy(seen: Surroundings, convoy: str) -> list[str]:
     """All its tasks as one tree, those that need a person among them."""
     return [*_counts(seen.board, convoy, 0), *_work(seen, convoy, [], show_all=True)]
 
 
-def _work(seen: Seen, convoy: str | None, needy: list[TaskId], *, show_all: bool) -> list[str]:
+def _work(seen: Surroundings, convoy: str | None, needy: list[TaskId], *, show_all: bool) -> list[str]:
     """Tasks by convoy, without those that are listed under what needs a person."""
     board = seen.board
     lines: list[str] = []
@@ -221,7 +221,7 @@ def _tree(tasks: list[Task]) -> list[tuple[Task, int]]:
     return order
 
 
-def _row(seen: Seen, task: Task, depth: int = 0) -> str:
+def _row(seen: Surroundings, task: Task, depth: int = 0) -> str:
     """One line of the screen. If it does not fit, the reason is shortened first, then the title."""
     indent = "  " * depth
     lead = f"  {badge(task.phase)} {indent}{task.id:<5} "
@@ -235,7 +235,7 @@ def _row(seen: Seen, task: Task, depth: int = 0) -> str:
     return f"{lead}{title}  {paint(detail, dim=True)}".rstrip()
 
 
-def _details(seen: Seen, task: Task) -> tuple[list[str], str, list[str]]:
+def _details(seen: Surroundings, task: Task) -> tuple[list[str], str, list[str]]:
     """Words before the reason, the reason, and words after it."""
     before, after = [], []
     if (attempt := task.live_attempt) is not None:
@@ -256,7 +256,7 @@ def _details(seen: Seen, task: Task) -> tuple[list[str], str, list[str]]:
     return before, cut(reason, 100) if reason else "", [*after, age(task.since)]
 
 
-def _needs(seen: Seen, needy: list[TaskId], notices: list[Notice]) -> list[str]:
+def _needs(seen: Surroundings, needy: list[TaskId], notices: list[Notice]) -> list[str]:
     lines = ["", paint("needs you", bold=True)] if needy or notices else []
     for notice in notices:
         lines += _flow("  ! ", cut(notice.text, 300).split(" "), " ", indent="    ")

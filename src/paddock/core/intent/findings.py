@@ -9,12 +9,12 @@ from paddock.core.ids import TaskId, printable, task_id
 from paddock.core.intent.tasks import Known, choose_agent
 from paddock.core.review.events import (
     Claim,
+    ConfirmedBy,
     FindingConfirmed,
     FindingReported,
     FindingRouted,
     FindingSettled,
     Settlement,
-    Witness,
 )
 from paddock.core.review.intake import is_blocking
 from paddock.core.review.model import Finding, Status
@@ -60,9 +60,9 @@ def confirm_findings(board: Board, names: Sequence[str], why: str) -> list[Draft
         check_brief(why, "the reason")
     drafts = []
     for found in dict.fromkeys(find_finding(board, name) for name in names):
-        if Witness.PERSON in found.confirmed:
+        if ConfirmedBy.PERSON in found.confirmed:
             raise PaddockError(f"`{found.id}` is confirmed already", f"see `paddock findings {found.id}`")
-        drafts.append(Draft(FindingConfirmed(found.id, Witness.PERSON, why), task=found.task))
+        drafts.append(Draft(FindingConfirmed(found.id, ConfirmedBy.PERSON, why), task=found.task))
     return drafts
 
 

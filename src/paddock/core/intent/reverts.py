@@ -9,7 +9,7 @@ from paddock.core.events import Draft
 from paddock.core.ids import TaskId, branch_slug, is_task, parse_task, printable
 from paddock.core.intent.queue import change_named
 from paddock.core.merge.model import Decided, Ending
-from paddock.core.review.events import FindingConfirmed, ReviewMissed, Witness
+from paddock.core.review.events import ConfirmedBy, FindingConfirmed, ReviewMissed
 from paddock.core.review.model import Status
 from paddock.core.tasks.task import Phase
 
@@ -102,8 +102,8 @@ def blame_review(board: Board, change: LandedChange, passed_by: Sequence[str], w
     right = {name for one in unheeded for name in one.by}
     missed = tuple(name for name in dict.fromkeys(passed_by) if name not in right)
     drafts = [
-        Draft(FindingConfirmed(one.id, Witness.REVERT, why), task=change.task)
+        Draft(FindingConfirmed(one.id, ConfirmedBy.REVERT, why), task=change.task)
         for one in unheeded
-        if Witness.REVERT not in one.confirmed
+        if ConfirmedBy.REVERT not in one.confirmed
     ]
     return [*drafts, *([Draft(ReviewMissed(missed, why), task=change.task)] if missed else [])]

@@ -12,7 +12,7 @@ from paddock.core.errors import Misuse, PaddockError
 from paddock.core.ids import TaskId, printable, task_id
 from paddock.core.intent.acceptance import check_acceptance
 from paddock.core.intent.obstacles import TaskAction, require_possible
-from paddock.core.routing import AGENT_ROLE, Candidate, Route, Work, past_in, route
+from paddock.core.routing import AGENT_ROLE, RosterAgent, Route, Work, past_in, route
 from paddock.core.tasks.task import Phase, Task
 from paddock.core.tasks.vocabulary import Role
 from paddock.core.wording import (
@@ -63,7 +63,7 @@ class Known:
 
     agents: frozenset[str] = frozenset()
     engines: frozenset[str] = frozenset()
-    roster: tuple[Candidate, ...] = ()
+    roster: tuple[RosterAgent, ...] = ()
 
     @property
     def kinds(self) -> frozenset[str]:

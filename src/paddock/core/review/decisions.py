@@ -8,7 +8,7 @@ from paddock.core.events import Draft, TaskAdded, TaskBlocked, TaskEdited
 from paddock.core.ids import TaskId, task_id
 from paddock.core.review import plan as act
 from paddock.core.review.events import Claim, FindingRouted, FindingSettled, ReviewPassed, ReviewSentBack
-from paddock.core.review.plan import Policy, ReviewAction
+from paddock.core.review.plan import ReviewAction, ReviewPolicy
 from paddock.core.review.wording import brief_for_owner, title_of, word_findings
 from paddock.core.tasks.task import Task
 
@@ -16,7 +16,7 @@ ReadClaim: TypeAlias = Callable[[str], Claim]
 """What a finding says in full, which stays in the log."""
 
 
-def drafts_of(board: Board, task: Task, policy: Policy, action: ReviewAction, read: ReadClaim) -> list[Draft]:
+def drafts_of(board: Board, task: Task, policy: ReviewPolicy, action: ReviewAction, read: ReadClaim) -> list[Draft]:
     """What is recorded of a decision; nothing of what is not decided but done."""
     assert task.head is not None
     review = board.reviews.of(task.id)

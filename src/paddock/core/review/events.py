@@ -29,7 +29,7 @@ class Settlement(StrEnum):
     OUTVOTED = "outvoted"
 
 
-class Witness(StrEnum):
+class ConfirmedBy(StrEnum):
     """Who has shown since that a finding was true."""
 
     CI = "ci"
@@ -101,7 +101,7 @@ class FindingSettled(Event, frozen=True):
 class FindingConfirmed(Event, frozen=True):
     kind: ClassVar[str] = "finding.confirmed"
     id: str
-    by: Witness
+    by: ConfirmedBy
     why: str = ""
 
 

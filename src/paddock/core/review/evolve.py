@@ -7,7 +7,7 @@ from msgspec.structs import replace
 from paddock.core import events as ev
 from paddock.core.ids import TaskId, printable
 from paddock.core.review import events as rv
-from paddock.core.review.model import CLAIM_CHARS, Checked, Finding, Opinion, Reviews, Status, Tally, TaskReview
+from paddock.core.review.model import CLAIM_CHARS, Checked, Finding, Opinion, ReviewerTally, Reviews, Status, TaskReview
 from paddock.core.tasks.task import illegal
 
 KEPT_FINDINGS = 2_000
@@ -165,6 +165,6 @@ def _tally(known: Reviews, reviewers: tuple[str, ...], **more: float) -> Reviews
     """Checks count like reviewers: they find true things, or not, as well."""
     tallies = dict(known.reviewers)
     for name in reviewers:
-        before = tallies.get(name, Tally())
+        before = tallies.get(name, ReviewerTally())
         tallies[name] = replace(before, **{key: getattr(before, key) + value for key, value in more.items()})
     return replace(known, reviewers=tallies)

@@ -8,7 +8,7 @@ from enum import StrEnum
 from msgspec import Struct
 
 from paddock.core.ids import AttemptId, TaskId
-from paddock.core.review.events import Settlement, Severity, Witness
+from paddock.core.review.events import ConfirmedBy, Settlement, Severity
 
 CLAIM_CHARS = 200
 
@@ -43,7 +43,7 @@ class Finding(Struct, frozen=True, array_like=True, gc=False):
     routed: TaskId | None = None
     settled_by: str = ""
     settled_why: str = ""
-    confirmed: tuple[Witness, ...] = ()
+    confirmed: tuple[ConfirmedBy, ...] = ()
 
     @property
     def is_open(self) -> bool:
@@ -88,7 +88,7 @@ class TaskReview(Struct, frozen=True, array_like=True, gc=False):
     passed: str = ""
 
 
-class Tally(Struct, frozen=True, array_like=True, gc=False):
+class ReviewerTally(Struct, frozen=True, array_like=True, gc=False):
     """What a reviewer has done so far, and what came of it. `missed`: it let pass what was undone later."""
 
     reviews: int = 0
@@ -111,7 +111,7 @@ class Tally(Struct, frozen=True, array_like=True, gc=False):
 class Reviews(Struct, frozen=True, array_like=True):
     tasks: dict[TaskId, TaskReview] = {}
     findings: dict[str, Finding] = {}
-    reviewers: dict[str, Tally] = {}
+    reviewers: dict[str, ReviewerTally] = {}
     next_finding: int = 1
 
     def of(self, task: TaskId) -> TaskReview:

@@ -27,7 +27,7 @@ _NOT_ITS_FAULT = frozenset({Outcome.THROTTLED, Outcome.OVERLOADED, Outcome.LOST,
 
 
 @dataclass(frozen=True, slots=True)
-class Policy:
+class ReviewPolicy:
     """What a task's change has to pass: names of checks, reviewing agents in their order. `owners` tells which agent
     owns the path of a finding, where that is another than the change's own."""
 
@@ -92,7 +92,7 @@ class Wait:
 ReviewAction: TypeAlias = RunChecks | StartReview | SettleFindings | RouteFindings | SendBack | Pass | Block | Wait
 
 
-def next_action(board: Board, task: Task, policy: Policy, now: float) -> ReviewAction:
+def next_action(board: Board, task: Task, policy: ReviewPolicy, now: float) -> ReviewAction:
     """For a task in phase `reviewing`."""
     review = board.reviews.of(task.id)
     if task.phase is not Phase.REVIEWING or task.head is None:
@@ -117,7 +117,7 @@ def next_action(board: Board, task: Task, policy: Policy, now: float) -> ReviewA
 
 
 def _decide(
-    board: Board, task: Task, policy: Policy, review: TaskReview, blocking: list[Finding], opinions: list[Opinion]
+    board: Board, task: Task, policy: ReviewPolicy, review: TaskReview, blocking: list[Finding], opinions: list[Opinion]
 ) -> ReviewAction:
     """All that could speak have spoken. They vote on what is this change's own to put right."""
     passed = Pass(tuple(one.by for one in opinions))
@@ -147,7 +147,7 @@ def votes_needed(votes: str, voters: int) -> int:
     return {"any": 1, "majority": voters // 2 + 1, "all": voters}[votes]
 
 
-def _send_back(review: TaskReview, policy: Policy, task: Task, findings: list[Finding]) -> SendBack | Block:
+def _send_back(review: TaskReview, policy: ReviewPolicy, task: Task, findings: list[Finding]) -> SendBack | Block:
     ids = tuple(one.id for one in findings)
     if review.round < policy.rounds:
         return SendBack(ids)

@@ -5,14 +5,14 @@ from typing import assert_never
 from paddock.core.board import Board
 from paddock.core.ids import printable, some_names
 from paddock.core.review import plan as act
-from paddock.core.review.plan import Policy, next_action
+from paddock.core.review.plan import ReviewPolicy, next_action
 from paddock.core.tasks.task import Phase, Task
 
 WHENEVER = float("inf")
 """Pauses are over by then: what is told must not change while nothing happens."""
 
 
-def standing_of(board: Board, task: Task, policy: Policy | None) -> str:
+def standing_of(board: Board, task: Task, policy: ReviewPolicy | None) -> str:
     """Of a task under review. Without a policy, which settings may not give any more, it tells what the log has."""
     assert task.phase is Phase.REVIEWING
     number = board.reviews.of(task.id).round
@@ -20,7 +20,7 @@ def standing_of(board: Board, task: Task, policy: Policy | None) -> str:
     return f"{words}: {_words(board, task, policy)}"
 
 
-def _words(board: Board, task: Task, policy: Policy | None) -> str:
+def _words(board: Board, task: Task, policy: ReviewPolicy | None) -> str:
     if (live := task.live_attempt) is not None:
         return f"{printable(live.agent or live.engine, 40)} reviews it"
     if policy is None:

@@ -15,7 +15,7 @@ from paddock.core.merge.guards import BLAMING
 from paddock.core.merge.model import ACCEPTANCE, Purpose, Result, Run
 from paddock.fleet.landing.ci_verdict import RunResult, Tried, sum_up
 from paddock.fleet.landing.entrance import ci_of
-from paddock.fleet.landing.sandbox_run import CiCrew, SandboxJob, SandboxRun, Step
+from paddock.fleet.landing.sandbox_run import CiCrew, SandboxJob, SandboxRun, SandboxStep
 from paddock.git.sandboxes.ci import CiCheck, CiDefinition, argv_command, check_command
 from paddock.git.sandboxes.overlay import lay_over
 from paddock.git.sandboxes.sandbox import PreparedSandbox, SandboxOrder, restore_sandbox
@@ -79,7 +79,7 @@ class CiRun:
         command = check_command(sandbox, definition, check, self.run.commit, os.environ)
         failed = None
         for times in range(1, check.retry + 2):
-            step = Step(turn + times, check.name, command, self._seconds.get(check.name))
+            step = SandboxStep(turn + times, check.name, command, self._seconds.get(check.name))
             failed = await self.inside.step(sandbox, step)
             if failed is None or failed.result is not Result.FAIL or failed.cannot_run:
                 break
@@ -100,7 +100,7 @@ class CiRun:
                     return Tried(check, 1, problem, number - turn)
             shown = f"{check.name} ({printable(shlex.join(words), 80)})"
             command = argv_command(sandbox, definition, words, check.name, self.run.commit, os.environ)
-            failed = await self.inside.step(sandbox, Step(number, shown, command))
+            failed = await self.inside.step(sandbox, SandboxStep(number, shown, command))
             if failed is not None:
                 return Tried(check, 1, failed, number - turn)
         return Tried(check, 1, None, number - turn)

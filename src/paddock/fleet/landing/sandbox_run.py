@@ -65,7 +65,7 @@ class SandboxJob:
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class SandboxStep:
     """One command. `seconds` is the time it has for itself, None for what the run has left; with `apart` its standard
     error is not among its output."""
 
@@ -108,7 +108,7 @@ class SandboxRun:
     def has_begun(self, number: int) -> bool:
         return self._sessions.observe(self._turn(number)) != NeverStarted()
 
-    async def step(self, sandbox: Sandbox, step: Step) -> RunResult | None:
+    async def step(self, sandbox: Sandbox, step: SandboxStep) -> RunResult | None:
         """None when the command passed. One that was started before is only waited for."""
         if self.cancelled:
             return RunResult(Result.CANCELLED)
@@ -153,7 +153,7 @@ class SandboxRun:
         if not prepared.needs_setup:
             return None
         command = setup_command(sandbox, definition, self.job.commit, os.environ)
-        failed = await self.step(sandbox, Step(0, "set-up", command))
+        failed = await self.step(sandbox, SandboxStep(0, "set-up", command))
         if failed is not None:
             cannot_run = f"set-up: {failed.cannot_run}" if failed.cannot_run else ""
             return RunResult(Result.INFRA, failed.exit, f"set-up: {failed.note}", cannot_run)
@@ -182,7 +182,7 @@ class SandboxRun:
     def _turn(self, number: int) -> Turn:
         return step_turn(self.job.id, number)
 
-    async def _follow(self, turn: Turn, step: Step) -> RunResult | None:
+    async def _follow(self, turn: Turn, step: SandboxStep) -> RunResult | None:
         too_long = self._folder / f"turn-{turn.number}.timeout"
         while isinstance(state := self._sessions.observe(turn), Running):
             self._set_deadline(step, self._steady_moment(turn, state.started_at))
@@ -213,7 +213,7 @@ class SandboxRun:
         now = asyncio.get_running_loop().time()
         return self._steady.moment(str(turn.number), started_at, self._site.clock.now(), now)
 
-    def _set_deadline(self, step: Step, started_at: float) -> None:
+    def _set_deadline(self, step: SandboxStep, started_at: float) -> None:
         """The run's clock starts with its first process: time without a daemon is not held against it."""
         if self._began is None:
             self._began = started_at

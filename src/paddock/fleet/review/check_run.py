@@ -22,7 +22,7 @@ from paddock.core.review.checks import ACCEPT, CheckResult, Lines, edits_of_acce
 from paddock.core.review.sarif import TEXT_LIMIT, SarifReport, read_sarif
 from paddock.fleet.landing.ci_output import last_lines_of, step_turn
 from paddock.fleet.landing.ci_verdict import RunResult
-from paddock.fleet.landing.sandbox_run import CiCrew, SandboxJob, SandboxRun, Step
+from paddock.fleet.landing.sandbox_run import CiCrew, SandboxJob, SandboxRun, SandboxStep
 from paddock.git.sandboxes.ci import CiDefinition, argv_command, shell_command
 from paddock.git.sandboxes.overlay import clear_left, lay_over, read_left
 from paddock.git.sandboxes.sandbox import PreparedSandbox, SandboxOrder, restore_sandbox
@@ -114,7 +114,7 @@ class CheckRun:
                 await self._lay_over(sandbox, accept)
             command = argv_command(sandbox, self.plan.definition, words, ACCEPT, self.plan.head, os.environ)
             name = f"{ACCEPT}: {printable(shlex.join(words), 100)}"
-            failed = await self._step(sandbox, Step(number, name, command, self.plan.accept_seconds))
+            failed = await self._step(sandbox, SandboxStep(number, name, command, self.plan.accept_seconds))
             seconds, output = seconds + self._seconds(number), await self._output(number)
             if failed is not None and (why := _why_not_started(failed, words[0])):
                 return CheckResult(ACCEPT, unable=why)
@@ -130,7 +130,7 @@ class CheckRun:
             with contextlib.suppress(OSError):
                 await asyncio.to_thread(clear_left, sandbox, to_file)
         command = shell_command(sandbox, self.plan.definition, check.run, check.name, self.plan.head, os.environ)
-        step = Step(number, check.name, command, check.timeout, apart=check.sarif == STDOUT)
+        step = SandboxStep(number, check.name, command, check.timeout, apart=check.sarif == STDOUT)
         failed = await self._step(sandbox, step)
         output = await self._output(number, Stream.STDERR if step.apart else Stream.STDOUT)
         if failed is not None and (why := _why_not_started(failed, _program(check.run))):
@@ -142,7 +142,7 @@ class CheckRun:
     def _without_lines(self) -> dict[str, Lines]:
         return {path: () for path in self.plan.changed if path not in self.plan.touched}
 
-    async def _step(self, sandbox: Sandbox, step: Step) -> RunResult | None:
+    async def _step(self, sandbox: Sandbox, step: SandboxStep) -> RunResult | None:
         failed = await self.inside.step(sandbox, step)
         if failed is not None and failed.result not in BLAMING:
             raise CannotRun(failed.note or failed.result.value)

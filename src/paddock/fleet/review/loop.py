@@ -20,7 +20,7 @@ from paddock.core.review import plan as act
 from paddock.core.review.decisions import drafts_of
 from paddock.core.review.filed import filed_findings, is_done, settle_filed
 from paddock.core.review.model import Finding, Reviews, TaskReview
-from paddock.core.review.plan import Policy, ReviewAction, next_action
+from paddock.core.review.plan import ReviewAction, ReviewPolicy, next_action
 from paddock.core.tasks.task import Phase, Task
 from paddock.fleet.checkpoints import checkpoint
 from paddock.fleet.ledger import Ledger
@@ -92,7 +92,7 @@ class ReviewLoop:
         config, task, review = self.left[name]
         return config is self.site.config and task is board.tasks[name] and review == board.reviews.of(name)
 
-    def _decide(self, name: TaskId, policy: Policy, action: ReviewAction, board: Board) -> Sequence[Draft]:
+    def _decide(self, name: TaskId, policy: ReviewPolicy, action: ReviewAction, board: Board) -> Sequence[Draft]:
         """Nothing if somebody has changed the answer meanwhile."""
         task = board.task(name)
         if next_action(board, task, policy, self.site.clock.now()) != action:
@@ -100,7 +100,7 @@ class ReviewLoop:
         store, findings = self.ledger.store, board.reviews.findings
         return drafts_of(board, task, policy, action, lambda name: read_claim(store, findings[name]))
 
-    async def _policy(self, board: Board, task: Task) -> Policy:
+    async def _policy(self, board: Board, task: Task) -> ReviewPolicy:
         paths = [one.path for one in board.reviews.blocking_of(task.id) if one.path and one.routed is None]
         touched = await self._touched(task) if paths else frozenset()
         return review_policy(self.site, task, paths, touched)

@@ -8,7 +8,7 @@ from paddock.config.roster import roster
 from paddock.config.schema import Agent, Config
 from paddock.core.errors import PaddockError
 from paddock.core.review.checks import ACCEPT
-from paddock.core.review.plan import Policy
+from paddock.core.review.plan import ReviewPolicy
 from paddock.core.routing import owner_of
 from paddock.core.tasks.task import Attempt, Task
 
@@ -40,13 +40,15 @@ def is_reviewed(site: Configured, task: Task) -> bool:
     return bool(task.accept_seq or review.checks or review.reviewers) or site.config.land.approval == "review"
 
 
-def review_policy(site: Configured, task: Task, findings: Iterable[str] = (), touched: Iterable[str] = ()) -> Policy:
+def review_policy(
+    site: Configured, task: Task, findings: Iterable[str] = (), touched: Iterable[str] = ()
+) -> ReviewPolicy:
     """`findings` are paths of open findings, `touched` those of the change: whoever owns them, its worker puts right
     what it has done there."""
     review, own = site.config.review, frozenset(touched)
     found = {path: owner_of(path, roster(site.config)) for path in findings if path not in own}
     owners = {path: owner for path, owner in found.items() if owner is not None and owner != task.agent}
-    return Policy(
+    return ReviewPolicy(
         checks=(*((ACCEPT,) if task.accept_seq else ()), *(check.name for check in review.checks)),
         reviewers=tuple(one.name for one in choose_reviewers(site, task)),
         rounds=review.rounds,

@@ -27,7 +27,7 @@ class Health(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
+class Symptom:
     what: str
     verdict: Health
     detail: str
@@ -52,9 +52,9 @@ class NoticeWords:
     of_checkouts: Callable[[CheckoutNotes | None, str], Iterable[ToldNotice]]
 
 
-def examine(workspace: Workspace, words: NoticeWords) -> Iterator[Finding]:
+def examine(workspace: Workspace, words: NoticeWords) -> Iterator[Symptom]:
     """Every check runs, whatever the others find."""
-    checks: dict[str, Callable[[Workspace], Iterator[Finding]]] = {
+    checks: dict[str, Callable[[Workspace], Iterator[Symptom]]] = {
         "python": _python,
         "git": _git,
         "locks": lambda found: _locks(found, words),
@@ -76,68 +76,68 @@ def examine(workspace: Workspace, words: NoticeWords) -> Iterator[Finding]:
         try:
             yield from check(workspace)
         except PaddockError as error:
-            yield Finding(name, Health.PROBLEM, error.message, error.hint or "")
+            yield Symptom(name, Health.PROBLEM, error.message, error.hint or "")
 
 
-def _python(_: Workspace) -> Iterator[Finding]:
-    yield Finding("python", Health.OK, sys.version.split()[0])
+def _python(_: Workspace) -> Iterator[Symptom]:
+    yield Symptom("python", Health.OK, sys.version.split()[0])
 
 
-def _git(workspace: Workspace) -> Iterator[Finding]:
+def _git(workspace: Workspace) -> Iterator[Symptom]:
     version = workspace.repo.git("version").text.removeprefix("git version ")
-    yield Finding("git", Health.OK, version)
+    yield Symptom("git", Health.OK, version)
 
 
-def _locks(workspace: Workspace, words: NoticeWords) -> Iterator[Finding]:
+def _locks(workspace: Workspace, words: NoticeWords) -> Iterator[Symptom]:
     """Only while there is something to say."""
     from paddock.git.lock_files import find_left_locks
 
     for notice in words.of_locks(find_left_locks(workspace.repo.common_dir)):
-        yield Finding("git lock", Health.WARNING, notice.text, notice.run)
+        yield Symptom("git lock", Health.WARNING, notice.text, notice.run)
 
 
-def _pages(workspace: Workspace) -> Iterator[Finding]:
+def _pages(workspace: Workspace) -> Iterator[Symptom]:
     """Only while there are any."""
     from paddock.fleet.service.pages import find_pages
 
     for page in find_pages(workspace.state_dir):
         token = "" if page.token else ", open to everyone on this machine"
-        yield Finding("page", Health.OK, f"{page.address} (pid {page.process.pid}{token}); `paddock web` opens it")
+        yield Symptom("page", Health.OK, f"{page.address} (pid {page.process.pid}{token}); `paddock web` opens it")
 
 
-def _branch(workspace: Workspace) -> Iterator[Finding]:
+def _branch(workspace: Workspace) -> Iterator[Symptom]:
     if not workspace.repo.has_commits():
-        yield Finding("branch", Health.PROBLEM, "no commits yet", "git commit --allow-empty -m 'First commit'")
+        yield Symptom("branch", Health.PROBLEM, "no commits yet", "git commit --allow-empty -m 'First commit'")
         return
     main = workspace.config.main
     if workspace.repo.resolve(f"refs/heads/{main}") is None:
         fix = f"git branch {main}, or set `main` in paddock.toml"
-        yield Finding("branch", Health.PROBLEM, f"there is no branch `{main}`", fix)
+        yield Symptom("branch", Health.PROBLEM, f"there is no branch `{main}`", fix)
     elif workspace.repo.head_branch() is None:
-        yield Finding("branch", Health.WARNING, "HEAD is detached here", f"git switch {main}")
+        yield Symptom("branch", Health.WARNING, "HEAD is detached here", f"git switch {main}")
     else:
-        yield Finding("branch", Health.OK, f"work lands on {main}")
+        yield Symptom("branch", Health.OK, f"work lands on {main}")
 
 
-def _checkout(workspace: Workspace, words: NoticeWords) -> Iterator[Finding]:
+def _checkout(workspace: Workspace, words: NoticeWords) -> Iterator[Symptom]:
     """Only while there is something to say."""
     from paddock.fleet.outlook import know_checkouts
 
     for notice in words.of_checkouts(know_checkouts(workspace), workspace.config.landing_branch):
-        yield Finding("checkout", Health.WARNING, notice.text, notice.run)
+        yield Symptom("checkout", Health.WARNING, notice.text, notice.run)
 
 
-def _file_system(workspace: Workspace) -> Iterator[Finding]:
+def _file_system(workspace: Workspace) -> Iterator[Symptom]:
     folder = workspace.state_dir if workspace.state_dir.exists() else workspace.repo.common_dir
     if not os.access(folder, os.W_OK):
-        yield Finding("file system", Health.PROBLEM, f"{folder} is not writable", f"chmod -R u+rwX {folder}")
+        yield Symptom("file system", Health.PROBLEM, f"{folder} is not writable", f"chmod -R u+rwX {folder}")
         return
     kind = _kind_of_file_system(folder)
     if kind in ("nfs", "nfs4", "cifs", "smb3", "fuse.sshfs", "9p"):
         fix = "keep the repository on a local disk: SQLite's locks are not safe over a network"
-        yield Finding("file system", Health.PROBLEM, f"{folder} is on {kind}", fix)
+        yield Symptom("file system", Health.PROBLEM, f"{folder} is on {kind}", fix)
     else:
-        yield Finding("file system", Health.OK, kind or "writable")
+        yield Symptom("file system", Health.OK, kind or "writable")
 
 
 def _kind_of_file_system(folder: Path) -> str:
@@ -150,29 +150,29 @@ def _kind_of_file_system(folder: Path) -> str:
     return max(inside, key=lambda mount: len(mount[0]))[1] if inside else ""
 
 
-def _disk(workspace: Workspace) -> Iterator[Finding]:
+def _disk(workspace: Workspace) -> Iterator[Symptom]:
     free = shutil.disk_usage(workspace.repo.common_dir).free // (1024 * 1024)
     floor = workspace.config.worktrees.disk_floor_mb
     if free < floor:
         fix = "free some space, or lower [worktrees] disk_floor_mb"
-        yield Finding("disk", Health.PROBLEM, f"{free:,} MB free; the floor is {floor:,} MB", fix)
+        yield Symptom("disk", Health.PROBLEM, f"{free:,} MB free; the floor is {floor:,} MB", fix)
         return
     inodes = os.statvfs(workspace.repo.common_dir)
     if inodes.f_files and inodes.f_favail < 10_000:
-        yield Finding("disk", Health.WARNING, f"only {inodes.f_favail:,} inodes free", "remove small files")
+        yield Symptom("disk", Health.WARNING, f"only {inodes.f_favail:,} inodes free", "remove small files")
         return
-    yield Finding("disk", Health.OK, f"{free:,} MB free")
+    yield Symptom("disk", Health.OK, f"{free:,} MB free")
 
 
-def _clock(workspace: Workspace) -> Iterator[Finding]:
+def _clock(workspace: Workspace) -> Iterator[Symptom]:
     now = SYSTEM_CLOCK.now()
     if now < 1_735_689_600:
-        yield Finding("clock", Health.PROBLEM, "it is before 2025", "set the clock, or start an NTP client")
+        yield Symptom("clock", Health.PROBLEM, "it is before 2025", "set the clock, or start an NTP client")
     elif (ahead := _log_time(workspace) - now) > 5:
         fix = "set this host's clock, or start an NTP client"
-        yield Finding("clock", Health.WARNING, f"the log is {ahead:.0f} s ahead of this host", fix)
+        yield Symptom("clock", Health.WARNING, f"the log is {ahead:.0f} s ahead of this host", fix)
     else:
-        yield Finding("clock", Health.OK, time.strftime("%Y-%m-%d %H:%M:%S %Z"))
+        yield Symptom("clock", Health.OK, time.strftime("%Y-%m-%d %H:%M:%S %Z"))
 
 
 def _log_time(workspace: Workspace) -> float:
@@ -183,28 +183,28 @@ def _log_time(workspace: Workspace) -> float:
         return 0.0
 
 
-def _config(workspace: Workspace) -> Iterator[Finding]:
+def _config(workspace: Workspace) -> Iterator[Symptom]:
     loaded = workspace.load()
     if loaded.path is None:
-        yield Finding("config", Health.WARNING, "there is no paddock.toml", "paddock init")
+        yield Symptom("config", Health.WARNING, "there is no paddock.toml", "paddock init")
         return
     findings = [*loaded.warnings, *config_findings(loaded.config)]
     for finding in findings:
-        yield Finding("config", Health.WARNING, finding, f"edit {loaded.path}")
+        yield Symptom("config", Health.WARNING, finding, f"edit {loaded.path}")
     if not findings:
-        yield Finding("config", Health.OK, str(loaded.path))
+        yield Symptom("config", Health.OK, str(loaded.path))
 
 
-def _agents(workspace: Workspace) -> Iterator[Finding]:
+def _agents(workspace: Workspace) -> Iterator[Symptom]:
     """Only what will not work; the check of the settings tells of files that cannot be read."""
     from paddock.fleet.service.agent_check import check_agents
 
     for remark in check_agents(workspace):
         if remark.is_problem and remark.subject != "settings" and not remark.subject.endswith(".md"):
-            yield Finding("agents", Health.PROBLEM, f"{remark.subject}: {remark.words}", "paddock agents check")
+            yield Symptom("agents", Health.PROBLEM, f"{remark.subject}: {remark.words}", "paddock agents check")
 
 
-def _ci_runs(workspace: Workspace) -> Iterator[Finding]:
+def _ci_runs(workspace: Workspace) -> Iterator[Symptom]:
     """Only while there is something to say."""
     from paddock.core.merge.company import REMEDY
     from paddock.fleet.outlook import know_collisions
@@ -212,23 +212,23 @@ def _ci_runs(workspace: Workspace) -> Iterator[Finding]:
     if workspace.has_log:
         collisions = know_collisions(workspace, workspace.board().queue_switches.stats.company)
         if collisions is not None:
-            yield Finding("ci runs", Health.WARNING, collisions.words, REMEDY)
+            yield Symptom("ci runs", Health.WARNING, collisions.words, REMEDY)
 
 
-def _engines(workspace: Workspace) -> Iterator[Finding]:
+def _engines(workspace: Workspace) -> Iterator[Symptom]:
     from paddock.engines.registry import BUILT_IN, engine_names
     from paddock.fleet.service.engine_check import found_engines
 
     found = [*found_engines(), *(name for name in engine_names(workspace.config.engines) if name not in BUILT_IN)]
     found += [name for name in workspace.config.engines if name not in found]
     if found:
-        yield Finding("engines", Health.OK, ", ".join(dict.fromkeys(found)))
+        yield Symptom("engines", Health.OK, ", ".join(dict.fromkeys(found)))
     else:
         fix = "install an agent CLI, e.g. `npm install -g @anthropic-ai/claude-code`, or configure [engines.NAME]"
-        yield Finding("engines", Health.WARNING, "no agent CLI on PATH", fix)
+        yield Symptom("engines", Health.WARNING, "no agent CLI on PATH", fix)
 
 
-def _fence(workspace: Workspace) -> Iterator[Finding]:
+def _fence(workspace: Workspace) -> Iterator[Symptom]:
     from paddock.core.fence import Level, level_in_force
     from paddock.fleet.fences import describe_fences, require_fences
     from paddock.sessions.bubblewrap import fencing_ability
@@ -237,38 +237,38 @@ def _fence(workspace: Workspace) -> Iterator[Finding]:
     require_fences(config)
     note = describe_fences(config)
     if note.why:
-        yield Finding("fence", Health.WARNING, f"agents and CI work without one: {note.why}", note.cure)
+        yield Symptom("fence", Health.WARNING, f"agents and CI work without one: {note.why}", note.cure)
         return
     weak = [who for who, level in (("agents", note.agents), ("CI", note.ci)) if level == Level.NONE]
     detail = f"{note.agents} for agents, {note.ci} for CI"
     if weak and level_in_force("auto", fencing_ability()).level is not Level.NONE:
-        yield Finding("fence", Health.WARNING, detail, 'set `level = "auto"` in [fence], or `fence = "auto"` in [land]')
+        yield Symptom("fence", Health.WARNING, detail, 'set `level = "auto"` in [fence], or `fence = "auto"` in [land]')
     else:
-        yield Finding("fence", Health.OK, detail)
+        yield Symptom("fence", Health.OK, detail)
 
 
-def _tmux(_: Workspace) -> Iterator[Finding]:
+def _tmux(_: Workspace) -> Iterator[Symptom]:
     path = shutil.which("tmux")
     fix = "install it to open an agent's own terminal: `apt-get install tmux` or `brew install tmux`"
-    yield Finding("tmux", Health.OK, path) if path else Finding("tmux", Health.WARNING, "not on PATH", fix)
+    yield Symptom("tmux", Health.OK, path) if path else Symptom("tmux", Health.WARNING, "not on PATH", fix)
 
 
-def _log(workspace: Workspace) -> Iterator[Finding]:
+def _log(workspace: Workspace) -> Iterator[Symptom]:
     if not workspace.has_log:
         require_known(workspace.repo)
-        yield Finding("log", Health.WARNING, "there is none", "paddock init")
+        yield Symptom("log", Health.WARNING, "there is none", "paddock init")
         return
     with closing(workspace.read()) as store:
         found, board = store.verify(), store.board()
     if found.bad is not None:
         detail = f"record {found.bad.seq} is bad: {found.bad.problem}"
-        yield Finding("log", Health.PROBLEM, detail, "paddock log fetch, after moving the damaged file away")
+        yield Symptom("log", Health.PROBLEM, detail, "paddock log fetch, after moving the damaged file away")
     elif board.unknown:
         detail = f"it contains events from a newer Paddock: {', '.join(board.unknown)}"
-        yield Finding("log", Health.PROBLEM, detail, f"pip install --upgrade 'paddock>={board.version}'")
+        yield Symptom("log", Health.PROBLEM, detail, f"pip install --upgrade 'paddock>={board.version}'")
     else:
         size = log_bytes(workspace.log) // 1024
-        yield Finding(
+        yield Symptom(
             "log",
             Health.OK,
             f"{found.records:,} {'record' if found.records == 1 else 'records'}, {size:,} KB, all hashes match",

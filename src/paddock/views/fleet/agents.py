@@ -6,7 +6,7 @@ import msgspec
 
 from paddock.config.load import FILE_NAME, Loaded
 from paddock.config.schema import Agent
-from paddock.core.review.model import Tally
+from paddock.core.review.model import ReviewerTally
 from paddock.core.routing import REVIEWER, Route
 
 ENOUGH_REVIEWS = 5
@@ -24,7 +24,7 @@ class ReviewYield(msgspec.Struct, frozen=True):
     words: str
 
 
-class AgentRow(msgspec.Struct, frozen=True):
+class ConfiguredAgent(msgspec.Struct, frozen=True):
     """`engine` is the one that runs it, its own or the default; `file` is where it is defined."""
 
     name: str
@@ -42,7 +42,7 @@ class AgentRow(msgspec.Struct, frozen=True):
 class AgentDetails(msgspec.Struct, frozen=True):
     """The whole agent: its row, its other settings as `paddock.toml` would have them, and its brief."""
 
-    agent: AgentRow
+    agent: ConfiguredAgent
     settings: Agent
     brief: str
 
@@ -61,10 +61,10 @@ class RouteView(msgspec.Struct, frozen=True):
     candidates: list[CandidateView]
 
 
-def view_agents(loaded: Loaded, reviewers: Mapping[str, Tally]) -> list[AgentRow]:
+def view_agents(loaded: Loaded, reviewers: Mapping[str, ReviewerTally]) -> list[ConfiguredAgent]:
     sources = {setting.key: setting.source for setting in loaded.settings}
     return [
-        AgentRow(
+        ConfiguredAgent(
             name=name,
             role=agent.role,
             description=agent.description,
@@ -74,7 +74,7 @@ def view_agents(loaded: Loaded, reviewers: Mapping[str, Tally]) -> list[AgentRow
             kinds=agent.kinds,
             labels=agent.labels,
             file=_file_of(sources.get(f"agents.{name}.brief", "")),
-            yielded=view_yield(reviewers.get(name, Tally())) if agent.role == REVIEWER else None,
+            yielded=view_yield(reviewers.get(name, ReviewerTally())) if agent.role == REVIEWER else None,
         )
         for name, agent in loaded.config.agents.items()
     ]
@@ -85,11 +85,11 @@ def _file_of(source: str) -> str:
     return source if source.endswith(".md") else FILE_NAME
 
 
-def view_yield(tally: Tally) -> ReviewYield:
+def view_yield(tally: ReviewerTally) -> ReviewYield:
     return ReviewYield(tally.reviews, tally.findings, tally.true, tally.missed, tally.cost_usd, _worth(tally))
 
 
-def _worth(tally: Tally) -> str:
+def _worth(tally: ReviewerTally) -> str:
     reviews = f"{tally.reviews} review{'s' if tally.reviews != 1 else ''}"
     if not tally.reviews and not tally.findings:
         return "has not reviewed anything yet"

@@ -11,7 +11,7 @@ from paddock.core.review.evolve import CHECK
 
 CLAIM_CHARS = 100
 WORDS_CHARS = 120
-_WITNESSES = {rv.Witness.CI: "CI", rv.Witness.PERSON: "a person", rv.Witness.REVERT: "a revert"}
+_WITNESSES = {rv.ConfirmedBy.CI: "CI", rv.ConfirmedBy.PERSON: "a person", rv.ConfirmedBy.REVERT: "a revert"}
 
 
 @dataclass(frozen=True, slots=True)

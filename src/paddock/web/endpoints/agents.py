@@ -10,24 +10,24 @@ from paddock.core.ids import printable
 from paddock.core.intent.tasks import TaskSpec, choose_agent_for
 from paddock.core.wording import split_list
 from paddock.views.document import Document
-from paddock.views.fleet.agents import AgentRow, CandidateView, view_agents, view_route
+from paddock.views.fleet.agents import CandidateView, ConfiguredAgent, view_agents, view_route
 from paddock.web.endpoint import Asked, NoBody, NoQuery, Visit
 
 Words = Annotated[str, Meta(max_length=4_000)]
 
 
-class AgentsView(Document, frozen=True, kw_only=True):
-    agents: list[AgentRow]
+class ConfiguredAgents(Document, frozen=True, kw_only=True):
+    agents: list[ConfiguredAgent]
 
 
-def read_agents(visit: Visit[NoQuery, NoBody]) -> AgentsView:
-    return AgentsView(agents=view_agents(visit.workspace.load(), visit.board.reviews.reviewers))
+def read_agents(visit: Visit[NoQuery, NoBody]) -> ConfiguredAgents:
+    return ConfiguredAgents(agents=view_agents(visit.workspace.load(), visit.board.reviews.reviewers))
 
 
 class AgentPage(Document, frozen=True, kw_only=True):
     """`settings` are its own, as `paddock.toml` would have them."""
 
-    agent: AgentRow
+    agent: ConfiguredAgent
     settings: Agent
     brief: str
 

@@ -26,7 +26,7 @@ class PlanBody(Asked, frozen=True):
     max_tasks: Annotated[int, Meta(ge=1, le=MOST_TASKS)] | None = None
 
 
-class AcceptBody(Asked, frozen=True):
+class AcceptPlanBody(Asked, frozen=True):
     """`seq` is the record with the plan that was seen; another one is not accepted in its place. `convoy` goes before
     what the planner calls it."""
 
@@ -34,7 +34,7 @@ class AcceptBody(Asked, frozen=True):
     convoy: str | None = None
 
 
-class DropBody(Asked, frozen=True):
+class DropPlanBody(Asked, frozen=True):
     seq: int
     message: Text = ""
 
@@ -52,7 +52,7 @@ def show(visit: Visit[NoQuery, NoBody]) -> PlanPreviewView:
     return view_preview(opened.proposed, opened.preview)
 
 
-def accept(visit: Visit[NoQuery, AcceptBody]) -> AddedView:
+def accept(visit: Visit[NoQuery, AcceptPlanBody]) -> AddedView:
     name, body = parse_task(visit.path["id"]), visit.body
     require_open_plan(visit.workspace.board(), name, body.seq)
     if body.convoy:
@@ -63,7 +63,7 @@ def accept(visit: Visit[NoQuery, AcceptBody]) -> AddedView:
     return AddedView(ids=list(accepted.tasks), convoy=accepted.convoy, seq=records[-1].seq)
 
 
-def drop(visit: Visit[NoQuery, DropBody]) -> BulkAnswer:
+def drop(visit: Visit[NoQuery, DropPlanBody]) -> BulkAnswer:
     name, body = parse_task(visit.path["id"]), visit.body
     records = visit.workspace.record(lambda board: drop_plan(board, name, body.seq, body.message))
     return done_answer([name], records)

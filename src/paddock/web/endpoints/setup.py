@@ -125,7 +125,7 @@ def read_fan_out(visit: Visit[FanOutQuery, NoBody]) -> FanOutView:
     return view_fan_out(fan_out_tasks(workspace.site, workspace.board(), names, query.slots, worth), worth)
 
 
-class FindingView(msgspec.Struct, frozen=True):
+class SymptomView(msgspec.Struct, frozen=True):
     """`verdict` is ok, warning or problem."""
 
     what: str
@@ -139,12 +139,12 @@ class CheckupView(Document, frozen=True, kw_only=True):
     """`ok` is false if something must be fixed."""
 
     ok: bool
-    findings: list[FindingView]
+    findings: list[SymptomView]
 
 
 def read_checkup(visit: Visit[NoQuery, NoBody]) -> CheckupView:
     found = list(examine(visit.workspace, NoticeWords(lock_notices, checkout_notices)))
     return CheckupView(
         ok=all(one.verdict is not Health.PROBLEM for one in found),
-        findings=[view_of(FindingView, one, verdict=one.verdict.value) for one in found],
+        findings=[view_of(SymptomView, one, verdict=one.verdict.value) for one in found],
     )
