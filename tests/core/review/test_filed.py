@@ -23,7 +23,9 @@ def found(where: str) -> Ledger:
     return ledger
 
 
-@pytest.mark.parametrize(("where", "settles"), [("approval", True), ("block", True), ("fail", True), ("review", False)])
+@pytest.mark.parametrize(
+    ("where", "settles"), [("approval", True), ("block", True), ("fail", True), ("review", False), ("retry", False)]
+)
 def test_it_is_fixed_when_its_task_has_ended_well(where: str, settles: bool) -> None:
     ledger = found(where)
     assert [one.id for one in filed_findings(ledger.board.reviews)] == ["f1"]

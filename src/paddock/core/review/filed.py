@@ -6,6 +6,8 @@ from paddock.core.review.events import FindingSettled, Settlement
 from paddock.core.review.model import Finding, Reviews
 from paddock.core.tasks.task import SATISFIED, Phase
 
+AT_WORK = frozenset({Phase.WAITING, Phase.READY, Phase.RUNNING, Phase.REVIEWING})
+
 
 def filed_findings(reviews: Reviews) -> tuple[Finding, ...]:
     """Those that are still open."""
@@ -13,9 +15,9 @@ def filed_findings(reviews: Reviews) -> tuple[Finding, ...]:
 
 
 def is_done(board: Board, finding: Finding) -> bool:
-    """Whether its task has ended well. While the change it is held against is under review, the review decides."""
-    under_review = board.tasks[finding.task].phase is Phase.REVIEWING
-    return finding.routed is not None and not under_review and board.tasks[finding.routed].phase in SATISFIED
+    """Whether its task has ended well. Of a change that is still reviewed, or will be again, the review decides."""
+    at_work = board.tasks[finding.task].phase in AT_WORK
+    return finding.routed is not None and not at_work and board.tasks[finding.routed].phase in SATISFIED
 
 
 def settle_filed(board: Board) -> list[Draft]:

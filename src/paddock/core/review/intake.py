@@ -51,7 +51,7 @@ def record_review(
     agreed = _agree(board, task.id, answer.rulings, by, head, known={event.id for event in fresh})
     known = to_be_ruled_on(board, task.id)
     still_open = [one for one in known if one.blocks and one.id not in gone and by in one.by and one.routed is None]
-    elsewhere = {one.id for one in known if one.routed is not None}
+    elsewhere = {one.id for one in board.reviews.findings_of(task.id) if one.routed is not None}
     objects = bool(still_open) or any(event.blocking and event.id not in elsewhere for event in (*agreed, *fresh))
     given = ReviewGiven(
         head=head,
