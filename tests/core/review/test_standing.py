@@ -7,7 +7,7 @@ from paddock.core import events as ev
 from paddock.core.ids import attempt_id
 from paddock.core.intent.findings import waive_findings
 from paddock.core.review.open_count import count_open, open_words
-from paddock.core.review.plan import Policy, next_action
+from paddock.core.review.plan import ReviewPolicy, next_action
 from paddock.core.review.standing import standing_of
 from paddock.core.tasks.task import Phase
 from paddock.core.tasks.vocabulary import Role
@@ -23,7 +23,7 @@ def step(loop: Loop) -> None:
 
 
 def test_each_step_of_a_review_has_its_words() -> None:
-    loop = Loop(Policy(checks=("ruff", "mypy"), reviewers=("ann", "ben")), {"ann": finds("it loses data")})
+    loop = Loop(ReviewPolicy(checks=("ruff", "mypy"), reviewers=("ann", "ben")), {"ann": finds("it loses data")})
     assert told(loop) == "round 1 of 3: at its checks: ruff, mypy"
     step(loop)
     assert told(loop) == "round 1 of 3: at its checks: mypy"
@@ -36,7 +36,7 @@ def test_each_step_of_a_review_has_its_words() -> None:
 
 
 def test_the_second_round_and_whom_it_waits_for_are_told() -> None:
-    loop = Loop(Policy(reviewers=("ann",), owners={"b.py": "ben"}), {"ann": finds("it is wrong", path="b.py")})
+    loop = Loop(ReviewPolicy(reviewers=("ann",), owners={"b.py": "ben"}), {"ann": finds("it is wrong", path="b.py")})
     step(loop)
     assert told(loop) == "round 1 of 3: f1 goes to whoever owns the path"
     step(loop)
@@ -65,7 +65,7 @@ def test_whatever_happens_a_review_has_words_and_none_where_it_is_over(
     reviewers: list[str], rounds: int, finding: list[bool]
 ) -> None:
     answers = {name: finds("wrong") if finding[at % len(finding)] else None for at, name in enumerate(reviewers)}
-    loop = Loop(Policy(("ruff",), tuple(reviewers), rounds), answers)
+    loop = Loop(ReviewPolicy(("ruff",), tuple(reviewers), rounds), answers)
     for _ in range(60):
         if loop.now.phase is not Phase.REVIEWING:
             break
