@@ -116,9 +116,10 @@ def test_show_is_the_task_of_status_with_its_brief(repository: Repository) -> No
     assert set(shown.pop("work")["t1.1"]) == {"worktree", "files", "tool_calls", "last_error", "stderr", "stopped"}
     assert set(shown.pop("approval")) == {"by", "at", "message"}
     assert shown.pop("settings_changed") == {}
-    more = dict.fromkeys(("brief", "answer", "question", "accept", "comments", "reverted", "failed_ci"))
-    assert shown == {"schema": None, **task, **more, "dependents": []}
-    assert all(f"`{name}`" in PAGE.read_text() for name in more)
+    more = dict.fromkeys(("brief", "answer", "question", "accept", "comments", "reverted", "failed_ci", "round"))
+    lists: dict[str, list[object]] = {name: [] for name in ("dependents", "findings", "verdicts", "checks")}
+    assert shown == {"schema": None, **task, **more, **lists}
+    assert all(f"`{name}`" in PAGE.read_text() for name in (*more, *lists))
 
 
 def test_words_of_the_queue_are_all_named() -> None:

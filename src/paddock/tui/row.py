@@ -80,12 +80,12 @@ def detail_of(row: TaskRow, now: float) -> str:
     words = [f"{row.inbox} unread"] if row.inbox else []
     if row.stuck:
         words.append(row.stuck)
-    if row.open_findings:
-        words.append(findings_words(row.open_findings, row.blocking_findings))
+    found = findings_words(row.open_findings, row.blocking_findings)
+    words += [found] if found and row.phase != "reviewing" else []
     if row.need == "answer":
         words.append(row.reason)
     elif row.phase == "reviewing":
-        words += [row.reason, row.step]
+        words += [row.reason, found, row.step]
     elif row.phase == "running":
         words.append(row.step or row.reason or "starting")
     elif row.phase == "queued":

@@ -75,14 +75,14 @@ ENDPOINTS: tuple[Endpoint[Any, Any], ...] = (
     read_long("/review", "As `paddock review --json`", WaitingView, approvals.read_waiting, approvals.ReviewQuery),
     read(
         "/findings",
-        "As `paddock findings --json`",
+        "As `paddock findings list --json`",
         findings.FindingsView,
         findings.read_findings,
         findings.FindingsQuery,
     ),
     read(
         "/findings/sarif",
-        "As `paddock findings --format sarif`",
+        "As `paddock findings list --format sarif`",
         findings.SarifView,
         findings.read_sarif,
         findings.SarifQuery,

@@ -1,5 +1,7 @@
 """What `paddock show` says about the review of a task: findings, verdicts and checks in short."""
 
+from msgspec.structs import replace
+
 from paddock.cli.terminal.text import cut, paint
 from paddock.core.review.model import Checked, Finding, Opinion, Status
 from paddock.fleet.task_details import TaskDetails
@@ -12,7 +14,8 @@ WIDE = 140
 
 def review_lines(details: TaskDetails) -> list[str]:
     review = details.review
-    findings = [one for one, _ in details.findings]
+    claims = {one.id: " ".join(claim.claim.split()) for one, claim in details.findings}
+    findings = [replace(one, claim=claims[one.id]) for one, _ in details.findings]
     checks = {one.name: one for one in review.checks}
     sections = (
         ("findings", _finding_lines(details.task.id, findings)),
