@@ -11,9 +11,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from paddock.core.ids import TaskId
+from paddock.core.merge.pathnames import path_problem
 from paddock.core.review.events import Claim, Severity
 from paddock.core.review.model import Finding, Status
-from paddock.core.review.sarif import MOST_CLAIMS, read_sarif
+from paddock.core.review.sarif import CLAIM_LIMIT, MOST_CLAIMS, MOST_RESULTS, read_sarif
 from paddock.core.review.sarif_document import UNNAMED_RULE, write_sarif
 
 SAMPLES = Path(__file__).parent / "sarif"
@@ -119,6 +120,8 @@ def test_a_message_is_looked_up_and_filled_in() -> None:
         ("https://example.org/a.py", ""),
         ("file://[bad", ""),
         ("a%00b", ""),
+        (".git/hooks/pre-commit", ""),
+        ("%2e%2e/%2e%2e/etc/passwd", ""),
         ("", ""),
     ],
 )
@@ -190,10 +193,40 @@ def test_too_many_findings_are_cut_and_the_gravest_stay() -> None:
     assert (len(report.claims), report.left_out) == (MOST_CLAIMS, 1)
 
 
+@pytest.mark.parametrize(
+    "run",
+    [
+        {"results": [{"message": {"text": "{0}" * 50_000, "arguments": ["a" * 50_000]}}]},
+        {
+            "results": [{"ruleId": f"a/{n}"} for n in range(20_000)],
+            "tool": {"driver": {"rules": [{"id": str(n)} for n in range(20_000)]}},
+        },
+        {"results": [{"ruleIndex": 0}] * 4_000, "tool": {"driver": {"rules": [{"name": "x" * 4_000_000}]}}},
+        {"results": [at("", index=n) for n in range(20_000)], "artifacts": [{}] * 20_000},
+        {
+            "results": [at("x", uriBaseId="A")] * 4_000,
+            "originalUriBaseIds": {"A": {"uri": "a" * 4_000_000, "uriBaseId": "A"}},
+        },
+        {"results": [{"ruleId": "/" * 4_000_000}]},
+    ],
+    ids=["arguments", "rules", "one rule", "artifacts", "bases", "slashes"],
+)
+def test_what_stands_for_much_takes_no_longer_to_read_than_it_is_long(run: dict[str, Any]) -> None:
+    report = read_sarif(json.dumps({"runs": [run]}), ROOT)
+    assert all(len(claim.claim) <= CLAIM_LIMIT for claim in report.claims)
+    assert report.claims
+
+
+def test_so_many_results_that_some_would_not_be_looked_at_are_none() -> None:
+    report = read_sarif(json.dumps({"runs": [{"results": [{}] * (MOST_RESULTS + 1)}]}), ROOT)
+    assert (report.claims, report.problem) == ((), "it has 200,001 results; the limit is 200,000")
+
+
 WORDS = (
     *("runs", "results", "tool", "driver", "rules", "rule", "id", "index", "ruleId", "ruleIndex", "message", "text"),
     *("arguments", "locations", "physicalLocation", "artifactLocation", "uri", "uriBaseId", "region", "startLine"),
     *("level", "kind", "suppressions", "status", "originalUriBaseIds", "invocations", "artifacts", "extensions"),
+    "relatedLocations",
 )
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.text() | st.sampled_from(("error", "file:///repo/x", "../x")),
@@ -214,7 +247,7 @@ LINES = st.text(st.characters(exclude_categories=("C", "Zl", "Zp", "Zs")), min_s
 PATHS = (
     st.lists(LINES, min_size=1, max_size=3)
     .map(lambda parts: "/".join(part.replace("/", "") for part in parts))
-    .filter(lambda path: path == posixpath.normpath(path) and path[0] not in "./" and path[1:2] != ":")
+    .filter(lambda path: path == posixpath.normpath(path) and path_problem(path) is None and path[1:2] != ":")
 )
 CLAIMS = st.builds(
     Claim,

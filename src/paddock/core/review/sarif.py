@@ -13,18 +13,24 @@ from urllib.parse import unquote, urlsplit
 import msgspec
 
 from paddock.core.ids import harmless, printable
+from paddock.core.merge.pathnames import path_problem
 from paddock.core.review.events import Claim, Severity
 
 VERSION = "2.1.0"
 TEXT_LIMIT = 32 * 1024 * 1024
 MOST_CLAIMS = 500
+MOST_RESULTS = 200_000
+MOST_READ = 5_000
+"""Of one severity: of more, only their number is told."""
 MOST_BASES = 10
+MOST_LEVELS = 8
 CLAIM_LIMIT = 1_000
 EVIDENCE_LIMIT = 4_000
 NAME_LIMIT = 200
 PATH_LIMIT = 1_000
+FIELD_LIMIT = 8_000
+"""Of any text: one may stand for thousands of results, and each of them would be as long."""
 LAST_LINE = 2**31
-_GRAVITY = list(Severity)
 _NOT_FINDINGS = ("pass", "notApplicable", "informational")
 _UNDECIDED = ("open", "review")
 _PLACEHOLDER = re.compile(r"\{\{|\}\}|\{(\d{1,3})\}")
@@ -62,27 +68,50 @@ def read_sarif(text: str, *roots: str) -> SarifReport:
     if version != VERSION:
         return SarifReport(problem=f"it is SARIF of version {printable(str(version), 40)}; {VERSION} is understood")
     runs = [_Run(run, roots) for run in log["runs"] if isinstance(run, dict)]
-    claims = dict.fromkeys(claim for run in runs for claim in run.claims())
-    kept = sorted(claims, key=lambda claim: _GRAVITY.index(claim.severity))
+    if (count := sum(len(run.results) for run in runs)) > MOST_RESULTS:
+        return SarifReport(problem=f"it has {count:,} results; the limit is {MOST_RESULTS:,}")
+    found: dict[Severity, list[tuple[_Run, _Result]]] = {severity: [] for severity in Severity}
+    for run in runs:
+        for result in run.findings():
+            found[result.severity].append((run, result))
+    unread = sum(max(0, len(alike) - MOST_READ) for alike in found.values())
+    claims = list(dict.fromkeys(run.claim(one) for alike in found.values() for run, one in alike[:MOST_READ]))
     problem = next((words for run in runs if (words := run.problem())), "")
-    return SarifReport(tuple(kept[:MOST_CLAIMS]), problem, max(0, len(kept) - MOST_CLAIMS))
+    return SarifReport(tuple(claims[:MOST_CLAIMS]), problem, unread + max(0, len(claims) - MOST_CLAIMS))
 
 
 @dataclass(frozen=True, slots=True)
-class _Run:
-    run: Table
-    roots: Sequence[str]
+class _Result:
+    table: Table
+    rule: Table
+    severity: Severity
 
-    def claims(self) -> Iterator[Claim]:
-        for result in _tables(self.run.get("results")):
+
+class _Run:
+    """What results refer to is looked up once: a tool may tell as many of each as fit into a file."""
+
+    def __init__(self, run: Table, roots: Sequence[str]) -> None:
+        tool = _table(run.get("tool"))
+        self._run, self._roots = run, roots
+        self._driver, extensions = _table(tool.get("driver")), _tables(tool.get("extensions"))
+        self._own_rules = _tables(self._driver.get("rules"))
+        self._extension_rules = [_tables(one.get("rules")) for one in extensions]
+        self._rules: dict[str, Table] = {}
+        for rule in (rule for rules in (self._own_rules, *self._extension_rules) for rule in rules):
+            self._rules.setdefault(_text(rule, "id"), rule)
+        self._artifacts = _tables(run.get("artifacts"))
+        self.results = _tables(run.get("results"))
+
+    def findings(self) -> Iterator[_Result]:
+        for result in self.results:
             rule = self._rule(result)
             severity = _severity(result, rule)
             if severity is not None and not _is_suppressed(result):
-                yield self._claim(result, rule, severity)
+                yield _Result(result, rule, severity)
 
     def problem(self) -> str:
         """What the tool says it could not do."""
-        for invocation in _tables(self.run.get("invocations")):
+        for invocation in _tables(self._run.get("invocations")):
             if invocation.get("executionSuccessful") is not False:
                 continue
             notes = _tables(invocation.get("toolExecutionNotifications"))
@@ -91,7 +120,8 @@ class _Run:
             return f"the tool says that it did not succeed{f': {printable(why)}' if why else ''}"
         return ""
 
-    def _claim(self, result: Table, rule: Table, severity: Severity) -> Claim:
+    def claim(self, found: _Result) -> Claim:
+        result, rule = found.table, found.rule
         name = _text(result, "ruleId") or _text(_table(result.get("rule")), "id") or _text(rule, "id")
         location = _table(_first(_tables(result.get("locations"))).get("physicalLocation"))
         region = _table(location.get("region"))
@@ -105,63 +135,57 @@ class _Run:
             claim=printable(" ".join(words.split()), CLAIM_LIMIT),
             path=path,
             line=_line(region) if path else 0,
-            severity=severity,
+            severity=found.severity,
             evidence=harmless(evidence)[:EVIDENCE_LIMIT],
             suggestion=harmless(_text(fix, "text"))[:EVIDENCE_LIMIT],
             rule=printable(name, NAME_LIMIT),
         )
 
-    def _components(self) -> list[Table]:
-        tool = _table(self.run.get("tool"))
-        return [_table(tool.get("driver")), *_tables(tool.get("extensions"))]
-
     def _rule(self, result: Table) -> Table:
         """By its place in the list of whoever brought it, else by its name or the beginning of its name."""
-        driver, *extensions = self._components()
         reference = _table(result.get("rule"))
         index = _whole(reference.get("index"), _whole(result.get("ruleIndex"), -1))
         at = _whole(_table(reference.get("toolComponent")).get("index"), -1)
-        component = _at(extensions, at) if at >= 0 else driver
-        if found := _at(_tables(component.get("rules")), index):
+        rules = self._own_rules if at < 0 else self._extension_rules[at] if at < len(self._extension_rules) else ()
+        if found := _at(rules, index):
             return found
         name = _text(result, "ruleId") or _text(reference, "id")
-        rules = [rule for one in (driver, *extensions) for rule in _tables(one.get("rules"))]
-        while name:
-            if known := next((rule for rule in rules if rule.get("id") == name), None):
-                return known
+        for _ in range(MOST_LEVELS):
+            if not name or name in self._rules:
+                break
             name = name.rpartition("/")[0]
-        return {}
+        return self._rules.get(name, {}) if name else {}
 
     def _message(self, result: Table, rule: Table) -> str:
         message = _table(result.get("message"))
         text = _text(message, "text") or _text(message, "markdown")
         if not text and (key := _text(message, "id")):
-            shared = _table(_first(self._components()).get("globalMessageStrings"))
+            shared = _table(self._driver.get("globalMessageStrings"))
             found = _table(_table(rule.get("messageStrings")).get(key)) or _table(shared.get(key))
             text = _text(found, "text") or _text(found, "markdown")
         given = message.get("arguments")
         text = _fill(text, given) if isinstance(given, list) and given else text
-        places = {place.get("id") for place in _tables(result.get("relatedLocations"))}
+        places = {_whole(place.get("id"), -1) for place in _tables(result.get("relatedLocations"))}
         return _LINK.sub(lambda link: link[1] if int(link[2]) in places else link[0], text)
 
     def _uri(self, artifact: Table) -> tuple[str, str]:
         """The address of a file, and the name of what it is relative to."""
         uri = _text(artifact, "uri")
         if not uri and (index := _whole(artifact.get("index"), -1)) >= 0:
-            artifact = _table(_at(_tables(self.run.get("artifacts")), index).get("location"))
+            artifact = _table(_at(self._artifacts, index).get("location"))
             uri = _text(artifact, "uri")
         return uri, _text(artifact, "uriBaseId")
 
     def _path(self, uri: str, base: str) -> str:
         """Relative to one of the roots; empty where the address leads elsewhere."""
-        bases = _table(self.run.get("originalUriBaseIds"))
+        bases = _table(self._run.get("originalUriBaseIds"))
         for _ in range(MOST_BASES):
-            if not base or _is_absolute(uri):
+            if not base or _is_absolute(uri) or len(uri) >= FIELD_LIMIT:
                 break
             known = _table(bases.get(base))
             above, base = _text(known, "uri"), _text(known, "uriBaseId")
             uri = f"{above.rstrip('/')}/{uri}" if above else uri
-        return _below(_local(uri), self.roots)
+        return _below(_local(uri), self._roots) if len(uri) < FIELD_LIMIT else ""
 
 
 def _severity(result: Table, rule: Table) -> Severity | None:
@@ -185,13 +209,22 @@ def _is_suppressed(result: Table) -> bool:
 
 
 def _fill(text: str, given: Sequence[object]) -> str:
-    def argument(found: re.Match[str]) -> str:
-        if found[1] is None:
-            return found[0][0]
-        number = int(found[1])
-        return str(given[number]) if number < len(given) and isinstance(given[number], str) else found[0]
+    """As much of it as is shown: a few letters may stand for a long argument, again and again."""
+    parts, size, at = [], 0, 0
+    for found in _PLACEHOLDER.finditer(text):
+        parts += [text[at : found.start()], _argument(found, given)]
+        size, at = size + len(parts[-2]) + len(parts[-1]), found.end()
+        if size > CLAIM_LIMIT:
+            return "".join(parts)
+    return "".join((*parts, text[at:]))
 
-    return _PLACEHOLDER.sub(argument, text)
+
+def _argument(found: re.Match[str], given: Sequence[object]) -> str:
+    if found[1] is None:
+        return found[0][0]
+    number = int(found[1])
+    value = given[number] if number < len(given) else None
+    return value[: CLAIM_LIMIT + 1] if isinstance(value, str) else found[0]
 
 
 def _described(rule: Table) -> str:
@@ -225,7 +258,7 @@ def _below(path: str, roots: Sequence[str]) -> str:
         above = [f"{root.rstrip('/')}/" for root in roots]
         plain = next((plain.removeprefix(root) for root in above if plain.startswith(root)), "")
     outside = plain in ("", ".", "..") or plain.startswith("../") or plain[1:2] == ":"
-    return "" if outside or not plain.isprintable() or len(plain) > PATH_LIMIT else plain
+    return "" if outside or not plain.isprintable() or len(plain) > PATH_LIMIT or path_problem(plain) else plain
 
 
 def _line(region: Table) -> int:
@@ -252,7 +285,7 @@ def _at(tables: Sequence[Table], index: int) -> Table:
 
 def _text(table: Table, name: str) -> str:
     value = table.get(name)
-    return value if isinstance(value, str) else ""
+    return value[:FIELD_LIMIT] if isinstance(value, str) else ""
 
 
 def _whole(value: object, otherwise: int) -> int:
