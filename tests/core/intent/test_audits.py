@@ -6,15 +6,15 @@ from paddock.core.errors import Misuse
 from paddock.core.events import ConvoyAdded, Draft, TaskAdded
 from paddock.core.intent.audits import KINDS, Audited, AuditRequest, request_audit
 from paddock.core.intent.tasks import Known
-from paddock.core.routing import REVIEWER, Candidate
+from paddock.core.routing import REVIEWER, RosterAgent
 from paddock.core.tasks.vocabulary import Role
 from tests.core.ledger import Ledger
 
 HEAD, BASE = "a" * 40, "b" * 40
 ROSTER = (
-    Candidate("coder", place=0),
-    Candidate("ann", REVIEWER, place=1),
-    Candidate("bob", REVIEWER, labels=("security",), place=2),
+    RosterAgent("coder", place=0),
+    RosterAgent("ann", REVIEWER, place=1),
+    RosterAgent("bob", REVIEWER, labels=("security",), place=2),
 )
 KNOWN = Known(frozenset(one.name for one in ROSTER), frozenset({"claude"}), ROSTER)
 

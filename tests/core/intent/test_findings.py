@@ -20,11 +20,11 @@ from paddock.core.intent.findings import (
 from paddock.core.intent.tasks import Known
 from paddock.core.review.events import Claim, FindingReported, FindingRouted, Severity
 from paddock.core.review.model import Status
-from paddock.core.routing import Candidate
+from paddock.core.routing import RosterAgent
 from tests.core.ledger import Ledger
 
 HEAD = "a" * 40
-KNOWN = Known(frozenset({"docs"}), roster=(Candidate("docs", owns=("docs/**",)),))
+KNOWN = Known(frozenset({"docs"}), roster=(RosterAgent("docs", owns=("docs/**",)),))
 CLAIMS = {
     "f1": Claim("it leaks", "src/x.py", 3, Severity.ERROR),
     "f2": Claim("wrong page", "docs/x.md", 0, Severity.WARNING),
