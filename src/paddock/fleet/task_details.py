@@ -17,7 +17,7 @@ from paddock.fleet.attempts.evidence import Evidence, gather
 from paddock.fleet.attempts.prompts import read_brief, read_question
 from paddock.fleet.landing.ci_output import last_lines
 from paddock.fleet.results import read_answer
-from paddock.fleet.review.claims import read_claim
+from paddock.fleet.review.claims import read_claims
 from paddock.fleet.workspace import Workspace
 from paddock.store.protocol import Query
 
@@ -77,7 +77,7 @@ def look_into(workspace: Workspace, board: Board, task: Task) -> TaskDetails:
         brief, question = read_brief(store, task), read_question(store, task)
         answer = result_words(read_answer(store.records, task)) if task.role.only_reads else ""
         accept = read_acceptance(store, task) if workspace.worker is None else None
-        findings = [(one, read_claim(store, one)) for one in board.reviews.findings_of(task.id)]
+        findings = read_claims(store, board.reviews.findings_of(task.id))
     return TaskDetails(
         task,
         brief,

@@ -6,10 +6,11 @@ from paddock.cli.pages.attempts import usage_words
 from paddock.cli.terminal.amounts import money_words
 from paddock.cli.terminal.text import age, badge, cut, paint, plural
 from paddock.core.ids import harmless
-from paddock.core.review.model import Status
+from paddock.core.review.events import Claim
+from paddock.core.review.model import Finding, Status
 from paddock.core.tasks.task import Attempt
 from paddock.core.tasks.vocabulary import Role
-from paddock.fleet.landing.sheet import FullFinding, Sheet
+from paddock.fleet.landing.sheet import Sheet
 
 WIDE = 140
 BRIEF_LINES = 60
@@ -26,7 +27,7 @@ def sheet_lines(sheet: Sheet) -> list[str]:
         "",
         paint("brief", bold=True),
         *_brief(sheet.brief),
-        *_section("findings", (line for one in sheet.findings for line in _finding_lines(one))),
+        *_section("findings", (line for one in sheet.findings for line in _finding_lines(*one))),
         *_section("reviewers", (_verdict(one.by, one.summary, objects=one.objects) for one in sheet.opinions)),
         *_section("path taken", map(_attempt_line, task.attempts)),
         *_section(
@@ -65,8 +66,7 @@ def _section(title: str, lines: Iterable[str]) -> list[str]:
     return ["", paint(title, bold=True), *found] if found else []
 
 
-def _finding_lines(one: FullFinding) -> list[str]:
-    finding, claim = one.finding, one.claim
+def _finding_lines(finding: Finding, claim: Claim) -> list[str]:
     is_open = finding.status is Status.OPEN
     state = "blocks" if finding.blocks else finding.status.value
     place = f" {cut(finding.place, 80)}" if finding.place else ""

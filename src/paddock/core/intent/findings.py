@@ -1,30 +1,28 @@
 """What people decide about findings: to waive one, to confirm it, to make a task of it."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 from paddock.core.board import Board
 from paddock.core.errors import Misuse, NotFound, PaddockError
-from paddock.core.events import Draft, TaskAdded
-from paddock.core.ids import TaskId, printable, task_id
+from paddock.core.events import Draft
+from paddock.core.ids import printable, task_id
 from paddock.core.intent.tasks import Known, choose_agent
 from paddock.core.review.events import (
     Claim,
     ConfirmedBy,
     FindingConfirmed,
     FindingReported,
-    FindingRouted,
     FindingSettled,
     Settlement,
 )
+from paddock.core.review.filed_tasks import ReadClaim, file_finding
 from paddock.core.review.intake import is_blocking
 from paddock.core.review.model import Finding, Status
-from paddock.core.review.wording import brief_for_owner, title_of
 from paddock.core.routing import Work
 from paddock.core.tasks.task import Task
 from paddock.core.wording import check_brief
 
 MOST_FILED = 50
-ReadClaim = Callable[[str], Claim]
 
 
 def find_finding(board: Board, said: str) -> Finding:
@@ -76,8 +74,7 @@ def file_findings(board: Board, names: Sequence[str], known: Known, read: ReadCl
             raise PaddockError(
                 f"`{found.id}` is the task `{found.routed}` already", f"see `paddock show {found.routed}`"
             )
-        new = task_id(board.next_task + offset)
-        drafts += _draft_task(board, board.task(found.task), found.id, read(found.id), new, known)
+        drafts += _file(board, board.task(found.task), found.id, read(found.id), offset, known)
     return drafts
 
 
@@ -92,17 +89,14 @@ def file_reported(board: Board, task: Task, drafts: Sequence[Draft], known: Know
     ]
     filed: list[Draft] = []
     for offset, event in enumerate(grave[:MOST_FILED]):
-        filed += _draft_task(board, task, event.id, event.claim, task_id(board.next_task + offset), known)
+        filed += _file(board, task, event.id, event.claim, offset, known)
     return filed
 
 
-def _draft_task(board: Board, about: Task, name: str, claim: Claim, new: TaskId, known: Known) -> list[Draft]:
-    """`new` is the id of the task to be."""
-    paths = (claim.path,) if claim.path else ()
-    agent = choose_agent(board, Work(paths), known).agent
-    brief = brief_for_owner(name, claim, about.id, about.title)
-    event = TaskAdded(title_of(name, claim), brief, agent=agent, convoy=about.convoy, paths=paths)
-    return [Draft(event, task=new), Draft(FindingRouted(name, new), task=about.id)]
+def _file(board: Board, about: Task, name: str, claim: Claim, offset: int, known: Known) -> list[Draft]:
+    """For the agent that owns the path; `offset` new tasks come before it."""
+    agent = choose_agent(board, Work((claim.path,) if claim.path else ()), known).agent
+    return file_finding(about, name, claim, new=task_id(board.next_task + offset), agent=agent)
 
 
 def _require_open(found: Finding, what: str) -> None:

@@ -1,19 +1,17 @@
 """What is recorded when the review loop has decided: the events of each action."""
 
-from collections.abc import Callable, Sequence
-from typing import TypeAlias, assert_never
+from collections.abc import Sequence
+from typing import assert_never
 
 from paddock.core.board import Board
-from paddock.core.events import Draft, TaskAdded, TaskBlocked, TaskEdited
+from paddock.core.events import Draft, TaskBlocked, TaskEdited
 from paddock.core.ids import TaskId, task_id
 from paddock.core.review import plan as act
-from paddock.core.review.events import Claim, FindingRouted, FindingSettled, ReviewPassed, ReviewSentBack
+from paddock.core.review.events import FindingSettled, ReviewPassed, ReviewSentBack
+from paddock.core.review.filed_tasks import ReadClaim, file_finding
 from paddock.core.review.plan import ReviewAction, ReviewPolicy
-from paddock.core.review.wording import brief_for_owner, title_of, word_findings
+from paddock.core.review.wording import word_findings
 from paddock.core.tasks.task import Task
-
-ReadClaim: TypeAlias = Callable[[str], Claim]
-"""What a finding says in full, which stays in the log."""
 
 
 def drafts_of(board: Board, task: Task, policy: ReviewPolicy, action: ReviewAction, read: ReadClaim) -> list[Draft]:
@@ -44,11 +42,7 @@ def _route(board: Board, task: Task, owners: Sequence[tuple[str, str]], read: Re
     drafts: list[Draft] = []
     added: list[TaskId] = []
     for offset, (name, owner) in enumerate(owners):
-        claim, new = read(name), task_id(board.next_task + offset)
-        brief = brief_for_owner(name, claim, task.id, task.title)
-        event = TaskAdded(
-            title_of(name, claim), brief, agent=owner, convoy=task.convoy, priority=task.priority, paths=(claim.path,)
-        )
-        drafts += [Draft(event, task=new), Draft(FindingRouted(name, new), task=task.id)]
+        new = task_id(board.next_task + offset)
+        drafts += file_finding(task, name, read(name), new=new, agent=owner, priority=task.priority)
         added.append(new)
     return [*drafts, Draft(TaskEdited(after=(*task.after, *added)), task=task.id)]

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from paddock.core.board import Board
 from paddock.core.errors import PaddockError
 from paddock.core.intent.drafted_comments import DraftedComment
-from paddock.core.review.events import Claim, FindingReported
+from paddock.core.review.events import Claim
 from paddock.core.review.model import Checked, Finding, Opinion
 from paddock.core.review.waiting import is_ready
 from paddock.core.tasks.task import Task
@@ -15,17 +15,10 @@ from paddock.fleet.attempts.prompts import read_brief
 from paddock.fleet.landing.entrance import look_at
 from paddock.fleet.landing.examination import Examined, subject_of
 from paddock.fleet.line_comments import read_drafted
+from paddock.fleet.review.claims import read_claims
 from paddock.fleet.workspace import Workspace
 from paddock.git.facts import DiffStat, diffstat
 from paddock.store.protocol import Store
-
-
-@dataclass(frozen=True, slots=True)
-class FullFinding:
-    """With what stays in the log."""
-
-    finding: Finding
-    claim: Claim
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +33,7 @@ class Sheet:
     examined: Examined
     problem: str
     size: DiffStat
-    findings: tuple[FullFinding, ...]
+    findings: tuple[tuple[Finding, Claim], ...]
     opinions: tuple[Opinion, ...]
     checks: tuple[Checked, ...]
     round: int
@@ -49,7 +42,7 @@ class Sheet:
 
     @property
     def blocking(self) -> tuple[Finding, ...]:
-        return tuple(one.finding for one in self.findings if one.finding.blocks)
+        return tuple(one for one, _ in self.findings if one.blocks)
 
 
 def make_sheet(workspace: Workspace, board: Board, task: Task) -> Sheet:
@@ -62,7 +55,7 @@ def make_sheet(workspace: Workspace, board: Board, task: Task) -> Sheet:
     with closing(workspace.read()) as store:
         examined, problem = _examine(workspace, store, task, task.head)
         brief, comments = read_brief(store, task), read_drafted(store, task)
-        findings = tuple(FullFinding(one, _claim(store, one)) for one in board.reviews.findings_of(task.id))
+        findings = tuple(read_claims(store, board.reviews.findings_of(task.id)))
     costs = [one.cost_usd for one in task.attempts if one.cost_usd is not None]
     return Sheet(
         task=task,
@@ -86,11 +79,6 @@ def _examine(workspace: Workspace, store: Store, task: Task, head: str) -> tuple
         return look_at(workspace.site, subject_of(store, task, head)), ""
     except PaddockError as error:
         return Examined(), error.message
-
-
-def _claim(store: Store, finding: Finding) -> Claim:
-    event = store.record(finding.seq).event
-    return event.claim if isinstance(event, FindingReported) else Claim(finding.claim)
 
 
 def _size(workspace: Workspace, task: Task, head: str) -> DiffStat:

@@ -9,7 +9,7 @@ from paddock.core.ids import parse_task
 from paddock.core.intent.findings import file_findings, find_finding
 from paddock.core.review.events import Claim
 from paddock.core.review.model import Finding
-from paddock.fleet.review.claims import read_claim
+from paddock.fleet.review.claims import claim_reader, read_claims
 from paddock.fleet.workspace import Workspace
 from paddock.store.protocol import Store
 
@@ -19,7 +19,7 @@ def find_findings(store: Store, names: Sequence[str], *, show_all: bool) -> list
     NotFound."""
     board = store.board()
     chosen = _named(board, names) if names else list(board.reviews.findings.values())
-    return [(one, read_claim(store, one)) for one in chosen if show_all or one.is_open]
+    return read_claims(store, (one for one in chosen if show_all or one.is_open))
 
 
 def file_as_tasks(workspace: Workspace, names: Sequence[str]) -> tuple[list[str], int]:
@@ -28,8 +28,7 @@ def file_as_tasks(workspace: Workspace, names: Sequence[str]) -> tuple[list[str]
     with closing(workspace.write()) as store:
 
         def decide(board: Board) -> list[Draft]:
-            found = board.reviews.findings
-            return file_findings(board, names, known, lambda name: read_claim(store, found[name]))
+            return file_findings(board, names, known, claim_reader(store, board))
 
         records = workspace.append(store, decide)
     return [str(record.task) for record in records if isinstance(record.event, TaskAdded)], records[-1].seq

@@ -24,7 +24,7 @@ from paddock.core.review.plan import ReviewAction, ReviewPolicy, next_action
 from paddock.core.tasks.task import Phase, Task
 from paddock.fleet.checkpoints import checkpoint
 from paddock.fleet.ledger import Ledger
-from paddock.fleet.review.claims import read_claim
+from paddock.fleet.review.claims import claim_reader
 from paddock.fleet.review.policy import review_policy
 from paddock.fleet.site import Site
 from paddock.git.patches import list_changes
@@ -97,8 +97,7 @@ class ReviewLoop:
         task = board.task(name)
         if next_action(board, task, policy, self.site.clock.now()) != action:
             return []
-        store, findings = self.ledger.store, board.reviews.findings
-        return drafts_of(board, task, policy, action, lambda name: read_claim(store, findings[name]))
+        return drafts_of(board, task, policy, action, claim_reader(self.ledger.store, board))
 
     async def _policy(self, board: Board, task: Task) -> ReviewPolicy:
         paths = [one.path for one in board.reviews.blocking_of(task.id) if one.path and one.routed is None]

@@ -3,42 +3,16 @@
 import msgspec
 
 from paddock.core.ids import harmless
-from paddock.fleet.landing.sheet import FullFinding, Sheet
+from paddock.fleet.landing.sheet import Sheet
 from paddock.views.document import Document, iso
+from paddock.views.findings import CheckedView, FindingView, VerdictView, view_check, view_finding, view_verdict
 from paddock.views.tasks.comments import CommentView, view_comments
 from paddock.views.tasks.task import AttemptView, view_attempt
 
 
-class SheetFinding(msgspec.Struct, frozen=True):
-    id: str
-    by: tuple[str, ...]
-    path: str
-    line: int
-    severity: str
-    claim: str
-    evidence: str
-    suggestion: str
-    blocking: bool
-    status: str
-    disputed: bool
-
-
-class SheetVerdict(msgspec.Struct, frozen=True):
-    """What one reviewer says of this very version."""
-
-    by: str
-    round: int
-    objects: bool
-    summary: str
-
-
-class SheetCheck(msgspec.Struct, frozen=True):
-    name: str
-    passed: bool
-
-
 class SheetView(msgspec.Struct, frozen=True):
-    """`ready`: nothing speaks against landing it. `commands` decide about exactly this version."""
+    """`ready`: nothing speaks against landing it. `verdicts` and `checks` are of exactly this version, and `commands`
+    decide about it."""
 
     id: str
     title: str
@@ -55,9 +29,9 @@ class SheetView(msgspec.Struct, frozen=True):
     concerns: tuple[str, ...]
     undoes: tuple[str, ...]
     problem: str
-    findings: list[SheetFinding]
-    verdicts: list[SheetVerdict]
-    checks: list[SheetCheck]
+    findings: list[FindingView]
+    verdicts: list[VerdictView]
+    checks: list[CheckedView]
     round: int
     cost_usd: float | None
     attempts: list[AttemptView]
@@ -87,9 +61,9 @@ def view_sheet(sheet: Sheet) -> SheetView:
         concerns=sheet.examined.concerns,
         undoes=tuple(one.words for one in sheet.examined.unwanted),
         problem=sheet.problem,
-        findings=[_view_finding(one) for one in sheet.findings],
-        verdicts=[SheetVerdict(one.by, one.round, one.objects, harmless(one.summary)) for one in sheet.opinions],
-        checks=[SheetCheck(one.name, one.passed) for one in sheet.checks],
+        findings=[view_finding(*one) for one in sheet.findings],
+        verdicts=[view_verdict(one) for one in sheet.opinions],
+        checks=[view_check(one) for one in sheet.checks],
         round=sheet.round,
         cost_usd=sheet.cost_usd,
         attempts=[view_attempt(one) for one in task.attempts],
@@ -105,20 +79,3 @@ def commands_for(sheet: Sheet) -> list[str]:
     send = f"paddock comment {name} --send --reject --head {head}"
     reject = send if sheet.comments else f'paddock reject {name} --head {head} -m "…"'
     return [f"paddock diff {name}", f"paddock approve {name} --head {head}{undo}", reject]
-
-
-def _view_finding(one: FullFinding) -> SheetFinding:
-    finding, claim = one.finding, one.claim
-    return SheetFinding(
-        id=finding.id,
-        by=finding.by,
-        path=harmless(finding.path),
-        line=finding.line,
-        severity=finding.severity.value,
-        claim=harmless(claim.claim),
-        evidence=harmless(claim.evidence),
-        suggestion=harmless(claim.suggestion),
-        blocking=finding.blocking,
-        status=finding.status.value,
-        disputed=bool(finding.disputed),
-    )
