@@ -28,7 +28,7 @@ from paddock.api.results import LoggedEvent, Queued, TaskResult, tell_event, tel
 from paddock.api.waiting import Until, follow_log, wait_for
 from paddock.core.board import Board
 from paddock.core.errors import Misuse, PaddockError
-from paddock.core.events import Record, ReportGiven, TaskAdded
+from paddock.core.events import Record, ReportGiven
 from paddock.core.ids import TaskId, parse_task
 from paddock.core.intent.acceptance import make_acceptance
 from paddock.core.intent.landing import reject_task
@@ -37,6 +37,7 @@ from paddock.core.intent.tasks import (
     Batch,
     TaskSpec,
     add_tasks,
+    added_in,
     cancel_tasks,
     retry_tasks,
     send_message,
@@ -351,4 +352,4 @@ def _role(word: str) -> Role:
 def _added(workspace: Workspace, batch: Batch) -> list[str]:
     known = workspace.known
     records = workspace.record(lambda board: add_tasks(board, batch, known))
-    return [str(record.task) for record in records if isinstance(record.event, TaskAdded)]
+    return added_in(records)

@@ -3,11 +3,9 @@
 from collections.abc import Iterable, Mapping
 from contextlib import closing
 
-import msgspec
-
 from paddock.api.access import Access
-from paddock.core.events import PlanAccepted, TaskAdded
 from paddock.core.ids import parse_task
+from paddock.core.intent.tasks import added_in
 from paddock.views.findings import FindingView
 from paddock.views.fleet.agents import ConfiguredAgent, RouteView
 from paddock.views.plan import PlanPreviewView
@@ -38,41 +36,24 @@ class Planning:
 
     def proposed_plan(self, task: str) -> PlanPreviewView:
         """The newest plan of a task that plans, with who would do what and what it may take and cost."""
-        from paddock.fleet.plan_preview import preview_plan, read_proposed
+        from paddock.fleet.plan_preview import open_plan
         from paddock.views.plan import view_preview
 
-        workspace = self._access.open("plan")
-        with closing(workspace.read()) as store:
-            board = store.board()
-            proposed = read_proposed(board, store, parse_task(task))
-            return view_preview(proposed, preview_plan(workspace.site, board, proposed.plan, workspace.known))
+        opened = open_plan(self._access.open("plan"), parse_task(task))
+        return view_preview(opened.proposed, opened.preview)
 
     def accept_plan(self, task: str, *, convoy: str | None = None) -> list[str]:
         """Adds the tasks of the newest plan; returns their ids."""
-        from paddock.core.intent.plan import accept_plan
-        from paddock.fleet.plan_preview import preview_plan, read_proposed
+        from paddock.fleet.plan_preview import open_plan, record_acceptance
 
         workspace = self._access.open("plan")
-        known, attempts = workspace.known, workspace.config.limits.attempts
-        with closing(workspace.read()) as store:
-            board = store.board()
-            proposed = read_proposed(board, store, parse_task(task))
-            wanted = proposed.plan if convoy is None else msgspec.structs.replace(proposed.plan, convoy=convoy)
-            plan = preview_plan(workspace.site, board, wanted, known).arranged.plan
-        records = workspace.record(
-            lambda board: accept_plan(board, proposed.task, proposed.seq, plan, known, attempts=attempts)
-        )
-        accepted = records[-1].event
-        assert isinstance(accepted, PlanAccepted)
-        return list(accepted.tasks)
+        return added_in(record_acceptance(workspace, open_plan(workspace, parse_task(task), convoy)))
 
     def drop_plan(self, task: str, reason: str = "") -> None:
-        from paddock.core.intent.plan import drop_plan, require_open_plan
+        from paddock.core.intent.plan import drop_plan
 
         name = parse_task(task)
-        self._access.open("plan").record(
-            lambda board: drop_plan(board, name, require_open_plan(board, name).answer_seq, reason)
-        )
+        self._access.open("plan").record(lambda board: drop_plan(board, name, reason=reason))
 
     def workflows(self) -> list[str]:
         """The names of the workflows of this repository and those that Paddock ships."""
@@ -95,7 +76,7 @@ class Planning:
         workspace = self._access.open("workflow run")
         workflow = parse_workflow(find_workflow(workspace.top, name))
         records = run_workflow(workspace, RunOrder(workflow, variables or {}, convoy, engine))
-        return [str(record.task) for record in records if isinstance(record.event, TaskAdded)]
+        return added_in(records)
 
     def agents(self) -> list[ConfiguredAgent]:
         """Who there is to do the work, and what reviewers are worth."""
@@ -106,25 +87,22 @@ class Planning:
 
     def route(self, *, paths: Iterable[str] = (), kind: str | None = None, labels: Iterable[str] = ()) -> RouteView:
         """Which agent such a task would get, and why."""
-        from paddock.core.intent.tasks import TaskSpec, choose_agent_for
-        from paddock.core.routing import WORKER
+        from paddock.core.intent.tasks import choose_agent_for
+        from paddock.core.routing import Work
         from paddock.views.fleet.agents import view_route
 
         workspace = self._access.open("route")
-        spec = TaskSpec("anything", paths=tuple(paths), kind=kind, labels=tuple(labels))
-        return view_route(choose_agent_for(workspace.board(), spec, workspace.known, WORKER))
+        work = Work(tuple(paths), kind, tuple(labels))
+        return view_route(choose_agent_for(workspace.board(), work, workspace.known))
 
     def findings(self, task: str | None = None) -> list[FindingView]:
         """What reviewers and checks hold against changes, of one task or of all, with those that are settled."""
-        from paddock.fleet.review.claims import read_claim
+        from paddock.fleet.review.findings import find_findings
         from paddock.views.findings import view_finding
 
-        workspace = self._access.open("findings")
-        with closing(workspace.read()) as store:
-            board = store.board()
-            known = board.reviews
-            found = known.findings_of(board.task(parse_task(task)).id) if task is not None else known.findings.values()
-            return [view_finding(one, read_claim(store, one)) for one in found]
+        with closing(self._access.open("findings").read()) as store:
+            named = [parse_task(task)] if task is not None else []
+            return [view_finding(*row) for row in find_findings(store, named, show_all=True)]
 
     def waive(self, findings: Iterable[str], why: str = "") -> None:
         """The findings (`f3`) no longer keep a change from landing."""
@@ -165,7 +143,7 @@ class Planning:
         audited, known = find_audited(workspace.site, branch), workspace.known
         request = AuditRequest(audited, tuple(paths), tuple(kinds), tuple(agents), engine, files)
         records = workspace.record(lambda board: request_audit(board, request, known))
-        return [str(record.task) for record in records if isinstance(record.event, TaskAdded)]
+        return added_in(records)
 
     def comment(self, task: str, place: str, text: str) -> None:
         """Notes a comment on a line, such as `src/x.py:41`; `send_comments` sends all of them together."""

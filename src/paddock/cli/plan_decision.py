@@ -2,7 +2,7 @@
 
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 import click
@@ -11,10 +11,10 @@ from paddock.cli.pages.plan import render_plan
 from paddock.cli.plan_text import read_yaml, write_yaml
 from paddock.cli.terminal.text import cut, print_json, say
 from paddock.core.errors import PaddockError
-from paddock.core.events import PlanAccepted, TaskAdded
+from paddock.core.events import TaskAdded
 from paddock.core.ids import TaskId, printable
-from paddock.core.intent.plan import drop_plan, require_open_plan
-from paddock.core.intent.tasks import send_message
+from paddock.core.intent.plan import drop_plan
+from paddock.core.intent.tasks import added_in, send_message
 from paddock.core.plan.plan import Plan
 from paddock.fleet.plan_context import plan_limits
 from paddock.fleet.plan_preview import OpenPlan, open_plan, preview_plan, record_acceptance
@@ -32,8 +32,8 @@ IN_FULL = frozenset({"accept", "edit", "drop", "later", "quit", ""})
 """What counts as a choice in the middle of a conversation: any other word is said to the planner."""
 
 
-def show_plan(opened: OpenPlan, ids: tuple[str, ...] = (), *, as_json: bool = False) -> None:
-    view = view_preview(opened.proposed, opened.preview, ids)
+def show_plan(opened: OpenPlan, ids: Sequence[str] = (), *, as_json: bool = False) -> None:
+    view = view_preview(opened.proposed, opened.preview, tuple(ids))
     if as_json:
         print_json(view)
         return
@@ -41,7 +41,7 @@ def show_plan(opened: OpenPlan, ids: tuple[str, ...] = (), *, as_json: bool = Fa
         say(line)
 
 
-def accept(workspace: Workspace, opened: OpenPlan, *, quiet: bool = False) -> tuple[str, ...]:
+def accept(workspace: Workspace, opened: OpenPlan, *, quiet: bool = False) -> list[str]:
     """Adds its tasks. Raises PaddockError if the plan is not the newest any more, or was decided about."""
     records = record_acceptance(workspace, opened)
     for record in records if not quiet else ():
@@ -51,14 +51,11 @@ def accept(workspace: Workspace, opened: OpenPlan, *, quiet: bool = False) -> tu
             say(f"added {record.task}  {cut(record.event.title, 80)}{agent}{after}")
     if not quiet and look_for_daemon(workspace.board(), time.time()).presence is not Presence.RUNNING:
         click.echo("no daemon is running: `paddock up` starts one", err=True)
-    accepted = records[-1].event
-    assert isinstance(accepted, PlanAccepted)
-    return tuple(accepted.tasks)
+    return added_in(records)
 
 
 def drop(workspace: Workspace, name: TaskId) -> None:
-    seq = require_open_plan(workspace.board(), name).answer_seq
-    workspace.record(lambda board: drop_plan(board, name, seq))
+    workspace.record(lambda board: drop_plan(board, name))
     click.echo(f"dropped the plan of {name}; nothing was added", err=True)
 
 

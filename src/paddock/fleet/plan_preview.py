@@ -97,13 +97,12 @@ def look_at_plan(workspace: Workspace, store: Store, name: TaskId, convoy: str |
     return OpenPlan(proposed, preview_plan(workspace.site, board, proposed.plan, workspace.known), convoy)
 
 
-def record_acceptance(workspace: Workspace, opened: OpenPlan) -> list[Record]:
-    """Adds its tasks; the last record says that it was accepted. Raises PaddockError if the plan is not the newest any
-    more, or was decided about."""
-    known, attempts, proposed = workspace.known, workspace.config.limits.attempts, opened.proposed
-    return workspace.record(
-        lambda board: accept_plan(board, proposed.task, proposed.seq, opened.plan, known, attempts=attempts)
-    )
+def record_acceptance(workspace: Workspace, opened: OpenPlan, seen: int | None = None) -> list[Record]:
+    """Adds its tasks. `seen` is the record with the plan that a person has seen, where that may be another one. Raises
+    PaddockError if the plan is not the newest any more, or was decided about."""
+    known, attempts = workspace.known, workspace.config.limits.attempts
+    name, seq = opened.proposed.task, opened.proposed.seq if seen is None else seen
+    return workspace.record(lambda board: accept_plan(board, name, seq, opened.plan, known, attempts=attempts))
 
 
 def read_proposed(board: Board, store: Store, name: TaskId) -> ProposedPlan:

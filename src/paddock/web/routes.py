@@ -169,14 +169,14 @@ ENDPOINTS: tuple[Endpoint[Any, Any], ...] = (
     ask(
         "/findings/waive",
         "As `paddock findings waive`",
-        findings.DecidedView,
+        findings.DecidedFindings,
         findings.waive,
         findings.DecideBody,
     ),
     ask(
         "/findings/confirm",
         "As `paddock findings confirm`",
-        findings.DecidedView,
+        findings.DecidedFindings,
         findings.confirm,
         findings.DecideBody,
     ),

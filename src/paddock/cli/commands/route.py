@@ -7,9 +7,9 @@ from paddock.cli.options import prints_json
 from paddock.cli.terminal.text import cut, paint, print_document
 from paddock.cli.workspace import open_workspace
 from paddock.core.board import Board
-from paddock.core.intent.tasks import TaskSpec, choose_agent_for
-from paddock.core.routing import PLANNER, REVIEWER, WORKER
-from paddock.core.wording import split_list
+from paddock.core.intent.tasks import choose_agent_for
+from paddock.core.routing import PLANNER, REVIEWER, WORKER, Work
+from paddock.core.wording import check_brief, split_list
 from paddock.views.fleet.agents import view_route
 
 
@@ -37,15 +37,17 @@ def route_command(
     Paths, kind and labels decide, then how like work went; the words of BRIEF do not.
     """
     workspace = open_workspace(ctx)
-    spec = TaskSpec(
-        brief or "anything",
-        agent=agent,
+    if brief:
+        check_brief(brief, "the brief")
+    work = Work(
         paths=tuple(part for entry in paths for part in split_list(entry)),
         kind=kind,
         labels=tuple(dict.fromkeys(part for entry in labels for part in split_list(entry))),
+        agent=agent,
+        role=role,
     )
     board = workspace.board() if workspace.has_log else Board()
-    decided = view_route(choose_agent_for(board, spec, workspace.known, role))
+    decided = view_route(choose_agent_for(board, work, workspace.known))
     if as_json:
         print_document(**msgspec.structs.asdict(decided))
         return

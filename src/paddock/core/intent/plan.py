@@ -97,9 +97,10 @@ def accept_plan(board: Board, name: TaskId, seq: int, plan: Plan, known: Known, 
     return [*drafts, ev.Draft(ev.PlanAccepted(seq, tasks, plan.convoy), task=name)]
 
 
-def drop_plan(board: Board, name: TaskId, seq: int, reason: str = "") -> list[ev.Draft]:
-    require_open_plan(board, name, seq)
-    return [ev.Draft(ev.PlanDropped(seq, reason), task=name)]
+def drop_plan(board: Board, name: TaskId, seq: int | None = None, reason: str = "") -> list[ev.Draft]:
+    """The plan in record `seq`, or without one the newest."""
+    task = require_open_plan(board, name, seq)
+    return [ev.Draft(ev.PlanDropped(task.answer_seq, reason), task=name)]
 
 
 def batch_of(plan: Plan, *, attempts: int = 3) -> Batch:

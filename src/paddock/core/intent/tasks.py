@@ -107,10 +107,15 @@ def add_tasks(board: Board, batch: Batch, known: Known) -> list[ev.Draft]:
     return drafts
 
 
-def choose_agent_for(board: Board, spec: TaskSpec, known: Known, role: str) -> Route:
+def added_in(records: Iterable[ev.Record]) -> list[str]:
+    """The ids of the tasks that were added."""
+    return [str(record.task) for record in records if isinstance(record.event, ev.TaskAdded)]
+
+
+def choose_agent_for(board: Board, work: Work, known: Known) -> Route:
     """Who would get it. Raises Misuse where such a task would be refused."""
-    _check_spec(spec, known)
-    return choose_agent(board, Work(spec.paths, spec.kind, spec.labels, spec.agent, role), known)
+    _check_spec(TaskSpec("anything", agent=work.agent, paths=work.paths, kind=work.kind, labels=work.labels), known)
+    return choose_agent(board, work, known)
 
 
 def choose_agent(board: Board, work: Work, known: Known) -> Route:

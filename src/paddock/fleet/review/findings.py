@@ -4,9 +4,10 @@ from collections.abc import Sequence
 from contextlib import closing
 
 from paddock.core.board import Board
-from paddock.core.events import Draft, TaskAdded
+from paddock.core.events import Draft
 from paddock.core.ids import parse_task
 from paddock.core.intent.findings import file_findings, find_finding
+from paddock.core.intent.tasks import added_in
 from paddock.core.review.events import Claim
 from paddock.core.review.model import Finding
 from paddock.fleet.review.claims import claim_reader, read_claims
@@ -31,7 +32,7 @@ def file_as_tasks(workspace: Workspace, names: Sequence[str]) -> tuple[list[str]
             return file_findings(board, names, known, claim_reader(store, board))
 
         records = workspace.append(store, decide)
-    return [str(record.task) for record in records if isinstance(record.event, TaskAdded)], records[-1].seq
+    return added_in(records), records[-1].seq
 
 
 def _named(board: Board, names: Sequence[str]) -> list[Finding]:

@@ -7,7 +7,8 @@ from msgspec import Meta
 from paddock.config.schema import Agent
 from paddock.core.errors import NotFound
 from paddock.core.ids import printable
-from paddock.core.intent.tasks import TaskSpec, choose_agent_for
+from paddock.core.intent.tasks import choose_agent_for
+from paddock.core.routing import Work
 from paddock.core.wording import split_list
 from paddock.views.document import Document
 from paddock.views.fleet.agents import CandidateView, ConfiguredAgent, view_agents, view_route
@@ -61,12 +62,12 @@ class RouteAnswer(Document, frozen=True, kw_only=True):
 
 def read_route(visit: Visit[RouteQuery, NoBody]) -> RouteAnswer:
     asked = visit.query
-    work = TaskSpec(
-        "anything",
-        agent=asked.agent or None,
+    work = Work(
         paths=split_list(asked.paths),
         kind=asked.kind or None,
         labels=split_list(asked.labels),
+        agent=asked.agent or None,
+        role=asked.role,
     )
-    decided = view_route(choose_agent_for(visit.board, work, visit.workspace.known, asked.role))
+    decided = view_route(choose_agent_for(visit.board, work, visit.workspace.known))
     return RouteAnswer(agent=decided.agent, why=decided.why, candidates=decided.candidates)

@@ -7,9 +7,10 @@ from msgspec import Meta, Struct, field
 
 from paddock import __version__
 from paddock.core.board import Board
-from paddock.core.events import ConvoyAdded, Draft, TaskAdded
+from paddock.core.events import ConvoyAdded, Draft
 from paddock.core.intent.audits import AuditRequest, request_audit
 from paddock.core.intent.findings import confirm_findings, waive_findings
+from paddock.core.intent.tasks import added_in
 from paddock.core.review.events import Severity
 from paddock.core.review.sarif_document import write_sarif
 from paddock.fleet.review.audited import find_audited
@@ -69,25 +70,25 @@ class DecideBody(Asked, frozen=True):
     message: Text = ""
 
 
-class DecidedView(Document, frozen=True, kw_only=True):
+class DecidedFindings(Document, frozen=True, kw_only=True):
     ids: list[str]
     seq: int
 
 
-def waive(visit: Visit[NoQuery, DecideBody]) -> DecidedView:
+def waive(visit: Visit[NoQuery, DecideBody]) -> DecidedFindings:
     body, who = visit.body, visit.workspace.author.name
     return _decide(visit, lambda board: waive_findings(board, body.findings, who, body.message))
 
 
-def confirm(visit: Visit[NoQuery, DecideBody]) -> DecidedView:
+def confirm(visit: Visit[NoQuery, DecideBody]) -> DecidedFindings:
     body = visit.body
     return _decide(visit, lambda board: confirm_findings(board, body.findings, body.message))
 
 
-def _decide(visit: Visit[NoQuery, DecideBody], decide: Callable[[Board], list[Draft]]) -> DecidedView:
+def _decide(visit: Visit[NoQuery, DecideBody], decide: Callable[[Board], list[Draft]]) -> DecidedFindings:
     records = visit.workspace.record(decide)
     ids = dict.fromkeys(name.strip().lower() for name in visit.body.findings)
-    return DecidedView(ids=list(ids), seq=records[-1].seq)
+    return DecidedFindings(ids=list(ids), seq=records[-1].seq)
 
 
 class FindingsToFile(Asked, frozen=True):
@@ -124,6 +125,5 @@ def audit(visit: Visit[NoQuery, AuditBody]) -> AddedView:
     )
     known = workspace.known
     records = workspace.record(lambda board: request_audit(board, request, known))
-    tasks = [str(record.task) for record in records if isinstance(record.event, TaskAdded)]
     convoy = next(record.event.name for record in records if isinstance(record.event, ConvoyAdded))
-    return AddedView(ids=tasks, convoy=convoy, seq=records[-1].seq)
+    return AddedView(ids=added_in(records), convoy=convoy, seq=records[-1].seq)

@@ -4,9 +4,9 @@ from typing import Annotated
 
 from msgspec import Meta
 
-from paddock.core.events import PlanAccepted
 from paddock.core.ids import parse_task
 from paddock.core.intent.plan import PlanRequest, drop_plan, request_plan, require_open_plan
+from paddock.core.intent.tasks import added_in
 from paddock.core.plan.plan import MOST_TASKS
 from paddock.core.wording import check_name
 from paddock.fleet.plan_preview import look_at_plan, open_plan, record_acceptance
@@ -57,10 +57,9 @@ def accept(visit: Visit[NoQuery, AcceptPlanBody]) -> AddedView:
     require_open_plan(visit.workspace.board(), name, body.seq)
     if body.convoy:
         check_name("convoy", body.convoy)
-    records = record_acceptance(visit.workspace, open_plan(visit.workspace, name, body.convoy or None))
-    accepted = records[-1].event
-    assert isinstance(accepted, PlanAccepted)
-    return AddedView(ids=list(accepted.tasks), convoy=accepted.convoy, seq=records[-1].seq)
+    opened = open_plan(visit.workspace, name, body.convoy or None)
+    records = record_acceptance(visit.workspace, opened, body.seq)
+    return AddedView(ids=added_in(records), convoy=opened.plan.convoy, seq=records[-1].seq)
 
 
 def drop(visit: Visit[NoQuery, DropPlanBody]) -> BulkAnswer:

@@ -6,7 +6,7 @@ from msgspec import UNSET, Meta, UnsetType
 
 from paddock.config.taskfile import parse_task_file
 from paddock.core.errors import Misuse
-from paddock.core.events import Acceptance, TaskAdded, TaskEdited
+from paddock.core.events import Acceptance, TaskEdited
 from paddock.core.ids import parse_task
 from paddock.core.intent.acceptance import MOST_COMMANDS, MOST_FILES, make_acceptance
 from paddock.core.intent.comments import CommentsRequest, comment_on
@@ -15,6 +15,7 @@ from paddock.core.intent.tasks import (
     Batch,
     TaskSpec,
     add_tasks,
+    added_in,
     cancel_tasks,
     edit_task,
     retry_tasks,
@@ -170,7 +171,7 @@ def add_file(visit: Visit[NoQuery, FileBody]) -> AddedView:
 def _add(workspace: Workspace, batch: Batch) -> AddedView:
     known = workspace.known
     records = workspace.record(lambda board: add_tasks(board, batch, known))
-    ids = [str(record.task) for record in records if isinstance(record.event, TaskAdded)]
+    ids = added_in(records)
     return AddedView(ids=ids, convoy=batch.convoy, seq=records[-1].seq)
 
 
