@@ -11,7 +11,7 @@ from paddock.api.fleet import Fleet
 from paddock.api.planning import Planning
 from paddock.api.waiting import Until
 
-RESULTS = (results.TaskResult, results.Queued, results.LoggedEvent)
+RESULTS = (results.Queued, results.LoggedEvent)
 INTRO = """\
 `paddock.Fleet` is the fleet of one repository, for Python programs. Each method does what the command of the same name
 does, through the same requests; it prints nothing, and raises `paddock.PaddockError`, which has a `message` and often a

@@ -41,7 +41,7 @@ def test_a_program_takes_a_task_from_its_brief_to_main(yard: Yard) -> None:
         assert (queued.id, queued.head) == ("t1", task.head)
         assert fleet.run(timeout=PATIENCE_SECONDS)
         assert [task.phase for task in fleet.wait(["t1", "t2"], until="finished")] == ["landed", "noop"]
-        assert [(one.phase, one.answer) for one in fleet.results("letters")] == [("landed", None), ("noop", None)]
+        assert [(one.phase, len(one.commits)) for one in fleet.results("letters")] == [("landed", 1), ("noop", 0)]
         kinds = [event.kind for event in fleet.events(task="t1")]
         assert (kinds[0], "attempt.ended" in kinds) == ("task.added", True)
         [added] = fleet.events(kind="task.added", task="t2")

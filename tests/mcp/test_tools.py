@@ -53,7 +53,7 @@ def test_a_person_uses_every_tool_that_is_for_people(cli: Cli) -> None:
             assert (await result(client, "lease_renew", name="port:1", ttl_seconds=60))["ttl_seconds"] == 60
             await result(client, "lease_release", name="port:1")
             [row] = (await result(client, "convoy_results", convoy="c"))["tasks"]
-            assert (row["id"], row["phase"], row["answer"]) == ("t1", "ready", None)
+            assert (row["id"], row["phase"], row["text"]) == ("t1", "ready", "")
             assert "has no agent yet" in await refusal(client, "send_message", tasks=["t1"], text="hi")
             assert "is for agents" in await refusal(client, "ask_human", question="Which?")
             assert "there is no change to report" in await refusal(client, "report_finding", claim="x", task="t1")

@@ -24,11 +24,11 @@ from typing import Self
 
 from paddock.api.access import Access
 from paddock.api.planning import Planning
-from paddock.api.results import LoggedEvent, Queued, TaskResult, tell_event, tell_result
+from paddock.api.results import LoggedEvent, Queued, tell_event
 from paddock.api.waiting import Until, follow_log, wait_for
 from paddock.core.board import Board
 from paddock.core.errors import Misuse, PaddockError
-from paddock.core.events import Record, ReportGiven
+from paddock.core.events import Record
 from paddock.core.ids import TaskId, parse_task
 from paddock.core.intent.acceptance import make_acceptance
 from paddock.core.intent.landing import reject_task
@@ -49,6 +49,7 @@ from paddock.core.tasks.task import Phase
 from paddock.core.tasks.vocabulary import Role
 from paddock.fleet.workspace import Workspace
 from paddock.store.protocol import Decide, Query
+from paddock.views.results import ResultView
 from paddock.views.status import StatusView
 from paddock.views.tasks.task import ConvoyView, TaskView, view_convoy, view_task
 
@@ -121,15 +122,14 @@ class Fleet(Planning):
         board = self._access.open("convoy list").board()
         return [view_convoy(board, name) for name in board.convoys]
 
-    def results(self, convoy: str) -> list[TaskResult]:
-        """What became of each task of a convoy, with the answers of those that only read."""
-        workspace = self._access.open("convoy show")
-        with closing(workspace.read()) as store:
-            board = store.board()
-            found = [board.tasks[name] for name in _members(board, convoy)]
-            events = {task.id: store.record(task.answer_seq).event for task in found if task.answer_seq}
-        answers = {name: event.text for name, event in events.items() if isinstance(event, ReportGiven)}
-        return [tell_result(task, answers.get(task.id)) for task in found]
+    def results(self, convoy: str) -> list[ResultView]:
+        """What came of each task of a convoy: a report, findings, a plan, or a change; the first of very many."""
+        from paddock.views.results import results_of_convoy
+
+        workspace = self._access.open("results")
+        board = workspace.board()
+        require_convoy(board, convoy)
+        return results_of_convoy(workspace, board, convoy)
 
     def diff(self, task: str, *, own: bool = False) -> str:
         """The patch from main to what main would become; with `own`, what its agent did since it started."""

@@ -229,13 +229,23 @@ class OneConvoy(Arguments, frozen=True):
     convoy: Annotated[str, Meta(max_length=80)]
 
 
+class ResultLine(Struct, frozen=True):
+    """`text` tells in words what came of the task."""
+
+    id: str
+    title: str
+    role: str
+    phase: str
+    reason: str
+    text: str
+
+
 def convoy_results(access: Access, wish: OneConvoy) -> object:
-    found = Fleet.through(access).results(wish.convoy)
-    shown = [
-        msgspec.structs.replace(one, answer=_cut(one.answer) if one.answer is not None else None)
-        for one in found[:MOST_ROWS]
+    lines = [
+        ResultLine(one.task, one.title, one.role, one.phase, one.reason, _cut(one.text))
+        for one in Fleet.through(access).results(wish.convoy)
     ]
-    return document(convoy=wish.convoy, total=len(found), tasks=shown)
+    return document(convoy=wish.convoy, tasks=lines)
 
 
 def _cut(text: str) -> str:
@@ -268,7 +278,7 @@ _ALL: tuple[Tool[Any], ...] = (
         Question,
         ask_human,
     ),
-    Tool("convoy_results", "convoy show", "What became of each task of a convoy.", OneConvoy, convoy_results, True),
+    Tool("convoy_results", "results", "What came of each task of a convoy.", OneConvoy, convoy_results, True),
 )
 TOOLS: Mapping[str, Tool[Any]] = {tool.name: tool for tool in _ALL}
 
