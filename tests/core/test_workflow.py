@@ -8,6 +8,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
+from paddock.core.cycles import find_cycle
 from paddock.core.errors import Misuse
 from paddock.core.intent.tasks import Batch, Known, add_tasks
 from paddock.core.workflow import (
@@ -18,7 +19,6 @@ from paddock.core.workflow import (
     choose_values,
     expand,
     fill,
-    find_cycle,
     free_convoy,
     places_in,
     read_items,

@@ -8,11 +8,12 @@ from typing import NoReturn
 from paddock.config.acceptance import read_acceptance
 from paddock.config.lined_yaml import Lined, plain, read_lined, texts_in
 from paddock.config.taskfile import read_role
+from paddock.core.cycles import find_cycle
 from paddock.core.errors import Misuse, NotFound
 from paddock.core.events import Acceptance
 from paddock.core.ids import printable
 from paddock.core.wording import check_name, did_you_mean, nearest, split_list
-from paddock.core.workflow import ITEM, Variable, Workflow, WorkflowStep, close_up, find_cycle, places_in
+from paddock.core.workflow import ITEM, Variable, Workflow, WorkflowStep, close_up, places_in
 
 FOLDER = ".paddock/workflows"
 SHIPPED = Path(__file__).parent / "shipped"

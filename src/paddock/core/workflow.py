@@ -236,24 +236,3 @@ def _title(text: str) -> str:
 
 def _listed(names: Collection[str]) -> str:
     return ", ".join(f"`{name}`" for name in names)
-
-
-def find_cycle(needs: Mapping[str, Sequence[str]]) -> list[str]:
-    """Names that wait for each other, the first again at the end; empty where there are none."""
-    done: set[str] = set()
-    for start in needs:
-        way: list[str] = []
-        stack: list[tuple[str, int]] = [(start, 0)]
-        while stack:
-            name, at = stack.pop()
-            if at == 0 and name in way:
-                return [*way[way.index(name) :], name]
-            if name in done or name not in needs:
-                continue
-            if at == 0:
-                way.append(name)
-            if at < len(needs[name]):
-                stack += [(name, at + 1), (needs[name][at], 0)]
-            else:
-                done.add(way.pop())
-    return []

@@ -3,9 +3,9 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
+from paddock.core.cycles import find_cycle
 from paddock.core.ids import TaskId
 from paddock.core.leases.globs import globs_overlap
-from paddock.core.plan.checks import find_cycle
 from paddock.core.plan.overlaps import AddedOrder, OpenTask, Overlap, arrange_plan, shared_path, take_as_it_is
 from paddock.core.plan.plan import Plan, PlannedTask
 from tests.core.plan.plans import plans

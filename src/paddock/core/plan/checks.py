@@ -6,6 +6,7 @@ from typing import Any
 
 import msgspec
 
+from paddock.core.cycles import find_cycle
 from paddock.core.errors import Misuse
 from paddock.core.events import Acceptance
 from paddock.core.ids import is_task, printable, some_names
@@ -203,24 +204,6 @@ def _check_order(tasks: Sequence[PlannedTask], limits: PlanLimits) -> Iterator[s
                 yield f"tasks[{index}].after: there is no task `{printable(name, 80)}`; {hint}"
     if cycle := find_cycle({task.key: tuple(name for name in task.after if name in keys) for task in tasks}):
         yield f"tasks: they wait for each other: {' → '.join(printable(key, 40) for key in cycle)}; remove one `after`"
-
-
-def find_cycle(after: Mapping[str, Sequence[str]]) -> list[str]:
-    """One cycle, its first name again at its end; empty if there is none."""
-    done: set[str] = set()
-    for start in after:
-        path, stack = [start], [iter(after[start])]
-        while stack and start not in done:
-            name = next(stack[-1], None)
-            if name is None:
-                stack.pop()
-                done.add(path.pop())
-            elif name in path:
-                return [*path[path.index(name) :], name]
-            elif name not in done:
-                path.append(name)
-                stack.append(iter(after[name]))
-    return []
 
 
 def _check_extent(tasks: Sequence[PlannedTask]) -> Iterator[str]:
