@@ -114,7 +114,7 @@ def test_a_review_is_narrated_in_plain_lines_without_its_minor_steps(workspace: 
         ev.Draft(rv.CheckEnded(loop.head, "accept", False, 2, 65.0), loop.task),
         ev.Draft(rv.FindingDisputed("f1", "it keeps\nthem"), loop.task),
         ev.Draft(rv.FindingSettled("f1", rv.Settlement.WAIVED, loop.head, "ana", "not here"), loop.task),
-        ev.Draft(rv.FindingConfirmed("f1", rv.Witness.REVERT), loop.task),
+        ev.Draft(rv.FindingConfirmed("f1", rv.ConfirmedBy.REVERT), loop.task),
         ev.Draft(rv.ReviewMissed(("ann",), "reverted"), loop.task),
     )
     lines = [describe(one, loop.board) for one in loop.ledger.records if isinstance(one.event, rv.ReviewEvent)]

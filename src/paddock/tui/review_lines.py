@@ -4,6 +4,7 @@ from collections.abc import Iterator
 
 from rich.text import Text
 
+from paddock.core.review.events import place_of
 from paddock.tui.style import safe
 from paddock.views.findings import FindingView
 from paddock.views.tasks.page import TaskPage
@@ -34,7 +35,7 @@ def _findings(page: TaskPage) -> Iterator[Text]:
     found = sorted(page.findings.values(), key=lambda one: (not _blocks(one), one.status != "open"))
     for one in found[:SHOWN]:
         state = "blocks" if _blocks(one) else one.status
-        place = f" {safe(f'{one.path}:{one.line}' if one.line else one.path, 200)}" if one.path else ""
+        place = f" {safe(place_of(one.path, one.line), 200)}" if one.path else ""
         yield Text.assemble(
             (f"{one.id} ", "bold"),
             (f"{one.severity} ", COLOURS[one.severity] if one.status == "open" else "dim"),

@@ -11,7 +11,7 @@ from paddock.cli.terminal.text import cut, paint, print_document, width
 from paddock.cli.workspace import open_workspace
 from paddock.core.errors import Misuse
 from paddock.core.intent.findings import confirm_findings, waive_findings
-from paddock.core.review.events import Claim
+from paddock.core.review.events import Claim, place_of
 from paddock.core.review.model import Finding
 from paddock.core.review.sarif_document import write_sarif
 from paddock.fleet.review.findings import file_as_tasks, find_findings
@@ -119,10 +119,10 @@ def _print(rows: Sequence[Row], *, in_full: bool, show_all: bool) -> None:
 
 
 def _line(view: FindingView) -> str:
-    place = f"{view.path}:{view.line}" if view.path and view.line else view.path
     marks = [view.status if view.status != "open" else "", "blocks" if _blocks(view) else ""]
     marks += ["disputed" if view.disputed and view.status == "open" else "", f"→ {view.routed}" if view.routed else ""]
-    told = " ".join(filter(None, (cut(place, 40), cut(view.claim.split("\n")[0], max(20, width() - 60)))))
+    place = cut(place_of(view.path, view.line), 40)
+    told = " ".join(filter(None, (place, cut(view.claim.split("\n")[0], max(20, width() - 60)))))
     severity = paint(f"{view.severity:<7}", COLOURS[view.severity])
     after = ", ".join(filter(None, marks))
     by = cut(", ".join(view.by), 30)

@@ -51,6 +51,15 @@ class Claim(msgspec.Struct, frozen=True, omit_defaults=True):
     suggestion: str = ""
     rule: str = ""
 
+    @property
+    def place(self) -> str:
+        return place_of(self.path, self.line)
+
+
+def place_of(path: str, line: int) -> str:
+    """`src/x.py:41`, the file alone, or nothing."""
+    return f"{path}:{line}" if path and line else path
+
 
 class FindingReported(Event, frozen=True):
     """`by` is the reviewing agent, or a check (`check:ruff`). Whether it blocks was decided by the settings of then."""

@@ -8,7 +8,7 @@ from enum import StrEnum
 from msgspec import Struct
 
 from paddock.core.ids import AttemptId, TaskId
-from paddock.core.review.events import ConfirmedBy, Settlement, Severity
+from paddock.core.review.events import ConfirmedBy, Settlement, Severity, place_of
 
 CLAIM_CHARS = 200
 
@@ -55,7 +55,7 @@ class Finding(Struct, frozen=True, array_like=True, gc=False):
 
     @property
     def place(self) -> str:
-        return f"{self.path}:{self.line}" if self.path and self.line else self.path
+        return place_of(self.path, self.line)
 
 
 class Opinion(Struct, frozen=True, array_like=True, gc=False):

@@ -33,7 +33,7 @@ def title_of(name: str, claim: Claim) -> str:
 
 
 def _tell(name: str, claim: Claim) -> str:
-    place = f" `{claim.path}:{claim.line}`" if claim.path and claim.line else f" `{claim.path}`" if claim.path else ""
+    place = f" `{claim.place}`" if claim.place else ""
     lines = [f"{name}{place} ({claim.severity.value})", *_indented(claim.claim)]
     for heading, text in (("How this is known:", claim.evidence), ("Suggestion:", claim.suggestion)):
         if text:

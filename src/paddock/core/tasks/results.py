@@ -96,8 +96,8 @@ def findings_lines(findings: Sequence[Claim]) -> list[str]:
     """One after the other: place, severity and claim, then evidence and suggestion."""
     lines: list[str] = []
     for claim in findings[:LISTED_FINDINGS]:
-        place = f"{claim.path}:{claim.line}" if claim.path and claim.line else claim.path or "as a whole"
-        lines.append(f"- {printable(place, 300)} {claim.severity.value}: {_one_line(claim.claim)}")
+        place = printable(claim.place or "as a whole", 300)
+        lines.append(f"- {place} {claim.severity.value}: {_one_line(claim.claim)}")
         for name, text in (("evidence", claim.evidence), ("suggestion", claim.suggestion)):
             if text.strip():
                 lines += _indented(f"{name}: {text.strip()}")

@@ -30,7 +30,7 @@ def tell_of_review(event: rv.ReviewEvent, board: Board, task: TaskId | None) -> 
         case rv.CheckEnded() | rv.ReviewGiven() | rv.ReviewSentBack() | rv.ReviewPassed() | rv.ReviewMissed():
             return _tell_of_change(event)
         case rv.FindingReported(id=name, by=by, claim=claim, blocking=blocking):
-            place = f" in {printable(_place(claim), 80)}" if claim.path else ""
+            place = f" in {printable(claim.place, 80)}" if claim.path else ""
             effect = ", which blocks it" if blocking else ""
             told = f"{_who(by)} found {name}{place} ({claim.severity.value}{effect}): {_said(claim.claim, CLAIM_CHARS)}"
             return ReviewLine(told, minor=not blocking)
@@ -85,10 +85,6 @@ def _tell_of_change(event: _Step) -> ReviewLine:
 def _who(by: str) -> str:
     name = by.removeprefix(CHECK)
     return f"check {printable(name, 40)}" if name != by else printable(by, 40)
-
-
-def _place(claim: rv.Claim) -> str:
-    return f"{claim.path}:{claim.line}" if claim.line else claim.path
 
 
 def _because(words: str) -> str:
