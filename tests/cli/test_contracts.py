@@ -107,6 +107,10 @@ def test_show_is_the_same_task_with_its_brief(delivered: Cli) -> None:
         "accept": None,
         "answer": "",
         "question": "",
+        "findings": [],
+        "verdicts": [],
+        "checks": [],
+        "round": 1,
     }
     assert shown.pop("settings_changed") == {}
     assert (shown.pop("reverted"), shown.pop("comments")) == (None, 0)

@@ -54,6 +54,8 @@ def review_prompt(agent_brief: str, change: ReviewedChange, answer_file: str) ->
     cut = f"\n(cut here: `{diff}` shows the rest)" if change.is_cut else ""
     what = (
         f"It was reviewed at {change.since[:10]}; this is what has changed since, now at {change.head[:10]}:"
+        if change.since and change.since != change.head
+        else f"It has not changed since it was reviewed at {change.head[:10]}; `git diff {change.base} {change.head}`."
         if change.since
         else f"`{diff}`, at {change.head[:10]}:"
     )

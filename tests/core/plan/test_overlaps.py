@@ -1,6 +1,6 @@
 """Tasks that may change the same files: who comes first, and what is left for a person to see."""
 
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from paddock.core.cycles import find_cycle
@@ -76,6 +76,7 @@ _GLOBS = st.lists(
 
 @given(_GLOBS.map("/".join), _GLOBS.map("/".join))
 def test_a_look_at_how_two_globs_begin_decides_nothing_else(first: str, second: str) -> None:
+    assume(second)  # no task has an empty path
     assert bool(shared_path((first,), (second,))) is globs_overlap(first, second)
 
 

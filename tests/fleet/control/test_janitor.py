@@ -213,7 +213,8 @@ def test_a_sandbox_is_taken_from_an_ended_run_only(yard: Yard) -> None:
 
 
 def test_sandboxes_beyond_the_slots_go_unless_a_run_takes_one_meanwhile(make_yard: MakeYard) -> None:
-    yard = make_yard(PADDOCK_LAND_SLOTS="2")
+    """As many for the checks of changes as for the merge queue."""
+    yard = make_yard(PADDOCK_LAND_SLOTS="1")
     site = site_of(yard)
     boxes = {name: Sandbox(site.repo, site.sandbox_root, name) for name in ("ci1", "ci2", "ci3", "ci10")}
     for box in boxes.values():

@@ -2,8 +2,7 @@
 
 import time
 from collections.abc import Collection, Iterator
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from paddock.cli.terminal.columns import columns
 from paddock.cli.terminal.text import age, badge, cut, paint, plural, say, width
@@ -28,8 +27,7 @@ ROWS = 40  # of one group
 SCREEN = 400  # of all groups together
 
 
-@dataclass(frozen=True, slots=True)
-class Surroundings:
+class Surroundings(NamedTuple):
     """What rows are made from."""
 
     workspace: Workspace

@@ -111,7 +111,7 @@ async def _reviewed(site: Site, board: Board, store: Store, task: Task, brief: s
 def _reviewed_before(site: Site, reviewed: str, head: str) -> str:
     """The version to compare with; empty where the whole change is to be looked at: it is new, or was rebased, and the
     difference would be made of other people's changes."""
-    is_known = reviewed not in ("", head) and site.repo.resolve(reviewed) is not None
+    is_known = bool(reviewed) and site.repo.resolve(reviewed) is not None
     return reviewed if is_known and site.repo.is_ancestor(reviewed, head) else ""
 
 

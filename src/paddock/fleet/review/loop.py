@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Protocol
 
+from paddock.config.roster import roster
 from paddock.config.schema import Config
 from paddock.core.board import Board
 from paddock.core.errors import PaddockError
@@ -21,6 +22,7 @@ from paddock.core.review.decisions import drafts_of
 from paddock.core.review.filed import filed_findings, is_done, settle_filed
 from paddock.core.review.model import Finding, Reviews, TaskReview
 from paddock.core.review.plan import ReviewAction, ReviewPolicy, next_action
+from paddock.core.routing import owner_of
 from paddock.core.tasks.task import Phase, Task
 from paddock.fleet.checkpoints import checkpoint
 from paddock.fleet.ledger import Ledger
@@ -100,7 +102,9 @@ class ReviewLoop:
         return drafts_of(board, task, policy, action, claim_reader(self.ledger.store, board))
 
     async def _policy(self, board: Board, task: Task) -> ReviewPolicy:
-        paths = [one.path for one in board.reviews.blocking_of(task.id) if one.path and one.routed is None]
+        agents = roster(self.site.config)
+        blocking = board.reviews.blocking_of(task.id)
+        paths = [one.path for one in blocking if one.path and one.routed is None and owner_of(one.path, agents)]
         touched = await self._touched(task) if paths else frozenset()
         return review_policy(self.site, task, paths, touched)
 
