@@ -10,7 +10,6 @@ from axe_playwright_python.sync_playwright import Axe  # type: ignore[import-unt
 from bench.seeded_fleet import Herd
 from playwright.sync_api import Page, expect
 
-from paddock.core.tasks.task import Phase
 from tests.web.conftest import SeedYard, Serve
 from tests.web.site import DESK, LAPTOP, PHONE, Site
 
@@ -41,7 +40,7 @@ def busy(seed_yard: SeedYard, serve_yard: Serve) -> Site:
 
 def paths(site: Site) -> list[str]:
     board = site.yard.board()
-    first = {phase.value: next(task.id for task in board.tasks.values() if task.phase is phase) for phase in Phase}
+    first = {board.tasks[name].phase.value: name for name in reversed(list(board.tasks))}
     return [page.format(**first) for page in PAGES]
 
 
