@@ -148,11 +148,13 @@ class TaskCancelled(Event, frozen=True):
 
 
 class TaskRetried(Event, frozen=True):
-    """A person asked for a retry; `attempts` is how many more attempts that allows."""
+    """A person asked for a retry; `attempts` is how many more attempts that allows. With `review` only the review of
+    its change begins again: its worker has done its part."""
 
     kind: ClassVar[str] = "task.retried"
     attempts: int
     reason: str = ""
+    review: bool = False
 
 
 class TaskBlocked(Event, frozen=True):

@@ -74,12 +74,13 @@ def _fold_task(board: Board, record: ev.Record, event: TaskEvent) -> None:
 
 
 def _fold_persons_word(board: Board, record: ev.Record, event: ev.TaskRetried | ev.TaskRejected) -> None:
-    """A person has sent it back: its review begins again."""
+    """A person has sent it back, or has its review tried again: that begins again."""
     from paddock.core.review.evolve import begin_again
 
     _fold_task(board, record, event)
-    if record.task in board.reviews.tasks:
-        board.review_part.put(begin_again(board.reviews, record.task))
+    again = isinstance(event, ev.TaskRetried) and event.review
+    if record.task is not None and (again or record.task in board.reviews.tasks):
+        board.review_part.put(begin_again(board.reviews, record.task, record.at))
 
 
 def _fold_review(board: Board, record: ev.Record, event: rv.ReviewEvent) -> None:

@@ -8,6 +8,8 @@ from hypothesis import strategies as st
 
 from paddock.core import events as ev
 from paddock.core.errors import IllegalTransition
+from paddock.core.intent.findings import waive_findings
+from paddock.core.intent.tasks import retry_tasks
 from paddock.core.review import plan as act
 from paddock.core.review.events import (
     Claim,
@@ -82,6 +84,35 @@ def test_a_person_who_sends_it_back_gives_it_all_its_rounds_again() -> None:
     loop.deliver(new=True)
     loop.run()
     assert len(loop.events(ReviewSentBack)) == 4
+
+
+def test_a_retry_of_a_review_that_failed_begins_the_review_again_and_not_the_work() -> None:
+    loop = Loop(reviewers={"ann": None})
+    loop.run()
+    head = loop.head
+    loop.reviewers["ann"] = CLEAN
+    loop.ledger.write(*retry_tasks(loop.board, [loop.task], 1, ""))
+    assert loop.now.phase is Phase.REVIEWING
+    assert loop.run() == act.Pass(("ann",))
+    assert loop.board.reviews.of(loop.task).passed == head
+
+
+def test_a_retry_after_all_rounds_sends_the_findings_to_the_worker_again() -> None:
+    loop = Loop(reviewers={"ann": finds("it loses data")})
+    loop.run()
+    loop.ledger.write(*retry_tasks(loop.board, [loop.task], 1, ""))
+    loop.run()
+    assert (loop.now.phase, len(loop.events(ReviewSentBack))) == (Phase.BLOCKED, 4)
+
+
+def test_who_waives_all_that_blocked_a_task_is_told_to_land_it() -> None:
+    loop = Loop(Policy(reviewers=("ann",), rounds=1), {"ann": finds("it loses data", "it is slow")})
+    loop.run()
+    loop.ledger.write(*waive_findings(loop.board, ["f1"], "ana", ""))
+    assert "f1 it loses data" in loop.now.reason
+    loop.ledger.write(*waive_findings(loop.board, ["f2"], "ana", ""))
+    assert (loop.now.reason, loop.now.unblock) == ("what blocked it was waived", "paddock land t1")
+    loop.queue()
 
 
 def test_a_dispute_ends_with_the_consent_of_a_second_reviewer() -> None:

@@ -10,6 +10,7 @@ from paddock.core.errors import Misuse
 from paddock.core.events import Acceptance, AcceptFile
 from paddock.core.ids import printable
 from paddock.core.merge.pathnames import path_problem, with_folders
+from paddock.core.tasks.vocabulary import Role
 
 MOST_COMMANDS = 20
 MOST_WORDS = 200
@@ -50,8 +51,13 @@ def read_command(text: str) -> tuple[str, ...]:
     return words
 
 
-def check_acceptance(wanted: Acceptance) -> None:
-    """Raises Misuse with what is wrong with it."""
+def check_acceptance(wanted: Acceptance, role: Role = Role.WORK) -> None:
+    """Raises Misuse with what is wrong with it, for a task of this role."""
+    if role.only_reads:
+        raise Misuse(
+            f"a task of role `{role}` changes nothing: there is no change to accept",
+            "leave out the acceptance, or the role",
+        )
     _check_commands(wanted.commands)
     _check_files(wanted.files)
     if wanted.files and not wanted.commands:
@@ -110,7 +116,10 @@ def _check_files(files: tuple[AcceptFile, ...]) -> None:
         _check_text(file.path, f"`{shown}`")
         problem = path_problem(file.path) or ("" if file.path.isprintable() else "has control characters in it")
         if problem:
-            raise Misuse(f"the acceptance cannot have a file `{shown}`: its path {problem}", "name it as git does")
+            raise Misuse(
+                f"the acceptance cannot have a file `{shown}`: its path {problem}",
+                "name its path in the repository, such as `tests/test_x.py`",
+            )
         _check_text(file.text, f"`{shown}`")
         if "\0" in file.text:
             raise Misuse(f"`{shown}` contains a NUL byte", "files of an acceptance are text")

@@ -73,12 +73,11 @@ def request_audit(board: Board, request: AuditRequest, known: Known) -> list[Dra
         for agent in request.agents or (_reviewer_for(board, request, kind, known),)
     ]
     batch = Batch(tuple(specs), free_convoy("audit", board.convoys), f"Audit of {_what(request)}")
-    drafts = add_tasks(board, batch, known)
     return [
         replace(draft, event=replace(draft.event, start=request.audited.head, files=request.files))
         if isinstance(draft.event, TaskAdded)
         else draft
-        for draft in drafts
+        for draft in add_tasks(board, batch, known)
     ]
 
 

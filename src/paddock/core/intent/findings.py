@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from paddock.core.board import Board
 from paddock.core.errors import Misuse, NotFound, PaddockError
-from paddock.core.events import Draft
+from paddock.core.events import Draft, TaskBlocked
 from paddock.core.ids import printable, task_id
 from paddock.core.intent.tasks import Known, choose_agent
 from paddock.core.review.events import (
@@ -45,11 +45,20 @@ def waive_findings(board: Board, names: Sequence[str], by: str, why: str) -> lis
     if why:
         check_brief(why, "the reason")
     drafts = []
-    for found in dict.fromkeys(find_finding(board, name) for name in names):
+    waived = list(dict.fromkeys(find_finding(board, name) for name in names))
+    for found in waived:
         _require_open(found, "waived")
         head = board.task(found.task).head or found.head
         drafts.append(Draft(FindingSettled(found.id, Settlement.WAIVED, head, by, why), task=found.task))
-    return drafts
+    freed = dict.fromkeys(found.task for found in waived if found.blocks)
+    return drafts + [draft for task in freed for draft in _tell_freed(board, board.task(task), waived)]
+
+
+def _tell_freed(board: Board, task: Task, waived: Sequence[Finding]) -> list[Draft]:
+    """A task that its findings had blocked waits for a person all the same, who is told so."""
+    if not task.in_review or not set(board.reviews.blocking_of(task.id)) <= set(waived):
+        return []
+    return [Draft(TaskBlocked("what blocked it was waived", f"paddock land {task.id}"), task=task.id)]
 
 
 def confirm_findings(board: Board, names: Sequence[str], why: str) -> list[Draft]:
@@ -101,6 +110,5 @@ def _file(board: Board, about: Task, name: str, claim: Claim, offset: int, known
 
 def _require_open(found: Finding, what: str) -> None:
     if found.status is not Status.OPEN:
-        raise PaddockError(
-            f"`{found.id}` cannot be {what}: it is {found.status.value}", f"see `paddock findings {found.id}`"
-        )
+        told = f"is {what} already" if what == found.status.value else f"cannot be {what}: it is {found.status.value}"
+        raise PaddockError(f"`{found.id}` {told}", f"see `paddock findings {found.id}`")

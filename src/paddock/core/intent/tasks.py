@@ -135,8 +135,9 @@ def retry_tasks(board: Board, tasks: Iterable[TaskId], attempts: int, reason: st
     check_numbers(attempts=attempts)
     drafts = []
     for name in dict.fromkeys(tasks):
-        require_possible(board, board.task(name), TaskAction.RETRY)
-        drafts.append(ev.Draft(ev.TaskRetried(attempts, reason), task=name))
+        task = board.task(name)
+        require_possible(board, task, TaskAction.RETRY)
+        drafts.append(ev.Draft(ev.TaskRetried(attempts, reason, review=task.in_review), task=name))
     return drafts
 
 
@@ -145,9 +146,10 @@ def edit_task(board: Board, name: TaskId, edit: ev.TaskEdited, known: Known) -> 
     require_possible(board, task, TaskAction.EDIT)
     if edit == ev.TaskEdited():
         raise Misuse(f"nothing to change in `{name}`", "say what: --title, --brief, --after, --priority, …")
-    if task.live_attempt is not None and (edit.brief, edit.agent, edit.engine, edit.task_kind) != (UNSET,) * 4:
+    live = task.live_attempt
+    if live is not None and (edit.brief, edit.agent, edit.engine, edit.task_kind) != (UNSET,) * 4:
         raise PaddockError(
-            f"task `{name}` is running: brief, agent, engine and kind are fixed until `{task.live_attempt.id}` ends",
+            f"task `{name}` {task.phase.words}: brief, agent, engine and kind are fixed until `{live.id}` ends",
             f"run `paddock stop {name}` first, or send a follow-up with `paddock message {name} …`",
         )
     if task.phase is Phase.QUEUED and edit.accept is not UNSET:
@@ -209,7 +211,7 @@ def _check_spec(spec: TaskSpec, known: Known) -> None:
         if spec.kind is not None:
             _check_kind(spec.kind, known)
         if spec.accept is not None:
-            check_acceptance(spec.accept)
+            check_acceptance(spec.accept, spec.role)
     except Misuse as refusal:
         if not spec.where:
             raise
@@ -312,7 +314,7 @@ def _check_edit(board: Board, task: Task, edit: ev.TaskEdited, known: Known) -> 
     if edit.paths is not UNSET:
         check_paths(edit.paths)
     if edit.accept is not UNSET and edit.accept is not None:
-        check_acceptance(edit.accept)
+        check_acceptance(edit.accept, task.role)
     if edit.labels is not UNSET:
         check_labels(edit.labels)
     if edit.after is not UNSET:

@@ -64,12 +64,9 @@ def evolve(reviews: Reviews, event: rv.ReviewEvent, record: ev.Record) -> Review
             assert_never(event)
 
 
-def begin_again(reviews: Reviews, task: TaskId) -> Reviews:
+def begin_again(reviews: Reviews, task: TaskId, at: float) -> Reviews:
     """A person has sent the task back: its rounds are counted from one again; what is open stays open."""
-    if task not in reviews.tasks:
-        return reviews
-    review = reviews.tasks[task]
-    return _with(reviews, task, replace(review, round=1, opinions=(), passed=""))
+    return _with(reviews, task, replace(reviews.of(task), round=1, opinions=(), passed="", since=at))
 
 
 def add_cost(reviews: Reviews, reviewer: str, cost_usd: float) -> Reviews:

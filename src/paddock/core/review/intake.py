@@ -63,7 +63,8 @@ def record_review(
         dropped=answer.dropped,
     )
     events: Sequence[Event] = (*settled, *agreed, *fresh, given)
-    return [Draft(event, task=task.id, attempt=AttemptId(attempt.id)) for event in events], _words(given, answer)
+    words = _words(given, answer, audits=attempt.role is task.role)
+    return [Draft(event, task=task.id, attempt=AttemptId(attempt.id)) for event in events], words
 
 
 def record_claims(
@@ -137,7 +138,12 @@ def _reviewers_of_round(board: Board, task: TaskId) -> set[str]:
     return {opinion.by for opinion in board.reviews.of(task).opinions}
 
 
-def _words(given: ReviewGiven, answer: ReviewAnswer) -> str:
-    found = f"{given.findings} finding{'s' if given.findings != 1 else ''}" if given.findings else "no findings"
+_NONE = {True: "no new findings", False: "no findings"}
+
+
+def _words(given: ReviewGiven, answer: ReviewAnswer, *, audits: bool) -> str:
+    """An audit is of no change that it could object to."""
+    found = f"{given.findings} finding{'s' if given.findings != 1 else ''}" if given.findings else _NONE[given.objects]
     more = f", {answer.dropped} more left out" if answer.dropped else ""
-    return f"{found}{more}; {'objects' if given.objects else 'does not object'}"
+    verdict = "" if audits else "; objects" if given.objects else "; does not object"
+    return f"{found}{more}{verdict}"

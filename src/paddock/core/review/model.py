@@ -78,7 +78,7 @@ class Checked(Struct, frozen=True, array_like=True, gc=False):
 
 class TaskReview(Struct, frozen=True, array_like=True, gc=False):
     """`round` counts from 1 and grows when findings are sent back. `reviewed` is the last version that all reviewers
-    have seen, `passed` the one that nothing blocks."""
+    have seen, `passed` the one that nothing blocks. `since` is when a person had it begin again."""
 
     round: int = 1
     findings: tuple[str, ...] = ()
@@ -86,6 +86,7 @@ class TaskReview(Struct, frozen=True, array_like=True, gc=False):
     checks: tuple[Checked, ...] = ()
     reviewed: str = ""
     passed: str = ""
+    since: float = 0.0
 
 
 class ReviewerTally(Struct, frozen=True, array_like=True, gc=False):

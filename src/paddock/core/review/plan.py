@@ -21,6 +21,8 @@ from paddock.core.tasks.dispatch import pauses
 from paddock.core.tasks.task import DEAD, SATISFIED, Phase, Task
 from paddock.core.tasks.vocabulary import Outcome, Role
 
+NAMED = 8
+"""Findings that a command to run names."""
 MOST_FAILED = 2
 """Reviews that one reviewer may fail to give in a round before the others decide without it."""
 _NOT_ITS_FAULT = frozenset({Outcome.THROTTLED, Outcome.OVERLOADED, Outcome.LOST, Outcome.NO_SPACE, Outcome.KILLED})
@@ -108,11 +110,12 @@ def next_action(board: Board, task: Task, policy: ReviewPolicy, now: float) -> R
         return _send_back(review, policy, task, blocking)
     opinions = _opinions(review, task)
     due = [name for name in policy.reviewers if name not in {one.by for one in opinions}]
-    able = [name for name in due if _failures(task, name) < MOST_FAILED]
+    able = [name for name in due if _failures(task, review, name) < MOST_FAILED]
     if able:
         return Wait("after a pause", task.not_before) if pauses(task, now) else StartReview(able[0])
     if due and not opinions:
-        return Block(f"no reviewer could review it: {_last_words(task)}", f"paddock retry {task.id}")
+        decide = f"paddock retry {task.id}, or decide without a review: paddock review {task.id}"
+        return Block(f"no reviewer could review it: {_last_words(task)}", decide)
     return _decide(board, task, policy, review, blocking, opinions)
 
 
@@ -152,10 +155,10 @@ def _send_back(review: TaskReview, policy: ReviewPolicy, task: Task, findings: l
     if review.round < policy.rounds:
         return SendBack(ids)
     rounds = f"{review.round} round{'s' if review.round != 1 else ''}"
+    named = " ".join(ids[:NAMED]) + (" …" if len(ids) > NAMED else "")
     return Block(
-        f"{len(ids)} blocking finding{'s are' if len(ids) != 1 else ' is'} still open after {rounds} of review: "
-        f"{some_names(tuple(f'{one.id} {one.claim}' for one in findings), 3)}",
-        f"paddock findings {task.id}, then paddock retry {task.id}, or waive them: paddock findings waive {ids[0]}",
+        f"not settled after {rounds} of review: {some_names(tuple(f'{one.id} {one.claim}' for one in findings), 3)}",
+        f"paddock findings {task.id}, then paddock retry {task.id}, or paddock findings waive {named}",
     )
 
 
@@ -165,10 +168,11 @@ def _opinions(review: TaskReview, task: Task) -> list[Opinion]:
     return list(said.values())
 
 
-def _failures(task: Task, reviewer: str) -> int:
+def _failures(task: Task, review: TaskReview, reviewer: str) -> int:
     """Reviews of this version that the reviewer did not give, through some fault of its own."""
     worker = task.worker
-    since = worker.ended if worker is not None and worker.ended is not None else 0.0
+    delivered = worker.ended if worker is not None and worker.ended is not None else 0.0
+    since = max(delivered, review.since)
     failed = [
         one
         for one in task.attempts

@@ -164,11 +164,14 @@ def evolve(task: Task, event: TaskEvent, record: ev.Record) -> Task:  # noqa: C9
             return _edit(task, event, record.seq)
         case ev.TaskCancelled(), phase if phase not in FINISHED:
             return move(task, Phase.CANCELLED, at, event.reason)
-        case ev.TaskRetried(), _ if may_retry(task):
+        case ev.TaskRetried(review=True), Phase.BLOCKED if task.in_review and live is None:
+            return replace(move(task, Phase.REVIEWING, at, event.reason), not_before=0.0)
+        case ev.TaskRetried(review=False), _ if may_retry(task):
             sent_back = _send_back(task, event.reason, at)
             return replace(sent_back, allowed=task.counted + event.attempts, question=0)
         case ev.TaskBlocked(), phase if phase not in FINISHED and live is None:
-            return move(task, Phase.BLOCKED, at, event.reason, event.unblock)
+            in_review = phase is Phase.REVIEWING or task.in_review
+            return replace(move(task, Phase.BLOCKED, at, event.reason, event.unblock), in_review=in_review)
         case ev.TaskApproved(), Phase.APPROVAL | Phase.REVIEWING if task.head == event.head:
             return replace(task, approved=event.head, reason="approved")
         case ev.TaskRejected(), Phase.APPROVAL | Phase.REVIEWING if task.head == event.head and live is None:
@@ -266,7 +269,9 @@ def settle(task: Task, tasks: Mapping[TaskId, Task], at: float) -> Task:
 
 
 def move(task: Task, phase: Phase, at: float, reason: str = "", unblock: str = "") -> Task:
-    return replace(task, phase=phase, since=at, reason=reason, unblock=unblock, blocked_on=None, lost=False)
+    return replace(
+        task, phase=phase, since=at, reason=reason, unblock=unblock, blocked_on=None, lost=False, in_review=False
+    )
 
 
 def _with(task: Task, attempt: Attempt) -> Task:
@@ -305,6 +310,8 @@ def _follow(task: Task, attempt: Attempt, event: ev.AttemptEnded, at: float) -> 
         return _send_back(ended, "has a message", at)
     phase = _steps(task, attempt)[event.next]
     moved = replace(move(ended, phase, at, event.reason, event.unblock), not_before=event.retry_at or 0.0)
+    if phase is Phase.BLOCKED and attempt.role is not task.role:
+        return replace(moved, in_review=True)
     delivers = attempt.role is Role.WORK and event.next in (Step.APPROVAL, Step.REVIEW)
     return _deliver(moved, event) if delivers else moved
 

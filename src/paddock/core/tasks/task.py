@@ -139,7 +139,8 @@ class Task(msgspec.Struct, frozen=True, array_like=True, gc=False):
     with a question of its agent's that nobody has answered, `decided` the plan that a person has accepted or dropped;
     0 where there is none. `start` and `files` are as `TaskAdded` has them. A plan of its may have `max_tasks`, or as
     many as is usual if that is 0.
-    `comments` are the records of people's comments on its lines that nobody has sent yet.
+    `comments` are the records of people's comments on its lines that nobody has sent yet. `in_review`: it is blocked,
+    and its change was under review.
     """
 
     id: TaskId
@@ -181,6 +182,7 @@ class Task(msgspec.Struct, frozen=True, array_like=True, gc=False):
     comments: tuple[int, ...] = ()
     start: str = ""
     files: str = ""
+    in_review: bool = False
 
     @property
     def newest(self) -> int:

@@ -14,6 +14,8 @@ from paddock.views.queue import history
 
 def describe(record: ev.Record, board: Board) -> str:
     """One line about a record worth showing, or nothing."""
+    if isinstance(record.event, rv.ReviewGiven) and _only_reads(record, board):
+        return ""
     if isinstance(record.event, rv.ReviewEvent):
         of_review = tell_of_review(record.event, board, record.task)
         return "" if of_review.minor else of_review.words
@@ -23,7 +25,11 @@ def describe(record: ev.Record, board: Board) -> str:
 def is_review_end(record: ev.Record, board: Board) -> bool:
     """Of a review of a change that gave its verdict, which is told already."""
     answers = isinstance(record.event, ev.AttemptEnded) and record.event.outcome is Outcome.ANSWERED
-    return answers and record.task is not None and not board.tasks[record.task].role.only_reads
+    return answers and not _only_reads(record, board)
+
+
+def _only_reads(record: ev.Record, board: Board) -> bool:
+    return record.task is not None and board.tasks[record.task].role.only_reads
 
 
 def _describe(record: ev.Record, board: Board) -> str:
@@ -139,7 +145,9 @@ def describe_end(ended: ev.AttemptEnded, *, followed: bool) -> str:
         Step.FAIL: "; no attempts left",
         Step.BLOCK: f"; needs you: {ended.unblock}",
     }
-    return f"{ended.outcome}: {printable(ended.reason, 140)}{size}{following.get(ended.next, '') if followed else ''}"
+    asked = ended.outcome is Outcome.ASKED
+    told = "ended its turn to wait for the answer" if asked else f"{ended.outcome}: {printable(ended.reason, 140)}"
+    return f"{told}{size}{following.get(ended.next, '') if followed else ''}"
 
 
 def _count(number: int, thing: str) -> str:

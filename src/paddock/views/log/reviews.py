@@ -71,7 +71,7 @@ def _tell_of_change(event: _Step) -> ReviewLine:
             return ReviewLine(f"{what} {ended}{took}", minor=passed)
         case rv.ReviewGiven(by=by, objects=objects, summary=summary, dropped=dropped):
             verdict = "objects" if objects else "has nothing against it"
-            lost = f"; {dropped} more findings than are taken" if dropped else ""
+            lost = f"; {dropped} more findings left out" if dropped else ""
             return ReviewLine(f"{_who(by)} {verdict}{_because(summary)}{lost}")
         case rv.ReviewSentBack(round=number, findings=findings):
             return ReviewLine(f"sent back after round {number} of its review, with {some_names(findings)}")
