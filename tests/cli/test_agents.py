@@ -124,10 +124,10 @@ def test_doctor_tells_of_agents_that_cannot_work(cli: Cli) -> None:
     [
         (ReviewerTally(), "has not reviewed anything yet"),
         (ReviewerTally(1, 1, fixed=1, cost_usd=0.5), "1 review, 1 finding, 1 of them true, $0.50"),
-        (ReviewerTally(9, 4, confirmed=1, missed=2), "9 reviews, 4 findings, 1 of them true, missed 2, $0.00"),
-        (ReviewerTally(4, 4), "4 reviews, 4 findings, 0 of them true, $0.00"),
-        (ReviewerTally(5, 0), "has found nothing true so far: 5 reviews, 0 findings, 0 of them true, $0.00"),
-        (ReviewerTally(2, 6, refuted=6), "has found nothing true so far: 2 reviews, 6 findings, 0 of them true, $0.00"),
+        (ReviewerTally(9, 4, confirmed=1, missed=2), "9 reviews, 4 findings, 1 of them true, missed 2"),
+        (ReviewerTally(4, 4), "4 reviews, 4 findings, 0 of them true"),
+        (ReviewerTally(5, 0), "has found nothing true so far: 5 reviews, 0 findings, 0 of them true"),
+        (ReviewerTally(2, 6, refuted=6), "has found nothing true so far: 2 reviews, 6 findings, 0 of them true"),
     ],
 )
 def test_a_reviewer_that_finds_nothing_true_is_shown_as_such(tally: ReviewerTally, words: str) -> None:
@@ -146,7 +146,7 @@ def test_route_says_what_add_would_do(cli: Cli) -> None:
     assert cli.good("add", "Fix it", "--paths", "src/parser/a.py").out == "added t1  Fix it  for parser\n"
     assert cli.good("add", "Do it", "--label", "big,small").out == "added t2  Do it  for all\n"
     assert cli.good("route", "Do it", "--paths", "lib/x.c").out == (
-        "no agent\n  no agent owns `lib/x.c`\n\nthe others:\n  parser: it owns `src/parser/**` only\n"
+        "no agent\n  no agent owns `lib/x.c`\n\nthe agents:\n  parser: it owns `src/parser/**` only\n"
         "  all: it owns `src/**` only\n  critic: it is a reviewer, not a worker\n"
     )
     row = next(task for task in cli.good("status", "--json").json()["tasks"] if task["id"] == "t2")

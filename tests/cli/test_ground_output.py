@@ -64,7 +64,7 @@ def test_status_lists_open_work_and_counts_the_finished(busy: Cli) -> None:
           ○ ready     t1    Rewrite the lexer  AGE
           · waiting     t2    Use the lexer  claude · after t1 · AGE
 
-        1 finished task not shown; `paddock status --all` shows them
+        1 finished task not shown; `paddock status --all` shows it
     """)
     assert busy.shown("status", "--all") == expect("""
         3 tasks: 1 waiting, 1 ready, 1 cancelled

@@ -31,7 +31,7 @@ def test_a_task_refused_a_dozen_times_waits_and_says_until_when(cli: Cli) -> Non
     assert re.search(r"ready +t1 +Do it +claude · rate limit: slow down · retry in (19|20)m · \d+s", said)
     (row,) = cli.good("status", "--json").json()["tasks"]
     assert (row["phase"], row["not_before"] is not None) == ("ready", True)
-    assert "attempt   12 (3 retries left)" in cli.good("show", "t1").out
+    assert "attempts  12 (3 retries left)" in cli.good("show", "t1").out
 
 
 def test_a_person_need_not_wait_for_the_end_of_a_pause(cli: Cli) -> None:

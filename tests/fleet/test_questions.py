@@ -18,7 +18,7 @@ def test_a_question_ends_the_turn_and_its_answer_begins_the_next_one(make_yard: 
     row = yard.row("t1")
     assert (row["phase"], row["reason"]) == ("blocked", "asks: Which entity?")
     assert 'run: paddock message t1 "…"' in yard.paddock("status")
-    assert "asked: asks: Which entity?" in yard.paddock("log")
+    assert "asks: Which entity?" in yard.paddock("log")
     assert yard.paddock("show", "t1").count("\nquestion\n") == 1
     assert yard.git("branch", "--list", "paddock/t1*"), "its work is safe"
     yard.paddock("message", "t1", play({"say": "thanks"}, write("b.txt"), commit("Add b")))

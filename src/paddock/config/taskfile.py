@@ -137,6 +137,9 @@ def _spec(entry: Any, defaults: Mapping[str, Any], where: str) -> TaskSpec:
     merged = {**defaults, **entry}
     title, brief = _text(merged, "title", where), _text(merged, "brief", where)
     where = f"{where} (`{printable(title or brief or '', 40)}`)"
+    role = read_role(_text(merged, "role", where), where)
+    if role.only_reads and "accept" not in entry:
+        merged.pop("accept", None)
     return TaskSpec(
         brief=brief or title or "",
         title=title,
@@ -150,7 +153,7 @@ def _spec(entry: Any, defaults: Mapping[str, Any], where: str) -> TaskSpec:
         where=where,
         kind=_text(merged, "kind", where),
         accept=read_acceptance(merged.get("accept"), where),
-        role=read_role(_text(merged, "role", where), where),
+        role=role,
         inputs=_list(merged, "inputs", where),
         labels=_list(merged, "labels", where),
     )

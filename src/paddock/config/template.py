@@ -37,12 +37,9 @@ pool = 2               # warm worktrees kept ready
 {ci_line}
 slots = 2              # CI runs at the same time
 policy = "merge"       # or "squash", "rebase"
-approval = "human"     # or "none": what is delivered is queued at once
+approval = "human"     # or "review": what reviewers pass is queued at once; "none": everything is
 
-# [agents.parser]
-# engine = "claude"
-# brief = "You own the parser. Keep its public API stable."
-# owns = ["src/parser/**"]
+# Agents are files in .paddock/agents: `paddock init --agents` writes five, `paddock agents new NAME` one.
 
 # [engines.mine]
 # command = ["mytool", "--prompt", "{{prompt}}"]

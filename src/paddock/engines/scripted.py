@@ -391,9 +391,10 @@ def as_script(text: str) -> list[Step]:
     return script
 
 
-def script_for(task: str, plays: str | None) -> list[Step]:
-    """Without a play-list in the prompt: the one in the folder, or a note about the task, committed, so that there is
-    something to land. Raises ValueError when there is one that cannot be read."""
+def script_for(task: str, prompt: str, plays: str | None) -> list[Step]:
+    """Without a play-list in the prompt: the one in the folder; where an answer is asked for, the shortest that can be
+    used; or a note about the task, committed, so that there is something to land. Raises ValueError when there is one
+    that cannot be read."""
     title = next((line.strip("# ") for line in task.splitlines() if line.strip()), "task")[:60]
     name = ("-".join("".join(c if c.isalnum() else " " for c in title.lower()).split()) or "task")[:40]
     if plays is not None:
@@ -402,7 +403,18 @@ def script_for(task: str, plays: str | None) -> list[Step]:
                 return as_script(file.read())
         except FileNotFoundError:
             pass
+    if "PADDOCK_ANSWER" in os.environ:
+        return [{"answer": answer_for(task, title, name, prompt.rpartition("# How to finish")[2])}, {"say": "done"}]
     return [{"write": f"notes/{name}.md", "text": f"# {title}\n"}, {"commit": f"Note: {title}"}, {"say": "done"}]
+
+
+def answer_for(task: str, title: str, name: str, asked: str) -> object:
+    """Findings, a plan or a report, whichever is asked for."""
+    if '"findings"' in asked:
+        return {"head": "${HEAD}", "summary": "The scripted agent has not looked at anything.", "findings": []}
+    if "your plan" in asked:
+        return {"convoy": name, "title": title, "tasks": [{"key": "all", "title": title, "brief": task}]}
+    return f"# {title}\n\nThe scripted agent has not looked at anything.\n"
 
 
 def new_session() -> str:
@@ -429,7 +441,7 @@ def main(argv: list[str]) -> int:
     try:
         script = find_script(prompt)
         if script is None and not resumed:
-            script = script_for(given.get("task") or prompt, given.get("plays"))
+            script = script_for(given.get("task") or prompt, prompt, given.get("plays"))
     except (OSError, ValueError) as error:
         return agent.finish(TurnOver(f"cannot read the play-list: {error}", error=True))
     if script is not None:

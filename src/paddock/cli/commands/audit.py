@@ -59,8 +59,8 @@ def audit_command(
         print_document(ids=list(tasks), convoy=convoy)
         return
     for name, event in tasks.items():
-        click.echo(f"added {name}  {event.title}")
-    click.echo(f"\n`paddock findings {' '.join(tasks)}` shows what they find", err=True)
+        click.echo(f"added {name}  {event.title}{f'  for {event.agent}' if event.agent and not agents else ''}")
+    click.echo(f"\n`paddock findings {' '.join(tasks)}` shows what is found", err=True)
     if DAEMON_LEASE not in workspace.board().leases.held:
         click.echo("no daemon is running: `paddock up` or `paddock run` starts them", err=True)
 

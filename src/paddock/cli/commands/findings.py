@@ -10,6 +10,7 @@ from paddock.cli.options import prints_json
 from paddock.cli.terminal.text import cut, paint, print_document, width
 from paddock.cli.workspace import open_workspace
 from paddock.core.errors import Misuse
+from paddock.core.ids import parse_task
 from paddock.core.intent.findings import confirm_findings, waive_findings
 from paddock.core.review.events import Claim, place_of
 from paddock.core.review.model import Finding
@@ -41,7 +42,10 @@ class FindingsGroup(click.Group):
 
 @click.group("findings", cls=FindingsGroup)
 def findings_command() -> None:
-    """Show what reviewers and checks found, and decide about it."""
+    """Show what reviewers and checks found, and decide about it.
+
+    `paddock findings` lists what is open, `paddock findings t3` what a task has, `paddock findings f7` one in full.
+    """
 
 
 @findings_command.command("list")
@@ -53,7 +57,7 @@ def findings_command() -> None:
 @prints_json
 @click.pass_context
 def list_command(ctx: click.Context, names: tuple[str, ...], show_all: bool, form: str, as_json: bool) -> None:
-    """List open findings: all of them, those of some tasks, or single ones in full."""
+    """List findings: what is open, all of some tasks, or single ones in full."""
     workspace = open_workspace(ctx)
     if as_json and form == "sarif":
         raise Misuse("--json and --format sarif cannot be used together", "SARIF is JSON already")
@@ -73,7 +77,7 @@ def list_command(ctx: click.Context, names: tuple[str, ...], show_all: bool, for
 @prints_json
 @click.pass_context
 def waive_command(ctx: click.Context, names: tuple[str, ...], message: str, as_json: bool) -> None:
-    """Waive findings: they hold nothing up any more, and are not brought up again."""
+    """Waive findings, so that they block nothing. They are not brought up again."""
     workspace = open_workspace(ctx)
     who = workspace.author.name
     workspace.record(lambda board: waive_findings(board, names, who, message))
@@ -98,11 +102,14 @@ def confirm_command(ctx: click.Context, names: tuple[str, ...], message: str, as
 @click.pass_context
 def file_command(ctx: click.Context, names: tuple[str, ...], as_json: bool) -> None:
     """Make a task of each finding, for the agent that owns its path."""
-    added, _ = file_as_tasks(open_workspace(ctx), names)
+    workspace = open_workspace(ctx)
+    added, _ = file_as_tasks(workspace, names)
     if as_json:
         print_document(ids=added)
-    else:
-        click.echo(f"added {', '.join(added)}")
+        return
+    board = workspace.board()
+    for task in (board.task(parse_task(name)) for name in added):
+        click.echo(f"added {task.id}  {task.title}{f'  for {task.agent}' if task.agent else ''}")
 
 
 def _find(workspace: Workspace, names: Sequence[str], *, show_all: bool) -> list[Row]:
@@ -122,7 +129,7 @@ def _line(view: FindingView) -> str:
     marks = [view.status if view.status != "open" else "", "blocks" if _blocks(view) else ""]
     marks += ["disputed" if view.disputed and view.status == "open" else "", f"→ {view.routed}" if view.routed else ""]
     place = cut(place_of(view.path, view.line), 40)
-    told = " ".join(filter(None, (place, cut(view.claim.split("\n")[0], max(20, width() - 60)))))
+    told = "  ".join(filter(None, (place, cut(view.claim.split("\n")[0], max(20, width() - 60)))))
     severity = paint(f"{view.severity:<7}", COLOURS[view.severity])
     after = ", ".join(filter(None, marks))
     by = cut(", ".join(view.by), 30)

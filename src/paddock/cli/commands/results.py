@@ -40,5 +40,6 @@ def results_command(ctx: click.Context, names: tuple[str, ...], as_json: bool) -
         if number:
             click.echo()
         if sys.stdout.isatty() or len(found) > 1:
-            click.echo(f"{paint(result.task, bold=True)}  {cut(result.title, 100)}  {badge(Phase(result.phase))}")
+            phase = badge(Phase(result.phase)).rstrip()
+            click.echo(f"{paint(result.task, bold=True)}  {cut(result.title, 100)}  {phase}")
         click.echo(harmless(result.text) or "nothing yet")

@@ -56,6 +56,6 @@ def route_command(
         click.echo(f"  {cut(reason, 300)}")
     others = [one for one in decided.candidates if one.name != decided.agent]
     if others:
-        click.echo("\nthe others:")
+        click.echo("\nthe others:" if decided.agent else "\nthe agents:")
     for one in others:
         click.echo(f"  {one.name}: {cut('; '.join(one.reasons), 300)}")

@@ -98,8 +98,7 @@ def _lines(details: TaskDetails, reason: str) -> list[str]:
         ("approved", _approval(details.approval) if details.approval else ""),
         ("comments", f"{len(task.comments)} to send: `paddock comment {task.id}`" if task.comments else ""),
         ("reverted", _reversion(details.reverted) if details.reverted else ""),
-        ("attempts", f"{task.started} of {task.allowed}" if task.started <= task.allowed else ""),
-        ("attempt", _beyond(task) if task.started > task.allowed else ""),
+        ("attempts", _attempts(task)),
         ("added", clock(task.created)),
     ):
         if value:
@@ -109,7 +108,7 @@ def _lines(details: TaskDetails, reason: str) -> list[str]:
         lines += ["", paint("question", bold=True), *(f"  {cut(line, 400)}" for line in asked)]
     if details.accept is not None:
         lines += _acceptance_lines(details.accept)
-    lines += ["", paint("brief", bold=True), *(f"  {cut(line, 400)}" for line in details.brief.splitlines())]
+    lines += ["", paint("brief", bold=True), *(f"  {cut(line, 400)}".rstrip() for line in details.brief.splitlines())]
     return lines
 
 
@@ -141,10 +140,13 @@ def _attempts_lines(details: TaskDetails) -> list[str]:
     return lines
 
 
-def _beyond(task: Task) -> str:
-    """A provider's refusal costs no attempt, so more may have started than are allowed."""
+def _attempts(task: Task) -> str:
+    """Without reviews of its change. A provider's refusal costs none, so more may have started than are allowed."""
+    started = task.started - sum(one.role is not task.role for one in task.attempts)
+    if started <= task.allowed:
+        return f"{started} of {task.allowed}"
     left = task.allowed - task.counted
-    return f"{task.started} ({'no retry' if not left else '1 retry' if left == 1 else f'{left} retries'} left)"
+    return f"{started} ({'no retry' if not left else '1 retry' if left == 1 else f'{left} retries'} left)"
 
 
 def _attempt_lines(attempt: Attempt) -> list[str]:

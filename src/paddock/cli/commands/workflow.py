@@ -48,7 +48,7 @@ def list_command(ctx: click.Context, as_json: bool) -> None:
         click.echo(
             f"{'':<{longest}}  {paint(cut(view.problem, 160), 'red') if view.problem else paint(source, dim=True)}"
         )
-    click.echo(f"\n`paddock workflow show NAME` tells its steps; your own go into {FOLDER}", err=True)
+    click.echo(f"\n`paddock workflow show NAME` shows its steps; your own go into {FOLDER}", err=True)
 
 
 @workflow_command.command("show")
@@ -81,7 +81,9 @@ def check_command(ctx: click.Context, name: str | None, as_json: bool) -> int:
     for problem in problems.values():
         click.echo(f"{paint('error', 'red')}: {harmless(problem)}", err=True)
     good = len(files) - len(problems)
-    click.echo(f"{plural(good, 'workflow')} ok" + (f", {len(problems)} not" if problems else ""))
+    told = [f"{plural(good, 'workflow')} ok"] if good or not problems else []
+    told += [f"{plural(len(problems), 'workflow')} not ok"] if problems else []
+    click.echo(", ".join(told))
     return 1 if problems else 0
 
 
@@ -196,7 +198,9 @@ def _report(records: list[Record], *, as_json: bool) -> None:
         return
     is_new = any(isinstance(record.event, ConvoyAdded) for record in records)
     click.echo(f"added {plural(len(added), 'task')} to {'' if is_new else 'the existing '}convoy {convoy}")
+    longest = max(len(str(name)) for name, _ in added)
     for name, event in added:
         role = f"  ({event.role.value})" if event.role.only_reads else ""
         after = f"  after {', '.join(event.after)}" if event.after else ""
-        click.echo(cut(f"  {name}  {event.title}{role}{after}", 160))
+        agent = f"  for {event.agent}" if event.agent else ""
+        click.echo(cut(f"  {name:<{longest}}  {event.title}{role}{after}{agent}", 160))

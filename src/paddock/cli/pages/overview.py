@@ -73,8 +73,10 @@ def render(seen: Surroundings, notices: list[Notice], convoy: str | None, *, sho
     lines = [*_counts(board, convoy, len(needy) + len(notices)), *_standing(board, outlook)]
     lines += _work(seen, convoy, needy, show_all=show_all)
     hidden = sum(board.counts.get(phase, 0) for phase in FINISHED)
+    hidden -= sum(board.tasks[name].phase in FINISHED for name in needy)
     if hidden and not show_all and convoy is None:
-        told = f"{plural(hidden, 'finished task')} not shown; `paddock status --all` shows them"
+        them = "it" if hidden == 1 else "them"
+        told = f"{plural(hidden, 'finished task')} not shown; `paddock status --all` shows {them}"
         lines += ["", paint(told, dim=True)]
     listed = needy if show_all else needy[:ROWS]
     return lines + _needs(seen, listed, notices) + _rest(len(needy) - len(listed))

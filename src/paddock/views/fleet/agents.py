@@ -95,7 +95,8 @@ def _worth(tally: ReviewerTally) -> str:
         return "has not reviewed anything yet"
     findings = f"{tally.findings} finding{'s' if tally.findings != 1 else ''}"
     missed = f", missed {tally.missed}" if tally.missed else ""
-    said = f"{reviews}, {findings}, {tally.true} of them true{missed}, ${tally.cost_usd:.2f}"
+    cost = f", ${tally.cost_usd:.2f}" if tally.cost_usd else ""
+    said = f"{reviews}, {findings}, {tally.true} of them true{missed}{cost}"
     if not tally.true and max(tally.reviews, tally.findings) >= ENOUGH_REVIEWS:
         return f"has found nothing true so far: {said}"
     return said
