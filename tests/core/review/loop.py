@@ -124,7 +124,7 @@ class Loop:
         started = ev.AttemptStarted("claude", self.head, "paddock/t1", agent=name, role=Role.REVIEW)
         self.ledger.write(ev.Draft(started, self.task, attempt))
         reviewer = self.reviewers.get(name, CLEAN)
-        earlier = [one.id for one in to_be_ruled_on(self.board, self.task)]
+        earlier = [one.id for one in to_be_ruled_on(self.board, self.task, name)]
         text = reviewer(self.now, self.head, earlier) if reviewer is not None else ""
         answer = read_review(text, self.head, earlier)
         if isinstance(answer, Unusable):

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from paddock.core import events as ev
 from paddock.core.errors import IllegalTransition
+from paddock.core.intent.finding_reports import report_finding
 from paddock.core.intent.findings import waive_findings
 from paddock.core.intent.tasks import retry_tasks
 from paddock.core.review import plan as act
@@ -106,7 +107,7 @@ def test_a_retry_after_all_rounds_sends_the_findings_to_the_worker_again() -> No
 
 
 def test_who_waives_all_that_blocked_a_task_is_told_to_land_it() -> None:
-    loop = Loop(Policy(reviewers=("ann",), rounds=1), {"ann": finds("it loses data", "it is slow")})
+    loop = Loop(ReviewPolicy(reviewers=("ann",), rounds=1), {"ann": finds("it loses data", "it is slow")})
     loop.run()
     loop.ledger.write(*waive_findings(loop.board, ["f1"], "ana", ""))
     assert "f1 it loses data" in loop.now.reason
@@ -134,6 +135,49 @@ def test_without_a_dispute_nobody_else_can_wave_a_finding_away() -> None:
     loop = Loop(policy, {"ann": first_finds_then("it is slow", then="open"), "bob": first_finds_then(then="refuted")})
     assert isinstance(loop.run(), act.Block)
     assert loop.board.reviews.findings["f1"].status is Status.OPEN
+
+
+@pytest.mark.parametrize("order", [("ann", "bob"), ("bob", "ann")])
+@pytest.mark.parametrize("now", ["fixed", "refuted"])
+def test_who_joins_a_finding_cannot_settle_it_for_the_other_that_holds_it(order: tuple[str, str], now: str) -> None:
+    """`bob` says that it stands, and later that it does not, of what nobody has fixed."""
+    said = iter(("open", now, now, now))
+
+    def joins(task: Task, head: str, earlier: list[str]) -> str:
+        return finds(now=next(said) if earlier else "open")(task, head, earlier)
+
+    def holds(task: Task, head: str, earlier: list[str]) -> str:
+        return first_finds_then("it is slow", then="open")(task, head, earlier)
+
+    loop = Loop(ReviewPolicy(reviewers=order), {"ann": holds, "bob": joins})
+    assert isinstance(loop.run(), act.Block)
+    assert loop.board.reviews.findings["f1"].status is Status.OPEN
+
+
+def test_no_reviewer_settles_what_a_check_holds_against_the_same_version() -> None:
+    """It makes the finding of a check its own first, while the check has nothing against the change."""
+    failure = Claim("the command exits with 1", severity=Severity.ERROR)
+    reviewer = finds(failure.claim, path="", now="fixed")
+    loop = Loop(
+        ReviewPolicy(checks=("tests",), reviewers=("ann",)),
+        {"ann": lambda task, head, earlier: (reviewer if not earlier else CLEAN)(task, head, earlier)},
+        checks=lambda _name, version: True if version == 2 else [failure],
+    )
+    last = loop.run()
+    assert loop.board.reviews.findings["f1"].by == ("check:tests", "ann")
+    assert isinstance(last, act.Block)
+    assert not loop.events(ReviewPassed)
+
+
+@pytest.mark.parametrize("votes", ["any", "majority", "all"])
+def test_agents_cannot_overrule_a_person_but_may_see_that_it_is_fixed(votes: str) -> None:
+    for now, status in (("refuted", Status.OPEN), ("open", Status.OPEN), ("fixed", Status.FIXED)):
+        policy = ReviewPolicy(reviewers=("ann", "bob"), votes=votes)
+        loop = Loop(policy, {"ann": finds(now=now), "bob": finds(now=now)}, refutes=lambda _name: "it is fine")
+        claim = Claim("it must not be public", "a.py", severity=Severity.ERROR)
+        loop.ledger.write(*report_finding(loop.board, loop.task, claim, "ann@example via mcp"))
+        assert isinstance(loop.run(), act.Pass) is (status is Status.FIXED)
+        assert loop.board.reviews.findings["f1"].status is status
 
 
 @pytest.mark.parametrize(("votes", "passes"), [("any", False), ("majority", True), ("all", True)])

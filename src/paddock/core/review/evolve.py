@@ -30,7 +30,8 @@ def evolve(reviews: Reviews, event: rv.ReviewEvent, record: ev.Record) -> Review
             found = _find(reviews, task, event.id, event)
             by = found.by if event.by in found.by else (*found.by, event.by)
             head, blocks = event.head, found.blocking or event.blocking
-            return _put(reviews, replace(found, by=by, head=head, blocking=blocks, status=Status.OPEN))
+            seen = head if event.by.startswith(CHECK) else found.checked
+            return _put(reviews, replace(found, by=by, head=head, blocking=blocks, status=Status.OPEN, checked=seen))
         case rv.FindingDisputed():
             return _put(reviews, replace(_open(reviews, task, event.id, event), disputed=record.seq))
         case rv.FindingRouted():
@@ -94,6 +95,7 @@ def _report(
         rule=claim.rule,
         blocking=event.blocking,
         round=review.round,
+        checked=event.head if event.by.startswith(CHECK) else "",
     )
     known = replace(review, findings=(*review.findings, event.id), passed="" if event.blocking else review.passed)
     grown = replace(
@@ -108,7 +110,8 @@ def _report(
 def _settle(reviews: Reviews, task: TaskId, event: rv.FindingSettled) -> Reviews:
     found = _open(reviews, task, event.id, event)
     status = Status(event.how.value)
-    settled = replace(found, status=status, settled_by=event.by, settled_why=_line(event.why))
+    why = _line(event.why)
+    settled = replace(found, status=status, settled_by=event.by, settled_why=why, settled_head=event.head)
     counted = 0 if event.how is rv.Settlement.FIXED and found.confirmed else 1
     return _tally(_put(reviews, settled), found.by, **{event.how.value: counted})
 

@@ -29,13 +29,26 @@ def is_blocking(severity: Severity, least: str) -> bool:
     return _GRAVITY[severity] >= _GRAVITY[Severity(least)]
 
 
-def to_be_ruled_on(board: Board, task: TaskId) -> list[Finding]:
-    """Open findings that a reviewer is asked about; those of checks are settled by the checks."""
-    return [one for one in board.reviews.findings_of(task) if one.status is Status.OPEN and not is_checks(one)]
+def to_be_ruled_on(board: Board, task: TaskId, by: str = "") -> list[Finding]:
+    """Open findings that a reviewer is asked about; those of checks are settled by the checks. The reviewer `by` is
+    also asked about what it holds itself and another has just settled: nobody speaks for two."""
+    known, head = board.reviews.findings_of(task), board.task(task).head
+    return [one for one in known if not is_checks(one) and (one.is_open or _is_settled_for(one, by, head))]
+
+
+def _is_settled_for(finding: Finding, by: str, head: str | None) -> bool:
+    agreed = finding.status is Status.REFUTED and bool(finding.disputed)
+    by_another = finding.settled_head == head and finding.settled_by != by and by in finding.by
+    return by_another and finding.status in (Status.FIXED, Status.REFUTED) and not agreed
 
 
 def is_checks(finding: Finding) -> bool:
     return all(name.startswith(CHECK) for name in finding.by)
+
+
+def reviewer_of(attempt: Attempt) -> str:
+    """By which name its findings and its verdict are known."""
+    return attempt.agent or attempt.engine
 
 
 def record_review(
@@ -43,14 +56,15 @@ def record_review(
 ) -> tuple[list[Draft], str]:
     """The drafts of one review, and what it comes to in a few words. What another task is about is no objection to this
     version any more: the change waits for that task."""
-    by = attempt.agent or attempt.engine
+    by = reviewer_of(attempt)
     head, blocks = attempt.base, least if attempt.role is not task.role else ""
     settled = _settle(board, task.id, answer.rulings, by, head)
     gone = {event.id for event in settled}
     fresh = record_claims(board, task.id, head, by, answer.findings, blocks, without=gone)
     agreed = _agree(board, task.id, answer.rulings, by, head, known={event.id for event in fresh})
     known = to_be_ruled_on(board, task.id)
-    still_open = [one for one in known if one.blocks and one.id not in gone and by in one.by and one.routed is None]
+    given_up = gone | {ruling.id for ruling in answer.rulings if ruling.now != "open"}
+    still_open = [one for one in known if one.blocks and one.id not in given_up and by in one.by and one.routed is None]
     elsewhere = {one.id for one in board.reviews.findings_of(task.id) if one.routed is not None}
     objects = bool(still_open) or any(event.blocking and event.id not in elsewhere for event in (*agreed, *fresh))
     given = ReviewGiven(
@@ -110,18 +124,28 @@ def _is_twin(claim: Claim, other: Claim) -> bool:
 
 
 def _settle(board: Board, task: TaskId, rulings: Iterable[Ruling], by: str, head: str) -> list[FindingSettled]:
-    """Who holds a finding may say that it is fixed; that it was wrong, any reviewer, where the worker says so too."""
+    """Who holds a finding may say that it is fixed, unless another that holds it has just said that it is not; that it
+    was wrong, any reviewer, where the worker says so too. None of them settles what a check holds against this version,
+    and no agent says that a person is wrong."""
     settled = []
     for ruling in rulings:
         found = board.reviews.findings.get(ruling.id)
-        if found is None or found.task != task or found.status is not Status.OPEN:
+        if found is None or found.task != task or found.status is not Status.OPEN or found.checked == head:
             continue
         holds = by in found.by or not any(name in found.by for name in _reviewers_of_round(board, task))
-        if ruling.now == "fixed" and holds:
+        may = holds and not _is_upheld(board, found, by, head)
+        if ruling.now == "fixed" and may:
             settled.append(FindingSettled(found.id, Settlement.FIXED, head, by, ruling.why))
-        elif ruling.now == "refuted" and (holds or found.disputed):
+        elif ruling.now == "refuted" and (may or found.disputed) and not found.is_persons:
             settled.append(FindingSettled(found.id, Settlement.REFUTED, head, by, ruling.why))
     return settled
+
+
+def _is_upheld(board: Board, finding: Finding, by: str, head: str) -> bool:
+    """Whether another that holds it has looked at this version in this round: it is open because they left it so."""
+    review = board.reviews.of(finding.task)
+    spoken = {one.by for one in review.opinions if one.head == head and one.round == review.round}
+    return any(name in spoken for name in finding.by if name != by)
 
 
 def _agree(
@@ -129,7 +153,8 @@ def _agree(
 ) -> list[FindingHeld]:
     """Who says that another's finding stands is one more voice for it: nobody is told to report it a second time."""
     stand = {ruling.id for ruling in rulings if ruling.now == "open"} - set(known)
-    others = [one for one in to_be_ruled_on(board, task) if one.id in stand and by not in one.by]
+    asked = [one for one in to_be_ruled_on(board, task, by) if one.id in stand]
+    others = [one for one in asked if by not in one.by or not one.is_open]
     return [FindingHeld(one.id, head, by, one.blocking) for one in others]
 
 

@@ -23,7 +23,8 @@ class Status(StrEnum):
 
 class Finding(Struct, frozen=True, array_like=True, gc=False):
     """`seq` is the record with its evidence; `by` all that hold it, the first reporter first. `head` is the version it
-    was last held against. `disputed` is the record in which the worker says why it does not agree, 0 if it does."""
+    was last held against, `checked` the last one that a check held it against, `settled_head` that on which it was
+    settled. `disputed` is the record in which the worker says why it does not agree, 0 if it does."""
 
     id: str
     task: TaskId
@@ -44,6 +45,13 @@ class Finding(Struct, frozen=True, array_like=True, gc=False):
     settled_by: str = ""
     settled_why: str = ""
     confirmed: tuple[ConfirmedBy, ...] = ()
+    checked: str = ""
+    settled_head: str = ""
+
+    @property
+    def is_persons(self) -> bool:
+        """Whether a person holds it: people have an address, agents and checks a name."""
+        return any("@" in name for name in self.by)
 
     @property
     def is_open(self) -> bool:

@@ -105,7 +105,7 @@ def next_action(board: Board, task: Task, policy: ReviewPolicy, now: float) -> R
     if missing := tuple(name for name in policy.checks if name not in done):
         return RunChecks(missing)
     blocking = board.reviews.blocking_of(task.id)
-    by_checks = [one for one in blocking if is_checks(one)]
+    by_checks = [one for one in blocking if is_checks(one) or one.checked == task.head]
     if by_checks:
         return _send_back(review, policy, task, blocking)
     opinions = _opinions(review, task)
@@ -131,9 +131,9 @@ def _decide(
         return SettleFindings(tuple(one.id for one in done), Settlement.FIXED, str(done[0].routed), "landed")
     own = [one for one in blocking if one.routed is None]
     objections = [one.by for one in opinions if one.objects]
-    if own and opinions and len(objections) < votes_needed(policy.votes, len(opinions)):
+    ids = tuple(one.id for one in own if not one.is_persons)
+    if ids and opinions and len(objections) < votes_needed(policy.votes, len(opinions)):
         others = ", ".join(one.by for one in opinions if not one.objects)
-        ids = tuple(one.id for one in own)
         return SettleFindings(ids, Settlement.OUTVOTED, others, f"{len(objections)} of {len(opinions)} object")
     if dead := [one for one in routed if _phase(board, one) in DEAD]:
         first = dead[0]

@@ -16,7 +16,7 @@ from paddock.core.intent.tasks import Known
 from paddock.core.plan.answer import read_plan
 from paddock.core.plan.plan import Plan, encode_plan
 from paddock.core.review.answer import ReviewAnswer, add_noted, read_review
-from paddock.core.review.intake import record_review, to_be_ruled_on
+from paddock.core.review.intake import record_review, reviewer_of, to_be_ruled_on
 from paddock.core.summary import Final, TurnSummary
 from paddock.core.tasks.task import Attempt, Task
 from paddock.core.tasks.vocabulary import EndedBy, Role
@@ -72,7 +72,8 @@ async def read_answer(site: Site, board: Board, engine: Engine, task: Task, atte
 def _understand(site: Site, board: Board, task: Task, attempt: Attempt, text: str) -> Answer | Unusable:
     match attempt.role:
         case Role.REVIEW:
-            earlier = [one.id for one in to_be_ruled_on(board, task.id)] if task.role is Role.WORK else []
+            asked = to_be_ruled_on(board, task.id, reviewer_of(attempt)) if task.role is Role.WORK else []
+            earlier = [one.id for one in asked]
             review = read_review(text, attempt.base, earlier)
             return add_noted(review, _noted(site, attempt)) if isinstance(review, ReviewAnswer) else review
         case Role.PLAN:

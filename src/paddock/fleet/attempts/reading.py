@@ -9,7 +9,7 @@ from paddock.core.board import Board
 from paddock.core.events import AnswerRefused
 from paddock.core.ids import harmless, task_of
 from paddock.core.review.events import FindingDisputed
-from paddock.core.review.intake import to_be_ruled_on
+from paddock.core.review.intake import reviewer_of, to_be_ruled_on
 from paddock.core.review.model import Finding
 from paddock.core.tasks.task import Attempt, Task
 from paddock.core.tasks.vocabulary import Outcome, Role
@@ -56,7 +56,7 @@ async def reading_prompt(
 ) -> str:
     asked = _Asked(attempt.agent, attempt.base, str(answer_file(site, attempt)), results)
     if attempt.role is Role.REVIEW and task.role is Role.WORK:
-        reviewed = await _reviewed(site, board, store, task, read_brief(store, task))
+        reviewed = await _reviewed(site, board, store, task, attempt)
         return review_prompt(_brief_of(site, asked.agent), reviewed, asked.place)
     return _task_prompt(site, board, store, task, asked)
 
@@ -97,15 +97,15 @@ def _brief_of(site: Site, agent: str | None) -> str:
     return known.brief if known is not None else ""
 
 
-async def _reviewed(site: Site, board: Board, store: Store, task: Task, brief: str) -> ReviewedChange:
+async def _reviewed(site: Site, board: Board, store: Store, task: Task, attempt: Attempt) -> ReviewedChange:
     assert task.head is not None
     review = board.reviews.of(task.id)
     worker = task.worker
     base = task.base or (worker.base if worker is not None else task.head)
     since = await asyncio.to_thread(_reviewed_before, site, review.reviewed, task.head)
     patch, is_cut = await asyncio.to_thread(read_patch, site, since or base, task.head)
-    findings = tuple(open_finding(store, one) for one in to_be_ruled_on(board, task.id))
-    return ReviewedChange(task.id, brief, base, task.head, patch, since, is_cut, findings)
+    findings = tuple(open_finding(store, one) for one in to_be_ruled_on(board, task.id, reviewer_of(attempt)))
+    return ReviewedChange(task.id, read_brief(store, task), base, task.head, patch, since, is_cut, findings)
 
 
 def _reviewed_before(site: Site, reviewed: str, head: str) -> str:
