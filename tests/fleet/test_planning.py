@@ -14,8 +14,15 @@ from tests.web.api import serve_api
 # Without a play-list a scripted worker writes notes/<the first line of its brief>.md.
 ERRORS = {"key": "errors", "title": "Name the place", "brief": "Name the place", "paths": ["notes/name*"]}
 SPEED = {"key": "speed", "title": "$(rm -rf /)", "brief": "Name it fast", "paths": ["notes/name-it-fast.md"]}
+SECRET = {"commands": [["true"]], "files": [{"path": "test_it.py", "text": "assert answer == 42"}]}
 MANUAL = {"key": "manual", "title": "Describe it", "brief": "Describe it", "paths": ["notes/describe-it.md"]}
-PLAN: dict[str, Any] = {"convoy": "strict", "title": "Be strict", "tasks": [ERRORS, SPEED, MANUAL], "notes": "Mind it."}
+ACCEPTED = {**MANUAL, "accept": SECRET}
+PLAN: dict[str, Any] = {
+    "convoy": "strict",
+    "title": "Be strict",
+    "tasks": [ERRORS, SPEED, ACCEPTED],
+    "notes": "Mind it.",
+}
 
 
 def goal(*steps: Step) -> str:
@@ -40,6 +47,10 @@ def test_a_goal_becomes_a_convoy_that_lands(make_yard: MakeYard) -> None:
     (accepted,) = yard.records(ev.PlanAccepted)
     assert accepted.event == ev.PlanAccepted(shown["seq"], tuple(map(TaskId, ("t2", "t3", "t4"))), "other")
     assert "its plan was accepted" in yard.paddock("plan", "--accept", "t1", code=1)
+    assert "answer == 42" in yard.paddock("results", "t1", "--json")
+    worker = {"PADDOCK_ATTEMPT": "t4.1", "PADDOCK_MARKER": f"{yard.marker}:t4.1"}
+    told = json.loads(yard.paddock("results", "t1", "--json", env=worker))["results"][0]["plan"]
+    assert [task.get("accept") for task in json.loads(told)["tasks"]] == [None, None, None], "kept out of its reach"
     yard.run(code=0)
     assert {yard.task(name).phase for name in ("t2", "t3", "t4")} == {Phase.LANDED}
     yard.assert_nothing_is_left()

@@ -2,11 +2,13 @@
 
 from collections.abc import Iterable
 from contextlib import closing
+from dataclasses import replace
 
 import msgspec
 
 from paddock.core.board import Board
 from paddock.core.ids import TaskId, harmless, printable
+from paddock.core.plan.plan import without_acceptance
 from paddock.core.review.events import Claim
 from paddock.core.tasks.results import TaskResult, result_words
 from paddock.fleet.results import read_results
@@ -63,6 +65,8 @@ def results_of(workspace: Workspace, names: Iterable[TaskId]) -> list[ResultView
     """Reads the log, git and what agents said."""
     with closing(workspace.read()) as store:
         found = read_results(workspace.site, store, names)
+    if workspace.worker is not None:
+        found = [replace(one, plan=without_acceptance(one.plan)) if one.plan else one for one in found]
     most = None if len(found) == 1 else MOST_CHARS
     return [view_result(one, most) for one in found]
 

@@ -16,6 +16,7 @@ def reasons(*files: str, links: tuple[str, ...] = (), ci: tuple[str, ...] = (), 
         ".github", ".paddock/agents/x.toml", ".ci/run", ".gitmodules", ".worktreeinclude",
         ".lfsconfig", ".husky/pre-commit",
         ".gitlab-ci.yml", "Jenkinsfile", ".claude/agents/x.md", ".claude/settings.json", ".mcp.json",
+        "AGENTS.md", "CLAUDE.md", "src/api/Agents.md", "docs/GEMINI.md", ".paddock/workflows/release.yaml",
     ],
 )  # fmt: skip
 def test_what_decides_about_tests_and_checkouts_is_always_protected(path: str) -> None:

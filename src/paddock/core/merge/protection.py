@@ -18,8 +18,11 @@ _AGENT_SETTINGS = (
     *(".claude/", ".codex/", ".gemini/", ".qwen/", ".opencode/", ".continue/"),
     *(".mcp.json", "opencode.json", "opencode.jsonc", ".aider.conf.yml", ".aider.model.settings.yml"),
 )
+# They read these as their user's own words, in any folder: also whoever is to review the change that brings them.
+_INSTRUCTIONS = ("agents.md", "agents.override.md", "claude.md", "claude.local.md", "gemini.md", "qwen.md")
 ALWAYS = (*_PADDOCK, *_GIT, *_CI_SERVICES, *_AGENT_SETTINGS)
 """Folded, as `folded` does it."""
+_ANYWHERE = (".gitattributes", *_INSTRUCTIONS)
 _FOLDERS = tuple(name for name in ALWAYS if name.endswith("/"))
 
 
@@ -45,4 +48,4 @@ def protection_reasons(
 def _is_always_protected(path: str) -> bool:
     name = folded(path)
     last = name.rsplit("/", 1)[-1]
-    return last == ".gitattributes" or name in ALWAYS or f"{name}/" in ALWAYS or name.startswith(_FOLDERS)
+    return last in _ANYWHERE or name in ALWAYS or f"{name}/" in ALWAYS or name.startswith(_FOLDERS)

@@ -103,6 +103,14 @@ def decode_plan(text: str) -> Plan:
     return msgspec.json.decode(text, type=Plan)
 
 
+def without_acceptance(text: str) -> str:
+    """The same for those who may be given its tasks: what these must pass is kept out of their reach."""
+    plan = decode_plan(text)
+    return encode_plan(
+        msgspec.structs.replace(plan, tasks=tuple(msgspec.structs.replace(one, accept=None) for one in plan.tasks))
+    )
+
+
 def plan_schema() -> dict[str, Any]:
     """The JSON schema (draft 2020-12) of a plan."""
     schema: dict[str, Any] = msgspec.json.schema(Plan)
