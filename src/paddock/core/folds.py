@@ -75,11 +75,12 @@ def _fold_task(board: Board, record: ev.Record, event: TaskEvent) -> None:
 
 def _fold_persons_word(board: Board, record: ev.Record, event: ev.TaskRetried | ev.TaskRejected) -> None:
     """A person has sent it back, or has its review tried again: that begins again."""
-    from paddock.core.review.evolve import begin_again
-
     _fold_task(board, record, event)
     again = isinstance(event, ev.TaskRetried) and event.review
-    if record.task is not None and (again or record.task in board.reviews.tasks):
+    known = not board.review_part.is_nothing and record.task in board.reviews.tasks
+    if record.task is not None and (again or known):
+        from paddock.core.review.evolve import begin_again
+
         board.review_part.put(begin_again(board.reviews, record.task, record.at))
 
 
@@ -140,7 +141,8 @@ def _put(board: Board, task: Task, before: Task, at: float) -> None:
         for name in board.dependents.get(task.id, ()):
             dependent = board.tasks[name]
             board.put(settle(dependent, board.tasks, at), dependent)
-    if task.phase in FINISHED and before.phase not in FINISHED and task.id in board.reviews.tasks:
+    finishes = task.phase in FINISHED and before.phase not in FINISHED
+    if finishes and not board.review_part.is_nothing and task.id in board.reviews.tasks:
         from paddock.core.review.evolve import forget
 
         board.review_part.put(forget(board.reviews, task.id))
@@ -204,6 +206,8 @@ def _fold_landing(board: Board, record: ev.Record, event: LandingEvent) -> None:
 
 def _require_unblocked(board: Board, event: qe.ChangeQueued) -> None:
     """No version enters the queue with an open blocking finding, whoever approved it."""
+    if board.review_part.is_nothing:
+        return
     if blocking := board.reviews.blocking_of(TaskId(event.change.task or "")):
         raise illegal(str(event.change.task), f"held by {', '.join(one.id for one in blocking)}", event)
 

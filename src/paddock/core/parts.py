@@ -9,6 +9,7 @@ _Whole = TypeVar("_Whole", bound=msgspec.Struct)
 _View = TypeVar("_View", bound=msgspec.Struct)
 
 _encode = msgspec.msgpack.Encoder().encode
+_NOTHING = _encode(None)
 
 
 class LazyPart(Generic[_Whole]):
@@ -20,6 +21,13 @@ class LazyPart(Generic[_Whole]):
         self._load = load
         self._encoded = encoded
         self._whole: _Whole | None = None
+
+    @property
+    def is_nothing(self) -> bool:
+        """Whether nobody has written to it yet; asked of a part that stays encoded, it imports nothing."""
+        if self._whole is None:
+            return self._encoded in (b"", _NOTHING)
+        return self._whole == type(self._whole)()
 
     def get(self) -> _Whole:
         if self._whole is None:
@@ -35,8 +43,8 @@ class LazyPart(Generic[_Whole]):
 
     def encode(self) -> msgspec.Raw:
         if self._whole is None:
-            return msgspec.Raw(self._encoded or _encode(None))
-        return msgspec.Raw(_encode(None if self._whole == type(self._whole)() else self._whole))
+            return msgspec.Raw(self._encoded or _NOTHING)
+        return msgspec.Raw(_NOTHING if self.is_nothing else _encode(self._whole))
 
 
 def _decode(encoded: bytes, kind: type[_View]) -> _View:

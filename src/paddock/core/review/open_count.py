@@ -6,6 +6,8 @@ from paddock.core.tasks.task import Task
 
 def count_open(board: Board, task: Task) -> tuple[int, int]:
     """Its open findings, and how many of these block it."""
+    if board.review_part.is_nothing:
+        return 0, 0
     found = [one for one in board.reviews.findings_of(task.id) if one.is_open]
     return len(found), sum(one.blocks for one in found)
 

@@ -126,6 +126,8 @@ class TaskRows:
 
     def _reviewed(self, board: Board) -> Collection[TaskId]:
         """The tasks of whose reviews there may be something new."""
+        if board.review_part.is_nothing:
+            return ()
         before, self._reviews = self._reviews, board.reviews
         return () if before is board.reviews else board.reviews.tasks.keys()
 
