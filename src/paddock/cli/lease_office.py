@@ -8,7 +8,7 @@ from typing import Protocol
 import msgspec
 
 from paddock.cli.desk import AtDesk
-from paddock.core.errors import PaddockError
+from paddock.core.errors import read_complaint
 from paddock.core.intent.leases import LeaseClaim, LeaseRequest, NotYours, release_lease, renew_lease
 from paddock.core.leases.lease import Holder
 from paddock.fleet.leases import holder_of, take_lease
@@ -64,19 +64,19 @@ class DeskLeases:
             "lease", "acquire", name, *ttl, *wait, "--command", str(os.getpid()), "--json"
         )
         if code:
-            raise _complained(complaint)
+            raise read_complaint(complaint)
         return msgspec.json.decode(said, type=HeldLease)
 
     def renew(self, held: HeldLease) -> None:
         claim = (held.name, "--generation", str(held.generation))
         code, _, complaint = self.desk.ask("lease", "renew", *claim, "--ttl", _milliseconds(held.ttl))
         if code:
-            raise _complained(complaint) if self._is_held(held) else NotYours(f"`{held.name}` is no longer yours")
+            raise read_complaint(complaint) if self._is_held(held) else NotYours(f"`{held.name}` is no longer yours")
 
     def release(self, held: HeldLease) -> None:
         code, _, complaint = self.desk.ask("lease", "release", held.name, "--generation", str(held.generation))
         if code:
-            raise _complained(complaint)
+            raise read_complaint(complaint)
 
     def _is_held(self, held: HeldLease) -> bool:
         code, said, _ = self.desk.ask("lease", "list", "--json")
@@ -88,9 +88,3 @@ class DeskLeases:
 
 def _milliseconds(seconds: float) -> str:
     return f"{round(seconds * 1000)}ms"
-
-
-def _complained(words: str) -> PaddockError:
-    """What a command wrote on standard error, as it was raised."""
-    problem, _, hint = words.strip().removeprefix("error: ").partition("\n\nhint: ")
-    return PaddockError(problem or "the desk did not say why it refused", hint or None)

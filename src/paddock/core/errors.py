@@ -22,6 +22,12 @@ def words_of(error: Exception) -> str:
     return f"{error.message} ({error.hint})" if error.hint else error.message
 
 
+def read_complaint(text: str) -> PaddockError:
+    """What a command wrote on standard error, as it was raised."""
+    problem, _, hint = text.strip().removeprefix("error: ").partition("\n\nhint: ")
+    return PaddockError(problem or "it did not say why it refused", hint or None)
+
+
 class Misuse(PaddockError):
     """The call itself is wrong: a bad flag, a malformed file, an unknown id."""
 

@@ -9,7 +9,7 @@ import click
 
 from paddock.cli.desk import AtDesk, find_desk
 from paddock.cli.workspace import open_workspace, workspace_at
-from paddock.core.errors import Misuse, PaddockError
+from paddock.core.errors import Misuse, PaddockError, read_complaint
 from paddock.fleet.desk.wire import MOST_STDIN_BYTES
 
 if TYPE_CHECKING:
@@ -75,8 +75,7 @@ def _at_desk(place: Path) -> "Call":
     def call(name: str, arguments: bytes) -> bytes:
         code, said, complaint = desk.ask("mcp", "call", name, "-", stdin=arguments)
         if code:
-            problem, _, hint = complaint.strip().removeprefix("error: ").partition("\n\nhint: ")
-            raise PaddockError(problem or "the desk did not say why it refused", hint or None)
+            raise read_complaint(complaint)
         return said.strip().encode()
 
     return call
