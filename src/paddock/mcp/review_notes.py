@@ -12,7 +12,7 @@ import msgspec
 from paddock.core.errors import PaddockError
 from paddock.core.intent.finding_reports import check_claim
 from paddock.core.review.events import Claim
-from paddock.fleet.attempts.turn import ANSWER_VARIABLE, NOTES_SUFFIX
+from paddock.fleet.attempts.answer_files import ANSWER_VARIABLE, notes_beside
 
 MOST_NOTE_BYTES = 1024 * 1024
 
@@ -20,7 +20,7 @@ MOST_NOTE_BYTES = 1024 * 1024
 def notes_file(environment: Mapping[str, str]) -> Path | None:
     """None outside of an attempt that only reads."""
     answer = environment.get(ANSWER_VARIABLE, "")
-    return Path(f"{answer}{NOTES_SUFFIX}") if answer else None
+    return notes_beside(Path(answer)) if answer else None
 
 
 def note_finding(file: Path, claim: Claim) -> int:

@@ -22,7 +22,8 @@ from paddock.core.tasks.task import Attempt, Task
 from paddock.core.tasks.vocabulary import EndedBy, Role
 from paddock.core.trace import TEXT_LIMIT, Text, TraceEntry
 from paddock.engines.protocol import Engine
-from paddock.fleet.attempts.turn import NOTES_SUFFIX, answer_file, open_turn, read_again
+from paddock.fleet.attempts.answer_files import answer_file, notes_files
+from paddock.fleet.attempts.turn import open_turn, read_again
 from paddock.fleet.plan_context import plan_limits
 from paddock.fleet.site import Site
 from paddock.sessions.regular import open_regular
@@ -109,8 +110,7 @@ def _written(site: Site, attempt: Attempt) -> str:
 
 def _noted(site: Site, attempt: Attempt) -> str:
     """The findings that a reviewer reported as it went, in all its turns."""
-    folder = answer_file(site, attempt).parent
-    return "\n".join(_beginning(folder / f"turn-{turn}{NOTES_SUFFIX}") for turn in range(1, attempt.turn + 1))
+    return "\n".join(map(_beginning, notes_files(site, attempt)))
 
 
 def _beginning(path: Path) -> str:

@@ -24,8 +24,8 @@ from paddock.engines.reading_prompt import (
     report_prompt,
     review_prompt,
 )
+from paddock.fleet.attempts.answer_files import answer_file
 from paddock.fleet.attempts.prompts import TurnContext, TurnPlan, preview_work, read_brief
-from paddock.fleet.attempts.turn import answer_file
 from paddock.fleet.plan_context import describe_fleet
 from paddock.fleet.results import tell_inputs
 from paddock.fleet.review.claims import read_claim

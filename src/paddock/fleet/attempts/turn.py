@@ -2,12 +2,10 @@
 
 import asyncio
 import os
-import sys
 import uuid
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field, replace
 from functools import partial
-from importlib.util import find_spec
 from pathlib import Path
 
 from paddock.core.errors import PaddockError
@@ -24,9 +22,11 @@ from paddock.core.tasks.task import Attempt, Task
 from paddock.core.tasks.vocabulary import EndedBy
 from paddock.core.trace import TokenUsage
 from paddock.engines.lost_session import find_lost_session
-from paddock.engines.protocol import Engine, Launch, ToolServer, TurnRequest
+from paddock.engines.protocol import Engine, Launch, TurnRequest
+from paddock.fleet.attempts.answer_files import ANSWER_VARIABLE, answer_file
 from paddock.fleet.attempts.deadlines import SteadyTurn, TurnClock
 from paddock.fleet.attempts.prompts import TurnPlan
+from paddock.fleet.attempts.tools import tool_server
 from paddock.fleet.attempts.transcript import Heard, TurnReader, nobody
 from paddock.fleet.checkpoints import checkpoint
 from paddock.fleet.clock import wait_for
@@ -50,10 +50,6 @@ from paddock.sessions.protocol import (
 )
 
 LAST_BYTES = 16_384
-ANSWER_VARIABLE = "PADDOCK_ANSWER"
-NOTES_SUFFIX = ".findings"
-"""Of the file beside an answer in which a reviewer notes findings as it goes."""
-_FOR_TOOLS = (DESK_VARIABLE, TOKEN_VARIABLE, ANSWER_VARIABLE, "PADDOCK_TASK", "PADDOCK_WORKTREE")
 _NAMESPACE = uuid.UUID("6f2b7d3e-5c0a-4a51-9f0e-7a64646f636b")
 
 Afford = Callable[[TurnSummary], Awaitable[str]]
@@ -145,26 +141,6 @@ def _attempt_environment(site: Site, attempt: Attempt, worktree: Worktree) -> di
         home.mkdir(parents=True, exist_ok=True)
         values["HOME"] = str(home)
     return values
-
-
-def answer_file(site: Site, attempt: Attempt) -> Path:
-    """Where an attempt that only reads writes the answer of its open turn, in a folder that its fence lets it write."""
-    return site.attempt_folder(attempt.id) / "answers" / f"turn-{attempt.turn}"
-
-
-def tool_server(site: Site, engine: Engine, environment: Mapping[str, str]) -> ToolServer | None:
-    """`paddock mcp` with what it needs to know whose it is. Raises PaddockError where it is not installed."""
-    if not site.config.mcp.agents or not engine.capabilities.mcp:
-        return None
-    if find_spec("mcp") is None:
-        raise PaddockError(
-            "`[mcp] agents = true` needs the MCP server, which is not installed",
-            "install it with `pip install 'paddock[mcp]'`",
-        )
-    return ToolServer(
-        (sys.executable, "-P", "-m", "paddock", "mcp"),
-        {name: environment[name] for name in _FOR_TOOLS if name in environment},
-    )
 
 
 def open_turn(attempt: Attempt) -> Turn:
