@@ -157,9 +157,8 @@ class Planning:
     def send_comments(self, task: str, message: str = "", *, reject: bool = False) -> None:
         """As one message to the task's agent; with `reject`, the change is rejected with them."""
         from paddock.core.intent.drafted_comments import send_comments
-        from paddock.fleet.line_comments import read_drafted
+        from paddock.fleet.line_comments import drafted_on
 
         workspace, name = self._access.open("comment"), parse_task(task)
-        with closing(workspace.read()) as store:
-            drafted = read_drafted(store, store.board().task(name))
+        drafted = drafted_on(workspace, name)
         workspace.record(lambda board: send_comments(board, name, drafted, message=message, rejects=reject))

@@ -12,6 +12,7 @@ from paddock.cli.commands.diff import read_patch
 from paddock.cli.commands.land import queued_lines
 from paddock.cli.pages.sheet import sheet_lines
 from paddock.cli.terminal.complaint import complain
+from paddock.cli.terminal.editor import write_words
 from paddock.cli.terminal.keys import ask_key
 from paddock.cli.terminal.pager import DiffColours, page
 from paddock.cli.terminal.text import cut, paint, plural
@@ -151,7 +152,7 @@ class ReviewSession:
         said = click.prompt(
             f"reject {name}{along}; what to tell its agent (empty: your editor opens)", default="", show_default=False
         )
-        message = said.strip() or _written(f"# Why {name} is rejected; lines that begin with # are left out.\n")
+        message = said.strip() or write_words(f"# Why {name} is rejected.\n")
         if not message and not sheet.comments:
             click.echo("not rejected: there is nothing to tell")
             return False
@@ -196,11 +197,6 @@ def _prompt(sheet: Sheet, place: str) -> str:
 
 def _confirmed(question: str) -> bool:
     return ask_key(f"{question} [y/N] ") == "y"
-
-
-def _written(about: str) -> str:
-    told = click.edit(f"\n{about}") or ""
-    return "\n".join(line for line in told.split("\n") if not line.startswith("#")).strip()
 
 
 def _run_editor(folder: str, files: tuple[str, ...]) -> None:

@@ -1,16 +1,18 @@
 """Comments on lines of a change: what the line says in which version, and those that wait in the log."""
 
 from collections.abc import Sequence
+from contextlib import closing
 from typing import Literal
 
 from paddock.core.errors import Misuse, PaddockError
 from paddock.core.events import CommentDrafted
-from paddock.core.ids import harmless, printable, recordable, some_names
+from paddock.core.ids import TaskId, harmless, printable, recordable, some_names
 from paddock.core.intent.comments import LineComment
 from paddock.core.intent.drafted_comments import DraftedComment, version_to_comment
 from paddock.core.tasks.task import Task
 from paddock.core.wording import did_you_mean
 from paddock.fleet.site import Site
+from paddock.fleet.workspace import Workspace
 from paddock.store.protocol import Store
 
 LOOKED_AT_BYTES = 8000
@@ -20,6 +22,11 @@ LOOKED_AT_BYTES = 8000
 def read_drafted(store: Store, task: Task) -> tuple[DraftedComment, ...]:
     """Those that nobody has sent yet, in the order in which they were written."""
     return tuple(_drafted(store, seq) for seq in task.comments)
+
+
+def drafted_on(workspace: Workspace, name: TaskId) -> tuple[DraftedComment, ...]:
+    with closing(workspace.read()) as store:
+        return read_drafted(store, store.board().task(name))
 
 
 def _drafted(store: Store, seq: int) -> DraftedComment:

@@ -2,12 +2,12 @@
 
 import sys
 from collections.abc import Sequence
-from contextlib import closing
 
 import click
 
 from paddock.cli.commands.land import names_head
 from paddock.cli.options import prints_json
+from paddock.cli.terminal.editor import write_words
 from paddock.cli.terminal.text import cut, plural, print_document
 from paddock.cli.workspace import open_workspace
 from paddock.core.errors import Misuse
@@ -15,7 +15,7 @@ from paddock.core.events import MessageSent, TaskRejected
 from paddock.core.ids import TaskId, harmless, parse_task
 from paddock.core.intent.comments import LineComment
 from paddock.core.intent.drafted_comments import DraftedComment, draft_comment, drop_comments, send_comments
-from paddock.fleet.line_comments import comment_at, parse_place, read_drafted
+from paddock.fleet.line_comments import comment_at, drafted_on, parse_place
 from paddock.fleet.workspace import Workspace
 from paddock.views.tasks.comments import view_comments
 
@@ -91,21 +91,14 @@ def _draft(workspace: Workspace, name: TaskId, place: str, text: str | None, *, 
 def _written(comment: LineComment) -> str:
     if not sys.stdin.isatty():
         raise Misuse("no comment was given", f'say it: `paddock comment … {comment.path}:{comment.line} "…"`')
-    about = f"# {comment.path}:{comment.line}\n# > {comment.quote}\n"
-    told = click.edit(f"\n{about}# Lines that begin with # are left out.\n")
-    words = "\n".join(line for line in (told or "").split("\n") if not line.startswith("#")).strip()
+    words = write_words(f"# {comment.path}:{comment.line}\n# > {comment.quote}\n")
     if not words:
         raise Misuse("the comment is empty: nothing was noted", None)
     return words
 
 
-def _drafted(workspace: Workspace, name: TaskId) -> tuple[DraftedComment, ...]:
-    with closing(workspace.read()) as store:
-        return read_drafted(store, store.board().task(name))
-
-
 def _send(workspace: Workspace, name: TaskId, message: str, head: str | None, *, reject: bool, as_json: bool) -> None:
-    drafted = _drafted(workspace, name)
+    drafted = drafted_on(workspace, name)
     records = workspace.record(
         lambda board: send_comments(board, name, drafted, message=message, rejects=reject, seen=head)
     )
@@ -122,7 +115,7 @@ def _send(workspace: Workspace, name: TaskId, message: str, head: str | None, *,
 
 def _list(workspace: Workspace, name: TaskId, *, as_json: bool) -> None:
     task = workspace.board().task(name)
-    drafted = _drafted(workspace, name)
+    drafted = drafted_on(workspace, name)
     if as_json:
         print_document(task=name, head=task.head, comments=view_comments(drafted, task.head))
         return
