@@ -27,7 +27,7 @@ from paddock.api.planning import Planning
 from paddock.api.results import LoggedEvent, Queued, tell_event
 from paddock.api.waiting import Until, follow_log, wait_for
 from paddock.core.board import Board
-from paddock.core.errors import Misuse, PaddockError
+from paddock.core.errors import Misuse, PaddockError, read_complaint
 from paddock.core.events import Record
 from paddock.core.ids import TaskId, parse_task
 from paddock.core.intent.acceptance import make_acceptance
@@ -300,8 +300,7 @@ class Fleet(Planning):
             raise PaddockError(f"the fleet is not idle after {timeout:g}s", "`paddock status` shows why") from None
         said = done.stderr.decode("utf-8", "replace")
         if done.returncode and said.startswith("error: "):
-            problem, _, hint = said.removeprefix("error: ").strip().partition("\n\nhint: ")
-            raise PaddockError(problem, hint or None)
+            raise read_complaint(said)
         return done.returncode == 0
 
     def up(self, *, max_agents: int | None = None) -> None:

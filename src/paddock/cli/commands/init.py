@@ -88,10 +88,7 @@ def init_command(ctx: click.Context, yes: bool, new_log: bool, tries: bool | Non
     if not made_file and not made_log and not (wrote and wrote.written):
         click.echo(f"already set up in {printable(str(workspace.top))}: nothing changed")
     if made_file:
-        place = FILE_NAME if workspace.repo.top == workspace.top else printable(str(path))
-        ci = config.land.ci or "none found; set [land] ci"
-        untried = ", not tried yet" if config.land.ci and not tries else ""
-        click.echo(f"wrote {place} (main: {config.main}, CI: {ci}{untried}; {_budget(config.limits.attempt_usd)})")
+        _tell_file(workspace, tries=tries)
     if guess.missing and not config.land.ci:
         click.echo(f"no CI command was written: {guess.missing}")
     if taken is not None:
@@ -108,6 +105,14 @@ def init_command(ctx: click.Context, yes: bool, new_log: bool, tries: bool | Non
         _tell_trial(try_once(workspace, INIT_SECONDS))
     if made_file or made_log:
         click.echo('\nnext: paddock add "what to do", then paddock run')
+
+
+def _tell_file(workspace: Workspace, *, tries: bool) -> None:
+    config = workspace.config
+    place = FILE_NAME if workspace.repo.top == workspace.top else printable(str(workspace.top / FILE_NAME))
+    ci = config.land.ci or "none found; set [land] ci"
+    untried = ", not tried yet" if config.land.ci and not tries else ""
+    click.echo(f"wrote {place} (main: {config.main}, CI: {ci}{untried}; {_budget(config.limits.attempt_usd)})")
 
 
 def _tell_agents(wrote: WrittenAgents) -> None:
