@@ -19,10 +19,10 @@ from paddock.config.workflows import (
 from paddock.core.errors import Misuse
 from paddock.core.events import ConvoyAdded, Record, TaskAdded
 from paddock.core.ids import harmless, printable
-from paddock.core.intent.tasks import Batch, TaskSpec, add_tasks
+from paddock.core.intent.tasks import add_tasks
 from paddock.core.wording import derive_title
 from paddock.core.workflow import Variable, Workflow, WorkflowStep
-from paddock.fleet.workflows import RunOrder, name_convoy, prepare_run, run_workflow
+from paddock.fleet.workflows import RunOrder, find_problem, name_convoy, prepare_run, run_workflow
 from paddock.fleet.workspace import Workspace
 from paddock.views.workflows import look_at, view_planned, view_workflow
 
@@ -74,7 +74,7 @@ def check_command(ctx: click.Context, name: str | None, as_json: bool) -> int:
     """Check workflow NAME, a file, or all workflows. Names of agents and engines are checked too."""
     workspace = open_workspace(ctx)
     files = [_find(workspace, name)] if name is not None else list_workflows(workspace.top)
-    problems = {file.shown: problem for file in files if (problem := _problem(workspace, file))}
+    problems = {file.shown: problem for file in files if (problem := find_problem(workspace, file))}
     if as_json:
         print_document(checked=[file.shown for file in files], problems=problems)
         return 1 if problems else 0
@@ -126,17 +126,6 @@ def _find(workspace: Workspace, name: str) -> WorkflowFile:
     if "/" in name or name.endswith((".yaml", ".yml")):
         return read_workflow_file(Path(name))
     return find_workflow(workspace.top, name)
-
-
-def _problem(workspace: Workspace, file: WorkflowFile) -> str:
-    """What is wrong with a workflow, as far as can be told without values for its variables."""
-    try:
-        workflow = parse_workflow(file)
-        specs = tuple(TaskSpec("check", agent=one.agent, engine=one.engine, where=one.where) for one in workflow.steps)
-        add_tasks(workspace.board(), Batch(specs), workspace.known)
-    except Misuse as refusal:
-        return f"{refusal.message}{f' ({refusal.hint})' if refusal.hint else ''}"
-    return ""
 
 
 def _lines(workflow: Workflow, *, hides: bool) -> Iterator[str]:
