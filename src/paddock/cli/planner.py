@@ -10,7 +10,6 @@ from contextlib import closing, suppress
 import click
 
 from paddock.cli.terminal.text import cut
-from paddock.config.load import FILE_NAME
 from paddock.core.board import Board
 from paddock.core.durations import rough_duration
 from paddock.core.errors import PaddockError
@@ -19,14 +18,11 @@ from paddock.core.intent.tasks import cancel_tasks
 from paddock.core.lead import Succeeded
 from paddock.core.tasks.task import Phase, Task
 from paddock.fleet.daemon import Daemon, Orders
-from paddock.fleet.desk.office import DeskOffice
 from paddock.fleet.dispatch.refusals import read_waiting
-from paddock.fleet.fence_note import write_note
-from paddock.fleet.fences import describe_fences, require_fences
 from paddock.fleet.glance import read_glance
 from paddock.fleet.ledger import AlreadyRunning, take_lead
+from paddock.fleet.service.foreground import make_daemon, ready_site
 from paddock.fleet.service.presence import Presence, look_for_daemon
-from paddock.fleet.service.settings import SettingsFile
 from paddock.fleet.workspace import Workspace
 from paddock.sessions.host import this_process
 
@@ -140,11 +136,8 @@ def _run_fleet(workspace: Workspace, name: TaskId, line: ProgressLine) -> bool:
 
 async def _run(workspace: Workspace, name: TaskId, line: ProgressLine) -> str:
     """The name of the signal that ended it, if one did."""
-    store, site = workspace.write(), workspace.site
-    site.require_root()
-    require_fences(site.config)
-    write_note(site.state_dir, describe_fences(site.config))
-    ledger = take_lead(store, this_process("daemon"), site.seat)
+    store = workspace.write()
+    ledger = take_lead(store, this_process("daemon"), ready_site(workspace).seat)
     ended_by: list[str] = []
     daemon: Daemon
 
@@ -166,9 +159,7 @@ async def _run(workspace: Workspace, name: TaskId, line: ProgressLine) -> str:
     for signum in (signal.SIGTERM, signal.SIGHUP):
         loop.add_signal_handler(signum, end, signum)
     try:
-        settings = SettingsFile(workspace.top / FILE_NAME, lambda: workspace.load().config)
-        orders = Orders(until_idle=True, only=frozenset({name}))
-        daemon = Daemon(site, ledger, orders, settings=settings, desks=DeskOffice(site))
+        daemon = make_daemon(workspace, ledger, Orders(until_idle=True, only=frozenset({name})))
         watch = loop.create_task(_watch(daemon, workspace, name, line.show))
         try:
             await daemon.run()

@@ -16,20 +16,16 @@ from paddock.cli.selection import parse_tasks
 from paddock.cli.terminal.screen import is_screen
 from paddock.cli.terminal.text import cut, paint
 from paddock.cli.workspace import open_workspace
-from paddock.config.load import FILE_NAME
 from paddock.core.board import Board
 from paddock.core.errors import PaddockError, words_of
 from paddock.core.ids import TaskId, task_number
 from paddock.core.lead import BY_HAND, Succeeded
 from paddock.core.tasks.task import Phase
 from paddock.fleet.daemon import Daemon, Orders
-from paddock.fleet.desk.office import DeskOffice
 from paddock.fleet.dispatch.refusals import read_waiting
-from paddock.fleet.fence_note import write_note
-from paddock.fleet.fences import describe_fences, require_fences
 from paddock.fleet.ledger import AlreadyRunning, Ledger, take_lead
 from paddock.fleet.seat import Seat
-from paddock.fleet.service.settings import SettingsFile
+from paddock.fleet.service.foreground import make_daemon, ready_site
 from paddock.fleet.site import Site
 from paddock.fleet.workspace import Workspace
 from paddock.sessions.host import Host, this_process
@@ -71,10 +67,7 @@ def run_command(
 
 async def run_fleet(workspace: Workspace, orders: Orders, *, wait: bool, live: bool) -> int:
     store = workspace.write()
-    site = workspace.site
-    site.require_root()
-    require_fences(site.config)
-    write_note(site.state_dir, describe_fences(site.config))
+    site = ready_site(workspace)
     folder = os.open(workspace.repo.common_dir, os.O_RDONLY | os.O_DIRECTORY)
     ledger = await lead(store, site.seat, wait=wait)
     # Before there is a `daemon`: whoever sees the lease may ask its holder to end. The loop calls these only later.
@@ -88,8 +81,7 @@ async def run_fleet(workspace: Workspace, orders: Orders, *, wait: bool, live: b
         loop.add_signal_handler(signum, end, signum.name)
     loop.add_signal_handler(signal.SIGUSR1, lambda: loop.create_task(daemon.end_agents()))
     try:
-        settings = SettingsFile(workspace.top / FILE_NAME, lambda: workspace.load().config)
-        daemon = Daemon(site, ledger, orders, settings=settings, desks=DeskOffice(site))
+        daemon = make_daemon(workspace, ledger, orders)
         if live:
             await _run_live(daemon, workspace)
         else:
