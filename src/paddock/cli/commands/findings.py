@@ -7,6 +7,7 @@ import click
 
 from paddock import __version__
 from paddock.cli.options import prints_json
+from paddock.cli.pages.review import COLOURS
 from paddock.cli.terminal.text import cut, paint, print_document, width
 from paddock.cli.workspace import open_workspace
 from paddock.core.errors import Misuse
@@ -19,7 +20,6 @@ from paddock.fleet.review.findings import file_as_tasks, find_findings
 from paddock.fleet.workspace import Workspace
 from paddock.views.findings import FindingView, view_finding
 
-COLOURS = {"error": "red", "warning": "yellow", "note": "bright_black"}
 Row = tuple[Finding, Claim]
 
 

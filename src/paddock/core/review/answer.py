@@ -28,7 +28,6 @@ _SEVERITIES = {
     **dict.fromkeys(("medium", "moderate", "minor"), Severity.WARNING),
     **dict.fromkeys(("low", "info", "nit", "style", "suggestion", "none"), Severity.NOTE),
 }
-_RANKS = {one: rank for rank, one in enumerate(Severity)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,7 +99,7 @@ def _noted(line: str) -> Claim | Unusable:
 
 def rank_claims(claims: Sequence[Claim]) -> list[Claim]:
     """The gravest first; otherwise in their order."""
-    return sorted(claims, key=lambda claim: _RANKS[claim.severity])
+    return sorted(claims, key=lambda claim: claim.severity.rank)
 
 
 def _claim(entry: Any, number: int) -> Claim | Unusable:

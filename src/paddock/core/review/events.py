@@ -19,6 +19,11 @@ class Severity(StrEnum):
     WARNING = "warning"
     NOTE = "note"
 
+    @property
+    def rank(self) -> int:
+        """0 for the gravest."""
+        return list(Severity).index(self)
+
 
 class Settlement(StrEnum):
     """How a finding ends: `REFUTED` with a reviewer's consent, `WAIVED` by a person, `OUTVOTED` by other reviewers."""

@@ -21,12 +21,10 @@ from paddock.core.review.model import Finding, Status
 from paddock.core.review.sameness import find_same
 from paddock.core.tasks.task import Attempt, Task
 
-_GRAVITY = {Severity.ERROR: 2, Severity.WARNING: 1, Severity.NOTE: 0}
-
 
 def is_blocking(severity: Severity, least: str) -> bool:
     """`least` is the least severity with which a finding blocks."""
-    return _GRAVITY[severity] >= _GRAVITY[Severity(least)]
+    return severity.rank <= Severity(least).rank
 
 
 def to_be_ruled_on(board: Board, task: TaskId, by: str = "") -> list[Finding]:
