@@ -42,14 +42,14 @@ def cli(fresh: Cli) -> Cli:
 
 def test_they_are_listed_shown_in_full_and_told_as_json(cli: Cli) -> None:
     listed = (
-        "f1    t1    error   src/x.py:41 it leaks  ann · blocks\n"
-        "f2    t1    warning docs/api.md says the�[8m opposite  check:lint\n"
+        "f1    t1    error   src/x.py:41  it leaks  ann · blocks\n"
+        "f2    t1    warning docs/api.md  says the�[8m opposite  check:lint\n"
     )
     for words in (("findings",), ("findings", "t1"), ("findings", "list", "T1")):
         assert cli.good(*words).out == listed
     assert cli.good("findings", "t2").out == "no open findings\n"
     assert cli.shown("findings", "F1").splitlines()[:-1] == [
-        "f1    t1    error   src/x.py:41 it leaks  ann · blocks",
+        "f1    t1    error   src/x.py:41  it leaks  ann · blocks",
         "  claim      it leaks",
         "  evidence   pytest -k leak",
         "             fails",
@@ -104,12 +104,12 @@ def test_what_is_waived_holds_nothing_up_and_what_is_confirmed_counts(cli: Cli) 
     assert cli.good("findings", "waive", "f1", "-m", "known\nfor long").out == (
         "waived f1\nnothing blocks t1 any more: `paddock land t1` lands it as it is\n"
     )
-    assert cli.good("findings").out == "f2    t1    warning docs/api.md says the�[8m opposite  check:lint\n"
+    assert cli.good("findings").out == "f2    t1    warning docs/api.md  says the�[8m opposite  check:lint\n"
     assert "  settled    waived by ana@HOST : known for long\n" in cli.shown("findings", "f1")
     assert "  confirmed  person\n" in cli.shown("findings", "f2")
     assert cli.good("findings", "waive", "f2", "--json").json()["ids"] == ["f2"]
     assert "  settled    waived by ana@HOST \n" in cli.shown("findings", "f2")
-    assert cli.good("findings", "--all").out.startswith("f1    t1    error   src/x.py:41 it leaks  ann · waived\nf2 ")
+    assert cli.good("findings", "--all").out.startswith("f1    t1    error   src/x.py:41  it leaks  ann · waived\nf2 ")
     assert cli.good("findings").out == "no open findings\n"
     told = cli.shown("log", "--task", "t1")
     assert "f1 was waived by ana@HOST : known for long" in told
@@ -118,7 +118,8 @@ def test_what_is_waived_holds_nothing_up_and_what_is_confirmed_counts(cli: Cli) 
 
 
 def test_a_finding_becomes_the_task_of_who_owns_its_path(cli: Cli) -> None:
-    assert cli.good("findings", "file", "f2", "F2", "f1").out == "added t3, t4\n"
+    said = cli.good("findings", "file", "f2", "F2", "f1").out.splitlines()
+    assert said == ["added t3  Fix f2: says the�[8m opposite  for docs", "added t4  Fix f1: it leaks"]
     [page] = [task for task in cli.good("status", "--json").json()["tasks"] if task["id"] == "t3"]
     assert (page["agent"], page["title"]) == ("docs", "Fix f2: says the�[8m opposite")
     brief = cli.good("show", "t4", "--json").json()["brief"]
@@ -158,7 +159,7 @@ def test_a_wrong_word_is_told_and_changes_nothing(
 @pytest.mark.parametrize(
     ("verb", "error"),
     [
-        ("waive", "`f1` cannot be waived: it is waived"),
+        ("waive", "`f1` is waived already"),
         ("confirm", "`f1` is confirmed already"),
         ("file", "`f1` is the task `t3` already"),
     ],
