@@ -338,3 +338,17 @@ def test_a_gate_that_nothing_or_everything_would_meet_is_refused(
 
 def test_a_gate_may_stop_a_change_of_any_size(tmp_path: Path) -> None:
     assert load(tmp_path, "[[land.gate]]\nfiles = 0\n").config.land.gate[0].files == 0
+
+
+@pytest.mark.parametrize(
+    ("names", "problem"),
+    [
+        (("ruff", "ruff"), "two checks are named `ruff`"),
+        (("accept",), "a check cannot be named `accept`: that is what a task's acceptance is called"),
+    ],
+)
+def test_checks_of_changes_are_told_apart_by_their_names(tmp_path: Path, names: tuple[str, ...], problem: str) -> None:
+    text = "".join(f'[[review.checks]]\nname = "{name}"\nrun = "true"\n' for name in names)
+    (tmp_path / "paddock.toml").write_text(text)
+    with pytest.raises(Misuse, match=problem):
+        load_config(tmp_path, {})

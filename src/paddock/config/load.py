@@ -13,6 +13,7 @@ from paddock.config.agents import BadAgentFile, scan_agent_files
 from paddock.config.convert import convert
 from paddock.config.fields import OWN_KEYS, Field, fields_of, known_keys
 from paddock.config.gates import check_gates
+from paddock.config.review_checks import check_review_checks
 from paddock.config.schema import Config
 from paddock.core.errors import Misuse
 from paddock.core.ids import printable
@@ -66,6 +67,7 @@ def load_config(
         _set(tree, tuple(key.split(".")), text, "--set", sources)
     config = convert(tree, sources, FILE_NAME)
     check_gates(config, sources.get("land.gate", FILE_NAME))
+    check_review_checks(config, sources.get("review.checks", FILE_NAME))
     return Loaded(config, tuple(_settings(config, sources)), path, tuple(warnings))
 
 

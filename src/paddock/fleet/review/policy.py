@@ -72,8 +72,14 @@ def choose_reviewers(site: Configured, task: Task) -> list[Reviewer]:
 
 
 def find_reviewer(site: Configured, name: str) -> Reviewer:
-    """Raises PaddockError if nothing says which engine it uses."""
-    agent = site.config.agents.get(name) or Agent(role="reviewer")
+    """Raises PaddockError if there is no such agent, or nothing says which engine it uses."""
+    agent = site.config.agents.get(name)
+    if agent is None:
+        if name != BUILT_IN:
+            raise PaddockError(
+                f"`[review] reviewers` names `{name}`, which is not an agent", "`paddock agents` lists them"
+            )
+        agent = Agent(role="reviewer")
     engine = agent.engine or site.config.engine
     if not engine:
         raise PaddockError(
