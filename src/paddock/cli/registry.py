@@ -83,7 +83,7 @@ GROUPS: dict[str, tuple[str, ...]] = {
         "sync",
     ),
     "Spending": ("costs", "budget", "limits", "fanout"),
-    "For agents": ("ask", "noop", "mcp"),
+    "For agents and assistants": ("ask", "noop", "mcp"),
     "Share and clean up": ("lease", "with-lease", "gc", "janitor"),
 }
 # What people used to other tools type.

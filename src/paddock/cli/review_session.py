@@ -35,7 +35,7 @@ HELP = """\
   r  reject, with a comment for its agent; comments on lines that wait go along
   e  edit it in a worktree of its own, then approve what you made of it
   d  show everything again, with the diff
-  c  approve all of its convoy that wait
+  c  approve everything of its convoy that waits
   s  skip it: nothing is decided
   q  quit"""
 MOST_FILES = 50

@@ -117,7 +117,7 @@ def _settings(row: ConfiguredAgent, agent: Agent) -> list[tuple[str, str]]:
 @prints_json
 @click.pass_context
 def new_command(ctx: click.Context, name: str, as_json: bool) -> None:
-    """Write a commented file for agent NAME into .paddock/agents, for you to edit."""
+    """Write .paddock/agents/NAME.md, with every key as a comment, for you to edit."""
     workspace = open_workspace(ctx)
     check_name("agent", name)
     path = workspace.top / OURS / f"{name}.md"
@@ -134,7 +134,10 @@ def new_command(ctx: click.Context, name: str, as_json: bool) -> None:
 @prints_json
 @click.pass_context
 def check_command(ctx: click.Context, as_json: bool) -> None:
-    """Check every agent: files, briefs, paths, engines, and who would get the same work. Exits 1 on a problem."""
+    """Check every agent for mistakes. Exits 1 on a problem.
+
+    Looks at files, briefs, paths and engines, and for agents that would get the same work.
+    """
     from paddock.fleet.service.agent_check import check_agents
 
     remarks = check_agents(open_workspace(ctx))

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from paddock.mcp.server import Call
 
 
-@click.group("mcp", invoke_without_command=True)
+@click.group("mcp", invoke_without_command=True, subcommand_metavar="")
 @click.option("--http", "address", metavar="HOST:PORT", help="Serve streamable HTTP on a loopback address instead.")
 @click.pass_context
 def mcp_command(ctx: click.Context, address: str | None) -> None:

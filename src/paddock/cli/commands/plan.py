@@ -105,7 +105,7 @@ def _begin(workspace: Workspace, request: PlanRequest, *, quiet: bool) -> TaskId
     name = records[0].task
     assert name is not None
     if not quiet:
-        click.echo(f"{name} plans; Ctrl-C leaves or ends it", err=True)
+        click.echo(f"{name} is planning; Ctrl-C ends it", err=True)
     _await(workspace, name)
     return name
 

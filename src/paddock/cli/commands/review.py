@@ -8,7 +8,7 @@ from paddock.cli.commands.diff import read_patch
 from paddock.cli.options import prints_json
 from paddock.cli.pages.sheet import sheet_lines
 from paddock.cli.selection import parse_tasks
-from paddock.cli.terminal.text import cut, print_json
+from paddock.cli.terminal.text import cut, plural, print_json
 from paddock.cli.workspace import open_workspace
 from paddock.core.board import Board
 from paddock.core.errors import PaddockError
@@ -87,7 +87,7 @@ def _print_list(workspace: Workspace, board: Board, names: list[TaskId]) -> None
     for name in names:
         sheet = make_sheet(workspace, board, board.task(name))
         state = "ready" if sheet.ready else "look"
-        size = f"+{sheet.size.insertions:,} −{sheet.size.deletions:,} in {sheet.size.files:,}"
+        size = f"+{sheet.size.insertions:,} −{sheet.size.deletions:,} in {plural(sheet.size.files, 'file')}"
         click.echo(f"{state:<5} {name:<5} {sheet.head[:10]}  {cut(sheet.task.title, 60)}  {size}")
         against = [*sheet.examined.concerns, *(f"undoes {one.words}" for one in sheet.examined.unwanted)]
         for words in (*against, *(f"{one.id} blocks it: {one.claim}" for one in sheet.blocking)):
