@@ -62,7 +62,7 @@ class Attack:
     `never_lands`: what it delivers must wait for a person.
     `person` are commands that a person then runs, before the good tasks are looked at.
     One that `hangs` says so, and a person stops it. `settings` are environment of the daemon. With `page`, the person
-    has the page open: `paddock web` is running.
+    has the page open: `paddock web` is running. `fields` are more of its task: a role, what must pass.
     """
 
     name: str
@@ -73,6 +73,7 @@ class Attack:
     never_lands: bool = False
     person: tuple[tuple[str, ...], ...] = ()
     settings: Mapping[str, str] = field(default_factory=dict)
+    fields: Mapping[str, object] = field(default_factory=dict)
     remote: bool = False
     hangs: bool = False
     page: bool = False

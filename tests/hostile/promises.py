@@ -198,7 +198,7 @@ def _reachable(siege: Siege) -> Iterator[tuple[str, Callable[[], bytes]]]:
     folders = [yard.runs_folder, *(yard.attempt_folder(f"{name}.1").parent for name in siege.attackers)]
     for folder in (*folders, siege.ground.drop):
         for path in folder.rglob("*"):
-            if path.is_file() and path.stat().st_size < MOST_BYTES:
+            if path.is_file() and not path.is_symlink() and path.stat().st_size < MOST_BYTES:
                 yield path.name, path.read_bytes
     for name in siege.attackers:
         head = siege.task(name).head

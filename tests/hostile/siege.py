@@ -140,6 +140,7 @@ def _play(siege: Siege, attacks: Sequence[Attack], among: Sequence[str]) -> None
             "agent": "hostile",
             "engine": attack.engine,
             "attempts": 1,
+            **attack.fields,
         }
         for attack in attacks
     ]

@@ -23,6 +23,7 @@ OBJECTS = (
 CHANGES = (
     *("ci-script-exit", "settings-edited", "attributes-eol", "merged-ours", "reverted", "large-leftover", "bad-part"),
     *("nested-repository", "escapes", "escapes-in-a-diff", "marked-children", "down-in-a-loop", "approves-itself"),
+    *("answer-takes-for-ever", "answer-with-escapes", "accept-through-a-link"),
 )
 WORLD = (
     *("daemonised", "user-repository-removed", "home-written", "reads-ssh-key", "reads-environment", "reads-the-log"),
@@ -41,7 +42,7 @@ GROUPS = [
 def test_there_are_attacks_of_every_kind_and_none_is_played_twice() -> None:
     names = [name for _, group in GROUPS for name in group]
     assert {BY_NAME[name].kind for name in names} == set(Kind)
-    assert len(set(names)) == len(names) == 50
+    assert len(set(names)) == len(names) == 53
 
 
 @pytest.mark.parametrize(("level", "names"), GROUPS, ids=["repository", "objects", "changes", "world"])

@@ -6,6 +6,7 @@ from tests.hostile.arsenal import (
     files,
     held_up,
     main_moves,
+    mediators,
     objects,
     output,
     planted,
@@ -33,5 +34,6 @@ _MODULES = (
     resources,
     secrets,
     held_up,
+    mediators,
 )
 ALL: tuple[Attack, ...] = tuple(attack for module in _MODULES for attack in module.ATTACKS)
