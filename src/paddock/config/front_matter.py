@@ -5,12 +5,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from paddock.config.yaml_extent import check_extent
 from paddock.core.errors import Misuse
 from paddock.core.ids import printable
 
 FORM = "front matter is YAML between two lines of `---`"
 FIRST_LINE = 2
 """Of the front matter, in the file: the first is `---`."""
+MOST_VALUES = 10_000
 _PLAIN_LINE = re.compile(r"(?P<key>[\w-]+):\s*(?P<value>.*?)\s*$")
 _FENCE = re.compile(r"(?m)^---[ \t]*$")
 
@@ -54,6 +56,7 @@ def _read_yaml(front: str, shown: str) -> tuple[dict[str, Any], dict[str, int]]:
         node = loader.get_single_node()
         if node is None:
             return {}, {}
+        check_extent(node, MOST_VALUES, f"{shown}:{FIRST_LINE}")
         if not isinstance(node, yaml.MappingNode):
             line = node.start_mark.line + FIRST_LINE
             raise Misuse(f"{shown}:{line}: the front matter is not a list of `key: value` lines", FORM)

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from paddock.config.acceptance import read_acceptance
+from paddock.config.yaml_extent import check_extent
 from paddock.core.errors import Misuse
 from paddock.core.ids import branch_slug, printable
 from paddock.core.intent.tasks import Batch, TaskSpec
@@ -15,6 +16,7 @@ from paddock.core.wording import check_known, did_you_mean, split_list
 
 SIZE_LIMIT = 16 * 1024 * 1024
 TASK_LIMIT = 10_000
+MOST_VALUES = 1_000_000
 _FORM = "a task file contains a list called `tasks:`; see docs/how-to/convoys.md"
 _SPLIT = "split it into several files"
 
@@ -88,9 +90,11 @@ def _begins_with_tab(text: str, line: int) -> bool:
 def _read_yaml(text: str, name: str) -> Any:
     import yaml
 
-    loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
     try:
-        return yaml.load(text, loader)
+        loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)(text)
+        node = loader.get_single_node()
+        check_extent(node, MOST_VALUES, name)
+        return loader.construct_document(node) if node is not None else None
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
         place = f"{name}:{mark.line + 1}:{mark.column + 1}" if mark else name
