@@ -54,6 +54,10 @@ def filled(cli: Cli) -> Cli:
         ("paddock status --convoy ", ["red"]),
         ("paddock convoy show r", ["red"]),
         ("paddock config show limits.max", ["limits.max_agents", "limits.max_calls", "limits.max_turns"]),
+        ("paddock results ", ["t2", "t1", "t3", "red"]),
+        ("paddock findings ", ["waive", "confirm", "file", "t2", "t1", "t3"]),
+        ("paddock plan --accept ", []),
+        ("paddock workflow run fe", ["feature"]),
         ("paddock show x", []),
     ],
 )

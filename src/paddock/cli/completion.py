@@ -62,6 +62,18 @@ def _tasks(workspace: Workspace) -> Iterable[tuple[str, str]]:
         yield name, f"{task.phase.value}: {cut(task.title, 50)}"
 
 
+def _plans(workspace: Workspace) -> Iterable[tuple[str, str]]:
+    """Tasks whose plan waits for a person."""
+    tasks = workspace.board().tasks
+    return [(name, cut(tasks[name].title, 50)) for name in tasks if tasks[name].plan_waits]
+
+
+def _findings(workspace: Workspace) -> Iterable[tuple[str, str]]:
+    """The open ones, newest first."""
+    found = [one for one in workspace.board().reviews.findings.values() if one.is_open]
+    return [(one.id, f"{one.task}: {cut(one.claim, 50)}") for one in reversed(found)]
+
+
 def _convoys(workspace: Workspace) -> Iterable[tuple[str, str]]:
     return [(name, cut(convoy.title, 50)) for name, convoy in workspace.board().convoys.items()]
 
@@ -100,6 +112,8 @@ def _remotes(workspace: Workspace) -> Iterable[tuple[str, str]]:
     return [(name, "") for name in workspace.repo.git("remote").lines]
 
 
+_DECISIONS = (("waive", "lets a change go on"), ("confirm", "says that it is true"), ("file", "makes a task of it"))
+"""What may follow `paddock findings`, which lists where nothing of this does."""
 _FILES = {"file": "file", "directory": "dir"}
 _OFFERS: dict[tuple[str, ...], Offer] = {
     **{(name,): _tasks for name in ("task", "tasks", "words", "change", "after", "inputs", "only")},
@@ -113,5 +127,10 @@ _OFFERS: dict[tuple[str, ...], Offer] = {
     **{("workflow", command, "name"): _workflows for command in ("show", "check", "run")},
     ("engines", "check", "name"): _engines,
     ("agents", "show", "name"): _agents,
+    ("audit", "agents"): _agents,
+    ("results", "names"): lambda workspace: (*_tasks(workspace), *_convoys(workspace)),
+    ("findings", "list", "names"): lambda workspace: (*_DECISIONS, *_findings(workspace), *_tasks(workspace)),
+    **{("findings", command, "names"): _findings for command in ("waive", "confirm", "file")},
+    **{("plan", option): _plans for option in ("shown", "accepted", "edited", "dropped")},
     ("config", "show", "key"): _settings,
 }

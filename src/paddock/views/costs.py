@@ -85,8 +85,11 @@ def _group(by: str, task: Task | None, record: Record, event: TurnEnded) -> str:
             return event.model or "unknown"
     if task is None:
         return "unknown"
-    engine = next((attempt.engine for attempt in task.attempts if attempt.id == record.attempt), "unknown")
-    return {"task": task.id, "agent": task.agent or engine, "engine": engine, "convoy": task.convoy or "none"}[by]
+    attempt = next((one for one in task.attempts if one.id == record.attempt), None)
+    engine = attempt.engine if attempt is not None else "unknown"
+    reviews = attempt is not None and attempt.role is not task.role
+    agent = (attempt.agent if attempt is not None and reviews else task.agent) or engine
+    return {"task": task.id, "agent": agent, "engine": engine, "convoy": task.convoy or "none"}[by]
 
 
 class CostView(msgspec.Struct, frozen=True):
