@@ -102,7 +102,11 @@ def _ask(*, chat: bool) -> str:
     while True:
         click.echo(f"\n{CHAT_QUESTION if chat else QUESTION}", err=True)
         click.echo("> ", nl=False, err=True)
-        line = sys.stdin.readline()
+        try:
+            line = sys.stdin.readline()
+        except KeyboardInterrupt:
+            click.echo(err=True)
+            return "later"
         said = line.strip()
         if not line or (chat and said.lower() in IN_FULL):
             return WORDS[said.lower()]

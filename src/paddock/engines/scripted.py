@@ -384,6 +384,12 @@ def find_script(prompt: str) -> list[Step] | None:
     return as_script(prompt[start + len(OPEN) : end])
 
 
+def own_words(prompt: str) -> str:
+    """Without the brief of a change that is to be reviewed: what is played there is for its worker."""
+    before, heading, rest = prompt.partition("# The task ")
+    return before if heading and rest.partition("\n")[0].endswith(" that the change is for") else prompt
+
+
 def as_script(text: str) -> list[Step]:
     script = json.loads(text)
     if not isinstance(script, list) or not all(isinstance(step, dict) for step in script):
@@ -439,9 +445,11 @@ def main(argv: list[str]) -> int:
     known = talk.load() if resumed else True
     talk.turn += 1
     try:
-        script = find_script(prompt)
+        own = own_words(prompt)
+        script = find_script(own)
         if script is None and not resumed:
-            script = script_for(given.get("task") or prompt, prompt, given.get("plays"))
+            plays = given.get("plays") if own == prompt else None
+            script = script_for(given.get("task") or prompt, prompt, plays)
     except (OSError, ValueError) as error:
         return agent.finish(TurnOver(f"cannot read the play-list: {error}", error=True))
     if script is not None:

@@ -57,6 +57,9 @@ def _approve(board: Board, task: Task) -> Obstacle | None:
         return _of(task, f"is already in the merge queue{_approved_by(board, task)}", "see `paddock queue`")
     if task.role.only_reads:
         return _of(task, f"only reads, for its {task.role.value}: there is nothing to land", _look(task))
+    if task.phase is Phase.REVIEWING and task.live_attempt is not None:
+        first = f"wait for its verdict, or run `paddock stop {task.id}` first to land it without"
+        return _of(task, f"is in review by `{task.live_attempt.id}`", first)
     if task.phase not in {Phase.APPROVAL, Phase.BLOCKED, Phase.FAILED} or task.branch is None:
         return _of(task, f"{task.phase.words}: there is nothing to land", _look(task))
     if (live := task.live_attempt) is not None:
