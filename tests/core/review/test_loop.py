@@ -68,6 +68,13 @@ def test_what_is_never_fixed_ends_with_a_person_who_is_told_the_story() -> None:
     assert "waive f1" in loop.now.unblock
 
 
+def test_a_worker_that_changes_and_disputes_nothing_is_not_reviewed_again() -> None:
+    loop = Loop(reviewers={"ann": finds("it loses data")}, changes=lambda _version: False)
+    assert isinstance(loop.run(), act.Block)
+    assert [type(one) for one in loop.story] == [act.StartReview, act.SendBack, act.Block]
+    assert loop.now.reason == "its worker changed nothing and disputes nothing: f1 it loses data"
+
+
 def test_no_version_is_queued_with_an_open_blocking_finding_whoever_asks() -> None:
     loop = Loop(reviewers={"ann": finds("it loses data")})
     loop.run()

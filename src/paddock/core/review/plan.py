@@ -105,6 +105,8 @@ def next_action(board: Board, task: Task, policy: ReviewPolicy, now: float) -> R
     if missing := tuple(name for name in policy.checks if name not in done):
         return RunChecks(missing)
     blocking = board.reviews.blocking_of(task.id)
+    if _is_unanswered(review, task, blocking):
+        return _ask_a_person("its worker changed nothing and disputes nothing", task, blocking)
     by_checks = [one for one in blocking if is_checks(one) or one.checked == task.head]
     if by_checks:
         return _send_back(review, policy, task, blocking)
@@ -155,9 +157,21 @@ def _send_back(review: TaskReview, policy: ReviewPolicy, task: Task, findings: l
     if review.round < policy.rounds:
         return SendBack(ids)
     rounds = f"{review.round} round{'s' if review.round != 1 else ''}"
+    return _ask_a_person(f"not settled after {rounds} of review", task, findings)
+
+
+def _is_unanswered(review: TaskReview, task: Task, blocking: list[Finding]) -> bool:
+    """What was sent back came back as it was: another look at it would find the same."""
+    came_back = review.round > 1 and review.reviewed == task.head
+    own = [one for one in blocking if one.routed is None and one.round < review.round]
+    return came_back and bool(own) and not any(one.disputed for one in own)
+
+
+def _ask_a_person(why: str, task: Task, findings: list[Finding]) -> Block:
+    ids = tuple(one.id for one in findings)
     named = " ".join(ids[:NAMED]) + (" …" if len(ids) > NAMED else "")
     return Block(
-        f"not settled after {rounds} of review: {some_names(tuple(f'{one.id} {one.claim}' for one in findings), 3)}",
+        f"{why}: {some_names(tuple(f'{one.id} {one.claim}' for one in findings), 3)}",
         f"paddock findings {task.id}, then paddock retry {task.id}, or paddock findings waive {named}",
     )
 

@@ -47,8 +47,7 @@ def _describe(record: ev.Record, board: Board) -> str:
         case ev.TurnStarted(new_conversation=why) if why:
             return f"starts a new conversation: {printable(why, 160)}"
         case ev.AttemptEnded() as ended:
-            cancelled = record.task is not None and board.tasks[record.task].phase is Phase.CANCELLED
-            return describe_end(ended, followed=not cancelled)
+            return describe_end(ended, followed=_is_followed(record, board))
         case ev.StopRequested() | ev.TaskRetried():
             what = "stop" if isinstance(record.event, ev.StopRequested) else "retry"
             return f"{what} requested by {printable(record.actor, 40)}"
@@ -148,6 +147,15 @@ def describe_end(ended: ev.AttemptEnded, *, followed: bool) -> str:
     asked = ended.outcome is Outcome.ASKED
     told = "ended its turn to wait for the answer" if asked else f"{ended.outcome}: {printable(ended.reason, 140)}"
     return f"{told}{size}{following.get(ended.next, '') if followed else ''}"
+
+
+def _is_followed(record: ev.Record, board: Board) -> bool:
+    """Not if the task is cancelled; and who reviews a change next is decided by its review."""
+    task = board.tasks.get(record.task) if record.task is not None else None
+    if task is None:
+        return True
+    reviews = any(one.id == record.attempt and one.role is not task.role for one in task.attempts)
+    return task.phase is not Phase.CANCELLED and not reviews
 
 
 def _count(number: int, thing: str) -> str:
