@@ -7,15 +7,15 @@ from paddock.core.tasks.vocabulary import Role
 from tests.fleet.conftest import MakeYard
 from tests.fleet.test_review_loop import critic, events
 
-MENDERS = """
+FIXERS = """
 engine = "scripted"
 [land]
 approval = "none"
 ci = "true"
 [engines.code]
-command = ["sh", "-c", "sed -i /two/d src/x.py && git commit -qam 'Mend x'"]
+command = ["sh", "-c", "sed -i /two/d src/x.py && git commit -qam 'Fix x'"]
 [engines.page]
-command = ["sh", "-c", "sed -i /two/d docs/x.md && git commit -qam 'Mend the page'"]
+command = ["sh", "-c", "sed -i /two/d docs/x.md && git commit -qam 'Fix the page'"]
 [agents.coder]
 engine = "code"
 owns = ["src/**"]
@@ -27,7 +27,7 @@ owns = ["docs/**"]
 
 def test_what_an_audit_finds_is_fixed_by_who_owns_it(make_yard: MakeYard) -> None:
     yard = make_yard()
-    (yard.top / "paddock.toml").write_text(MENDERS + critic())
+    (yard.top / "paddock.toml").write_text(FIXERS + critic())
     for path in ("src/x.py", "docs/x.md"):
         (yard.top / path).parent.mkdir()
         (yard.top / path).write_text("one\ntwo BUG\n")

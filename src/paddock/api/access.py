@@ -10,7 +10,7 @@ from paddock.git.repo import Repo, discover
 
 
 class Access:
-    """Opens the repository anew for each request, so that whoever keeps one for long sees edits of `paddock.toml`.
+    """Opens the repository again for each request, so that whoever keeps one for long sees edits of `paddock.toml`.
 
     `via` is the edge a person asks through; the log names it.
     """

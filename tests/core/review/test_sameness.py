@@ -44,7 +44,7 @@ def test_where_tools_have_names_for_them_those_decide() -> None:
         Claim(f"`{word}` is bad", "a.py", 3, rule=rule) for word, rule in (("x", "F401"), ("x", "A001"))
     )
     assert not is_same(unused, known(shadowed))
-    assert is_same(Claim("worded anew", "a.py", 7, rule="F401"), known(unused))
+    assert is_same(Claim("worded differently", "a.py", 7, rule="F401"), known(unused))
     assert find_same(unused, [known(shadowed, "f1"), known(unused, "f2")]) == known(unused, "f2")
 
 
