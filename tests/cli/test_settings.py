@@ -63,6 +63,7 @@ def test_config_check_finds_engines_and_agents_that_could_never_work(cli: Cli) -
     (cli.top / "paddock.toml").write_text(
         '[engines.a]\ncommand = ["a", "{promt}"]\n[engines.b]\ncommand = ["b"]\nsession_id_regex = "("\n[engines.c]\n'
         '[agents.x]\nengine = "cluade"\nkinds = ["docs"]\n[agents.y]\nkinds = ["docs"]\n[land]\nci = "true"\n'
+        '[review]\nreviewers = ["x", "reviewer", "rita"]\n'
     )
     warnings = cli.good("config", "check", "--json").json()["warnings"]
     told = "\n".join(warnings)
@@ -71,7 +72,8 @@ def test_config_check_finds_engines_and_agents_that_could_never_work(cli: Cli) -
     assert "[engines.c] sets neither `command` nor `like`" in told
     assert "[agents.x] names the engine `cluade`, which is not an engine; did you mean `claude`?" in told
     assert "agents `x` and `y` both take `docs`: until one does it better, the first gets it" in told
-    assert len(warnings) == 5
+    assert "[review] reviewers names `rita`, which is not an agent" in told
+    assert len(warnings) == 6
 
 
 def test_a_key_or_flag_that_does_not_exist_is_told_with_the_nearest_by_every_command(cli: Cli) -> None:

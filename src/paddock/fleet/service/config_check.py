@@ -6,6 +6,7 @@ from paddock.config.schema import Config
 from paddock.core.errors import PaddockError
 from paddock.core.wording import nearest
 from paddock.engines.registry import engine_names, load_engine
+from paddock.fleet.review.policy import BUILT_IN
 
 
 def config_findings(config: Config) -> Iterator[str]:
@@ -22,6 +23,10 @@ def config_findings(config: Config) -> Iterator[str]:
             load_engine(name, config.engines)
         except PaddockError as error:
             yield f"{error.message}{f': {error.hint}' if error.hint else ''}"
+    for name in config.review.reviewers:
+        if name not in config.agents and name != BUILT_IN:
+            meant = _meant(name, tuple(config.agents))
+            yield f"[review] reviewers names `{name}`, which is not an agent{meant}"
     yield from _kinds_taken_twice(config)
     if not config.land.ci and not config.land.checks:
         yield "[land] ci is empty: nothing can land"
