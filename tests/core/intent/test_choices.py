@@ -19,9 +19,11 @@ from paddock.core.intent.obstacles import TaskAction, possible_actions, require_
 from paddock.core.intent.queue import QueueSwitch, switch_queue
 from paddock.core.merge import events as qe
 from paddock.core.merge.model import Change
+from paddock.core.review.plan import ReviewPolicy
 from paddock.core.snapshot import decode_board, encode_board
 from paddock.core.tasks.task import Phase
 from tests.core.ledger import Ledger
+from tests.core.review.loop import Loop, finds
 from tests.core.test_board_machine import HEAD, KNOWN, Fleet
 
 T1 = TaskId("t1")
@@ -178,3 +180,10 @@ def test_what_git_may_still_refuse_is_said_with_the_offer(ledger: Ledger) -> Non
     assert why(choices_of(ledger.board, ledger.task(task)), "approve") == (
         "queues what its branch has now, if that is not in main yet and merges"
     )
+
+
+def test_a_retry_of_a_blocked_review_is_offered_as_what_it_is() -> None:
+    loop = Loop(ReviewPolicy(reviewers=("ann",), rounds=1), {"ann": finds("it loses data")})
+    loop.run()
+    [retry] = [one for one in choices_of(loop.board, loop.now) if one.action == "retry"]
+    assert (retry.allowed, retry.why) == (True, "has its change reviewed again")

@@ -44,6 +44,8 @@ def _rejected(_board: Board, _task: Task) -> str:
 def _retried(_board: Board, task: Task) -> str:
     if task.phase is Phase.READY:
         return "ends its pause: an attempt may start at once"
+    if task.in_review:
+        return "has its change reviewed again"
     if task.phase in FINISHED:
         return "opens it again with a new attempt"
     return "starts another attempt"
