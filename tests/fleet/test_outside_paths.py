@@ -31,7 +31,7 @@ def test_a_change_outside_its_paths_is_told_and_all_its_files_are_named(yard: Ya
 
 
 def test_what_strayed_is_put_back_in_the_same_conversation_or_fails_in_the_end(yard: Yard) -> None:
-    mends = yard.add(
+    fixes = yard.add(
         write("a.txt"),
         write("b.txt"),
         commit(),
@@ -44,7 +44,7 @@ def test_what_strayed_is_put_back_in_the_same_conversation_or_fails_in_the_end(y
         file.write(STUBBORN % prompts)
     (stays,) = yard.add_all([{"brief": "Do it.", "engine": "stubborn", "paths": ["a.txt"], "attempts": 2}])
     yard.run(env=REJECT)
-    first, second = yard.task(mends).attempts
+    first, second = yard.task(fixes).attempts
     assert (first.outcome, first.counted, first.outside) == ("strayed", True, ("b.txt",))
     assert (second.outcome, second.outside, second.continues) == ("delivered", (), first.id)
     assert second.session == first.session

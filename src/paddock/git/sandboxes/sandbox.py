@@ -113,11 +113,9 @@ def prepare_sandbox(
 def finish_setup(sandbox: Sandbox, order: SandboxOrder) -> PreparedSandbox | InUse | NotPrepared:
     """After the set-up command succeeded: remember what it made, and put back tracked files it changed."""
     with _locked(sandbox) as lock:
-        record = read_record(sandbox)
-        if record is None or record.run != order.run:
-            return InUse(record.run) if record and record.run else NotPrepared("the sandbox was given up")
-        if (damage := damage_of(sandbox, record.made)) is not None:
-            return NotPrepared(damage)
+        record = _own_record(sandbox, order.run)
+        if not isinstance(record, SandboxRecord):
+            return record
         try:
             kept = untracked(sandbox, lock)
             switch(sandbox, order.commit, (*order.keep, *kept), lock)
@@ -131,17 +129,24 @@ def finish_setup(sandbox: Sandbox, order: SandboxOrder) -> PreparedSandbox | InU
 def restore_sandbox(sandbox: Sandbox, order: SandboxOrder) -> PreparedSandbox | InUse | NotPrepared:
     """Between two commands of a run: its tree is exactly the commit again, with what the set-up made."""
     with _locked(sandbox) as lock:
-        record = read_record(sandbox)
-        if record is None or record.run != order.run:
-            return InUse(record.run) if record and record.run else NotPrepared("the sandbox was given up")
-        if (damage := damage_of(sandbox, record.made)) is not None:
-            return NotPrepared(damage)
+        record = _own_record(sandbox, order.run)
+        if not isinstance(record, SandboxRecord):
+            return record
         try:
             switch(sandbox, order.commit, (*order.keep, *record.kept), lock)
             furnish(sandbox, order.commit, order.refs, keep_home=True)
         except (GitFailed, OSError) as failed:
             return NotPrepared(str(failed))
     return PreparedSandbox(needs_setup=False)
+
+
+def _own_record(sandbox: Sandbox, run: str) -> SandboxRecord | InUse | NotPrepared:
+    """The sandbox as the run left it, or why it is not the run's any more."""
+    record = read_record(sandbox)
+    if record is None or record.run != run:
+        return InUse(record.run) if record and record.run else NotPrepared("the sandbox was given up")
+    damage = damage_of(sandbox, record.made)
+    return record if damage is None else NotPrepared(damage)
 
 
 def release_sandbox(sandbox: Sandbox, run: str) -> bool:
