@@ -17,7 +17,9 @@ from paddock.core.merge import events as qe
 from paddock.core.merge.model import Change
 from paddock.core.review import events as rv
 from paddock.core.tasks.life import NEXT_PHASE, NEXT_PHASE_OF_READERS, TaskEvent, begin, evolve, settle
-from paddock.core.tasks.task import DEAD, FINISHED, SATISFIED, Attempt, Phase, Task
+from paddock.core.tasks.outcome import AttemptFacts, judge
+from paddock.core.tasks.policy import decide_next
+from paddock.core.tasks.task import DEAD, FINISHED, SATISFIED, Attempt, Found, Hold, Phase, Task
 from paddock.core.tasks.vocabulary import Outcome, Role, Step
 
 T1, OTHER, FIRST, SECOND = TaskId("t1"), TaskId("t2"), AttemptId("t1.1"), AttemptId("t1.2")
@@ -46,6 +48,8 @@ def task_in(phase: Phase) -> Task:
 ENDED = ev.AttemptEnded(Outcome.DELIVERED, Step.APPROVAL, True, head=HEAD, base=BASE)
 STARTED = ev.AttemptStarted("claude", BASE, "paddock/t1")
 REVIEW = ev.AttemptStarted("claude", BASE, "paddock/t1", role=Role.REVIEW)
+TERMINAL = ev.TurnStarted(2, interactive=True)
+VISIT = ev.AttemptStarted("claude", BASE, "paddock/t1", visit=True)
 LEGAL: dict[str, tuple[TaskEvent, AttemptId | None, frozenset[Phase]]] = {
     "turn started": (ev.TurnStarted(2), FIRST, frozenset({Phase.RUNNING})),
     "turn ended before it began": (ev.TurnEnded(1), FIRST, frozenset()),
@@ -59,6 +63,12 @@ LEGAL: dict[str, tuple[TaskEvent, AttemptId | None, frozenset[Phase]]] = {
     "request refused": (ev.RequestRefused("down"), FIRST, frozenset({Phase.RUNNING})),
     "question of another": (ev.QuestionAsked("Which?"), SECOND, frozenset()),
     "messages read that were not sent": (ev.MessagesRead((7,)), FIRST, frozenset()),
+    "messages delivered that were not sent": (ev.MessagesDelivered((7,), 1), FIRST, frozenset()),
+    "question withdrawn": (ev.QuestionWithdrawn(3), FIRST, frozenset({Phase.RUNNING})),
+    "visited": (VISIT, SECOND, AT_REST - {Phase.QUEUED} | {Phase.NOOP, Phase.DONE}),
+    "held": (ev.AttemptHeld(), FIRST, frozenset({Phase.RUNNING})),
+    "let go without a hold": (ev.HoldEnded(), FIRST, frozenset()),
+    "terminal opened without a hold": (ev.TurnStarted(2, interactive=True), FIRST, frozenset()),
     "noop declared": (ev.NoopDeclared("it is there"), FIRST, frozenset({Phase.RUNNING})),
     "edited": (ev.TaskEdited(priority=3), None, OPEN),
     "cancelled": (ev.TaskCancelled(), None, OPEN),
@@ -150,6 +160,69 @@ def test_each_step_leads_to_its_phase(step: Step) -> None:
     assert (after.head == "d" * 40) is (step in (Step.APPROVAL, Step.REVIEW)), (
         "only what was delivered is to be approved"
     )
+
+
+class TestVisit:
+    """A person takes an attempt over, works with its agent in a terminal, and leaves."""
+
+    def held(self) -> Task:
+        held = ev.AttemptHeld("box", "b1", "123 4")
+        return evolve(task_in(Phase.RUNNING), held, record(held, FIRST))
+
+    def test_only_their_terminal_opens_and_nothing_ends_before_they_leave(self) -> None:
+        held = self.held()
+        assert held.last is not None
+        assert held.last.held == Hold("ana@host", 1000.0, "box", "b1", "123 4")
+        for event in (ev.TurnStarted(2), ENDED, ev.AttemptHeld()):
+            with pytest.raises(IllegalTransition):
+                evolve(held, event, record(event, FIRST))
+        opened = evolve(held, TERMINAL, record(TERMINAL, FIRST))
+        with pytest.raises(IllegalTransition):
+            evolve(opened, ev.HoldEnded(), record(ev.HoldEnded(), FIRST))
+        closed = evolve(opened, ev.TurnEnded(2), record(ev.TurnEnded(2), FIRST))
+        left = evolve(closed, ev.HoldEnded(), record(ev.HoldEnded(), FIRST))
+        assert left.last is not None
+        assert (left.last.held, left.last.left_by, left.last.interactive) == (None, "ana@host", False)
+        assert evolve(left, ENDED, record(ENDED, FIRST)).phase is Phase.APPROVAL
+
+    def test_who_hands_it_back_has_not_left_it(self) -> None:
+        back = ev.HoldEnded(handback=True)
+        after = evolve(self.held(), back, record(back, FIRST))
+        assert after.last is not None
+        assert (after.last.held, after.last.left_by) == (None, "")
+        assert evolve(after, ev.TurnStarted(2), record(ev.TurnStarted(2), FIRST)).phase is Phase.RUNNING
+
+    @pytest.mark.parametrize("phase", sorted(LEGAL["visited"][2]))
+    def test_what_they_leave_as_it_was_goes_back_to_where_it_was(self, phase: Phase) -> None:
+        before = msgspec.structs.replace(task_in(phase), reason="because", unblock="paddock do", allowed=9)
+        visited = evolve(before, VISIT, record(VISIT, SECOND))
+        assert visited.last is not None
+        assert (visited.phase, visited.last.found) == (Phase.RUNNING, Found(phase, "because", "paddock do"))
+        if phase is Phase.DONE:
+            return  # only of tasks that deliver an answer
+        verdict = judge(AttemptFacts(left_by="ana", found="because"))
+        following = decide_next(verdict, visited, visited.last, 2000.0, 15.0)
+        ended = ev.AttemptEnded(verdict.outcome, following.step, False, verdict.reason, unblock=following.unblock)
+        after = evolve(visited, ended, record(ended, SECOND))
+        assert after.phase is (Phase.READY if phase is Phase.WAITING else phase)
+        assert (after.reason, after.unblock, after.counted) == ("because", "paddock do", before.counted)
+
+    def test_a_message_counts_as_told_only_when_its_engine_has_it(self) -> None:
+        sent, claim = ev.MessageSent("rename it"), ev.TurnStarted(2, messages=(9,))
+        told = evolve(task_in(Phase.RUNNING), sent, record(sent))
+        claimed = evolve(told, claim, record(claim, FIRST))
+        assert (told.inbox, claimed.inbox, claimed.untold) == ((9,), (), (9,))
+        delivered = ev.MessagesDelivered((9,), 2, "it answered")
+        assert evolve(claimed, delivered, record(delivered, FIRST)).untold == ()
+        assert evolve(told, delivered, record(delivered, FIRST)).inbox == ()
+
+    def test_a_dialog_is_gone_with_the_turn_it_was_in(self) -> None:
+        asked, open_turn = ev.QuestionAsked("Run rm?", ("yes", "no"), "p1"), ev.TurnStarted(2)
+        running = evolve(task_in(Phase.RUNNING), open_turn, record(open_turn, FIRST))
+        asks = evolve(running, asked, record(asked, FIRST))
+        assert (asks.question, asks.options) == (9, ("yes", "no"))
+        ended = evolve(asks, ev.TurnEnded(2), record(ev.TurnEnded(2), FIRST))
+        assert (ended.question, ended.options, ended.reason) == (0, (), "")
 
 
 class TestReview:

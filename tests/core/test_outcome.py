@@ -28,6 +28,15 @@ def refused_request(fault: RequestFault, **more: object) -> TurnSummary:
 
 
 ROWS = [
+    pytest.param(AttemptFacts(exit=1, left_by="ana"), "left", "ana left it as it was", id="left"),
+    pytest.param(
+        AttemptFacts(exit=1, left_by="ana", commits=1, nothing_new=True, found="waits for ana"),
+        "left",
+        "waits for ana",
+        id="left-unchanged",
+    ),
+    pytest.param(AttemptFacts(exit=None, left_by="ana", commits=2), "delivered", "2 commits", id="left-with-commits"),
+    pytest.param(AttemptFacts(exit=1, left_by="ana", dirty=1), "unsaved", "1 uncommitted file", id="left-dirty"),
     pytest.param(
         AttemptFacts(exit=0, summary=WORKED, commits=1, outside=("a", "b"), may_stray=False),
         "strayed",

@@ -41,8 +41,9 @@ def story() -> Iterator[ev.Draft]:
         *first_review(),
     ]
     told += second_review(len(told) + AFTER_CREATION)
+    told += by_number(len(told) + AFTER_CREATION)
     yield from told
-    yield from by_number(len(told) + AFTER_CREATION)
+    yield from talk(len(told) + AFTER_CREATION)
 
 
 def people() -> Iterator[ev.Draft]:
@@ -291,3 +292,32 @@ def reading(name: str, role: Role, answer: ev.Event) -> Iterator[ev.Draft]:
     yield draft(ev.TurnEnded(1, exit=0, session="s-4"), task, name)
     yield draft(answer, task, name)
     yield draft(ev.AttemptEnded(Outcome.ANSWERED, Step.DONE, False), task, name)
+
+
+def talk(first: int) -> Iterator[ev.Draft]:
+    """A person takes a running attempt over, leaves, is asked by its engine, and comes again when it is done. `first`
+    is the number of the first record here."""
+    name = "t16"
+    attempt_one, attempt_two = f"{name}.1", f"{name}.2"
+    yield draft(ev.TaskAdded("Talk", "Talk it over."), name)
+    yield draft(
+        ev.AttemptStarted("claude", BASE, f"paddock/{name}", host="h", worktree=f"/w/{name}"), name, attempt_one
+    )
+    yield draft(ev.TurnStarted(1, session="s-9"), name, attempt_one)
+    yield draft(ev.AttemptHeld("h", "h-1", "123 456 boot space"), name, attempt_one)
+    yield draft(ev.TurnEnded(1, ended_by=EndedBy.HELD, session="s-9"), name, attempt_one)
+    yield draft(ev.TurnStarted(2, session="s-9", interactive=True), name, attempt_one)
+    yield draft(ev.TurnEnded(2, exit=0, session="s-9"), name, attempt_one)
+    yield draft(ev.HoldEnded(handback=True), name, attempt_one)
+    yield draft(ev.MessageSent("go on", now=True), name)
+    yield draft(ev.TurnStarted(3, session="s-9", messages=(first + 8,)), name, attempt_one)
+    yield draft(ev.MessagesDelivered((first + 8,), 3, "turn 3: it answered"), name, attempt_one)
+    yield draft(ev.QuestionAsked("Run `make`?", ("allow", "deny"), "p-1"), name, attempt_one)
+    yield draft(ev.QuestionWithdrawn(first + 11), name, attempt_one)
+    yield draft(ev.TurnEnded(3, ended_by=EndedBy.MESSAGE), name, attempt_one)
+    yield draft(ev.AttemptEnded(Outcome.CRASHED, Step.FAIL, True, "exit 1"), name, attempt_one)
+    visit = ev.AttemptStarted("claude", BASE, f"paddock/{name}", continues=AttemptId(attempt_one), visit=True)
+    yield draft(visit, name, attempt_two)
+    yield draft(ev.AttemptHeld("h", "h-1", "124 457 boot space"), name, attempt_two)
+    yield draft(ev.HoldEnded(reason="its terminal is gone"), name, attempt_two)
+    yield draft(ev.AttemptEnded(Outcome.LEFT, Step.FAIL, False, "exit 1"), name, attempt_two)

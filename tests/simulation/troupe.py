@@ -9,11 +9,13 @@ from bisect import bisect_right
 from collections.abc import Callable, Collection
 from dataclasses import dataclass, field
 from itertools import accumulate
+from pathlib import Path
 from signal import SIGKILL, SIGTERM
 
 from paddock.core.errors import PaddockError
 from paddock.core.lead import BY_HAND, Lead
 from paddock.sessions.host import Host
+from paddock.sessions.mailbox import Letter
 from paddock.sessions.protocol import (
     Exited,
     Line,
@@ -102,6 +104,7 @@ class Troupe:
     time: VirtualTime
     write_part: Callable[[Turn, TurnOrder], Part]
     turns: dict[Turn, Played] = field(default_factory=dict)
+    letters: dict[Turn, dict[int, Letter]] = field(default_factory=dict)
     on_start: Callable[[Turn], None] = lambda _turn: None
     on_act: Callable[[Lead, str], None] = lambda _lead, _what: None
 
@@ -210,6 +213,14 @@ class PlayedSessions:
 
     def bound(self, turn: Turn, limit_bytes: int) -> bool:
         return True
+
+    def mailbox(self, turn: Turn) -> Path:
+        return Path(f"/mail/{turn.owner}/{turn.number}")
+
+    def post(self, turn: Turn, letter: Letter) -> None:
+        assert not self.gone
+        self.lead.require()
+        self._troupe.letters.setdefault(turn, {})[letter.number] = letter
 
     def follow(self, turn: Turn, wake: Callable[[], None]) -> None:
         self.forget(turn)

@@ -299,6 +299,10 @@ class Agent(Section, frozen=True):
     )
     fresh: Annotated[bool, Meta(description="like `limits.fresh`, for the tasks of this agent")] = False
     fence: Annotated[FenceLevel | None, Meta(description="how strong its fence is; default: `fence.level`")] = None
+    mode: Annotated[
+        Literal["headless", "tmux"],
+        Meta(description="how its CLI runs: without a terminal, or in one that people can watch"),
+    ] = "headless"
 
 
 class AgentRights(Section, frozen=True):
@@ -325,6 +329,34 @@ class EngineSettings(Section, frozen=True):
         str, Meta(description="regular expression that finds the session id in the output, as group 1")
     ] = ""
     format: Annotated[Literal["text", "claude-stream", "codex-jsonl"], Meta(description="what the output is")] = "text"
+    acp: Annotated[
+        tuple[str, ...],
+        Meta(description="argv of a CLI that speaks the Agent Client Protocol, instead of `command`"),
+    ] = ()
+    permissions: Annotated[
+        Literal["auto", "allow", "ask", "deny"],
+        Meta(description="what an agent's request for a permission gets; auto: allow behind a fence, otherwise ask"),
+    ] = "auto"
+    session_log: Annotated[
+        str,
+        Meta(description="glob of the file in which `interactive` keeps its conversation; {session} is filled in"),
+    ] = ""
+
+
+class NotifySettings(Section, frozen=True):
+    """Who is told when the fleet needs a person, through Apprise (`paddock[notify]`)."""
+
+    urls: Annotated[tuple[str, ...], Meta(description="Apprise URLs, e.g. `ntfy://…`, `mailto://…`, `slack://…`")] = ()
+    desktop: Annotated[
+        Literal["auto", "never"], Meta(description="notices on this desktop, where there is one and `urls` is empty")
+    ] = "auto"
+    about: Annotated[
+        tuple[Literal["approval", "answer", "blocked", "failed", "halted", "budget", "landed"], ...],
+        Meta(description="what is worth a notice"),
+    ] = ("approval", "answer", "blocked", "failed", "halted", "budget")
+    every: Annotated[
+        Seconds, Meta(description="least time between two notices; what comes meanwhile is told in one")
+    ] = 60.0
 
 
 class PriceSettings(Section, frozen=True):
@@ -348,6 +380,7 @@ class Config(Section, frozen=True):
     land: LandSettings = LandSettings()
     review: ReviewSettings = ReviewSettings()
     mcp: McpSettings = McpSettings()
+    notify: NotifySettings = NotifySettings()
     agents: dict[str, Agent] = {}
     agent_rights: AgentRights = AgentRights()
     engines: dict[str, EngineSettings] = {}

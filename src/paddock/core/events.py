@@ -208,10 +208,24 @@ class ApprovalRequired(Event, frozen=True):
 
 
 class MessageSent(Event, frozen=True):
-    """A follow-up for the agent, delivered as the next turn. Named by the record's sequence number."""
+    """A follow-up for the agent. Named by the record's sequence number. With `now` its running turn is interrupted for
+    it. `like` is the message that it repeats, for another agent; `answers` is the question that it answers."""
 
     kind: ClassVar[str] = "message.sent"
     text: str
+    now: bool = False
+    like: int = 0
+    answers: int = 0
+
+
+class MessagesDelivered(Event, frozen=True):
+    """The engine of an attempt has these messages: `evidence` is what its own stream or session file shows of it. They
+    are not delivered again. Each is named by its record's number."""
+
+    kind: ClassVar[str] = "message.delivered"
+    messages: tuple[int, ...]
+    turn: int
+    evidence: str = ""
 
 
 class CommentDrafted(Event, frozen=True):
@@ -240,10 +254,22 @@ class CommentsSent(Event, frozen=True):
 
 
 class QuestionAsked(Event, frozen=True):
-    """An agent needs a person's answer, which is the next message to its task. Named by the record's number."""
+    """An agent needs a person's answer, which is the next message to its task. Named by the record's number.
+
+    With `options` it is its engine that asks, in a dialog or for a permission: the turn goes on with one of them, and
+    `request` is the engine's own name for what it waits for."""
 
     kind: ClassVar[str] = "attempt.question_asked"
     text: str
+    options: tuple[str, ...] = ()
+    request: str = ""
+
+
+class QuestionWithdrawn(Event, frozen=True):
+    """An engine no longer waits for the answer to the question in the record `question`."""
+
+    kind: ClassVar[str] = "attempt.question_withdrawn"
+    question: int
 
 
 class MessagesRead(Event, frozen=True):
@@ -302,6 +328,25 @@ class StopRequested(Event, frozen=True):
     reason: str = ""
 
 
+class AttemptHeld(Event, frozen=True):
+    """A person has taken the attempt over: its turn is ended, and no other begins before they have left. `process`
+    identifies what keeps it for them on the host `host`, whose `host_id` stays when its name changes."""
+
+    kind: ClassVar[str] = "attempt.held"
+    host: str = ""
+    host_id: str = ""
+    process: str = ""
+
+
+class HoldEnded(Event, frozen=True):
+    """They have left, or what kept it for them is gone, as `reason` says. With `handback` its agent goes on; otherwise
+    it is judged."""
+
+    kind: ClassVar[str] = "attempt.hold_ended"
+    handback: bool = False
+    reason: str = ""
+
+
 class RequestRefused(Event, frozen=True):
     """An agent asked for what only people may: `request`, such as `down`. Once for each attempt and request."""
 
@@ -316,7 +361,8 @@ class AttemptStarted(Event, frozen=True):
     is reserved counts against the budgets until the attempt has ended. `session_used` is what the conversation
     had used before: input, cache writes, cache reads and output, for engines that only tell totals. `worktree` is
     the folder that the conversation lives in, where it is one that goes on, and `memory` names what is kept of it.
-    `host` is the name of where it runs, and `host_id` stays when that changes.
+    `host` is the name of where it runs, and `host_id` stays when that changes. A `visit` is begun by a person, to work
+    with the agent in a terminal: nothing is reserved for it.
     """
 
     kind: ClassVar[str] = "attempt.started"
@@ -338,6 +384,7 @@ class AttemptStarted(Event, frozen=True):
     role: Role = Role.WORK
     host_id: str = ""
     memory: str = ""
+    visit: bool = False
 
 
 class AttemptExtended(Event, frozen=True):
@@ -353,7 +400,8 @@ class TurnStarted(Event, frozen=True):
 
     `worktree` is the folder it works in, where its conversation lives from now on. `new_conversation` says why the
     turn begins another conversation although there was one to go on with. `fence` is the level in force, empty where
-    nobody noted it. `memory` names what is kept of the conversation: nobody else is shown it.
+    nobody noted it. `memory` names what is kept of the conversation: nobody else is shown it. An `interactive` turn is
+    the engine's own terminal, with the person who holds the attempt; the fleet neither starts nor follows it.
     """
 
     kind: ClassVar[str] = "turn.started"
@@ -364,6 +412,7 @@ class TurnStarted(Event, frozen=True):
     new_conversation: str = ""
     fence: str = ""
     memory: str = ""
+    interactive: bool = False
 
 
 class TurnEnded(Event, frozen=True):

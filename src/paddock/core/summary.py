@@ -15,9 +15,12 @@ from paddock.core.trace import (
     ERROR_LIMIT,
     ID_LIMIT,
     STEP_LIMIT,
+    DialogClosed,
+    DialogOpened,
     End,
     Error,
     FileEdit,
+    MessagesTaken,
     ModelTokens,
     Partial,
     Progress,
@@ -115,7 +118,7 @@ def observe(summary: TurnSummary, entry: TraceEntry) -> TurnSummary:
             return _observe_error(seen, entry)
         case Uncounted():
             return replace(seen, uncounted=seen.uncounted + entry.calls)
-        case Progress() | FileEdit() | WindowsTold():
+        case Progress() | FileEdit() | WindowsTold() | MessagesTaken() | DialogOpened() | DialogClosed():
             return seen
         case End():
             return _observe_end(seen, entry)

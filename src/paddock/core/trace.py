@@ -204,6 +204,27 @@ class Error(msgspec.Struct, frozen=True, omit_defaults=True, tag="error"):
     fault: RequestFault | None = None
 
 
+class MessagesTaken(msgspec.Struct, frozen=True, omit_defaults=True, tag="taken"):
+    """The engine has these messages, each named by its record's number; `evidence` is where that is seen."""
+
+    messages: tuple[int, ...]
+    evidence: str = ""
+
+
+class DialogOpened(msgspec.Struct, frozen=True, omit_defaults=True, tag="dialog"):
+    """The engine waits for a person to choose one of `options`. `request` is its own name for what it asks."""
+
+    request: str
+    text: str
+    options: tuple[str, ...]
+
+
+class DialogClosed(msgspec.Struct, frozen=True, omit_defaults=True, tag="dialog_closed"):
+    """It waits no longer: it was answered, or something else happened."""
+
+    request: str
+
+
 class Progress(msgspec.Struct, frozen=True, omit_defaults=True, tag="progress"):
     """A structured sign of life with nothing in it worth keeping."""
 
@@ -231,6 +252,9 @@ TraceEntry: TypeAlias = (
     | RateLimited
     | WindowsTold
     | Error
+    | MessagesTaken
+    | DialogOpened
+    | DialogClosed
     | Progress
     | End
 )

@@ -36,6 +36,8 @@ class Capabilities:
     `tools`: it can be told which tools it may use.
     `bound_to_folder`: a conversation can only be resumed, or only safely, in the folder it began in.
     `mcp`: it can be given an MCP server for one turn.
+    `listens`: its turns read letters from `TurnRequest.mailbox` while they run, and tell which they have taken.
+    `forks`: a conversation can be resumed as a copy, so that the original stays as it is.
     """
 
     resume: bool = False
@@ -54,6 +56,8 @@ class Capabilities:
     tools: bool = False
     bound_to_folder: bool = True
     mcp: bool = False
+    listens: bool = False
+    forks: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +77,8 @@ class TurnRequest:
     `base_env` is the parent's environment, of which only allowed names pass;
     `attempt_env` is set as it is. `folder` is the attempt's own place for side files, outside the worktree;
     `memory` is the conversation's own, for what it needs to go on in another attempt. `tool_server` is for an engine
-    that takes one.
+    that takes one. `mailbox` is where an engine that listens finds letters while the turn runs. `messages` are those
+    that the prompt tells, by the numbers of their records. With `fork` the conversation is resumed as a copy.
     """
 
     prompt: str
@@ -91,6 +96,9 @@ class TurnRequest:
     base_env: Mapping[str, str] = field(default_factory=dict)
     attempt_env: Mapping[str, str] = field(default_factory=dict)
     tool_server: ToolServer | None = None
+    mailbox: Path | None = None
+    messages: tuple[int, ...] = ()
+    fork: bool = False
 
     @property
     def first_session_id(self) -> str | None:
@@ -122,7 +130,8 @@ class Launch:
 
     Lines of `logs` are fed to the parser with `Source.LOG`, as they grow or after the exit. So is the end of the file
     that `session_log` names, an absolute glob in which `{session}` stands for the conversation's id. A fence shows it
-    `belongings` of the user's home, `files`, and `writes`, which are folders of its own.
+    `belongings` of the user's home, `files`, and `writes`, which are folders of its own. It reads letters from
+    `mailbox`, where that is given.
     """
 
     argv: tuple[str, ...]
@@ -133,6 +142,7 @@ class Launch:
     session_log: str = ""
     belongings: Belongings = Belongings()  # noqa: RUF009 (frozen)
     writes: tuple[Path, ...] = ()
+    mailbox: Path | None = None
 
 
 @dataclass(frozen=True, slots=True)

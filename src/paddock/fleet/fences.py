@@ -82,6 +82,7 @@ def fence_attempt(site: "Site", attempt: Attempt, worktree: Worktree, level: Lev
     settings = [home / name for name in _GIT_SETTINGS]
     settings += [Path(path) for path in (launch.env.get("GIT_CONFIG_GLOBAL", ""),) if path.startswith("/")]
     shown = [*objects_of(repo), *settings, *(file.path for file in launch.files), *own.reads, *program, desk, *reads]
+    shown += [launch.mailbox] if launch.mailbox is not None else []
     tree = [worktree.path, worktree.git_dir]
     own_places = [worktree.tmp] if attempt.role.only_reads else [*tree, worktree.tmp]
     fence = Fence(

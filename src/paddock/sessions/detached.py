@@ -9,6 +9,7 @@ from pathlib import Path
 from paddock.core.lead import BY_HAND, Lead
 from paddock.sessions.host import Host, is_this_host, this_host
 from paddock.sessions.local import TurnFiles, find_runner, observe_turn, start_turn
+from paddock.sessions.mailbox import Letter, make_mailbox, post
 from paddock.sessions.marks import Mark, describe, find_marked
 from paddock.sessions.output import LineReader, bound_output, read_tail
 from paddock.sessions.process import has_child_since
@@ -38,6 +39,8 @@ class DetachedSessions:
         return is_this_host(host)
 
     def start(self, order: TurnOrder) -> None:
+        if order.mail:
+            make_mailbox(self.mailbox(order.turn))
         start_turn(order, self._files(order.turn), self._mark(order.turn.owner), self.lead, self._checkpoint)
 
     def observe(self, turn: Turn) -> TurnState:
@@ -67,6 +70,13 @@ class DetachedSessions:
         files = self._files(turn)
         out, err = (bound_output(path, limit_bytes) for path in (files.out, files.err))
         return out and err
+
+    def mailbox(self, turn: Turn) -> Path:
+        return self._files(turn).mail
+
+    def post(self, turn: Turn, letter: Letter) -> None:
+        self.lead.require()
+        post(self.mailbox(turn), letter)
 
     def follow(self, turn: Turn, wake: Callable[[], None]) -> None:
         files = self._files(turn)

@@ -5,6 +5,7 @@ A turn leaves these files in its attempt's folder, each named `turn-N` and an en
     .out .err   what the command wrote, appended by the command itself; only .out with `one_stream`
     .logs       the paths of other files in which the command tells more
     .times      how its output grew, noted by whoever follows it
+    .mail       letters to a command that reads them while it runs; see sessions/mailbox.py
     .pid        who runs the turn: pid, start time, boot, pid namespace, the daemon's generation, claim. Hard-linked
                 into place, so it appears whole and only the first starter's link succeeds
     .CLAIM.go   of a daemon's turn: that the command of this claim has begun; or, if a later daemon made it first,
@@ -93,6 +94,10 @@ class TurnFiles:
     @cached_property
     def ending(self) -> Path:
         return self._part("ending")
+
+    @cached_property
+    def mail(self) -> Path:
+        return self._part("mail")
 
     def _part(self, ending: str) -> Path:
         return Path(f"{self.record}.{ending}")

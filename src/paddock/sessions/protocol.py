@@ -17,6 +17,7 @@ from typing import Protocol
 from paddock.core.lead import Lead
 from paddock.sessions.fence import Fence
 from paddock.sessions.host import Host
+from paddock.sessions.mailbox import Letter
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,8 +41,8 @@ class TurnOrder:
     """One turn to run. `env` is the command's whole environment; Paddock's own variables are added to it.
 
     `cwd` is a folder of the host that runs it. With `one_stream` standard error goes where standard output goes, so
-    that both are read in the order they were written. `logs` are files in which the command tells more. `fence` is
-    asked when the command is about to begin. Without one the command sees what its
+    that both are read in the order they were written. `logs` are files in which the command tells more. With `mail`
+    it has a mailbox. `fence` is asked when the command is about to begin. Without one the command sees what its
     starter sees; with one, what it started ends with it.
     """
 
@@ -51,6 +52,7 @@ class TurnOrder:
     cwd: Path
     one_stream: bool = False
     logs: tuple[Path, ...] = ()
+    mail: bool = False
     fence: MakeFence = no_fence
 
 
@@ -201,6 +203,13 @@ class Sessions(Protocol):
 
     def bound(self, turn: Turn, limit_bytes: int) -> bool:
         """Keeps the head and the tail of each stream within the limit, offsets unchanged. False where it cannot."""
+
+    def mailbox(self, turn: Turn) -> Path:
+        """Where the turn's command finds letters, on its host. `start` makes it where the order asks for one."""
+
+    def post(self, turn: Turn, letter: Letter) -> None:
+        """Lays a letter into the turn's mailbox and wakes its reader; posting it again changes nothing. What becomes
+        of it is told by the turn's output."""
 
     def follow(self, turn: Turn, wake: Callable[[], None]) -> None:
         """Calls `wake` on the running event loop when the turn has written more, what is there already included,

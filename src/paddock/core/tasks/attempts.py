@@ -45,6 +45,8 @@ def open_turn(attempt: Attempt, event: ev.TurnStarted) -> Attempt:
         memory=event.memory or attempt.memory,
         owes_answer=0,
         noop="",
+        interactive=event.interactive,
+        left_by="",
     )
     return _forget_conversation(opened) if event.new_conversation else opened
 
@@ -60,6 +62,7 @@ def close_turn(attempt: Attempt, event: ev.TurnEnded) -> Attempt:
     return replace(
         attempt,
         turn_open=False,
+        interactive=False,
         exit=event.exit,
         ended_by=event.ended_by,
         problem=event.problem,

@@ -29,8 +29,8 @@ from paddock.core.tasks.landing import (
     told_of_removal,
 )
 from paddock.core.tasks.questions import answer_command, told_of_question
-from paddock.core.tasks.task import DEAD, FINISHED, SATISFIED, Attempt, Phase, Task, illegal
-from paddock.core.tasks.vocabulary import Role, Step
+from paddock.core.tasks.task import DEAD, FINISHED, SATISFIED, Attempt, Found, Hold, Phase, Task, illegal
+from paddock.core.tasks.vocabulary import UNHEARD, Role, Step
 
 AttemptEvent: TypeAlias = (
     ev.TurnStarted
@@ -42,7 +42,11 @@ AttemptEvent: TypeAlias = (
     | ev.RequestRefused
     | ev.AnswerRefused
     | ev.QuestionAsked
+    | ev.QuestionWithdrawn
     | ev.MessagesRead
+    | ev.MessagesDelivered
+    | ev.AttemptHeld
+    | ev.HoldEnded
     | ev.NoopDeclared
     | ev.ReportGiven
     | ev.PlanProposed
@@ -97,6 +101,7 @@ NEXT_PHASE_OF_READERS = {
 
 _WOKEN = frozenset({Phase.REVIEWING, Phase.APPROVAL, Phase.BLOCKED, Phase.FAILED, Phase.NOOP, Phase.DONE})
 _RETRIED = _WOKEN | {Phase.CANCELLED}
+_VISITED = _WOKEN | {Phase.READY, Phase.WAITING}
 
 
 def begin(name: TaskId, event: ev.TaskAdded, record: ev.Record) -> Task:
@@ -131,17 +136,19 @@ def evolve(task: Task, event: TaskEvent, record: ev.Record) -> Task:  # noqa: C9
     own = live if live is not None and live.id == record.attempt else None
     match event, task.phase:
         # Its agent, working in whatever phase others have put the task into meanwhile
-        case ev.TurnStarted(), _ if own is not None and not own.turn_open and event.turn == own.turn + 1:
-            return _with(_read(task, event.messages), open_turn(own, event))
+        case ev.TurnStarted(), _ if own is not None and _may_open(own, event):
+            return _with(_claim(task, event.messages), open_turn(own, event))
         case ev.TurnEnded(), _ if own is not None and own.turn_open and event.turn == own.turn:
-            return _with(task, close_turn(own, event))
+            return _with(_without_question(task) if task.options else task, close_turn(own, event))
         case ev.AttemptEnded(), Phase.RUNNING | Phase.REVIEWING if _may_end(own) and event.next in _steps(task, own):
             return _follow(task, own, event, at)
         case ev.AttemptEnded(), Phase.CANCELLED if _may_end(own):
             return _end(task, own, event, at)
-        case ev.AttemptStarted(role=task.role), Phase.READY if live is None and _is_next(task, record):
+        case ev.AttemptStarted(role=task.role, visit=True), phase if phase in _VISITED and _may_start(task, record):
+            return _visit(task, event, record)
+        case ev.AttemptStarted(role=task.role, visit=False), Phase.READY if _may_start(task, record):
             return move(_start(task, event, record), Phase.RUNNING, at)
-        case ev.AttemptStarted(role=Role.REVIEW), Phase.REVIEWING if live is None and _is_next(task, record):
+        case ev.AttemptStarted(role=Role.REVIEW), Phase.REVIEWING if _may_start(task, record):
             return _start(task, event, record)
         case ev.AttemptExtended(), _ if own is not None:
             return task
@@ -153,8 +160,17 @@ def evolve(task: Task, event: TaskEvent, record: ev.Record) -> Task:  # noqa: C9
             return _with(task, replace(own, answers_refused=own.answers_refused + 1, owes_answer=record.seq))
         case ev.QuestionAsked(), _ if own is not None and own.role is task.role:
             return _ask(_with(task, replace(own, questions=own.questions + 1)), event, record.seq)
+        case ev.QuestionWithdrawn(), _ if own is not None and event.question > 0:
+            return _without_question(task) if task.question == event.question else task
         case ev.MessagesRead(), _ if own is not None and set(event.messages) <= set(task.inbox):
             return _read(task, event.messages)
+        case ev.MessagesDelivered(), _ if own is not None and set(event.messages) <= {*task.inbox, *task.untold}:
+            return _read(task, event.messages)
+        case ev.AttemptHeld(), _ if own is not None and own.held is None and own.role is task.role:
+            hold = Hold(record.actor, at, event.host, event.host_id, event.process)
+            return _with(task, replace(own, held=hold))
+        case ev.HoldEnded(), _ if own is not None and own.held is not None and not own.interactive:
+            return _with(task, replace(own, held=None, left_by="" if event.handback else own.held.by))
         case ev.NoopDeclared(), _ if own is not None and own.role is Role.WORK:
             return _with(task, replace(own, noop=event.reason))
         case ev.ReportGiven() | ev.PlanProposed(), _ if own is not None and own.role.only_reads:
@@ -226,6 +242,7 @@ def evolve(task: Task, event: TaskEvent, record: ev.Record) -> Task:  # noqa: C9
             | ev.StopRequested() | ev.RequestRefused() | ev.TaskEdited() | ev.TaskCancelled() | ev.TaskRetried()
             | ev.TaskBlocked() | ev.TaskApproved() | ev.TaskRejected() | ev.ChangeRevised() | ev.ChangeRebased()
             | ev.ApprovalRequired() | ev.MessageSent() | ev.AnswerRefused() | ev.QuestionAsked() | ev.MessagesRead()
+            | ev.QuestionWithdrawn() | ev.MessagesDelivered() | ev.AttemptHeld() | ev.HoldEnded()
             | ev.NoopDeclared() | ev.ReportGiven() | ev.PlanProposed() | ev.PlanAccepted() | ev.PlanDropped()
             | rv.ReviewSentBack() | rv.ReviewPassed() | qe.ChangeQueued() | ev.CommentDrafted() | ev.CommentDropped()
             | ev.CommentsSent()
@@ -295,12 +312,32 @@ def _kept(task: Task, attempts: tuple[Attempt, ...]) -> tuple[Attempt, ...]:
     return kept if worker is None or worker in kept else (worker, *kept[1:])
 
 
+def _may_start(task: Task, record: ev.Record) -> bool:
+    return task.live_attempt is None and _is_next(task, record)
+
+
+def _visit(task: Task, event: ev.AttemptStarted, record: ev.Record) -> Task:
+    """A person works with the agent: what they leave as it was goes back to where it was."""
+    phase = Phase.REVIEWING if task.in_review else task.phase
+    moved = move(_start(task, event, record), Phase.RUNNING, record.at)
+    assert moved.last is not None
+    return _with(moved, replace(moved.last, found=Found(phase, task.reason, task.unblock)))
+
+
+def _may_open(attempt: Attempt, event: ev.TurnStarted) -> bool:
+    """While a person holds the attempt its turns are theirs, and no other time."""
+    is_next = not attempt.turn_open and event.turn == attempt.turn + 1
+    return is_next and event.interactive == (attempt.held is not None)
+
+
 def _may_end(attempt: Attempt | None) -> TypeGuard[Attempt]:
-    return attempt is not None and not attempt.turn_open
+    return attempt is not None and not attempt.turn_open and attempt.held is None
 
 
 def _end(task: Task, attempt: Attempt, event: ev.AttemptEnded, at: float) -> Task:
-    return replace(_with(task, end_attempt(attempt, event, at)), counted=task.counted + event.counted)
+    untold = task.untold if event.outcome in UNHEARD else ()
+    ended = _with(task, end_attempt(attempt, event, at))
+    return replace(ended, counted=task.counted + event.counted, untold=untold)
 
 
 def _follow(task: Task, attempt: Attempt, event: ev.AttemptEnded, at: float) -> Task:
@@ -338,7 +375,7 @@ def _rebase(task: Task, event: ev.ChangeRebased) -> Task:
 
 def _ask(task: Task, event: ev.QuestionAsked, seq: int) -> Task:
     """Everybody who asks how the task stands is told the question, also while its agent works on."""
-    asked = replace(task, question=seq)
+    asked = replace(task, question=seq, options=event.options)
     if task.phase is not Phase.RUNNING:
         return asked
     return replace(asked, reason=told_of_question(event.text), unblock=answer_command(task.id))
@@ -349,17 +386,27 @@ def _hear(task: Task, record: ev.Record) -> Task:
     heard = replace(task, inbox=(*task.inbox, record.seq))
     if not task.question or record.actor.startswith(WORKERS):
         return heard
-    if task.phase is Phase.RUNNING:
-        heard = replace(heard, reason="", unblock="")
-    return replace(heard, question=0)
+    return _without_question(heard)
+
+
+def _without_question(task: Task) -> Task:
+    answered = replace(task, question=0, options=())
+    return replace(answered, reason="", unblock="") if task.phase is Phase.RUNNING else answered
 
 
 def _without_comments(task: Task, gone: tuple[int, ...]) -> Task:
     return replace(task, comments=tuple(seq for seq in task.comments if seq not in gone))
 
 
+def _claim(task: Task, messages: tuple[int, ...]) -> Task:
+    """A turn begins with these; whether its engine has them is seen later."""
+    claimed = tuple(seq for seq in task.inbox if seq in messages)
+    return replace(_read(task, claimed), untold=(*task.untold, *claimed)) if claimed else task
+
+
 def _read(task: Task, messages: tuple[int, ...]) -> Task:
-    return replace(task, inbox=tuple(seq for seq in task.inbox if seq not in messages)) if messages else task
+    inbox, untold = (tuple(seq for seq in seqs if seq not in messages) for seqs in (task.inbox, task.untold))
+    return replace(task, inbox=inbox, untold=untold) if messages else task
 
 
 def _send_back(task: Task, reason: str, at: float) -> Task:

@@ -28,7 +28,8 @@ class AttemptFacts:
     they are those that were delivered before. `kept` is what could be neither imported nor saved in a commit, and why.
     One that only `reads` delivers an answer instead; `unanswered` says why there is none that can be used.
     `outside` are changed files outside the paths it was given; `may_stray`: that alone sends nothing back.
-    `question` is what its agent has asked a person who has not answered yet.
+    `question` is what its agent has asked a person who has not answered yet. `left_by` is the person who worked with
+    its agent last and has left; `found` is why the task stood where it did before they came.
 
     `has_model`: the engine waits for a provider's model, so that its silence is the provider's. `greets`: it prints
     something before its first call to a model. `streams`: it prints as it goes.
@@ -57,6 +58,8 @@ class AttemptFacts:
     outside: tuple[str, ...] = ()
     may_stray: bool = True
     question: str = ""
+    left_by: str = ""
+    found: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,6 +92,15 @@ def _setup_failed(facts: AttemptFacts) -> Verdict | None:
 
 def _killed(facts: AttemptFacts) -> Verdict | None:
     return Verdict(Outcome.KILLED, f"stopped by {facts.stopped_by}") if facts.stopped_by is not None else None
+
+
+def _left(facts: AttemptFacts) -> Verdict | None:
+    """How a terminal was closed tells nothing: only what is there now counts."""
+    if not facts.left_by or facts.kept:
+        return None
+    if (facts.commits and not facts.nothing_new) or facts.dirty:
+        return _what_is_there(facts)
+    return Verdict(Outcome.LEFT, facts.found or f"{facts.left_by} left it as it was")
 
 
 def _over_budget(facts: AttemptFacts) -> Verdict | None:
@@ -269,6 +281,7 @@ _RULES: tuple[Rule, ...] = (
     _setup_failed,
     _could_not_start,
     _killed,
+    _left,
     _over_budget,
     _looping,
     _provider_said_no,

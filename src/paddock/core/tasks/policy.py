@@ -5,13 +5,24 @@ from zlib import crc32
 
 from paddock.core.tasks.outcome import Verdict
 from paddock.core.tasks.questions import answer_command
-from paddock.core.tasks.task import Attempt, Task
+from paddock.core.tasks.task import Attempt, Phase, Task
 from paddock.core.tasks.vocabulary import Outcome, Step
 
 NEVER_RAN_RETRIES = 3
 # A refused call costs next to nothing; a task that sleeps through the provider's recovery wastes time.
 LONGEST_BACKOFF_SECONDS = 1800.0
 LONGEST_WAIT_SECONDS = 7 * 86400.0
+
+
+_STEP_BACK = {
+    Phase.APPROVAL: Step.APPROVAL,
+    Phase.REVIEWING: Step.REVIEW,
+    Phase.FAILED: Step.FAIL,
+    Phase.NOOP: Step.NOOP,
+    Phase.DONE: Step.DONE,
+    Phase.READY: Step.RETRY,
+    Phase.WAITING: Step.RETRY,
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,12 +73,23 @@ def _follow_policy(verdict: Verdict, task: Task, attempt: Attempt, now: float, b
             return _after_never_ran(task, attempt, now, backoff_seconds)
         case Outcome.KILLED:
             return Next(Step.RETRY, counted=False)
+        case Outcome.LEFT:
+            return _as_found(task, attempt)
         case Outcome.LOST:
             return _after_lost(task, attempt, now, backoff_seconds)
         # Among them STRAYED: it is told which files to put back, in the same conversation.
         case _:
             spent = task.counted + 1 >= task.allowed
             return Next(Step.FAIL if spent else Step.RETRY, counted=True)
+
+
+def _as_found(task: Task, attempt: Attempt) -> Next:
+    """Nothing came of a person's visit: the task goes back to where it was. Where they had interrupted its agent, they
+    say whether that goes on."""
+    found = attempt.found
+    if found is None:
+        return Next(Step.BLOCK, counted=False, unblock=f"paddock handback {task.id}")
+    return Next(_STEP_BACK.get(found.phase, Step.BLOCK), counted=False, unblock=found.unblock)
 
 
 def _after_review(verdict: Verdict, following: Next, attempt: Attempt, now: float, backoff_seconds: float) -> Next:

@@ -52,6 +52,24 @@ def illegal(subject: str, phase: str, event: ev.Event) -> IllegalTransition:
     return IllegalTransition(f"`{subject}` is {phase}: {event.kind} cannot happen now")
 
 
+class Hold(msgspec.Struct, frozen=True, array_like=True, gc=False):
+    """Who has taken an attempt over, and what keeps it for them; see `AttemptHeld`."""
+
+    by: str
+    since: float
+    host: str = ""
+    host_id: str = ""
+    process: str = ""
+
+
+class Found(msgspec.Struct, frozen=True, array_like=True, gc=False):
+    """How a task stood when a person's visit began."""
+
+    phase: Phase
+    reason: str = ""
+    unblock: str = ""
+
+
 class Attempt(msgspec.Struct, frozen=True, array_like=True, gc=False):
     id: AttemptId
     engine: str
@@ -108,6 +126,10 @@ class Attempt(msgspec.Struct, frozen=True, array_like=True, gc=False):
     outside: tuple[str, ...] = ()
     questions: int = 0
     noop: str = ""
+    held: Hold | None = None
+    found: Found | None = None
+    interactive: bool = False
+    left_by: str = ""
 
     @property
     def live(self) -> bool:
@@ -140,7 +162,8 @@ class Task(msgspec.Struct, frozen=True, array_like=True, gc=False):
     0 where there is none. `start` and `files` are as `TaskAdded` has them. A plan of its may have `max_tasks`, or as
     many as is usual if that is 0.
     `comments` are the records of people's comments on its lines that nobody has sent yet. `in_review`: it is blocked,
-    and its change was under review.
+    and its change was under review. `untold` are messages that a turn was begun with and no engine is known to have;
+    `options` are the only answers to its question, where that is its engine's.
     """
 
     id: TaskId
@@ -183,6 +206,8 @@ class Task(msgspec.Struct, frozen=True, array_like=True, gc=False):
     start: str = ""
     files: str = ""
     in_review: bool = False
+    untold: tuple[int, ...] = ()
+    options: tuple[str, ...] = ()
 
     @property
     def newest(self) -> int:

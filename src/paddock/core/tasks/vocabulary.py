@@ -21,7 +21,8 @@ class Role(StrEnum):
 
 
 class EndedBy(StrEnum):
-    """What ended a turn: itself, a deadline (`STARTUP` to `LINGERING`), another limit, a person, or nobody knows."""
+    """What ended a turn: itself, a deadline (`STARTUP` to `LINGERING`), another limit, a person, or nobody knows.
+    `HELD`: a person took the attempt over. `MESSAGE`: they had something to say at once."""
 
     ITSELF = ""
     STARTUP = "startup"
@@ -37,6 +38,8 @@ class EndedBy(StrEnum):
     REBOOT = "reboot"
     VANISHED = "vanished"
     UNSTARTABLE = "unstartable"
+    HELD = "held"
+    MESSAGE = "message"
 
 
 class Outcome(StrEnum):
@@ -66,6 +69,7 @@ class Outcome(StrEnum):
     ANSWERED = "answered"
     STRAYED = "strayed"
     ASKED = "asked"
+    LEFT = "left"
 
 
 class Step(StrEnum):
@@ -83,10 +87,12 @@ class Step(StrEnum):
 USEFUL = frozenset({Outcome.DELIVERED, Outcome.UNSAVED, Outcome.NOOP, Outcome.ANSWERED})
 PROVIDERS_DOING = frozenset({Outcome.THROTTLED, Outcome.OVERLOADED, Outcome.AUTH})
 CONTINUES = frozenset(
-    {Outcome.THROTTLED, Outcome.OVERLOADED, Outcome.AUTH, Outcome.LOST, Outcome.KILLED, Outcome.ASKED}
+    {Outcome.THROTTLED, Outcome.OVERLOADED, Outcome.AUTH, Outcome.LOST, Outcome.KILLED, Outcome.ASKED, Outcome.LEFT}
 )
 """After these the next attempt goes on with the branch and the conversation, whatever was asked for."""
 RESUMED = frozenset({Outcome.CRASHED, Outcome.TIMEOUT, Outcome.STALLED, Outcome.EMPTY, Outcome.STRAYED})
 """After these it goes on as well, unless every try is to start afresh; after others it always does that."""
 UNBEGUN = frozenset({Outcome.NEVER_RAN, Outcome.MISCONFIGURED, Outcome.SETUP_FAILED, Outcome.NO_SPACE})
 """The engine did nothing: what the attempt was to go on with is still there to go on with."""
+UNHEARD = UNBEGUN | PROVIDERS_DOING | {Outcome.LOST, Outcome.KILLED, Outcome.CRASHED, Outcome.STALLED}
+"""After these an engine may not have what it was told, unless there is evidence that it does."""

@@ -110,6 +110,7 @@ def describe_turn(
             base_env=os.environ,
             attempt_env=environment,
             tool_server=tool_server(site, engine, environment),
+            mailbox=site.sessions.mailbox(open_turn(attempt)) if engine.capabilities.listens else None,
         )
     )
     if attempt.role.only_reads:
@@ -160,7 +161,15 @@ def start(site: Site, attempt: Attempt, launch: Launch, fence: MakeFence = no_fe
     for folder in launch.writes:
         folder.mkdir(parents=True, exist_ok=True)
     checkpoint("turn.files_written")
-    order = TurnOrder(open_turn(attempt), launch.argv, launch.env, launch.cwd, logs=launch.logs, fence=fence)
+    order = TurnOrder(
+        open_turn(attempt),
+        launch.argv,
+        launch.env,
+        launch.cwd,
+        logs=launch.logs,
+        mail=launch.mailbox is not None,
+        fence=fence,
+    )
     site.sessions.start(order)
 
 

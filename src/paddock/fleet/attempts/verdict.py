@@ -84,10 +84,12 @@ def judge_attempt(site: Site, engine: Engine | None, judging: Judging) -> Judged
         outside=outside,
         may_stray=site.config.land.outside_paths != "reject",
         question=judging.question,
+        left_by=attempt.left_by,
+        found=attempt.found.reason if attempt.found is not None else "",
     )
     verdict = judge(facts)
     following = decide_next(verdict, task, attempt, site.clock.now(), site.config.limits.backoff)
-    if following.step is Step.APPROVAL and is_reviewed(site, task):
+    if following.step is Step.APPROVAL and verdict.outcome is not Outcome.LEFT and is_reviewed(site, task):
         following = replace(following, step=Step.REVIEW)
     ended = AttemptEnded(
         outcome=verdict.outcome,

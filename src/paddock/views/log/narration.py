@@ -53,7 +53,7 @@ def _describe(record: ev.Record, board: Board) -> str:
             return f"{what} requested by {printable(record.actor, 40)}"
         case ev.RequestRefused(request=request):
             return f"asked for `{printable(request, 60)}`, which is not for agents: refused"
-        case ev.QuestionAsked() | ev.MessagesRead() | ev.NoopDeclared() as said:
+        case ev.QuestionAsked() | ev.QuestionWithdrawn() | ev.MessagesRead() | ev.NoopDeclared() as said:
             return _describe_words(said, record.task or TaskId(""))
         case ev.TaskCancelled():
             return "cancelled"
@@ -65,10 +65,8 @@ def _describe(record: ev.Record, board: Board) -> str:
             return f"rejected by {printable(record.actor, 40)}{_quoted(message)}"
         case ev.CommentDrafted() | ev.CommentDropped() | ev.CommentsSent() as comment:
             return _describe_comment(comment, printable(record.actor, 40))
-        case ev.MessageSent(text=text):
-            return f"message queued: {printable(' '.join(text.split()), 80)}"
-        case ev.TurnStarted(messages=messages) if messages:
-            return f"{_count(len(messages), 'message')} delivered"
+        case ev.AttemptHeld() | ev.HoldEnded() | ev.MessageSent() | ev.MessagesDelivered() as talk:
+            return _describe_talk(talk, printable(record.actor, 40))
         case ev.AnswerRefused() | ev.PlanProposed() | ev.PlanAccepted() | ev.PlanDropped():
             return _describe_answer(record, record.event)
         case ev.SettingsAdopted(keys=keys, later=later):
@@ -93,18 +91,39 @@ def _describe_comment(event: ev.CommentDrafted | ev.CommentDropped | ev.Comments
             return f"{_count(len(comments), 'comment')} sent by {by}"
 
 
-def _describe_words(said: ev.QuestionAsked | ev.MessagesRead | ev.NoopDeclared, task: TaskId) -> str:
+def _describe_words(
+    said: ev.QuestionAsked | ev.QuestionWithdrawn | ev.MessagesRead | ev.NoopDeclared, task: TaskId
+) -> str:
     """What an agent says about its own task."""
     match said:
         case ev.QuestionAsked(text=text):
             return f"asks: {printable(' '.join(text.split()), 120)}; needs you: {answer_command(task)}"
         case ev.MessagesRead():
             return "was told the answer"
+        case ev.QuestionWithdrawn():
+            return "no longer waits for an answer"
         case ev.NoopDeclared(reason=reason):
             return f"says that nothing needs to change: {printable(reason, 120)}"
 
 
+def _describe_talk(event: ev.AttemptHeld | ev.HoldEnded | ev.MessageSent | ev.MessagesDelivered, by: str) -> str:
+    """What passes between people and an agent."""
+    match event:
+        case ev.AttemptHeld():
+            return f"held by {by}"
+        case ev.HoldEnded(handback=True):
+            return f"handed back by {by}"
+        case ev.HoldEnded(reason=reason):
+            return f"let go{_quoted(reason)}" if reason else f"let go by {by}"
+        case ev.MessageSent(text=text):
+            return f"message queued: {printable(' '.join(text.split()), 80)}"
+        case ev.MessagesDelivered(messages=messages):
+            return f"{_count(len(messages), 'message')} delivered"
+
+
 def _describe_start(started: ev.AttemptStarted) -> str:
+    if started.visit:
+        return f"opened for a person with {started.engine}"
     if started.continues is not None:
         return f"continues with {started.engine} where {started.continues} ended"
     if not started.role.only_reads:
