@@ -1,0 +1,102 @@
+"""Letters to a running turn: found whatever became of the byte that wakes, and once however often they are posted."""
+
+import os
+import select
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from paddock.sessions.mailbox import Letter, Mailbox, make_mailbox, post
+
+TEXTS = [
+    "plain",
+    "quotes ' \" ` $(rm -rf /) \\",
+    "line\nline\r\n\ttab",
+    "\x1b[31mred\x1b[0m",
+    "🦙 ümläut \u202e",
+    "x" * 200_000,
+    "",
+]
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    make_mailbox(tmp_path / "mail")
+    return tmp_path / "mail"
+
+
+def is_awake(mailbox: Mailbox) -> bool:
+    return bool(select.select([mailbox], [], [], 0)[0])
+
+
+@pytest.mark.parametrize("text", TEXTS, ids=range(len(TEXTS)))
+def test_a_letter_arrives_as_it_was_written(folder: Path, text: str) -> None:
+    mailbox = Mailbox(folder)
+    assert not is_awake(mailbox)
+    post(folder, Letter(7, text, now=True, request="p1"))
+    assert is_awake(mailbox)
+    assert mailbox.take() == [Letter(7, text, now=True, request="p1")]
+    assert not is_awake(mailbox)
+    mailbox.close()
+
+
+def test_what_was_posted_before_anybody_read_is_found_without_being_woken(folder: Path) -> None:
+    for number in (12, 3, 100):
+        post(folder, Letter(number, f"m{number}"))
+    mailbox = Mailbox(folder)
+    assert [letter.number for letter in mailbox.take()] == [3, 12, 100]
+    assert mailbox.take() == []
+    mailbox.close()
+
+
+def test_posting_it_again_is_no_second_letter_and_changes_nothing(folder: Path) -> None:
+    mailbox = Mailbox(folder)
+    post(folder, Letter(1, "first"))
+    assert mailbox.take() == [Letter(1, "first")]
+    post(folder, Letter(1, "other words"))
+    assert mailbox.take() == []
+    again = Mailbox(folder)
+    assert again.take() == [Letter(1, "first")], "a reader that starts again finds what was posted first"
+    mailbox.close()
+    again.close()
+
+
+def test_a_writer_that_leaves_does_not_end_the_pipe(folder: Path) -> None:
+    mailbox = Mailbox(folder)
+    for number in range(1, 4):
+        post(folder, Letter(number, "x"))
+        assert [letter.number for letter in mailbox.take()] == [number]
+        assert not is_awake(mailbox)
+    mailbox.close()
+
+
+def test_strange_files_are_no_letters(folder: Path) -> None:
+    (folder / "5.letter").write_bytes(b"{torn")
+    (folder / "six.letter").write_bytes(b"{}")
+    (folder / "7.draft").write_bytes(b"{}")
+    mailbox = Mailbox(folder)
+    assert mailbox.take() == []
+    mailbox.close()
+
+
+def test_a_pipe_that_was_replaced_by_a_file_is_not_written_to(folder: Path) -> None:
+    os.unlink(folder / "wake")
+    (folder / "wake").write_bytes(b"")
+    post(folder, Letter(1, "x"))
+    assert (folder / "wake").read_bytes() == b""
+    assert (folder / "1.letter").exists()
+
+
+@given(st.integers(1, 10**9), st.text(), st.booleans(), st.text(max_size=20))
+def test_any_text_survives(
+    tmp_path_factory: pytest.TempPathFactory, number: int, text: str, now: bool, request: str
+) -> None:
+    folder = tmp_path_factory.mktemp("mail")
+    make_mailbox(folder)
+    text, request = (words.encode("utf-8", "replace").decode() for words in (text, request))
+    post(folder, Letter(number, text, now, request))
+    mailbox = Mailbox(folder)
+    assert mailbox.take() == [Letter(number, text, now, request)]
+    mailbox.close()
